@@ -1,0 +1,78 @@
+/**
+ * Time and cancellation: a deadline on a request, and a pause between two.
+ *
+ * @module
+ */
+
+/**
+ * The time in which one request has to be answered. Aborts its
+ * {@linkcode Deadline.controller} when the time is over or the outer signal is
+ * aborted.
+ */
+export class Deadline {
+  /** What the request listens to. */
+  readonly controller = new AbortController();
+  readonly #outer: AbortSignal;
+  readonly #forward = () => this.controller.abort(this.#outer.reason);
+  readonly #timer: ReturnType<typeof setTimeout>;
+  #expired = false;
+  #met = false;
+
+  constructor(outer: AbortSignal, milliseconds: number) {
+    this.#outer = outer;
+    this.#timer = setTimeout(() => {
+      this.#expired = true;
+      this.controller.abort(new DOMException("Timed out", "TimeoutError"));
+    }, milliseconds);
+    if (outer.aborted) this.#forward();
+    else outer.addEventListener("abort", this.#forward, { once: true });
+  }
+
+  /** Whether the time was over before the request was answered. */
+  get expired(): boolean {
+    return this.#expired;
+  }
+
+  /** Stops the clock. The outer signal keeps its hold until {@linkcode release}. */
+  meet(): void {
+    this.#met = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** Lets go of the clock and the outer signal, unless the deadline was met. */
+  end(): void {
+    if (!this.#met) this.release();
+  }
+
+  /** Lets go of the clock and the outer signal. */
+  release(): void {
+    clearTimeout(this.#timer);
+    this.#outer.removeEventListener("abort", this.#forward);
+  }
+}
+
+/**
+ * Waits.
+ *
+ * @throws The signal's reason, as soon as it is aborted.
+ */
+export function pause(
+  milliseconds: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  if (signal.aborted) {
+    reject(signal.reason);
+    return promise;
+  }
+  const stop = () => {
+    clearTimeout(timer);
+    reject(signal.reason);
+  };
+  const timer = setTimeout(() => {
+    signal.removeEventListener("abort", stop);
+    resolve();
+  }, milliseconds);
+  signal.addEventListener("abort", stop, { once: true });
+  return promise;
+}

@@ -1,0 +1,124 @@
+/**
+ * The remote agent service: the three operations of interface 4.1, and the turn
+ * made of the last two.
+ *
+ * @module
+ */
+
+import type { RunEvent } from "./run_events.ts";
+import { followRun } from "./run_stream.ts";
+import { ServiceClient, type ServiceClientOptions } from "./service_client.ts";
+import type { Operation } from "./service_error.ts";
+
+/** The single agent of the service (interface 1.4). */
+export const AGENT_NAME = "the-brain";
+
+const NEVER = new AbortController().signal;
+
+/** Options of one call. */
+export interface CallOptions {
+  /** Drops the call when it is aborted. The service goes on with a run that it has begun. */
+  readonly signal?: AbortSignal;
+}
+
+/** Options of {@linkcode Gateway.runTurn}. */
+export interface TurnOptions extends CallOptions {
+  /** Further headers for the run's two requests. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What the front ends need of the service. */
+export interface Gateway {
+  /**
+   * Creates a thread.
+   *
+   * @returns Its id.
+   * @throws {ServiceError} If it cannot be created.
+   */
+  createThread(options?: CallOptions): Promise<string>;
+  /**
+   * Triggers a run on a thread and follows it: `progress` any number of times,
+   * then `complete` once. Nothing is read ahead of who asks for the events.
+   *
+   * @throws {ServiceError} If the run cannot be started or followed.
+   * @throws The signal's reason, if it is aborted.
+   */
+  runTurn(
+    threadId: string,
+    prompt: string,
+    options?: TurnOptions,
+  ): AsyncGenerator<RunEvent>;
+}
+
+/** The service behind a base URL. Dispose of it to close its connections. */
+export class RemoteGateway implements Gateway, AsyncDisposable {
+  readonly #client: ServiceClient;
+  readonly #draining = new Set<Promise<void>>();
+
+  constructor(options: ServiceClientOptions) {
+    this.#client = new ServiceClient(options);
+  }
+
+  async createThread(options: CallOptions = {}): Promise<string> {
+    const { signal = NEVER } = options;
+    const request = {
+      operation: "create thread",
+      path: "/threads",
+      signal,
+    } as const;
+    return this.#id(request, await this.#client.post(request), "thread_id");
+  }
+
+  async *runTurn(
+    threadId: string,
+    prompt: string,
+    options: TurnOptions = {},
+  ): AsyncGenerator<RunEvent> {
+    const { headers, signal = NEVER } = options;
+    // The thread's id was checked when the thread was created.
+    const runs = `/threads/${encodeURIComponent(threadId)}/runs`;
+    const run = {
+      operation: "create run",
+      path: runs,
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({ agentName: AGENT_NAME, prompt, wait: false }),
+      signal,
+    } as const;
+    const runId = this.#id(run, await this.#client.post(run), "run_id");
+    const stream = {
+      operation: "stream run",
+      path: `${runs}/${encodeURIComponent(runId)}/stream`,
+      headers: { ...headers, "accept": "text/event-stream" },
+      signal,
+    } as const;
+    yield* followRun(this.#client, stream, (end) => this.#drain(end));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#draining);
+    this.#client.close();
+  }
+
+  #drain(end: Promise<void>): void {
+    const done = end.finally(() => this.#draining.delete(done));
+    this.#draining.add(done);
+  }
+
+  /** An id that can stand in a path: a non-empty string that no server takes for a folder. */
+  #id(
+    request: { readonly operation: Operation },
+    answer: Readonly<Record<string, unknown>>,
+    field: "thread_id" | "run_id",
+  ): string {
+    const id = answer[field];
+    const bad = (what: string) =>
+      this.#client.error(request, `the answer holds ${what} ${field}`);
+    if (id === undefined) throw bad("no");
+    if (typeof id !== "string") throw bad("a malformed");
+    if (id === "") throw bad("an empty");
+    if (id === "." || id === ".." || !id.isWellFormed()) {
+      throw bad("a malformed");
+    }
+    return id;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Lines to a stream: whole, in order, and no more in memory than needed.
+ *
+ * @module
+ */
+
+/** How many characters may wait before those who can wait have to. */
+const ROOM = 64 * 1024;
+
+/**
+ * Queues lines for a stream and writes what has gathered in one piece. Many
+ * tasks can write at once.
+ */
+export class LineWriter {
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #encoder = new TextEncoder();
+  readonly #failed = Promise.withResolvers<never>();
+  #progress = Promise.withResolvers<void>();
+  #writing: Promise<void> | undefined;
+  #lines: string[] = [];
+  #queued = 0;
+  #broken = false;
+
+  /** @param stream Where the lines go. It is not closed. */
+  constructor(stream: WritableStream<Uint8Array>) {
+    this.#writer = stream.getWriter();
+    this.#failed.promise.catch(() => {}); // who wants to know asks for it
+  }
+
+  /** Rejects with the reason when the stream cannot be written to any more. */
+  get failed(): Promise<never> {
+    return this.#failed.promise;
+  }
+
+  /** Queues a line at once. It ends with its own `\n`. */
+  write(line: string): void {
+    if (this.#broken) return;
+    this.#lines.push(line);
+    this.#queued += line.length;
+    this.#writing ??= this.#writeAll();
+  }
+
+  /**
+   * Queues a line as soon as there is room for it, unless the signal is aborted
+   * by then.
+   */
+  async writeInTurn(line: string, signal: AbortSignal): Promise<void> {
+    await this.room();
+    // Nothing may be awaited in between: all who waited wake together.
+    if (!signal.aborted) this.write(line);
+  }
+
+  /**
+   * Resolves when fewer than `limit` characters wait to be written.
+   */
+  async room(limit: number = ROOM): Promise<void> {
+    while (this.#queued >= limit) await this.#progress.promise;
+  }
+
+  /**
+   * Resolves when everything that was queued is written.
+   *
+   * @throws If it cannot be written.
+   */
+  async flush(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+    if (this.#broken) await this.failed;
+  }
+
+  async #writeAll(): Promise<void> {
+    await undefined; // what is queued in the same moment goes along
+    try {
+      while (this.#lines.length > 0) {
+        const text = this.#lines.join("");
+        this.#lines = [];
+        await this.#writer.write(this.#encoder.encode(text));
+        this.#queued -= text.length;
+        this.#advance();
+      }
+    } catch (error) {
+      this.#broken = true;
+      this.#lines = [];
+      this.#failed.reject(error);
+      this.#queued = 0;
+      this.#advance();
+    }
+    this.#writing = undefined;
+  }
+
+  #advance(): void {
+    const { resolve } = this.#progress;
+    this.#progress = Promise.withResolvers();
+    resolve();
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * What went wrong at the service, told to a person.
+ *
+ * @module
+ */
+
+/** The three remote operations (interface 4.1). */
+export type Operation = "create thread" | "create run" | "stream run";
+
+const ATTEMPT: Readonly<Record<Operation, string>> = {
+  "create thread": "create a thread",
+  "create run": "start a run",
+  "stream run": "follow the run",
+};
+
+/** What a {@linkcode ServiceError} is about. */
+export interface ServiceErrorOptions extends ErrorOptions {
+  readonly operation: Operation;
+  /** The HTTP status, if the service answered. */
+  readonly status?: number | undefined;
+}
+
+/**
+ * A remote operation failed. The message is a sentence that says which one, why,
+ * and what to do; the key does not stand in it.
+ */
+export class ServiceError extends Error {
+  override readonly name: string = "ServiceError";
+  /** The operation that failed. */
+  readonly operation: Operation;
+  /** The HTTP status, if the service answered. */
+  readonly status: number | undefined;
+
+  constructor(reason: string, options: ServiceErrorOptions) {
+    super(`Cannot ${ATTEMPT[options.operation]}: ${reason}`, options);
+    this.operation = options.operation;
+    this.status = options.status;
+  }
+
+  /** Whether the service did not accept the API key. */
+  get keyRejected(): boolean {
+    return this.status === 401 || this.status === 403;
+  }
+}
+
+/** The connection to the service could not be made, or broke. */
+export class ConnectionError extends ServiceError {
+  override readonly name = "ConnectionError";
+}

@@ -1,0 +1,237 @@
+/**
+ * The key and the base URL: where they come from, and which ones are accepted.
+ *
+ * @module
+ */
+
+import { parse } from "@std/dotenv/parse";
+
+/** Where the client reaches the service if nothing else is configured. */
+export const DEFAULT_BASE_URL = "https://the-brain.example";
+
+const KEY = "APP_API_KEY";
+const BASE_URL = "APP_BASE_URL";
+const MAX_DOTENV_BYTES = 1024 * 1024;
+const MAX_SETTING_LENGTH = 16 * 1024;
+
+/** What the program needs to know before a front end starts. */
+export interface Settings {
+  /** The validated API key. Never shown; see {@linkcode maskKey}. */
+  readonly apiKey: string;
+  /** The validated base URL, without a trailing slash. */
+  readonly baseUrl: string;
+  /** What was ignored, and why: one line each, for standard error. */
+  readonly warnings: readonly string[];
+}
+
+/** A setting is missing or not acceptable. The message names it and never shows its value. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+}
+
+/** Options of {@linkcode loadSettings}. */
+export interface LoadSettingsOptions {
+  /** The value of `--base-url`, if it was given. */
+  readonly baseUrl?: string | undefined;
+}
+
+/**
+ * Loads the settings (interface 5): flags win over the environment, which wins
+ * over a `.env` file in the current folder. Nothing is exported into the
+ * process.
+ *
+ * `APP_BASE_URL` in `.env` counts only if the key comes from there as well: a
+ * folder must never choose where the user's own key is sent.
+ *
+ * @throws {SettingsError} If the key or the base URL is missing or malformed.
+ */
+export function loadSettings(options: LoadSettingsOptions = {}): Settings {
+  const warnings: string[] = [];
+  const file = readDotenv(warnings);
+
+  const keyFromEnvironment = fromEnvironment(KEY);
+  const apiKey = validateKey(
+    keyFromEnvironment ?? settingFromDotenv(file, KEY),
+  );
+
+  let baseUrl = options.baseUrl ?? fromEnvironment(BASE_URL);
+  let source = options.baseUrl === undefined ? BASE_URL : "--base-url";
+  if (baseUrl === undefined && nonBlank(assignment(file, BASE_URL)?.value)) {
+    if (keyFromEnvironment === undefined) {
+      baseUrl = settingFromDotenv(file, BASE_URL);
+      source = `${BASE_URL} in .env`;
+    } else {
+      warnings.push(
+        `Ignoring ${BASE_URL} in .env: it counts only if ${KEY} stands there too`,
+      );
+    }
+  }
+  return {
+    apiKey,
+    baseUrl: validateBaseUrl(baseUrl ?? DEFAULT_BASE_URL, source),
+    warnings,
+  };
+}
+
+/**
+ * Masks the key for display (interface 5.5): the first and the last four
+ * characters; `****` for a key of eight characters or fewer, `undefined` for an
+ * empty one.
+ */
+export function maskKey(key: string): string {
+  if (key === "") return "undefined";
+  if (key.length <= 8) return "****";
+  return `${key.slice(0, 4)}...${key.slice(-4)}`;
+}
+
+/** Whether a base URL's host is this machine: no proxy may stand in between. */
+export function isLoopback(baseUrl: string): boolean {
+  const { hostname } = new URL(baseUrl);
+  return hostname === "localhost" || hostname === "[::1]" ||
+    /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+function validateKey(value: string | undefined): string {
+  if (value === undefined) {
+    throw new SettingsError(
+      `${KEY} is not set: export it, or put ${KEY}='...' into a .env file in the current folder`,
+    );
+  }
+  if (!/^[\x21-\x7e]+$/.test(value)) {
+    throw new SettingsError(
+      `${KEY} is malformed: a key is printable ASCII without spaces; copy it again`,
+    );
+  }
+  return value;
+}
+
+function validateBaseUrl(value: string, source: string): string {
+  const text = value.trim();
+  const url = URL.parse(text);
+  const refuse = (reason: string) =>
+    new SettingsError(`${source} cannot be used: ${reason}`);
+  if (url === null || !/^https?:\/\//i.test(text)) {
+    throw refuse("it is not an absolute URL such as https://host/path");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw refuse(`it holds user info; the key goes into ${KEY}`);
+  }
+  if (/[?#]/.test(text)) {
+    throw refuse("it holds a query or a fragment; leave them out");
+  }
+  if (url.protocol === "http:" && !isLoopback(url.href)) {
+    throw refuse(
+      "http: would send the key in clear text; use https: (http: is for localhost, 127.0.0.0/8 and [::1])",
+    );
+  }
+  return url.href.replace(/\/+$/, "");
+}
+
+function fromEnvironment(name: string): string | undefined {
+  return nonBlank(Deno.env.get(name));
+}
+
+function nonBlank(value: string | undefined): string | undefined {
+  const trimmed = value?.trim();
+  return trimmed === "" ? undefined : trimmed;
+}
+
+/** The text of `.env`: empty if there is none, or none that can be read. */
+function readDotenv(warnings: string[]): string {
+  try {
+    const bytes = readRegularFile(".env");
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) {
+      warnings.push(`Cannot read .env: ${readFailure(error)}; it is ignored`);
+    }
+    return "";
+  }
+}
+
+class UnreadableFileError extends Error {}
+
+function readRegularFile(path: string): Uint8Array {
+  // Asked before it is opened: opening a pipe waits for its writer.
+  if (!Deno.statSync(path).isFile) {
+    throw new UnreadableFileError("not a regular file");
+  }
+  using file = Deno.openSync(path);
+  const bytes = new Uint8Array(MAX_DOTENV_BYTES + 1);
+  let length = 0;
+  while (length < bytes.length) {
+    const read = file.readSync(bytes.subarray(length));
+    if (read === null) return bytes.subarray(0, length);
+    length += read;
+  }
+  throw new UnreadableFileError("larger than 1 MiB");
+}
+
+function readFailure(error: unknown): string {
+  if (error instanceof UnreadableFileError) return error.message;
+  if (error instanceof TypeError) return "not UTF-8";
+  if (
+    error instanceof Deno.errors.PermissionDenied ||
+    error instanceof Deno.errors.NotCapable
+  ) return "permission denied";
+  return error instanceof Error ? error.message : String(error);
+}
+
+function settingFromDotenv(text: string, name: string): string | undefined {
+  const found = assignment(text, name);
+  if (found === undefined) return undefined;
+  const refuse = (reason: string) =>
+    new SettingsError(`${name} in .env cannot be used: ${reason}`);
+  if (found.line.length > MAX_SETTING_LENGTH) {
+    throw refuse(`it is longer than ${MAX_SETTING_LENGTH} characters`);
+  }
+  if (!found.quoted && found.value.includes("$")) {
+    throw refuse("it holds an unquoted $; put the value into single quotes");
+  }
+  return nonBlank(parse(found.line)[name]);
+}
+
+interface Assignment {
+  /** The whole of it, as it stands: for the parser. */
+  readonly line: string;
+  /** What is behind the `=`, without quotes and comment. */
+  readonly value: string;
+  readonly quoted: boolean;
+}
+
+/**
+ * The last assignment of a variable in the text of a `.env` file.
+ *
+ * The rest of the file belongs to other tools and is kept from the parser,
+ * which expands `$NAME` (asking for the permission to read each) and loops
+ * forever on a self reference.
+ */
+function assignment(text: string, name: string): Assignment | undefined {
+  const start =
+    /^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(['"]?)/;
+  let found: Assignment | undefined;
+  for (let position = 0; position < text.length;) {
+    let end = endOfLine(text, position);
+    const match = start.exec(text.slice(position, end));
+    if (match !== null) {
+      const [opening, variable, quote = ""] = match;
+      const inner = position + opening.length;
+      const closing = quote === "" ? -1 : text.indexOf(quote, inner);
+      const quoted = closing >= 0;
+      if (quoted) end = endOfLine(text, closing);
+      if (variable === name) {
+        const value = quoted
+          ? text.slice(inner, closing)
+          : text.slice(inner, end).replace(/#.*/, "");
+        found = { line: text.slice(position, end), value, quoted };
+      }
+    }
+    position = end + 1;
+  }
+  return found;
+}
+
+function endOfLine(text: string, from: number): number {
+  const newline = text.indexOf("\n", from);
+  return newline < 0 ? text.length : newline;
+}

@@ -1,0 +1,50 @@
+/**
+ * Bridge mode on a pair of byte streams.
+ *
+ * @module
+ */
+
+import { type Answered, Bridge } from "./bridge.ts";
+import type { Gateway } from "./gateway.ts";
+import { formatMessage, readMessages } from "./json_rpc.ts";
+import { LineWriter } from "./line_writer.ts";
+
+/** How many characters of answers may wait unread before no more requests are read. */
+const BACKLOG = 1024 * 1024;
+
+/** Options of {@linkcode runBridge}. */
+export interface RunBridgeOptions {
+  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly stdout: WritableStream<Uint8Array>;
+  readonly gateway: Gateway;
+  /** Called for each request, after it was answered. */
+  readonly onAnswered?: ((answered: Answered) => void) | undefined;
+}
+
+/**
+ * Serves one editor: reads requests until the input ends, finishes what runs,
+ * and returns when the last answer is written.
+ *
+ * @throws {Deno.errors.BrokenPipe} If nobody reads the output any more.
+ */
+export async function runBridge(options: RunBridgeOptions): Promise<void> {
+  const output = new LineWriter(options.stdout);
+  const bridge = new Bridge({
+    gateway: options.gateway,
+    peer: {
+      send: (message) => output.write(formatMessage(message)),
+      sendInTurn: (message, signal) =>
+        output.writeInTurn(formatMessage(message), signal),
+    },
+    onAnswered: options.onAnswered,
+  });
+  const serve = async () => {
+    for await (const message of readMessages(options.stdin)) {
+      bridge.receive(message);
+      await output.room(BACKLOG);
+    }
+    await bridge.idle();
+    await output.flush();
+  };
+  await Promise.race([serve(), output.failed]);
+}

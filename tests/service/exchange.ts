@@ -1,0 +1,86 @@
+import type { Ending, Operation, RecordedRequest } from "./recorded_request.ts";
+
+/** What a request was, as far as it is known on arrival. */
+export type Arrival = Omit<RecordedRequest, "status" | "ended" | "at">;
+
+/** A recorded request that is being answered. */
+export class Exchange implements RecordedRequest {
+  readonly operation: Operation | undefined;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly connection: string;
+  readonly at: number = performance.now();
+  status: number | undefined = undefined;
+
+  readonly #ended = Promise.withResolvers<Ending>();
+  readonly #gone = new AbortController();
+
+  constructor(arrival: Arrival) {
+    this.operation = arrival.operation;
+    this.method = arrival.method;
+    this.path = arrival.path;
+    this.headers = arrival.headers;
+    this.body = arrival.body;
+    this.connection = arrival.connection;
+  }
+
+  get ended(): Promise<Ending> {
+    return this.#ended.promise;
+  }
+
+  /** Aborted by {@linkcode drop}. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** Nobody waits for the answer any more. */
+  drop(): void {
+    this.#ended.resolve("dropped");
+    this.#gone.abort();
+  }
+
+  /**
+   * Hands the answer over, watched for how it ends.
+   *
+   * @param delivered Settles when the server is done with the answer.
+   */
+  deliver(response: Response, delivered: Promise<void>): Response {
+    this.status = response.status;
+    const done = () =>
+      delivered.then(
+        () => this.#ended.resolve("complete"),
+        () => this.drop(),
+      );
+    if (!response.body) {
+      done();
+      return response;
+    }
+    return new Response(this.#watch(response.body, done), response);
+  }
+
+  #watch(
+    body: ReadableStream<Uint8Array>,
+    done: () => void,
+  ): ReadableStream<Uint8Array> {
+    const reader = body.getReader();
+    return new ReadableStream({
+      pull: async (controller) => {
+        try {
+          const { done: last, value } = await reader.read();
+          if (!last) return controller.enqueue(value);
+          controller.close();
+          done();
+        } catch (error) {
+          this.#ended.resolve("broken");
+          controller.error(error);
+        }
+      },
+      cancel: async (reason) => {
+        this.drop();
+        await reader.cancel(reason);
+      },
+    }, { highWaterMark: 0 });
+  }
+}

@@ -1,0 +1,92 @@
+import type { Behaviour } from "./behaviours.ts";
+import type { RecordedRequest } from "./recorded_request.ts";
+import {
+  complete,
+  encodeItem,
+  progress,
+  type StreamItem,
+} from "./stream_events.ts";
+
+/**
+ * One stream whose events a test sends by hand.
+ *
+ * @example
+ * ```ts
+ * const gate = new GatedStream();
+ * service.misbehave("stream", gate.behaviour);
+ * await gate.opened;
+ * gate.progress("plan", "started");
+ * gate.complete("Done.");
+ * ```
+ */
+export class GatedStream {
+  readonly #opened = Promise.withResolvers<RecordedRequest>();
+  readonly #dropped = Promise.withResolvers<void>();
+  readonly #queue: (Uint8Array | "end" | "break")[] = [];
+  #wake: () => void = () => {};
+
+  /** Answers the one request that this stream is for. */
+  readonly behaviour: Behaviour = (request) => {
+    this.#opened.resolve(request);
+    return new Response(
+      new ReadableStream<Uint8Array>({
+        pull: (controller) => this.#pull(controller),
+        cancel: () => this.#dropped.resolve(),
+      }, { highWaterMark: 0 }),
+      { headers: { "content-type": "text/event-stream" } },
+    );
+  };
+
+  /** Resolves with the request when the client asks for the stream. */
+  get opened(): Promise<RecordedRequest> {
+    return this.#opened.promise;
+  }
+
+  /** Resolves when the client, or the service, drops the stream unfinished. */
+  get dropped(): Promise<void> {
+    return this.#dropped.promise;
+  }
+
+  /** Sends events, text or bytes; what is sent before the request waits for it. */
+  send(...items: readonly StreamItem[]): void {
+    for (const item of items) this.#put(encodeItem(item));
+  }
+
+  /** Sends a `progress` event. */
+  progress(node: string, status: string): void {
+    this.send(progress(node, status));
+  }
+
+  /** Sends a `complete` event with this reply, and ends the stream. */
+  complete(reply: string): void {
+    this.send(complete(reply));
+    this.end();
+  }
+
+  /** Ends the stream as it should end. */
+  end(): void {
+    this.#put("end");
+  }
+
+  /** Breaks the connection once what was sent is on its way. */
+  break(): void {
+    this.#put("break");
+  }
+
+  #put(entry: Uint8Array | "end" | "break"): void {
+    this.#queue.push(entry);
+    this.#wake();
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>) {
+    if (this.#queue.length === 0) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
+    }
+    const entry = this.#queue.shift();
+    if (entry === "end") controller.close();
+    else if (entry === "break") throw new Error("The service breaks off here");
+    else if (entry) controller.enqueue(entry);
+  }
+}

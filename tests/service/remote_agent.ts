@@ -1,0 +1,188 @@
+import { type Step, think } from "./agent.ts";
+import { answer, type End, events, json } from "./behaviours.ts";
+import { sleep } from "./byte_stream.ts";
+import type { RecordedRequest } from "./recorded_request.ts";
+import type { Target } from "./route.ts";
+import { complete, progress, type StreamEvent } from "./stream_events.ts";
+
+/** The key that the service accepts unless another one is given. */
+export const TEST_KEY = "test-key-0123456789abcdef";
+
+/** How a {@linkcode RemoteAgent} works. */
+export interface RemoteAgentOptions {
+  /** The one key that is accepted. {@linkcode TEST_KEY} unless told. */
+  readonly key?: string;
+  /** The steps of each run, in place of the agent's own. */
+  readonly plan?: readonly Step[];
+  /** Milliseconds before each event of a stream. 0 unless told. */
+  readonly pace?: number;
+  /** Gives each event an `id:`, and resumes behind a `Last-Event-ID`. */
+  readonly ids?: boolean;
+}
+
+interface Thread {
+  readonly prompts: string[];
+  readonly runs: Map<string, Run>;
+}
+
+interface Run {
+  readonly prompt: string;
+  readonly events: readonly StreamEvent[];
+  readonly end: End;
+}
+
+/** Prompts that make the service fail without a line of code. */
+const FAULTS: ReadonlyMap<string, End> = new Map([
+  ["please break off", "break"],
+  ["please hang", "hang"],
+]);
+
+/**
+ * The three operations as the service offers them: strict about requests, with
+ * threads that are kept and runs that `agent.ts` thinks out.
+ *
+ * Three prompts fail by themselves: `please fail` is refused with 500,
+ * `please break off` breaks the connection in the middle of the stream, and
+ * `please hang` falls silent there.
+ */
+export class RemoteAgent {
+  readonly #options: RemoteAgentOptions;
+  readonly #threads = new Map<string, Thread>();
+
+  constructor(options: RemoteAgentOptions) {
+    this.#options = options;
+  }
+
+  /** The prompt that a request starts a run with, or whose run it streams. */
+  promptOf(
+    { body }: RecordedRequest,
+    target: Target | undefined,
+  ): string | undefined {
+    const thread = this.#threads.get(target?.threadId ?? "");
+    const run = thread?.runs.get(target?.runId ?? "");
+    if (run) return run.prompt;
+    const prompt = parseObject(body)?.["prompt"];
+    return typeof prompt === "string" ? prompt : undefined;
+  }
+
+  /** Checks a request as strictly as can be, and does what it asks for. */
+  answer(request: RecordedRequest, target: Target | undefined): Response {
+    if (!target) return refusal(404, "No such path");
+    if (request.method !== target.method) {
+      return answer(405, "", { allow: target.method })();
+    }
+    if (request.headers.get("x-api-key") !== (this.#options.key ?? TEST_KEY)) {
+      return refusal(401, "The API key is missing or wrong");
+    }
+    if (request.headers.has("transfer-encoding")) {
+      return refusal(411, "A body needs a Content-Length");
+    }
+    if (target.operation === "create thread") {
+      return this.#createThread(request);
+    }
+    const thread = this.#threads.get(target.threadId ?? "");
+    if (!thread) return refusal(404, "No such thread");
+    if (target.operation === "create run") {
+      return this.#createRun(request, thread);
+    }
+    const run = thread.runs.get(target.runId ?? "");
+    if (!run) return refusal(404, "No such run");
+    return this.#stream(request, run);
+  }
+
+  #createThread({ headers, body }: RecordedRequest): Response {
+    if (body !== "" || headers.has("content-type")) {
+      return refusal(400, "A thread is created without a body");
+    }
+    const threadId = crypto.randomUUID();
+    this.#threads.set(threadId, { prompts: [], runs: new Map() });
+    return json({ thread_id: threadId })();
+  }
+
+  #createRun({ headers, body }: RecordedRequest, thread: Thread): Response {
+    if (!hasMediaType(headers.get("content-type"), "application/json")) {
+      return refusal(
+        415,
+        "A run is created with Content-Type application/json",
+      );
+    }
+    const parameters = parseObject(body);
+    if (!parameters) return refusal(400, "The body is not a JSON object");
+    const { agentName, prompt, wait, ...others } = parameters;
+    if (agentName !== "the-brain") return refusal(422, "Unknown agentName");
+    if (typeof prompt !== "string" || prompt.trim() === "") {
+      return refusal(422, "prompt must be a string that is not blank");
+    }
+    if (wait !== false) return refusal(422, "wait must be false");
+    const [other] = Object.keys(others);
+    if (other !== undefined) {
+      return refusal(422, `Unknown field ${JSON.stringify(other)}`);
+    }
+    if (prompt === "please fail") {
+      return refusal(500, "The run could not be started");
+    }
+    const runId = crypto.randomUUID();
+    thread.runs.set(runId, this.#execute(prompt, thread));
+    return json({ run_id: runId })();
+  }
+
+  #execute(prompt: string, thread: Thread): Run {
+    const { steps, reply } = think(prompt, thread.prompts);
+    thread.prompts.push(prompt);
+    const taken = this.#options.plan ?? steps;
+    const advances = taken.map(({ node, status }) => progress(node, status));
+    const end = FAULTS.get(prompt);
+    if (end) return { prompt, events: advances, end };
+    const messages = [
+      { role: "user", content: prompt },
+      { role: "assistant", content: reply },
+    ];
+    const last = { ...complete(reply), messages };
+    return { prompt, events: [...advances, last], end: "close" };
+  }
+
+  #stream({ headers }: RecordedRequest, run: Run): Response {
+    if (!hasMediaType(headers.get("accept"), "text/event-stream")) {
+      return refusal(406, "A run is streamed as text/event-stream");
+    }
+    const { pace = 0, ids = false } = this.#options;
+    const seen = ids ? Number(headers.get("last-event-id") ?? 0) : 0;
+    const options = { end: run.end, headers: { "cache-control": "no-store" } };
+    return events(
+      (signal) => paced(run.events.slice(seen), pace, signal),
+      ids ? { ...options, firstId: seen + 1 } : options,
+    )();
+  }
+}
+
+async function* paced<T>(
+  items: readonly T[],
+  pace: number,
+  signal: AbortSignal,
+) {
+  for (const item of items) {
+    if (pace > 0) await sleep(pace, signal);
+    yield item;
+  }
+}
+
+/** An answer that says in JSON why it refuses. */
+export function refusal(status: number, message: string): Response {
+  return json({ message }, status)();
+}
+
+/** Whether a header names this media type, in a list or with parameters. */
+function hasMediaType(header: string | null, type: string): boolean {
+  const named = header?.toLowerCase().split(/[;,]/) ?? [];
+  return named.some((part) => part.trim() === type);
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === "object" && value !== null;
+    return isObject && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,203 @@
+import type { Behaviour, BehaviourContext } from "./behaviours.ts";
+import { Exchange } from "./exchange.ts";
+import type { Operation, RecordedRequest } from "./recorded_request.ts";
+import {
+  refusal,
+  RemoteAgent,
+  type RemoteAgentOptions,
+} from "./remote_agent.ts";
+import { route, type Target } from "./route.ts";
+
+export { TEST_KEY } from "./remote_agent.ts";
+
+/** How a {@linkcode ReferenceService} is set up. */
+export interface ServiceOptions extends RemoteAgentOptions {
+  /** Any free port unless told. */
+  readonly port?: number;
+  /** `127.0.0.1` unless told. */
+  readonly hostname?: string;
+  /** A certificate chain and its key, PEM both: the service then speaks TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** What stands before `/threads`, for example `/api/v1`. Nothing unless told. */
+  readonly prefix?: string;
+}
+
+interface Waiter {
+  readonly operation: Operation;
+  readonly count: number;
+  readonly arrival: PromiseWithResolvers<RecordedRequest>;
+}
+
+interface Misbehaviour {
+  readonly behaviour: Behaviour;
+  times: number;
+}
+
+/**
+ * The remote agent service, small but real: an HTTP server on loopback that
+ * answers by a {@linkcode RemoteAgent}, records what reaches it, and misbehaves
+ * when told to.
+ */
+export class ReferenceService implements AsyncDisposable {
+  readonly #options: ServiceOptions;
+  readonly #agent: RemoteAgent;
+  readonly #prefix: string;
+  readonly #stop = new AbortController();
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  readonly #requests: Exchange[] = [];
+  readonly #misbehaviours = new Map<Operation, Misbehaviour[]>();
+  readonly #waiters = new Set<Waiter>();
+
+  /** Starts a service that is reachable as soon as this returns. */
+  static start(options: ServiceOptions = {}): ReferenceService {
+    return new ReferenceService(options);
+  }
+
+  private constructor(options: ServiceOptions) {
+    this.#options = options;
+    this.#agent = new RemoteAgent(options);
+    this.#prefix = options.prefix ?? "";
+    this.#server = Deno.serve(
+      {
+        port: options.port ?? 0,
+        hostname: options.hostname ?? "127.0.0.1",
+        signal: this.#stop.signal,
+        onListen: () => {},
+        // Streams that break off on purpose end up here.
+        onError: () => new Response(null, { status: 500 }),
+        ...options.tls,
+      },
+      (request, info) => this.#handle(request, info),
+    );
+  }
+
+  /** The base URL, with the prefix and without a slash at its end. */
+  get url(): string {
+    const { hostname, port } = this.#server.addr;
+    const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+    const scheme = this.#options.tls ? "https" : "http";
+    return `${scheme}://${host}:${port}${this.#prefix}`;
+  }
+
+  /** Every request so far, in the order of their arrival. */
+  get requests(): readonly RecordedRequest[] {
+    return this.#requests;
+  }
+
+  /** How many connections brought at least one request. */
+  get connections(): number {
+    return new Set(this.#requests.map((request) => request.connection)).size;
+  }
+
+  /**
+   * Answers the next `times` requests of an operation by `behaviour`; several
+   * calls queue up. `Infinity` is for good.
+   */
+  misbehave(operation: Operation, behaviour: Behaviour, times = 1): void {
+    const queue = this.#misbehaviours.get(operation) ?? [];
+    queue.push({ behaviour, times });
+    this.#misbehaviours.set(operation, queue);
+  }
+
+  /**
+   * The `count`-th request of an operation since the start, as soon as it is
+   * there. Rejects when the service stops before.
+   */
+  waitFor(operation: Operation, count = 1): Promise<RecordedRequest> {
+    const waiter = {
+      operation,
+      count,
+      arrival: Promise.withResolvers<RecordedRequest>(),
+    };
+    this.#waiters.add(waiter);
+    this.#wake();
+    return waiter.arrival.promise;
+  }
+
+  /** Stops at once, whatever is still open. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { operation, arrival } of this.#waiters) {
+      arrival.reject(new Error(`The service stopped before "${operation}"`));
+    }
+    this.#waiters.clear();
+    this.#stop.abort();
+    for (const exchange of this.#requests) exchange.drop();
+    await this.#server.finished;
+  }
+
+  async #handle(
+    request: Request,
+    info: Deno.ServeHandlerInfo<Deno.NetAddr>,
+  ): Promise<Response> {
+    // Not by `URL`, which would resolve and so hide dot segments.
+    const path = request.url.slice(
+      request.url.indexOf("/", request.url.indexOf("//") + 2),
+    );
+    const target = route(path, this.#prefix);
+    const matches = target?.method === request.method;
+    const { hostname, port } = info.remoteAddr;
+    const exchange = new Exchange({
+      operation: matches ? target.operation : undefined,
+      method: request.method,
+      path,
+      headers: new Headers(request.headers),
+      body: await request.text().catch(() => ""),
+      connection: `${hostname}:${port}`,
+    });
+    this.#requests.push(exchange);
+    this.#wake();
+    const behaviour = exchange.operation && this.#next(exchange.operation);
+    const response = behaviour
+      ? await this.#misbehaved(behaviour, request, exchange, target)
+      : this.#agent.answer(exchange, target);
+    return exchange.deliver(response, info.completed);
+  }
+
+  #wake(): void {
+    for (const waiter of this.#waiters) {
+      const { operation, count, arrival } = waiter;
+      const matching = this.#requests.filter((request) =>
+        request.operation === operation
+      );
+      const request = matching[count - 1];
+      if (!request) continue;
+      arrival.resolve(request);
+      this.#waiters.delete(waiter);
+    }
+  }
+
+  #next(operation: Operation): Behaviour | undefined {
+    const queue = this.#misbehaviours.get(operation) ?? [];
+    const [first] = queue;
+    if (!first) return undefined;
+    if (--first.times <= 0) queue.shift();
+    return first.behaviour;
+  }
+
+  async #misbehaved(
+    behaviour: Behaviour,
+    request: Request,
+    exchange: Exchange,
+    target: Target | undefined,
+  ): Promise<Response> {
+    const context: BehaviourContext = {
+      threadId: target?.threadId,
+      runId: target?.runId,
+      prompt: this.#agent.promptOf(exchange, target),
+      normal: () => this.#agent.answer(exchange, target),
+      // Watched only on demand: Deno warns of every use of `request.signal`.
+      get signal() {
+        request.signal.addEventListener("abort", () => {
+          if (exchange.status === undefined) exchange.drop();
+        });
+        return exchange.gone;
+      },
+    };
+    try {
+      return await behaviour(exchange, context);
+    } catch (error) {
+      if (exchange.gone.aborted) throw error;
+      return refusal(500, `The behaviour failed: ${error}`);
+    }
+  }
+}
