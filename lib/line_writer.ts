@@ -32,6 +32,11 @@ export class LineWriter {
     return this.#failed.promise;
   }
 
+  /** The characters that wait to be written. */
+  get queued(): number {
+    return this.#queued;
+  }
+
   /** Queues a line at once. It ends with its own `\n`. */
   write(line: string): void {
     if (this.#broken) return;

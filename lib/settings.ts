@@ -91,6 +91,17 @@ export function isLoopback(baseUrl: string): boolean {
     /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
+/**
+ * Forgets the proxies of the environment. To be called before the first request:
+ * a proxy would see the key of an `http:` service in clear text.
+ */
+export function ignoreProxies(): void {
+  for (const name of ["http_proxy", "https_proxy", "all_proxy"]) {
+    Deno.env.delete(name);
+    Deno.env.delete(name.toUpperCase());
+  }
+}
+
 function validateKey(value: string | undefined): string {
   if (value === undefined) {
     throw new SettingsError(
