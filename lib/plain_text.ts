@@ -17,10 +17,9 @@ const ESCAPE_SEQUENCES = new RegExp(
   "g",
 );
 
-// C0 but tab and newline, DEL, C1, and what reorders the text around it.
-// deno-lint-ignore no-control-regex -- they are what it is about
-const CONTROLS =
-  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+// Control characters but tab and newline, and what reorders the text around it.
+const CONTROLS = /[^\P{Cc}\n\t]|\p{Bidi_Control}/gu;
+
 /**
  * Removes escape sequences, control characters other than `\n` and `\t`, and
  * bidirectional controls, so that a text cannot recolour, retitle, move the

@@ -30,14 +30,14 @@ console.log(`dist/agent-gateway.js: ${(await Deno.stat(output)).size} bytes`);
 
 /** Leaves of `deno.json`, which Deno takes in whole, what the program reads. */
 function withVersionAlone(code: string): string {
-  const inlined = /^var deno_default = \{$.*?^\};$/ms;
+  const inlined = /^( *)((?:var )?deno_default = )\{$.*?^\1\};$/ms;
   if (!inlined.test(code)) {
     throw new Error("Cannot bundle: deno.json is not where Deno 2.9 puts it");
   }
   const { version } = config;
   return code.replace(
     inlined,
-    `var deno_default = ${JSON.stringify({ version })};`,
+    `$1$2${JSON.stringify({ version })};`,
   );
 }
 
