@@ -6,8 +6,9 @@
  */
 
 import { parseArgs } from "@std/cli/parse-args";
+import { fetchWarning } from "./lib/fetch_warning.ts";
 import { RemoteGateway } from "./lib/gateway.ts";
-import { fetchWarning } from "./lib/service_client.ts";
+
 import {
   DEFAULT_BASE_URL,
   ignoreProxies,
@@ -30,6 +31,7 @@ Options:
   -b, --bridge        Serve an editor: JSON-RPC (Agent Client Protocol) on
                       standard input and output
       --base-url URL  Where the service is (https:, or http: on this machine)
+  -q, --quiet         No banner and no progress on standard error
       --verbose       With --bridge: one line per request on standard error
   -h, --help          Print this text
   -V, --version       Print the version
@@ -45,18 +47,22 @@ Exit codes: 0 done, 1 start-up failure or failed run, 2 wrong usage,
 /** What the command line asks for. */
 interface Flags {
   readonly bridge: boolean;
+  readonly quiet: boolean;
   readonly verbose: boolean;
   readonly baseUrl: string | undefined;
 }
 
+const INTERRUPTED = 130;
+const TERMINATED = 143;
+
 class UsageError extends Error {}
 
-const SWITCHES = ["bridge", "help", "version", "verbose"] as const;
+const SWITCHES = ["bridge", "help", "version", "quiet", "verbose"] as const;
 
 /** Parses the command line: flags, or a text to print instead of starting. */
 function parseCommandLine(args: readonly string[]): Flags | string {
   const flags = parseArgs([...args], {
-    alias: { bridge: "b", help: "h", version: "V" },
+    alias: { bridge: "b", help: "h", version: "V", quiet: "q" },
     // As strings, switches show a value that was given to them.
     string: [...SWITCHES, "base-url"],
     collect: [...SWITCHES, "base-url"],
@@ -85,7 +91,7 @@ function parseCommandLine(args: readonly string[]): Flags | string {
     }
     return flags[name].length > 0;
   };
-  const [bridge, help, version, verbose] = SWITCHES.map(isGiven);
+  const [bridge, help, version, quiet, verbose] = SWITCHES.map(isGiven);
   if (flags["base-url"].includes("")) {
     throw new UsageError("--base-url needs a URL");
   }
@@ -95,6 +101,7 @@ function parseCommandLine(args: readonly string[]): Flags | string {
   }
   return {
     bridge: bridge === true,
+    quiet: quiet === true,
     verbose: verbose === true,
     baseUrl: flags["base-url"].at(-1),
   };
@@ -127,10 +134,9 @@ async function main(args: readonly string[]): Promise<number> {
     writeError(`Warning: ${line}\n`);
   }
   if (isLoopback(settings.baseUrl)) ignoreProxies();
-  endOnSignals();
   return flags.bridge
     ? await startBridge(settings, flags.verbose)
-    : await startInteractive(settings);
+    : await startInteractive(settings, flags.quiet);
 }
 
 function printText(text: string): number {
@@ -150,11 +156,11 @@ function writeError(text: string): void {
   }
 }
 
-/** Ends at once: everything that is under way is dropped with the process. */
-function endOnSignals(): void {
-  Deno.addSignalListener("SIGINT", () => Deno.exit(130));
+/** Listens for the signals that end the process. */
+function listen(interrupt: () => void, terminate: () => void): void {
+  Deno.addSignalListener("SIGINT", interrupt);
   if (Deno.build.os !== "windows") {
-    Deno.addSignalListener("SIGTERM", () => Deno.exit(143));
+    Deno.addSignalListener("SIGTERM", terminate);
   }
 }
 
@@ -164,6 +170,8 @@ async function startBridge(
 ): Promise<number> {
   const { runBridge } = await import("./lib/stdio_bridge.ts");
   const { VerboseLog } = await import("./lib/verbose_log.ts");
+  // Everything that is under way is dropped with the process.
+  listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
   const log = verbose ? new VerboseLog(Deno.stderr.writable) : undefined;
   const gateway = new RemoteGateway({
     ...settings,
@@ -183,15 +191,26 @@ async function startBridge(
   return 0;
 }
 
-async function startInteractive(settings: Settings): Promise<number> {
+async function startInteractive(
+  settings: Settings,
+  quiet: boolean,
+): Promise<number> {
   const { runInteractive } = await import("./lib/interactive.ts");
-  const { PlainTerminal } = await import("./lib/terminal.ts");
-  using terminal = new PlainTerminal({
-    stdin: Deno.stdin.readable,
-    stdout: Deno.stdout.writable,
+  const { openTerminal } = await import("./lib/open_terminal.ts");
+  const leave = (code: number) => {
+    terminal[Symbol.dispose]();
+    Deno.exit(code);
+  };
+  const onInterrupt = () => {
+    const isTyped = Deno.stdin.isTerminal();
+    if (!isTyped || !terminal.interrupt()) leave(INTERRUPTED);
+  };
+  using terminal = await openTerminal({
     stderr: writeError,
-    stdoutIsTerminal: Deno.stdout.isTerminal(),
+    quiet,
+    onInterrupt,
   });
+  listen(onInterrupt, () => leave(TERMINATED));
   try {
     return await runInteractive({
       gateway: new RemoteGateway(settings),

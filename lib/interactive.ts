@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Gateway } from "./gateway.ts";
+import { AGENT_NAME, type Gateway } from "./gateway.ts";
 import type { Terminal } from "./terminal.ts";
 import { VERSION } from "./version.ts";
 
@@ -23,34 +23,38 @@ export interface RunInteractiveOptions {
  * "Interactive mode rules").
  *
  * @returns The exit code: 0; 1 if no thread could be created or the last run
- * failed before the input ended; 130 after Ctrl-C at the prompt.
+ * did not complete before the input ended; 130 after Ctrl-C with no run going on.
  * @throws {Deno.errors.BrokenPipe} If nobody reads standard output any more.
  */
 export async function runInteractive(
   options: RunInteractiveOptions,
 ): Promise<number> {
   const { gateway, terminal, maskedKey, baseUrl } = options;
-  terminal.note(
-    `agent-gateway ${VERSION}, service ${baseUrl}, key ${maskedKey}`,
+  terminal.banner(
+    `agent-gateway ${VERSION}, agent ${AGENT_NAME}, key ${maskedKey}`,
   );
-  let threadId;
-  try {
-    threadId = await gateway.createThread();
-  } catch (error) {
-    terminal.error(messageOf(error));
+  terminal.banner(`service ${baseUrl}`);
+  const creation = await droppable(
+    terminal,
+    (signal) => gateway.createThread({ signal }),
+  );
+  if (creation.kind === "dropped") return 130;
+  if (creation.kind === "failed") {
+    terminal.error(messageOf(creation.error));
     return 1;
   }
-  terminal.note(`thread ${threadId}`);
+  const threadId = creation.value;
+  terminal.banner(`thread ${threadId}`);
 
-  let failed = false;
+  let completed = true;
   for (;;) {
     const input = await terminal.readLine();
     if (input.kind === "interrupt") return 130;
-    if (input.kind === "end") return failed ? 1 : 0;
+    if (input.kind === "end") return completed ? 0 : 1;
     const word = input.text.trim().toLowerCase();
     if (word === "") continue;
     if (word === "exit" || word === "quit") return 0;
-    failed = !await runPrompt(options, threadId, input.text);
+    completed = await runPrompt(options, threadId, input.text);
   }
 }
 
@@ -60,31 +64,45 @@ async function runPrompt(
   threadId: string,
   prompt: string,
 ): Promise<boolean> {
-  const controller = new AbortController();
-  const { signal } = controller;
   let reply: string | undefined;
-  let failure: unknown;
-  terminal.beginRun(() => controller.abort());
-  try {
+  const run = await droppable(terminal, async (signal) => {
     for await (const event of gateway.runTurn(threadId, prompt, { signal })) {
       if (event.event === "progress") terminal.progress(event);
       else reply = event.reply;
     }
-  } catch (error) {
-    failure = error;
-  } finally {
-    terminal.endRun();
-  }
+  });
   if (reply !== undefined) {
     await terminal.reply(reply);
     return true;
   }
-  if (signal.aborted) {
-    terminal.note("Run dropped; it may go on at the service");
-  } else {
-    terminal.error(messageOf(failure));
-  }
+  if (run.kind === "failed") terminal.error(messageOf(run.error));
+  else terminal.note("Run dropped; it may go on at the service");
   return false;
+}
+
+/** What became of something that the user can drop. */
+type Outcome<T> =
+  | { readonly kind: "done"; readonly value: T }
+  | { readonly kind: "dropped" }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+/** Does something that Ctrl-C drops. */
+async function droppable<T>(
+  terminal: Terminal,
+  act: (signal: AbortSignal) => Promise<T>,
+): Promise<Outcome<T>> {
+  const controller = new AbortController();
+  terminal.begin(() => controller.abort());
+  try {
+    const value = await act(controller.signal);
+    terminal.end(true);
+    return { kind: "done", value };
+  } catch (error) {
+    terminal.end(false);
+    return controller.signal.aborted
+      ? { kind: "dropped" }
+      : { kind: "failed", error };
+  }
 }
 
 function messageOf(error: unknown): string {

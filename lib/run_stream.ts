@@ -54,13 +54,17 @@ export async function* followRun(
       const events = readRunEvents(connection.chunks(), {
         onCursor: (lastEventId) => cursor = lastEventId,
       });
-      for await (const event of events) {
+      // Not `for await`: to leave it waits until the next chunk has come.
+      for (;;) {
+        const { done, value: event } = await events.next();
+        if (done) break;
         resumed = 0;
         if (event.event === "complete") {
           drained(connection.drain(client.clocks.drain));
+          yield event;
+          return;
         }
         yield event;
-        if (event.event === "complete") return;
       }
       failure = client.error(
         request,

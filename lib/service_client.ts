@@ -14,6 +14,7 @@ import {
   parseRetryAfter,
   readText,
 } from "./answer.ts";
+import { CLOCKS, type Clocks } from "./clocks.ts";
 import { Deadline, pause } from "./deadline.ts";
 import {
   ConnectionError,
@@ -23,29 +24,6 @@ import {
 } from "./service_error.ts";
 import { maskKey } from "./settings.ts";
 import { VERSION } from "./version.ts";
-
-/** The clocks of the gateway, in milliseconds. */
-export interface Clocks {
-  /** For the whole JSON answer of a `POST`, and for the headers of a stream. */
-  readonly answer: number;
-  /** Without one byte on a stream, while the client is waiting for it. */
-  readonly idle: number;
-  /** For what follows `complete` on a stream. */
-  readonly drain: number;
-  /** Before each repetition, if the service does not say how long. */
-  readonly retry: readonly number[];
-  /** The most that `Retry-After` can ask for. */
-  readonly retryAfter: number;
-}
-
-/** The clocks as decided: 60 s, 10 min, 100 ms; retries after 0.5, 1 and 2 s. */
-export const CLOCKS: Clocks = {
-  answer: 60_000,
-  idle: 600_000,
-  drain: 100,
-  retry: [500, 1_000, 2_000],
-  retryAfter: 30_000,
-};
 
 /** One remote call, for a log: nothing in it is secret. */
 export interface Exchange {
@@ -338,20 +316,4 @@ class OverloadedError extends ServiceError {
 /** A time up to a quarter shorter or longer, so that many clients do not come at once. */
 function jitter(milliseconds: number): number {
   return milliseconds * (0.75 + Math.random() / 2);
-}
-
-/**
- * Warns of the versions of Deno whose `fetch` can send a `POST` twice even on a
- * connection of its own (denoland/deno#35610, #36415): 2.7.6 to 2.9.5.
- *
- * @returns No or one line.
- */
-export function fetchWarning(denoVersion: string): readonly string[] {
-  const [major = 0, minor = 0, patch = 0] = denoVersion.split(".", 3)
-    .map((part) => Number.parseInt(part));
-  const ordinal = (major * 1000 + minor) * 1000 + patch;
-  if (ordinal < 2_007_006 || ordinal > 2_009_005) return [];
-  return [
-    `Deno ${denoVersion} can send a prompt twice when a connection breaks; use 2.9.6 or later`,
-  ];
 }

@@ -9,6 +9,9 @@ import { readLines } from "./lines.ts";
 import { plainLine, plainText } from "./plain_text.ts";
 import type { ProgressEvent } from "./run_events.ts";
 
+/** What a terminal shows where the user is to type. */
+export const PROMPT_SIGN = "> ";
+
 /** What came of asking for a line: its text, the end of the input, or Ctrl-C. */
 export type Input =
   | { readonly kind: "line"; readonly text: string }
@@ -20,73 +23,112 @@ export interface Terminal extends Disposable {
   /** Asks for the next line. */
   readLine(): Promise<Input>;
   /**
-   * Says that a run begins.
+   * Says that something begins that takes a while.
    *
-   * @param onInterrupt Called when the user wants the run dropped.
+   * @param onInterrupt Called when the user wants it dropped.
    */
-  beginRun(onInterrupt: () => void): void;
-  /** Shows a progress event of the run. */
+  begin(onInterrupt: () => void): void;
+  /** Shows a progress event of a run, unless told to be quiet. */
   progress(event: ProgressEvent): void;
-  /** Says that the run is over; erases what was shown of its progress. */
-  endRun(): void;
+  /** Says that what began is over, and whether it came to its end. */
+  end(completed: boolean): void;
   /** Writes a reply to standard output. */
   reply(text: string): Promise<void>;
+  /** Writes a line of the banner to standard error, unless told to be quiet. */
+  banner(text: string): void;
   /** Writes a line to standard error. */
   note(text: string): void;
   /** Writes an error to standard error. */
   error(text: string): void;
+  /**
+   * Takes a Ctrl-C for what has begun, or for the line that is asked for.
+   *
+   * @returns Whether there was either.
+   */
+  interrupt(): boolean;
 }
 
-/** The three standard streams. */
-export interface StandardStreams {
+/** Options of a {@linkcode Terminal}. */
+export interface TerminalOptions {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: WritableStream<Uint8Array>;
   /** Takes all of a text at once. */
   readonly stderr: (text: string) => void;
   /** Whether standard output is a terminal: then replies are made safe to show. */
   readonly stdoutIsTerminal: boolean;
+  /** Whether banner and progress are left out. */
+  readonly quiet: boolean;
+  /** Whether a person types: then it is shown where. */
+  readonly promptSign: boolean;
 }
 
-/** Lines in, lines out: no prompt sign, no escape codes. */
+/** Lines in, lines out, without escape codes. */
 export class PlainTerminal implements Terminal {
-  readonly #streams: StandardStreams;
+  readonly #options: TerminalOptions;
   readonly #lines: AsyncIterator<string>;
+  #onInterrupt: (() => void) | undefined;
 
-  constructor(streams: StandardStreams) {
-    this.#streams = streams;
-    this.#lines = readLines(streams.stdin)[Symbol.asyncIterator]();
+  constructor(options: TerminalOptions) {
+    this.#options = options;
+    this.#lines = readLines(options.stdin)[Symbol.asyncIterator]();
   }
 
   async readLine(): Promise<Input> {
-    const line = await this.#lines.next();
-    return line.done ? { kind: "end" } : { kind: "line", text: line.value };
+    const { promptSign, stderr } = this.#options;
+    if (promptSign) stderr(PROMPT_SIGN);
+    const { promise, resolve } = Promise.withResolvers<Input>();
+    this.#onInterrupt = () => resolve({ kind: "interrupt" });
+    const next = this.#lines.next().then((line): Input =>
+      line.done ? { kind: "end" } : { kind: "line", text: line.value }
+    );
+    const input = await Promise.race([next, promise]);
+    this.#onInterrupt = undefined;
+    if (promptSign && input.kind !== "line") stderr("\n");
+    return input;
   }
 
-  beginRun(): void {}
+  begin(onInterrupt: () => void): void {
+    this.#onInterrupt = onInterrupt;
+  }
 
   progress({ node, status }: ProgressEvent): void {
-    this.note(`${node}: ${status}`);
+    this.banner(`${node}: ${status}`);
   }
 
-  endRun(): void {}
+  end(): void {
+    this.#onInterrupt = undefined;
+  }
 
   async reply(text: string): Promise<void> {
-    await writeReply(this.#streams, text);
+    await writeReply(this.#options, text);
+  }
+
+  banner(text: string): void {
+    if (!this.#options.quiet) this.note(text);
   }
 
   note(text: string): void {
-    this.#streams.stderr(plainLine(text) + "\n");
+    this.#options.stderr(plainLine(text) + "\n");
   }
 
   error(text: string): void {
     this.note(`Error: ${text}`);
   }
 
+  interrupt(): boolean {
+    this.#onInterrupt?.();
+    return this.#onInterrupt !== undefined;
+  }
+
   [Symbol.dispose](): void {}
 }
 
-async function writeReply(
-  { stdout, stdoutIsTerminal }: StandardStreams,
+/** Writes a reply and a newline to standard output. */
+export async function writeReply(
+  { stdout, stdoutIsTerminal }: Pick<
+    TerminalOptions,
+    "stdout" | "stdoutIsTerminal"
+  >,
   text: string,
 ): Promise<void> {
   const shown = stdoutIsTerminal ? plainText(text) : text;

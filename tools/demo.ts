@@ -8,6 +8,7 @@
  */
 import { TextLineStream } from "@std/streams/text-line-stream";
 import { ReferenceService } from "../tests/service/service.ts";
+import { goOnAfterStop } from "./go_on_after_stop.ts";
 import { sameFlags } from "./stand_ins.ts";
 
 const KEY = "demo-key-0123456789abcdef";
@@ -123,6 +124,7 @@ function start(
   });
   if (Deno.build.os !== "windows") {
     Deno.addSignalListener("SIGTERM", () => kill(client, "SIGTERM"));
+    goOnAfterStop(client);
   }
   return client;
 }

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { goOnAfterStop } from "./go_on_after_stop.ts";
 import { jsrFlags, standInFlags } from "./stand_ins.ts";
 
 /** How long JSR may take to answer, in milliseconds. */
@@ -81,6 +82,7 @@ async function runDeno(args: string[]): Promise<number> {
       // This system does not have the signal.
     }
   }
+  if (Deno.build.os !== "windows") goOnAfterStop(child);
   return (await child.status).code;
 }
 

@@ -6,6 +6,7 @@
  */
 import "@std/assert";
 import "@std/cli/parse-args";
+import "@std/cli/unicode-width";
 import "@std/dotenv/parse";
 import "@std/streams/text-line-stream";
 import "@std/testing/bdd";

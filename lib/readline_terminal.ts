@@ -1,0 +1,226 @@
+/**
+ * A real terminal: line editing and history, a status line, colour.
+ *
+ * @module
+ */
+
+import process from "node:process";
+import { createInterface, type Interface } from "node:readline";
+import { Writable } from "node:stream";
+import { plainLine, plainText } from "./plain_text.ts";
+import type { ProgressEvent } from "./run_events.ts";
+import { StatusLine } from "./status_line.ts";
+import { COLOURED, PLAIN, type Style } from "./style.ts";
+import {
+  type Input,
+  PROMPT_SIGN,
+  type Terminal,
+  type TerminalOptions,
+  writeReply,
+} from "./terminal.ts";
+
+const HISTORY_LINES = 1000;
+
+/** Options of a {@linkcode ReadlineTerminal}. */
+export interface ReadlineTerminalOptions extends
+  Pick<
+    TerminalOptions,
+    "stdout" | "stderr" | "stdoutIsTerminal" | "quiet"
+  > {
+  readonly colour: boolean;
+  /** Called on a Ctrl-C that does not reach the process as a signal. */
+  readonly onInterrupt: () => void;
+}
+
+/**
+ * The terminal of this process: standard input and standard error are one.
+ *
+ * What is typed while nobody asks for a line is not shown. Lines of it are kept,
+ * and shown when they are asked for; the beginning of one stands ready at the
+ * next prompt.
+ */
+export class ReadlineTerminal implements Terminal {
+  readonly #options: ReadlineTerminalOptions;
+  readonly #style: Style;
+  readonly #status: StatusLine;
+  readonly #readline: Interface;
+  readonly #screen: Screen;
+  readonly #typedAhead: string[] = [];
+  readonly #onContinue = () => this.#resume();
+  readonly #onResize = () => this.#resize();
+  #asked: PromiseWithResolvers<Input> | undefined;
+  #onInterrupt: (() => void) | undefined;
+  #closed = false;
+
+  constructor(options: ReadlineTerminalOptions) {
+    this.#options = options;
+    this.#style = options.colour ? COLOURED : PLAIN;
+    this.#screen = new Screen(options.stderr);
+    this.#status = new StatusLine({
+      write: options.stderr,
+      columns: () => this.#screen.columns,
+      style: this.#style,
+    });
+    this.#readline = createInterface({
+      input: process.stdin,
+      output: this.#screen,
+      terminal: true,
+      prompt: PROMPT_SIGN,
+      historySize: HISTORY_LINES,
+    });
+    this.#readline.on("line", (text) => this.#line(text));
+    this.#readline.on("close", () => this.#close());
+    // Where keys cannot be made signals, they arrive here.
+    this.#readline.on("SIGINT", options.onInterrupt);
+    this.#readline.on("SIGTSTP", () => {});
+    if (Deno.build.os !== "windows") {
+      keysMakeSignals();
+      Deno.addSignalListener("SIGCONT", this.#onContinue);
+      Deno.addSignalListener("SIGWINCH", this.#onResize);
+    }
+  }
+
+  readLine(): Promise<Input> {
+    const typed = this.#typedAhead.shift();
+    if (typed !== undefined) {
+      this.#print(`\n${PROMPT_SIGN}${plainLine(typed)}`);
+      return Promise.resolve({ kind: "line", text: typed });
+    }
+    if (this.#closed) return Promise.resolve({ kind: "end" });
+    this.#asked = Promise.withResolvers();
+    const begun = this.#takeBegun();
+    this.#print("");
+    this.#screen.muted = false;
+    this.#readline.prompt();
+    this.#readline.write(begun);
+    return this.#asked.promise;
+  }
+
+  begin(onInterrupt: () => void): void {
+    this.#onInterrupt = onInterrupt;
+    if (!this.#options.quiet) this.#status.start();
+  }
+
+  progress(event: ProgressEvent): void {
+    if (!this.#options.quiet) this.#status.progress(event);
+  }
+
+  end(completed: boolean): void {
+    this.#onInterrupt = undefined;
+    this.#status.stop(completed);
+  }
+
+  async reply(text: string): Promise<void> {
+    if (this.#options.stdoutIsTerminal) this.#print("");
+    await writeReply(this.#options, text);
+  }
+
+  banner(text: string): void {
+    if (!this.#options.quiet) this.#print(this.#style.dim(plainLine(text)));
+  }
+
+  note(text: string): void {
+    this.#print(plainLine(text));
+  }
+
+  error(text: string): void {
+    this.#print(this.#style.red(`Error: ${plainText(text)}`));
+  }
+
+  interrupt(): boolean {
+    if (this.#asked === undefined) {
+      this.#onInterrupt?.();
+      return this.#onInterrupt !== undefined;
+    }
+    this.#print("");
+    this.#answer({ kind: "interrupt" });
+    return true;
+  }
+
+  [Symbol.dispose](): void {
+    this.#status.stop(false);
+    if (Deno.build.os !== "windows") {
+      Deno.removeSignalListener("SIGCONT", this.#onContinue);
+      Deno.removeSignalListener("SIGWINCH", this.#onResize);
+    }
+    this.#screen.muted = true;
+    this.#readline.close();
+  }
+
+  #print(line: string): void {
+    this.#options.stderr(`${line}\n`);
+  }
+
+  #line(text: string): void {
+    if (this.#asked === undefined) this.#typedAhead.push(text);
+    else this.#answer({ kind: "line", text });
+  }
+
+  #close(): void {
+    this.#closed = true;
+    if (this.#asked === undefined) return;
+    this.#print("");
+    this.#answer({ kind: "end" });
+  }
+
+  #answer(input: Input): void {
+    this.#screen.muted = true;
+    this.#asked?.resolve(input);
+    this.#asked = undefined;
+  }
+
+  /** Takes what has been typed of a line that is not finished. */
+  #takeBegun(): string {
+    const { line } = this.#readline;
+    this.#readline.write(null, { ctrl: true, name: "e" });
+    this.#readline.write(null, { ctrl: true, name: "u" });
+    return line;
+  }
+
+  /** After Ctrl-Z and `fg`. */
+  #resume(): void {
+    if (this.#closed) return;
+    keysMakeSignals();
+    if (this.#asked !== undefined) this.#readline.prompt(true);
+  }
+
+  #resize(): void {
+    this.#screen.emit("resize");
+    this.#status.resized();
+  }
+}
+
+/** Leaves Ctrl-C and Ctrl-Z to the system, while all other keys come one by one. */
+function keysMakeSignals(): void {
+  Deno.stdin.setRaw(true, { cbreak: true });
+}
+
+/** Where readline draws. */
+class Screen extends Writable {
+  readonly isTTY = true;
+  /** Whether what is drawn is dropped. */
+  muted = true;
+  readonly #write: (text: string) => void;
+
+  constructor(write: (text: string) => void) {
+    super({ decodeStrings: false });
+    this.#write = write;
+  }
+
+  get columns(): number {
+    try {
+      return Deno.consoleSize().columns || 80;
+    } catch {
+      return 80; // none of the standard streams tells
+    }
+  }
+
+  override _write(
+    text: string,
+    _encoding: unknown,
+    done: () => void,
+  ): void {
+    if (!this.muted) this.#write(text);
+    done();
+  }
+}

@@ -1,0 +1,23 @@
+/** How text is set off from other text on a terminal. */
+export interface Style {
+  readonly dim: (text: string) => string;
+  readonly red: (text: string) => string;
+  readonly bold: (text: string) => string;
+}
+
+const sgr = (on: number, off: number) => (text: string) =>
+  `\x1b[${on}m${text}\x1b[${off}m`;
+
+/** For terminals that may show colour. */
+export const COLOURED: Style = {
+  dim: sgr(2, 22),
+  red: sgr(31, 39),
+  bold: sgr(1, 22),
+};
+
+/** For everything else. */
+export const PLAIN: Style = {
+  dim: (text) => text,
+  red: (text) => text,
+  bold: (text) => text,
+};
