@@ -1,0 +1,45 @@
+import schema from "@agentclientprotocol/sdk/schema/v1/schema.json" with {
+  type: "json",
+};
+import { Ajv2020 } from "ajv/dist/2020.js";
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+ajv.addSchema(schema, "acp");
+
+/** The definitions by the method they belong to, as the schema marks them. */
+const RESULTS = new Map<string, string>();
+const NOTIFICATIONS = new Map<string, string>();
+for (const [name, definition] of Object.entries(schema.$defs)) {
+  if (!("x-method" in definition)) continue;
+  const method = definition["x-method"];
+  if (name.endsWith("Response")) RESULTS.set(method, name);
+  if (name.endsWith("Notification")) NOTIFICATIONS.set(method, name);
+}
+
+/** What the protocol's schema has against the result of a method; empty if nothing. */
+export function resultViolations(method: string, result: unknown): string {
+  const name = RESULTS.get(method);
+  return name === undefined ? "" : violations(name, result);
+}
+
+/** What the protocol's schema has against an error. */
+export function errorViolations(error: unknown): string {
+  return violations("Error", error);
+}
+
+/** What the protocol's schema has against the params of a notification. */
+export function notificationViolations(
+  method: string,
+  params: unknown,
+): string {
+  const name = NOTIFICATIONS.get(method);
+  return name === undefined
+    ? `${method} is not a notification of the protocol`
+    : violations(name, params);
+}
+
+function violations(name: string, value: unknown): string {
+  const validate = ajv.getSchema(`acp#/$defs/${name}`);
+  if (validate === undefined) throw new Error(`The schema lacks ${name}`);
+  return validate(value) ? "" : `${name}: ${ajv.errorsText(validate.errors)}`;
+}
