@@ -61,17 +61,23 @@ const SWITCHES = ["bridge", "help", "version", "quiet", "verbose"] as const;
 
 /** Parses the command line: flags, or a text to print instead of starting. */
 function parseCommandLine(args: readonly string[]): Flags | string {
+  // The parser takes --b for -b.
+  const unknown = args.filter((argument) => /^--.(?:=|$)/.test(argument));
   const flags = parseArgs([...args], {
     alias: { bridge: "b", help: "h", version: "V", quiet: "q" },
     // As strings, switches show a value that was given to them.
     string: [...SWITCHES, "base-url"],
     collect: [...SWITCHES, "base-url"],
     unknown: (argument) => {
-      throw new UsageError(`Unknown argument ${quote(argument)}`);
+      unknown.push(argument);
+      return false;
     },
     "--": true,
   });
-  const [word] = flags["--"] ?? [];
+  if (flags["base-url"].includes("")) {
+    throw new UsageError("--base-url needs a URL");
+  }
+  const [word] = [...unknown, ...flags["--"] ?? []];
   if (word !== undefined) {
     throw new UsageError(`Unknown argument ${quote(word)}`);
   }
@@ -92,9 +98,6 @@ function parseCommandLine(args: readonly string[]): Flags | string {
     return flags[name].length > 0;
   };
   const [bridge, help, version, quiet, verbose] = SWITCHES.map(isGiven);
-  if (flags["base-url"].includes("")) {
-    throw new UsageError("--base-url needs a URL");
-  }
   if (help) return USAGE;
   if (version) {
     return `agent-gateway ${VERSION} (deno ${Deno.version.deno}, ${Deno.build.target})\n`;
@@ -112,12 +115,13 @@ function quote(argument: string): string {
 }
 
 async function main(args: readonly string[]): Promise<number> {
+  const warn = (line: string) => writeError(`Warning: ${line}\n`);
   let flags;
   let settings;
   try {
     flags = parseCommandLine(args);
     if (typeof flags === "string") return printText(flags);
-    settings = loadSettings({ baseUrl: flags.baseUrl });
+    settings = loadSettings({ baseUrl: flags.baseUrl, warn });
   } catch (error) {
     if (error instanceof UsageError) {
       writeError(`${error.message}; see agent-gateway --help\n`);
@@ -129,10 +133,7 @@ async function main(args: readonly string[]): Promise<number> {
     }
     throw error;
   }
-  const warning = fetchWarning(Deno.version.deno);
-  for (const line of [...settings.warnings, ...warning]) {
-    writeError(`Warning: ${line}\n`);
-  }
+  for (const line of fetchWarning(Deno.version.deno)) warn(line);
   if (isLoopback(settings.baseUrl)) ignoreProxies();
   return flags.bridge
     ? await startBridge(settings, flags.verbose)

@@ -7,7 +7,7 @@
  */
 
 import { isJsonObject } from "./answer.ts";
-import { ErrorCode, type Outgoing, RpcError } from "./json_rpc.ts";
+import { ErrorCode, type Outgoing, quote, RpcError } from "./json_rpc.ts";
 import type { ProgressEvent } from "./run_events.ts";
 import { VERSION } from "./version.ts";
 
@@ -107,10 +107,11 @@ function blockText(block: unknown): string {
       return `[${name}](${uri})`;
     }
     default:
+      if (typeof block.type !== "string") {
+        throw invalidParams("the type of a content block is not a string");
+      }
       throw invalidParams(
-        `content blocks of type ${
-          JSON.stringify(block.type) ?? "undefined"
-        } are not supported`,
+        `content blocks of type ${quote(block.type)} are not supported`,
       );
   }
 }
@@ -153,9 +154,12 @@ function isTraceparent(value: string): boolean {
 }
 
 function isTracestate(value: string): boolean {
-  const members = value.split(",").map((member) => member.trim());
+  // Not by trim(), which takes off what no header may hold.
+  const members = value.split(",")
+    .map((member) => member.replaceAll(/^[ \t]+|[ \t]+$/g, ""))
+    .filter((member) => member !== "");
   const keys = members.map((member) => member.split("=", 1)[0]);
-  return value.length <= 512 && members.length <= 32 &&
+  return value.length <= 512 && members.length > 0 && members.length <= 32 &&
     new Set(keys).size === keys.length &&
     members.every((member) =>
       /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/

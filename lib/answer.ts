@@ -1,9 +1,40 @@
 /**
  * What an HTTP answer says: its text within a limit, its JSON, the detail of an
- * error, when to come again, and why there is none.
+ * error, and when to come again.
  *
  * @module
  */
+
+/**
+ * The chunks of an answer's body. Leaving them drops the rest of it.
+ *
+ * An abort ends the body here, and not through `fetch` alone: what links the
+ * signal of a `fetch` to the body can be collected as garbage.
+ *
+ * @throws The signal's reason, if it is aborted.
+ */
+export function readBody(
+  response: Response,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const reader = (response.body ?? new Blob().stream()).getReader();
+  const cancel = () => void reader.cancel().catch(() => {}); // It has failed.
+  signal.addEventListener("abort", cancel);
+  if (signal.aborted) cancel();
+  return (async function* () {
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        signal.throwIfAborted();
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      signal.removeEventListener("abort", cancel);
+      cancel();
+    }
+  })();
+}
 
 /** The text of an answer, and whether there was more of it than the limit. */
 export interface LimitedText {
@@ -11,15 +42,15 @@ export interface LimitedText {
   readonly cut: boolean;
 }
 
-/** Reads at most `maxBytes` of an answer's body as UTF-8 and drops the rest. */
+/** Reads at most `maxBytes` of an answer's body as UTF-8 and leaves the rest. */
 export async function readText(
-  response: Response,
+  chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): Promise<LimitedText> {
   const decoder = new TextDecoder();
   let text = "";
   let left = maxBytes;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of chunks) {
     if (chunk.length > left) {
       text += decoder.decode(chunk.subarray(0, left));
       return { text, cut: true };
@@ -46,14 +77,12 @@ export function isJsonObject(
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The `message`, `error` or `detail` of an error's JSON body, one level deep. */
+/** The first `message`, `error` or `detail` of an error's JSON body that says something. */
 export function errorDetail(body: unknown): string | undefined {
   if (!isJsonObject(body)) return undefined;
   for (const field of [body.message, body.error, body.detail]) {
-    if (typeof field === "string") return field;
-    if (isJsonObject(field) && typeof field.message === "string") {
-      return field.message;
-    }
+    const text = isJsonObject(field) ? field.message : field;
+    if (typeof text === "string" && text.trim() !== "") return text;
   }
   return undefined;
 }
@@ -63,29 +92,9 @@ export function errorDetail(body: unknown): string | undefined {
  * a date (RFC 9110, 10.2.3), or `undefined` if it says nothing that can be read.
  */
 export function parseRetryAfter(value: string | null): number | undefined {
-  if (value === null) return undefined;
-  const text = value.trim();
-  const milliseconds = /^\d+$/.test(text)
-    ? Number(text) * 1000
-    : Date.parse(text) - Date.now();
-  return Number.isNaN(milliseconds) ? undefined : Math.max(0, milliseconds);
-}
-
-/** Whether a failed `fetch` was refused the connection, so that nothing was sent. */
-export function isRefused(error: unknown): boolean {
-  return /\(Connect\).*refused/i.test(fullReason(error));
-}
-
-/**
- * Why a `fetch` or the reading of its body failed, without the URL and the
- * layers of the HTTP library.
- */
-export function connectionFailure(error: unknown): string {
-  return fullReason(error)
-    .replace(/^error sending request.*?: client error \(\w+\): /, "");
-}
-
-function fullReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
+  const text = value?.trim() ?? "";
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  // `Date.parse` alone takes "-1" and "1.5" for dates, too.
+  const date = text.endsWith(" GMT") ? Date.parse(text) : NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }

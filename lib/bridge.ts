@@ -21,19 +21,24 @@ import {
   type Incoming,
   type Notification,
   type Outgoing,
+  quote,
   type Request,
   type RequestId,
   RpcError,
 } from "./json_rpc.ts";
 import { ServiceError } from "./service_error.ts";
 
-/** A request that was answered, for a log: no prompt and no reply in it. */
+/** What became of a message, for a log: no prompt and no reply in it. */
 export interface Answered {
-  readonly id: RequestId;
-  readonly method: string;
+  /** `undefined` for a notification, which gets no answer. */
+  readonly id?: RequestId;
+  /** `undefined` for a line that is no call. */
+  readonly method?: string;
+  /** The session that it is about. */
+  readonly sessionId?: string | undefined;
+  readonly result?: unknown;
+  readonly error?: RpcError;
   readonly milliseconds: number;
-  /** The error code, if it was answered with an error. */
-  readonly code: number | undefined;
 }
 
 /** How the bridge reaches the editor. */
@@ -51,7 +56,7 @@ export interface Peer {
 export interface BridgeOptions {
   readonly gateway: Gateway;
   readonly peer: Peer;
-  /** Called for each request, after its answer was sent. */
+  /** Called for each message, after its answer was sent if it gets one. */
   readonly onAnswered?: ((answered: Answered) => void) | undefined;
 }
 
@@ -102,9 +107,12 @@ export class Bridge {
       case "notification":
         this.#notice(message);
         break;
-      case "invalid":
-        this.#peer.send({ id: message.id, error: message.error.toObject() });
+      case "invalid": {
+        const { id, error } = message;
+        this.#peer.send({ id, error: error.toObject() });
+        this.#onAnswered?.({ id, error, milliseconds: 0 });
         break;
+      }
     }
   }
 
@@ -114,19 +122,22 @@ export class Bridge {
   }
 
   async #answer(request: Request): Promise<void> {
-    const { id, method } = request;
+    const { id, method, params } = request;
     const started = performance.now();
-    let error: RpcError | undefined;
+    let outcome: Pick<Answered, "result" | "error">;
     try {
       const result = await this.#call(request);
       this.#peer.send({ id, result });
+      outcome = { result };
     } catch (cause) {
-      error = toRpcError(cause);
+      const error = toRpcError(cause);
       this.#peer.send({ id, error: error.toObject() });
+      outcome = { error };
     }
     this.#endTurn(request);
     const milliseconds = performance.now() - started;
-    this.#onAnswered?.({ id, method, milliseconds, code: error?.code });
+    const sessionId = sessionIdOf(params);
+    this.#onAnswered?.({ id, method, sessionId, milliseconds, ...outcome });
   }
 
   /** Calls a method. Up to its first `await` it runs in the order of the requests. */
@@ -150,13 +161,18 @@ export class Bridge {
       default:
         throw new RpcError(
           ErrorCode.methodNotFound,
-          `Method not found: ${JSON.stringify(method)}`,
+          `Method not found: ${quote(method)}`,
         );
     }
   }
 
   /** Notifications are never answered, so what is wrong with one is passed over. */
   #notice({ method, params }: Notification): void {
+    this.#onAnswered?.({
+      method,
+      sessionId: sessionIdOf(params),
+      milliseconds: 0,
+    });
     if (!isJsonObject(params)) return;
     if (method === "session/cancel" && typeof params.sessionId === "string") {
       this.#cancelSession(params.sessionId);
@@ -218,7 +234,7 @@ export class Bridge {
     if (session === undefined) {
       throw new RpcError(
         ErrorCode.resourceNotFound,
-        `Session not found: ${JSON.stringify(sessionId)}`,
+        `Session not found: ${quote(sessionId)}`,
       );
     }
     return session;
@@ -245,6 +261,12 @@ export class Bridge {
     turn.session.turn = undefined;
     turn.answered.resolve();
   }
+}
+
+function sessionIdOf(params: unknown): string | undefined {
+  return isJsonObject(params) && typeof params.sessionId === "string"
+    ? params.sessionId
+    : undefined;
 }
 
 function toRpcError(error: unknown): RpcError {

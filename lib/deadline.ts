@@ -5,15 +5,13 @@
  */
 
 /**
- * The time in which one request has to be answered. Aborts its
- * {@linkcode Deadline.controller} when the time is over or the outer signal is
- * aborted.
+ * The time in which one request has to be answered. Its {@linkcode signal} is
+ * aborted when the time is over, or when the outer signal is.
  */
 export class Deadline {
-  /** What the request listens to. */
-  readonly controller = new AbortController();
+  readonly #controller = new AbortController();
   readonly #outer: AbortSignal;
-  readonly #forward = () => this.controller.abort(this.#outer.reason);
+  readonly #forward = () => this.#controller.abort(this.#outer.reason);
   readonly #timer: ReturnType<typeof setTimeout>;
   #expired = false;
   #met = false;
@@ -22,10 +20,15 @@ export class Deadline {
     this.#outer = outer;
     this.#timer = setTimeout(() => {
       this.#expired = true;
-      this.controller.abort(new DOMException("Timed out", "TimeoutError"));
+      this.#controller.abort(new DOMException("Timed out", "TimeoutError"));
     }, milliseconds);
     if (outer.aborted) this.#forward();
     else outer.addEventListener("abort", this.#forward, { once: true });
+  }
+
+  /** What the request listens to. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
   }
 
   /** Whether the time was over before the request was answered. */
@@ -33,7 +36,7 @@ export class Deadline {
     return this.#expired;
   }
 
-  /** Stops the clock. The outer signal keeps its hold until {@linkcode release}. */
+  /** Stops the clock. The outer signal keeps its hold until {@linkcode drop}. */
   meet(): void {
     this.#met = true;
     clearTimeout(this.#timer);
@@ -41,11 +44,16 @@ export class Deadline {
 
   /** Lets go of the clock and the outer signal, unless the deadline was met. */
   end(): void {
-    if (!this.#met) this.release();
+    if (!this.#met) this.#release();
   }
 
-  /** Lets go of the clock and the outer signal. */
-  release(): void {
+  /** Aborts the request, if it is not over, and lets go of the outer signal. */
+  drop(): void {
+    this.#controller.abort();
+    this.#release();
+  }
+
+  #release(): void {
     clearTimeout(this.#timer);
     this.#outer.removeEventListener("abort", this.#forward);
   }

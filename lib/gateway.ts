@@ -8,7 +8,7 @@
 import type { RunEvent } from "./run_events.ts";
 import { followRun } from "./run_stream.ts";
 import { ServiceClient, type ServiceClientOptions } from "./service_client.ts";
-import type { Operation } from "./service_error.ts";
+import { type Operation, ServiceError } from "./service_error.ts";
 
 /** The single agent of the service (interface 1.4). */
 export const AGENT_NAME = "the-brain";
@@ -66,7 +66,8 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       path: "/threads",
       signal,
     } as const;
-    return this.#id(request, await this.#client.post(request), "thread_id");
+    const answer = await this.#client.post(request);
+    return idIn(answer, "thread_id", request.operation);
   }
 
   async *runTurn(
@@ -84,7 +85,8 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       body: JSON.stringify({ agentName: AGENT_NAME, prompt, wait: false }),
       signal,
     } as const;
-    const runId = this.#id(run, await this.#client.post(run), "run_id");
+    const answer = await this.#client.post(run);
+    const runId = idIn(answer, "run_id", run.operation);
     const stream = {
       operation: "stream run",
       path: `${runs}/${encodeURIComponent(runId)}/stream`,
@@ -103,22 +105,21 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     const done = end.finally(() => this.#draining.delete(done));
     this.#draining.add(done);
   }
+}
 
-  /** An id that can stand in a path: a non-empty string that no server takes for a folder. */
-  #id(
-    request: { readonly operation: Operation },
-    answer: Readonly<Record<string, unknown>>,
-    field: "thread_id" | "run_id",
-  ): string {
-    const id = answer[field];
-    const bad = (what: string) =>
-      this.#client.error(request, `the answer holds ${what} ${field}`);
-    if (id === undefined) throw bad("no");
-    if (typeof id !== "string") throw bad("a malformed");
-    if (id === "") throw bad("an empty");
-    if (id === "." || id === ".." || !id.isWellFormed()) {
-      throw bad("a malformed");
-    }
+/**
+ * An id that can stand in a path: not empty, and neither `.` nor `..`, which no
+ * encoding protects.
+ */
+function idIn(
+  answer: Readonly<Record<string, unknown>>,
+  field: "thread_id" | "run_id",
+  operation: Operation,
+): string {
+  const id = answer[field];
+  if (typeof id === "string" && id.isWellFormed() && !/^\.{0,2}$/.test(id)) {
     return id;
   }
+  const what = id === undefined ? "no" : id === "" ? "an empty" : "a malformed";
+  throw new ServiceError(`the answer holds ${what} ${field}`, { operation });
 }

@@ -5,6 +5,7 @@
  */
 
 import { AGENT_NAME, type Gateway } from "./gateway.ts";
+import { MAX_LINE_BYTES } from "./lines.ts";
 import type { Terminal } from "./terminal.ts";
 import { VERSION } from "./version.ts";
 
@@ -51,6 +52,13 @@ export async function runInteractive(
     const input = await terminal.readLine();
     if (input.kind === "interrupt") return 130;
     if (input.kind === "end") return completed ? 0 : 1;
+    if (input.kind === "too long") {
+      terminal.error(
+        `Cannot take a prompt of more than ${MAX_LINE_BYTES} bytes`,
+      );
+      completed = false;
+      continue;
+    }
     const word = input.text.trim().toLowerCase();
     if (word === "") continue;
     if (word === "exit" || word === "quit") return 0;

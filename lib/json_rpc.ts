@@ -7,8 +7,8 @@
 import { isJsonObject } from "./answer.ts";
 import { isTooLong, MAX_LINE_BYTES, readLines } from "./lines.ts";
 
-/** The id of a request. */
-export type RequestId = string | number | null;
+/** The id of a request: a `bigint` where a `number` would round it. */
+export type RequestId = string | number | bigint | null;
 
 /** The error codes in use (interface 7; below -32000: JSON-RPC 2.0, section 5.1). */
 export const ErrorCode = {
@@ -119,10 +119,36 @@ export async function* readMessages(
   }
 }
 
+// TypeScript does not know these two yet.
+const { parse, rawJSON } = JSON as unknown as {
+  parse(
+    text: string,
+    reviver?: (
+      key: string,
+      value: unknown,
+      context: { readonly source?: string },
+    ) => unknown,
+  ): unknown;
+  rawJSON(json: string): unknown;
+};
+
+// An id of ACP has 64 bits, a number 53.
+const LONG_ID = /"(?:id|requestId)"\s*:\s*-?\d{16}/;
+
+function exactId(
+  key: string,
+  value: unknown,
+  { source = "" }: { readonly source?: string },
+): unknown {
+  return (key === "id" || key === "requestId") && /^-?\d{16,20}$/.test(source)
+    ? BigInt(source)
+    : value;
+}
+
 function parseMessage(line: string): Incoming | undefined {
   let message: unknown;
   try {
-    message = JSON.parse(line);
+    message = parse(line, LONG_ID.test(line) ? exactId : undefined);
   } catch {
     return invalid(
       null,
@@ -160,7 +186,8 @@ function parseMessage(line: string): Incoming | undefined {
 }
 
 function isRequestId(id: unknown): id is RequestId {
-  return typeof id === "string" || typeof id === "number" || id === null;
+  return typeof id === "string" || Number.isFinite(id) ||
+    typeof id === "bigint" || id === null;
 }
 
 function invalid(id: RequestId, code: number, message: string): Invalid {
@@ -169,5 +196,13 @@ function invalid(id: RequestId, code: number, message: string): Invalid {
 
 /** Writes a message as one line. */
 export function formatMessage(message: Outgoing): string {
-  return JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n";
+  const exact = "id" in message && typeof message.id === "bigint"
+    ? { ...message, id: rawJSON(`${message.id}`) }
+    : message;
+  return JSON.stringify({ jsonrpc: "2.0", ...exact }) + "\n";
+}
+
+/** A word of the peer's as it can stand in an error message: not too much of it. */
+export function quote(word: string): string {
+  return JSON.stringify(word.length > 100 ? `${word.slice(0, 100)}...` : word);
 }

@@ -50,15 +50,13 @@ export class LineWriter {
    * by then.
    */
   async writeInTurn(line: string, signal: AbortSignal): Promise<void> {
-    await this.room();
-    // Nothing may be awaited in between: all who waited wake together.
+    // Not by room(), which would let all who wait pass before the first writes.
+    while (this.#queued >= ROOM) await this.#progress.promise;
     if (!signal.aborted) this.write(line);
   }
 
-  /**
-   * Resolves when fewer than `limit` characters wait to be written.
-   */
-  async room(limit: number = ROOM): Promise<void> {
+  /** Resolves when fewer than `limit` characters wait to be written. */
+  async room(limit: number): Promise<void> {
     while (this.#queued >= limit) await this.#progress.promise;
   }
 
@@ -79,6 +77,8 @@ export class LineWriter {
         const text = this.#lines.join("");
         this.#lines = [];
         await this.#writer.write(this.#encoder.encode(text));
+        // Deno 2.6 lets a write that failed pass, and fails the stream.
+        await this.#writer.ready;
         this.#queued -= text.length;
         this.#advance();
       }

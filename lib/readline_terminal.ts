@@ -48,6 +48,7 @@ export class ReadlineTerminal implements Terminal {
   readonly #typedAhead: string[] = [];
   readonly #onContinue = () => this.#resume();
   readonly #onResize = () => this.#resize();
+  #hasGap = false;
   #asked: PromiseWithResolvers<Input> | undefined;
   #onInterrupt: (() => void) | undefined;
   #closed = false;
@@ -65,7 +66,7 @@ export class ReadlineTerminal implements Terminal {
       input: process.stdin,
       output: this.#screen,
       terminal: true,
-      prompt: PROMPT_SIGN,
+      prompt: this.#style.bold(PROMPT_SIGN),
       historySize: HISTORY_LINES,
     });
     this.#readline.on("line", (text) => this.#line(text));
@@ -83,13 +84,14 @@ export class ReadlineTerminal implements Terminal {
   readLine(): Promise<Input> {
     const typed = this.#typedAhead.shift();
     if (typed !== undefined) {
-      this.#print(`\n${PROMPT_SIGN}${plainLine(typed)}`);
+      this.#gap();
+      this.#print(this.#style.bold(PROMPT_SIGN) + plainLine(typed));
       return Promise.resolve({ kind: "line", text: typed });
     }
     if (this.#closed) return Promise.resolve({ kind: "end" });
     this.#asked = Promise.withResolvers();
     const begun = this.#takeBegun();
-    this.#print("");
+    this.#gap();
     this.#screen.muted = false;
     this.#readline.prompt();
     this.#readline.write(begun);
@@ -98,6 +100,7 @@ export class ReadlineTerminal implements Terminal {
 
   begin(onInterrupt: () => void): void {
     this.#onInterrupt = onInterrupt;
+    this.#hasGap = false;
     if (!this.#options.quiet) this.#status.start();
   }
 
@@ -151,6 +154,12 @@ export class ReadlineTerminal implements Terminal {
     this.#options.stderr(`${line}\n`);
   }
 
+  /** Sets a prompt off from what came before it; a second one needs no gap. */
+  #gap(): void {
+    if (!this.#hasGap) this.#print("");
+    this.#hasGap = true;
+  }
+
   #line(text: string): void {
     if (this.#asked === undefined) this.#typedAhead.push(text);
     else this.#answer({ kind: "line", text });
@@ -185,8 +194,13 @@ export class ReadlineTerminal implements Terminal {
   }
 
   #resize(): void {
-    this.#screen.emit("resize");
-    this.#status.resized();
+    if (this.#asked === undefined) return;
+    // By now, the line that is typed takes another number of rows. readline has
+    // to know how many it has to go back before it draws.
+    this.#screen.muted = true;
+    this.#readline.prompt(true);
+    this.#screen.muted = false;
+    this.#readline.prompt(true);
   }
 }
 

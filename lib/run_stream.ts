@@ -5,7 +5,6 @@
  * @module
  */
 
-import { connectionFailure } from "./answer.ts";
 import { pause } from "./deadline.ts";
 import {
   LineTooLongError,
@@ -17,7 +16,12 @@ import type {
   ServiceClient,
   ServiceRequest,
 } from "./service_client.ts";
-import { ConnectionError } from "./service_error.ts";
+import {
+  ConnectionError,
+  type Operation,
+  ServiceError,
+  UNKNOWN_OUTCOME,
+} from "./service_error.ts";
 
 /**
  * Follows a run until it completes (interface 4.1, operation 3).
@@ -39,66 +43,44 @@ export async function* followRun(
   request: ServiceRequest,
   drained: (end: Promise<void>) => void,
 ): AsyncGenerator<RunEvent> {
-  const { idle, retry } = client.clocks;
+  const { operation, signal } = request;
+  const { drain, idle, retry } = client.clocks;
   let cursor: string | undefined;
   let resumed = 0; // times in a row without a new event
   let repeated = false;
   for (;;) {
     let connection: Connection | undefined;
-    let failure: Error;
+    let failure: ServiceError;
     try {
       connection = new Connection(
         await client.stream(withCursor(request, cursor)),
-        idle,
+        { idle, onCursor: (lastEventId) => cursor = headerValue(lastEventId) },
       );
-      const events = readRunEvents(connection.chunks(), {
-        onCursor: (lastEventId) => cursor = lastEventId,
-      });
-      // Not `for await`: to leave it waits until the next chunk has come.
       for (;;) {
-        const { done, value: event } = await events.next();
+        const { done, value: event } = await connection.next();
+        signal.throwIfAborted();
         if (done) break;
         resumed = 0;
         if (event.event === "complete") {
-          drained(connection.drain(client.clocks.drain));
+          drained(connection.drain(drain));
           yield event;
           return;
         }
         yield event;
       }
-      failure = client.error(
-        request,
-        "the stream ended before the run completed",
+      failure = new ServiceError(
+        `the stream ended before the run completed; ${
+          UNKNOWN_OUTCOME[operation]
+        }`,
+        { operation },
       );
     } catch (error) {
-      request.signal.throwIfAborted();
-      if (connection?.timedOut) {
-        throw client.error(
-          request,
-          `nothing came from the service for ${idle / 60_000} minutes`,
-          { cause: error },
-        );
-      }
-      if (error instanceof LineTooLongError) {
-        throw client.error(request, error.message, { cause: error });
-      }
-      if (connection === undefined) {
-        if (cursor === undefined || !(error instanceof ConnectionError)) {
-          throw error;
-        }
-        failure = error;
-      } else {
-        failure = client.error(
-          request,
-          `the connection was lost before the run completed (${
-            connectionFailure(error)
-          })`,
-          { cause: error },
-        );
-        if (!connection.hasDelivered && !repeated) {
-          repeated = true;
-          continue;
-        }
+      signal.throwIfAborted();
+      failure = toServiceError(error, client, operation);
+      if (!(failure instanceof ConnectionError)) throw failure;
+      if (cursor === undefined && !connection?.hasBegun && !repeated) {
+        repeated = true;
+        continue;
       }
     } finally {
       connection?.drop();
@@ -106,8 +88,23 @@ export async function* followRun(
     const delay = retry[resumed];
     if (cursor === undefined || delay === undefined) throw failure;
     resumed++;
-    await pause(delay, request.signal);
+    await pause(delay, signal);
   }
+}
+
+function toServiceError(
+  error: unknown,
+  client: ServiceClient,
+  operation: Operation,
+): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof SilenceError || error instanceof LineTooLongError) {
+    return new ServiceError(
+      `${error.message}; ${UNKNOWN_OUTCOME[operation]}`,
+      { operation, cause: error },
+    );
+  }
+  return client.connectionError(operation, error);
 }
 
 function withCursor(
@@ -121,71 +118,105 @@ function withCursor(
   };
 }
 
-/** One connection of a stream: its chunks, with a watch on silence. */
+/** An event's id as a header holds it: in UTF-8. `undefined` if no header can hold it. */
+function headerValue(id: string | undefined): string | undefined {
+  // deno-lint-ignore no-control-regex -- these are what no header can hold
+  if (id === undefined || /[\0-\x08\n-\x1f\x7f]/.test(id)) return undefined;
+  return String.fromCharCode(...new TextEncoder().encode(id));
+}
+
+/** Nothing came on a connection while somebody waited for it. */
+class SilenceError extends Error {}
+
+/** Options of a {@linkcode Connection}. */
+interface ConnectionOptions {
+  /** The most milliseconds of silence. */
+  readonly idle: number;
+  readonly onCursor: (lastEventId: string | undefined) => void;
+}
+
+/** One connection of a stream: its events, with a watch on silence. */
 class Connection {
   readonly #stream: OpenStream;
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #events: AsyncGenerator<RunEvent>;
   readonly #idle: number;
-  #delivered = false;
-  #timedOut = false;
+  #hasBegun = false;
   #draining = false;
+  #awaited = false;
+  #silentSince = 0;
+  #silence: SilenceError | undefined;
+  #watch: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(stream: OpenStream, idle: number) {
+  constructor(stream: OpenStream, { idle, onCursor }: ConnectionOptions) {
     this.#stream = stream;
-    this.#reader = stream.body.getReader();
+    this.#events = readRunEvents(this.#chunks(), { onCursor });
     this.#idle = idle;
+    this.#watchFor(idle);
   }
 
   /** Whether a byte has arrived. */
-  get hasDelivered(): boolean {
-    return this.#delivered;
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
-  /** Whether the connection was given up because nothing arrived. */
-  get timedOut(): boolean {
-    return this.#timedOut;
-  }
-
-  async *chunks(): AsyncGenerator<Uint8Array> {
-    for (;;) {
-      // Counted only while somebody waits for a chunk.
-      const timer = setTimeout(() => {
-        this.#timedOut = true;
-        this.#stream.controller.abort();
-      }, this.#idle);
-      let chunk;
-      try {
-        chunk = await this.#reader.read();
-      } finally {
-        clearTimeout(timer);
-      }
-      if (chunk.done) return;
-      this.#delivered = true;
-      yield chunk.value;
+  /**
+   * The next event. Silence counts only while this is pending.
+   *
+   * @throws {SilenceError} If nothing arrives for too long.
+   */
+  async next(): Promise<IteratorResult<RunEvent>> {
+    this.#silentSince = performance.now();
+    this.#awaited = true;
+    try {
+      return await this.#events.next();
+    } catch (error) {
+      throw this.#silence ?? error;
+    } finally {
+      this.#awaited = false;
     }
   }
 
   /** Reads what follows `complete` for a while, so that the connection can be used again. */
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true;
-    const timer = setTimeout(
-      () => this.#stream.controller.abort(),
-      milliseconds,
-    );
+    clearTimeout(this.#watch);
+    const timer = setTimeout(() => this.#stream.drop(), milliseconds);
     try {
-      while (!(await this.#reader.read()).done);
+      while (!(await this.#stream.chunks.next()).done);
     } catch {
       // The reply is there; how the rest ends matters to nobody.
     } finally {
       clearTimeout(timer);
-      this.#stream.release();
+      this.#stream.drop();
     }
   }
 
   /** Gives the connection up, unless it is being drained. */
   drop(): void {
     if (this.#draining) return;
-    this.#stream.controller.abort();
-    this.#stream.release();
+    clearTimeout(this.#watch);
+    this.#stream.drop();
+  }
+
+  async *#chunks(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of this.#stream.chunks) {
+      this.#hasBegun = true;
+      this.#silentSince = performance.now();
+      yield chunk;
+    }
+  }
+
+  /** Looks at the silence later: a timer for each event would cost more than the event. */
+  #watchFor(milliseconds: number): void {
+    this.#watch = setTimeout(() => {
+      const left = this.#awaited
+        ? this.#silentSince + this.#idle - performance.now()
+        : this.#idle;
+      if (left > 0) return this.#watchFor(left);
+      this.#silence = new SilenceError(
+        `nothing came from the service for ${this.#idle / 60_000} minutes`,
+      );
+      this.#stream.drop();
+    }, milliseconds);
   }
 }

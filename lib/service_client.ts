@@ -5,24 +5,23 @@
  * @module
  */
 
+import { isJsonObject, parseJson, readBody, readText } from "./answer.ts";
+import { CLOCKS, type Clocks } from "./clocks.ts";
 import {
   connectionFailure,
-  errorDetail,
-  isJsonObject,
   isRefused,
-  parseJson,
-  parseRetryAfter,
-  readText,
-} from "./answer.ts";
-import { CLOCKS, type Clocks } from "./clocks.ts";
+  isUnreachable,
+} from "./connection_failure.ts";
 import { Deadline, pause } from "./deadline.ts";
+import { redactKey } from "./redact.ts";
 import {
   ConnectionError,
   type Operation,
+  OverloadedError,
   ServiceError,
-  type ServiceErrorOptions,
+  UNKNOWN_OUTCOME,
 } from "./service_error.ts";
-import { maskKey } from "./settings.ts";
+import { statusError } from "./status_error.ts";
 import { VERSION } from "./version.ts";
 
 /** One remote call, for a log: nothing in it is secret. */
@@ -58,11 +57,9 @@ export interface ServiceRequest {
 
 /** An event stream that the service has begun to answer with. */
 export interface OpenStream {
-  readonly body: ReadableStream<Uint8Array>;
-  /** Aborts the request; the body fails with the reason. */
-  readonly controller: AbortController;
-  /** Ends the link to the request's own signal. */
-  release(): void;
+  readonly chunks: AsyncGenerator<Uint8Array>;
+  /** Closes the connection, unless everything was read. What is being read fails. */
+  drop(): void;
 }
 
 const METHODS: Readonly<Record<Operation, "GET" | "POST">> = {
@@ -71,8 +68,6 @@ const METHODS: Readonly<Record<Operation, "GET" | "POST">> = {
   "stream run": "GET",
 };
 const MAX_ANSWER_BYTES = 1024 * 1024;
-const MAX_ERROR_BYTES = 64 * 1024;
-const MAX_DETAIL_LENGTH = 500;
 
 /** Sends requests to the service. Holds the connections: close it when done. */
 export class ServiceClient {
@@ -94,34 +89,35 @@ export class ServiceClient {
   /**
    * Sends a `POST` and reads its JSON answer, at most 1 MiB.
    *
-   * It is repeated only when the service cannot have taken it: refused
-   * connections once, 429 and 503 three times.
+   * It is repeated only when the service cannot have taken it: a refused
+   * connection once, 429 and 503 three times.
    *
    * @throws {ServiceError} If there is no 2xx answer with a JSON object.
    * @throws The signal's reason, if it is aborted.
    */
   post(request: ServiceRequest): Promise<Readonly<Record<string, unknown>>> {
-    return this.#retrying(request, async (deadline) => {
-      const response = await this.#fetch(request, deadline);
-      return await this.#json(request, response);
+    const { operation } = request;
+    return this.#retrying(request, async ({ signal }) => {
+      const response = await this.#fetch(request, signal);
+      return await readJson(response, { operation, signal });
     });
   }
 
   /**
-   * Sends a `GET` for an event stream and waits for its headers. As a `GET`
-   * changes nothing, it is repeated once when the connection broke, too.
+   * Sends a `GET` for an event stream and waits for its headers. 429 and 503 are
+   * repeated three times.
    *
+   * @throws {ConnectionError} If the connection could not be made or broke.
    * @throws {ServiceError} If there is no 2xx answer.
    * @throws The signal's reason, if it is aborted.
    */
   stream(request: ServiceRequest): Promise<OpenStream> {
     return this.#retrying(request, async (deadline) => {
-      const response = await this.#fetch(request, deadline);
+      const response = await this.#fetch(request, deadline.signal);
       deadline.meet();
       return {
-        body: response.body ?? new Blob().stream(),
-        controller: deadline.controller,
-        release: () => deadline.release(),
+        chunks: readBody(response, deadline.signal),
+        drop: () => deadline.drop(),
       };
     });
   }
@@ -131,78 +127,70 @@ export class ServiceClient {
     this.#unpooled.close();
   }
 
-  /** An error about a request, with the key masked wherever it stands in the reason. */
-  error(
-    request: Pick<ServiceRequest, "operation">,
-    reason: string,
-    options: { status?: number; cause?: unknown } = {},
-  ): ServiceError {
-    return new ServiceError(this.#mask(reason), {
-      operation: request.operation,
-      ...options,
-    });
-  }
-
   /** The error for a connection that could not be made or broke. */
-  connectionError(
-    request: Pick<ServiceRequest, "operation">,
-    error: unknown,
-  ): ConnectionError {
-    const reason = this.#mask(connectionFailure(error));
-    return new ConnectionError(
-      `the connection to ${new URL(this.#baseUrl).origin} failed (${reason})`,
-      { operation: request.operation, cause: error },
-    );
+  connectionError(operation: Operation, cause: unknown): ConnectionError {
+    const { origin } = new URL(this.#baseUrl);
+    const reason = redactKey(connectionFailure(cause), this.#apiKey);
+    const unreachable = isUnreachable(cause);
+    const failure = unreachable
+      ? `${origin} cannot be reached (${reason})`
+      : `the connection to ${origin} broke (${reason})`;
+    const advice = unreachable && operation !== "stream run"
+      ? "check that the service runs, and the base URL"
+      : UNKNOWN_OUTCOME[operation];
+    return new ConnectionError(`${failure}; ${advice}`, { operation, cause });
   }
 
   async #retrying<T>(
     request: ServiceRequest,
     send: (deadline: Deadline) => Promise<T>,
   ): Promise<T> {
-    const { clocks } = this;
-    let reconnected = false;
+    const { operation, signal } = request;
+    const { answer, retry, retryAfter } = this.clocks;
+    let reconnected = METHODS[operation] === "GET"; // up to who follows the stream
     for (let retries = 0;;) {
-      const deadline = new Deadline(request.signal, clocks.answer);
+      const deadline = new Deadline(signal, answer);
+      let delay = 0;
       try {
         return await send(deadline);
       } catch (error) {
-        request.signal.throwIfAborted();
-        if (deadline.expired) {
-          throw this.error(
-            request,
-            `the service did not answer within ${clocks.answer / 1000} s`,
-            { cause: error },
-          );
-        }
-        if (error instanceof OverloadedError && retries < clocks.retry.length) {
-          const delay = error.retryAfter ?? jitter(clocks.retry[retries] ?? 0);
-          await pause(Math.min(delay, clocks.retryAfter), request.signal);
+        signal.throwIfAborted();
+        const backoff = retry[retries];
+        if (error instanceof OverloadedError && backoff !== undefined) {
+          delay = Math.min(error.retryAfter ?? jitter(backoff), retryAfter);
           retries++;
         } else if (error instanceof ServiceError) {
           throw error;
-        } else if (
-          !reconnected &&
-          (isRefused(error) || METHODS[request.operation] === "GET")
-        ) {
+        } else if (deadline.expired) {
+          throw new ServiceError(
+            `the service did not answer within ${answer / 1000} s; ${
+              UNKNOWN_OUTCOME[operation]
+            }`,
+            { operation, cause: error },
+          );
+        } else if (isRefused(error) && !reconnected) {
           reconnected = true;
         } else {
-          throw this.connectionError(request, error);
+          throw this.connectionError(operation, error);
         }
       } finally {
         deadline.end();
       }
+      await pause(delay, signal);
     }
   }
 
   async #fetch(
     request: ServiceRequest,
-    deadline: Deadline,
+    signal: AbortSignal,
   ): Promise<Response> {
-    const method = METHODS[request.operation];
+    const { operation } = request;
+    const method = METHODS[operation];
+    const url = this.#baseUrl + request.path;
     const started = performance.now();
     let status: number | undefined;
     try {
-      const response = await fetch(this.#baseUrl + request.path, {
+      const response = await fetch(url, {
         method,
         headers: {
           ...request.headers,
@@ -210,107 +198,47 @@ export class ServiceClient {
           "x-api-key": this.#apiKey,
         },
         redirect: "manual",
-        signal: deadline.controller.signal,
+        signal,
         ...(request.body === undefined ? {} : { body: request.body }),
         ...(method === "POST" ? { client: this.#unpooled } : {}),
       });
       status = response.status;
-      if (!response.ok) throw await this.#statusError(request, response);
+      if (!response.ok) {
+        const apiKey = this.#apiKey;
+        throw await statusError(response, { operation, url, apiKey, signal });
+      }
       return response;
     } finally {
       this.#onExchange?.({
-        operation: request.operation,
+        operation,
         status,
         milliseconds: performance.now() - started,
       });
     }
   }
-
-  async #json(
-    request: ServiceRequest,
-    response: Response,
-  ): Promise<Readonly<Record<string, unknown>>> {
-    const { text, cut } = await readText(response, MAX_ANSWER_BYTES);
-    const { status } = response;
-    if (cut) {
-      throw this.error(request, "the answer is larger than 1 MiB", { status });
-    }
-    const value = parseJson(text);
-    if (!isJsonObject(value)) {
-      throw this.error(
-        request,
-        `the answer (status ${status}) is not a JSON object`,
-        { status },
-      );
-    }
-    return value;
-  }
-
-  async #statusError(
-    request: ServiceRequest,
-    response: Response,
-  ): Promise<ServiceError> {
-    const { status } = response;
-    const location = response.headers.get("location");
-    if (status >= 300 && status < 400 && location !== null) {
-      await response.body?.cancel();
-      const target = URL.parse(location, this.#baseUrl + request.path);
-      return this.error(
-        request,
-        `the service answered ${status}, a redirect to ${
-          target === null ? "an unreadable address" : target.origin
-        }; redirects are not followed, check the base URL`,
-        { status },
-      );
-    }
-    const detail = await this.#detail(response);
-    let reason = `the service answered ${status}`;
-    if (status === 401 || status === 403) {
-      reason += ", the API key was rejected; check APP_API_KEY";
-    }
-    if (detail !== "") reason += `: ${detail}`;
-    if (status !== 429 && status !== 503) {
-      return this.error(request, reason, { status });
-    }
-    return new OverloadedError(reason, {
-      operation: request.operation,
-      status,
-      retryAfter: parseRetryAfter(response.headers.get("retry-after")),
-    });
-  }
-
-  /** What the body of an error says, with the key masked: empty if it cannot be read. */
-  async #detail(response: Response): Promise<string> {
-    const body = await readText(response, MAX_ERROR_BYTES).catch(() =>
-      undefined
-    );
-    if (body === undefined) return "";
-    // Where the text was cut, a part of the key could stand.
-    const text = body.cut
-      ? body.text.slice(0, -this.#apiKey.length)
-      : body.text;
-    const detail = this.#mask(errorDetail(parseJson(text)) ?? text).trim();
-    return detail.slice(0, MAX_DETAIL_LENGTH).toWellFormed();
-  }
-
-  #mask(text: string): string {
-    const inJson = JSON.stringify(this.#apiKey).slice(1, -1);
-    const mask = maskKey(this.#apiKey);
-    return text.replaceAll(this.#apiKey, mask).replaceAll(inJson, mask);
-  }
 }
 
-/** The service did not take the request, and may say when to come again. */
-class OverloadedError extends ServiceError {
-  readonly retryAfter: number | undefined;
-
-  constructor(
-    reason: string,
-    options: ServiceErrorOptions & { readonly retryAfter: number | undefined },
-  ) {
-    super(reason, options);
-    this.retryAfter = options.retryAfter;
+async function readJson(
+  response: Response,
+  { operation, signal }: Pick<ServiceRequest, "operation" | "signal">,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { status } = response;
+  const chunks = readBody(response, signal);
+  const { text, cut } = await readText(chunks, MAX_ANSWER_BYTES);
+  if (cut) {
+    throw new ServiceError("the answer is larger than 1 MiB", {
+      operation,
+      status,
+    });
   }
+  const value = parseJson(text);
+  if (!isJsonObject(value)) {
+    throw new ServiceError(
+      `the answer (status ${status}) is not a JSON object; check the base URL`,
+      { operation, status },
+    );
+  }
+  return value;
 }
 
 /** A time up to a quarter shorter or longer, so that many clients do not come at once. */

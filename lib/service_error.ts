@@ -13,6 +13,13 @@ const ATTEMPT: Readonly<Record<Operation, string>> = {
   "stream run": "follow the run",
 };
 
+/** What to know, or to do, when the outcome of an operation is not known. */
+export const UNKNOWN_OUTCOME: Readonly<Record<Operation, string>> = {
+  "create thread": "try again later",
+  "create run": "the run may have started, so it is not tried again",
+  "stream run": "the run may still go on at the service",
+};
+
 /** What a {@linkcode ServiceError} is about. */
 export interface ServiceErrorOptions extends ErrorOptions {
   readonly operation: Operation;
@@ -46,4 +53,19 @@ export class ServiceError extends Error {
 /** The connection to the service could not be made, or broke. */
 export class ConnectionError extends ServiceError {
   override readonly name = "ConnectionError";
+}
+
+/** The service did not take the request (429, 503), and may say when to come again. */
+export class OverloadedError extends ServiceError {
+  override readonly name = "OverloadedError";
+  /** In milliseconds. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    reason: string,
+    options: ServiceErrorOptions & { readonly retryAfter: number | undefined },
+  ) {
+    super(reason, options);
+    this.retryAfter = options.retryAfter;
+  }
 }

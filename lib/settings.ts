@@ -20,8 +20,6 @@ export interface Settings {
   readonly apiKey: string;
   /** The validated base URL, without a trailing slash. */
   readonly baseUrl: string;
-  /** What was ignored, and why: one line each, for standard error. */
-  readonly warnings: readonly string[];
 }
 
 /** A setting is missing or not acceptable. The message names it and never shows its value. */
@@ -33,6 +31,8 @@ export class SettingsError extends Error {
 export interface LoadSettingsOptions {
   /** The value of `--base-url`, if it was given. */
   readonly baseUrl?: string | undefined;
+  /** Called with one line for whatever is ignored, and why. */
+  readonly warn: (line: string) => void;
 }
 
 /**
@@ -45,9 +45,9 @@ export interface LoadSettingsOptions {
  *
  * @throws {SettingsError} If the key or the base URL is missing or malformed.
  */
-export function loadSettings(options: LoadSettingsOptions = {}): Settings {
-  const warnings: string[] = [];
-  const file = readDotenv(warnings);
+export function loadSettings(options: LoadSettingsOptions): Settings {
+  const { warn } = options;
+  const file = readDotenv(warn);
 
   const keyFromEnvironment = fromEnvironment(KEY);
   const apiKey = validateKey(
@@ -61,7 +61,7 @@ export function loadSettings(options: LoadSettingsOptions = {}): Settings {
       baseUrl = settingFromDotenv(file, BASE_URL);
       source = `${BASE_URL} in .env`;
     } else {
-      warnings.push(
+      warn(
         `Ignoring ${BASE_URL} in .env: it counts only if ${KEY} stands there too`,
       );
     }
@@ -69,7 +69,6 @@ export function loadSettings(options: LoadSettingsOptions = {}): Settings {
   return {
     apiKey,
     baseUrl: validateBaseUrl(baseUrl ?? DEFAULT_BASE_URL, source),
-    warnings,
   };
 }
 
@@ -121,10 +120,11 @@ function validateBaseUrl(value: string, source: string): string {
   const url = URL.parse(text);
   const refuse = (reason: string) =>
     new SettingsError(`${source} cannot be used: ${reason}`);
-  if (url === null || !/^https?:\/\//i.test(text)) {
+  // URL.parse() forgives blanks, backslashes and slashes too many.
+  if (url === null || !/^https?:\/\/[^/\\\s][^\\\s]*$/i.test(text)) {
     throw refuse("it is not an absolute URL such as https://host/path");
   }
-  if (url.username !== "" || url.password !== "") {
+  if (/^[^/]*\/\/[^/?#]*@/.test(text)) {
     throw refuse(`it holds user info; the key goes into ${KEY}`);
   }
   if (/[?#]/.test(text)) {
@@ -139,7 +139,13 @@ function validateBaseUrl(value: string, source: string): string {
 }
 
 function fromEnvironment(name: string): string | undefined {
-  return nonBlank(Deno.env.get(name));
+  try {
+    return nonBlank(Deno.env.get(name));
+  } catch (error) {
+    if (!(error instanceof Deno.errors.InvalidData)) throw error;
+    // The error itself shows the value.
+    throw new SettingsError(`${name} is malformed: it is not valid Unicode`);
+  }
 }
 
 function nonBlank(value: string | undefined): string | undefined {
@@ -148,13 +154,13 @@ function nonBlank(value: string | undefined): string | undefined {
 }
 
 /** The text of `.env`: empty if there is none, or none that can be read. */
-function readDotenv(warnings: string[]): string {
+function readDotenv(warn: (line: string) => void): string {
   try {
     const bytes = readRegularFile(".env");
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) {
-      warnings.push(`Cannot read .env: ${readFailure(error)}; it is ignored`);
+      warn(`Cannot read .env: ${readFailure(error)}; it is ignored`);
     }
     return "";
   }
@@ -191,23 +197,29 @@ function readFailure(error: unknown): string {
 function settingFromDotenv(text: string, name: string): string | undefined {
   const found = assignment(text, name);
   if (found === undefined) return undefined;
+  const { quote } = found;
+  const value = found.value.trim();
   const refuse = (reason: string) =>
     new SettingsError(`${name} in .env cannot be used: ${reason}`);
-  if (found.line.length > MAX_SETTING_LENGTH) {
+  if (value.length > MAX_SETTING_LENGTH) {
     throw refuse(`it is longer than ${MAX_SETTING_LENGTH} characters`);
   }
-  if (!found.quoted && found.value.includes("$")) {
+  if (quote === "" && value.includes("$")) {
     throw refuse("it holds an unquoted $; put the value into single quotes");
   }
-  return nonBlank(parse(found.line)[name]);
+  if (quote === "" && /^['"]/.test(value)) {
+    throw refuse("its quote is not closed");
+  }
+  // The parser takes a value with U+2028 in its quotes for one without quotes.
+  if (endOfLine(value, 0) < value.length) throw refuse("it holds a line break");
+  return nonBlank(parse(`${name}=${quote}${value}${quote}`)[name]);
 }
 
 interface Assignment {
-  /** The whole of it, as it stands: for the parser. */
-  readonly line: string;
   /** What is behind the `=`, without quotes and comment. */
   readonly value: string;
-  readonly quoted: boolean;
+  /** What the value is quoted with: empty if it is not. */
+  readonly quote: string;
 }
 
 /**
@@ -218,8 +230,7 @@ interface Assignment {
  * forever on a self reference.
  */
 function assignment(text: string, name: string): Assignment | undefined {
-  const start =
-    /^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(['"]?)/;
+  const start = /^\s*(?:export\s+)?([^\s=#]+)\s*=[ \t]*(['"]?)/;
   let found: Assignment | undefined;
   for (let position = 0; position < text.length;) {
     let end = endOfLine(text, position);
@@ -228,13 +239,12 @@ function assignment(text: string, name: string): Assignment | undefined {
       const [opening, variable, quote = ""] = match;
       const inner = position + opening.length;
       const closing = quote === "" ? -1 : text.indexOf(quote, inner);
-      const quoted = closing >= 0;
-      if (quoted) end = endOfLine(text, closing);
+      if (closing >= 0) end = endOfLine(text, closing);
       if (variable === name) {
-        const value = quoted
+        const value = closing >= 0
           ? text.slice(inner, closing)
-          : text.slice(inner, end).replace(/#.*/, "");
-        found = { line: text.slice(position, end), value, quoted };
+          : quote + text.slice(inner, end).replace(/#.*/, "");
+        found = { value, quote: closing >= 0 ? quote : "" };
       }
     }
     position = end + 1;
@@ -242,7 +252,9 @@ function assignment(text: string, name: string): Assignment | undefined {
   return found;
 }
 
+/** The next line end from a position on, or the end of the text. */
 function endOfLine(text: string, from: number): number {
-  const newline = text.indexOf("\n", from);
-  return newline < 0 ? text.length : newline;
+  const lineEnd = /[\n\r\u2028\u2029]/g;
+  lineEnd.lastIndex = from;
+  return lineEnd.exec(text)?.index ?? text.length;
 }

@@ -11,7 +11,11 @@ import type { Style } from "./style.ts";
 
 const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const FRAME_MILLISECONDS = 100;
-const ERASE_LINE = "\r\x1b[K";
+// A character that is wider than Unicode says must not make the line wrap.
+const NO_WRAP = "\x1b[?7l";
+const WRAP = "\x1b[?7h";
+const ERASE_TO_END_OF_LINE = "\x1b[K";
+const ERASE_BELOW = "\x1b[J";
 
 /** Options of a {@linkcode StatusLine}. */
 export interface StatusLineOptions {
@@ -33,6 +37,7 @@ export class StatusLine {
   #frame = 0;
   #event: ProgressEvent | undefined;
   #reached = 0; // the event's node
+  #drawn = 0;
   #width = 0; // of what is drawn, in columns
 
   constructor(options: StatusLineOptions) {
@@ -50,22 +55,14 @@ export class StatusLine {
     this.#draw();
   }
 
-  /** Shows where the run is. */
+  /** Shows where the run is: a new node at once, a new status with the next frame at the latest. */
   progress(event: ProgressEvent): void {
     const isNew = this.#event?.node !== event.node;
-    const above = isNew ? this.#left("✓") : "";
+    const above = isNew ? this.#left(true) : "";
     if (isNew) this.#reached = performance.now();
     this.#event = event;
-    this.#draw(above);
-  }
-
-  /** Draws the line again, after the terminal's width has changed. */
-  resized(): void {
-    if (this.#timer === undefined) return;
-    // What was drawn is wrapped by now, and the cursor is at its end.
-    const rows = Math.ceil(this.#width / this.#options.columns()) - 1;
-    this.#options.write(`${rows > 0 ? `\x1b[${rows}A` : ""}\r\x1b[J`);
-    this.#draw();
+    const isDue = performance.now() - this.#drawn >= FRAME_MILLISECONDS;
+    if (isNew || isDue) this.#draw(above);
   }
 
   /** Erases the line; the node that the run was at stays. */
@@ -73,37 +70,43 @@ export class StatusLine {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#options.write(ERASE_LINE + this.#left(completed ? "✓" : "✗"));
+    this.#options.write(this.#back() + this.#left(completed) + ERASE_BELOW);
     this.#event = undefined;
     this.#width = 0;
   }
 
   /** The line that stays of a node when the run has left it. */
-  #left(sign: string): string {
+  #left(completed: boolean): string {
     if (this.#event === undefined) return "";
-    const line = this.#fit(
-      `${sign} ${label(this.#event)}`,
-      `  ${seconds(this.#reached)}`,
-    );
-    return this.#options.style.dim(line) + "\n";
+    const { dim, green, red } = this.#options.style;
+    const text = this.#fit(label(this.#event), this.#reached);
+    const sign = completed ? green("✓") : red("✗");
+    return `${NO_WRAP}${sign} ${dim(text)}${ERASE_TO_END_OF_LINE}${WRAP}\n`;
   }
 
-  /** Draws in one piece, so that nothing flickers. */
+  /** Draws over what was drawn, in one piece, so that nothing flickers. */
   #draw(above = ""): void {
     const text = this.#event === undefined ? "waiting" : label(this.#event);
-    const line = this.#fit(
-      `${FRAMES[this.#frame]} ${text}`,
-      `  ${seconds(this.#began)}`,
-    );
+    const line = `${FRAMES[this.#frame]} ${this.#fit(text, this.#began)}`;
+    const back = this.#back();
+    this.#options.write(back + above + NO_WRAP + line + ERASE_BELOW + WRAP);
     this.#width = unicodeWidth(line);
-    this.#options.write(ERASE_LINE + above + line);
+    this.#drawn = performance.now();
   }
 
-  /** A text and what has to stand behind it, cut to one row of the terminal. */
-  #fit(text: string, end: string): string {
+  /** Goes to the start of the line, which wraps when the terminal becomes narrower. */
+  #back(): string {
+    const rows = Math.ceil(this.#width / this.#options.columns()) - 1;
+    return (rows > 0 ? `\x1b[${rows}A` : "") + "\r";
+  }
+
+  /** A text and the time since, cut to what a row holds behind a sign. */
+  #fit(text: string, since: number): string {
+    const elapsed = `  ${seconds(since)}`;
     // The last column stays free: some terminals wrap as soon as it is taken.
-    const room = this.#options.columns() - 1 - unicodeWidth(end);
-    return cutToWidth(text, Math.max(room, 0)) + end;
+    const room = Math.max(this.#options.columns() - 1 - "✓ ".length, 0);
+    const start = cutToWidth(text, Math.max(room - elapsed.length, 0));
+    return cutToWidth(start + elapsed, room);
   }
 }
 

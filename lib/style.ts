@@ -2,6 +2,7 @@
 export interface Style {
   readonly dim: (text: string) => string;
   readonly red: (text: string) => string;
+  readonly green: (text: string) => string;
   readonly bold: (text: string) => string;
 }
 
@@ -12,6 +13,7 @@ const sgr = (on: number, off: number) => (text: string) =>
 export const COLOURED: Style = {
   dim: sgr(2, 22),
   red: sgr(31, 39),
+  green: sgr(32, 39),
   bold: sgr(1, 22),
 };
 
@@ -19,5 +21,6 @@ export const COLOURED: Style = {
 export const PLAIN: Style = {
   dim: (text) => text,
   red: (text) => text,
+  green: (text) => text,
   bold: (text) => text,
 };

@@ -5,16 +5,20 @@
  * @module
  */
 
-import { readLines } from "./lines.ts";
+import { isTooLong, readLines } from "./lines.ts";
 import { plainLine, plainText } from "./plain_text.ts";
 import type { ProgressEvent } from "./run_events.ts";
 
 /** What a terminal shows where the user is to type. */
 export const PROMPT_SIGN = "> ";
 
-/** What came of asking for a line: its text, the end of the input, or Ctrl-C. */
+/**
+ * What came of asking for a line: its text, a line of more than
+ * `MAX_LINE_BYTES`, the end of the input, or Ctrl-C.
+ */
 export type Input =
   | { readonly kind: "line"; readonly text: string }
+  | { readonly kind: "too long" }
   | { readonly kind: "end" }
   | { readonly kind: "interrupt" };
 
@@ -78,12 +82,16 @@ export class PlainTerminal implements Terminal {
     if (promptSign) stderr(PROMPT_SIGN);
     const { promise, resolve } = Promise.withResolvers<Input>();
     this.#onInterrupt = () => resolve({ kind: "interrupt" });
-    const next = this.#lines.next().then((line): Input =>
-      line.done ? { kind: "end" } : { kind: "line", text: line.value }
-    );
+    const next = this.#lines.next().then(({ done, value }): Input => {
+      if (done) return { kind: "end" };
+      return isTooLong(value)
+        ? { kind: "too long" }
+        : { kind: "line", text: value };
+    });
     const input = await Promise.race([next, promise]);
     this.#onInterrupt = undefined;
-    if (promptSign && input.kind !== "line") stderr("\n");
+    const isLeft = input.kind === "end" || input.kind === "interrupt";
+    if (promptSign && isLeft) stderr("\n");
     return input;
   }
 
@@ -135,6 +143,7 @@ export async function writeReply(
   const writer = stdout.getWriter();
   try {
     await writer.write(new TextEncoder().encode(shown + "\n"));
+    await writer.ready; // Deno 2.6 lets a write that failed pass
   } finally {
     writer.releaseLock();
   }

@@ -1,41 +1,60 @@
 /**
- * What `--verbose` writes to standard error: requests and remote calls, never a
+ * What `--verbose` writes to standard error: messages and remote calls, never a
  * key, a prompt or a reply.
  *
  * @module
  */
 
 import type { Answered } from "./bridge.ts";
+import type { RpcError } from "./json_rpc.ts";
 import { LineWriter } from "./line_writer.ts";
 import { plainLine } from "./plain_text.ts";
 import type { Exchange } from "./service_client.ts";
+import { ServiceError } from "./service_error.ts";
+import { VERSION } from "./version.ts";
 
 /** How many characters may wait for a reader before lines are dropped. */
 const BACKLOG = 1024 * 1024;
 
-/** A log that never holds up what it is about. */
+/** How much of what an editor may choose freely stands in a line. */
+const MAX_LENGTH = 100;
+
+/** A log that never holds up what it is about. Each line begins with the time. */
 export class VerboseLog {
   readonly #output: LineWriter;
 
   /** @param stream Where the lines go. */
   constructor(stream: WritableStream<Uint8Array>) {
     this.#output = new LineWriter(stream);
+    this.#write(
+      `version ${VERSION}, deno ${Deno.version.deno}, ${Deno.build.target}`,
+    );
   }
 
-  /** Logs a request that was answered. */
-  answered({ id, method, milliseconds, code }: Answered): void {
-    const outcome = code === undefined ? "answered" : `error ${code}`;
+  /** Logs a message of the editor: what it was, and how it was answered. */
+  answered(answered: Answered): void {
+    const { id, method, sessionId, result, error, milliseconds } = answered;
+    const message = method === undefined ? "invalid line" : cut(method);
+    const session = sessionId === undefined ? "" : ` session=${cut(sessionId)}`;
+    if (id === undefined) {
+      this.#write(`${message}${session}: notification`);
+      return;
+    }
+    const outcome = error === undefined
+      ? cut(JSON.stringify(result))
+      : `error ${error.code}, ${reason(error)}`;
     this.#write(
-      `${method.slice(0, 100)} id=${
-        JSON.stringify(id).slice(0, 100)
-      }: ${outcome}`,
-      milliseconds,
+      `${message} id=${
+        cut(typeof id === "bigint" ? `${id}` : JSON.stringify(id))
+      }${session}: ${outcome}, ${milliseconds.toFixed(0)} ms`,
     );
   }
 
   /** Logs a remote call. */
   exchange({ operation, status, milliseconds }: Exchange): void {
-    this.#write(`${operation}: ${status ?? "no answer"}`, milliseconds);
+    this.#write(
+      `${operation}: ${status ?? "no answer"}, ${milliseconds.toFixed(0)} ms`,
+    );
   }
 
   /** Resolves when the lines are written, or cannot be. */
@@ -43,10 +62,20 @@ export class VerboseLog {
     await this.#output.flush().catch(() => {});
   }
 
-  #write(text: string, milliseconds: number): void {
+  #write(text: string): void {
     if (this.#output.queued > BACKLOG) return;
-    this.#output.write(
-      `agent-gateway: ${plainLine(text)} in ${milliseconds.toFixed(0)} ms\n`,
-    );
+    const time = new Date().toISOString();
+    this.#output.write(`agent-gateway ${time} ${plainLine(text)}\n`);
   }
+}
+
+function cut(text: string): string {
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}...` : text;
+}
+
+/** Why a request failed, without the service's own words: a prompt may stand in them. */
+function reason({ cause, message }: RpcError): string {
+  return cause instanceof ServiceError && cause.status !== undefined
+    ? `${cause.operation}: ${cause.status}`
+    : message;
 }

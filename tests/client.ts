@@ -128,13 +128,17 @@ export class Client implements AsyncDisposable {
 
 /** Reads a stream to its end, and tells what has come so far. */
 export class Collector {
+  readonly #reader: ReadableStreamDefaultReader<string>;
   readonly #end: Promise<void>;
   #text = "";
   #ended = false;
   #arrival = Promise.withResolvers<void>();
+  #paused = Promise.withResolvers<void>();
 
   constructor(stream: ReadableStream<Uint8Array>) {
-    this.#end = this.#collect(stream);
+    this.#reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+    this.#paused.resolve();
+    this.#end = this.#collect();
   }
 
   /** What has arrived so far. */
@@ -162,16 +166,34 @@ export class Collector {
     }
   }
 
+  /** Reads no more, so that the pipe fills up. */
+  pause(): void {
+    this.#paused = Promise.withResolvers();
+  }
+
+  /** Reads on after {@linkcode pause}. */
+  resume(): void {
+    this.#paused.resolve();
+  }
+
+  /** Closes the reading end of the pipe. */
+  async close(): Promise<void> {
+    await this.#reader.cancel();
+  }
+
   /** Resolves with all text when the stream has ended. */
   async all(): Promise<string> {
     await this.#end;
     return this.#text;
   }
 
-  async #collect(stream: ReadableStream<Uint8Array>): Promise<void> {
-    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-      this.#text += text;
+  async #collect(): Promise<void> {
+    for (;;) {
+      const { done, value } = await this.#reader.read();
+      if (done) break;
+      this.#text += value;
       this.#arrive();
+      await this.#paused.promise;
     }
     this.#ended = true;
     this.#arrive();

@@ -28,7 +28,7 @@ export interface Update {
     readonly update: {
       readonly sessionUpdate: string;
       readonly content: { readonly type: string; readonly text: string };
-      readonly _meta?: unknown;
+      readonly _meta?: { readonly node: string; readonly status: string };
     };
   };
 }
@@ -68,15 +68,29 @@ export class Editor implements AsyncDisposable {
       .map(({ update }) => update.content.text);
   }
 
+  /** The connection as bytes, for a library that writes a message a chunk. */
+  get streams(): {
+    readonly readable: ReadableStream<Uint8Array>;
+    readonly writable: WritableStream<Uint8Array>;
+  } {
+    const decoder = new TextDecoder();
+    return {
+      readable: ReadableStream.from(this.#bytes()),
+      writable: new WritableStream({
+        write: (chunk) => this.sendLine(decoder.decode(chunk).trimEnd()),
+      }),
+    };
+  }
+
   /** Sends a line as it is. */
   async sendLine(line: string): Promise<void> {
+    this.#note(line);
     await this.client.write(`${line}\n`);
   }
 
   /** Sends a request; returns its id. */
   async send(method: string, params?: unknown): Promise<number> {
     const id = this.#nextId++;
-    this.#methods.set(id, method);
     const message = { jsonrpc: "2.0", id, method, params };
     await this.sendLine(JSON.stringify(message));
     return id;
@@ -89,20 +103,29 @@ export class Editor implements AsyncDisposable {
 
   /** Resolves with the response to a request, as soon as it has arrived. */
   async response(id: unknown): Promise<Response> {
-    const message = await this.waitFor((message) =>
+    return await this.waitFor((message): message is Response =>
       "id" in message && message.id === id
     );
-    return message as Response;
   }
 
   /** Resolves with the first message that is like this, as soon as it has arrived. */
-  async waitFor(isMeant: (message: Message) => boolean): Promise<Message> {
+  async waitFor<T extends Message>(
+    isMeant: (message: Message) => message is T,
+  ): Promise<T> {
     for (let seen = 0;;) {
       const found = this.messages.slice(seen).find(isMeant);
       if (found !== undefined) return found;
       seen = this.#messages.length;
       await this.client.stdout.more(this.client.stdout.text.length);
     }
+  }
+
+  /** Resolves when an update with this text has arrived in a session. */
+  async update(sessionId: string, text: string): Promise<Update> {
+    return await this.waitFor((message): message is Update =>
+      "method" in message && message.params.sessionId === sessionId &&
+      message.params.update.content.text === text
+    );
   }
 
   /** Sends a request and waits for its response. */
@@ -136,9 +159,31 @@ export class Editor implements AsyncDisposable {
     await this.client[Symbol.asyncDispose]();
   }
 
+  async *#bytes(): AsyncGenerator<Uint8Array> {
+    const { stdout } = this.client;
+    const encoder = new TextEncoder();
+    for (let sent = 0;;) {
+      const ended = await stdout.more(sent).then(() => false, () => true);
+      if (ended) return;
+      const { text } = stdout;
+      yield encoder.encode(text.slice(sent));
+      sent = text.length;
+    }
+  }
+
+  /** Remembers the method of a request, whose result has to look like that. */
+  #note(line: string): void {
+    try {
+      const { id, method } = JSON.parse(line) ?? {};
+      if (typeof method === "string") this.#methods.set(id, method);
+    } catch {
+      // Not JSON: it is not a request.
+    }
+  }
+
   #take(): void {
     const { text } = this.client.stdout;
-    for (;;) {
+    while (this.#read < text.length) {
       const end = text.indexOf("\n", this.#read);
       if (end < 0) break;
       const message = JSON.parse(text.slice(this.#read, end));

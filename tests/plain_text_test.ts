@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertNotMatch } from "@std/assert";
+import fc from "fast-check";
 import { plainLine, plainText } from "../lib/plain_text.ts";
 
 const REMOVED: readonly (readonly [name: string, text: string])[] = [
@@ -29,6 +30,24 @@ Deno.test("plainText() keeps text, tabs, newlines and what is not Latin", () => 
 
 Deno.test("plainText() shows what follows an unterminated sequence", () => {
   assertEquals(plainText("a\x1b]0;never ended"), "a0;never ended");
+});
+
+Deno.test("plainText() leaves no control character of any text", () => {
+  const controls = fc.constantFrom(...REMOVED.map(([, text]) => text));
+  const characters = fc.string({ unit: "binary" });
+  fc.assert(fc.property(
+    fc.array(fc.oneof(controls, characters, fc.constantFrom("\x1b", "["))),
+    (parts) => {
+      const text = plainText(parts.join(""));
+      assertNotMatch(text, /[^\P{Cc}\n\t]|\p{Bidi_Control}/u);
+      assertEquals(plainText(text), text);
+    },
+  ));
+});
+
+Deno.test("plainText() takes linear time for unterminated sequences", () => {
+  const text = "\x1b]".repeat(1_000_000);
+  assertEquals(plainText(text), "");
 });
 
 Deno.test("plainLine() turns line ends into spaces", () => {

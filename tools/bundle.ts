@@ -1,47 +1,64 @@
 /**
  * Makes `dist/agent-gateway.js`: the whole program in one file, which needs
- * nothing but Deno. The same source gives the same bytes on every machine.
+ * nothing but Deno. The same source gives the same bytes in every folder.
+ *
+ *     deno task bundle
  *
  * @module
  */
 import config from "../deno.json" with { type: "json" };
+import { writeChecksums } from "./checksums.ts";
 import { clientPermissionFlags } from "./permission_flags.ts";
 import { sameFlags } from "./stand_ins.ts";
 
-const root = `${import.meta.dirname}/..`;
-const output = `${root}/dist/agent-gateway.js`;
+const ROOT = `${import.meta.dirname}/..`;
+const DIST = `${ROOT}/dist`;
+const NAME = "agent-gateway.js";
 
-const header = [
+const HEADER = [
   `// agent-gateway ${config.version}, ${config.license} license`,
-  `// Usage: deno run ${clientPermissionFlags.join(" ")} agent-gateway.js`,
+  `// Usage: deno run ${clientPermissionFlags.join(" ")} ${NAME}`,
   "// With parts of the standard library, copyright the Deno authors, MIT license",
 ];
 
-const { success, stdout } = await new Deno.Command(Deno.execPath(), {
-  args: ["bundle", "--quiet", ...sameFlags, `${root}/main.ts`],
-  stderr: "inherit",
-}).output();
-if (!success) Deno.exit(1);
-
-const code = withoutPaths(withVersionAlone(new TextDecoder().decode(stdout)));
-await Deno.mkdir(`${root}/dist`, { recursive: true });
-await Deno.writeTextFile(output, `${header.join("\n")}\n${code}`);
-console.log(`dist/agent-gateway.js: ${(await Deno.stat(output)).size} bytes`);
-
-/** Leaves of `deno.json`, which Deno takes in whole, what the program reads. */
-function withVersionAlone(code: string): string {
-  const inlined = /^( *)((?:var )?deno_default = )\{$.*?^\1\};$/ms;
-  if (!inlined.test(code)) {
-    throw new Error("Cannot bundle: deno.json is not where Deno 2.9 puts it");
+/** Returns the program as one file. */
+export async function bundle(): Promise<string> {
+  const source = await copySource();
+  try {
+    const { success, stdout } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["bundle", "--quiet", "--minify", ...sameFlags],
+        `${source}/main.ts`,
+      ],
+      stderr: "inherit",
+    }).output();
+    if (!success) throw new Error("Cannot bundle: see Deno's message above");
+    return `${HEADER.join("\n")}\n${new TextDecoder().decode(stdout)}`;
+  } finally {
+    await Deno.remove(source, { recursive: true });
   }
-  const { version } = config;
-  return code.replace(
-    inlined,
-    `$1$2${JSON.stringify({ version })};`,
-  );
 }
 
-/** Drops the comments that tell where on this machine a module was. */
-function withoutPaths(code: string): string {
-  return code.replace(/^\/\/ \S+\.(?:ts|js|json)\n/gm, "");
+/**
+ * Copies the program into a folder, beside a `deno.json` with nothing but the
+ * version: Deno takes what is imported from there in whole.
+ */
+async function copySource(): Promise<string> {
+  await Deno.mkdir(DIST, { recursive: true });
+  const copy = await Deno.makeTempDir({ dir: DIST, prefix: ".source-" });
+  const { version } = config;
+  await Deno.writeTextFile(`${copy}/deno.json`, JSON.stringify({ version }));
+  await Deno.copyFile(`${ROOT}/main.ts`, `${copy}/main.ts`);
+  await Deno.mkdir(`${copy}/lib`);
+  for await (const { name } of Deno.readDir(`${ROOT}/lib`)) {
+    await Deno.copyFile(`${ROOT}/lib/${name}`, `${copy}/lib/${name}`);
+  }
+  return copy;
+}
+
+if (import.meta.main) {
+  const code = await bundle();
+  await Deno.writeTextFile(`${DIST}/${NAME}`, code);
+  await writeChecksums(DIST);
+  console.log(`dist/${NAME}: ${new TextEncoder().encode(code).length} bytes`);
 }

@@ -1,15 +1,5 @@
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertNotMatch,
-  assertStringIncludes,
-} from "@std/assert";
-import config from "../deno.json" with { type: "json" };
-import standIns from "../tools/npm/import_map.json" with { type: "json" };
-import { parse } from "../tools/npm/dotenv_parse.ts";
-import { clientPermissionFlags } from "../tools/permission_flags.ts";
-import { sameFlags } from "../tools/stand_ins.ts";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { unreachable } from "./unreachable.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 const STAND_IN_LINE =
@@ -30,12 +20,6 @@ function launch(
   }).spawn();
 }
 
-/** A URL of this machine at which nothing answers. */
-function unreachable(): string {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return `http://127.0.0.1:${listener.addr.port}/`;
-}
-
 /** A JSR that has one thing to say: it is there. */
 function startJsr(): Deno.HttpServer<Deno.NetAddr> {
   return Deno.serve(
@@ -51,44 +35,6 @@ function startJsr(): Deno.HttpServer<Deno.NetAddr> {
 function program(source: string): string {
   return `data:application/typescript,${encodeURIComponent(source)}`;
 }
-
-Deno.test("the import maps name the same packages", () => {
-  const packages = new Set(
-    Object.keys(standIns.imports).map((s) => s.split("/", 2).join("/")),
-  );
-  assertEquals([...packages].sort(), Object.keys(config.imports).sort());
-});
-
-Deno.test("the import maps give tests and tools the same npm packages", () => {
-  const scopes = (map: { scopes: object }, base: string) =>
-    Object.fromEntries(
-      Object.entries(map.scopes).map(([scope, imports]) => [
-        new URL(scope, base).pathname,
-        imports,
-      ]),
-    );
-  assertEquals(
-    scopes(standIns, "file:///tools/npm/import_map.json"),
-    scopes(config, "file:///deno.json"),
-  );
-});
-
-Deno.test("tools/standard_library.ts imports every specifier of the maps", async () => {
-  const source = await Deno.readTextFile(`${ROOT}/tools/standard_library.ts`);
-  assertEquals(
-    [...source.matchAll(/^import "(.*)";$/gm)].map((match) => match[1]).sort(),
-    Object.keys(standIns.imports).sort(),
-  );
-});
-
-Deno.test("the lock files hold the same npm packages", async () => {
-  const [jsr, npm] = await Promise.all(
-    [`${ROOT}/deno.lock`, `${ROOT}/tools/npm/deno.lock`].map(async (path) =>
-      JSON.parse(await Deno.readTextFile(path))
-    ),
-  );
-  assertEquals(npm.npm, jsr.npm);
-});
 
 Deno.test("the launcher passes arguments, standard streams and the exit code through", async () => {
   const url = program(`
@@ -225,62 +171,3 @@ for (
     },
   });
 }
-
-Deno.test("parse() of the .env stand-in reads what @std/dotenv reads", () => {
-  assertEquals(
-    parse(
-      "# comment\n" +
-        "BARE= a b # comment\r\n" +
-        "  export EXPORTED=yes\n" +
-        "EMPTY=\n" +
-        "SINGLE='a#b $HOME \\n'\n" +
-        'DOUBLE="a\\tb" # comment\n' +
-        'LINES="\none\ntwo\n"\n' +
-        "SELF=$SELF:/x\n" +
-        "not an assignment\n" +
-        "1BAD=x",
-    ),
-    {
-      BARE: "a b",
-      EXPORTED: "yes",
-      EMPTY: "",
-      SINGLE: "a#b $HOME \\n",
-      DOUBLE: "a\tb",
-      LINES: "one\ntwo",
-      SELF: "$SELF:/x",
-    },
-  );
-});
-
-Deno.test("clientPermissionFlags are network, the named variables, .env and no prompt", () => {
-  assertEquals(clientPermissionFlags, [
-    "--allow-net",
-    `--allow-env=${config.permissions.client.env.join(",")}`,
-    "--allow-read=.env",
-    "--no-prompt",
-  ]);
-});
-
-Deno.test("the bundle is one file, under 80 KiB, the same each time", async () => {
-  const bundle = async () => {
-    const { success } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-q", ...sameFlags, "-A", `${ROOT}/tools/bundle.ts`],
-      stdout: "null",
-    }).output();
-    assert(success);
-    return await Deno.readTextFile(`${ROOT}/dist/agent-gateway.js`);
-  };
-  const code = await bundle();
-
-  assert(code.length < 80 * 1024);
-  assertEquals(await bundle(), code);
-  assertEquals(code.split("\n", 2), [
-    `// agent-gateway ${config.version}, MIT license`,
-    `// Usage: deno run ${clientPermissionFlags.join(" ")} agent-gateway.js`,
-  ]);
-  assertNotMatch(code, /^(?:import|export)\b[^(]/m);
-  assertNotMatch(code, /\b(?:eval|require|createRequire)\(/);
-  for (const [, specifier = ""] of code.matchAll(/\bimport\((.*?)\)/g)) {
-    assertMatch(specifier, /^"node:/);
-  }
-});

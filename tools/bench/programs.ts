@@ -1,0 +1,81 @@
+import config from "../../deno.json" with { type: "json" };
+import { clientPermissionFlags } from "../permission_flags.ts";
+import { sameFlags } from "../stand_ins.ts";
+import { type Command, javaScript, ROOT, Unavailable } from "./subjects.ts";
+
+/** The bridge and an empty program, each in every form that can be made here. */
+export interface Programs {
+  readonly emptySource: Command;
+  readonly emptyBundle: Command;
+  readonly emptyBinary: Command | Unavailable;
+  readonly bundle: Command;
+  readonly binary: Command | Unavailable;
+}
+
+/** The least that tells that a program is up. */
+const EMPTY = `console.log("up");\n`;
+
+/**
+ * Makes what `deno task bundle` and `deno task compile` make, and empty programs
+ * beside them.
+ *
+ * @param folder Where the empty programs go.
+ * @param quick Leaves the binaries out.
+ */
+export async function buildPrograms(
+  folder: string,
+  quick: boolean,
+): Promise<Programs> {
+  await Deno.writeTextFile(`${folder}/empty.ts`, EMPTY);
+  await Deno.writeTextFile(`${folder}/empty.js`, EMPTY);
+  await runTool("bundle.ts");
+  const binaries = quick
+    ? new Unavailable("a binary takes too long to make for --quick")
+    : await compile(folder);
+  const unavailable = binaries instanceof Unavailable;
+  return {
+    emptySource: javaScript(`${folder}/empty.ts`),
+    emptyBundle: javaScript(`${folder}/empty.js`),
+    bundle: javaScript(`${ROOT}/dist/agent-gateway.js`, "--bridge"),
+    emptyBinary: unavailable ? binaries : { program: binaries.empty, args: [] },
+    binary: unavailable
+      ? binaries
+      : { program: binaries.ours, args: ["--bridge"] },
+  };
+}
+
+async function compile(
+  folder: string,
+): Promise<{ readonly ours: string; readonly empty: string } | Unavailable> {
+  const { os, target } = Deno.build;
+  const suffix = os === "windows" ? ".exe" : "";
+  const empty = `${folder}/empty${suffix}`;
+  try {
+    await runTool("compile.ts");
+    await run(Deno.env.get("COMPILE_DENO") ?? Deno.execPath(), [
+      ...["compile", "--quiet", "--no-config", "--no-check"],
+      ...[...clientPermissionFlags, "--output", empty, `${folder}/empty.js`],
+    ]);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return new Unavailable(error.message);
+  }
+  return { ours: `${ROOT}/dist/agent-gateway-${target}${suffix}`, empty };
+}
+
+async function runTool(name: string): Promise<void> {
+  await run(Deno.execPath(), [
+    ...["run", "-q", ...sameFlags, "-P=build", "--no-prompt"],
+    `${ROOT}/tools/${name}`,
+  ]);
+}
+
+async function run(program: string, args: readonly string[]): Promise<void> {
+  const { success, stderr } = await new Deno.Command(program, {
+    args: [...args],
+    stdin: "null",
+  }).output();
+  if (success) return;
+  const reason = new TextDecoder().decode(stderr).trim().split("\n")[0];
+  throw new Error(`${config.name} cannot be built: ${reason}`);
+}

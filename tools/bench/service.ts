@@ -1,0 +1,207 @@
+/**
+ * The service of the benchmarks: the three operations on bare TCP, with streams
+ * that are made before they are asked for and cut as a {@linkcode Shape} says.
+ * A process of its own: prints its URL, one line, and runs until it is killed.
+ *
+ * ```sh
+ * deno run --allow-net --allow-read tools/bench/service.ts KEY [CERTIFICATE PRIVATE_KEY]
+ * ```
+ *
+ * @module
+ */
+import {
+  chunksOf,
+  clock,
+  COMPLETE,
+  progressEvent,
+  type Shape,
+} from "./shape.ts";
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly head: string;
+  readonly body: string;
+}
+
+interface PacedStream {
+  readonly connection: Deno.Conn;
+  end(): void;
+}
+
+const encoder = new TextEncoder();
+const STREAM_END = concat([httpChunk(COMPLETE), encoder.encode("0\r\n\r\n")]);
+const STREAM_HEAD = encoder.encode(
+  "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n" +
+    "cache-control: no-store\r\ntransfer-encoding: chunked\r\n\r\n",
+);
+
+const [key, certificate, privateKey] = Deno.args;
+const prepared = new Map<string, readonly Uint8Array[]>();
+const counts = { connections: 0, streams: 0 };
+let waiting: PacedStream[] = [];
+
+const listener = listen();
+const scheme = certificate === undefined ? "http" : "https";
+console.log(`${scheme}://127.0.0.1:${listener.addr.port}`);
+for (;;) {
+  // A handshake that fails concerns nobody else.
+  const connection = await listener.accept().catch(() => undefined);
+  if (connection) serve(connection).catch(() => {}); // The client is gone.
+}
+
+function listen(): Deno.Listener<Deno.TcpConn | Deno.TlsConn, Deno.NetAddr> {
+  const options = { hostname: "127.0.0.1", port: 0, tcpBacklog: 4096 };
+  return certificate === undefined || privateKey === undefined
+    ? Deno.listen(options)
+    : Deno.listenTls({
+      ...options,
+      cert: Deno.readTextFileSync(certificate),
+      key: Deno.readTextFileSync(privateKey),
+    });
+}
+
+async function serve(connection: Deno.TcpConn | Deno.TlsConn): Promise<void> {
+  using _ = connection;
+  if ("setNoDelay" in connection) connection.setNoDelay(true);
+  const first = { request: true, stream: true };
+  for await (const request of readRequests(connection)) {
+    const stream = /\/runs\/([\w-]+)\/stream(?:\?|$)/.exec(request.path);
+    if (request.path === "/counts") {
+      await writeAll(connection, json(200, counts));
+      continue;
+    }
+    counts.connections += Number(first.request);
+    first.request = false;
+    if (!request.head.includes(`x-api-key: ${key}`)) {
+      await writeAll(connection, json(401, { message: "Wrong key" }));
+    } else if (stream?.[1] !== undefined) {
+      counts.streams += Number(first.stream);
+      first.stream = false;
+      await sendStream(connection, stream[1]);
+    } else if (request.path === "/threads") {
+      const thread = { thread_id: crypto.randomUUID() };
+      await writeAll(connection, json(200, thread));
+    } else {
+      const run = { run_id: prepare(request) };
+      await writeAll(connection, json(200, run));
+    }
+  }
+}
+
+async function* readRequests(connection: Deno.Conn): AsyncGenerator<Request> {
+  const buffer = new Uint8Array(16 * 1024);
+  const decoder = new TextDecoder("latin1");
+  let text = "";
+  for (;;) {
+    const end = text.indexOf("\r\n\r\n") + 4;
+    const head = text.slice(0, end).toLowerCase();
+    const length = Number(/^content-length: *(\d+)/m.exec(head)?.[1] ?? 0);
+    if (end >= 4 && text.length >= end + length) {
+      const [method = "", path = ""] = text.split(" ", 2);
+      yield { method, path, head, body: text.slice(end, end + length) };
+      text = text.slice(end + length);
+      continue;
+    }
+    const read = await connection.read(buffer);
+    if (read === null) return;
+    text += decoder.decode(buffer.subarray(0, read));
+  }
+}
+
+/** Makes a run's stream, and returns the id that stands for it. */
+function prepare({ body }: Request): string {
+  const parameters = JSON.parse(body);
+  // LangGraph's client sends the prompt as its graph's input.
+  const prompt: string = parameters.prompt ?? parameters.input.prompt;
+  const runId = btoa(prompt).replaceAll("=", "")
+    .replaceAll("+", "-").replaceAll("/", "_");
+  if (!prepared.has(runId)) {
+    const shape: Shape = JSON.parse(prompt);
+    const chunks = shape.rate === undefined ? chunksOf(shape) : [];
+    prepared.set(runId, [...chunks].map(httpChunk));
+  }
+  return runId;
+}
+
+async function sendStream(connection: Deno.Conn, runId: string): Promise<void> {
+  const shape: Shape = JSON.parse(
+    atob(runId.replaceAll("-", "+").replaceAll("_", "/")),
+  );
+  const chunks = prepared.get(runId) ?? [];
+  if (shape.rate === undefined && chunks.length <= 1) {
+    const answer = concat([STREAM_HEAD, ...chunks, STREAM_END]);
+    return await writeAll(connection, answer);
+  }
+  await writeAll(connection, STREAM_HEAD);
+  if (shape.rate !== undefined) await sendPaced(connection, shape, shape.rate);
+  for (let times = shape.repeat ?? 1; times > 0; times--) {
+    for (const chunk of chunks) await writeAll(connection, chunk);
+  }
+  await writeAll(connection, STREAM_END);
+}
+
+/** Sends events one by one. Streams that begin together take turns. */
+async function sendPaced(
+  connection: Deno.Conn,
+  shape: Shape,
+  rate: number,
+): Promise<void> {
+  const { events, together = 1 } = shape;
+  const end = Promise.withResolvers<void>();
+  waiting.push({ connection, end: () => end.resolve() });
+  if (waiting.length >= together) {
+    const streams = waiting;
+    waiting = [];
+    const start = clock();
+    const interval = 1000 / rate / streams.length;
+    for (let sent = 0; sent < events * streams.length;) {
+      const now = clock();
+      const due = Math.floor((now - start) / interval) + 1;
+      // One text for all that are due: the service must not be what is slow.
+      const chunk = httpChunk(progressEvent(shape, now.toFixed(3)));
+      for (; sent < Math.min(due, events * streams.length); sent++) {
+        const stream = streams[sent % streams.length];
+        stream?.connection.write(chunk).catch(stream.end); // It is gone.
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    for (const stream of streams) stream.end();
+  }
+  await end.promise;
+}
+
+function httpChunk(data: Uint8Array): Uint8Array {
+  const size = encoder.encode(`${data.length.toString(16)}\r\n`);
+  return concat([size, data, encoder.encode("\r\n")]);
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(
+    parts.reduce((sum, part) => sum + part.length, 0),
+  );
+  let length = 0;
+  for (const part of parts) {
+    whole.set(part, length);
+    length += part.length;
+  }
+  return whole;
+}
+
+function json(status: number, value: unknown): Uint8Array {
+  const body = JSON.stringify(value);
+  return encoder.encode(
+    `HTTP/1.1 ${status} ${status === 200 ? "OK" : "Unauthorized"}\r\n` +
+      "content-type: application/json\r\n" +
+      `content-length: ${body.length}\r\n\r\n${body}`,
+  );
+}
+
+async function writeAll(
+  connection: Deno.Conn,
+  data: Uint8Array,
+): Promise<void> {
+  for (let written = 0; written < data.length;) {
+    written += await connection.write(data.subarray(written));
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * What a run's stream is made of. The prompt that starts the run says so, as
+ * JSON, so that the service needs to remember nothing.
+ *
+ * @module
+ */
+
+/** The shape of a stream: `progress` events, then `complete`. */
+export interface Shape {
+  /** How many `progress` events there are. */
+  readonly events: number;
+  /** The bytes of each of them on the wire. As few as can be, unless told. */
+  readonly eventBytes?: number;
+  /** The bytes of an HTTP chunk, which is one write. 64 KiB unless told. */
+  readonly chunkBytes?: number;
+  /** How many times the same events are sent. 1 unless told. */
+  readonly repeat?: number;
+  /**
+   * Events per second. Each is a chunk of its own, and its status is the
+   * {@linkcode clock} at the moment it was sent. All at once unless told.
+   */
+  readonly rate?: number;
+  /** How many streams with a rate begin together. 1 unless told. */
+  readonly together?: number;
+}
+
+const encoder = new TextEncoder();
+const CHUNK_BYTES = 64 * 1024;
+
+/** The milliseconds that all processes of a machine agree on. */
+export function clock(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/** How many events the stream holds, the last one included. */
+export function countEvents({ events, repeat = 1 }: Shape): number {
+  return events * repeat + 1;
+}
+
+/** How many bytes the stream holds, without HTTP's own. */
+export function countBytes(shape: Shape): number {
+  const { events, repeat = 1 } = shape;
+  return progressEvent(shape).length * events * repeat + COMPLETE.length;
+}
+
+/** A `progress` event as it travels, of the size that the shape asks for. */
+export function progressEvent(
+  { eventBytes = 0 }: Shape,
+  status = "started",
+): Uint8Array {
+  const encode = (status: string) =>
+    encoder.encode(
+      `data: ${
+        JSON.stringify({ event: "progress", node: "plan", status })
+      }\n\n`,
+    );
+  const shortest = encode(status);
+  const missing = eventBytes - shortest.length;
+  if (missing <= 0) return shortest;
+  const words = " and the next step follows from it,";
+  const more = words.repeat(Math.ceil(missing / words.length));
+  return encode(status + more.slice(0, missing));
+}
+
+/** The `complete` event as it travels. */
+export const COMPLETE: Uint8Array = encoder.encode(
+  `data: ${
+    JSON.stringify({
+      event: "complete",
+      instructorState: { explanation: "done" },
+    })
+  }\n\n`,
+);
+
+/** The `progress` events, cut into chunks wherever a chunk is full. */
+export function* chunksOf(shape: Shape): Generator<Uint8Array, void> {
+  const { events, chunkBytes = CHUNK_BYTES } = shape;
+  const event = progressEvent(shape);
+  const total = event.length * events;
+  for (let start = 0; start < total; start += chunkBytes) {
+    const chunk = new Uint8Array(Math.min(chunkBytes, total - start));
+    for (let filled = 0; filled < chunk.length;) {
+      const part = event.subarray((start + filled) % event.length)
+        .subarray(0, chunk.length - filled);
+      chunk.set(part, filled);
+      filled += part.length;
+    }
+    yield chunk;
+  }
+}

@@ -1,0 +1,84 @@
+import {
+  type BenchmarkContext,
+  measure,
+  type Measurement,
+} from "./benchmark.ts";
+import { KEY } from "./load_service.ts";
+import { buildPrograms } from "./programs.ts";
+import { type Command, OURS, peer, Unavailable } from "./subjects.ts";
+
+const INITIALIZE = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 0,
+  method: "initialize",
+  params: { protocolVersion: 1, clientCapabilities: {} },
+}) + "\n";
+
+/**
+ * From the start of a program to the answer of `initialize`; for the empty
+ * program, which prints one line when it is up, to that line.
+ */
+export async function startup(
+  { quick, peers, folder }: BenchmarkContext,
+): Promise<readonly Measurement[]> {
+  const programs = await buildPrograms(folder, quick);
+  const agent = peer(peers, "acp_agent.mjs");
+  const kinds = [
+    ["source", OURS, programs.emptySource, []],
+    ["bundle", programs.bundle, programs.emptyBundle, [
+      { against: "empty", atMost: 1.25 },
+      { against: "acp-sdk", atMost: 1 / 3 },
+    ]],
+    ["binary", programs.binary, programs.emptyBinary, [
+      { against: "empty", atMost: 1.25 },
+      { against: "acp-sdk", atMost: 1 / 3 },
+    ]],
+  ] as const;
+  const measurements: Measurement[] = [];
+  for (const [name, ours, empty, targets] of kinds) {
+    const subjects = new Map([
+      ["ours", ours],
+      ["empty", empty],
+      ["acp-sdk", agent],
+    ]);
+    // What Deno keeps of a program from its first start is no part of a start.
+    for (const command of subjects.values()) {
+      if (!(command instanceof Unavailable)) await timeToFirstLine(command);
+    }
+    measurements.push(
+      ...await measure({
+        subjects,
+        rounds: quick ? 1 : 20,
+        quantities: { [name]: { unit: "ms", targets } },
+        sample: async (command) => ({ [name]: await timeToFirstLine(command) }),
+      }),
+    );
+  }
+  return measurements;
+}
+
+async function timeToFirstLine(command: Command): Promise<number> {
+  const started = performance.now();
+  const child = new Deno.Command(command.program, {
+    args: [...command.args],
+    env: { APP_API_KEY: KEY, APP_BASE_URL: "http://127.0.0.1:9" },
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const input = child.stdin.getWriter();
+  const write = input.write(new TextEncoder().encode(INITIALIZE));
+  write.catch(() => {}); // An empty program reads nothing.
+  const output = child.stdout.getReader();
+  const { value } = await output.read();
+  const milliseconds = performance.now() - started;
+  try {
+    child.kill("SIGKILL");
+  } catch {
+    // It has ended.
+  }
+  input.abort().catch(() => {});
+  await output.cancel();
+  await child.status;
+  if (value?.at(-1) !== 0x0a) throw new Error("It printed no line");
+  return milliseconds;
+}

@@ -1,0 +1,125 @@
+import { AgentProcess } from "./agent_process.ts";
+import {
+  type BenchmarkContext,
+  measure,
+  type Measurement,
+  type Quantity,
+  type Target,
+} from "./benchmark.ts";
+import { LoadService } from "./load_service.ts";
+import { countBytes, countEvents, type Shape } from "./shape.ts";
+import { type Command, floor, OURS, peer } from "./subjects.ts";
+
+interface Case {
+  readonly shape: Shape;
+  readonly targets: readonly Target[];
+}
+
+const MB = 1_000_000;
+
+/** The streams that are measured, by what they are made of. */
+export const CASES: Readonly<Record<string, Case>> = {
+  "small events": { shape: { events: 200_000 }, targets: leastRatios(6, 3) },
+  "events of 1 KiB": {
+    shape: { events: 20_000, eventBytes: 1024 },
+    targets: leastRatios(4, 1.5),
+  },
+  "events of 20 MB": {
+    shape: { events: 2, eventBytes: 20 * MB },
+    targets: leastRatios(6, 2.5),
+  },
+  "chunks of 100 bytes": {
+    shape: { events: 50_000, chunkBytes: 100 },
+    targets: leastRatios(2, 1),
+  },
+};
+
+function leastRatios(
+  langgraph: number,
+  eventsourceParser: number,
+): readonly Target[] {
+  return [
+    { against: "langgraph", atLeast: langgraph },
+    { against: "eventsource-parser", atLeast: eventsourceParser },
+  ];
+}
+
+/** A hundredth of a stream, but no event less than two. */
+export function shorten({ events, eventBytes = 0, ...shape }: Shape): Shape {
+  return {
+    ...shape,
+    events: Math.max(2, events / 100),
+    eventBytes: Math.min(eventBytes, MB),
+  };
+}
+
+/** From the service's socket to the lines on a pipe, as fast as can be. */
+export async function stream(
+  { quick, peers }: BenchmarkContext,
+): Promise<readonly Measurement[]> {
+  await using service = await LoadService.start();
+  const measurements = [];
+  for (const [name, { shape, targets }] of Object.entries(CASES)) {
+    const sent = quick ? shorten(shape) : shape;
+    await service.prepare(sent);
+    measurements.push(
+      ...await measure({
+        subjects: new Map([
+          ["ours", OURS],
+          ["floor", floor()],
+          ["langgraph", peer(peers, "langgraph.mjs")],
+          ["eventsource-parser", peer(peers, "eventsource_parser.mjs")],
+          [
+            "eventsource-parser, tuned",
+            peer(peers, "eventsource_parser.mjs", "--tuned"),
+          ],
+        ]),
+        rounds: quick ? 1 : 5,
+        quantities: rates(name, targets),
+        sample: async (command) =>
+          toRates(name, sent, await timeStream(command, service, sent)),
+      }),
+    );
+  }
+  return measurements;
+}
+
+/** The quantities of a stream: events and megabytes per second. */
+export function rates(
+  name: string,
+  targets: readonly Target[] = [],
+): Record<string, Quantity> {
+  return {
+    [name]: { unit: "events/s", targets },
+    [`${name}, bytes`]: { unit: "MB/s" },
+  };
+}
+
+/** What {@linkcode rates} names, of a stream that took so many milliseconds. */
+export function toRates(
+  name: string,
+  shape: Shape,
+  milliseconds: number,
+): Record<string, number> {
+  return {
+    [name]: countEvents(shape) / milliseconds * 1000,
+    [`${name}, bytes`]: countBytes(shape) / milliseconds * 1000 / MB,
+  };
+}
+
+async function timeStream(
+  command: Command,
+  service: LoadService,
+  shape: Shape,
+): Promise<number> {
+  await using agent = await AgentProcess.start(command, { service });
+  const session = await agent.newSession();
+  await agent.prompt(session, { events: 1 });
+  const before = agent.events;
+  const started = performance.now();
+  await agent.prompt(session, shape);
+  const milliseconds = performance.now() - started;
+  const lost = countEvents(shape) - (agent.events - before);
+  if (lost !== 0) throw new Error(`${lost} events were lost`);
+  return milliseconds;
+}
