@@ -312,3 +312,22 @@ Deno.test("silence does not count while nobody asks for an event", async () => {
   const { value } = await turn.next();
   assertEquals(value, { event: "complete", reply: "Done." });
 });
+
+Deno.test("a line over 64 MiB ends the turn and drops the stream", async () => {
+  await using service = ReferenceService.start();
+  await using gateway = gatewayTo(service);
+  const endless = body(function* () {
+    yield "data: ";
+    for (;;) yield "x".repeat(1024 * 1024);
+  });
+  service.misbehave("stream", endless);
+  const { error } = await takeTurn(gateway);
+  assertInstanceOf(error, ServiceError);
+  assertEquals(
+    error.message,
+    "Cannot follow the run: a line of the stream is longer than 67108864 bytes; " +
+      "the run may still go on at the service",
+  );
+  assertEquals(cursors(service), [null]);
+  assertEquals(await service.requests.at(-1)?.ended, "dropped");
+});

@@ -79,7 +79,7 @@ const report: Report = {
     deno: Deno.version.deno,
     node: await nodeVersion().catch(() => "none"),
   },
-  peers: PEER_VERSIONS,
+  peers: peers instanceof Unavailable ? peers.reason : PEER_VERSIONS,
   benchmarks: found,
 };
 await Deno.mkdir(dirname(values.json), { recursive: true });

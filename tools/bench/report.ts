@@ -13,7 +13,8 @@ export interface Report {
     /** The Node.js that the peers ran on. */
     readonly node: string;
   };
-  readonly peers: Readonly<Record<string, string>>;
+  /** The versions of the peers' packages, or why the peers could not run. */
+  readonly peers: Readonly<Record<string, string>> | string;
   readonly benchmarks: Readonly<Record<string, readonly Measurement[]>>;
 }
 
