@@ -100,11 +100,9 @@ Deno.test("README: every option of --help is in its table, and no other", async 
   const { stdout } = await runClient({ args: ["--help"], env: {} });
   const flags = (text: string) =>
     Array.from(text.matchAll(/--[a-z][a-z-]+/g), ([flag]) => flag);
-  const table = README.matchAll(/^\| `(-.*?)` \|/gm);
+  const table = README.matchAll(/^\| (`-.*?`) +\|/gm);
   assertEquals(
-    new Set(
-      Array.from(table).flatMap(([row]) => flags(row.split("|")[1] ?? "")),
-    ),
+    new Set(Array.from(table).flatMap(([, options = ""]) => flags(options))),
     new Set(flags(stdout)),
   );
 });

@@ -68,7 +68,7 @@ Deno.test("docs/registry/icon.svg is 16 by 16 and takes the colour around it", a
   const icon = await Deno.readTextFile(
     `${import.meta.dirname}/../docs/registry/icon.svg`,
   );
-  assertMatch(icon, /^<svg [^>]*width="16" height="16" viewBox="0 0 16 16"/);
+  assertMatch(icon, /^<svg [^>]*width="16" height="16"\s+viewBox="0 0 16 16"/);
   const paints = icon.matchAll(/\b(?:fill|stroke)="([^"]*)"/g);
   assertEquals(
     new Set(Array.from(paints, ([, paint]) => paint)),

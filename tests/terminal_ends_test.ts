@@ -139,7 +139,7 @@ test("Ctrl-D during a run waits for the replies to what was typed before", async
 
   await screen.press("t", "w", "o", "Enter", "C-d");
   first.complete("1");
-  await second.opened;
+  await screen.waitFor(/^> two$/m);
   second.complete("2");
 
   await screen.shows(

@@ -116,7 +116,6 @@ test("Ctrl-C drops a run, and the next prompt works", async () => {
   await screen.shows(...banner(service), "> think", "⠋ plan: started  0.0 s");
 
   await screen.press("C-c");
-  await run.dropped;
   const dropped = [
     "> think",
     "✗ plan: started  0.0 s",
@@ -124,6 +123,7 @@ test("Ctrl-C drops a run, and the next prompt works", async () => {
     "",
   ];
   await screen.shows(...banner(service), ...dropped, ">");
+  await run.dropped;
 
   await screen.enter("hello?");
   await screen.shows(
