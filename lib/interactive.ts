@@ -84,7 +84,7 @@ async function runPrompt(
     return true;
   }
   if (run.kind === "failed") terminal.error(messageOf(run.error));
-  else terminal.note("Run dropped; it may go on at the service");
+  else terminal.note("Run dropped; it may still go on at the service");
   return false;
 }
 

@@ -27,7 +27,10 @@ export async function openTerminal(
   const isSet = (name: string) => (Deno.env.get(name) ?? "") !== "";
   if (isTerminal && Deno.env.get("TERM") !== "dumb" && !isSet("CI")) {
     const { ReadlineTerminal } = await import("./readline_terminal.ts");
-    return new ReadlineTerminal({ ...common, colour: !isSet("NO_COLOR") });
+    return await ReadlineTerminal.open({
+      ...common,
+      colour: !isSet("NO_COLOR"),
+    });
   }
   return new PlainTerminal({
     ...common,

@@ -4,9 +4,7 @@
  * @module
  */
 
-import process from "node:process";
-import { createInterface, type Interface } from "node:readline";
-import { Writable } from "node:stream";
+import type { Interface } from "node:readline";
 import { plainLine, plainText } from "./plain_text.ts";
 import type { ProgressEvent } from "./run_events.ts";
 import { StatusLine } from "./status_line.ts";
@@ -53,21 +51,50 @@ export class ReadlineTerminal implements Terminal {
   #onInterrupt: (() => void) | undefined;
   #closed = false;
 
-  constructor(options: ReadlineTerminalOptions) {
+  /** Opens the terminal; it is restored when this is disposed of. */
+  static async open(
+    options: ReadlineTerminalOptions,
+  ): Promise<ReadlineTerminal> {
+    // Here, because a bundle loads what stands at the top of a file at every
+    // start, and these take longer than all the rest.
+    const [{ default: process }, { createInterface }, { Writable }] =
+      await Promise.all([
+        import("node:process"),
+        import("node:readline"),
+        import("node:stream"),
+      ]);
+    const screen = new Screen(options.stderr);
+    const output = new Writable({
+      decodeStrings: false,
+      write(text: string, _encoding, done) {
+        screen.write(text);
+        done();
+      },
+    });
+    Object.defineProperty(output, "columns", { get: () => screen.columns });
+    const readline = createInterface({
+      input: process.stdin,
+      output,
+      terminal: true,
+      prompt: styleOf(options).bold(PROMPT_SIGN),
+      historySize: HISTORY_LINES,
+    });
+    return new ReadlineTerminal(options, screen, readline);
+  }
+
+  private constructor(
+    options: ReadlineTerminalOptions,
+    screen: Screen,
+    readline: Interface,
+  ) {
     this.#options = options;
-    this.#style = options.colour ? COLOURED : PLAIN;
-    this.#screen = new Screen(options.stderr);
+    this.#style = styleOf(options);
+    this.#screen = screen;
+    this.#readline = readline;
     this.#status = new StatusLine({
       write: options.stderr,
-      columns: () => this.#screen.columns,
+      columns: () => screen.columns,
       style: this.#style,
-    });
-    this.#readline = createInterface({
-      input: process.stdin,
-      output: this.#screen,
-      terminal: true,
-      prompt: this.#style.bold(PROMPT_SIGN),
-      historySize: HISTORY_LINES,
     });
     this.#readline.on("line", (text) => this.#line(text));
     this.#readline.on("close", () => this.#close());
@@ -209,15 +236,17 @@ function keysMakeSignals(): void {
   Deno.stdin.setRaw(true, { cbreak: true });
 }
 
+function styleOf({ colour }: ReadlineTerminalOptions): Style {
+  return colour ? COLOURED : PLAIN;
+}
+
 /** Where readline draws. */
-class Screen extends Writable {
-  readonly isTTY = true;
+class Screen {
   /** Whether what is drawn is dropped. */
   muted = true;
   readonly #write: (text: string) => void;
 
   constructor(write: (text: string) => void) {
-    super({ decodeStrings: false });
     this.#write = write;
   }
 
@@ -229,12 +258,7 @@ class Screen extends Writable {
     }
   }
 
-  override _write(
-    text: string,
-    _encoding: unknown,
-    done: () => void,
-  ): void {
+  write(text: string): void {
     if (!this.muted) this.#write(text);
-    done();
   }
 }

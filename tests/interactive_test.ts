@@ -235,7 +235,7 @@ Deno.test("runInteractive() drops the run at Ctrl-C, and prompts again", async (
     "prompt",
     'run thread-1 "think"',
     "not completed",
-    "note Run dropped; it may go on at the service",
+    "note Run dropped; it may still go on at the service",
     "prompt",
     'run thread-1 "hello"',
     "progress write: started",

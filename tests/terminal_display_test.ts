@@ -167,7 +167,7 @@ test("Ctrl-C with TERM=dumb drops a run, and exits at the prompt", async () => {
   await run.opened;
 
   await screen.press("C-c");
-  await screen.waitFor(/Run dropped; it may go on at the service\n>$/);
+  await screen.waitFor(/Run dropped; it may still go on at the service\n>$/);
   await run.dropped;
   await screen.press("C-c");
 

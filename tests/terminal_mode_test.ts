@@ -119,7 +119,7 @@ test("Ctrl-C drops a run, and the next prompt works", async () => {
   const dropped = [
     "> think",
     "✗ plan: started  0.0 s",
-    "Run dropped; it may go on at the service",
+    "Run dropped; it may still go on at the service",
     "",
   ];
   await screen.shows(...banner(service), ...dropped, ">");

@@ -1,0 +1,63 @@
+/** A certificate chain and its key, PEM both: what a server needs to speak TLS. */
+export interface Leaf {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/**
+ * A certificate authority of a company's own, made by `openssl` in a temporary
+ * folder. Dispose of it to remove the folder.
+ */
+export class LocalCa implements Disposable {
+  readonly #folder = Deno.makeTempDirSync();
+  #leaves = 0;
+
+  constructor() {
+    this.#openssl(
+      ["req", "-x509", ...NEW_KEY, "-keyout", "ca.key", "-out", "ca.pem"],
+      ["-days", "2", "-subj", "/CN=Test CA"],
+      ["-addext", "basicConstraints=critical,CA:TRUE"],
+      ["-addext", "keyUsage=critical,keyCertSign"],
+    );
+  }
+
+  /** The path of the authority's certificate. */
+  get certificate(): string {
+    return `${this.#folder}/ca.pem`;
+  }
+
+  /** Issues a certificate for these names or IP addresses. */
+  issue(...names: readonly string[]): Leaf {
+    const file = `leaf-${++this.#leaves}`;
+    const alternatives = names.map((name) =>
+      /^[\d.]+$|:/.test(name) ? `IP:${name}` : `DNS:${name}`
+    );
+    this.#openssl(
+      ["req", "-x509", "-CA", "ca.pem", "-CAkey", "ca.key", ...NEW_KEY],
+      ["-keyout", `${file}.key`, "-out", `${file}.pem`],
+      ["-days", "1", "-subj", "/CN=Test service"],
+      ["-addext", "basicConstraints=critical,CA:FALSE"],
+      ["-addext", `subjectAltName=${alternatives.join()}`],
+    );
+    return {
+      cert: Deno.readTextFileSync(`${this.#folder}/${file}.pem`),
+      key: Deno.readTextFileSync(`${this.#folder}/${file}.key`),
+    };
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.#folder, { recursive: true });
+  }
+
+  #openssl(...args: readonly (readonly string[])[]): void {
+    const { success, stderr } = new Deno.Command("openssl", {
+      args: args.flat(),
+      cwd: this.#folder,
+    }).outputSync();
+    if (!success) throw new Error(new TextDecoder().decode(stderr));
+  }
+}
+
+const NEW_KEY = [
+  ...["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"],
+];

@@ -1,0 +1,83 @@
+/**
+ * Makes `docs/session.svg`, a picture of the real program at work: in a terminal
+ * (tmux), against the reference service.
+ *
+ *     deno task screenshot           makes it
+ *     deno task screenshot --check   exits 1 if it is not up to date
+ *
+ * What differs from run to run stands in it as a fixed example: the thread's id,
+ * the port, and all times.
+ *
+ * @module
+ */
+import { settings } from "../tests/client.ts";
+import { Screen } from "../tests/screen.ts";
+import { GatedStream } from "../tests/service/gated_stream.ts";
+import { ReferenceService } from "../tests/service/service.ts";
+import { terminalSvg } from "./terminal_svg.ts";
+
+const PICTURE = `${import.meta.dirname}/../docs/session.svg`;
+const COLUMNS = 72;
+
+const THREAD_ID = "0b9f724d-ae5e-4f75-aaea-af5a200febf5";
+const ORIGIN = "http://127.0.0.1:8080";
+const TIMES = ["0.4 s", "1.1 s", "2.3 s", "0.4 s", "1.2 s"];
+
+if (Deno.args.some((argument) => argument !== "--check")) {
+  console.error("Usage: deno task screenshot [--check]");
+  Deno.exit(2);
+}
+const picture = terminalSvg(exampleOf(await playSession()), {
+  columns: COLUMNS,
+  title: "agent-gateway",
+  description: "A session with agent-gateway in a terminal",
+});
+if (!Deno.args.includes("--check")) {
+  await Deno.mkdir(`${PICTURE}/..`, { recursive: true });
+  await Deno.writeTextFile(PICTURE, picture);
+  console.log(`docs/session.svg: ${picture.length} bytes`);
+} else if (await readPicture() !== picture) {
+  console.error(
+    "docs/session.svg is not what the program shows: run deno task screenshot",
+  );
+  Deno.exit(1);
+}
+
+/** Has a run completed and another one begun, and returns the screen by then. */
+async function playSession(): Promise<string> {
+  const second = new GatedStream();
+  await using service = ReferenceService.start();
+  await using screen = await Screen.open({
+    columns: COLUMNS,
+    env: settings(service),
+  });
+  await screen.enter("agent-gateway");
+  await screen.waitFor(/^>$/m);
+  await screen.enter("hello");
+  await screen.waitFor(/^Hello!.*\n\n>$/m);
+  service.misbehave("stream", second.behaviour);
+  await screen.enter("what did I say before?");
+  second.progress("plan", "started");
+  second.progress("recall", "1 earlier prompt");
+  await screen.waitFor("recall: 1 earlier prompt");
+  return await screen.colours();
+}
+
+/** The same screen below the shell's command line, with what is fixed in it. */
+function exampleOf(screen: string): string {
+  const times = TIMES.values();
+  return screen.slice(screen.indexOf("\n") + 1).trimEnd()
+    .replace(/[0-9a-f-]{36}/, THREAD_ID)
+    .replace(/http:\/\/127\.0\.0\.1:\d+/, ORIGIN)
+    .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/, "⠹")
+    .replace(/\d+\.\d s/g, (time) => times.next().value ?? time);
+}
+
+async function readPicture(): Promise<string | undefined> {
+  try {
+    return await Deno.readTextFile(PICTURE);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
