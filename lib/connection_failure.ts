@@ -15,11 +15,27 @@ export function isRefused(error: unknown): boolean {
   return isUnreachable(error) && /refused/i.test(fullReason(error));
 }
 
+/**
+ * What to check on this machine, if the reason lies between it and the service:
+ * a proxy, or a certificate that only the company's own authority vouches for.
+ */
+export function localAdvice(error: unknown): string | undefined {
+  const reason = fullReason(error);
+  if (/tunnel|proxy authentication/.test(reason)) {
+    return "check the proxy (HTTPS_PROXY, NO_PROXY)";
+  }
+  if (reason.includes("UnknownIssuer")) {
+    return "check the base URL, or trust the issuer of its certificate (DENO_TLS_CA_STORE=system, or DENO_CERT)";
+  }
+  return undefined;
+}
+
 /** The innermost reason, without the URL and the number of the system's error. */
 export function connectionFailure(error: unknown): string {
   return fullReason(error)
     .replace(/^error sending request.*?: client error \(\w+\): /, "")
     .replace(/^tcp connect error: /, "")
+    .replace(/^unsuccessful tunnel$/, "the proxy refused the connection")
     .replace(/ \(os error \d+\)$/, "");
 }
 

@@ -19,6 +19,9 @@ import {
 
 const HISTORY_LINES = 1000;
 
+/** From how many bytes at once on something is pasted, and not typed. */
+const PASTE_BYTES = 16;
+
 /** Options of a {@linkcode ReadlineTerminal}. */
 export interface ReadlineTerminalOptions extends
   Pick<
@@ -46,7 +49,11 @@ export class ReadlineTerminal implements Terminal {
   readonly #typedAhead: string[] = [];
   readonly #onContinue = () => this.#resume();
   readonly #onResize = () => this.#resize();
+  readonly #beforeInput = (bytes: Uint8Array) => this.#hide(bytes);
+  readonly #afterInput = () => this.#reveal();
   #hasGap = false;
+  /** How many rows the cursor is below the prompt, while a paste is not drawn yet. */
+  #hiddenAt: number | undefined;
   #asked: PromiseWithResolvers<Input> | undefined;
   #onInterrupt: (() => void) | undefined;
   #closed = false;
@@ -98,6 +105,8 @@ export class ReadlineTerminal implements Terminal {
     });
     this.#readline.on("line", (text) => this.#line(text));
     this.#readline.on("close", () => this.#close());
+    process.stdin.prependListener("data", this.#beforeInput);
+    process.stdin.on("data", this.#afterInput);
     // Where keys cannot be made signals, they arrive here.
     this.#readline.on("SIGINT", options.onInterrupt);
     this.#readline.on("SIGTSTP", () => {});
@@ -173,6 +182,8 @@ export class ReadlineTerminal implements Terminal {
       Deno.removeSignalListener("SIGCONT", this.#onContinue);
       Deno.removeSignalListener("SIGWINCH", this.#onResize);
     }
+    process.stdin.off("data", this.#beforeInput);
+    process.stdin.off("data", this.#afterInput);
     this.#screen.muted = true;
     this.#readline.close();
   }
@@ -189,7 +200,38 @@ export class ReadlineTerminal implements Terminal {
 
   #line(text: string): void {
     if (this.#asked === undefined) this.#typedAhead.push(text);
-    else this.#answer({ kind: "line", text });
+    else {
+      if (this.#hiddenAt !== undefined) {
+        this.#print(this.#redrawn(plainLine(text)));
+      }
+      this.#answer({ kind: "line", text });
+    }
+  }
+
+  /** Draws nothing of a paste: readline would draw all of the line for each row that it grows by. */
+  #hide(bytes: Uint8Array): void {
+    if (this.#asked === undefined || bytes.length < PASTE_BYTES) return;
+    this.#hiddenAt = this.#readline.getCursorPos().rows;
+    this.#screen.muted = true;
+  }
+
+  /** Draws the line with what was pasted. */
+  #reveal(): void {
+    if (this.#hiddenAt !== undefined && this.#asked !== undefined) {
+      const { line, cursor } = this.#readline;
+      this.#options.stderr(this.#redrawn(line.slice(0, cursor)));
+      this.#screen.muted = false;
+      // The cursor has to leave a row that is full.
+      if (this.#readline.getCursorPos().cols === 0) this.#options.stderr(" \r");
+      if (cursor < line.length) this.#readline.prompt(true);
+    }
+    this.#hiddenAt = undefined;
+  }
+
+  /** The prompt with this text, drawn over the one that is to be seen. */
+  #redrawn(text: string): string {
+    const back = this.#hiddenAt ? `\x1b[${this.#hiddenAt}A\r` : "\r";
+    return `${back}\x1b[J${this.#style.bold(PROMPT_SIGN)}${text}`;
   }
 
   #close(): void {

@@ -11,6 +11,7 @@ import {
   connectionFailure,
   isRefused,
   isUnreachable,
+  localAdvice,
 } from "./connection_failure.ts";
 import { Deadline, pause } from "./deadline.ts";
 import { redactKey } from "./redact.ts";
@@ -75,9 +76,7 @@ export class ServiceClient {
   readonly #baseUrl: string;
   readonly #apiKey: string;
   readonly #onExchange: ((exchange: Exchange) => void) | undefined;
-  // A POST on a connection that was used before can be sent twice by fetch
-  // itself (denoland/deno#32566), so each one gets a connection of its own.
-  readonly #unpooled = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+  #unpooled: Deno.HttpClient | undefined;
 
   constructor(options: ServiceClientOptions) {
     this.clocks = options.clocks ?? CLOCKS;
@@ -124,7 +123,8 @@ export class ServiceClient {
 
   /** Closes the connections. */
   close(): void {
-    this.#unpooled.close();
+    this.#unpooled?.close();
+    this.#unpooled = undefined;
   }
 
   /** The error for a connection that could not be made or broke. */
@@ -135,9 +135,10 @@ export class ServiceClient {
     const failure = unreachable
       ? `${origin} cannot be reached (${reason})`
       : `the connection to ${origin} broke (${reason})`;
-    const advice = unreachable && operation !== "stream run"
-      ? "check that the service runs, and the base URL"
-      : UNKNOWN_OUTCOME[operation];
+    const advice = localAdvice(cause) ??
+      (unreachable && operation !== "stream run"
+        ? "check that the service runs, and the base URL"
+        : UNKNOWN_OUTCOME[operation]);
     return new ConnectionError(`${failure}; ${advice}`, { operation, cause });
   }
 
@@ -180,6 +181,24 @@ export class ServiceClient {
     }
   }
 
+  /**
+   * A POST on a connection that was used before can be sent twice by fetch
+   * itself (denoland/deno#32566), so each one gets a connection of its own.
+   */
+  #forPosts(operation: Operation): Deno.HttpClient {
+    try {
+      // Made at the first one: it takes longer than the rest of the start.
+      this.#unpooled ??= Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+      return this.#unpooled;
+    } catch (cause) {
+      const reason = connectionFailure(cause);
+      throw new ServiceError(
+        `TLS cannot be set up (${reason}); check DENO_CERT and DENO_TLS_CA_STORE`,
+        { operation, cause },
+      );
+    }
+  }
+
   async #fetch(
     request: ServiceRequest,
     signal: AbortSignal,
@@ -200,7 +219,7 @@ export class ServiceClient {
         redirect: "manual",
         signal,
         ...(request.body === undefined ? {} : { body: request.body }),
-        ...(method === "POST" ? { client: this.#unpooled } : {}),
+        ...(method === "POST" ? { client: this.#forPosts(operation) } : {}),
       });
       status = response.status;
       if (!response.ok) {

@@ -86,11 +86,13 @@ export class StatusLine {
 
   /** Draws over what was drawn, in one piece, so that nothing flickers. */
   #draw(above = ""): void {
-    const text = this.#event === undefined ? "waiting" : label(this.#event);
-    const line = `${FRAMES[this.#frame]} ${this.#fit(text, this.#began)}`;
+    const sign = FRAMES[this.#frame] ?? "";
+    const event = this.#event === undefined ? "waiting" : label(this.#event);
+    const text = this.#fit(event, this.#began);
+    const line = `${this.#options.style.cyan(sign)} ${text}`;
     const back = this.#back();
     this.#options.write(back + above + NO_WRAP + line + ERASE_BELOW + WRAP);
-    this.#width = unicodeWidth(line);
+    this.#width = "⠋ ".length + unicodeWidth(text);
     this.#drawn = performance.now();
   }
 

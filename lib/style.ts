@@ -3,6 +3,7 @@ export interface Style {
   readonly dim: (text: string) => string;
   readonly red: (text: string) => string;
   readonly green: (text: string) => string;
+  readonly cyan: (text: string) => string;
   readonly bold: (text: string) => string;
 }
 
@@ -14,6 +15,7 @@ export const COLOURED: Style = {
   dim: sgr(2, 22),
   red: sgr(31, 39),
   green: sgr(32, 39),
+  cyan: sgr(36, 39),
   bold: sgr(1, 22),
 };
 
@@ -22,5 +24,6 @@ export const PLAIN: Style = {
   dim: (text) => text,
   red: (text) => text,
   green: (text) => text,
+  cyan: (text) => text,
   bold: (text) => text,
 };

@@ -179,6 +179,47 @@ test("several lines that are pasted run one after the other", async () => {
   assertEquals(promptsOf(service), ["one", "two", "three"]);
 });
 
+test("what is pasted into the middle of a line stands there", async () => {
+  await using service = serveStreams(events([complete("I see.")]));
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+
+  await screen.type("[]");
+  await screen.press("Left");
+  await screen.type("a\ttab, and enough of text to fill ".repeat(3));
+  await screen.type("the row");
+  const line = "[a     tab, and enough of text to fill a       tab, and enough";
+  await screen.shows(...banner(service), `> ${line}`);
+});
+
+test("a line that is pasted is drawn once, even if it is higher than the screen", async () => {
+  await using service = serveStreams(events([complete("I see.")]));
+  await using screen = await Screen.open({
+    columns: 60,
+    rows: 10,
+    env: settings(service),
+  });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+  await screen.type("Tell");
+  await screen.shows(...banner(service), "> Tell");
+
+  const words = Array.from({ length: 300 }, (_, i) => ` ${1000 + i}`).join("");
+  await screen.type(words);
+  const text = `> Tell${words}`;
+  const rows = Array.from(
+    { length: 26 },
+    (_, i) => text.slice(i * 60).slice(0, 60).trimEnd(),
+  );
+  await screen.shows(...banner(service), ...rows);
+  await screen.type("!");
+  await screen.press("Enter");
+
+  await screen.waitFor(/!\n\nI see.\n\n>$/);
+  assertEquals(promptsOf(service), [`Tell${words}!`]);
+});
+
 test("Ctrl-Z stops at the prompt, and fg goes on with what was typed", async () => {
   await using service = serveStreams(events([complete("Welcome back.")]));
   await using screen = await Screen.open({ env: settings(service) });

@@ -70,7 +70,7 @@ function exampleOf(screen: string): string {
     .replace(/[0-9a-f-]{36}/, THREAD_ID)
     .replace(/http:\/\/127\.0\.0\.1:\d+/, ORIGIN)
     .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/, "⠹")
-    .replace(/\d+\.\d s/g, (time) => times.next().value ?? time);
+    .replace(/\b\d+(?:\.\d)? s\b/g, (time) => times.next().value ?? time);
 }
 
 async function readPicture(): Promise<string | undefined> {

@@ -39,9 +39,14 @@ const CSS = [
   ".dim{fill:#8b949e}",
   ".red{fill:#ff7b72}",
   ".green{fill:#56d364}",
+  ".cyan{fill:#76e3ea}",
 ].join("");
 
-const COLOURS: Readonly<Record<number, string>> = { 31: "red", 32: "green" };
+const COLOURS: Readonly<Record<number, string>> = {
+  31: "red",
+  32: "green",
+  36: "cyan",
+};
 
 /**
  * Draws a terminal as an SVG picture in which text is text.
