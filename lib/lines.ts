@@ -51,14 +51,22 @@ async function* decodeLimited(
   source: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
+  // Deno's decoder would drop a mark at the start of each chunk.
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let begun = false; // a mark would no longer be a leading one
+  const decode = (bytes: Uint8Array) => {
+    const text = decoder.decode(bytes, { stream: true });
+    if (begun || text === "") return text;
+    begun = true;
+    return text.startsWith("\ufeff") ? text.slice(1) : text;
+  };
   let held = 0; // bytes of the line that has not ended yet
   let skipping = false; // that line is over the limit, its rest is dropped
   for await (const chunk of source) {
     if (!skipping && held + chunk.length <= maxBytes) {
       const newline = chunk.lastIndexOf(NEWLINE);
       held = newline < 0 ? held + chunk.length : chunk.length - newline - 1;
-      yield decoder.decode(chunk, { stream: true });
+      yield decode(chunk);
       continue;
     }
     let text = "";
@@ -70,7 +78,8 @@ async function* decodeLimited(
         skipping = held > maxBytes;
         text += skipping
           ? decoder.decode() + CUT + "\n"
-          : decoder.decode(chunk.subarray(start, end + 1), { stream: true });
+          : decode(chunk.subarray(start, end + 1));
+        begun ||= skipping;
       }
       if (newline >= 0) {
         held = 0;

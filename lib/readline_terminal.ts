@@ -7,6 +7,7 @@
 import type { Interface } from "node:readline";
 import { plainLine, plainText } from "./plain_text.ts";
 import type { ProgressEvent } from "./run_events.ts";
+import { Screen } from "./screen.ts";
 import { StatusLine } from "./status_line.ts";
 import { COLOURED, PLAIN, type Style } from "./style.ts";
 import {
@@ -49,8 +50,6 @@ export class ReadlineTerminal implements Terminal {
   readonly #typedAhead: string[] = [];
   readonly #onContinue = () => this.#resume();
   readonly #onResize = () => this.#resize();
-  readonly #beforeInput = (bytes: Uint8Array) => this.#hide(bytes);
-  readonly #afterInput = () => this.#reveal();
   #hasGap = false;
   /** How many rows the cursor is below the prompt, while a paste is not drawn yet. */
   #hiddenAt: number | undefined;
@@ -86,7 +85,11 @@ export class ReadlineTerminal implements Terminal {
       prompt: styleOf(options).bold(PROMPT_SIGN),
       historySize: HISTORY_LINES,
     });
-    return new ReadlineTerminal(options, screen, readline);
+    const terminal = new ReadlineTerminal(options, screen, readline);
+    // Before and after readline has taken in what was typed.
+    process.stdin.prependListener("data", (bytes) => terminal.#hide(bytes));
+    process.stdin.on("data", () => terminal.#reveal());
+    return terminal;
   }
 
   private constructor(
@@ -105,8 +108,6 @@ export class ReadlineTerminal implements Terminal {
     });
     this.#readline.on("line", (text) => this.#line(text));
     this.#readline.on("close", () => this.#close());
-    process.stdin.prependListener("data", this.#beforeInput);
-    process.stdin.on("data", this.#afterInput);
     // Where keys cannot be made signals, they arrive here.
     this.#readline.on("SIGINT", options.onInterrupt);
     this.#readline.on("SIGTSTP", () => {});
@@ -182,8 +183,6 @@ export class ReadlineTerminal implements Terminal {
       Deno.removeSignalListener("SIGCONT", this.#onContinue);
       Deno.removeSignalListener("SIGWINCH", this.#onResize);
     }
-    process.stdin.off("data", this.#beforeInput);
-    process.stdin.off("data", this.#afterInput);
     this.#screen.muted = true;
     this.#readline.close();
   }
@@ -199,13 +198,14 @@ export class ReadlineTerminal implements Terminal {
   }
 
   #line(text: string): void {
-    if (this.#asked === undefined) this.#typedAhead.push(text);
-    else {
-      if (this.#hiddenAt !== undefined) {
-        this.#print(this.#redrawn(plainLine(text)));
-      }
-      this.#answer({ kind: "line", text });
+    if (this.#asked === undefined) {
+      this.#typedAhead.push(text);
+      return;
     }
+    if (this.#hiddenAt !== undefined) {
+      this.#print(this.#redrawn(plainLine(text)));
+    }
+    this.#answer({ kind: "line", text });
   }
 
   /** Draws nothing of a paste: readline would draw all of the line for each row that it grows by. */
@@ -280,27 +280,4 @@ function keysMakeSignals(): void {
 
 function styleOf({ colour }: ReadlineTerminalOptions): Style {
   return colour ? COLOURED : PLAIN;
-}
-
-/** Where readline draws. */
-class Screen {
-  /** Whether what is drawn is dropped. */
-  muted = true;
-  readonly #write: (text: string) => void;
-
-  constructor(write: (text: string) => void) {
-    this.#write = write;
-  }
-
-  get columns(): number {
-    try {
-      return Deno.consoleSize().columns || 80;
-    } catch {
-      return 80; // none of the standard streams tells
-    }
-  }
-
-  write(text: string): void {
-    if (!this.muted) this.#write(text);
-  }
 }

@@ -17,6 +17,9 @@ export const RUN_BY_DENO: boolean = /\.[jt]s$/.test(PROGRAM);
 /** What Deno itself needs of the environment, so that it finds its cache. */
 const DENO_VARIABLES = ["HOME", "DENO_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"];
 
+/** How long a client may run, in milliseconds: a test that hangs has to fail. */
+const PATIENCE = 180_000;
+
 /** How a {@linkcode Client} is started. */
 export interface ClientOptions {
   readonly args?: readonly string[];
@@ -43,6 +46,7 @@ export class Client implements AsyncDisposable {
   readonly #stdout: Collector;
   readonly #stderr: Collector;
   readonly #key: string | undefined;
+  readonly #watchdog: ReturnType<typeof setTimeout>;
 
   constructor(options: ClientOptions = {}) {
     const { args = [], env = { APP_API_KEY: TEST_KEY } } = options;
@@ -57,6 +61,7 @@ export class Client implements AsyncDisposable {
       stdout: "piped",
       stderr: "piped",
     }).spawn();
+    this.#watchdog = setTimeout(() => this.kill("SIGKILL"), PATIENCE);
     this.#input = this.#child.stdin.getWriter();
     this.#stdout = new Collector(this.#child.stdout);
     this.#stderr = new Collector(this.#child.stderr);
@@ -107,6 +112,7 @@ export class Client implements AsyncDisposable {
       this.#stdout.all(),
       this.#stderr.all(),
     ]);
+    clearTimeout(this.#watchdog);
     if (this.#key !== undefined && this.#key.length > 8) {
       assertFalse(stdout.includes(this.#key), "the key is on standard output");
       assertFalse(stderr.includes(this.#key), "the key is on standard error");

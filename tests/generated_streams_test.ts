@@ -266,6 +266,19 @@ Deno.test("readRunEvents() tells the same of 300 generated streams a byte at a t
   );
 });
 
+Deno.test("readRunEvents() keeps a U+FEFF in a reply wherever the stream is cut", async () => {
+  const line = 'data: {"event":"complete","messages":["a\ufeffb"]}\n';
+  const stream = encoder.encode(`\ufeff${line}`);
+  for (let place = 0; place <= stream.length; place++) {
+    const chunks = cut(stream, [place]);
+    assertEquals(
+      await read(chunks, 1000),
+      [{ event: "complete", reply: "a\ufeffb" }],
+      `cut at byte ${place}`,
+    );
+  }
+});
+
 const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
 const DEEP_OBJECT = '{"a":'.repeat(100_000) + "0" + "}".repeat(100_000);
 const NESTED: readonly (readonly [string, string, readonly RunEvent[]])[] = [

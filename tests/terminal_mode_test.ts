@@ -189,8 +189,19 @@ test("what is pasted into the middle of a line stands there", async () => {
   await screen.press("Left");
   await screen.type("a\ttab, and enough of text to fill ".repeat(3));
   await screen.type("the row");
-  const line = "[a     tab, and enough of text to fill a       tab, and enough";
-  await screen.shows(...banner(service), `> ${line}`);
+  const rows = [
+    ...banner(service),
+    "> [a    tab, and enough of text to fill a       tab, and enough of text to fill",
+  ];
+  await screen.shows(
+    ...[...rows, "a       tab, and enough of text to fill the row]"],
+  );
+  await screen.press("!", "Enter");
+
+  await screen.shows(
+    ...[...rows, "a       tab, and enough of text to fill the row!]"],
+    ...["", "I see.", "", ">"],
+  );
 });
 
 test("a line that is pasted is drawn once, even if it is higher than the screen", async () => {
@@ -202,22 +213,21 @@ test("a line that is pasted is drawn once, even if it is higher than the screen"
   });
   await screen.enter("agent-gateway");
   await screen.shows(...banner(service), ">");
-  await screen.type("Tell");
-  await screen.shows(...banner(service), "> Tell");
-
+  // Up to the end of the first row, where the cursor could be on either side.
+  const start = "Tell me what comes to your mind when you see these numbers";
+  await screen.type(start);
+  await screen.shows(...banner(service), `> ${start}`);
+  await screen.press("Left", "Right");
   const words = Array.from({ length: 300 }, (_, i) => ` ${1000 + i}`).join("");
   await screen.type(words);
-  const text = `> Tell${words}`;
-  const rows = Array.from(
-    { length: 26 },
-    (_, i) => text.slice(i * 60).slice(0, 60).trimEnd(),
-  );
-  await screen.shows(...banner(service), ...rows);
+  const rows = (`> ${start}${words}`).match(/.{1,60}/g) ?? [];
+  const shown = rows.map((row) => row.trimEnd());
+  await screen.shows(...banner(service), ...shown);
+
   await screen.type("!");
   await screen.press("Enter");
-
   await screen.waitFor(/!\n\nI see.\n\n>$/);
-  assertEquals(promptsOf(service), [`Tell${words}!`]);
+  assertEquals(promptsOf(service), [`${start}${words}!`]);
 });
 
 test("Ctrl-Z stops at the prompt, and fg goes on with what was typed", async () => {
