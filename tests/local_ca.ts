@@ -15,7 +15,7 @@ export class LocalCa implements Disposable {
   constructor() {
     this.#openssl(
       ["req", "-x509", ...NEW_KEY, "-keyout", "ca.key", "-out", "ca.pem"],
-      ["-days", "2", "-subj", "/CN=Test CA"],
+      ["-days", "2", "-subj", `/CN=Test CA ${crypto.randomUUID()}`],
       ["-addext", "basicConstraints=critical,CA:TRUE"],
       ["-addext", "keyUsage=critical,keyCertSign"],
     );

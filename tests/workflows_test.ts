@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { sameFlags } from "../tools/stand_ins.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 const FOLDER = `${ROOT}/.github/workflows`;
@@ -15,12 +16,9 @@ const NEW_RUNNERS = /label "(?:macos-15-intel|windows-11-arm)" is unknown/;
 async function lint(texts: Record<string, string>): Promise<string[]> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [
-      ...["run", "-q", "--no-config", "--no-lock", "--no-prompt"],
-      ...[
-        "--allow-read",
-        "--allow-env",
-        `${import.meta.dirname}/actionlint.ts`,
-      ],
+      ...["run", "-q", ...sameFlags, "--no-prompt"],
+      ...["--allow-read", "--allow-env"],
+      `${import.meta.dirname}/actionlint.ts`,
     ],
     stdin: "piped",
     stdout: "piped",

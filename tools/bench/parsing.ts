@@ -3,9 +3,15 @@ import {
   measure,
   type Measurement,
 } from "./benchmark.ts";
-import { chunksOf, COMPLETE, countEvents, type Shape } from "./shape.ts";
+import {
+  CHUNK_BYTES,
+  chunksOf,
+  COMPLETE,
+  countEvents,
+  type Shape,
+} from "./shape.ts";
 import { median } from "./statistics.ts";
-import { CASES, rates, shorten, toRates } from "./stream.ts";
+import { rates, streams, toRates } from "./stream.ts";
 import { type Command, parser, peer } from "./subjects.ts";
 
 interface Pass {
@@ -18,11 +24,10 @@ export async function parsing(
   { quick, peers, folder }: BenchmarkContext,
 ): Promise<readonly Measurement[]> {
   const measurements = [];
-  for (const [name, { shape }] of Object.entries(CASES)) {
-    const read = quick ? shorten(shape) : shape;
-    const { chunkBytes = 64 * 1024 } = read;
+  for (const { name, shape } of streams(quick)) {
+    const { chunkBytes = CHUNK_BYTES } = shape;
     const file = `${folder}/stream.txt`;
-    await Deno.writeFile(file, ReadableStream.from(wholeStream(read)));
+    await Deno.writeFile(file, ReadableStream.from(wholeStream(shape)));
     const args = [file, `${chunkBytes}`, quick ? "2" : "5"];
     measurements.push(
       ...await measure({
@@ -38,7 +43,7 @@ export async function parsing(
         rounds: quick ? 1 : 3,
         quantities: rates(name),
         sample: async (command) =>
-          toRates(name, read, await timeParser(command, read)),
+          toRates(name, shape, await timeParser(command, shape)),
       }),
     );
   }

@@ -11,7 +11,7 @@ export interface Shape {
   readonly events: number;
   /** The bytes of each of them on the wire. As few as can be, unless told. */
   readonly eventBytes?: number;
-  /** The bytes of an HTTP chunk, which is one write. 64 KiB unless told. */
+  /** The bytes of an HTTP chunk, which is one write. {@linkcode CHUNK_BYTES} unless told. */
   readonly chunkBytes?: number;
   /** How many times the same events are sent. 1 unless told. */
   readonly repeat?: number;
@@ -24,8 +24,10 @@ export interface Shape {
   readonly together?: number;
 }
 
+/** The bytes of an HTTP chunk, if a shape does not say otherwise. */
+export const CHUNK_BYTES = 64 * 1024;
+
 const encoder = new TextEncoder();
-const CHUNK_BYTES = 64 * 1024;
 
 /** The milliseconds that all processes of a machine agree on. */
 export function clock(): number {

@@ -10,29 +10,50 @@ import { LoadService } from "./load_service.ts";
 import { countBytes, countEvents, type Shape } from "./shape.ts";
 import { type Command, floor, OURS, peer } from "./subjects.ts";
 
-interface Case {
+/** A stream that is measured. */
+export interface Stream {
+  readonly name: string;
   readonly shape: Shape;
   readonly targets: readonly Target[];
 }
 
 const MB = 1_000_000;
 
-/** The streams that are measured, by what they are made of. */
-export const CASES: Readonly<Record<string, Case>> = {
-  "small events": { shape: { events: 200_000 }, targets: leastRatios(6, 3) },
-  "events of 1 KiB": {
+const STREAMS: readonly Stream[] = [
+  {
+    name: "small events",
+    shape: { events: 200_000 },
+    targets: leastRatios(6, 3),
+  },
+  {
+    name: "events of 1 KiB",
     shape: { events: 20_000, eventBytes: 1024 },
     targets: leastRatios(4, 1.5),
   },
-  "events of 20 MB": {
+  {
+    name: "events of 20 MB",
     shape: { events: 2, eventBytes: 20 * MB },
     targets: leastRatios(6, 2.5),
   },
-  "chunks of 100 bytes": {
+  {
+    name: "chunks of 100 bytes",
     shape: { events: 50_000, chunkBytes: 100 },
     targets: leastRatios(2, 1),
   },
-};
+];
+
+const QUICK_STREAMS: readonly Stream[] = [
+  {
+    name: "chunks of 100 bytes",
+    shape: { events: 500, chunkBytes: 100 },
+    targets: [],
+  },
+];
+
+/** The streams that are measured. */
+export function streams(quick: boolean): readonly Stream[] {
+  return quick ? QUICK_STREAMS : STREAMS;
+}
 
 function leastRatios(
   langgraph: number,
@@ -44,24 +65,14 @@ function leastRatios(
   ];
 }
 
-/** A hundredth of a stream, but no event less than two. */
-export function shorten({ events, eventBytes = 0, ...shape }: Shape): Shape {
-  return {
-    ...shape,
-    events: Math.max(2, events / 100),
-    eventBytes: Math.min(eventBytes, MB),
-  };
-}
-
 /** From the service's socket to the lines on a pipe, as fast as can be. */
 export async function stream(
   { quick, peers }: BenchmarkContext,
 ): Promise<readonly Measurement[]> {
   await using service = await LoadService.start();
   const measurements = [];
-  for (const [name, { shape, targets }] of Object.entries(CASES)) {
-    const sent = quick ? shorten(shape) : shape;
-    await service.prepare(sent);
+  for (const { name, shape, targets } of streams(quick)) {
+    await service.prepare(shape);
     measurements.push(
       ...await measure({
         subjects: new Map([
@@ -77,7 +88,7 @@ export async function stream(
         rounds: quick ? 1 : 5,
         quantities: rates(name, targets),
         sample: async (command) =>
-          toRates(name, sent, await timeStream(command, service, sent)),
+          toRates(name, shape, await timeStream(command, service, shape)),
       }),
     );
   }
