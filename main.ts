@@ -170,18 +170,20 @@ async function startBridge(
   verbose: boolean,
 ): Promise<number> {
   const { runBridge } = await import("./lib/stdio_bridge.ts");
-  const { VerboseLog } = await import("./lib/verbose_log.ts");
+  const { readChunks, sink } = await import("./lib/standard_streams.ts");
   // Everything that is under way is dropped with the process.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
-  const log = verbose ? new VerboseLog(Deno.stderr.writable) : undefined;
+  const log = verbose
+    ? new (await import("./lib/verbose_log.ts")).VerboseLog(sink(Deno.stderr))
+    : undefined;
   const gateway = new RemoteGateway({
     ...settings,
     onExchange: log && ((exchange) => log.exchange(exchange)),
   });
   try {
     await runBridge({
-      stdin: Deno.stdin.readable,
-      stdout: Deno.stdout.writable,
+      stdin: readChunks(Deno.stdin),
+      stdout: sink(Deno.stdout),
       gateway,
       onAnswered: log && ((answered) => log.answered(answered)),
     });

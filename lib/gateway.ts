@@ -6,7 +6,6 @@
  */
 
 import type { RunEvent } from "./run_events.ts";
-import { followRun } from "./run_stream.ts";
 import { ServiceClient, type ServiceClientOptions } from "./service_client.ts";
 import { type Operation, ServiceError } from "./service_error.ts";
 
@@ -93,6 +92,8 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       headers: { ...headers, "accept": "text/event-stream" },
       signal,
     } as const;
+    // Loaded at the first run: an editor need not wait for it at the start.
+    const { followRun } = await import("./run_stream.ts");
     yield* followRun(this.#client, stream, (end) => this.#drain(end));
   }
 

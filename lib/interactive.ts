@@ -5,7 +5,7 @@
  */
 
 import { AGENT_NAME, type Gateway } from "./gateway.ts";
-import { MAX_LINE_BYTES } from "./lines.ts";
+import { MAX_LINE_BYTES } from "./byte_lines.ts";
 import type { Terminal } from "./terminal.ts";
 import { VERSION } from "./version.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { isJsonObject } from "./answer.ts";
-import { isTooLong, MAX_LINE_BYTES, readLines } from "./lines.ts";
+import { MAX_LINE_BYTES, readByteLines } from "./byte_lines.ts";
 
 /** The id of a request: a `bigint` where a `number` would round it. */
 export type RequestId = string | number | bigint | null;
@@ -105,8 +105,8 @@ export async function* readMessages(
   options: ReadMessagesOptions = {},
 ): AsyncGenerator<Incoming> {
   const { maxLineBytes = MAX_LINE_BYTES } = options;
-  for await (const line of readLines(source, { maxBytes: maxLineBytes })) {
-    if (isTooLong(line)) {
+  for await (const line of readByteLines(source, { maxBytes: maxLineBytes })) {
+    if (line === undefined) {
       yield invalid(
         null,
         ErrorCode.invalidRequest,

@@ -1,18 +1,20 @@
 /**
- * Lines to a stream: whole, in order, and no more in memory than needed.
+ * Lines to bytes: whole, in order, and no more in memory than needed.
  *
  * @module
  */
+
+import type { ByteSink } from "./standard_streams.ts";
 
 /** How many characters may wait before those who can wait have to. */
 const ROOM = 64 * 1024;
 
 /**
- * Queues lines for a stream and writes what has gathered in one piece. Many
+ * Queues lines and writes what has gathered in one piece. Many
  * tasks can write at once.
  */
 export class LineWriter {
-  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #sink: ByteSink;
   readonly #encoder = new TextEncoder();
   readonly #failed = Promise.withResolvers<never>();
   #progress = Promise.withResolvers<void>();
@@ -21,13 +23,13 @@ export class LineWriter {
   #queued = 0;
   #broken = false;
 
-  /** @param stream Where the lines go. It is not closed. */
-  constructor(stream: WritableStream<Uint8Array>) {
-    this.#writer = stream.getWriter();
+  /** @param sink Where the lines go. */
+  constructor(sink: ByteSink) {
+    this.#sink = sink;
     this.#failed.promise.catch(() => {}); // who wants to know asks for it
   }
 
-  /** Rejects with the reason when the stream cannot be written to any more. */
+  /** Rejects with the reason when nothing can be written any more. */
   get failed(): Promise<never> {
     return this.#failed.promise;
   }
@@ -76,9 +78,7 @@ export class LineWriter {
       while (this.#lines.length > 0) {
         const text = this.#lines.join("");
         this.#lines = [];
-        await this.#writer.write(this.#encoder.encode(text));
-        // Deno 2.6 lets a write that failed pass, and fails the stream.
-        await this.#writer.ready;
+        await this.#sink.write(this.#encoder.encode(text));
         this.#queued -= text.length;
         this.#advance();
       }

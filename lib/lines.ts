@@ -5,9 +5,7 @@
  */
 
 import { TextLineStream } from "@std/streams/text-line-stream";
-
-/** The most UTF-8 bytes that one line of a stream or of bridge input may hold. */
-export const MAX_LINE_BYTES = 64 * 1024 * 1024;
+import { MAX_LINE_BYTES } from "./byte_lines.ts";
 
 const NEWLINE = 0x0a;
 

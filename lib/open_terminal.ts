@@ -1,3 +1,4 @@
+import { readChunks, sink } from "./standard_streams.ts";
 import { PlainTerminal, type Terminal } from "./terminal.ts";
 
 /** Options of {@linkcode openTerminal}. */
@@ -21,7 +22,7 @@ export async function openTerminal(
   const isTerminal = Deno.stdin.isTerminal() && Deno.stderr.isTerminal();
   const common = {
     ...options,
-    stdout: Deno.stdout.writable,
+    stdout: sink(Deno.stdout),
     stdoutIsTerminal: Deno.stdout.isTerminal(),
   };
   const isSet = (name: string) => (Deno.env.get(name) ?? "") !== "";
@@ -34,7 +35,7 @@ export async function openTerminal(
   }
   return new PlainTerminal({
     ...common,
-    stdin: Deno.stdin.readable,
+    stdin: readChunks(Deno.stdin),
     promptSign: isTerminal,
   });
 }

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { isTooLong, MAX_LINE_BYTES, readLines } from "./lines.ts";
+import { MAX_LINE_BYTES } from "./byte_lines.ts";
+import { isTooLong, readLines } from "./lines.ts";
 
 /** The run advances through a node (interface 6). */
 export interface ProgressEvent {

@@ -12,6 +12,7 @@ import {
   readBody,
   readText,
 } from "./answer.ts";
+import { plainText } from "./plain_text.ts";
 import { MAX_ESCAPE_LENGTH, redactKey } from "./redact.ts";
 import {
   type Operation,
@@ -87,8 +88,10 @@ async function readDetail(
   const text = body.cut
     ? body.text.slice(0, -MAX_ESCAPE_LENGTH * apiKey.length)
     : body.text;
-  return redactKey(errorDetail(parseJson(text)) ?? text, apiKey)
-    .replaceAll(/\s+/g, " ")
+  const detail = (errorDetail(parseJson(text)) ?? text)
+    .replaceAll(/\s+/g, " ");
+  // Made plain first: removing what stands within a key would show the key.
+  return redactKey(plainText(detail), apiKey)
     .trim()
     .slice(0, MAX_DETAIL_LENGTH)
     .toWellFormed();

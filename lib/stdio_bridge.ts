@@ -8,6 +8,7 @@ import { type Answered, Bridge } from "./bridge.ts";
 import type { Gateway } from "./gateway.ts";
 import { formatMessage, readMessages } from "./json_rpc.ts";
 import { LineWriter } from "./line_writer.ts";
+import type { ByteSink } from "./standard_streams.ts";
 
 /** How many characters of answers may wait unread before no more requests are read. */
 const BACKLOG = 1024 * 1024;
@@ -15,7 +16,7 @@ const BACKLOG = 1024 * 1024;
 /** Options of {@linkcode runBridge}. */
 export interface RunBridgeOptions {
   readonly stdin: AsyncIterable<Uint8Array>;
-  readonly stdout: WritableStream<Uint8Array>;
+  readonly stdout: ByteSink;
   readonly gateway: Gateway;
   /** Called for each request, after it was answered. */
   readonly onAnswered?: ((answered: Answered) => void) | undefined;

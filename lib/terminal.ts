@@ -5,9 +5,10 @@
  * @module
  */
 
-import { isTooLong, readLines } from "./lines.ts";
+import { readByteLines } from "./byte_lines.ts";
 import { plainLine, plainText } from "./plain_text.ts";
 import type { ProgressEvent } from "./run_events.ts";
+import type { ByteSink } from "./standard_streams.ts";
 
 /** What a terminal shows where the user is to type. */
 export const PROMPT_SIGN = "> ";
@@ -55,7 +56,7 @@ export interface Terminal extends Disposable {
 /** Options of a {@linkcode Terminal}. */
 export interface TerminalOptions {
   readonly stdin: AsyncIterable<Uint8Array>;
-  readonly stdout: WritableStream<Uint8Array>;
+  readonly stdout: ByteSink;
   /** Takes all of a text at once. */
   readonly stderr: (text: string) => void;
   /** Whether standard output is a terminal: then replies are made safe to show. */
@@ -69,12 +70,12 @@ export interface TerminalOptions {
 /** Lines in, lines out, without escape codes. */
 export class PlainTerminal implements Terminal {
   readonly #options: TerminalOptions;
-  readonly #lines: AsyncIterator<string>;
+  readonly #lines: AsyncIterator<string | undefined>;
   #onInterrupt: (() => void) | undefined;
 
   constructor(options: TerminalOptions) {
     this.#options = options;
-    this.#lines = readLines(options.stdin)[Symbol.asyncIterator]();
+    this.#lines = readByteLines(options.stdin);
   }
 
   async readLine(): Promise<Input> {
@@ -84,7 +85,7 @@ export class PlainTerminal implements Terminal {
     this.#onInterrupt = () => resolve({ kind: "interrupt" });
     const next = this.#lines.next().then(({ done, value }): Input => {
       if (done) return { kind: "end" };
-      return isTooLong(value)
+      return value === undefined
         ? { kind: "too long" }
         : { kind: "line", text: value };
     });
@@ -140,11 +141,5 @@ export async function writeReply(
   text: string,
 ): Promise<void> {
   const shown = stdoutIsTerminal ? plainText(text) : text;
-  const writer = stdout.getWriter();
-  try {
-    await writer.write(new TextEncoder().encode(shown + "\n"));
-    await writer.ready; // Deno 2.6 lets a write that failed pass
-  } finally {
-    writer.releaseLock();
-  }
+  await stdout.write(new TextEncoder().encode(shown + "\n"));
 }

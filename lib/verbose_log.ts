@@ -11,6 +11,7 @@ import { LineWriter } from "./line_writer.ts";
 import { plainLine } from "./plain_text.ts";
 import type { Exchange } from "./service_client.ts";
 import { ServiceError } from "./service_error.ts";
+import type { ByteSink } from "./standard_streams.ts";
 import { VERSION } from "./version.ts";
 
 /** How many characters may wait for a reader before lines are dropped. */
@@ -23,9 +24,9 @@ const MAX_LENGTH = 100;
 export class VerboseLog {
   readonly #output: LineWriter;
 
-  /** @param stream Where the lines go. */
-  constructor(stream: WritableStream<Uint8Array>) {
-    this.#output = new LineWriter(stream);
+  /** @param sink Where the lines go. */
+  constructor(sink: ByteSink) {
+    this.#output = new LineWriter(sink);
     this.#write(
       `version ${VERSION}, deno ${Deno.version.deno}, ${Deno.build.target}`,
     );

@@ -40,7 +40,7 @@ class SlowStream {
 
 Deno.test("LineWriter writes in one piece what was queued in the same moment", async () => {
   const slow = new SlowStream();
-  const writer = new LineWriter(slow.stream);
+  const writer = new LineWriter(slow.stream.getWriter());
 
   writer.write("one\n");
   writer.write("two\n");
@@ -59,7 +59,7 @@ Deno.test("LineWriter writes in one piece what was queued in the same moment", a
 
 Deno.test("LineWriter.write() queues at once, however much waits", async () => {
   const slow = new SlowStream();
-  const writer = new LineWriter(slow.stream);
+  const writer = new LineWriter(slow.stream.getWriter());
 
   writer.write("x".repeat(1024 * KIB));
   writer.write("last\n");
@@ -72,7 +72,7 @@ Deno.test("LineWriter.write() queues at once, however much waits", async () => {
 
 Deno.test("LineWriter.writeInTurn() waits while 64 KiB wait, in the order of the calls", async () => {
   const slow = new SlowStream();
-  const writer = new LineWriter(slow.stream);
+  const writer = new LineWriter(slow.stream.getWriter());
   const line = "x".repeat(64 * KIB - 1) + "\n";
   writer.write(line);
   const done: string[] = [];
@@ -99,7 +99,7 @@ Deno.test("LineWriter.writeInTurn() waits while 64 KiB wait, in the order of the
 
 Deno.test("LineWriter.writeInTurn() writes nothing once its signal is aborted", async () => {
   const slow = new SlowStream();
-  const writer = new LineWriter(slow.stream);
+  const writer = new LineWriter(slow.stream.getWriter());
   writer.write("x".repeat(64 * KIB));
   const controller = new AbortController();
   const aborted = writer.writeInTurn("aborted\n", controller.signal);
@@ -120,12 +120,12 @@ Deno.test("LineWriter.writeInTurn() writes nothing once its signal is aborted", 
 Deno.test("LineWriter.flush() waits for what is queued while it waits", async () => {
   const pieces: string[] = [];
   const writer: LineWriter = new LineWriter(
-    new WritableStream({
+    new WritableStream<Uint8Array>({
       write: (bytes) => {
         pieces.push(new TextDecoder().decode(bytes));
         if (pieces.length < 10) writer.write(`${pieces.length}\n`);
       },
-    }),
+    }).getWriter(),
   );
 
   writer.write("0\n");
@@ -137,7 +137,7 @@ Deno.test("LineWriter.flush() waits for what is queued while it waits", async ()
 
 Deno.test("LineWriter says when its stream breaks, and lets everybody go", async () => {
   const slow = new SlowStream();
-  const writer = new LineWriter(slow.stream);
+  const writer = new LineWriter(slow.stream.getWriter());
   writer.write("x".repeat(64 * KIB));
   const turns = [1, 2].map((i) => writer.writeInTurn(`${i}\n`, NEVER));
   const room = writer.room(1);
@@ -157,12 +157,12 @@ Deno.test("LineWriter keeps lines whole and each task's in order, whoever writes
   let text = "";
   const decoder = new TextDecoder();
   const writer = new LineWriter(
-    new WritableStream({
+    new WritableStream<Uint8Array>({
       write: async (bytes) => {
         await new Promise((resolve) => setTimeout(resolve, 0));
         text += decoder.decode(bytes);
       },
-    }),
+    }).getWriter(),
   );
   const tasks = Array.from({ length: 50 }, (_, task) => task);
 

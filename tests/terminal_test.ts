@@ -15,11 +15,11 @@ function open(
         typeof part === "string" ? new TextEncoder().encode(part) : part
       ),
     ),
-    stdout: new WritableStream({
+    stdout: new WritableStream<Uint8Array>({
       write(bytes) {
         written.stdout += new TextDecoder().decode(bytes);
       },
-    }),
+    }).getWriter(),
     stderr: (text) => written.stderr += text,
     stdoutIsTerminal: false,
     quiet: false,
@@ -130,7 +130,8 @@ Deno.test("PlainTerminal cleans a reply for a terminal, lines and tabs stay", as
 Deno.test("PlainTerminal.reply() resolves when the reply is written", async () => {
   const gate = Promise.withResolvers<void>();
   const { terminal } = open([], {
-    stdout: new WritableStream({ write: () => gate.promise }),
+    stdout: new WritableStream<Uint8Array>({ write: () => gate.promise })
+      .getWriter(),
   });
   let isWritten = false;
   const reply = terminal.reply("reply").then(() => isWritten = true);
@@ -142,9 +143,9 @@ Deno.test("PlainTerminal.reply() resolves when the reply is written", async () =
 
 Deno.test("PlainTerminal.reply() tells that nobody reads", async () => {
   const { terminal } = open([], {
-    stdout: new WritableStream({
+    stdout: new WritableStream<Uint8Array>({
       write: () => Promise.reject(new Deno.errors.BrokenPipe()),
-    }),
+    }).getWriter(),
   });
   for (let time = 0; time < 2; time++) {
     await assertRejects(() => terminal.reply("x"), Deno.errors.BrokenPipe);

@@ -15,9 +15,9 @@ async function logged(write: (log: VerboseLog) => void): Promise<string[]> {
   let text = "";
   const decoder = new TextDecoder();
   const log = new VerboseLog(
-    new WritableStream({
+    new WritableStream<Uint8Array>({
       write: (bytes) => void (text += decoder.decode(bytes)),
-    }),
+    }).getWriter(),
   );
   write(log);
   await log.flush();
@@ -31,7 +31,7 @@ Deno.test("VerboseLog begins with what a bug report has to say", async () => {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const reader = readable.pipeThrough(new TextDecoderStream()).getReader();
 
-  new VerboseLog(writable);
+  new VerboseLog(writable.getWriter());
 
   const { value = "" } = await reader.read();
   assertEquals(
@@ -146,15 +146,17 @@ Deno.test("VerboseLog drops lines that nobody reads, and survives a reader that 
   let written = 0;
   const release = Promise.withResolvers<void>();
   const log = new VerboseLog(
-    new WritableStream({
+    new WritableStream<Uint8Array>({
       write: async (bytes) => {
         await release.promise;
         written += bytes.length;
       },
-    }),
+    }).getWriter(),
   );
   const broken = new VerboseLog(
-    new WritableStream({ write: () => Promise.reject(new Error("gone")) }),
+    new WritableStream<Uint8Array>({
+      write: () => Promise.reject(new Error("gone")),
+    }).getWriter(),
   );
   const exchange = {
     operation: "create run",

@@ -1,0 +1,92 @@
+/**
+ * Standard input to lines, with a limit on the length of one line.
+ *
+ * Not by web streams: to load them would take most of the time in which an
+ * editor gets its first answer.
+ *
+ * @module
+ */
+
+/** The most UTF-8 bytes that one line of a stream or of input may hold. */
+export const MAX_LINE_BYTES = 64 * 1024 * 1024;
+
+const NEWLINE = 0x0a;
+
+/** The bytes that are set aside for a line before more are needed. */
+const CAPACITY = 64 * 1024;
+
+/** Options of {@linkcode readByteLines}. */
+export interface ReadByteLinesOptions {
+  /** The most bytes that a line may hold. The default is {@linkcode MAX_LINE_BYTES}. */
+  readonly maxBytes?: number;
+}
+
+/**
+ * Splits UTF-8 into lines at `\n` and `\r\n`. A byte order mark at the start of a
+ * line is dropped, invalid bytes become U+FFFD, and text behind the last line
+ * end is a line of its own.
+ *
+ * At most `maxBytes` of a line are held in memory.
+ *
+ * @param source The bytes, cut into chunks anywhere.
+ * @param options The limit.
+ * @returns The lines, without their ends; `undefined` in place of one that is
+ * over the limit.
+ */
+export async function* readByteLines(
+  source: AsyncIterable<Uint8Array>,
+  options: ReadByteLinesOptions = {},
+): AsyncGenerator<string | undefined> {
+  const { maxBytes = MAX_LINE_BYTES } = options;
+  const line = new PartialLine(maxBytes);
+  for await (const chunk of source) {
+    for (let start = 0; start < chunk.length;) {
+      const newline = chunk.indexOf(NEWLINE, start);
+      const end = newline < 0 ? chunk.length : newline;
+      line.add(chunk.subarray(start, end));
+      if (newline >= 0) yield line.take();
+      start = end + 1;
+    }
+  }
+  if (!line.isEmpty) yield line.take();
+}
+
+/** What has come of a line so far. */
+class PartialLine {
+  readonly #maxBytes: number;
+  readonly #decoder = new TextDecoder();
+  #held = new Uint8Array(CAPACITY);
+  #length = 0; // of the line, of which nothing is held when it is over the limit
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.#length === 0;
+  }
+
+  add(bytes: Uint8Array): void {
+    const start = this.#length;
+    this.#length += bytes.length;
+    if (this.#length > this.#maxBytes) {
+      this.#held = new Uint8Array(CAPACITY);
+      return;
+    }
+    if (this.#length > this.#held.length) {
+      const longer = new Uint8Array(Math.max(this.#length, 2 * start));
+      longer.set(this.#held.subarray(0, start));
+      this.#held = longer;
+    }
+    this.#held.set(bytes, start);
+  }
+
+  take(): string | undefined {
+    const length = this.#length;
+    this.#length = 0;
+    if (length > this.#maxBytes) return undefined;
+    const text = this.#decoder.decode(this.#held.subarray(0, length));
+    if (this.#held.length > CAPACITY) this.#held = new Uint8Array(CAPACITY);
+    return text.endsWith("\r") ? text.slice(0, -1) : text;
+  }
+}

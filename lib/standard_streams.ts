@@ -1,0 +1,38 @@
+/**
+ * The standard streams, without web streams around them.
+ *
+ * @module
+ */
+
+/** Where bytes go. The writer of a web stream is one, too. */
+export interface ByteSink {
+  /** Resolves when all of the bytes are written. */
+  write(bytes: Uint8Array): Promise<void>;
+}
+
+const CHUNK_BYTES = 64 * 1024;
+
+/** The bytes of standard input, as they come. */
+export async function* readChunks(
+  input: { read(buffer: Uint8Array): Promise<number | null> },
+): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const buffer = new Uint8Array(CHUNK_BYTES);
+    const length = await input.read(buffer);
+    if (length === null) return;
+    yield buffer.subarray(0, length);
+  }
+}
+
+/** Standard output or standard error as a place where bytes go. */
+export function sink(
+  output: { write(bytes: Uint8Array): Promise<number> },
+): ByteSink {
+  return {
+    async write(bytes) {
+      for (let start = 0; start < bytes.length;) {
+        start += await output.write(bytes.subarray(start));
+      }
+    },
+  };
+}
