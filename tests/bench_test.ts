@@ -41,6 +41,7 @@ Deno.test("deno task bench --quick measures everything, and nothing is lost", as
       ...["--allow-read", "--allow-write", "--allow-run", "--allow-sys=cpus"],
       ...["--no-prompt", MAIN, "--quick", "--json", json],
     ],
+    signal: AbortSignal.timeout(120_000),
   }).output();
   const text = await Deno.readTextFile(json);
   await Deno.remove(json);

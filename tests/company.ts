@@ -25,7 +25,7 @@ export function port({ url }: ReferenceService): number {
 export function environment(
   baseUrl: string,
   env: Readonly<Record<string, string>>,
-) {
+): Readonly<Record<string, string>> {
   return {
     APP_API_KEY: TEST_KEY,
     APP_BASE_URL: baseUrl,

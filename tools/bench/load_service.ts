@@ -31,7 +31,7 @@ export class LoadService implements AsyncDisposable {
         ...["run", "-q", "--no-config", "--allow-net", "--allow-read"],
         ...[`${import.meta.dirname}/service.ts`, KEY, ...files],
       ],
-      stdin: "null",
+      stdin: "piped", // It ends when this process does.
       stdout: "piped",
     }).spawn();
     const reader = child.stdout.pipeThrough(new TextDecoderStream())
@@ -66,7 +66,7 @@ export class LoadService implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#child.kill("SIGKILL");
+    await this.#child.stdin.close();
     await this.#child.stdout.cancel().catch(() => {});
     await this.#child.status;
   }

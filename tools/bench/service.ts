@@ -1,7 +1,7 @@
 /**
  * The service of the benchmarks: the three operations on bare TCP, with streams
  * that are made before they are asked for and cut as a {@linkcode Shape} says.
- * A process of its own: prints its URL, one line, and runs until it is killed.
+ * A process of its own: prints its URL, one line, and runs until its input ends.
  *
  * ```sh
  * deno run --allow-net --allow-read tools/bench/service.ts KEY [CERTIFICATE PRIVATE_KEY]
@@ -44,6 +44,7 @@ let waiting: PacedStream[] = [];
 const listener = listen();
 const scheme = certificate === undefined ? "http" : "https";
 console.log(`${scheme}://127.0.0.1:${listener.addr.port}`);
+Deno.stdin.readable.pipeTo(new WritableStream()).finally(() => Deno.exit());
 for (;;) {
   // A handshake that fails concerns nobody else.
   const connection = await listener.accept().catch(() => undefined);

@@ -1,0 +1,455 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { setImmediate } from "node:timers/promises";
+import { Bridge } from "../lib/bridge.ts";
+import { formatMessage, readMessages } from "../lib/json_rpc.ts";
+import { LineWriter } from "../lib/line_writer.ts";
+import { ServiceError } from "../lib/service_error.ts";
+import type { ByteSink } from "../lib/standard_streams.ts";
+import { FakeGateway } from "./bridge_ends.ts";
+import { BridgeModel } from "./bridge_model.ts";
+
+/** Repeats a failure, whose report names the seed: `GENERATED_SEED=N deno task test`. */
+const SEED = Deno.env.get("GENERATED_SEED");
+const REPEATED = SEED === undefined ? {} : { seed: Number(SEED) };
+
+const MAX_LINE_BYTES = 2000;
+
+/** How the service fails, and the code that the editor is told. */
+const FAILURES: readonly (readonly [code: number, failure: unknown])[] = [
+  [-32603, new ServiceError("no", { operation: "create run", status: 500 })],
+  [-32603, new ServiceError("no", { operation: "stream run" })],
+  [-32000, new ServiceError("no", { operation: "create run", status: 401 })],
+  [-32000, new ServiceError("no", { operation: "stream run", status: 403 })],
+  [-32603, new TypeError("a defect")],
+  [-32603, "not an error"],
+];
+
+/**
+ * The editor says this, cut at these places. `$0` stands for the id of a
+ * session, and `@0` for that of a prompt that is running.
+ */
+interface Say {
+  readonly line: string | Uint8Array;
+  readonly end: string;
+  readonly cuts: readonly number[];
+}
+
+/** What happens in a conversation. A number chooses among what there is. */
+type Action =
+  | Say
+  | { readonly thread: number; readonly failure?: number }
+  | { readonly run: number; readonly node: string; readonly status: string }
+  | { readonly run: number; readonly reply: string }
+  | { readonly run: number; readonly failure: number }
+  /** The editor begins or stops to read. */
+  | { readonly reads: boolean }
+  /** So many steps of all that goes on. */
+  | { readonly steps: number }
+  | "rest";
+
+/** A writer that tells of each line at the moment at which it is queued. */
+class WatchedWriter extends LineWriter {
+  readonly #onLine: (line: string) => void;
+
+  constructor(
+    sink: ByteSink,
+    onLine: (line: string) => void,
+  ) {
+    super(sink);
+    this.#onLine = onLine;
+  }
+
+  override write(line: string): void {
+    this.#onLine(line);
+    super.write(line);
+  }
+}
+
+const encoder = new TextEncoder();
+
+/** A bridge between bytes and a service in memory, with a model of it beside. */
+class Conversation {
+  readonly #model = new BridgeModel(MAX_LINE_BYTES);
+  readonly #gateway = new FakeGateway();
+  readonly #threads: PromiseWithResolvers<string>[] = [];
+  readonly #input = new TransformStream<Uint8Array, Uint8Array>();
+  readonly #editor = this.#input.writable.getWriter();
+  readonly #unread: Uint8Array[] = []; // lines that the bridge has not taken
+  #queued = "";
+  #written = "";
+  #reads = true;
+  #ended = false;
+  #readsAgain = Promise.withResolvers<void>();
+  #violation: unknown;
+
+  constructor() {
+    this.#gateway.creating = () => {
+      const thread = Promise.withResolvers<string>();
+      this.#threads.push(thread);
+      return thread.promise;
+    };
+    this.#serve().catch((error) => this.#violation ??= error);
+  }
+
+  async play(action: Action): Promise<void> {
+    const model = this.#model;
+    if (action === "rest") return await this.#rest();
+    if ("line" in action) return this.#say(action);
+    if ("steps" in action) {
+      for (let i = 0; i < action.steps; i++) await undefined;
+    } else if ("reads" in action) {
+      if (action.reads) this.#readsAgain.resolve();
+      else if (this.#reads) this.#readsAgain = Promise.withResolvers();
+      this.#reads = action.reads;
+    } else if ("thread" in action) {
+      const i = choose(model.threads, action.thread);
+      const thread = model.threads[i];
+      if (thread === undefined) return;
+      const [code, failure] = FAILURES[action.failure ?? -1] ?? [];
+      if (code === undefined) {
+        const threadId = `thread ${i}`;
+        thread.outcome = { threadId };
+        this.#threads[i]?.resolve(threadId);
+      } else {
+        thread.outcome = { code };
+        this.#threads[i]?.reject(failure);
+      }
+    } else {
+      const i = choose(model.runs, action.run);
+      const [run, fake] = [model.runs[i], this.#gateway.runs[i]];
+      if (run === undefined || fake === undefined) return;
+      if ("node" in action) {
+        const { node, status } = action;
+        run.events.push({ event: "progress", node, status });
+        fake.progress(node, status);
+      } else if ("reply" in action) {
+        run.events.push({ event: "complete", reply: action.reply });
+        run.outcome = { complete: true };
+        fake.complete(action.reply);
+      } else {
+        const [code, failure] = FAILURES[action.failure] ?? [];
+        run.outcome = { code: code ?? 0 };
+        fake.fail(failure);
+      }
+    }
+  }
+
+  /** Lets the service finish and the editor read all, and ends the input. */
+  async end(): Promise<void> {
+    await this.play({ reads: true });
+    await this.#rest();
+    for (const _ of this.#model.threads) await this.play({ thread: 0 });
+    for (const _ of this.#model.runs) await this.play({ run: 0, reply: "End" });
+    await this.#rest();
+    assertEquals(this.#unread, [], "lines were not taken");
+    assertEquals(this.#model.due, [], "requests were not answered");
+    this.#editor.close();
+    await this.#rest();
+    assert(this.#ended, "the bridge goes on behind the end of its input");
+    assertEquals(this.#written, this.#queued);
+  }
+
+  /** As `runBridge()` does it, with the model watching. */
+  async #serve(): Promise<void> {
+    const model = this.#model;
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    const stdout = new WritableStream<Uint8Array>({
+      write: async (chunk) => {
+        if (!this.#reads) await this.#readsAgain.promise;
+        this.#written += decoder.decode(chunk);
+      },
+    });
+    const output = new WatchedWriter(stdout.getWriter(), (line) => {
+      this.#queued += line;
+      this.#check(() => model.send(line));
+    });
+    const bridge = new Bridge({
+      gateway: this.#gateway,
+      peer: {
+        send: (message) => output.write(formatMessage(message)),
+        sendInTurn: (message, signal) =>
+          output.writeInTurn(formatMessage(message), signal),
+      },
+      onAnswered: (answered) => this.#check(() => model.answered(answered)),
+    });
+    const messages = readMessages(this.#input.readable, {
+      maxLineBytes: MAX_LINE_BYTES,
+    });
+    for await (const message of messages) {
+      const line = this.#unread.shift();
+      this.#check(() => model.receive(line ?? new Uint8Array()));
+      bridge.receive(message);
+      this.#check(() => {
+        assertEquals(this.#gateway.threads, model.threads.length);
+        assertEquals(
+          this.#gateway.runs.map(({ threadId, prompt }) => [threadId, prompt]),
+          model.runs.map(({ threadId, prompt }) => [threadId, prompt]),
+        );
+      });
+    }
+    await bridge.idle();
+    await output.flush();
+    this.#ended = true;
+  }
+
+  #say({ line, end, cuts }: Say): void {
+    const { everySession, runs } = this.#model;
+    const prompts = runs.filter((run) => !run.answered);
+    const at = <T>(list: readonly T[], i: string) => list[+i % list.length];
+    const bytes = typeof line !== "string" ? line : encoder.encode(
+      line.replaceAll(/\$(\d)/g, (_, i) => at(everySession, i) ?? "none")
+        .replaceAll(/@(\d)/g, (_, i) => at(prompts, i)?.id ?? "0"),
+    );
+    const whole = new Uint8Array([...bytes, ...encoder.encode(end)]);
+    const isCarriageReturn = whole.at(-2) === 0x0d;
+    const content = whole.subarray(0, isCarriageReturn ? -2 : -1);
+    if (!this.#model.isSkipped(content)) this.#unread.push(content);
+    const ends = cuts.map((cut) => cut % whole.length).sort((a, b) => a - b);
+    for (const [i, place] of [...ends, whole.length].entries()) {
+      this.#editor.write(whole.subarray(ends[i - 1] ?? 0, place));
+    }
+  }
+
+  /** Lets everything happen that can, which needs no time in memory. */
+  async #rest(): Promise<void> {
+    await setImmediate();
+    if (this.#violation !== undefined) throw this.#violation;
+    if (this.#reads) assertEquals(this.#model.overdue, []);
+  }
+
+  /** What is thrown inside the bridge would be taken for a failed request. */
+  #check(assertion: () => void): void {
+    try {
+      assertion();
+    } catch (error) {
+      this.#violation ??= error;
+    }
+  }
+}
+
+/** The index of one of those whose outcome is open, or -1. */
+function choose(
+  all: readonly { readonly outcome?: unknown }[],
+  number: number,
+): number {
+  const open = [...all.keys()].filter((i) => all[i]?.outcome === undefined);
+  return open[number % open.length] ?? -1;
+}
+
+// --- What is generated ---
+
+const text = fc.oneof(
+  fc.constantFrom(
+    "hello",
+    "",
+    " \n",
+    "é日本👩‍💻",
+    "\u2028\ufeff",
+    "\ud800",
+    "\0\x1b[31m",
+  ),
+  fc.string({ unit: "binary", maxLength: 10 }),
+);
+const wrong = fc.oneof(
+  fc.constantFrom<unknown>(null, true, 0, 1.5, "", [], {}, [[]], { text: "x" }),
+  text,
+);
+/** Mostly a value of the right type. */
+const mostly = <T>(right: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
+  fc.oneof(
+    { arbitrary: right, weight: 18 },
+    { arbitrary: wrong, weight: 1 },
+    { arbitrary: fc.constant(undefined), weight: 1 },
+  );
+const few = fc.nat(3);
+
+/** Ids as JSON, two of each so that some are used twice; the last ones are none. */
+const id = fc.oneof(
+  { arbitrary: fc.nat(1000).map(String), weight: 6 },
+  {
+    arbitrary: fc.constantFrom(
+      ...["0", "-0", "1", "1.0", "-1.5", "1e2", "1e21", "9007199254740993"],
+      ...["-9223372036854775808", "18446744073709551615", "1e-400"],
+      ...['""', '"1"', '"\\u0061"', '"a"', '"\\ud800"', '"__proto__"', "null"],
+    ),
+    weight: 3,
+  },
+  { arbitrary: fc.constantFrom("1e400", "true", "[]", '{"id":1}'), weight: 1 },
+);
+const session = mostly(
+  fc.constantFrom("$0", "$1", "$2", "unknown", "__proto__"),
+);
+const block = fc.oneof(
+  {
+    arbitrary: fc.record({ type: fc.constant("text"), text: mostly(text) }),
+    weight: 4,
+  },
+  fc.record({
+    type: fc.constant("resource"),
+    resource: mostly(fc.record({ uri: mostly(text), text: mostly(text) })),
+  }),
+  fc.record({
+    type: fc.constant("resource_link"),
+    name: mostly(text),
+    uri: mostly(text),
+  }),
+  fc.record({ type: mostly(fc.constantFrom("image", "audio", "toString")) }),
+);
+const prompt = fc.oneof(text, fc.array(mostly(block), { maxLength: 3 }));
+const PARAMS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  "initialize": fc.record({ protocolVersion: mostly(fc.constant(1)) }),
+  "agents/list": wrong,
+  "session/new": fc.constant({ cwd: "/", mcpServers: [] }),
+  "session/prompt": fc.record({
+    sessionId: session,
+    prompt: mostly(prompt),
+    _meta: mostly(fc.record({ traceparent: mostly(text), tracestate: text })),
+  }),
+  "session/cancel": fc.record({ sessionId: session }),
+  "session/close": fc.record({ sessionId: session }),
+  "$/cancel_request": id.map((id) => ({ requestId: JSON.parse(id) })),
+  "session/load": wrong,
+  "__proto__": wrong,
+  "": wrong,
+};
+const call = fc.oneof(
+  ...Object.entries(PARAMS).map(([method, params]) => ({
+    arbitrary: mostly(params).map((params) => ({ method, params })),
+    weight:
+      { "session/prompt": 20, "session/cancel": 6, "session/new": 4 }[method] ??
+        2,
+  })),
+);
+/** A call that is in order, and may come at the wrong moment. */
+const plain = fc.constantFrom(
+  ...["$0", "$1"].flatMap((sessionId) => [
+    `"method":"session/prompt","params":{"sessionId":"${sessionId}","prompt":"hi"}}`,
+    `"method":"session/prompt","params":{"sessionId":"${sessionId}","prompt":"hi"}}`,
+    `"method":"session/cancel","params":{"sessionId":"${sessionId}"}}`,
+    `"method":"session/close","params":{"sessionId":"${sessionId}"}}`,
+  ]),
+  '"method":"$/cancel_request","params":{"requestId":@0}}',
+  '"method":"$/cancel_request","params":{"requestId":@1}}',
+  '"method":"session/new"}',
+);
+/** A line, its ids written in every way. */
+const line = fc.oneof(
+  {
+    arbitrary: fc.tuple(call, id).map(([call, id]) =>
+      `{"jsonrpc":"2.0","id":${id},${JSON.stringify(call).slice(1)}`
+    ),
+    weight: 20,
+  },
+  { arbitrary: call.map((call) => JSON.stringify(call)), weight: 6 },
+  {
+    arbitrary: fc.tuple(id, plain).map(([id, call]) => `{"id":${id},${call}`),
+    weight: 16,
+  },
+  { arbitrary: plain.map((call) => `{${call}`), weight: 10 },
+  {
+    arbitrary: fc.tuple(
+      id,
+      fc.constantFrom(
+        '"result":{}',
+        '"error":{}',
+        '"method":1',
+        '"method":null,"result":1',
+        '"x":1',
+      ),
+    ).map(([id, rest]) => `{"id":${id},${rest}}`),
+    weight: 3,
+  },
+  {
+    arbitrary: fc.tuple(call, fc.nat(50)).map(([call, end]) =>
+      JSON.stringify(call).slice(0, end)
+    ),
+    weight: 1,
+  },
+  {
+    arbitrary: fc.array(call, { maxLength: 2 }).map((calls) =>
+      JSON.stringify(calls)
+    ),
+    weight: 1,
+  },
+  { arbitrary: wrong.map((value) => JSON.stringify(value)), weight: 1 },
+  {
+    arbitrary: call.map((call) =>
+      JSON.stringify({ id: 1, ...call, pad: "x".repeat(3000) })
+    ),
+    weight: 1,
+  },
+  {
+    arbitrary: call.map((call) =>
+      `\ufeff${JSON.stringify({ id: 2, ...call })}`
+    ),
+    weight: 1,
+  },
+  {
+    arbitrary: fc.constantFrom("", " ", "\t\u00a0", "not JSON", "{", "nul"),
+    weight: 1,
+  },
+  {
+    arbitrary: fc.uint8Array({ maxLength: 8 })
+      .map((bytes) => bytes.filter((byte) => byte !== 0x0a)),
+    weight: 1,
+  },
+);
+const status = fc.oneof(
+  { arbitrary: text, weight: 6 },
+  { arbitrary: fc.constant("x".repeat(70_000)), weight: 1 },
+);
+const action: fc.Arbitrary<Action> = fc.oneof(
+  {
+    arbitrary: fc.record({
+      line,
+      end: fc.constantFrom("\n", "\n", "\n", "\r\n"),
+      cuts: fc.array(fc.nat(), { maxLength: 2 }),
+    }),
+    weight: 16,
+  },
+  { arbitrary: fc.constant("rest"), weight: 6 },
+  { arbitrary: fc.record({ steps: fc.nat(30) }), weight: 4 },
+  { arbitrary: fc.record({ run: few, node: text, status }), weight: 6 },
+  { arbitrary: fc.record({ run: few, reply: text }), weight: 3 },
+  {
+    arbitrary: fc.record({ run: few, failure: fc.nat(FAILURES.length - 1) }),
+    weight: 1,
+  },
+  { arbitrary: fc.record({ thread: few }), weight: 5 },
+  {
+    arbitrary: fc.record({ thread: few, failure: fc.nat(FAILURES.length - 1) }),
+    weight: 1,
+  },
+  { arbitrary: fc.record({ reads: fc.boolean() }), weight: 2 },
+);
+
+const ask = (request: string): Action => ({
+  line: `{"jsonrpc":"2.0","id":"start",${request}}`,
+  end: "\n",
+  cuts: [],
+});
+const START: readonly Action[] = [
+  ask('"method":"initialize"'),
+  ask('"method":"session/new"'),
+  ask('"method":"session/new"'),
+  "rest",
+  { thread: 0 },
+  { thread: 0 },
+  "rest",
+];
+const conversation = fc.tuple(
+  fc.oneof({ arbitrary: fc.constant(START), weight: 5 }, fc.constant([])),
+  fc.array(action, { minLength: 1, maxLength: 40, size: "max" }),
+).map(([start, actions]) => [...start, ...actions]);
+
+Deno.test("a bridge does in 10,000 generated conversations what a model of it does (interface 3, 4.2, 6 and 7)", async () => {
+  await fc.assert(
+    fc.asyncProperty(conversation, async (actions) => {
+      const conversation = new Conversation();
+      for (const action of actions) await conversation.play(action);
+      await conversation.end();
+    }),
+    { numRuns: 10_000, ...REPEATED },
+  );
+});
