@@ -58,7 +58,8 @@ for (const [what, chunks, limit, text, cut] of TEXTS) {
 function bodyOf(chunks: number) {
   const cancelled = Promise.withResolvers<void>();
   const response = new Response(
-    new ReadableStream<Uint8Array>({
+    new ReadableStream({
+      type: "bytes",
       async pull(controller) {
         if (chunks-- > 0) controller.enqueue(new Uint8Array(10));
         else await cancelled.promise;

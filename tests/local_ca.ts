@@ -32,12 +32,19 @@ export class LocalCa implements Disposable {
     const alternatives = names.map((name) =>
       /^[\d.]+$|:/.test(name) ? `IP:${name}` : `DNS:${name}`
     );
+    Deno.writeTextFileSync(
+      `${this.#folder}/${file}.ext`,
+      `basicConstraints=critical,CA:FALSE\nsubjectAltName=${alternatives}\n`,
+    );
     this.#openssl(
-      ["req", "-x509", "-CA", "ca.pem", "-CAkey", "ca.key", ...NEW_KEY],
-      ["-keyout", `${file}.key`, "-out", `${file}.pem`],
-      ["-days", "1", "-subj", "/CN=Test service"],
-      ["-addext", "basicConstraints=critical,CA:FALSE"],
-      ["-addext", `subjectAltName=${alternatives.join()}`],
+      ["req", "-new", ...NEW_KEY, "-keyout", `${file}.key`],
+      ["-out", `${file}.csr`, "-subj", "/CN=Test service"],
+    );
+    // Not by `req -CA`, which LibreSSL does not have.
+    this.#openssl(
+      ["x509", "-req", "-in", `${file}.csr`, "-out", `${file}.pem`],
+      ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"],
+      ["-days", "1", "-sha256", "-extfile", `${file}.ext`],
     );
     return {
       cert: Deno.readTextFileSync(`${this.#folder}/${file}.pem`),
@@ -58,6 +65,4 @@ export class LocalCa implements Disposable {
   }
 }
 
-const NEW_KEY = [
-  ...["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"],
-];
+const NEW_KEY = ["-newkey", "rsa:2048", "-nodes"];
