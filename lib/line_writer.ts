@@ -73,15 +73,18 @@ export class LineWriter {
   }
 
   async #writeAll(): Promise<void> {
+    await undefined; // what is queued in the same moment goes along
     try {
       while (this.#lines.length > 0) {
-        // What can be queued without waiting for anything goes along.
-        await new Promise<void>((resolve) => setImmediate(resolve));
         const text = this.#lines.join("");
         this.#lines = [];
         await this.#sink.write(this.#encoder.encode(text));
         this.#queued -= text.length;
         this.#advance();
+        // More is on its way: what can be queued without waiting goes along.
+        if (this.#lines.length > 0) {
+          await new Promise<void>((resolve) => setImmediate(resolve));
+        }
       }
     } catch (error) {
       this.#broken = true;
