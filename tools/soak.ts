@@ -1,0 +1,232 @@
+/**
+ * Wears one bridge out: 50 sessions at once against a service that fails in
+ * every way at random, with prompts that are cancelled and sessions that are
+ * closed at random moments. Every prompt has to get one answer, and sockets and
+ * memory have to be back where they were.
+ *
+ *     deno task soak [SECONDS] [--seed=N]     60 seconds unless told
+ *
+ * The seed repeats every choice, though not the moment at which it takes effect.
+ *
+ * @module
+ */
+import { parseArgs } from "@std/cli/parse-args";
+import { type BridgeMessage, BridgeProcess } from "../tests/bridge_process.ts";
+import {
+  answer,
+  type Behaviour,
+  body,
+  delayed,
+  events,
+  hang,
+  json,
+  redirect,
+} from "../tests/service/behaviours.ts";
+import { ReferenceService } from "../tests/service/service.ts";
+import { complete, progress } from "../tests/service/stream_events.ts";
+
+const SESSIONS = 50;
+/** What a run that hangs is cancelled after, at the latest, in milliseconds. */
+const PATIENCE = 300;
+/** What everything has to be over after, in milliseconds. */
+const GRACE = 60_000;
+/** How much more memory than at half time may ever be in use, in bytes. */
+const MEMORY = 96 * 1024 * 1024;
+
+const steps = [progress("plan", "started"), progress("plan", "done")];
+const broken = { end: "break" } as const;
+
+/** How any request can fail. */
+const FAULTS: readonly Behaviour[] = [
+  answer(500, "out of order"),
+  answer(404),
+  json({ message: "who are you?" }, 401),
+  answer(429, "", { "retry-after": "0" }),
+  answer(503, "", { "retry-after": "0" }),
+  redirect("https://elsewhere.example/"),
+  body([], broken),
+  delayed(20),
+];
+const POST_FAULTS: readonly Behaviour[] = [
+  ...FAULTS,
+  json({}),
+  json({ thread_id: 1, run_id: "" }),
+  answer(200, "{"),
+  body(['{"thread_id":'], broken),
+];
+const RUN_FAULTS: readonly Behaviour[] = [...POST_FAULTS, hang()];
+const STREAM_FAULTS: readonly Behaviour[] = [
+  ...FAULTS,
+  hang(),
+  events(steps),
+  events(steps, broken),
+  events(steps, { firstId: 1 }),
+  events(steps, { end: "hang" }),
+  events([
+    "data: {\n\n",
+    "data: [1]\n\nnonsense\n",
+    ...steps,
+    complete("Yes."),
+  ]),
+  events([...steps, complete("Cut small.")], { chunkSize: 3 }),
+  events([...steps, complete("Open.")], { end: "hang" }),
+  events(["data: ", "x".repeat(1_000_000), "\n\n", complete("Long.")]),
+];
+
+const options = parseArgs(Deno.args, {
+  string: ["seed"],
+  unknown: (argument, key) => key === undefined || usage(argument),
+});
+const seconds = Number(options._[0] ?? 60);
+const seed = Number(
+  options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0],
+);
+if (!(seconds > 0) || !Number.isSafeInteger(seed) || options._.length > 1) {
+  usage(Deno.args.join(" "));
+}
+Deno.exitCode = await soak();
+
+function usage(argument: string): never {
+  console.error(`Cannot use "${argument}"; usage: soak [SECONDS] [--seed=N]`);
+  Deno.exit(2);
+}
+
+async function soak(): Promise<number> {
+  console.log(`${SESSIONS} sessions for ${seconds} s, seed ${seed}`);
+  const problems = new Set<string>();
+  const open = new Map<string, number>(); // the replies to each prompt that runs
+  const count = { prompts: 0, ended: 0, cancelled: 0, failed: 0 };
+  const service = ReferenceService.start();
+  misbehave(service, randomNumbers(seed));
+  await using bridge = new BridgeProcess(service, ({ id, params }) => {
+    const sessionId = params?.sessionId;
+    const replies = open.get(sessionId);
+    if (id !== undefined) {
+      problems.add(`request ${id} was answered twice`);
+    } else if (replies === undefined) {
+      problems.add("an update came when no prompt was running");
+    } else if (params.update.sessionUpdate === "agent_message_chunk") {
+      open.set(sessionId, replies + 1);
+    }
+  });
+  await bridge.request("initialize");
+  const sockets = await bridge.sockets();
+  const end = performance.now() + seconds * 1000;
+  const halfTime = sleep(seconds * 500).then(() => bridge.usage());
+
+  const runPrompt = async (sessionId: string, random: Random) => {
+    open.set(sessionId, 0);
+    count.prompts++;
+    const prompt = bridge.start("session/prompt", {
+      sessionId,
+      prompt: "hello",
+    });
+    let cancelled = false;
+    let closing: Promise<BridgeMessage> | undefined;
+    const timer = setTimeout(() => {
+      cancelled = true;
+      const choice = random(4);
+      if (choice === 0) bridge.notify("session/cancel", { sessionId });
+      else if (choice === 1) bridge.request("session/cancel", { sessionId });
+      else if (choice === 2) {
+        bridge.notify("$/cancel_request", { requestId: prompt.id });
+      } else closing = bridge.request("session/close", { sessionId });
+    }, random(2) === 0 ? random(20) : PATIENCE);
+    const { result, error } = await prompt.response;
+    clearTimeout(timer);
+    const replies = open.get(sessionId);
+    open.delete(sessionId);
+    if (result?.stopReason === "end_turn" && replies === 1) count.ended++;
+    else if (result?.stopReason === "cancelled" && cancelled) count.cancelled++;
+    else if ([-32603, -32000].includes(error?.code)) count.failed++;
+    else {
+      const answer = JSON.stringify(result ?? error);
+      problems.add(`a prompt got ${answer} after ${replies} replies`);
+    }
+    await closing;
+    return closing !== undefined;
+  };
+  const runSessions = async (random: Random) => {
+    while (performance.now() < end) {
+      const { result } = await bridge.request("session/new");
+      if (result === undefined) continue;
+      const { sessionId } = result;
+      let closed = false;
+      for (let left = 1 + random(10); left > 0 && !closed; left--) {
+        closed = await runPrompt(sessionId, random);
+      }
+      if (!closed) await bridge.request("session/close", { sessionId });
+    }
+  };
+  const late = Promise.withResolvers<false>();
+  const timer = setTimeout(() => late.resolve(false), seconds * 1000 + GRACE);
+  const inTime = (work: readonly Promise<unknown>[]) =>
+    Promise.race([Promise.all(work).then(() => true), late.promise]);
+  const work = Array.from(
+    { length: SESSIONS },
+    (_, i) => runSessions(randomNumbers(seed + i + 1)),
+  );
+  if (!await inTime(work)) {
+    problems.add(`requests were not answered, ${open.size} prompts of them`);
+  }
+  const { peak } = await bridge.usage();
+  const growth = peak - (await halfTime).peak;
+  if (growth > MEMORY) problems.add("memory has grown");
+  const { connections, requests } = service;
+  if (!await inTime(requests.map((request) => request.ended))) {
+    problems.add("requests to the service are still open");
+  }
+  clearTimeout(timer);
+  await service[Symbol.asyncDispose](); // and with it the idle connections
+  for (let left = 100; await bridge.sockets() > sockets; left--) {
+    if (left === 0) {
+      problems.add(`${await bridge.sockets() - sockets} sockets are open`);
+      break;
+    }
+    await sleep(50);
+  }
+  const code = problems.size > 0 ? 0 : await bridge.finish();
+  if (code !== 0) problems.add(`the bridge ended with code ${code}`);
+
+  for (const problem of problems) console.error(`Problem: ${problem}`);
+  const { prompts, ended, cancelled, failed } = count;
+  console.log(
+    `${prompts} prompts: ${ended} ended, ${cancelled} cancelled, ${failed} failed; ` +
+      `${connections} connections; memory ${mebibytes(peak)}, ` +
+      `${mebibytes(growth)} more than at half time; ` +
+      (problems.size === 0 ? "all is well" : `${problems.size} problems`),
+  );
+  return problems.size === 0 ? 0 : 1;
+}
+
+/** Lets about every third request fail. */
+function misbehave(service: ReferenceService, random: Random): void {
+  const some =
+    (faults: readonly Behaviour[]): Behaviour => (request, context) =>
+      faults[random(3 * faults.length)]?.(request, context) ?? context.normal();
+  service.misbehave("create thread", some(POST_FAULTS), Infinity);
+  service.misbehave("create run", some(RUN_FAULTS), Infinity);
+  service.misbehave("stream", some(STREAM_FAULTS), Infinity);
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(0)} MiB`;
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** Yields a number from 0 up to a limit. */
+type Random = (limit: number) => number;
+
+/** The same numbers for the same seed (mulberry32). */
+function randomNumbers(seed: number): Random {
+  let state = seed;
+  return (limit) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) % limit;
+  };
+}
