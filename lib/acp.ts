@@ -7,7 +7,13 @@
  */
 
 import { isJsonObject } from "./answer.ts";
-import { ErrorCode, type Outgoing, quote, RpcError } from "./json_rpc.ts";
+import {
+  ErrorCode,
+  formatMessage,
+  type Outgoing,
+  quote,
+  RpcError,
+} from "./json_rpc.ts";
 import type { ProgressEvent } from "./run_events.ts";
 import { VERSION } from "./version.ts";
 
@@ -202,4 +208,31 @@ export function replyUpdate(sessionId: string, text: string): Outgoing {
       },
     },
   };
+}
+
+/**
+ * Writes the progress events of a session as lines. What all of them have in
+ * common is written once, as they come by the hundred thousand.
+ */
+export function progressFormatter(
+  sessionId: string,
+): (event: ProgressEvent) => string {
+  const same = progressUpdate(sessionId, {
+    event: "progress",
+    node: HOLE,
+    status: HOLE,
+  });
+  const [start, colon, newline, meta, end] = formatMessage(same).split(HOLE);
+  return (event) => {
+    const node = inQuotes(event.node);
+    const status = inQuotes(event.status);
+    return start + node + colon + status + newline + node + meta + status + end;
+  };
+}
+
+/** Stands where a text goes, and nowhere else in a message. */
+const HOLE = "%";
+
+function inQuotes(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }

@@ -10,7 +10,7 @@ import {
   INITIALIZE_RESULT,
   parsePrompt,
   parseSessionId,
-  progressUpdate,
+  progressFormatter,
   replyUpdate,
   type StopReason,
 } from "./acp.ts";
@@ -18,6 +18,7 @@ import { isJsonObject } from "./answer.ts";
 import type { Gateway } from "./gateway.ts";
 import {
   ErrorCode,
+  formatMessage,
   type Incoming,
   type Notification,
   type Outgoing,
@@ -46,10 +47,10 @@ export interface Peer {
   /** Sends a message at once. */
   send(message: Outgoing): void;
   /**
-   * Sends a message as soon as the editor has read enough of the earlier ones,
-   * unless the signal is aborted by then.
+   * Sends a message that is a line already, as soon as the editor has read enough
+   * of the earlier ones, unless the signal is aborted by then.
    */
-  sendInTurn(message: Outgoing, signal: AbortSignal): Promise<void>;
+  sendInTurn(line: string, signal: AbortSignal): Promise<void>;
 }
 
 /** Options of a {@linkcode Bridge}. */
@@ -200,16 +201,17 @@ export class Bridge {
     const { sessionId, text, traceHeaders } = parsePrompt(request.params);
     const session = this.#session(sessionId);
     const { signal } = this.#beginTurn(request, session);
+    const formatProgress = progressFormatter(sessionId);
     try {
       const events = this.#gateway.runTurn(session.threadId, text, {
         signal,
         headers: traceHeaders,
       });
       for await (const event of events) {
-        const update = event.event === "progress"
-          ? progressUpdate(sessionId, event)
-          : replyUpdate(sessionId, event.reply);
-        await this.#peer.sendInTurn(update, signal);
+        const line = event.event === "progress"
+          ? formatProgress(event)
+          : formatMessage(replyUpdate(sessionId, event.reply));
+        await this.#peer.sendInTurn(line, signal);
       }
     } catch (error) {
       if (!signal.aborted) throw error;

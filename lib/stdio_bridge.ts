@@ -34,8 +34,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     gateway: options.gateway,
     peer: {
       send: (message) => output.write(formatMessage(message)),
-      sendInTurn: (message, signal) =>
-        output.writeInTurn(formatMessage(message), signal),
+      sendInTurn: (line, signal) => output.writeInTurn(line, signal),
     },
     onAnswered: options.onAnswered,
   });

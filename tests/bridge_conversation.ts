@@ -165,8 +165,7 @@ export class Conversation {
       gateway: this.#gateway,
       peer: {
         send: (message) => output.write(formatMessage(message)),
-        sendInTurn: (message, signal) =>
-          output.writeInTurn(formatMessage(message), signal),
+        sendInTurn: (line, signal) => output.writeInTurn(line, signal),
       },
       onAnswered: (answered) => this.#check(() => model.answered(answered)),
     });

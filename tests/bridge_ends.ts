@@ -84,7 +84,8 @@ export class FakePeer implements Peer {
     this.#arrival = Promise.withResolvers();
   }
 
-  sendInTurn(message: Outgoing, signal: AbortSignal): Promise<void> {
+  sendInTurn(line: string, signal: AbortSignal): Promise<void> {
+    const { jsonrpc: _, ...message } = JSON.parse(line);
     if (!signal.aborted) this.send(message);
     return Promise.resolve();
   }

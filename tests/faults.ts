@@ -121,7 +121,9 @@ const OVERLOADS: readonly Fault[] = ["429", "503"].flatMap((status) => {
       status: Number(status),
     };
     const outcome = times < 4 ? { requests: times + 1 } : gone;
-    const play = say(http(`${status} Overload`, headers, message("slow down")));
+    // Without a word about it, the next request may meet the end of this one.
+    const fields = { connection: "close", ...headers };
+    const play = say(http(`${status} Overload`, fields, message("slow down")));
     const full = `${status} ${name}, ${times < 4 ? `${times}x` : "for good"}`;
     return { name: full, play, times, post: outcome, stream: outcome };
   };
