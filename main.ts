@@ -7,7 +7,6 @@
 
 import { parseArgs } from "@std/cli/parse-args";
 import { fetchWarning } from "./lib/fetch_warning.ts";
-import { RemoteGateway } from "./lib/gateway.ts";
 
 import {
   DEFAULT_BASE_URL,
@@ -169,6 +168,7 @@ async function startBridge(
   settings: Settings,
   verbose: boolean,
 ): Promise<number> {
+  const { RemoteGateway } = await import("./lib/gateway.ts");
   const { runBridge } = await import("./lib/stdio_bridge.ts");
   const { readChunks, sink } = await import("./lib/standard_streams.ts");
   // Everything that is under way is dropped with the process.
@@ -198,6 +198,7 @@ async function startInteractive(
   settings: Settings,
   quiet: boolean,
 ): Promise<number> {
+  const { RemoteGateway } = await import("./lib/gateway.ts");
   const { runInteractive } = await import("./lib/interactive.ts");
   const { openTerminal } = await import("./lib/open_terminal.ts");
   const leave = (code: number) => {
