@@ -69,10 +69,7 @@ class PartialLine {
   add(bytes: Uint8Array): void {
     const start = this.#length;
     this.#length += bytes.length;
-    if (this.#length > this.#maxBytes) {
-      this.#held = new Uint8Array(CAPACITY);
-      return;
-    }
+    if (this.#length > this.#maxBytes) return this.#shrink();
     if (this.#length > this.#held.length) {
       const longer = new Uint8Array(Math.max(this.#length, 2 * start));
       longer.set(this.#held.subarray(0, start));
@@ -86,7 +83,11 @@ class PartialLine {
     this.#length = 0;
     if (length > this.#maxBytes) return undefined;
     const text = this.#decoder.decode(this.#held.subarray(0, length));
-    if (this.#held.length > CAPACITY) this.#held = new Uint8Array(CAPACITY);
+    this.#shrink();
     return text.endsWith("\r") ? text.slice(0, -1) : text;
+  }
+
+  #shrink(): void {
+    if (this.#held.length > CAPACITY) this.#held = new Uint8Array(CAPACITY);
   }
 }

@@ -9,7 +9,7 @@ import {
 import type { Clocks } from "../lib/clocks.ts";
 import { RemoteGateway } from "../lib/gateway.ts";
 import { ServiceError } from "../lib/service_error.ts";
-import { QUICK_CLOCKS } from "./quick_clocks.ts";
+import { QUICK_CLOCKS } from "./quick_gateway.ts";
 import {
   answer,
   type Behaviour,

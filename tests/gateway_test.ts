@@ -1,10 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { Clocks } from "../lib/clocks.ts";
-import { RemoteGateway } from "../lib/gateway.ts";
 import type { RunEvent } from "../lib/run_events.ts";
 import { ServiceError } from "../lib/service_error.ts";
 import { VERSION } from "../lib/version.ts";
-import { QUICK_CLOCKS } from "./quick_clocks.ts";
+import { gatewayTo } from "./quick_gateway.ts";
 import { answer, type Behaviour, events, json } from "./service/behaviours.ts";
 import { GatedStream } from "./service/gated_stream.ts";
 import type { Operation } from "./service/recorded_request.ts";
@@ -13,17 +11,6 @@ import { complete, encodeItem, progress } from "./service/stream_events.ts";
 
 // Nothing may go on behind a test: no timer, no request, no connection.
 Deno.test.sanitizer({ ops: true, resources: true });
-
-function gatewayTo(
-  service: { readonly url: string },
-  clocks: Partial<Clocks> = {},
-): RemoteGateway {
-  return new RemoteGateway({
-    baseUrl: service.url,
-    apiKey: TEST_KEY,
-    clocks: { ...QUICK_CLOCKS, ...clocks },
-  });
-}
 
 Deno.test("each request carries the key, the client's version and what its operation asks for (interface 4.1, 5.1)", async () => {
   await using service = ReferenceService.start();

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { RemoteGateway } from "../lib/gateway.ts";
 import { ConnectionError } from "../lib/service_error.ts";
-import { QUICK_CLOCKS } from "./quick_clocks.ts";
+import { QUICK_CLOCKS } from "./quick_gateway.ts";
 import { type RawConnection, RawServer } from "./service/raw_server.ts";
 import { TEST_KEY } from "./service/service.ts";
 

@@ -4,30 +4,18 @@ import {
   assertMatch,
   assertRejects,
 } from "@std/assert";
-import type { Clocks } from "../lib/clocks.ts";
-import { RemoteGateway } from "../lib/gateway.ts";
+import type { RemoteGateway } from "../lib/gateway.ts";
 import { ConnectionError, ServiceError } from "../lib/service_error.ts";
-import { QUICK_CLOCKS } from "./quick_clocks.ts";
+import { gatewayTo } from "./quick_gateway.ts";
 import { answer, type Behaviour, body, events } from "./service/behaviours.ts";
 import { sleep } from "./service/byte_stream.ts";
 import { GatedStream } from "./service/gated_stream.ts";
 import { RawServer } from "./service/raw_server.ts";
-import { ReferenceService, TEST_KEY } from "./service/service.ts";
+import { ReferenceService } from "./service/service.ts";
 import { complete, progress } from "./service/stream_events.ts";
 
 // Nothing may go on behind a test: no timer, no request, no connection.
 Deno.test.sanitizer({ ops: true, resources: true });
-
-function gatewayTo(
-  service: { readonly url: string },
-  clocks: Partial<Clocks> = {},
-): RemoteGateway {
-  return new RemoteGateway({
-    baseUrl: service.url,
-    apiKey: TEST_KEY,
-    clocks: { ...QUICK_CLOCKS, ...clocks },
-  });
-}
 
 /** Takes a turn: the nodes and the reply that were delivered, and how it ended. */
 async function takeTurn(

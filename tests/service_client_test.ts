@@ -3,24 +3,13 @@ import type { Clocks } from "../lib/clocks.ts";
 import { RemoteGateway } from "../lib/gateway.ts";
 import type { Exchange } from "../lib/service_client.ts";
 import { ConnectionError, ServiceError } from "../lib/service_error.ts";
-import { QUICK_CLOCKS } from "./quick_clocks.ts";
+import { gatewayTo, QUICK_CLOCKS } from "./quick_gateway.ts";
 import { answer, type Behaviour, body, hang } from "./service/behaviours.ts";
 import type { Operation } from "./service/recorded_request.ts";
 import { ReferenceService, TEST_KEY } from "./service/service.ts";
 
 // Nothing may go on behind a test: no timer, no request, no connection.
 Deno.test.sanitizer({ ops: true, resources: true });
-
-function gatewayTo(
-  service: { readonly url: string },
-  clocks: Partial<Clocks> = {},
-): RemoteGateway {
-  return new RemoteGateway({
-    baseUrl: service.url,
-    apiKey: TEST_KEY,
-    clocks: { ...QUICK_CLOCKS, ...clocks },
-  });
-}
 
 /** Creates a thread and takes a turn on it. */
 async function converse(gateway: RemoteGateway): Promise<void> {

@@ -7,7 +7,7 @@ import {
 } from "@std/assert";
 import { RemoteGateway } from "../lib/gateway.ts";
 import { ServiceError } from "../lib/service_error.ts";
-import { QUICK_CLOCKS } from "./quick_clocks.ts";
+import { QUICK_CLOCKS } from "./quick_gateway.ts";
 import {
   answer,
   type Behaviour,
