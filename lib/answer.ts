@@ -5,49 +5,6 @@
  * @module
  */
 
-/** What is read of a body at once: more when there is more. */
-const FEWEST_BYTES = 4 * 1024;
-const MOST_BYTES = 64 * 1024;
-
-/**
- * The chunks of an answer's body, each valid until the next one is asked for.
- * Leaving them drops the rest of it.
- *
- * An abort ends the body here, and not through `fetch` alone: what links the
- * signal of a `fetch` to the body can be collected as garbage.
- *
- * @throws The signal's reason, if it is aborted.
- */
-export function readBody(
-  response: Response,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  const reader = (response.body ?? new Blob().stream())
-    .getReader({ mode: "byob" });
-  const cancel = () => void reader.cancel().catch(() => {}); // It has failed.
-  signal.addEventListener("abort", cancel);
-  if (signal.aborted) cancel();
-  return (async function* () {
-    try {
-      // Left to itself, fetch takes 64 KiB for each chunk, however small.
-      let buffer = new Uint8Array(FEWEST_BYTES);
-      for (;;) {
-        const { done, value } = await reader.read(buffer);
-        signal.throwIfAborted();
-        if (done) return;
-        yield value;
-        const isFull = value.length === value.buffer.byteLength;
-        buffer = isFull && value.length < MOST_BYTES
-          ? new Uint8Array(2 * value.length)
-          : new Uint8Array(value.buffer);
-      }
-    } finally {
-      signal.removeEventListener("abort", cancel);
-      cancel();
-    }
-  })();
-}
-
 /** The text of an answer, and whether there was more of it than the limit. */
 export interface LimitedText {
   readonly text: string;

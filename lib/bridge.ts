@@ -27,6 +27,7 @@ import {
   type RequestId,
   RpcError,
 } from "./json_rpc.ts";
+import type { RunEvent } from "./run_events.ts";
 import { ServiceError } from "./service_error.ts";
 
 /** What became of a message, for a log: no prompt and no reply in it. */
@@ -47,10 +48,10 @@ export interface Peer {
   /** Sends a message at once. */
   send(message: Outgoing): void;
   /**
-   * Sends a message that is a line already, as soon as the editor has read enough
-   * of the earlier ones, unless the signal is aborted by then.
+   * Sends messages that are lines already, each as soon as the editor has read
+   * enough of the earlier ones, until the signal is aborted.
    */
-  sendInTurn(line: string, signal: AbortSignal): Promise<void>;
+  sendInTurn(lines: Iterable<string>, signal: AbortSignal): Promise<void>;
 }
 
 /** Options of a {@linkcode Bridge}. */
@@ -202,16 +203,18 @@ export class Bridge {
     const session = this.#session(sessionId);
     const { signal } = this.#beginTurn(request, session);
     const formatProgress = progressFormatter(sessionId);
+    const format = (event: RunEvent) =>
+      event.event === "progress"
+        ? formatProgress(event)
+        : formatMessage(replyUpdate(sessionId, event.reply));
     try {
-      const events = this.#gateway.runTurn(session.threadId, text, {
+      const turn = this.#gateway.runTurn(session.threadId, text, {
         signal,
         headers: traceHeaders,
       });
-      for await (const event of events) {
-        const line = event.event === "progress"
-          ? formatProgress(event)
-          : formatMessage(replyUpdate(sessionId, event.reply));
-        await this.#peer.sendInTurn(line, signal);
+      for await (const events of turn) {
+        // Formatted one by one, when there is room.
+        await this.#peer.sendInTurn(events.values().map(format), signal);
       }
     } catch (error) {
       if (!signal.aborted) throw error;

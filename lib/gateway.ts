@@ -39,6 +39,7 @@ export interface Gateway {
    * Triggers a run on a thread and follows it: `progress` any number of times,
    * then `complete` once. Nothing is read ahead of who asks for the events.
    *
+   * @returns The events, those together that came together.
    * @throws {ServiceError} If the run cannot be started or followed.
    * @throws The signal's reason, if it is aborted.
    */
@@ -46,7 +47,7 @@ export interface Gateway {
     threadId: string,
     prompt: string,
     options?: TurnOptions,
-  ): AsyncGenerator<RunEvent>;
+  ): AsyncGenerator<readonly RunEvent[]>;
 }
 
 /** The service behind a base URL. Dispose of it to close its connections. */
@@ -73,7 +74,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     threadId: string,
     prompt: string,
     options: TurnOptions = {},
-  ): AsyncGenerator<RunEvent> {
+  ): AsyncGenerator<readonly RunEvent[]> {
     const { headers, signal = NEVER } = options;
     // The thread's id was checked when the thread was created.
     const runs = `/threads/${encodeURIComponent(threadId)}/runs`;

@@ -74,9 +74,11 @@ async function runPrompt(
 ): Promise<boolean> {
   let reply: string | undefined;
   const run = await droppable(terminal, async (signal) => {
-    for await (const event of gateway.runTurn(threadId, prompt, { signal })) {
-      if (event.event === "progress") terminal.progress(event);
-      else reply = event.reply;
+    for await (const events of gateway.runTurn(threadId, prompt, { signal })) {
+      for (const event of events) {
+        if (event.event === "progress") terminal.progress(event);
+        else reply = event.reply;
+      }
     }
   });
   if (reply !== undefined) {

@@ -7,7 +7,13 @@
 import type { ByteSink } from "./standard_streams.ts";
 
 /** How many characters may wait before those who can wait have to. */
-const ROOM = 64 * 1024;
+const ROOM = 256 * 1024;
+
+/** As long as fewer wait, their writing is waited for. */
+const LITTLE = 16 * 1024;
+
+/** What is encoded and written at once. */
+const PIECE_BYTES = 256 * 1024;
 
 /**
  * Queues lines and writes what has gathered in one piece. Many
@@ -17,6 +23,7 @@ export class LineWriter {
   readonly #sink: ByteSink;
   readonly #encoder = new TextEncoder();
   readonly #failed = Promise.withResolvers<never>();
+  #piece: Uint8Array<ArrayBuffer> | undefined;
   #progress = Promise.withResolvers<void>();
   #writing: Promise<void> | undefined;
   #lines: string[] = [];
@@ -48,13 +55,25 @@ export class LineWriter {
   }
 
   /**
-   * Queues a line as soon as there is room for it, unless the signal is aborted
-   * by then.
+   * Queues lines, each as soon as there is room for it, until the signal is
+   * aborted.
+   *
+   * Returns when somebody who has few lines should come again: those who write
+   * as they read then read while others' lines are written, and bring more.
+   *
+   * @param lines Asked for one at a time.
    */
-  async writeInTurn(line: string, signal: AbortSignal): Promise<void> {
-    // Not by room(), which would let all who wait pass before the first writes.
-    while (this.#queued >= ROOM) await this.#progress.promise;
-    if (!signal.aborted) this.write(line);
+  async writeInTurn(
+    lines: Iterable<string>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const line of lines) {
+      // Not by room(), which would let all who wait pass before the first writes.
+      while (this.#queued >= ROOM) await this.#progress.promise;
+      if (signal.aborted) return;
+      this.write(line);
+    }
+    if (this.#queued > 0 && this.#queued < LITTLE) await this.#progress.promise;
   }
 
   /** Resolves when fewer than `limit` characters wait to be written. */
@@ -78,13 +97,9 @@ export class LineWriter {
       while (this.#lines.length > 0) {
         const text = this.#lines.join("");
         this.#lines = [];
-        await this.#sink.write(this.#encoder.encode(text));
+        await this.#writeText(text);
         this.#queued -= text.length;
         this.#advance();
-        // More is on its way: what can be queued without waiting goes along.
-        if (this.#lines.length > 0) {
-          await new Promise<void>((resolve) => setImmediate(resolve));
-        }
       }
     } catch (error) {
       this.#broken = true;
@@ -94,6 +109,17 @@ export class LineWriter {
       this.#advance();
     }
     this.#writing = undefined;
+  }
+
+  /** In pieces: memory for a text of many megabytes would take longer to get. */
+  async #writeText(text: string): Promise<void> {
+    this.#piece ??= new Uint8Array(PIECE_BYTES);
+    for (let start = 0; start < text.length;) {
+      const rest = start === 0 ? text : text.slice(start);
+      const { read, written } = this.#encoder.encodeInto(rest, this.#piece);
+      await this.#sink.write(this.#piece.subarray(0, written));
+      start += read;
+    }
   }
 
   #advance(): void {

@@ -54,30 +54,39 @@ export interface ReadRunEventsOptions {
  *
  * @param chunks The body of the stream, cut anywhere.
  * @param options The limit, and who wants to know the cursor.
+ * @returns For each chunk the events that it ends, even if there are none.
  * @throws {LineTooLongError} If a line is over the limit.
  */
 export async function* readRunEvents(
   chunks: AsyncIterable<Uint8Array>,
   options: ReadRunEventsOptions = {},
-): AsyncGenerator<RunEvent> {
+): AsyncGenerator<readonly RunEvent[]> {
   const { maxLineBytes = MAX_LINE_BYTES, onCursor } = options;
   const cursor = new Cursor(onCursor);
-  for await (const line of readLines(chunks, { maxBytes: maxLineBytes })) {
-    if (line === "") {
-      cursor.endBlock();
-    } else if (isTooLong(line)) {
-      throw new LineTooLongError(
-        `a line of the stream is longer than ${maxLineBytes} bytes`,
-      );
-    } else if (line.startsWith("data:")) {
-      const event = parseEvent(line.slice("data:".length));
-      if (event === undefined) continue;
-      yield event;
-      if (event.event === "complete") return;
-      cursor.delivered();
-    } else if (line.startsWith("id:")) {
-      cursor.id(line.slice(line[3] === " " ? 4 : 3));
+  for await (const lines of readLines(chunks, { maxBytes: maxLineBytes })) {
+    const events: RunEvent[] = [];
+    for (const line of lines) {
+      if (line === "") {
+        cursor.endBlock();
+      } else if (isTooLong(line)) {
+        yield events;
+        throw new LineTooLongError(
+          `a line of the stream is longer than ${maxLineBytes} bytes`,
+        );
+      } else if (line.startsWith("data:")) {
+        const event = parseEvent(line.slice("data:".length));
+        if (event === undefined) continue;
+        events.push(event);
+        if (event.event === "complete") {
+          yield events;
+          return;
+        }
+        cursor.delivered();
+      } else if (line.startsWith("id:")) {
+        cursor.id(line.slice(line[3] === " " ? 4 : 3));
+      }
     }
+    yield events;
   }
 }
 

@@ -34,7 +34,8 @@ import {
  * @param client Where the stream is requested from.
  * @param request The request for it.
  * @param drained Takes the promise of what goes on after `complete`.
- * @returns The events: `progress` any number of times, then `complete` once.
+ * @returns The events, those together that came together: `progress` any number
+ * of times, then `complete` once.
  * @throws {ServiceError} If the stream cannot be read up to `complete`.
  * @throws The signal's reason, if it is aborted.
  */
@@ -42,7 +43,7 @@ export async function* followRun(
   client: ServiceClient,
   request: ServiceRequest,
   drained: (end: Promise<void>) => void,
-): AsyncGenerator<RunEvent> {
+): AsyncGenerator<readonly RunEvent[]> {
   const { operation, signal } = request;
   const { drain, idle, retry } = client.clocks;
   let cursor: string | undefined;
@@ -57,16 +58,15 @@ export async function* followRun(
         { idle, onCursor: (lastEventId) => cursor = headerValue(lastEventId) },
       );
       for (;;) {
-        const { done, value: event } = await connection.next();
+        const { done, value: events } = await connection.next();
         signal.throwIfAborted();
         if (done) break;
+        const last = events.at(-1);
+        if (last === undefined) continue;
         resumed = 0;
-        if (event.event === "complete") {
-          drained(connection.drain(drain));
-          yield event;
-          return;
-        }
-        yield event;
+        if (last.event === "complete") drained(connection.drain(drain));
+        yield events;
+        if (last.event === "complete") return;
       }
       failure = new ServiceError(
         `the stream ended before the run completed; ${
@@ -138,7 +138,7 @@ interface ConnectionOptions {
 /** One connection of a stream: its events, with a watch on silence. */
 class Connection {
   readonly #stream: OpenStream;
-  readonly #events: AsyncGenerator<RunEvent>;
+  readonly #events: AsyncGenerator<readonly RunEvent[]>;
   readonly #idle: number;
   #hasBegun = false;
   #draining = false;
@@ -149,7 +149,7 @@ class Connection {
 
   constructor(stream: OpenStream, { idle, onCursor }: ConnectionOptions) {
     this.#stream = stream;
-    this.#events = readRunEvents(this.#chunks(), { onCursor });
+    this.#events = readRunEvents(stream.chunks, { onCursor });
     this.#idle = idle;
     this.#watchFor(idle);
   }
@@ -160,15 +160,17 @@ class Connection {
   }
 
   /**
-   * The next event. Silence counts only while this is pending.
+   * The events of the next chunk. Silence counts only while this is pending.
    *
    * @throws {SilenceError} If nothing arrives for too long.
    */
-  async next(): Promise<IteratorResult<RunEvent>> {
+  async next(): Promise<IteratorResult<readonly RunEvent[]>> {
     this.#silentSince = performance.now();
     this.#awaited = true;
     try {
-      return await this.#events.next();
+      const events = await this.#events.next();
+      this.#hasBegun ||= !events.done;
+      return events;
     } catch (error) {
       throw this.#silence ?? error;
     } finally {
@@ -196,14 +198,6 @@ class Connection {
     if (this.#draining) return;
     clearTimeout(this.#watch);
     this.#stream.drop();
-  }
-
-  async *#chunks(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of this.#stream.chunks) {
-      this.#hasBegun = true;
-      this.#silentSince = performance.now();
-      yield chunk;
-    }
   }
 
   /** Looks at the silence later: a timer for each event would cost more than the event. */

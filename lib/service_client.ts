@@ -5,7 +5,8 @@
  * @module
  */
 
-import { isJsonObject, parseJson, readBody, readText } from "./answer.ts";
+import { isJsonObject, parseJson, readText } from "./answer.ts";
+import { readBody } from "./body.ts";
 import { CLOCKS, type Clocks } from "./clocks.ts";
 import {
   connectionFailure,

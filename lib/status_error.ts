@@ -5,13 +5,8 @@
  * @module
  */
 
-import {
-  errorDetail,
-  parseJson,
-  parseRetryAfter,
-  readBody,
-  readText,
-} from "./answer.ts";
+import { errorDetail, parseJson, parseRetryAfter, readText } from "./answer.ts";
+import { readBody } from "./body.ts";
 import { plainText } from "./plain_text.ts";
 import { MAX_ESCAPE_LENGTH, redactKey } from "./redact.ts";
 import {

@@ -34,7 +34,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     gateway: options.gateway,
     peer: {
       send: (message) => output.write(formatMessage(message)),
-      sendInTurn: (line, signal) => output.writeInTurn(line, signal),
+      sendInTurn: (lines, signal) => output.writeInTurn(lines, signal),
     },
     onAnswered: options.onAnswered,
   });

@@ -1,10 +1,5 @@
-import {
-  assert,
-  assertEquals,
-  assertRejects,
-  assertStrictEquals,
-} from "@std/assert";
-import { parseRetryAfter, readBody, readText } from "../lib/answer.ts";
+import { assert, assertEquals } from "@std/assert";
+import { parseRetryAfter, readText } from "../lib/answer.ts";
 
 const RETRY_AFTER: readonly (readonly [string | null, number | undefined])[] = [
   ["0", 0],
@@ -53,62 +48,3 @@ for (const [what, chunks, limit, text, cut] of TEXTS) {
     assertEquals(await readText(source, limit), { text, cut });
   });
 }
-
-/** A body of this many chunks, and then silence; `cancelled` tells that it was left. */
-function bodyOf(chunks: number) {
-  const cancelled = Promise.withResolvers<void>();
-  const response = new Response(
-    new ReadableStream({
-      type: "bytes",
-      async pull(controller) {
-        if (chunks-- > 0) controller.enqueue(new Uint8Array(10));
-        else await cancelled.promise;
-      },
-      cancel: () => cancelled.resolve(),
-    }, { highWaterMark: 0 }),
-  );
-  return { response, cancelled: cancelled.promise };
-}
-
-Deno.test("readBody() drops the rest of a body that is left", async () => {
-  const { response, cancelled } = bodyOf(3);
-  const { signal } = new AbortController();
-  const text = await readText(readBody(response, signal), 15);
-  assertEquals(text.cut, true);
-  await cancelled;
-});
-
-for (const read of [0, 1] as const) {
-  Deno.test(`readBody() drops a body after an abort when ${read} chunks were read`, async () => {
-    const { response, cancelled } = bodyOf(1);
-    const controller = new AbortController();
-    const reason = new Error("Enough");
-    const chunks = readBody(response, controller.signal);
-    for (let i = 0; i < read; i++) await chunks.next();
-    const pending = chunks.next();
-    controller.abort(reason);
-    assertStrictEquals(await assertRejects(() => pending), reason);
-    await cancelled;
-  });
-}
-
-Deno.test("readBody() drops a body that nobody has begun to read after an abort", async () => {
-  const { response, cancelled } = bodyOf(1);
-  const controller = new AbortController();
-  readBody(response, controller.signal);
-  controller.abort();
-  await cancelled;
-});
-
-Deno.test("readBody() drops a body that comes after the abort", async () => {
-  const { response, cancelled } = bodyOf(1);
-  const reason = new Error("Enough");
-  const chunks = readBody(response, AbortSignal.abort(reason));
-  await cancelled;
-  assertStrictEquals(await assertRejects(() => chunks.next()), reason);
-});
-
-Deno.test("readBody() reads an answer without a body", async () => {
-  const chunks = readBody(new Response(null), new AbortController().signal);
-  assertEquals(await Array.fromAsync(chunks), []);
-});

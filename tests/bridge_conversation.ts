@@ -165,7 +165,7 @@ export class Conversation {
       gateway: this.#gateway,
       peer: {
         send: (message) => output.write(formatMessage(message)),
-        sendInTurn: (line, signal) => output.writeInTurn(line, signal),
+        sendInTurn: (lines, signal) => output.writeInTurn(lines, signal),
       },
       onAnswered: (answered) => this.#check(() => model.answered(answered)),
     });

@@ -22,10 +22,10 @@ export class FakeGateway implements Gateway {
     threadId: string,
     prompt: string,
     options: TurnOptions = {},
-  ): AsyncGenerator<RunEvent> {
+  ): AsyncGenerator<readonly RunEvent[]> {
     const run = new FakeRun(threadId, prompt, options);
     this.runs.push(run);
-    yield* run.events;
+    for await (const event of run.events) yield [event];
   }
 
   /** The last run that was started. */
@@ -84,9 +84,11 @@ export class FakePeer implements Peer {
     this.#arrival = Promise.withResolvers();
   }
 
-  sendInTurn(line: string, signal: AbortSignal): Promise<void> {
-    const { jsonrpc: _, ...message } = JSON.parse(line);
-    if (!signal.aborted) this.send(message);
+  sendInTurn(lines: Iterable<string>, signal: AbortSignal): Promise<void> {
+    for (const line of lines) {
+      const { jsonrpc: _, ...message } = JSON.parse(line);
+      if (!signal.aborted) this.send(message);
+    }
     return Promise.resolve();
   }
 

@@ -225,7 +225,7 @@ Deno.test("whatever lines arrive, each that wants an answer gets exactly one", a
           createThread: () => Promise.resolve("thread"),
           async *runTurn() {
             await undefined;
-            yield { event: "complete", reply: "Done." };
+            yield [{ event: "complete", reply: "Done." }];
           },
         },
       });

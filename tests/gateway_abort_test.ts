@@ -205,8 +205,9 @@ Deno.test("an abort drops a stream that has outlived a garbage collection", asyn
 Deno.test("nothing is delivered after an abort, not even what has arrived", async () => {
   await using service = ReferenceService.start();
   await using gateway = gatewayTo(service);
-  const both = [progress("a", "b"), progress("c", "d"), complete("Done.")];
-  service.misbehave("stream", events(both, { chunkSize: 10_000 }));
+  const gate = new GatedStream();
+  service.misbehave("stream", gate.behaviour);
+  gate.progress("plan", "started");
   const controller = new AbortController();
   const reason = new Error("Enough");
 
@@ -214,6 +215,10 @@ Deno.test("nothing is delivered after an abort, not even what has arrived", asyn
   const { signal } = controller;
   const turn = gateway.runTurn(threadId, "hello", { signal });
   await turn.next();
+  gate.complete("Done.");
+  const { ended } = await gate.opened;
+  assertEquals(await ended, "complete");
+  await nextTasks();
   controller.abort(reason);
 
   assertStrictEquals(await assertRejects(() => turn.next()), reason);
@@ -253,7 +258,7 @@ Deno.test("an abort after complete drops the stream, and the reply stands", asyn
   const { value } = await turn.next();
   controller.abort();
 
-  assertEquals(value, { event: "complete", reply: "Done." });
+  assertEquals(value, [{ event: "complete", reply: "Done." }]);
   assertEquals((await turn.next()).done, true);
   await gate.dropped;
 });

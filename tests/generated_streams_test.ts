@@ -29,12 +29,21 @@ async function read(
     onCursor: (cursor) => told.push({ cursor }),
   });
   try {
-    for await (const event of events) told.push(event);
+    for await (const together of events) told.push(...together);
   } catch (error) {
     if (!(error instanceof LineTooLongError)) throw error;
     told.push("too long");
   }
   return told;
+}
+
+/** Cursors and events apart: who is told has no need of an order between them. */
+function inKinds(told: readonly Told[]): Record<string, Told[]> {
+  const isCursor = (one: Told) => typeof one === "object" && "cursor" in one;
+  return {
+    cursors: told.filter(isCursor),
+    others: told.filter((one) => !isCursor(one)),
+  };
 }
 
 /** What a reader has to be told, found with the whole text at hand. */
@@ -245,8 +254,8 @@ Deno.test("readRunEvents() tells of 10,000 generated streams what a model tells 
       fc.constantFrom(30, 100, 1000, 1_000_000),
       async (bytes, places, maxLineBytes) => {
         assertEquals(
-          await read(cut(bytes, places), maxLineBytes),
-          expected(bytes, maxLineBytes),
+          inKinds(await read(cut(bytes, places), maxLineBytes)),
+          inKinds(expected(bytes, maxLineBytes)),
         );
       },
     ),
@@ -258,8 +267,8 @@ Deno.test("readRunEvents() tells the same of 300 generated streams a byte at a t
   await fc.assert(
     fc.asyncProperty(stream, async (bytes) => {
       assertEquals(
-        await read(cut(bytes, [...bytes.keys()]), 1000),
-        expected(bytes, 1000),
+        inKinds(await read(cut(bytes, [...bytes.keys()]), 1000)),
+        inKinds(expected(bytes, 1000)),
       );
     }),
     { numRuns: 300, ...REPEATED },

@@ -68,7 +68,7 @@ interface Script {
   readonly run?: (
     prompt: string,
     signal: AbortSignal | undefined,
-  ) => AsyncGenerator<RunEvent>;
+  ) => AsyncGenerator<readonly RunEvent[]>;
 }
 
 /** Runs the prompt loop, and tells what the gateway was asked for, too. */
@@ -95,17 +95,17 @@ async function play(
   });
 }
 
-async function* echo(prompt: string): AsyncGenerator<RunEvent> {
-  yield { event: "progress", node: "write", status: "started" };
-  yield { event: "complete", reply: `You said: ${prompt}` };
+async function* echo(prompt: string): AsyncGenerator<readonly RunEvent[]> {
+  yield [{ event: "progress", node: "write", status: "started" }];
+  yield [{ event: "complete", reply: `You said: ${prompt}` }];
 }
 
 // deno-lint-ignore require-yield -- a run that fails before its first event
-async function* fail(): AsyncGenerator<RunEvent> {
+async function* fail(): AsyncGenerator<readonly RunEvent[]> {
   throw new Error("Cannot start a run: out of order");
 }
 
-async function* failOnce(prompt: string): AsyncGenerator<RunEvent> {
+async function* failOnce(prompt: string): AsyncGenerator<readonly RunEvent[]> {
   yield* prompt === "fail" ? fail() : echo(prompt);
 }
 

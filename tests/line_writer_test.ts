@@ -11,12 +11,14 @@ class SlowStream {
   readonly stream: WritableStream<Uint8Array>;
   #taken = Promise.withResolvers<void>();
   #offered = Promise.withResolvers<void>();
+  #isOpen = false;
 
   constructor() {
     this.stream = new WritableStream({
       write: async (bytes) => {
         this.pieces.push(new TextDecoder().decode(bytes));
         this.#offered.resolve();
+        if (this.#isOpen) return;
         await this.#taken.promise;
         this.#taken = Promise.withResolvers();
         this.#offered = Promise.withResolvers();
@@ -30,6 +32,12 @@ class SlowStream {
   }
 
   take(): void {
+    this.#taken.resolve();
+  }
+
+  /** Takes everything from now on. */
+  open(): void {
+    this.#isOpen = true;
     this.#taken.resolve();
   }
 
@@ -65,19 +73,18 @@ Deno.test("LineWriter.write() queues at once, however much waits", async () => {
   writer.write("last\n");
 
   assertEquals(writer.queued, 1024 * KIB + 5);
-  await slow.offered;
-  slow.take();
+  slow.open();
   await writer.flush();
 });
 
-Deno.test("LineWriter.writeInTurn() waits while 64 KiB wait, in the order of the calls", async () => {
+Deno.test("LineWriter.writeInTurn() waits while 256 KiB wait, in the order of the calls", async () => {
   const slow = new SlowStream();
   const writer = new LineWriter(slow.stream.getWriter());
-  const line = "x".repeat(64 * KIB - 1) + "\n";
-  writer.write(line);
+  const line = "x".repeat(256 * KIB - 2) + "\n";
+  writer.write("-" + line);
   const done: string[] = [];
   const turns = ["a", "b", "c"].map(async (name) => {
-    await writer.writeInTurn(name + line, NEVER);
+    await writer.writeInTurn([name + line], NEVER);
     done.push(name);
   });
 
@@ -87,34 +94,78 @@ Deno.test("LineWriter.writeInTurn() waits while 64 KiB wait, in the order of the
     slow.take();
     await Promise.race(turns.slice(i));
     // Those who wait wake together, but only one finds room.
-    assert(writer.queued <= 2 * line.length, `${writer.queued} are queued`);
+    assert(writer.queued <= 512 * KIB, `${writer.queued} are queued`);
   }
   await slow.offered;
   slow.take();
   await writer.flush();
 
   assertEquals(done, ["a", "b", "c"]);
-  assertEquals(slow.pieces, [line, "a" + line, "b" + line, "c" + line]);
+  assertEquals(slow.pieces, ["-" + line, "a" + line, "b" + line, "c" + line]);
 });
 
 Deno.test("LineWriter.writeInTurn() writes nothing once its signal is aborted", async () => {
   const slow = new SlowStream();
   const writer = new LineWriter(slow.stream.getWriter());
-  writer.write("x".repeat(64 * KIB));
+  writer.write("x".repeat(256 * KIB));
   const controller = new AbortController();
-  const aborted = writer.writeInTurn("aborted\n", controller.signal);
-  const other = writer.writeInTurn("other\n", NEVER);
+  const aborted = writer.writeInTurn(["aborted\n"], controller.signal);
+  const other = writer.writeInTurn(["other\n"], NEVER);
 
   controller.abort();
   await slow.offered;
-  slow.take();
+  slow.open();
   await Promise.all([aborted, other]);
-  await writer.writeInTurn("aborted before\n", controller.signal);
-  while (slow.pieces.length < 2) await slow.offered;
-  slow.take();
+  await writer.writeInTurn(["aborted before\n"], controller.signal);
   await writer.flush();
 
   assertEquals(slow.pieces.slice(1), ["other\n"]);
+});
+
+Deno.test("LineWriter.writeInTurn() stops asking for lines once its signal is aborted", async () => {
+  const slow = new SlowStream();
+  slow.open();
+  const writer = new LineWriter(slow.stream.getWriter());
+  const controller = new AbortController();
+  let asked = 0;
+  function* lines() {
+    for (;;) {
+      if (++asked === 3) controller.abort();
+      yield `${asked}\n`;
+    }
+  }
+
+  await writer.writeInTurn(lines(), controller.signal);
+  await writer.flush();
+
+  assertEquals(slow.pieces.join(""), "1\n2\n");
+  assertEquals(asked, 3);
+});
+
+Deno.test("LineWriter.writeInTurn() returns at once with much that waits, and with little when it is written", async () => {
+  const slow = new SlowStream();
+  const writer = new LineWriter(slow.stream.getWriter());
+  await writer.writeInTurn(["x".repeat(16 * KIB)], NEVER);
+  slow.open();
+  await writer.flush();
+
+  await writer.writeInTurn(["little\n"], NEVER);
+
+  assertEquals(writer.queued, 0);
+  assertEquals(slow.pieces.at(-1), "little\n");
+});
+
+Deno.test("LineWriter writes what is long in pieces of 256 KiB, and cuts no character", async () => {
+  const slow = new SlowStream();
+  slow.open();
+  const writer = new LineWriter(slow.stream.getWriter());
+  const long = "aé😀".repeat(100 * KIB) + "\n";
+
+  writer.write(long);
+  await writer.flush();
+
+  assertEquals(slow.pieces.length, 3);
+  assert(slow.pieces.join("") === long);
 });
 
 Deno.test("LineWriter.flush() waits for what is queued while it waits", async () => {
@@ -138,15 +189,15 @@ Deno.test("LineWriter.flush() waits for what is queued while it waits", async ()
 Deno.test("LineWriter says when its stream breaks, and lets everybody go", async () => {
   const slow = new SlowStream();
   const writer = new LineWriter(slow.stream.getWriter());
-  writer.write("x".repeat(64 * KIB));
-  const turns = [1, 2].map((i) => writer.writeInTurn(`${i}\n`, NEVER));
+  writer.write("x".repeat(256 * KIB));
+  const turns = [1, 2].map((i) => writer.writeInTurn([`${i}\n`], NEVER));
   const room = writer.room(1);
 
   await slow.offered;
   slow.break(new Deno.errors.BrokenPipe("gone"));
   await Promise.all([...turns, room]);
   writer.write("nobody reads this\n");
-  await writer.writeInTurn("nor this\n", NEVER);
+  await writer.writeInTurn(["nor this\n"], NEVER);
 
   await assertRejects(() => writer.failed, Deno.errors.BrokenPipe, "gone");
   await assertRejects(() => writer.flush(), Deno.errors.BrokenPipe, "gone");
@@ -170,7 +221,7 @@ Deno.test("LineWriter keeps lines whole and each task's in order, whoever writes
     for (let i = 0; i < 50; i++) {
       const line = `${task} ${i} ${"é".repeat(task * 20)}\n`;
       if (i % 10 === 0) writer.write(line);
-      else await writer.writeInTurn(line, NEVER);
+      else await writer.writeInTurn([line], NEVER);
     }
   }));
   await writer.flush();

@@ -29,11 +29,12 @@ const EVENTS: readonly RunEvent[] = [
   { event: "complete", reply: "日本 👩‍💻" },
 ];
 
-function read(
+async function read(
   chunks: Iterable<Uint8Array>,
   options?: Parameters<typeof readRunEvents>[1],
 ): Promise<RunEvent[]> {
-  return Array.fromAsync(readRunEvents(ReadableStream.from(chunks), options));
+  const source = ReadableStream.from(chunks);
+  return (await Array.fromAsync(readRunEvents(source, options))).flat();
 }
 
 const bytes = (text: string) => new TextEncoder().encode(text);

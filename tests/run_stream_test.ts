@@ -24,8 +24,10 @@ async function takeTurn(
   const delivered: string[] = [];
   try {
     const threadId = await gateway.createThread();
-    for await (const event of gateway.runTurn(threadId, "hello")) {
-      delivered.push(event.event === "progress" ? event.node : event.reply);
+    for await (const events of gateway.runTurn(threadId, "hello")) {
+      for (const event of events) {
+        delivered.push(event.event === "progress" ? event.node : event.reply);
+      }
     }
     return { delivered, error: undefined };
   } catch (error) {
@@ -298,7 +300,7 @@ Deno.test("silence does not count while nobody asks for an event", async () => {
   gate.complete("Done.");
 
   const { value } = await turn.next();
-  assertEquals(value, { event: "complete", reply: "Done." });
+  assertEquals(value, [{ event: "complete", reply: "Done." }]);
 });
 
 Deno.test("a line over 64 MiB ends the turn and drops the stream", async () => {
