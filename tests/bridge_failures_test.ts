@@ -12,6 +12,7 @@ import {
 import type { Operation } from "./service/recorded_request.ts";
 import { ReferenceService, TEST_KEY } from "./service/service.ts";
 import { progress } from "./service/stream_events.ts";
+import { QUIET_HOST } from "./unreachable.ts";
 
 /** A way in which the service fails, and what the editor is told. */
 interface Failure {
@@ -153,8 +154,8 @@ for (const operation of ["create thread", "create run", "stream"] as const) {
 }
 
 Deno.test("a service that is down is an error of each session/new (interface 7)", async () => {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const env = settings({ url: `http://127.0.0.1:${listener.addr.port}` });
+  const listener = Deno.listen({ hostname: QUIET_HOST, port: 0 });
+  const env = settings({ url: `http://${QUIET_HOST}:${listener.addr.port}` });
   listener.close();
   await using editor = new Editor({ env });
   await editor.request("initialize");
@@ -172,8 +173,8 @@ const LAST_ANSWERS = [
 ];
 for (const { operation, answers } of LAST_ANSWERS) {
   Deno.test(`a service that goes down before "${operation}" is an error of the prompt (interface 7)`, async () => {
-    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const url = `http://127.0.0.1:${listener.addr.port}`;
+    const listener = Deno.listen({ hostname: QUIET_HOST, port: 0 });
+    const url = `http://${QUIET_HOST}:${listener.addr.port}`;
     const served = serve(listener, answers);
     await using editor = new Editor({ env: settings({ url }) });
     const sessionId = await editor.newSession();

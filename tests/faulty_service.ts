@@ -5,6 +5,7 @@ import {
   RawServer,
 } from "./service/raw_server.ts";
 import { complete, encodeItem } from "./service/stream_events.ts";
+import { QUIET_HOST } from "./unreachable.ts";
 
 /** What a service does with a request in place of an answer. */
 export type Play = (
@@ -130,7 +131,7 @@ export class AbsentService implements AsyncDisposable {
 
   constructor(at: Operation) {
     this.#at = at;
-    this.#listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    this.#listener = Deno.listen({ hostname: QUIET_HOST, port: 0 });
     this.#port = this.#listener.addr.port;
     if (at === "create thread") this.#leave();
     else this.#served = this.#serve(this.#listener, NEXT);
@@ -138,7 +139,7 @@ export class AbsentService implements AsyncDisposable {
 
   /** The base URL. */
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `http://${QUIET_HOST}:${this.#port}`;
   }
 
   /** Resolves when nobody listens. */
@@ -148,7 +149,7 @@ export class AbsentService implements AsyncDisposable {
 
   /** Listens again, for good. */
   return(): void {
-    this.#listener = Deno.listen({ hostname: "127.0.0.1", port: this.#port });
+    this.#listener = Deno.listen({ hostname: QUIET_HOST, port: this.#port });
     this.#served = this.#serve(this.#listener);
   }
 

@@ -11,7 +11,7 @@ import {
 import { ReferenceService, TEST_KEY } from "./service/service.ts";
 import { complete, progress } from "./service/stream_events.ts";
 import { addStream, promptsOf, serveStreams } from "./steered_service.ts";
-import { unreachable } from "./unreachable.ts";
+import { QUIET_HOST, unreachable } from "./unreachable.ts";
 
 /** How an operation can go wrong, and what the error says behind `Cannot ...: `. */
 type Failure = readonly [name: string, behaviour: Behaviour, message: RegExp];
@@ -147,7 +147,7 @@ Deno.test("a service that is not there: the error with its address, exit 1", asy
 });
 
 Deno.test("a service that has gone and come back: the error, and the next prompt works", async () => {
-  await using first = serveStreams();
+  await using first = ReferenceService.start({ hostname: QUIET_HOST });
   await using client = new Client({ args: ["-q"], env: settings(first) });
   await (await first.waitFor("create thread")).ended;
   const { port } = new URL(first.url);
@@ -155,7 +155,10 @@ Deno.test("a service that has gone and come back: the error, and the next prompt
 
   await client.write("one\n");
   await client.stderr.waitFor(/^Error: Cannot start a run: .*refused.*\n/);
-  await using second = ReferenceService.start({ port: Number(port) });
+  await using second = ReferenceService.start({
+    hostname: QUIET_HOST,
+    port: Number(port),
+  });
   addStream(second, events([complete("Better.")]));
   await client.write("two\n");
   await client.stdout.waitFor("Better.\n");

@@ -7,6 +7,7 @@ import { gatewayTo, QUICK_CLOCKS } from "./quick_gateway.ts";
 import { answer, type Behaviour, body, hang } from "./service/behaviours.ts";
 import type { Operation } from "./service/recorded_request.ts";
 import { ReferenceService, TEST_KEY } from "./service/service.ts";
+import { QUIET_HOST, unreachable } from "./unreachable.ts";
 
 // Nothing may go on behind a test: no timer, no request, no connection.
 Deno.test.sanitizer({ ops: true, resources: true });
@@ -92,14 +93,8 @@ for (const [when, retryAfter, clocks] of RETRIES) {
   });
 }
 
-/** A port at which nothing listens. */
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
-}
-
 Deno.test("a refused connection is tried once more, and then told", async () => {
-  const baseUrl = `http://127.0.0.1:${freePort()}`;
+  const baseUrl = unreachable();
   const exchanges: Exchange[] = [];
   await using gateway = new RemoteGateway({
     baseUrl,
@@ -121,13 +116,15 @@ Deno.test("a refused connection is tried once more, and then told", async () => 
 });
 
 Deno.test("a service that begins to listen is reached at the second try", async () => {
-  const port = freePort();
+  const baseUrl = unreachable();
   await using services = new AsyncDisposableStack();
   await using gateway = new RemoteGateway({
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl,
     apiKey: TEST_KEY,
     onExchange: ({ status }) => {
-      if (status === undefined) services.use(ReferenceService.start({ port }));
+      if (status !== undefined) return;
+      const port = Number(new URL(baseUrl).port);
+      services.use(ReferenceService.start({ hostname: QUIET_HOST, port }));
     },
   });
   await converse(gateway);

@@ -1,5 +1,13 @@
-/** A URL of this machine at which nothing answers. */
+/**
+ * An address of this machine at which no test's service listens: a port of it
+ * that was let go is not taken by another test. (macOS has one address alone.)
+ */
+export const QUIET_HOST = Deno.build.os === "darwin"
+  ? "127.0.0.1"
+  : "127.0.0.2";
+
+/** A base URL of this machine at which nothing answers. */
 export function unreachable(): string {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return `http://127.0.0.1:${listener.addr.port}/`;
+  using listener = Deno.listen({ hostname: QUIET_HOST, port: 0 });
+  return `http://${QUIET_HOST}:${listener.addr.port}`;
 }
