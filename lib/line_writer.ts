@@ -9,8 +9,8 @@ import type { ByteSink } from "./standard_streams.ts";
 /** How many characters may wait before those who can wait have to. */
 const ROOM = 256 * 1024;
 
-/** As long as fewer wait, their writing is waited for. */
-const LITTLE = 16 * 1024;
+/** How many characters are worth to be written at once. */
+const ENOUGH = 16 * 1024;
 
 /** What is encoded and written at once. */
 const PIECE_BYTES = 256 * 1024;
@@ -24,7 +24,8 @@ export class LineWriter {
   readonly #encoder = new TextEncoder();
   readonly #failed = Promise.withResolvers<never>();
   #piece: Uint8Array<ArrayBuffer> | undefined;
-  #progress = Promise.withResolvers<void>();
+  readonly #departure = new Recurrence();
+  readonly #arrival = new Recurrence();
   #writing: Promise<void> | undefined;
   #lines: string[] = [];
   #queued = 0;
@@ -58,8 +59,8 @@ export class LineWriter {
    * Queues lines, each as soon as there is room for it, until the signal is
    * aborted.
    *
-   * Returns when somebody who has few lines should come again: those who write
-   * as they read then read while others' lines are written, and bring more.
+   * If they are few, it resolves only when they are on their way: who writes
+   * what it reads then reads while earlier ones are written, and brings more.
    *
    * @param lines Asked for one at a time.
    */
@@ -69,16 +70,18 @@ export class LineWriter {
   ): Promise<void> {
     for (const line of lines) {
       // Not by room(), which would let all who wait pass before the first writes.
-      while (this.#queued >= ROOM) await this.#progress.promise;
+      while (this.#queued >= ROOM) await this.#arrival.next;
       if (signal.aborted) return;
       this.write(line);
     }
-    if (this.#queued > 0 && this.#queued < LITTLE) await this.#progress.promise;
+    if (this.#lines.length > 0 && this.#queued < ENOUGH) {
+      await this.#departure.next;
+    }
   }
 
   /** Resolves when fewer than `limit` characters wait to be written. */
   async room(limit: number): Promise<void> {
-    while (this.#queued >= limit) await this.#progress.promise;
+    while (this.#queued >= limit) await this.#arrival.next;
   }
 
   /**
@@ -97,16 +100,18 @@ export class LineWriter {
       while (this.#lines.length > 0) {
         const text = this.#lines.join("");
         this.#lines = [];
+        this.#departure.happen();
         await this.#writeText(text);
         this.#queued -= text.length;
-        this.#advance();
+        this.#arrival.happen();
       }
     } catch (error) {
       this.#broken = true;
       this.#lines = [];
       this.#failed.reject(error);
       this.#queued = 0;
-      this.#advance();
+      this.#departure.happen();
+      this.#arrival.happen();
     }
     this.#writing = undefined;
   }
@@ -121,10 +126,20 @@ export class LineWriter {
       start += read;
     }
   }
+}
 
-  #advance(): void {
-    const { resolve } = this.#progress;
-    this.#progress = Promise.withResolvers();
+/** Something that happens again and again, and that several can wait for. */
+class Recurrence {
+  #next = Promise.withResolvers<void>();
+
+  /** Resolves when it happens the next time. */
+  get next(): Promise<void> {
+    return this.#next.promise;
+  }
+
+  happen(): void {
+    const { resolve } = this.#next;
+    this.#next = Promise.withResolvers();
     resolve();
   }
 }

@@ -142,17 +142,24 @@ Deno.test("LineWriter.writeInTurn() stops asking for lines once its signal is ab
   assertEquals(asked, 3);
 });
 
-Deno.test("LineWriter.writeInTurn() returns at once with much that waits, and with little when it is written", async () => {
+Deno.test("LineWriter.writeInTurn() resolves with few lines when they are on their way, and with many at once", async () => {
   const slow = new SlowStream();
   const writer = new LineWriter(slow.stream.getWriter());
-  await writer.writeInTurn(["x".repeat(16 * KIB)], NEVER);
-  slow.open();
+  writer.write("first\n");
+  await slow.offered;
+  const done: string[] = [];
+  const few = writer.writeInTurn(["few\n"], NEVER).then(() => done.push("few"));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assertEquals([slow.pieces, done], [["first\n"], []]);
+
+  await writer.writeInTurn(["x".repeat(16 * KIB) + "\n"], NEVER);
+  assertEquals([slow.pieces, done], [["first\n"], []]);
+
+  slow.take();
+  await few;
+  assertEquals(slow.pieces.length, 2);
+  slow.take();
   await writer.flush();
-
-  await writer.writeInTurn(["little\n"], NEVER);
-
-  assertEquals(writer.queued, 0);
-  assertEquals(slow.pieces.at(-1), "little\n");
 });
 
 Deno.test("LineWriter writes what is long in pieces of 256 KiB, and cuts no character", async () => {
