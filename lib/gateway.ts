@@ -54,6 +54,7 @@ export interface Gateway {
 export class RemoteGateway implements Gateway, AsyncDisposable {
   readonly #client: ServiceClient;
   readonly #draining = new Set<Promise<void>>();
+  #runStream: Promise<typeof import("./run_stream.ts")> | undefined;
 
   constructor(options: ServiceClientOptions) {
     this.#client = new ServiceClient(options);
@@ -94,7 +95,8 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       signal,
     } as const;
     // Loaded at the first run: an editor need not wait for it at the start.
-    const { followRun } = await import("./run_stream.ts");
+    this.#runStream ??= import("./run_stream.ts");
+    const { followRun } = await this.#runStream;
     yield* followRun(this.#client, stream, (end) => this.#drain(end));
   }
 

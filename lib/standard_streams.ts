@@ -12,12 +12,12 @@ export interface ByteSink {
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** The bytes of standard input, as they come. */
+/** The bytes of standard input as they come, each chunk valid until the next is asked for. */
 export async function* readChunks(
   input: { read(buffer: Uint8Array): Promise<number | null> },
 ): AsyncGenerator<Uint8Array> {
+  const buffer = new Uint8Array(CHUNK_BYTES);
   for (;;) {
-    const buffer = new Uint8Array(CHUNK_BYTES);
     const length = await input.read(buffer);
     if (length === null) return;
     yield buffer.subarray(0, length);
