@@ -7,16 +7,15 @@
 
 import { parseArgs } from "@std/cli/parse-args";
 import { fetchWarning } from "./lib/fetch_warning.ts";
-
 import {
   DEFAULT_BASE_URL,
   ignoreProxies,
-  isLoopback,
   loadSettings,
   maskKey,
   type Settings,
   SettingsError,
 } from "./lib/settings.ts";
+import { readChunks, sink } from "./lib/standard_streams.ts";
 import { VERSION } from "./lib/version.ts";
 
 const USAGE = `agent-gateway ${VERSION}: the client of a remote agent service
@@ -115,6 +114,9 @@ function quote(argument: string): string {
 
 async function main(args: readonly string[]): Promise<number> {
   const warn = (line: string) => writeError(`Warning: ${line}\n`);
+  // The first error that is made, be it the one of a missing .env, makes V8 parse
+  // the functions on the stack again. Behind this, the whole file is none of them.
+  await undefined;
   let flags;
   let settings;
   try {
@@ -133,7 +135,7 @@ async function main(args: readonly string[]): Promise<number> {
     throw error;
   }
   for (const line of fetchWarning(Deno.version.deno)) warn(line);
-  if (isLoopback(settings.baseUrl)) ignoreProxies();
+  if (settings.isLocal) ignoreProxies();
   return flags.bridge
     ? await startBridge(settings, flags.verbose)
     : await startInteractive(settings, flags.quiet);
@@ -168,9 +170,9 @@ async function startBridge(
   settings: Settings,
   verbose: boolean,
 ): Promise<number> {
+  const stdin = readChunks(Deno.stdin); // while the rest is loaded
   const { RemoteGateway } = await import("./lib/gateway.ts");
   const { runBridge } = await import("./lib/stdio_bridge.ts");
-  const { readChunks, sink } = await import("./lib/standard_streams.ts");
   // Everything that is under way is dropped with the process.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
   const log = verbose
@@ -182,7 +184,7 @@ async function startBridge(
   });
   try {
     await runBridge({
-      stdin: readChunks(Deno.stdin),
+      stdin,
       stdout: sink(Deno.stdout),
       gateway,
       onAnswered: log && ((answered) => log.answered(answered)),

@@ -6,7 +6,7 @@
  */
 
 import type { RunEvent } from "./run_events.ts";
-import { ServiceClient, type ServiceClientOptions } from "./service_client.ts";
+import type { ServiceClient, ServiceClientOptions } from "./service_client.ts";
 import { type Operation, ServiceError } from "./service_error.ts";
 
 /** The single agent of the service (interface 1.4). */
@@ -50,14 +50,20 @@ export interface Gateway {
   ): AsyncGenerator<readonly RunEvent[]>;
 }
 
-/** The service behind a base URL. Dispose of it to close its connections. */
+/**
+ * The service behind a base URL. Dispose of it to close its connections.
+ *
+ * What speaks HTTP is loaded when it is needed: an editor need not wait for it at
+ * the start.
+ */
 export class RemoteGateway implements Gateway, AsyncDisposable {
-  readonly #client: ServiceClient;
+  readonly #options: ServiceClientOptions;
   readonly #draining = new Set<Promise<void>>();
+  #client: Promise<ServiceClient> | undefined;
   #runStream: Promise<typeof import("./run_stream.ts")> | undefined;
 
   constructor(options: ServiceClientOptions) {
-    this.#client = new ServiceClient(options);
+    this.#options = options;
   }
 
   async createThread(options: CallOptions = {}): Promise<string> {
@@ -67,7 +73,8 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       path: "/threads",
       signal,
     } as const;
-    const answer = await this.#client.post(request);
+    const client = await this.#connect();
+    const answer = await client.post(request);
     return idIn(answer, "thread_id", request.operation);
   }
 
@@ -86,7 +93,8 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       body: JSON.stringify({ agentName: AGENT_NAME, prompt, wait: false }),
       signal,
     } as const;
-    const answer = await this.#client.post(run);
+    const client = await this.#connect();
+    const answer = await client.post(run);
     const runId = idIn(answer, "run_id", run.operation);
     const stream = {
       operation: "stream run",
@@ -94,15 +102,20 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       headers: { ...headers, "accept": "text/event-stream" },
       signal,
     } as const;
-    // Loaded at the first run: an editor need not wait for it at the start.
     this.#runStream ??= import("./run_stream.ts");
     const { followRun } = await this.#runStream;
-    yield* followRun(this.#client, stream, (end) => this.#drain(end));
+    yield* followRun(client, stream, (end) => this.#drain(end));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#draining);
-    this.#client.close();
+    (await this.#client)?.close();
+  }
+
+  #connect(): Promise<ServiceClient> {
+    this.#client ??= import("./service_client.ts")
+      .then(({ ServiceClient }) => new ServiceClient(this.#options));
+    return this.#client;
   }
 
   #drain(end: Promise<void>): void {

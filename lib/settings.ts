@@ -20,6 +20,8 @@ export interface Settings {
   readonly apiKey: string;
   /** The validated base URL, without a trailing slash. */
   readonly baseUrl: string;
+  /** Whether its host is this machine: then no proxy may stand in between. */
+  readonly isLocal: boolean;
 }
 
 /** A setting is missing or not acceptable. The message names it and never shows its value. */
@@ -66,10 +68,7 @@ export function loadSettings(options: LoadSettingsOptions): Settings {
       );
     }
   }
-  return {
-    apiKey,
-    baseUrl: validateBaseUrl(baseUrl ?? DEFAULT_BASE_URL, source),
-  };
+  return { apiKey, ...validateBaseUrl(baseUrl ?? DEFAULT_BASE_URL, source) };
 }
 
 /**
@@ -83,9 +82,7 @@ export function maskKey(key: string): string {
   return `${key.slice(0, 4)}...${key.slice(-4)}`;
 }
 
-/** Whether a base URL's host is this machine: no proxy may stand in between. */
-export function isLoopback(baseUrl: string): boolean {
-  const { hostname } = new URL(baseUrl);
+function isLoopback({ hostname }: URL): boolean {
   return hostname === "localhost" || hostname === "[::1]" ||
     /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
@@ -115,7 +112,10 @@ function validateKey(value: string | undefined): string {
   return value;
 }
 
-function validateBaseUrl(value: string, source: string): string {
+function validateBaseUrl(
+  value: string,
+  source: string,
+): Pick<Settings, "baseUrl" | "isLocal"> {
   const text = value.trim();
   const url = URL.parse(text);
   const refuse = (reason: string) =>
@@ -130,12 +130,13 @@ function validateBaseUrl(value: string, source: string): string {
   if (/[?#]/.test(text)) {
     throw refuse("it holds a query or a fragment; leave them out");
   }
-  if (url.protocol === "http:" && !isLoopback(url.href)) {
+  const isLocal = isLoopback(url);
+  if (url.protocol === "http:" && !isLocal) {
     throw refuse(
       "http: would send the key in clear text; use https: (http: is for localhost, 127.0.0.0/8 and [::1])",
     );
   }
-  return url.href.replace(/\/+$/, "");
+  return { baseUrl: url.href.replace(/\/+$/, ""), isLocal };
 }
 
 function fromEnvironment(name: string): string | undefined {

@@ -12,16 +12,24 @@ export interface ByteSink {
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** The bytes of standard input as they come, each chunk valid until the next is asked for. */
-export async function* readChunks(
+/**
+ * The bytes of standard input as they come, each chunk valid until the next one
+ * is asked for. The first read begins at once.
+ */
+export function readChunks(
   input: { read(buffer: Uint8Array): Promise<number | null> },
 ): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(CHUNK_BYTES);
-  for (;;) {
-    const length = await input.read(buffer);
-    if (length === null) return;
-    yield buffer.subarray(0, length);
-  }
+  let reading = input.read(buffer);
+  reading.catch(() => {}); // who takes the first chunk is told
+  return (async function* () {
+    for (;;) {
+      const length = await reading;
+      if (length === null) return;
+      yield buffer.subarray(0, length);
+      reading = input.read(buffer);
+    }
+  })();
 }
 
 /** Standard output or standard error as a place where bytes go. */

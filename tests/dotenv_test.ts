@@ -142,6 +142,7 @@ Deno.test(".env: the base URL counts if the key stands there, too", () => {
   assertEquals(loadSettingsIn({ dotenv }, warnings), {
     apiKey: KEY,
     baseUrl: "https://a.example",
+    isLocal: false,
   });
   assertEquals(warnings, []);
 });
@@ -161,6 +162,7 @@ for (
     assertEquals(loadSettingsIn({ env, dotenv }, warnings), {
       apiKey: KEY,
       baseUrl: "https://the-brain.example",
+      isLocal: false,
     });
     assertEquals(warnings, [
       "Ignoring APP_BASE_URL in .env: it counts only if APP_API_KEY stands there too",

@@ -7,7 +7,6 @@ import {
 import {
   DEFAULT_BASE_URL,
   ignoreProxies,
-  isLoopback,
   maskKey,
   SettingsError,
 } from "../lib/settings.ts";
@@ -33,6 +32,7 @@ Deno.test("loadSettings() takes the key from APP_API_KEY (interface 2, 5.2)", ()
   assertEquals(loadSettingsIn({ env: { APP_API_KEY: KEY } }), {
     apiKey: KEY,
     baseUrl: DEFAULT_BASE_URL,
+    isLocal: false,
   });
 });
 
@@ -123,6 +123,7 @@ for (
     assertEquals(loadSettingsIn(surroundings, warnings), {
       apiKey: KEY,
       baseUrl,
+      isLocal: false,
     });
     assertEquals(warnings, []);
   });
@@ -264,9 +265,15 @@ for (
     ["https://host.example/localhost", false],
   ] as const
 ) {
-  Deno.test(`isLoopback() is ${expected} for ${baseUrl}`, () => {
-    assertEquals(isLoopback(baseUrl), expected);
-  });
+  Deno.test(
+    `loadSettings() takes ${baseUrl} for ${
+      expected ? "this machine" : "another machine"
+    }`,
+    () => {
+      const env = { APP_API_KEY: KEY };
+      assertEquals(loadSettingsIn({ baseUrl, env }).isLocal, expected);
+    },
+  );
 }
 
 Deno.test("ignoreProxies() forgets every proxy of the environment, in upper and lower case", () => {
