@@ -5,7 +5,7 @@
  */
 
 /** What is read of a body at once, and ahead: more when there is more. */
-const FEWEST_BYTES = 4 * 1024;
+const FEWEST_BYTES = 1024;
 const MOST_BYTES = 64 * 1024;
 
 /**
