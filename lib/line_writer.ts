@@ -9,23 +9,19 @@ import type { ByteSink } from "./standard_streams.ts";
 /** How many characters may wait before those who can wait have to. */
 const ROOM = 256 * 1024;
 
-/** How many characters are worth to be written at once. */
+/** How many characters are worth a write. */
 const ENOUGH = 16 * 1024;
 
 /** What is encoded and written at once. */
 const PIECE_BYTES = 256 * 1024;
 
-/**
- * Queues lines and writes what has gathered in one piece. Many
- * tasks can write at once.
- */
+/** Queues lines and writes what has gathered. Many tasks can write at once. */
 export class LineWriter {
   readonly #sink: ByteSink;
   readonly #encoder = new TextEncoder();
   readonly #failed = Promise.withResolvers<never>();
   #piece: Uint8Array<ArrayBuffer> | undefined;
-  readonly #departure = new Recurrence();
-  readonly #arrival = new Recurrence();
+  #progress = Promise.withResolvers<void>();
   #writing: Promise<void> | undefined;
   #lines: string[] = [];
   #queued = 0;
@@ -59,8 +55,8 @@ export class LineWriter {
    * Queues lines, each as soon as there is room for it, until the signal is
    * aborted.
    *
-   * If they are few, it resolves only when they are on their way: who writes
-   * what it reads then reads while earlier ones are written, and brings more.
+   * While few are being written it waits for that, too: what follows the lines
+   * gathers meanwhile, and comes in one piece with the next call.
    *
    * @param lines Asked for one at a time.
    */
@@ -68,20 +64,18 @@ export class LineWriter {
     lines: Iterable<string>,
     signal: AbortSignal,
   ): Promise<void> {
+    if (this.#queued > 0 && this.#queued < ENOUGH) await this.#progress.promise;
     for (const line of lines) {
       // Not by room(), which would let all who wait pass before the first writes.
-      while (this.#queued >= ROOM) await this.#arrival.next;
+      while (this.#queued >= ROOM) await this.#progress.promise;
       if (signal.aborted) return;
       this.write(line);
-    }
-    if (this.#lines.length > 0 && this.#queued < ENOUGH) {
-      await this.#departure.next;
     }
   }
 
   /** Resolves when fewer than `limit` characters wait to be written. */
   async room(limit: number): Promise<void> {
-    while (this.#queued >= limit) await this.#arrival.next;
+    while (this.#queued >= limit) await this.#progress.promise;
   }
 
   /**
@@ -100,18 +94,16 @@ export class LineWriter {
       while (this.#lines.length > 0) {
         const text = this.#lines.join("");
         this.#lines = [];
-        this.#departure.happen();
         await this.#writeText(text);
         this.#queued -= text.length;
-        this.#arrival.happen();
+        this.#advance();
       }
     } catch (error) {
       this.#broken = true;
       this.#lines = [];
       this.#failed.reject(error);
       this.#queued = 0;
-      this.#departure.happen();
-      this.#arrival.happen();
+      this.#advance();
     }
     this.#writing = undefined;
   }
@@ -126,20 +118,10 @@ export class LineWriter {
       start += read;
     }
   }
-}
 
-/** Something that happens again and again, and that several can wait for. */
-class Recurrence {
-  #next = Promise.withResolvers<void>();
-
-  /** Resolves when it happens the next time. */
-  get next(): Promise<void> {
-    return this.#next.promise;
-  }
-
-  happen(): void {
-    const { resolve } = this.#next;
-    this.#next = Promise.withResolvers();
+  #advance(): void {
+    const { resolve } = this.#progress;
+    this.#progress = Promise.withResolvers();
     resolve();
   }
 }
