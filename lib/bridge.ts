@@ -213,7 +213,7 @@ export class Bridge {
         headers: traceHeaders,
       });
       for await (const events of turn) {
-        // Formatted one by one, when there is room.
+        // Formatted one by one, as there is room for them.
         await this.#peer.sendInTurn(events.values().map(format), signal);
       }
     } catch (error) {

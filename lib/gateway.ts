@@ -37,9 +37,10 @@ export interface Gateway {
   createThread(options?: CallOptions): Promise<string>;
   /**
    * Triggers a run on a thread and follows it: `progress` any number of times,
-   * then `complete` once. Nothing is read ahead of who asks for the events.
+   * then `complete` once. No more than 64 KiB of the stream are read ahead of who
+   * asks for the events.
    *
-   * @returns The events, those together that came together.
+   * @returns The events, those together that came together, never none.
    * @throws {ServiceError} If the run cannot be started or followed.
    * @throws The signal's reason, if it is aborted.
    */

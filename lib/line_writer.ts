@@ -92,10 +92,11 @@ export class LineWriter {
     await undefined; // what is queued in the same moment goes along
     try {
       while (this.#lines.length > 0) {
-        const text = this.#lines.join("");
+        const lines = this.#lines;
+        const length = this.#queued;
         this.#lines = [];
-        await this.#writeText(text);
-        this.#queued -= text.length;
+        await this.#writeLines(lines);
+        this.#queued -= length;
         this.#advance();
       }
     } catch (error) {
@@ -108,15 +109,25 @@ export class LineWriter {
     this.#writing = undefined;
   }
 
-  /** In pieces: memory for a text of many megabytes would take longer to get. */
-  async #writeText(text: string): Promise<void> {
-    this.#piece ??= new Uint8Array(PIECE_BYTES);
-    for (let start = 0; start < text.length;) {
-      const rest = start === 0 ? text : text.slice(start);
-      const { read, written } = this.#encoder.encodeInto(rest, this.#piece);
-      await this.#sink.write(this.#piece.subarray(0, written));
-      start += read;
+  /** Writes lines in pieces: their text as a whole would take memory and time. */
+  async #writeLines(lines: readonly string[]): Promise<void> {
+    const piece = this.#piece ??= new Uint8Array(PIECE_BYTES);
+    let filled = 0;
+    for (const line of lines) {
+      for (let start = 0; start < line.length;) {
+        const { read, written } = this.#encoder.encodeInto(
+          line.slice(start),
+          piece.subarray(filled),
+        );
+        start += read;
+        filled += written;
+        if (start < line.length) {
+          await this.#sink.write(piece.subarray(0, filled));
+          filled = 0;
+        }
+      }
     }
+    await this.#sink.write(piece.subarray(0, filled));
   }
 
   #advance(): void {

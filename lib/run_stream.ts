@@ -34,8 +34,8 @@ import {
  * @param client Where the stream is requested from.
  * @param request The request for it.
  * @param drained Takes the promise of what goes on after `complete`.
- * @returns The events, those together that came together: `progress` any number
- * of times, then `complete` once.
+ * @returns The events, those together that came together, never none: `progress`
+ * any number of times, then `complete` once.
  * @throws {ServiceError} If the stream cannot be read up to `complete`.
  * @throws The signal's reason, if it is aborted.
  */
