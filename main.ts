@@ -15,7 +15,7 @@ import {
   type Settings,
   SettingsError,
 } from "./lib/settings.ts";
-import { readChunks, sink } from "./lib/standard_streams.ts";
+import { InputError, readChunks, sink } from "./lib/standard_streams.ts";
 import { VERSION } from "./lib/version.ts";
 
 const USAGE = `agent-gateway ${VERSION}: the client of a remote agent service
@@ -136,9 +136,15 @@ async function main(args: readonly string[]): Promise<number> {
   }
   for (const line of fetchWarning(Deno.version.deno)) warn(line);
   if (settings.isLocal) ignoreProxies();
-  return flags.bridge
-    ? await startBridge(settings, flags.verbose)
-    : await startInteractive(settings, flags.quiet);
+  try {
+    return flags.bridge
+      ? await startBridge(settings, flags.verbose)
+      : await startInteractive(settings, flags.quiet);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    writeError(`${error.message}\n`);
+    return 1;
+  }
 }
 
 function printText(text: string): number {

@@ -10,24 +10,37 @@ export interface ByteSink {
   write(bytes: Uint8Array): Promise<void>;
 }
 
+/** Standard input cannot be read. The message says why. */
+export class InputError extends Error {
+  override readonly name = "InputError";
+}
+
 const CHUNK_BYTES = 64 * 1024;
 
 /**
  * The bytes of standard input as they come, each chunk valid until the next one
  * is asked for. The first read begins at once.
+ *
+ * @throws {InputError} If it cannot be read.
  */
 export function readChunks(
   input: { read(buffer: Uint8Array): Promise<number | null> },
 ): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(CHUNK_BYTES);
-  let reading = input.read(buffer);
+  const read = () =>
+    input.read(buffer).catch((cause: Error) => {
+      throw new InputError(`Cannot read standard input: ${cause.message}`, {
+        cause,
+      });
+    });
+  let reading = read();
   reading.catch(() => {}); // who takes the first chunk is told
   return (async function* () {
     for (;;) {
       const length = await reading;
       if (length === null) return;
       yield buffer.subarray(0, length);
-      reading = input.read(buffer);
+      reading = read();
     }
   })();
 }

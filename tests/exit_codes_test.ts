@@ -1,4 +1,4 @@
-import { assertEquals, assertFalse } from "@std/assert";
+import { assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { Client, commandLine, settings } from "./client.ts";
 import { Editor } from "./editor.ts";
 import { hang } from "./service/behaviours.ts";
@@ -179,6 +179,32 @@ for (
       assertEquals(status, { success: code === 0, code, signal: null });
       assertEquals(stderr, "");
       await stdin.abort();
+    },
+  });
+}
+
+for (const args of [["--quiet"], ["--bridge"]]) {
+  Deno.test({
+    name:
+      `${args} with a folder for standard input: one line that says so, exit 1`,
+    ignore,
+    async fn() {
+      await using service = ReferenceService.start();
+      using folder = new Folder();
+      const child = spawn({
+        script: 'exec "$@" < .',
+        args,
+        env: settings(service),
+        cwd: folder.path,
+      });
+      await child.stdin.close();
+      const { code, stdout, stderr } = await child.output();
+
+      assertEquals([code, stdout.length], [1, 0]);
+      assertMatch(
+        new TextDecoder().decode(stderr),
+        /^Cannot read standard input: [^\n]+\n$/,
+      );
     },
   });
 }
