@@ -55,6 +55,13 @@ for (const [bytes, text] of INVALID) {
   });
 }
 
+Deno.test("readLines() reads a character that is cut at the end as U+FFFD", async () => {
+  assertEquals(await read([Uint8Array.of(0x61, 0x0a, 0x62, 0xc3)]), [
+    "a",
+    "b\ufffd",
+  ]);
+});
+
 Deno.test("readLines() counts bytes, and the limit itself is allowed", async () => {
   const text = encoder.encode("éé\nééé\naaaa\naaaaa\n");
 

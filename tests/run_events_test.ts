@@ -90,8 +90,8 @@ Deno.test("readRunEvents() refuses a line over the limit", async () => {
 
 const CURSORS: readonly (readonly [string, string, (string | undefined)[]])[] =
   [
-    ["counts when its event is delivered", "id: 1\nD\n\n", ["1"]],
-    ["counts when it follows its event", "D\nid: 1\n\n", ["1"]],
+    ["counts when its event is delivered", "id: 1\nD\n", ["1"]],
+    ["counts when it follows its event", "D\nid: 1\n", ["1"]],
     ["counts at the end of a block without an event", "id: 1\n\n", ["1"]],
     ["does not count before its event is there", "id: 1\n", []],
     ["is cleared by an empty id", "id: 1\nD\n\nid:\nD\n\n", ["1", undefined]],
