@@ -210,6 +210,9 @@ export function replyUpdate(sessionId: string, text: string): Outgoing {
   };
 }
 
+/** Stands for a text in a template, where nothing else holds it. */
+const HOLE = "%";
+
 /**
  * Writes the progress events of a session as lines. What all of them have in
  * common is written once, as they come by the hundred thousand.
@@ -217,21 +220,20 @@ export function replyUpdate(sessionId: string, text: string): Outgoing {
 export function progressFormatter(
   sessionId: string,
 ): (event: ProgressEvent) => string {
-  const same = progressUpdate(sessionId, {
+  const template = progressUpdate(sessionId, {
     event: "progress",
     node: HOLE,
     status: HOLE,
   });
-  const [start, colon, newline, meta, end] = formatMessage(same).split(HOLE);
+  const [start, colon, newline, meta, end] = formatMessage(template).split(
+    HOLE,
+  );
   return (event) => {
     const node = inQuotes(event.node);
     const status = inQuotes(event.status);
     return start + node + colon + status + newline + node + meta + status + end;
   };
 }
-
-/** Stands where a text goes, and nowhere else in a message. */
-const HOLE = "%";
 
 function inQuotes(text: string): string {
   return JSON.stringify(text).slice(1, -1);

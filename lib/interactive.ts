@@ -4,7 +4,7 @@
  * @module
  */
 
-import { MAX_LINE_BYTES } from "./byte_lines.ts";
+import { MAX_LINE_BYTES } from "./input_lines.ts";
 import { AGENT_NAME, type Gateway } from "./gateway.ts";
 import type { Terminal } from "./terminal.ts";
 import { VERSION } from "./version.ts";

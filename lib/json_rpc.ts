@@ -5,7 +5,7 @@
  */
 
 import { isJsonObject } from "./answer.ts";
-import { MAX_LINE_BYTES, readByteLines } from "./byte_lines.ts";
+import { MAX_LINE_BYTES, readInputLines } from "./input_lines.ts";
 
 /** The id of a request: a `bigint` where a `number` would round it. */
 export type RequestId = string | number | bigint | null;
@@ -105,7 +105,7 @@ export async function* readMessages(
   options: ReadMessagesOptions = {},
 ): AsyncGenerator<Incoming> {
   const { maxLineBytes = MAX_LINE_BYTES } = options;
-  for await (const line of readByteLines(source, { maxBytes: maxLineBytes })) {
+  for await (const line of readInputLines(source, { maxBytes: maxLineBytes })) {
     if (line === undefined) {
       yield invalid(
         null,

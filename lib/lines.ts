@@ -5,7 +5,7 @@
  */
 
 import { TextLineStream } from "@std/streams/text-line-stream";
-import { MAX_LINE_BYTES } from "./byte_lines.ts";
+import { MAX_LINE_BYTES } from "./input_lines.ts";
 
 const NEWLINE = 0x0a;
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { MAX_LINE_BYTES } from "./byte_lines.ts";
+import { MAX_LINE_BYTES } from "./input_lines.ts";
 import { isTooLong, readLines } from "./lines.ts";
 
 /** The run advances through a node (interface 6). */

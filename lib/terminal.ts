@@ -5,7 +5,7 @@
  * @module
  */
 
-import { readByteLines } from "./byte_lines.ts";
+import { readInputLines } from "./input_lines.ts";
 import { plainLine, plainText } from "./plain_text.ts";
 import type { ProgressEvent } from "./run_events.ts";
 import type { ByteSink } from "./standard_streams.ts";
@@ -75,7 +75,7 @@ export class PlainTerminal implements Terminal {
 
   constructor(options: TerminalOptions) {
     this.#options = options;
-    this.#lines = readByteLines(options.stdin);
+    this.#lines = readInputLines(options.stdin);
   }
 
   async readLine(): Promise<Input> {

@@ -209,8 +209,7 @@ export class Conversation {
 
   /** Lets everything happen that can, which needs no time in memory. */
   async #rest(): Promise<void> {
-    // What is written waits for what else can happen at the same time.
-    for (let turn = 0; turn < 3; turn++) await setImmediate();
+    await setImmediate();
     if (this.#violation !== undefined) throw this.#violation;
     if (this.#reads) assertEquals(this.#model.overdue, []);
   }

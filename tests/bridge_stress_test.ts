@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { settings } from "./client.ts";
 import { Editor } from "./editor.ts";
+import { randomNumbers } from "./random_numbers.ts";
 import { type Behaviour, events } from "./service/behaviours.ts";
 import { sleep } from "./service/byte_stream.ts";
 import { ReferenceService } from "./service/service.ts";
@@ -11,17 +12,6 @@ import { complete, progress } from "./service/stream_events.ts";
 const SEED = Number(
   Deno.env.get("STRESS_SEED") ?? crypto.getRandomValues(new Uint32Array(1))[0],
 );
-
-/** Numbers from 0 up to a limit, the same ones for the same seed (mulberry32). */
-function randomNumbers(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) % limit;
-  };
-}
 
 /** Sends a cancellation of a prompt, in each way that there is. */
 const CANCELS: readonly ((

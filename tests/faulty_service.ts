@@ -125,7 +125,6 @@ export function operationOf({ head }: Pick<RawRequest, "head">): Operation {
 export class AbsentService implements AsyncDisposable {
   readonly #at: Operation;
   readonly #port: number;
-  readonly #left = Promise.withResolvers<void>();
   #listener: Deno.TcpListener | undefined;
   #served: Promise<void> = Promise.resolve();
 
@@ -142,11 +141,6 @@ export class AbsentService implements AsyncDisposable {
     return `http://${QUIET_HOST}:${this.#port}`;
   }
 
-  /** Resolves when nobody listens. */
-  get left(): Promise<void> {
-    return this.#left.promise;
-  }
-
   /** Listens again, for good. */
   return(): void {
     this.#listener = Deno.listen({ hostname: QUIET_HOST, port: this.#port });
@@ -161,7 +155,6 @@ export class AbsentService implements AsyncDisposable {
   #leave(): void {
     this.#listener?.close();
     this.#listener = undefined;
-    this.#left.resolve();
   }
 
   async #serve(

@@ -11,7 +11,9 @@
  * @module
  */
 import { parseArgs } from "@std/cli/parse-args";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type BridgeMessage, BridgeProcess } from "../tests/bridge_process.ts";
+import { type Random, randomNumbers } from "../tests/random_numbers.ts";
 import {
   answer,
   type Behaviour,
@@ -211,22 +213,4 @@ function misbehave(service: ReferenceService, random: Random): void {
 
 function mebibytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(0)} MiB`;
-}
-
-function sleep(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
-/** Yields a number from 0 up to a limit. */
-type Random = (limit: number) => number;
-
-/** The same numbers for the same seed (mulberry32). */
-function randomNumbers(seed: number): Random {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) % limit;
-  };
 }

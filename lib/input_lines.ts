@@ -15,8 +15,8 @@ const NEWLINE = 0x0a;
 /** The bytes that are set aside for a line before more are needed. */
 const CAPACITY = 64 * 1024;
 
-/** Options of {@linkcode readByteLines}. */
-export interface ReadByteLinesOptions {
+/** Options of {@linkcode readInputLines}. */
+export interface ReadInputLinesOptions {
   /** The most bytes that a line may hold. The default is {@linkcode MAX_LINE_BYTES}. */
   readonly maxBytes?: number;
 }
@@ -33,9 +33,9 @@ export interface ReadByteLinesOptions {
  * @returns The lines, without their ends; `undefined` in place of one that is
  * over the limit.
  */
-export async function* readByteLines(
+export async function* readInputLines(
   source: AsyncIterable<Uint8Array>,
-  options: ReadByteLinesOptions = {},
+  options: ReadInputLinesOptions = {},
 ): AsyncGenerator<string | undefined> {
   const { maxBytes = MAX_LINE_BYTES } = options;
   const line = new PartialLine(maxBytes);
