@@ -2,7 +2,7 @@
  * Draws the numbers of a benchmark run: how many times as good as each peer the
  * bridge is.
  *
- *     deno run -P=bench tools/bench/chart.ts [dist/bench.json [docs/performance.svg]]
+ *     deno run -q -P=bench tools/bench/chart.ts [dist/bench.json [docs/performance.svg]]
  *
  * @module
  */
@@ -143,6 +143,11 @@ if (import.meta.main) {
     json = `${ROOT}/dist/bench.json`,
     svg = `${ROOT}/docs/performance.svg`,
   ] = Deno.args;
-  const report: Report = JSON.parse(await Deno.readTextFile(json));
-  await Deno.writeTextFile(svg, drawChart(report));
+  const text = await Deno.readTextFile(json).catch((error: Error) => {
+    console.error(
+      `Cannot read the numbers: ${error.message}; run deno task bench first`,
+    );
+    Deno.exit(1);
+  });
+  await Deno.writeTextFile(svg, drawChart(JSON.parse(text)));
 }
