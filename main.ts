@@ -6,7 +6,7 @@
  */
 
 import { parseArgs } from "@std/cli/parse-args";
-import { fetchWarning } from "./lib/fetch_warning.ts";
+import { fetchWarning } from "./lib/deno_fetch_warning.ts";
 import {
   DEFAULT_BASE_URL,
   ignoreProxies,
@@ -182,7 +182,9 @@ async function startBridge(
   // Everything that is under way is dropped with the process.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
   const log = verbose
-    ? new (await import("./lib/verbose_log.ts")).VerboseLog(sink(Deno.stderr))
+    ? new (await import("./lib/bridge/verbose_log.ts")).VerboseLog(
+      sink(Deno.stderr),
+    )
     : undefined;
   const gateway = new RemoteGateway({
     ...settings,
@@ -208,7 +210,7 @@ async function startInteractive(
 ): Promise<number> {
   const { RemoteGateway } = await import("./lib/gateway.ts");
   const { runInteractive } = await import("./lib/interactive.ts");
-  const { openTerminal } = await import("./lib/open_terminal.ts");
+  const { openTerminal } = await import("./lib/interactive/open_terminal.ts");
   const leave = (code: number) => {
     terminal[Symbol.dispose]();
     Deno.exit(code);

@@ -5,9 +5,12 @@
  * @module
  */
 
-import type { RunEvent } from "./run_events.ts";
-import type { ServiceClient, ServiceClientOptions } from "./service_client.ts";
-import { type Operation, ServiceError } from "./service_error.ts";
+import type { RunEvent } from "./gateway/run_events.ts";
+import type {
+  ServiceClient,
+  ServiceClientOptions,
+} from "./gateway/service_client.ts";
+import { type Operation, ServiceError } from "./gateway/service_error.ts";
 
 /** The single agent of the service (interface 1.4). */
 export const AGENT_NAME = "the-brain";
@@ -61,7 +64,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   readonly #options: ServiceClientOptions;
   readonly #draining = new Set<Promise<void>>();
   #client: Promise<ServiceClient> | undefined;
-  #runStream: Promise<typeof import("./run_stream.ts")> | undefined;
+  #runStream: Promise<typeof import("./gateway/run_stream.ts")> | undefined;
 
   constructor(options: ServiceClientOptions) {
     this.#options = options;
@@ -103,7 +106,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       headers: { ...headers, "accept": "text/event-stream" },
       signal,
     } as const;
-    this.#runStream ??= import("./run_stream.ts");
+    this.#runStream ??= import("./gateway/run_stream.ts");
     const { followRun } = await this.#runStream;
     yield* followRun(client, stream, (end) => this.#drain(end));
   }
@@ -114,7 +117,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   }
 
   #connect(): Promise<ServiceClient> {
-    this.#client ??= import("./service_client.ts")
+    this.#client ??= import("./gateway/service_client.ts")
       .then(({ ServiceClient }) => new ServiceClient(this.#options));
     return this.#client;
   }

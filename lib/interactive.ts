@@ -6,7 +6,7 @@
 
 import { MAX_LINE_BYTES } from "./input_lines.ts";
 import { AGENT_NAME, type Gateway } from "./gateway.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "./interactive/terminal.ts";
 import { VERSION } from "./version.ts";
 
 /** Options of {@linkcode runInteractive}. */

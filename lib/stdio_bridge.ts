@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type Answered, Bridge } from "./bridge.ts";
+import { type Answered, Bridge } from "./bridge/methods.ts";
 import type { Gateway } from "./gateway.ts";
-import { formatMessage, readMessages } from "./json_rpc.ts";
+import { formatMessage, readMessages } from "./bridge/json_rpc.ts";
 import { LineWriter } from "./line_writer.ts";
 import type { ByteSink } from "./standard_streams.ts";
 

@@ -7,7 +7,7 @@
  * @module
  */
 import { TextLineStream } from "@std/streams/text-line-stream";
-import { ReferenceService } from "../tests/service/service.ts";
+import { ReferenceService } from "../tests/support/service/service.ts";
 import { goOnAfterStop } from "./go_on_after_stop.ts";
 import { sameFlags } from "./stand_ins.ts";
 

@@ -10,10 +10,10 @@
  *
  * @module
  */
-import { settings } from "../tests/client.ts";
-import { Screen } from "../tests/screen.ts";
-import { GatedStream } from "../tests/service/gated_stream.ts";
-import { ReferenceService } from "../tests/service/service.ts";
+import { settings } from "../tests/support/client_process.ts";
+import { Screen } from "../tests/support/tmux_screen.ts";
+import { GatedStream } from "../tests/support/service/gated_stream.ts";
+import { ReferenceService } from "../tests/support/service/service.ts";
 import { terminalSvg } from "./terminal_svg.ts";
 
 const PICTURE = `${import.meta.dirname}/../docs/session.svg`;

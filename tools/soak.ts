@@ -12,8 +12,11 @@
  */
 import { parseArgs } from "@std/cli/parse-args";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BridgeMessage, BridgeProcess } from "../tests/bridge_process.ts";
-import { type Random, randomNumbers } from "../tests/random_numbers.ts";
+import {
+  type BridgeMessage,
+  BridgeProcess,
+} from "../tests/support/bridge_process.ts";
+import { type Random, randomNumbers } from "../tests/support/random_numbers.ts";
 import {
   answer,
   type Behaviour,
@@ -23,9 +26,9 @@ import {
   hang,
   json,
   redirect,
-} from "../tests/service/behaviours.ts";
-import { ReferenceService } from "../tests/service/service.ts";
-import { complete, progress } from "../tests/service/stream_events.ts";
+} from "../tests/support/service/behaviours.ts";
+import { ReferenceService } from "../tests/support/service/service.ts";
+import { complete, progress } from "../tests/support/service/stream_events.ts";
 
 const SESSIONS = 50;
 /** What a run that hangs is cancelled after, at the latest, in milliseconds. */

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { readRunEvents } from "../../lib/run_events.ts";
+import { readRunEvents } from "../../lib/gateway/run_events.ts";
 
 const [parser, file = "", chunkBytes, passes] = Deno.args;
 const bytes = Deno.readFileSync(file);

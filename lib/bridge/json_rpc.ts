@@ -1,0 +1,208 @@
+/**
+ * JSON-RPC 2.0 over lines: lines to messages and back.
+ *
+ * @module
+ */
+
+import { isJsonObject } from "../gateway/json_answer.ts";
+import { MAX_LINE_BYTES, readInputLines } from "../input_lines.ts";
+
+/** The id of a request: a `bigint` where a `number` would round it. */
+export type RequestId = string | number | bigint | null;
+
+/** The error codes in use (interface 7; below -32000: JSON-RPC 2.0, section 5.1). */
+export const ErrorCode = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  /** The service rejected the key (ACP: authentication required). */
+  authRequired: -32000,
+  /** No such session (ACP: resource not found). */
+  resourceNotFound: -32002,
+} as const;
+
+/** A call that wants an answer. */
+export interface Request {
+  readonly kind: "request";
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: unknown;
+}
+
+/** A call that is never answered. */
+export interface Notification {
+  readonly kind: "notification";
+  readonly method: string;
+  readonly params: unknown;
+}
+
+/** A line that is no call. It is answered with the error. */
+export interface Invalid {
+  readonly kind: "invalid";
+  readonly id: RequestId;
+  readonly error: RpcError;
+}
+
+/** What a peer can say that concerns us. */
+export type Incoming = Request | Notification | Invalid;
+
+/** What we can say to a peer. `jsonrpc` is added when it is written. */
+export type Outgoing =
+  | { readonly id: RequestId; readonly result: unknown }
+  | { readonly id: RequestId; readonly error: ErrorObject }
+  | { readonly method: string; readonly params: unknown };
+
+/** The `error` of a response. */
+export interface ErrorObject {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** Options of {@linkcode RpcError}. */
+export interface RpcErrorOptions extends ErrorOptions {
+  /** Details for a program, sent along. */
+  readonly data?: unknown;
+}
+
+/** An error that a request is answered with. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  /** One of {@linkcode ErrorCode}. */
+  readonly code: number;
+  readonly #data: unknown;
+
+  constructor(code: number, message: string, options: RpcErrorOptions = {}) {
+    super(message, options);
+    this.code = code;
+    this.#data = options.data;
+  }
+
+  /** The error as it travels. */
+  toObject(): ErrorObject {
+    const { code, message } = this;
+    return this.#data === undefined
+      ? { code, message }
+      : { code, message, data: this.#data };
+  }
+}
+
+/** Options of {@linkcode readMessages}. */
+export interface ReadMessagesOptions {
+  /** The most bytes that a line may hold. The default is 64 MiB. */
+  readonly maxLineBytes?: number;
+}
+
+/**
+ * Reads the peer's messages, one from each line. Blank lines and responses (we
+ * ask nothing) are skipped; a line that cannot be understood is an
+ * {@linkcode Invalid}, and the next line is read as if nothing had been.
+ */
+export async function* readMessages(
+  source: AsyncIterable<Uint8Array>,
+  options: ReadMessagesOptions = {},
+): AsyncGenerator<Incoming> {
+  const { maxLineBytes = MAX_LINE_BYTES } = options;
+  for await (const line of readInputLines(source, { maxBytes: maxLineBytes })) {
+    if (line === undefined) {
+      yield invalid(
+        null,
+        ErrorCode.invalidRequest,
+        `Invalid request: the line is longer than ${maxLineBytes} bytes`,
+      );
+    } else if (line.trim() !== "") {
+      const message = parseMessage(line);
+      if (message !== undefined) yield message;
+    }
+  }
+}
+
+// TypeScript does not know these two yet.
+const { parse, rawJSON } = JSON as unknown as {
+  parse(
+    text: string,
+    reviver?: (
+      key: string,
+      value: unknown,
+      context: { readonly source?: string },
+    ) => unknown,
+  ): unknown;
+  rawJSON(json: string): unknown;
+};
+
+// An id of ACP has 64 bits, a number 53.
+const LONG_ID = /"(?:id|requestId)"\s*:\s*-?\d{16}/;
+
+function exactId(
+  key: string,
+  value: unknown,
+  { source = "" }: { readonly source?: string },
+): unknown {
+  return (key === "id" || key === "requestId") && /^-?\d{16,20}$/.test(source)
+    ? BigInt(source)
+    : value;
+}
+
+function parseMessage(line: string): Incoming | undefined {
+  let message: unknown;
+  try {
+    message = parse(line, LONG_ID.test(line) ? exactId : undefined);
+  } catch {
+    return invalid(
+      null,
+      ErrorCode.parseError,
+      "Parse error: the line is not valid JSON",
+    );
+  }
+  if (!isJsonObject(message)) {
+    return invalid(
+      null,
+      ErrorCode.invalidRequest,
+      Array.isArray(message)
+        ? "Invalid request: batches are not supported"
+        : "Invalid request: the line is not a JSON object",
+    );
+  }
+  const { id, method, params } = message;
+  if (typeof method === "string") {
+    if (id === undefined) return { kind: "notification", method, params };
+    if (isRequestId(id)) return { kind: "request", id, method, params };
+    return invalid(
+      null,
+      ErrorCode.invalidRequest,
+      "Invalid request: id is not a string, a number or null",
+    );
+  }
+  if (method === undefined && ("result" in message || "error" in message)) {
+    return undefined;
+  }
+  return invalid(
+    isRequestId(id) ? id : null,
+    ErrorCode.invalidRequest,
+    "Invalid request: method is not a string",
+  );
+}
+
+function isRequestId(id: unknown): id is RequestId {
+  return typeof id === "string" || Number.isFinite(id) ||
+    typeof id === "bigint" || id === null;
+}
+
+function invalid(id: RequestId, code: number, message: string): Invalid {
+  return { kind: "invalid", id, error: new RpcError(code, message) };
+}
+
+/** Writes a message as one line. */
+export function formatMessage(message: Outgoing): string {
+  const exact = "id" in message && typeof message.id === "bigint"
+    ? { ...message, id: rawJSON(`${message.id}`) }
+    : message;
+  return JSON.stringify({ jsonrpc: "2.0", ...exact }) + "\n";
+}
+
+/** A word of the peer's as it can stand in an error message: not too much of it. */
+export function quote(word: string): string {
+  return JSON.stringify(word.length > 100 ? `${word.slice(0, 100)}...` : word);
+}

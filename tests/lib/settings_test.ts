@@ -1,0 +1,293 @@
+import {
+  assert,
+  assertEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import {
+  DEFAULT_BASE_URL,
+  ignoreProxies,
+  maskKey,
+  SettingsError,
+} from "../../lib/settings.ts";
+import { loadSettingsIn } from "../support/settings_environment.ts";
+
+const KEY = "test-key-0123456789";
+
+for (
+  const [key, masked] of [
+    ["", "undefined"],
+    ["a", "****"],
+    ["12345678", "****"],
+    ["123456789", "1234...6789"],
+    [KEY, "test...6789"],
+  ] as const
+) {
+  Deno.test(`maskKey() shows ${JSON.stringify(key)} as ${masked} (interface 5.5)`, () => {
+    assertEquals(maskKey(key), masked);
+  });
+}
+
+Deno.test("loadSettings() takes the key from APP_API_KEY (interface 2, 5.2)", () => {
+  assertEquals(loadSettingsIn({ env: { APP_API_KEY: KEY } }), {
+    apiKey: KEY,
+    baseUrl: DEFAULT_BASE_URL,
+    isLocal: false,
+  });
+});
+
+Deno.test("loadSettings() trims the key", () => {
+  const env = { APP_API_KEY: ` \t${KEY}\r\n` };
+  assertEquals(loadSettingsIn({ env }).apiKey, KEY);
+});
+
+Deno.test("loadSettings() accepts a key of any printable ASCII but the space", () => {
+  const codes = Array.from({ length: 0x7e - 0x20 }, (_, index) => 0x21 + index);
+  const key = String.fromCharCode(...codes);
+  assertEquals(key.length, 94);
+  assertEquals(loadSettingsIn({ env: { APP_API_KEY: key } }).apiKey, key);
+});
+
+for (const key of [undefined, "", " ", "\t\r\n", "\u00a0"]) {
+  Deno.test(`loadSettings() takes the key ${JSON.stringify(key)} for none (interface 7)`, () => {
+    assertThrows(
+      () => loadSettingsIn({ env: { APP_API_KEY: key } }),
+      SettingsError,
+      "APP_API_KEY is not set: ",
+    );
+  });
+}
+
+for (
+  const key of [
+    "two words",
+    "two\twords",
+    "two\nlines",
+    "schl\u00fcssel",
+    "no\u00a0break",
+    "zero\u200bwidth",
+    "emoji\u{1f511}",
+    "escape\x1b[2J",
+    "delete\x7f",
+    "control\x01",
+    "\ufffd\ufffd",
+  ]
+) {
+  Deno.test(`loadSettings() refuses the key ${JSON.stringify(key)} without showing it`, () => {
+    const { message } = assertThrows(
+      () => loadSettingsIn({ env: { APP_API_KEY: key } }),
+      SettingsError,
+    );
+    assertEquals(
+      message,
+      "APP_API_KEY is malformed: a key is printable ASCII without spaces; copy it again",
+    );
+  });
+}
+
+Deno.test("loadSettings() does not fall back to .env if the key of the environment is malformed", () => {
+  assertThrows(
+    () =>
+      loadSettingsIn({
+        env: { APP_API_KEY: "two words" },
+        dotenv: `APP_API_KEY=${KEY}`,
+      }),
+    SettingsError,
+    "APP_API_KEY is malformed",
+  );
+});
+
+for (
+  const [where, surroundings, baseUrl] of [
+    ["--base-url before all others", {
+      baseUrl: "https://flag.example",
+      env: { APP_BASE_URL: "https://variable.example" },
+      dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=https://file.example`,
+    }, "https://flag.example"],
+    ["APP_BASE_URL before .env", {
+      env: { APP_BASE_URL: "https://variable.example" },
+      dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=https://file.example`,
+    }, "https://variable.example"],
+    [".env if APP_BASE_URL is blank", {
+      env: { APP_BASE_URL: " " },
+      dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=https://file.example`,
+    }, "https://file.example"],
+    ["the built-in one if all others are blank", {
+      env: { APP_BASE_URL: "" },
+      dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=' '`,
+    }, "https://the-brain.example"],
+  ] as const
+) {
+  Deno.test(`loadSettings() takes the base URL from ${where}`, () => {
+    const warnings: string[] = [];
+    assertEquals(loadSettingsIn(surroundings, warnings), {
+      apiKey: KEY,
+      baseUrl,
+      isLocal: false,
+    });
+    assertEquals(warnings, []);
+  });
+}
+
+for (
+  const [given, baseUrl] of [
+    ["https://host.example", "https://host.example"],
+    ["  https://host.example\n", "https://host.example"],
+    ["HTTPS://HOST.EXAMPLE", "https://host.example"],
+    ["https://host.example:8443", "https://host.example:8443"],
+    ["https://host.example:443", "https://host.example"],
+    ["https://host.example/", "https://host.example"],
+    ["https://host.example///", "https://host.example"],
+    ["https://host.example/api/v1", "https://host.example/api/v1"],
+    ["https://host.example/api/v1//", "https://host.example/api/v1"],
+    ["https://host.example/a%20b", "https://host.example/a%20b"],
+    ["https://host.example/@team", "https://host.example/@team"],
+    ["https://b\u00fccher.example", "https://xn--bcher-kva.example"],
+    ["https://10.0.0.1", "https://10.0.0.1"],
+    ["http://localhost", "http://localhost"],
+    ["http://LocalHost:8080/api/", "http://localhost:8080/api"],
+    ["http://127.0.0.1:8080", "http://127.0.0.1:8080"],
+    ["http://127.255.255.254", "http://127.255.255.254"],
+    ["http://127.1", "http://127.0.0.1"],
+    ["http://[::1]:8080", "http://[::1]:8080"],
+    ["http://[0:0:0:0:0:0:0:1]", "http://[::1]"],
+  ] as const
+) {
+  Deno.test(`loadSettings() makes ${JSON.stringify(given)} the base URL ${baseUrl}`, () => {
+    const env = { APP_API_KEY: KEY, APP_BASE_URL: given };
+    assertEquals(loadSettingsIn({ env }).baseUrl, baseUrl);
+  });
+}
+
+const NOT_ABSOLUTE = "not an absolute URL";
+const USER_INFO = "user info";
+const QUERY = "a query or a fragment";
+const CLEAR_TEXT = "http: would send the key in clear text";
+
+for (
+  const [given, reason] of [
+    ["host.example", NOT_ABSOLUTE],
+    ["/threads", NOT_ABSOLUTE],
+    ["//host.example", NOT_ABSOLUTE],
+    ["https:", NOT_ABSOLUTE],
+    ["https://", NOT_ABSOLUTE],
+    ["https:host.example", NOT_ABSOLUTE],
+    ["https:/host.example", NOT_ABSOLUTE],
+    ["https:///host.example", NOT_ABSOLUTE],
+    ["https:\\\\host.example", NOT_ABSOLUTE],
+    ["https://host.example\\@other.example", NOT_ABSOLUTE],
+    ["http://127.0.0.1\\.other.example", NOT_ABSOLUTE],
+    ["https://host.exa\tmple", NOT_ABSOLUTE],
+    ["https://host.example/two words", NOT_ABSOLUTE],
+    ["https://host.example:99999", NOT_ABSOLUTE],
+    ["ftp://host.example", NOT_ABSOLUTE],
+    ["file:///etc/passwd", NOT_ABSOLUTE],
+    ["ws://localhost", NOT_ABSOLUTE],
+    ["javascript://localhost", NOT_ABSOLUTE],
+    ["https://user@host.example", USER_INFO],
+    ["https://user:secret@host.example", USER_INFO],
+    ["https://:secret@host.example", USER_INFO],
+    ["https://@host.example", USER_INFO],
+    ["http://127.0.0.1@host.example", USER_INFO],
+    ["https://host.example?tenant=a", QUERY],
+    ["https://host.example/?", QUERY],
+    ["https://host.example/#", QUERY],
+    ["https://host.example/#part", QUERY],
+    ["http://localhost#@host.example", QUERY],
+    ["http://host.example", CLEAR_TEXT],
+    ["http://10.0.0.1", CLEAR_TEXT],
+    ["http://0.0.0.0", CLEAR_TEXT],
+    ["http://128.0.0.1", CLEAR_TEXT],
+    ["http://127.0.0.1.host.example", CLEAR_TEXT],
+    ["http://localhost.host.example", CLEAR_TEXT],
+    ["http://notlocalhost", CLEAR_TEXT],
+    ["http://[::2]", CLEAR_TEXT],
+    ["http://[::]", CLEAR_TEXT],
+  ] as const
+) {
+  Deno.test(`loadSettings() refuses the base URL ${JSON.stringify(given)}: ${reason}`, () => {
+    for (
+      const [source, surroundings] of [
+        ["APP_BASE_URL", { env: { APP_API_KEY: KEY, APP_BASE_URL: given } }],
+        ["--base-url", { env: { APP_API_KEY: KEY }, baseUrl: given }],
+        ["APP_BASE_URL in .env", {
+          dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL='${given}'`,
+        }],
+      ] as const
+    ) {
+      const { message } = assertThrows(
+        () => loadSettingsIn(surroundings),
+        SettingsError,
+        `${source} cannot be used: `,
+      );
+      assertStringIncludes(message, reason);
+    }
+  });
+}
+
+Deno.test("loadSettings() does not show the base URL that it refuses", () => {
+  const env = {
+    APP_API_KEY: KEY,
+    APP_BASE_URL: `https://me:${KEY}@host.example`,
+  };
+  const { message } = assertThrows(
+    () => loadSettingsIn({ env }),
+    SettingsError,
+  );
+  assertEquals(
+    message,
+    "APP_BASE_URL cannot be used: it holds user info; the key goes into APP_API_KEY",
+  );
+});
+
+Deno.test("loadSettings() refuses a blank --base-url, whatever else is set", () => {
+  assertThrows(
+    () =>
+      loadSettingsIn({
+        baseUrl: " ",
+        env: { APP_API_KEY: KEY, APP_BASE_URL: "https://host.example" },
+      }),
+    SettingsError,
+    "--base-url cannot be used: ",
+  );
+});
+
+for (
+  const [baseUrl, expected] of [
+    ["http://localhost:8080", true],
+    ["https://localhost", true],
+    ["http://127.0.0.1", true],
+    ["http://127.9.8.7/api", true],
+    ["http://[::1]:8080", true],
+    ["https://localhost.host.example", false],
+    ["https://127.0.0.1.host.example", false],
+    ["https://128.0.0.1", false],
+    ["https://host.example/localhost", false],
+  ] as const
+) {
+  Deno.test(
+    `loadSettings() takes ${baseUrl} for ${
+      expected ? "this machine" : "another machine"
+    }`,
+    () => {
+      const env = { APP_API_KEY: KEY };
+      assertEquals(loadSettingsIn({ baseUrl, env }).isLocal, expected);
+    },
+  );
+}
+
+Deno.test("ignoreProxies() forgets every proxy of the environment, in upper and lower case", () => {
+  const names = ["http_proxy", "https_proxy", "all_proxy"]
+    .flatMap((name) => [name, name.toUpperCase()]);
+  const before = names.map((name) => Deno.env.get(name));
+  try {
+    for (const name of names) Deno.env.set(name, "http://127.0.0.1:1");
+    ignoreProxies();
+    assert(names.every((name) => Deno.env.get(name) === undefined));
+  } finally {
+    names.forEach((name, index) => {
+      const value = before[index];
+      if (value !== undefined) Deno.env.set(name, value);
+    });
+  }
+});

@@ -1,0 +1,276 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  client,
+  type ClientContext,
+  type ContentBlock,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  RequestError,
+  type SessionNotification,
+} from "@agentclientprotocol/sdk";
+import { settings } from "../support/client_process.ts";
+import { Editor } from "../support/editor.ts";
+import { json } from "../support/service/behaviours.ts";
+import { GatedStream } from "../support/service/gated_stream.ts";
+import { ReferenceService } from "../support/service/service.ts";
+
+/** What the official library makes of the bridge. */
+interface Connection {
+  readonly agent: ClientContext;
+  /** Every update so far. */
+  readonly updates: readonly SessionNotification[];
+  /** Resolves when so many updates have come. */
+  arrival(count: number): Promise<void>;
+}
+
+/**
+ * Connects the official library's client to the program, which may ask it
+ * nothing and has to say nothing on standard error.
+ */
+async function withOfficialClient(
+  service: ReferenceService,
+  use: (connection: Connection) => Promise<void>,
+): Promise<void> {
+  await using editor = new Editor({ env: settings(service) });
+  const { readable, writable } = editor.streams;
+  const updates: SessionNotification[] = [];
+  const unexpected: string[] = [];
+  let arrived = Promise.withResolvers<void>();
+  const app = client({ name: "conformance" })
+    .onNotification("session/update", ({ params }) => {
+      updates.push(params);
+      arrived.resolve();
+      arrived = Promise.withResolvers();
+    })
+    .onRequest("*", ({ method }) => void unexpected.push(method))
+    .onNotification("*", ({ method }) => void unexpected.push(method));
+  await app.connectWith(ndJsonStream(writable, readable), async (agent) => {
+    const arrival = async (count: number) => {
+      while (updates.length < count) await arrived.promise;
+    };
+    await use({ agent, updates, arrival });
+  });
+  const { code, stderr } = await editor.finish(); // checks each line, too
+  assertEquals([code, stderr, unexpected], [0, "", []]);
+}
+
+async function newSession(agent: ClientContext): Promise<string> {
+  const { sessionId } = await agent.request("session/new", {
+    cwd: "/",
+    mcpServers: [],
+  });
+  return sessionId;
+}
+
+async function initialize(agent: ClientContext): Promise<void> {
+  await agent.request("initialize", { protocolVersion: PROTOCOL_VERSION });
+}
+
+const text = (text: string): ContentBlock => ({ type: "text", text });
+
+Deno.test("the official client agrees with the bridge on version 1", async () => {
+  await using service = ReferenceService.start();
+  await withOfficialClient(service, async ({ agent }) => {
+    for (const protocolVersion of [PROTOCOL_VERSION, 2, 99]) {
+      const result = await agent.request("initialize", {
+        protocolVersion,
+        clientCapabilities: { fs: { readTextFile: true }, terminal: true },
+        clientInfo: { name: "conformance", version: "1.0.0" },
+      });
+
+      assertEquals(result.protocolVersion, 1);
+      assertEquals(result.agentInfo?.name, "agent-gateway");
+      assertEquals(result.agentCapabilities?.loadSession, false);
+      assertEquals(result.agentCapabilities?.promptCapabilities, {
+        image: false,
+        audio: false,
+        embeddedContext: true,
+      });
+      assertEquals(result.agentCapabilities?.sessionCapabilities?.close, {});
+      assertEquals(result.authMethods, []);
+    }
+    const list = await agent.request<{ agents: { id: string }[] }>(
+      "agents/list",
+    );
+    assertEquals(list.agents.map(({ id }) => id), ["the-brain"]);
+  });
+});
+
+Deno.test("the official client prompts with each kind of block that is offered", async () => {
+  await using service = ReferenceService.start();
+  await withOfficialClient(service, async ({ agent, updates }) => {
+    await initialize(agent);
+    const sessionId = await newSession(agent);
+
+    const { stopReason } = await agent.request("session/prompt", {
+      sessionId,
+      prompt: [
+        text("look at"),
+        { type: "resource_link", name: "notes", uri: "file:///notes.md" },
+        {
+          type: "resource",
+          resource: { uri: "file:///a.ts", text: "let a;" },
+        },
+      ],
+    });
+
+    assertEquals(stopReason, "end_turn");
+    assertEquals(
+      updates.map(({ update }) => [
+        update.sessionUpdate,
+        "content" in update && update.content,
+      ]),
+      [
+        ["agent_thought_chunk", text("plan: started\n")],
+        ["agent_thought_chunk", text("recall: no earlier prompt\n")],
+        ["agent_thought_chunk", text("write: started\n")],
+        ["agent_thought_chunk", text("write: done\n")],
+        [
+          "agent_message_chunk",
+          text(
+            'You said: look at\n[notes](file:///notes.md)\n<context uri="file:///a.ts">\nlet a;\n</context>',
+          ),
+        ],
+      ],
+    );
+  });
+});
+
+Deno.test("the official client reads a session's text with its own helpers", async () => {
+  await using service = ReferenceService.start();
+  await withOfficialClient(service, async ({ agent }) => {
+    await initialize(agent);
+    using session = await agent.buildSession("/").start();
+
+    const response = session.prompt("6 * 7");
+
+    assertEquals(await session.readText(), "6 * 7 = 42");
+    assertEquals((await response).stopReason, "end_turn");
+  });
+});
+
+Deno.test("the official client cancels in the middle of a run, and prompts again", async () => {
+  await using service = ReferenceService.start();
+  await withOfficialClient(service, async ({ agent, updates, arrival }) => {
+    await initialize(agent);
+    const sessionId = await newSession(agent);
+    const other = await newSession(agent);
+    const gate = new GatedStream();
+    service.misbehave("stream", gate.behaviour);
+    const response = agent.request("session/prompt", {
+      sessionId,
+      prompt: [text("hello")],
+    });
+    gate.progress("plan", "started");
+    await arrival(1);
+
+    await agent.notify("session/cancel", { sessionId });
+    assertEquals((await response).stopReason, "cancelled");
+    await gate.dropped;
+
+    const [next] = await Promise.all(
+      [sessionId, other].map((sessionId) =>
+        agent.request("session/prompt", { sessionId, prompt: [text("hello")] })
+      ),
+    );
+    assertEquals(next?.stopReason, "end_turn");
+    const own = updates.filter((update) => update.sessionId === sessionId);
+    assertEquals([own.length, updates.length], [1 + 5, 1 + 5 + 5]);
+  });
+});
+
+Deno.test("the official client's own cancellation of a request answers the prompt", async () => {
+  await using service = ReferenceService.start();
+  await withOfficialClient(service, async ({ agent, arrival }) => {
+    await initialize(agent);
+    const sessionId = await newSession(agent);
+    const gate = new GatedStream();
+    service.misbehave("stream", gate.behaviour);
+    const controller = new AbortController();
+    const response = agent.request(
+      "session/prompt",
+      { sessionId, prompt: [text("hello")] },
+      { cancellationSignal: controller.signal },
+    );
+    gate.progress("plan", "started");
+    await arrival(1);
+
+    controller.abort(); // sends $/cancel_request
+
+    assertEquals((await response).stopReason, "cancelled");
+    await gate.dropped;
+  });
+});
+
+Deno.test("the official client closes sessions, one of them in the middle of a run", async () => {
+  await using service = ReferenceService.start();
+  await withOfficialClient(service, async ({ agent }) => {
+    await initialize(agent);
+    const idle = await newSession(agent);
+    const running = await newSession(agent);
+    const gate = new GatedStream();
+    service.misbehave("stream", gate.behaviour);
+    const response = agent.request("session/prompt", {
+      sessionId: running,
+      prompt: [text("hello")],
+    });
+    await gate.opened;
+
+    for (const sessionId of [idle, running]) {
+      assertEquals(await agent.request("session/close", { sessionId }), {});
+      const refused = await assertRejects(
+        () =>
+          agent.request("session/prompt", { sessionId, prompt: [text("hi")] }),
+        RequestError,
+      );
+      assertEquals(refused.code, -32002);
+    }
+
+    assertEquals((await response).stopReason, "cancelled");
+  });
+});
+
+Deno.test("the official client gets errors that it can read, and goes on", async () => {
+  await using service = ReferenceService.start();
+  await withOfficialClient(service, async ({ agent }) => {
+    const fails = async (call: Promise<unknown>) => {
+      const { code, data } = await assertRejects(() => call, RequestError);
+      return [code, data];
+    };
+    const before = await fails(newSession(agent));
+    await initialize(agent);
+    const sessionId = await newSession(agent);
+    const ask = (prompt: ContentBlock[]) =>
+      agent.request("session/prompt", { sessionId, prompt });
+    const image = { type: "image", data: "", mimeType: "image/png" } as const;
+    service.misbehave("create thread", json({}, 401));
+
+    const errors = [
+      before,
+      await fails(newSession(agent)),
+      await fails(ask([text("please fail")])),
+      await fails(ask([text("please break off")])),
+      await fails(ask([text("what is this?"), image])),
+      await fails(ask([])),
+      await fails(agent.request("session/load", {
+        sessionId,
+        cwd: "/",
+        mcpServers: [],
+      })),
+      await fails(agent.request("_conformance/unknown")),
+    ];
+
+    assertEquals(errors, [
+      [-32600, undefined],
+      [-32000, { operation: "create thread", status: 401 }],
+      [-32603, { operation: "create run", status: 500 }],
+      [-32603, { operation: "stream run" }],
+      [-32602, undefined],
+      [-32602, undefined],
+      [-32601, undefined],
+      [-32601, undefined],
+    ]);
+    await agent.notify("_conformance/unknown", {});
+    assertEquals((await ask([text("hello")])).stopReason, "end_turn");
+  });
+});

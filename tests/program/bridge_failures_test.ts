@@ -1,0 +1,217 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { settings } from "../support/client_process.ts";
+import { Editor, type Response } from "../support/editor.ts";
+import {
+  answer,
+  type Behaviour,
+  body,
+  events,
+  json,
+  redirect,
+} from "../support/service/behaviours.ts";
+import type { Operation } from "../support/service/recorded_request.ts";
+import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import { progress } from "../support/service/stream_events.ts";
+import { QUIET_HOST } from "../support/unreachable.ts";
+
+/** A way in which the service fails, and what the editor is told. */
+interface Failure {
+  readonly behaviour: Behaviour;
+  /** What stands in the message, besides the operation. */
+  readonly reason: RegExp;
+  readonly code?: number;
+  readonly status?: number;
+  /** How often the client tries. Once unless told. */
+  readonly times?: number;
+}
+
+const STATUSES: readonly Failure[] = [
+  {
+    behaviour: json({ message: "out of order" }, 500),
+    reason: /answered 500.*: out of order$/,
+    status: 500,
+  },
+  {
+    behaviour: answer(404, "no such thing"),
+    reason: /answered 404.*: no such thing$/,
+    status: 404,
+  },
+  ...[401, 403].map((status) => ({
+    behaviour: json({ error: `wrong: ${TEST_KEY}` }, status),
+    reason: /key was rejected.*: wrong: test\.\.\.cdef$/,
+    code: -32000,
+    status,
+  })),
+  {
+    behaviour: answer(429, "slow down", { "retry-after": "0" }),
+    reason: /answered 429.*: slow down$/,
+    status: 429,
+    times: 4,
+  },
+  {
+    behaviour: redirect("https://elsewhere.example/threads"),
+    reason: /redirect to https:\/\/elsewhere\.example\b/,
+    status: 302,
+  },
+];
+
+/** Answers to a `POST` that hold no id. */
+function idFailures(field: string): readonly Failure[] {
+  return [
+    ...STATUSES,
+    { behaviour: json({}), reason: new RegExp(` no ${field}`) },
+    {
+      behaviour: json({ [field]: 7 }),
+      reason: new RegExp(` malformed ${field}`),
+    },
+    {
+      behaviour: json({ [field]: null }),
+      reason: new RegExp(` malformed ${field}`),
+    },
+    { behaviour: json({ [field]: "" }), reason: new RegExp(` empty ${field}`) },
+    {
+      behaviour: json({ [field]: ".." }),
+      reason: new RegExp(` malformed ${field}`),
+    },
+    {
+      behaviour: answer(200, "<html>"),
+      reason: /not a JSON object/,
+      status: 200,
+    },
+    { behaviour: json([]), reason: /not a JSON object/, status: 200 },
+    { behaviour: answer(204), reason: /not a JSON object/, status: 204 },
+    {
+      behaviour: body(['{"thread_id'], { end: "break" }),
+      reason: /connection/,
+    },
+  ];
+}
+
+const FAILURES: Readonly<Record<Operation, readonly Failure[]>> = {
+  "create thread": idFailures("thread_id"),
+  "create run": idFailures("run_id"),
+  "stream": [
+    ...STATUSES,
+    {
+      behaviour: events([progress("plan", "started")]),
+      reason: /stream ended before the run completed/,
+    },
+    {
+      behaviour: answer(204),
+      reason: /stream ended before the run completed/,
+    },
+    {
+      behaviour: events([progress("plan", "started")], { end: "break" }),
+      reason: /connection/,
+    },
+    {
+      behaviour: events([], { end: "break" }),
+      reason: /connection/,
+      times: 2,
+    },
+  ],
+};
+
+/** The operations as errors name them, and how their messages begin. */
+const NAMES: Readonly<Record<Operation, readonly [string, string]>> = {
+  "create thread": ["create thread", "Cannot create a thread: "],
+  "create run": ["create run", "Cannot start a run: "],
+  "stream": ["stream run", "Cannot follow the run: "],
+};
+
+for (const operation of ["create thread", "create run", "stream"] as const) {
+  Deno.test(`a failure at "${operation}" answers an error, and the next request works (interface 7)`, async (t) => {
+    await using service = ReferenceService.start();
+    await using editor = new Editor({ env: settings(service) });
+    const sessionId = await editor.newSession();
+    const ask = () =>
+      operation === "create thread"
+        ? editor.request("session/new")
+        : editor.prompt(sessionId, "hello");
+
+    for (const failure of FAILURES[operation]) {
+      const { behaviour, reason, code = -32603, status, times } = failure;
+      await t.step(`${code} ${reason}`, async () => {
+        service.misbehave(operation, behaviour, times);
+
+        const { error } = await ask();
+        const next = await ask();
+
+        const [name, start] = NAMES[operation];
+        assertEquals(error?.message.slice(0, start.length), start);
+        assertMatch(error?.message ?? "", reason);
+        assertEquals([error?.code, error?.data], [
+          code,
+          status === undefined
+            ? { operation: name }
+            : { operation: name, status },
+        ]);
+        assertEquals(next.error, undefined);
+      });
+    }
+    assertEquals((await editor.finish()).stderr, "");
+  });
+}
+
+Deno.test("a service that is down is an error of each session/new (interface 7)", async () => {
+  const listener = Deno.listen({ hostname: QUIET_HOST, port: 0 });
+  const env = settings({ url: `http://${QUIET_HOST}:${listener.addr.port}` });
+  listener.close();
+  await using editor = new Editor({ env });
+  await editor.request("initialize");
+
+  assertRefused(await editor.request("session/new"), "create thread");
+  assertRefused(await editor.request("session/new"), "create thread");
+});
+
+const LAST_ANSWERS = [
+  { operation: "create run", answers: ['{"thread_id":"t"}'] },
+  {
+    operation: "stream run",
+    answers: ['{"thread_id":"t"}', '{"run_id":"r"}'],
+  },
+];
+for (const { operation, answers } of LAST_ANSWERS) {
+  Deno.test(`a service that goes down before "${operation}" is an error of the prompt (interface 7)`, async () => {
+    const listener = Deno.listen({ hostname: QUIET_HOST, port: 0 });
+    const url = `http://${QUIET_HOST}:${listener.addr.port}`;
+    const served = serve(listener, answers);
+    await using editor = new Editor({ env: settings({ url }) });
+    const sessionId = await editor.newSession();
+
+    const response = await editor.prompt(sessionId, "hello");
+    const list = await editor.request("agents/list");
+
+    assertRefused(response, operation);
+    assertEquals(list.result.agents.length, 1);
+    await served;
+  });
+}
+
+/** Gives these answers; nobody listens any more when the last one is given. */
+async function serve(
+  listener: Deno.TcpListener,
+  answers: readonly string[],
+): Promise<void> {
+  for (const [i, content] of answers.entries()) {
+    using connection = await listener.accept();
+    const bytes = new Uint8Array(4096);
+    let request = "";
+    while (!/^content-length: 0\r|\}$/m.test(request)) {
+      const length = await connection.read(bytes) ?? 0;
+      request += new TextDecoder().decode(bytes.subarray(0, length));
+    }
+    if (i === answers.length - 1) listener.close();
+    await connection.write(new TextEncoder().encode(
+      `HTTP/1.1 200 OK\r\ncontent-length: ${content.length}\r\n\r\n${content}`,
+    ));
+  }
+}
+
+function assertRefused(
+  { error }: Pick<Response, "error">,
+  operation: string,
+): void {
+  assertEquals([error?.code, error?.data], [-32603, { operation }]);
+  assertMatch(error?.message ?? "", /refused/);
+}

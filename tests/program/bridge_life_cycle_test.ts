@@ -1,0 +1,195 @@
+import { assert, assertEquals } from "@std/assert";
+import { settings } from "../support/client_process.ts";
+import { Editor } from "../support/editor.ts";
+import { events } from "../support/service/behaviours.ts";
+import { GatedStream } from "../support/service/gated_stream.ts";
+import { ReferenceService } from "../support/service/service.ts";
+import { complete, progress } from "../support/service/stream_events.ts";
+
+const MIB = 1024 * 1024;
+
+/** A run that has begun: its stream is open, and its first update has arrived. */
+async function beginRun(service: ReferenceService, editor: Editor) {
+  const gate = new GatedStream();
+  service.misbehave("stream", gate.behaviour);
+  const sessionId = await editor.newSession();
+  const id = await editor.send("session/prompt", {
+    sessionId,
+    prompt: "hello",
+  });
+  gate.progress("plan", "started");
+  await editor.update(sessionId, "plan: started\n");
+  return { gate, sessionId, id };
+}
+
+Deno.test("input that ends behind the last of three requests: all are answered, exit 0", async () => {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  const sessionId = await editor.newSession();
+  const prompt = { sessionId, prompt: "hello" };
+  const lines = [
+    { id: "a", method: "session/prompt", params: prompt },
+    { id: "b", method: "session/new" },
+    { id: "c", method: "agents/list" },
+  ].map((message) => JSON.stringify(message));
+
+  const { code, stderr } = await editor.client.finish(lines.join("\n"));
+
+  assertEquals([code, stderr], [0, ""]);
+  assertEquals((await editor.response("a")).result, { stopReason: "end_turn" });
+  assertEquals(typeof (await editor.response("b")).result.sessionId, "string");
+  assertEquals((await editor.response("c")).result.agents.length, 1);
+  assertEquals(editor.texts(sessionId, "agent_message_chunk").length, 1);
+});
+
+Deno.test("input that ends during a run: the run is finished and answered, exit 0", async () => {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  const { gate, sessionId, id } = await beginRun(service, editor);
+
+  await editor.client.closeInput();
+  gate.progress("plan", "done");
+  await editor.update(sessionId, "plan: done\n");
+  gate.complete("Done.");
+  const { code, stderr } = await editor.finish();
+
+  assertEquals([code, stderr], [0, ""]);
+  const { result } = await editor.response(id);
+  assertEquals(result, { stopReason: "end_turn" });
+  assertEquals(editor.texts(sessionId, "agent_message_chunk"), ["Done."]);
+});
+
+Deno.test("input that ends at once: nothing is said, exit 0", async () => {
+  await using editor = new Editor();
+
+  assertEquals(await editor.finish(), { code: 0, stdout: "", stderr: "" });
+});
+
+for (const [signal, exitCode] of [["SIGTERM", 143], ["SIGINT", 130]] as const) {
+  Deno.test({
+    name: `${signal} drops a run at once: exit ${exitCode}`,
+    ignore: Deno.build.os === "windows", // It has no signals.
+    async fn() {
+      await using service = ReferenceService.start();
+      await using editor = new Editor({ env: settings(service) });
+      const { gate, id } = await beginRun(service, editor);
+
+      editor.client.kill(signal);
+      const { code, stderr } = await editor.client.output();
+
+      assertEquals([code, stderr], [exitCode, ""]);
+      await gate.dropped;
+      assert(
+        !editor.messages.some((message) =>
+          "id" in message && message.id === id
+        ),
+      );
+    },
+  });
+}
+
+Deno.test("a reader that is gone in the middle of a run ends the program silently: exit 0", async () => {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  const { gate } = await beginRun(service, editor);
+
+  await editor.client.stdout.close();
+  gate.progress("plan", "done"); // the next write
+  const { code, stderr } = await editor.client.output();
+
+  assertEquals([code, stderr], [0, ""]);
+  await gate.dropped;
+});
+
+Deno.test("a reader that is gone before an answer ends the program silently: exit 0", async () => {
+  await using editor = new Editor();
+
+  await editor.client.stdout.close();
+  await editor.send("agents/list");
+  const { code, stderr } = await editor.client.output();
+
+  assertEquals([code, stderr], [0, ""]);
+});
+
+Deno.test("a prompt of 1 MiB and its reply travel in one line each", async () => {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  const sessionId = await editor.newSession();
+  const prompt = "é\n😀".repeat(MIB / 7);
+
+  const { result } = await editor.prompt(sessionId, prompt);
+
+  assertEquals(result, { stopReason: "end_turn" });
+  const [reply = ""] = editor.texts(sessionId, "agent_message_chunk");
+  assert(reply === `You said: ${prompt}`, "the prompt has changed on its way");
+});
+
+Deno.test("a reply of 5 MiB travels in one line", async () => {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  const sessionId = await editor.newSession();
+  const text = "line ü\n".repeat(5 * MIB / 8);
+  service.misbehave("stream", events([complete(text)]));
+
+  const { result } = await editor.prompt(sessionId, "hello");
+
+  assertEquals(result, { stopReason: "end_turn" });
+  const [reply = ""] = editor.texts(sessionId, "agent_message_chunk");
+  assert(reply === text, "the reply has changed on its way");
+});
+
+/** The memory of a process that is in use, in bytes (Linux alone). */
+async function residentMemory(pid: number): Promise<number> {
+  // Deno reads nothing in /proc without all permissions.
+  const { stdout } = await new Deno.Command("cat", {
+    args: [`/proc/${pid}/status`],
+  }).output();
+  const status = new TextDecoder().decode(stdout);
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+}
+
+Deno.test({
+  name:
+    "an editor that does not read a run of 100,000 events costs no memory, and loses nothing",
+  ignore: Deno.build.os !== "linux", // Only there memory can be asked for so.
+  async fn() {
+    const COUNT = 100_000;
+    const status = "x".repeat(1000);
+    let taken = 0;
+    function* steps() {
+      for (; taken < COUNT; taken++) yield progress(`${taken}`, status);
+      yield complete("Done.");
+    }
+    await using service = ReferenceService.start();
+    await using editor = new Editor({ env: settings(service) });
+    const sessionId = await editor.newSession();
+    await editor.prompt(sessionId, "hello");
+    service.misbehave("stream", events(steps, { chunkSize: 16_384 }));
+    const before = await residentMemory(editor.client.pid);
+
+    editor.client.stdout.pause();
+    const id = await editor.send("session/prompt", { sessionId, prompt: "x" });
+    await service.waitFor("stream", 2);
+    // Nothing tells that the stream stands still but that no event is taken.
+    let most = before;
+    let seen = -1;
+    for (let still = 0; still < 20; still++) {
+      if (taken > seen) still = 0;
+      seen = taken;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+      most = Math.max(most, await residentMemory(editor.client.pid));
+    }
+    const takenUnread = taken;
+    editor.client.stdout.resume();
+    await editor.finish();
+    const { result } = await editor.response(id);
+
+    assert(takenUnread < COUNT, "the service could send everything");
+    const grown = Math.round((most - before) / MIB);
+    assert(grown < 64, `resident memory grew by ${grown} MiB`);
+    assertEquals(result, { stopReason: "end_turn" });
+    const texts = editor.texts(sessionId, "agent_thought_chunk").slice(4);
+    assertEquals(texts.length, COUNT);
+    assert(texts.every((text, i) => text === `${i}: ${status}\n`));
+  },
+});

@@ -1,0 +1,174 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
+import { runClient, settings } from "../support/client_process.ts";
+import { Editor } from "../support/editor.ts";
+import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+
+const UNUSABLE = "http://host.example";
+
+for (
+  const [args, named] of [
+    [["--nonsense"], '"--nonsense"'],
+    [["--nonsense=x"], '"--nonsense=x"'],
+    [["--no-bridge"], '"--no-bridge"'],
+    [["--Bridge"], '"--Bridge"'],
+    [["--b"], '"--b"'],
+    [["--h"], '"--h"'],
+    [["--base-url.x"], '"--base-url.x"'],
+    [["--__proto__"], '"--__proto__"'],
+    [["-bridge"], '"-bridge"'],
+    [["-x"], '"-x"'],
+    [["-bx"], '"-bx"'],
+    [["-5"], '"-5"'],
+    [["-"], '"-"'],
+    [["hello"], '"hello"'],
+    [[""], '""'],
+    [["two\nlines"], '"two\\nlines"'],
+    [["--help", "hello"], '"hello"'],
+    [["--bridge=x"], '"--bridge=x"'],
+    [["--bridge=true"], '"--bridge=true"'],
+    [["--bridge="], '"--bridge="'],
+    [["--bridge", "false"], '"false"'],
+    [["--help=x"], '"--help=x"'],
+    [["--version", "1"], '"1"'],
+    [["--quiet=0"], '"--quiet=0"'],
+    [["--verbose", "very"], '"very"'],
+    [["-b5"], '"5"'],
+    [["-b=x"], '"-b=x"'],
+    [["-b="], '"-b="'],
+    [["-b", "x"], '"x"'],
+    [["-bh", "x"], '"x"'],
+    [["-b--help"], '"--help"'],
+    [["--base-url"], "--base-url"],
+    [["--base-url="], "--base-url"],
+    [["--base-url", ""], "--base-url"],
+    [["--base-url", "--bridge"], "--base-url"],
+    [["--base-url", "-b"], "--base-url"],
+    [["--base-url", "--", UNUSABLE], "--base-url"],
+    [["--base-url", UNUSABLE, "--base-url"], "--base-url"],
+    [["--base-url", UNUSABLE, "hello"], '"hello"'],
+    [["--", "hello"], '"hello"'],
+    [["--bridge", "--", "--help"], '"--help"'],
+    [["--", ""], '""'],
+  ] as const
+) {
+  Deno.test(`${JSON.stringify(args)} is wrong usage: exit 2, and one line names ${named}`, async () => {
+    const { code, stdout, stderr } = await runClient({ args });
+
+    assertEquals(code, 2);
+    assertEquals(stdout, "");
+    assertMatch(stderr, /^[^\n]+; see agent-gateway --help\n$/);
+    assertStringIncludes(stderr, named);
+  });
+}
+
+for (
+  const args of [
+    ["--help"],
+    ["-h"],
+    ["--bridge", "--help"],
+    ["--help", "-b"],
+    ["-bh"],
+    ["-hb"],
+    ["--help", "--version"],
+    ["--help", "--base-url", UNUSABLE],
+    ["--help", "--"],
+  ]
+) {
+  Deno.test(`${JSON.stringify(args)} prints the usage without a key: exit 0 (interface 1)`, async () => {
+    const { code, stdout, stderr } = await runClient({ args, env: {} });
+
+    assertEquals(code, 0);
+    assertEquals(stderr, "");
+    assertMatch(stdout, /\n\nUsage: agent-gateway \[OPTIONS\]\n/);
+    for (
+      const part of [
+        ...["-b, --bridge", "--base-url URL", "-q, --quiet", "--verbose"],
+        ...["-h, --help", "-V, --version", "APP_API_KEY", "APP_BASE_URL"],
+      ]
+    ) assertStringIncludes(stdout, part);
+  });
+}
+
+for (const args of [["--version"], ["-V"], ["-bV"]]) {
+  Deno.test(`${JSON.stringify(args)} prints the version without a key: exit 0`, async () => {
+    const { code, stdout, stderr } = await runClient({ args, env: {} });
+
+    assertEquals(code, 0);
+    assertEquals(stderr, "");
+    assertMatch(
+      stdout,
+      /^agent-gateway \S+ \(deno \d+\.\d+\.\d+, \w+(?:-\w+){2,3}\)\n$/,
+    );
+    assertEquals(stdout.split(" ")[1], config.version);
+  });
+}
+
+for (
+  const args of [
+    (url: string) => ["--base-url", url],
+    (url: string) => [`--base-url=${url}/`],
+    (url: string) => ["--base-url", UNUSABLE, "--base-url", url],
+    (url: string) => [`--base-url=${UNUSABLE}`, "-q", `--base-url=${url}`],
+  ]
+) {
+  const shown = JSON.stringify(args("URL"));
+
+  Deno.test(`${shown} reaches the service at URL: the last --base-url wins, also over APP_BASE_URL`, async () => {
+    await using service = ReferenceService.start();
+
+    const { code, stdout } = await runClient({
+      args: args(service.url),
+      env: { APP_API_KEY: TEST_KEY, APP_BASE_URL: UNUSABLE },
+      stdin: "6 * 7\n",
+    });
+
+    assertEquals(code, 0);
+    assertEquals(stdout, "6 * 7 = 42\n");
+    assertEquals(service.requests.length, 3);
+  });
+}
+
+for (const [args, shown] of [[[], "no argument"], [["-b"], "-b"]] as const) {
+  Deno.test(`with ${shown}, a refused --base-url is a start-up failure: exit 1`, async () => {
+    const { code, stdout, stderr } = await runClient({
+      args: [...args, "--base-url", UNUSABLE],
+    });
+
+    assertEquals(code, 1);
+    assertEquals(stdout, "");
+    assertMatch(stderr, /^--base-url cannot be used: http: [^\n]+\n$/);
+  });
+}
+
+for (const args of [["--bridge"], ["-b"], ["-bq", "--verbose"], ["-b", "-b"]]) {
+  Deno.test(`${JSON.stringify(args)} runs bridge mode (interface 1)`, async () => {
+    const initialize = { jsonrpc: "2.0", id: 1, method: "initialize" };
+
+    const { code, stdout } = await runClient({
+      args,
+      stdin: JSON.stringify(initialize) + "\n",
+    });
+
+    assertEquals(code, 0);
+    assertEquals(JSON.parse(stdout).result.capabilities, { agents: true });
+  });
+}
+
+Deno.test("--bridge takes --base-url as well", async () => {
+  await using service = ReferenceService.start({ prefix: "/api/v1" });
+  await using editor = new Editor({ args: ["--base-url", service.url] });
+
+  assertEquals(typeof await editor.newSession(), "string");
+  assertEquals(service.requests[0]?.path, "/api/v1/threads");
+});
+
+Deno.test("no argument runs interactive mode (interface 1)", async () => {
+  await using service = ReferenceService.start();
+
+  const { code, stdout, stderr } = await runClient({ env: settings(service) });
+
+  assertEquals(code, 0);
+  assertEquals(stdout, "");
+  assertMatch(stderr, /^agent-gateway .*\n(?:.*\n)*thread .*\n$/);
+});

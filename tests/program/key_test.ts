@@ -1,0 +1,156 @@
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import { Client, settings } from "../support/client_process.ts";
+import { Editor } from "../support/editor.ts";
+import {
+  answer,
+  type Behaviour,
+  json,
+  redirect,
+} from "../support/service/behaviours.ts";
+import { GatedStream } from "../support/service/gated_stream.ts";
+import type { RecordedRequest } from "../support/service/recorded_request.ts";
+import { ReferenceService } from "../support/service/service.ts";
+
+/** With every character that some encoding escapes, as in base64 and beyond. */
+const KEY = `sk+live/4f=8&a<b>"c'd%e$f~Zz`;
+const MASK = "sk+l...f~Zz";
+
+const hex = (character: string) => character.charCodeAt(0).toString(16);
+
+/** How a service may spell the key in what it echoes. */
+const SPELLINGS: Readonly<Record<string, (key: string) => string>> = {
+  "as it is": (key) => key,
+  "escaped for JSON": (key) => JSON.stringify(key).slice(1, -1),
+  "escaped for JSON with slashes": (key) =>
+    JSON.stringify(key).slice(1, -1).replaceAll("/", "\\/"),
+  "escaped for JSON in HTML": (key) =>
+    key.replaceAll(/[<>&"'+]/g, (character) => `\\u00${hex(character)}`),
+  "encoded for a URL": encodeURIComponent,
+  "encoded for a URL in lower case": (key) =>
+    encodeURIComponent(key).replaceAll(/%../g, (code) => code.toLowerCase()),
+  "encoded for a URL to the last character": (key) =>
+    Array.from(key, (character) => `%${hex(character)}`).join(""),
+  "escaped for HTML": (key) =>
+    key.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
+      .replaceAll(">", "&gt;").replaceAll('"', "&#34;")
+      .replaceAll("'", "&#x27;").replaceAll("+", "&#43;"),
+  "with control characters within": (key) =>
+    Array.from(key).join("\x1b[0m").replace("l", "\x1b]0;l\x07l\x00"),
+};
+
+/** Says that the key is wrong, with an echo of the request's headers. */
+function echo(spell: (key: string) => string): Behaviour {
+  return (request) => {
+    const key = request.headers.get("x-api-key") ?? "";
+    const headers = `X-API-Key: ${spell(key)}; Accept: */*`;
+    return answer(401, `<pre>${headers}</pre>`)();
+  };
+}
+
+/** What a key looks like in plain, whatever else was done to it. */
+function assertHidden(text: string): void {
+  const plain = decode(text);
+  for (const part of [KEY, "live", "4f=8", "%e$f"]) {
+    assertFalse(plain.includes(part), plain);
+  }
+}
+
+function decode(text: string): string {
+  return text.replaceAll(
+    /%([0-9a-f]{2})|\\u00([0-9a-f]{2})/gi,
+    (_, a, b) => String.fromCharCode(Number.parseInt(a ?? b, 16)),
+  );
+}
+
+for (const [how, spell] of Object.entries(SPELLINGS)) {
+  Deno.test(`a key that an error echoes ${how} is masked for the editor and on standard error`, async () => {
+    await using service = ReferenceService.start({ key: KEY });
+    const env = { APP_API_KEY: KEY, APP_BASE_URL: service.url };
+    const message =
+      "Cannot start a run: the service answered 401, the API key " +
+      `was rejected (check APP_API_KEY): <pre>X-API-Key: ${MASK}; Accept: */*</pre>`;
+
+    service.misbehave("create run", echo(spell), 2);
+    await using client = new Client({ args: ["--quiet"], env });
+    const { stderr } = await client.finish("a\n");
+    await using editor = new Editor({ env });
+    const { error } = await editor.prompt(await editor.newSession(), "a");
+
+    assertEquals(stderr, `Error: ${message}\n`);
+    assertEquals(error?.message, message);
+    assertHidden(editor.client.stdout.text);
+  });
+}
+
+Deno.test("the key reaches no origin but the configured one, and no URL and no body", async () => {
+  await using service = ReferenceService.start();
+  await using elsewhere = ReferenceService.start();
+  const env = settings(service);
+  for (const operation of ["create thread", "create run", "stream"] as const) {
+    for (const status of [301, 302, 303, 307, 308]) {
+      service.misbehave(
+        operation,
+        redirect(`${elsewhere.url}/threads?from=${operation}`, status),
+      );
+    }
+  }
+  // What an answer says of other places is no place to go to.
+  const links = { thread_id: "t", url: elsewhere.url, location: elsewhere.url };
+  service.misbehave("create thread", json(links));
+
+  await using editor = new Editor({ env });
+  await editor.request("initialize");
+  for (let refused = 0; refused < 5; refused++) {
+    const { error } = await editor.request("session/new");
+    assertEquals(error?.data, {
+      operation: "create thread",
+      status: [301, 302, 303, 307, 308][refused],
+    });
+  }
+  await editor.request("session/new");
+  const sessionId = await editor.newSession();
+  for (let refused = 0; refused < 10; refused++) {
+    assert((await editor.prompt(sessionId, "hello")).error);
+  }
+  assertEquals((await editor.prompt(sessionId, "hello")).error, undefined);
+
+  assertEquals(elsewhere.requests, []);
+  for (const request of service.requests) assertInHeaderAlone(request, env);
+});
+
+function assertInHeaderAlone(
+  { method, path, headers, body }: RecordedRequest,
+  { APP_API_KEY }: ReturnType<typeof settings>,
+): void {
+  assertEquals(headers.get("x-api-key"), APP_API_KEY);
+  for (const [name, value] of headers) {
+    if (name !== "x-api-key") assertFalse(value.includes(APP_API_KEY), name);
+  }
+  assertFalse(`${method} ${path} ${body}`.includes(APP_API_KEY));
+}
+
+Deno.test({
+  name: "the command line and the title of the process do not hold the key",
+  ignore: Deno.build.os !== "linux", // It shows them in /proc.
+  async fn() {
+    await using service = ReferenceService.start();
+    const env = settings(service);
+    const gate = new GatedStream();
+    service.misbehave("stream", gate.behaviour);
+    await using client = new Client({ env });
+    await client.write("hello\n");
+    await gate.opened; // Everything has been set up by now.
+
+    // Deno itself reads nothing there without --allow-all.
+    const args = ["cmdline", "comm", "status"]
+      .map((name) => `/proc/${client.pid}/${name}`);
+    const shown = await new Deno.Command("cat", { args }).output();
+    gate.complete("Hello!");
+    const { code } = await client.finish();
+
+    assertEquals(code, 0);
+    assert(shown.success);
+    const text = new TextDecoder().decode(shown.stdout);
+    assertFalse(text.includes(env.APP_API_KEY), text);
+  },
+});

@@ -1,0 +1,218 @@
+import { assert, assertEquals, assertLess } from "@std/assert";
+import type { ProcessUsage } from "../../tools/bench/process_usage.ts";
+import { BridgeProcess } from "../support/bridge_process.ts";
+
+const MIB = 1024 * 1024;
+
+/** Memory is looked up where Linux has it. */
+const ignore = Deno.build.os !== "linux";
+
+/** A service that does nothing but answer, with this as its only stream. */
+function serve(stream: () => Iterable<Uint8Array>) {
+  const abort = new AbortController();
+  let ids = 0;
+  const server = Deno.serve(
+    {
+      hostname: "127.0.0.1",
+      port: 0,
+      signal: abort.signal,
+      onListen: () => {},
+    },
+    async (request) => {
+      await request.body?.cancel();
+      if (request.method === "GET") {
+        return new Response(ReadableStream.from(stream()), {
+          headers: { "content-type": "text/event-stream" },
+        });
+      }
+      const id = `${ids++}`;
+      return Response.json({ thread_id: id, run_id: id });
+    },
+  );
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    async [Symbol.asyncDispose]() {
+      abort.abort();
+      await server.finished;
+    },
+  };
+}
+
+const encoder = new TextEncoder();
+const line = (event: unknown) => `data: ${JSON.stringify(event)}\n\n`;
+const COMPLETE = encoder.encode(
+  line({ event: "complete", instructorState: { explanation: "Done." } }),
+);
+
+function* repeat(bytes: Uint8Array, times: number) {
+  for (let i = 0; i < times; i++) yield bytes;
+}
+
+const EIGHT_MIB = encoder.encode("x".repeat(8 * MIB));
+
+Deno.test({
+  name:
+    "a line of 512 MiB on standard input is refused and not held, and the next one works",
+  ignore,
+  async fn() {
+    await using service = serve(() => [COMPLETE]);
+    const messages: unknown[] = [];
+    await using bridge = new BridgeProcess(
+      service,
+      (message) => messages.push(message),
+    );
+    await bridge.request("agents/list");
+    const before = await bridge.usage();
+
+    for (const chunk of repeat(EIGHT_MIB, 64)) await bridge.write(chunk);
+    await bridge.write("\n");
+    const { result } = await bridge.request("agents/list");
+
+    const { peak } = await bridge.usage();
+    assertLess(peak - before.resident, 200 * MIB);
+    assertEquals(messages, [{
+      jsonrpc: "2.0",
+      id: null,
+      error: {
+        code: -32600,
+        message: "Invalid request: the line is longer than 67108864 bytes",
+      },
+    }]);
+    assertEquals(result.agents.length, 1);
+    assertEquals(await bridge.finish(), 0);
+  },
+});
+
+Deno.test({
+  name:
+    "a line without an end in a stream is an error and not held, and the next prompt works",
+  ignore,
+  async fn() {
+    const streams = [repeat(EIGHT_MIB, Infinity), [COMPLETE]];
+    await using service = serve(() => streams.shift() ?? []);
+    await using bridge = new BridgeProcess(service);
+    const sessionId = await bridge.newSession();
+    const params = { sessionId, prompt: "hello" };
+    const before = await bridge.usage();
+
+    const { error } = await bridge.request("session/prompt", params);
+    const { result } = await bridge.request("session/prompt", params);
+
+    const { peak } = await bridge.usage();
+    assertLess(peak - before.resident, 400 * MIB);
+    assertEquals(
+      [error.code, error.message],
+      [
+        -32603,
+        "Cannot follow the run: a line of the stream is longer than 67108864 bytes; the run may still go on at the service",
+      ],
+    );
+    assertEquals(result, { stopReason: "end_turn" });
+    assertEquals(await bridge.finish(), 0);
+  },
+});
+
+Deno.test({
+  name: "a million events arrive in order, and memory stays flat",
+  ignore,
+  async fn() {
+    const COUNT = 1_000_000;
+    function* stream() {
+      for (let i = 0; i < COUNT;) {
+        let text = "";
+        for (const end = i + 1000; i < end; i++) {
+          text += line({ event: "progress", node: "count", status: `${i}` });
+        }
+        yield encoder.encode(text);
+      }
+      yield COMPLETE;
+    }
+    await using service = serve(stream);
+    let count = 0;
+    let ordered = true;
+    let warm: Promise<ProcessUsage> | undefined;
+    await using bridge = new BridgeProcess(service, ({ params }) => {
+      const { _meta, content } = params.update;
+      ordered &&= _meta?.status === `${count}` ||
+        count === COUNT && content.text === "Done.";
+      count++;
+      if (count === COUNT / 2) warm = bridge.usage();
+    });
+    const sessionId = await bridge.newSession();
+
+    const params = { sessionId, prompt: "hello" };
+    const { result } = await bridge.request("session/prompt", params);
+
+    assertEquals(result, { stopReason: "end_turn" });
+    assertEquals(count, COUNT + 1);
+    assert(ordered);
+    assert(warm);
+    const { peak } = await bridge.usage();
+    assertLess(peak - (await warm).peak, 64 * MIB);
+    assertEquals(await bridge.finish(), 0);
+  },
+});
+
+Deno.test({
+  name:
+    "a stream without an end leaves memory flat, and ends when it is cancelled",
+  ignore,
+  async fn() {
+    const event = { event: "progress", node: "n", status: "x".repeat(100_000) };
+    await using service = serve(() =>
+      repeat(encoder.encode(line(event)), Infinity)
+    );
+    let received = 0;
+    let warm: Promise<ProcessUsage> | undefined;
+    const enough = Promise.withResolvers<void>();
+    await using bridge = new BridgeProcess(service, ({ params }) => {
+      received += params.update._meta.status.length;
+      if (received === 200_000_000) warm = bridge.usage();
+      if (received === 700_000_000) enough.resolve();
+    });
+    const sessionId = await bridge.newSession();
+
+    const params = { sessionId, prompt: "hello" };
+    const { response } = bridge.start("session/prompt", params);
+    await enough.promise;
+    assert(warm);
+    const { peak } = await bridge.usage();
+    bridge.notify("session/cancel", { sessionId });
+
+    assertEquals((await response).result, { stopReason: "cancelled" });
+    assertLess(peak - (await warm).peak, 128 * MIB);
+    assertEquals(await bridge.finish(), 0);
+  },
+});
+
+Deno.test({
+  name:
+    "10,000 sessions with a prompt each leave nothing in memory when they are closed",
+  ignore,
+  async fn() {
+    await using service = serve(() => [COMPLETE]);
+    await using bridge = new BridgeProcess(service);
+    await bridge.request("initialize");
+    const use = async (count: number) => {
+      const next = async () => {
+        while (count-- > 0) {
+          const { result } = await bridge.request("session/new");
+          const { sessionId } = result;
+          const params = { sessionId, prompt: "hello" };
+          const answer = await bridge.request("session/prompt", params);
+          assertEquals(answer.result, { stopReason: "end_turn" });
+          await bridge.request("session/close", { sessionId });
+        }
+      };
+      await Promise.all(Array.from({ length: 20 }, next));
+    };
+    await use(2_000);
+    const warm = await bridge.usage();
+
+    await use(10_000);
+
+    const { peak } = await bridge.usage();
+    assertLess(peak - warm.peak, 32 * MIB);
+    assertEquals(await bridge.finish(), 0);
+  },
+});

@@ -1,0 +1,213 @@
+import { assertEquals, assertFalse, assertMatch } from "@std/assert";
+import {
+  Client,
+  commandLine,
+  runClient,
+  settings,
+} from "../support/client_process.ts";
+import { RawServer } from "../support/service/raw_server.ts";
+import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import { Folder } from "../support/settings_environment.ts";
+
+const onWindows = Deno.build.os === "windows";
+
+const NOT_SET = /^APP_API_KEY is not set: [^\n]+\n$/;
+const MALFORMED = /^APP_API_KEY is malformed: [^\n]+\n$/;
+
+/** Requests up to the first connection to the service. */
+const NEW_SESSION = [
+  { jsonrpc: "2.0", id: 1, method: "initialize" },
+  { jsonrpc: "2.0", id: 2, method: "session/new" },
+].map((request) => JSON.stringify(request) + "\n").join("");
+
+/** Ends every connection without an answer. */
+function startMuteServer(): Promise<RawServer> {
+  return RawServer.start((connection) => connection.close());
+}
+
+/** How many connections to a mute server there were. */
+async function countConnections(server: RawServer): Promise<number> {
+  // They are accepted in order: when this one has ended, none is left.
+  const { hostname, port } = new URL(server.url);
+  using last = await Deno.connect({ hostname, port: Number(port) });
+  assertEquals(await last.read(new Uint8Array(1)), null);
+  return server.connections - 1;
+}
+
+for (
+  const [mode, args, stdin] of [
+    ["interactive mode", ["--quiet"], "6 * 7\n"],
+    ["bridge mode", ["--bridge"], NEW_SESSION],
+  ] as const
+) {
+  for (
+    const [what, key, message] of [
+      ["no key", {}, NOT_SET],
+      ["an empty key", { APP_API_KEY: "" }, NOT_SET],
+      ["a blank key", { APP_API_KEY: " \t " }, NOT_SET],
+      ["a key with a space", { APP_API_KEY: "secret secret" }, MALFORMED],
+      ["a key with a line end", { APP_API_KEY: "secret\nsecret" }, MALFORMED],
+      ["a key beyond ASCII", { APP_API_KEY: "secret-\u00fc" }, MALFORMED],
+    ] as const
+  ) {
+    Deno.test(`${mode} with ${what} exits 1, names APP_API_KEY in one line, and connects to nothing (interface 5.3, 7)`, async () => {
+      await using service = await startMuteServer();
+      const env = { APP_BASE_URL: service.url, ...key };
+
+      const { code, stdout, stderr } = await runClient({ args, env, stdin });
+
+      assertEquals(code, 1);
+      assertEquals(stdout, "");
+      assertMatch(stderr, message);
+      assertFalse(stderr.includes("secret"), stderr);
+      assertEquals(await countConnections(service), 0);
+    });
+  }
+
+  Deno.test({
+    name:
+      `${mode} with a key that is not Unicode exits 1, and nothing shows it`,
+    ignore: onWindows,
+    async fn() {
+      const script =
+        `APP_API_KEY=$(printf 'secret\\377secret'); export APP_API_KEY; exec "$@"`;
+      const output = await new Deno.Command("sh", {
+        args: ["-c", script, "sh", ...commandLine(), ...args],
+      }).output();
+      const stderr = new TextDecoder().decode(output.stderr);
+
+      assertEquals(output.code, 1);
+      assertEquals(output.stdout.length, 0);
+      assertMatch(stderr, MALFORMED);
+      assertFalse(stderr.includes("secret"), stderr);
+    },
+  });
+
+  Deno.test(`${mode} takes the key from .env, whatever else stands there (interface 5.2)`, async () => {
+    await using service = ReferenceService.start();
+    using folder = new Folder(
+      "PATH=$PATH:/x\nA=$HOME\nB=${B}\nC=$APP_API_KEY\n" +
+        "D='\nAPP_API_KEY=none-of-this\n'\n" +
+        `APP_API_KEY=${TEST_KEY}\n`,
+    );
+
+    const { code, stdout, stderr } = await runClient({
+      args,
+      env: { APP_API_KEY: "", APP_BASE_URL: service.url },
+      cwd: folder.path,
+      stdin,
+    });
+
+    assertEquals(code, 0);
+    assertEquals(stderr, "");
+    assertFalse(stdout.includes(TEST_KEY), stdout);
+    assertEquals(service.requests[0]?.headers.get("x-api-key"), TEST_KEY);
+  });
+
+  Deno.test(`${mode} takes key and base URL from .env`, async () => {
+    await using service = ReferenceService.start();
+    using folder = new Folder(
+      `APP_API_KEY=${TEST_KEY}\nAPP_BASE_URL=${service.url}\n`,
+    );
+
+    const { code, stderr } = await runClient({
+      args,
+      env: {},
+      cwd: folder.path,
+      stdin,
+    });
+
+    assertEquals(code, 0);
+    assertEquals(stderr, "");
+    assertEquals(service.requests[0]?.operation, "create thread");
+  });
+
+  Deno.test({
+    name: `${mode} warns of a .env that is a pipe, and does not wait for it`,
+    ignore: onWindows,
+    async fn() {
+      await using service = ReferenceService.start();
+      using folder = new Folder((path) => {
+        new Deno.Command("mkfifo", { args: [path] }).outputSync();
+      });
+
+      await using client = new Client({
+        args,
+        env: settings(service),
+        cwd: folder.path,
+      });
+      const limit = setTimeout(() => client.kill("SIGKILL"), 20_000);
+      const { code, stderr } = await client.finish(stdin);
+      clearTimeout(limit);
+
+      assertEquals(code, 0);
+      assertEquals(
+        stderr,
+        "Warning: Cannot read .env: not a regular file; it is ignored\n",
+      );
+      assertEquals(service.requests[0]?.operation, "create thread");
+    },
+  });
+
+  for (const host of ["127.0.0.1", "localhost"]) {
+    Deno.test(`${mode} reaches a service at ${host} past the proxies of the environment`, async () => {
+      await using service = ReferenceService.start();
+      await using proxy = await startMuteServer();
+      const names = ["http_proxy", "https_proxy", "all_proxy"];
+      const proxies = Object.fromEntries(
+        names.flatMap((name) => [
+          [name, proxy.url],
+          [name.toUpperCase(), proxy.url],
+        ]),
+      );
+
+      const { code, stderr } = await runClient({
+        args,
+        env: {
+          ...proxies,
+          APP_API_KEY: TEST_KEY,
+          APP_BASE_URL: service.url.replace("127.0.0.1", host),
+        },
+        stdin,
+      });
+
+      assertEquals(code, 0);
+      assertEquals(stderr, "");
+      assertEquals(service.requests[0]?.operation, "create thread");
+      assertEquals(await countConnections(proxy), 0);
+    });
+  }
+}
+
+Deno.test("a warning comes before the error that ends the start, a line each", async () => {
+  using folder = new Folder((path) => Deno.mkdirSync(path));
+
+  const { code, stdout, stderr } = await runClient({
+    env: {},
+    cwd: folder.path,
+  });
+
+  assertEquals(code, 1);
+  assertEquals(stdout, "");
+  assertMatch(
+    stderr,
+    /^Warning: Cannot read \.env: [^\n]+\nAPP_API_KEY is not set: [^\n]+\n$/,
+  );
+});
+
+Deno.test("an ignored base URL of .env is one line of warning, and standard output stays clean", async () => {
+  using folder = new Folder("APP_BASE_URL=https://other.example\n");
+
+  const { code, stdout, stderr } = await runClient({
+    args: ["--bridge"],
+    env: { APP_API_KEY: TEST_KEY },
+    cwd: folder.path,
+  });
+
+  assertEquals(code, 0);
+  assertEquals(stdout, "");
+  assertEquals(
+    stderr,
+    "Warning: Ignoring APP_BASE_URL in .env: it counts only if APP_API_KEY stands there too\n",
+  );
+});

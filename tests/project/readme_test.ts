@@ -1,0 +1,128 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { ErrorCode } from "../../lib/bridge/json_rpc.ts";
+import { clientPermissionFlags } from "../../tools/permission_flags.ts";
+import { runClient, settings } from "../support/client_process.ts";
+import { Editor } from "../support/editor.ts";
+import { ReferenceService } from "../support/service/service.ts";
+
+const README = await Deno.readTextFile(
+  `${import.meta.dirname}/../../README.md`,
+);
+const SESSION_ID = "59e11a25-9cf3-4528-9187-39d7e06a546e";
+
+/** The fenced blocks of a language. */
+function blocks(language: string): string[] {
+  const fences = README.matchAll(/^```(\w+)\n(.*?)^```$/gms);
+  return Array.from(fences)
+    .filter(([, name]) => name === language)
+    .map(([, , text = ""]) => text);
+}
+
+/** The lines of an editor's conversation. */
+interface Exchange {
+  readonly said: string[];
+  readonly heard: string[];
+}
+
+const conversations: readonly Exchange[] = blocks("text")
+  .filter((block) => block.startsWith("--> "))
+  .map((block) => {
+    const lines = block.trimEnd().split("\n");
+    const behind = (sign: string) =>
+      lines.filter((line) => line.startsWith(sign))
+        .map((line) => line.slice(sign.length));
+    return { said: behind("--> "), heard: behind("<-- ") };
+  });
+const [opening, ...reference] = conversations;
+
+Deno.test("README: the conversation at its top happens, and more is said", async () => {
+  assert(opening !== undefined);
+  const heard = await play([opening]);
+  assertEquals(
+    heard.filter((line) => opening.heard.includes(line)),
+    opening.heard,
+  );
+});
+
+Deno.test("README: the bridge answers each message as told", async () => {
+  assert(reference.length >= 7);
+  assertEquals(
+    await play(reference),
+    reference.flatMap(({ heard }) => heard),
+  );
+});
+
+/** Says what the README says, and returns what is heard. */
+async function play(exchanges: readonly Exchange[]): Promise<string[]> {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  let sessionId = SESSION_ID;
+  for (const line of exchanges.flatMap(({ said }) => said)) {
+    await editor.sendLine(line.replaceAll(SESSION_ID, sessionId));
+    const { id, method, params } = JSON.parse(line);
+    // A prompt that hangs is answered when the next line has cancelled it.
+    if (id === undefined || params?.prompt === "please hang") continue;
+    const { result } = await editor.response(id);
+    if (method === "session/new") sessionId = result.sessionId;
+  }
+  const { stdout } = await editor.finish();
+  return stdout.trimEnd().replaceAll(sessionId, SESSION_ID).split("\n");
+}
+
+Deno.test("README: interactive mode prints through a pipe what is shown", async () => {
+  const shown = blocks("text").find((block) => block.startsWith("agent-ga"));
+  assert(shown !== undefined);
+  await using service = ReferenceService.start();
+
+  const { stdout, stderr } = await runClient({
+    env: settings(service),
+    stdin: "hello\n",
+  });
+
+  const stable = (text: string) =>
+    text.replace(/key .{11}/, "key ...")
+      .replace(/127\.0\.0\.1:\d+/, "127.0.0.1:...")
+      .replace(/thread [0-9a-f-]{36}/, "thread ...");
+  assertEquals(stable(stderr + stdout), stable(shown));
+});
+
+Deno.test("README: the table of error codes is that of the bridge", () => {
+  const codes = README.matchAll(/^\| (-32\d{3}) \|/gm);
+  assertEquals(
+    Array.from(codes, ([, code]) => Number(code)).sort(),
+    Object.values<number>(ErrorCode).sort(),
+  );
+});
+
+Deno.test("README: the permission flags are those that the client needs", () => {
+  assertStringIncludes(README, clientPermissionFlags.join(" "));
+});
+
+Deno.test("README: every option of --help is in its table, and no other", async () => {
+  const { stdout } = await runClient({ args: ["--help"], env: {} });
+  const flags = (text: string) =>
+    Array.from(text.matchAll(/--[a-z][a-z-]+/g), ([flag]) => flag);
+  const section = README.slice(README.indexOf("## Use it in a terminal"));
+  const table = section.matchAll(/^\| (`-.*?`) +\|/gm);
+  assertEquals(
+    new Set(Array.from(table).flatMap(([, options = ""]) => flags(options))),
+    new Set(flags(stdout)),
+  );
+});
+
+Deno.test("README: its JSON blocks are JSON", () => {
+  assert(blocks("json").length > 0);
+  for (const block of blocks("json")) JSON.parse(block);
+});
+
+Deno.test("README: what it links to in the repository is there", async () => {
+  const links = Array.from(
+    README.replaceAll(/`[^`]*`/g, "")
+      .matchAll(/\]\((?!https?:|#)([^)]+)\)/g),
+    ([, path = ""]) => path,
+  );
+  assert(links.length > 0);
+  for (const path of links) {
+    await Deno.stat(`${import.meta.dirname}/../../${path}`);
+  }
+});

@@ -1,0 +1,77 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import config from "../../deno.json" with { type: "json" };
+import manifest from "../../docs/registry/agent.json" with { type: "json" };
+
+// What the registry of the Agent Client Protocol asks of an entry
+// (github.com/agentclientprotocol/registry, CONTRIBUTING.md, August 2026).
+const TARGET = {
+  type: "object",
+  required: ["archive", "cmd"],
+  additionalProperties: false,
+  properties: {
+    archive: { type: "string", pattern: "^https://(?!.*/latest/)" },
+    cmd: { type: "string", pattern: "^\\./" },
+    args: { type: "array", items: { type: "string" } },
+    env: { type: "object", additionalProperties: { type: "string" } },
+    sha256: { type: "string", pattern: "^[0-9a-f]{64}$" },
+  },
+};
+const ENTRY = {
+  type: "object",
+  required: [
+    ...["id", "name", "version", "description", "license_url", "distribution"],
+  ],
+  additionalProperties: false,
+  properties: {
+    id: { type: "string", pattern: "^[a-z][a-z0-9-]*$" },
+    name: { type: "string", minLength: 1 },
+    version: { type: "string", pattern: "^\\d+\\.\\d+\\.\\d+$" },
+    description: { type: "string", minLength: 1 },
+    repository: { type: "string", pattern: "^https://" },
+    license: { type: "string" },
+    license_url: { type: "string", pattern: "^https://" },
+    distribution: {
+      type: "object",
+      required: ["binary"],
+      additionalProperties: false,
+      properties: {
+        binary: {
+          type: "object",
+          minProperties: 1,
+          additionalProperties: false,
+          patternProperties: {
+            "^(darwin|linux|windows)-(aarch64|x86_64)$": TARGET,
+          },
+        },
+      },
+    },
+  },
+};
+
+Deno.test("docs/registry/agent.json is what the registry asks for", () => {
+  const ajv = new Ajv2020();
+  ajv.validate(ENTRY, manifest);
+  assertEquals(ajv.errorsText(), "No errors");
+});
+
+Deno.test("docs/registry/agent.json names the released binaries of this version", () => {
+  assertEquals(manifest.version, config.version);
+  const release = `${manifest.repository}/releases/download/v${config.version}`;
+  for (const { archive, cmd } of Object.values(manifest.distribution.binary)) {
+    assertEquals(archive, `${release}/${cmd.slice("./".length)}`);
+    assertMatch(cmd, /^\.\/agent-gateway-(x86_64|aarch64)-[a-z-]+(\.exe)?$/);
+  }
+});
+
+Deno.test("docs/registry/icon.svg is 16 by 16 and takes the colour around it", async () => {
+  const icon = await Deno.readTextFile(
+    `${import.meta.dirname}/../../docs/registry/icon.svg`,
+  );
+  assertMatch(icon, /^<svg [^>]*width="16" height="16"\s+viewBox="0 0 16 16"/);
+  const paints = icon.matchAll(/\b(?:fill|stroke)="([^"]*)"/g);
+  assertEquals(
+    new Set(Array.from(paints, ([, paint]) => paint)),
+    new Set(["none", "currentColor"]),
+  );
+});

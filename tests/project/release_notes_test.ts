@@ -1,0 +1,71 @@
+import { assert, assertEquals } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
+import { releaseNotes } from "../../tools/release_notes.ts";
+
+const CHANGELOG = `# Changes
+
+## 1.10.0
+
+- New
+
+## 1.1.0
+
+One
+
+- Two
+
+## 1.0.0
+
+## 0.9.0
+
+Old
+`;
+
+for (
+  const [version, notes] of [
+    ["1.10.0", "- New"],
+    ["1.1.0", "One\n\n- Two"],
+    ["1.0.0", undefined],
+    ["0.9.0", "Old"],
+    ["1.1", undefined],
+    ["2.0.0", undefined],
+  ] as const
+) {
+  Deno.test(`releaseNotes() of ${version} are ${JSON.stringify(notes)}`, () => {
+    assertEquals(releaseNotes(CHANGELOG, version), notes);
+  });
+}
+
+Deno.test("CHANGELOG.md tells something about the version in deno.json", async () => {
+  const changelog = await Deno.readTextFile(
+    `${import.meta.dirname}/../../CHANGELOG.md`,
+  );
+  assert(releaseNotes(changelog, config.version) !== undefined);
+});
+
+Deno.test("the release notes are refused to a tag of another version", async () => {
+  const run = async (tag: string) => {
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["run", "-q", "--allow-read=CHANGELOG.md", "--no-prompt"],
+        ...["tools/release_notes.ts", tag],
+      ],
+      cwd: `${import.meta.dirname}/../..`,
+    }).output();
+    return [
+      code,
+      new TextDecoder().decode(stdout),
+      new TextDecoder().decode(stderr),
+    ];
+  };
+  const { version } = config;
+
+  assertEquals((await run(`v${version}`))[0], 0);
+  for (const tag of [version, `v${version}.1`, "v"]) {
+    assertEquals(await run(tag), [
+      1,
+      "",
+      `The tag is ${tag}, but deno.json has version ${version}\n`,
+    ]);
+  }
+});

@@ -1,0 +1,48 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { sameFlags } from "../../tools/stand_ins.ts";
+import { PROGRAM } from "../support/client_process.ts";
+
+const SOAK = `${import.meta.dirname}/../../tools/soak.ts`;
+
+/** Runs `deno task soak` with these arguments. */
+async function soak(...args: readonly string[]) {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["run", "-q", ...sameFlags, "--allow-net", "--allow-env"],
+      ...["--allow-read", "--allow-run", "--no-prompt", SOAK, ...args],
+    ],
+    env: { AGENT_GATEWAY: PROGRAM },
+  }).output();
+  const decoder = new TextDecoder();
+  return {
+    code,
+    stdout: decoder.decode(stdout),
+    stderr: decoder.decode(stderr),
+  };
+}
+
+Deno.test({
+  name: "deno task soak ends well, says so in one line, and names its seed",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const { code, stdout, stderr } = await soak("2", "--seed=7");
+
+    assertEquals(code, 0, stdout + stderr);
+    assertMatch(
+      stdout,
+      /^50 sessions for 2 s, seed 7\n\d+ prompts: [1-9]\d* ended, [1-9]\d* cancelled, [1-9]\d* failed; .*; all is well\n$/,
+    );
+  },
+});
+
+for (const argument of ["ten", "-1", "--sed=1", "--seed=x"]) {
+  Deno.test(`deno task soak refuses ${argument}`, async () => {
+    const { code, stdout, stderr } = await soak(argument);
+
+    assertEquals([code, stdout], [2, ""]);
+    assertEquals(
+      stderr,
+      `Cannot use "${argument}"; usage: soak [SECONDS] [--seed=N]\n`,
+    );
+  });
+}

@@ -1,0 +1,234 @@
+import { assert, assertEquals } from "@std/assert";
+import { setImmediate } from "node:timers/promises";
+import { Bridge } from "../../lib/bridge/methods.ts";
+import { formatMessage, readMessages } from "../../lib/bridge/json_rpc.ts";
+import { LineWriter } from "../../lib/line_writer.ts";
+import { ServiceError } from "../../lib/gateway/service_error.ts";
+import type { ByteSink } from "../../lib/standard_streams.ts";
+import { FakeGateway } from "./bridge_ends.ts";
+import { BridgeModel } from "./bridge_model.ts";
+
+const MAX_LINE_BYTES = 2000;
+
+/** How the service fails, and the code that the editor is told. */
+export const FAILURES: readonly (readonly [code: number, failure: unknown])[] =
+  [
+    [-32603, new ServiceError("no", { operation: "create run", status: 500 })],
+    [-32603, new ServiceError("no", { operation: "stream run" })],
+    [-32000, new ServiceError("no", { operation: "create run", status: 401 })],
+    [-32000, new ServiceError("no", { operation: "stream run", status: 403 })],
+    [-32603, new TypeError("a defect")],
+    [-32603, "not an error"],
+  ];
+
+/**
+ * The editor says this, cut at these places. `$0` stands for the id of a
+ * session, and `@0` for that of a prompt that is running.
+ */
+export interface Say {
+  readonly line: string | Uint8Array;
+  readonly end: string;
+  readonly cuts: readonly number[];
+}
+
+/** What happens in a conversation. A number chooses among what there is. */
+export type Action =
+  | Say
+  | { readonly thread: number; readonly failure?: number }
+  | { readonly run: number; readonly node: string; readonly status: string }
+  | { readonly run: number; readonly reply: string }
+  | { readonly run: number; readonly failure: number }
+  /** The editor begins or stops to read. */
+  | { readonly reads: boolean }
+  /** So many steps of all that goes on. */
+  | { readonly steps: number }
+  | "rest";
+
+/** A writer that tells of each line at the moment at which it is queued. */
+class WatchedWriter extends LineWriter {
+  readonly #onLine: (line: string) => void;
+
+  constructor(
+    sink: ByteSink,
+    onLine: (line: string) => void,
+  ) {
+    super(sink);
+    this.#onLine = onLine;
+  }
+
+  override write(line: string): void {
+    this.#onLine(line);
+    super.write(line);
+  }
+}
+
+const encoder = new TextEncoder();
+
+/** A bridge between bytes and a service in memory, with a model of it beside. */
+export class Conversation {
+  readonly #model = new BridgeModel(MAX_LINE_BYTES);
+  readonly #gateway = new FakeGateway();
+  readonly #threads: PromiseWithResolvers<string>[] = [];
+  readonly #input = new TransformStream<Uint8Array, Uint8Array>();
+  readonly #editor = this.#input.writable.getWriter();
+  readonly #unread: Uint8Array[] = []; // lines that the bridge has not taken
+  #queued = "";
+  #written = "";
+  #reads = true;
+  #ended = false;
+  #readsAgain = Promise.withResolvers<void>();
+  #violation: unknown;
+
+  constructor() {
+    this.#gateway.creating = () => {
+      const thread = Promise.withResolvers<string>();
+      this.#threads.push(thread);
+      return thread.promise;
+    };
+    this.#serve().catch((error) => this.#violation ??= error);
+  }
+
+  /** Lets one thing happen. */
+  async play(action: Action): Promise<void> {
+    const model = this.#model;
+    if (action === "rest") return await this.#rest();
+    if ("line" in action) return this.#say(action);
+    if ("steps" in action) {
+      for (let i = 0; i < action.steps; i++) await undefined;
+    } else if ("reads" in action) {
+      if (action.reads) this.#readsAgain.resolve();
+      else if (this.#reads) this.#readsAgain = Promise.withResolvers();
+      this.#reads = action.reads;
+    } else if ("thread" in action) {
+      const i = choose(model.threads, action.thread);
+      const thread = model.threads[i];
+      if (thread === undefined) return;
+      const [code, failure] = FAILURES[action.failure ?? -1] ?? [];
+      if (code === undefined) {
+        const threadId = `thread ${i}`;
+        thread.outcome = { threadId };
+        this.#threads[i]?.resolve(threadId);
+      } else {
+        thread.outcome = { code };
+        this.#threads[i]?.reject(failure);
+      }
+    } else {
+      const i = choose(model.runs, action.run);
+      const [run, fake] = [model.runs[i], this.#gateway.runs[i]];
+      if (run === undefined || fake === undefined) return;
+      if ("node" in action) {
+        const { node, status } = action;
+        run.events.push({ event: "progress", node, status });
+        fake.progress(node, status);
+      } else if ("reply" in action) {
+        run.events.push({ event: "complete", reply: action.reply });
+        run.outcome = { complete: true };
+        fake.complete(action.reply);
+      } else {
+        const [code, failure] = FAILURES[action.failure] ?? [];
+        run.outcome = { code: code ?? 0 };
+        fake.fail(failure);
+      }
+    }
+  }
+
+  /** Lets the service finish and the editor read all, and ends the input. */
+  async end(): Promise<void> {
+    await this.play({ reads: true });
+    await this.#rest();
+    for (const _ of this.#model.threads) await this.play({ thread: 0 });
+    for (const _ of this.#model.runs) await this.play({ run: 0, reply: "End" });
+    await this.#rest();
+    assertEquals(this.#unread, [], "lines were not taken");
+    assertEquals(this.#model.due, [], "requests were not answered");
+    this.#editor.close();
+    await this.#rest();
+    assert(this.#ended, "the bridge goes on behind the end of its input");
+    assertEquals(this.#written, this.#queued);
+  }
+
+  /** As `runBridge()` does it, with the model watching. */
+  async #serve(): Promise<void> {
+    const model = this.#model;
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    const stdout = new WritableStream<Uint8Array>({
+      write: async (chunk) => {
+        if (!this.#reads) await this.#readsAgain.promise;
+        this.#written += decoder.decode(chunk);
+      },
+    });
+    const output = new WatchedWriter(stdout.getWriter(), (line) => {
+      this.#queued += line;
+      this.#check(() => model.send(line));
+    });
+    const bridge = new Bridge({
+      gateway: this.#gateway,
+      peer: {
+        send: (message) => output.write(formatMessage(message)),
+        sendInTurn: (lines, signal) => output.writeInTurn(lines, signal),
+      },
+      onAnswered: (answered) => this.#check(() => model.answered(answered)),
+    });
+    const messages = readMessages(this.#input.readable, {
+      maxLineBytes: MAX_LINE_BYTES,
+    });
+    for await (const message of messages) {
+      const line = this.#unread.shift();
+      this.#check(() => model.receive(line ?? new Uint8Array()));
+      bridge.receive(message);
+      this.#check(() => {
+        assertEquals(this.#gateway.threads, model.threads.length);
+        assertEquals(
+          this.#gateway.runs.map(({ threadId, prompt }) => [threadId, prompt]),
+          model.runs.map(({ threadId, prompt }) => [threadId, prompt]),
+        );
+      });
+    }
+    await bridge.idle();
+    await output.flush();
+    this.#ended = true;
+  }
+
+  #say({ line, end, cuts }: Say): void {
+    const { everySession, runs } = this.#model;
+    const prompts = runs.filter((run) => !run.answered);
+    const at = <T>(list: readonly T[], i: string) => list[+i % list.length];
+    const bytes = typeof line !== "string" ? line : encoder.encode(
+      line.replaceAll(/\$(\d)/g, (_, i) => at(everySession, i) ?? "none")
+        .replaceAll(/@(\d)/g, (_, i) => at(prompts, i)?.id ?? "0"),
+    );
+    const whole = new Uint8Array([...bytes, ...encoder.encode(end)]);
+    const isCarriageReturn = whole.at(-2) === 0x0d;
+    const content = whole.subarray(0, isCarriageReturn ? -2 : -1);
+    if (!this.#model.isSkipped(content)) this.#unread.push(content);
+    const ends = cuts.map((cut) => cut % whole.length).sort((a, b) => a - b);
+    for (const [i, place] of [...ends, whole.length].entries()) {
+      this.#editor.write(whole.subarray(ends[i - 1] ?? 0, place));
+    }
+  }
+
+  /** Lets everything happen that can, which needs no time in memory. */
+  async #rest(): Promise<void> {
+    await setImmediate();
+    if (this.#violation !== undefined) throw this.#violation;
+    if (this.#reads) assertEquals(this.#model.overdue, []);
+  }
+
+  /** What is thrown inside the bridge would be taken for a failed request. */
+  #check(assertion: () => void): void {
+    try {
+      assertion();
+    } catch (error) {
+      this.#violation ??= error;
+    }
+  }
+}
+
+/** The index of one of those whose outcome is open, or -1. */
+function choose(
+  all: readonly { readonly outcome?: unknown }[],
+  number: number,
+): number {
+  const open = [...all.keys()].filter((i) => all[i]?.outcome === undefined);
+  return open[number % open.length] ?? -1;
+}

@@ -1,0 +1,308 @@
+import { assert, assertEquals } from "@std/assert";
+import type { Answered } from "../../lib/bridge/methods.ts";
+import type { RunEvent } from "../../lib/gateway/run_events.ts";
+import { isObject, type Line, parseLine } from "./bridge_line.ts";
+
+/** How a call to the service ends: an error stands for its code. */
+export type Outcome =
+  | { readonly threadId: string }
+  | { readonly complete: true }
+  | { readonly code: number };
+
+/** A prompt that the bridge has to start a run for. */
+export interface ModelRun {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly threadId: string;
+  readonly prompt: string;
+  /** What the service has sent and the editor has not got. */
+  readonly events: RunEvent[];
+  outcome?: Outcome;
+  /** With the outcome at that moment: the two may cross. */
+  cancelled?: { readonly outcome: Outcome | undefined };
+  answered?: true;
+}
+
+/** A session that the bridge has to create a thread for. */
+export interface ModelThread {
+  outcome?: Outcome;
+}
+
+/** An answer that has to come. */
+interface Due {
+  readonly id: string;
+  readonly method?: string;
+  readonly params?: Line["value"];
+  /** Whether something else has to come before it. */
+  readonly waits?: () => boolean;
+  readonly accepts: (message: Line["value"]) => boolean;
+  /** What is different from then on. */
+  readonly then?: (message: Line["value"]) => void;
+}
+
+const decoder = new TextDecoder();
+
+const failsBy = (...codes: readonly number[]) => (message: Line["value"]) =>
+  codes.includes(message.error?.code) && message.error.message !== "";
+
+/**
+ * What a bridge has to do. It is told of each line that the bridge takes, and of
+ * what the service does; it checks each line that the bridge sends.
+ */
+export class BridgeModel {
+  /** What the bridge has to ask of the service, in order. */
+  readonly runs: ModelRun[] = [];
+  readonly threads: ModelThread[] = [];
+  /** Every session that there was, in the order of the answers. */
+  readonly everySession: string[] = [];
+  readonly #open = new Map<string, string>(); // sessions to threads
+  readonly #maxLineBytes: number;
+  #due: Due[] = [];
+  #initialized = false;
+  #response: Line | undefined;
+
+  /** @param maxLineBytes The most bytes of a line of input. */
+  constructor(maxLineBytes: number) {
+    this.#maxLineBytes = maxLineBytes;
+  }
+
+  /** Whether a line is nothing to the bridge: it is blank, or a response. */
+  isSkipped(line: Uint8Array): boolean {
+    if (line.length > this.#maxLineBytes) return false;
+    const text = decoder.decode(line);
+    const value = parseLine(text)?.value;
+    return /^\s*$/.test(text) || isObject(value) && !("method" in value) &&
+        ("result" in value || "error" in value);
+  }
+
+  /** The bridge takes a line. */
+  receive(bytes: Uint8Array): void {
+    const line = bytes.length > this.#maxLineBytes
+      ? "too long"
+      : parseLine(decoder.decode(bytes));
+    if (line === "too long") {
+      this.#due.push({ id: "null", accepts: failsBy(-32600) });
+    } else if (line === undefined) {
+      this.#due.push({ id: "null", accepts: failsBy(-32700) });
+    } else if (!isObject(line.value) || typeof line.value.method !== "string") {
+      this.#due.push({ id: line.id ?? "null", accepts: failsBy(-32600) });
+    } else if (!("id" in line.value)) {
+      this.#notice(line);
+    } else if (line.id === undefined) {
+      this.#due.push({ id: "null", accepts: failsBy(-32600) });
+    } else {
+      const { id, value: { method, params } } = line;
+      this.#due.push({ id, method, params, ...this.#call(line, line.id) });
+    }
+  }
+
+  /** The bridge sends a line. */
+  send(text: string): void {
+    assertEquals(this.#response, undefined, "a response was not reported");
+    assert(/^[^\n]*\n$/.test(text), "this is not one line");
+    const line = parseLine(text);
+    assert(isObject(line?.value) && line.value.jsonrpc === "2.0", text);
+    if ("method" in line.value) this.#update(line.value);
+    else this.#response = line;
+  }
+
+  /** The bridge tells what the response was for that it has just sent. */
+  answered({ id, method, sessionId }: Answered): void {
+    if (id === undefined) return; // a notification
+    const response = this.#response;
+    assert(response, "an answer was not sent");
+    this.#response = undefined;
+    const i = this.#due.findIndex((due) =>
+      due.id === response.id && due.method === method &&
+      (typeof due.params?.sessionId !== "string" ||
+        due.params.sessionId === sessionId) &&
+      !due.waits?.() && due.accepts(response.value)
+    );
+    const [due] = i < 0 ? [] : this.#due.splice(i, 1);
+    assert(due, `not to be answered so: ${JSON.stringify(response.value)}`);
+    due.then?.(response.value);
+  }
+
+  /** What the bridge still has to answer without waiting for anything. */
+  get overdue(): readonly unknown[] {
+    return this.#due.filter((due) => !due.waits?.());
+  }
+
+  /** What the bridge still has to answer. */
+  get due(): readonly unknown[] {
+    return this.#due;
+  }
+
+  #call(
+    { value: { method, params } }: Line,
+    id: string,
+  ): Pick<Due, "accepts" | "waits" | "then"> {
+    const sessionId = isObject(params) ? params.sessionId : undefined;
+    switch (method) {
+      case "initialize":
+        this.#initialized = true;
+        return {
+          accepts: ({ result }) =>
+            result?.protocolVersion === 1 && result.capabilities.agents,
+        };
+      case "agents/list":
+        return {
+          accepts: ({ result }) => result?.agents[0].id === "the-brain",
+        };
+      case "session/new":
+        return this.#initialized
+          ? this.#newSession()
+          : { accepts: failsBy(-32600) };
+      case "session/prompt":
+        return this.#prompt(id, params);
+      case "session/cancel":
+        if (typeof sessionId !== "string") return { accepts: failsBy(-32602) };
+        this.#cancel((run) => run.sessionId === sessionId);
+        return { accepts: isEmptyResult };
+      case "session/close":
+        if (typeof sessionId !== "string") return { accepts: failsBy(-32602) };
+        return this.#close(sessionId);
+      default:
+        return { accepts: failsBy(-32601) };
+    }
+  }
+
+  #newSession(): Pick<Due, "accepts" | "waits" | "then"> {
+    const thread: ModelThread = {};
+    this.threads.push(thread);
+    return {
+      waits: () => thread.outcome === undefined,
+      accepts: (message) =>
+        thread.outcome !== undefined && "code" in thread.outcome
+          ? failsBy(thread.outcome.code)(message)
+          : typeof message.result?.sessionId === "string" &&
+            !this.everySession.includes(message.result.sessionId),
+      then: ({ result }) => {
+        if (thread.outcome === undefined || !("threadId" in thread.outcome)) {
+          return;
+        }
+        this.#open.set(result.sessionId, thread.outcome.threadId);
+        this.everySession.push(result.sessionId);
+      },
+    };
+  }
+
+  #prompt(
+    id: string,
+    params: Line["value"],
+  ): Pick<Due, "accepts" | "waits" | "then"> {
+    const sessionId = isObject(params) ? params.sessionId : undefined;
+    const threadId = this.#open.get(sessionId);
+    const prompt = isObject(params) ? promptText(params.prompt) : undefined;
+    const codes = [];
+    if (typeof sessionId !== "string" || prompt === undefined) {
+      codes.push(-32602);
+    }
+    if (typeof sessionId === "string" && threadId === undefined) {
+      codes.push(-32002);
+    }
+    if (this.#running((run) => run.sessionId === sessionId).length > 0) {
+      codes.push(-32600);
+    }
+    if (codes.length > 0 || threadId === undefined || prompt === undefined) {
+      return { accepts: failsBy(...codes) };
+    }
+    const run: ModelRun = { id, sessionId, threadId, prompt, events: [] };
+    this.runs.push(run);
+    return {
+      waits: () => run.outcome === undefined && run.cancelled === undefined,
+      accepts: (message) => mayEnd(run, message),
+      then: () => run.answered = true,
+    };
+  }
+
+  #close(sessionId: string): Pick<Due, "accepts" | "waits"> {
+    if (!this.#open.delete(sessionId)) return { accepts: failsBy(-32002) };
+    const [run] = this.#cancel((run) => run.sessionId === sessionId);
+    return {
+      waits: () => run !== undefined && !run.answered,
+      accepts: isEmptyResult,
+    };
+  }
+
+  #notice({ value: { method, params }, requestId }: Line): void {
+    if (!isObject(params)) return;
+    if (method === "session/cancel") {
+      this.#cancel((run) => run.sessionId === params.sessionId);
+    } else if (method === "$/cancel_request" && requestId !== undefined) {
+      this.#cancel((run) => run.id === requestId);
+    }
+  }
+
+  #running(which: (run: ModelRun) => boolean): readonly ModelRun[] {
+    return this.runs.filter((run) => !run.answered && which(run));
+  }
+
+  #cancel(which: (run: ModelRun) => boolean): readonly ModelRun[] {
+    const runs = this.#running(which);
+    for (const run of runs) run.cancelled ??= { outcome: run.outcome };
+    return runs;
+  }
+
+  #update({ method, params }: Line["value"]): void {
+    assertEquals(method, "session/update");
+    const { sessionId } = params;
+    const [run] = this.#running((run) => run.sessionId === sessionId);
+    assert(run && !run.cancelled, "an update does not belong to a run");
+    const event = run.events.shift();
+    assert(event, "the service has sent no such event");
+    assertEquals(
+      params.update,
+      event.event === "complete"
+        ? {
+          sessionUpdate: "agent_message_chunk",
+          content: { type: "text", text: event.reply },
+        }
+        : {
+          sessionUpdate: "agent_thought_chunk",
+          content: { type: "text", text: `${event.node}: ${event.status}\n` },
+          _meta: { node: event.node, status: event.status },
+        },
+    );
+  }
+}
+
+/** Whether a prompt's answer fits what its run has come to. */
+function mayEnd(run: ModelRun, message: Line["value"]): boolean {
+  const { stopReason } = message.result ?? {};
+  if (run.cancelled && stopReason === "cancelled") return true;
+  const outcome = run.cancelled ? run.cancelled.outcome : run.outcome;
+  if (outcome === undefined) return false;
+  return "code" in outcome
+    ? failsBy(outcome.code)(message)
+    : stopReason === "end_turn" && run.events.length === 0;
+}
+
+/** The text of a prompt, or `undefined` if its params are invalid. */
+function promptText(prompt: Line["value"]): string | undefined {
+  const blocks = typeof prompt === "string"
+    ? [prompt]
+    : Array.isArray(prompt)
+    ? prompt.map(blockText)
+    : [];
+  if (blocks.includes(undefined)) return undefined;
+  const text = blocks.join("\n");
+  return /\S/.test(text) ? text : undefined;
+}
+
+function blockText(block: Line["value"]): string | undefined {
+  const { type, text, name, uri, resource } = isObject(block) ? block : {};
+  const { uri: place, text: content } = isObject(resource) ? resource : {};
+  const isText = (...values: readonly unknown[]) =>
+    values.every((value) => typeof value === "string");
+  if (type === "text" && isText(text)) return text;
+  if (type === "resource_link" && isText(name, uri)) return `[${name}](${uri})`;
+  if (type === "resource" && isText(place, content)) {
+    return `<context uri="${place}">\n${content}\n</context>`;
+  }
+  return undefined;
+}
+
+function isEmptyResult({ result }: Line["value"]): boolean {
+  return isObject(result) && Object.keys(result).length === 0;
+}

@@ -1,0 +1,256 @@
+import { assertFalse } from "@std/assert";
+import { clientPermissionFlags } from "../../tools/permission_flags.ts";
+import { sameFlags } from "../../tools/stand_ins.ts";
+import { TEST_KEY } from "./service/service.ts";
+
+const MAIN = `${import.meta.dirname}/../../main.ts`;
+
+/**
+ * The program under test: `main.ts`, or what `AGENT_GATEWAY` names, which is a
+ * bundle (`.js`, a path or a URL) or a binary.
+ */
+export const PROGRAM: string = Deno.env.get("AGENT_GATEWAY") ?? "main.ts";
+
+/** Whether the program under test is run by this Deno, and not a binary. */
+export const RUN_BY_DENO: boolean = /\.[jt]s$/.test(PROGRAM);
+
+/** What Deno itself needs of the environment, so that it finds its cache. */
+const DENO_VARIABLES = ["HOME", "DENO_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"];
+
+/** How long a client may run, in milliseconds: a test that hangs has to fail. */
+const PATIENCE = 180_000;
+
+/** How a {@linkcode Client} is started. */
+export interface ClientOptions {
+  readonly args?: readonly string[];
+  /**
+   * The whole environment, but for what Deno needs. The default is
+   * {@linkcode TEST_KEY} as the key.
+   */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The default is an empty folder. */
+  readonly cwd?: string;
+}
+
+/** What a client has left behind. */
+export interface ClientOutput {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The program as a child process, with its standard streams as pipes. */
+export class Client implements AsyncDisposable {
+  readonly #child: Deno.ChildProcess;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #stdout: Collector;
+  readonly #stderr: Collector;
+  readonly #key: string | undefined;
+  readonly #watchdog: ReturnType<typeof setTimeout>;
+
+  constructor(options: ClientOptions = {}) {
+    const { args = [], env = { APP_API_KEY: TEST_KEY } } = options;
+    const [program, ...programArgs] = commandLine();
+    this.#key = env.APP_API_KEY?.trim();
+    this.#child = new Deno.Command(program, {
+      args: [...programArgs, ...args],
+      cwd: options.cwd ?? emptyFolder(),
+      clearEnv: true,
+      env: { ...denoEnvironment(), ...env },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.#watchdog = setTimeout(() => this.kill("SIGKILL"), PATIENCE);
+    this.#input = this.#child.stdin.getWriter();
+    this.#stdout = new Collector(this.#child.stdout);
+    this.#stderr = new Collector(this.#child.stderr);
+  }
+
+  /** The id of the process. */
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  /** Standard output and standard error, as far as they have arrived. */
+  get stdout(): Collector {
+    return this.#stdout;
+  }
+
+  get stderr(): Collector {
+    return this.#stderr;
+  }
+
+  /** Types; resolves when the system has taken it. */
+  async write(text: string | Uint8Array): Promise<void> {
+    const bytes = typeof text === "string"
+      ? new TextEncoder().encode(text)
+      : text;
+    await this.#input.write(bytes);
+  }
+
+  /** Ends standard input. */
+  async closeInput(): Promise<void> {
+    await this.#input.close().catch(() => {}); // The client has ended.
+  }
+
+  kill(signal: Deno.Signal): void {
+    this.#child.kill(signal);
+  }
+
+  /** Types `text`, if any, ends standard input, and waits for the end. */
+  async finish(text = ""): Promise<ClientOutput> {
+    await this.write(text).catch(() => {}); // The client has ended.
+    await this.closeInput();
+    return await this.output();
+  }
+
+  /** Waits for the end. Whatever was printed, the key was not. */
+  async output(): Promise<ClientOutput> {
+    const [{ code }, stdout, stderr] = await Promise.all([
+      this.#child.status,
+      this.#stdout.all(),
+      this.#stderr.all(),
+    ]);
+    clearTimeout(this.#watchdog);
+    if (this.#key !== undefined && this.#key.length > 8) {
+      assertFalse(stdout.includes(this.#key), "the key is on standard output");
+      assertFalse(stderr.includes(this.#key), "the key is on standard error");
+    }
+    return { code, stdout, stderr };
+  }
+
+  /** Kills what has not ended yet. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      this.#child.kill("SIGKILL");
+    } catch {
+      // It has ended.
+    }
+    this.#input.abort().catch(() => {});
+    await this.output();
+  }
+}
+
+/** Reads a stream to its end, and tells what has come so far. */
+export class Collector {
+  readonly #reader: ReadableStreamDefaultReader<string>;
+  readonly #end: Promise<void>;
+  #text = "";
+  #ended = false;
+  #arrival = Promise.withResolvers<void>();
+  #paused = Promise.withResolvers<void>();
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.#reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+    this.#paused.resolve();
+    this.#end = this.#collect();
+  }
+
+  /** What has arrived so far. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Resolves with all text so far, as soon as it holds `part`. */
+  async waitFor(part: string | RegExp): Promise<string> {
+    const found = () =>
+      typeof part === "string"
+        ? this.#text.includes(part)
+        : part.test(this.#text);
+    while (!found()) await this.more(this.#text.length);
+    return this.#text;
+  }
+
+  /** Resolves when more than so many characters have arrived. */
+  async more(length: number): Promise<void> {
+    while (this.#text.length <= length) {
+      if (this.#ended) {
+        throw new Error(`The stream has ended: ${this.#text.slice(-2000)}`);
+      }
+      await this.#arrival.promise;
+    }
+  }
+
+  /** Reads no more, so that the pipe fills up. */
+  pause(): void {
+    this.#paused = Promise.withResolvers();
+  }
+
+  /** Reads on after {@linkcode pause}. */
+  resume(): void {
+    this.#paused.resolve();
+  }
+
+  /** Closes the reading end of the pipe. */
+  async close(): Promise<void> {
+    await this.#reader.cancel();
+  }
+
+  /** Resolves with all text when the stream has ended. */
+  async all(): Promise<string> {
+    await this.#end;
+    return this.#text;
+  }
+
+  async #collect(): Promise<void> {
+    for (;;) {
+      const { done, value } = await this.#reader.read();
+      if (done) break;
+      this.#text += value;
+      this.#arrive();
+      await this.#paused.promise;
+    }
+    this.#ended = true;
+    this.#arrive();
+  }
+
+  #arrive(): void {
+    const { resolve } = this.#arrival;
+    this.#arrival = Promise.withResolvers();
+    resolve();
+  }
+}
+
+/** Runs the program to its end, without input unless told. */
+export async function runClient(
+  options: ClientOptions & { readonly stdin?: string } = {},
+): Promise<ClientOutput> {
+  await using client = new Client(options);
+  return await client.finish(options.stdin);
+}
+
+/** The environment that points the client to a service, with {@linkcode TEST_KEY}. */
+export function settings(
+  service: { readonly url: string },
+): { APP_API_KEY: string; APP_BASE_URL: string } {
+  return { APP_API_KEY: TEST_KEY, APP_BASE_URL: service.url };
+}
+
+/** The program under test and its arguments, before those of the user. */
+export function commandLine(): [string, ...string[]] {
+  if (!RUN_BY_DENO) return [PROGRAM];
+  const program = PROGRAM === "main.ts" ? MAIN : PROGRAM;
+  const library = PROGRAM === "main.ts" ? sameFlags : ["--no-config"];
+  return [
+    Deno.execPath(),
+    ...["run", "-q", ...library, ...clientPermissionFlags, program],
+  ];
+}
+
+function denoEnvironment(): Record<string, string> {
+  if (!RUN_BY_DENO) return {};
+  const found = DENO_VARIABLES.map((name) => [name, Deno.env.get(name)]);
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined));
+}
+
+let empty: string | undefined;
+
+/** A folder with nothing in it. All clients share it: none can write. */
+function emptyFolder(): string {
+  if (empty === undefined) {
+    const folder = empty = Deno.makeTempDirSync();
+    addEventListener("unload", () => Deno.removeSync(folder));
+  }
+  return empty;
+}

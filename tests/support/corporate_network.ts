@@ -1,0 +1,86 @@
+import { assertEquals } from "@std/assert";
+import { type ClientOutput, runClient } from "./client_process.ts";
+import { Editor } from "./editor.ts";
+import { LocalCa } from "./local_ca.ts";
+import { type ReferenceService, TEST_KEY } from "./service/service.ts";
+
+export const PROMPT = "count to 3";
+export const REPLY = "1\n2\n3";
+
+/** A name that the proxy alone can resolve. */
+export const NAME = "service.test";
+
+/** This machine, but by no name of loopback; Windows does not know it. */
+export const DIRECT = "0.0.0.0";
+
+export const ca = new LocalCa();
+addEventListener("unload", () => ca[Symbol.dispose]());
+export const tls = ca.issue(NAME, "127.0.0.1", "localhost", DIRECT);
+
+export function port({ url }: ReferenceService): number {
+  return Number(new URL(url).port);
+}
+
+/** The environment of a machine in a company. */
+export function environment(
+  baseUrl: string,
+  env: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return {
+    APP_API_KEY: TEST_KEY,
+    APP_BASE_URL: baseUrl,
+    DENO_CERT: ca.certificate,
+    // Deno itself looks for updates, and not only where the client connects to.
+    DENO_NO_UPDATE_CHECK: "1",
+    ...env,
+  };
+}
+
+/** Runs one prompt in interactive mode; standard error holds failures alone. */
+export function runPrompt(
+  baseUrl: string,
+  env: Readonly<Record<string, string>>,
+): Promise<ClientOutput> {
+  return runClient({
+    args: ["--quiet"],
+    env: environment(baseUrl, env),
+    stdin: `${PROMPT}\n`,
+  });
+}
+
+export const GOOD: ClientOutput = { code: 0, stdout: `${REPLY}\n`, stderr: "" };
+
+/** What goes wrong at an operation, by the tunnels that go wrong. */
+export const OPERATIONS = [
+  ["create thread", [1], "Cannot create a thread", ""],
+  ["create run", [2], "Cannot start a run", ""],
+  [
+    "stream run",
+    [3, 4], // tried twice
+    "Cannot follow the run",
+    "; the run may still go on at the service",
+  ],
+] as const;
+
+/** The first prompt of an editor fails like this, and the second one works. */
+export async function failsOnce(
+  baseUrl: string,
+  env: Readonly<Record<string, string>>,
+  { operation, message }: {
+    readonly operation: string;
+    readonly message: string;
+  },
+): Promise<void> {
+  await using editor = new Editor({ env: environment(baseUrl, env) });
+  await editor.request("initialize");
+  const ask = async () => {
+    const created = await editor.request("session/new");
+    if (created.error !== undefined) return created;
+    return await editor.prompt(created.result.sessionId, PROMPT);
+  };
+
+  const { error } = await ask();
+
+  assertEquals(error, { code: -32603, message, data: { operation } });
+  assertEquals((await ask()).result, { stopReason: "end_turn" });
+}

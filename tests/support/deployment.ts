@@ -1,0 +1,162 @@
+import { assert } from "@std/assert";
+import { dirname } from "node:path";
+import { bundle } from "../../tools/bundle.ts";
+import { compile, CompileError } from "../../tools/compiler.ts";
+
+/** The bundle, as `deno task bundle` makes it. */
+export const BUNDLE: string = await bundle();
+
+/** Without it, Windows has no network. */
+const SYSTEM_ROOT = Deno.env.get("SYSTEMROOT");
+const BARE_ENV: Readonly<Record<string, string>> = SYSTEM_ROOT === undefined
+  ? {}
+  : { SYSTEMROOT: SYSTEM_ROOT };
+
+/** How the program is started. */
+export interface StartOptions {
+  readonly args?: readonly string[];
+  /** The whole environment of the program. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+/** A form in which users get the program. */
+export class Deployment implements AsyncDisposable {
+  readonly #command: readonly [string, ...string[]];
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #resources: AsyncDisposableStack;
+
+  private constructor(
+    command: readonly [string, ...string[]],
+    env: Readonly<Record<string, string>>,
+    resources: AsyncDisposableStack,
+  ) {
+    this.#command = command;
+    this.#env = { ...BARE_ENV, ...env };
+    this.#resources = resources.move();
+  }
+
+  /** The bundle, run from a URL as its second line tells. */
+  static async run(): Promise<Deployment> {
+    await using resources = new AsyncDisposableStack();
+    const { options, url } = serveBundle(resources);
+    const env = { DENO_DIR: await makeFolder(resources) };
+    const command = [Deno.execPath(), "run", ...options, url] as const;
+    return new Deployment(command, env, resources);
+  }
+
+  /** The bundle, installed from a URL with the options of its second line. */
+  static async install(): Promise<Deployment> {
+    await using resources = new AsyncDisposableStack();
+    const { options, url } = serveBundle(resources);
+    const folder = await makeFolder(resources);
+    const env = {
+      DENO_DIR: `${folder}/cache`,
+      DENO_INSTALL_ROOT: folder,
+      PATH: dirname(Deno.execPath()), // The command starts Deno by its name.
+    };
+    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["install", "--global", ...options, url],
+      cwd: folder,
+      clearEnv: true,
+      env: { ...BARE_ENV, ...env },
+      stdin: "null",
+      stdout: "null",
+    }).output();
+    assert(success, new TextDecoder().decode(stderr));
+    const extension = Deno.build.os === "windows" ? ".cmd" : "";
+    const command = `${folder}/bin/agent-gateway${extension}`;
+    return new Deployment([command], env, resources);
+  }
+
+  /** The bundle, or other code, compiled for this system. */
+  static async compile(
+    { code = BUNDLE, args = [] }: {
+      readonly code?: string;
+      readonly args?: readonly string[];
+    } = {},
+  ): Promise<Deployment> {
+    await using resources = new AsyncDisposableStack();
+    const folder = await makeFolder(resources);
+    const source = `${folder}/source.js`;
+    await Deno.writeTextFile(source, code);
+    const target = Deno.build.target;
+    const binary = await compile({ source, target, folder, args });
+    return new Deployment([binary], {}, resources);
+  }
+
+  /** The program that is started. */
+  get path(): string {
+    return this.#command[0];
+  }
+
+  /** Starts it with pipes. */
+  start({ args = [], env, cwd }: StartOptions): Deno.ChildProcess {
+    const [program, ...programArgs] = this.#command;
+    return new Deno.Command(program, {
+      args: [...programArgs, ...args],
+      cwd,
+      clearEnv: true,
+      env: { ...this.#env, ...env },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+  }
+
+  /** Runs it to its end; what it is to read is `input`. */
+  async output(
+    { input = "", ...options }: StartOptions & { readonly input?: string },
+  ): Promise<{ code: number; stdout: string; stderr: string }> {
+    const child = this.start(options);
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(input));
+    await writer.close();
+    const [{ code }, stdout, stderr] = await Promise.all([
+      child.status,
+      child.stdout.text(),
+      child.stderr.text(),
+    ]);
+    return { code, stdout, stderr };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#resources.disposeAsync();
+  }
+}
+
+/** Why nothing can be compiled here, if that is so. */
+export async function findObstacle(): Promise<string | undefined> {
+  try {
+    await using _ = await Deployment.compile({ code: "" });
+    return undefined;
+  } catch (error) {
+    const [obstacle] = error instanceof CompileError
+      ? error.message.match(/\S+ cannot be downloaded/) ?? []
+      : [];
+    if (obstacle === undefined) throw error;
+    return obstacle;
+  }
+}
+
+/** Serves the bundle; returns its URL, and the options of its second line. */
+function serveBundle(
+  resources: AsyncDisposableStack,
+): { url: string; options: string[] } {
+  const { addr } = resources.use(Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    () => new Response(BUNDLE),
+  ));
+  const [, options = ""] =
+    BUNDLE.match(/^\/\/ Usage: deno run (.*) agent-gateway\.js$/m) ?? [];
+  return {
+    url: `http://127.0.0.1:${addr.port}/agent-gateway.js`,
+    options: options.split(" "),
+  };
+}
+
+async function makeFolder(resources: AsyncDisposableStack): Promise<string> {
+  const folder = await Deno.makeTempDir();
+  resources.defer(() => Deno.remove(folder, { recursive: true }));
+  return folder;
+}

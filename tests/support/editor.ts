@@ -1,0 +1,214 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  errorViolations,
+  notificationViolations,
+  resultViolations,
+} from "./acp_schema.ts";
+import {
+  Client,
+  type ClientOptions,
+  type ClientOutput,
+} from "./client_process.ts";
+
+/** A response of the bridge. */
+export interface Response {
+  readonly jsonrpc: "2.0";
+  readonly id: unknown;
+  // deno-lint-ignore no-explicit-any -- what a test expects, it asserts
+  readonly result?: any;
+  readonly error?: {
+    readonly code: number;
+    readonly message: string;
+    readonly data?: unknown;
+  };
+}
+
+/** A notification of the bridge. */
+export interface Update {
+  readonly jsonrpc: "2.0";
+  readonly method: "session/update";
+  readonly params: {
+    readonly sessionId: string;
+    readonly update: {
+      readonly sessionUpdate: string;
+      readonly content: { readonly type: string; readonly text: string };
+      readonly _meta?: { readonly node: string; readonly status: string };
+    };
+  };
+}
+
+/** Anything that the bridge says. */
+export type Message = Response | Update;
+
+/**
+ * An editor: the program in bridge mode as a child process. Each line that
+ * arrives has to be a message that the protocol's schema allows.
+ */
+export class Editor implements AsyncDisposable {
+  readonly client: Client;
+  readonly #messages: Message[] = [];
+  readonly #methods = new Map<unknown, string>();
+  #read = 0; // characters of standard output
+  #nextId = 1;
+
+  constructor(options: ClientOptions = {}) {
+    const { args = [] } = options;
+    this.client = new Client({ ...options, args: ["--bridge", ...args] });
+  }
+
+  /** Every message that has arrived, in order. */
+  get messages(): readonly Message[] {
+    this.#take();
+    return this.#messages;
+  }
+
+  /** The texts of a session's updates of one kind, in order. */
+  texts(sessionId: string, kind: string): string[] {
+    return this.messages
+      .filter((message) => "method" in message)
+      .map(({ params }) => params)
+      .filter((params) => params.sessionId === sessionId)
+      .filter(({ update }) => update.sessionUpdate === kind)
+      .map(({ update }) => update.content.text);
+  }
+
+  /** The connection as bytes, for a library that writes a message a chunk. */
+  get streams(): {
+    readonly readable: ReadableStream<Uint8Array>;
+    readonly writable: WritableStream<Uint8Array>;
+  } {
+    const decoder = new TextDecoder();
+    return {
+      readable: ReadableStream.from(this.#bytes()),
+      writable: new WritableStream({
+        write: (chunk) => this.sendLine(decoder.decode(chunk).trimEnd()),
+      }),
+    };
+  }
+
+  /** Sends a line as it is. */
+  async sendLine(line: string): Promise<void> {
+    this.#note(line);
+    await this.client.write(`${line}\n`);
+  }
+
+  /** Sends a request; returns its id. */
+  async send(method: string, params?: unknown): Promise<number> {
+    const id = this.#nextId++;
+    const message = { jsonrpc: "2.0", id, method, params };
+    await this.sendLine(JSON.stringify(message));
+    return id;
+  }
+
+  /** Sends a notification. */
+  async notify(method: string, params?: unknown): Promise<void> {
+    await this.sendLine(JSON.stringify({ jsonrpc: "2.0", method, params }));
+  }
+
+  /** Resolves with the response to a request, as soon as it has arrived. */
+  async response(id: unknown): Promise<Response> {
+    return await this.waitFor((message): message is Response =>
+      "id" in message && message.id === id
+    );
+  }
+
+  /** Resolves with the first message that is like this, as soon as it has arrived. */
+  async waitFor<T extends Message>(
+    isMeant: (message: Message) => message is T,
+  ): Promise<T> {
+    for (let seen = 0;;) {
+      const found = this.messages.slice(seen).find(isMeant);
+      if (found !== undefined) return found;
+      seen = this.#messages.length;
+      await this.client.stdout.more(this.client.stdout.text.length);
+    }
+  }
+
+  /** Resolves when an update with this text has arrived in a session. */
+  async update(sessionId: string, text: string): Promise<Update> {
+    return await this.waitFor((message): message is Update =>
+      "method" in message && message.params.sessionId === sessionId &&
+      message.params.update.content.text === text
+    );
+  }
+
+  /** Sends a request and waits for its response. */
+  async request(method: string, params?: unknown): Promise<Response> {
+    return await this.response(await this.send(method, params));
+  }
+
+  /** Sends `initialize` and `session/new`; returns the id of the session. */
+  async newSession(): Promise<string> {
+    await this.request("initialize", { protocolVersion: 1 });
+    const params = { cwd: "/", mcpServers: [] };
+    const { result } = await this.request("session/new", params);
+    return result.sessionId;
+  }
+
+  /** Sends a prompt and waits for its response. */
+  async prompt(sessionId: string, text: string): Promise<Response> {
+    const prompt = [{ type: "text", text }];
+    return await this.request("session/prompt", { sessionId, prompt });
+  }
+
+  /** Ends the input and waits for the end. */
+  async finish(): Promise<ClientOutput> {
+    const output = await this.client.finish();
+    this.#take();
+    assertEquals(this.#read, output.stdout.length, "the last line is cut");
+    return output;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.client[Symbol.asyncDispose]();
+  }
+
+  async *#bytes(): AsyncGenerator<Uint8Array> {
+    const { stdout } = this.client;
+    const encoder = new TextEncoder();
+    for (let sent = 0;;) {
+      const ended = await stdout.more(sent).then(() => false, () => true);
+      if (ended) return;
+      const { text } = stdout;
+      yield encoder.encode(text.slice(sent));
+      sent = text.length;
+    }
+  }
+
+  /** Remembers the method of a request, whose result has to look like that. */
+  #note(line: string): void {
+    try {
+      const { id, method } = JSON.parse(line) ?? {};
+      if (typeof method === "string") this.#methods.set(id, method);
+    } catch {
+      // Not JSON: it is not a request.
+    }
+  }
+
+  #take(): void {
+    const { text } = this.client.stdout;
+    while (this.#read < text.length) {
+      const end = text.indexOf("\n", this.#read);
+      if (end < 0) break;
+      const message = JSON.parse(text.slice(this.#read, end));
+      this.#read = end + 1;
+      this.#check(message);
+      this.#messages.push(message);
+    }
+  }
+
+  #check(message: Message): void {
+    assertEquals(message.jsonrpc, "2.0");
+    let violations;
+    if ("method" in message) {
+      assert(!("id" in message), "the bridge asks something");
+      violations = notificationViolations(message.method, message.params);
+    } else if (message.error !== undefined) {
+      violations = errorViolations(message.error);
+    } else {
+      const method = this.#methods.get(message.id) ?? "";
+      violations = resultViolations(method, message.result);
+    }
+    assertEquals(violations, "", JSON.stringify(message));
+  }
+}

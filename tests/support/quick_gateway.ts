@@ -1,0 +1,27 @@
+import type { Clocks } from "../../lib/gateway/timeouts.ts";
+import { RemoteGateway } from "../../lib/gateway.ts";
+import { TEST_KEY } from "./service/service.ts";
+
+/**
+ * Clocks for tests: what is repeated is repeated at once, and no time runs out
+ * on a slow machine. A test sets the one clock that it is about.
+ */
+export const QUICK_CLOCKS: Clocks = {
+  answer: 60_000,
+  idle: 60_000,
+  drain: 60_000,
+  retry: [1, 1, 1],
+  retryAfter: 1,
+};
+
+/** A gateway to a service, with {@linkcode QUICK_CLOCKS} but for those given. */
+export function gatewayTo(
+  service: { readonly url: string },
+  clocks: Partial<Clocks> = {},
+): RemoteGateway {
+  return new RemoteGateway({
+    baseUrl: service.url,
+    apiKey: TEST_KEY,
+    clocks: { ...QUICK_CLOCKS, ...clocks },
+  });
+}

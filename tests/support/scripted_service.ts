@@ -1,0 +1,40 @@
+import { VERSION } from "../../lib/version.ts";
+import { type Behaviour, json } from "./service/behaviours.ts";
+import { ReferenceService } from "./service/service.ts";
+
+/**
+ * A service whose one thread is `thread-1`, and whose runs are these streams,
+ * one after the other.
+ */
+export function serveStreams(
+  ...streams: readonly Behaviour[]
+): ReferenceService {
+  const service = ReferenceService.start();
+  service.misbehave("create thread", json({ thread_id: "thread-1" }));
+  for (const stream of streams) addStream(service, stream);
+  return service;
+}
+
+/** Makes this stream the service's next run. */
+export function addStream(service: ReferenceService, stream: Behaviour): void {
+  service.misbehave("create run", json({ run_id: "run-1" }));
+  service.misbehave("stream", stream);
+}
+
+/** What stands above the first prompt when a shell has started the client. */
+export function banner(service: ReferenceService): string[] {
+  return [
+    "[0]$ agent-gateway",
+    `agent-gateway ${VERSION}, agent the-brain, key test...cdef`,
+    `service ${service.url}`,
+    "thread thread-1",
+    "",
+  ];
+}
+
+/** The prompts that have reached a service, in their order. */
+export function promptsOf(service: ReferenceService): readonly unknown[] {
+  return service.requests
+    .filter(({ operation }) => operation === "create run")
+    .map(({ body }) => JSON.parse(body).prompt);
+}

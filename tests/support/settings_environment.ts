@@ -1,0 +1,73 @@
+import { loadSettings, type Settings } from "../../lib/settings.ts";
+
+/** Where settings can come from. */
+export interface Surroundings {
+  /** What is not given is not set. */
+  readonly env?: {
+    readonly APP_API_KEY?: string | undefined;
+    readonly APP_BASE_URL?: string | undefined;
+  };
+  /** There is none unless told. */
+  readonly dotenv?: Dotenv;
+}
+
+/** What stands in `.env`, or how it is made. */
+export type Dotenv = string | Uint8Array | ((path: string) => void);
+
+const VARIABLES = ["APP_API_KEY", "APP_BASE_URL"] as const;
+
+/**
+ * Calls `loadSettings()` where nothing but the surroundings can be found.
+ *
+ * @param warnings Takes the warnings.
+ */
+export function loadSettingsIn(
+  surroundings: Surroundings & { readonly baseUrl?: string },
+  warnings: string[] = [],
+): Settings {
+  const { baseUrl } = surroundings;
+  const warn = (line: string) => warnings.push(line);
+  return within(surroundings, () => loadSettings({ baseUrl, warn }));
+}
+
+/**
+ * Calls `act` in a new folder, and returns its result. Environment and current
+ * folder are as before then.
+ */
+export function within<T>(
+  { env = {}, dotenv }: Surroundings,
+  act: () => T,
+): T {
+  using folder = new Folder(dotenv);
+  const cwd = Deno.cwd();
+  const values = VARIABLES.map((name) => Deno.env.get(name));
+  try {
+    for (const name of VARIABLES) setVariable(name, env[name]);
+    Deno.chdir(folder.path);
+    return act();
+  } finally {
+    Deno.chdir(cwd);
+    VARIABLES.forEach((name, index) => setVariable(name, values[index]));
+  }
+}
+
+/** A new folder with a `.env`, if one is given. Dispose of it to remove it. */
+export class Folder implements Disposable {
+  readonly path: string = Deno.makeTempDirSync();
+
+  constructor(dotenv?: Dotenv) {
+    const path = `${this.path}/.env`;
+    if (typeof dotenv === "string") Deno.writeTextFileSync(path, dotenv);
+    else if (typeof dotenv === "function") dotenv(path);
+    else if (dotenv !== undefined) Deno.writeFileSync(path, dotenv);
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.path, { recursive: true });
+  }
+}
+
+function setVariable(name: string, value: string | undefined): void {
+  if (value === undefined) Deno.env.delete(name);
+  else Deno.env.set(name, value);
+}

@@ -1,0 +1,60 @@
+const ROOT = `${import.meta.dirname}/../..`;
+
+/** What the program is built from. */
+const SOURCES = ["deno.json", "deno.lock", "main.ts", "lib", "tools"];
+
+/** A copy of the sources, to be built in another place than this one. */
+export class SourceCopy implements AsyncDisposable {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async make(): Promise<SourceCopy> {
+    const folder = await Deno.makeTempDir();
+    for (const name of SOURCES) {
+      await copy(`${ROOT}/${name}`, `${folder}/${name}`);
+    }
+    return new SourceCopy(folder);
+  }
+
+  /**
+   * Runs Deno in the copy; `env` is added to the environment, in which no other
+   * compiler is named.
+   */
+  async deno(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<{ code: number; stdout: string; stderr: string }> {
+    const { COMPILE_DENO: _, DENORT_BIN: __, ...rest } = Deno.env.toObject();
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: [...args],
+      cwd: this.folder,
+      clearEnv: true,
+      env: { ...rest, NO_COLOR: "1", ...env },
+      stdin: "null",
+    }).output();
+    const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+    return { code, stdout: decode(stdout), stderr: decode(stderr) };
+  }
+
+  /** The names of the files in `dist/`, hidden ones included. */
+  artefacts(): string[] {
+    const entries = Deno.readDirSync(`${this.folder}/dist`);
+    return Array.from(entries, ({ name }) => name).sort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Deno.remove(this.folder, { recursive: true });
+  }
+}
+
+async function copy(from: string, to: string): Promise<void> {
+  const { isDirectory } = await Deno.stat(from);
+  if (!isDirectory) return await Deno.copyFile(from, to);
+  await Deno.mkdir(to);
+  for await (const { name } of Deno.readDir(from)) {
+    await copy(`${from}/${name}`, `${to}/${name}`);
+  }
+}

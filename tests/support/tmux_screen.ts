@@ -1,0 +1,282 @@
+import { assertEquals, assertFalse } from "@std/assert";
+import { Buffer } from "node:buffer";
+import { commandLine } from "./client_process.ts";
+import { TEST_KEY } from "./service/service.ts";
+
+/** How long a screen may take to show what is waited for, in milliseconds. */
+const PATIENCE = 30_000;
+
+const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g;
+const DURATION = /\b\d+(\.\d)? s$/gm;
+
+const TMUX_IS_INSTALLED = await isInstalled("tmux");
+
+/** A test of a {@linkcode Screen}; skipped where none can be opened. */
+export function test(name: string, fn: () => Promise<void>): void {
+  const ignore = !TMUX_IS_INSTALLED;
+  Deno.test(ignore ? `${name} (skipped: no tmux)` : name, { ignore }, fn);
+}
+
+/** How a {@linkcode Screen} is set up. */
+export interface ScreenOptions {
+  /** 80 unless told. */
+  readonly columns?: number;
+  /** 24 unless told. */
+  readonly rows?: number;
+  /** The settings of the program, and whatever else it is to find. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A terminal with a shell in it, as a person sees it. The program under test is
+ * started by typing `agent-gateway`; the shell's prompt tells the last exit
+ * code: `[0]$`.
+ *
+ * It is tmux that draws the screen. This process is its control client, so that
+ * tmux says when something was drawn, and ends with whatever runs in the
+ * terminal as soon as this process does.
+ */
+export class Screen implements AsyncDisposable {
+  readonly #folder: string;
+  readonly #tmux: Deno.ChildProcess;
+  readonly #commands: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #answers: PromiseWithResolvers<string>[] = [];
+  readonly #ended: Promise<void>;
+  readonly #attached = Promise.withResolvers<void>();
+  #drawn = Promise.withResolvers<void>();
+  #bytes = "";
+
+  /** Opens a terminal, whose shell has shown its prompt. */
+  static async open(options: ScreenOptions = {}): Promise<Screen> {
+    const screen = new Screen(options);
+    try {
+      await screen.#attached.promise;
+      await screen.#do("set destroy-unattached on");
+      await screen.#do("set window-size manual");
+      await screen.shows("[0]$");
+      return screen;
+    } catch (error) {
+      await screen[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  private constructor(options: ScreenOptions) {
+    const { columns = 80, rows = 24, env = {} } = options;
+    this.#folder = Deno.makeTempDirSync({ prefix: "screen-" });
+    Deno.mkdirSync(`${this.#folder}/empty`);
+    Deno.writeTextFileSync(
+      `${this.#folder}/agent-gateway`,
+      "#!/bin/sh\n" +
+        `echo $$ > ${quote(`${this.#folder}/pid`)}\n` +
+        `exec ${commandLine().map(quote).join(" ")} "$@"\n`,
+      { mode: 0o755 },
+    );
+    this.#tmux = new Deno.Command("tmux", {
+      args: [
+        ...["-u", "-C", "-S", `${this.#folder}/socket`, "-f", "/dev/null"],
+        ...["new-session", "-x", `${columns}`, "-y", `${rows}`],
+        "PS1='[$?]$ ' exec bash --norc --noprofile --noediting",
+      ],
+      cwd: `${this.#folder}/empty`,
+      clearEnv: true,
+      env: {
+        ...inherited("HOME", "DENO_DIR", "XDG_CACHE_HOME"),
+        PATH: `${this.#folder}:${Deno.env.get("PATH")}`,
+        LC_ALL: "C.UTF-8",
+        ...env,
+      },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "inherit",
+    }).spawn();
+    this.#commands = this.#tmux.stdin.getWriter();
+    this.#ended = this.#listen();
+  }
+
+  /** All that has been written to the terminal, escape codes and all. */
+  get written(): string {
+    return Buffer.from(this.#bytes, "latin1").toString();
+  }
+
+  /** Types characters. */
+  async type(text: string): Promise<void> {
+    await this.#do(`send-keys -l ${quote(text)}`);
+  }
+
+  /** Presses keys by the names that tmux has for them: `Enter`, `Up`, `C-c`. */
+  async press(...keys: readonly string[]): Promise<void> {
+    await this.#do(`send-keys ${keys.join(" ")}`);
+  }
+
+  /** Types a line, and Enter. */
+  async enter(line: string): Promise<void> {
+    await this.type(line);
+    await this.press("Enter");
+  }
+
+  /** Pastes these lines, each with its end, at once. */
+  async paste(...lines: readonly string[]): Promise<void> {
+    const file = `${this.#folder}/paste`;
+    await Deno.writeTextFile(file, lines.map((line) => `${line}\n`).join(""));
+    await this.#do(`load-buffer ${quote(file)}`);
+    await this.#do("paste-buffer");
+  }
+
+  /** Resizes the terminal, and waits until what runs in it has drawn itself anew. */
+  async resize(columns: number, rows = 24): Promise<void> {
+    const { length } = this.#bytes;
+    await this.#do(`resize-window -x ${columns} -y ${rows}`);
+    await this.#poll(() => this.#bytes.length > length);
+  }
+
+  /** Sends a signal to the program that was started last. */
+  async kill(signal: Deno.Signal): Promise<void> {
+    Deno.kill(
+      Number(await Deno.readTextFile(`${this.#folder}/pid`)),
+      signal,
+    );
+  }
+
+  /** The title that the terminal has been given. */
+  async title(): Promise<string> {
+    return await this.#do("display-message -p '#{pane_title}'");
+  }
+
+  /** What is to be seen, below what has scrolled out at the top. */
+  async text(): Promise<string> {
+    return await this.#do("capture-pane -p -S -");
+  }
+
+  /** {@linkcode text} with the escape codes that colour it. */
+  async colours(): Promise<string> {
+    return await this.#do("capture-pane -p -e -S -");
+  }
+
+  /** Waits until the screen holds `part`, and returns all of it. */
+  async waitFor(part: string | RegExp): Promise<string> {
+    const holds = (text: string) =>
+      typeof part === "string" ? text.includes(part) : part.test(text);
+    const text = await this.#poll(holds);
+    if (!holds(text)) throw new Error(`No ${part} on the screen:\n${text}`);
+    return text;
+  }
+
+  /**
+   * Waits until {@linkcode text} is this, row by row, however long things took
+   * and whichever way the spinner points.
+   */
+  async shows(...rows: readonly string[]): Promise<void> {
+    const wanted = rows.join("\n");
+    const text = await this.#poll((text) => steady(text) === wanted);
+    assertEquals(steady(text), wanted);
+  }
+
+  /** Ends the terminal. Whatever was written to it, the key was not. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#commands.close().catch(() => {}); // tmux has ended.
+    await this.#ended;
+    await Deno.remove(this.#folder, { recursive: true });
+    assertFalse(this.#bytes.includes(TEST_KEY), "the key is on the screen");
+  }
+
+  /** Looks at the screen whenever it has changed, until it is as wanted. */
+  async #poll(isWanted: (text: string) => boolean): Promise<string> {
+    const timeout = Promise.withResolvers<"late">();
+    const timer = setTimeout(() => timeout.resolve("late"), PATIENCE);
+    try {
+      for (;;) {
+        const { promise } = this.#drawn;
+        const text = await this.text();
+        if (isWanted(text)) return text;
+        if (await Promise.race([promise, timeout.promise]) === "late") {
+          return text;
+        }
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #do(command: string): Promise<string> {
+    const answer = Promise.withResolvers<string>();
+    this.#answers.push(answer);
+    await this.#commands.write(new TextEncoder().encode(`${command}\n`));
+    return await answer.promise;
+  }
+
+  /** Takes in what tmux says: answers to commands, and what was drawn. */
+  async #listen(): Promise<void> {
+    let block: string[] | undefined;
+    for await (const line of byteLines(this.#tmux.stdout)) {
+      const [, word, rest = ""] = /^(%[\w-]+) ?(.*)$/s.exec(line) ?? [];
+      if (word === "%begin") {
+        block = [];
+      } else if (word === "%session-changed") {
+        this.#attached.resolve();
+      } else if (word === "%end" || word === "%error") {
+        const text = Buffer.from(block?.join("\n") ?? "", "latin1").toString();
+        // The last number is 1 for a command of this client.
+        const answer = rest.endsWith(" 1") ? this.#answers.shift() : undefined;
+        if (word === "%end") answer?.resolve(text.replace(/\n+$/, ""));
+        else answer?.reject(new Error(`tmux: ${text}`));
+        block = undefined;
+      } else if (block !== undefined) {
+        block.push(line);
+      } else {
+        if (word === "%output") this.#bytes += unescape(rest);
+        this.#drawn.resolve();
+        this.#drawn = Promise.withResolvers();
+      }
+    }
+    this.#attached.resolve();
+    for (const answer of this.#answers) {
+      answer.promise.catch(() => {}); // Nobody may wait for it.
+      answer.reject(new Error("tmux has ended"));
+    }
+    await this.#tmux.status;
+  }
+}
+
+/** A screen on which no time passes. */
+function steady(text: string): string {
+  return text.replace(SPINNER, "⠋").replace(DURATION, "0.0 s");
+}
+
+/** Lines whose characters are bytes: tmux may cut text anywhere. */
+async function* byteLines(
+  stream: ReadableStream<Uint8Array>,
+): AsyncGenerator<string> {
+  let rest = "";
+  for await (const chunk of stream) {
+    const lines = (rest + Buffer.from(chunk).toString("latin1")).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}
+
+/** What a pane has written, from a line `%output PANE TEXT`. */
+function unescape(output: string): string {
+  return output.slice(output.indexOf(" ") + 1).replace(
+    /\\([0-7]{3})/g,
+    (_, octal) => String.fromCharCode(parseInt(octal, 8)),
+  );
+}
+
+/** One word, for a shell as well as for tmux. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function inherited(...names: readonly string[]): Record<string, string> {
+  const found = names.map((name) => [name, Deno.env.get(name)]);
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined));
+}
+
+async function isInstalled(program: string): Promise<boolean> {
+  try {
+    return (await new Deno.Command(program, { args: ["-V"] }).output()).success;
+  } catch {
+    return false;
+  }
+}

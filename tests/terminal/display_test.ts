@@ -1,0 +1,263 @@
+import { assertEquals, assertFalse } from "@std/assert";
+import { VERSION } from "../../lib/version.ts";
+import { settings } from "../support/client_process.ts";
+import { Screen, test } from "../support/tmux_screen.ts";
+import { events, json } from "../support/service/behaviours.ts";
+import { GatedStream } from "../support/service/gated_stream.ts";
+import { ReferenceService } from "../support/service/service.ts";
+import { complete, progress } from "../support/service/stream_events.ts";
+import {
+  addStream,
+  banner,
+  serveStreams,
+} from "../support/scripted_service.ts";
+
+/** Text that asks a terminal for all kinds of things, and would be `abcdefghijkl`. */
+const HOSTILE = [
+  "a\x1b[31mb", // red
+  "\x1b[2J\x1b[Hc", // clear the screen
+  "\x1b]0;owned\x07d", // retitle
+  "\x1b]8;;https://evil.example\x07e\x1b]8;;\x07", // link
+  "\x1b]52;c;b3duZWQ=\x07f", // write to the clipboard
+  "\x1bPq#0;2;0;0;0\x1b\\g", // draw a picture
+  "\x9b31mh\x9d0;owned\x9ci", // the same in C1
+  "\u202ej\u202c", // right to left
+  "\x07\x08\x0e\x7fk\x1bc", // bell, backspace, reset
+  "\x1b[?1049hl", // another screen
+].join("");
+
+test("text from the service cannot command the terminal", async () => {
+  const run = new GatedStream();
+  await using service = ReferenceService.start();
+  service.misbehave("create thread", json({ thread_id: HOSTILE }));
+  service.misbehave("create run", json({ message: HOSTILE }, 400));
+  addStream(service, run.behaviour);
+  await using screen = await Screen.open({ env: settings(service) });
+  const title = await screen.title();
+
+  await screen.enter("agent-gateway");
+  const rows = [...banner(service).slice(0, 3), "thread abcdefghijkl", ""];
+  await screen.shows(...rows, ">");
+  await screen.enter("one");
+  rows.push(
+    "> one",
+    "Error: Cannot start a run: the service answered 400: abcdefghijkl",
+    "",
+  );
+  await screen.shows(...rows, ">");
+  await screen.enter("two");
+  run.progress(HOSTILE, HOSTILE);
+  rows.push("> two");
+  await screen.shows(...rows, "⠋ abcdefghijkl: abcdefghijkl  0.0 s");
+  run.complete(`${HOSTILE}\n\t${HOSTILE}\r\n`);
+  rows.push("✓ abcdefghijkl: abcdefghijkl  0.0 s", "");
+  rows.push("abcdefghijkl", "        abcdefghijkl", "", "");
+  await screen.shows(...rows, ">");
+
+  assertEquals(await screen.title(), title);
+  // OSC, DCS, reset, C1 CSI and a bell: the program itself has no use for them.
+  for (const code of ["\x1b]", "\x1bP", "\x1bc", "\x9b", "\x07"]) {
+    assertFalse(screen.written.includes(code), JSON.stringify(code));
+  }
+});
+
+test("standard error that is redirected gets plain lines, and a reply is cleaned all the same", async () => {
+  await using service = serveStreams(
+    events([progress("plan", "done"), complete("\x1b[31mred\x1b[m")]),
+  );
+  await using screen = await Screen.open({ env: settings(service) });
+
+  await screen.enter("agent-gateway 2> log");
+  await service.waitFor("create thread");
+  await screen.enter("hello");
+  const rows = ["[0]$ agent-gateway 2> log", "hello", "red"];
+  await screen.shows(...rows);
+  assertFalse(screen.written.includes("\x1b"));
+
+  await screen.press("C-d");
+  await screen.shows(...rows, "[0]$");
+  await screen.enter("cat -v log");
+  await screen.shows(
+    ...[...rows, "[0]$ cat -v log", ...banner(service).slice(1, 4)],
+    ...["plan: done", "[0]$"],
+  );
+});
+
+test("--quiet shows neither banner nor progress", async () => {
+  const run = new GatedStream();
+  await using service = serveStreams(run.behaviour);
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway --quiet");
+  await screen.shows("[0]$ agent-gateway --quiet", "", ">");
+  await screen.enter("hello");
+  run.progress("plan", "started");
+  run.complete("Hello!");
+  await screen.shows(
+    ...["[0]$ agent-gateway --quiet", "", "> hello", "", "Hello!", "", ">"],
+  );
+
+  for (const text of ["waiting", "plan", "thread"]) {
+    assertFalse(screen.written.includes(text), text);
+  }
+});
+
+test("a reply that is redirected is not changed, and the prompt stays on the terminal", async () => {
+  const reply = events([complete("\x1b[31mred\x1b[m")]);
+  await using service = serveStreams(reply);
+  await using screen = await Screen.open({ env: settings(service) });
+
+  await screen.enter("agent-gateway -q > reply");
+  await screen.shows("[0]$ agent-gateway -q > reply", "", ">");
+  await screen.enter("hello");
+  const rows = ["[0]$ agent-gateway -q > reply", "", "> hello", ""];
+  await screen.shows(...rows, ">");
+  await screen.press("C-d");
+  await screen.shows(...rows, ">", "[0]$");
+  await screen.enter("cat -v reply");
+
+  await screen.shows(
+    ...[...rows, ">", "[0]$ cat -v reply", "^[[31mred^[[m", "[0]$"],
+  );
+});
+
+test("NO_COLOR leaves no colour (https://no-color.org)", async () => {
+  const stream = events([progress("plan", "done"), complete("Hello!")]);
+  await using service = serveStreams(stream);
+  await using screen = await Screen.open({
+    env: { ...settings(service), NO_COLOR: "1" },
+  });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+  await screen.enter("hello");
+  const rows = ["> hello", "✓ plan: done  0.0 s", "", "Hello!", ""];
+  await screen.shows(...banner(service), ...rows, ">");
+  service.misbehave("create run", json({}));
+  await screen.enter("again");
+  rows.push("> again", "Error: Cannot start a run: the answer holds no run_id");
+  await screen.shows(...banner(service), ...rows, "", ">");
+
+  assertFalse((await screen.colours()).includes("\x1b"));
+});
+
+for (const setting of ["TERM=dumb", "CI=true"]) {
+  test(`${setting} yields plain lines, a prompt sign, no escape codes`, async () => {
+    const stream = events([
+      progress("plan", "started"),
+      progress("plan", "done"),
+      complete("Hello!"),
+    ]);
+    await using service = serveStreams(stream);
+    await using screen = await Screen.open({ env: settings(service) });
+
+    await screen.enter(`${setting} agent-gateway`);
+    const [, ...rows] = banner(service).slice(0, 4);
+    await screen.shows(`[0]$ ${setting} agent-gateway`, ...rows, ">");
+    await screen.enter("hello");
+    await screen.waitFor(/^> hello\nplan: started\nplan: done\nHello!\n>$/m);
+    await screen.press("C-d");
+    await screen.waitFor(/^>\n\[0\]\$$/m);
+
+    assertFalse(screen.written.includes("\x1b"));
+  });
+}
+
+test("Ctrl-C with TERM=dumb drops a run, and exits at the prompt", async () => {
+  const run = new GatedStream();
+  await using service = serveStreams(run.behaviour);
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("TERM=dumb agent-gateway -q");
+  await screen.shows("[0]$ TERM=dumb agent-gateway -q", ">");
+  await screen.enter("hello");
+  await run.opened;
+
+  await screen.press("C-c");
+  await screen.waitFor(/Run dropped; it may still go on at the service\n>$/);
+  await run.dropped;
+  await screen.press("C-c");
+
+  await screen.waitFor(/^> \^C\n\[130\]\$$/m);
+});
+
+test("on 40 columns, the status line is cut to one row", async () => {
+  const run = new GatedStream();
+  await using service = serveStreams(run.behaviour);
+  await using screen = await Screen.open({
+    columns: 40,
+    env: settings(service),
+  });
+  await screen.enter("agent-gateway");
+  const first = `agent-gateway ${VERSION}, agent the-brain, key test...cdef`;
+  const rows = ["[0]$ agent-gateway", first.slice(0, 40), first.slice(40)];
+  rows.push(`service ${service.url}`, "thread thread-1", "");
+  await screen.shows(...rows, ">");
+
+  await screen.enter("hello");
+  run.progress("research", "reading the 7 pages that were found");
+  rows.push("> hello");
+  await screen.shows(...rows, "⠋ research: reading the 7 pages…  0.0 s");
+  run.progress("write", "日本語の文章を書いています、もう少し待って");
+  rows.push("✓ research: reading the 7 pages…  0.0 s");
+  await screen.shows(...rows, "⠋ write: 日本語の文章を書いてい…  0.0 s");
+  run.progress("accents", "e\u0301".repeat(40));
+  rows.push("✓ write: 日本語の文章を書いてい…  0.0 s");
+  const accents = "e\u0301".repeat(20);
+  await screen.shows(...rows, `⠋ accents: ${accents}…  0.0 s`);
+  run.complete("A reply is not cut, wherever the terminal wraps it.");
+  rows.push(`✓ accents: ${accents}…  0.0 s`, "");
+  rows.push("A reply is not cut, wherever the termina", "l wraps it.", "");
+  await screen.shows(...rows, ">");
+});
+
+test("a terminal that is resized during a run keeps one status line", async () => {
+  const run = new GatedStream();
+  await using service = serveStreams(run.behaviour);
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+  await screen.enter("hello");
+  const pages = "reading all of the 7 pages about terminals that were found";
+  run.progress("research", pages);
+  const rows = [...banner(service), "> hello"];
+  await screen.shows(...rows, `⠋ research: ${pages}  0.0 s`);
+
+  await screen.resize(60);
+  await screen.shows(...rows, `⠋ research: ${pages.slice(0, 39)}…  0.0 s`);
+  await screen.resize(100);
+  await screen.shows(...rows, `⠋ research: ${pages}  0.0 s`);
+  run.complete("Done.");
+  await screen.shows(
+    ...[...rows, `✓ research: ${pages}  0.0 s`, "", "Done.", "", ">"],
+  );
+});
+
+test("a line that is typed survives a resize, and so does what is above it", async () => {
+  await using service = serveStreams(events([complete("Hello!")]));
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+  await screen.enter("hello");
+  const rows = [...banner(service), "> hello", "", "Hello!", ""];
+  await screen.shows(...rows, ">");
+  const prompt = "How many rows does a line take, and who tells the terminal?";
+  await screen.type(prompt);
+  await screen.shows(...rows, `> ${prompt}`);
+
+  await screen.resize(57);
+  await screen.type("?");
+  await screen.shows(...rows, `> ${prompt.slice(0, 55)}`, "nal??");
+  await screen.resize(80);
+  await screen.type("!");
+  await screen.shows(...rows, `> ${prompt}?!`);
+});
+
+test("a reply of 200 lines scrolls, and none is lost", async () => {
+  const reply = Array.from({ length: 200 }, (_, i) => `line ${i + 1}`);
+  await using service = serveStreams(events([complete(reply.join("\n"))]));
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+
+  await screen.enter("hello");
+
+  await screen.shows(...banner(service), "> hello", "", ...reply, "", ">");
+});

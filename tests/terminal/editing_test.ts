@@ -1,0 +1,284 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { settings } from "../support/client_process.ts";
+import { Screen, test } from "../support/tmux_screen.ts";
+import { events, json } from "../support/service/behaviours.ts";
+import { GatedStream } from "../support/service/gated_stream.ts";
+import { complete } from "../support/service/stream_events.ts";
+import {
+  addStream,
+  banner,
+  promptsOf,
+  serveStreams,
+} from "../support/scripted_service.ts";
+
+test("a session: banner, prompt, progress, reply, next prompt (interface 1)", async () => {
+  const run = new GatedStream();
+  await using service = serveStreams(run.behaviour);
+  await using screen = await Screen.open({ env: settings(service) });
+
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+
+  await screen.enter("hello");
+  await screen.shows(...banner(service), "> hello", "⠋ waiting  0.0 s");
+  run.progress("plan", "started");
+  await screen.shows(...banner(service), "> hello", "⠋ plan: started  0.0 s");
+  run.progress("plan", "two steps");
+  await screen.shows(...banner(service), "> hello", "⠋ plan: two steps  0.0 s");
+  run.progress("write", "started");
+  await screen.shows(
+    ...banner(service),
+    "> hello",
+    "✓ plan: two steps  0.0 s",
+    "⠋ write: started  0.0 s",
+  );
+  run.complete("Hello!\nI am the brain.");
+  await screen.shows(
+    ...banner(service),
+    "> hello",
+    "✓ plan: two steps  0.0 s",
+    "✓ write: started  0.0 s",
+    "",
+    "Hello!",
+    "I am the brain.",
+    "",
+    ">",
+  );
+});
+
+test("empty input prompts again, without a gap (interface 1)", async () => {
+  await using service = serveStreams();
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+
+  await screen.press("Enter", "Space", "Enter");
+
+  await screen.shows(...banner(service), ">", ">", ">");
+  assertEquals(promptsOf(service), []);
+});
+
+test("an error is red, says what to do, and the next prompt works (interface 7)", async () => {
+  await using service = serveStreams();
+  service.misbehave("create run", json({ message: "Wrong key" }, 401));
+  addStream(service, events([complete("Better.")]));
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+
+  await screen.enter("one");
+  const text = await screen.waitFor(/^Error: [^]*^>/m);
+  assertMatch(text.replaceAll("\n", ""), /> oneError: .*401.*APP_API_KEY.*>/);
+  assertStringIncludes(await screen.colours(), "\x1b[31mError: Cannot start");
+
+  await screen.enter("two");
+  await screen.waitFor(/^> two\n\nBetter\.\n\n>$/m);
+});
+
+test("Up recalls what was typed before, to be edited and run again", async () => {
+  await using service = serveStreams(
+    events([complete("1")]),
+    events([complete("2")]),
+    events([complete("3")]),
+  );
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway -q");
+  await screen.shows("[0]$ agent-gateway -q", "", ">");
+  await screen.enter("what is this?");
+  await screen.waitFor(/^1\n\n>$/m);
+  await screen.enter("and that?");
+  await screen.waitFor(/^2\n\n>$/m);
+
+  await screen.press("Up", "Up", "Left", "BSpace", "BSpace");
+  await screen.type("at");
+  await screen.waitFor(/^> what is that\?$/m);
+  await screen.press("Enter");
+  await screen.waitFor(/^3\n\n>$/m);
+
+  assertEquals(promptsOf(service), [
+    "what is this?",
+    "and that?",
+    "what is that?",
+  ]);
+});
+
+test("Ctrl-C drops a run, and the next prompt works", async () => {
+  const run = new GatedStream();
+  await using service = serveStreams(
+    run.behaviour,
+    events([complete("Here I am.")]),
+  );
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+  await screen.enter("think");
+  run.progress("plan", "started");
+  await screen.shows(...banner(service), "> think", "⠋ plan: started  0.0 s");
+
+  await screen.press("C-c");
+  const dropped = [
+    "> think",
+    "✗ plan: started  0.0 s",
+    "Run dropped; it may still go on at the service",
+    "",
+  ];
+  await screen.shows(...banner(service), ...dropped, ">");
+  await run.dropped;
+
+  await screen.enter("hello?");
+  await screen.shows(
+    ...[...banner(service), ...dropped],
+    ...["> hello?", "", "Here I am.", "", ">"],
+  );
+});
+
+test("what is typed during a run is not shown, and waits for the prompt", async () => {
+  const first = new GatedStream();
+  const second = new GatedStream();
+  await using service = serveStreams(first.behaviour, second.behaviour);
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+  await screen.enter("one");
+  first.progress("plan", "started");
+  await screen.waitFor("plan: started");
+
+  await screen.enter("two");
+  await screen.type("thre");
+  first.progress("plan", "done");
+  await screen.shows(...banner(service), "> one", "⠋ plan: done  0.0 s");
+  first.complete("1");
+  const one = ["> one", "✓ plan: done  0.0 s", "", "1", ""];
+  await screen.shows(...banner(service), ...one, "> two", "⠋ waiting  0.0 s");
+  second.complete("2");
+  const two = ["> two", "", "2", ""];
+  await screen.shows(...banner(service), ...one, ...two, "> thre");
+  await screen.type("e");
+  await screen.shows(...banner(service), ...one, ...two, "> three");
+  assertEquals(promptsOf(service), ["one", "two"]);
+});
+
+test("several lines that are pasted run one after the other", async () => {
+  await using service = serveStreams(
+    events([complete("1")]),
+    events([complete("2")]),
+    events([complete("3")]),
+  );
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+
+  await screen.paste("one", "two", "three");
+
+  await screen.shows(
+    ...banner(service),
+    ...["> one", "", "1", ""],
+    ...["> two", "", "2", ""],
+    ...["> three", "", "3", "", ">"],
+  );
+  assertEquals(promptsOf(service), ["one", "two", "three"]);
+});
+
+test("what is pasted into the middle of a line stands there", async () => {
+  await using service = serveStreams(events([complete("I see.")]));
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+
+  await screen.type("[]");
+  await screen.press("Left");
+  await screen.type("a\ttab, and enough of text to fill ".repeat(3));
+  await screen.type("the row");
+  const rows = [
+    ...banner(service),
+    "> [a    tab, and enough of text to fill a       tab, and enough of text to fill",
+  ];
+  await screen.shows(
+    ...[...rows, "a       tab, and enough of text to fill the row]"],
+  );
+  await screen.press("!", "Enter");
+
+  await screen.shows(
+    ...[...rows, "a       tab, and enough of text to fill the row!]"],
+    ...["", "I see.", "", ">"],
+  );
+});
+
+test("a line that is pasted is drawn once, even if it is higher than the screen", async () => {
+  await using service = serveStreams(events([complete("I see.")]));
+  await using screen = await Screen.open({
+    columns: 60,
+    rows: 10,
+    env: settings(service),
+  });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+  // Up to the end of the first row, where the cursor could be on either side.
+  const start = "Tell me what comes to your mind when you see these numbers";
+  await screen.type(start);
+  await screen.shows(...banner(service), `> ${start}`);
+  await screen.press("Left", "Right");
+  const words = Array.from({ length: 300 }, (_, i) => ` ${1000 + i}`).join("");
+  await screen.type(words);
+  const rows = (`> ${start}${words}`).match(/.{1,60}/g) ?? [];
+  const shown = rows.map((row) => row.trimEnd());
+  await screen.shows(...banner(service), ...shown);
+
+  await screen.type("!");
+  await screen.press("Enter");
+  await screen.waitFor(/!\n\nI see.\n\n>$/);
+  assertEquals(promptsOf(service), [`${start}${words}!`]);
+});
+
+test("Ctrl-Z stops at the prompt, and fg goes on with what was typed", async () => {
+  await using service = serveStreams(events([complete("Welcome back.")]));
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+  await screen.type("hel");
+  await screen.shows(...banner(service), "> hel");
+
+  await screen.press("C-z");
+  const stopped = [
+    ...[...banner(service), "> hel"],
+    "[1]+  Stopped                 agent-gateway",
+  ];
+  await screen.shows(...stopped, "[148]$");
+  await screen.enter("fg");
+  await screen.shows(...stopped, "[148]$ fg", "agent-gateway", "> hel");
+
+  await screen.enter("lo");
+  await screen.shows(
+    ...[...stopped, "[148]$ fg", "agent-gateway"],
+    ...["> hello", "", "Welcome back.", "", ">"],
+  );
+});
+
+test("Ctrl-Z stops during a run, and fg shows how far it has come", async () => {
+  const run = new GatedStream();
+  await using service = serveStreams(run.behaviour);
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.shows(...banner(service), ">");
+  await screen.enter("hello");
+  run.progress("plan", "started");
+  await screen.shows(...banner(service), "> hello", "⠋ plan: started  0.0 s");
+
+  await screen.press("C-z");
+  const stopped = [
+    ...[...banner(service), "> hello", "⠋ plan: started  0.0 s"],
+    "[1]+  Stopped                 agent-gateway",
+  ];
+  await screen.shows(...stopped, "[148]$");
+  run.progress("plan", "done");
+  await screen.enter("fg");
+  await screen.shows(
+    ...[...stopped, "[148]$ fg", "agent-gateway", "⠋ plan: done  0.0 s"],
+  );
+
+  run.complete("Done.");
+  await screen.shows(
+    ...[...stopped, "[148]$ fg", "agent-gateway", "✓ plan: done  0.0 s"],
+    ...["", "Done.", "", ">"],
+  );
+});

@@ -1,0 +1,157 @@
+import { settings } from "../support/client_process.ts";
+import { Screen, test } from "../support/tmux_screen.ts";
+import { hang, json } from "../support/service/behaviours.ts";
+import { GatedStream } from "../support/service/gated_stream.ts";
+import { ReferenceService } from "../support/service/service.ts";
+import { banner, serveStreams } from "../support/scripted_service.ts";
+
+interface End {
+  readonly name: string;
+  readonly code: number;
+  /** The prompt's row when the program has ended. */
+  readonly prompt: string;
+  readonly end: (screen: Screen) => Promise<void>;
+}
+
+const ENDS: readonly End[] = [
+  {
+    name: "EXIT (interface 1)",
+    code: 0,
+    prompt: "> EXIT",
+    end: (screen) => screen.enter("EXIT"),
+  },
+  {
+    name: "Ctrl-D",
+    code: 0,
+    prompt: ">",
+    end: (screen) => screen.press("C-d"),
+  },
+  {
+    name: "Ctrl-C",
+    code: 130,
+    prompt: ">",
+    end: (screen) => screen.press("C-c"),
+  },
+  {
+    name: "SIGTERM",
+    code: 143,
+    prompt: ">",
+    end: (screen) => screen.kill("SIGTERM"),
+  },
+];
+
+for (const { name, code, prompt, end } of ENDS) {
+  test(`${name} at the prompt exits ${code}, and the terminal is as before`, async () => {
+    await using service = serveStreams();
+    await using screen = await Screen.open({ env: settings(service) });
+    await screen.enter("stty -g > before");
+    await screen.shows("[0]$ stty -g > before", "[0]$");
+    await screen.enter("agent-gateway");
+    const rows = ["[0]$ stty -g > before", ...banner(service)];
+    await screen.shows(...rows, ">");
+
+    await end(screen);
+
+    await screen.shows(...rows, prompt, `[${code}]$`);
+    await screen.enter("stty -g | cmp - before && echo as before");
+    await screen.waitFor(/^as before$/m);
+  });
+}
+
+test("SIGTERM during a run exits 143, and the terminal is as before", async () => {
+  const run = new GatedStream();
+  await using service = serveStreams(run.behaviour);
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("stty -g > before");
+  await screen.shows("[0]$ stty -g > before", "[0]$");
+  await screen.enter("agent-gateway");
+  const rows = ["[0]$ stty -g > before", ...banner(service)];
+  await screen.shows(...rows, ">");
+  await screen.enter("hello");
+  run.progress("plan", "started");
+  await screen.shows(...rows, "> hello", "⠋ plan: started  0.0 s");
+
+  await screen.kill("SIGTERM");
+
+  await screen.shows(...rows, "> hello", "✗ plan: started  0.0 s", "[143]$");
+  await screen.enter("stty -g | cmp - before && echo as before");
+  await screen.waitFor(/^as before$/m);
+});
+
+test("a thread that cannot be created exits 1, and the terminal is as before (interface 7)", async () => {
+  await using service = ReferenceService.start();
+  service.misbehave("create thread", json({}));
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("stty -g > before");
+  await screen.shows("[0]$ stty -g > before", "[0]$");
+
+  await screen.enter("agent-gateway -q");
+
+  await screen.shows(
+    "[0]$ stty -g > before",
+    "[0]$ agent-gateway -q",
+    "Error: Cannot create a thread: the answer holds no thread_id",
+    "[1]$",
+  );
+  await screen.enter("stty -g | cmp - before && echo as before");
+  await screen.waitFor(/^as before$/m);
+});
+
+test("Ctrl-C while the thread is created exits 130", async () => {
+  await using service = ReferenceService.start();
+  service.misbehave("create thread", hang());
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.waitFor("⠋ waiting");
+
+  await screen.press("C-c");
+
+  await screen.shows(...banner(service).slice(0, 3), "[130]$");
+});
+
+test("Ctrl-D exits 1 when the last run failed", async () => {
+  await using service = serveStreams();
+  service.misbehave("create run", json({}));
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway -q");
+  await screen.shows("[0]$ agent-gateway -q", "", ">");
+  await screen.enter("hello");
+  const rows = [
+    ...["[0]$ agent-gateway -q", "", "> hello"],
+    ...["Error: Cannot start a run: the answer holds no run_id", "", ">"],
+  ];
+  await screen.shows(...rows);
+
+  await screen.press("C-d");
+
+  await screen.shows(...rows, "[1]$");
+});
+
+test("Ctrl-D during a run waits for the replies to what was typed before", async () => {
+  const first = new GatedStream();
+  const second = new GatedStream();
+  await using service = serveStreams(first.behaviour, second.behaviour);
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway -q");
+  await screen.shows("[0]$ agent-gateway -q", "", ">");
+  await screen.enter("one");
+  await first.opened;
+
+  await screen.press("t", "w", "o", "Enter", "C-d");
+  first.complete("1");
+  await screen.waitFor(/^> two$/m);
+  second.complete("2");
+
+  await screen.shows(
+    ...["[0]$ agent-gateway -q", "", "> one", "", "1", "", "> two", "", "2"],
+    "[0]$",
+  );
+});
+
+test("a missing key is told, and exits 1 (interface 5.3)", async () => {
+  await using screen = await Screen.open();
+
+  await screen.enter("agent-gateway");
+
+  await screen.waitFor(/^[^>]*APP_API_KEY[^>]*^\[1\]\$$/m);
+});
