@@ -178,7 +178,7 @@ async function startBridge(
 ): Promise<number> {
   const stdin = readChunks(Deno.stdin); // while the rest is loaded
   const { RemoteGateway } = await import("./lib/gateway.ts");
-  const { runBridge } = await import("./lib/stdio_bridge.ts");
+  const { runBridge } = await import("./lib/bridge.ts");
   // Everything that is under way is dropped with the process.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
   const log = verbose
