@@ -11,10 +11,10 @@ import {
   DEFAULT_BASE_URL,
   ignoreProxies,
   loadSettings,
-  maskKey,
   type Settings,
   SettingsError,
 } from "./lib/settings.ts";
+import { maskKey } from "./lib/key_mask.ts";
 import { InputError, readChunks, sink } from "./lib/standard_streams.ts";
 import { VERSION } from "./lib/version.ts";
 
@@ -178,14 +178,10 @@ async function startBridge(
 ): Promise<number> {
   const stdin = readChunks(Deno.stdin); // while the rest is loaded
   const { RemoteGateway } = await import("./lib/gateway.ts");
-  const { runBridge } = await import("./lib/bridge.ts");
+  const { runBridge, VerboseLog } = await import("./lib/bridge.ts");
   // Everything that is under way is dropped with the process.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
-  const log = verbose
-    ? new (await import("./lib/bridge/verbose_log.ts")).VerboseLog(
-      sink(Deno.stderr),
-    )
-    : undefined;
+  const log = verbose ? new VerboseLog(sink(Deno.stderr)) : undefined;
   const gateway = new RemoteGateway({
     ...settings,
     onExchange: log && ((exchange) => log.exchange(exchange)),
@@ -209,8 +205,7 @@ async function startInteractive(
   quiet: boolean,
 ): Promise<number> {
   const { RemoteGateway } = await import("./lib/gateway.ts");
-  const { runInteractive } = await import("./lib/interactive.ts");
-  const { openTerminal } = await import("./lib/interactive/open_terminal.ts");
+  const { openTerminal, runInteractive } = await import("./lib/interactive.ts");
   const leave = (code: number) => {
     terminal[Symbol.dispose]();
     Deno.exit(code);

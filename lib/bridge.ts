@@ -10,6 +10,8 @@ import { formatMessage, readMessages } from "./bridge/json_rpc.ts";
 import { LineWriter } from "./line_writer.ts";
 import type { ByteSink } from "./standard_streams.ts";
 
+export { VerboseLog } from "./bridge/verbose_log.ts";
+
 /** How many characters of answers may wait unread before no more requests are read. */
 const BACKLOG = 1024 * 1024;
 

@@ -12,6 +12,10 @@ import type {
 } from "./gateway/service_client.ts";
 import { type Operation, ServiceError } from "./gateway/service_error.ts";
 
+export type { ProgressEvent, RunEvent } from "./gateway/run_events.ts";
+export type { Exchange } from "./gateway/service_client.ts";
+export { ServiceError } from "./gateway/service_error.ts";
+
 /** The single agent of the service (interface 1.4). */
 export const AGENT_NAME = "the-brain";
 

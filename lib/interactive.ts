@@ -9,6 +9,8 @@ import { AGENT_NAME, type Gateway } from "./gateway.ts";
 import type { Terminal } from "./interactive/terminal.ts";
 import { VERSION } from "./version.ts";
 
+export { openTerminal } from "./interactive/open_terminal.ts";
+
 /** Options of {@linkcode runInteractive}. */
 export interface RunInteractiveOptions {
   readonly gateway: Gateway;

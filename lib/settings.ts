@@ -71,17 +71,6 @@ export function loadSettings(options: LoadSettingsOptions): Settings {
   return { apiKey, ...validateBaseUrl(baseUrl ?? DEFAULT_BASE_URL, source) };
 }
 
-/**
- * Masks the key for display (interface 5.5): the first and the last four
- * characters; `****` for a key of eight characters or fewer, `undefined` for an
- * empty one.
- */
-export function maskKey(key: string): string {
-  if (key === "") return "undefined";
-  if (key.length <= 8) return "****";
-  return `${key.slice(0, 4)}...${key.slice(-4)}`;
-}
-
 function isLoopback({ hostname }: URL): boolean {
   return hostname === "localhost" || hostname === "[::1]" ||
     /^127\.\d+\.\d+\.\d+$/.test(hostname);

@@ -49,11 +49,16 @@ async function copySource(): Promise<string> {
   const { version } = config;
   await Deno.writeTextFile(`${copy}/deno.json`, JSON.stringify({ version }));
   await Deno.copyFile(`${ROOT}/main.ts`, `${copy}/main.ts`);
-  await Deno.mkdir(`${copy}/lib`);
-  for await (const { name } of Deno.readDir(`${ROOT}/lib`)) {
-    await Deno.copyFile(`${ROOT}/lib/${name}`, `${copy}/lib/${name}`);
-  }
+  await copyFolder(`${ROOT}/lib`, `${copy}/lib`);
   return copy;
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to);
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    const copy = isDirectory ? copyFolder : Deno.copyFile;
+    await copy(`${from}/${name}`, `${to}/${name}`);
+  }
 }
 
 if (import.meta.main) {

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { isJsonObject } from "../gateway/json_answer.ts";
+import { isJsonObject } from "../json.ts";
 import {
   ErrorCode,
   formatMessage,
@@ -14,7 +14,7 @@ import {
   quote,
   RpcError,
 } from "./json_rpc.ts";
-import type { ProgressEvent } from "../gateway/run_events.ts";
+import type { ProgressEvent } from "../gateway.ts";
 import { VERSION } from "../version.ts";
 
 const NAME = "agent-gateway";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isJsonObject } from "../gateway/json_answer.ts";
+import { isJsonObject } from "../json.ts";
 import { MAX_LINE_BYTES, readInputLines } from "../input_lines.ts";
 
 /** The id of a request: a `bigint` where a `number` would round it. */

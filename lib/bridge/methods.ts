@@ -14,7 +14,7 @@ import {
   replyUpdate,
   type StopReason,
 } from "./acp.ts";
-import { isJsonObject } from "../gateway/json_answer.ts";
+import { isJsonObject } from "../json.ts";
 import type { Gateway } from "../gateway.ts";
 import {
   ErrorCode,
@@ -27,8 +27,8 @@ import {
   type RequestId,
   RpcError,
 } from "./json_rpc.ts";
-import type { RunEvent } from "../gateway/run_events.ts";
-import { ServiceError } from "../gateway/service_error.ts";
+import type { RunEvent } from "../gateway.ts";
+import { ServiceError } from "../gateway.ts";
 
 /** What became of a message, for a log: no prompt and no reply in it. */
 export interface Answered {

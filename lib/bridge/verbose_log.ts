@@ -9,8 +9,8 @@ import type { Answered } from "./methods.ts";
 import type { RpcError } from "./json_rpc.ts";
 import { LineWriter } from "../line_writer.ts";
 import { plainLine } from "../plain_text.ts";
-import type { Exchange } from "../gateway/service_client.ts";
-import { ServiceError } from "../gateway/service_error.ts";
+import type { Exchange } from "../gateway.ts";
+import { ServiceError } from "../gateway.ts";
 import type { ByteSink } from "../standard_streams.ts";
 import { VERSION } from "../version.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { maskKey } from "../settings.ts";
+import { maskKey } from "../key_mask.ts";
 
 /** The most characters that one character of the key takes when it is escaped. */
 export const MAX_ESCAPE_LENGTH = 6; // &quot;

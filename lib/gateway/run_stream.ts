@@ -45,7 +45,7 @@ export async function* followRun(
   drained: (end: Promise<void>) => void,
 ): AsyncGenerator<readonly RunEvent[]> {
   const { operation, signal } = request;
-  const { drain, idle, retry } = client.clocks;
+  const { drain, idle, retry } = client.timeouts;
   let cursor: string | undefined;
   let resumed = 0; // times in a row without a new event
   let repeated = false;

@@ -5,9 +5,10 @@
  * @module
  */
 
-import { isJsonObject, parseJson, readText } from "./json_answer.ts";
+import { isJsonObject, parseJson } from "../json.ts";
+import { readText } from "./answer_text.ts";
 import { readBody } from "./response_body.ts";
-import { CLOCKS, type Clocks } from "./timeouts.ts";
+import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
 import {
   connectionFailure,
   isRefused,
@@ -40,8 +41,8 @@ export interface ServiceClientOptions {
   readonly baseUrl: string;
   /** Sent as `X-API-Key` with each request (interface 5.1). */
   readonly apiKey: string;
-  /** The default is {@linkcode CLOCKS}. */
-  readonly clocks?: Clocks | undefined;
+  /** The default is {@linkcode TIMEOUTS}. */
+  readonly timeouts?: Timeouts | undefined;
   /** Called once for each request that was sent, when its outcome is known. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
@@ -73,14 +74,14 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** Sends requests to the service. Holds the connections: close it when done. */
 export class ServiceClient {
-  readonly clocks: Clocks;
+  readonly timeouts: Timeouts;
   readonly #baseUrl: string;
   readonly #apiKey: string;
   readonly #onExchange: ((exchange: Exchange) => void) | undefined;
   #unpooled: Deno.HttpClient | undefined;
 
   constructor(options: ServiceClientOptions) {
-    this.clocks = options.clocks ?? CLOCKS;
+    this.timeouts = options.timeouts ?? TIMEOUTS;
     this.#baseUrl = options.baseUrl;
     this.#apiKey = options.apiKey;
     this.#onExchange = options.onExchange;
@@ -148,7 +149,7 @@ export class ServiceClient {
     send: (deadline: Deadline) => Promise<T>,
   ): Promise<T> {
     const { operation, signal } = request;
-    const { answer, retry, retryAfter } = this.clocks;
+    const { answer, retry, retryAfter } = this.timeouts;
     let reconnected = METHODS[operation] === "GET"; // up to who follows the stream
     for (let retries = 0;;) {
       const deadline = new Deadline(signal, answer);

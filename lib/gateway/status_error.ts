@@ -5,12 +5,9 @@
  * @module
  */
 
-import {
-  errorDetail,
-  parseJson,
-  parseRetryAfter,
-  readText,
-} from "./json_answer.ts";
+import { parseJson } from "../json.ts";
+import { errorDetail, readText } from "./answer_text.ts";
+import { parseRetryAfter } from "./retry_after.ts";
 import { readBody } from "./response_body.ts";
 import { plainText } from "../plain_text.ts";
 import { MAX_ESCAPE_LENGTH, redactKey } from "./key_redaction.ts";

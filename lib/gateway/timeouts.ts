@@ -1,5 +1,5 @@
-/** The clocks of the gateway, in milliseconds. */
-export interface Clocks {
+/** The timeouts of the gateway, in milliseconds. */
+export interface Timeouts {
   /** For the whole JSON answer of a `POST`, and for the headers of a stream. */
   readonly answer: number;
   /** Without one byte on a stream, while the client is waiting for it. */
@@ -12,8 +12,8 @@ export interface Clocks {
   readonly retryAfter: number;
 }
 
-/** The clocks as decided: 60 s, 10 min, 100 ms; retries after 0.5, 1 and 2 s. */
-export const CLOCKS: Clocks = {
+/** The timeouts as decided: 60 s, 10 min, 100 ms; retries after 0.5, 1 and 2 s. */
+export const TIMEOUTS: Timeouts = {
   answer: 60_000,
   idle: 600_000,
   drain: 100,

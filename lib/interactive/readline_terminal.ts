@@ -6,7 +6,7 @@
 
 import type { Interface } from "node:readline";
 import { plainLine, plainText } from "../plain_text.ts";
-import type { ProgressEvent } from "../gateway/run_events.ts";
+import type { ProgressEvent } from "../gateway.ts";
 import { Screen } from "./screen.ts";
 import { StatusLine } from "./status_line.ts";
 import { COLOURED, PLAIN, type Style } from "./style.ts";

@@ -6,7 +6,7 @@
 
 import { unicodeWidth } from "@std/cli/unicode-width";
 import { plainLine } from "../plain_text.ts";
-import type { ProgressEvent } from "../gateway/run_events.ts";
+import type { ProgressEvent } from "../gateway.ts";
 import type { Style } from "./style.ts";
 
 const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";

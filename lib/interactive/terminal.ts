@@ -7,7 +7,7 @@
 
 import { readInputLines } from "../input_lines.ts";
 import { plainLine, plainText } from "../plain_text.ts";
-import type { ProgressEvent } from "../gateway/run_events.ts";
+import type { ProgressEvent } from "../gateway.ts";
 import type { ByteSink } from "../standard_streams.ts";
 
 /** What a terminal shows where the user is to type. */

@@ -1,3 +1,4 @@
+import { maskKey } from "../../lib/key_mask.ts";
 import {
   assert,
   assertEquals,
@@ -7,7 +8,6 @@ import {
 import {
   DEFAULT_BASE_URL,
   ignoreProxies,
-  maskKey,
   SettingsError,
 } from "../../lib/settings.ts";
 import { loadSettingsIn } from "../support/settings_environment.ts";

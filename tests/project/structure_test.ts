@@ -20,7 +20,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const imports = new Map<string, readonly string[]>();
 for (const file of ["main.ts", ...sourcesIn("lib")]) {
   const source = Deno.readTextFileSync(`${ROOT}/${file}`);
-  const found = source.matchAll(/(?:\bfrom|\bimport\(|\bimport)\s*"(\.[^"]+)"/g);
+  const found = source.matchAll(
+    /(?:\bfrom|\bimport\(|\bimport)\s*"(\.[^"]+)"/g,
+  );
   imports.set(
     file,
     Array.from(found, ([, path = ""]) => join(dirname(file), path)),

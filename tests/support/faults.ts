@@ -32,7 +32,7 @@ export interface Fault {
  * The faults. Not here, since the real program takes its time for them: silence
  * and other time-outs, a `Retry-After` that asks for more than nothing, and all
  * delays but two (service_client_test.ts and run_stream_test.ts hold them, with
- * short clocks). Certificates and proxies are in networks_test.ts.
+ * short timeouts). Certificates and proxies are in networks_test.ts.
  *
  * @param elsewhere Where redirects lead: the URL of another origin.
  */

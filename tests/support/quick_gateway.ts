@@ -1,12 +1,12 @@
-import type { Clocks } from "../../lib/gateway/timeouts.ts";
+import type { Timeouts } from "../../lib/gateway/timeouts.ts";
 import { RemoteGateway } from "../../lib/gateway.ts";
 import { TEST_KEY } from "./service/service.ts";
 
 /**
- * Clocks for tests: what is repeated is repeated at once, and no time runs out
+ * Timeouts for tests: what is repeated is repeated at once, and no time runs out
  * on a slow machine. A test sets the one clock that it is about.
  */
-export const QUICK_CLOCKS: Clocks = {
+export const QUICK_CLOCKS: Timeouts = {
   answer: 60_000,
   idle: 60_000,
   drain: 60_000,
@@ -17,11 +17,11 @@ export const QUICK_CLOCKS: Clocks = {
 /** A gateway to a service, with {@linkcode QUICK_CLOCKS} but for those given. */
 export function gatewayTo(
   service: { readonly url: string },
-  clocks: Partial<Clocks> = {},
+  timeouts: Partial<Timeouts> = {},
 ): RemoteGateway {
   return new RemoteGateway({
     baseUrl: service.url,
     apiKey: TEST_KEY,
-    clocks: { ...QUICK_CLOCKS, ...clocks },
+    timeouts: { ...QUICK_CLOCKS, ...timeouts },
   });
 }

@@ -6,7 +6,7 @@ import {
   assertRejects,
   assertStrictEquals,
 } from "@std/assert";
-import type { Clocks } from "../../../lib/gateway/timeouts.ts";
+import type { Timeouts } from "../../../lib/gateway/timeouts.ts";
 import { RemoteGateway } from "../../../lib/gateway.ts";
 import { ServiceError } from "../../../lib/gateway/service_error.ts";
 import { QUICK_CLOCKS } from "../../support/quick_gateway.ts";
@@ -30,13 +30,17 @@ Deno.test.sanitizer({ ops: true, resources: true });
 
 function gatewayTo(
   service: { readonly url: string },
-  clocks = QUICK_CLOCKS,
+  timeouts = QUICK_CLOCKS,
 ): RemoteGateway {
-  return new RemoteGateway({ baseUrl: service.url, apiKey: TEST_KEY, clocks });
+  return new RemoteGateway({
+    baseUrl: service.url,
+    apiKey: TEST_KEY,
+    timeouts,
+  });
 }
 
 /** Nothing is repeated before the test is over. */
-const NO_HURRY: Clocks = {
+const NO_HURRY: Timeouts = {
   ...QUICK_CLOCKS,
   retry: [60_000, 60_000, 60_000],
   retryAfter: 60_000,
@@ -109,7 +113,7 @@ for (const { when, operation, behaviour, answered, ended } of PHASES) {
     await using gateway = new RemoteGateway({
       baseUrl: service.url,
       apiKey: TEST_KEY,
-      clocks: NO_HURRY,
+      timeouts: NO_HURRY,
       onExchange: (exchange) => {
         if (exchange.operation.startsWith(operation)) status.resolve();
       },

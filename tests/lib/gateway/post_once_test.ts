@@ -15,7 +15,7 @@ function gatewayTo(server: RawServer): RemoteGateway {
   return new RemoteGateway({
     baseUrl: server.url,
     apiKey: TEST_KEY,
-    clocks: QUICK_CLOCKS,
+    timeouts: QUICK_CLOCKS,
   });
 }
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { readText } from "../../../lib/gateway/json_answer.ts";
+import { readText } from "../../../lib/gateway/answer_text.ts";
 import { readBody } from "../../../lib/gateway/response_body.ts";
 
 /** A body of this many chunks, and then silence; `cancelled` tells that it was left. */

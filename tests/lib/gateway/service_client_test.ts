@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { Clocks } from "../../../lib/gateway/timeouts.ts";
+import type { Timeouts } from "../../../lib/gateway/timeouts.ts";
 import { RemoteGateway } from "../../../lib/gateway.ts";
 import type { Exchange } from "../../../lib/gateway/service_client.ts";
 import {
@@ -60,10 +60,10 @@ for (const operation of ["create thread", "create run", "stream"] as const) {
   }
 }
 
-// With the clocks of the case, what is not as it says takes ten minutes.
+// With the timeouts of the case, what is not as it says takes ten minutes.
 const LONG = 600_000;
-const RETRIES: readonly (readonly [string, string | null, Partial<Clocks>])[] =
-  [
+const RETRIES:
+  readonly (readonly [string, string | null, Partial<Timeouts>])[] = [
     ["as soon as Retry-After says", "0", { retry: [LONG], retryAfter: LONG }],
     [
       "at once if the date in Retry-After is over",
@@ -78,20 +78,20 @@ const RETRIES: readonly (readonly [string, string | null, Partial<Clocks>])[] =
       new Date(Date.now() + LONG).toUTCString(),
       { retry: [LONG] },
     ],
-    ["by the clocks if Retry-After cannot be read", "-1", {
+    ["by the timeouts if Retry-After cannot be read", "-1", {
       retry: [1],
       retryAfter: LONG,
     }],
-    ["by the clocks without Retry-After", null, {
+    ["by the timeouts without Retry-After", null, {
       retry: [1],
       retryAfter: LONG,
     }],
   ];
 
-for (const [when, retryAfter, clocks] of RETRIES) {
+for (const [when, retryAfter, timeouts] of RETRIES) {
   Deno.test(`an overloaded service is asked again ${when}`, async () => {
     await using service = ReferenceService.start();
-    await using gateway = gatewayTo(service, clocks);
+    await using gateway = gatewayTo(service, timeouts);
     const headers: Record<string, string> = retryAfter === null
       ? {}
       : { "retry-after": retryAfter };
@@ -177,15 +177,15 @@ for (const [operation, behaviour, expected] of TIMEOUTS) {
     await using service = ReferenceService.start();
     service.misbehave(operation, behaviour);
     // The time runs out for this operation alone.
-    const clocks = { ...QUICK_CLOCKS };
+    const timeouts = { ...QUICK_CLOCKS };
     const before = BEFORE[operation];
-    if (before === undefined) clocks.answer = 20;
+    if (before === undefined) timeouts.answer = 20;
     await using gateway = new RemoteGateway({
       baseUrl: service.url,
       apiKey: TEST_KEY,
-      clocks,
+      timeouts,
       onExchange: (exchange) => {
-        if (exchange.operation === before) clocks.answer = 20;
+        if (exchange.operation === before) timeouts.answer = 20;
       },
     });
     const error = await assertRejects(() => converse(gateway), ServiceError);
@@ -258,7 +258,7 @@ Deno.test("onExchange() is told of each request, repeated ones included", async 
   await using gateway = new RemoteGateway({
     baseUrl: service.url,
     apiKey: TEST_KEY,
-    clocks: QUICK_CLOCKS,
+    timeouts: QUICK_CLOCKS,
     onExchange: (exchange) => exchanges.push(exchange),
   });
   service.misbehave("create run", answer(503));

@@ -31,7 +31,7 @@ async function refusedThread(
   await using gateway = new RemoteGateway({
     baseUrl: service.url,
     apiKey,
-    clocks: QUICK_CLOCKS,
+    timeouts: QUICK_CLOCKS,
   });
   return await assertRejects(() => gateway.createThread(), ServiceError);
 }
@@ -151,7 +151,7 @@ for (const [operation, status, expected] of ADVICE) {
     await using gateway = new RemoteGateway({
       baseUrl: service.url,
       apiKey: TEST_KEY,
-      clocks: QUICK_CLOCKS,
+      timeouts: QUICK_CLOCKS,
     });
     const error = await assertRejects(
       async () => {
@@ -237,7 +237,7 @@ for (const operation of ["create thread", "create run", "stream"] as const) {
       await using gateway = new RemoteGateway({
         baseUrl: service.url,
         apiKey: TEST_KEY,
-        clocks: QUICK_CLOCKS,
+        timeouts: QUICK_CLOCKS,
       });
       await assertRejects(
         async () => {

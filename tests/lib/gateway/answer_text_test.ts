@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { parseRetryAfter, readText } from "../../../lib/gateway/json_answer.ts";
+import { readText } from "../../../lib/gateway/answer_text.ts";
+import { parseRetryAfter } from "../../../lib/gateway/retry_after.ts";
 
 const RETRY_AFTER: readonly (readonly [string | null, number | undefined])[] = [
   ["0", 0],
