@@ -5,14 +5,25 @@ import { runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
-const README = await Deno.readTextFile(
-  `${import.meta.dirname}/../../README.md`,
-);
+const ROOT = `${import.meta.dirname}/../..`;
+
+/** The documents, with the README first. */
+const FILES = ["README.md", "CONTRIBUTING.md", ...documents()];
+const TEXTS = FILES.map((file) => Deno.readTextFileSync(`${ROOT}/${file}`));
+const TEXT = TEXTS.join("\n");
+
+function documents(): readonly string[] {
+  return Array.from(Deno.readDirSync(`${ROOT}/docs`), ({ name }) => name)
+    .filter((name) => name.endsWith(".md"))
+    .sort()
+    .map((name) => `docs/${name}`);
+}
+
 const SESSION_ID = "59e11a25-9cf3-4528-9187-39d7e06a546e";
 
 /** The fenced blocks of a language. */
 function blocks(language: string): string[] {
-  const fences = README.matchAll(/^```(\w+)\n(.*?)^```$/gms);
+  const fences = TEXT.matchAll(/^```(\w+)\n(.*?)^```$/gms);
   return Array.from(fences)
     .filter(([, name]) => name === language)
     .map(([, , text = ""]) => text);
@@ -35,7 +46,7 @@ const conversations: readonly Exchange[] = blocks("text")
   });
 const [opening, ...reference] = conversations;
 
-Deno.test("README: the conversation at its top happens, and more is said", async () => {
+Deno.test("documentation: the conversation at its top happens, and more is said", async () => {
   assert(opening !== undefined);
   const heard = await play([opening]);
   assertEquals(
@@ -44,7 +55,7 @@ Deno.test("README: the conversation at its top happens, and more is said", async
   );
 });
 
-Deno.test("README: the bridge answers each message as told", async () => {
+Deno.test("documentation: the bridge answers each message as told", async () => {
   assert(reference.length >= 7);
   assertEquals(
     await play(reference),
@@ -69,7 +80,7 @@ async function play(exchanges: readonly Exchange[]): Promise<string[]> {
   return stdout.trimEnd().replaceAll(sessionId, SESSION_ID).split("\n");
 }
 
-Deno.test("README: interactive mode prints through a pipe what is shown", async () => {
+Deno.test("documentation: interactive mode prints through a pipe what is shown", async () => {
   const shown = blocks("text").find((block) => block.startsWith("agent-ga"));
   assert(shown !== undefined);
   await using service = ReferenceService.start();
@@ -86,23 +97,23 @@ Deno.test("README: interactive mode prints through a pipe what is shown", async 
   assertEquals(stable(stderr + stdout), stable(shown));
 });
 
-Deno.test("README: the table of error codes is that of the bridge", () => {
-  const codes = README.matchAll(/^\| (-32\d{3}) \|/gm);
+Deno.test("documentation: the table of error codes is that of the bridge", () => {
+  const codes = TEXT.matchAll(/^\| (-32\d{3}) \|/gm);
   assertEquals(
     Array.from(codes, ([, code]) => Number(code)).sort(),
     Object.values<number>(ErrorCode).sort(),
   );
 });
 
-Deno.test("README: the permission flags are those that the client needs", () => {
-  assertStringIncludes(README, clientPermissionFlags.join(" "));
+Deno.test("documentation: the permission flags are those that the client needs", () => {
+  assertStringIncludes(TEXT, clientPermissionFlags.join(" "));
 });
 
-Deno.test("README: every option of --help is in its table, and no other", async () => {
+Deno.test("documentation: every option of --help is in its table, and no other", async () => {
   const { stdout } = await runClient({ args: ["--help"], env: {} });
   const flags = (text: string) =>
     Array.from(text.matchAll(/--[a-z][a-z-]+/g), ([flag]) => flag);
-  const section = README.slice(README.indexOf("## Use it in a terminal"));
+  const section = Deno.readTextFileSync(`${ROOT}/docs/command-line.md`);
   const table = section.matchAll(/^\| (`-.*?`) +\|/gm);
   assertEquals(
     new Set(Array.from(table).flatMap(([, options = ""]) => flags(options))),
@@ -110,19 +121,20 @@ Deno.test("README: every option of --help is in its table, and no other", async 
   );
 });
 
-Deno.test("README: its JSON blocks are JSON", () => {
+Deno.test("documentation: its JSON blocks are JSON", () => {
   assert(blocks("json").length > 0);
   for (const block of blocks("json")) JSON.parse(block);
 });
 
-Deno.test("README: what it links to in the repository is there", async () => {
-  const links = Array.from(
-    README.replaceAll(/`[^`]*`/g, "")
-      .matchAll(/\]\((?!https?:|#)([^)]+)\)/g),
-    ([, path = ""]) => path,
-  );
-  assert(links.length > 0);
-  for (const path of links) {
-    await Deno.stat(`${import.meta.dirname}/../../${path}`);
-  }
-});
+for (const [index, file] of FILES.entries()) {
+  Deno.test(`${file}: what it links to in the repository is there`, async () => {
+    const links = Array.from(
+      (TEXTS[index] ?? "").replaceAll(/`[^`]*`/g, "")
+        .matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g),
+      ([, path = ""]) => path,
+    );
+    for (const path of links) {
+      await Deno.stat(new URL(path, `file://${ROOT}/${file}`));
+    }
+  });
+}
