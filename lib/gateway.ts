@@ -25,12 +25,26 @@ const NEVER = new AbortController().signal;
 export interface CallOptions {
   /** Drops the call when it is aborted. The service goes on with a run that it has begun. */
   readonly signal?: AbortSignal;
+  /** Called before each pause after which a request is repeated. */
+  readonly onWait?: ((wait: Wait) => void) | undefined;
+  /** Named in each {@linkcode Exchange} of the call. */
+  readonly sessionId?: string | undefined;
+}
+
+/** A pause before a request is repeated. */
+export interface Wait {
+  readonly operation: Operation;
+  /** Why, in a few words for a status line: "service busy", "connection lost". */
+  readonly reason: string;
+  readonly milliseconds: number;
 }
 
 /** Options of {@linkcode Gateway.runTurn}. */
 export interface TurnOptions extends CallOptions {
   /** Further headers for the run's two requests. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Called once with the run's id, when the run was started and before its first event. */
+  readonly onRunStarted?: ((runId: string) => void) | undefined;
 }
 
 /** What the front ends need of the service. */
@@ -104,6 +118,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     const client = await this.#connect();
     const answer = await client.post(run);
     const runId = idIn(answer, "run_id", run.operation);
+    options.onRunStarted?.(runId);
     const stream = {
       operation: "stream run",
       path: `${runs}/${encodeURIComponent(runId)}/stream`,
@@ -133,6 +148,16 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
 }
 
 /**
+ * Tells whether a text can be the id of a thread or a run: 1 to 1,024 bytes of
+ * UTF-8 that can stand in a path, so neither `.` nor `..`, which no encoding
+ * protects.
+ */
+export function isServiceId(id: string): boolean {
+  return id.length <= 1024 && id.isWellFormed() && !/^\.{0,2}$/.test(id) &&
+    new TextEncoder().encode(id).length <= 1024;
+}
+
+/**
  * An id that can stand in a path: not empty, and neither `.` nor `..`, which no
  * encoding protects.
  */
@@ -142,9 +167,7 @@ function idIn(
   operation: Operation,
 ): string {
   const id = answer[field];
-  if (typeof id === "string" && id.isWellFormed() && !/^\.{0,2}$/.test(id)) {
-    return id;
-  }
+  if (typeof id === "string" && isServiceId(id)) return id;
   const what = id === undefined ? "no" : id === "" ? "an empty" : "a malformed";
   throw new ServiceError(`the answer holds ${what} ${field}`, { operation });
 }

@@ -22,6 +22,14 @@ export interface Settings {
   readonly baseUrl: string;
   /** Whether its host is this machine: then no proxy may stand in between. */
   readonly isLocal: boolean;
+  /** Where the two came from, for people who look for a mistake. */
+  readonly sources: SettingSources;
+}
+
+/** Where the settings came from. */
+export interface SettingSources {
+  readonly apiKey: "environment" | ".env";
+  readonly baseUrl: "--base-url" | "environment" | ".env" | "built-in";
 }
 
 /** A setting is missing or not acceptable. The message names it and never shows its value. */
@@ -58,17 +66,30 @@ export function loadSettings(options: LoadSettingsOptions): Settings {
 
   let baseUrl = options.baseUrl ?? fromEnvironment(BASE_URL);
   let source = options.baseUrl === undefined ? BASE_URL : "--base-url";
+  let origin: SettingSources["baseUrl"] = options.baseUrl !== undefined
+    ? "--base-url"
+    : baseUrl !== undefined
+    ? "environment"
+    : "built-in";
   if (baseUrl === undefined && nonBlank(assignment(file, BASE_URL)?.value)) {
     if (keyFromEnvironment === undefined) {
       baseUrl = settingFromDotenv(file, BASE_URL);
       source = `${BASE_URL} in .env`;
+      if (baseUrl !== undefined) origin = ".env";
     } else {
       warn(
         `Ignoring ${BASE_URL} in .env: it counts only if ${KEY} stands there too`,
       );
     }
   }
-  return { apiKey, ...validateBaseUrl(baseUrl ?? DEFAULT_BASE_URL, source) };
+  return {
+    apiKey,
+    ...validateBaseUrl(baseUrl ?? DEFAULT_BASE_URL, source),
+    sources: {
+      apiKey: keyFromEnvironment === undefined ? ".env" : "environment",
+      baseUrl: origin,
+    },
+  };
 }
 
 function isLoopback({ hostname }: URL): boolean {

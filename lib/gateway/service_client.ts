@@ -30,6 +30,10 @@ import { VERSION } from "../version.ts";
 /** One remote call, for a log: nothing in it is secret. */
 export interface Exchange {
   readonly operation: Operation;
+  /** The session that the caller named, if it did. */
+  readonly sessionId?: string | undefined;
+  /** The run that the stream belongs to; only with `stream run`. */
+  readonly runId?: string | undefined;
   /** The HTTP status, or `undefined` if none was received. */
   readonly status: number | undefined;
   readonly milliseconds: number;

@@ -25,6 +25,9 @@ export interface ServiceErrorOptions extends ErrorOptions {
   readonly operation: Operation;
   /** The HTTP status, if the service answered. */
   readonly status?: number | undefined;
+  /** The thread of the run, and the run, if they are known: for a failed `stream run`. */
+  readonly threadId?: string | undefined;
+  readonly runId?: string | undefined;
 }
 
 /**
@@ -37,11 +40,17 @@ export class ServiceError extends Error {
   readonly operation: Operation;
   /** The HTTP status, if the service answered. */
   readonly status: number | undefined;
+  /** The thread of the run that could not be followed. */
+  readonly threadId: string | undefined;
+  /** The run that could not be followed. */
+  readonly runId: string | undefined;
 
   constructor(reason: string, options: ServiceErrorOptions) {
     super(`Cannot ${ATTEMPT[options.operation]}: ${reason}`, options);
     this.operation = options.operation;
     this.status = options.status;
+    this.threadId = options.threadId;
+    this.runId = options.runId;
   }
 
   /** Whether the service did not accept the API key. */

@@ -33,6 +33,7 @@ Deno.test("loadSettings() takes the key from APP_API_KEY (interface 2, 5.2)", ()
     apiKey: KEY,
     baseUrl: DEFAULT_BASE_URL,
     isLocal: false,
+    sources: { apiKey: "environment", baseUrl: "built-in" },
   });
 });
 
@@ -98,24 +99,44 @@ Deno.test("loadSettings() does not fall back to .env if the key of the environme
 });
 
 for (
-  const [where, surroundings, baseUrl] of [
-    ["--base-url before all others", {
-      baseUrl: "https://flag.example",
-      env: { APP_BASE_URL: "https://variable.example" },
-      dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=https://file.example`,
-    }, "https://flag.example"],
-    ["APP_BASE_URL before .env", {
-      env: { APP_BASE_URL: "https://variable.example" },
-      dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=https://file.example`,
-    }, "https://variable.example"],
-    [".env if APP_BASE_URL is blank", {
-      env: { APP_BASE_URL: " " },
-      dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=https://file.example`,
-    }, "https://file.example"],
-    ["the built-in one if all others are blank", {
-      env: { APP_BASE_URL: "" },
-      dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=' '`,
-    }, "https://the-brain.example"],
+  const [where, surroundings, baseUrl, source] of [
+    [
+      "--base-url before all others",
+      {
+        baseUrl: "https://flag.example",
+        env: { APP_BASE_URL: "https://variable.example" },
+        dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=https://file.example`,
+      },
+      "https://flag.example",
+      "--base-url",
+    ],
+    [
+      "APP_BASE_URL before .env",
+      {
+        env: { APP_BASE_URL: "https://variable.example" },
+        dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=https://file.example`,
+      },
+      "https://variable.example",
+      "environment",
+    ],
+    [
+      ".env if APP_BASE_URL is blank",
+      {
+        env: { APP_BASE_URL: " " },
+        dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=https://file.example`,
+      },
+      "https://file.example",
+      ".env",
+    ],
+    [
+      "the built-in one if all others are blank",
+      {
+        env: { APP_BASE_URL: "" },
+        dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=' '`,
+      },
+      "https://the-brain.example",
+      "built-in",
+    ],
   ] as const
 ) {
   Deno.test(`loadSettings() takes the base URL from ${where}`, () => {
@@ -124,6 +145,7 @@ for (
       apiKey: KEY,
       baseUrl,
       isLocal: false,
+      sources: { apiKey: ".env", baseUrl: source },
     });
     assertEquals(warnings, []);
   });

@@ -143,6 +143,7 @@ Deno.test(".env: the base URL counts if the key stands there, too", () => {
     apiKey: KEY,
     baseUrl: "https://a.example",
     isLocal: false,
+    sources: { apiKey: ".env", baseUrl: ".env" },
   });
   assertEquals(warnings, []);
 });
@@ -163,6 +164,7 @@ for (
       apiKey: KEY,
       baseUrl: "https://the-brain.example",
       isLocal: false,
+      sources: { apiKey: "environment", baseUrl: "built-in" },
     });
     assertEquals(warnings, [
       "Ignoring APP_BASE_URL in .env: it counts only if APP_API_KEY stands there too",
