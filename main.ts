@@ -18,9 +18,10 @@ import { maskKey } from "./lib/key_mask.ts";
 import { ErrorOutput } from "./lib/error_output.ts";
 import { failureLine } from "./lib/failure_line.ts";
 import {
+  errorSink,
   isReaderGone,
+  outputSink,
   readStandardInput,
-  sink,
 } from "./lib/standard_streams.ts";
 import { VERSION } from "./lib/version.ts";
 
@@ -149,14 +150,14 @@ async function main(args: readonly string[]): Promise<number> {
 
 async function printText(text: string): Promise<number> {
   try {
-    await sink(Deno.stdout).write(new TextEncoder().encode(text));
+    await outputSink().write(new TextEncoder().encode(text));
   } catch (error) {
     if (!isReaderGone(error)) throw error;
   }
   return 0;
 }
 
-const standardError = new ErrorOutput(sink(Deno.stderr));
+const standardError = new ErrorOutput(errorSink());
 
 function writeError(text: string, kind?: "progress"): void {
   standardError.write(text, kind);
@@ -213,7 +214,7 @@ async function startBridge(
   const { runBridge, VerboseLog } = await import("./lib/bridge.ts");
   // Everything that is under way is dropped with the process.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
-  const log = verbose ? new VerboseLog(sink(Deno.stderr)) : undefined;
+  const log = verbose ? new VerboseLog(errorSink()) : undefined;
   const gateway = new RemoteGateway({
     ...settings,
     onExchange: log && ((exchange) => log.exchange(exchange)),
@@ -221,7 +222,7 @@ async function startBridge(
   try {
     await runBridge({
       stdin,
-      stdout: sink(Deno.stdout),
+      stdout: outputSink(),
       gateway,
       onAnswered: log && ((answered) => log.answered(answered)),
     });
@@ -249,7 +250,7 @@ async function startInteractive(
     if (!isTyped || !terminal.interrupt()) leave(INTERRUPTED);
   };
   using terminal = await openTerminal({
-    stdout: standardError.inOrder(sink(Deno.stdout)),
+    stdout: standardError.inOrder(outputSink()),
     stderr: writeError,
     quiet,
     onInterrupt,
