@@ -117,7 +117,13 @@ Deno.test("the log of bridge mode is complete at the end of the input", async ()
     env: settings(service),
   });
 
-  const { code, stdout, stderr } = await client.finish(requests(2000));
+  // The log is more than a pipe holds, and is read after the last answer.
+  client.stderr.pause();
+  await client.write(requests(2000));
+  await client.closeInput();
+  await client.stdout.waitFor('"id":2000');
+  client.stderr.resume();
+  const { code, stdout, stderr } = await client.output();
 
   assertEquals([code, answered(stdout).length], [0, 2000]);
   const logged = Array.from(
@@ -276,6 +282,41 @@ for (const args of [["-q"], ["-q", "--base-url", "http://127.0.0.1:1"]]) {
     },
   });
 }
+
+Deno.test({
+  name:
+    "a terminal that goes away ends interactive mode: one line that says so, exit 1",
+  ...onLinux, // The other systems' script(1) is another one.
+  async fn() {
+    await using service = ReferenceService.start();
+    using folder = new Folder();
+    const program = commandLine().map((word) => `'${word}'`).join(" ");
+    await Deno.writeTextFile(
+      `${folder.path}/in-terminal`,
+      // SIGHUP is ignored: it would end the program before it can notice.
+      `trap "" HUP; ${program} -q 2>&3; echo "exit $?" >&3`,
+    );
+    const child = spawnByShell({
+      script: "exec 3>&2; exec script -qec 'sh ./in-terminal' /dev/null",
+      args: [],
+      env: settings(service),
+      cwd: folder.path,
+    });
+    await (await service.waitFor("create thread")).ended;
+
+    child.kill("SIGKILL");
+
+    assertEquals(
+      await new Response(child.stderr).text(),
+      "Cannot read standard input: Input/output error (os error 5)\nexit 1\n",
+    );
+    await Promise.all([
+      child.status,
+      child.stdin.abort().catch(() => {}), // script has ended.
+      child.stdout.cancel(),
+    ]);
+  },
+});
 
 if (RUN_BY_DENO) {
   for (
