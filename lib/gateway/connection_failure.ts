@@ -137,7 +137,9 @@ function proxyFailure(
   }
   if (proxy === undefined) return undefined;
   const { protocol, hostname } = new URL(proxy.origin);
-  if (/^(?:tcp connect error|dns error)/.test(text)) {
+  const isSocks = protocol.startsWith("socks");
+  // Through SOCKS it is the service's name that could not be resolved.
+  if (/^tcp connect error/.test(text) || (!isSocks && isDns(text))) {
     return { ...networkFailure(text, hostname), check, isProxy };
   }
   if (protocol === "https:" && NO_TLS.test(text)) {
@@ -155,7 +157,7 @@ function proxyFailure(
       isProxy,
     };
   }
-  if (!protocol.startsWith("socks")) return undefined;
+  if (!isSocks || isDns(text)) return undefined;
   if (text === "Proxy server unreachable") {
     return { reason: "it does not answer", check, isProxy };
   }
@@ -212,7 +214,7 @@ function tlsFailure(text: string, url: URL): Finding | undefined {
 
 const ALERTS: Readonly<Record<string, string>> = {
   HandshakeFailure: "it shares no safe TLS settings with this program",
-  CertificateRequired: "it asks for a client certificate",
+  CertificateRequired: "it asks for a client certificate, and there is none",
   UnrecognisedName: "it does not know this name",
 };
 
@@ -278,7 +280,7 @@ function networkFailure(text: string, hostname: string): Finding {
       check: "check that the service runs, and the base URL",
     };
   }
-  if (text.startsWith("dns error")) {
+  if (isDns(text)) {
     return {
       reason: `the name ${hostname} cannot be resolved`,
       check: "check the base URL and the network",
@@ -297,6 +299,10 @@ function networkFailure(text: string, hostname: string): Finding {
     reason: text,
     check: "check that the service runs, and the base URL",
   };
+}
+
+function isDns(text: string): boolean {
+  return text.startsWith("dns error");
 }
 
 /** Why a connection broke that had been made. */

@@ -59,7 +59,7 @@ export function redactKey(
   let redacted = "";
   let position = 0;
   for (const span of spans) {
-    if (span.start >= end) break;
+    if (span.start > end) break;
     if (span.start >= position) {
       redacted += text.slice(position, span.start) + mask;
     }
@@ -111,6 +111,7 @@ function decoded(text: string): readonly Character[] {
 
 /** Takes an escape from the end of these characters: the character that it stands for. */
 function takeEscape(characters: Character[]): Character | undefined {
+  if (!/[\da-f;]/i.test(characters.at(-1)?.value ?? "")) return undefined;
   const tail = characters.slice(-MAX_ESCAPE_LENGTH);
   const escape = escapeAtEnd(tail.map(({ value }) => value).join(""));
   if (escape === undefined) return undefined;
