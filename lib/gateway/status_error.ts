@@ -11,11 +11,7 @@ import { parseRetryAfter } from "./retry_after.ts";
 import { readBody } from "./response_body.ts";
 import { plainText } from "../plain_text.ts";
 import { MAX_ESCAPE_LENGTH, redactKey } from "./key_redaction.ts";
-import {
-  type Operation,
-  OverloadedError,
-  ServiceError,
-} from "./service_error.ts";
+import { type Operation, ServiceError } from "./service_error.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_DETAIL_LENGTH = 500;
@@ -52,11 +48,11 @@ export async function statusError(
   const detail = await readDetail(readBody(response, signal), apiKey);
   let reason = `the service answered ${status}${advice(operation, status)}`;
   if (detail !== "") reason += `: ${detail}`;
-  if (status !== 429 && status !== 503) {
-    return new ServiceError(reason, { operation, status });
-  }
-  const retryAfter = parseRetryAfter(headers.get("retry-after"));
-  return new OverloadedError(reason, { operation, status, retryAfter });
+  const retryAfter = parseRetryAfter(
+    headers.get("retry-after"),
+    headers.get("date"),
+  );
+  return new ServiceError(reason, { operation, status, retryAfter });
 }
 
 /** What to do: it stands before what the service says, which may be long. */
