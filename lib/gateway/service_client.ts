@@ -162,7 +162,7 @@ export class ServiceClient {
       }
       deadline.meet();
       return {
-        chunks: readBody(response, deadline.signal),
+        chunks: decoded(readBody(response, deadline.signal), response),
         drop: () => deadline.drop(),
       };
     });
@@ -315,8 +315,27 @@ async function readJson(
   });
 }
 
+/**
+ * The bytes of a body that is compressed although that was not asked for. (`fetch`
+ * leaves it as it is then.) Other bytes are handed on.
+ */
+function decoded(
+  chunks: AsyncGenerator<Uint8Array>,
+  { headers }: Response,
+): AsyncGenerator<Uint8Array> {
+  const encoding = headers.get("content-encoding");
+  if (encoding !== "gzip" && encoding !== "deflate") return chunks;
+  return (async function* () {
+    const copies = async function* () {
+      for await (const chunk of chunks) yield chunk.slice();
+    };
+    yield* ReadableStream.from(copies())
+      .pipeThrough(new DecompressionStream(encoding));
+  })();
+}
+
 /** What to do about a 2xx answer that cannot be used. */
-export function unusableAnswer(operation: Operation): string {
+function unusableAnswer(operation: Operation): string {
   return operation === "create thread"
     ? "check the base URL"
     : UNKNOWN_OUTCOME[operation];

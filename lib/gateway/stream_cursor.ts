@@ -142,7 +142,5 @@ function fits(id: string): boolean {
 function headerValue(id: string): string | undefined {
   // deno-lint-ignore no-control-regex -- these are what no header can hold
   if (id === "" || /[\0-\x08\n-\x1f\x7f]/.test(id)) return undefined;
-  // deno-lint-ignore no-control-regex -- most ids are ASCII, which is UTF-8 already
-  if (/^[\0-\x7f]*$/.test(id)) return id;
   return String.fromCharCode(...encoder.encode(id));
 }

@@ -7,7 +7,7 @@ import {
 } from "@std/assert";
 import { RemoteGateway } from "../../../lib/gateway.ts";
 import { ServiceError } from "../../../lib/gateway/service_error.ts";
-import { QUICK_CLOCKS } from "../../support/quick_gateway.ts";
+import { QUICK_TIMEOUTS } from "../../support/quick_gateway.ts";
 import {
   answer,
   type Behaviour,
@@ -31,7 +31,7 @@ async function refusedThread(
   await using gateway = new RemoteGateway({
     baseUrl: service.url,
     apiKey,
-    timeouts: QUICK_CLOCKS,
+    timeouts: QUICK_TIMEOUTS,
   });
   return await assertRejects(() => gateway.createThread(), ServiceError);
 }
@@ -151,7 +151,7 @@ for (const [operation, status, expected] of ADVICE) {
     await using gateway = new RemoteGateway({
       baseUrl: service.url,
       apiKey: TEST_KEY,
-      timeouts: QUICK_CLOCKS,
+      timeouts: QUICK_TIMEOUTS,
     });
     const error = await assertRejects(
       async () => {
@@ -237,7 +237,7 @@ for (const operation of ["create thread", "create run", "stream"] as const) {
       await using gateway = new RemoteGateway({
         baseUrl: service.url,
         apiKey: TEST_KEY,
-        timeouts: QUICK_CLOCKS,
+        timeouts: QUICK_TIMEOUTS,
       });
       await assertRejects(
         async () => {
