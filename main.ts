@@ -182,7 +182,7 @@ async function startBridge(
   // Everything that is under way is dropped with the process.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
   const log = verbose ? new VerboseLog(sink(Deno.stderr)) : undefined;
-  const gateway = new RemoteGateway({
+  await using gateway = new RemoteGateway({
     ...settings,
     onExchange: log && ((exchange) => log.exchange(exchange)),
   });
@@ -220,9 +220,10 @@ async function startInteractive(
     onInterrupt,
   });
   listen(onInterrupt, () => leave(TERMINATED));
+  await using gateway = new RemoteGateway(settings);
   try {
     return await runInteractive({
-      gateway: new RemoteGateway(settings),
+      gateway,
       terminal,
       maskedKey: maskKey(settings.apiKey),
       baseUrl: settings.baseUrl,

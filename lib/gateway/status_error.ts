@@ -1,6 +1,6 @@
 /**
- * An answer that is none, told to a person: what came, what to do, and what the
- * service says about it.
+ * An answer that cannot be used, told to a person: what came, what to do, and what
+ * the service says about it.
  *
  * @module
  */
@@ -13,7 +13,6 @@ import { readBody } from "./response_body.ts";
 import { parseRetryAfter } from "./retry_after.ts";
 import {
   type Operation,
-  OverloadedError,
   ServiceError,
   UNKNOWN_OUTCOME,
 } from "./service_error.ts";
@@ -57,59 +56,31 @@ export async function statusError(
   const body = await readText(readBody(response, signal), MAX_BODY_BYTES)
     .catch(() => ({ text: "", cut: false }));
   const isPage = isWebPage(headers.get("content-type"), body.text);
-  const detail = isPage
-    ? pageDetail(body.text, apiKey)
-    : detailOf(body, apiKey);
+  const detail = isPage ? pageDetail(body, apiKey) : detailOf(body, apiKey);
   let reason = `the service answered ${status}` +
     advice({ operation, status, isPage });
   if (detail !== "") reason += `: ${detail}`;
-  if (status !== 429 && status !== 503) {
-    return new ServiceError(reason, { operation, status });
-  }
-  const retryAfter = parseRetryAfter(headers.get("retry-after"));
-  return new OverloadedError(reason, { operation, status, retryAfter });
-}
-
-/** Options of {@linkcode notJsonError}. */
-export interface NotJsonErrorOptions {
-  readonly operation: Operation;
-  /** The API key, which must not stand in the message. */
-  readonly apiKey: string;
+  const retryAfter = parseRetryAfter(
+    headers.get("retry-after"),
+    headers.get("date"),
+  );
+  return new ServiceError(reason, { operation, status, retryAfter });
 }
 
 /**
- * The error for an answer within 2xx whose body is no JSON object.
+ * Why an answer of status 2xx cannot be used if it is a web page: it names the
+ * page's title, with the key masked.
  *
- * @param text The body.
- */
-export function notJsonError(
-  { status, headers }: Response,
-  text: string,
-  { operation, apiKey }: NotJsonErrorOptions,
-): ServiceError {
-  const reason = isWebPage(headers.get("content-type"), text)
-    ? webPageReason(status, text, apiKey)
-    : `the answer (status ${status}) is not a JSON object; check the base URL`;
-  const outcome = operation === "create run"
-    ? `; ${UNKNOWN_OUTCOME[operation]}`
-    : "";
-  return new ServiceError(reason + outcome, { operation, status });
-}
-
-/**
- * What to say when a web page comes with a status of 2xx: a sign-in page, a
- * portal, or another site than the service.
- *
- * @param html As much of the page as is known: its title is told.
+ * @param page The page, or its beginning.
  */
 export function webPageReason(
   status: number,
-  html: string,
+  page: LimitedText,
   apiKey: string,
 ): string {
-  const title = pageDetail(html, apiKey);
-  const page = title === "" ? "a web page" : `a web page ("${title}")`;
-  return `the answer (status ${status}) is ${page}; check the base URL, and whether this network asks you to sign in`;
+  const title = pageDetail(page, apiKey);
+  const name = title === "" ? "" : `, "${title}"`;
+  return `a web page came (status ${status}${name}), perhaps the sign-in page of a network or a proxy`;
 }
 
 /** The origin of a redirect's target, with the key masked. */
@@ -174,8 +145,8 @@ function detailOf({ text, cut }: LimitedText, apiKey: string): string {
 }
 
 /** The title of a page as it may be shown. */
-function pageDetail(html: string, apiKey: string): string {
-  return shown(pageTitle(html), { apiKey, isCut: false });
+function pageDetail({ text, cut }: LimitedText, apiKey: string): string {
+  return shown(pageTitle(text), { apiKey, isCut: cut });
 }
 
 /** A foreign text on one line of at most 500 characters, with the key masked. */

@@ -22,8 +22,8 @@ const NAMED: Readonly<Record<string, string>> = {
   nbsp: " ",
 };
 
-/** Whether an answer is a web page, by its `Content-Type` or by how it begins. */
-export function isWebPage(contentType: string | null, text: string): boolean {
+/** Whether an answer is a web page, by its `Content-Type` or by how its text begins. */
+export function isWebPage(contentType: string | null, text = ""): boolean {
   return HTML_TYPE.test(contentType ?? "") || HTML_START.test(text);
 }
 

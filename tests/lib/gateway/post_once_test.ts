@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { RemoteGateway } from "../../../lib/gateway.ts";
 import { ConnectionError } from "../../../lib/gateway/service_error.ts";
-import { QUICK_CLOCKS } from "../../support/quick_gateway.ts";
+import { QUICK_TIMEOUTS } from "../../support/quick_gateway.ts";
 import {
   type RawConnection,
   RawServer,
@@ -15,7 +15,7 @@ function gatewayTo(server: RawServer): RemoteGateway {
   return new RemoteGateway({
     baseUrl: server.url,
     apiKey: TEST_KEY,
-    timeouts: QUICK_CLOCKS,
+    timeouts: QUICK_TIMEOUTS,
   });
 }
 
