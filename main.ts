@@ -9,12 +9,12 @@ import { parseArgs } from "@std/cli/parse-args";
 import { fetchWarning } from "./lib/deno_fetch_warning.ts";
 import {
   DEFAULT_BASE_URL,
-  ignoreProxies,
   loadSettings,
   type Settings,
   SettingsError,
 } from "./lib/settings.ts";
 import { maskKey } from "./lib/key_mask.ts";
+import { ignoreProxies } from "./lib/proxies.ts";
 import { InputError, readChunks, sink } from "./lib/standard_streams.ts";
 import { VERSION } from "./lib/version.ts";
 

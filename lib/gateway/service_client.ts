@@ -11,20 +11,19 @@ import type { CallOptions } from "./call_options.ts";
 import { readBody } from "./response_body.ts";
 import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
 import {
-  connectionFailure,
+  connectionError,
   isRefused,
-  isUnreachable,
-  localAdvice,
+  tlsSetupError,
 } from "./connection_failure.ts";
 import { Deadline, jitter, pause } from "./deadline.ts";
-import { redactKey } from "./key_redaction.ts";
 import {
   ConnectionError,
   type Operation,
   ServiceError,
   UNKNOWN_OUTCOME,
 } from "./service_error.ts";
-import { statusError } from "./status_error.ts";
+import { statusError, webPageReason } from "./status_error.ts";
+import { isWebPage } from "./web_page.ts";
 import { VERSION } from "../version.ts";
 
 /** One remote call, for a log: nothing in it is secret. */
@@ -73,6 +72,7 @@ export interface OpenStream {
 const NEVER = new AbortController().signal;
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_PAGE_BYTES = 64 * 1024;
 
 /**
  * Sends the requests of one call, over connections that no other call uses: they
@@ -126,7 +126,8 @@ export class ServiceClient {
         this.close();
         return await this.#answered(operation, async ({ signal }) => {
           const response = await this.#fetch("POST", request, signal);
-          return await readJson(response, { operation, signal });
+          const apiKey = this.#apiKey;
+          return await readJson(response, { operation, apiKey, signal });
         });
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
@@ -156,9 +157,14 @@ export class ServiceClient {
     const { operation } = request;
     return this.#answered(operation, async (deadline) => {
       const response = await this.#fetch("GET", request, deadline.signal);
-      if (isWebPage(response)) {
-        await response.body?.cancel();
-        throw webPageError(response, operation);
+      if (isWebPage(response.headers.get("content-type"))) {
+        const chunks = readBody(response, deadline.signal);
+        const page = await readText(chunks, MAX_PAGE_BYTES)
+          .catch(() => ({ text: "", cut: true })); // Then there is no title.
+        throw unusableAnswer(
+          webPageReason(response.status, page, this.#apiKey),
+          { operation, status: response.status },
+        );
       }
       deadline.meet();
       return {
@@ -196,17 +202,11 @@ export class ServiceClient {
 
   /** The error for a connection that could not be made or broke. */
   connectionError(operation: Operation, cause: unknown): ConnectionError {
-    const { origin } = new URL(this.#baseUrl);
-    const reason = redactKey(connectionFailure(cause), this.#apiKey);
-    const unreachable = isUnreachable(cause);
-    const failure = unreachable
-      ? `${origin} cannot be reached (${reason})`
-      : `the connection to ${origin} broke (${reason})`;
-    const checks = localAdvice(cause);
-    const advice = unreachable && operation !== "stream run"
-      ? checks ?? "check that the service runs, and the base URL"
-      : [checks, UNKNOWN_OUTCOME[operation]].filter(Boolean).join("; ");
-    return new ConnectionError(`${failure}; ${advice}`, { operation, cause });
+    return connectionError(cause, {
+      operation,
+      baseUrl: this.#baseUrl,
+      apiKey: this.#apiKey,
+    });
   }
 
   /** Sends a request within its time, and tells what went wrong. */
@@ -278,11 +278,7 @@ export class ServiceClient {
       this.#connections ??= Deno.createHttpClient({ http2: false });
       return this.#connections;
     } catch (cause) {
-      const reason = connectionFailure(cause);
-      throw new ServiceError(
-        `TLS cannot be set up (${reason}); check DENO_CERT and DENO_TLS_CA_STORE`,
-        { operation, cause },
-      );
+      throw tlsSetupError(cause, operation);
     }
   }
 }
@@ -294,24 +290,23 @@ function isBusy({ operation, status }: ServiceError): boolean {
 
 async function readJson(
   response: Response,
-  { operation, signal }: {
+  { operation, apiKey, signal }: {
     readonly operation: Operation;
+    readonly apiKey: string;
     readonly signal: AbortSignal;
   },
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { status } = response;
+  const { status, headers } = response;
   const chunks = readBody(response, signal);
   const { text, cut } = await readText(chunks, MAX_ANSWER_BYTES);
   const value = cut ? undefined : parseJson(text);
   if (isJsonObject(value)) return value;
-  if (isWebPage(response)) throw webPageError(response, operation);
-  const reason = cut
+  const reason = isWebPage(headers.get("content-type"), text)
+    ? webPageReason(status, { text, cut }, apiKey)
+    : cut
     ? "the answer is larger than 1 MiB"
     : `the answer (status ${status}) is not a JSON object`;
-  throw new ServiceError(`${reason}; ${unusableAnswer(operation)}`, {
-    operation,
-    status,
-  });
+  throw unusableAnswer(reason, { operation, status });
 }
 
 /**
@@ -333,25 +328,14 @@ function decoded(
   })();
 }
 
-/** What to do about a 2xx answer that cannot be used. */
-function unusableAnswer(operation: Operation): string {
-  return operation === "create thread"
+/** The error for a 2xx answer that cannot be used. */
+function unusableAnswer(
+  reason: string,
+  options: { readonly operation: Operation; readonly status: number },
+): ServiceError {
+  const { operation } = options;
+  const advice = operation === "create thread"
     ? "check the base URL"
     : UNKNOWN_OUTCOME[operation];
-}
-
-function isWebPage({ headers }: Response): boolean {
-  return /^\s*text\/html\s*(?:;|$)/i.test(headers.get("content-type") ?? "");
-}
-
-function webPageError(
-  { status }: Response,
-  operation: Operation,
-): ServiceError {
-  return new ServiceError(
-    `a web page came (status ${status}), perhaps the sign-in page of a network or a proxy; ${
-      unusableAnswer(operation)
-    }`,
-    { operation, status },
-  );
+  return new ServiceError(`${reason}; ${advice}`, options);
 }

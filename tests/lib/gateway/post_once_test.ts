@@ -103,7 +103,7 @@ Deno.test("the error for a run whose fate is unknown says so", async () => {
   assertEquals(
     message,
     `Cannot start a run: the connection to ${server.url} broke ` +
-      "(connection closed before message completed); " +
+      "(it was closed without an answer); " +
       "the run may have started, so it is not tried again",
   );
 });
