@@ -160,3 +160,26 @@ Deno.test("readLines() keeps what it was given, though each chunk is overwritten
 
   assertEquals(await read(source()), ["abc", "de", "f"]);
 });
+
+Deno.test("readLines() gives the splitter whole lines alone: old ones look at an unfinished line again for each chunk", async () => {
+  const { write } = WritableStreamDefaultWriter.prototype;
+  const written: string[] = [];
+  WritableStreamDefaultWriter.prototype.write = function (text: string) {
+    written.push(text);
+    return write.call(this, text);
+  };
+  try {
+    const text = encoder.encode("aaaa\nbb\nccccc\nd\n\neee");
+    for (const size of [1, 3, 7, 100]) {
+      const chunks = Array.from(
+        { length: Math.ceil(text.length / size) },
+        (_, i) => text.slice(i * size, (i + 1) * size),
+      );
+      assertEquals(await read(chunks), ["aaaa", "bb", "ccccc", "d", "", "eee"]);
+    }
+  } finally {
+    WritableStreamDefaultWriter.prototype.write = write;
+  }
+  assertEquals(written.filter((part) => !part.endsWith("\n")), []);
+  assertEquals(written.join(""), "aaaa\nbb\nccccc\nd\n\n".repeat(4));
+});

@@ -1,4 +1,9 @@
-import { assertEquals, assertInstanceOf, assertMatch } from "@std/assert";
+import {
+  assertEquals,
+  assertInstanceOf,
+  assertMatch,
+  assertRejects,
+} from "@std/assert";
 import { ServiceError } from "../../../lib/gateway.ts";
 import { gatewayTo } from "../../support/quick_gateway.ts";
 import {
@@ -7,6 +12,7 @@ import {
   body,
   events,
 } from "../../support/service/behaviours.ts";
+import { GatedStream } from "../../support/service/gated_stream.ts";
 import {
   complete,
   encodeItem,
@@ -122,6 +128,30 @@ Deno.test("a stream that cannot be resumed is given up after 2 minutes without a
   assertEquals(cursors(service), [null, "1", "1", "1"]);
 });
 
+Deno.test("a service that cannot be reached any more ends the resumptions", async () => {
+  using clock = new SkewedClock();
+  const service = startService();
+  await using gateway = gatewayTo(service);
+  const gate = new GatedStream();
+  service.misbehave("stream", gate.behaviour);
+  gate.send("id: 1\n", a);
+  const waits: string[] = [];
+  const turn = gateway.runTurn(await gateway.createThread(), "hello", {
+    onWait: ({ reason }) => {
+      waits.push(reason);
+      clock.advance(50 * SECOND);
+    },
+  });
+  await turn.next();
+  await service[Symbol.asyncDispose]();
+  const error = await assertRejects(() => turn.next(), ServiceError);
+  assertMatch(
+    error.message,
+    /^Cannot follow the run: http:\S+ cannot be reached \(.+\); .*the run may still go on at the service \(thread t, run r\)$/,
+  );
+  assertEquals(waits, Array(3).fill("connection lost"));
+});
+
 Deno.test("a stream that was lost while the process was stopped for long is resumed", async () => {
   using clock = new SkewedClock();
   await using service = startService();
@@ -148,7 +178,8 @@ Deno.test("a refusal to resume is told at once", async () => {
   assertInstanceOf(error, ServiceError);
   assertEquals(
     error.message,
-    "Cannot follow the run: the service answered 410: The run is gone (thread t, run r)",
+    "Cannot follow the run: the service answered 410 (the run may still go on " +
+      "at the service): The run is gone (thread t, run r)",
   );
   assertEquals(cursors(service), [null, "1"]);
 });
