@@ -167,7 +167,7 @@ function withoutTrailingSlashes(text: string): string {
   return text.slice(0, end);
 }
 
-/** A variable of the environment; a value that is not Unicode is refused by what it holds. */
+/** A variable of the environment. One that is not Unicode fails its validation. */
 function fromEnvironment(name: string): string | undefined {
   return nonBlank(environmentVariable(name));
 }
