@@ -9,7 +9,6 @@ import { parseArgs } from "@std/cli/parse-args";
 import { fetchWarning } from "./lib/deno_fetch_warning.ts";
 import {
   DEFAULT_BASE_URL,
-  ignoreProxies,
   loadSettings,
   type Settings,
   SettingsError,
@@ -23,6 +22,7 @@ import {
   outputSink,
   readStandardInput,
 } from "./lib/standard_streams.ts";
+import { ignoreProxies } from "./lib/proxies.ts";
 import { VERSION } from "./lib/version.ts";
 
 const USAGE = `agent-gateway ${VERSION}: the client of a remote agent service
@@ -215,7 +215,7 @@ async function startBridge(
   // Everything that is under way is dropped with the process.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
   const log = verbose ? new VerboseLog(errorSink()) : undefined;
-  const gateway = new RemoteGateway({
+  await using gateway = new RemoteGateway({
     ...settings,
     onExchange: log && ((exchange) => log.exchange(exchange)),
   });
@@ -256,9 +256,10 @@ async function startInteractive(
     onInterrupt,
   });
   listen(onInterrupt, () => leave(TERMINATED));
+  await using gateway = new RemoteGateway(settings);
   try {
     return await runInteractive({
-      gateway: new RemoteGateway(settings),
+      gateway,
       terminal,
       maskedKey: maskKey(settings.apiKey),
       baseUrl: settings.baseUrl,

@@ -1,4 +1,5 @@
 import { type ByteSink, readStandardInput } from "../standard_streams.ts";
+import { environmentVariable } from "../environment_variable.ts";
 import { PlainTerminal, type Terminal } from "./terminal.ts";
 
 /** Options of {@linkcode openTerminal}. */
@@ -26,8 +27,8 @@ export async function openTerminal(
     ...options,
     stdoutIsTerminal: Deno.stdout.isTerminal(),
   };
-  const isSet = (name: string) => (Deno.env.get(name) ?? "") !== "";
-  if (isTerminal && Deno.env.get("TERM") !== "dumb" && !isSet("CI")) {
+  const isSet = (name: string) => (environmentVariable(name) ?? "") !== "";
+  if (isTerminal && environmentVariable("TERM") !== "dumb" && !isSet("CI")) {
     const { ReadlineTerminal } = await import("./readline_terminal.ts");
     return await ReadlineTerminal.open({
       ...common,
