@@ -28,7 +28,7 @@ const encoder = new TextEncoder();
 export class StreamCursor {
   readonly #delivered = new DeliveredIds();
   #events: RunEvent[] = [];
-  #lastEventId: string | undefined;
+  #lastId: string | undefined;
   #resuming = false;
   #old = false; // the last id on this connection was delivered before
   // Of the current block:
@@ -39,7 +39,7 @@ export class StreamCursor {
 
   /** The id of the last event that was delivered, in UTF-8 as a header holds it. */
   get lastEventId(): string | undefined {
-    return this.#lastEventId;
+    return this.#lastId === undefined ? undefined : headerValue(this.#lastId);
   }
 
   /** Whether the service repeats events that were delivered before. */
@@ -49,7 +49,7 @@ export class StreamCursor {
 
   /** Begins a connection: it resumes the stream if there is a last id. */
   connect(): void {
-    this.#resuming = this.#lastEventId !== undefined;
+    this.#resuming = this.lastEventId !== undefined;
     this.#delivered.connect();
     this.#old = false;
     this.#id = undefined;
@@ -129,7 +129,7 @@ export class StreamCursor {
     if (id === undefined) return;
     this.#id = undefined;
     if (this.#old) return;
-    this.#lastEventId = headerValue(id);
+    this.#lastId = id;
     if (id !== "") this.#delivered.add(id);
   }
 }

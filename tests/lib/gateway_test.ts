@@ -207,7 +207,7 @@ for (const type of ["text/html", "Text/HTML; charset=utf-8"]) {
     const { message } = await assertRejects(() => turn.next(), ServiceError);
     assertEquals(
       message,
-      "Cannot follow the run: a web page came (status 200), perhaps the " +
+      'Cannot follow the run: a web page came (status 200, "Sign in"), perhaps the ' +
         "sign-in page of a network or a proxy; the run may still go on at the " +
         "service (thread t, run r)",
     );
