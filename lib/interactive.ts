@@ -5,8 +5,8 @@
  */
 
 import { MAX_LINE_BYTES } from "./input_lines.ts";
-import { AGENT_NAME, type Gateway } from "./gateway.ts";
-import type { Terminal } from "./interactive/terminal.ts";
+import { AGENT_NAME, type Gateway, ServiceError } from "./gateway.ts";
+import type { FailureDetails, Terminal } from "./interactive/terminal.ts";
 import { VERSION } from "./version.ts";
 
 export { openTerminal } from "./interactive/open_terminal.ts";
@@ -39,19 +39,23 @@ export async function runInteractive(
   terminal.banner(`service ${baseUrl}`);
   const creation = await droppable(
     terminal,
-    (signal) => gateway.createThread({ signal }),
+    (signal) =>
+      gateway.createThread({
+        signal,
+        onWait: (wait) => terminal.wait(wait),
+      }),
   );
   if (creation.kind === "dropped") return 130;
   if (creation.kind === "failed") {
-    terminal.error(messageOf(creation.error));
+    terminal.error(messageOf(creation.error), detailsOf(creation.error));
     return 1;
   }
   const threadId = creation.value;
-  terminal.banner(`thread ${threadId}`);
+  terminal.thread(threadId);
 
   let completed = true;
   for (;;) {
-    const input = await terminal.readLine();
+    const input = await terminal.readPrompt();
     if (input.kind === "interrupt") return 130;
     if (input.kind === "end") return completed ? 0 : 1;
     if (input.kind === "too long") {
@@ -76,10 +80,19 @@ async function runPrompt(
 ): Promise<boolean> {
   let reply: string | undefined;
   const run = await droppable(terminal, async (signal) => {
-    for await (const events of gateway.runTurn(threadId, prompt, { signal })) {
+    for await (
+      const events of gateway.runTurn(threadId, prompt, {
+        signal,
+        onWait: (wait) => terminal.wait(wait),
+        onRunStarted: (runId) => terminal.run(runId),
+      })
+    ) {
       for (const event of events) {
-        if (event.event === "progress") terminal.progress(event);
-        else reply = event.reply;
+        if (event.event === "complete") reply = event.reply;
+        else {
+          const slow = terminal.progress(event);
+          if (slow !== undefined) await slow;
+        }
       }
     }
   });
@@ -87,8 +100,9 @@ async function runPrompt(
     await terminal.reply(reply);
     return true;
   }
-  if (run.kind === "failed") terminal.error(messageOf(run.error));
-  else terminal.note("Run dropped; it may still go on at the service");
+  if (run.kind === "failed") {
+    terminal.error(messageOf(run.error), detailsOf(run.error));
+  } else terminal.note("Run dropped; it may still go on at the service");
   return false;
 }
 
@@ -119,4 +133,10 @@ async function droppable<T>(
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+function detailsOf(error: unknown): FailureDetails {
+  return error instanceof ServiceError
+    ? { operation: error.operation, status: error.status }
+    : {};
 }

@@ -14,11 +14,11 @@ class ScriptedTerminal implements Terminal {
 
   constructor(...inputs: readonly (string | Input)[]) {
     this.#inputs = inputs.map((input) =>
-      typeof input === "string" ? { kind: "line", text: input } : input
+      typeof input === "string" ? { kind: "prompt", text: input } : input
     );
   }
 
-  readLine(): Promise<Input> {
+  readPrompt(): Promise<Input> {
     this.log.push("prompt");
     return Promise.resolve(this.#inputs.shift() ?? { kind: "end" });
   }
@@ -30,6 +30,14 @@ class ScriptedTerminal implements Terminal {
   progress({ node, status }: { node: string; status: string }): void {
     this.log.push(`progress ${node}: ${status}`);
   }
+
+  thread(threadId: string): void {
+    this.log.push(`thread ${threadId}`);
+  }
+
+  wait(): void {}
+
+  run(): void {}
 
   end(completed: boolean): void {
     this.log.push(completed ? "completed" : "not completed");
@@ -115,7 +123,7 @@ const START = [
   "banner service https://brain.example",
   "create thread",
   "completed",
-  "banner thread thread-1",
+  "thread thread-1",
 ];
 
 Deno.test("runInteractive() shows the masked key, creates a thread, then prompts (interface 1, Interactive mode rules 1)", async () => {
