@@ -147,11 +147,14 @@ function addOptions(
   const spelled = flags.startsWith("--")
     ? [flags]
     : Array.from(flags.slice(1), (letter) => `-${letter}`);
-  let isTaken = false;
-  for (const [index, flag] of spelled.entries()) {
+  const options = spelled.map((flag) => {
     const option = OPTIONS.find((known) => spellings(known).includes(flag));
     if (option === undefined) throw unknownFlag(argument);
-    const isLast = index === spelled.length - 1;
+    return { flag, option };
+  });
+  let isTaken = false;
+  for (const [index, { flag, option }] of options.entries()) {
+    const isLast = index === options.length - 1;
     let value = isLast && equals >= 0 ? argument.slice(equals + 1) : undefined;
     if ("value" in option) {
       if (value === undefined && isLast && !next?.startsWith("-")) {

@@ -32,8 +32,13 @@ ${options.join("\n")}
 ${entry("  -", STANDARD_INPUT_EFFECT)}
 
 Settings, from the environment or a .env file in the current folder:
-  APP_API_KEY             The API key (required)
-  APP_BASE_URL            Where the service is (default ${DEFAULT_BASE_URL})
+${entry("  APP_API_KEY", "The API key (required)")}
+${
+    entry(
+      "  APP_BASE_URL",
+      `Where the service is; without it, ${DEFAULT_BASE_URL}`,
+    )
+  }
 
 Exit codes: 0 done, 1 start-up failure or failed run, 2 wrong usage,
 130 interrupted, 143 terminated
@@ -51,7 +56,7 @@ function label(option: Option): string {
   return indent + (option.value ? `${names} ${option.value}` : names);
 }
 
-/** A label, and what it does in a column of its own. */
+/** A label, and what it is for in a column of its own. */
 function entry(label: string, effect: string): string {
   const rows = [];
   let row = label.padEnd(INDENT);
