@@ -165,7 +165,9 @@ function addOptions(
     } else if (value !== undefined) {
       throw new UsageError(`${flag} takes no value: ${quote(argument)}`);
     }
-    values.set(option.name, [...values.get(option.name) ?? [], value ?? ""]);
+    const given = values.get(option.name);
+    if (given === undefined) values.set(option.name, [value ?? ""]);
+    else given.push(value ?? "");
   }
   return isTaken;
 }
