@@ -70,7 +70,7 @@ export const OPTIONS = [
     effect:
       "With --bridge: one line per request and remote call on standard error",
   },
-  { name: "help", short: "h", effect: "Prints this text" },
+  { name: "help", short: "h", effect: "Prints the usage" },
   {
     name: "version",
     short: "V",
