@@ -13,13 +13,13 @@ import {
 } from "./lib/command_line.ts";
 import { fetchWarning } from "./lib/deno_fetch_warning.ts";
 import {
-  ignoreProxies,
   loadSettings,
   type Settings,
   SettingsError,
 } from "./lib/settings.ts";
 import type { Terminal } from "./lib/interactive.ts";
 import { maskKey } from "./lib/key_mask.ts";
+import { ignoreProxies } from "./lib/proxies.ts";
 import { InputError, readChunks, sink } from "./lib/standard_streams.ts";
 
 const INTERRUPTED = 130;
