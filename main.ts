@@ -12,15 +12,17 @@ import {
   UsageError,
 } from "./lib/command_line.ts";
 import { fetchWarning } from "./lib/deno_fetch_warning.ts";
-import {
-  loadSettings,
-  type Settings,
-  SettingsError,
-} from "./lib/settings.ts";
+import { ErrorOutput } from "./lib/error_output.ts";
+import { failureLine } from "./lib/failure_line.ts";
 import type { Terminal } from "./lib/interactive.ts";
 import { maskKey } from "./lib/key_mask.ts";
 import { ignoreProxies } from "./lib/proxies.ts";
-import { InputError, readChunks, sink } from "./lib/standard_streams.ts";
+import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
+import {
+  isReaderGone,
+  readStandardInput,
+  sink,
+} from "./lib/standard_streams.ts";
 
 const INTERRUPTED = 130;
 const TERMINATED = 143;
@@ -34,7 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
   let settings;
   try {
     asked = await parseCommandLine(args);
-    if (asked.command === "print") return printText(asked.text);
+    if (asked.command === "print") return await printText(asked.text);
     if (asked.command === "check") return 1;
     settings = loadSettings({ baseUrl: asked.baseUrl, warn });
   } catch (error) {
@@ -50,39 +52,65 @@ async function main(args: readonly string[]): Promise<number> {
   }
   for (const line of fetchWarning(Deno.version.deno)) warn(line);
   if (settings.isLocal) ignoreProxies();
-  try {
-    return asked.command === "bridge"
-      ? await startBridge(settings, asked)
-      : await startInteractive(settings, asked);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    writeError(`${error.message}\n`);
-    return 1;
-  }
+  return asked.command === "bridge"
+    ? await startBridge(settings, asked)
+    : await startInteractive(settings, asked);
 }
 
-function printText(text: string): number {
+async function printText(text: string): Promise<number> {
   try {
-    Deno.stdout.writeSync(new TextEncoder().encode(text));
+    await sink(Deno.stdout).write(new TextEncoder().encode(text));
   } catch (error) {
-    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+    if (!isReaderGone(error)) throw error;
   }
   return 0;
 }
 
-function writeError(text: string): void {
-  try {
-    Deno.stderr.writeSync(new TextEncoder().encode(text));
-  } catch {
-    // Nobody reads it: there is no other place to say so.
-  }
+const standardError = new ErrorOutput(sink(Deno.stderr));
+
+function writeError(text: string, kind?: "progress"): void {
+  standardError.write(text, kind);
 }
+
+/** How long the end waits for a reader of standard error, in milliseconds. */
+const END_LIMIT = 1000;
+
+/** The same after a signal, which ends the process within a second. */
+const SIGNAL_LIMIT = 500;
+
+let isEnding = false;
+
+/**
+ * Ends the process after standard error is written, or after `limit`
+ * milliseconds. The first exit code counts.
+ */
+async function end(code: number, limit = END_LIMIT): Promise<void> {
+  if (isEnding) return;
+  isEnding = true;
+  await standardError.flush(limit);
+  Deno.exit(code);
+}
+
+/** Ends the process because of an error that no front end has handled. */
+async function fail(error: unknown): Promise<void> {
+  if (!isEnding) writeError(`${failureLine(error)}\n`);
+  await end(1);
+}
+
+const TERMINATING: readonly Deno.Signal[] = Deno.build.os === "windows"
+  ? ["SIGTERM", "SIGBREAK", "SIGHUP"] // SIGHUP: the console is closed.
+  : ["SIGTERM"];
 
 /** Listens for the signals that end the process. */
 function listen(interrupt: () => void, terminate: () => void): void {
   Deno.addSignalListener("SIGINT", interrupt);
-  if (Deno.build.os !== "windows") {
-    Deno.addSignalListener("SIGTERM", terminate);
+  for (const signal of TERMINATING) {
+    try {
+      Deno.addSignalListener(signal, terminate);
+    } catch (error) {
+      // Deno before 2.7.6 has no SIGTERM on Windows.
+      if (Deno.build.os !== "windows") throw error;
+    }
   }
 }
 
@@ -90,7 +118,7 @@ async function startBridge(
   settings: Settings,
   { verbose }: BridgeArguments,
 ): Promise<number> {
-  const stdin = readChunks(Deno.stdin); // while the rest is loaded
+  const stdin = readStandardInput(); // while the rest is loaded
   const { RemoteGateway } = await import("./lib/gateway.ts");
   const { runBridge, VerboseLog } = await import("./lib/bridge.ts");
   // Everything that is under way is dropped with the process.
@@ -107,9 +135,10 @@ async function startBridge(
       gateway,
       onAnswered: log && ((answered) => log.answered(answered)),
     });
-    await log?.flush();
   } catch (error) {
-    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+    if (!isReaderGone(error)) throw error;
+  } finally {
+    await log?.flush();
   }
   return 0;
 }
@@ -127,8 +156,9 @@ async function startInteractive(
 
   let terminal: Terminal | undefined = undefined;
   const leave = (code: number) => {
+    if (isEnding) Deno.exit(code); // A second signal does not wait.
     terminal?.[Symbol.dispose]();
-    Deno.exit(code);
+    end(code, SIGNAL_LIMIT);
   };
   const onInterrupt = () => {
     if (!isTyped || !terminal?.interrupt()) leave(INTERRUPTED);
@@ -136,11 +166,16 @@ async function startInteractive(
   listen(onInterrupt, () => leave(TERMINATED));
 
   const prompts = readsInput
-    ? await addInput(asked.prompts, readChunks(Deno.stdin))
+    ? await addInput(asked.prompts, readStandardInput())
     : asked.prompts;
+  const streams = {
+    stdout: standardError.inOrder(sink(Deno.stdout)),
+    stderr: writeError,
+    quiet,
+  };
   using opened = isScript || json
-    ? openScript({ stderr: writeError, quiet, json, readsLines: !isScript })
-    : await openTerminal({ stderr: writeError, quiet, onInterrupt });
+    ? openScript({ ...streams, json, readsLines: !isScript })
+    : await openTerminal({ ...streams, onInterrupt });
   terminal = opened;
   const options = {
     gateway: new RemoteGateway(settings),
@@ -154,9 +189,19 @@ async function startInteractive(
       ? await runPrompts(prompts, options)
       : await runInteractive({ ...options, isTyped });
   } catch (error) {
-    if (error instanceof Deno.errors.BrokenPipe) return 1;
+    if (isReaderGone(error)) return 1;
     throw error;
   }
 }
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
+if (import.meta.main) {
+  addEventListener("error", (event) => {
+    event.preventDefault();
+    fail(event.error);
+  });
+  addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    fail(event.reason);
+  });
+  await main(Deno.args).then(end, fail);
+}

@@ -41,7 +41,8 @@ const INTERRUPTED = 130;
  * @returns The exit code: 0; 1 if no thread could be created, or if a run did not
  * complete and the input, which nobody typed, has ended; 130 after Ctrl-C with no run
  * going on.
- * @throws {Deno.errors.BrokenPipe} If nobody reads standard output any more.
+ * @throws {InputError} If standard input cannot be read.
+ * @throws Whatever standard output rejects with: see `isReaderGone()`.
  */
 export async function runInteractive(
   options: RunInteractiveOptions,
@@ -73,7 +74,7 @@ export async function runInteractive(
  *
  * @returns The exit code: 0, or 1 if no thread could be created or a run did not
  * complete.
- * @throws {Deno.errors.BrokenPipe} If nobody reads standard output any more.
+ * @throws Whatever standard output rejects with: see `isReaderGone()`.
  */
 export async function runPrompts(
   prompts: readonly string[],

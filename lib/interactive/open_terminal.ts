@@ -1,11 +1,13 @@
 import { environmentVariable } from "../environment_variable.ts";
-import { readChunks, sink } from "../standard_streams.ts";
+import { type ByteSink, readStandardInput } from "../standard_streams.ts";
 import { PlainTerminal } from "./plain_terminal.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Options of {@linkcode openTerminal}. */
 export interface OpenTerminalOptions {
-  /** Writes to standard error at once. */
+  /** Writes replies to standard output, after what `stderr` was given before. */
+  readonly stdout: ByteSink;
+  /** Writes to standard error; progress may be dropped if nobody reads it. */
   readonly stderr: (text: string, kind?: "progress") => void;
   /** Whether banner and progress are left out. */
   readonly quiet: boolean;
@@ -24,7 +26,6 @@ export async function openTerminal(
   const isTerminal = Deno.stdin.isTerminal() && Deno.stderr.isTerminal();
   const common = {
     ...options,
-    stdout: sink(Deno.stdout),
     stdoutIsTerminal: Deno.stdout.isTerminal(),
   };
   const isSet = (name: string) => (environmentVariable(name) ?? "") !== "";
@@ -37,7 +38,7 @@ export async function openTerminal(
   }
   return new PlainTerminal({
     ...common,
-    stdin: readChunks(Deno.stdin),
+    stdin: readStandardInput(),
     promptSign: isTerminal,
   });
 }

@@ -80,7 +80,7 @@ export interface Terminal extends Display, Disposable {
 export interface TerminalOptions {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: ByteSink;
-  /** Takes all of a text at once. Progress may be dropped when nobody reads it. */
+  /** Writes to standard error; progress may be dropped if nobody reads it. */
   readonly stderr: (text: string, kind?: "progress") => void;
   /** Whether standard output is a terminal: then replies are made safe to show. */
   readonly stdoutIsTerminal: boolean;
