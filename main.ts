@@ -7,6 +7,7 @@
 
 import {
   type BridgeArguments,
+  type CheckArguments,
   type InteractiveArguments,
   parseCommandLine,
   UsageError,
@@ -37,7 +38,7 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     asked = await parseCommandLine(args);
     if (asked.command === "print") return await printText(asked.text);
-    if (asked.command === "check") return 1;
+    if (asked.command === "check") return await startCheck(asked);
     settings = loadSettings({ baseUrl: asked.baseUrl, warn });
   } catch (error) {
     if (error instanceof UsageError) {
@@ -111,6 +112,17 @@ function listen(interrupt: () => void, terminate: () => void): void {
       // Deno before 2.7.6 has no SIGTERM on Windows.
       if (Deno.build.os !== "windows") throw error;
     }
+  }
+}
+
+async function startCheck({ baseUrl }: CheckArguments): Promise<number> {
+  const { runCheck } = await import("./lib/check.ts");
+  listen(() => end(INTERRUPTED), () => end(TERMINATED));
+  try {
+    return await runCheck({ baseUrl, stdout: sink(Deno.stdout) });
+  } catch (error) {
+    if (isReaderGone(error)) return 1;
+    throw error;
   }
 }
 

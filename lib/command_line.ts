@@ -86,7 +86,7 @@ export async function parseCommandLine(
     return { command: "print", text: usage() };
   }
   if (isGiven("version")) {
-    const { versionLine } = await import("./command_line/usage.ts");
+    const { versionLine } = await import("./version.ts");
     return { command: "print", text: versionLine() };
   }
   const shell = SHELLS.find((known) => known === last("completions"));

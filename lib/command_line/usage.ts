@@ -1,5 +1,5 @@
 /**
- * The texts of `--help` and `--version`.
+ * The text of `--help`.
  *
  * @module
  */
@@ -43,11 +43,6 @@ ${
 Exit codes: 0 done, 1 start-up failure or failed run, 2 wrong usage,
 130 interrupted, 143 terminated
 `;
-}
-
-/** Returns the text of `--version`. */
-export function versionLine(): string {
-  return `agent-gateway ${VERSION} (deno ${Deno.version.deno}, ${Deno.build.target})\n`;
 }
 
 function label(option: Option): string {

@@ -10,6 +10,7 @@ const ROOMS = [
   "gateway",
   "interactive",
   "bridge",
+  "check",
 ] as const;
 
 /** Which rooms each room may import. What is shared may import no room. */
@@ -20,11 +21,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "gateway",
     "interactive",
     "bridge",
+    "check",
     "shared",
   ],
   command_line: ["settings", "gateway", "shared"],
   interactive: ["gateway", "shared"],
   bridge: ["gateway", "shared"],
+  check: ["settings", "gateway", "shared"],
   gateway: ["shared"],
   settings: ["shared"],
   shared: [],
