@@ -9,7 +9,8 @@ import {
 import { clientPermissionFlags } from "../../tools/permission_flags.ts";
 import { runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
-import { ReferenceService } from "../support/service/service.ts";
+import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import { unreachable } from "../support/unreachable.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 
@@ -87,7 +88,9 @@ async function play(exchanges: readonly Exchange[]): Promise<string[]> {
 }
 
 Deno.test("documentation: interactive mode prints through a pipe what is shown", async () => {
-  const shown = blocks("text").find((block) => block.startsWith("agent-ga"));
+  const shown = blocks("text").find((block) =>
+    /^agent-gateway .* key /.test(block)
+  );
   assert(shown !== undefined);
   await using service = ReferenceService.start();
 
@@ -129,6 +132,23 @@ Deno.test("documentation: the table of options is that of the program", async ()
       }),
       ["`-`", STANDARD_INPUT_EFFECT],
     ],
+  );
+});
+
+Deno.test("documentation: --check writes lines as they are shown", async () => {
+  const shown = blocks("text").find((block) => /^agent-.*\nok /.test(block));
+  const { stdout } = await runClient({
+    args: ["--check"],
+    env: { APP_API_KEY: TEST_KEY, APP_BASE_URL: unreachable() },
+  });
+  const shapes = (text = "") =>
+    text.trimEnd().split("\n").slice(1).map((line) =>
+      /^(?:ok|failed|-) {1,8} (\w+ {1,9}) {2,7}(?:\d+ ms| {5})  \S/.exec(line)
+        ?.[1]
+    );
+  assertEquals(
+    shapes(stdout).filter((step) => !shapes(shown).includes(step)),
+    [],
   );
 });
 
