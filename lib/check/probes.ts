@@ -26,7 +26,7 @@ export interface Endpoint {
 export async function openResolver(): Promise<
   (url: URL) => Promise<readonly string[]>
 > {
-  const { lookup } = await import("node:dns/promises");
+  const { promises: { lookup } } = await import("node:dns");
   return async (url) => {
     const found = await within(LIMIT, lookup(hostOf(url), { all: true }));
     return found.map(({ address }) => address);
