@@ -70,8 +70,7 @@ Deno.test("parseCommandLine() understands any arguments, or names what is wrong 
     flag,
     fc.string({ unit: "binary" }),
     fc.tuple(flag, fc.string()).map(([name, value]) => `${name}=${value}`),
-    fc.string({ unit: "binary", minLength: 150_000, maxLength: 150_001 })
-      .map((text) => `-${text}`),
+    fc.constantFrom(`-${"q".repeat(1000)}`, `--${"é".repeat(100_000)}`),
   );
   let understood = 0;
   await fc.assert(
@@ -86,7 +85,7 @@ Deno.test("parseCommandLine() understands any arguments, or names what is wrong 
         assert(error.message.length < 6 * 200 + 200);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 300 },
   );
   assert(understood > 10);
 });
