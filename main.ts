@@ -20,9 +20,10 @@ import { maskKey } from "./lib/key_mask.ts";
 import { ignoreProxies } from "./lib/proxies.ts";
 import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
 import {
+  errorSink,
   isReaderGone,
+  outputSink,
   readStandardInput,
-  sink,
 } from "./lib/standard_streams.ts";
 
 const INTERRUPTED = 130;
@@ -60,14 +61,14 @@ async function main(args: readonly string[]): Promise<number> {
 
 async function printText(text: string): Promise<number> {
   try {
-    await sink(Deno.stdout).write(new TextEncoder().encode(text));
+    await outputSink().write(new TextEncoder().encode(text));
   } catch (error) {
     if (!isReaderGone(error)) throw error;
   }
   return 0;
 }
 
-const standardError = new ErrorOutput(sink(Deno.stderr));
+const standardError = new ErrorOutput(errorSink());
 
 function writeError(text: string, kind?: "progress"): void {
   standardError.write(text, kind);
@@ -119,7 +120,7 @@ async function startCheck({ baseUrl }: CheckArguments): Promise<number> {
   const { runCheck } = await import("./lib/check.ts");
   listen(() => end(INTERRUPTED), () => end(TERMINATED));
   try {
-    return await runCheck({ baseUrl, stdout: sink(Deno.stdout) });
+    return await runCheck({ baseUrl, stdout: outputSink() });
   } catch (error) {
     if (isReaderGone(error)) return 1;
     throw error;
@@ -135,7 +136,7 @@ async function startBridge(
   const { runBridge, VerboseLog } = await import("./lib/bridge.ts");
   // Everything that is under way is dropped with the process.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
-  const log = verbose ? new VerboseLog(sink(Deno.stderr)) : undefined;
+  const log = verbose ? new VerboseLog(errorSink()) : undefined;
   const gateway = new RemoteGateway({
     ...settings,
     onExchange: log && ((exchange) => log.exchange(exchange)),
@@ -143,7 +144,7 @@ async function startBridge(
   try {
     await runBridge({
       stdin,
-      stdout: sink(Deno.stdout),
+      stdout: outputSink(),
       gateway,
       onAnswered: log && ((answered) => log.answered(answered)),
     });
@@ -181,7 +182,7 @@ async function startInteractive(
     ? await addInput(asked.prompts, readStandardInput())
     : asked.prompts;
   const streams = {
-    stdout: standardError.inOrder(sink(Deno.stdout)),
+    stdout: standardError.inOrder(outputSink()),
     stderr: writeError,
     quiet,
   };

@@ -21,6 +21,7 @@ export class OutputError extends Error {
   override readonly name = "OutputError";
 }
 
+/** The most bytes that are read or written at once. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** The longest wait for a stream that would block, in milliseconds. */
@@ -84,29 +85,90 @@ function inputError(cause: unknown): InputError {
   });
 }
 
+/** Standard output, as far as a sink needs it. */
+export interface Output {
+  write(bytes: Uint8Array): Promise<number>;
+  isTerminal(): boolean;
+}
+
+const NEWLINE = 0x0a;
+
+/** What a pipe takes as a whole or not at all (`PIPE_BUF`), in bytes. */
+const ATOMIC_BYTES = Deno.build.os === "linux" ? 4096 : 512;
+
+/** The buffer of Rust's `LineWriter`, through which Deno writes, in bytes. */
+const LINE_BUFFER_BYTES = 1024;
+
 /**
- * Makes standard output or standard error a sink.
+ * Makes standard output a sink, also if it is non-blocking: then it waits.
  *
- * @param output The stream. One that would block is written again after a wait.
+ * `Deno.stdout.write` is a write to Rust's `LineWriter` and a flush. If the
+ * flush would block, it throws and does not tell how much of the bytes it has
+ * taken. So each piece is such that it is taken as a whole or not at all: whole
+ * lines that a pipe takes atomically, a newline alone on a terminal, or bytes
+ * without a newline, which go past the buffer, or into it if they are few.
+ *
  * @returns A sink. Its `write` rejects with the stream's own error if nobody
  * reads the stream any more ({@linkcode isReaderGone}), else with an
  * {@linkcode OutputError}.
  */
-export function sink(
-  output: { write(bytes: Uint8Array): Promise<number> },
-): ByteSink {
+export function outputSink(output: Output = Deno.stdout): ByteSink {
+  const atomicBytes = output.isTerminal() ? 1 : ATOMIC_BYTES;
+  const flush = () => output.write(new Uint8Array());
+  const write = async (bytes: Uint8Array) => {
+    for (let start = 0; start < bytes.length;) {
+      const end = endOfPiece(bytes, start, atomicBytes);
+      const piece = bytes.subarray(start, end);
+      const isBuffered = piece.length < LINE_BUFFER_BYTES &&
+        piece.at(-1) !== NEWLINE;
+      if (isBuffered) {
+        start = end;
+        await output.write(piece).catch(async (error) => {
+          if (!isBusy(error)) throw error;
+          await whenReady(flush);
+        });
+      } else {
+        start += await whenReady(() => output.write(piece));
+      }
+    }
+  };
   return {
-    async write(bytes) {
-      try {
-        for (let start = 0; start < bytes.length;) {
-          start += await whenReady(() => output.write(bytes.subarray(start)));
-        }
-      } catch (cause) {
+    write: (bytes) =>
+      write(bytes).catch((cause) => {
         if (isReaderGone(cause)) throw cause;
         throw new OutputError(
           `Cannot write standard output: ${messageOf(cause)}`,
           { cause },
         );
+      }),
+  };
+}
+
+/**
+ * Where the piece that begins at `start` ends: after whole lines of at most
+ * `atomicBytes`, else before the next newline.
+ */
+function endOfPiece(
+  bytes: Uint8Array,
+  start: number,
+  atomicBytes: number,
+): number {
+  const lines = bytes.subarray(start, start + atomicBytes);
+  const lastNewline = lines.lastIndexOf(NEWLINE);
+  if (lastNewline >= 0) return start + lastNewline + 1;
+  const piece = bytes.subarray(start, start + CHUNK_BYTES);
+  const newline = piece.indexOf(NEWLINE);
+  return start + (newline < 0 ? piece.length : newline);
+}
+
+/** Makes standard error a sink, also if it is non-blocking: then it waits. */
+export function errorSink(
+  output: Pick<Output, "write"> = Deno.stderr,
+): ByteSink {
+  return {
+    async write(bytes) {
+      for (let start = 0; start < bytes.length;) {
+        start += await whenReady(() => output.write(bytes.subarray(start)));
       }
     },
   };
@@ -138,10 +200,14 @@ async function whenReady<T>(transfer: () => Promise<T>): Promise<T> {
     try {
       return await transfer();
     } catch (error) {
-      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
+      if (!isBusy(error)) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, delay));
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Deno.errors.WouldBlock;
 }
 
 function messageOf(error: unknown): string {
