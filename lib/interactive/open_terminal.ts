@@ -21,18 +21,17 @@ export async function openTerminal(
   options: OpenTerminalOptions,
 ): Promise<Terminal> {
   const isTerminal = Deno.stdin.isTerminal() && Deno.stderr.isTerminal();
+  const isSet = (name: string) => (Deno.env.get(name) ?? "") !== "";
+  const isDumb = Deno.env.get("TERM") === "dumb";
   const common = {
     ...options,
     stdout: sink(Deno.stdout),
     stdoutIsTerminal: Deno.stdout.isTerminal(),
+    colour: !isDumb && !isSet("NO_COLOR"),
   };
-  const isSet = (name: string) => (Deno.env.get(name) ?? "") !== "";
-  if (isTerminal && Deno.env.get("TERM") !== "dumb" && !isSet("CI")) {
+  if (isTerminal && !isDumb && !isSet("CI")) {
     const { ReadlineTerminal } = await import("./readline_terminal.ts");
-    return await ReadlineTerminal.open({
-      ...common,
-      colour: !isSet("NO_COLOR"),
-    });
+    return await ReadlineTerminal.open(common);
   }
   return new PlainTerminal({
     ...common,

@@ -7,6 +7,7 @@
 import type { Interface } from "node:readline";
 import { plainLine, plainText } from "../plain_text.ts";
 import type { ProgressEvent } from "../gateway.ts";
+import { writeReply } from "./reply.ts";
 import { Screen } from "./screen.ts";
 import { StatusLine } from "./status_line.ts";
 import { COLOURED, PLAIN, type Style } from "./style.ts";
@@ -15,7 +16,6 @@ import {
   PROMPT_SIGN,
   type Terminal,
   type TerminalOptions,
-  writeReply,
 } from "./terminal.ts";
 
 const HISTORY_LINES = 1000;
