@@ -25,7 +25,7 @@ const MAX_LENGTH = 16 * 1024;
 /** How many parentheses in the URL of a link may contain each other. */
 const MAX_PARENTHESES = 32;
 
-/** What may have a meaning; all else is text. */
+/** What may be markup; all else is text. */
 const SPECIAL = /\\|`+|\*+|_+|!?\[|\]|<|https?:\/\//g;
 
 const AUTOLINK = /<[a-z][a-z\d+.-]{1,31}:[^\s<>]*>/iy;
@@ -39,10 +39,10 @@ const WORD_CHARACTER = /^[\p{L}\p{N}]$/u;
 const PUNCTUATION = /^[\p{P}\p{S}]$/u;
 const WHITE_SPACE = /^\s?$/; // the ends of a line count as white space
 
-/** What a character next to a run of `*` or `_` tells about the run. */
+/** What decides whether a run of `*` or `_` next to a character is markup. */
 type CharacterClass = "space" | "punctuation" | "other";
 
-/** Of the characters of ASCII, as regular expressions took most of the time. */
+/** Precomputed for ASCII: regular expressions took most of the time. */
 const ASCII_CLASSES = Array.from(
   { length: 128 },
   (_, code) => classify(String.fromCharCode(code)),
@@ -56,7 +56,7 @@ interface Part {
   readonly attributes: number;
 }
 
-/** What encloses a code span. */
+/** The backticks at one end of a code span. */
 interface Marker {
   readonly kind: "marker";
   readonly start: number;
@@ -69,7 +69,7 @@ interface Bracket {
   readonly start: number;
   readonly end: number;
   readonly isImage: boolean;
-  /** How many runs come before it. */
+  /** How many runs precede it, of those that no link encloses. */
   readonly runs: number;
   isLink: boolean;
 }
@@ -81,7 +81,10 @@ interface LinkEnd {
   readonly end: number;
 }
 
-/** A run of `*` or `_`. Its first characters end emphasis, its last ones begin it. */
+/**
+ * A run of `*` or `_`. Its first characters end emphasis, its last ones begin it,
+ * and those between them are text.
+ */
 interface Run {
   readonly kind: "run";
   readonly start: number;
@@ -89,7 +92,7 @@ interface Run {
   readonly character: string;
   readonly canOpen: boolean;
   readonly canClose: boolean;
-  /** How many characters have no meaning yet. */
+  /** How many characters are not paired. */
   left: number;
   readonly closes: { emphasis: number; strong: number };
   readonly opens: { emphasis: number; strong: number };
@@ -151,14 +154,14 @@ export function styleInline(
   line.to(source.length, attributes());
 }
 
-/** Finds what has a meaning in one line. */
+/** Finds the markup in one line. */
 class InlineParser {
   readonly #source: string;
   readonly #tokens: Token[] = [];
   readonly #brackets: Bracket[] = [];
   /** The runs that no link encloses. */
   readonly #runs: Run[] = [];
-  /** Where the last run of each number of backticks begins, as far as was looked. */
+  /** Where the last run of each length begins, of the backticks that were looked at. */
   readonly #backticks = new Map<number, number>();
   #allBackticksSeen = false;
   /** Where the last link begins. */
@@ -180,7 +183,7 @@ class InlineParser {
     return this.#tokens;
   }
 
-  /** Takes what may have a meaning. Returns where to go on. */
+  /** Takes what may be markup. Returns where to go on. */
   #take(text: string, start: number): number {
     const end = start + text.length;
     switch (text.charAt(0)) {
@@ -220,8 +223,9 @@ class InlineParser {
     return afterwards;
   }
 
-  /** Where so many backticks come next. The rest of the line is looked through once. */
+  /** Returns where the next run of exactly so many backticks begins. */
   #findBackticks(length: number, from: number): number | undefined {
+    // What fails looks through the line to its end, so it may do so only once.
     if (this.#allBackticksSeen && (this.#backticks.get(length) ?? 0) < from) {
       return undefined;
     }
@@ -402,7 +406,7 @@ function findDestinationEnd(source: string, start: number): number | undefined {
   return depth <= 0 ? end : undefined;
 }
 
-/** Leaves out the punctuation after a URL, and a parenthesis that began before it. */
+/** Returns where a URL ends without the punctuation after it, such as the `)` of a pair around it. */
 function trimUrl(source: string, start: number, end: number): number {
   let unpaired = 0;
   for (let index = start; index < end; index++) {
