@@ -1,4 +1,5 @@
 import { readStandardInput } from "../standard_streams.ts";
+import { mayUseColour } from "./colour.ts";
 import { JsonLines } from "./json_lines.ts";
 import { PlainTerminal } from "./plain_terminal.ts";
 import type { Terminal, TerminalOptions } from "./terminal.ts";
@@ -23,6 +24,7 @@ export function openScript(options: OpenScriptOptions): Terminal {
     ...options,
     stdin,
     stdoutIsTerminal: Deno.stdout.isTerminal(),
+    colour: mayUseColour(),
     promptSign: false,
   });
 }
