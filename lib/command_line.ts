@@ -204,7 +204,7 @@ function unknownWord(word: string, { values }: Found): UsageError {
 
 /** Refuses options that exclude each other. */
 function refuseExcluded({ values, dashes }: Found): void {
-  if (dashes > 1) throw new UsageError(`"-" can be given once alone`);
+  if (dashes > 1) throw new UsageError(`"-" can be given only once`);
   for (const mode of ["bridge", "check"] as const) {
     if (!values.has(mode)) continue;
     const excluded = (["prompt", "thread", "json"] as const)
@@ -218,7 +218,7 @@ function refuseExcluded({ values, dashes }: Found): void {
     throw new UsageError(`${shown} cannot be used with --${mode}`);
   }
   if (values.has("verbose") && !values.has("bridge")) {
-    throw new UsageError("--verbose can be used with --bridge alone");
+    throw new UsageError("--verbose needs --bridge");
   }
 }
 
