@@ -1,6 +1,8 @@
-import { type ByteSink, readStandardInput } from "../standard_streams.ts";
 import { environmentVariable } from "../environment_variable.ts";
-import { PlainTerminal, type Terminal } from "./terminal.ts";
+import { type ByteSink, readStandardInput } from "../standard_streams.ts";
+import { mayUseColour } from "./colour.ts";
+import { PlainTerminal } from "./plain_terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Options of {@linkcode openTerminal}. */
 export interface OpenTerminalOptions {
@@ -23,17 +25,16 @@ export async function openTerminal(
   options: OpenTerminalOptions,
 ): Promise<Terminal> {
   const isTerminal = Deno.stdin.isTerminal() && Deno.stderr.isTerminal();
+  const isDumb = environmentVariable("TERM") === "dumb";
+  const isAutomated = (environmentVariable("CI") ?? "") !== "";
   const common = {
     ...options,
     stdoutIsTerminal: Deno.stdout.isTerminal(),
+    colour: mayUseColour(),
   };
-  const isSet = (name: string) => (environmentVariable(name) ?? "") !== "";
-  if (isTerminal && environmentVariable("TERM") !== "dumb" && !isSet("CI")) {
+  if (isTerminal && !isDumb && !isAutomated) {
     const { ReadlineTerminal } = await import("./readline_terminal.ts");
-    return await ReadlineTerminal.open({
-      ...common,
-      colour: !isSet("NO_COLOR"),
-    });
+    return await ReadlineTerminal.open(common);
   }
   return new PlainTerminal({
     ...common,

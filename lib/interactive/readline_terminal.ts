@@ -4,9 +4,11 @@
  * @module
  */
 
+import { unicodeWidth } from "@std/cli/unicode-width";
 import type { Interface } from "node:readline";
 import { plainLine, plainText } from "../plain_text.ts";
-import type { ProgressEvent } from "../gateway.ts";
+import type { ProgressEvent, Wait } from "../gateway.ts";
+import { writeReply } from "./reply.ts";
 import { Screen } from "./screen.ts";
 import { StatusLine } from "./status_line.ts";
 import { COLOURED, PLAIN, type Style } from "./style.ts";
@@ -15,9 +17,9 @@ import {
   PROMPT_SIGN,
   type Terminal,
   type TerminalOptions,
-  writeReply,
 } from "./terminal.ts";
 
+const SGR = RegExp("\x1b\\[[\\d;]*m", "g");
 const HISTORY_LINES = 1000;
 
 /** From how many bytes at once on something is pasted, and not typed. */
@@ -50,6 +52,7 @@ export class ReadlineTerminal implements Terminal {
   readonly #typedAhead: string[] = [];
   readonly #onContinue = () => this.#resume();
   readonly #onResize = () => this.#resize();
+  #statusWidth = 0;
   #hasGap = false;
   /** How many rows the cursor is below the prompt, while a paste is not drawn yet. */
   #hiddenAt: number | undefined;
@@ -102,9 +105,9 @@ export class ReadlineTerminal implements Terminal {
     this.#screen = screen;
     this.#readline = readline;
     this.#status = new StatusLine({
-      write: options.stderr,
-      columns: () => screen.columns,
       style: this.#style,
+      columns: () => screen.columns,
+      onChange: (above) => this.#drawStatus(above),
     });
     this.#readline.on("line", (text) => this.#line(text));
     this.#readline.on("close", () => this.#close());
@@ -118,12 +121,12 @@ export class ReadlineTerminal implements Terminal {
     }
   }
 
-  readLine(): Promise<Input> {
+  readPrompt(): Promise<Input> {
     const typed = this.#typedAhead.shift();
     if (typed !== undefined) {
       this.#gap();
       this.#print(this.#style.bold(PROMPT_SIGN) + plainLine(typed));
-      return Promise.resolve({ kind: "line", text: typed });
+      return Promise.resolve({ kind: "prompt", text: typed });
     }
     if (this.#closed) return Promise.resolve({ kind: "end" });
     this.#asked = Promise.withResolvers();
@@ -145,6 +148,14 @@ export class ReadlineTerminal implements Terminal {
     if (!this.#options.quiet) this.#status.progress(event);
   }
 
+  wait(wait: Wait): void {
+    this.#status.wait(wait);
+  }
+
+  run(): void {
+    this.#status.run();
+  }
+
   end(completed: boolean): void {
     this.#onInterrupt = undefined;
     this.#status.stop(completed);
@@ -157,6 +168,10 @@ export class ReadlineTerminal implements Terminal {
 
   banner(text: string): void {
     if (!this.#options.quiet) this.#print(this.#style.dim(plainLine(text)));
+  }
+
+  thread(threadId: string): void {
+    this.banner(`thread ${threadId}`);
   }
 
   note(text: string): void {
@@ -187,6 +202,19 @@ export class ReadlineTerminal implements Terminal {
     this.#readline.close();
   }
 
+  /** Draws over the status line, in one piece, so that nothing flickers. */
+  #drawStatus(above: string): void {
+    const { columns } = this.#screen;
+    // A narrower terminal has wrapped it.
+    const rows = Math.ceil(this.#statusWidth / columns) - 1;
+    const back = rows > 0 ? `\x1b[${rows}A\r` : "\r";
+    const row = this.#status.row(columns);
+    const lines = above.replaceAll("\n", "\x1b[K\n");
+    // A character that is wider than Unicode says must not make a row wrap.
+    this.#options.stderr(`${back}\x1b[?7l${lines}${row}\x1b[J\x1b[?7h`);
+    this.#statusWidth = unicodeWidth(row.replace(SGR, ""));
+  }
+
   #print(line: string): void {
     this.#options.stderr(`${line}\n`);
   }
@@ -205,7 +233,7 @@ export class ReadlineTerminal implements Terminal {
     if (this.#hiddenAt !== undefined) {
       this.#print(this.#redrawn(plainLine(text)));
     }
-    this.#answer({ kind: "line", text });
+    this.#answer({ kind: "prompt", text });
   }
 
   /** Draws nothing of a paste: readline would draw all of the line for each row that it grows by. */
