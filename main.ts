@@ -181,7 +181,7 @@ async function startBridge(
   const { runBridge, VerboseLog } = await import("./lib/bridge.ts");
   // Everything that is under way is dropped with the process.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
-  const log = verbose ? new VerboseLog(sink(Deno.stderr)) : undefined;
+  const log = verbose ? new VerboseLog(sink(Deno.stderr), settings) : undefined;
   const gateway = new RemoteGateway({
     ...settings,
     onExchange: log && ((exchange) => log.exchange(exchange)),
@@ -192,6 +192,7 @@ async function startBridge(
       stdout: sink(Deno.stdout),
       gateway,
       onAnswered: log && ((answered) => log.answered(answered)),
+      onAsked: log && ((asked) => log.asked(asked)),
     });
     await log?.flush();
   } catch (error) {

@@ -28,6 +28,8 @@ export interface ServiceErrorOptions extends ErrorOptions {
   /** The thread of the run, and the run, if they are known: for a failed `stream run`. */
   readonly threadId?: string | undefined;
   readonly runId?: string | undefined;
+  /** Whether the service answered with a JSON object: its own answer, not a front's. */
+  readonly isJson?: boolean | undefined;
 }
 
 /**
@@ -44,6 +46,8 @@ export class ServiceError extends Error {
   readonly threadId: string | undefined;
   /** The run that could not be followed. */
   readonly runId: string | undefined;
+  /** Whether the service answered with a JSON object: its own answer, not a front's. */
+  readonly isJson: boolean;
 
   constructor(reason: string, options: ServiceErrorOptions) {
     super(`Cannot ${ATTEMPT[options.operation]}: ${reason}`, options);
@@ -51,6 +55,7 @@ export class ServiceError extends Error {
     this.status = options.status;
     this.threadId = options.threadId;
     this.runId = options.runId;
+    this.isJson = options.isJson === true;
   }
 
   /** Whether the service did not accept the API key. */

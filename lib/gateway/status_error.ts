@@ -5,7 +5,7 @@
  * @module
  */
 
-import { parseJson } from "../json.ts";
+import { isJsonObject, parseJson } from "../json.ts";
 import { errorDetail, readText } from "./answer_text.ts";
 import { parseRetryAfter } from "./retry_after.ts";
 import { readBody } from "./response_body.ts";
@@ -49,11 +49,14 @@ export async function statusError(
       { operation, status },
     );
   }
-  const detail = await readDetail(readBody(response, signal), apiKey);
+  const { detail, isJson } = await readDetail(
+    readBody(response, signal),
+    apiKey,
+  );
   let reason = `the service answered ${status}${advice(operation, status)}`;
   if (detail !== "") reason += `: ${detail}`;
   if (status !== 429 && status !== 503) {
-    return new ServiceError(reason, { operation, status });
+    return new ServiceError(reason, { operation, status, isJson });
   }
   const retryAfter = parseRetryAfter(headers.get("retry-after"));
   return new OverloadedError(reason, { operation, status, retryAfter });
@@ -73,23 +76,27 @@ function advice(operation: Operation, status: number): string {
   return status === 429 || status >= 500 ? " (try again later)" : "";
 }
 
-/** What the body says, on one line and with the key masked; empty if it cannot be read. */
+/**
+ * What the body says, on one line and with the key masked; empty if it cannot be
+ * read. And whether it is a JSON object.
+ */
 async function readDetail(
   chunks: AsyncIterable<Uint8Array>,
   apiKey: string,
-): Promise<string> {
+): Promise<{ readonly detail: string; readonly isJson: boolean }> {
   const body = await readText(chunks, MAX_BODY_BYTES)
     .catch(() => undefined);
-  if (body === undefined) return "";
+  if (body === undefined) return { detail: "", isJson: false };
   // Where the text was cut, a part of the key could stand.
   const text = body.cut
     ? body.text.slice(0, -MAX_ESCAPE_LENGTH * apiKey.length)
     : body.text;
-  const detail = (errorDetail(parseJson(text)) ?? text)
-    .replaceAll(/\s+/g, " ");
+  const value = parseJson(text);
+  const said = (errorDetail(value) ?? text).replaceAll(/\s+/g, " ");
   // Made plain first: removing what stands within a key would show the key.
-  return redactKey(plainText(detail), apiKey)
+  const detail = redactKey(plainText(said), apiKey)
     .trim()
     .slice(0, MAX_DETAIL_LENGTH)
     .toWellFormed();
+  return { detail, isJson: isJsonObject(value) };
 }
