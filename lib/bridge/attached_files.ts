@@ -82,8 +82,8 @@ export async function readAttachedFiles(
  * connect to it.
  */
 export function filePath(uri: string): string | undefined {
-  // URL.parse() would drop line ends and tabs, and so name another file.
-  if (!/^file:\/[^\t\n\r]*$/i.test(uri)) return undefined;
+  // URL.parse() drops line ends, tabs and slashes, and so would name another file.
+  if (!/^file:\/(?![/\\]{3})[^\t\n\r]*$/i.test(uri)) return undefined;
   const url = URL.parse(uri);
   if (url === null || url.hostname !== "") return undefined; // localhost is ""
   // An encoded slash is a part of a name, which no path can express.

@@ -80,13 +80,10 @@ Deno.test("the official client agrees with the bridge on version 1", async () =>
 
       assertEquals(result.protocolVersion, 1);
       assertEquals(result.agentInfo?.name, "agent-gateway");
-      assertEquals(result.agentCapabilities?.loadSession, false);
-      assertEquals(result.agentCapabilities?.promptCapabilities, {
-        image: false,
-        audio: false,
-        embeddedContext: true,
+      assertEquals(result.agentCapabilities, {
+        promptCapabilities: { embeddedContext: true },
+        sessionCapabilities: { close: {}, resume: {} },
       });
-      assertEquals(result.agentCapabilities?.sessionCapabilities?.close, {});
       assertEquals(result.authMethods, []);
     }
     const list = await agent.request<{ agents: { id: string }[] }>(
@@ -262,7 +259,7 @@ Deno.test("the official client gets errors that it can read, and goes on", async
 
     assertEquals(errors, [
       [-32600, undefined],
-      [-32000, { operation: "create thread", status: 401 }],
+      [-32603, { operation: "create thread", status: 401 }],
       [-32603, { operation: "create run", status: 500 }],
       [-32603, { operation: "stream run" }],
       [-32602, undefined],

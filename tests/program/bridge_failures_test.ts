@@ -39,7 +39,6 @@ const STATUSES: readonly Failure[] = [
   ...[401, 403].map((status) => ({
     behaviour: json({ error: `wrong: ${TEST_KEY}` }, status),
     reason: /key was rejected.*: wrong: test\.\.\.cdef$/,
-    code: -32000,
     status,
   })),
   {
@@ -114,7 +113,7 @@ const FAILURES: Readonly<Record<Operation, readonly Failure[]>> = {
 
 /** The operations as errors name them, and how their messages begin. */
 const NAMES: Readonly<Record<Operation, readonly [string, string]>> = {
-  "create thread": ["create thread", "Cannot create a thread: "],
+  "create thread": ["create thread", "Cannot start a chat: "],
   "create run": ["create run", "Cannot start a run: "],
   "stream": ["stream run", "Cannot follow the run: "],
 };

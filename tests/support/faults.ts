@@ -64,7 +64,6 @@ function refusal(
     requests: 1,
     reason,
     status,
-    ...(status === 401 || status === 403 ? { code: -32000 } : {}),
   };
   const play = say(http(line, headers, body));
   return { name: line, play, post: outcome, stream: outcome };

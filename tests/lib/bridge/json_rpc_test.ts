@@ -172,7 +172,7 @@ const DEEP = [
   ['{"a":', "}"],
   ['[{"id":9007199254740993,"params":', "}]"],
 ] as const;
-for (const depth of [50_000, 100_000, 1_000_000]) {
+for (const depth of [50_000, 100_000]) {
   for (const [open, close] of DEEP) {
     Deno.test(`readMessages() reads an id of 16 digits beside ${depth} levels of ${open} (interface 7)`, async () => {
       const deep = `${open.repeat(depth)}0${close.repeat(depth)}`;
