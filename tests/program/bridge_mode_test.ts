@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { settings } from "../support/client_process.ts";
-import { Editor } from "../support/editor.ts";
+import { Editor, isUpdate } from "../support/editor.ts";
 import { events, hang } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
@@ -148,7 +148,7 @@ Deno.test("two sessions run at once, and their updates interleave", async () => 
   const last = await editor.response(firstId);
 
   const statuses = editor.messages.map((message) =>
-    "method" in message && message.params.update._meta?.status
+    isUpdate(message) && message.params.update._meta?.status
   );
   assertEquals(statuses.filter(Boolean), ["1", "1", "2", "2"]);
   assertEquals(editor.messages.at(-1), last);
