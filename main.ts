@@ -9,12 +9,12 @@ import { parseArgs } from "@std/cli/parse-args";
 import { fetchWarning } from "./lib/deno_fetch_warning.ts";
 import {
   DEFAULT_BASE_URL,
-  ignoreProxies,
   loadSettings,
   type Settings,
   SettingsError,
 } from "./lib/settings.ts";
 import { maskKey } from "./lib/key_mask.ts";
+import { ignoreProxies } from "./lib/proxies.ts";
 import { InputError, readChunks, sink } from "./lib/standard_streams.ts";
 import { VERSION } from "./lib/version.ts";
 
@@ -182,7 +182,7 @@ async function startBridge(
   // Everything that is under way is dropped with the process.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
   const log = verbose ? new VerboseLog(sink(Deno.stderr), settings) : undefined;
-  const gateway = new RemoteGateway({
+  await using gateway = new RemoteGateway({
     ...settings,
     onExchange: log && ((exchange) => log.exchange(exchange)),
   });
@@ -221,9 +221,10 @@ async function startInteractive(
     onInterrupt,
   });
   listen(onInterrupt, () => leave(TERMINATED));
+  await using gateway = new RemoteGateway(settings);
   try {
     return await runInteractive({
-      gateway: new RemoteGateway(settings),
+      gateway,
       terminal,
       maskedKey: maskKey(settings.apiKey),
       baseUrl: settings.baseUrl,

@@ -36,12 +36,15 @@ function failureData(error: ServiceError): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The message in the words of an editor, where a thread is a chat. */
-function chatMessage({ message }: ServiceError): string {
-  return message
-    .replace(/^Cannot create a thread: /, "Cannot start a chat: ")
-    .replace(
-      "(the thread may be gone: start a new one)",
-      "(the chat may be gone: start a new one)",
-    );
+/** What could not be done, in the words of an editor: a thread is a chat. */
+const ATTEMPT = {
+  "create thread": "start a chat",
+  "create run": "start a run",
+  "stream run": "follow the run",
+} as const;
+
+/** The message without thread and run, which are in the error's data. */
+function chatMessage({ operation, reason }: ServiceError): string {
+  const text = reason.replace("the thread may be gone", "the chat may be gone");
+  return `Cannot ${ATTEMPT[operation]}: ${text}`;
 }

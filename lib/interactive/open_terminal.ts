@@ -1,3 +1,4 @@
+import { environmentVariable } from "../environment_variable.ts";
 import { readChunks, sink } from "../standard_streams.ts";
 import { PlainTerminal, type Terminal } from "./terminal.ts";
 
@@ -25,8 +26,8 @@ export async function openTerminal(
     stdout: sink(Deno.stdout),
     stdoutIsTerminal: Deno.stdout.isTerminal(),
   };
-  const isSet = (name: string) => (Deno.env.get(name) ?? "") !== "";
-  if (isTerminal && Deno.env.get("TERM") !== "dumb" && !isSet("CI")) {
+  const isSet = (name: string) => (environmentVariable(name) ?? "") !== "";
+  if (isTerminal && environmentVariable("TERM") !== "dumb" && !isSet("CI")) {
     const { ReadlineTerminal } = await import("./readline_terminal.ts");
     return await ReadlineTerminal.open({
       ...common,

@@ -6,7 +6,7 @@ import {
   ConnectionError,
   ServiceError,
 } from "../../../lib/gateway/service_error.ts";
-import { gatewayTo, QUICK_CLOCKS } from "../../support/quick_gateway.ts";
+import { gatewayTo, QUICK_TIMEOUTS } from "../../support/quick_gateway.ts";
 import {
   answer,
   type Behaviour,
@@ -119,7 +119,7 @@ Deno.test("a refused connection is tried once more, and then told", async () => 
     `Cannot create a thread: ${baseUrl} cannot be reached (${reason}); ` +
       "check that the service runs, and the base URL",
   );
-  if (Deno.build.os === "linux") assertEquals(reason, "Connection refused");
+  if (Deno.build.os === "linux") assertEquals(reason, "connection refused");
   assertEquals(exchanges.length, 2);
 });
 
@@ -177,7 +177,7 @@ for (const [operation, behaviour, expected] of TIMEOUTS) {
     await using service = ReferenceService.start();
     service.misbehave(operation, behaviour);
     // The time runs out for this operation alone.
-    const timeouts = { ...QUICK_CLOCKS };
+    const timeouts = { ...QUICK_TIMEOUTS };
     const before = BEFORE[operation];
     if (before === undefined) timeouts.answer = 20;
     await using gateway = new RemoteGateway({
@@ -224,7 +224,7 @@ const BAD_ANSWERS: readonly (readonly [string, Behaviour, string])[] = [
   [
     "HTML",
     answer(200, "<html>"),
-    "the answer (status 200) is not a JSON object; check the base URL",
+    "a web page came (status 200), perhaps the sign-in page of a network or a proxy; check the base URL",
   ],
   [
     "no body",
@@ -258,7 +258,7 @@ Deno.test("onExchange() is told of each request, repeated ones included", async 
   await using gateway = new RemoteGateway({
     baseUrl: service.url,
     apiKey: TEST_KEY,
-    timeouts: QUICK_CLOCKS,
+    timeouts: QUICK_TIMEOUTS,
     onExchange: (exchange) => exchanges.push(exchange),
   });
   service.misbehave("create run", answer(503));
