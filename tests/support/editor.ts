@@ -69,6 +69,7 @@ export class Editor implements AsyncDisposable {
   readonly #messages: Message[] = [];
   readonly #methods = new Map<unknown, string>();
   readonly #asked = new Set<unknown>();
+  readonly #replied = new Set<unknown>();
   #read = 0; // characters of standard output
   #nextId = 1;
 
@@ -164,7 +165,20 @@ export class Editor implements AsyncDisposable {
 
   /** Answers a request of the bridge. */
   async answer({ id }: Question, result: unknown): Promise<void> {
+    this.#replied.add(id);
     await this.sendLine(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  }
+
+  /** Answers a request of the bridge with an error. */
+  async refuse({ id }: Question, message: string): Promise<void> {
+    this.#replied.add(id);
+    const error = { code: -32603, message };
+    await this.sendLine(JSON.stringify({ jsonrpc: "2.0", id, error }));
+  }
+
+  /** Whether a request of the bridge has been answered. */
+  isAnswered({ id }: Question): boolean {
+    return this.#replied.has(id);
   }
 
   /** Sends a request and waits for its response. */
