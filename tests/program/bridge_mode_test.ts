@@ -245,6 +245,32 @@ for (const { name, send } of CANCELS) {
   });
 }
 
+Deno.test("a prompt right behind a cancellation is never refused", async () => {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  const sessionId = await editor.newSession();
+
+  for (let i = 1; i <= 30; i++) {
+    const prompt = (prompt: string) => ({ sessionId, prompt });
+    const streams = service.requests.filter(({ operation }) =>
+      operation === "stream"
+    ).length;
+    const first = await editor.send("session/prompt", prompt("please hang"));
+    if (i % 2 === 0) await service.waitFor("stream", streams + 1);
+    await editor.notify("session/cancel", { sessionId });
+    const second = await editor.send("session/prompt", prompt("hello"));
+
+    const { result } = await editor.response(second);
+
+    assertEquals(result, { stopReason: "end_turn" });
+    const ids = editor.messages.map((message) => "id" in message && message.id);
+    assert(ids.indexOf(first) < ids.indexOf(second));
+    assertEquals((await editor.response(first)).result, {
+      stopReason: "cancelled",
+    });
+  }
+});
+
 Deno.test("a long run can be cancelled, whatever memory was collected since its start", async () => {
   await using service = ReferenceService.start();
   await using editor = new Editor({ env: settings(service) });
