@@ -63,11 +63,11 @@ export interface LoadSettingsOptions {
  */
 export function loadSettings(options: LoadSettingsOptions): Settings {
   const { warn } = options;
-  const file = readDotenv({ warn });
+  const dotenv = readDotenv({ warn });
   const keyOfEnvironment = fromEnvironment(KEY);
-  const apiKey = validateKey(keyOfEnvironment ?? fromDotenv(file, KEY));
+  const apiKey = validateKey(keyOfEnvironment ?? fromDotenv(dotenv, KEY));
   const keySource = keyOfEnvironment === undefined ? ".env" : "environment";
-  const { value, source } = findBaseUrl(options, { file, keySource });
+  const { value, source } = findBaseUrl(options, { dotenv, keySource });
   return {
     apiKey,
     ...validateBaseUrl(value, NAMES[source]),
@@ -86,8 +86,8 @@ const NAMES: Readonly<Record<SettingSources["baseUrl"], string>> = {
 /** The base URL that counts, not yet validated. */
 function findBaseUrl(
   { baseUrl, warn }: LoadSettingsOptions,
-  { file, keySource }: {
-    readonly file: string;
+  { dotenv, keySource }: {
+    readonly dotenv: string;
     readonly keySource: SettingSources["apiKey"];
   },
 ): { readonly value: string; readonly source: SettingSources["baseUrl"] } {
@@ -95,9 +95,9 @@ function findBaseUrl(
   const variable = fromEnvironment(BASE_URL);
   if (variable !== undefined) return { value: variable, source: "environment" };
   if (keySource === ".env") {
-    const value = fromDotenv(file, BASE_URL);
+    const value = fromDotenv(dotenv, BASE_URL);
     if (value !== undefined) return { value, source: ".env" };
-  } else if (isAssigned(file, BASE_URL)) {
+  } else if (isAssigned(dotenv, BASE_URL)) {
     warn(
       `Ignoring ${BASE_URL} in .env, because ${KEY} does not come from there; set ${BASE_URL} in the environment or use --base-url instead`,
     );

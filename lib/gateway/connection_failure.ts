@@ -220,10 +220,10 @@ const ALERTS: Readonly<Record<string, string>> = {
 
 function certificateFailure(text: string, url: URL): Finding {
   const [, problem, now, limit] =
-    /^certificate (expired|not valid yet)(?:.*?time (\d+) .*?not valid \w+ (\d+))?/
+    /^(?:certificate )?(expired|not valid yet|notvalidyet)(?:.*?time (\d+) .*?not valid \w+ (\d+))?/i
       .exec(text) ?? [];
   if (problem !== undefined) {
-    const hasExpired = problem === "expired";
+    const hasExpired = problem.toLowerCase() === "expired";
     const clock = `check the clock of this machine (${time(now)})`;
     const state = hasExpired ? "expired" : "is not valid";
     const when = limit === undefined

@@ -10,35 +10,41 @@ const LIMIT = 10_000;
 /** The hashes that space is set aside for at first: most runs have few events. */
 const CAPACITY = 64;
 
-/** Remembers the last 10,000 ids, in at most 80 KB until it is asked about one. */
+/**
+ * Remembers the last 10,000 ids that were delivered on earlier connections, in at
+ * most 80 KB until it is asked about one.
+ */
 export class DeliveredIds {
   #hashes = new Float64Array(CAPACITY);
   #count = 0; // of all that were ever added
-  #remembered: Set<number> | undefined; // made when it is needed: few streams break
+  #earlier: Set<number> | undefined; // made when it is needed: few streams break
 
-  /** Remembers an id, and forgets the one 10,000 before. */
+  /** Begins a connection: what was added so far is of an earlier one. */
+  connect(): void {
+    this.#earlier = undefined;
+  }
+
+  /** Adds an id, and forgets the one 10,000 before. */
   add(id: string): void {
-    const hash = hashOf(id);
-    const place = this.#count % LIMIT;
-    this.#count++;
+    const place = this.#count++ % LIMIT;
     if (place === this.#hashes.length) {
       const more = new Float64Array(Math.min(2 * place, LIMIT));
       more.set(this.#hashes);
       this.#hashes = more;
     }
-    if (this.#remembered !== undefined) {
-      if (this.#count > LIMIT) {
-        this.#remembered.delete(this.#hashes[place] ?? 0);
-      }
-      this.#remembered.add(hash);
-    }
-    this.#hashes[place] = hash;
+    this.#hashes[place] = hashOf(id);
   }
 
-  /** Whether an id is remembered. */
+  /**
+   * Whether an id was delivered on an earlier connection. To be asked about each id
+   * of a connection before it is added.
+   *
+   * Those of the same connection are left out: when a service sends more than
+   * 10,000 events again, each one that was forgotten would make it forget another.
+   */
   has(id: string): boolean {
-    this.#remembered ??= new Set(this.#hashes.subarray(0, this.#count));
-    return this.#remembered.has(hashOf(id));
+    this.#earlier ??= new Set(this.#hashes.subarray(0, this.#count));
+    return this.#earlier.has(hashOf(id));
   }
 }
 

@@ -46,32 +46,50 @@ export async function* readRunEvents(
   const { maxLineBytes = MAX_LINE_BYTES, cursor = new StreamCursor() } =
     options;
   cursor.connect();
-  for await (const lines of readLines(chunks, { maxBytes: maxLineBytes })) {
-    for (const line of lines) {
-      if (line === "") {
-        cursor.endBlock();
-      } else if (isTooLong(line)) {
+  const batches = readLines(chunks, { maxBytes: maxLineBytes });
+  try {
+    for (;;) {
+      const { done, value } = await batches.next();
+      if (done) {
+        // What was cut off is no id, but it is an event if it is JSON.
+        if (value?.startsWith("data:")) takeEvent(value, cursor);
+        cursor.end();
         yield cursor.take();
-        throw new LineTooLongError(
-          `a line of the stream is longer than ${maxLineBytes} bytes`,
-        );
-      } else if (line.startsWith("data:")) {
-        const event = parseEvent(line.slice("data:".length));
-        if (event === undefined) continue;
-        if (event.event === "complete") {
-          cursor.complete(event);
+        return;
+      }
+      for (const line of value) {
+        if (line === "") {
+          cursor.endBlock();
+        } else if (isTooLong(line)) {
+          yield cursor.take();
+          throw new LineTooLongError(
+            `a line of the stream is longer than ${maxLineBytes} bytes`,
+          );
+        } else if (line.startsWith("data:")) {
+          if (!takeEvent(line, cursor)) continue;
           yield cursor.take();
           return;
+        } else if (line.startsWith("id:")) {
+          cursor.id(line.slice(line[3] === " " ? 4 : 3));
         }
-        cursor.progress(event);
-      } else if (line.startsWith("id:")) {
-        cursor.id(line.slice(line[3] === " " ? 4 : 3));
       }
+      yield cursor.take();
     }
-    yield cursor.take();
+  } finally {
+    await batches.return(undefined);
   }
-  cursor.end();
-  yield cursor.take();
+}
+
+/** Takes the event of a `data:` line, if it is one. Returns whether the run is complete. */
+function takeEvent(line: string, cursor: StreamCursor): boolean {
+  const event = parseEvent(line.slice("data:".length));
+  if (event === undefined) return false;
+  if (event.event === "complete") {
+    cursor.complete(event);
+    return true;
+  }
+  cursor.progress(event);
+  return false;
 }
 
 function parseEvent(json: string): RunEvent | undefined {

@@ -187,10 +187,9 @@ export class ServiceClient {
     reason: string,
     milliseconds: number,
   ): Promise<void> {
-    const delay = Math.min(
-      retryAfter ?? jitter(milliseconds),
-      this.timeouts.retryAfter,
-    );
+    const delay = retryAfter === undefined
+      ? jitter(milliseconds)
+      : Math.min(retryAfter, this.timeouts.retryAfter);
     this.#onWait?.({ operation, reason, milliseconds: delay });
     await pause(delay, this.signal);
   }

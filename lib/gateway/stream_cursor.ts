@@ -50,6 +50,7 @@ export class StreamCursor {
   /** Begins a connection: it resumes the stream if there is a last id. */
   connect(): void {
     this.#resuming = this.#lastEventId !== undefined;
+    this.#delivered.connect();
     this.#old = false;
     this.#id = undefined;
     this.#events = [];

@@ -26,8 +26,7 @@ export interface ReadLinesOptions {
 
 /**
  * Splits UTF-8 into lines at `\n` and `\r\n`. A leading byte order mark is
- * dropped, invalid bytes become U+FFFD, and text after the last line end is a
- * line of its own.
+ * dropped, and invalid bytes become U+FFFD.
  *
  * At most `maxBytes` of a line are held in memory. What comes out in place of a
  * longer one satisfies {@linkcode isTooLong}; the lines after it are not
@@ -36,13 +35,13 @@ export interface ReadLinesOptions {
  * @param source The bytes, cut into chunks anywhere. Each chunk need be valid only
  * until the next one is asked for.
  * @param options The limit.
- * @returns The lines, without their ends: for each chunk those that end in it,
- * even if there are none, and what is left when the source ends.
+ * @yields The lines that end in a chunk, without their ends, even if there are none.
+ * @returns The last line, if the source ends without ending it.
  */
 export async function* readLines(
   source: AsyncIterable<Uint8Array>,
   options: ReadLinesOptions = {},
-): AsyncGenerator<readonly string[]> {
+): AsyncGenerator<readonly string[], string | undefined> {
   const { maxBytes = MAX_LINE_BYTES } = options;
   const whole = new WholeLines(maxBytes);
   const splitter = new TextLineStream();
@@ -62,10 +61,7 @@ export async function* readLines(
     }
     yield lines;
   }
-  input.write(whole.end()).catch(() => {});
-  input.close().catch(() => {});
-  const { done, value } = await output.read();
-  if (!done) yield [value];
+  return whole.end();
 }
 
 /** Whether a line from {@linkcode readLines} stands for one that was over the limit. */
@@ -121,7 +117,8 @@ class WholeLines {
   }
 
   /** The last line, if it has no end. */
-  end(): string {
+  end(): string | undefined {
+    if (this.#unfinished.length === 0) return undefined;
     return this.#decode(this.#unfinished.take());
   }
 
