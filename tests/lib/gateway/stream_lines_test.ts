@@ -161,7 +161,8 @@ Deno.test("readLines() keeps what it was given, though each chunk is overwritten
   assertEquals(await read(source()), ["abc", "de", "f"]);
 });
 
-Deno.test("readLines() gives the splitter whole lines alone: old ones look at an unfinished line again for each chunk", async () => {
+// Old splitters look at an unfinished line again for each chunk.
+Deno.test("readLines() gives the splitter whole lines alone", async () => {
   const { write } = WritableStreamDefaultWriter.prototype;
   const written: string[] = [];
   WritableStreamDefaultWriter.prototype.write = function (text: string) {
