@@ -333,11 +333,12 @@ Deno.test("the official client gets errors that it can read, and goes on", async
       await fails(agent.request("_conformance/unknown")),
     ];
 
+    const [, , , , runId] = (await service.waitFor("stream")).path.split("/");
     assertEquals(errors, [
       [-32600, undefined],
       [-32603, { operation: "create thread", status: 401 }],
       [-32603, { operation: "create run", status: 500 }],
-      [-32603, { operation: "stream run" }],
+      [-32603, { operation: "stream run", threadId: sessionId, runId }],
       [-32602, undefined],
       [-32602, undefined],
       [-32601, undefined],
