@@ -136,7 +136,7 @@ async function startBridge(
   const { runBridge, VerboseLog } = await import("./lib/bridge.ts");
   // Everything that is under way is dropped with the process.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
-  const log = verbose ? new VerboseLog(errorSink()) : undefined;
+  const log = verbose ? new VerboseLog(errorSink(), settings) : undefined;
   await using gateway = new RemoteGateway({
     ...settings,
     onExchange: log && ((exchange) => log.exchange(exchange)),
@@ -147,6 +147,7 @@ async function startBridge(
       stdout: outputSink(),
       gateway,
       onAnswered: log && ((answered) => log.answered(answered)),
+      onAsked: log && ((asked) => log.asked(asked)),
     });
   } catch (error) {
     if (!isReaderGone(error)) throw error;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Answered, Bridge } from "./bridge/methods.ts";
+import { type Answered, type Asked, Bridge } from "./bridge/methods.ts";
 import type { Gateway } from "./gateway.ts";
 import { formatMessage, readMessages } from "./bridge/json_rpc.ts";
 import { LineWriter } from "./line_writer.ts";
@@ -22,6 +22,8 @@ export interface RunBridgeOptions {
   readonly gateway: Gateway;
   /** Called for each request, after it was answered. */
   readonly onAnswered?: ((answered: Answered) => void) | undefined;
+  /** Called for each request to the editor, when its outcome is known. */
+  readonly onAsked?: ((asked: Asked) => void) | undefined;
 }
 
 /**
@@ -40,13 +42,14 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
       sendInTurn: (lines, signal) => output.writeInTurn(lines, signal),
     },
     onAnswered: options.onAnswered,
+    onAsked: options.onAsked,
   });
   const serve = async () => {
     for await (const message of readMessages(options.stdin)) {
       bridge.receive(message);
       await output.room(BACKLOG);
     }
-    await bridge.idle();
+    await bridge.end();
     await output.flush();
   };
   await Promise.race([serve(), output.failed]);

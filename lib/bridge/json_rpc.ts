@@ -6,6 +6,7 @@
 
 import { isJsonObject } from "../json.ts";
 import { MAX_LINE_BYTES, readInputLines } from "../input_lines.ts";
+import { sourceAt } from "./json_source.ts";
 
 /** The id of a request: a `bigint` where a `number` would round it. */
 export type RequestId = string | number | bigint | null;
@@ -17,8 +18,6 @@ export const ErrorCode = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,
-  /** The service rejected the key (ACP: authentication required). */
-  authRequired: -32000,
   /** No such session (ACP: resource not found). */
   resourceNotFound: -32002,
 } as const;
@@ -45,13 +44,22 @@ export interface Invalid {
   readonly error: RpcError;
 }
 
-/** What a peer can say that concerns us. */
-export type Incoming = Request | Notification | Invalid;
+/** What the peer says to a request of ours, or takes for one. */
+export interface Response {
+  readonly kind: "response";
+  readonly id: unknown;
+  readonly result: unknown;
+  readonly error: unknown;
+}
+
+/** What a peer can say. */
+export type Incoming = Request | Notification | Response | Invalid;
 
 /** What we can say to a peer. `jsonrpc` is added when it is written. */
 export type Outgoing =
   | { readonly id: RequestId; readonly result: unknown }
   | { readonly id: RequestId; readonly error: ErrorObject }
+  | { readonly id: number; readonly method: string; readonly params: unknown }
   | { readonly method: string; readonly params: unknown };
 
 /** The `error` of a response. */
@@ -89,6 +97,11 @@ export class RpcError extends Error {
   }
 }
 
+/** The error for params that a method cannot take. */
+export function invalidParams(reason: string): RpcError {
+  return new RpcError(ErrorCode.invalidParams, `Invalid params: ${reason}`);
+}
+
 /** Options of {@linkcode readMessages}. */
 export interface ReadMessagesOptions {
   /** The most bytes that a line may hold. The default is 64 MiB. */
@@ -96,9 +109,9 @@ export interface ReadMessagesOptions {
 }
 
 /**
- * Reads the peer's messages, one from each line. Blank lines and responses (we
- * ask nothing) are skipped; a line that cannot be understood is an
- * {@linkcode Invalid}, and the next line is read as if nothing had been.
+ * Reads the peer's messages, one from each line. Blank lines are skipped; a line
+ * that cannot be understood is an {@linkcode Invalid}, and the next line is read
+ * as if nothing had been.
  */
 export async function* readMessages(
   source: AsyncIterable<Uint8Array>,
@@ -113,42 +126,18 @@ export async function* readMessages(
         `Invalid request: the line is longer than ${maxLineBytes} bytes`,
       );
     } else if (line.trim() !== "") {
-      const message = parseMessage(line);
-      if (message !== undefined) yield message;
+      yield parseMessage(line);
     }
   }
 }
 
-// TypeScript does not know these two yet.
-const { parse, rawJSON } = JSON as unknown as {
-  parse(
-    text: string,
-    reviver?: (
-      key: string,
-      value: unknown,
-      context: { readonly source?: string },
-    ) => unknown,
-  ): unknown;
-  rawJSON(json: string): unknown;
-};
+// TypeScript does not know it yet.
+const { rawJSON } = JSON as unknown as { rawJSON(json: string): unknown };
 
-// An id of ACP has 64 bits, a number 53.
-const LONG_ID = /"(?:id|requestId)"\s*:\s*-?\d{16}/;
-
-function exactId(
-  key: string,
-  value: unknown,
-  { source = "" }: { readonly source?: string },
-): unknown {
-  return (key === "id" || key === "requestId") && /^-?\d{16,20}$/.test(source)
-    ? BigInt(source)
-    : value;
-}
-
-function parseMessage(line: string): Incoming | undefined {
+function parseMessage(line: string): Incoming {
   let message: unknown;
   try {
-    message = parse(line, LONG_ID.test(line) ? exactId : undefined);
+    message = JSON.parse(line);
   } catch {
     return invalid(
       null,
@@ -165,8 +154,10 @@ function parseMessage(line: string): Incoming | undefined {
         : "Invalid request: the line is not a JSON object",
     );
   }
-  const { id, method, params } = message;
+  const { method } = message;
+  const id = exactId(message.id, line, "id");
   if (typeof method === "string") {
+    const params = exactParams(message.params, line);
     if (id === undefined) return { kind: "notification", method, params };
     if (isRequestId(id)) return { kind: "request", id, method, params };
     return invalid(
@@ -176,13 +167,39 @@ function parseMessage(line: string): Incoming | undefined {
     );
   }
   if (method === undefined && ("result" in message || "error" in message)) {
-    return undefined;
+    const { result, error } = message;
+    return { kind: "response", id, result, error };
   }
   return invalid(
     isRequestId(id) ? id : null,
     ErrorCode.invalidRequest,
     "Invalid request: method is not a string",
   );
+}
+
+/** The longest number that is kept exactly, in characters. */
+const MAX_ID_LENGTH = 1000;
+
+/**
+ * The id that a value stands for: an integer beyond 53 bits is taken from the
+ * line itself, as an id of ACP has 64. Not by a reviver, which `JSON.parse()`
+ * calls recursively: it fails on JSON that is nested deeply.
+ */
+function exactId(value: unknown, line: string, ...path: string[]): unknown {
+  if (typeof value !== "number" || Math.abs(value) <= Number.MAX_SAFE_INTEGER) {
+    return value;
+  }
+  const source = sourceAt(line, path) ?? "";
+  return source.length <= MAX_ID_LENGTH && /^-?\d+$/.test(source)
+    ? BigInt(source)
+    : value;
+}
+
+/** Params with an exact `requestId`, which names a request to be cancelled. */
+function exactParams(params: unknown, line: string): unknown {
+  if (!isJsonObject(params)) return params;
+  const requestId = exactId(params.requestId, line, "params", "requestId");
+  return requestId === params.requestId ? params : { ...params, requestId };
 }
 
 function isRequestId(id: unknown): id is RequestId {

@@ -8,27 +8,35 @@
 import {
   AGENTS_LIST_RESULT,
   INITIALIZE_RESULT,
-  parsePrompt,
+  offersToReadFiles,
   parseSessionId,
   progressFormatter,
   replyUpdate,
   type StopReason,
 } from "./acp.ts";
+import { readAttachedFiles } from "./attached_files.ts";
+import { EditorRequests } from "./editor_requests.ts";
 import { isJsonObject } from "../json.ts";
-import type { Gateway } from "../gateway.ts";
+import { type Gateway, isServiceId, type RunEvent } from "../gateway.ts";
 import {
   ErrorCode,
   formatMessage,
   type Incoming,
+  invalidParams,
   type Notification,
   type Outgoing,
   quote,
   type Request,
   type RequestId,
+  type Response,
   RpcError,
 } from "./json_rpc.ts";
-import type { RunEvent } from "../gateway.ts";
-import { ServiceError } from "../gateway.ts";
+import { linksIn, parsePrompt, promptText } from "./prompt_text.ts";
+import { toRpcError } from "./service_failure.ts";
+import { traceHeaders } from "./trace_context.ts";
+
+/** The longest thread id that is used as the id of its session, in characters. */
+const MAX_SESSION_ID_LENGTH = 200;
 
 /** What became of a message, for a log: no prompt and no reply in it. */
 export interface Answered {
@@ -40,6 +48,15 @@ export interface Answered {
   readonly sessionId?: string | undefined;
   readonly result?: unknown;
   readonly error?: RpcError;
+  readonly milliseconds: number;
+}
+
+/** What became of a request to the editor, for a log. */
+export interface Asked {
+  readonly method: string;
+  readonly sessionId: string;
+  /** `undefined` if none was received in time. */
+  readonly response: Response | undefined;
   readonly milliseconds: number;
 }
 
@@ -60,17 +77,16 @@ export interface BridgeOptions {
   readonly peer: Peer;
   /** Called for each message, after its answer was sent if it gets one. */
   readonly onAnswered?: ((answered: Answered) => void) | undefined;
-}
-
-interface Session {
-  readonly threadId: string;
-  turn: Turn | undefined;
+  /** Called for each request to the editor, when its outcome is known. */
+  readonly onAsked?: ((asked: Asked) => void) | undefined;
 }
 
 /** A prompt that has not been answered yet. */
 interface Turn {
-  readonly session: Session;
+  readonly sessionId: string;
   readonly controller: AbortController;
+  /** Resolved when the session's cancelled prompt before this one has been answered. */
+  readonly previousAnswered: Promise<void> | undefined;
   /** Resolved when the prompt has been answered. */
   readonly answered: PromiseWithResolvers<void>;
 }
@@ -83,15 +99,23 @@ export class Bridge {
   readonly #gateway: Gateway;
   readonly #peer: Peer;
   readonly #onAnswered: ((answered: Answered) => void) | undefined;
-  readonly #sessions = new Map<string, Session>();
+  readonly #onAsked: ((asked: Asked) => void) | undefined;
+  readonly #editor: EditorRequests;
+  /** The open sessions with their threads. */
+  readonly #threads = new Map<string, string>();
   readonly #turns = new Map<Request, Turn>();
+  /** The last turn of each session, also of one that is being closed. */
+  readonly #lastTurns = new Map<string, Turn>();
   readonly #tasks = new Set<Promise<void>>();
   #initialized = false;
+  #canReadFiles = false;
 
   constructor(options: BridgeOptions) {
     this.#gateway = options.gateway;
     this.#peer = options.peer;
     this.#onAnswered = options.onAnswered;
+    this.#onAsked = options.onAsked;
+    this.#editor = new EditorRequests((message) => this.#peer.send(message));
   }
 
   /**
@@ -109,6 +133,9 @@ export class Bridge {
       case "notification":
         this.#notice(message);
         break;
+      case "response":
+        this.#editor.receive(message);
+        break;
       case "invalid": {
         const { id, error } = message;
         this.#peer.send({ id, error: error.toObject() });
@@ -121,6 +148,12 @@ export class Bridge {
   /** Resolves when every request that was received has been answered. */
   async idle(): Promise<void> {
     while (this.#tasks.size > 0) await Promise.all(this.#tasks);
+  }
+
+  /** Takes the end of the input; resolves when every request has been answered. */
+  async end(): Promise<void> {
+    this.#editor.close();
+    await this.idle();
   }
 
   async #answer(request: Request): Promise<void> {
@@ -148,11 +181,14 @@ export class Bridge {
     switch (method) {
       case "initialize":
         this.#initialized = true;
+        this.#canReadFiles = offersToReadFiles(params);
         return INITIALIZE_RESULT;
       case "agents/list":
         return AGENTS_LIST_RESULT;
       case "session/new":
         return this.#newSession();
+      case "session/resume":
+        return this.#resumeSession(parseSessionId(params));
       case "session/prompt":
         return this.#prompt(request);
       case "session/cancel":
@@ -186,32 +222,70 @@ export class Bridge {
   }
 
   async #newSession(): Promise<{ sessionId: string }> {
-    if (!this.#initialized) {
-      throw new RpcError(
-        ErrorCode.invalidRequest,
-        "Invalid request: initialize has to come before session/new",
-      );
-    }
+    this.#requireInitialized("session/new");
     const threadId = await this.#gateway.createThread();
-    const sessionId = crypto.randomUUID();
-    this.#sessions.set(sessionId, { threadId, turn: undefined });
+    const sessionId = this.#canBeSessionId(threadId)
+      ? threadId
+      : crypto.randomUUID();
+    this.#threads.set(sessionId, threadId);
     return { sessionId };
   }
 
+  /** An editor may put a session's id into a file name, a log or a command line. */
+  #canBeSessionId(threadId: string): boolean {
+    return threadId.length <= MAX_SESSION_ID_LENGTH &&
+      /^[\x21-\x7e]+$/.test(threadId) && !this.#threads.has(threadId);
+  }
+
+  #resumeSession(sessionId: string): Record<string, never> {
+    this.#requireInitialized("session/resume");
+    if (!this.#threads.has(sessionId)) {
+      if (!isServiceId(sessionId)) {
+        throw invalidParams("sessionId cannot be the id of a chat");
+      }
+      this.#threads.set(sessionId, sessionId);
+    }
+    return {};
+  }
+
+  #requireInitialized(method: string): void {
+    if (this.#initialized) return;
+    throw new RpcError(
+      ErrorCode.invalidRequest,
+      `Invalid request: initialize has to come before ${method}`,
+    );
+  }
+
   async #prompt(request: Request): Promise<{ stopReason: StopReason }> {
-    const { sessionId, text, traceHeaders } = parsePrompt(request.params);
-    const session = this.#session(sessionId);
-    const { signal } = this.#beginTurn(request, session);
+    const sessionId = parseSessionId(request.params);
+    const { prompt, _meta } = request.params as Readonly<
+      Record<string, unknown>
+    >;
+    const content = parsePrompt(prompt);
+    const threadId = this.#threadOf(sessionId);
+    const { controller, previousAnswered } = this.#beginTurn(
+      request,
+      sessionId,
+    );
+    const { signal } = controller;
     const formatProgress = progressFormatter(sessionId);
     const format = (event: RunEvent) =>
       event.event === "progress"
         ? formatProgress(event)
         : formatMessage(replyUpdate(sessionId, event.reply));
     try {
-      const turn = this.#gateway.runTurn(session.threadId, text, {
-        signal,
-        headers: traceHeaders,
-      });
+      // Awaited only if needed: runs start in the order of their prompts.
+      if (previousAnswered !== undefined) await previousAnswered;
+      const links = this.#canReadFiles ? linksIn(content) : [];
+      const texts = links.length > 0
+        ? await this.#readFiles(links, sessionId, signal)
+        : new Map<string, string>();
+      signal.throwIfAborted();
+      const turn = this.#gateway.runTurn(
+        threadId,
+        promptText(content, texts),
+        { signal, sessionId, headers: traceHeaders(_meta) },
+      );
       for await (const events of turn) {
         // Formatted one by one, as there is room for them.
         await this.#peer.sendInTurn(events.values().map(format), signal);
@@ -222,31 +296,55 @@ export class Bridge {
     return { stopReason: signal.aborted ? "cancelled" : "end_turn" };
   }
 
+  #readFiles(
+    uris: readonly string[],
+    sessionId: string,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, string>> {
+    const method = "fs/read_text_file";
+    return readAttachedFiles(uris, {
+      signal,
+      ask: async (path, signal) => {
+        const started = performance.now();
+        const response = await this.#editor.ask(
+          method,
+          { sessionId, path },
+          signal,
+        );
+        const milliseconds = performance.now() - started;
+        this.#onAsked?.({ method, sessionId, response, milliseconds });
+        return response;
+      },
+    });
+  }
+
   #cancelSession(sessionId: string): void {
-    this.#sessions.get(sessionId)?.turn?.controller.abort();
+    this.#lastTurns.get(sessionId)?.controller.abort();
   }
 
   async #closeSession(sessionId: string): Promise<Record<string, never>> {
-    const { turn } = this.#session(sessionId);
-    this.#sessions.delete(sessionId);
+    this.#threadOf(sessionId);
+    this.#threads.delete(sessionId);
+    const turn = this.#lastTurns.get(sessionId);
     turn?.controller.abort();
     await turn?.answered.promise;
     return {};
   }
 
-  #session(sessionId: string): Session {
-    const session = this.#sessions.get(sessionId);
-    if (session === undefined) {
+  #threadOf(sessionId: string): string {
+    const threadId = this.#threads.get(sessionId);
+    if (threadId === undefined) {
       throw new RpcError(
         ErrorCode.resourceNotFound,
         `Session not found: ${quote(sessionId)}`,
       );
     }
-    return session;
+    return threadId;
   }
 
-  #beginTurn(request: Request, session: Session): AbortController {
-    if (session.turn !== undefined) {
+  #beginTurn(request: Request, sessionId: string): Turn {
+    const previous = this.#lastTurns.get(sessionId);
+    if (previous !== undefined && !previous.controller.signal.aborted) {
       throw new RpcError(
         ErrorCode.invalidRequest,
         "Invalid request: a prompt is running in this session; wait for its answer or cancel it",
@@ -254,16 +352,25 @@ export class Bridge {
     }
     const controller = new AbortController();
     const answered = Promise.withResolvers<void>();
-    session.turn = { session, controller, answered };
-    this.#turns.set(request, session.turn);
-    return controller;
+    const turn = {
+      sessionId,
+      controller,
+      previousAnswered: previous?.answered.promise,
+      answered,
+    };
+    this.#turns.set(request, turn);
+    this.#lastTurns.set(sessionId, turn);
+    return turn;
   }
 
   #endTurn(request: Request): void {
     const turn = this.#turns.get(request);
     if (turn === undefined) return;
     this.#turns.delete(request);
-    turn.session.turn = undefined;
+    const { sessionId } = turn;
+    if (this.#lastTurns.get(sessionId) === turn) {
+      this.#lastTurns.delete(sessionId);
+    }
     turn.answered.resolve();
   }
 }
@@ -272,23 +379,4 @@ function sessionIdOf(params: unknown): string | undefined {
   return isJsonObject(params) && typeof params.sessionId === "string"
     ? params.sessionId
     : undefined;
-}
-
-function toRpcError(error: unknown): RpcError {
-  if (error instanceof RpcError) return error;
-  if (error instanceof ServiceError) {
-    const { operation, status } = error;
-    return new RpcError(
-      error.keyRejected ? ErrorCode.authRequired : ErrorCode.internalError,
-      error.message,
-      {
-        cause: error,
-        data: status === undefined ? { operation } : { operation, status },
-      },
-    );
-  }
-  const reason = error instanceof Error ? error.message : String(error);
-  return new RpcError(ErrorCode.internalError, `Internal error: ${reason}`, {
-    cause: error,
-  });
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Answered } from "./methods.ts";
+import type { Answered, Asked } from "./methods.ts";
 import type { RpcError } from "./json_rpc.ts";
 import { LineWriter } from "../line_writer.ts";
 import { plainLine } from "../plain_text.ts";
@@ -23,15 +23,28 @@ const FLUSH_LIMIT = 1000;
 /** How much of what an editor may choose freely stands in a line. */
 const MAX_LENGTH = 100;
 
+/** The settings as a log shows them: without the key. */
+export interface LoggedSettings {
+  readonly baseUrl: string;
+  /** Where each setting came from. */
+  readonly sources: { readonly apiKey: string; readonly baseUrl: string };
+}
+
 /** A log that never holds up what it is about. Each line begins with the time. */
 export class VerboseLog {
   readonly #output: LineWriter;
 
-  /** @param sink Where the lines go. */
-  constructor(sink: ByteSink) {
+  /**
+   * @param sink Where the lines go.
+   * @param settings Told in the second line.
+   */
+  constructor(sink: ByteSink, { baseUrl, sources }: LoggedSettings) {
     this.#output = new LineWriter(sink);
     this.#write(
       `version ${VERSION}, deno ${Deno.version.deno}, ${Deno.build.target}`,
+    );
+    this.#write(
+      `settings: key from ${sources.apiKey}, base URL ${baseUrl} from ${sources.baseUrl}`,
     );
   }
 
@@ -39,7 +52,7 @@ export class VerboseLog {
   answered(answered: Answered): void {
     const { id, method, sessionId, result, error, milliseconds } = answered;
     const message = method === undefined ? "invalid line" : cut(method);
-    const session = sessionId === undefined ? "" : ` session=${cut(sessionId)}`;
+    const session = field("session", sessionId);
     if (id === undefined) {
       this.#write(`${message}${session}: notification`);
       return;
@@ -54,10 +67,28 @@ export class VerboseLog {
     );
   }
 
-  /** Logs a remote call. */
-  exchange({ operation, status, milliseconds }: Exchange): void {
+  /** Logs a request to the editor. */
+  asked({ method, sessionId, response, milliseconds }: Asked): void {
+    const outcome = response === undefined
+      ? "no answer"
+      : response.error === undefined
+      ? "answered"
+      : "error";
     this.#write(
-      `${operation}: ${status ?? "no answer"}, ${milliseconds.toFixed(0)} ms`,
+      `asked ${method}${field("session", sessionId)}: ${outcome}, ${
+        milliseconds.toFixed(0)
+      } ms`,
+    );
+  }
+
+  /** Logs a remote call. */
+  exchange(exchange: Exchange): void {
+    const { operation, sessionId, runId, status, milliseconds } = exchange;
+    const about = field("session", sessionId) + field("run", runId);
+    this.#write(
+      `${operation}${about}: ${status ?? "no answer"}, ${
+        milliseconds.toFixed(0)
+      } ms`,
     );
   }
 
@@ -71,6 +102,10 @@ export class VerboseLog {
     const time = new Date().toISOString();
     this.#output.write(`agent-gateway ${time} ${plainLine(text)}\n`);
   }
+}
+
+function field(name: string, value: string | undefined): string {
+  return value === undefined ? "" : ` ${name}=${cut(value)}`;
 }
 
 function cut(text: string): string {

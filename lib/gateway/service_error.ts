@@ -30,6 +30,8 @@ export interface ServiceErrorOptions extends ErrorOptions {
   /** The thread of the run, and the run, if they are known: for a failed `stream run`. */
   readonly threadId?: string | undefined;
   readonly runId?: string | undefined;
+  /** Whether the service answered with a JSON object, as it does itself and a proxy does not. */
+  readonly isJson?: boolean | undefined;
 }
 
 /**
@@ -54,6 +56,8 @@ export class ServiceError extends Error {
   readonly threadId: string | undefined;
   /** The run that could not be followed. */
   readonly runId: string | undefined;
+  /** Whether the service answered with a JSON object, as it does itself and a proxy does not. */
+  readonly isJson: boolean;
 
   /**
    * @param reason Why, and what to do: a sentence without a subject of its own.
@@ -61,6 +65,7 @@ export class ServiceError extends Error {
    */
   constructor(reason: string, options: ServiceErrorOptions) {
     const { operation, status, retryAfter, threadId, runId } = options;
+    const { isJson = false } = options;
     const run = runId === undefined
       ? ""
       : ` (thread ${threadId}, run ${runId})`;
@@ -71,6 +76,7 @@ export class ServiceError extends Error {
     this.retryAfter = retryAfter;
     this.threadId = threadId;
     this.runId = runId;
+    this.isJson = isJson;
   }
 
   /** Whether the service did not accept the API key. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { parseJson } from "../json.ts";
+import { isJsonObject, parseJson } from "../json.ts";
 import { plainText } from "../plain_text.ts";
 import { errorDetail, type LimitedText, readText } from "./answer_text.ts";
 import { redactKey } from "./key_redaction.ts";
@@ -64,7 +64,8 @@ export async function statusError(
     headers.get("retry-after"),
     headers.get("date"),
   );
-  return new ServiceError(reason, { operation, status, retryAfter });
+  const isJson = isJsonObject(parseJson(body.text));
+  return new ServiceError(reason, { operation, status, retryAfter, isJson });
 }
 
 /**

@@ -24,12 +24,13 @@ interface Connection {
 }
 
 /**
- * Connects the official library's client to the program, which may ask it
- * nothing and has to say nothing on standard error.
+ * Connects the official library's client to the program, which may ask it for
+ * these files alone and has to say nothing on standard error.
  */
 async function withOfficialClient(
   service: ReferenceService,
   use: (connection: Connection) => Promise<void>,
+  files: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   await using editor = new Editor({ env: settings(service) });
   const { readable, writable } = editor.streams;
@@ -41,6 +42,11 @@ async function withOfficialClient(
       updates.push(params);
       arrived.resolve();
       arrived = Promise.withResolvers();
+    })
+    .onRequest("fs/read_text_file", ({ params }) => {
+      const content = files[params.path];
+      if (content !== undefined) return { content };
+      throw RequestError.resourceNotFound(params.path);
     })
     .onRequest("*", ({ method }) => void unexpected.push(method))
     .onNotification("*", ({ method }) => void unexpected.push(method));
@@ -80,13 +86,10 @@ Deno.test("the official client agrees with the bridge on version 1", async () =>
 
       assertEquals(result.protocolVersion, 1);
       assertEquals(result.agentInfo?.name, "agent-gateway");
-      assertEquals(result.agentCapabilities?.loadSession, false);
-      assertEquals(result.agentCapabilities?.promptCapabilities, {
-        image: false,
-        audio: false,
-        embeddedContext: true,
+      assertEquals(result.agentCapabilities, {
+        promptCapabilities: { embeddedContext: true },
+        sessionCapabilities: { close: {}, resume: {} },
       });
-      assertEquals(result.agentCapabilities?.sessionCapabilities?.close, {});
       assertEquals(result.authMethods, []);
     }
     const list = await agent.request<{ agents: { id: string }[] }>(
@@ -105,12 +108,14 @@ Deno.test("the official client prompts with each kind of block that is offered",
     const { stopReason } = await agent.request("session/prompt", {
       sessionId,
       prompt: [
-        text("look at"),
+        text("compare "),
         { type: "resource_link", name: "notes", uri: "file:///notes.md" },
+        text(" with "),
         {
           type: "resource",
           resource: { uri: "file:///a.ts", text: "let a;" },
         },
+        text(", please"),
       ],
     });
 
@@ -128,12 +133,80 @@ Deno.test("the official client prompts with each kind of block that is offered",
         [
           "agent_message_chunk",
           text(
-            'You said: look at\n[notes](file:///notes.md)\n<context uri="file:///a.ts">\nlet a;\n</context>',
+            "You said: compare [notes](file:///notes.md) with [a.ts](file:///a.ts), please" +
+              '\n\n<context uri="file:///a.ts">\nlet a;\n</context>',
           ),
         ],
       ],
     );
   });
+});
+
+Deno.test("the official client resumes a session in a second process, on the same thread", async () => {
+  await using service = ReferenceService.start();
+  let sessionId = "";
+  await withOfficialClient(service, async ({ agent }) => {
+    await initialize(agent);
+    sessionId = await newSession(agent);
+    await agent.request("session/prompt", { sessionId, prompt: [text("one")] });
+  });
+
+  await withOfficialClient(service, async ({ agent, updates }) => {
+    await initialize(agent);
+    const resume = { sessionId, cwd: "/", mcpServers: [] };
+    assertEquals(await agent.request("session/resume", resume), {});
+    await agent.request("session/prompt", {
+      sessionId,
+      prompt: [text("what did I say before?")],
+    });
+
+    const { update } = updates.at(-1) ?? {};
+    assertEquals(
+      update && "content" in update && update.content,
+      text("Earlier on this thread you said:\n1. one"),
+    );
+  });
+
+  assertEquals(
+    service.requests.map(({ operation, path }) => [
+      operation,
+      path.split("/")[2],
+    ]),
+    [
+      ["create thread", undefined],
+      ["create run", sessionId],
+      ["stream", sessionId],
+      ["create run", sessionId],
+      ["stream", sessionId],
+    ],
+  );
+});
+
+Deno.test("the official client serves the files that a prompt links to", async () => {
+  await using service = ReferenceService.start();
+  await withOfficialClient(service, async ({ agent }) => {
+    await agent.request("initialize", {
+      protocolVersion: PROTOCOL_VERSION,
+      clientCapabilities: { fs: { readTextFile: true } },
+    });
+    const sessionId = await newSession(agent);
+    const links = ["/notes.md", "/gone.md"].map((path) => ({
+      type: "resource_link",
+      name: path.slice(1),
+      uri: `file://${path}`,
+    } as const));
+
+    await agent.request("session/prompt", {
+      sessionId,
+      prompt: [text("explain "), ...links],
+    });
+
+    assertEquals(
+      JSON.parse((await service.waitFor("create run")).body).prompt,
+      "explain [notes.md](file:///notes.md)[gone.md](file:///gone.md)" +
+        '\n\n<context uri="file:///notes.md">\nRemember the milk.\n</context>',
+    );
+  }, { "/notes.md": "Remember the milk.\n" });
 });
 
 Deno.test("the official client reads a session's text with its own helpers", async () => {
@@ -260,11 +333,12 @@ Deno.test("the official client gets errors that it can read, and goes on", async
       await fails(agent.request("_conformance/unknown")),
     ];
 
+    const [, , , , runId] = (await service.waitFor("stream")).path.split("/");
     assertEquals(errors, [
       [-32600, undefined],
-      [-32000, { operation: "create thread", status: 401 }],
+      [-32603, { operation: "create thread", status: 401 }],
       [-32603, { operation: "create run", status: 500 }],
-      [-32603, { operation: "stream run" }],
+      [-32603, { operation: "stream run", threadId: sessionId, runId }],
       [-32602, undefined],
       [-32602, undefined],
       [-32601, undefined],

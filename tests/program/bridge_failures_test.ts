@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { settings } from "../support/client_process.ts";
 import { Editor, type Response } from "../support/editor.ts";
 import {
@@ -19,7 +19,6 @@ interface Failure {
   readonly behaviour: Behaviour;
   /** What stands in the message, besides the operation. */
   readonly reason: RegExp;
-  readonly code?: number;
   readonly status?: number;
   /** How often the client tries. Once unless told. */
   readonly times?: number;
@@ -39,15 +38,8 @@ const STATUSES: readonly Failure[] = [
   ...[401, 403].map((status) => ({
     behaviour: json({ error: `wrong: ${TEST_KEY}` }, status),
     reason: /key was rejected.*: wrong: test\.\.\.cdef$/,
-    code: -32000,
     status,
   })),
-  {
-    behaviour: answer(429, "slow down", { "retry-after": "0" }),
-    reason: /answered 429.*: slow down$/,
-    status: 429,
-    times: 4,
-  },
   {
     behaviour: redirect("https://elsewhere.example/threads"),
     reason: /redirect to https:\/\/elsewhere\.example\b/,
@@ -55,10 +47,16 @@ const STATUSES: readonly Failure[] = [
   },
 ];
 
-/** Answers to a `POST` that hold no id. */
+/** Refusals of a `POST`, and answers that hold no id. */
 function idFailures(field: string): readonly Failure[] {
   return [
     ...STATUSES,
+    {
+      behaviour: answer(429, "slow down", { "retry-after": "0" }),
+      reason: /answered 429.*: slow down$/,
+      status: 429,
+      times: 4,
+    },
     { behaviour: json({}), reason: new RegExp(` no ${field}`) },
     {
       behaviour: json({ [field]: 7 }),
@@ -75,6 +73,11 @@ function idFailures(field: string): readonly Failure[] {
     },
     {
       behaviour: answer(200, "<html>"),
+      reason: /a web page came/,
+      status: 200,
+    },
+    {
+      behaviour: answer(200, "hello"),
       reason: /not a JSON object/,
       status: 200,
     },
@@ -104,17 +107,12 @@ const FAILURES: Readonly<Record<Operation, readonly Failure[]>> = {
       behaviour: events([progress("plan", "started")], { end: "break" }),
       reason: /connection/,
     },
-    {
-      behaviour: events([], { end: "break" }),
-      reason: /connection/,
-      times: 2,
-    },
   ],
 };
 
 /** The operations as errors name them, and how their messages begin. */
 const NAMES: Readonly<Record<Operation, readonly [string, string]>> = {
-  "create thread": ["create thread", "Cannot create a thread: "],
+  "create thread": ["create thread", "Cannot start a chat: "],
   "create run": ["create run", "Cannot start a run: "],
   "stream": ["stream run", "Cannot follow the run: "],
 };
@@ -130,22 +128,25 @@ for (const operation of ["create thread", "create run", "stream"] as const) {
         : editor.prompt(sessionId, "hello");
 
     for (const failure of FAILURES[operation]) {
-      const { behaviour, reason, code = -32603, status, times } = failure;
-      await t.step(`${code} ${reason}`, async () => {
+      const { behaviour, reason, status, times } = failure;
+      await t.step(`${reason}`, async () => {
         service.misbehave(operation, behaviour, times);
 
         const { error } = await ask();
+        const run = operation === "stream"
+          ? { threadId: sessionId, runId: followedRun(service) }
+          : {};
         const next = await ask();
 
         const [name, start] = NAMES[operation];
         assertEquals(error?.message.slice(0, start.length), start);
         assertMatch(error?.message ?? "", reason);
-        assertEquals([error?.code, error?.data], [
-          code,
-          status === undefined
-            ? { operation: name }
-            : { operation: name, status },
-        ]);
+        assertFalse(/thread(?!_id)/.test(error?.message ?? ""));
+        assertEquals([error?.code, error?.data], [-32603, {
+          operation: name,
+          ...status !== undefined && { status },
+          ...run,
+        }]);
         assertEquals(next.error, undefined);
       });
     }
@@ -164,28 +165,67 @@ Deno.test("a service that is down is an error of each session/new (interface 7)"
   assertRefused(await editor.request("session/new"), "create thread");
 });
 
-const LAST_ANSWERS = [
-  { operation: "create run", answers: ['{"thread_id":"t"}'] },
-  {
-    operation: "stream run",
-    answers: ['{"thread_id":"t"}', '{"run_id":"r"}'],
-  },
+Deno.test("a service that goes down before a run is created is an error of the prompt (interface 7)", async () => {
+  const listener = Deno.listen({ hostname: QUIET_HOST, port: 0 });
+  const url = `http://${QUIET_HOST}:${listener.addr.port}`;
+  const served = serve(listener, ['{"thread_id":"t"}']);
+  await using editor = new Editor({ env: settings({ url }) });
+  const sessionId = await editor.newSession();
+
+  const response = await editor.prompt(sessionId, "hello");
+  const list = await editor.request("agents/list");
+
+  assertRefused(response, "create run");
+  assertEquals(list.result.agents.length, 1);
+  await served;
+});
+
+const GONE = [
+  { behaviour: json({ message: "No such thread" }, 404), isKnown: true },
+  { behaviour: answer(404, "not here"), isKnown: false },
+  { behaviour: json({ message: "No such thread" }, 410), isKnown: false },
 ];
-for (const { operation, answers } of LAST_ANSWERS) {
-  Deno.test(`a service that goes down before "${operation}" is an error of the prompt (interface 7)`, async () => {
-    const listener = Deno.listen({ hostname: QUIET_HOST, port: 0 });
-    const url = `http://${QUIET_HOST}:${listener.addr.port}`;
-    const served = serve(listener, answers);
-    await using editor = new Editor({ env: settings({ url }) });
+for (const [i, { behaviour, isKnown }] of GONE.entries()) {
+  Deno.test(`a run that is refused as ${i} ${isKnown ? "tells" : "does not tell"} the editor to start a new session`, async () => {
+    await using service = ReferenceService.start();
+    await using editor = new Editor({ env: settings(service) });
     const sessionId = await editor.newSession();
+    service.misbehave("create run", behaviour);
 
-    const response = await editor.prompt(sessionId, "hello");
-    const list = await editor.request("agents/list");
+    const { error } = await editor.prompt(sessionId, "hello");
 
-    assertRefused(response, operation);
-    assertEquals(list.result.agents.length, 1);
-    await served;
+    const { details } = error?.data as { readonly details?: unknown };
+    assertEquals(details, isKnown ? "Session not found" : undefined);
   });
+}
+
+Deno.test("a session that is resumed on a thread that is gone says so with its first prompt", async () => {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  await editor.request("initialize", { protocolVersion: 1 });
+  const sessionId = "gone";
+  const resume = { sessionId, cwd: "/", mcpServers: [] };
+
+  const resumed = await editor.request("session/resume", resume);
+  const { error } = await editor.prompt(sessionId, "hello");
+
+  assertEquals(resumed.result, {});
+  assertEquals(error, {
+    code: -32603,
+    message:
+      "Cannot start a run: the service answered 404 (the chat may be gone: start a new one): No such thread",
+    data: {
+      operation: "create run",
+      status: 404,
+      details: "Session not found",
+    },
+  });
+});
+
+/** The run that the last stream was asked for. */
+function followedRun({ requests }: ReferenceService): string | undefined {
+  return requests.findLast(({ operation }) => operation === "stream")?.path
+    .split("/").at(4);
 }
 
 /** Gives these answers; nobody listens any more when the last one is given. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { settings } from "../support/client_process.ts";
-import { Editor } from "../support/editor.ts";
+import { Editor, isUpdate } from "../support/editor.ts";
 import { events, hang } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
@@ -148,7 +148,7 @@ Deno.test("two sessions run at once, and their updates interleave", async () => 
   const last = await editor.response(firstId);
 
   const statuses = editor.messages.map((message) =>
-    "method" in message && message.params.update._meta?.status
+    isUpdate(message) && message.params.update._meta?.status
   );
   assertEquals(statuses.filter(Boolean), ["1", "1", "2", "2"]);
   assertEquals(editor.messages.at(-1), last);
@@ -244,6 +244,32 @@ for (const { name, send } of CANCELS) {
     assert(!editor.client.stdout.text.includes("plan: done"));
   });
 }
+
+Deno.test("a prompt right behind a cancellation is never refused", async () => {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  const sessionId = await editor.newSession();
+
+  for (let i = 1; i <= 30; i++) {
+    const prompt = (prompt: string) => ({ sessionId, prompt });
+    const streams = service.requests.filter(({ operation }) =>
+      operation === "stream"
+    ).length;
+    const first = await editor.send("session/prompt", prompt("please hang"));
+    if (i % 2 === 0) await service.waitFor("stream", streams + 1);
+    await editor.notify("session/cancel", { sessionId });
+    const second = await editor.send("session/prompt", prompt("hello"));
+
+    const { result } = await editor.response(second);
+
+    assertEquals(result, { stopReason: "end_turn" });
+    const ids = editor.messages.map((message) => "id" in message && message.id);
+    assert(ids.indexOf(first) < ids.indexOf(second));
+    assertEquals((await editor.response(first)).result, {
+      stopReason: "cancelled",
+    });
+  }
+});
 
 Deno.test("a long run can be cancelled, whatever memory was collected since its start", async () => {
   await using service = ReferenceService.start();

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { settings } from "../support/client_process.ts";
-import { Editor } from "../support/editor.ts";
+import { Editor, isUpdate, type Question } from "../support/editor.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 import { type Behaviour, events } from "../support/service/behaviours.ts";
 import { sleep } from "../support/service/byte_stream.ts";
@@ -103,7 +103,7 @@ Deno.test(`200 prompts over ten sessions are cancelled at random moments (seed $
   const steps = new Map<string, number>(); // of each prompt, so far
   const answered = new Set<string>();
   for (const message of editor.messages) {
-    if ("method" in message) {
+    if (isUpdate(message)) {
       const { sessionId, update } = message.params;
       const [, prompt = "", step] =
         /^(.*): (\d)\n$/.exec(update.content.text) ??
@@ -113,6 +113,7 @@ Deno.test(`200 prompts over ten sessions are cancelled at random moments (seed $
       assertEquals(Number(step), steps.get(prompt) ?? 0);
       steps.set(prompt, Number(step) + 1);
     } else {
+      assert(!("method" in message), "the bridge asks something");
       const prompt = prompts.get(message.id);
       if (prompt === undefined) continue; // the answer to another request
       assert(!answered.has(prompt), "a prompt is answered twice");
@@ -158,4 +159,96 @@ Deno.test("200 sessions run a prompt each at once, and lose nothing", async () =
       `Done: ${sessionId}`,
     ]);
   }
+});
+
+/** A prompt that links to three files, in a session of an editor that offers them. */
+function promptWithLinks(editor: Editor, sessionId: string): Promise<number> {
+  const links = ["a", "b", "c"].map((name) => ({
+    type: "resource_link",
+    name,
+    uri: `file:///${sessionId}/${name}`,
+  }));
+  const prompt = [{ type: "text", text: "explain " }, ...links];
+  return editor.send("session/prompt", { sessionId, prompt });
+}
+
+async function openSessions(editor: Editor, count: number): Promise<string[]> {
+  await editor.request("initialize", {
+    protocolVersion: 1,
+    clientCapabilities: { fs: { readTextFile: true } },
+  });
+  const created = [];
+  for (let i = 0; i < count; i++) created.push(editor.request("session/new"));
+  return (await Promise.all(created)).map(({ result }) => result.sessionId);
+}
+
+Deno.test("200 sessions with three file links each: all texts arrive, and no read is asked twice", async () => {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  const sessions = await openSessions(editor, 200);
+
+  const ids = await Promise.all(
+    sessions.map((sessionId) => promptWithLinks(editor, sessionId)),
+  );
+  const questions = await editor.questions(600);
+  for (const question of questions.toReversed()) {
+    await editor.answer(question, {
+      content: `text of ${question.params.path}`,
+    });
+  }
+  for (const id of ids) {
+    assertEquals((await editor.response(id)).result, {
+      stopReason: "end_turn",
+    });
+  }
+  const { code, stderr } = await editor.finish();
+
+  assertEquals([code, stderr], [0, ""]);
+  assertEquals((await editor.questions(600)).length, 600);
+  const paths = questions.map(({ params }: Question) => params.path);
+  assertEquals(new Set(paths).size, 600);
+  for (const sessionId of sessions) {
+    const uris = ["a", "b", "c"].map((name) => `file:///${sessionId}/${name}`);
+    const contexts = uris.map((uri) =>
+      `\n\n<context uri="${uri}">\ntext of ${uri.slice(7)}\n</context>`
+    );
+    assertEquals(editor.texts(sessionId, "agent_message_chunk"), [
+      `You said: explain [a](${uris[0]})[b](${uris[1]})[c](${uris[2]})` +
+      contexts.join(""),
+    ]);
+  }
+});
+
+Deno.test("200 prompts that are cancelled in the middle of their reads answer cancelled, and none runs", async () => {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  const sessions = await openSessions(editor, 200);
+  const ids = await Promise.all(
+    sessions.map((sessionId) => promptWithLinks(editor, sessionId)),
+  );
+  const questions = await editor.questions(600);
+  for (const question of questions.slice(0, 300)) {
+    if (question.params.path.endsWith("a")) {
+      await editor.answer(question, { content: "a" });
+    }
+  }
+
+  for (const sessionId of sessions) {
+    await editor.notify("session/cancel", { sessionId });
+  }
+  for (const id of ids) {
+    assertEquals((await editor.response(id)).result, {
+      stopReason: "cancelled",
+    });
+  }
+  for (const question of questions.slice(300)) {
+    await editor.answer(question, { content: "too late" });
+  }
+  const { code, stderr } = await editor.finish();
+
+  assertEquals([code, stderr], [0, ""]);
+  assertEquals(
+    service.requests.filter(({ operation }) => operation !== "create thread"),
+    [],
+  );
 });

@@ -70,6 +70,33 @@ Deno.test("documentation: the bridge answers each message as told", async () => 
   );
 });
 
+Deno.test("documentation: the bridge asks for a linked file as told", async () => {
+  const [block] = blocks("text").filter((block) => block.startsWith("<-- "));
+  const [question = "", answer = ""] = block?.split("\n") ?? [];
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  await editor.request("initialize", {
+    protocolVersion: 1,
+    clientCapabilities: { fs: { readTextFile: true } },
+  });
+  const { sessionId } = (await editor.request("session/new")).result;
+  const uri = "file:///home/me/notes.txt";
+  const prompt = [{ type: "resource_link", name: "notes", uri }];
+
+  const id = await editor.send("session/prompt", { sessionId, prompt });
+  const [asked] = await editor.questions(1);
+  await editor.sendLine(answer.slice("--> ".length));
+  await editor.response(id);
+
+  assertEquals(
+    JSON.stringify(asked).replace(sessionId, SESSION_ID),
+    question.slice("<-- ".length),
+  );
+  assertEquals(editor.texts(sessionId, "agent_message_chunk"), [
+    `You said: [notes](${uri})\n\n<context uri="${uri}">\nBuy milk.\n</context>`,
+  ]);
+});
+
 /** Says what the README says, and returns what is heard. */
 async function play(exchanges: readonly Exchange[]): Promise<string[]> {
   await using service = ReferenceService.start();

@@ -9,11 +9,16 @@ ajv.addSchema(schema, "acp");
 /** The definitions by the method they belong to, as the schema marks them. */
 const RESULTS = new Map<string, string>();
 const NOTIFICATIONS = new Map<string, string>();
+/** What an agent may ask of a client. */
+const CLIENT_REQUESTS = new Map<string, string>();
 for (const [name, definition] of Object.entries(schema.$defs)) {
   if (!("x-method" in definition)) continue;
   const method = definition["x-method"];
   if (name.endsWith("Response")) RESULTS.set(method, name);
   if (name.endsWith("Notification")) NOTIFICATIONS.set(method, name);
+  if (name.endsWith("Request") && definition["x-side"] === "client") {
+    CLIENT_REQUESTS.set(method, name);
+  }
 }
 
 /** What the protocol's schema has against the result of a method; empty if nothing. */
@@ -25,6 +30,14 @@ export function resultViolations(method: string, result: unknown): string {
 /** What the protocol's schema has against an error. */
 export function errorViolations(error: unknown): string {
   return violations("Error", error);
+}
+
+/** What the protocol's schema has against the params of a request to a client. */
+export function requestViolations(method: string, params: unknown): string {
+  const name = CLIENT_REQUESTS.get(method);
+  return name === undefined
+    ? `${method} is not a request to a client`
+    : violations(name, params);
 }
 
 /** What the protocol's schema has against the params of a notification. */

@@ -5,8 +5,8 @@ import { formatMessage, readMessages } from "../../lib/bridge/json_rpc.ts";
 import { LineWriter } from "../../lib/line_writer.ts";
 import { ServiceError } from "../../lib/gateway/service_error.ts";
 import type { ByteSink } from "../../lib/standard_streams.ts";
-import { FakeGateway } from "./bridge_ends.ts";
-import { BridgeModel } from "./bridge_model.ts";
+import { FakeGateway, type FakeRun } from "./bridge_ends.ts";
+import { BridgeModel, type ModelRun } from "./bridge_model.ts";
 
 const MAX_LINE_BYTES = 2000;
 
@@ -15,8 +15,8 @@ export const FAILURES: readonly (readonly [code: number, failure: unknown])[] =
   [
     [-32603, new ServiceError("no", { operation: "create run", status: 500 })],
     [-32603, new ServiceError("no", { operation: "stream run" })],
-    [-32000, new ServiceError("no", { operation: "create run", status: 401 })],
-    [-32000, new ServiceError("no", { operation: "stream run", status: 403 })],
+    [-32603, new ServiceError("no", { operation: "create run", status: 401 })],
+    [-32603, new ServiceError("no", { operation: "stream run", status: 403 })],
     [-32603, new TypeError("a defect")],
     [-32603, "not an error"],
   ];
@@ -72,6 +72,7 @@ export class Conversation {
   readonly #input = new TransformStream<Uint8Array, Uint8Array>();
   readonly #editor = this.#input.writable.getWriter();
   readonly #unread: Uint8Array[] = []; // lines that the bridge has not taken
+  readonly #runs: { readonly run: ModelRun; readonly fake: FakeRun }[] = [];
   #queued = "";
   #written = "";
   #reads = true;
@@ -85,6 +86,10 @@ export class Conversation {
       this.#threads.push(thread);
       return thread.promise;
     };
+    this.#gateway.onRun = (fake) =>
+      this.#check(() => {
+        this.#runs.push({ run: this.#model.start(fake), fake });
+      });
     this.#serve().catch((error) => this.#violation ??= error);
   }
 
@@ -105,7 +110,7 @@ export class Conversation {
       if (thread === undefined) return;
       const [code, failure] = FAILURES[action.failure ?? -1] ?? [];
       if (code === undefined) {
-        const threadId = `thread ${i}`;
+        const threadId = threadName(i);
         thread.outcome = { threadId };
         this.#threads[i]?.resolve(threadId);
       } else {
@@ -113,8 +118,8 @@ export class Conversation {
         this.#threads[i]?.reject(failure);
       }
     } else {
-      const i = choose(model.runs, action.run);
-      const [run, fake] = [model.runs[i], this.#gateway.runs[i]];
+      const i = choose(this.#runs.map(({ run }) => run), action.run);
+      const { run, fake } = this.#runs[i] ?? {};
       if (run === undefined || fake === undefined) return;
       if ("node" in action) {
         const { node, status } = action;
@@ -137,6 +142,7 @@ export class Conversation {
     await this.play({ reads: true });
     await this.#rest();
     for (const _ of this.#model.threads) await this.play({ thread: 0 });
+    await this.#rest();
     for (const _ of this.#model.runs) await this.play({ run: 0, reply: "End" });
     await this.#rest();
     assertEquals(this.#unread, [], "lines were not taken");
@@ -178,13 +184,9 @@ export class Conversation {
       bridge.receive(message);
       this.#check(() => {
         assertEquals(this.#gateway.threads, model.threads.length);
-        assertEquals(
-          this.#gateway.runs.map(({ threadId, prompt }) => [threadId, prompt]),
-          model.runs.map(({ threadId, prompt }) => [threadId, prompt]),
-        );
       });
     }
-    await bridge.idle();
+    await bridge.end();
     await output.flush();
     this.#ended = true;
   }
@@ -200,7 +202,7 @@ export class Conversation {
     const whole = new Uint8Array([...bytes, ...encoder.encode(end)]);
     const isCarriageReturn = whole.at(-2) === 0x0d;
     const content = whole.subarray(0, isCarriageReturn ? -2 : -1);
-    if (!this.#model.isSkipped(content)) this.#unread.push(content);
+    if (!isBlank(content)) this.#unread.push(content);
     const ends = cuts.map((cut) => cut % whole.length).sort((a, b) => a - b);
     for (const [i, place] of [...ends, whole.length].entries()) {
       this.#editor.write(whole.subarray(ends[i - 1] ?? 0, place));
@@ -211,7 +213,9 @@ export class Conversation {
   async #rest(): Promise<void> {
     await setImmediate();
     if (this.#violation !== undefined) throw this.#violation;
-    if (this.#reads) assertEquals(this.#model.overdue, []);
+    if (!this.#reads) return;
+    assertEquals(this.#model.overdue, []);
+    assertEquals(this.#model.startable, [], "runs were not started");
   }
 
   /** What is thrown inside the bridge would be taken for a failed request. */
@@ -222,6 +226,23 @@ export class Conversation {
       this.#violation ??= error;
     }
   }
+}
+
+/** The name of a thread: some fit a session's id, and some are used twice. */
+function threadName(i: number): string {
+  return [
+    `thread ${i}`,
+    `thread-${i}`,
+    "thread-1",
+    "x".repeat(199 + i),
+  ][i % 4] ??
+    "";
+}
+
+/** Whether a line is nothing to the bridge. */
+function isBlank(line: Uint8Array): boolean {
+  return line.length <= MAX_LINE_BYTES &&
+    /^\s*$/.test(new TextDecoder().decode(line));
 }
 
 /** The index of one of those whose outcome is open, or -1. */

@@ -16,6 +16,8 @@ export class FakeGateway implements Gateway {
   threads = 0;
   /** What creates the next threads in place of this. */
   creating: (() => Promise<string>) | undefined;
+  /** Called with each run that is started. */
+  onRun: ((run: FakeRun) => void) | undefined;
 
   createThread(): Promise<string> {
     this.threads++;
@@ -29,6 +31,7 @@ export class FakeGateway implements Gateway {
   ): AsyncGenerator<readonly RunEvent[]> {
     const run = new FakeRun(threadId, prompt, options);
     this.runs.push(run);
+    this.onRun?.(run);
     for await (const event of run.events) yield [event];
   }
 
@@ -125,6 +128,15 @@ export function prompt(
   return request(id, "session/prompt", { sessionId, prompt: text });
 }
 
+/** A response as the bridge receives it. */
+export function response(
+  id: unknown,
+  result: unknown,
+  error?: unknown,
+): Incoming {
+  return { kind: "response", id, result, error };
+}
+
 /** A bridge with what is at its ends. */
 export interface Ends {
   readonly gateway: FakeGateway;
@@ -139,12 +151,17 @@ export function createBridge(): Ends {
   return { gateway, peer, bridge: new Bridge({ gateway, peer }) };
 }
 
-/** A bridge with sessions on `thread-1`, `thread-2` and so on; nothing is sent yet. */
+/**
+ * A bridge with sessions on `thread-1`, `thread-2` and so on; nothing is sent yet.
+ *
+ * @param params The params of `initialize`.
+ */
 export async function createSessions(
   count: number,
+  params?: unknown,
 ): Promise<Ends & { readonly first: string; readonly second: string }> {
   const { gateway, peer, bridge } = createBridge();
-  bridge.receive(request(0, "initialize"));
+  bridge.receive(request(0, "initialize", params));
   for (let i = 0; i < count; i++) bridge.receive(request(i, "session/new"));
   await bridge.idle();
   const sessions = peer.sent.splice(0).slice(1).map((message) => {

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Answered } from "../../lib/bridge/methods.ts";
 import type { RunEvent } from "../../lib/gateway/run_events.ts";
+import type { FakeRun } from "./bridge_ends.ts";
 import { isObject, type Line, parseLine } from "./bridge_line.ts";
 
 /** How a call to the service ends: an error stands for its code. */
@@ -15,6 +16,9 @@ export interface ModelRun {
   readonly sessionId: string;
   readonly threadId: string;
   readonly prompt: string;
+  /** The cancelled prompts of the session that have to be answered before. */
+  readonly after: readonly ModelRun[];
+  started?: true;
   /** What the service has sent and the editor has not got. */
   readonly events: RunEvent[];
   outcome?: Outcome;
@@ -50,7 +54,7 @@ const failsBy = (...codes: readonly number[]) => (message: Line["value"]) =>
  * what the service does; it checks each line that the bridge sends.
  */
 export class BridgeModel {
-  /** What the bridge has to ask of the service, in order. */
+  /** What the bridge has to ask of the service, in the order of the prompts. */
   readonly runs: ModelRun[] = [];
   readonly threads: ModelThread[] = [];
   /** Every session that there was, in the order of the answers. */
@@ -66,15 +70,6 @@ export class BridgeModel {
     this.#maxLineBytes = maxLineBytes;
   }
 
-  /** Whether a line is nothing to the bridge: it is blank, or a response. */
-  isSkipped(line: Uint8Array): boolean {
-    if (line.length > this.#maxLineBytes) return false;
-    const text = decoder.decode(line);
-    const value = parseLine(text)?.value;
-    return /^\s*$/.test(text) || isObject(value) && !("method" in value) &&
-        ("result" in value || "error" in value);
-  }
-
   /** The bridge takes a line. */
   receive(bytes: Uint8Array): void {
     const line = bytes.length > this.#maxLineBytes
@@ -84,6 +79,8 @@ export class BridgeModel {
       this.#due.push({ id: "null", accepts: failsBy(-32600) });
     } else if (line === undefined) {
       this.#due.push({ id: "null", accepts: failsBy(-32700) });
+    } else if (isResponse(line.value)) {
+      return; // Nothing was asked.
     } else if (!isObject(line.value) || typeof line.value.method !== "string") {
       this.#due.push({ id: line.id ?? "null", accepts: failsBy(-32600) });
     } else if (!("id" in line.value)) {
@@ -94,6 +91,25 @@ export class BridgeModel {
       const { id, value: { method, params } } = line;
       this.#due.push({ id, method, params, ...this.#call(line, line.id) });
     }
+  }
+
+  /** The bridge starts a run. */
+  start({ threadId, prompt, options }: FakeRun): ModelRun {
+    const run = this.startable.find((run) =>
+      run.sessionId === options.sessionId
+    );
+    assert(run, "no run was due");
+    assertEquals([threadId, prompt], [run.threadId, run.prompt]);
+    run.started = true;
+    return run;
+  }
+
+  /** The runs that the bridge has to start. */
+  get startable(): readonly ModelRun[] {
+    return this.runs.filter((run) =>
+      !run.started && !run.answered && !run.cancelled &&
+      run.after.every(({ answered }) => answered)
+    );
   }
 
   /** The bridge sends a line. */
@@ -153,6 +169,8 @@ export class BridgeModel {
         return this.#initialized
           ? this.#newSession()
           : { accepts: failsBy(-32600) };
+      case "session/resume":
+        return this.#resume(sessionId);
       case "session/prompt":
         return this.#prompt(id, params);
       case "session/cancel":
@@ -175,8 +193,11 @@ export class BridgeModel {
       accepts: (message) =>
         thread.outcome !== undefined && "code" in thread.outcome
           ? failsBy(thread.outcome.code)(message)
-          : typeof message.result?.sessionId === "string" &&
-            !this.everySession.includes(message.result.sessionId),
+          : thread.outcome !== undefined && "threadId" in thread.outcome &&
+            this.#mayBeCalled(
+              thread.outcome.threadId,
+              message.result?.sessionId,
+            ),
       then: ({ result }) => {
         if (thread.outcome === undefined || !("threadId" in thread.outcome)) {
           return;
@@ -185,6 +206,32 @@ export class BridgeModel {
         this.everySession.push(result.sessionId);
       },
     };
+  }
+
+  /** Whether a new session on a thread may have this id. */
+  #mayBeCalled(threadId: string, sessionId: unknown): boolean {
+    const isTaken = this.everySession.includes(threadId);
+    if (sessionId === threadId) {
+      return threadId.length <= 200 && !/[^!-~]/.test(threadId);
+    }
+    return typeof sessionId === "string" && /^[0-9a-f-]{36}$/.test(sessionId) &&
+      !this.everySession.includes(sessionId) &&
+      (isTaken || threadId.length > 200 || /[^!-~]/.test(threadId));
+  }
+
+  #resume(sessionId: unknown): Pick<Due, "accepts"> {
+    const codes = this.#initialized ? [] : [-32600];
+    const isId = typeof sessionId === "string" && sessionId.isWellFormed() &&
+      !["", ".", ".."].includes(sessionId) &&
+      new TextEncoder().encode(sessionId).length <= 1024;
+    if (!isId && !this.#open.has(`${sessionId}`)) codes.push(-32602);
+    if (codes.length > 0) return { accepts: failsBy(...codes) };
+    const id = `${sessionId}`;
+    if (!this.#open.has(id)) {
+      this.#open.set(id, id);
+      this.everySession.push(id);
+    }
+    return { accepts: isEmptyResult };
   }
 
   #prompt(
@@ -201,16 +248,20 @@ export class BridgeModel {
     if (typeof sessionId === "string" && threadId === undefined) {
       codes.push(-32002);
     }
-    if (this.#running((run) => run.sessionId === sessionId).length > 0) {
-      codes.push(-32600);
-    }
+    const after = this.#running((run) => run.sessionId === sessionId);
+    if (after.some(({ cancelled }) => !cancelled)) codes.push(-32600);
     if (codes.length > 0 || threadId === undefined || prompt === undefined) {
       return { accepts: failsBy(...codes) };
     }
-    const run: ModelRun = { id, sessionId, threadId, prompt, events: [] };
+    const run: ModelRun = {
+      ...{ id, sessionId, threadId, prompt, after },
+      events: [],
+    };
     this.runs.push(run);
     return {
-      waits: () => run.outcome === undefined && run.cancelled === undefined,
+      waits: () =>
+        run.outcome === undefined && run.cancelled === undefined ||
+        run.after.some(({ answered }) => !answered),
       accepts: (message) => mayEnd(run, message),
       then: () => run.answered = true,
     };
@@ -280,27 +331,52 @@ function mayEnd(run: ModelRun, message: Line["value"]): boolean {
 
 /** The text of a prompt, or `undefined` if its params are invalid. */
 function promptText(prompt: Line["value"]): string | undefined {
-  const blocks = typeof prompt === "string"
-    ? [prompt]
+  const blocks: Line["value"][] | undefined = typeof prompt === "string"
+    ? [{ type: "text", text: prompt }]
     : Array.isArray(prompt)
-    ? prompt.map(blockText)
-    : [];
-  if (blocks.includes(undefined)) return undefined;
-  const text = blocks.join("\n");
-  return /\S/.test(text) ? text : undefined;
+    ? prompt
+    : undefined;
+  if (!blocks?.every(isBlock)) return undefined;
+  const text = blocks.map((block, i) => {
+    if (block.type !== "text") return mention(block);
+    return blocks[i - 1]?.type === "text" ? `\n${block.text}` : block.text;
+  }).join("");
+  if (!/\S/.test(text)) return undefined;
+  const contexts = blocks.filter(({ type }) => type === "resource")
+    .map(({ resource: { uri, text } }) =>
+      `\n\n<context uri="${uri}">\n${text.replace(/\r?\n$/, "")}\n</context>`
+    );
+  return text + contexts.join("");
 }
 
-function blockText(block: Line["value"]): string | undefined {
-  const { type, text, name, uri, resource } = isObject(block) ? block : {};
+function isBlock(block: Line["value"]): boolean {
+  const { type, text, uri, resource } = isObject(block) ? block : {};
   const { uri: place, text: content } = isObject(resource) ? resource : {};
-  const isText = (...values: readonly unknown[]) =>
+  const areTexts = (...values: readonly unknown[]) =>
     values.every((value) => typeof value === "string");
-  if (type === "text" && isText(text)) return text;
-  if (type === "resource_link" && isText(name, uri)) return `[${name}](${uri})`;
-  if (type === "resource" && isText(place, content)) {
-    return `<context uri="${place}">\n${content}\n</context>`;
+  return type === "text" && areTexts(text) ||
+    type === "resource_link" && areTexts(uri) ||
+    type === "resource" && areTexts(place, content);
+}
+
+function mention({ name, uri, resource }: Line["value"]): string {
+  const place: string = uri ?? resource.uri;
+  const last = place.replace(/\/+$/, "").split("/").at(-1) ?? "";
+  const isName = typeof name === "string" && /\S/.test(name);
+  return `[${isName ? name : decoded(last)}](${place})`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
-  return undefined;
+}
+
+function isResponse(value: unknown): boolean {
+  return isObject(value) && !("method" in value) &&
+    ("result" in value || "error" in value);
 }
 
 function isEmptyResult({ result }: Line["value"]): boolean {

@@ -1,7 +1,8 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertFalse } from "@std/assert";
 import {
   errorViolations,
   notificationViolations,
+  requestViolations,
   resultViolations,
 } from "./acp_schema.ts";
 import {
@@ -37,17 +38,38 @@ export interface Update {
   };
 }
 
+/** A request of the bridge. */
+export interface Question {
+  readonly jsonrpc: "2.0";
+  readonly id: unknown;
+  readonly method: "fs/read_text_file";
+  readonly params: { readonly sessionId: string; readonly path: string };
+}
+
 /** Anything that the bridge says. */
-export type Message = Response | Update;
+export type Message = Response | Update | Question;
+
+/** Whether a message is a request of the bridge. */
+export function isQuestion(message: Message): message is Question {
+  return "method" in message && "id" in message;
+}
+
+/** Whether a message is a notification of the bridge. */
+export function isUpdate(message: Message): message is Update {
+  return "method" in message && !("id" in message);
+}
 
 /**
  * An editor: the program in bridge mode as a child process. Each line that
- * arrives has to be a message that the protocol's schema allows.
+ * arrives has to be a message that the protocol's schema allows. It offers no
+ * files unless a test does, and answers no request by itself.
  */
 export class Editor implements AsyncDisposable {
   readonly client: Client;
   readonly #messages: Message[] = [];
   readonly #methods = new Map<unknown, string>();
+  readonly #asked = new Set<unknown>();
+  readonly #replied = new Set<unknown>();
   #read = 0; // characters of standard output
   #nextId = 1;
 
@@ -65,7 +87,7 @@ export class Editor implements AsyncDisposable {
   /** The texts of a session's updates of one kind, in order. */
   texts(sessionId: string, kind: string): string[] {
     return this.messages
-      .filter((message) => "method" in message)
+      .filter(isUpdate)
       .map(({ params }) => params)
       .filter((params) => params.sessionId === sessionId)
       .filter(({ update }) => update.sessionUpdate === kind)
@@ -108,7 +130,7 @@ export class Editor implements AsyncDisposable {
   /** Resolves with the response to a request, as soon as it has arrived. */
   async response(id: unknown): Promise<Response> {
     return await this.waitFor((message): message is Response =>
-      "id" in message && message.id === id
+      !("method" in message) && message.id === id
     );
   }
 
@@ -127,9 +149,36 @@ export class Editor implements AsyncDisposable {
   /** Resolves when an update with this text has arrived in a session. */
   async update(sessionId: string, text: string): Promise<Update> {
     return await this.waitFor((message): message is Update =>
-      "method" in message && message.params.sessionId === sessionId &&
+      isUpdate(message) && message.params.sessionId === sessionId &&
       message.params.update.content.text === text
     );
+  }
+
+  /** Resolves with so many requests of the bridge, as soon as they have arrived. */
+  async questions(count: number): Promise<readonly Question[]> {
+    for (;;) {
+      const found = this.messages.filter(isQuestion);
+      if (found.length >= count) return found;
+      await this.client.stdout.more(this.client.stdout.text.length);
+    }
+  }
+
+  /** Answers a request of the bridge. */
+  async answer({ id }: Question, result: unknown): Promise<void> {
+    this.#replied.add(id);
+    await this.sendLine(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  }
+
+  /** Answers a request of the bridge with an error. */
+  async refuse({ id }: Question, message: string): Promise<void> {
+    this.#replied.add(id);
+    const error = { code: -32603, message };
+    await this.sendLine(JSON.stringify({ jsonrpc: "2.0", id, error }));
+  }
+
+  /** Whether a request of the bridge has been answered. */
+  isAnswered({ id }: Question): boolean {
+    return this.#replied.has(id);
   }
 
   /** Sends a request and waits for its response. */
@@ -200,15 +249,26 @@ export class Editor implements AsyncDisposable {
   #check(message: Message): void {
     assertEquals(message.jsonrpc, "2.0");
     let violations;
-    if ("method" in message) {
-      assert(!("id" in message), "the bridge asks something");
+    if (isQuestion(message)) {
+      assert(!this.#asked.has(message.id), "an id is used twice");
+      this.#asked.add(message.id);
+      violations = requestViolations(message.method, message.params);
+    } else if ("method" in message) {
       violations = notificationViolations(message.method, message.params);
     } else if (message.error !== undefined) {
       violations = errorViolations(message.error);
     } else {
       const method = this.#methods.get(message.id) ?? "";
       violations = resultViolations(method, message.result);
+      // Some clients take a member that is false for an offer.
+      if (method === "initialize") assertFalse(holdsFalse(message.result));
     }
     assertEquals(violations, "", JSON.stringify(message));
   }
+}
+
+/** Whether `false` stands anywhere in a value. */
+function holdsFalse(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return value === false;
+  return Object.values(value).some(holdsFalse);
 }

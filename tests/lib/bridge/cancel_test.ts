@@ -38,6 +38,47 @@ Deno.test("a cancelled session takes the next prompt", async () => {
   assertEquals(peer.sent.at(-1), { id: 2, result: { stopReason: "end_turn" } });
 });
 
+Deno.test("a prompt right behind a cancellation waits until the cancelled one has answered", async () => {
+  const { bridge, gateway, peer, first } = await createSessions(1);
+  bridge.receive(prompt(1, first, "one"));
+  bridge.receive(notification("session/cancel", { sessionId: first }));
+  bridge.receive(prompt(2, first, "two"));
+  bridge.receive(prompt(3, first, "refused"));
+  assertEquals(gateway.runs.length, 1);
+  while (gateway.runs.length < 2) await undefined;
+  assertEquals(peer.sent.at(-1), { id: 1, result: CANCELLED });
+  gateway.run.complete("Two.");
+  await bridge.idle();
+
+  assertEquals(
+    peer.sent.map((message) => "id" in message ? message.id : "update"),
+    [3, 1, "update", 2],
+  );
+  const [refused] = peer.sent;
+  assert(refused !== undefined && "error" in refused);
+  assertEquals(refused.error.code, -32600);
+  assertEquals(gateway.runs.map(({ prompt }) => prompt), ["one", "two"]);
+});
+
+Deno.test("a prompt that waits behind a cancelled one can be cancelled, and starts no run", async () => {
+  const { bridge, gateway, peer, first } = await createSessions(1);
+  bridge.receive(prompt(1, first, "one"));
+  bridge.receive(notification("session/cancel", { sessionId: first }));
+  bridge.receive(prompt(2, first, "two"));
+  bridge.receive(notification("$/cancel_request", { requestId: 2 }));
+  bridge.receive(prompt(3, first, "three"));
+  bridge.receive(request(4, "session/close", { sessionId: first }));
+  await bridge.idle();
+
+  assertEquals(peer.sent, [
+    { id: 1, result: CANCELLED },
+    { id: 2, result: CANCELLED },
+    { id: 3, result: CANCELLED },
+    { id: 4, result: {} },
+  ]);
+  assertEquals(gateway.runs.map(({ prompt }) => prompt), ["one"]);
+});
+
 Deno.test("session/cancel as a request answers {}, whether or not something runs", async () => {
   const { bridge, peer, first } = await createSessions(1);
 

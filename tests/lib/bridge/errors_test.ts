@@ -31,10 +31,14 @@ for (const method of ["session/prompt", "session/close"]) {
   });
 }
 
-for (const method of ["session/prompt", "session/close", "session/cancel"]) {
+for (
+  const method of [
+    ...["session/prompt", "session/close", "session/cancel", "session/resume"],
+  ]
+) {
   for (const params of [undefined, null, [], "s", {}, { sessionId: 1 }]) {
     Deno.test(`${method} with params ${JSON.stringify(params)} answers -32602`, async () => {
-      const { bridge, peer } = createBridge();
+      const { bridge, peer } = await createSessions(0);
 
       bridge.receive(request(1, method, params));
       await bridge.idle();
@@ -123,9 +127,55 @@ const FAILURES = [
       status,
     }),
     expected: {
-      code: -32000,
-      message: `Cannot create a thread: the service answered ${status}`,
+      code: -32603,
+      message: `Cannot start a chat: the service answered ${status}`,
       data: { operation: "create thread", status },
+    },
+  })),
+  {
+    error: new ServiceError("it fell silent", {
+      operation: "stream run",
+      threadId: "thread-1",
+      runId: "run-1",
+    }),
+    expected: {
+      code: -32603,
+      message: "Cannot follow the run: it fell silent",
+      data: { operation: "stream run", threadId: "thread-1", runId: "run-1" },
+    },
+  },
+  {
+    error: new ServiceError(
+      "the service answered 404 (the thread may be gone: start a new one)",
+      { operation: "create run", status: 404, isJson: true },
+    ),
+    expected: {
+      code: -32603,
+      message:
+        "Cannot start a run: the service answered 404 (the chat may be gone: start a new one)",
+      data: {
+        operation: "create run",
+        status: 404,
+        details: "Session not found",
+      },
+    },
+  },
+  ...([
+    ["create run", 404, false],
+    ["create run", 410, true],
+    ["stream run", 404, true],
+  ] as const).map(([operation, status, isJson]) => ({
+    error: new ServiceError(`answered ${status}`, {
+      operation,
+      status,
+      isJson,
+    }),
+    expected: {
+      code: -32603,
+      message: operation === "create run"
+        ? `Cannot start a run: answered ${status}`
+        : `Cannot follow the run: answered ${status}`,
+      data: { operation, status },
     },
   })),
   {
@@ -134,38 +184,44 @@ const FAILURES = [
   },
 ];
 for (const { error, expected } of FAILURES) {
-  Deno.test(`a failure "${expected.message}" answers ${expected.code}, and the next request works (interface 7)`, async () => {
-    const { bridge, gateway, peer, first } = await createSessions(1);
+  Deno.test(
+    `a failure "${expected.message}" with ${
+      JSON.stringify(error)
+    } answers ${expected.code}, and the next request works (interface 7)`,
+    async () => {
+      const { bridge, gateway, peer, first } = await createSessions(1);
 
-    gateway.creating = () => Promise.reject(error);
-    bridge.receive(request(1, "session/new"));
-    await peer.count(1);
-    bridge.receive(prompt(2, first, "hello"));
-    gateway.run.progress("plan", "started");
-    await peer.count(2);
-    gateway.run.fail(error);
-    await bridge.idle();
-    gateway.creating = undefined;
-    bridge.receive(request(3, "session/new"));
-    bridge.receive(prompt(4, first, "again"));
-    gateway.run.complete("Done.");
-    await bridge.idle();
+      gateway.creating = () => Promise.reject(error);
+      bridge.receive(request(1, "session/new"));
+      await peer.count(1);
+      bridge.receive(prompt(2, first, "hello"));
+      gateway.run.progress("plan", "started");
+      await peer.count(2);
+      gateway.run.fail(error);
+      await bridge.idle();
+      gateway.creating = undefined;
+      bridge.receive(request(3, "session/new"));
+      bridge.receive(prompt(4, first, "again"));
+      gateway.run.complete("Done.");
+      await bridge.idle();
 
-    const answers = peer.sent.filter((message) => "id" in message);
-    assertEquals(answers.slice(0, 2), [
-      { id: 1, error: expected },
-      { id: 2, error: expected },
-    ]);
-    assertEquals(
-      answers.slice(2).map((answer) => ["result" in answer, answer.id]),
-      [[true, 3], [true, 4]],
-    );
-  });
+      const answers = peer.sent.filter((message) => "id" in message);
+      assertEquals(answers.slice(0, 2), [
+        { id: 1, error: expected },
+        { id: 2, error: expected },
+      ]);
+      assertEquals(
+        answers.slice(2).map((answer) => ["result" in answer, answer.id]),
+        [[true, 3], [true, 4]],
+      );
+    },
+  );
 }
 
 const METHODS = [
   ...["initialize", "agents/list", "session/new", "session/prompt", "nope"],
-  ...["session/cancel", "session/close", "$/cancel_request", 7, null],
+  ...["session/cancel", "session/close", "session/resume"],
+  ...["$/cancel_request", 7, null],
 ];
 const anything = fc.jsonValue({ maxDepth: 2 });
 const params = fc.oneof(

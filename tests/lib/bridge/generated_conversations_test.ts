@@ -62,7 +62,9 @@ const block = fc.oneof(
   fc.record({
     type: fc.constant("resource_link"),
     name: mostly(text),
-    uri: mostly(text),
+    uri: mostly(
+      fc.oneof(text, fc.constantFrom("file:///a%20b/", "a/%ff", "b//")),
+    ),
   }),
   fc.record({ type: mostly(fc.constantFrom("image", "audio", "toString")) }),
 );
@@ -78,6 +80,12 @@ const PARAMS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   }),
   "session/cancel": fc.record({ sessionId: session }),
   "session/close": fc.record({ sessionId: session }),
+  "session/resume": fc.record({
+    sessionId: fc.oneof(
+      session,
+      fc.constantFrom("thread-1", "thread-5", "..", "ü", "x".repeat(1025)),
+    ),
+  }),
   "$/cancel_request": id.map((id) => ({ requestId: JSON.parse(id) })),
   "session/load": wrong,
   "__proto__": wrong,
@@ -98,6 +106,7 @@ const plain = fc.constantFrom(
     `"method":"session/prompt","params":{"sessionId":"${sessionId}","prompt":"hi"}}`,
     `"method":"session/cancel","params":{"sessionId":"${sessionId}"}}`,
     `"method":"session/close","params":{"sessionId":"${sessionId}"}}`,
+    `"method":"session/resume","params":{"sessionId":"${sessionId}"}}`,
   ]),
   '"method":"$/cancel_request","params":{"requestId":@0}}',
   '"method":"$/cancel_request","params":{"requestId":@1}}',
@@ -123,6 +132,7 @@ const line = fc.oneof(
       id,
       fc.constantFrom(
         '"result":{}',
+        '"result":{"content":"x"}',
         '"error":{}',
         '"method":1',
         '"method":null,"result":1',

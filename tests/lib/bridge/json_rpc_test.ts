@@ -1,4 +1,4 @@
-import { assertEquals, assertNotMatch } from "@std/assert";
+import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import fc from "fast-check";
 import {
   formatMessage,
@@ -41,6 +41,11 @@ const request = (
   method,
   params,
 });
+const response = (
+  id: unknown,
+  result: unknown,
+  error: unknown = undefined,
+) => ({ kind: "response", id, result, error });
 const NOT_JSON = invalid(-32700, "Parse error: the line is not valid JSON");
 const NO_OBJECT = "Invalid request: the line is not a JSON object";
 const BATCH = "Invalid request: batches are not supported";
@@ -74,6 +79,15 @@ const LINES: readonly (readonly [line: string, expected: unknown])[] = [
     '{"id" : -9223372036854775808,"method":"m"}',
     request(-9223372036854775808n),
   ],
+  ['{"id":1,"id":9007199254740993,"method":"m"}', request(9007199254740993n)],
+  ['{"id":9007199254740993,"id":1,"method":"m"}', request(1)],
+  ['{"\\u0069d":9007199254740993,"method":"m"}', request(9007199254740993n)],
+  [
+    `{"id":${"7".repeat(1000)},"method":"m"}`,
+    request(BigInt("7".repeat(1000))),
+  ],
+  ['{"id":1e21,"method":"m"}', request(1e21)],
+  ['{"id":12345678901234567.5,"method":"m"}', request(12345678901234568)],
   // Notifications
   ['{"method":"m","params":{"a":1}}', {
     kind: "notification",
@@ -88,11 +102,25 @@ const LINES: readonly (readonly [line: string, expected: unknown])[] = [
       params: { requestId: 9007199254740993n },
     },
   ],
+  [
+    '{"params":{"id":9007199254740993,"requestId":[9007199254740993]},"method":"m"}',
+    {
+      kind: "notification",
+      method: "m",
+      params: { id: 9007199254740992, requestId: [9007199254740992] },
+    },
+  ],
   ['{"jsonrpc":1,"method":"m"}', {
     kind: "notification",
     method: "m",
     params: undefined,
   }],
+  // Responses
+  ['{"id":1,"result":{"a":1}}', response(1, { a: 1 })],
+  ['{"jsonrpc":"2.0","id":1,"result":null}', response(1, null)],
+  ['{"id":1,"error":{"code":1}}', response(1, undefined, { code: 1 })],
+  ['{"id":[],"result":1,"error":2}', response([], 1, 2)],
+  ['{"result":null}', response(undefined, null)],
   // Neither
   ["nope", NOT_JSON],
   ["{", NOT_JSON],
@@ -116,24 +144,14 @@ const LINES: readonly (readonly [line: string, expected: unknown])[] = [
   ['{"id":{},"method":"m"}', invalid(-32600, BAD_ID)],
   ['{"id":[1],"method":"m"}', invalid(-32600, BAD_ID)],
   ['{"id":1e999,"method":"m"}', invalid(-32600, BAD_ID)],
+  [
+    `{"id":${"7".repeat(1001)},"method":"m"}`,
+    invalid(-32600, BAD_ID),
+  ],
 ];
 for (const [line, expected] of LINES) {
-  Deno.test(`readMessages() reads ${JSON.stringify(line)} (interface 4.2, 7)`, async () => {
+  Deno.test(`readMessages() reads ${JSON.stringify(line).slice(0, 80)} (interface 4.2, 7)`, async () => {
     assertEquals(await read(bytes(`${line}\n`)), [expected]);
-  });
-}
-
-for (
-  const line of [
-    '{"id":1,"result":{}}',
-    '{"id":1,"error":{}}',
-    '{"result":null}',
-  ]
-) {
-  Deno.test(`readMessages() skips the response ${line}`, async () => {
-    assertEquals(await read(bytes(`${line}\n{"id":2,"method":"m"}\n`)), [
-      request(2),
-    ]);
   });
 }
 
@@ -148,6 +166,38 @@ Deno.test("readMessages() reads a last line without its end, and no line at all"
   assertEquals(await read(bytes("")), []);
   assertEquals(await read([]), []);
 });
+
+const DEEP = [
+  ["[", "]"],
+  ['{"a":', "}"],
+  ['[{"id":9007199254740993,"params":', "}]"],
+] as const;
+for (const depth of [50_000, 100_000]) {
+  for (const [open, close] of DEEP) {
+    Deno.test(`readMessages() reads an id of 16 digits beside ${depth} levels of ${open} (interface 7)`, async () => {
+      const deep = `${open.repeat(depth)}0${close.repeat(depth)}`;
+      const id = '"id":9007199254740993';
+      const cancel = '"params":{"requestId":9007199254740995,"x":';
+
+      const messages = await Array.fromAsync(readMessages(ReadableStream.from(
+        bytes([
+          `{${id},"method":"m","params":${deep}}`,
+          `{"method":"m","params":${deep},${id}}`,
+          `{${cancel}${deep}},"method":"m"}`,
+        ].join("\n")),
+      )));
+
+      assertEquals(
+        messages.map((message) => "id" in message ? message.id : undefined),
+        [9007199254740993n, 9007199254740993n, undefined],
+      );
+      const [, , last] = messages;
+      assert(last?.kind === "notification");
+      const { requestId } = last.params as { requestId: unknown };
+      assertEquals(requestId, 9007199254740995n);
+    });
+  }
+}
 
 Deno.test("readMessages() refuses a line over the limit and reads on", async () => {
   const line = '{"id":1,"method":"m"}';
@@ -200,6 +250,10 @@ const OUTGOING: readonly (readonly [message: Outgoing, line: string])[] = [
   [
     { id: 1, error: new RpcError(-1, "Why", { data: { a: 1 } }).toObject() },
     '{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"Why","data":{"a":1}}}',
+  ],
+  [
+    { id: 1, method: "m", params: {} },
+    '{"jsonrpc":"2.0","id":1,"method":"m","params":{}}',
   ],
   [
     { method: "m", params: { a: 1 } },

@@ -1,9 +1,8 @@
-import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { assertEquals, assertNotEquals } from "@std/assert";
 import { INITIALIZE_RESULT } from "../../../lib/bridge/acp.ts";
 import {
   createBridge,
   createSessions,
-  notification,
   prompt,
   request,
   textOf,
@@ -26,29 +25,6 @@ for (
     ]);
   });
 }
-
-Deno.test("session/new before initialize is an invalid request, and creates no thread (interface 3)", async () => {
-  const { bridge, peer, gateway } = createBridge();
-
-  bridge.receive(request(1, "session/new"));
-  bridge.receive(notification("initialize"));
-  bridge.receive(request(2, "session/new"));
-  await bridge.idle();
-
-  const error = {
-    code: -32600,
-    message: "Invalid request: initialize has to come before session/new",
-  };
-  assertEquals(peer.sent, [{ id: 1, error }, { id: 2, error }]);
-  assertEquals(gateway.threads, 0);
-});
-
-Deno.test("session/new right behind initialize needs no waiting (interface 3)", async () => {
-  const { first, gateway } = await createSessions(1);
-
-  assertMatch(first, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-  assertEquals(gateway.threads, 1);
-});
 
 Deno.test("agents/list answers before initialize (interface 4.2)", async () => {
   const { bridge, peer } = createBridge();

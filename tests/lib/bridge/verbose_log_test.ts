@@ -3,14 +3,15 @@ import { RpcError } from "../../../lib/bridge/json_rpc.ts";
 import { ServiceError } from "../../../lib/gateway/service_error.ts";
 import { VerboseLog } from "../../../lib/bridge/verbose_log.ts";
 import { VERSION } from "../../../lib/version.ts";
-import { settings } from "../../support/client_process.ts";
-import { Editor } from "../../support/editor.ts";
-import { json } from "../../support/service/behaviours.ts";
-import { ReferenceService } from "../../support/service/service.ts";
 
 const TIME = /^agent-gateway \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /;
 
-/** The lines that a log writes after the first, without the time. */
+const SETTINGS = {
+  baseUrl: "https://service.example/base",
+  sources: { apiKey: "environment", baseUrl: "--base-url" },
+};
+
+/** The lines that a log writes after the first two, without the time. */
 async function logged(write: (log: VerboseLog) => void): Promise<string[]> {
   let text = "";
   const decoder = new TextDecoder();
@@ -18,26 +19,32 @@ async function logged(write: (log: VerboseLog) => void): Promise<string[]> {
     new WritableStream<Uint8Array>({
       write: (bytes) => void (text += decoder.decode(bytes)),
     }).getWriter(),
+    SETTINGS,
   );
   write(log);
   await log.flush();
-  return text.trimEnd().split("\n").slice(1).map((line) => {
+  return text.trimEnd().split("\n").slice(2).map((line) => {
     assertMatch(line, TIME);
     return line.replace(TIME, "");
   });
 }
 
-Deno.test("VerboseLog begins with what a bug report has to say", async () => {
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  const reader = readable.pipeThrough(new TextDecoderStream()).getReader();
-
-  new VerboseLog(writable.getWriter());
-
-  const { value = "" } = await reader.read();
-  assertEquals(
-    value.replace(TIME, ""),
-    `version ${VERSION}, deno ${Deno.version.deno}, ${Deno.build.target}\n`,
+Deno.test("VerboseLog begins with what a bug report has to say: versions, and where the settings came from", async () => {
+  let text = "";
+  const decoder = new TextDecoder();
+  const log = new VerboseLog(
+    new WritableStream<Uint8Array>({
+      write: (bytes) => void (text += decoder.decode(bytes)),
+    }).getWriter(),
+    SETTINGS,
   );
+  await log.flush();
+
+  assertEquals(text.split("\n").map((line) => line.replace(TIME, "")), [
+    `version ${VERSION}, deno ${Deno.version.deno}, ${Deno.build.target}`,
+    "settings: key from environment, base URL https://service.example/base from --base-url",
+    "",
+  ]);
 });
 
 Deno.test("VerboseLog.answered() tells method, id, session, outcome and duration", async () => {
@@ -108,19 +115,51 @@ Deno.test("VerboseLog.answered() tells a failure of the service without the serv
   ]);
 });
 
-Deno.test("VerboseLog.exchange() tells operation, status and duration", async () => {
+Deno.test("VerboseLog.exchange() tells operation, session, run, status and duration", async () => {
   const lines = await logged((log) => {
     log.exchange({ operation: "create run", status: 500, milliseconds: 12.3 });
     log.exchange({
       operation: "stream run",
+      sessionId: "s-1",
+      runId: "r-1",
       status: undefined,
       milliseconds: 60_000,
+    });
+    log.exchange({
+      operation: "create run",
+      sessionId: "s-1",
+      status: 200,
+      milliseconds: 1,
     });
   });
 
   assertEquals(lines, [
     "create run: 500, 12 ms",
-    "stream run: no answer, 60000 ms",
+    "stream run session=s-1 run=r-1: no answer, 60000 ms",
+    "create run session=s-1: 200, 1 ms",
+  ]);
+});
+
+Deno.test("VerboseLog.asked() tells the session, the outcome and the duration, and nothing of the file", async () => {
+  const lines = await logged((log) => {
+    const responses = [
+      { result: { content: "secret" }, error: undefined },
+      { result: undefined, error: { message: "secret" } },
+    ].map((outcome) => ({ kind: "response", id: 1, ...outcome } as const));
+    for (const response of [...responses, undefined]) {
+      log.asked({
+        method: "fs/read_text_file",
+        sessionId: "s-1",
+        response,
+        milliseconds: 1.6,
+      });
+    }
+  });
+
+  assertEquals(lines, [
+    "asked fs/read_text_file session=s-1: answered, 2 ms",
+    "asked fs/read_text_file session=s-1: error, 2 ms",
+    "asked fs/read_text_file session=s-1: no answer, 2 ms",
   ]);
 });
 
@@ -152,11 +191,13 @@ Deno.test("VerboseLog drops lines that nobody reads, and survives a reader that 
         written += bytes.length;
       },
     }).getWriter(),
+    SETTINGS,
   );
   const broken = new VerboseLog(
     new WritableStream<Uint8Array>({
       write: () => Promise.reject(new Error("gone")),
     }).getWriter(),
+    SETTINGS,
   );
   const exchange = {
     operation: "create run",
@@ -174,54 +215,4 @@ Deno.test("VerboseLog drops lines that nobody reads, and survives a reader that 
 
   const MIB = 1024 * 1024;
   assert(written > MIB && written < MIB + 1000, `${written} bytes`);
-});
-
-Deno.test("--verbose tells requests and remote calls, never a key, a prompt or a reply", async () => {
-  await using service = ReferenceService.start();
-  await using editor = new Editor({
-    env: settings(service),
-    args: ["--verbose"],
-  });
-  const sessionId = await editor.newSession();
-  service.misbehave("create run", json({ message: "no: top secret" }, 422));
-
-  await editor.prompt(sessionId, "top secret");
-  await editor.prompt(sessionId, "top secret");
-  await editor.request("session/prompt", { sessionId, prompt: [] });
-  await editor.notify("session/cancel", { sessionId });
-  await editor.sendLine('{"top secret');
-  const { stdout, stderr } = await editor.finish();
-
-  assert(stdout.includes("You said: top secret")); // and as the detail of 422
-  assert(!stderr.includes("secret"), stderr);
-  const lines = stderr.trimEnd().split("\n").slice(1).map((line) =>
-    line.replace(TIME, "").replace(/, \d+ ms$/, "")
-      .replaceAll(sessionId, "S").replace(/: \{"prot.*/, ": {...}")
-  );
-  assertEquals(lines, [
-    "initialize id=1: {...}",
-    "create thread: 200",
-    'session/new id=2: {"sessionId":"S"}',
-    "create run: 422",
-    "session/prompt id=3 session=S: error -32603, create run: 422",
-    "create run: 200",
-    "stream run: 200",
-    'session/prompt id=4 session=S: {"stopReason":"end_turn"}',
-    "session/prompt id=5 session=S: error -32602, Invalid params: prompt holds no text",
-    "session/cancel session=S: notification",
-    "invalid line id=null: error -32700, Parse error: the line is not valid JSON",
-  ]);
-});
-
-Deno.test("without --verbose standard error is silent, even about failures", async () => {
-  await using service = ReferenceService.start();
-  await using editor = new Editor({ env: settings(service) });
-  const sessionId = await editor.newSession();
-
-  for (const prompt of ["hello", "please fail", "please break off", " "]) {
-    await editor.prompt(sessionId, prompt);
-  }
-  await editor.sendLine("not JSON");
-
-  assertEquals((await editor.finish()).stderr, "");
 });

@@ -1,0 +1,157 @@
+/**
+ * The files that a prompt links to, read through the editor
+ * (`fs/read_text_file` of ACP).
+ *
+ * @module
+ */
+
+import { isJsonObject } from "../json.ts";
+import type { Response } from "./json_rpc.ts";
+import { withoutLineEnd } from "./prompt_text.ts";
+
+/** How much of one file is taken, in bytes of UTF-8. */
+const MAX_FILE_BYTES = 1024 * 1024;
+
+/** How much of all files of a prompt is taken, in bytes of UTF-8. */
+const MAX_PROMPT_BYTES = 4 * MAX_FILE_BYTES;
+
+/** How many files of a prompt are asked for. */
+const MAX_FILES = 1000;
+
+/** How long an editor may take for all files of a prompt, in milliseconds. */
+const PATIENCE = 10_000;
+
+/** Options of {@linkcode readAttachedFiles}. */
+export interface ReadAttachedFilesOptions {
+  /** Asks the editor; resolves without a response if the signal is aborted. */
+  readonly ask: (
+    path: string,
+    signal: AbortSignal,
+  ) => Promise<Response | undefined>;
+  /** Ends the reading. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks the editor for the files that `file:` URIs point to: all at once, each
+ * file once, at most 1,000 of them and for at most 10 s.
+ *
+ * At most 1 MiB of each file is taken, with a last line that says how much was
+ * left out. From the first file on with which the texts would exceed 4 MiB
+ * together, in the order of the URIs, none is taken.
+ *
+ * @returns The texts by URI, of what was read in time.
+ */
+export async function readAttachedFiles(
+  uris: readonly string[],
+  options: ReadAttachedFilesOptions,
+): Promise<ReadonlyMap<string, string>> {
+  const { ask, signal } = options;
+  const files = new Map<string, string>(); // paths to URIs
+  for (const uri of uris) {
+    const path = filePath(uri);
+    if (path !== undefined && !files.has(path)) files.set(path, uri);
+    if (files.size === MAX_FILES) break;
+  }
+  if (files.size === 0) return new Map();
+
+  const controller = new AbortController();
+  const end = () => controller.abort();
+  const timer = setTimeout(end, PATIENCE);
+  signal.addEventListener("abort", end);
+  if (signal.aborted) end();
+  const texts = new TextBudget(files.size);
+  try {
+    await Promise.all(Array.from(files.keys(), async (path, index) => {
+      const text = contentOf(await ask(path, controller.signal));
+      if (text !== undefined) texts.add(index, text);
+    }));
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
+  }
+  return new Map(
+    Array.from(files.values(), (uri, index) => [uri, texts.at(index)] as const)
+      .filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+/**
+ * The absolute path of a `file:` URI on the editor's machine. `undefined` for
+ * anything else: another host, in whatever spelling, would make the editor
+ * connect to it.
+ */
+export function filePath(uri: string): string | undefined {
+  // URL.parse() drops line ends, tabs and slashes, and so would name another file.
+  if (!/^file:\/(?![/\\]{3})[^\t\n\r]*$/i.test(uri)) return undefined;
+  const url = URL.parse(uri);
+  if (url === null || url.hostname !== "") return undefined; // localhost is ""
+  // An encoded slash is a part of a name, which no path can express.
+  if (/%2f|%00/i.test(url.pathname)) return undefined;
+  let path;
+  try {
+    path = decodeURIComponent(url.pathname);
+  } catch {
+    return undefined;
+  }
+  if (/^[/\\]{2}/.test(path)) return undefined;
+  return /^\/[a-z]:\//i.test(path)
+    ? path.slice(1).replaceAll("/", "\\") // Windows
+    : path;
+}
+
+function contentOf(response: Response | undefined): string | undefined {
+  if (response === undefined || response.error !== undefined) return undefined;
+  const { result } = response;
+  return isJsonObject(result) && typeof result.content === "string"
+    ? result.content
+    : undefined;
+}
+
+/** The texts of files, of which no more is held than can be taken. */
+class TextBudget {
+  readonly #texts: ({ text: string; bytes: number } | undefined)[];
+  #end: number; // from here on nothing is taken
+
+  constructor(count: number) {
+    this.#texts = new Array(count).fill(undefined);
+    this.#end = count;
+  }
+
+  /** Adds a text in its place. */
+  add(index: number, text: string): void {
+    if (index >= this.#end) return;
+    this.#texts[index] = limited(text);
+    let total = 0;
+    for (let i = 0; i < this.#end; i++) {
+      total += this.#texts[i]?.bytes ?? 0;
+      if (total > MAX_PROMPT_BYTES) this.#end = i;
+    }
+    this.#texts.length = this.#end;
+  }
+
+  at(index: number): string | undefined {
+    return this.#texts[index]?.text;
+  }
+}
+
+/** What is taken of a text. */
+function limited(text: string): { text: string; bytes: number } {
+  const encoder = new TextEncoder();
+  const buffer = new Uint8Array(Math.min(3 * text.length, MAX_FILE_BYTES));
+  const { read, written } = encoder.encodeInto(text, buffer);
+  if (read === text.length) return { text, bytes: written };
+  // Decoded, as a slice would keep the whole text in memory.
+  const taken = new TextDecoder("utf-8", { ignoreBOM: true })
+    .decode(buffer.subarray(0, written));
+  let left = 0;
+  for (let start = read; start < text.length;) {
+    const piece = encoder.encodeInto(text.slice(start), buffer);
+    start += piece.read;
+    left += piece.written;
+  }
+  return {
+    text: `${withoutLineEnd(taken)}\n[${left} more bytes were left out]`,
+    bytes: written,
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * What the bridge asks of the editor.
+ *
+ * @module
+ */
+
+import type { Outgoing, Response } from "./json_rpc.ts";
+
+/**
+ * The requests to one editor that it has not answered yet. Each ends once: with
+ * its first response, or without one. Any other response is ignored.
+ */
+export class EditorRequests {
+  readonly #send: (message: Outgoing) => void;
+  readonly #pending = new Map<unknown, (response?: Response) => void>();
+  #lastId = 0;
+  #closed = false;
+
+  /** @param send Sends a message to the editor. */
+  constructor(send: (message: Outgoing) => void) {
+    this.#send = send;
+  }
+
+  /**
+   * Sends a request.
+   *
+   * @returns Its response; `undefined` if the signal is aborted or the input ends
+   * before there is one.
+   */
+  ask(
+    method: string,
+    params: unknown,
+    signal: AbortSignal,
+  ): Promise<Response | undefined> {
+    if (this.#closed || signal.aborted) return Promise.resolve(undefined);
+    const id = ++this.#lastId;
+    const { promise, resolve } = Promise.withResolvers<Response | undefined>();
+    const settle = (response?: Response) => {
+      this.#pending.delete(id);
+      signal.removeEventListener("abort", giveUp);
+      resolve(response);
+    };
+    const giveUp = () => settle();
+    signal.addEventListener("abort", giveUp);
+    this.#pending.set(id, settle);
+    this.#send({ id, method, params });
+    return promise;
+  }
+
+  /** Takes a response of the editor. */
+  receive(response: Response): void {
+    this.#pending.get(response.id)?.(response);
+  }
+
+  /** No more responses come: ends what is waited for. */
+  close(): void {
+    this.#closed = true;
+    for (const settle of this.#pending.values()) settle();
+  }
+}

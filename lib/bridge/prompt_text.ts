@@ -1,0 +1,159 @@
+/**
+ * The content blocks of a prompt as the text that the agent gets.
+ *
+ * @module
+ */
+
+import { isJsonObject } from "../json.ts";
+import { invalidParams, quote } from "./json_rpc.ts";
+
+/** A prompt, checked: what the user wrote, and what it refers to. */
+export interface PromptContent {
+  /** Not blank. Each reference stands in its place as `[name](uri)`. */
+  readonly text: string;
+  /** In the order of the blocks. */
+  readonly references: readonly Reference[];
+}
+
+/** A `resource` or `resource_link` block. */
+export interface Reference {
+  readonly uri: string;
+  /** The text that came with the prompt; `undefined` for a link. */
+  readonly text: string | undefined;
+}
+
+/**
+ * Checks the `prompt` of `session/prompt`: a string, or an array of content
+ * blocks. Adjacent `text` blocks are joined with `\n`; references are not
+ * separated from their neighbours, as editors send a mention in a sentence so.
+ *
+ * @throws {RpcError} Invalid params, with what is wrong.
+ */
+export function parsePrompt(prompt: unknown): PromptContent {
+  const pieces: string[] = [];
+  const references: Reference[] = [];
+  if (typeof prompt === "string") {
+    pieces.push(prompt);
+  } else if (Array.isArray(prompt)) {
+    let afterText = false;
+    for (const block of prompt) {
+      const parsed = parseBlock(block);
+      const isText = typeof parsed === "string";
+      if (isText) {
+        pieces.push(afterText ? `\n${parsed}` : parsed);
+      } else {
+        pieces.push(`[${parsed.name}](${parsed.reference.uri})`);
+        references.push(parsed.reference);
+      }
+      afterText = isText;
+    }
+  } else {
+    throw invalidParams("prompt is not a string or an array of content blocks");
+  }
+  const text = pieces.join("");
+  if (text.trim() === "") throw invalidParams("prompt holds no text");
+  return { text, references };
+}
+
+/** The URIs of the links whose text did not come with the prompt, each once. */
+export function linksIn({ references }: PromptContent): readonly string[] {
+  const embedded = new Set<string>();
+  const links = new Set<string>();
+  for (const { uri, text } of references) {
+    (text === undefined ? links : embedded).add(uri);
+  }
+  return [...links.difference(embedded)];
+}
+
+/**
+ * The whole text of a prompt: what the user wrote, and after it the contents of
+ * the references, each as a `<context>` of its own.
+ *
+ * @param linked The texts of links by their URIs. Other links stay links.
+ */
+export function promptText(
+  { text, references }: PromptContent,
+  linked: ReadonlyMap<string, string>,
+): string {
+  const pieces = [text];
+  const written = new Set<string>();
+  for (const { uri, text: embedded } of references) {
+    const content = embedded ?? linked.get(uri);
+    if (content === undefined) continue;
+    if (embedded === undefined) {
+      if (written.has(uri)) continue;
+      written.add(uri);
+    }
+    pieces.push(
+      `\n\n<context uri="${uri}">\n${withoutLineEnd(content)}\n</context>`,
+    );
+  }
+  return pieces.join("");
+}
+
+/** Drops one line end at the end of a text. */
+export function withoutLineEnd(text: string): string {
+  if (!text.endsWith("\n")) return text;
+  return text.slice(0, text.endsWith("\r\n") ? -2 : -1);
+}
+
+interface NamedReference {
+  readonly name: string;
+  readonly reference: Reference;
+}
+
+function parseBlock(block: unknown): string | NamedReference {
+  if (!isJsonObject(block)) {
+    throw invalidParams("a content block is not an object");
+  }
+  switch (block.type) {
+    case "text":
+      if (typeof block.text !== "string") {
+        throw invalidParams("the text of a text block is not a string");
+      }
+      return block.text;
+    case "resource": {
+      const { resource } = block;
+      if (!isJsonObject(resource) || typeof resource.uri !== "string") {
+        throw invalidParams("the resource of a resource block has no uri");
+      }
+      const { uri, text } = resource;
+      if (typeof text !== "string") {
+        throw invalidParams(
+          'content blocks of type "resource" without text (blobs) are not supported',
+        );
+      }
+      return { name: nameOf(block, uri), reference: { uri, text } };
+    }
+    case "resource_link": {
+      const { uri } = block;
+      if (typeof uri !== "string") {
+        throw invalidParams("a resource_link block has no uri");
+      }
+      return { name: nameOf(block, uri), reference: { uri, text: undefined } };
+    }
+    default:
+      if (typeof block.type !== "string") {
+        throw invalidParams("the type of a content block is not a string");
+      }
+      throw invalidParams(
+        `content blocks of type ${quote(block.type)} are not supported`,
+      );
+  }
+}
+
+/** A block's name, else the last part of its URI. */
+function nameOf(
+  { name }: Readonly<Record<string, unknown>>,
+  uri: string,
+): string {
+  if (typeof name === "string" && name.trim() !== "") return name;
+  let end = uri.length;
+  while (end > 0 && uri[end - 1] === "/") end--;
+  const last = uri.slice(uri.lastIndexOf("/", end - 1) + 1, end);
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last; // A malformed escape: the part stands as it is.
+  }
+}
