@@ -12,7 +12,12 @@
  */
 export type Key =
   | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "paste"; readonly text: string }
+  | {
+    readonly kind: "paste";
+    readonly text: string;
+    /** Whether more of the same paste came before. */
+    readonly isContinued: boolean;
+  }
   | { readonly kind: "press"; readonly name: string };
 
 /** Terminals mark the end of a paste with this (xterm, "Bracketed Paste Mode"). */
@@ -61,7 +66,8 @@ export class KeyParser {
   /** The start of a sequence, or of the end of a paste. */
   #held = "";
   #isPaste = false;
-  #pasteEndsInReturn = false;
+  #isContinued = false;
+  #endsInReturn = false;
 
   /**
    * Whether a person may have typed what is held: the Escape key, or Alt with `[`
@@ -121,7 +127,8 @@ export class KeyParser {
       const name = csiName(parameters, final);
       if (name === "paste") {
         this.#isPaste = true;
-        this.#pasteEndsInReturn = false;
+        this.#isContinued = false;
+        this.#endsInReturn = false;
       } else if (name !== undefined) {
         keys.push(press(name));
       }
@@ -152,11 +159,14 @@ export class KeyParser {
       end = text.length - heldBack(text, at);
       this.#held = text.slice(end);
     }
-    const isSecondHalf = this.#pasteEndsInReturn && text[at] === "\n";
+    const isSecondHalf = this.#endsInReturn && text[at] === "\n";
     const pasted = text.slice(isSecondHalf ? at + 1 : at, end);
-    if (end > at) this.#pasteEndsInReturn = text[end - 1] === "\r";
+    if (end > at) this.#endsInReturn = text[end - 1] === "\r";
     if (pasted !== "") {
-      keys.push({ kind: "paste", text: pasted.replace(/\r\n?/g, "\n") });
+      const lines = pasted.replace(/\r\n?/g, "\n");
+      const isContinued = this.#isContinued;
+      keys.push({ kind: "paste", text: lines, isContinued });
+      this.#isContinued = true;
     }
     if (found < 0) return text.length;
     this.#isPaste = false;

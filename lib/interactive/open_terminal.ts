@@ -4,7 +4,7 @@ import type { Terminal } from "./terminal.ts";
 
 /** Options of {@linkcode openTerminal}. */
 export interface OpenTerminalOptions {
-  /** Writes to standard error at once. */
+  /** Writes to standard error, in order. Progress may be dropped. */
   readonly stderr: (text: string, kind?: "progress") => void;
   /** Whether banner and progress are left out. */
   readonly quiet: boolean;
@@ -26,12 +26,17 @@ export async function openTerminal(
     stdout: sink(Deno.stdout),
     stdoutIsTerminal: Deno.stdout.isTerminal(),
   };
-  const isSet = (name: string) => (Deno.env.get(name) ?? "") !== "";
-  if (isTerminal && Deno.env.get("TERM") !== "dumb" && !isSet("CI")) {
-    const { ReadlineTerminal } = await import("./readline_terminal.ts");
-    return await ReadlineTerminal.open({
+  if (isTerminal && Deno.env.get("TERM") !== "dumb" && !isAutomated()) {
+    const [{ EditingTerminal }, { enterKeyMode }] = await Promise.all([
+      import("./editing_terminal.ts"),
+      import("./key_mode.ts"),
+    ]);
+    return new EditingTerminal({
       ...common,
-      colour: !isSet("NO_COLOR"),
+      stdin: readChunks(Deno.stdin),
+      colour: (Deno.env.get("NO_COLOR") ?? "") === "",
+      size: consoleSize,
+      keyMode: enterKeyMode,
     });
   }
   return new PlainTerminal({
@@ -39,4 +44,19 @@ export async function openTerminal(
     stdin: readChunks(Deno.stdin),
     promptSign: isTerminal,
   });
+}
+
+/** `CI` says that no person types, unless it is empty or says no. */
+function isAutomated(): boolean {
+  return !["", "0", "false"].includes(Deno.env.get("CI") ?? "");
+}
+
+/** The size of the terminal at this moment. */
+function consoleSize(): { readonly columns: number; readonly rows: number } {
+  try {
+    const { columns, rows } = Deno.consoleSize();
+    return { columns: columns || 80, rows: rows || 24 };
+  } catch {
+    return { columns: 80, rows: 24 }; // none of the standard streams tells
+  }
 }

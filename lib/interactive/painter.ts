@@ -99,8 +99,7 @@ export class Painter {
   }
 
   /** Erases what is drawn; lines that stay may take its place. */
-  erase(above = ""): void {
-    const { size } = this.#drawn;
+  erase(size: Size, above = ""): void {
     this.draw({ ...NOTHING, size }, above);
   }
 

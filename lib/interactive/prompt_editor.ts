@@ -54,7 +54,7 @@ export interface Editor {
   readonly killed: string;
   readonly undo: readonly PromptText[];
   /** What the last key did, as far as the next one goes on with it. */
-  readonly last: "type" | "erase" | "kill" | "other";
+  readonly last: "type" | "paste" | "erase" | "kill" | "other";
   /** How far from the start of their lines Up and Down keep the cursor, in graphemes. */
   readonly goal: number | undefined;
   /** Whether more was typed or pasted than a prompt may hold. */
@@ -87,7 +87,7 @@ export const NEW_EDITOR: Editor = {
 /** Does what a key stands for. Keys that stand for nothing change nothing. */
 export function pressKey(editor: Editor, key: Key): Pressed {
   if (editor.search !== undefined) return searchKey(editor, editor.search, key);
-  if (key.kind === "paste") return done(edit(editor, put(editor, key.text)));
+  if (key.kind === "paste") return done(paste(editor, key));
   if (key.kind === "text") return done(type(editor, key.text));
   const command = COMMANDS[key.name];
   return command === undefined ? { editor } : command(editor);
@@ -237,6 +237,16 @@ function type(editor: Editor, text: string): Editor {
   // What is undone at once is a word with the space before it.
   const isWord = !/^\s/.test(text) || editor.last !== "type";
   return edit(editor, put(editor, text), isWord ? "type" : "other", "type");
+}
+
+function paste(
+  editor: Editor,
+  { text, isContinued }: Extract<Key, { kind: "paste" }>,
+): Editor {
+  const changed = put(editor, text);
+  return isContinued
+    ? edit(editor, changed, "paste")
+    : edit(editor, changed, "other", "paste");
 }
 
 /** The prompt with a text put in, or as it was if that would be too much. */

@@ -1,119 +1,201 @@
 /**
- * One line at the bottom of a terminal that tells what a run is doing.
+ * One row at the bottom of a terminal that tells what a run is doing.
  *
  * @module
  */
 
 import { unicodeWidth } from "@std/cli/unicode-width";
 import { plainLine } from "../plain_text.ts";
-import type { ProgressEvent } from "../gateway.ts";
+import type { ProgressEvent, Wait } from "../gateway.ts";
 import type { Style } from "./style.ts";
 
 const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const FRAME_MILLISECONDS = 100;
-// A character that is wider than Unicode says must not make the line wrap.
-const NO_WRAP = "\x1b[?7l";
-const WRAP = "\x1b[?7h";
-const ERASE_TO_END_OF_LINE = "\x1b[K";
-const ERASE_BELOW = "\x1b[J";
+
+const HINT = "  Ctrl-C stops";
+
+/** How many columns of a longer label the hint leaves; with fewer, it is left out. */
+const MIN_LABEL_COLUMNS = 24;
+
+/** How much of a node's name, and of its status, is looked at, in UTF-16 code units. */
+const MAX_LABEL_LENGTH = 1000;
 
 /** Options of a {@linkcode StatusLine}. */
 export interface StatusLineOptions {
-  /** Writes to the terminal at once. */
-  readonly write: (text: string) => void;
+  readonly style: Style;
   /** How many columns the terminal has at this moment. */
   readonly columns: () => number;
-  readonly style: Style;
+  /**
+   * Called when {@linkcode StatusLine.row} is to be drawn again.
+   *
+   * @param above Lines to write above it, each with its line end; often empty.
+   */
+  readonly onChange: (above: string) => void;
+  /** A clock, in milliseconds; that of the process unless told. */
+  readonly now?: () => number;
+}
+
+/** A node that a run has reached. */
+interface Node {
+  readonly name: string;
+  readonly label: string;
+  readonly reachedAt: number;
+}
+
+/** A pause before a request is repeated. */
+interface Pause {
+  readonly reason: string;
+  readonly until: number;
 }
 
 /**
- * A spinner, the node that a run is at, its status and the time since the run
- * began. Each node that is finished stays above it, with its duration.
+ * A spinner, the node that a run is at, its status, the time since the run began,
+ * and how to stop it. While a request waits to be repeated, why and for how long
+ * stands in place of the node. Each node that is finished becomes a line above,
+ * with its own duration; so does the run, with its total.
+ *
+ * It draws nothing: a renderer does, when it is told that something changed. All
+ * text of the service is cleaned.
  */
 export class StatusLine {
   readonly #options: StatusLineOptions;
+  readonly #now: () => number;
   #timer: ReturnType<typeof setInterval> | undefined;
-  #began = 0;
   #frame = 0;
-  #event: ProgressEvent | undefined;
-  #reached = 0; // the event's node
-  #drawn = 0;
-  #width = 0; // of what is drawn, in columns
+  #startedAt = 0;
+  #changedAt = 0;
+  #isRun = false;
+  #node: Node | undefined;
+  #pause: Pause | undefined;
 
   constructor(options: StatusLineOptions) {
     this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Shows the line, with a text until there is progress to show. */
+  /** Begins to tell what is going on, and to count its time. */
   start(): void {
     this.stop(false);
-    this.#began = performance.now();
+    this.#startedAt = this.#now();
+    this.#isRun = false;
     this.#timer = setInterval(() => {
       this.#frame = (this.#frame + 1) % FRAMES.length;
-      this.#draw();
+      this.#change();
     }, FRAME_MILLISECONDS);
-    this.#draw();
+    this.#change();
   }
 
-  /** Shows where the run is: a new node at once, a new status with the next frame at the latest. */
+  /** Says that it is a run that is going on: its total will be told. */
+  run(): void {
+    this.#isRun = true;
+  }
+
+  /** Tells where the run is: a new node at once, a new status with the next frame at the latest. */
   progress(event: ProgressEvent): void {
-    const isNew = this.#event?.node !== event.node;
-    const above = isNew ? this.#left(true) : "";
-    if (isNew) this.#reached = performance.now();
-    this.#event = event;
-    const isDue = performance.now() - this.#drawn >= FRAME_MILLISECONDS;
-    if (isNew || isDue) this.#draw(above);
+    if (this.#timer === undefined) return;
+    const isSame = this.#node?.name === event.node;
+    const isDue = this.#pause !== undefined ||
+      this.#now() - this.#changedAt >= FRAME_MILLISECONDS;
+    const above = isSame ? "" : this.#finishedNode(true);
+    this.#pause = undefined;
+    this.#node = {
+      name: event.node,
+      label: labelOf(event),
+      reachedAt: isSame && this.#node ? this.#node.reachedAt : this.#now(),
+    };
+    if (isDue || !isSame) this.#change(above);
   }
 
-  /** Erases the line; the node that the run was at stays. */
+  /** Tells what is waited for, until the pause is over or there is progress. */
+  wait({ reason, milliseconds }: Wait): void {
+    if (this.#timer === undefined) return;
+    const until = this.#now() + milliseconds;
+    this.#pause = { reason: plainLine(reason), until };
+    this.#change();
+  }
+
+  /** Ends. The node that the run was at and the run become lines above. */
   stop(completed: boolean): void {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    this.#options.write(this.#back() + this.#left(completed) + ERASE_BELOW);
-    this.#event = undefined;
-    this.#width = 0;
+    const total = this.#isRun
+      ? this.#finished("total", this.#startedAt, completed)
+      : "";
+    const above = this.#finishedNode(completed) + total;
+    this.#node = undefined;
+    this.#pause = undefined;
+    this.#change(above);
   }
 
-  /** The line that stays of a node when the run has left it. */
-  #left(completed: boolean): string {
-    if (this.#event === undefined) return "";
-    const { dim, green, red } = this.#options.style;
-    const text = this.#fit(label(this.#event), this.#reached);
-    const sign = completed ? green("✓") : red("✗");
-    return `${NO_WRAP}${sign} ${dim(text)}${ERASE_TO_END_OF_LINE}${WRAP}\n`;
+  /**
+   * What to draw at this moment, in one row of so many columns: text and SGR
+   * sequences, none of which is on at the end. Empty if nothing is going on.
+   */
+  row(columns: number): string {
+    if (this.#timer === undefined) return "";
+    const { cyan, dim } = this.#options.style;
+    const label = this.#label();
+    const elapsed = this.#elapsedSince(this.#startedAt);
+    const room = roomIn(columns) - elapsed.length - HINT.length;
+    const hasHint = room >= Math.min(unicodeWidth(label), MIN_LABEL_COLUMNS);
+    const hint = hasHint ? HINT : "";
+    const text = fit(label, elapsed, columns - hint.length);
+    return cyan(FRAMES.charAt(this.#frame)) + text + dim(hint);
   }
 
-  /** Draws over what was drawn, in one piece, so that nothing flickers. */
-  #draw(above = ""): void {
-    const sign = FRAMES[this.#frame] ?? "";
-    const event = this.#event === undefined ? "waiting" : label(this.#event);
-    const text = this.#fit(event, this.#began);
-    const line = `${this.#options.style.cyan(sign)} ${text}`;
-    const back = this.#back();
-    this.#options.write(back + above + NO_WRAP + line + ERASE_BELOW + WRAP);
-    this.#width = "⠋ ".length + unicodeWidth(text);
-    this.#drawn = performance.now();
+  /** What is going on. */
+  #label(): string {
+    if (this.#pause !== undefined) {
+      const left = this.#pause.until - this.#now();
+      if (left > 0) {
+        return `${this.#pause.reason}, again in ${wholeSeconds(left)}`;
+      }
+    }
+    return this.#node?.label ?? "waiting";
   }
 
-  /** Goes to the start of the line, which wraps when the terminal becomes narrower. */
-  #back(): string {
-    const rows = Math.ceil(this.#width / this.#options.columns()) - 1;
-    return (rows > 0 ? `\x1b[${rows}A` : "") + "\r";
+  #finishedNode(completed: boolean): string {
+    if (this.#node === undefined) return "";
+    const { label, reachedAt } = this.#node;
+    return this.#finished(label, reachedAt, completed);
   }
 
-  /** A text and the time since, cut to what a row holds behind a sign. */
-  #fit(text: string, since: number): string {
-    const elapsed = `  ${seconds(since)}`;
-    // The last column stays free: some terminals wrap as soon as it is taken.
-    const room = Math.max(this.#options.columns() - 1 - "✓ ".length, 0);
-    const start = cutToWidth(text, Math.max(room - elapsed.length, 0));
-    return cutToWidth(start + elapsed, room);
+  /** The line that stays of something when it is over. */
+  #finished(label: string, since: number, completed: boolean): string {
+    const { columns, style } = this.#options;
+    const sign = completed ? style.green("✓") : style.red("✗");
+    const text = fit(label, this.#elapsedSince(since), columns());
+    return `${sign}${style.dim(text)}\n`;
   }
+
+  #elapsedSince(since: number): string {
+    return `  ${duration(this.#now() - since)}`;
+  }
+
+  #change(above = ""): void {
+    this.#changedAt = this.#now();
+    this.#options.onChange(above);
+  }
+}
+
+/** How many columns of a row are left for text after a sign and a space. */
+function roomIn(columns: number): number {
+  // The last column stays free: some terminals wrap as soon as it is taken.
+  return Math.max(columns - 1 - "✓ ".length, 0);
+}
+
+/** What comes after the sign in a row: a text that is cut, and a time that is not, if possible. */
+function fit(text: string, elapsed: string, columns: number): string {
+  const room = roomIn(columns);
+  if (room === 0) return "";
+  const start = cutToWidth(text, Math.max(room - elapsed.length, 0));
+  return ` ${cutToWidth(start + elapsed, room)}`;
 }
 
 /** Cuts a text so that it takes at most so many columns, with an ellipsis where it was cut. */
 export function cutToWidth(text: string, columns: number): string {
+  if (columns <= 0) return "";
   // No column holds more than a few characters, and a text may be endless.
   const start = text.slice(0, columns * 8 + 8);
   if (start === text && unicodeWidth(text) <= columns) return text;
@@ -124,15 +206,26 @@ export function cutToWidth(text: string, columns: number): string {
     if (width > columns - 1) break;
     cut += segment;
   }
-  return columns > 0 ? cut + "…" : "";
+  return cut + "…";
 }
 
-function label({ node, status }: ProgressEvent): string {
-  return [node, status].map((text) => plainLine(text.slice(0, 1000)).trim())
+function labelOf({ node, status }: ProgressEvent): string {
+  return [node, status]
+    .map((text) => plainLine(text.slice(0, MAX_LABEL_LENGTH)).trim())
     .filter((text) => text !== "").join(": ");
 }
 
-function seconds(since: number): string {
-  const elapsed = (performance.now() - since) / 1000;
-  return elapsed < 10 ? `${elapsed.toFixed(1)} s` : `${elapsed.toFixed(0)} s`;
+/** "0.4 s", "12 s", "2 min 5 s" */
+function duration(milliseconds: number): string {
+  const tenths = Math.floor(milliseconds / 100);
+  return tenths < 100
+    ? `${(tenths / 10).toFixed(1)} s`
+    : wholeSeconds(Math.floor(tenths / 10) * 1000);
+}
+
+/** "6 s", "2 min 5 s"; what has begun of a second counts as one. */
+function wholeSeconds(milliseconds: number): string {
+  const seconds = Math.ceil(milliseconds / 1000);
+  const minutes = Math.floor(seconds / 60);
+  return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
 }
