@@ -97,10 +97,10 @@ export function boundaryFrom(text: string, offset: number): number {
   return below >= offset ? below : boundaryAfter(text, below);
 }
 
-const JOINS = /[\u200d\ufe0f\u20e3\u{1f3fb}-\u{1f3ff}]/u;
-const FLAG = /^\p{Regional_Indicator}{2}$/u;
-const JAMO = /^[\u1100-\u115f\ua960-\ua97c]/;
-const EMOJI = /\p{Extended_Pictographic}|^[0-9#*]/u;
+const EMOJI_STYLE = /\ufe0f/;
+const JOINED_EMOJI = /\p{Extended_Pictographic}.*[\u200d\u{1f3fb}-\u{1f3ff}]/u;
+const FLAG = /^\p{Regional_Indicator}{2}/u;
+const HANGUL = /^[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]/;
 
 /**
  * How many columns a grapheme takes. Terminals disagree about joined ones (emoji
@@ -112,7 +112,8 @@ export function graphemeWidth(grapheme: string): number {
   if (grapheme.length === 1 && isSimple(unit)) {
     return unit < 0x1100 ? 1 : 2;
   }
-  if (FLAG.test(grapheme) || JAMO.test(grapheme)) return 2;
-  if (JOINS.test(grapheme) && EMOJI.test(grapheme)) return 2;
-  return unicodeWidth(grapheme);
+  const isJoined = [EMOJI_STYLE, JOINED_EMOJI, FLAG, HANGUL].some((kind) =>
+    kind.test(grapheme)
+  );
+  return isJoined ? 2 : unicodeWidth(grapheme);
 }

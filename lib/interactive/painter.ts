@@ -55,7 +55,10 @@ export function rowOf(spans: readonly Span[], columns: number): Row {
     for (const cell of cells) {
       part += cell.text;
       column += cell.width;
-      widths.push(cell.width);
+      // Terminals wrap spaces for a tab, or a code, between any two characters.
+      const isWide = cell.text.length < cell.width || !cell.isCertain;
+      if (isWide) widths.push(cell.width);
+      else for (let i = 0; i < cell.width; i++) widths.push(1);
       // Beyond the last column there is no place to go to, and none is needed.
       if (!cell.isCertain && column < columns) {
         part += toColumn(column) + ERASE_TO_END_OF_LINE;

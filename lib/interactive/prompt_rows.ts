@@ -30,6 +30,9 @@ const TAB = 8;
 /** A grapheme of more UTF-16 code units is drawn without the rest. */
 const MAX_DRAWN = 64;
 
+/** What is not seen, changes the order of text, or would join what is before it. */
+const NOT_DRAWN = /^[\p{Cc}\p{Bidi_Control}\p{M}\p{Emoji_Modifier}]/u;
+
 /** How far the lines of a prompt are indented, if the terminal is wide enough. */
 const INDENT = 2;
 
@@ -216,7 +219,7 @@ function cellOf(grapheme: string, column: number, columns: number): Cell {
   const room = columns - indentOf(columns);
   const drawn = grapheme.slice(0, MAX_DRAWN);
   const width = graphemeWidth(drawn);
-  if (width < 1 || /[\p{Cc}\p{Bidi_Control}]/u.test(drawn)) {
+  if (width < 1 || NOT_DRAWN.test(drawn)) {
     const code = codeOf(grapheme);
     return sure(code.length > room ? "?" : code);
   }
