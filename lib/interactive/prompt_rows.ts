@@ -31,7 +31,8 @@ const TAB = 8;
 const MAX_DRAWN = 64;
 
 /** What is not seen, changes the order of text, or would join what is before it. */
-const NOT_DRAWN = /^[\p{Cc}\p{Bidi_Control}\p{M}\p{Emoji_Modifier}]/u;
+const NOT_DRAWN =
+  /^[\p{Cc}\p{Bidi_Control}\p{Join_Control}\p{M}\p{Emoji_Modifier}]/u;
 
 /** How far the lines of a prompt are indented, if the terminal is wide enough. */
 const INDENT = 2;

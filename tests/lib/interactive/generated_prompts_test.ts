@@ -167,7 +167,9 @@ function drawnAs(grapheme: string, room: number): [string, number] {
   const width = graphemeWidth(grapheme);
   const code = grapheme.codePointAt(0) ?? 0;
   const isSeen = width > 0 &&
-    !/^[\p{M}\p{Emoji_Modifier}\p{Cc}\p{Bidi_Control}]/u.test(grapheme);
+    !/^[\p{M}\p{Emoji_Modifier}\p{Cc}\p{Bidi_Control}\p{Join_Control}]/u.test(
+      grapheme,
+    );
   const drawn = isSeen ? grapheme : `<${code.toString(16)}>`;
   const needed = isSeen ? width : drawn.length;
   return needed > room ? ["?", 1] : [drawn, needed];
