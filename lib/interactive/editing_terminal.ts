@@ -19,14 +19,10 @@ import {
   takePrompt,
 } from "./prompt_editor.ts";
 import { PromptView, sentPrompt } from "./prompt_view.ts";
+import { writeReply } from "./reply.ts";
 import { StatusLine } from "./status_line.ts";
 import { COLOURED, PLAIN, type Style } from "./style.ts";
-import {
-  type Input,
-  type Terminal,
-  type TerminalOptions,
-  writeReply,
-} from "./terminal.ts";
+import { type Input, type Terminal, type TerminalOptions } from "./terminal.ts";
 
 const KEYS =
   "Alt-Enter starts a line, Ctrl-R searches, Ctrl-C stops, Ctrl-D or exit leaves";

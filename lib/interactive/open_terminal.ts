@@ -21,28 +21,25 @@ export async function openTerminal(
   options: OpenTerminalOptions,
 ): Promise<Terminal> {
   const isTerminal = Deno.stdin.isTerminal() && Deno.stderr.isTerminal();
+  const isDumb = Deno.env.get("TERM") === "dumb";
   const common = {
     ...options,
+    stdin: readChunks(Deno.stdin),
     stdout: sink(Deno.stdout),
     stdoutIsTerminal: Deno.stdout.isTerminal(),
+    colour: !isDumb && (Deno.env.get("NO_COLOR") ?? "") === "",
   };
-  if (isTerminal && Deno.env.get("TERM") !== "dumb" && !isAutomated()) {
-    const [{ EditingTerminal }, { enterKeyMode }] = await Promise.all([
-      import("./editing_terminal.ts"),
-      import("./key_mode.ts"),
-    ]);
-    return new EditingTerminal({
-      ...common,
-      stdin: readChunks(Deno.stdin),
-      colour: (Deno.env.get("NO_COLOR") ?? "") === "",
-      size: consoleSize,
-      keyMode: enterKeyMode,
-    });
+  if (!isTerminal || isDumb || isAutomated()) {
+    return new PlainTerminal({ ...common, promptSign: isTerminal });
   }
-  return new PlainTerminal({
+  const [{ EditingTerminal }, { enterKeyMode }] = await Promise.all([
+    import("./editing_terminal.ts"),
+    import("./key_mode.ts"),
+  ]);
+  return new EditingTerminal({
     ...common,
-    stdin: readChunks(Deno.stdin),
-    promptSign: isTerminal,
+    size: consoleSize,
+    keyMode: enterKeyMode,
   });
 }
 

@@ -1,12 +1,12 @@
 import type { ProgressEvent } from "../gateway.ts";
 import { readInputLines } from "../input_lines.ts";
 import { plainLine } from "../plain_text.ts";
+import { writeReply } from "./reply.ts";
 import {
   type Input,
   PROMPT_SIGN,
   type Terminal,
   type TerminalOptions,
-  writeReply,
 } from "./terminal.ts";
 
 /** Lines in, lines out, without escape codes. */

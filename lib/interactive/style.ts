@@ -27,3 +27,62 @@ export const PLAIN: Style = {
   cyan: (text) => text,
   bold: (text) => text,
 };
+
+/** Attributes of a part of a {@linkcode StyledLine}; they combine with `|`. */
+export const BOLD = 1;
+export const DIM = 2;
+export const ITALIC = 4;
+export const UNDERLINE = 8;
+export const GREEN = 16;
+export const CYAN = 32;
+
+/** The SGR parameter of each attribute, in the order of their bits. */
+const SGR_PARAMETERS = [1, 2, 3, 4, 32, 36];
+
+/**
+ * The sequence for each combination of attributes. It begins with a reset, so that
+ * no attribute has to be turned off by a code of its own.
+ */
+const SEQUENCES = Array.from(
+  { length: 1 << SGR_PARAMETERS.length },
+  (_, attributes) => {
+    const isOn = (_: number, bit: number) => (attributes & 1 << bit) !== 0;
+    return `\x1b[${[0, ...SGR_PARAMETERS.filter(isOn)].join(";")}m`;
+  },
+);
+
+/**
+ * A line of text that gets its attributes from left to right. Only SGR sequences
+ * are added to it, and none is in force at its end.
+ */
+export class StyledLine {
+  readonly #source: string;
+  #styled = "";
+  #position = 0;
+  #attributes = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  /** Gives the text from where the last call ended up to `end` these attributes. */
+  to(end: number, attributes: number): void {
+    if (end <= this.#position) return;
+    this.#set(attributes);
+    this.#styled += this.#source.slice(this.#position, end);
+    this.#position = end;
+  }
+
+  /** The whole line; what has no attributes yet gets none. */
+  finish(): string {
+    this.to(this.#source.length, 0);
+    this.#set(0);
+    return this.#styled;
+  }
+
+  #set(attributes: number): void {
+    if (attributes === this.#attributes) return;
+    this.#attributes = attributes;
+    this.#styled += SEQUENCES[attributes];
+  }
+}

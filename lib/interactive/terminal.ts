@@ -6,7 +6,6 @@
  */
 
 import type { ProgressEvent, Wait } from "../gateway.ts";
-import { plainText } from "../plain_text.ts";
 import type { ByteSink } from "../standard_streams.ts";
 
 /** What a terminal shows where the user is to type. */
@@ -82,20 +81,10 @@ export interface TerminalOptions {
   readonly stderr: (text: string, kind?: "progress") => void;
   /** Whether standard output is a terminal: then replies are made safe to show. */
   readonly stdoutIsTerminal: boolean;
+  /** Whether text may be styled; it is not unless told. */
+  readonly colour?: boolean;
   /** Whether banner and progress are left out. */
   readonly quiet: boolean;
   /** Whether a person types: then it is shown where. */
   readonly promptSign: boolean;
-}
-
-/** Writes a reply and a newline to standard output. */
-export async function writeReply(
-  { stdout, stdoutIsTerminal }: Pick<
-    TerminalOptions,
-    "stdout" | "stdoutIsTerminal"
-  >,
-  text: string,
-): Promise<void> {
-  const shown = stdoutIsTerminal ? plainText(text) : text;
-  await stdout.write(new TextEncoder().encode(shown + "\n"));
 }

@@ -7,7 +7,7 @@ import { TEST_KEY } from "./service/service.ts";
 const PATIENCE = 30_000;
 
 const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g;
-const DURATION = /\b\d+(\.\d)? s$/gm;
+const DURATION = /\b\d+(\.\d)? s(?=$| +Ctrl-C stops$)/gm;
 
 const TMUX_IS_INSTALLED = await isInstalled("tmux");
 

@@ -48,9 +48,12 @@ test("text from the service cannot command the terminal", async () => {
   await screen.enter("two");
   run.progress(HOSTILE, HOSTILE);
   rows.push("> two");
-  await screen.shows(...rows, "⠋ abcdefghijkl: abcdefghijkl  0.0 s");
+  await screen.shows(
+    ...rows,
+    "⠋ abcdefghijkl: abcdefghijkl  0.0 s  Ctrl-C stops",
+  );
   run.complete(`${HOSTILE}\n\t${HOSTILE}\r\n`);
-  rows.push("✓ abcdefghijkl: abcdefghijkl  0.0 s", "");
+  rows.push("✓ abcdefghijkl: abcdefghijkl  0.0 s", "✓ total  0.0 s", "");
   rows.push("abcdefghijkl", "        abcdefghijkl", "", "");
   await screen.shows(...rows, ">");
 
@@ -129,7 +132,14 @@ test("NO_COLOR leaves no colour (https://no-color.org)", async () => {
   await screen.enter("agent-gateway");
   await screen.shows(...banner(service), ">");
   await screen.enter("hello");
-  const rows = ["> hello", "✓ plan: done  0.0 s", "", "Hello!", ""];
+  const rows = [
+    "> hello",
+    "✓ plan: done  0.0 s",
+    "✓ total  0.0 s",
+    "",
+    "Hello!",
+    "",
+  ];
   await screen.shows(...banner(service), ...rows, ">");
   service.misbehave("create run", json({}));
   await screen.enter("again");
@@ -194,16 +204,22 @@ test("on 40 columns, the status line is cut to one row", async () => {
   await screen.enter("hello");
   run.progress("research", "reading the 7 pages that were found");
   rows.push("> hello");
-  await screen.shows(...rows, "⠋ research: reading the 7 pages…  0.0 s");
+  await screen.shows(
+    ...rows,
+    "⠋ research: reading the 7 pages…  0.0 s",
+  );
   run.progress("write", "日本語の文章を書いています、もう少し待って");
   rows.push("✓ research: reading the 7 pages…  0.0 s");
-  await screen.shows(...rows, "⠋ write: 日本語の文章を書いてい…  0.0 s");
+  await screen.shows(
+    ...rows,
+    "⠋ write: 日本語の文章を書いてい…  0.0 s",
+  );
   run.progress("accents", "e\u0301".repeat(40));
   rows.push("✓ write: 日本語の文章を書いてい…  0.0 s");
   const accents = "e\u0301".repeat(20);
   await screen.shows(...rows, `⠋ accents: ${accents}…  0.0 s`);
   run.complete("A reply is not cut, wherever the terminal wraps it.");
-  rows.push(`✓ accents: ${accents}…  0.0 s`, "");
+  rows.push(`✓ accents: ${accents}…  0.0 s`, "✓ total  0.0 s", "");
   rows.push("A reply is not cut, wherever the termina", "l wraps it.", "");
   await screen.shows(...rows, ">");
 });
@@ -218,15 +234,29 @@ test("a terminal that is resized during a run keeps one status line", async () =
   const pages = "reading all of the 7 pages about terminals that were found";
   run.progress("research", pages);
   const rows = [...banner(service), "> hello"];
-  await screen.shows(...rows, `⠋ research: ${pages}  0.0 s`);
+  await screen.shows(
+    ...rows,
+    `⠋ research: ${pages.slice(0, 45)}…  0.0 s  Ctrl-C stops`,
+  );
 
   await screen.resize(60);
-  await screen.shows(...rows, `⠋ research: ${pages.slice(0, 39)}…  0.0 s`);
+  await screen.shows(
+    ...rows,
+    `⠋ research: ${pages.slice(0, 25)}…  0.0 s  Ctrl-C stops`,
+  );
   await screen.resize(100);
-  await screen.shows(...rows, `⠋ research: ${pages}  0.0 s`);
+  await screen.shows(...rows, `⠋ research: ${pages}  0.0 s  Ctrl-C stops`);
   run.complete("Done.");
   await screen.shows(
-    ...[...rows, `✓ research: ${pages}  0.0 s`, "", "Done.", "", ">"],
+    ...[
+      ...rows,
+      `✓ research: ${pages}  0.0 s`,
+      "✓ total  0.0 s",
+      "",
+      "Done.",
+      "",
+      ">",
+    ],
   );
 });
 
@@ -236,7 +266,14 @@ test("a line that is typed survives a resize, and so does what is above it", asy
   await screen.enter("agent-gateway");
   await screen.shows(...banner(service), ">");
   await screen.enter("hello");
-  const rows = [...banner(service), "> hello", "", "Hello!", ""];
+  const rows = [
+    ...banner(service),
+    "> hello",
+    "✓ total  0.0 s",
+    "",
+    "Hello!",
+    "",
+  ];
   await screen.shows(...rows, ">");
   const prompt = "How many rows does a line take, and who tells the terminal?";
   await screen.type(prompt);
@@ -259,5 +296,13 @@ test("a reply of 200 lines scrolls, and none is lost", async () => {
 
   await screen.enter("hello");
 
-  await screen.shows(...banner(service), "> hello", "", ...reply, "", ">");
+  await screen.shows(
+    ...banner(service),
+    "> hello",
+    "✓ total  0.0 s",
+    "",
+    ...reply,
+    "",
+    ">",
+  );
 });

@@ -20,17 +20,29 @@ test("a session: banner, prompt, progress, reply, next prompt (interface 1)", as
   await screen.shows(...banner(service), ">");
 
   await screen.enter("hello");
-  await screen.shows(...banner(service), "> hello", "⠋ waiting  0.0 s");
+  await screen.shows(
+    ...banner(service),
+    "> hello",
+    "⠋ waiting  0.0 s  Ctrl-C stops",
+  );
   run.progress("plan", "started");
-  await screen.shows(...banner(service), "> hello", "⠋ plan: started  0.0 s");
+  await screen.shows(
+    ...banner(service),
+    "> hello",
+    "⠋ plan: started  0.0 s  Ctrl-C stops",
+  );
   run.progress("plan", "two steps");
-  await screen.shows(...banner(service), "> hello", "⠋ plan: two steps  0.0 s");
+  await screen.shows(
+    ...banner(service),
+    "> hello",
+    "⠋ plan: two steps  0.0 s  Ctrl-C stops",
+  );
   run.progress("write", "started");
   await screen.shows(
     ...banner(service),
     "> hello",
     "✓ plan: two steps  0.0 s",
-    "⠋ write: started  0.0 s",
+    "⠋ write: started  0.0 s  Ctrl-C stops",
   );
   run.complete("Hello!\nI am the brain.");
   await screen.shows(
@@ -38,6 +50,7 @@ test("a session: banner, prompt, progress, reply, next prompt (interface 1)", as
     "> hello",
     "✓ plan: two steps  0.0 s",
     "✓ write: started  0.0 s",
+    "✓ total  0.0 s",
     "",
     "Hello!",
     "I am the brain.",
@@ -72,7 +85,7 @@ test("an error is red, says what to do, and the next prompt works (interface 7)"
   assertStringIncludes(await screen.colours(), "\x1b[31mError: Cannot start");
 
   await screen.enter("two");
-  await screen.waitFor(/^> two\n\nBetter\.\n\n>$/m);
+  await screen.waitFor(/^> two\n✓ total .* s\n\nBetter\.\n\n>$/m);
 });
 
 test("Up recalls what was typed before, to be edited and run again", async () => {
@@ -113,12 +126,17 @@ test("Ctrl-C drops a run, and the next prompt works", async () => {
   await screen.shows(...banner(service), ">");
   await screen.enter("think");
   run.progress("plan", "started");
-  await screen.shows(...banner(service), "> think", "⠋ plan: started  0.0 s");
+  await screen.shows(
+    ...banner(service),
+    "> think",
+    "⠋ plan: started  0.0 s  Ctrl-C stops",
+  );
 
   await screen.press("C-c");
   const dropped = [
     "> think",
     "✗ plan: started  0.0 s",
+    "✗ total  0.0 s",
     "Run dropped; it may still go on at the service",
     "",
   ];
@@ -128,7 +146,7 @@ test("Ctrl-C drops a run, and the next prompt works", async () => {
   await screen.enter("hello?");
   await screen.shows(
     ...[...banner(service), ...dropped],
-    ...["> hello?", "", "Here I am.", "", ">"],
+    ...["> hello?", "✓ total  0.0 s", "", "Here I am.", "", ">"],
   );
 });
 
@@ -146,12 +164,21 @@ test("what is typed during a run is not shown, and waits for the prompt", async 
   await screen.enter("two");
   await screen.type("thre");
   first.progress("plan", "done");
-  await screen.shows(...banner(service), "> one", "⠋ plan: done  0.0 s");
+  await screen.shows(
+    ...banner(service),
+    "> one",
+    "⠋ plan: done  0.0 s  Ctrl-C stops",
+  );
   first.complete("1");
-  const one = ["> one", "✓ plan: done  0.0 s", "", "1", ""];
-  await screen.shows(...banner(service), ...one, "> two", "⠋ waiting  0.0 s");
+  const one = ["> one", "✓ plan: done  0.0 s", "✓ total  0.0 s", "", "1", ""];
+  await screen.shows(
+    ...banner(service),
+    ...one,
+    "> two",
+    "⠋ waiting  0.0 s  Ctrl-C stops",
+  );
   second.complete("2");
-  const two = ["> two", "", "2", ""];
+  const two = ["> two", "✓ total  0.0 s", "", "2", ""];
   await screen.shows(...banner(service), ...one, ...two, "> thre");
   await screen.type("e");
   await screen.shows(...banner(service), ...one, ...two, "> three");
@@ -172,9 +199,9 @@ test("several lines that are pasted run one after the other", async () => {
 
   await screen.shows(
     ...banner(service),
-    ...["> one", "", "1", ""],
-    ...["> two", "", "2", ""],
-    ...["> three", "", "3", "", ">"],
+    ...["> one", "✓ total  0.0 s", "", "1", ""],
+    ...["> two", "✓ total  0.0 s", "", "2", ""],
+    ...["> three", "✓ total  0.0 s", "", "3", "", ">"],
   );
   assertEquals(promptsOf(service), ["one", "two", "three"]);
 });
@@ -200,7 +227,7 @@ test("what is pasted into the middle of a line stands there", async () => {
 
   await screen.shows(
     ...[...rows, "a       tab, and enough of text to fill the row!]"],
-    ...["", "I see.", "", ">"],
+    ...["✓ total  0.0 s", "", "I see.", "", ">"],
   );
 });
 
@@ -226,7 +253,7 @@ test("a line that is pasted is drawn once, even if it is higher than the screen"
 
   await screen.type("!");
   await screen.press("Enter");
-  await screen.waitFor(/!\n\nI see.\n\n>$/);
+  await screen.waitFor(/!\n✓ total .* s\n\nI see.\n\n>$/);
   assertEquals(promptsOf(service), [`${start}${words}!`]);
 });
 
@@ -250,7 +277,7 @@ test("Ctrl-Z stops at the prompt, and fg goes on with what was typed", async () 
   await screen.enter("lo");
   await screen.shows(
     ...[...stopped, "[148]$ fg", "agent-gateway"],
-    ...["> hello", "", "Welcome back.", "", ">"],
+    ...["> hello", "✓ total  0.0 s", "", "Welcome back.", "", ">"],
   );
 });
 
@@ -262,23 +289,32 @@ test("Ctrl-Z stops during a run, and fg shows how far it has come", async () => 
   await screen.shows(...banner(service), ">");
   await screen.enter("hello");
   run.progress("plan", "started");
-  await screen.shows(...banner(service), "> hello", "⠋ plan: started  0.0 s");
+  await screen.shows(
+    ...banner(service),
+    "> hello",
+    "⠋ plan: started  0.0 s  Ctrl-C stops",
+  );
 
   await screen.press("C-z");
   const stopped = [
-    ...[...banner(service), "> hello", "⠋ plan: started  0.0 s"],
+    ...[...banner(service), "> hello", "⠋ plan: started  0.0 s  Ctrl-C stops"],
     "[1]+  Stopped                 agent-gateway",
   ];
   await screen.shows(...stopped, "[148]$");
   run.progress("plan", "done");
   await screen.enter("fg");
   await screen.shows(
-    ...[...stopped, "[148]$ fg", "agent-gateway", "⠋ plan: done  0.0 s"],
+    ...[
+      ...stopped,
+      "[148]$ fg",
+      "agent-gateway",
+      "⠋ plan: done  0.0 s  Ctrl-C stops",
+    ],
   );
 
   run.complete("Done.");
   await screen.shows(
     ...[...stopped, "[148]$ fg", "agent-gateway", "✓ plan: done  0.0 s"],
-    ...["", "Done.", "", ">"],
+    ...["✓ total  0.0 s", "", "Done.", "", ">"],
   );
 });

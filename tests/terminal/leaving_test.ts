@@ -69,11 +69,21 @@ test("SIGTERM during a run exits 143, and the terminal is as before", async () =
   await screen.shows(...rows, ">");
   await screen.enter("hello");
   run.progress("plan", "started");
-  await screen.shows(...rows, "> hello", "⠋ plan: started  0.0 s");
+  await screen.shows(
+    ...rows,
+    "> hello",
+    "⠋ plan: started  0.0 s  Ctrl-C stops",
+  );
 
   await screen.kill("SIGTERM");
 
-  await screen.shows(...rows, "> hello", "✗ plan: started  0.0 s", "[143]$");
+  await screen.shows(
+    ...rows,
+    "> hello",
+    "✗ plan: started  0.0 s",
+    "✗ total  0.0 s",
+    "[143]$",
+  );
   await screen.enter("stty -g | cmp - before && echo as before");
   await screen.waitFor(/^as before$/m);
 });

@@ -1,0 +1,329 @@
+/**
+ * Markdown for a terminal: the text of a reply as it is, with styles.
+ *
+ * The block structure follows CommonMark 0.31.2 (https://spec.commonmark.org), one
+ * line at a time. What a later line decides is left out: setext headings and link
+ * reference definitions.
+ *
+ * @module
+ */
+
+import { styleInline } from "./markdown_inline.ts";
+import { BOLD, CYAN, DIM, GREEN, StyledLine, UNDERLINE } from "./style.ts";
+
+/**
+ * How many quotes and list items may contain each other; the markers of more are
+ * text. Limits what is held between lines, and the work for a line of markers.
+ */
+const MAX_DEPTH = 32;
+
+const TAB_WIDTH = 4;
+
+/** From how many columns on indented text is code. */
+const CODE_INDENT = 4;
+
+/**
+ * Styles the Markdown of a text, in linear time.
+ *
+ * @param text Text without escape sequences.
+ * @returns Its lines, with their line ends. Without the SGR sequences, which all
+ * end on their line, they are the text.
+ */
+export function* styleMarkdown(text: string): Generator<string> {
+  const styler = new MarkdownStyler();
+  let start = 0;
+  for (;;) {
+    const end = text.indexOf("\n", start);
+    if (end < 0) break;
+    yield styler.line(text.slice(start, end)) + "\n";
+    start = end + 1;
+  }
+  if (start < text.length) yield styler.line(text.slice(start));
+}
+
+/** A quote, or a list item whose content is indented by `width` columns. */
+type Container =
+  | { readonly kind: "quote" }
+  | { readonly kind: "item"; readonly width: number };
+
+/** How a fenced code block was opened: by so many backticks or tildes. */
+interface Fence {
+  readonly character: string;
+  readonly length: number;
+}
+
+/** What a line holds after the markers of its containers. */
+type Leaf =
+  | { readonly kind: "blank" }
+  | { readonly kind: "text" }
+  | { readonly kind: "code" }
+  | { readonly kind: "break" }
+  | { readonly kind: "heading"; readonly level: number }
+  | { readonly kind: "fence"; readonly fence: Fence };
+
+/** Styles the lines of one text, in their order. */
+class MarkdownStyler {
+  /** The quotes and list items that are open, from the outermost to the innermost. */
+  readonly #containers: Container[] = [];
+  /** The fenced code block that is open in the innermost container. */
+  #fence: Fence | undefined;
+  /** Whether the line before was text of a paragraph. */
+  #isParagraph = false;
+
+  line(source: string): string {
+    const line = new StyledLine(source);
+    const cursor = new Cursor(source);
+    const depth = this.#enter(line, cursor);
+    if (depth < this.#containers.length) this.#fence = undefined;
+    if (this.#fence === undefined) this.#block(line, cursor, depth);
+    else this.#fenced(line, cursor, this.#fence);
+    return line.finish();
+  }
+
+  /** Moves past the markers and indents of the open containers. Returns how many were there. */
+  #enter(line: StyledLine, cursor: Cursor): number {
+    let depth = 0;
+    for (const container of this.#containers) {
+      if (container.kind === "quote") {
+        if (!isQuoteMarker(cursor)) break;
+        takeQuoteMarker(line, cursor);
+      } else if (!cursor.isAtEnd) {
+        if (cursor.indent < container.width) break;
+        cursor.outdent(container.width);
+      }
+      depth++;
+    }
+    return depth;
+  }
+
+  /** A line of a fenced code block, or its end. */
+  #fenced(line: StyledLine, cursor: Cursor, fence: Fence): void {
+    const length = cursor.runOf(fence.character);
+    const isEnd = cursor.indent < CODE_INDENT && length >= fence.length &&
+      isBlank(cursor.source, cursor.position + length);
+    if (isEnd) this.#fence = undefined;
+    line.to(cursor.position, 0);
+    line.to(cursor.source.length, isEnd ? DIM : this.#base | CYAN);
+  }
+
+  /** A line outside of fenced code blocks, which goes on with `depth` containers. */
+  #block(line: StyledLine, cursor: Cursor, depth: number): void {
+    const begun: Container[] = [];
+    while (depth + begun.length < MAX_DEPTH) {
+      const interrupts = this.#isParagraph && begun.length === 0 &&
+        depth === this.#containers.length;
+      const container = takeContainer(line, cursor, interrupts);
+      if (container === undefined) break;
+      begun.push(container);
+    }
+    const continues = this.#isParagraph && begun.length === 0;
+    const leaf = leafAt(cursor, continues);
+    // The text of a paragraph may go on without the markers of its containers.
+    if (!continues || leaf.kind !== "text") {
+      this.#containers.length = depth;
+      this.#containers.push(...begun);
+    }
+    this.#isParagraph = leaf.kind === "text";
+    this.#leaf(line, cursor, leaf);
+  }
+
+  #leaf(line: StyledLine, cursor: Cursor, leaf: Leaf): void {
+    const { source, position } = cursor;
+    const base = this.#base;
+    line.to(position, 0);
+    switch (leaf.kind) {
+      case "blank":
+        return;
+      case "text":
+        return styleInline(line, source, position, base);
+      case "code":
+        return line.to(source.length, base | CYAN);
+      case "break":
+        return line.to(source.length, DIM);
+      case "heading": {
+        const text = position + leaf.level;
+        line.to(text, DIM);
+        const attributes = leaf.level === 1 ? BOLD | UNDERLINE : BOLD;
+        const start = text + cursor.spaceAfter(leaf.level);
+        line.to(start, 0);
+        return styleInline(line, source, start, base | attributes);
+      }
+      case "fence":
+        this.#fence = leaf.fence;
+        return line.to(source.length, DIM);
+    }
+  }
+
+  /** The attributes of all text in the containers that are open. */
+  get #base(): number {
+    return this.#containers.some(({ kind }) => kind === "quote") ? GREEN : 0;
+  }
+}
+
+/** Where the parser is in a line: always before something that is not blank, or at the end. */
+class Cursor {
+  readonly source: string;
+  /** Of the next character, in UTF-16 code units. */
+  position = 0;
+  #column = 0; // of that character
+  #taken = 0; // the column up to which all belongs to containers
+
+  constructor(source: string) {
+    this.source = source;
+    this.#skipSpace();
+  }
+
+  get isAtEnd(): boolean {
+    return this.position === this.source.length;
+  }
+
+  /** The next character; empty at the end. */
+  get next(): string {
+    return this.source.charAt(this.position);
+  }
+
+  /** How many columns of white space come before the next character. */
+  get indent(): number {
+    return this.#column - this.#taken;
+  }
+
+  /** Hands columns of white space to a container. */
+  outdent(columns: number): void {
+    this.#taken += columns;
+  }
+
+  /** Moves past a marker and the white space after it. */
+  take(length: number): void {
+    this.position += length;
+    this.#column += length;
+    this.#taken = this.#column;
+    this.#skipSpace();
+  }
+
+  /** How often a character comes next. */
+  runOf(character: string): number {
+    let end = this.position;
+    while (this.source.charAt(end) === character) end++;
+    return end - this.position;
+  }
+
+  /** How much white space comes after so many characters. */
+  spaceAfter(length: number): number {
+    const start = this.position + length;
+    let end = start;
+    while (isSpace(this.source.charAt(end))) end++;
+    return end - start;
+  }
+
+  #skipSpace(): void {
+    while (isSpace(this.next)) {
+      this.#column += this.next === "\t"
+        ? TAB_WIDTH - this.#column % TAB_WIDTH
+        : 1;
+      this.position++;
+    }
+  }
+}
+
+function isSpace(character: string): boolean {
+  return character === " " || character === "\t";
+}
+
+function isBlank(text: string, start: number): boolean {
+  let end = start;
+  while (isSpace(text.charAt(end))) end++;
+  return end === text.length;
+}
+
+function isQuoteMarker(cursor: Cursor): boolean {
+  return cursor.indent < CODE_INDENT && cursor.next === ">";
+}
+
+function takeQuoteMarker(line: StyledLine, cursor: Cursor): void {
+  line.to(cursor.position, 0);
+  line.to(cursor.position + 1, GREEN | DIM);
+  cursor.take(1);
+  if (cursor.indent > 0) cursor.outdent(1);
+}
+
+/** Moves past the marker of a container that begins here, if one does. */
+function takeContainer(
+  line: StyledLine,
+  cursor: Cursor,
+  interruptsParagraph: boolean,
+): Container | undefined {
+  if (isQuoteMarker(cursor)) {
+    takeQuoteMarker(line, cursor);
+    return { kind: "quote" };
+  }
+  const { indent, position, source } = cursor;
+  if (indent >= CODE_INDENT || isThematicBreak(source, position)) return;
+  const length = listMarkerLength(source, position, interruptsParagraph);
+  if (length === 0) return;
+  line.to(position, 0);
+  line.to(position + length, BOLD);
+  cursor.take(length);
+  // White space beyond one column belongs to code, or to nothing.
+  const padding = cursor.isAtEnd || cursor.indent > CODE_INDENT
+    ? 1
+    : cursor.indent;
+  cursor.outdent(padding);
+  return { kind: "item", width: indent + length + padding };
+}
+
+/** The length of a list marker; 0 if there is none. */
+function listMarkerLength(
+  source: string,
+  start: number,
+  interruptsParagraph: boolean,
+): number {
+  // Nine digits at most, and white space or the end after it.
+  const [marker = "", number] = /^(?:[-+*]|(\d{1,9})[.)])(?![^ \t])/.exec(
+    source.slice(start, start + 11),
+  ) ??
+    [];
+  // Most lines that begin with another number, or a lone sign, go on with text.
+  const isText = interruptsParagraph &&
+    ((number !== undefined && Number(number) !== 1) ||
+      isBlank(source, start + marker.length));
+  return isText ? 0 : marker.length;
+}
+
+/** Three or more of `*`, `-` or `_`, and nothing else but white space. */
+function isThematicBreak(source: string, start: number): boolean {
+  const character = source.charAt(start);
+  if (character !== "*" && character !== "-" && character !== "_") return false;
+  let count = 0;
+  for (let end = start; end < source.length; end++) {
+    const next = source.charAt(end);
+    if (next === character) count++;
+    else if (!isSpace(next)) return false;
+  }
+  return count >= 3;
+}
+
+/** What comes after the containers, where `continues` tells that a paragraph may go on. */
+function leafAt(cursor: Cursor, continues: boolean): Leaf {
+  const { source, position } = cursor;
+  if (cursor.isAtEnd) return { kind: "blank" };
+  if (cursor.indent >= CODE_INDENT) {
+    return { kind: continues ? "text" : "code" };
+  }
+  if (isThematicBreak(source, position)) return { kind: "break" };
+  const level = cursor.runOf("#");
+  if (level >= 1 && level <= 6) {
+    const isHeading = position + level === source.length ||
+      cursor.spaceAfter(level) > 0;
+    return isHeading ? { kind: "heading", level } : { kind: "text" };
+  }
+  const character = cursor.next;
+  const length = character === "`" || character === "~"
+    ? cursor.runOf(character)
+    : 0;
+  // With backticks after it, a run of them begins a code span.
+  const isFence = length >= 3 &&
+    (character === "~" || source.indexOf("`", position + length) < 0);
+  return isFence
+    ? { kind: "fence", fence: { character, length } }
+    : { kind: "text" };
+}

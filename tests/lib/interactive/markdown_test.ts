@@ -1,0 +1,277 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { styleMarkdown } from "../../../lib/interactive/markdown.ts";
+
+/** The sequences that may be added: a reset, and what is on from there. */
+const SGR = RegExp("\x1b\\[0(?:;(?:[1-4]|32|36))*m", "g");
+
+/** The attributes by the letters that stand for them here. */
+const LETTERS: Readonly<Record<string, string>> = {
+  "1": "b", // bold
+  "2": "d", // dim: what marks up
+  "3": "i", // italic
+  "4": "u", // underlined
+  "32": "g", // green
+  "36": "c", // cyan
+};
+
+/** A styled text, where `{bu:...}` stands for text that is bold and underlined. */
+function show(markdown: string): string {
+  const parts = RegExp("\x1b\\[0;([\\d;]+)m([^\x1b]*)", "g");
+  return Array.from(styleMarkdown(markdown)).join("")
+    .replace(parts, (_, parameters: string, text: string) => {
+      const letters = parameters.split(";").map((code) => LETTERS[code]);
+      return `{${letters.join("")}:${text}}`;
+    })
+    .replaceAll("\x1b[0m", "");
+}
+
+/** How each text is shown, by what it is about. */
+const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
+  {
+    "headings": [
+      ["# One", "{d:#} {bu:One}"],
+      ["## Two *b*", "{d:##} {b:Two }{d:*}{bi:b}{d:*}"],
+      ["   ###### Six", "   {d:######} {b:Six}"],
+      ["#", "{d:#}"],
+      ["#hashtag", "#hashtag"],
+      ["####### seven", "####### seven"],
+      ["text\n# One", "text\n{d:#} {bu:One}"],
+    ],
+    "emphasis": [
+      ["*a* _b_", "{d:*}{i:a}{d:*} {d:_}{i:b}{d:_}"],
+      ["**a** __b__", "{d:**}{b:a}{d:**} {d:__}{b:b}{d:__}"],
+      ["***a***", "{d:***}{bi:a}{d:***}"],
+      ["**a *b* c**", "{d:**}{b:a }{d:*}{bi:b}{d:*}{b: c}{d:**}"],
+      ["*a **b***", "{d:*}{i:a }{d:**}{bi:b}{d:***}"],
+      ["a*b*c snake_case_name", "a{d:*}{i:b}{d:*}c snake_case_name"],
+      ["**a*", "*{d:*}{i:a}{d:*}"],
+      ["*a", "*a"],
+      ["2 * 3 * 4", "2 * 3 * 4"],
+      ["\\*a\\*", "\\*a\\*"],
+      ["*a\nb*", "*a\nb*"],
+      ["“*a*”", "“{d:*}{i:a}{d:*}”"],
+      ["*日本*", "{d:*}{i:日本}{d:*}"],
+      ["*👩‍💻*", "{d:*}{i:👩‍💻}{d:*}"],
+    ],
+    "code spans": [
+      ["`a *b*`", "{d:`}{c:a *b*}{d:`}"],
+      ["`` a ` b ``", "{d:``}{c: a ` b }{d:``}"],
+      ["`a\\` b`", "{d:`}{c:a\\}{d:`} b`"],
+      ["\\`a`", "\\`a`"],
+      ["*a `b* c`", "*a {d:`}{c:b* c}{d:`}"],
+      ["`a ``b`` c", "`a {d:``}{c:b}{d:``} c"],
+      ["``a ` b", "``a ` b"],
+      ["`(]é``.``[*`` b``", "`(]é{d:``}{c:.}{d:``}[*{d:``}{c: b}{d:``}"],
+    ],
+    "links": [
+      ["[a](b)", "{d:[}{u:a}{d:](b)}"],
+      ["[a *b*](c)", "{d:[}{u:a }{d:*}{iu:b}{d:*](c)}"],
+      [
+        '[a](b "c") [d](<e f>)',
+        '{d:[}{u:a}{d:](b "c")} {d:[}{u:d}{d:](<e f>)}',
+      ],
+      ["[a](b_(c)_d)", "{d:[}{u:a}{d:](b_(c)_d)}"],
+      ["![a](b)", "{d:![}{u:a}{d:](b)}"],
+      ["[![a](b)](c)", "{d:[![}{u:a}{d:](b)](c)}"],
+      ["[a [b](c) d](e)", "[a {d:[}{u:b}{d:](c)} d](e)"],
+      ["*a [b* c](d)", "*a {d:[}{u:b* c}{d:](d)}"],
+      ["[a] (b) [c](d e) [f](g", "[a] (b) [c](d e) [f](g"],
+      ["[ ] task", "[ ] task"],
+      ["<https://a.example/*b*>", "{u:<https://a.example/*b*>}"],
+      ["a < b > c <d>", "a < b > c <d>"],
+    ],
+    "URLs": [
+      ["https://a.example/b_c_d, e", "{u:https://a.example/b_c_d}, e"],
+      ["(http://a.example/b_(c)).", "({u:http://a.example/b_(c)})."],
+      ["**https://a.example**", "{d:**}{bu:https://a.example}{d:**}"],
+      ["[https://a](https://a)", "{d:[}{u:https://a}{d:](https://a)}"],
+      ["xhttps://a https:// http", "xhttps://a https:// http"],
+    ],
+    "fenced code": [
+      [
+        "```js\n*a*\n\n```\n*b*",
+        "{d:```js}\n{c:*a*}\n\n{d:```}\n{d:*}{i:b}{d:*}",
+      ],
+      ["~~~\n```\n~~~~", "{d:~~~}\n{c:```}\n{d:~~~~}"],
+      ["````\n```\n````", "{d:````}\n{c:```}\n{d:````}"],
+      ["```\n``` a", "{d:```}\n{c:``` a}"],
+      ["``` a ```", "{d:```}{c: a }{d:```}"],
+      ["text\n```\na", "text\n{d:```}\n{c:a}"],
+      [
+        "- ```\n  a\n  ```\n*b*",
+        "{b:-} {d:```}\n  {c:a}\n  {d:```}\n{d:*}{i:b}{d:*}",
+      ],
+      ["- ```\n  a\n*b*", "{b:-} {d:```}\n  {c:a}\n{d:*}{i:b}{d:*}"],
+      ["> ```\n> a\nb", "{dg:>} {d:```}\n{dg:>} {gc:a}\nb"],
+    ],
+    "indented code": [
+      ["    *a*\n\n\t*b*", "    {c:*a*}\n\n\t{c:*b*}"],
+      ["a\n    *b*", "a\n    {d:*}{i:b}{d:*}"],
+      ["- a\n\n      b\n\n  c", "{b:-} a\n\n      {c:b}\n\n  c"],
+      ["- a\n\n    *b*", "{b:-} a\n\n    {d:*}{i:b}{d:*}"],
+      ["-\ta\n\n\t*b*\n\n\t\tc", "{b:-}\ta\n\n\t{d:*}{i:b}{d:*}\n\n\t\t{c:c}"],
+    ],
+    "lists": [
+      ["- a\n+ b\n* c", "{b:-} a\n{b:+} b\n{b:*} c"],
+      ["1. a\n2) b", "{b:1.} a\n{b:2)} b"],
+      ["- a\n  1. b\n     - c", "{b:-} a\n  {b:1.} b\n     {b:-} c"],
+      ["- 1. a", "{b:-} {b:1.} a"],
+      ["-a 1.a", "-a 1.a"],
+      ["1234567890. a", "1234567890. a"],
+      ["in\n1984. A year\n-\nx", "in\n1984. A year\n-\nx"],
+      ["in\n1. a", "in\n{b:1.} a"],
+      ["-", "{b:-}"],
+    ],
+    "quotes": [
+      ["> a *b*", "{dg:>} {g:a }{dg:*}{ig:b}{dg:*}"],
+      [">> a\n> b", "{dg:>>} {g:a}\n{dg:>} {g:b}"],
+      ["> a\nb\n\nc", "{dg:>} {g:a}\n{g:b}\n\nc"],
+      ["> - a", "{dg:>} {b:-} {g:a}"],
+      ["- > a\n\nb", "{b:-} {dg:>} {g:a}\n\nb"],
+      ["> a\n# b", "{dg:>} {g:a}\n{d:#} {bu:b}"],
+    ],
+    "thematic breaks": [
+      ["---\n* * *\n___", "{d:---}\n{d:* * *}\n{d:___}"],
+      ["a\n---", "a\n{d:---}"],
+      ["--\n-*-", "--\n-*-"],
+    ],
+    "nothing else": [
+      ["a | b\n<b>c</b> &amp;", "a | b\n<b>c</b> &amp;"],
+      ["", ""],
+      ["\n\n", "\n\n"],
+      [" \t\n", " \t\n"],
+    ],
+  };
+
+for (const [topic, examples] of Object.entries(STYLES)) {
+  Deno.test(`styleMarkdown() styles ${topic}`, () => {
+    for (const [markdown, shown] of examples) {
+      assertEquals(show(markdown), shown, JSON.stringify(markdown));
+    }
+  });
+}
+
+/** What has a meaning in Markdown, and what has one next to it. */
+const PIECES = [
+  ...["*", "**", "_", "__", "`", "``", "```", "~~~", "[", "![", "](", ")", "]"],
+  ...["<", ">", "https://", "(", '"', "'", "\\", "#", "# ", "> ", "- ", "1. "],
+  ...["---", "\n", "\n\n", " ", "    ", "\t", "a", "b.", "é", "日本", "👩‍💻"],
+  ...["\ud83d", "\u00a0", "\u2028", "{", "0m", "[0m", "|", "&amp;"],
+];
+
+const markdown = fc.array(
+  fc.oneof(
+    { weight: 9, arbitrary: fc.constantFrom(...PIECES) },
+    fc.string({ unit: "grapheme" }),
+    fc.string({ unit: "binary" }).map((text) => text.replaceAll("\x1b", "")),
+  ),
+  { maxLength: 60 },
+).map((pieces) => pieces.join(""));
+
+Deno.test("styleMarkdown() adds SGR sequences alone, and none is on at the end of a line", () => {
+  fc.assert(
+    fc.property(markdown, (text) => {
+      let stripped = "";
+      for (const line of styleMarkdown(text)) {
+        const plain = line.replace(SGR, "");
+        const last = line.match(SGR)?.at(-1) ?? "\x1b[0m";
+        assertEquals([plain.includes("\x1b"), last], [false, "\x1b[0m"]);
+        stripped += plain;
+      }
+      assertEquals(stripped, text);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+Deno.test("styleMarkdown() yields a line at a time, so that a long text needs no second copy", () => {
+  const lines = styleMarkdown("*a*\nb\n\nc");
+  assertEquals(
+    Array.from(lines, (line) => line.replace(SGR, "")),
+    ["*a*\n", "b\n", "\n", "c"],
+  );
+});
+
+/** What would take more than linear time in a parser that looks back or ahead. */
+const HOSTILE: Readonly<Record<string, string>> = {
+  "stars": "*",
+  "stars in words": "a*",
+  "openers": "*a ",
+  "closers": "a* ",
+  "openers of two kinds": "_a *b ",
+  "pairs that cross": "*_a*_",
+  "pairs by the rule of three": "a**b*",
+  "backticks": "`",
+  "spaced backticks": "` ",
+  "brackets": "[",
+  "brackets in pairs": "[]",
+  "closing brackets": "]",
+  "links without an end": "[a](",
+  "links with a title without an end": '[a](b "',
+  "pointed links without an end": "[a](<b",
+  "images": "![a](b)",
+  "pointed brackets": "<a:",
+  "URLs": "https://a.b,",
+  "URLs without a host": "https://",
+  "parentheses of URLs": "https://a(",
+  "backslashes": "\\",
+  "quote markers": ">",
+  "spaced quote markers": "> ",
+  "list markers": "- ",
+  "list markers of two kinds": "- * ",
+  "numbers": "1. ",
+  "hashes": "#",
+  "tildes": "~",
+  "spaces": " ",
+  "tabs": "\t",
+};
+
+/** Runs of backticks of which no two have the same length. */
+const RISING_BACKTICKS = Array.from(
+  { length: 170 },
+  (_, index) => "`".repeat(index + 1),
+).join(" ");
+
+/** The longest line whose inline Markdown is styled. */
+const LONG = 16 * 1024;
+
+/** Repeats a text up to a length. */
+function fill(text: string, length: number): string {
+  return text.repeat(Math.max(Math.floor(length / text.length), 1));
+}
+
+/** The lines that hostile text is made into. */
+const SHAPES: Readonly<Record<string, (text: string) => string>> = {
+  "on one line": (text) => fill(text, 1_000_000),
+  "on long lines": (text) => fill(`${fill(text, LONG)}\n`, 16 * LONG),
+  "on lines of their own": (text) => fill(`${text}\n`, 16 * LONG),
+  "on lines in deep containers": (text) =>
+    `${"> - ".repeat(30)}a\n${fill(`${"> ".repeat(60)}${text}\n`, 16 * LONG)}`,
+};
+
+for (const [shape, repeat] of Object.entries(SHAPES)) {
+  Deno.test(`styleMarkdown() takes linear time for hostile text ${shape}`, () => {
+    for (const text of [...Object.values(HOSTILE), RISING_BACKTICKS]) {
+      const long = repeat(text);
+      let length = 0;
+      for (const line of styleMarkdown(long)) {
+        length += line.replace(SGR, "").length;
+      }
+      assertEquals(length, long.length);
+    }
+  });
+}
+
+Deno.test("styleMarkdown() styles the inline Markdown of a line of up to 16,384 characters", () => {
+  const longest = `*a* ${"b".repeat(LONG - 4)}`;
+  assertEquals(show(longest).startsWith("{d:*}{i:a}{d:*} b"), true);
+  assertEquals(show(`${longest}b`), `${longest}b`);
+});
+
+Deno.test("styleMarkdown() tells 32 containers apart, and takes further markers for text", () => {
+  assertEquals(
+    show(">".repeat(33)),
+    `{dg:${">".repeat(32)}}{g:>}`,
+  );
+});
