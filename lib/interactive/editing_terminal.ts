@@ -22,7 +22,7 @@ import { PromptView, sentPrompt } from "./prompt_view.ts";
 import { writeReply } from "./reply.ts";
 import { StatusLine } from "./status_line.ts";
 import { COLOURED, PLAIN, type Style } from "./style.ts";
-import { type Input, type Terminal, type TerminalOptions } from "./terminal.ts";
+import type { Input, Terminal, TerminalOptions } from "./terminal.ts";
 
 const KEYS =
   "Alt-Enter starts a line, Ctrl-R searches, Ctrl-C stops, Ctrl-D or exit leaves";
@@ -49,8 +49,10 @@ const PASTE_AS_TYPED = "\x1b[?2004l";
 export interface EditingTerminalOptions extends
   Pick<
     TerminalOptions,
-    "stdin" | "stdout" | "stderr" | "stdoutIsTerminal" | "quiet"
+    "stdout" | "stderr" | "stdoutIsTerminal" | "quiet"
   > {
+  /** Begins to read what is typed. */
+  readonly stdin: () => AsyncIterable<Uint8Array>;
   readonly colour: boolean;
   /** The size of the terminal at this moment. */
   readonly size: () => Size;
@@ -245,7 +247,7 @@ export class EditingTerminal implements Terminal {
   }
 
   async #read(): Promise<void> {
-    for await (const bytes of this.#options.stdin) {
+    for await (const bytes of this.#options.stdin()) {
       this.#take(bytes);
       while (this.#waiting.length >= MAX_WAITING) {
         this.#hasRoom = Promise.withResolvers();

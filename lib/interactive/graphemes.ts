@@ -98,7 +98,7 @@ export function boundaryFrom(text: string, offset: number): number {
 }
 
 const EMOJI_STYLE = /\ufe0f/;
-const JOINED_EMOJI = /\p{Extended_Pictographic}.*[\u200d\u{1f3fb}-\u{1f3ff}]/u;
+const JOINED_EMOJI = /\p{Extended_Pictographic}.*\u200d|[\u{1f3fb}-\u{1f3ff}]/u;
 const FLAG = /^\p{Regional_Indicator}{2}/u;
 const HANGUL = /^[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]/;
 

@@ -24,13 +24,16 @@ export async function openTerminal(
   const isDumb = Deno.env.get("TERM") === "dumb";
   const common = {
     ...options,
-    stdin: readChunks(Deno.stdin),
     stdout: sink(Deno.stdout),
     stdoutIsTerminal: Deno.stdout.isTerminal(),
     colour: !isDumb && (Deno.env.get("NO_COLOR") ?? "") === "",
   };
   if (!isTerminal || isDumb || isAutomated()) {
-    return new PlainTerminal({ ...common, promptSign: isTerminal });
+    return new PlainTerminal({
+      ...common,
+      stdin: readChunks(Deno.stdin),
+      promptSign: isTerminal,
+    });
   }
   const [{ EditingTerminal }, { enterKeyMode }] = await Promise.all([
     import("./editing_terminal.ts"),
@@ -38,6 +41,7 @@ export async function openTerminal(
   ]);
   return new EditingTerminal({
     ...common,
+    stdin: () => readChunks(Deno.stdin),
     size: consoleSize,
     keyMode: enterKeyMode,
   });
