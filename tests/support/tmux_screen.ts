@@ -4,7 +4,7 @@ import { commandLine } from "./client_process.ts";
 import { TEST_KEY } from "./service/service.ts";
 
 /** How long a screen may take to show what is waited for, in milliseconds. */
-const PATIENCE = 6_000;
+const PATIENCE = 30_000;
 
 const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g;
 const DURATION = /\b\d+(\.\d)? s(?=$| +Ctrl-C stops$)/gm;

@@ -150,7 +150,7 @@ test("Ctrl-C drops a run, and the next prompt works", async () => {
   );
 });
 
-test("what is typed during a run is not shown, and waits for the prompt", async () => {
+test("what is typed during a run is shown below it, and waits for its turn", async () => {
   const first = new GatedStream();
   const second = new GatedStream();
   await using service = serveStreams(first.behaviour, second.behaviour);
@@ -168,6 +168,8 @@ test("what is typed during a run is not shown, and waits for the prompt", async 
     ...banner(service),
     "> one",
     "⠋ plan: done  0.0 s  Ctrl-C stops",
+    "> two",
+    "> thre",
   );
   first.complete("1");
   const one = ["> one", "✓ plan: done  0.0 s", "✓ total  0.0 s", "", "1", ""];
@@ -176,6 +178,7 @@ test("what is typed during a run is not shown, and waits for the prompt", async 
     ...one,
     "> two",
     "⠋ waiting  0.0 s  Ctrl-C stops",
+    "> thre",
   );
   second.complete("2");
   const two = ["> two", "✓ total  0.0 s", "", "2", ""];
@@ -411,6 +414,28 @@ test("Ctrl-Z stops at the prompt, and fg goes on with what was typed", async () 
     ...[...stopped, "[147]$ fg", "agent-gateway"],
     ...["> hello", "✓ total  0.0 s", "", "Welcome back.", "", ">"],
   );
+});
+
+test("Ctrl-Z in the middle of a prompt leaves the cursor below it", async () => {
+  await using service = serveStreams();
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway -q");
+  await screen.shows("[0]$ agent-gateway -q", "", ">");
+  await screen.paste("one\ntwo\nthree");
+  await screen.press("Up", "Up", "End");
+  const rows = ["[0]$ agent-gateway -q", "", "> one", "  two", "  three"];
+  await screen.shows(...rows);
+  rows.push("");
+
+  await screen.press("C-z");
+  const stopped = "[1]+  Stopped                 agent-gateway -q";
+  await screen.shows(...rows, stopped, "[147]$");
+  await screen.enter("fg");
+
+  const again = [...rows, stopped, "[147]$ fg", "agent-gateway -q"];
+  await screen.shows(...again, "> one", "  two", "  three");
+  await screen.type("!");
+  await screen.shows(...again, "> one!", "  two", "  three");
 });
 
 test("Ctrl-Z stops during a run, and fg shows how far it has come", async () => {

@@ -1,9 +1,15 @@
+import { assertStringIncludes } from "@std/assert";
 import { settings } from "../support/client_process.ts";
 import { Screen, test } from "../support/tmux_screen.ts";
-import { hang, json } from "../support/service/behaviours.ts";
+import { events, hang, json } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
-import { banner, serveStreams } from "../support/scripted_service.ts";
+import { complete } from "../support/service/stream_events.ts";
+import {
+  addStream,
+  banner,
+  serveStreams,
+} from "../support/scripted_service.ts";
 
 interface End {
   readonly name: string;
@@ -82,6 +88,7 @@ test("SIGTERM during a run exits 143, and the terminal is as before", async () =
     "> hello",
     "✗ plan: started  0.0 s",
     "✗ total  0.0 s",
+    "agent-gateway --thread thread-1",
     "[143]$",
   );
   await screen.enter("stty -g | cmp - before && echo as before");
@@ -117,6 +124,42 @@ test("Ctrl-C while the thread is created exits 130", async () => {
   await screen.press("C-c");
 
   await screen.shows(...banner(service).slice(0, 3), "[130]$");
+});
+
+for (const columns of [40, 80]) {
+  test(`on ${columns} columns, a dim line tells at the end how to go on`, async () => {
+    await using service = serveStreams(events([complete("Hello!")]));
+    await using screen = await Screen.open({ columns, env: settings(service) });
+    await screen.enter("agent-gateway");
+    await screen.waitFor(/^>$/m);
+    await screen.enter("hello");
+    await screen.waitFor(/^Hello!\n\n>$/m);
+
+    await screen.press("C-d");
+
+    await screen.waitFor(/^>\nagent-gateway --thread thread-1\n\[0\]\$$/m);
+    assertStringIncludes(
+      (await screen.colours()).replaceAll("\n", ""),
+      "\x1b[2magent-gateway --thread thread-1",
+    );
+  });
+}
+
+test("the thread to go on with is one word for the shell, whatever the service calls it", async () => {
+  await using service = ReferenceService.start();
+  service.misbehave("create thread", json({ thread_id: "-a'; touch b #" }));
+  addStream(service, events([complete("Hello!")]));
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.waitFor(/^>$/m);
+  await screen.enter("hello");
+  await screen.waitFor(/^Hello!\n\n>$/m);
+
+  await screen.press("C-d");
+
+  await screen.waitFor(
+    `agent-gateway --thread='-a'\\''; touch b #'\n[0]$`,
+  );
 });
 
 test("Ctrl-D exits 1 when the last run failed", async () => {
