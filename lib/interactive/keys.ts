@@ -42,7 +42,6 @@ const FINALS: Readonly<Record<string, string>> = {
   D: "left",
   F: "end",
   H: "home",
-  M: "enter",
 };
 
 /** First parameters of CSI sequences that end in `~` (DEC, rxvt). */
@@ -137,7 +136,8 @@ export class KeyParser {
     const ss3 = matchAt(SS3, text, at);
     if (ss3 !== null) {
       const [sequence, parameters = "", final = ""] = ss3;
-      const name = FINALS[final];
+      // The Enter key of a number pad
+      const name = final === "M" ? "enter" : FINALS[final];
       if (name !== undefined) {
         keys.push(press(withModifiers(parameters, name)));
       }
@@ -212,6 +212,8 @@ function controlName(code: number): string {
 }
 
 function csiName(parameters: string, final: string): string | undefined {
+  // Reports, of the mouse for one
+  if (/^[<-?]/.test(parameters)) return undefined;
   const [first = "", second = "", third = ""] = parameters.split(";");
   if (final === "~") {
     // xterm's modifyOtherKeys: 27 ; modifiers ; character

@@ -48,8 +48,8 @@ export class Emulator {
     let { column } = this.cursor;
     this.#terminal.resize(columns, rows);
     const { active } = this.#terminal.buffer;
-    let row = start.line;
-    start.dispose();
+    let row = start?.line ?? 0;
+    start?.dispose();
     while (active.getLine(row + 1)?.isWrapped) {
       const last = active.getLine(row)?.getCell(columns - 1);
       const isFree = last?.getChars() === "" && last.getWidth() === 1;
