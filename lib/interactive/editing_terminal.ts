@@ -87,7 +87,9 @@ export class EditingTerminal implements Terminal {
   #asked: PromiseWithResolvers<Input> | undefined;
   #failure: unknown;
   #onInterrupt: (() => void) | undefined;
-  /** Whether nothing more is read. */
+  /** Whether standard input has ended. */
+  #isClosed = false;
+  /** Whether it has, or Ctrl-D says so. */
   #hasEnded = false;
   /** Whether another program has the terminal. */
   #isSuspended = false;
@@ -198,6 +200,7 @@ export class EditingTerminal implements Terminal {
     if (this.#onInterrupt !== undefined) {
       this.#editor = clearPrompt(this.#editor);
       this.#waiting.length = 0;
+      this.#hasEnded = this.#isClosed;
       this.#hasRoom.resolve();
       this.#droppedAt = this.#now();
       this.#onInterrupt();
@@ -255,11 +258,13 @@ export class EditingTerminal implements Terminal {
       }
     }
     this.#takeGathered();
-    this.#hasInput({ kind: "end" });
+    this.#isClosed = true;
+    this.#end();
   }
 
   #fail(error: unknown): void {
     this.#failure = error;
+    this.#isClosed = true;
     this.#hasEnded = true;
     this.#asked?.reject(error);
     this.#asked = undefined;
@@ -316,7 +321,7 @@ export class EditingTerminal implements Terminal {
       return;
     }
     if (request === "end") {
-      this.#hasInput({ kind: "end" });
+      this.#end();
       return;
     }
     const { isTooLong } = this.#editor;
@@ -327,6 +332,12 @@ export class EditingTerminal implements Terminal {
         ? { kind: "too long" }
         : { kind: "prompt", text },
     );
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#hasInput({ kind: "end" });
   }
 
   /** Hands input to the one who asks for it, or keeps it until then. */

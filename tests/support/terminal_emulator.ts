@@ -86,7 +86,7 @@ export class Emulator {
   /** The text of a row, without spaces at its end. */
   text(row: number): string {
     return this.#terminal.buffer.active.getLine(row)
-      ?.translateToString(true) ?? "";
+      ?.translateToString(true).trimEnd() ?? "";
   }
 
   /** The text of all rows, without empty ones at the end. */
