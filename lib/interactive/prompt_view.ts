@@ -168,23 +168,25 @@ export function sentPrompt(
 ): string {
   const indent = " ".repeat(indentOf(columns));
   const sign = indent === "" ? "" : style.bold(PROMPT_SIGN);
-  if (IS_PLAIN.test(text)) {
-    return `${sign}${text.replaceAll("\n", `\n${indent}`)}\n`;
-  }
-  const rows = new PromptRows();
-  rows.update(text, columns, 0);
-  const parts = [sign];
-  for (let row = 0;; row++) {
-    const start = rows.start(row);
-    if (start === undefined) break;
-    if (row > 0 && text[start - 1] === "\n") parts.push(`\n${indent}`);
-    for (const cell of rows.cells(row)) parts.push(cell.text);
-  }
-  return `${parts.join("")}\n`;
+  const lines = text.split("\n").map((line) =>
+    IS_SPECIAL.test(line) ? drawnLine(line, columns) : line
+  );
+  return `${sign}${lines.join(`\n${indent}`)}\n`;
 }
 
-/** Text that is drawn as it is. */
-const IS_PLAIN = /^[ -~\n]*$/;
+/** What may not be drawn as it is. */
+const IS_SPECIAL = /[\p{Cc}\p{Cf}\p{M}\p{Emoji_Modifier}]/u;
+
+/** A line of a prompt as its cells show it. */
+function drawnLine(line: string, columns: number): string {
+  const rows = new PromptRows();
+  rows.update(line, columns, 0);
+  const parts: string[] = [];
+  for (let row = 0; rows.start(row) !== undefined; row++) {
+    for (const cell of rows.cells(row)) parts.push(cell.text);
+  }
+  return parts.join("");
+}
 
 const SIGN = cellsOfLine(PROMPT_SIGN, PROMPT_SIGN.length);
 const INDENT = cellsOfLine(" ".repeat(PROMPT_SIGN.length), PROMPT_SIGN.length);
