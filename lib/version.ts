@@ -2,3 +2,8 @@ import config from "../deno.json" with { type: "json" };
 
 /** The program's version, as it stands in `deno.json`. */
 export const VERSION: string = config.version;
+
+/** Returns what `--version` prints: the versions of the program and of Deno, and the target. */
+export function versionLine(): string {
+  return `agent-gateway ${VERSION} (deno ${Deno.version.deno}, ${Deno.build.target})\n`;
+}

@@ -10,21 +10,19 @@ import { readText } from "./answer_text.ts";
 import { readBody } from "./response_body.ts";
 import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
 import {
-  connectionFailure,
+  connectionError,
   isRefused,
-  isUnreachable,
-  localAdvice,
+  tlsSetupError,
 } from "./connection_failure.ts";
 import { Deadline, pause } from "./deadline.ts";
-import { redactKey } from "./key_redaction.ts";
 import {
-  ConnectionError,
+  type ConnectionError,
   type Operation,
   OverloadedError,
   ServiceError,
   UNKNOWN_OUTCOME,
 } from "./service_error.ts";
-import { statusError } from "./status_error.ts";
+import { notJsonError, statusError } from "./status_error.ts";
 import { VERSION } from "../version.ts";
 
 /** One remote call, for a log: nothing in it is secret. */
@@ -104,7 +102,8 @@ export class ServiceClient {
     const { operation } = request;
     return this.#retrying(request, async ({ signal }) => {
       const response = await this.#fetch(request, signal);
-      return await readJson(response, { operation, signal });
+      const apiKey = this.#apiKey;
+      return await readJson(response, { operation, signal, apiKey });
     });
   }
 
@@ -135,17 +134,11 @@ export class ServiceClient {
 
   /** The error for a connection that could not be made or broke. */
   connectionError(operation: Operation, cause: unknown): ConnectionError {
-    const { origin } = new URL(this.#baseUrl);
-    const reason = redactKey(connectionFailure(cause), this.#apiKey);
-    const unreachable = isUnreachable(cause);
-    const failure = unreachable
-      ? `${origin} cannot be reached (${reason})`
-      : `the connection to ${origin} broke (${reason})`;
-    const checks = localAdvice(cause);
-    const advice = unreachable && operation !== "stream run"
-      ? checks ?? "check that the service runs, and the base URL"
-      : [checks, UNKNOWN_OUTCOME[operation]].filter(Boolean).join("; ");
-    return new ConnectionError(`${failure}; ${advice}`, { operation, cause });
+    return connectionError(cause, {
+      operation,
+      baseUrl: this.#baseUrl,
+      apiKey: this.#apiKey,
+    });
   }
 
   async #retrying<T>(
@@ -197,11 +190,7 @@ export class ServiceClient {
       this.#unpooled ??= Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
       return this.#unpooled;
     } catch (cause) {
-      const reason = connectionFailure(cause);
-      throw new ServiceError(
-        `TLS cannot be set up (${reason}); check DENO_CERT and DENO_TLS_CA_STORE`,
-        { operation, cause },
-      );
+      throw tlsSetupError(cause, operation);
     }
   }
 
@@ -245,7 +234,9 @@ export class ServiceClient {
 
 async function readJson(
   response: Response,
-  { operation, signal }: Pick<ServiceRequest, "operation" | "signal">,
+  { operation, signal, apiKey }:
+    & Pick<ServiceRequest, "operation" | "signal">
+    & Pick<ServiceClientOptions, "apiKey">,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { status } = response;
   const chunks = readBody(response, signal);
@@ -258,10 +249,7 @@ async function readJson(
   }
   const value = parseJson(text);
   if (!isJsonObject(value)) {
-    throw new ServiceError(
-      `the answer (status ${status}) is not a JSON object; check the base URL`,
-      { operation, status },
-    );
+    throw notJsonError(response, text, { operation, apiKey });
   }
   return value;
 }

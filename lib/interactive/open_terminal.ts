@@ -1,10 +1,14 @@
-import { readChunks, sink } from "../standard_streams.ts";
+import { environmentVariable } from "../environment_variable.ts";
+import { type ByteSink, readStandardInput } from "../standard_streams.ts";
+import { mayUseColour } from "./colour.ts";
 import { PlainTerminal } from "./plain_terminal.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Options of {@linkcode openTerminal}. */
 export interface OpenTerminalOptions {
-  /** Writes to standard error, in order. Progress may be dropped. */
+  /** Writes replies to standard output, after what `stderr` was given before. */
+  readonly stdout: ByteSink;
+  /** Writes to standard error; progress may be dropped if nobody reads it. */
   readonly stderr: (text: string, kind?: "progress") => void;
   /** Whether banner and progress are left out. */
   readonly quiet: boolean;
@@ -21,17 +25,16 @@ export async function openTerminal(
   options: OpenTerminalOptions,
 ): Promise<Terminal> {
   const isTerminal = Deno.stdin.isTerminal() && Deno.stderr.isTerminal();
-  const isDumb = Deno.env.get("TERM") === "dumb";
+  const isDumb = environmentVariable("TERM") === "dumb";
   const common = {
     ...options,
-    stdout: sink(Deno.stdout),
     stdoutIsTerminal: Deno.stdout.isTerminal(),
-    colour: !isDumb && (Deno.env.get("NO_COLOR") ?? "") === "",
+    colour: mayUseColour(),
   };
   if (!isTerminal || isDumb || isAutomated()) {
     return new PlainTerminal({
       ...common,
-      stdin: readChunks(Deno.stdin),
+      stdin: readStandardInput(),
       promptSign: isTerminal,
     });
   }
@@ -41,7 +44,7 @@ export async function openTerminal(
   ]);
   return new EditingTerminal({
     ...common,
-    stdin: () => readChunks(Deno.stdin),
+    stdin: readStandardInput,
     size: consoleSize,
     keyMode: enterKeyMode,
   });
@@ -49,7 +52,7 @@ export async function openTerminal(
 
 /** `CI` says that no person types, unless it is empty or says no. */
 function isAutomated(): boolean {
-  return !["", "0", "false"].includes(Deno.env.get("CI") ?? "");
+  return !["", "0", "false"].includes(environmentVariable("CI") ?? "");
 }
 
 /** The size of the terminal at this moment. */

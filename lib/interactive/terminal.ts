@@ -29,12 +29,18 @@ export interface FailureDetails {
   readonly status?: number | undefined;
 }
 
-/** Shows what happens to prompts. */
+/** What comes of showing something: a promise if it takes a while. */
+export type Shown = void | Promise<void>;
+
+/**
+ * Shows what happens to prompts. Nothing more is shown before a promise that one
+ * of these returned has resolved.
+ */
 export interface Display {
   /** Shows a line of the banner, unless told to be quiet. */
   banner(text: string): void;
   /** Says on which thread the prompts run: once, before the first of them. */
-  thread(threadId: string): void;
+  thread(threadId: string): Shown;
   /**
    * Says that something begins that takes a while.
    *
@@ -44,21 +50,17 @@ export interface Display {
   /** Says that a request is repeated after a pause. */
   wait(wait: Wait): void;
   /** Says that the service has started a run. */
-  run(runId: string): void;
-  /**
-   * Shows a progress event of a run, unless told to be quiet.
-   *
-   * @returns If the reader is slow, a promise: no more events until it resolves.
-   */
-  progress(event: ProgressEvent): void | Promise<void>;
+  run(runId: string): Shown;
+  /** Shows a progress event of a run, unless told to be quiet. */
+  progress(event: ProgressEvent): Shown;
   /** Says that what began is over, and whether it came to its end. */
   end(completed: boolean): void;
-  /** Writes a reply to standard output. Resolves when it is written. */
+  /** Writes a reply to standard output. */
   reply(text: string): Promise<void>;
   /** Shows a line that is neither progress nor an error. */
   note(text: string): void;
   /** Shows an error. */
-  error(text: string, details?: FailureDetails): void;
+  error(text: string, details?: FailureDetails): Shown;
 }
 
 /** A terminal, or what stands in for one. */
@@ -77,7 +79,7 @@ export interface Terminal extends Display, Disposable {
 export interface TerminalOptions {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: ByteSink;
-  /** Takes all of a text at once. Progress may be dropped when nobody reads it. */
+  /** Writes to standard error; progress may be dropped if nobody reads it. */
   readonly stderr: (text: string, kind?: "progress") => void;
   /** Whether standard output is a terminal: then replies are made safe to show. */
   readonly stdoutIsTerminal: boolean;

@@ -84,7 +84,7 @@ async function askByPrompt(
   const ends = failed && at === "create thread";
   const good = ends ? 0 : before + (failed ? 0 : 1) + 1;
   assertEquals(stdout, `${REPLY}\n`.repeat(good));
-  assertEquals(code, ends ? 1 : 0);
+  assertEquals(code, failed ? 1 : 0);
   const others = at === "create thread" ? 0 : before + 1;
   assertEquals(service.requests(at).length, outcome.requests + others);
 }
@@ -207,7 +207,7 @@ function refusedConnections(at: Operation): readonly Cell[] {
 
         assertEquals(stderr, error);
         assertFailure(error.slice("Error: ".length, -1), at, outcome);
-        assertEquals([code, stdout], ends ? [1, ""] : [0, `${REPLY}\n`]);
+        assertEquals([code, stdout], [1, ends ? "" : `${REPLY}\n`]);
       },
     },
     {

@@ -1,9 +1,16 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ErrorCode } from "../../lib/bridge/json_rpc.ts";
+import {
+  type Option,
+  OPTIONS,
+  spellings,
+  STANDARD_INPUT_EFFECT,
+} from "../../lib/command_line/options.ts";
 import { clientPermissionFlags } from "../../tools/permission_flags.ts";
 import { runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
-import { ReferenceService } from "../support/service/service.ts";
+import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import { unreachable } from "../support/unreachable.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 
@@ -81,7 +88,9 @@ async function play(exchanges: readonly Exchange[]): Promise<string[]> {
 }
 
 Deno.test("documentation: interactive mode prints through a pipe what is shown", async () => {
-  const shown = blocks("text").find((block) => block.startsWith("agent-ga"));
+  const shown = blocks("text").find((block) =>
+    /^agent-gateway .* key /.test(block)
+  );
   assert(shown !== undefined);
   await using service = ReferenceService.start();
 
@@ -109,16 +118,42 @@ Deno.test("documentation: the permission flags are those that the client needs",
   assertStringIncludes(TEXT, clientPermissionFlags.join(" "));
 });
 
-Deno.test("documentation: every option of --help is in its table, and no other", async () => {
-  const { stdout } = await runClient({ args: ["--help"], env: {} });
-  const flags = (text: string) =>
-    Array.from(text.matchAll(/--[a-z][a-z-]+/g), ([flag]) => flag);
-  const section = await Deno.readTextFile(`${ROOT}/docs/command-line.md`);
-  const table = section.matchAll(/^\| (`-.*?`) +\|/gm);
+Deno.test("documentation: the table of options is that of the program", async () => {
+  const text = await Deno.readTextFile(`${ROOT}/docs/command-line.md`);
+  const table = text.matchAll(/^\| (`-.*?`) +\| (.*?) +\|$/gm);
+  const options: readonly Option[] = OPTIONS;
   assertEquals(
-    new Set(Array.from(table).flatMap(([, options = ""]) => flags(options))),
-    new Set(flags(stdout)),
+    Array.from(table, ([, names, effect]) => [names, effect]),
+    [
+      ...options.map((option) => {
+        const names = spellings(option).map((name) => `\`${name}\``).join(", ");
+        const value = option.value === undefined ? "" : ` ${option.value}`;
+        return [names.replace(/`$/, `${value}\``), option.effect];
+      }),
+      ["`-`", STANDARD_INPUT_EFFECT],
+    ],
   );
+});
+
+Deno.test("documentation: --check tells the steps that are shown", async () => {
+  const shown = blocks("text").find((block) => /^agent-.*\nok /.test(block));
+  const { stdout } = await runClient({
+    args: ["--check"],
+    env: { APP_API_KEY: TEST_KEY, APP_BASE_URL: unreachable() },
+  });
+  const steps = (text = "") =>
+    text.trimEnd().split("\n").slice(1).map((line) => line.slice(9, 19).trim());
+  assertEquals(
+    steps(stdout),
+    steps(shown).filter((step) => step !== "TLS"), // there is no connection
+  );
+});
+
+Deno.test("documentation: --help shows every option", async () => {
+  const { stdout } = await runClient({ args: ["--help"], env: {} });
+  for (const option of OPTIONS) {
+    assertStringIncludes(stdout, ` ${spellings(option).join(", ")} `);
+  }
 });
 
 Deno.test("documentation: its JSON blocks are JSON", () => {

@@ -119,7 +119,7 @@ Deno.test("a refused connection is tried once more, and then told", async () => 
     `Cannot create a thread: ${baseUrl} cannot be reached (${reason}); ` +
       "check that the service runs, and the base URL",
   );
-  if (Deno.build.os === "linux") assertEquals(reason, "Connection refused");
+  if (Deno.build.os === "linux") assertEquals(reason, "connection refused");
   assertEquals(exchanges.length, 2);
 });
 
@@ -224,7 +224,7 @@ const BAD_ANSWERS: readonly (readonly [string, Behaviour, string])[] = [
   [
     "HTML",
     answer(200, "<html>"),
-    "the answer (status 200) is not a JSON object; check the base URL",
+    "the answer (status 200) is a web page; check the base URL, and whether this network asks you to sign in",
   ],
   [
     "no body",

@@ -236,6 +236,9 @@ const RISING_BACKTICKS = Array.from(
 /** The longest line whose inline Markdown is styled. */
 const LONG = 16 * 1024;
 
+/** What no end pairs with, and ends that look for something else. */
+const UNPAIRED = "_a ".repeat(2_700) + "b* ".repeat(2_700);
+
 /** Repeats a text up to a length. */
 function fill(text: string, length: number): string {
   return text.repeat(Math.max(Math.floor(length / text.length), 1));
@@ -244,15 +247,17 @@ function fill(text: string, length: number): string {
 /** The lines that hostile text is made into. */
 const SHAPES: Readonly<Record<string, (text: string) => string>> = {
   "on one line": (text) => fill(text, 1_000_000),
-  "on long lines": (text) => fill(`${fill(text, LONG)}\n`, 16 * LONG),
-  "on lines of their own": (text) => fill(`${text}\n`, 16 * LONG),
+  "on long lines": (text) => fill(`${fill(text, LONG)}\n`, 8 * LONG),
+  "on lines of their own": (text) => fill(`${text}\n`, 8 * LONG),
   "on lines in deep containers": (text) =>
-    `${"> - ".repeat(30)}a\n${fill(`${"> ".repeat(60)}${text}\n`, 16 * LONG)}`,
+    `${"> - ".repeat(30)}a\n${fill(`${"> ".repeat(60)}${text}\n`, 8 * LONG)}`,
 };
 
 for (const [shape, repeat] of Object.entries(SHAPES)) {
   Deno.test(`styleMarkdown() takes linear time for hostile text ${shape}`, () => {
-    for (const text of [...Object.values(HOSTILE), RISING_BACKTICKS]) {
+    for (
+      const text of [...Object.values(HOSTILE), RISING_BACKTICKS, UNPAIRED]
+    ) {
       const long = repeat(text);
       let length = 0;
       for (const line of styleMarkdown(long)) {

@@ -1,0 +1,202 @@
+import { assertEquals, assertFalse, assertMatch } from "@std/assert";
+import { Client, runClient, settings } from "../support/client_process.ts";
+import { LocalCa } from "../support/local_ca.ts";
+import { answer, hang } from "../support/service/behaviours.ts";
+import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import { Folder } from "../support/settings_environment.ts";
+import { TunnelProxy } from "../support/tunnel_proxy.ts";
+import { unreachable } from "../support/unreachable.ts";
+
+const NAME = "service.test";
+
+const ca = new LocalCa();
+addEventListener("unload", () => ca[Symbol.dispose]());
+const tls = ca.issue("localhost", NAME);
+
+/** The lines of a report by their step: state and text, without durations. */
+async function check(
+  options: {
+    readonly args?: readonly string[];
+    readonly env: Readonly<Record<string, string>>;
+    readonly cwd?: string;
+  },
+) {
+  const { code, stdout, stderr } = await runClient({
+    ...options,
+    args: ["--check", ...options.args ?? []],
+    env: { DENO_NO_UPDATE_CHECK: "1", ...options.env },
+  });
+  assertEquals(stderr, "");
+  const [version, ...lines] = stdout.trimEnd().split("\n");
+  assertMatch(version ?? "", /^agent-gateway \S+ \(deno .*\)$/);
+  const steps = lines.map((line) => {
+    const [, state, name, , text] =
+      /^(ok|failed|warning|-) +(\w*) +(\d+ ms)? +(.*)$/.exec(line) ?? [line];
+    return `${state} ${name}: ${text}`;
+  });
+  return { code, steps };
+}
+
+Deno.test("--check tells each step with its time, and creates a thread but no run: exit 0", async () => {
+  await using service = ReferenceService.start();
+
+  const { code, steps } = await check({
+    args: ["--base-url", service.url],
+    env: { APP_API_KEY: TEST_KEY },
+  });
+
+  assertEquals(code, 0);
+  assertEquals(
+    steps.map((step) => step.replace(/thread [\w-]+/, "thread ID")),
+    [
+      `ok settings: key test...cdef from the environment, service ${service.url} from --base-url`,
+      "ok proxy: none for a service on this machine",
+      "ok name: 127.0.0.1 is 127.0.0.1",
+      `ok connection: to 127.0.0.1, port ${new URL(service.url).port}`,
+      "- TLS: not with http:",
+      "ok key: accepted: thread ID was created, and no run",
+    ],
+  );
+  assertEquals(
+    service.requests.map(({ operation }) => operation),
+    ["create thread"],
+  );
+});
+
+Deno.test("--check names .env as the source, and warns of what is ignored", async () => {
+  await using service = ReferenceService.start();
+  using both = new Folder(
+    `APP_API_KEY=${TEST_KEY}\nAPP_BASE_URL=${service.url}\n`,
+  );
+  using ignored = new Folder("APP_BASE_URL=https://other.example\n");
+
+  const first = await check({ env: {}, cwd: both.path });
+  const second = await check({ env: settings(service), cwd: ignored.path });
+
+  assertEquals(
+    first.steps[0],
+    `ok settings: key test...cdef from .env, service ${service.url} from .env`,
+  );
+  assertEquals([first.code, second.code], [0, 0]);
+  assertEquals(second.steps.length, 6); // APP_BASE_URL of the environment counts
+
+  const third = await check({
+    env: { APP_API_KEY: TEST_KEY },
+    cwd: ignored.path,
+  });
+  assertMatch(
+    third.steps[1] ?? "",
+    /^warning : Ignoring APP_BASE_URL in \.env/,
+  );
+});
+
+Deno.test("--check without a key says what to do: exit 1, no further step", async () => {
+  const { code, steps } = await check({ env: {} });
+
+  assertEquals(code, 1);
+  assertEquals(steps.length, 1);
+  assertMatch(steps[0] ?? "", /^failed settings: APP_API_KEY is not set: /);
+});
+
+Deno.test("--check without a service of one's own says what to set", async () => {
+  const { code, steps } = await check({ env: { APP_API_KEY: TEST_KEY } });
+
+  assertEquals(code, 1);
+  assertMatch(steps[0] ?? "", /https:\/\/the-brain\.example \(built in\)$/);
+  assertMatch(steps[2] ?? "", /^failed name: .*the-brain\.example/);
+  assertMatch(steps.at(-1) ?? "", /^failed key: .*APP_BASE_URL.*--base-url/);
+});
+
+Deno.test("--check with a key that is rejected: exit 1, and the line holds no control character and no key", async () => {
+  await using service = ReferenceService.start();
+  service.misbehave(
+    "create thread",
+    answer(401, `no\x1b[31m ${TEST_KEY}\x9b2J\nnext`),
+  );
+
+  const { code, steps } = await check({ env: settings(service) });
+
+  assertEquals(code, 1);
+  const last = steps.at(-1) ?? "";
+  assertMatch(last, /^failed key: Cannot create a thread: .* 401, .*rejected/);
+  // deno-lint-ignore no-control-regex -- they may not be there
+  assertFalse(/[\x00-\x1f\x7f-\x9f]/.test(last));
+});
+
+Deno.test("--check where nothing listens: the connection fails, TLS is not tried, the key line says what to do", async () => {
+  const { code, steps } = await check({
+    env: settings({ url: unreachable() }),
+  });
+
+  assertEquals(code, 1);
+  assertEquals(
+    steps.map((step) => step.replace(/:.*/, "")),
+    ["ok settings", "ok proxy", "ok name", "failed connection", "failed key"],
+  );
+  assertMatch(steps.at(-1) ?? "", /refused.*; check that the service runs/);
+});
+
+for (const [isTrusted, code] of [[true, 0], [false, 1]] as const) {
+  Deno.test(`--check with a certificate that is ${isTrusted ? "" : "not "}trusted: exit ${code}`, async () => {
+    await using service = ReferenceService.start({ tls });
+    const url = service.url.replace("127.0.0.1", "localhost");
+
+    const { code: actual, steps } = await check({
+      env: {
+        ...settings({ url }),
+        ...(isTrusted ? { DENO_CERT: ca.certificate } : {}),
+      },
+    });
+
+    assertEquals(actual, code);
+    const [, , , , line = "", key = ""] = steps;
+    if (isTrusted) {
+      assertMatch(line, /^ok TLS: the certificate is valid, with .*ca\.pem$/);
+    } else {
+      assertMatch(line, /^failed TLS: .*UnknownIssuer/);
+      assertMatch(key, /^failed key: .*; check .*DENO_CERT/);
+    }
+  });
+}
+
+Deno.test("--check tries the proxy in between, and shows neither its user nor its password", async () => {
+  await using service = ReferenceService.start({ tls });
+  const port = Number(new URL(service.url).port);
+  await using proxy = new TunnelProxy(() => port);
+
+  const { code, steps } = await check({
+    env: {
+      ...settings({ url: `https://${NAME}` }),
+      DENO_CERT: ca.certificate,
+      HTTPS_PROXY: proxy.url.replace("//", "//user:secret@"),
+    },
+  });
+
+  assertEquals(code, 0, steps.join("\n"));
+  const { port: proxyPort } = new URL(proxy.url);
+  assertEquals(steps.slice(1, 5), [
+    `ok proxy: ${proxy.url} from HTTPS_PROXY`,
+    "ok name: 127.0.0.1 is 127.0.0.1",
+    `ok connection: to 127.0.0.1, port ${proxyPort}`,
+    "- TLS: through the proxy, with the key",
+  ]);
+  assertFalse(steps.join("\n").includes("secret"));
+});
+
+Deno.test({
+  name: "--check ends at SIGINT with 130, whatever it waits for",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using service = ReferenceService.start();
+    service.misbehave("create thread", hang());
+    await using client = new Client({
+      args: ["--check"],
+      env: settings(service),
+    });
+    await service.waitFor("create thread");
+
+    client.kill("SIGINT");
+
+    assertEquals((await client.output()).code, 130);
+  },
+});

@@ -1,0 +1,200 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { commandLine, settings } from "../support/client_process.ts";
+import { promptsOf } from "../support/scripted_service.ts";
+import { ReferenceService } from "../support/service/service.ts";
+
+const TEXT = Deno.readTextFileSync(
+  `${import.meta.dirname}/../../docs/scripting.md`,
+);
+
+/** The recipes by the heading that they stand under. */
+const RECIPES = new Map(
+  TEXT.split(/^## /m).slice(1).map((section) => {
+    const [heading = ""] = section.split("\n", 1);
+    const blocks = section.matchAll(/^```sh\n(.*?)^```$/gms);
+    return [heading, Array.from(blocks, ([, script = ""]) => script)];
+  }),
+);
+
+/** What came of a recipe. */
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly prompts: readonly unknown[];
+  /** The files that it has made, by their names. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+const FILES = {
+  "code.txt": "old line\n",
+  "notes/a.txt": "first note\n",
+  "notes/b c.txt": "second note\n",
+  "questions": "hello\n- 6 * 7\n",
+  "app.log": "GET /\n",
+};
+
+/** What recipes make. */
+const MADE = ["report.txt", "notes/a.txt.summary", "notes/b c.txt.summary"];
+
+/** Runs a recipe with `sh` in a home folder of its own, against the reference service. */
+async function run(heading: string, index: number): Promise<Outcome> {
+  const script = RECIPES.get(heading)?.[index];
+  assert(script !== undefined, `${heading} has no recipe ${index}`);
+  await using service = ReferenceService.start();
+  const home = await Deno.makeTempDir();
+  try {
+    for (const [name, text] of Object.entries(FILES)) {
+      await Deno.mkdir(`${home}/notes`, { recursive: true });
+      await Deno.writeTextFile(`${home}/${name}`, text);
+    }
+    const { APP_API_KEY, APP_BASE_URL } = settings(service);
+    const exports =
+      `export APP_API_KEY='${APP_API_KEY}' APP_BASE_URL='${APP_BASE_URL}'\n`;
+    await Deno.mkdir(`${home}/.config`);
+    await Deno.writeTextFile(`${home}/.config/agent-gateway`, exports);
+    await Deno.mkdir(`${home}/bin`);
+    await Deno.writeTextFile(
+      `${home}/bin/agent-gateway`,
+      `#!/bin/sh\nHOME='${Deno.env.get("HOME")}' exec ${
+        commandLine().map((word) => `'${word}'`).join(" ")
+      } "$@"\n`,
+      { mode: 0o755 },
+    );
+    // Standard input is a pipe that nobody closes: no recipe may wait for it.
+    const child = new Deno.Command("sh", {
+      args: ["-c", `${PREPARATION}\n${script}`],
+      cwd: home,
+      env: {
+        HOME: home,
+        PATH: `${home}/bin:${Deno.env.get("PATH")}`,
+        GIT_CONFIG_GLOBAL: "/dev/null",
+        // What cron does not have comes from the file.
+        ...(heading === "Run it from cron"
+          ? {}
+          : { APP_API_KEY, APP_BASE_URL }),
+      },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+      signal: AbortSignal.timeout(60_000),
+    }).spawn();
+    const input = child.stdin.getWriter();
+    const [{ code }, stdout, stderr] = await Promise.all([
+      child.status,
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    await input.abort();
+    const files = new Map<string, string>();
+    for (const name of MADE) {
+      const text = await Deno.readTextFile(`${home}/${name}`).catch(() => "");
+      if (text !== "") files.set(name, text);
+    }
+    return { code, stdout, stderr, prompts: promptsOf(service), files };
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+}
+
+/** What recipes need besides a shell. All of them start with a repository. */
+const PROGRAMS = ["git", "jq", "timeout"];
+const installed = new Set<string>();
+for (const program of PROGRAMS) {
+  const script = `command -v ${program}`;
+  const found = new Deno.Command("sh", { args: ["-c", script] }).output();
+  if ((await found.catch(() => undefined))?.success) installed.add(program);
+}
+
+/** Makes a change that `git diff` shows. */
+const PREPARATION =
+  "git init -q . && git add code.txt && echo 'new line' > code.txt";
+
+const DIFF = /\n\ndiff --git a\/code\.txt [^]*\n-old line\n\+new line$/;
+
+/** What each recipe has to do. Every one of the documentation stands here. */
+const EXPECTED: Readonly<
+  Record<string, readonly ((outcome: Outcome) => void)[]>
+> = {
+  "Review a diff": [
+    ({ code, stdout, stderr, prompts }) => {
+      assertEquals([code, stderr, prompts.length], [0, "", 1]);
+      assertMatch(String(prompts[0]), /^Review this diff, the worst first\./);
+      assertMatch(String(prompts[0]), DIFF);
+      assertEquals(stdout, `You said: ${prompts[0]}\n`);
+    },
+    ({ code, stdout, prompts }) => {
+      assertEquals([code, prompts.length], [0, 2]);
+      assertMatch(String(prompts[0]), /code\.txt \| 2 \+-/);
+      assertMatch(stdout, /Earlier on this thread you said:\n1\. What does/);
+    },
+  ],
+  "Loop over files": [
+    ({ code, stdout, stderr, files }) => {
+      const said = "You said: Summarise this in one sentence.\n\n";
+      assertEquals([code, stdout, stderr], [0, "", ""]);
+      assertEquals(
+        files,
+        new Map([
+          ["notes/a.txt.summary", `${said}first note\n`],
+          ["notes/b c.txt.summary", `${said}second note\n`],
+        ]),
+      );
+    },
+    ({ code, stderr, prompts }) => {
+      assertEquals([code, stderr, prompts], [0, "", ["hello", "- 6 * 7"]]);
+    },
+    ({ code, stderr, prompts }) => {
+      assertEquals([code, stderr, prompts], [0, "", ["hello", "- 6 * 7"]]);
+    },
+  ],
+  "Go on with a thread": [
+    ({ code, stdout, stderr }) => {
+      assertEquals([code, stderr], [0, ""]);
+      assertEquals(stdout, "Earlier on this thread you said:\n1. hello\n");
+    },
+  ],
+  "Run it from cron": [
+    ({ code, stdout, stderr, files }) => {
+      assertEquals([code, stdout, stderr], [0, "", ""]);
+      const said = "You said: What is unusual in this log?\n\nGET /\n";
+      assertEquals(files, new Map([["report.txt", said]]));
+    },
+  ],
+  "Use jq on JSON Lines": [
+    ({ code, stdout }) => assertEquals([code, stdout], [0, "6 * 7 = 42\n"]),
+    ({ code, stdout, stderr }) => {
+      assertEquals([code, stdout], [1, ""]);
+      assertMatch(stderr, /^failed: Cannot start a run: .* 500.*\n$/);
+    },
+    ({ code, stdout }) => {
+      assertEquals(code, 0);
+      assertMatch(JSON.parse(stdout)[0], /^Hello!/);
+      assertEquals(JSON.parse(stdout).length, 2);
+    },
+  ],
+};
+
+Deno.test("documentation: every recipe for scripts is tried", () => {
+  assertEquals(
+    Array.from(RECIPES, ([heading, scripts]) => [heading, scripts.length]),
+    Object.entries(EXPECTED).map(([heading, { length }]) => [heading, length]),
+  );
+});
+
+for (const [heading, checks] of Object.entries(EXPECTED)) {
+  for (const [index, check] of checks.entries()) {
+    const script = RECIPES.get(heading)?.[index] ?? "";
+    const missing = PROGRAMS.find((program) =>
+      (program === "git" || script.includes(program)) && !installed.has(program)
+    );
+    const skipped = missing === undefined ? "" : ` (skipped: no ${missing})`;
+    Deno.test({
+      name: `documentation: recipe ${
+        index + 1
+      } of "${heading}" works in sh${skipped}`,
+      ignore: missing !== undefined,
+      fn: async () => check(await run(heading, index)),
+    });
+  }
+}

@@ -1,0 +1,87 @@
+import { assertEquals } from "@std/assert";
+import { OPTIONS, spellings } from "../../lib/command_line/options.ts";
+import { runClient } from "../support/client_process.ts";
+import { Screen, test } from "../support/tmux_screen.ts";
+
+/** How each shell is started, and takes the script, as `docs/command-line.md` tells. */
+const SHELLS = [
+  {
+    shell: "bash",
+    start: "exec bash --norc --noprofile",
+    load: 'eval "$(agent-gateway --completions bash)"',
+  },
+  {
+    shell: "zsh",
+    start: "exec zsh -f",
+    load:
+      "autoload -Uz compinit && compinit -D; source <(agent-gateway --completions zsh)",
+  },
+  {
+    shell: "fish",
+    start: "exec fish --no-config --private",
+    load: "agent-gateway --completions fish | source",
+  },
+] as const;
+
+/** What is typed before Tab, and what the line is then. */
+const LINES = [
+  ["agent-gateway --bri", "agent-gateway --bridge"],
+  ["agent-gateway -q --th", "agent-gateway -q --thread"],
+  ["agent-gateway --completions f", "agent-gateway --completions fish"],
+  ["agent-gateway --completions=z", "agent-gateway --completions=zsh"],
+] as const;
+
+for (const { shell, start, load } of SHELLS) {
+  const name =
+    `--completions ${shell} completes options and shells in ${shell}`;
+  if (!await isInstalled(shell)) {
+    Deno.test({
+      name: `${name} (skipped: no ${shell})`,
+      ignore: true,
+      fn() {},
+    });
+    continue;
+  }
+  test(name, async () => {
+    await using screen = await Screen.open({ columns: 120 });
+    await screen.enter(start);
+    await screen.enter(`${load}; echo "rea""dy"`);
+    await screen.waitFor(/^ready$/m);
+
+    for (const [typed, completed] of LINES) {
+      await screen.type(typed);
+      await screen.press("Tab");
+      await screen.waitFor(RegExp(`${completed}(?:[ =]|$)`, "m"));
+      await screen.press("C-u");
+    }
+    // After -p comes a text of the user's own, and no file or option.
+    await screen.type("agent-gateway -p ");
+    await screen.press("Tab");
+    await screen.type("end");
+    await screen.waitFor(/agent-gateway -p end$/m);
+  });
+}
+
+for (const shell of ["bash", "zsh", "fish", "powershell"]) {
+  Deno.test(`--completions ${shell} knows every option, and needs no key`, async () => {
+    const { code, stdout, stderr } = await runClient({
+      args: ["--completions", shell],
+      env: {},
+    });
+
+    assertEquals({ code, stderr }, { code: 0, stderr: "" });
+    const missing = OPTIONS.flatMap((option) =>
+      shell === "fish" ? [`-l ${option.name}`] : spellings(option)
+    ).filter((flag) => !stdout.includes(flag));
+    assertEquals(missing, []);
+  });
+}
+
+async function isInstalled(shell: string): Promise<boolean> {
+  try {
+    const command = new Deno.Command(shell, { args: ["--version"] });
+    return (await command.output()).success;
+  } catch {
+    return false;
+  }
+}
