@@ -24,7 +24,9 @@ export function isSimple(unit: number): boolean {
   return unit >= 0x20 && unit < 0x7f ||
     unit >= 0xa1 && unit < 0x300 && unit !== 0xa9 && unit !== 0xad &&
       unit !== 0xae ||
-    unit >= 0x391 && unit < 0x483 ||
+    unit >= 0x391 && unit < 0x483 || unit === 0x2026 ||
+    // Braille: the spinner of each status line must not load the segmenter.
+    unit >= 0x2800 && unit < 0x2900 ||
     unit >= 0x3041 && unit <= 0x3096 || unit >= 0x30a1 && unit <= 0x30fa ||
     unit >= 0x4e00 && unit <= 0x9fff || unit >= 0xac00 && unit <= 0xd7a3;
 }
@@ -110,7 +112,7 @@ const HANGUL = /^[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]/;
 export function graphemeWidth(grapheme: string): number {
   const unit = grapheme.charCodeAt(0);
   if (grapheme.length === 1 && isSimple(unit)) {
-    return unit < 0x1100 ? 1 : 2;
+    return unit < 0x3000 ? 1 : 2;
   }
   const isJoined = [EMOJI_STYLE, JOINED_EMOJI, FLAG, HANGUL].some((kind) =>
     kind.test(grapheme)
