@@ -26,19 +26,41 @@ export async function openTerminal(
 ): Promise<Terminal> {
   const isTerminal = Deno.stdin.isTerminal() && Deno.stderr.isTerminal();
   const isDumb = environmentVariable("TERM") === "dumb";
-  const isAutomated = (environmentVariable("CI") ?? "") !== "";
   const common = {
     ...options,
     stdoutIsTerminal: Deno.stdout.isTerminal(),
     colour: mayUseColour(),
   };
-  if (isTerminal && !isDumb && !isAutomated) {
-    const { ReadlineTerminal } = await import("./readline_terminal.ts");
-    return await ReadlineTerminal.open(common);
+  if (!isTerminal || isDumb || isAutomated()) {
+    return new PlainTerminal({
+      ...common,
+      stdin: readStandardInput(),
+      promptSign: isTerminal,
+    });
   }
-  return new PlainTerminal({
+  const [{ EditingTerminal }, { enterKeyMode }] = await Promise.all([
+    import("./editing_terminal.ts"),
+    import("./key_mode.ts"),
+  ]);
+  return new EditingTerminal({
     ...common,
-    stdin: readStandardInput(),
-    promptSign: isTerminal,
+    stdin: readStandardInput,
+    size: consoleSize,
+    keyMode: enterKeyMode,
   });
+}
+
+/** `CI` says that no person types, unless it is empty or says no. */
+function isAutomated(): boolean {
+  return !["", "0", "false"].includes(environmentVariable("CI") ?? "");
+}
+
+/** The size of the terminal at this moment. */
+function consoleSize(): { readonly columns: number; readonly rows: number } {
+  try {
+    const { columns, rows } = Deno.consoleSize();
+    return { columns: columns || 80, rows: rows || 24 };
+  } catch {
+    return { columns: 80, rows: 24 }; // none of the standard streams tells
+  }
 }

@@ -21,13 +21,18 @@ export function addStream(service: ReferenceService, stream: Behaviour): void {
   service.misbehave("stream", stream);
 }
 
-/** What stands above the first prompt when a shell has started the client. */
+/** The banner's last line: the keys, and how to leave. */
+export const KEYS =
+  "Alt-Enter starts a line, Ctrl-R searches, Ctrl-C stops, Ctrl-D or exit leaves";
+
+/** What is above the first prompt when a shell has started the client on 80 columns or more. */
 export function banner(service: ReferenceService): string[] {
   return [
     "[0]$ agent-gateway",
     `agent-gateway ${VERSION}, agent the-brain, key test...cdef`,
     `service ${service.url}`,
     "thread thread-1",
+    KEYS,
     "",
   ];
 }

@@ -115,12 +115,16 @@ export class Screen implements AsyncDisposable {
     await this.press("Enter");
   }
 
-  /** Pastes these lines, each with its end, at once. */
-  async paste(...lines: readonly string[]): Promise<void> {
+  /**
+   * Pastes a text at once, in brackets if the program has asked for them.
+   *
+   * @param brackets Whether the terminal knows of brackets.
+   */
+  async paste(text: string, brackets = true): Promise<void> {
     const file = `${this.#folder}/paste`;
-    await Deno.writeTextFile(file, lines.map((line) => `${line}\n`).join(""));
+    await Deno.writeTextFile(file, text);
     await this.#do(`load-buffer ${quote(file)}`);
-    await this.#do("paste-buffer");
+    await this.#do(brackets ? "paste-buffer -p" : "paste-buffer");
   }
 
   /** Resizes the terminal, and waits until what runs in it has drawn itself anew. */

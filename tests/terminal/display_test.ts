@@ -9,6 +9,7 @@ import { complete, progress } from "../support/service/stream_events.ts";
 import {
   addStream,
   banner,
+  KEYS,
   serveStreams,
 } from "../support/scripted_service.ts";
 
@@ -36,7 +37,12 @@ test("text from the service cannot command the terminal", async () => {
   const title = await screen.title();
 
   await screen.enter("agent-gateway");
-  const rows = [...banner(service).slice(0, 3), "thread abcdefghijkl", ""];
+  const rows = [
+    ...banner(service).slice(0, 3),
+    "thread abcdefghijkl",
+    KEYS,
+    "",
+  ];
   await screen.shows(...rows, ">");
   await screen.enter("one");
   rows.push(
@@ -198,7 +204,8 @@ test("on 40 columns, the status line is cut to one row", async () => {
   await screen.enter("agent-gateway");
   const first = `agent-gateway ${VERSION}, agent the-brain, key test...cdef`;
   const rows = ["[0]$ agent-gateway", first.slice(0, 40), first.slice(40)];
-  rows.push(`service ${service.url}`, "thread thread-1", "");
+  rows.push(`service ${service.url}`, "thread thread-1");
+  rows.push(KEYS.slice(0, 40), KEYS.slice(40), "");
   await screen.shows(...rows, ">");
 
   await screen.enter("hello");
@@ -241,7 +248,8 @@ test("a terminal that is resized during a run keeps one status line", async () =
 
   await screen.resize(60);
   await screen.shows(
-    ...rows,
+    ...[...banner(service).slice(0, 4), KEYS.slice(0, 60), KEYS.slice(60)],
+    ...["", "> hello"],
     `⠋ research: ${pages.slice(0, 25)}…  0.0 s  Ctrl-C stops`,
   );
   await screen.resize(100);
@@ -281,7 +289,11 @@ test("a line that is typed survives a resize, and so does what is above it", asy
 
   await screen.resize(57);
   await screen.type("?");
-  await screen.shows(...rows, `> ${prompt.slice(0, 55)}`, "nal??");
+  await screen.shows(
+    ...[...banner(service).slice(0, 4), KEYS.slice(0, 57), KEYS.slice(57)],
+    ...rows.slice(5),
+    ...[`> ${prompt.slice(0, 55)}`, "nal??"],
+  );
   await screen.resize(80);
   await screen.type("!");
   await screen.shows(...rows, `> ${prompt}?!`);

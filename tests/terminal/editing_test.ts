@@ -150,7 +150,7 @@ test("Ctrl-C drops a run, and the next prompt works", async () => {
   );
 });
 
-test("what is typed during a run is not shown, and waits for the prompt", async () => {
+test("what is typed during a run is shown below it, and waits for its turn", async () => {
   const first = new GatedStream();
   const second = new GatedStream();
   await using service = serveStreams(first.behaviour, second.behaviour);
@@ -168,6 +168,8 @@ test("what is typed during a run is not shown, and waits for the prompt", async 
     ...banner(service),
     "> one",
     "⠋ plan: done  0.0 s  Ctrl-C stops",
+    "> two",
+    "> thre",
   );
   first.complete("1");
   const one = ["> one", "✓ plan: done  0.0 s", "✓ total  0.0 s", "", "1", ""];
@@ -176,6 +178,7 @@ test("what is typed during a run is not shown, and waits for the prompt", async 
     ...one,
     "> two",
     "⠋ waiting  0.0 s  Ctrl-C stops",
+    "> thre",
   );
   second.complete("2");
   const two = ["> two", "✓ total  0.0 s", "", "2", ""];
@@ -185,7 +188,7 @@ test("what is typed during a run is not shown, and waits for the prompt", async 
   assertEquals(promptsOf(service), ["one", "two"]);
 });
 
-test("several lines that are pasted run one after the other", async () => {
+test("several lines that are pasted into a terminal without brackets run one after the other", async () => {
   await using service = serveStreams(
     events([complete("1")]),
     events([complete("2")]),
@@ -195,7 +198,7 @@ test("several lines that are pasted run one after the other", async () => {
   await screen.enter("agent-gateway");
   await screen.shows(...banner(service), ">");
 
-  await screen.paste("one", "two", "three");
+  await screen.paste("one\ntwo\nthree\n", false);
 
   await screen.shows(
     ...banner(service),
@@ -206,16 +209,16 @@ test("several lines that are pasted run one after the other", async () => {
   assertEquals(promptsOf(service), ["one", "two", "three"]);
 });
 
-test("what is pasted into the middle of a line stands there", async () => {
+test("what is pasted into the middle of a line is part of it, tabs included", async () => {
   await using service = serveStreams(events([complete("I see.")]));
   await using screen = await Screen.open({ env: settings(service) });
   await screen.enter("agent-gateway");
   await screen.shows(...banner(service), ">");
 
-  await screen.type("[]");
+  await screen.type("[]\t");
   await screen.press("Left");
-  await screen.type("a\ttab, and enough of text to fill ".repeat(3));
-  await screen.type("the row");
+  const pasted = "a\ttab, and enough of text to fill ".repeat(3) + "the row";
+  await screen.paste(pasted);
   const rows = [
     ...banner(service),
     "> [a    tab, and enough of text to fill a       tab, and enough of text to fill",
@@ -229,32 +232,163 @@ test("what is pasted into the middle of a line stands there", async () => {
     ...[...rows, "a       tab, and enough of text to fill the row!]"],
     ...["✓ total  0.0 s", "", "I see.", "", ">"],
   );
+  assertEquals(promptsOf(service), [`[${pasted}!]`]);
 });
 
-test("a line that is pasted is drawn once, even if it is higher than the screen", async () => {
+for (const columns of [40, 80]) {
+  test(`on ${columns} columns, a prompt of several lines is edited line by line, and sent once`, async () => {
+    await using service = serveStreams(events([complete("I see.")]));
+    const env = settings(service);
+    await using screen = await Screen.open({ columns, env });
+    await screen.enter("agent-gateway -q");
+    await screen.shows("[0]$ agent-gateway -q", "", ">");
+
+    await screen.type("first");
+    await screen.press("M-Enter");
+    await screen.type("third");
+    await screen.press("Up", "End", "M-Enter");
+    await screen.type("second");
+    const rows = ["[0]$ agent-gateway -q", "", "> first", "  second"];
+    await screen.shows(...rows, "  third");
+    await screen.press("Enter");
+
+    await screen.shows(...rows, "  third", "", "I see.", "", ">");
+    assertEquals(promptsOf(service), ["first\nsecond\nthird"]);
+  });
+
+  test(`on ${columns} columns, a paste is shown, not sent, and undone at once`, async () => {
+    await using service = serveStreams(events([complete("I see.")]));
+    const env = settings(service);
+    await using screen = await Screen.open({ columns, env });
+    await screen.enter("agent-gateway -q");
+    await screen.shows("[0]$ agent-gateway -q", "", ">");
+    const start = ["[0]$ agent-gateway -q", ""];
+
+    await screen.type("see: ");
+    await screen.paste("one\ntwo\n");
+    await screen.shows(...start, "> see: one", "  two");
+    await screen.press("C-_");
+    await screen.shows(...start, "> see:");
+    await screen.paste("one\ntwo");
+    await screen.press("Enter");
+
+    await screen.shows(...start, "> see: one", "  two", "", "I see.", "", ">");
+    assertEquals(promptsOf(service), ["see: one\ntwo"]);
+  });
+
+  test(`on ${columns} columns, wide and joined characters are drawn right at the last column`, async () => {
+    await using service = serveStreams();
+    const env = settings(service);
+    await using screen = await Screen.open({ columns, env });
+    await screen.enter("agent-gateway -q");
+    await screen.shows("[0]$ agent-gateway -q", "", ">");
+
+    await screen.type("a" + "汉".repeat(60));
+    const room = Math.floor((columns - 3) / 2);
+    const rows = ["[0]$ agent-gateway -q", ""];
+    const text = (first: string, count: number) => {
+      const later = "汉".repeat(count - room).match(
+        new RegExp(`.{1,${columns / 2}}`, "g"),
+      ) ?? [];
+      return [first + "汉".repeat(room), ...later];
+    };
+    await screen.shows(...rows, ...text("> a", 60));
+    await screen.press("C-a", "Right", "Delete", "Delete");
+    await screen.shows(...rows, ...text("> a", 58));
+    await screen.type("e\u0301");
+    await screen.press("C-a", "Delete");
+    await screen.shows(...rows, ...text("> e\u0301", 58));
+  });
+
+  test(`on ${columns} columns, Ctrl-R finds an earlier prompt`, async () => {
+    await using service = serveStreams(
+      events([complete("1")]),
+      events([complete("2")]),
+      events([complete("3")]),
+    );
+    const env = settings(service);
+    await using screen = await Screen.open({ columns, env });
+    await screen.enter("agent-gateway -q");
+    await screen.shows("[0]$ agent-gateway -q", "", ">");
+    await screen.enter("what is this?");
+    await screen.waitFor(/^1\n\n>$/m);
+    await screen.enter("what is that?");
+    await screen.waitFor(/^2\n\n>$/m);
+
+    await screen.press("C-r");
+    await screen.type("what");
+    await screen.waitFor(/^> what is that\?\nsearch: what$/m);
+    await screen.press("C-r");
+    await screen.waitFor(/^> what is this\?\nsearch: what$/m);
+    await screen.type("!");
+    await screen.waitFor(/^not found: what!$/m);
+    await screen.press("C-g");
+    await screen.waitFor(/^2\n\n>$/m);
+    await screen.press("C-r", "t", "h", "i", "s", "Enter");
+
+    await screen.waitFor(/^> what is this\?\n\n3\n\n>$/m);
+  });
+
+  test(`on ${columns} columns, what is typed during a run is shown below its status`, async () => {
+    const run = new GatedStream();
+    await using service = serveStreams(run.behaviour);
+    const env = settings(service);
+    await using screen = await Screen.open({ columns, env });
+    await screen.enter("agent-gateway");
+    await screen.waitFor(/^>$/m);
+    await screen.enter("one");
+    run.progress("plan", "started");
+
+    await screen.enter("two");
+    await screen.type("three");
+
+    await screen.waitFor(
+      /^> one\n. plan: started .*\n> two\n> three$/m,
+    );
+    await screen.press("C-c");
+    await screen.waitFor(/^Run dropped.*\n?.*\n\n>$/m);
+    assertEquals(promptsOf(service), ["one"]);
+  });
+}
+
+test("a prompt higher than the screen scrolls, and is there as a whole when it was sent", async () => {
   await using service = serveStreams(events([complete("I see.")]));
   await using screen = await Screen.open({
     columns: 60,
     rows: 10,
     env: settings(service),
   });
-  await screen.enter("agent-gateway");
-  await screen.shows(...banner(service), ">");
-  // Up to the end of the first row, where the cursor could be on either side.
-  const start = "Tell me what comes to your mind when you see these numbers";
-  await screen.type(start);
-  await screen.shows(...banner(service), `> ${start}`);
-  await screen.press("Left", "Right");
+  await screen.enter("agent-gateway -q");
+  await screen.shows("[0]$ agent-gateway -q", "", ">");
   const words = Array.from({ length: 300 }, (_, i) => ` ${1000 + i}`).join("");
-  await screen.type(words);
-  const rows = (`> ${start}${words}`).match(/.{1,60}/g) ?? [];
+  await screen.paste(`Look:${words}`);
+  const rows = (`> Look:${words}`).match(/.{1,60}/g) ?? [];
   const shown = rows.map((row) => row.trimEnd());
-  await screen.shows(...banner(service), ...shown);
+  await screen.waitFor(`${shown.slice(-9).join("\n")}`);
 
+  await screen.press("C-a");
   await screen.type("!");
+  await screen.waitFor(/^> !Look: 1000 /m);
   await screen.press("Enter");
-  await screen.waitFor(/!\n✓ total .* s\n\nI see.\n\n>$/);
-  assertEquals(promptsOf(service), [`${start}${words}!`]);
+  await screen.waitFor(/1299\n✓?[^]*I see\.\n\n>$/);
+  assertEquals(promptsOf(service), [`!Look:${words}`]);
+});
+
+test("Ctrl-C clears what was typed, and leaves only when there is nothing", async () => {
+  await using service = serveStreams();
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway -q");
+  await screen.shows("[0]$ agent-gateway -q", "", ">");
+  await screen.type("one");
+  await screen.press("M-Enter");
+  await screen.type("two");
+  await screen.shows("[0]$ agent-gateway -q", "", "> one", "  two");
+
+  await screen.press("C-c");
+  await screen.shows("[0]$ agent-gateway -q", "", ">");
+  await screen.press("C-c");
+
+  await screen.shows("[0]$ agent-gateway -q", "", ">", "[130]$");
 });
 
 test("Ctrl-Z stops at the prompt, and fg goes on with what was typed", async () => {
@@ -268,17 +402,40 @@ test("Ctrl-Z stops at the prompt, and fg goes on with what was typed", async () 
   await screen.press("C-z");
   const stopped = [
     ...[...banner(service), "> hel"],
+    "",
     "[1]+  Stopped                 agent-gateway",
   ];
-  await screen.shows(...stopped, "[148]$");
+  await screen.shows(...stopped, "[147]$");
   await screen.enter("fg");
-  await screen.shows(...stopped, "[148]$ fg", "agent-gateway", "> hel");
+  await screen.shows(...stopped, "[147]$ fg", "agent-gateway", "> hel");
 
   await screen.enter("lo");
   await screen.shows(
-    ...[...stopped, "[148]$ fg", "agent-gateway"],
+    ...[...stopped, "[147]$ fg", "agent-gateway"],
     ...["> hello", "✓ total  0.0 s", "", "Welcome back.", "", ">"],
   );
+});
+
+test("Ctrl-Z in the middle of a prompt leaves the cursor below it", async () => {
+  await using service = serveStreams();
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway -q");
+  await screen.shows("[0]$ agent-gateway -q", "", ">");
+  await screen.paste("one\ntwo\nthree");
+  await screen.press("Up", "Up", "End");
+  const rows = ["[0]$ agent-gateway -q", "", "> one", "  two", "  three"];
+  await screen.shows(...rows);
+  rows.push("");
+
+  await screen.press("C-z");
+  const stopped = "[1]+  Stopped                 agent-gateway -q";
+  await screen.shows(...rows, stopped, "[147]$");
+  await screen.enter("fg");
+
+  const again = [...rows, stopped, "[147]$ fg", "agent-gateway -q"];
+  await screen.shows(...again, "> one", "  two", "  three");
+  await screen.type("!");
+  await screen.shows(...again, "> one!", "  two", "  three");
 });
 
 test("Ctrl-Z stops during a run, and fg shows how far it has come", async () => {
@@ -298,15 +455,16 @@ test("Ctrl-Z stops during a run, and fg shows how far it has come", async () => 
   await screen.press("C-z");
   const stopped = [
     ...[...banner(service), "> hello", "⠋ plan: started  0.0 s  Ctrl-C stops"],
+    "",
     "[1]+  Stopped                 agent-gateway",
   ];
-  await screen.shows(...stopped, "[148]$");
+  await screen.shows(...stopped, "[147]$");
   run.progress("plan", "done");
   await screen.enter("fg");
   await screen.shows(
     ...[
       ...stopped,
-      "[148]$ fg",
+      "[147]$ fg",
       "agent-gateway",
       "⠋ plan: done  0.0 s  Ctrl-C stops",
     ],
@@ -314,7 +472,7 @@ test("Ctrl-Z stops during a run, and fg shows how far it has come", async () => 
 
   run.complete("Done.");
   await screen.shows(
-    ...[...stopped, "[148]$ fg", "agent-gateway", "✓ plan: done  0.0 s"],
+    ...[...stopped, "[147]$ fg", "agent-gateway", "✓ plan: done  0.0 s"],
     ...["✓ total  0.0 s", "", "Done.", "", ">"],
   );
 });

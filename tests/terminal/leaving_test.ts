@@ -1,9 +1,15 @@
+import { assertStringIncludes } from "@std/assert";
 import { settings } from "../support/client_process.ts";
 import { Screen, test } from "../support/tmux_screen.ts";
-import { hang, json } from "../support/service/behaviours.ts";
+import { events, hang, json } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
-import { banner, serveStreams } from "../support/scripted_service.ts";
+import { complete } from "../support/service/stream_events.ts";
+import {
+  addStream,
+  banner,
+  serveStreams,
+} from "../support/scripted_service.ts";
 
 interface End {
   readonly name: string;
@@ -82,6 +88,7 @@ test("SIGTERM during a run exits 143, and the terminal is as before", async () =
     "> hello",
     "✗ plan: started  0.0 s",
     "✗ total  0.0 s",
+    "agent-gateway --thread thread-1",
     "[143]$",
   );
   await screen.enter("stty -g | cmp - before && echo as before");
@@ -119,7 +126,43 @@ test("Ctrl-C while the thread is created exits 130", async () => {
   await screen.shows(...banner(service).slice(0, 3), "[130]$");
 });
 
-test("Ctrl-D exits 1 when the last run failed", async () => {
+for (const columns of [40, 80]) {
+  test(`on ${columns} columns, a dim line tells at the end how to go on`, async () => {
+    await using service = serveStreams(events([complete("Hello!")]));
+    await using screen = await Screen.open({ columns, env: settings(service) });
+    await screen.enter("agent-gateway");
+    await screen.waitFor(/^>$/m);
+    await screen.enter("hello");
+    await screen.waitFor(/^Hello!\n\n>$/m);
+
+    await screen.press("C-d");
+
+    await screen.waitFor(/^>\nagent-gateway --thread thread-1\n\[0\]\$$/m);
+    assertStringIncludes(
+      screen.written,
+      "\x1b[2magent-gateway --thread thread-1\x1b[22m",
+    );
+  });
+}
+
+test("the thread to go on with is one word for the shell, whatever the service calls it", async () => {
+  await using service = ReferenceService.start();
+  service.misbehave("create thread", json({ thread_id: "-a'; touch b #" }));
+  addStream(service, events([complete("Hello!")]));
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway");
+  await screen.waitFor(/^>$/m);
+  await screen.enter("hello");
+  await screen.waitFor(/^Hello!\n\n>$/m);
+
+  await screen.press("C-d");
+
+  await screen.waitFor(
+    `agent-gateway --thread='-a'\\''; touch b #'\n[0]$`,
+  );
+});
+
+test("Ctrl-D exits 0, also when the last run failed", async () => {
   await using service = serveStreams();
   service.misbehave("create run", json({}));
   await using screen = await Screen.open({ env: settings(service) });
@@ -134,7 +177,7 @@ test("Ctrl-D exits 1 when the last run failed", async () => {
 
   await screen.press("C-d");
 
-  await screen.shows(...rows, "[1]$");
+  await screen.shows(...rows, "[0]$");
 });
 
 test("Ctrl-D during a run waits for the replies to what was typed before", async () => {

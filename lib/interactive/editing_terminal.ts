@@ -1,0 +1,438 @@
+/**
+ * A real terminal: an editor of prompts, a status line, colour.
+ *
+ * @module
+ */
+
+import { MAX_LINE_BYTES } from "../input_lines.ts";
+import { plainLine, plainText } from "../plain_text.ts";
+import type { ProgressEvent, Wait } from "../gateway.ts";
+import { type Key, KeyParser } from "./keys.ts";
+import type { KeyModeEvents } from "./key_mode.ts";
+import { type Frame, Painter, type Size } from "./painter.ts";
+import {
+  clearPrompt,
+  type Editor,
+  NEW_EDITOR,
+  pressKey,
+  type Request,
+  takePrompt,
+} from "./prompt_editor.ts";
+import { PromptView, sentPrompt } from "./prompt_view.ts";
+import { writeReply } from "./reply.ts";
+import { StatusLine } from "./status_line.ts";
+import { COLOURED, PLAIN, type Style } from "./style.ts";
+import type { Input, Terminal, TerminalOptions } from "./terminal.ts";
+
+const KEYS =
+  "Alt-Enter starts a line, Ctrl-R searches, Ctrl-C stops, Ctrl-D or exit leaves";
+
+/** How long an Escape may be the start of a sequence, in milliseconds. */
+const ESCAPE_TIMEOUT = 50;
+
+/** How long Ctrl-C does not leave after it has dropped a run, in milliseconds. */
+const DEAF_AFTER_DROP = 1_000;
+
+/** The shortest time between two frames, in milliseconds. */
+const FRAME_PAUSE = 10;
+
+/** Drawing takes a tenth of the time at most, whatever is pasted. */
+const DRAWING_SHARE = 10;
+
+/** How many prompts may wait for their turn before no more is read. */
+const MAX_WAITING = 1_000;
+
+const PASTE_IN_BRACKETS = "\x1b[?2004h";
+const PASTE_AS_TYPED = "\x1b[?2004l";
+
+/** Options of an {@linkcode EditingTerminal}. */
+export interface EditingTerminalOptions extends
+  Pick<
+    TerminalOptions,
+    "stdout" | "stderr" | "stdoutIsTerminal" | "quiet"
+  > {
+  /** Begins to read what is typed. */
+  readonly stdin: () => AsyncIterable<Uint8Array>;
+  readonly colour: boolean;
+  /** The size of the terminal at this moment. */
+  readonly size: () => Size;
+  /** Makes each key arrive as it is pressed, until it is disposed of. */
+  readonly keyMode: (events: KeyModeEvents) => Disposable;
+  /** Called on a Ctrl-C that comes as a byte, and not as a signal. */
+  readonly onInterrupt: () => void;
+  /** A clock, in milliseconds; that of the process unless told. */
+  readonly now?: () => number;
+}
+
+/**
+ * A terminal that sends each key as it is pressed, and shows nothing by itself.
+ *
+ * At its bottom are the status of what goes on, prompts that wait for their turn,
+ * and what is typed. All else stands above, and is not drawn again.
+ */
+export class EditingTerminal implements Terminal {
+  readonly #options: EditingTerminalOptions;
+  readonly #now: () => number;
+  readonly #style: Style;
+  readonly #painter: Painter;
+  readonly #status: StatusLine;
+  readonly #view: PromptView;
+  readonly #keyMode: Disposable;
+  readonly #keys = new KeyParser();
+  readonly #waiting: Input[] = [];
+  #hasRoom = Promise.withResolvers<void>();
+  #editor: Editor = NEW_EDITOR;
+  /** Text of one kind, of which no key has been made yet. */
+  #gathered: { readonly first: Key; readonly parts: string[] } | undefined;
+  #asked: PromiseWithResolvers<Input> | undefined;
+  #failure: unknown;
+  #onInterrupt: (() => void) | undefined;
+  /** Whether standard input has ended. */
+  #isClosed = false;
+  /** Whether it has, or Ctrl-D says so. */
+  #hasEnded = false;
+  /** Whether another program has the terminal. */
+  #isSuspended = false;
+  #hasGap = false;
+  #hasShownKeys = false;
+  #droppedAt = -Infinity;
+  #thread: string | undefined;
+  #hasRun = false;
+  #escapeTimer: ReturnType<typeof setTimeout> | undefined;
+  #frameTimer: ReturnType<typeof setTimeout> | undefined;
+  #nextFrameAt = 0;
+
+  /** Opens the terminal; it is restored when this is disposed of. */
+  constructor(options: EditingTerminalOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    this.#style = options.colour ? COLOURED : PLAIN;
+    this.#painter = new Painter(options.stderr);
+    this.#view = new PromptView(this.#style);
+    this.#status = new StatusLine({
+      style: this.#style,
+      columns: () => options.size().columns,
+      onChange: (above) => above === "" ? this.#drawSoon() : this.#draw(above),
+    });
+    this.#keyMode = options.keyMode({
+      suspend: () => this.#suspend(),
+      resume: () => this.#resume(),
+      resize: () => this.#drawSoon(),
+    });
+    options.stderr(PASTE_IN_BRACKETS);
+    this.#read().catch((error) => this.#fail(error));
+  }
+
+  readPrompt(): Promise<Input> {
+    this.#takeGathered();
+    const next = this.#waiting.shift();
+    this.#hasRoom.resolve();
+    if (next?.kind === "prompt") {
+      this.#gap();
+      this.#print(this.#sent(next.text));
+    }
+    if (next !== undefined) return Promise.resolve(next);
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (this.#hasEnded) return Promise.resolve({ kind: "end" });
+    this.#showKeys();
+    this.#gap();
+    this.#asked = Promise.withResolvers();
+    this.#draw();
+    return this.#asked.promise;
+  }
+
+  thread(threadId: string): void {
+    this.#thread = threadId;
+    this.banner(`thread ${threadId}`);
+  }
+
+  begin(onInterrupt: () => void): void {
+    this.#onInterrupt = onInterrupt;
+    this.#hasGap = false;
+    if (this.#options.quiet) this.#draw();
+    else this.#status.start();
+  }
+
+  wait(wait: Wait): void {
+    this.#status.wait(wait);
+  }
+
+  run(): void {
+    this.#hasRun = true;
+    this.#status.run();
+  }
+
+  progress(event: ProgressEvent): void {
+    this.#status.progress(event);
+  }
+
+  end(completed: boolean): void {
+    this.#onInterrupt = undefined;
+    this.#status.stop(completed);
+    this.#draw();
+  }
+
+  async reply(text: string): Promise<void> {
+    if (this.#options.stdoutIsTerminal) this.#print("\n");
+    await writeReply(this.#options, text);
+  }
+
+  banner(text: string): void {
+    if (this.#options.quiet) return;
+    this.#print(this.#style.dim(plainLine(text)) + "\n");
+  }
+
+  note(text: string): void {
+    this.#print(plainLine(text) + "\n");
+  }
+
+  error(text: string): void {
+    this.#print(this.#style.red(`Error: ${plainText(text)}`) + "\n");
+  }
+
+  interrupt(): boolean {
+    this.#takeGathered();
+    // A paste whose end is lost ends here.
+    this.#keys.reset();
+    const isTyped = this.#editor.prompt.text !== "" ||
+      this.#editor.search !== undefined;
+    const isDeaf = this.#now() - this.#droppedAt < DEAF_AFTER_DROP;
+    if (this.#onInterrupt !== undefined) {
+      this.#editor = clearPrompt(this.#editor);
+      this.#waiting.length = 0;
+      this.#hasEnded = this.#isClosed;
+      this.#hasRoom.resolve();
+      this.#droppedAt = this.#now();
+      this.#onInterrupt();
+      return true;
+    }
+    if (this.#asked === undefined) return isDeaf;
+    if (isTyped) {
+      this.#editor = clearPrompt(this.#editor);
+      this.#drawSoon();
+    } else if (!isDeaf) {
+      this.#leave({ kind: "interrupt" });
+    }
+    return true;
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#escapeTimer);
+    this.#onInterrupt = undefined;
+    this.#status.stop(false);
+    this.#draw();
+    this.#painter.leave();
+    this.#hasEnded = true;
+    this.#asked = undefined;
+    clearTimeout(this.#frameTimer);
+    if (this.#hasRun && this.#thread !== undefined) {
+      this.banner(`agent-gateway ${threadOption(this.#thread)}`);
+    }
+    this.#options.stderr(PASTE_AS_TYPED);
+    this.#keyMode[Symbol.dispose]();
+  }
+
+  /** Gives the terminal to another program: the cursor is below what is drawn. */
+  async #suspend(): Promise<void> {
+    this.#isSuspended = true;
+    this.#painter.leave();
+    this.#options.stderr(PASTE_AS_TYPED);
+    // Standard output is written after standard error, so this waits for both.
+    await this.#options.stdout.write(new Uint8Array());
+  }
+
+  /** Takes the terminal back. */
+  #resume(): void {
+    this.#isSuspended = false;
+    this.#painter.forget();
+    this.#options.stderr(PASTE_IN_BRACKETS);
+    this.#draw();
+  }
+
+  async #read(): Promise<void> {
+    for await (const bytes of this.#options.stdin()) {
+      this.#take(bytes);
+      while (this.#waiting.length >= MAX_WAITING) {
+        this.#hasRoom = Promise.withResolvers();
+        await this.#hasRoom.promise;
+      }
+    }
+    this.#takeGathered();
+    this.#isClosed = true;
+    this.#end();
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = error;
+    this.#isClosed = true;
+    this.#hasEnded = true;
+    this.#asked?.reject(error);
+    this.#asked = undefined;
+  }
+
+  #take(bytes: Uint8Array): void {
+    clearTimeout(this.#escapeTimer);
+    for (const key of this.#keys.feed(bytes)) this.#gather(key);
+    if (this.#keys.isAmbiguous) {
+      this.#escapeTimer = setTimeout(() => {
+        for (const key of this.#keys.flush()) this.#gather(key);
+        this.#drawSoon();
+      }, ESCAPE_TIMEOUT);
+    }
+    this.#drawSoon();
+  }
+
+  /** Puts text of several chunks together: a large paste is one change. */
+  #gather(key: Key): void {
+    if (key.kind === "press") {
+      this.#takeGathered();
+      this.#press(key);
+      return;
+    }
+    const goesOn = key.kind === this.#gathered?.first.kind &&
+      (key.kind === "text" || key.isContinued);
+    if (!goesOn) this.#takeGathered();
+    this.#gathered ??= { first: key, parts: [] };
+    this.#gathered.parts.push(key.text);
+  }
+
+  #takeGathered(): void {
+    if (this.#gathered === undefined) return;
+    const { first, parts } = this.#gathered;
+    this.#gathered = undefined;
+    if (first.kind === "press") return;
+    this.#press({ ...first, text: parts.join("") });
+  }
+
+  #press(key: Key): void {
+    if (this.#hasEnded) return;
+    if (key.kind === "press" && key.name === "ctrl-c") {
+      this.#options.onInterrupt();
+      return;
+    }
+    const { editor, request } = pressKey(this.#editor, key);
+    this.#editor = editor;
+    if (request !== undefined) this.#do(request);
+  }
+
+  #do(request: Request): void {
+    if (request === "clear screen") {
+      this.#painter.clear(this.#frame());
+      return;
+    }
+    if (request === "end") {
+      this.#end();
+      return;
+    }
+    const { isTooLong } = this.#editor;
+    const { text, editor } = takePrompt(this.#editor);
+    this.#editor = editor;
+    this.#hasInput(
+      isTooLong || isLongerThan(text, MAX_LINE_BYTES)
+        ? { kind: "too long" }
+        : { kind: "prompt", text },
+    );
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#hasInput({ kind: "end" });
+  }
+
+  /** Hands input to the one who asks for it, or keeps it until then. */
+  #hasInput(input: Input): void {
+    if (this.#asked === undefined) {
+      this.#waiting.push(input);
+    } else if (input.kind === "prompt") {
+      this.#painter.erase(this.#options.size(), this.#sent(input.text));
+      this.#asked.resolve(input);
+      this.#asked = undefined;
+    } else {
+      this.#leave(input);
+    }
+  }
+
+  /** Answers whoever asks, and leaves what is typed where it is. */
+  #leave(input: Input): void {
+    this.#painter.leave();
+    this.#asked?.resolve(input);
+    this.#asked = undefined;
+  }
+
+  #sent(text: string): string {
+    return sentPrompt(text, this.#options.size().columns, this.#style);
+  }
+
+  /** Says once how to leave, and which keys there are. */
+  #showKeys(): void {
+    if (!this.#hasShownKeys) this.banner(KEYS);
+    this.#hasShownKeys = true;
+  }
+
+  /** Sets a prompt off from what came before it; a second one needs no gap. */
+  #gap(): void {
+    if (!this.#hasGap) this.#print("\n");
+    this.#hasGap = true;
+  }
+
+  /** Writes lines above what is drawn. */
+  #print(lines: string): void {
+    this.#draw(lines);
+  }
+
+  /** Draws at once if it was a while ago, and else with what else comes until then. */
+  #drawSoon(): void {
+    if (this.#frameTimer !== undefined) return;
+    const pause = this.#nextFrameAt - performance.now();
+    if (pause <= 0) this.#draw();
+    else this.#frameTimer = setTimeout(() => this.#draw(), pause);
+  }
+
+  #draw(above = ""): void {
+    clearTimeout(this.#frameTimer);
+    this.#frameTimer = undefined;
+    this.#takeGathered();
+    if (this.#isSuspended) {
+      if (above !== "") this.#options.stderr(above);
+      return;
+    }
+    const begun = performance.now();
+    this.#painter.draw(this.#frame(), above);
+    const end = performance.now();
+    const pause = Math.max(FRAME_PAUSE, (end - begun) * DRAWING_SHARE);
+    this.#nextFrameAt = end + pause;
+  }
+
+  #frame(): Frame {
+    const isRunning = this.#onInterrupt !== undefined;
+    const isTyped = this.#editor.prompt.text !== "" ||
+      this.#editor.search !== undefined;
+    const isShown = this.#asked !== undefined || isRunning && isTyped;
+    const size = this.#options.size();
+    return this.#view.frame({
+      status: isRunning ? this.#status.row(size.columns) : "",
+      queued: isRunning
+        ? this.#waiting.flatMap((input) =>
+          input.kind === "prompt" ? [input.text] : []
+        )
+        : [],
+      editor: isShown ? this.#editor : undefined,
+    }, size);
+  }
+}
+
+/** The option that goes on with a thread, as a shell takes it. */
+function threadOption(threadId: string): string {
+  const id = plainLine(threadId);
+  const word = /^[\w.:@%+,/-]+$/.test(id)
+    ? id
+    : `'${id.replaceAll("'", "'\\''")}'`;
+  return id.startsWith("-") ? `--thread=${word}` : `--thread ${word}`;
+}
+
+function isLongerThan(text: string, bytes: number): boolean {
+  // No UTF-16 code unit takes more than three bytes of UTF-8.
+  return text.length * 3 > bytes &&
+    new TextEncoder().encode(text).length > bytes;
+}

@@ -1,0 +1,121 @@
+/**
+ * Text as a person sees it: graphemes, and the columns that they take.
+ *
+ * @module
+ */
+
+import { unicodeWidth } from "@std/cli/unicode-width";
+
+/** How far before an offset {@linkcode boundaryBefore} looks for a place to start. */
+const LOOKBACK = 1_000;
+
+/** How much text is segmented at once. */
+const WINDOW = 256;
+
+// Made when a text needs it: loading ICU's rules takes longer than the rest of
+// the start of a terminal.
+let segmenter: Intl.Segmenter | undefined;
+
+/**
+ * Whether a UTF-16 code unit is a grapheme of its own, unless what follows joins
+ * it: Latin, Greek, Cyrillic, kana and Chinese letters, space and punctuation.
+ */
+export function isSimple(unit: number): boolean {
+  return unit >= 0x20 && unit < 0x7f ||
+    unit >= 0xa1 && unit < 0x300 && unit !== 0xa9 && unit !== 0xad &&
+      unit !== 0xae ||
+    unit >= 0x391 && unit < 0x483 || unit === 0x2026 ||
+    // Braille: the spinner of each status line must not load the segmenter.
+    unit >= 0x2800 && unit < 0x2900 ||
+    unit >= 0x3041 && unit <= 0x3096 || unit >= 0x30a1 && unit <= 0x30fa ||
+    unit >= 0x4e00 && unit <= 0x9fff || unit >= 0xac00 && unit <= 0xd7a3;
+}
+
+/** Whether a boundary is certain between two UTF-16 code units. */
+function isCertain(before: number, after: number): boolean {
+  return isSimple(after) && !isPrepended(before) || before === 0x0a ||
+    after === 0x0a && before !== 0x0d;
+}
+
+/** Whether a code unit may join with what follows it (Unicode: Prepend, and Hangul L). */
+function isPrepended(unit: number): boolean {
+  return unit >= 0x600 && unit <= 0x605 || unit === 0x6dd || unit === 0x70f ||
+    unit === 0x890 || unit === 0x891 || unit === 0x8e2 || unit === 0xd4e ||
+    unit >= 0xdc00 && unit <= 0xdfff || unit >= 0x1100 && unit <= 0x115f ||
+    unit >= 0xa960 && unit <= 0xa97c;
+}
+
+/**
+ * The end of the grapheme that begins at an offset, in UTF-16 code units. The
+ * offset is a boundary before the end of the text.
+ */
+export function boundaryAfter(text: string, offset: number): number {
+  if (offset + 1 >= text.length) return text.length;
+  const first = text.charCodeAt(offset);
+  if (isCertain(first, text.charCodeAt(offset + 1))) return offset + 1;
+  segmenter ??= new Intl.Segmenter();
+  for (let length = WINDOW;; length *= 2) {
+    const part = text.slice(offset, offset + length);
+    const end = segmenter.segment(part).containing(0)?.segment.length ?? 1;
+    // A grapheme that fills the window may go on.
+    if (end < length || offset + length >= text.length) return offset + end;
+  }
+}
+
+/**
+ * The start of the grapheme that holds an offset, or that ends right before it if
+ * it is a boundary: the nearest boundary below a positive offset.
+ */
+export function boundaryBefore(text: string, offset: number): number {
+  return boundaryAt(text, offset - 1);
+}
+
+/** The nearest boundary at or below an offset. */
+export function boundaryAt(text: string, offset: number): number {
+  if (offset <= 0) return 0;
+  if (offset >= text.length) return text.length;
+  const lowest = offset - LOOKBACK;
+  for (let start = offset; start > 0; start--) {
+    if (
+      isCertain(text.charCodeAt(start - 1), text.charCodeAt(start))
+    ) {
+      let at = start;
+      for (;;) {
+        const next = boundaryAfter(text, at);
+        if (next > offset) return at;
+        at = next;
+      }
+    }
+    if (start === lowest) break;
+  }
+  // No certain boundary is near: this looks at all of the text, in linear time.
+  segmenter ??= new Intl.Segmenter();
+  return segmenter.segment(text).containing(offset)?.index ?? 0;
+}
+
+/** The nearest boundary at or above an offset. */
+export function boundaryFrom(text: string, offset: number): number {
+  const below = boundaryAt(text, offset);
+  return below >= offset ? below : boundaryAfter(text, below);
+}
+
+const EMOJI_STYLE = /\ufe0f/;
+const JOINED_EMOJI = /\p{Extended_Pictographic}.*\u200d|[\u{1f3fb}-\u{1f3ff}]/u;
+const FLAG = /^\p{Regional_Indicator}{2}/u;
+const HANGUL = /^[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]/;
+
+/**
+ * How many columns a grapheme takes. Terminals disagree about joined ones (emoji
+ * with modifiers, flags, Hangul in parts): these take what the newest agree on,
+ * and whoever draws them has to place what follows.
+ */
+export function graphemeWidth(grapheme: string): number {
+  const unit = grapheme.charCodeAt(0);
+  if (grapheme.length === 1 && isSimple(unit)) {
+    return unit < 0x3000 ? 1 : 2;
+  }
+  const isJoined = [EMOJI_STYLE, JOINED_EMOJI, FLAG, HANGUL].some((kind) =>
+    kind.test(grapheme)
+  );
+  return isJoined ? 2 : unicodeWidth(grapheme);
+}

@@ -1,0 +1,249 @@
+/**
+ * The bytes that a terminal sends, as keys.
+ *
+ * @module
+ */
+
+/**
+ * Text that was typed, text that was pasted, or a key that was pressed. Keys have
+ * the names `enter`, `backspace`, `tab`, `escape`, `up`, `down`, `left`, `right`,
+ * `home`, `end`, `delete`, `ctrl-` or `alt-` with a character, and these with the
+ * modifiers `ctrl-`, `alt-` and `shift-`, in this order.
+ */
+export type Key =
+  | { readonly kind: "text"; readonly text: string }
+  | {
+    readonly kind: "paste";
+    readonly text: string;
+    /** Whether more of the same paste came before. */
+    readonly isContinued: boolean;
+  }
+  | { readonly kind: "press"; readonly name: string };
+
+/** Terminals mark the end of a paste with this (xterm, "Bracketed Paste Mode"). */
+const PASTE_END = "\x1b[201~";
+
+/** More characters than any control sequence of a keyboard takes. */
+const MAX_SEQUENCE = 64;
+
+const CONTROL = /\p{Cc}/gu;
+
+// What follows an Escape. The Linux console sends CSI [ A for F1.
+const CSI = /\[(?:\[[A-E]|([0-?]*)[ -/]*([@-~]))/y;
+const SS3 = /O([0-9;]*)([@-~])/y;
+const UNFINISHED = /(?:\[\[|\[[0-?]*[ -/]*|O[0-9;]*)?$/y;
+const BROKEN_OFF = /\[[0-?]*[ -/]*/y;
+
+/** Final bytes of CSI and SS3 sequences. */
+const FINALS: Readonly<Record<string, string>> = {
+  A: "up",
+  B: "down",
+  C: "right",
+  D: "left",
+  F: "end",
+  H: "home",
+};
+
+/** First parameters of CSI sequences that end in `~` (DEC, rxvt). */
+const NUMBERS: Readonly<Record<string, string>> = {
+  "1": "home",
+  "3": "delete",
+  "4": "end",
+  "7": "home",
+  "8": "end",
+  "200": "paste",
+};
+
+/**
+ * Parses what a terminal sends, cut anywhere. Unknown sequences yield nothing;
+ * bytes that are not UTF-8 yield U+FFFD. A paste is handed on as it arrives, in
+ * as many keys as there were chunks, with `\n` for each line end.
+ */
+export class KeyParser {
+  // A byte order mark is text like any other.
+  #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** The start of a sequence, or of the end of a paste. */
+  #held = "";
+  #isPaste = false;
+  #isContinued = false;
+  #endsInReturn = false;
+
+  /**
+   * Whether a person may have typed what is held: the Escape key, or Alt with `[`
+   * or `O`. Callers {@linkcode flush} if nothing follows within 50 ms.
+   */
+  get isAmbiguous(): boolean {
+    return !this.#isPaste && this.#held !== "" && this.#held.length <= 2;
+  }
+
+  /** Takes a chunk, and returns the keys that it completes. */
+  feed(bytes: Uint8Array): Key[] {
+    const text = this.#held + this.#decoder.decode(bytes, { stream: true });
+    this.#held = "";
+    const keys: Key[] = [];
+    for (let at = 0; at < text.length;) {
+      at = this.#isPaste
+        ? this.#paste(text, at, keys)
+        : this.#next(text, at, keys);
+    }
+    return keys;
+  }
+
+  /** Takes what is held for keys that were pressed. */
+  flush(): Key[] {
+    const [first, second] = this.#held;
+    this.#held = "";
+    if (first === undefined) return [];
+    return [press(second === undefined ? "escape" : `alt-${second}`)];
+  }
+
+  /** Forgets what is held, and a paste that has not ended. */
+  reset(): void {
+    this.#held = "";
+    this.#isPaste = false;
+    this.#decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  }
+
+  /** Takes text from `at` on, and returns where the next key begins. */
+  #next(text: string, at: number, keys: Key[]): number {
+    const code = text.charCodeAt(at);
+    if (code === 0x1b) return this.#sequence(text, at, keys);
+    if (code >= 0x20 && code !== 0x7f) {
+      CONTROL.lastIndex = at + 1;
+      const end = CONTROL.exec(text)?.index ?? text.length;
+      keys.push({ kind: "text", text: text.slice(at, end) });
+      return end;
+    }
+    keys.push(press(controlName(code)));
+    return text.startsWith("\r\n", at) ? at + 2 : at + 1;
+  }
+
+  #sequence(text: string, escape: number, keys: Key[]): number {
+    const at = escape + 1;
+    const csi = matchAt(CSI, text, at);
+    if (csi !== null) {
+      const [sequence, parameters = "", final = ""] = csi;
+      const name = csiName(parameters, final);
+      if (name === "paste") {
+        this.#isPaste = true;
+        this.#isContinued = false;
+        this.#endsInReturn = false;
+      } else if (name !== undefined) {
+        keys.push(press(name));
+      }
+      return at + sequence.length;
+    }
+    const ss3 = matchAt(SS3, text, at);
+    if (ss3 !== null) {
+      const [sequence, parameters = "", final = ""] = ss3;
+      // The Enter key of a number pad
+      const name = final === "M" ? "enter" : FINALS[final];
+      if (name !== undefined) {
+        keys.push(press(withModifiers(parameters, name)));
+      }
+      return at + sequence.length;
+    }
+    if (matchAt(UNFINISHED, text, at) !== null) {
+      if (text.length - escape <= MAX_SEQUENCE) this.#held = text.slice(escape);
+      return text.length;
+    }
+    const brokenOff = matchAt(BROKEN_OFF, text, at);
+    if (brokenOff !== null) return at + brokenOff[0].length;
+    return altKey(text, at, keys);
+  }
+
+  #paste(text: string, at: number, keys: Key[]): number {
+    const found = text.indexOf(PASTE_END, at);
+    let end = found;
+    if (found < 0) {
+      end = text.length - heldBack(text, at);
+      this.#held = text.slice(end);
+    }
+    const isSecondHalf = this.#endsInReturn && text[at] === "\n";
+    const pasted = text.slice(isSecondHalf ? at + 1 : at, end);
+    if (end > at) this.#endsInReturn = text[end - 1] === "\r";
+    if (pasted !== "") {
+      const lines = pasted.replace(/\r\n?/g, "\n");
+      const isContinued = this.#isContinued;
+      keys.push({ kind: "paste", text: lines, isContinued });
+      this.#isContinued = true;
+    }
+    if (found < 0) return text.length;
+    this.#isPaste = false;
+    return found + PASTE_END.length;
+  }
+}
+
+/** How many characters at the end of `text` may begin {@linkcode PASTE_END}. */
+function heldBack(text: string, from: number): number {
+  const start = Math.max(from, text.length - PASTE_END.length + 1);
+  const escape = text.indexOf("\x1b", start);
+  return escape >= 0 && PASTE_END.startsWith(text.slice(escape))
+    ? text.length - escape
+    : 0;
+}
+
+/** What follows an Escape if it is no sequence: Alt with a key, or another Escape. */
+function altKey(text: string, at: number, keys: Key[]): number {
+  const code = text.codePointAt(at) ?? 0;
+  if (code === 0x1b) {
+    keys.push(press("escape"));
+    return at;
+  }
+  const isControl = code < 0x20 || code === 0x7f;
+  const character = String.fromCodePoint(code);
+  keys.push(press(`alt-${isControl ? controlName(code) : character}`));
+  return at + (text.startsWith("\r\n", at) ? 2 : character.length);
+}
+
+function controlName(code: number): string {
+  switch (code) {
+    case 0x08:
+    case 0x7f:
+      return "backspace";
+    case 0x09:
+      return "tab";
+    case 0x0a:
+    case 0x0d:
+      return "enter";
+    default:
+      return `ctrl-${String.fromCharCode(code + 0x40).toLowerCase()}`;
+  }
+}
+
+function csiName(parameters: string, final: string): string | undefined {
+  // Reports, of the mouse for one
+  if (/^[<-?]/.test(parameters)) return undefined;
+  const [first = "", second = "", third = ""] = parameters.split(";");
+  if (final === "~") {
+    // xterm's modifyOtherKeys: 27 ; modifiers ; character
+    if (first === "27") return otherKey(third, second);
+    const name = NUMBERS[first];
+    return name && withModifiers(second, name);
+  }
+  // The "fixterms" encoding: character ; modifiers
+  if (final === "u") return otherKey(first, second);
+  const name = FINALS[final];
+  return name && withModifiers(second, name);
+}
+
+/** A key that is told by its character's code: Enter alone is of use here. */
+function otherKey(code: string, modifiers: string): string | undefined {
+  return code === "13" ? withModifiers(modifiers, "enter") : undefined;
+}
+
+/** xterm's modifiers: 1 and the sum of 1 for Shift, 2 for Alt, 4 for Ctrl. */
+function withModifiers(parameter: string, name: string): string {
+  const held = Math.max(Number.parseInt(parameter) - 1, 0) || 0;
+  return (held & 4 ? "ctrl-" : "") + (held & 2 ? "alt-" : "") +
+    (held & 1 ? "shift-" : "") + name;
+}
+
+function press(name: string): Key {
+  return { kind: "press", name };
+}
+
+function matchAt(pattern: RegExp, text: string, at: number) {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}

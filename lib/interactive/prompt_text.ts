@@ -1,0 +1,165 @@
+/**
+ * The text of a prompt with a cursor in it, and what moves and deletes. All of it
+ * is immutable.
+ *
+ * @module
+ */
+
+import { boundaryAfter, boundaryBefore, boundaryFrom } from "./graphemes.ts";
+
+/** A text, and where in it the cursor is: a grapheme boundary, in UTF-16 code units. */
+export interface PromptText {
+  readonly text: string;
+  readonly cursor: number;
+}
+
+/** No text. */
+export const EMPTY: PromptText = { text: "", cursor: 0 };
+
+const WORD_CHARACTER = /[\p{L}\p{N}\p{M}_]/u;
+const SPACE = /\s/;
+
+/** A text with the cursor at its end. */
+export function textOf(text: string): PromptText {
+  return { text, cursor: text.length };
+}
+
+/** Puts text in at the cursor. */
+export function insert(
+  { text, cursor }: PromptText,
+  inserted: string,
+): PromptText {
+  return place(
+    text.slice(0, cursor) + inserted + text.slice(cursor),
+    cursor + inserted.length,
+  );
+}
+
+/** Deletes what is between the cursor and an offset, which may be on either side. */
+export function deleteTo(
+  { text, cursor }: PromptText,
+  offset: number,
+): PromptText {
+  const start = Math.min(cursor, offset);
+  const end = Math.max(cursor, offset);
+  return place(text.slice(0, start) + text.slice(end), start);
+}
+
+/** Swaps the graphemes on both sides of the cursor, or the last two of a line. */
+export function transpose(prompt: PromptText): PromptText {
+  const { text, cursor } = prompt;
+  const start = lineStart(prompt);
+  const middle = cursor < lineEnd(prompt) ? cursor : left(prompt);
+  if (middle <= start) return prompt;
+  const first = boundaryBefore(text, middle);
+  const end = boundaryAfter(text, middle);
+  return place(
+    text.slice(0, first) + text.slice(middle, end) +
+      text.slice(first, middle) + text.slice(end),
+    end,
+  );
+}
+
+/** The offset of the grapheme before the cursor. */
+export function left({ text, cursor }: PromptText): number {
+  return boundaryBefore(text, cursor);
+}
+
+/** The offset behind the grapheme at the cursor. */
+export function right({ text, cursor }: PromptText): number {
+  return boundaryAfter(text, cursor);
+}
+
+/** Where the line of the cursor begins. */
+export function lineStart({ text, cursor }: PromptText): number {
+  return cursor === 0 ? 0 : text.lastIndexOf("\n", cursor - 1) + 1;
+}
+
+/** Where the line of the cursor ends, before its `\n`. */
+export function lineEnd({ text, cursor }: PromptText): number {
+  const end = text.indexOf("\n", cursor);
+  return end < 0 ? text.length : end;
+}
+
+/** Where the word before the cursor begins. */
+export function wordLeft(prompt: PromptText): number {
+  return backOver(prompt, WORD_CHARACTER);
+}
+
+/** Where what stands between the spaces before the cursor begins. */
+export function bigWordLeft(prompt: PromptText): number {
+  return backOver(prompt, SPACE, true);
+}
+
+/** Where the word after the cursor ends. */
+export function wordRight({ text, cursor }: PromptText): number {
+  let at = cursor;
+  for (const isInWord of [false, true]) {
+    while (at < text.length) {
+      const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+      if (WORD_CHARACTER.test(character) !== isInWord) break;
+      at += character.length;
+    }
+  }
+  return boundaryFrom(text, at);
+}
+
+/**
+ * The cursor one line up or down, as many graphemes from the start of the line as
+ * before; `undefined` on the first or last line.
+ *
+ * @param goal How many graphemes are before the cursor; its own if not given.
+ */
+export function verticalMove(
+  prompt: PromptText,
+  direction: "up" | "down",
+  goal: number = graphemesBefore(prompt),
+): { readonly cursor: number; readonly goal: number } | undefined {
+  const { text } = prompt;
+  const start = direction === "up" ? lineStart(prompt) : lineEnd(prompt);
+  if (start === (direction === "up" ? 0 : text.length)) return undefined;
+  const target = direction === "up"
+    ? lineStart({ text, cursor: start - 1 })
+    : start + 1;
+  const end = lineEnd({ text, cursor: target });
+  let cursor = target;
+  for (let i = 0; i < goal && cursor < end; i++) {
+    cursor = boundaryAfter(text, cursor);
+  }
+  return { cursor, goal };
+}
+
+function graphemesBefore(prompt: PromptText): number {
+  let count = 0;
+  let at = lineStart(prompt);
+  for (; at < prompt.cursor; count++) at = boundaryAfter(prompt.text, at);
+  return count;
+}
+
+/** Goes back over what is not of a kind (or is, if `inverted`), then over what is. */
+function backOver(
+  { text, cursor }: PromptText,
+  kind: RegExp,
+  inverted = false,
+): number {
+  let at = cursor;
+  for (const isInWord of [false, true]) {
+    while (at > 0) {
+      const character = characterBefore(text, at);
+      if ((kind.test(character) !== inverted) !== isInWord) break;
+      at -= character.length;
+    }
+  }
+  return at === cursor ? at : boundaryFrom(text, at);
+}
+
+function characterBefore(text: string, offset: number): string {
+  const last = text.charCodeAt(offset - 1);
+  const isPair = last >= 0xdc00 && last <= 0xdfff && offset > 1;
+  return text.slice(isPair ? offset - 2 : offset - 1, offset);
+}
+
+/** A text whose cursor is at the nearest boundary from an offset on. */
+function place(text: string, offset: number): PromptText {
+  return { text, cursor: boundaryFrom(text, offset) };
+}

@@ -1,0 +1,197 @@
+/**
+ * What is drawn while a person types: the status of a run, what waits for its
+ * turn, and the prompt.
+ *
+ * @module
+ */
+
+import { plainText } from "../plain_text.ts";
+import {
+  type Frame,
+  type Row,
+  rowOf,
+  type Size,
+  type Span,
+} from "./painter.ts";
+import type { Editor } from "./prompt_editor.ts";
+import {
+  type Cell,
+  cellsOfLine,
+  endOfLine,
+  indentOf,
+  PromptRows,
+} from "./prompt_rows.ts";
+import type { Style } from "./style.ts";
+import { PROMPT_SIGN } from "./terminal.ts";
+
+/** How many of the prompts that wait for their turn are shown. */
+const MAX_QUEUED = 5;
+
+/** How much of one of them is looked at. */
+const QUEUED_LENGTH = 1_000;
+
+/** What there is to show. */
+export interface Shown {
+  /** One row about the run, which may be coloured; empty if there is none. */
+  readonly status: string;
+  /** Prompts that wait for their turn. */
+  readonly queued: readonly string[];
+  /** What is typed; `undefined` if it is not shown. */
+  readonly editor: Editor | undefined;
+}
+
+/** Makes frames. It remembers how far a high prompt was scrolled. */
+export class PromptView {
+  readonly #style: Style;
+  readonly #rows = new PromptRows();
+  #cursor = 0;
+  #top = 0;
+
+  constructor(style: Style) {
+    this.#style = style;
+  }
+
+  /** The frame that shows this on a terminal of such a size. */
+  frame({ status, queued, editor }: Shown, size: Size): Frame {
+    const search = editor?.search;
+    // If there is no room for all, the row in which one types is what counts.
+    let room = size.rows - (editor === undefined ? 0 : 1);
+    const rows: Row[] = [];
+    if (status !== "" && room > 0) {
+      rows.push({
+        text: status,
+        widths: cellsOfLine(plainText(status), size.columns).map(widthOf),
+      });
+      room--;
+    }
+    const searchRows = search === undefined || room < 1
+      ? []
+      : [this.#searchRow(search, size.columns)];
+    room -= searchRows.length;
+    const count = Math.min(MAX_QUEUED, room);
+    for (const text of count > 0 ? queued.slice(-count) : []) {
+      rows.push(this.#queuedRow(text, size.columns));
+      room--;
+    }
+    if (editor === undefined) {
+      const width = rows.at(-1)?.widths.reduce((a, b) => a + b, 0) ?? 0;
+      const column = Math.min(width, size.columns - 1);
+      return {
+        rows,
+        cursor: { row: Math.max(rows.length - 1, 0), column },
+        size,
+      };
+    }
+    const { rows: typed, cursor } = this.#promptRows(editor, size, room + 1);
+    const row = rows.length + cursor.row;
+    return {
+      rows: [...rows, ...typed, ...searchRows],
+      cursor: { row, column: cursor.column },
+      size,
+    };
+  }
+
+  /** The part of the prompt with the cursor in it that fits into so many rows. */
+  #promptRows(editor: Editor, size: Size, height: number): Omit<Frame, "size"> {
+    const { text, cursor } = editor.prompt;
+    this.#rows.update(text, size.columns, Math.min(cursor, this.#cursor));
+    this.#cursor = cursor;
+    const cursorRow = this.#rows.rowOf(cursor);
+    const column = this.#rows.columnOf(cursor);
+    // After a row that is full, the cursor has a row of its own.
+    const own = column < size.columns ? Infinity : cursorRow + 1;
+    const at = own === Infinity ? cursorRow : own;
+    const textRow = (row: number) => row > own ? row - 1 : row;
+    const exists = (row: number) =>
+      row === own || this.#rows.start(textRow(row)) !== undefined;
+
+    const top = Math.max(Math.min(this.#top, at), at - height + 1);
+    let bottom = top;
+    while (bottom < top + height && exists(bottom)) bottom++;
+    // What was deleted leaves room for what is above.
+    this.#top = Math.max(Math.min(top, bottom - height), 0);
+    const rows: Row[] = [];
+    for (let row = this.#top; row < bottom; row++) {
+      rows.push(
+        row === own ? NO_TEXT : this.#promptRow(textRow(row), size.columns),
+      );
+    }
+    return {
+      rows,
+      cursor: { row: at - this.#top, column: at === own ? 0 : column },
+    };
+  }
+
+  #promptRow(row: number, columns: number): Row {
+    const spans: Span[] = [{ cells: this.#rows.cells(row) }];
+    if (this.#rows.indent(row) > 0) {
+      spans.unshift(row === 0 ? this.#sign : { cells: INDENT });
+    }
+    return rowOf(spans, columns);
+  }
+
+  #queuedRow(text: string, columns: number): Row {
+    const line = text.slice(0, QUEUED_LENGTH).replace(/\s+/g, " ");
+    const indent = indentOf(columns);
+    const cells = cellsOfLine(line, columns - indent);
+    const { dim } = this.#style;
+    const sign = indent > 0 ? [this.#sign] : [];
+    return rowOf([...sign, { cells, style: dim }], columns);
+  }
+
+  #searchRow(
+    { query, isFound }: { readonly query: string; readonly isFound: boolean },
+    columns: number,
+  ): Row {
+    const label = cellsOfLine(isFound ? "search: " : "not found: ", columns);
+    const room = columns - label.length;
+    const cells = cellsOfLine(endOfLine(query, room), room);
+    return rowOf(
+      [{ cells: label, style: this.#style.dim }, { cells }],
+      columns,
+    );
+  }
+
+  get #sign(): Span {
+    return { cells: SIGN, style: this.#style.bold };
+  }
+}
+
+/**
+ * A prompt as it stays on the terminal when it was sent, with its line end. The
+ * terminal wraps its rows, so that it does so again when it is resized.
+ */
+export function sentPrompt(
+  text: string,
+  columns: number,
+  style: Style,
+): string {
+  const indent = " ".repeat(indentOf(columns));
+  const sign = indent === "" ? "" : style.bold(PROMPT_SIGN);
+  const lines = text.split("\n").map((line) =>
+    IS_SPECIAL.test(line) ? drawnLine(line, columns) : line
+  );
+  return `${sign}${lines.join(`\n${indent}`)}\n`;
+}
+
+/** What may not be drawn as it is. */
+const IS_SPECIAL = /[\p{Cc}\p{Cf}\p{M}\p{Emoji_Modifier}]/u;
+
+/** A line of a prompt as its cells show it. */
+function drawnLine(line: string, columns: number): string {
+  const rows = new PromptRows();
+  rows.update(line, columns, 0);
+  const parts: string[] = [];
+  for (let row = 0; rows.start(row) !== undefined; row++) {
+    for (const cell of rows.cells(row)) parts.push(cell.text);
+  }
+  return parts.join("");
+}
+
+const SIGN = cellsOfLine(PROMPT_SIGN, PROMPT_SIGN.length);
+const INDENT = cellsOfLine(" ".repeat(PROMPT_SIGN.length), PROMPT_SIGN.length);
+const NO_TEXT: Row = { text: "", widths: [] };
+
+function widthOf({ width }: Cell): number {
+  return width;
+}

@@ -1,0 +1,195 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { graphemeWidth } from "../../../lib/interactive/graphemes.ts";
+import { KeyParser } from "../../../lib/interactive/keys.ts";
+import { Painter } from "../../../lib/interactive/painter.ts";
+import {
+  NEW_EDITOR,
+  pressKey,
+} from "../../../lib/interactive/prompt_editor.ts";
+import { PromptView } from "../../../lib/interactive/prompt_view.ts";
+import { PLAIN } from "../../../lib/interactive/style.ts";
+import { Emulator, type Widths } from "../../support/terminal_emulator.ts";
+
+/** What is above the prompt, and has to stay as it is. */
+const ABOVE = ["above 1", "above 2", "above 3"];
+
+/** Graphemes of one column, of two, joined of several code points, and none. */
+const GRAPHEMES = [
+  ...["a", "b", " ", "~", "é", "ж", "ß", "…"],
+  ...["汉", "字", "か", "한", "😀", "🀄"],
+  ...["e\u0301", "a\u0308\u0323", "👍🏽", "👨‍👩‍👧", "🇩🇪", "❤️", "1️⃣", "가", "நி"],
+  ...["\u0301", "\u200d", "\u200b", "\u202e", "\u00ad", "\ufe0f", "\u{1f3fb}"],
+];
+
+/** Graphemes about whose width emulators agree. */
+const CERTAIN = ["a", "b", " ", "~", "é", "ж", "ß", "汉", "字", "か", "한"];
+
+const KEYS = [
+  ...["\x01", "\x02", "\x04", "\x05", "\x06", "\x08", "\x0b", "\x10", "\x0e"],
+  ...["\x14", "\x15", "\x17", "\x19", "\x1f", "\x7f", "\t", "\x12"],
+  ...["\x1b\r", "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1bOH", "\x1b[F"],
+  ...["\x1b[3~", "\x1b[1;5D", "\x1b[1;5C", "\x1bb", "\x1bf", "\x1bd"],
+  ...["\x1b\x7f", "\x1b[99;99X", "\x1b[2"],
+];
+
+type Action =
+  | { readonly input: string }
+  | { readonly columns: number };
+
+function actions(graphemes: readonly string[]) {
+  const text = (maxLength: number) =>
+    fc.array(fc.constantFrom(...graphemes), { maxLength })
+      .map((parts) => parts.join(""));
+  const lines = fc.array(text(30), { maxLength: 6 });
+  const paste = fc.tuple(lines, fc.constantFrom("\r", "\n", "\r\n")).map((
+    [lines, end],
+  ) => `\x1b[200~${lines.join(end)}\x1b[201~`);
+  const action: fc.Arbitrary<Action> = fc.oneof(
+    { arbitrary: text(20).map((input) => ({ input })), weight: 4 },
+    {
+      arbitrary: fc.constantFrom(...KEYS).map((input) => ({ input })),
+      weight: 5,
+    },
+    { arbitrary: paste.map((input) => ({ input })), weight: 1 },
+    {
+      arbitrary: fc.integer({ min: 2, max: 50 }).map((columns) => ({
+        columns,
+      })),
+      weight: 1,
+    },
+  );
+  return fc.array(action, { minLength: 1, maxLength: 16 });
+}
+
+/** Types into a prompt on an emulator, and compares the two. */
+async function play(
+  columns: number,
+  lowRows: number,
+  widths: Widths,
+  sequence: readonly Action[],
+): Promise<void> {
+  // This emulator loses the cursor when rows scroll out while it is resized.
+  const isResized = sequence.some((action) => "columns" in action);
+  const rows = isResized ? 500 : lowRows;
+  const emulator = new Emulator(columns, rows, widths);
+  const painter = new Painter((text) => emulator.write(text));
+  const view = new PromptView(PLAIN);
+  const keys = new KeyParser();
+  let editor = NEW_EDITOR;
+  let size = { columns, rows };
+  const draw = (above = "") => {
+    const frame = view.frame({ status: "", queued: [], editor }, size);
+    painter.draw(frame, above);
+    return frame;
+  };
+  draw(ABOVE.join("\n") + "\n");
+  for (const action of sequence) {
+    if ("columns" in action) {
+      size = { columns: action.columns, rows };
+      await emulator.resize(size.columns, size.rows);
+    } else {
+      for (const key of keys.feed(new TextEncoder().encode(action.input))) {
+        editor = pressKey(editor, key).editor;
+      }
+    }
+    draw();
+  }
+  editor = { ...editor, search: undefined };
+  const { cursor, rows: drawn } = draw();
+  await emulator.settled();
+
+  const { grid, cursor: wanted } = gridOf(editor.prompt, size.columns);
+  const top = emulator.cursor.row - cursor.row;
+  const shown = drawn.map((_, i) => emulator.cells(top + i));
+  const start = wanted.row - cursor.row;
+  assertEquals(shown, grid.slice(start, start + rows));
+  assertEquals(emulator.cursor.column, wanted.column);
+  const below = emulator.height - top - drawn.length;
+  for (let i = 0; i < below; i++) {
+    assertEquals(emulator.text(top + drawn.length + i), "");
+  }
+  let above = "";
+  for (let row = 0; row < top; row++) above += emulator.text(row);
+  const kept = above.replaceAll(" ", "");
+  assertEquals(kept, ABOVE.join("").replaceAll(" ", ""));
+}
+
+/** What a prompt takes, cell by cell: the plain way, all at once. */
+function gridOf(
+  { text, cursor }: { text: string; cursor: number },
+  columns: number,
+) {
+  const indent = columns < 4 ? "" : "> ";
+  const grid: string[][] = [[...indent]];
+  let at = { row: 0, column: indent.length };
+  let found = cursor === 0 ? at : undefined;
+  for (const { segment, index } of new Intl.Segmenter().segment(text)) {
+    if (segment === "\n") {
+      if (index === cursor && at.column === columns) {
+        grid.push([]);
+        found = { row: at.row + 1, column: 0 };
+        at = { row: at.row + 2, column: indent.length };
+      } else {
+        if (index === cursor) found = at;
+        at = { row: at.row + 1, column: indent.length };
+      }
+      grid.push([...indent].map(() => " "));
+      continue;
+    }
+    const [drawn, width] = drawnAs(segment, columns - indent.length);
+    if (at.column + width > columns) {
+      grid.push([]);
+      at = { row: at.row + 1, column: 0 };
+    }
+    if (index === cursor) found = at;
+    const row = grid[at.row] ?? [];
+    if (/^[ -~]+$/.test(drawn)) row.push(...drawn);
+    else row.push(drawn, ...Array(width - 1).fill(" "));
+    at = { row: at.row, column: at.column + width };
+  }
+  if (cursor === text.length) {
+    found = at;
+    if (at.column === columns) {
+      grid.push([]);
+      found = { row: at.row + 1, column: 0 };
+    }
+  }
+  return {
+    grid: grid.map((row) =>
+      Array.from({ length: columns }, (_, i) => row[i] ?? " ")
+    ),
+    cursor: found ?? at,
+  };
+}
+
+function drawnAs(grapheme: string, room: number): [string, number] {
+  const width = graphemeWidth(grapheme);
+  const code = grapheme.codePointAt(0) ?? 0;
+  const isSeen = width > 0 &&
+    !/^[\p{M}\p{Emoji_Modifier}\p{Cc}\p{Bidi_Control}\p{Join_Control}]/u.test(
+      grapheme,
+    );
+  const drawn = isSeen ? grapheme : `<${code.toString(16)}>`;
+  const needed = isSeen ? width : drawn.length;
+  return needed > room ? ["?", 1] : [drawn, needed];
+}
+
+for (
+  const [widths, graphemes] of [
+    ["graphemes", GRAPHEMES],
+    ["code points", CERTAIN],
+  ] as const
+) {
+  Deno.test(`whatever is typed, pasted and resized, a terminal that counts ${widths} shows the prompt cell by cell`, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 2, max: 50 }),
+        fc.integer({ min: 1, max: 12 }),
+        actions(graphemes),
+        (columns, rows, sequence) => play(columns, rows, widths, sequence),
+      ),
+      { numRuns: Number(Deno.env.get("RUNS") ?? 1_000) },
+    );
+  });
+}

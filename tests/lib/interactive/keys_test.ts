@@ -1,0 +1,145 @@
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import fc from "fast-check";
+import { type Key, KeyParser } from "../../../lib/interactive/keys.ts";
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+/** The names of keys, text in quotes, and pastes in brackets. */
+function told(keys: readonly Key[]): string[] {
+  return keys.map((key) => {
+    if (key.kind === "press") return key.name;
+    return key.kind === "text" ? `"${key.text}"` : `[${key.text}]`;
+  });
+}
+
+function parse(...chunks: readonly (string | Uint8Array)[]): string[] {
+  const parser = new KeyParser();
+  return told(
+    chunks.flatMap((chunk) =>
+      parser.feed(typeof chunk === "string" ? encode(chunk) : chunk)
+    ),
+  );
+}
+
+const KEYS: readonly (readonly [string, ...string[]])[] = [
+  ["abc", '"abc"'],
+  ["\r", "enter"],
+  ["\n", "enter"],
+  ["\r\n", "enter"],
+  ["a\rb", '"a"', "enter", '"b"'],
+  ["\t", "tab"],
+  ["\x7f", "backspace"],
+  ["\x08", "backspace"],
+  ["\x01\x1f\x00", "ctrl-a", "ctrl-_", "ctrl-@"],
+  ["\x1b[A\x1b[B\x1b[C\x1b[D", "up", "down", "right", "left"],
+  ["\x1bOA\x1bOH\x1bOF\x1bOM", "up", "home", "end", "enter"],
+  ["\x1b[H\x1b[1~\x1b[7~", "home", "home", "home"],
+  ["\x1b[F\x1b[4~\x1b[8~", "end", "end", "end"],
+  ["\x1b[3~\x1b[3;5~", "delete", "ctrl-delete"],
+  ["\x1b[1;5D\x1b[1;3C\x1b[1;2A", "ctrl-left", "alt-right", "shift-up"],
+  ["\x1b[1;8D", "ctrl-alt-shift-left"],
+  ["\x1bb\x1bé", "alt-b", "alt-é"],
+  ["\x1b\r\x1b\n\x1b\r\n", "alt-enter", "alt-enter", "alt-enter"],
+  ["\x1b\x7f", "alt-backspace"],
+  ["\x1b[13;2u\x1b[27;3;13~", "shift-enter", "alt-enter"],
+  ["\x1b\x1b[A", "escape", "up"],
+  // What has no meaning here.
+  ["a\x1b[5~\x1b[99;99X\x1b[?1;2c\x1b[[Ab\x1bOPc", '"a"', '"b"', '"c"'],
+  ["\x1b[I\x1b[<0;1;1M\x1b[201~x", '"x"'],
+  // Sequences that break off.
+  ["\x1b[1;\x01x", "ctrl-a", '"x"'],
+  ["\x1b[12汉", '"汉"'],
+];
+
+for (const [input, ...keys] of KEYS) {
+  Deno.test(`KeyParser takes ${JSON.stringify(input)} for ${keys.join(" ")}`, () => {
+    assertEquals(parse(input), keys);
+  });
+}
+
+Deno.test("KeyParser hands a paste on as it is, with \\n for each line end", () => {
+  assertEquals(
+    parse("\x1b[200~a\rb\r\nc\n\td\x1b[A\x03\x1b[201~e"),
+    ["[a\nb\nc\n\td\x1b[A\x03]", '"e"'],
+  );
+});
+
+Deno.test("KeyParser hands on what has come of a paste without an end", () => {
+  const parser = new KeyParser();
+  assertEquals(told(parser.feed(encode("\x1b[200~one\r"))), ["[one\n]"]);
+  assertEquals(told(parser.feed(encode("\ntwo\x1b[20"))), ["[two]"]);
+  assertFalse(parser.isAmbiguous);
+  assertEquals(told(parser.feed(encode("1;"))), ["[\x1b[201;]"]);
+  parser.reset();
+  assertEquals(told(parser.feed(encode("a\r"))), ['"a"', "enter"]);
+});
+
+Deno.test("KeyParser yields U+FFFD for bytes that are not UTF-8, and goes on", () => {
+  assertEquals(parse(Uint8Array.of(0x61, 0xff, 0xe6, 0xb1, 0x62, 0x0d)), [
+    '"a\ufffd\ufffdb"',
+    "enter",
+  ]);
+});
+
+Deno.test("KeyParser keeps a byte order mark and other C1 text", () => {
+  assertEquals(parse("\ufeffa\u0085b"), ['"\ufeffa"', '"\u0085b"']);
+});
+
+Deno.test("KeyParser takes a lone Escape for the key when it is told that nothing follows", () => {
+  for (
+    const [held, name] of [
+      ["\x1b", "escape"],
+      ["\x1b[", "alt-["],
+      ["\x1bO", "alt-O"],
+    ] as const
+  ) {
+    const parser = new KeyParser();
+    assertEquals(parser.feed(encode(held)), []);
+    assert(parser.isAmbiguous);
+    assertEquals(told(parser.flush()), [name]);
+    assertFalse(parser.isAmbiguous);
+    assertEquals(parser.flush(), []);
+  }
+});
+
+Deno.test("KeyParser waits for the rest of a sequence that nobody types", () => {
+  const parser = new KeyParser();
+  parser.feed(encode("\x1b[20"));
+  assertFalse(parser.isAmbiguous);
+  assertEquals(told(parser.feed(encode("0~x"))), ["[x]"]);
+});
+
+Deno.test("KeyParser yields the same keys wherever its input is cut", () => {
+  const part = fc.oneof(
+    fc.constantFrom(...KEYS.map(([input]) => input)).map(encode),
+    fc.constantFrom("\x1b[200~", "\x1b[201~", "\r", "\x1b", "汉", "👍🏽")
+      .map(encode),
+    fc.uint8Array(),
+  );
+  fc.assert(fc.property(
+    fc.array(part).map((parts) =>
+      Uint8Array.from([...parts, encode("\x1b[201~.")].flatMap((p) => [...p]))
+    ),
+    fc.array(fc.nat()),
+    (bytes, cuts) => {
+      const ends = [...cuts.map((cut) => cut % bytes.length), bytes.length]
+        .sort((a, b) => a - b);
+      const chunks = ends.map((end, i) =>
+        bytes.subarray(ends[i - 1] ?? 0, end)
+      );
+      assertEquals(merged(parse(...chunks)), merged(parse(bytes)));
+    },
+  ));
+});
+
+/** Text and pastes that were cut are one again; `\r\n` may be cut as well. */
+function merged(keys: readonly string[]): string {
+  return keys.join("").replaceAll('""', "").replaceAll("][", "")
+    .replace(/(?:alt-)?enter(?:enter)*/g, "enter");
+}
+
+Deno.test("KeyParser holds no more of a sequence than one can have", () => {
+  const parser = new KeyParser();
+  assertEquals(parser.feed(encode("\x1b[" + "1".repeat(1_000_000))), []);
+  assertEquals(told(parser.feed(encode("\r"))), ["enter"]);
+});
