@@ -3,16 +3,19 @@ import { unreachable } from "../support/unreachable.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const STAND_IN_LINE =
-  "JSR is out of reach: the standard library comes from npm\n";
+  "Cannot reach jsr.io: using the same standard library from npm instead\n";
 
-/** Starts the launcher; `env` is added to the environment of this process. */
+/**
+ * Starts a launcher that nobody has told where the standard library is; `env`
+ * is added to the environment of this process.
+ */
 function launch(
   args: readonly string[],
   env: Record<string, string>,
 ): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
     args: ["run", "-q", "-P=launcher", `${ROOT}/tools/deno.ts`, ...args],
-    env,
+    env: { STANDARD_LIBRARY: "", ...env },
     cwd: ROOT,
     stdin: "piped",
     stdout: "piped",
@@ -69,7 +72,7 @@ Deno.test("the launcher works from any folder, and the stand-ins with it", async
       ...["run", "-q", "-P=launcher", `${ROOT}/tools/deno.ts`],
       ...["run", "-q", url],
     ],
-    env: { JSR_URL: unreachable() },
+    env: { STANDARD_LIBRARY: "", JSR_URL: unreachable() },
     cwd: `${ROOT}/..`,
   }).output();
 
