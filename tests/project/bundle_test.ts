@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
+import { pathToFileURL } from "node:url";
 import config from "../../deno.json" with { type: "json" };
 import { bundle } from "../../tools/bundle.ts";
 import { writeChecksums } from "../../tools/checksums.ts";
@@ -30,8 +31,9 @@ Deno.test("the bundle has less than 80 KiB", () => {
 Deno.test("the bundle imports parts of Deno alone, when they are used", async () => {
   const file = await Deno.makeTempFile({ suffix: ".js" });
   await Deno.writeTextFile(file, code);
+  const url = pathToFileURL(file).href; // Deno takes C:\ for a scheme.
   const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", "--no-config", "--no-lock", file],
+    args: ["info", "--json", "--no-config", "--no-lock", url],
     stderr: "null",
   }).output();
   await Deno.remove(file);

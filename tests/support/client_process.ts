@@ -1,4 +1,5 @@
 import { assertFalse } from "@std/assert";
+import { fetchWarning } from "../../lib/deno_fetch_warning.ts";
 import { clientPermissionFlags } from "../../tools/permission_flags.ts";
 import { sameFlags } from "../../tools/stand_ins.ts";
 import { TEST_KEY } from "./service/service.ts";
@@ -19,6 +20,10 @@ const DENO_VARIABLES = ["HOME", "DENO_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"];
 
 /** How long a client may run, in milliseconds: a test that hangs has to fail. */
 const PATIENCE = 180_000;
+
+/** What the program says of the Deno that runs it, which no test is about. */
+const DENO_WARNING = fetchWarning(RUN_BY_DENO ? Deno.version.deno : "0")
+  .map((line) => `Warning: ${line}\n`).join("");
 
 /** How a {@linkcode Client} is started. */
 export interface ClientOptions {
@@ -64,7 +69,7 @@ export class Client implements AsyncDisposable {
     this.#watchdog = setTimeout(() => this.kill("SIGKILL"), PATIENCE);
     this.#input = this.#child.stdin.getWriter();
     this.#stdout = new Collector(this.#child.stdout);
-    this.#stderr = new Collector(this.#child.stderr);
+    this.#stderr = new Collector(this.#child.stderr, DENO_WARNING);
   }
 
   /** The id of the process. */
@@ -136,12 +141,15 @@ export class Client implements AsyncDisposable {
 export class Collector {
   readonly #reader: ReadableStreamDefaultReader<string>;
   readonly #end: Promise<void>;
+  readonly #ignored: string;
   #text = "";
   #ended = false;
   #arrival = Promise.withResolvers<void>();
   #paused = Promise.withResolvers<void>();
 
-  constructor(stream: ReadableStream<Uint8Array>) {
+  /** Text that holds `ignored` is collected without it. */
+  constructor(stream: ReadableStream<Uint8Array>, ignored = "") {
+    this.#ignored = ignored;
     this.#reader = stream.pipeThrough(new TextDecoderStream()).getReader();
     this.#paused.resolve();
     this.#end = this.#collect();
@@ -198,6 +206,9 @@ export class Collector {
       const { done, value } = await this.#reader.read();
       if (done) break;
       this.#text += value;
+      if (this.#ignored !== "") {
+        this.#text = this.#text.replace(this.#ignored, "");
+      }
       this.#arrive();
       await this.#paused.promise;
     }
