@@ -15,8 +15,14 @@ export const PROGRAM: string = Deno.env.get("AGENT_GATEWAY") ?? "main.ts";
 /** Whether the program under test is run by this Deno, and not a binary. */
 export const RUN_BY_DENO: boolean = /\.[jt]s$/.test(PROGRAM);
 
-/** What Deno itself needs of the environment, so that it finds its cache. */
-const DENO_VARIABLES = ["HOME", "DENO_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"];
+/** What Deno itself needs of the environment: where its cache and JSR are. */
+export const DENO_VARIABLES: readonly string[] = [
+  "HOME",
+  "DENO_DIR",
+  "XDG_CACHE_HOME",
+  "LOCALAPPDATA",
+  "JSR_URL",
+];
 
 /** How long a client may run, in milliseconds: a test that hangs has to fail. */
 const PATIENCE = 180_000;
