@@ -1,5 +1,5 @@
-import { fetchWarning } from "../../lib/deno_fetch_warning.ts";
 import { assertEquals, assertMatch } from "@std/assert";
+import { fetchWarning } from "../../lib/deno_fetch_warning.ts";
 import { Client, runClient, settings } from "../support/client_process.ts";
 import { Editor, type Response } from "../support/editor.ts";
 import { type Fault, faults, type Outcome } from "../support/faults.ts";

@@ -4,16 +4,17 @@ import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
 /** Presses Ctrl-C on the console that this process shares with its children. */
-async function pressCtrlC(): Promise<void> {
-  const { success } = await new Deno.Command(Deno.execPath(), {
+async function pressCtrlC(client: Client): Promise<void> {
+  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
     args: [
       ...["run", "-q", "--no-config", "--no-prompt"],
       "--allow-ffi=kernel32.dll",
       `${import.meta.dirname}/../support/send_ctrl_c.ts`,
+      `${client.pid}`,
     ],
     stdin: "null",
   }).output();
-  assert(success, "Windows did not take the Ctrl-C");
+  assert(success, new TextDecoder().decode(stdout));
 }
 
 /** A test on a Windows console; the other systems have signals instead. */
@@ -37,7 +38,7 @@ consoleTest(
     await using client = new Client({ env: settings(service) });
     await client.stderr.waitFor("thread ");
 
-    await pressCtrlC();
+    await pressCtrlC(client);
     const { code, stdout } = await client.output();
 
     assertEquals([code, stdout], [130, ""]);
@@ -65,7 +66,7 @@ consoleTest(
     await client.write(`${JSON.stringify(prompt)}\n`);
     await gate.opened;
 
-    await pressCtrlC();
+    await pressCtrlC(client);
     const { code, stderr } = await client.output();
 
     assertEquals([code, stderr], [130, ""]);
