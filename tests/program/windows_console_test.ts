@@ -1,44 +1,59 @@
-import { assert, assertEquals } from "@std/assert";
-import { Client, settings } from "../support/client_process.ts";
+import { assertEquals } from "@std/assert";
+import {
+  Client,
+  type ClientOptions,
+  settings,
+} from "../support/client_process.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
-/** Presses Ctrl-C on the console that this process shares with its children. */
-async function pressCtrlC(client: Client): Promise<void> {
-  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "-q", "--no-config", "--no-prompt"],
-      "--allow-ffi=kernel32.dll",
-      `${import.meta.dirname}/../support/send_ctrl_c.ts`,
-      `${client.pid}`,
-    ],
-    stdin: "null",
-  }).output();
-  assert(success, new TextDecoder().decode(stdout));
+/** The program on a Windows console of its own. */
+class ConsoleClient extends Client {
+  readonly #port: Deno.TcpListener;
+
+  private constructor(port: Deno.TcpListener, options: ClientOptions) {
+    super({
+      ...options,
+      launcher: [
+        Deno.execPath(),
+        ...["run", "-q", "--no-config", "-A"],
+        `${import.meta.dirname}/../support/own_console.ts`,
+        `${port.addr.port}`,
+      ],
+    });
+    this.#port = port;
+  }
+
+  static open(options: ClientOptions): ConsoleClient {
+    const port = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    return new ConsoleClient(port, options);
+  }
+
+  /** Presses Ctrl-C. */
+  async interrupt(): Promise<void> {
+    using connection = await this.#port.accept();
+    await connection.write(new Uint8Array(1));
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    this.#port.close();
+    await super[Symbol.asyncDispose]();
+  }
 }
 
 /** A test on a Windows console; the other systems have signals instead. */
 function consoleTest(name: string, fn: () => Promise<void>): void {
-  if (Deno.build.os !== "windows") return;
-  Deno.test(name, async () => {
-    const ignore = () => {};
-    Deno.addSignalListener("SIGINT", ignore);
-    try {
-      await fn();
-    } finally {
-      Deno.removeSignalListener("SIGINT", ignore);
-    }
-  });
+  if (Deno.build.os === "windows") Deno.test(name, fn);
 }
 
 consoleTest(
   "Ctrl-C on a Windows console ends the prompt loop: exit 130",
   async () => {
     await using service = ReferenceService.start();
-    await using client = new Client({ env: settings(service) });
+    await using client = ConsoleClient.open({ env: settings(service) });
     await client.stderr.waitFor("thread ");
 
-    await pressCtrlC(client);
+    await client.interrupt();
     const { code, stdout } = await client.output();
 
     assertEquals([code, stdout], [130, ""]);
@@ -49,24 +64,24 @@ consoleTest(
   "Ctrl-C on a Windows console drops what the bridge runs: exit 130",
   async () => {
     await using service = ReferenceService.start();
-    await using client = new Client({
+    await using client = ConsoleClient.open({
       args: ["--bridge"],
       env: settings(service),
     });
     const gate = new GatedStream();
     service.misbehave("stream", gate.behaviour);
-    const lines = ["initialize", "session/new"].map((method, id) =>
-      JSON.stringify({ jsonrpc: "2.0", id, method, params: {} })
-    );
-    await client.write(`${lines.join("\n")}\n`);
-    const answers = await client.stdout.waitFor(/"id":1,.*\n/);
+    const send = (id: number, method: string, params: unknown) =>
+      client.write(
+        `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`,
+      );
+    await send(0, "initialize", {});
+    await send(1, "session/new", {});
+    const answers = await client.stdout.waitFor(/"sessionId":.*\n/);
     const [, sessionId] = answers.match(/"sessionId":"([^"]+)"/) ?? [];
-    const params = { sessionId, prompt: "hello" };
-    const prompt = { jsonrpc: "2.0", id: 2, method: "session/prompt", params };
-    await client.write(`${JSON.stringify(prompt)}\n`);
+    await send(2, "session/prompt", { sessionId, prompt: "hello" });
     await gate.opened;
 
-    await pressCtrlC(client);
+    await client.interrupt();
     const { code, stderr } = await client.output();
 
     assertEquals([code, stderr], [130, ""]);

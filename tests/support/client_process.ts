@@ -41,6 +41,8 @@ export interface ClientOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The default is an empty folder. */
   readonly cwd?: string;
+  /** What starts the program, which it takes as its last arguments. */
+  readonly launcher?: readonly [string, ...string[]];
 }
 
 /** What a client has left behind. */
@@ -61,7 +63,9 @@ export class Client implements AsyncDisposable {
 
   constructor(options: ClientOptions = {}) {
     const { args = [], env = { APP_API_KEY: TEST_KEY } } = options;
-    const [program, ...programArgs] = commandLine();
+    const [program, ...programArgs] = options.launcher === undefined
+      ? commandLine()
+      : [...options.launcher, ...commandLine()] as const;
     this.#key = env.APP_API_KEY?.trim();
     this.#child = new Deno.Command(program, {
       args: [...programArgs, ...args],
