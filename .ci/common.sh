@@ -5,6 +5,7 @@
 deno_version=2.9.6
 
 # Where the scripts keep what they have downloaded.
+# shellcheck disable=SC2034 # They use it.
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/agent-gateway
 
 # copy_sources FOLDER: copies the working tree, uncommitted changes included.
@@ -23,7 +24,7 @@ npm_executable() {
   mkdir -p "$folder"
   if [[ ! -e $folder/$file ]]; then
     (
-      cd "$folder"
+      cd "$folder" || exit
       archive=$(npm pack --silent "$package@<=$deno_version")
       tar --extract --gzip --strip-components=1 --file="$archive" "package/$file"
       chmod +x "$file"
