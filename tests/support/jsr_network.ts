@@ -9,7 +9,8 @@
  *
  * @module
  */
-import { JsrRegistry, standInPackages, writeLock } from "./jsr_registry.ts";
+import { writeLock } from "../../tools/lock.ts";
+import { JsrRegistry, standInPackages } from "./jsr_registry.ts";
 
 const [folder, command, ...args] = Deno.args;
 if (folder === undefined || command === undefined) {

@@ -143,37 +143,3 @@ async function bundle(specifier: string): Promise<string> {
     await Deno.remove(module);
   }
 }
-
-/**
- * Lets Deno write `deno.lock` of a copy of the project anew, for the packages of
- * a registry. What comes from npm stays pinned.
- */
-export async function writeLock(
-  folder: string,
-  env: Readonly<Record<string, string>>,
-): Promise<void> {
-  const { version, specifiers, npm, workspace } = lock;
-  const pinned = Object.entries<string>(specifiers)
-    .filter(([specifier]) => specifier.startsWith("npm:"));
-  await Deno.writeTextFile(
-    `${folder}/deno.lock`,
-    JSON.stringify({
-      version,
-      specifiers: Object.fromEntries(pinned),
-      npm,
-      workspace,
-    }),
-  );
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["install", "--quiet", "--frozen=false"],
-      ...["--entrypoint", "tools/standard_library.ts"],
-    ],
-    cwd: folder,
-    env: { ...env },
-    stdout: "null",
-  }).output();
-  if (!success) {
-    throw new Error(`Cannot lock: ${new TextDecoder().decode(stderr)}`);
-  }
-}
