@@ -14,7 +14,7 @@ class ConsoleClient extends Client {
   private constructor(port: Deno.TcpListener, options: ClientOptions) {
     super({
       ...options,
-      launcher: [
+      startedBy: [
         Deno.execPath(),
         ...["run", "-q", "--no-config", "-A"],
         `${import.meta.dirname}/../support/own_console.ts`,

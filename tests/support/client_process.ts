@@ -42,7 +42,7 @@ export interface ClientOptions {
   /** The default is an empty folder. */
   readonly cwd?: string;
   /** What starts the program, which it takes as its last arguments. */
-  readonly launcher?: readonly [string, ...string[]];
+  readonly startedBy?: readonly [string, ...string[]];
 }
 
 /** What a client has left behind. */
@@ -63,9 +63,9 @@ export class Client implements AsyncDisposable {
 
   constructor(options: ClientOptions = {}) {
     const { args = [], env = { APP_API_KEY: TEST_KEY } } = options;
-    const [program, ...programArgs] = options.launcher === undefined
+    const [program, ...programArgs] = options.startedBy === undefined
       ? commandLine()
-      : [...options.launcher, ...commandLine()] as const;
+      : [...options.startedBy, ...commandLine()] as const;
     this.#key = env.APP_API_KEY?.trim();
     this.#child = new Deno.Command(program, {
       args: [...programArgs, ...args],
