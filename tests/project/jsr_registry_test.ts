@@ -6,6 +6,16 @@ import { SourceCopy } from "../support/source_copy.ts";
 
 const packages = await standInPackages();
 
+/** A test with an {@linkcode NpmCache}; skipped on Wine, which cannot make one. */
+function test(name: string, fn: () => Promise<void>): void {
+  const ignore = Deno.env.has("ON_WINE");
+  Deno.test(
+    ignore ? `${name} (skipped: Wine makes no junctions)` : name,
+    { ignore },
+    fn,
+  );
+}
+
 /** A cache of Deno that has what came from npm, and nothing else. */
 class NpmCache implements AsyncDisposable {
   private constructor(readonly folder: string) {}
@@ -35,7 +45,7 @@ function environment(registry: JsrRegistry, cache: NpmCache) {
   };
 }
 
-Deno.test("where JSR answers, the program and the bundle have its standard library, and nothing is said", async () => {
+test("where JSR answers, the program and the bundle have its standard library, and nothing is said", async () => {
   await using registry = await JsrRegistry.start(packages);
   await using cache = await NpmCache.make();
   await using sources = await SourceCopy.make();
@@ -56,7 +66,7 @@ Deno.test("where JSR answers, the program and the bundle have its standard libra
   }
 });
 
-Deno.test("a JSR whose packages differ from deno.lock is refused, without the launcher too", async () => {
+test("a JSR whose packages differ from deno.lock is refused, without the launcher too", async () => {
   await using registry = await JsrRegistry.start(packages);
   await using cache = await NpmCache.make();
   await using sources = await SourceCopy.make();
