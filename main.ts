@@ -9,13 +9,20 @@ import { parseArgs } from "@std/cli/parse-args";
 import { fetchWarning } from "./lib/deno_fetch_warning.ts";
 import {
   DEFAULT_BASE_URL,
-  ignoreProxies,
   loadSettings,
   type Settings,
   SettingsError,
 } from "./lib/settings.ts";
 import { maskKey } from "./lib/key_mask.ts";
-import { InputError, readChunks, sink } from "./lib/standard_streams.ts";
+import { ErrorOutput } from "./lib/error_output.ts";
+import { failureLine } from "./lib/failure_line.ts";
+import {
+  errorSink,
+  isReaderGone,
+  outputSink,
+  readStandardInput,
+} from "./lib/standard_streams.ts";
+import { ignoreProxies } from "./lib/proxies.ts";
 import { VERSION } from "./lib/version.ts";
 
 const USAGE = `agent-gateway ${VERSION}: the client of a remote agent service
@@ -136,39 +143,65 @@ async function main(args: readonly string[]): Promise<number> {
   }
   for (const line of fetchWarning(Deno.version.deno)) warn(line);
   if (settings.isLocal) ignoreProxies();
-  try {
-    return flags.bridge
-      ? await startBridge(settings, flags.verbose)
-      : await startInteractive(settings, flags.quiet);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    writeError(`${error.message}\n`);
-    return 1;
-  }
+  return flags.bridge
+    ? await startBridge(settings, flags.verbose)
+    : await startInteractive(settings, flags.quiet);
 }
 
-function printText(text: string): number {
+async function printText(text: string): Promise<number> {
   try {
-    Deno.stdout.writeSync(new TextEncoder().encode(text));
+    await outputSink().write(new TextEncoder().encode(text));
   } catch (error) {
-    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+    if (!isReaderGone(error)) throw error;
   }
   return 0;
 }
 
-function writeError(text: string): void {
-  try {
-    Deno.stderr.writeSync(new TextEncoder().encode(text));
-  } catch {
-    // Nobody reads it: there is no other place to say so.
-  }
+const standardError = new ErrorOutput(errorSink());
+
+function writeError(text: string, kind?: "progress"): void {
+  standardError.write(text, kind);
 }
+
+/** How long the end waits for a reader of standard error, in milliseconds. */
+const END_LIMIT = 1000;
+
+/** The same after a signal, which ends the process within a second. */
+const SIGNAL_LIMIT = 500;
+
+let isEnding = false;
+
+/**
+ * Ends the process after standard error is written, or after `limit`
+ * milliseconds. The first exit code counts.
+ */
+async function end(code: number, limit = END_LIMIT): Promise<void> {
+  if (isEnding) return;
+  isEnding = true;
+  await standardError.flush(limit);
+  Deno.exit(code);
+}
+
+/** Ends the process because of an error that no front end has handled. */
+async function fail(error: unknown): Promise<void> {
+  if (!isEnding) writeError(`${failureLine(error)}\n`);
+  await end(1);
+}
+
+const TERMINATING: readonly Deno.Signal[] = Deno.build.os === "windows"
+  ? ["SIGTERM", "SIGBREAK", "SIGHUP"] // SIGHUP: the console is closed.
+  : ["SIGTERM"];
 
 /** Listens for the signals that end the process. */
 function listen(interrupt: () => void, terminate: () => void): void {
   Deno.addSignalListener("SIGINT", interrupt);
-  if (Deno.build.os !== "windows") {
-    Deno.addSignalListener("SIGTERM", terminate);
+  for (const signal of TERMINATING) {
+    try {
+      Deno.addSignalListener(signal, terminate);
+    } catch (error) {
+      // Deno before 2.7.6 has no SIGTERM on Windows.
+      if (Deno.build.os !== "windows") throw error;
+    }
   }
 }
 
@@ -176,26 +209,27 @@ async function startBridge(
   settings: Settings,
   verbose: boolean,
 ): Promise<number> {
-  const stdin = readChunks(Deno.stdin); // while the rest is loaded
+  const stdin = readStandardInput(); // while the rest is loaded
   const { RemoteGateway } = await import("./lib/gateway.ts");
   const { runBridge, VerboseLog } = await import("./lib/bridge.ts");
   // Everything that is under way is dropped with the process.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
-  const log = verbose ? new VerboseLog(sink(Deno.stderr)) : undefined;
-  const gateway = new RemoteGateway({
+  const log = verbose ? new VerboseLog(errorSink()) : undefined;
+  await using gateway = new RemoteGateway({
     ...settings,
     onExchange: log && ((exchange) => log.exchange(exchange)),
   });
   try {
     await runBridge({
       stdin,
-      stdout: sink(Deno.stdout),
+      stdout: outputSink(),
       gateway,
       onAnswered: log && ((answered) => log.answered(answered)),
     });
-    await log?.flush();
   } catch (error) {
-    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+    if (!isReaderGone(error)) throw error;
+  } finally {
+    await log?.flush();
   }
   return 0;
 }
@@ -207,30 +241,43 @@ async function startInteractive(
   const { RemoteGateway } = await import("./lib/gateway.ts");
   const { openTerminal, runInteractive } = await import("./lib/interactive.ts");
   const leave = (code: number) => {
+    if (isEnding) Deno.exit(code); // A second signal does not wait.
     terminal[Symbol.dispose]();
-    Deno.exit(code);
+    end(code, SIGNAL_LIMIT);
   };
   const onInterrupt = () => {
     const isTyped = Deno.stdin.isTerminal();
     if (!isTyped || !terminal.interrupt()) leave(INTERRUPTED);
   };
   using terminal = await openTerminal({
+    stdout: standardError.inOrder(outputSink()),
     stderr: writeError,
     quiet,
     onInterrupt,
   });
   listen(onInterrupt, () => leave(TERMINATED));
+  await using gateway = new RemoteGateway(settings);
   try {
     return await runInteractive({
-      gateway: new RemoteGateway(settings),
+      gateway,
       terminal,
       maskedKey: maskKey(settings.apiKey),
       baseUrl: settings.baseUrl,
     });
   } catch (error) {
-    if (error instanceof Deno.errors.BrokenPipe) return 1;
+    if (isReaderGone(error)) return 1;
     throw error;
   }
 }
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
+if (import.meta.main) {
+  addEventListener("error", (event) => {
+    event.preventDefault();
+    fail(event.error);
+  });
+  addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    fail(event.reason);
+  });
+  await main(Deno.args).then(end, fail);
+}

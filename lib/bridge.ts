@@ -12,7 +12,7 @@ import type { ByteSink } from "./standard_streams.ts";
 
 export { VerboseLog } from "./bridge/verbose_log.ts";
 
-/** How many characters of answers may wait unread before no more requests are read. */
+/** How many UTF-16 code units of answers may wait before reading requests pauses. */
 const BACKLOG = 1024 * 1024;
 
 /** Options of {@linkcode runBridge}. */
@@ -28,7 +28,8 @@ export interface RunBridgeOptions {
  * Serves one editor: reads requests until the input ends, finishes what runs,
  * and returns when the last answer is written.
  *
- * @throws {Deno.errors.BrokenPipe} If nobody reads the output any more.
+ * @throws {InputError} If standard input cannot be read.
+ * @throws Whatever `stdout` rejects with: see `isReaderGone()`.
  */
 export async function runBridge(options: RunBridgeOptions): Promise<void> {
   const output = new LineWriter(options.stdout);

@@ -5,39 +5,21 @@
  * @module
  */
 
+import type { CallOptions } from "./gateway/call_options.ts";
 import type { RunEvent } from "./gateway/run_events.ts";
 import type {
   ServiceClient,
   ServiceClientOptions,
 } from "./gateway/service_client.ts";
-import { type Operation, ServiceError } from "./gateway/service_error.ts";
+import { ServiceError, UNKNOWN_OUTCOME } from "./gateway/service_error.ts";
 
+export type { CallOptions, Wait } from "./gateway/call_options.ts";
 export type { ProgressEvent, RunEvent } from "./gateway/run_events.ts";
 export type { Exchange } from "./gateway/service_client.ts";
 export { ServiceError } from "./gateway/service_error.ts";
 
 /** The single agent of the service (interface 1.4). */
 export const AGENT_NAME = "the-brain";
-
-const NEVER = new AbortController().signal;
-
-/** Options of one call. */
-export interface CallOptions {
-  /** Drops the call when it is aborted. The service goes on with a run that it has begun. */
-  readonly signal?: AbortSignal;
-  /** Called before each pause after which a request is repeated. */
-  readonly onWait?: ((wait: Wait) => void) | undefined;
-  /** Named in each {@linkcode Exchange} of the call. */
-  readonly sessionId?: string | undefined;
-}
-
-/** A pause before a request is repeated. */
-export interface Wait {
-  readonly operation: Operation;
-  /** Why, in a few words for a status line: "service busy", "connection lost". */
-  readonly reason: string;
-  readonly milliseconds: number;
-}
 
 /** Options of {@linkcode Gateway.runTurn}. */
 export interface TurnOptions extends CallOptions {
@@ -58,10 +40,10 @@ export interface Gateway {
   createThread(options?: CallOptions): Promise<string>;
   /**
    * Triggers a run on a thread and follows it: `progress` any number of times,
-   * then `complete` once. No more than 64 KiB of the stream are read ahead of who
-   * asks for the events.
+   * then `complete` once. At most 64 KiB of the stream are read ahead of the
+   * caller.
    *
-   * @returns The events, those together that came together, never none.
+   * @returns The events, one non-empty batch per network chunk.
    * @throws {ServiceError} If the run cannot be started or followed.
    * @throws The signal's reason, if it is aborted.
    */
@@ -73,15 +55,18 @@ export interface Gateway {
 }
 
 /**
- * The service behind a base URL. Dispose of it to close its connections.
+ * The service at a base URL. Dispose of it to wait until the last streams are
+ * closed, which takes at most 100 ms after their replies.
  *
- * What speaks HTTP is loaded when it is needed: an editor need not wait for it at
- * the start.
+ * The code that speaks HTTP is loaded at the first call: an editor need not wait
+ * for it at the start.
  */
 export class RemoteGateway implements Gateway, AsyncDisposable {
   readonly #options: ServiceClientOptions;
   readonly #draining = new Set<Promise<void>>();
-  #client: Promise<ServiceClient> | undefined;
+  #serviceClient:
+    | Promise<typeof import("./gateway/service_client.ts")>
+    | undefined;
   #runStream: Promise<typeof import("./gateway/run_stream.ts")> | undefined;
 
   constructor(options: ServiceClientOptions) {
@@ -89,15 +74,14 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   }
 
   async createThread(options: CallOptions = {}): Promise<string> {
-    const { signal = NEVER } = options;
-    const request = {
-      operation: "create thread",
-      path: "/threads",
-      signal,
-    } as const;
-    const client = await this.#connect();
-    const answer = await client.post(request);
-    return idIn(answer, "thread_id", request.operation);
+    const operation = "create thread";
+    const client = await this.#connect(options);
+    try {
+      const answer = await client.post({ operation, path: "/threads" });
+      return idIn(answer, "thread_id", operation);
+    } finally {
+      client.close();
+    }
   }
 
   async *runTurn(
@@ -105,45 +89,56 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     prompt: string,
     options: TurnOptions = {},
   ): AsyncGenerator<readonly RunEvent[]> {
-    const { headers, signal = NEVER } = options;
-    // The thread's id was checked when the thread was created.
+    // The caller has checked the thread's id, or got it from createThread().
     const runs = `/threads/${encodeURIComponent(threadId)}/runs`;
-    const run = {
-      operation: "create run",
-      path: runs,
-      headers: { ...headers, "content-type": "application/json" },
-      body: JSON.stringify({ agentName: AGENT_NAME, prompt, wait: false }),
-      signal,
-    } as const;
-    const client = await this.#connect();
-    const answer = await client.post(run);
-    const runId = idIn(answer, "run_id", run.operation);
-    options.onRunStarted?.(runId);
-    const stream = {
-      operation: "stream run",
-      path: `${runs}/${encodeURIComponent(runId)}/stream`,
-      headers: { ...headers, "accept": "text/event-stream" },
-      signal,
-    } as const;
-    this.#runStream ??= import("./gateway/run_stream.ts");
-    const { followRun } = await this.#runStream;
-    yield* followRun(client, stream, (end) => this.#drain(end));
+    const operation = "create run";
+    const client = await this.#connect(options);
+    let end: Promise<void> | undefined;
+    try {
+      const answer = await client.post({
+        operation,
+        path: runs,
+        headers: { ...options.headers, "content-type": "application/json" },
+        body: JSON.stringify({ agentName: AGENT_NAME, prompt, wait: false }),
+      });
+      const runId = idIn(answer, "run_id", operation);
+      options.onRunStarted?.(runId);
+      const request = {
+        operation: "stream run",
+        path: `${runs}/${encodeURIComponent(runId)}/stream`,
+        headers: {
+          ...options.headers,
+          "accept": "text/event-stream",
+          "accept-encoding": "identity", // proxies that compress hold events back
+        },
+        runId,
+      } as const;
+      this.#runStream ??= import("./gateway/run_stream.ts");
+      const { followRun } = await this.#runStream;
+      const run = { threadId, runId, request };
+      yield* followRun(client, run, (draining) => end = draining);
+    } finally {
+      if (end === undefined) client.close();
+      else this.#closeAfter(end, client);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#draining);
-    (await this.#client)?.close();
   }
 
-  #connect(): Promise<ServiceClient> {
-    this.#client ??= import("./gateway/service_client.ts")
-      .then(({ ServiceClient }) => new ServiceClient(this.#options));
-    return this.#client;
+  async #connect(options: CallOptions): Promise<ServiceClient> {
+    this.#serviceClient ??= import("./gateway/service_client.ts");
+    const { ServiceClient } = await this.#serviceClient;
+    return new ServiceClient(this.#options, options);
   }
 
-  #drain(end: Promise<void>): void {
-    const done = end.finally(() => this.#draining.delete(done));
-    this.#draining.add(done);
+  #closeAfter(end: Promise<void>, client: ServiceClient): void {
+    const closed = end.finally(() => {
+      client.close();
+      this.#draining.delete(closed);
+    });
+    this.#draining.add(closed);
   }
 }
 
@@ -157,17 +152,20 @@ export function isServiceId(id: string): boolean {
     new TextEncoder().encode(id).length <= 1024;
 }
 
-/**
- * An id that can stand in a path: not empty, and neither `.` nor `..`, which no
- * encoding protects.
- */
+/** The id in an answer. */
 function idIn(
   answer: Readonly<Record<string, unknown>>,
   field: "thread_id" | "run_id",
-  operation: Operation,
+  operation: "create thread" | "create run",
 ): string {
   const id = answer[field];
   if (typeof id === "string" && isServiceId(id)) return id;
   const what = id === undefined ? "no" : id === "" ? "an empty" : "a malformed";
-  throw new ServiceError(`the answer holds ${what} ${field}`, { operation });
+  const reason = `the answer holds ${what} ${field}`;
+  throw new ServiceError(
+    operation === "create run"
+      ? `${reason}; ${UNKNOWN_OUTCOME[operation]}`
+      : reason,
+    { operation },
+  );
 }

@@ -27,7 +27,8 @@ export interface RunInteractiveOptions {
  *
  * @returns The exit code: 0; 1 if no thread could be created or the last run
  * did not complete before the input ended; 130 after Ctrl-C with no run going on.
- * @throws {Deno.errors.BrokenPipe} If nobody reads standard output any more.
+ * @throws {InputError} If standard input cannot be read.
+ * @throws Whatever standard output rejects with: see `isReaderGone()`.
  */
 export async function runInteractive(
   options: RunInteractiveOptions,

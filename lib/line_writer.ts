@@ -6,13 +6,13 @@
 
 import type { ByteSink } from "./standard_streams.ts";
 
-/** How many characters may wait before those who can wait have to. */
+/** Backpressure threshold of `writeInTurn()`, in UTF-16 code units. */
 const ROOM = 256 * 1024;
 
-/** How many characters are worth a write. */
+/** From this many UTF-16 code units on, lines are written without waiting for more. */
 const ENOUGH = 16 * 1024;
 
-/** What is encoded and written at once. */
+/** The size of the buffer that lines are encoded into. */
 const PIECE_BYTES = 256 * 1024;
 
 /** Queues lines and writes what has gathered. Many tasks can write at once. */
@@ -23,14 +23,14 @@ export class LineWriter {
   #piece: Uint8Array<ArrayBuffer> | undefined;
   #progress = Promise.withResolvers<void>();
   #writing: Promise<void> | undefined;
-  #lines: string[] = [];
+  /** The lines that wait; `undefined` after a failed write. */
+  #lines: string[] | undefined = [];
   #queued = 0;
-  #broken = false;
 
   /** @param sink Where the lines go. */
   constructor(sink: ByteSink) {
     this.#sink = sink;
-    this.#failed.promise.catch(() => {}); // who wants to know asks for it
+    this.#failed.promise.catch(() => {}); // Callers that need the reason await `failed`.
   }
 
   /** Rejects with the reason when nothing can be written any more. */
@@ -38,14 +38,14 @@ export class LineWriter {
     return this.#failed.promise;
   }
 
-  /** The characters that wait to be written. */
+  /** How many UTF-16 code units wait to be written. */
   get queued(): number {
     return this.#queued;
   }
 
   /** Queues a line at once. It ends with its own `\n`. */
   write(line: string): void {
-    if (this.#broken) return;
+    if (this.#lines === undefined) return;
     this.#lines.push(line);
     this.#queued += line.length;
     this.#writing ??= this.#writeAll();
@@ -85,13 +85,30 @@ export class LineWriter {
    */
   async flush(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
-    if (this.#broken) await this.failed;
+    if (this.#lines === undefined) await this.failed;
+  }
+
+  /**
+   * Waits until everything that was queued is written or cannot be written.
+   *
+   * @param limit The longest wait, in milliseconds.
+   * @returns Whether that was so within the limit.
+   */
+  async flushWithin(limit: number): Promise<boolean> {
+    const late = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => late.resolve(false), limit);
+    try {
+      const flushed = this.flush().then(() => true, () => true);
+      return await Promise.race([flushed, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async #writeAll(): Promise<void> {
-    await undefined; // what is queued in the same moment goes along
+    await undefined; // Lines that are queued in the same moment are written together.
     try {
-      while (this.#lines.length > 0) {
+      while (this.#lines !== undefined && this.#lines.length > 0) {
         const lines = this.#lines;
         const length = this.#queued;
         this.#lines = [];
@@ -100,8 +117,7 @@ export class LineWriter {
         this.#advance();
       }
     } catch (error) {
-      this.#broken = true;
-      this.#lines = [];
+      this.#lines = undefined;
       this.#failed.reject(error);
       this.#queued = 0;
       this.#advance();

@@ -1,5 +1,6 @@
 /**
- * The standard streams, without web streams around them.
+ * The standard streams, without web streams around them: loading those would
+ * take most of the time in which an editor gets its first answer.
  *
  * @module
  */
@@ -15,12 +16,34 @@ export class InputError extends Error {
   override readonly name = "InputError";
 }
 
+/** Standard output cannot be written. The message says why. */
+export class OutputError extends Error {
+  override readonly name = "OutputError";
+}
+
+/** The most bytes that are read or written at once. */
 const CHUNK_BYTES = 64 * 1024;
 
+/** The longest wait for a stream that would block, in milliseconds. */
+const MAX_DELAY = 32;
+
 /**
- * The bytes of standard input as they come, each chunk valid until the next one
- * is asked for. The first read begins at once.
+ * Reads this process's standard input as UTF-8. The first read begins at once.
  *
+ * @returns The bytes as they come, each chunk valid until the next is requested.
+ * @throws {InputError} If it cannot be read.
+ */
+export function readStandardInput(): AsyncIterable<Uint8Array> {
+  return Deno.build.os === "windows" && Deno.stdin.isTerminal()
+    ? readWindowsConsole()
+    : readChunks(Deno.stdin);
+}
+
+/**
+ * Reads a stream in chunks. The first read begins at once.
+ *
+ * @param input The stream. One that would block is read again after a wait.
+ * @returns The bytes as they come, each chunk valid until the next is requested.
  * @throws {InputError} If it cannot be read.
  */
 export function readChunks(
@@ -28,13 +51,11 @@ export function readChunks(
 ): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(CHUNK_BYTES);
   const read = () =>
-    input.read(buffer).catch((cause: Error) => {
-      throw new InputError(`Cannot read standard input: ${cause.message}`, {
-        cause,
-      });
+    whenReady(() => input.read(buffer)).catch((cause) => {
+      throw inputError(cause);
     });
   let reading = read();
-  reading.catch(() => {}); // who takes the first chunk is told
+  reading.catch(() => {}); // The consumer of the first chunk receives the error.
   return (async function* () {
     for (;;) {
       const length = await reading;
@@ -45,15 +66,150 @@ export function readChunks(
   })();
 }
 
-/** Standard output or standard error as a place where bytes go. */
-export function sink(
-  output: { write(bytes: Uint8Array): Promise<number> },
+/**
+ * Reads the console through `node:process`: `Deno.stdin` decodes in the
+ * console's code page and loses what is not in it (denoland/deno#18240).
+ */
+async function* readWindowsConsole(): AsyncGenerator<Uint8Array> {
+  const { default: process } = await import("node:process");
+  try {
+    for await (const chunk of process.stdin) yield chunk;
+  } catch (cause) {
+    throw inputError(cause);
+  }
+}
+
+function inputError(cause: unknown): InputError {
+  return new InputError(`Cannot read standard input: ${messageOf(cause)}`, {
+    cause,
+  });
+}
+
+/** Standard output, as far as a sink needs it. */
+export interface Output {
+  write(bytes: Uint8Array): Promise<number>;
+  isTerminal(): boolean;
+}
+
+const NEWLINE = 0x0a;
+
+/** What a pipe takes as a whole or not at all (`PIPE_BUF`), in bytes. */
+const ATOMIC_BYTES = Deno.build.os === "linux" ? 4096 : 512;
+
+/** The buffer of Rust's `LineWriter`, through which Deno writes, in bytes. */
+const LINE_BUFFER_BYTES = 1024;
+
+/**
+ * Makes standard output a sink, also if it is non-blocking: then it waits.
+ *
+ * `Deno.stdout.write` is a write to Rust's `LineWriter` and a flush. If the
+ * flush would block, it throws and does not tell how much of the bytes it has
+ * taken. So each piece is such that it is taken as a whole or not at all: whole
+ * lines that a pipe takes atomically, a newline alone on a terminal, or bytes
+ * without a newline, which go past the buffer, or into it if they are few.
+ *
+ * @returns A sink. Its `write` rejects with the stream's own error if nobody
+ * reads the stream any more ({@linkcode isReaderGone}), else with an
+ * {@linkcode OutputError}.
+ */
+export function outputSink(output: Output = Deno.stdout): ByteSink {
+  const atomicBytes = output.isTerminal() ? 1 : ATOMIC_BYTES;
+  const flush = () => output.write(new Uint8Array());
+  const write = async (bytes: Uint8Array) => {
+    for (let start = 0; start < bytes.length;) {
+      const end = endOfPiece(bytes, start, atomicBytes);
+      const piece = bytes.subarray(start, end);
+      const isBuffered = piece.length < LINE_BUFFER_BYTES &&
+        piece.at(-1) !== NEWLINE;
+      if (isBuffered) {
+        start = end;
+        await output.write(piece).catch(async (error) => {
+          if (!isBusy(error)) throw error;
+          await whenReady(flush);
+        });
+      } else {
+        start += await whenReady(() => output.write(piece));
+      }
+    }
+  };
+  return {
+    write: (bytes) =>
+      write(bytes).catch((cause) => {
+        if (isReaderGone(cause)) throw cause;
+        throw new OutputError(
+          `Cannot write standard output: ${messageOf(cause)}`,
+          { cause },
+        );
+      }),
+  };
+}
+
+/**
+ * Where the piece that begins at `start` ends: after whole lines of at most
+ * `atomicBytes`, else before the next newline.
+ */
+function endOfPiece(
+  bytes: Uint8Array,
+  start: number,
+  atomicBytes: number,
+): number {
+  const lines = bytes.subarray(start, start + atomicBytes);
+  const lastNewline = lines.lastIndexOf(NEWLINE);
+  if (lastNewline >= 0) return start + lastNewline + 1;
+  const piece = bytes.subarray(start, start + CHUNK_BYTES);
+  const newline = piece.indexOf(NEWLINE);
+  return start + (newline < 0 ? piece.length : newline);
+}
+
+/** Makes standard error a sink, also if it is non-blocking: then it waits. */
+export function errorSink(
+  output: Pick<Output, "write"> = Deno.stderr,
 ): ByteSink {
   return {
     async write(bytes) {
       for (let start = 0; start < bytes.length;) {
-        start += await output.write(bytes.subarray(start));
+        start += await whenReady(() => output.write(bytes.subarray(start)));
       }
     },
   };
+}
+
+/**
+ * Tells whether a write failed because nobody reads the stream any more: a
+ * broken pipe or a reset connection.
+ *
+ * Decided by the error's code as well as its class: Windows error 233 ("no
+ * process is on the other end of the pipe") is an `Error` with the code `EPIPE`.
+ */
+export function isReaderGone(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { readonly code?: unknown };
+  return error instanceof Deno.errors.BrokenPipe ||
+    error instanceof Deno.errors.ConnectionReset ||
+    code === "EPIPE" || code === "ECONNRESET";
+}
+
+/**
+ * Repeats a read or a write until the stream does not refuse it with
+ * `WouldBlock`, as a stream does that another process made non-blocking: a
+ * parent on Node.js, or any program on the same terminal. Deno cannot poll a
+ * standard stream, so it waits 1, 2, 4, ... up to {@linkcode MAX_DELAY} ms.
+ */
+async function whenReady<T>(transfer: () => Promise<T>): Promise<T> {
+  for (let delay = 1;; delay = Math.min(2 * delay, MAX_DELAY)) {
+    try {
+      return await transfer();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, delay));
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Deno.errors.WouldBlock;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -17,6 +17,9 @@ import { VERSION } from "../version.ts";
 /** How many characters may wait for a reader before lines are dropped. */
 const BACKLOG = 1024 * 1024;
 
+/** How long {@linkcode VerboseLog.flush} waits for a reader, in milliseconds. */
+const FLUSH_LIMIT = 1000;
+
 /** How much of what an editor may choose freely stands in a line. */
 const MAX_LENGTH = 100;
 
@@ -58,9 +61,9 @@ export class VerboseLog {
     );
   }
 
-  /** Resolves when the lines are written, or cannot be. */
+  /** Resolves when the lines are written or cannot be, after a second at most. */
   async flush(): Promise<void> {
-    await this.#output.flush().catch(() => {});
+    await this.#output.flushWithin(FLUSH_LIMIT);
   }
 
   #write(text: string): void {

@@ -1,9 +1,20 @@
 /**
- * Why a `fetch` or the reading of its body failed, from the layers of errors
- * that Deno puts around it.
+ * Why a `fetch` or the reading of its body failed, told to a person. Deno gives
+ * the reason as a text of the library that failed, in layers of errors.
  *
  * @module
  */
+
+import { environmentVariable } from "../environment_variable.ts";
+import { plainLine } from "../plain_text.ts";
+import { type Proxy, proxyFor } from "../proxies.ts";
+import { redactKey } from "./key_redaction.ts";
+import {
+  ConnectionError,
+  type Operation,
+  ServiceError,
+  UNKNOWN_OUTCOME,
+} from "./service_error.ts";
 
 /** Whether the connection could not be made, so that nothing was sent. */
 export function isUnreachable(error: unknown): boolean {
@@ -15,27 +26,339 @@ export function isRefused(error: unknown): boolean {
   return isUnreachable(error) && /refused/i.test(fullReason(error));
 }
 
+/** Options of {@linkcode connectionError}. */
+export interface ConnectionErrorOptions {
+  readonly operation: Operation;
+  /** The validated base URL of the service. */
+  readonly baseUrl: string;
+  /** The API key, which must not stand in the message. */
+  readonly apiKey: string;
+}
+
 /**
- * What to check on this machine, if the reason lies between it and the service:
- * a proxy, or a certificate that only the company's own authority vouches for.
+ * The error for a connection that could not be made or broke.
+ *
+ * @param cause What `fetch` or the reading of its body was rejected with.
  */
-export function localAdvice(error: unknown): string | undefined {
-  const reason = fullReason(error);
-  if (/tunnel|proxy authentication/.test(reason)) {
-    return "check the proxy (HTTPS_PROXY, NO_PROXY)";
+export function connectionError(
+  cause: unknown,
+  { operation, baseUrl, apiKey }: ConnectionErrorOptions,
+): ConnectionError {
+  const url = new URL(baseUrl);
+  const message = isUnreachable(cause)
+    ? unreachable(innerReason(cause), { operation, url })
+    : broken(innerReason(cause), { operation, url });
+  return new ConnectionError(redactKey(plainLine(message), apiKey), {
+    operation,
+    cause,
+  });
+}
+
+/** The error for TLS that cannot be set up on this machine. */
+export function tlsSetupError(
+  cause: unknown,
+  operation: Operation,
+): ServiceError {
+  const reason = innerReason(cause);
+  const file = certificateFile();
+  const [, system] =
+    /^(?:Failed opening CA file|Unable to add pem file .*): (.*)$/
+      .exec(reason) ?? [];
+  const message = system !== undefined
+    ? `the file ${
+      file ?? "of certificates"
+    } that DENO_CERT names cannot be read (${system}); check DENO_CERT`
+    : `TLS cannot be set up (${reason}); check DENO_CERT and DENO_TLS_CA_STORE`;
+  return new ServiceError(plainLine(message), { operation, cause });
+}
+
+/** What a request was for, and where it went. */
+interface Attempt {
+  readonly operation: Operation;
+  readonly url: URL;
+}
+
+/** Why something failed, and what to check. */
+interface Finding {
+  readonly reason: string;
+  readonly check: string;
+  /** Whether the proxy on the way failed, and not the service. */
+  readonly isProxy?: boolean;
+  /** Whether the reason lies on this machine or its network. */
+  readonly isLocal?: boolean;
+}
+
+function unreachable(text: string, { operation, url }: Attempt): string {
+  if (url.hostname.endsWith(".example")) {
+    return `no service is configured: ${url.origin} is a placeholder; set APP_BASE_URL or --base-url to the URL of your service`;
   }
-  if (reason.includes("UnknownIssuer")) {
-    return "check the base URL, or trust the issuer of its certificate (DENO_TLS_CA_STORE=system, or DENO_CERT)";
+  const proxy = proxyFor(url);
+  const { reason, check, isProxy = false, isLocal = false } =
+    proxyFailure(text, proxy) ?? tlsFailure(text, url) ??
+      networkFailure(text, url.hostname);
+  const way = isProxy ? ` through the proxy${withSpace(proxy?.origin)}` : "";
+  // The base URL has just worked when a run is followed.
+  const advice = operation === "stream run"
+    ? [isProxy || isLocal ? check : "", UNKNOWN_OUTCOME[operation]]
+    : [check];
+  return `${url.origin} cannot be reached${way} (${reason}); ${
+    advice.filter((part) => part !== "").join("; ")
+  }`;
+}
+
+function broken(text: string, { operation, url }: Attempt): string {
+  const { reason, check } = brokenFailure(text, url);
+  const advice = operation === "create thread" && check !== ""
+    ? check
+    : UNKNOWN_OUTCOME[operation];
+  return `the connection to ${url.origin} broke (${reason}); ${advice}`;
+}
+
+/** What is the proxy's fault, as far as it can be told. */
+function proxyFailure(
+  text: string,
+  proxy: Proxy | undefined,
+): Finding | undefined {
+  const variable = proxy?.variable ?? "HTTPS_PROXY";
+  const check = `check ${variable} and NO_PROXY`;
+  const isProxy = true;
+  if (text === "proxy authentication required") {
+    return {
+      reason: "it asks for a user name and a password",
+      check: `check those in ${variable} (http://user:password@host:port)`,
+      isProxy,
+    };
+  }
+  if (text === "unsuccessful tunnel") {
+    return { reason: "it refused the connection", check, isProxy };
+  }
+  if (text === "unexpected eof while tunneling") {
+    return { reason: "it closed the connection", check, isProxy };
+  }
+  if (proxy === undefined) return undefined;
+  const { protocol, hostname } = new URL(proxy.origin);
+  const isSocks = protocol.startsWith("socks");
+  // Through SOCKS it is the service's name that could not be resolved.
+  if (/^tcp connect error/.test(text) || (!isSocks && isDns(text))) {
+    return { ...networkFailure(text, hostname), check, isProxy };
+  }
+  if (protocol === "https:" && NO_TLS.test(text)) {
+    return {
+      reason: "it does not speak https",
+      check:
+        `check ${variable}: most proxies are named by http://, for https services, too`,
+      isProxy,
+    };
+  }
+  if (HANDSHAKE_CLOSED.test(text)) {
+    return {
+      reason: "the connection was closed before TLS was set up",
+      check: `${check}, and the base URL`,
+      isProxy,
+    };
+  }
+  if (!isSocks || isDns(text)) return undefined;
+  if (text === "Proxy server unreachable") {
+    return { reason: "it does not answer", check, isProxy };
+  }
+  if (tlsFailure(text, new URL(proxy.origin)) !== undefined) return undefined;
+  return {
+    reason: /invalid response version/i.test(text)
+      ? "it does not speak SOCKS"
+      : text,
+    check: `check ${variable}: an HTTP proxy is named by http://`,
+    isProxy,
+  };
+}
+
+/** How the library says that the other end does not speak TLS. */
+const NO_TLS = /corrupt message|InvalidContentType|InvalidMessage/;
+
+/** How it says that the connection was closed, in different ways. */
+const RESET = /reset|aborted|forcibly closed/i;
+const HANDSHAKE_CLOSED = /^tls handshake eof|reset|aborted|forcibly closed/i;
+
+/** Why TLS with the service failed, if it did. */
+function tlsFailure(text: string, url: URL): Finding | undefined {
+  const checkUrl = "check the base URL";
+  const [, certificate] = /^invalid peer certificate: (.*)$/s.exec(text) ?? [];
+  if (certificate !== undefined) return certificateFailure(certificate, url);
+  const [, alert] = /^received fatal alert: (\w+)/.exec(text) ?? [];
+  if (alert === "ProtocolVersion" || /peer is incompatible/.test(text)) {
+    return {
+      reason: "it speaks no version of TLS that is safe; 1.2 or 1.3 is needed",
+      check: `${checkUrl}, or tell who runs the service`,
+    };
+  }
+  if (alert !== undefined) {
+    return {
+      reason: ALERTS[alert] ?? `it refused TLS: ${alert}`,
+      check: `${checkUrl}, or ask who runs the service`,
+    };
+  }
+  if (NO_TLS.test(text)) {
+    const port = url.port === "" ? "443" : url.port;
+    return {
+      reason: `what answers at port ${port} does not speak https`,
+      check: checkUrl,
+    };
+  }
+  if (HANDSHAKE_CLOSED.test(text)) {
+    return {
+      reason: "the connection was closed before TLS was set up",
+      check: `${checkUrl}, and whether a firewall is in between`,
+    };
   }
   return undefined;
 }
 
+const ALERTS: Readonly<Record<string, string>> = {
+  HandshakeFailure: "it shares no safe TLS settings with this program",
+  CertificateRequired: "it asks for a client certificate, and there is none",
+  UnrecognisedName: "it does not know this name",
+};
+
+function certificateFailure(text: string, url: URL): Finding {
+  const [, problem, now, limit] =
+    /^(?:certificate )?(expired|not valid yet|notvalidyet)(?:.*?time (\d+) .*?not valid \w+ (\d+))?/i
+      .exec(text) ?? [];
+  if (problem !== undefined) {
+    const hasExpired = problem.toLowerCase() === "expired";
+    const clock = `check the clock of this machine (${time(now)})`;
+    const state = hasExpired ? "expired" : "is not valid";
+    const when = limit === undefined
+      ? (hasExpired ? "" : " yet")
+      : ` ${hasExpired ? "on" : "before"} ${time(limit)}`;
+    return {
+      reason: `its certificate ${state}${when}`,
+      check: hasExpired ? `${clock}, or tell who runs the service` : clock,
+      isLocal: true,
+    };
+  }
+  if (text.startsWith("certificate not valid for name")) {
+    const others = namesIn(text);
+    return {
+      reason: `its certificate is not for ${url.hostname}${
+        others === "" ? "" : `, but for ${others}`
+      }`,
+      check: "check the base URL, and whether this network asks you to sign in",
+    };
+  }
+  const file = certificateFile();
+  if (text === "UnknownIssuer") {
+    const trust = file === undefined
+      ? "trust the issuer (DENO_TLS_CA_STORE=system, or DENO_CERT)"
+      : `check that ${file}, which DENO_CERT names, holds the issuer's certificate as PEM`;
+    return {
+      reason: "its certificate was issued by an authority that is not trusted",
+      check: `check the base URL, or ${trust}`,
+      isLocal: true,
+    };
+  }
+  return {
+    reason: `its certificate is not valid: ${text}`,
+    check: "check the base URL, or tell who runs the service",
+    isLocal: true,
+  };
+}
+
+/** The first names of a certificate: at most three of those that the text lists. */
+function namesIn(text: string): string {
+  const names = Array.from(
+    text.slice(0, 1000).matchAll(/\w\("?([^"()]+)"?\)/g),
+    ([, name]) => name,
+  );
+  const first = names.slice(0, 3).join(", ");
+  return names.length > 3 ? `${first} and others` : first;
+}
+
+/** Why no connection was made to a host. */
+function networkFailure(text: string, hostname: string): Finding {
+  if (/refused/i.test(text)) {
+    return {
+      reason: "connection refused",
+      check: "check that the service runs, and the base URL",
+    };
+  }
+  if (isDns(text)) {
+    return {
+      reason: `the name ${hostname} cannot be resolved`,
+      check: "check the base URL and the network",
+    };
+  }
+  if (/no route|unreachable/i.test(text)) {
+    return { reason: "no route leads there", check: "check the network" };
+  }
+  if (/timed? ?out|deadline|10060/i.test(text)) {
+    return {
+      reason: "it does not answer",
+      check: "check the network and the base URL",
+    };
+  }
+  return {
+    reason: text,
+    check: "check that the service runs, and the base URL",
+  };
+}
+
+function isDns(text: string): boolean {
+  return text.startsWith("dns error");
+}
+
+/** Why a connection broke that had been made. */
+function brokenFailure(text: string, url: URL): Finding {
+  const [, alert] = /received fatal alert: (\w+)/.exec(text) ?? [];
+  if (alert !== undefined) {
+    const reason = ALERTS[alert] ?? `the other end refused TLS: ${alert}`;
+    return { reason, check: "ask who runs the service" };
+  }
+  if (RESET.test(text)) return { reason: "it was reset", check: "" };
+  if (/invalid HTTP|corrupt message/i.test(text)) {
+    return {
+      reason: "what answers there does not speak HTTP",
+      check: "check the base URL",
+    };
+  }
+  if (/before message completed|eof|broken pipe/i.test(text)) {
+    return {
+      reason: "it was closed without an answer",
+      check: url.protocol === "http:"
+        ? "check the base URL (http: or https:), or try again later"
+        : "",
+    };
+  }
+  if (/reading a body/.test(text)) {
+    return { reason: "it was closed within the answer", check: "" };
+  }
+  if (/(?:connection|stream) error/.test(text)) {
+    return { reason: "the other end broke the protocol", check: "" };
+  }
+  return { reason: text, check: "" };
+}
+
+/** A moment in seconds since 1970, as a person reads it. */
+function time(seconds: string | undefined): string {
+  const date = new Date(
+    seconds === undefined ? Date.now() : Number(seconds) * 1000,
+  );
+  if (Number.isNaN(date.getTime())) return "an unknown time";
+  return `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
+/** The file that `DENO_CERT` names, in quotes. */
+function certificateFile(): string | undefined {
+  const path = environmentVariable("DENO_CERT") ?? "";
+  return path === "" ? undefined : JSON.stringify(path);
+}
+
+function withSpace(text: string | undefined): string {
+  return text === undefined ? "" : ` ${text}`;
+}
+
 /** The innermost reason, without the URL and the number of the system's error. */
-export function connectionFailure(error: unknown): string {
+function innerReason(error: unknown): string {
   return fullReason(error)
-    .replace(/^error sending request.*?: client error \(\w+\): /, "")
-    .replace(/^tcp connect error: /, "")
-    .replace(/^unsuccessful tunnel$/, "the proxy refused the connection")
+    .replace(/^error sending request.*?: client error \(\w+\): /s, "")
     .replace(/ \(os error \d+\)$/, "");
 }
 

@@ -1,11 +1,24 @@
 /**
  * The milliseconds that a `Retry-After` header asks for, given in seconds or as
  * a date (RFC 9110, 10.2.3), or `undefined` if it says nothing that can be read.
+ *
+ * @param value The header.
+ * @param date The `Date` header of the same answer: a date is compared with it,
+ * because the local clock may be wrong. Without a `Date` the local clock counts.
  */
-export function parseRetryAfter(value: string | null): number | undefined {
+export function parseRetryAfter(
+  value: string | null,
+  date: string | null = null,
+): number | undefined {
   const text = value?.trim() ?? "";
   if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const until = parseDate(text);
+  if (until === undefined) return undefined;
+  return Math.max(0, until - (parseDate(date ?? "") ?? Date.now()));
+}
+
+function parseDate(text: string): number | undefined {
   // `Date.parse` alone takes "-1" and "1.5" for dates, too.
-  const date = text.endsWith(" GMT") ? Date.parse(text) : NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+  const time = text.endsWith(" GMT") ? Date.parse(text) : NaN;
+  return Number.isNaN(time) ? undefined : time;
 }

@@ -1,11 +1,11 @@
 /**
- * A run's event stream over connections that break: reading, resuming, and
- * leaving the connection in a state in which it can serve the next turn.
+ * A run's event stream over connections that break: reading, reconnecting, and
+ * giving up in time.
  *
  * @module
  */
 
-import { pause } from "./deadline.ts";
+import { Timeout } from "./deadline.ts";
 import {
   LineTooLongError,
   readRunEvents,
@@ -18,93 +18,192 @@ import type {
 } from "./service_client.ts";
 import {
   ConnectionError,
-  type Operation,
   ServiceError,
   UNKNOWN_OUTCOME,
 } from "./service_error.ts";
+import { StreamCursor } from "./stream_cursor.ts";
+import type { Timeouts } from "./timeouts.ts";
+
+/** The statuses after which the `GET` is sent again, and what they mean. */
+const TRANSIENT: ReadonlyMap<number | undefined, string> = new Map([
+  [429, "service busy"],
+  [502, "service unreachable"],
+  [503, "service busy"],
+  [504, "service unreachable"],
+]);
+
+/** A run, and how its stream is requested. */
+export interface FollowedRun {
+  readonly threadId: string;
+  readonly runId: string;
+  /** The request for its stream. */
+  readonly request: ServiceRequest;
+}
 
 /**
  * Follows a run until it completes (interface 4.1, operation 3).
  *
- * A connection that breaks before the first byte is made once more. Later, the
- * stream is resumed with `Last-Event-ID` if the service sent `id:` lines, at
- * most three times in a row without a new event; else it is an error, so that a
- * truncated run never looks like a finished one.
+ * A `GET` that brings no byte is sent again until 2 minutes have passed without
+ * an answer. After the first byte, the stream is resumed with `Last-Event-ID` if
+ * the service sent `id:` lines, under the same rule and until 10 minutes have
+ * passed without a new event. Without ids a loss is an error, so that a truncated
+ * run never looks like a finished one.
  *
  * @param client Where the stream is requested from.
- * @param request The request for it.
- * @param drained Takes the promise of what goes on after `complete`.
- * @returns The events, those together that came together, never none: `progress`
- * any number of times, then `complete` once.
- * @throws {ServiceError} If the stream cannot be read up to `complete`.
+ * @param run The run.
+ * @param onDraining Takes the promise of what goes on after `complete`.
+ * @returns The events, one non-empty batch per network chunk: `progress` any
+ * number of times, then `complete` once.
+ * @throws {ServiceError} If the stream cannot be read up to `complete`. It names
+ * the thread and the run.
  * @throws The signal's reason, if it is aborted.
  */
 export async function* followRun(
   client: ServiceClient,
-  request: ServiceRequest,
-  drained: (end: Promise<void>) => void,
+  run: FollowedRun,
+  onDraining: (end: Promise<void>) => void,
 ): AsyncGenerator<readonly RunEvent[]> {
-  const { operation, signal } = request;
-  const { drain, idle, retry } = client.timeouts;
-  let cursor: string | undefined;
-  let resumed = 0; // times in a row without a new event
-  let repeated = false;
+  const { signal, timeouts } = client;
+  const cursor = new StreamCursor();
+  const patience = new Patience(timeouts);
   for (;;) {
+    const resumes = cursor.lastEventId !== undefined;
     let connection: Connection | undefined;
     let failure: ServiceError;
     try {
-      connection = new Connection(
-        await client.stream(withCursor(request, cursor)),
-        { idle, onCursor: (lastEventId) => cursor = headerValue(lastEventId) },
-      );
+      const request = withCursor(run.request, cursor.lastEventId);
+      const stream = await client.stream(request);
+      connection = new Connection(stream, cursor, timeouts);
       for (;;) {
         const { done, value: events } = await connection.next();
         signal.throwIfAborted();
         if (done) break;
         const last = events.at(-1);
-        if (last === undefined) continue;
-        resumed = 0;
-        if (last.event === "complete") drained(connection.drain(drain));
+        if (last === undefined) {
+          if (cursor.isReplaying && patience.isOver) throw replayError();
+          continue;
+        }
+        if (last.event === "complete") {
+          onDraining(connection.drain(timeouts.drain));
+        }
         yield events;
         if (last.event === "complete") return;
+        patience.renew();
       }
-      failure = new ServiceError(
-        `the stream ended before the run completed; ${
-          UNKNOWN_OUTCOME[operation]
-        }`,
-        { operation },
+      failure = new UnfinishedError(
+        "the stream ended before the run completed",
       );
     } catch (error) {
       signal.throwIfAborted();
-      failure = toServiceError(error, client, operation);
-      if (!(failure instanceof ConnectionError)) throw failure;
-      if (cursor === undefined && !connection?.hasBegun && !repeated) {
-        repeated = true;
-        continue;
-      }
+      failure = toServiceError(error, client);
     } finally {
       connection?.drop();
     }
-    const delay = retry[resumed];
-    if (cursor === undefined || delay === undefined) throw failure;
-    resumed++;
-    await pause(delay, signal);
+    const hasBegun = connection?.hasBegun === true;
+    if (hasBegun || (resumes && connection !== undefined)) patience.answered();
+    const canGoOn = cursor.lastEventId !== undefined ||
+      !(hasBegun || failure instanceof UnfinishedError);
+    const reason = transientReason(failure);
+    const delay = canGoOn && reason !== undefined
+      ? patience.delayAfter(failure)
+      : undefined;
+    if (reason === undefined || delay === undefined) throw inRun(failure, run);
+    await client.wait(failure, reason, delay);
   }
 }
 
-function toServiceError(
-  error: unknown,
-  client: ServiceClient,
-  operation: Operation,
-): ServiceError {
+/** How long a lost stream is worth to be requested again. */
+class Patience {
+  readonly #timeouts: Timeouts;
+  #retries = 0; // since the last new event
+  #newestAt = performance.now();
+  #unansweredSince = performance.now();
+
+  constructor(timeouts: Timeouts) {
+    this.#timeouts = timeouts;
+  }
+
+  /** Whether the time without a new event is over. */
+  get isOver(): boolean {
+    return performance.now() - this.#newestAt >= this.#timeouts.resume;
+  }
+
+  /** A new event came. */
+  renew(): void {
+    this.#retries = 0;
+    this.#newestAt = performance.now();
+  }
+
+  /** A connection that brought an answer was lost just now. */
+  answered(): void {
+    this.#unansweredSince = performance.now();
+  }
+
+  /** The milliseconds until the next request, or `undefined` to give up. */
+  delayAfter(failure: ServiceError): number | undefined {
+    const { outage, reconnect } = this.#timeouts;
+    if (performance.now() - this.#unansweredSince >= outage) return undefined;
+    // A process that was stopped for long finds its connection lost: it tries
+    // again once, however much time has passed.
+    const isFirst = this.#retries === 0 && !(failure instanceof SilenceError);
+    if (this.isOver && !isFirst) return undefined;
+    return reconnect[Math.min(this.#retries++, reconnect.length - 1)];
+  }
+}
+
+/** The stream ended or fell silent before the run completed. */
+class UnfinishedError extends ServiceError {
+  override readonly name: string = "UnfinishedError";
+
+  constructor(reason: string) {
+    const operation = "stream run";
+    super(`${reason}; ${UNKNOWN_OUTCOME[operation]}`, { operation });
+  }
+}
+
+/** Nothing came on a connection while the client was waiting for it. */
+class SilenceError extends UnfinishedError {
+  override readonly name = "SilenceError";
+}
+
+function replayError(): ServiceError {
+  const reason = "the service sends old events again and no new ones";
+  return new ServiceError(`${reason}; ${UNKNOWN_OUTCOME["stream run"]}`, {
+    operation: "stream run",
+  });
+}
+
+function toServiceError(error: unknown, client: ServiceClient): ServiceError {
+  const operation = "stream run";
   if (error instanceof ServiceError) return error;
-  if (error instanceof SilenceError || error instanceof LineTooLongError) {
-    return new ServiceError(
-      `${error.message}; ${UNKNOWN_OUTCOME[operation]}`,
-      { operation, cause: error },
-    );
+  if (error instanceof LineTooLongError) {
+    return new ServiceError(`${error.message}; ${UNKNOWN_OUTCOME[operation]}`, {
+      operation,
+      cause: error,
+    });
   }
   return client.connectionError(operation, error);
+}
+
+/** Why a stream is lost that may be there again later, in a few words; else `undefined`. */
+function transientReason(failure: ServiceError): string | undefined {
+  if (failure instanceof SilenceError) return "stream silent";
+  if (failure instanceof UnfinishedError) return "stream ended";
+  if (failure instanceof ConnectionError) return "connection lost";
+  return TRANSIENT.get(failure.status);
+}
+
+/** The same error with the names of thread and run. */
+function inRun(error: ServiceError, run: FollowedRun): ServiceError {
+  const { operation, status, reason } = error;
+  const { threadId, runId } = run;
+  return new ServiceError(reason, {
+    operation,
+    status,
+    threadId,
+    runId,
+    cause: error,
+  });
 }
 
 function withCursor(
@@ -118,40 +217,23 @@ function withCursor(
   };
 }
 
-/** An event's id as a header holds it: in UTF-8. `undefined` if no header can hold it. */
-function headerValue(id: string | undefined): string | undefined {
-  // deno-lint-ignore no-control-regex -- these are what no header can hold
-  if (id === undefined || /[\0-\x08\n-\x1f\x7f]/.test(id)) return undefined;
-  return String.fromCharCode(...new TextEncoder().encode(id));
-}
-
-/** Nothing came on a connection while somebody waited for it. */
-class SilenceError extends Error {}
-
-/** Options of a {@linkcode Connection}. */
-interface ConnectionOptions {
-  /** The most milliseconds of silence. */
-  readonly idle: number;
-  readonly onCursor: (lastEventId: string | undefined) => void;
-}
-
 /** One connection of a stream: its events, with a watch on silence. */
 class Connection {
   readonly #stream: OpenStream;
   readonly #events: AsyncGenerator<readonly RunEvent[]>;
-  readonly #idle: number;
+  readonly #timeouts: Timeouts;
   #hasBegun = false;
   #draining = false;
   #awaited = false;
   #silentSince = 0;
   #silence: SilenceError | undefined;
-  #watch: ReturnType<typeof setTimeout> | undefined;
+  #watch: Timeout | undefined;
 
-  constructor(stream: OpenStream, { idle, onCursor }: ConnectionOptions) {
+  constructor(stream: OpenStream, cursor: StreamCursor, timeouts: Timeouts) {
     this.#stream = stream;
-    this.#events = readRunEvents(stream.chunks, { onCursor });
-    this.#idle = idle;
-    this.#watchFor(idle);
+    this.#events = readRunEvents(stream.chunks, { cursor });
+    this.#timeouts = timeouts;
+    this.#watchFor(timeouts.idle);
   }
 
   /** Whether a byte has arrived. */
@@ -160,7 +242,7 @@ class Connection {
   }
 
   /**
-   * The events of the next chunk. Silence counts only while this is pending.
+   * The new events of the next chunk. Silence counts only while this is pending.
    *
    * @throws {SilenceError} If nothing arrives for too long.
    */
@@ -178,15 +260,18 @@ class Connection {
     }
   }
 
-  /** Reads what follows `complete` for a while, so that the connection can be used again. */
+  /**
+   * Reads what follows `complete` for at most so many milliseconds, so that a
+   * service that is about to end the stream does not see it broken off.
+   */
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true;
-    clearTimeout(this.#watch);
+    this.#watch?.clear();
     const timer = setTimeout(() => this.#stream.drop(), milliseconds);
     try {
       while (!(await this.#stream.chunks.next()).done);
     } catch {
-      // The reply is there; how the rest ends matters to nobody.
+      // The reply is there: how the rest ends does not matter.
     } finally {
       clearTimeout(timer);
       this.#stream.drop();
@@ -196,21 +281,22 @@ class Connection {
   /** Gives the connection up, unless it is being drained. */
   drop(): void {
     if (this.#draining) return;
-    clearTimeout(this.#watch);
+    this.#watch?.clear();
     this.#stream.drop();
   }
 
   /** Looks at the silence later: a timer for each event would cost more than the event. */
   #watchFor(milliseconds: number): void {
-    this.#watch = setTimeout(() => {
+    const { idle, grace } = this.#timeouts;
+    this.#watch = new Timeout(milliseconds, grace, () => {
       const left = this.#awaited
-        ? this.#silentSince + this.#idle - performance.now()
-        : this.#idle;
+        ? this.#silentSince + idle - performance.now()
+        : idle;
       if (left > 0) return this.#watchFor(left);
       this.#silence = new SilenceError(
-        `nothing came from the service for ${this.#idle / 60_000} minutes`,
+        `nothing came from the service for ${idle / 60_000} minutes`,
       );
       this.#stream.drop();
-    }, milliseconds);
+    });
   }
 }

@@ -1,30 +1,29 @@
 /**
- * One HTTP request to the service: the key, time-outs, retries, size limits, and
- * failures turned into {@linkcode ServiceError}s.
+ * The HTTP requests of one call to the service: the key, time-outs, retries, size
+ * limits, and failures turned into {@linkcode ServiceError}s.
  *
  * @module
  */
 
 import { isJsonObject, parseJson } from "../json.ts";
 import { readText } from "./answer_text.ts";
+import type { CallOptions } from "./call_options.ts";
 import { readBody } from "./response_body.ts";
 import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
 import {
-  connectionFailure,
+  connectionError,
   isRefused,
-  isUnreachable,
-  localAdvice,
+  tlsSetupError,
 } from "./connection_failure.ts";
-import { Deadline, pause } from "./deadline.ts";
-import { redactKey } from "./key_redaction.ts";
+import { Deadline, jitter, pause } from "./deadline.ts";
 import {
   ConnectionError,
   type Operation,
-  OverloadedError,
   ServiceError,
   UNKNOWN_OUTCOME,
 } from "./service_error.ts";
-import { statusError } from "./status_error.ts";
+import { statusError, webPageReason } from "./status_error.ts";
+import { isWebPage } from "./web_page.ts";
 import { VERSION } from "../version.ts";
 
 /** One remote call, for a log: nothing in it is secret. */
@@ -39,7 +38,7 @@ export interface Exchange {
   readonly milliseconds: number;
 }
 
-/** Options of a {@linkcode ServiceClient}. */
+/** Options of a {@linkcode ServiceClient}: where the service is, and who asks. */
 export interface ServiceClientOptions {
   /** Absolute, without a trailing slash. */
   readonly baseUrl: string;
@@ -59,7 +58,8 @@ export interface ServiceRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The JSON body of a `POST`, if it has one. */
   readonly body?: string | undefined;
-  readonly signal: AbortSignal;
+  /** Named in each {@linkcode Exchange}. */
+  readonly runId?: string | undefined;
 }
 
 /** An event stream that the service has begun to answer with. */
@@ -69,149 +69,178 @@ export interface OpenStream {
   drop(): void;
 }
 
-const METHODS: Readonly<Record<Operation, "GET" | "POST">> = {
-  "create thread": "POST",
-  "create run": "POST",
-  "stream run": "GET",
-};
-const MAX_ANSWER_BYTES = 1024 * 1024;
+const NEVER = new AbortController().signal;
 
-/** Sends requests to the service. Holds the connections: close it when done. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_PAGE_BYTES = 64 * 1024;
+
+/**
+ * Sends the requests of one call, over connections that no other call uses: they
+ * are closed with it.
+ *
+ * Each `POST` has a fresh HTTP/1.1 connection. On a connection that was used
+ * before, and over HTTP/2, `fetch` can send it twice by itself (denoland/deno
+ * #32566; `REFUSED_STREAM`). The `GET` of a turn follows on the connection of its
+ * `POST`, so it reaches the same host.
+ */
 export class ServiceClient {
+  /** Aborted when the call is dropped. */
+  readonly signal: AbortSignal;
   readonly timeouts: Timeouts;
   readonly #baseUrl: string;
   readonly #apiKey: string;
   readonly #onExchange: ((exchange: Exchange) => void) | undefined;
-  #unpooled: Deno.HttpClient | undefined;
+  readonly #onWait: CallOptions["onWait"];
+  readonly #sessionId: string | undefined;
+  #connections: Deno.HttpClient | undefined;
 
-  constructor(options: ServiceClientOptions) {
+  constructor(options: ServiceClientOptions, call: CallOptions) {
     this.timeouts = options.timeouts ?? TIMEOUTS;
     this.#baseUrl = options.baseUrl;
     this.#apiKey = options.apiKey;
     this.#onExchange = options.onExchange;
+    this.signal = call.signal ?? NEVER;
+    this.#onWait = call.onWait;
+    this.#sessionId = call.sessionId;
   }
 
   /**
    * Sends a `POST` and reads its JSON answer, at most 1 MiB.
    *
-   * It is repeated only when the service cannot have taken it: a refused
-   * connection once, 429 and 503 three times.
+   * It is repeated only when the service has not taken it: after a refused
+   * connection once; after 429, and after 503 to `create thread`, three times. (A
+   * proxy or cache also answers 503 when the service took the request and died.)
    *
    * @throws {ServiceError} If there is no 2xx answer with a JSON object.
    * @throws The signal's reason, if it is aborted.
    */
-  post(request: ServiceRequest): Promise<Readonly<Record<string, unknown>>> {
+  async post(
+    request: ServiceRequest,
+  ): Promise<Readonly<Record<string, unknown>>> {
     const { operation } = request;
-    return this.#retrying(request, async ({ signal }) => {
-      const response = await this.#fetch(request, signal);
-      return await readJson(response, { operation, signal });
-    });
+    const { retry } = this.timeouts;
+    let reconnected = false;
+    for (let retries = 0;;) {
+      let failure;
+      try {
+        this.close();
+        return await this.#answered(operation, async ({ signal }) => {
+          const response = await this.#fetch("POST", request, signal);
+          const apiKey = this.#apiKey;
+          return await readJson(response, { operation, apiKey, signal });
+        });
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        failure = error;
+      }
+      const delay = retry[retries];
+      if (isBusy(failure) && delay !== undefined) {
+        retries++;
+        await this.wait(failure, "service busy", delay);
+      } else if (isRefused(failure.cause) && !reconnected) {
+        reconnected = true;
+      } else {
+        throw failure;
+      }
+    }
   }
 
   /**
-   * Sends a `GET` for an event stream and waits for its headers. 429 and 503 are
-   * repeated three times.
+   * Sends a `GET` for an event stream once and waits for its headers.
    *
-   * @throws {ConnectionError} If the connection could not be made or broke.
-   * @throws {ServiceError} If there is no 2xx answer.
+   * @throws {ConnectionError} If the connection could not be made or broke, or if
+   * no headers came in time.
+   * @throws {ServiceError} If there is no 2xx answer, or if it is a web page.
    * @throws The signal's reason, if it is aborted.
    */
   stream(request: ServiceRequest): Promise<OpenStream> {
-    return this.#retrying(request, async (deadline) => {
-      const response = await this.#fetch(request, deadline.signal);
+    const { operation } = request;
+    return this.#answered(operation, async (deadline) => {
+      const response = await this.#fetch("GET", request, deadline.signal);
+      if (isWebPage(response.headers.get("content-type"))) {
+        const chunks = readBody(response, deadline.signal);
+        const page = await readText(chunks, MAX_PAGE_BYTES)
+          .catch(() => ({ text: "", cut: true })); // Then there is no title.
+        throw unusableAnswer(
+          webPageReason(response.status, page, this.#apiKey),
+          { operation, status: response.status },
+        );
+      }
       deadline.meet();
       return {
-        chunks: readBody(response, deadline.signal),
+        chunks: decoded(readBody(response, deadline.signal), response),
         drop: () => deadline.drop(),
       };
     });
   }
 
-  /** Closes the connections. */
+  /**
+   * Waits before a request is repeated: as long as the service asks for, within
+   * the limit, else for about `milliseconds`.
+   *
+   * @param failure Why the request is repeated.
+   * @param reason The same in a few words.
+   * @throws The signal's reason, as soon as it is aborted.
+   */
+  async wait(
+    { operation, retryAfter }: ServiceError,
+    reason: string,
+    milliseconds: number,
+  ): Promise<void> {
+    const delay = retryAfter === undefined
+      ? jitter(milliseconds)
+      : Math.min(retryAfter, this.timeouts.retryAfter);
+    this.#onWait?.({ operation, reason, milliseconds: delay });
+    await pause(delay, this.signal);
+  }
+
+  /** Closes the connections that are not being read from. */
   close(): void {
-    this.#unpooled?.close();
-    this.#unpooled = undefined;
+    this.#connections?.close();
+    this.#connections = undefined;
   }
 
   /** The error for a connection that could not be made or broke. */
   connectionError(operation: Operation, cause: unknown): ConnectionError {
-    const { origin } = new URL(this.#baseUrl);
-    const reason = redactKey(connectionFailure(cause), this.#apiKey);
-    const unreachable = isUnreachable(cause);
-    const failure = unreachable
-      ? `${origin} cannot be reached (${reason})`
-      : `the connection to ${origin} broke (${reason})`;
-    const checks = localAdvice(cause);
-    const advice = unreachable && operation !== "stream run"
-      ? checks ?? "check that the service runs, and the base URL"
-      : [checks, UNKNOWN_OUTCOME[operation]].filter(Boolean).join("; ");
-    return new ConnectionError(`${failure}; ${advice}`, { operation, cause });
+    return connectionError(cause, {
+      operation,
+      baseUrl: this.#baseUrl,
+      apiKey: this.#apiKey,
+    });
   }
 
-  async #retrying<T>(
-    request: ServiceRequest,
+  /** Sends a request within its time, and tells what went wrong. */
+  async #answered<T>(
+    operation: Operation,
     send: (deadline: Deadline) => Promise<T>,
   ): Promise<T> {
-    const { operation, signal } = request;
-    const { answer, retry, retryAfter } = this.timeouts;
-    let reconnected = METHODS[operation] === "GET"; // up to who follows the stream
-    for (let retries = 0;;) {
-      const deadline = new Deadline(signal, answer);
-      let delay = 0;
-      try {
-        return await send(deadline);
-      } catch (error) {
-        signal.throwIfAborted();
-        const backoff = retry[retries];
-        if (error instanceof OverloadedError && backoff !== undefined) {
-          delay = Math.min(error.retryAfter ?? jitter(backoff), retryAfter);
-          retries++;
-        } else if (error instanceof ServiceError) {
-          throw error;
-        } else if (deadline.expired) {
-          throw new ServiceError(
-            `the service did not answer within ${answer / 1000} s; ${
-              UNKNOWN_OUTCOME[operation]
-            }`,
-            { operation, cause: error },
-          );
-        } else if (isRefused(error) && !reconnected) {
-          reconnected = true;
-        } else {
-          throw this.connectionError(operation, error);
-        }
-      } finally {
-        deadline.end();
-      }
-      await pause(delay, signal);
-    }
-  }
-
-  /**
-   * A POST on a connection that was used before can be sent twice by fetch
-   * itself (denoland/deno#32566), so each one gets a connection of its own.
-   */
-  #forPosts(operation: Operation): Deno.HttpClient {
+    const { answer, grace } = this.timeouts;
+    const deadline = new Deadline(this.signal, answer, grace);
     try {
-      // Made at the first one: it takes longer than the rest of the start.
-      this.#unpooled ??= Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
-      return this.#unpooled;
-    } catch (cause) {
-      const reason = connectionFailure(cause);
-      throw new ServiceError(
-        `TLS cannot be set up (${reason}); check DENO_CERT and DENO_TLS_CA_STORE`,
-        { operation, cause },
+      return await send(deadline);
+    } catch (error) {
+      this.signal.throwIfAborted();
+      if (error instanceof ServiceError) throw error;
+      if (!deadline.expired) throw this.connectionError(operation, error);
+      throw new ConnectionError(
+        `the service did not answer within ${answer / 1000} s; ${
+          UNKNOWN_OUTCOME[operation]
+        }`,
+        { operation, cause: error },
       );
+    } finally {
+      deadline.end();
     }
   }
 
   async #fetch(
+    method: "GET" | "POST",
     request: ServiceRequest,
     signal: AbortSignal,
   ): Promise<Response> {
-    const { operation } = request;
-    const method = METHODS[operation];
+    const { operation, runId } = request;
     const url = this.#baseUrl + request.path;
+    const client = this.#connect(operation);
     const started = performance.now();
     let status: number | undefined;
     try {
@@ -224,8 +253,8 @@ export class ServiceClient {
         },
         redirect: "manual",
         signal,
+        client,
         ...(request.body === undefined ? {} : { body: request.body }),
-        ...(method === "POST" ? { client: this.#forPosts(operation) } : {}),
       });
       status = response.status;
       if (!response.ok) {
@@ -236,37 +265,77 @@ export class ServiceClient {
     } finally {
       this.#onExchange?.({
         operation,
+        sessionId: this.#sessionId,
+        runId,
         status,
         milliseconds: performance.now() - started,
       });
     }
   }
+
+  #connect(operation: Operation): Deno.HttpClient {
+    try {
+      this.#connections ??= Deno.createHttpClient({ http2: false });
+      return this.#connections;
+    } catch (cause) {
+      throw tlsSetupError(cause, operation);
+    }
+  }
+}
+
+/** Whether the service certainly did not take a `POST`, and will later. */
+function isBusy({ operation, status }: ServiceError): boolean {
+  return status === 429 || (status === 503 && operation === "create thread");
 }
 
 async function readJson(
   response: Response,
-  { operation, signal }: Pick<ServiceRequest, "operation" | "signal">,
+  { operation, apiKey, signal }: {
+    readonly operation: Operation;
+    readonly apiKey: string;
+    readonly signal: AbortSignal;
+  },
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { status } = response;
+  const { status, headers } = response;
   const chunks = readBody(response, signal);
   const { text, cut } = await readText(chunks, MAX_ANSWER_BYTES);
-  if (cut) {
-    throw new ServiceError("the answer is larger than 1 MiB", {
-      operation,
-      status,
-    });
-  }
-  const value = parseJson(text);
-  if (!isJsonObject(value)) {
-    throw new ServiceError(
-      `the answer (status ${status}) is not a JSON object; check the base URL`,
-      { operation, status },
-    );
-  }
-  return value;
+  const value = cut ? undefined : parseJson(text);
+  if (isJsonObject(value)) return value;
+  const reason = isWebPage(headers.get("content-type"), text)
+    ? webPageReason(status, { text, cut }, apiKey)
+    : cut
+    ? "the answer is larger than 1 MiB"
+    : `the answer (status ${status}) is not a JSON object`;
+  throw unusableAnswer(reason, { operation, status });
 }
 
-/** A time up to a quarter shorter or longer, so that many clients do not come at once. */
-function jitter(milliseconds: number): number {
-  return milliseconds * (0.75 + Math.random() / 2);
+/**
+ * The bytes of a body that is compressed although that was not asked for. (`fetch`
+ * leaves it as it is then.) Other bytes are handed on.
+ */
+function decoded(
+  chunks: AsyncGenerator<Uint8Array>,
+  { headers }: Response,
+): AsyncGenerator<Uint8Array> {
+  const encoding = headers.get("content-encoding");
+  if (encoding !== "gzip" && encoding !== "deflate") return chunks;
+  return (async function* () {
+    const copies = async function* () {
+      for await (const chunk of chunks) yield chunk.slice();
+    };
+    yield* ReadableStream.from(copies())
+      .pipeThrough(new DecompressionStream(encoding));
+  })();
+}
+
+/** The error for a 2xx answer that cannot be used. */
+function unusableAnswer(
+  reason: string,
+  options: { readonly operation: Operation; readonly status: number },
+): ServiceError {
+  const { operation } = options;
+  const advice = operation === "create thread"
+    ? "check the base URL"
+    : UNKNOWN_OUTCOME[operation];
+  return new ServiceError(`${reason}; ${advice}`, options);
 }

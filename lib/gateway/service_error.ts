@@ -25,6 +25,8 @@ export interface ServiceErrorOptions extends ErrorOptions {
   readonly operation: Operation;
   /** The HTTP status, if the service answered. */
   readonly status?: number | undefined;
+  /** The milliseconds that `Retry-After` asks for, if it does. */
+  readonly retryAfter?: number | undefined;
   /** The thread of the run, and the run, if they are known: for a failed `stream run`. */
   readonly threadId?: string | undefined;
   readonly runId?: string | undefined;
@@ -32,25 +34,43 @@ export interface ServiceErrorOptions extends ErrorOptions {
 
 /**
  * A remote operation failed. The message is a sentence that says which one, why,
- * and what to do; the key does not stand in it.
+ * what to do, and for a failed `stream run` which run it is; it does not contain
+ * the key.
  */
 export class ServiceError extends Error {
   override readonly name: string = "ServiceError";
+  /**
+   * The message without the operation, the thread and the run: for callers that
+   * tell these in another way.
+   */
+  readonly reason: string;
   /** The operation that failed. */
   readonly operation: Operation;
   /** The HTTP status, if the service answered. */
   readonly status: number | undefined;
+  /** The milliseconds that `Retry-After` asks for, if it does. */
+  readonly retryAfter: number | undefined;
   /** The thread of the run that could not be followed. */
   readonly threadId: string | undefined;
   /** The run that could not be followed. */
   readonly runId: string | undefined;
 
+  /**
+   * @param reason Why, and what to do: a sentence without a subject of its own.
+   * @param options What it is about.
+   */
   constructor(reason: string, options: ServiceErrorOptions) {
-    super(`Cannot ${ATTEMPT[options.operation]}: ${reason}`, options);
-    this.operation = options.operation;
-    this.status = options.status;
-    this.threadId = options.threadId;
-    this.runId = options.runId;
+    const { operation, status, retryAfter, threadId, runId } = options;
+    const run = runId === undefined
+      ? ""
+      : ` (thread ${threadId}, run ${runId})`;
+    super(`Cannot ${ATTEMPT[operation]}: ${reason}${run}`, options);
+    this.reason = reason;
+    this.operation = operation;
+    this.status = status;
+    this.retryAfter = retryAfter;
+    this.threadId = threadId;
+    this.runId = runId;
   }
 
   /** Whether the service did not accept the API key. */
@@ -59,22 +79,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The connection to the service could not be made, or broke. */
+/** The connection to the service could not be made, broke, or brought no answer in time. */
 export class ConnectionError extends ServiceError {
   override readonly name = "ConnectionError";
-}
-
-/** The service did not take the request (429, 503), and may say when to come again. */
-export class OverloadedError extends ServiceError {
-  override readonly name = "OverloadedError";
-  /** In milliseconds. */
-  readonly retryAfter: number | undefined;
-
-  constructor(
-    reason: string,
-    options: ServiceErrorOptions & { readonly retryAfter: number | undefined },
-  ) {
-    super(reason, options);
-    this.retryAfter = options.retryAfter;
-  }
 }

@@ -9,6 +9,12 @@ import { MAX_LINE_BYTES } from "../input_lines.ts";
 
 const NEWLINE = 0x0a;
 
+/** The bytes that are set aside for an unfinished line before more are needed. */
+const CAPACITY = 1024;
+
+/** The bytes that are kept for the next line when one is finished. */
+const MOST_KEPT = 64 * 1024;
+
 // No decoder yields a lone surrogate, so no line from outside ends like this.
 const CUT = "\ud800";
 
@@ -20,43 +26,42 @@ export interface ReadLinesOptions {
 
 /**
  * Splits UTF-8 into lines at `\n` and `\r\n`. A leading byte order mark is
- * dropped, invalid bytes become U+FFFD, and text behind the last line end is a
- * line of its own.
+ * dropped, and invalid bytes become U+FFFD.
  *
  * At most `maxBytes` of a line are held in memory. What comes out in place of a
  * longer one satisfies {@linkcode isTooLong}; the lines after it are not
  * affected.
  *
- * @param source The bytes, cut into chunks anywhere.
+ * @param source The bytes, cut into chunks anywhere. Each chunk need be valid only
+ * until the next one is asked for.
  * @param options The limit.
- * @returns The lines, without their ends: for each chunk those that end in it,
- * even if there are none, and what is left when the source ends.
+ * @yields The lines that end in a chunk, without their ends, even if there are none.
+ * @returns The last line, if the source ends without ending it.
  */
 export async function* readLines(
   source: AsyncIterable<Uint8Array>,
   options: ReadLinesOptions = {},
-): AsyncGenerator<readonly string[]> {
+): AsyncGenerator<readonly string[], string | undefined> {
   const { maxBytes = MAX_LINE_BYTES } = options;
-  const decoder = new LimitedDecoder(maxBytes);
+  const whole = new WholeLines(maxBytes);
   const splitter = new TextLineStream();
   const input = splitter.writable.getWriter();
   const output = splitter.readable.getReader();
   for await (const chunk of source) {
-    const text = decoder.decode(chunk);
-    // What cannot be written cannot be read either, which tells it below.
-    input.write(text).catch(() => {});
-    const lines = [];
-    // One by one, for who waits for more than there is waits for the next chunk.
-    for (let left = countNewlines(text); left > 0; left--) {
-      const { value = "" } = await output.read();
-      lines.push(value);
+    const text = whole.decode(chunk);
+    const lines: string[] = [];
+    if (text !== "") {
+      // If this fails, reading fails below.
+      input.write(text).catch(() => {});
+      // Counted, because reading one line too many would wait for the next chunk.
+      for (let left = countNewlines(text); left > 0; left--) {
+        const { value = "" } = await output.read();
+        lines.push(value);
+      }
     }
     yield lines;
   }
-  input.write(decoder.end()).catch(() => {});
-  input.close().catch(() => {});
-  const { done, value } = await output.read();
-  if (!done) yield [value];
+  return whole.end();
 }
 
 /** Whether a line from {@linkcode readLines} stands for one that was over the limit. */
@@ -72,61 +77,114 @@ function countNewlines(text: string): number {
   return count;
 }
 
-/** Decodes UTF-8 and replaces what is over the limit in a line by {@linkcode CUT}. */
-class LimitedDecoder {
+/**
+ * Decodes UTF-8 by whole lines, and replaces a line over the limit by
+ * {@linkcode CUT}.
+ *
+ * The bytes of an unfinished line are held here, so that the splitter sees them
+ * once: TextLineStream 1.1.1 and older look at the whole unfinished line again for
+ * each chunk, which is quadratic.
+ */
+class WholeLines {
   readonly #maxBytes: number;
-  // Deno's decoder would drop a mark at the start of each chunk.
+  // A decoder that drops byte order marks would drop one at the start of each line.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  #begun = false; // a mark would no longer be a leading one
-  #held = 0; // bytes of the line that has not ended yet
-  #skipping = false; // that line is over the limit, its rest is dropped
+  readonly #unfinished = new Bytes();
+  #atStart = true; // of the stream: the only place of a byte order mark
+  #skipping = false; // the unfinished line is over the limit
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
+  /** The lines that end in this chunk, with their ends. */
   decode(chunk: Uint8Array): string {
-    if (this.#skipping || this.#held + chunk.length > this.#maxBytes) {
-      return this.#decodeLines(chunk);
+    if (
+      this.#skipping || this.#unfinished.length + chunk.length > this.#maxBytes
+    ) {
+      return this.#decodeOneByOne(chunk);
     }
-    const newline = chunk.lastIndexOf(NEWLINE);
-    this.#held = newline < 0
-      ? this.#held + chunk.length
-      : chunk.length - newline - 1;
-    return this.#decode(chunk);
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
+    let text = "";
+    let start = 0;
+    if (end > 0 && this.#unfinished.length > 0) {
+      start = chunk.indexOf(NEWLINE) + 1;
+      text = this.#finish(chunk.subarray(0, start));
+    }
+    text += this.#decode(chunk.subarray(start, end));
+    this.#unfinished.add(chunk.subarray(end));
+    return text;
   }
 
-  /** The end of the text, if it was cut within a character. */
-  end(): string {
-    return this.#decoder.decode();
+  /** The last line, if it has no end. */
+  end(): string | undefined {
+    if (this.#unfinished.length === 0) return undefined;
+    return this.#decode(this.#unfinished.take());
   }
 
-  #decodeLines(chunk: Uint8Array): string {
+  /** {@linkcode decode} with an eye on the length of each line. */
+  #decodeOneByOne(chunk: Uint8Array): string {
     let text = "";
     for (let start = 0; start < chunk.length;) {
       const newline = chunk.indexOf(NEWLINE, start);
       const end = newline < 0 ? chunk.length : newline;
       if (!this.#skipping) {
-        this.#held += end - start;
-        this.#skipping = this.#held > this.#maxBytes;
-        text += this.#skipping
-          ? this.#decoder.decode() + CUT + "\n"
-          : this.#decode(chunk.subarray(start, end + 1));
-        this.#begun ||= this.#skipping;
+        if (this.#unfinished.length + end - start > this.#maxBytes) {
+          this.#skipping = true;
+          this.#unfinished.take();
+          this.#atStart = false;
+          text += `${CUT}\n`;
+        } else if (newline >= 0) {
+          text += this.#finish(chunk.subarray(start, end + 1));
+        } else {
+          this.#unfinished.add(chunk.subarray(start));
+        }
       }
-      if (newline >= 0) {
-        this.#held = 0;
-        this.#skipping = false;
-      }
+      if (newline >= 0) this.#skipping = false;
       start = end + 1;
     }
     return text;
   }
 
+  /** The unfinished line, of which these are the last bytes. */
+  #finish(bytes: Uint8Array): string {
+    this.#unfinished.add(bytes);
+    return this.#decode(this.#unfinished.take());
+  }
+
   #decode(bytes: Uint8Array): string {
-    const text = this.#decoder.decode(bytes, { stream: true });
-    if (this.#begun || text === "") return text;
-    this.#begun = true;
+    const text = this.#decoder.decode(bytes);
+    if (!this.#atStart || text === "") return text;
+    this.#atStart = false;
     return text.startsWith("\ufeff") ? text.slice(1) : text;
+  }
+}
+
+/** Bytes that grow. */
+class Bytes {
+  #bytes = new Uint8Array(CAPACITY);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(bytes: Uint8Array): void {
+    const length = this.#length + bytes.length;
+    if (length > this.#bytes.length) {
+      const longer = new Uint8Array(Math.max(length, 2 * this.#bytes.length));
+      longer.set(this.#bytes.subarray(0, this.#length));
+      this.#bytes = longer;
+    }
+    this.#bytes.set(bytes, this.#length);
+    this.#length = length;
+  }
+
+  /** All of it, valid until the next {@linkcode add}; then there is nothing left. */
+  take(): Uint8Array {
+    const taken = this.#bytes.subarray(0, this.#length);
+    this.#length = 0;
+    if (this.#bytes.length > MOST_KEPT) this.#bytes = new Uint8Array(CAPACITY);
+    return taken;
   }
 }

@@ -1,10 +1,13 @@
-import { readChunks, sink } from "../standard_streams.ts";
+import { type ByteSink, readStandardInput } from "../standard_streams.ts";
+import { environmentVariable } from "../environment_variable.ts";
 import { PlainTerminal, type Terminal } from "./terminal.ts";
 
 /** Options of {@linkcode openTerminal}. */
 export interface OpenTerminalOptions {
-  /** Writes to standard error at once. */
-  readonly stderr: (text: string) => void;
+  /** Writes replies to standard output, after what `stderr` was given before. */
+  readonly stdout: ByteSink;
+  /** Writes to standard error; progress may be dropped if nobody reads it. */
+  readonly stderr: (text: string, kind?: "progress") => void;
   /** Whether banner and progress are left out. */
   readonly quiet: boolean;
   /** Called on a Ctrl-C that does not reach the process as a signal. */
@@ -22,11 +25,10 @@ export async function openTerminal(
   const isTerminal = Deno.stdin.isTerminal() && Deno.stderr.isTerminal();
   const common = {
     ...options,
-    stdout: sink(Deno.stdout),
     stdoutIsTerminal: Deno.stdout.isTerminal(),
   };
-  const isSet = (name: string) => (Deno.env.get(name) ?? "") !== "";
-  if (isTerminal && Deno.env.get("TERM") !== "dumb" && !isSet("CI")) {
+  const isSet = (name: string) => (environmentVariable(name) ?? "") !== "";
+  if (isTerminal && environmentVariable("TERM") !== "dumb" && !isSet("CI")) {
     const { ReadlineTerminal } = await import("./readline_terminal.ts");
     return await ReadlineTerminal.open({
       ...common,
@@ -35,7 +37,7 @@ export async function openTerminal(
   }
   return new PlainTerminal({
     ...common,
-    stdin: readChunks(Deno.stdin),
+    stdin: readStandardInput(),
     promptSign: isTerminal,
   });
 }

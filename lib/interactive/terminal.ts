@@ -57,8 +57,8 @@ export interface Terminal extends Disposable {
 export interface TerminalOptions {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: ByteSink;
-  /** Takes all of a text at once. */
-  readonly stderr: (text: string) => void;
+  /** Writes to standard error; progress may be dropped if nobody reads it. */
+  readonly stderr: (text: string, kind?: "progress") => void;
   /** Whether standard output is a terminal: then replies are made safe to show. */
   readonly stdoutIsTerminal: boolean;
   /** Whether banner and progress are left out. */
@@ -101,7 +101,8 @@ export class PlainTerminal implements Terminal {
   }
 
   progress({ node, status }: ProgressEvent): void {
-    this.banner(`${node}: ${status}`);
+    if (this.#options.quiet) return;
+    this.#options.stderr(plainLine(`${node}: ${status}`) + "\n", "progress");
   }
 
   end(): void {

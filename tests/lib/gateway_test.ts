@@ -1,6 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { RunEvent } from "../../lib/gateway/run_events.ts";
-import { ServiceError } from "../../lib/gateway/service_error.ts";
+import {
+  RemoteGateway,
+  type RunEvent,
+  ServiceError,
+} from "../../lib/gateway.ts";
 import { VERSION } from "../../lib/version.ts";
 import { gatewayTo } from "../support/quick_gateway.ts";
 import {
@@ -18,7 +21,7 @@ import {
   progress,
 } from "../support/service/stream_events.ts";
 
-// Nothing may go on behind a test: no timer, no request, no connection.
+// Nothing may go on after a test: no timer, no request, no connection.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 Deno.test("each request carries the key, the client's version and what its operation asks for (interface 4.1, 5.1)", async () => {
@@ -36,14 +39,32 @@ Deno.test("each request carries the key, the client's version and what its opera
     headers.get("x-api-key"),
     headers.get("user-agent"),
     headers.get("accept"),
+    headers.get("accept-encoding"),
     headers.get("content-type"),
     headers.get("traceparent"),
   ]);
   const agent = `agent-gateway/${VERSION}`;
+  const any = "gzip,br"; // as fetch sends it
   assertEquals(shown, [
-    ["create thread", TEST_KEY, agent, "*/*", null, null],
-    ["create run", TEST_KEY, agent, "*/*", "application/json", traceparent],
-    ["stream", TEST_KEY, agent, "text/event-stream", null, traceparent],
+    ["create thread", TEST_KEY, agent, "*/*", any, null, null],
+    [
+      "create run",
+      TEST_KEY,
+      agent,
+      "*/*",
+      any,
+      "application/json",
+      traceparent,
+    ],
+    [
+      "stream",
+      TEST_KEY,
+      agent,
+      "text/event-stream",
+      "identity",
+      null,
+      traceparent,
+    ],
   ]);
   assertEquals(service.requests.map(({ body }) => body), [
     "",
@@ -90,12 +111,14 @@ const BAD_IDS: readonly (readonly [id: unknown, complaint: string])[] = [
   ["\ud800", "a malformed"],
   [null, "a malformed"],
   [1, "a malformed"],
+  ["x".repeat(1025), "a malformed"],
+  ["ü".repeat(513), "a malformed"],
   [["a"], "a malformed"],
   [{ id: "a" }, "a malformed"],
 ];
 
 for (const [id, complaint] of BAD_IDS) {
-  const name = JSON.stringify(id) ?? "a missing id";
+  const name = JSON.stringify(id)?.slice(0, 20) ?? "a missing id";
 
   Deno.test(`createThread() refuses ${name} (interface 7)`, async () => {
     await using service = ReferenceService.start();
@@ -122,7 +145,8 @@ for (const [id, complaint] of BAD_IDS) {
     );
     assertEquals(
       error.message,
-      `Cannot start a run: the answer holds ${complaint} run_id`,
+      `Cannot start a run: the answer holds ${complaint} run_id; ` +
+        "the run may have started, so it is not tried again",
     );
     assertEquals(service.requests.length, 2);
   });
@@ -149,28 +173,52 @@ Deno.test("nothing is delivered after complete (interface 4.1)", async () => {
   assertEquals((await Array.fromAsync(turn)).flat(), DONE);
 });
 
-Deno.test("a compressed stream is read", async () => {
-  await using service = ReferenceService.start();
-  await using gateway = gatewayTo(service);
-  const plain = new Blob([
-    encodeItem(progress("plan", "started")).slice(),
-    encodeItem(complete("Done.")).slice(),
-  ]);
-  const gzip = await new Response(
-    plain.stream().pipeThrough(new CompressionStream("gzip")),
-  ).bytes();
-  service.misbehave(
-    "stream",
-    answer(200, gzip, { "content-encoding": "gzip" }),
-  );
-  const turn = gateway.runTurn(await gateway.createThread(), "hello");
-  assertEquals((await Array.fromAsync(turn)).flat(), DONE);
-});
+for (const encoding of ["gzip", "deflate"] as const) {
+  Deno.test(`a stream is read although the service compresses it by ${encoding}`, async () => {
+    await using service = ReferenceService.start();
+    await using gateway = gatewayTo(service);
+    const plain = new Blob([
+      encodeItem(progress("plan", "started")).slice(),
+      encodeItem(complete("Done.")).slice(),
+    ]);
+    const packed = await new Response(
+      plain.stream().pipeThrough(new CompressionStream(encoding)),
+    ).bytes();
+    service.misbehave(
+      "stream",
+      answer(200, packed, { "content-encoding": encoding }),
+    );
+    const turn = gateway.runTurn(await gateway.createThread(), "hello");
+    assertEquals((await Array.fromAsync(turn)).flat(), DONE);
+  });
+}
+
+for (const type of ["text/html", "Text/HTML; charset=utf-8"]) {
+  Deno.test(`a stream that is ${type} is an error`, async () => {
+    await using service = ReferenceService.start();
+    await using gateway = gatewayTo(service);
+    service.misbehave("create thread", json({ thread_id: "t" }));
+    service.misbehave("create run", json({ run_id: "r" }));
+    service.misbehave(
+      "stream",
+      answer(200, "<title>Sign in</title>", { "content-type": type }),
+    );
+    const turn = gateway.runTurn(await gateway.createThread(), "hello");
+    const { message } = await assertRejects(() => turn.next(), ServiceError);
+    assertEquals(
+      message,
+      'Cannot follow the run: a web page came (status 200, "Sign in"), perhaps the ' +
+        "sign-in page of a network or a proxy; the run may still go on at the " +
+        "service (thread t, run r)",
+    );
+    assertEquals(service.requests.length, 3);
+  });
+}
 
 Deno.test("a stream is read whatever its status in 2xx and its content type", async () => {
   await using service = ReferenceService.start();
   await using gateway = gatewayTo(service);
-  const headers = { "content-type": "text/html" };
+  const headers = { "content-type": "image/png" };
   const items = [progress("plan", "started"), complete("Done.")];
   service.misbehave("stream", events(items, { status: 206, headers }));
   const turn = gateway.runTurn(await gateway.createThread(), "hello");
@@ -222,27 +270,49 @@ Deno.test("a gateway that is disposed of waits until no stream is open", async (
   assertEquals(await disposal, "disposed");
 });
 
-Deno.test("turns share the connection of their streams, and each POST has its own", async () => {
+Deno.test("each turn has a connection of its own, for its POST and its GET", async () => {
   await using service = ReferenceService.start();
   await using gateway = gatewayTo(service);
   const threadId = await gateway.createThread();
   for (let turn = 0; turn < 3; turn++) {
-    const gate = new GatedStream();
-    service.misbehave("stream", gate.behaviour);
-    gate.send(complete("Done."));
     await Array.fromAsync(gateway.runTurn(threadId, "hello"));
-    gate.end(); // after the turn
-    assertEquals(await (await gate.opened).ended, "complete");
   }
-  const connectionsOf = (wanted: Operation) =>
-    new Set(
-      service.requests
-        .filter(({ operation }) => operation === wanted)
-        .map(({ connection }) => connection),
-    ).size;
-  assertEquals(connectionsOf("stream"), 1);
-  assertEquals(connectionsOf("create run"), 3);
-  assertEquals(service.connections, 5);
+  const places = service.requests.map(({ connection }) => connection);
+  const numbers = places.map((place) => [...new Set(places)].indexOf(place));
+  assertEquals(numbers, [0, 1, 1, 2, 2, 3, 3]);
+});
+
+Deno.test("each repetition of a POST has a connection of its own", async () => {
+  await using service = ReferenceService.start();
+  await using gateway = gatewayTo(service);
+  service.misbehave("create thread", answer(503), 3);
+  await gateway.createThread();
+  assertEquals([service.requests.length, service.connections], [4, 4]);
+});
+
+Deno.test("the session and the run are named to onExchange(), and the run to onRunStarted()", async () => {
+  await using service = ReferenceService.start();
+  const told: unknown[] = [];
+  await using gateway = new RemoteGateway({
+    baseUrl: service.url,
+    apiKey: TEST_KEY,
+    onExchange: ({ operation, sessionId, runId }) =>
+      told.push([operation, sessionId, runId]),
+  });
+  service.misbehave("create run", json({ run_id: "r" }));
+  service.misbehave("stream", events([complete("Done.")]));
+  const sessionId = "s";
+  const threadId = await gateway.createThread({ sessionId });
+  await Array.fromAsync(gateway.runTurn(threadId, "hello", {
+    sessionId,
+    onRunStarted: (runId) => told.push(runId),
+  }));
+  assertEquals(told, [
+    ["create thread", "s", undefined],
+    ["create run", "s", undefined],
+    "r",
+    ["stream run", "s", "r"],
+  ]);
 });
 
 const FAILURES: readonly (readonly [string, Operation, Behaviour])[] = [

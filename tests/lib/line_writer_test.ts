@@ -210,6 +210,37 @@ Deno.test("LineWriter says when its stream breaks, and lets everybody go", async
   assertEquals([writer.queued, slow.pieces.length], [0, 1]);
 });
 
+Deno.test("LineWriter writes nothing more once a write has failed, and holds nothing", async () => {
+  const failure = Promise.withResolvers<never>();
+  let writes = 0;
+  const writer = new LineWriter({
+    write: () => {
+      writes++;
+      return failure.promise;
+    },
+  });
+
+  writer.write("first\n");
+  await Promise.resolve();
+  writer.write("queued while the first is written\n");
+  failure.reject(new Deno.errors.BrokenPipe("gone"));
+  await assertRejects(() => writer.flush(), Deno.errors.BrokenPipe);
+  writer.write("queued after the failure\n");
+  await assertRejects(() => writer.flush(), Deno.errors.BrokenPipe);
+
+  assertEquals([writes, writer.queued], [1, 0]);
+});
+
+Deno.test("LineWriter.flushWithin() tells whether nothing is left to wait for", async () => {
+  const slow = new SlowStream();
+  const writer = new LineWriter(slow.stream.getWriter());
+  writer.write("line\n");
+
+  assertEquals(await writer.flushWithin(1), false);
+  slow.open();
+  assertEquals(await writer.flushWithin(60_000), true);
+});
+
 Deno.test("LineWriter keeps lines whole and each task's in order, whoever writes", async () => {
   let text = "";
   const decoder = new TextDecoder();

@@ -1,15 +1,6 @@
 import { maskKey } from "../../lib/key_mask.ts";
-import {
-  assert,
-  assertEquals,
-  assertStringIncludes,
-  assertThrows,
-} from "@std/assert";
-import {
-  DEFAULT_BASE_URL,
-  ignoreProxies,
-  SettingsError,
-} from "../../lib/settings.ts";
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { DEFAULT_BASE_URL, SettingsError } from "../../lib/settings.ts";
 import { loadSettingsIn } from "../support/settings_environment.ts";
 
 const KEY = "test-key-0123456789";
@@ -85,6 +76,26 @@ for (
     );
   });
 }
+
+Deno.test("loadSettings() accepts a key of 8,192 characters, and no longer one", () => {
+  const key = "k".repeat(8192);
+  assertEquals(loadSettingsIn({ env: { APP_API_KEY: key } }).apiKey, key);
+  for (
+    const surroundings of [
+      { env: { APP_API_KEY: `${key}k` } },
+      { dotenv: `APP_API_KEY=${key}k` },
+    ]
+  ) {
+    const { message } = assertThrows(
+      () => loadSettingsIn(surroundings),
+      SettingsError,
+    );
+    assertEquals(
+      message,
+      "APP_API_KEY is malformed: a key has at most 8192 characters; copy it again",
+    );
+  }
+});
 
 Deno.test("loadSettings() does not fall back to .env if the key of the environment is malformed", () => {
   assertThrows(
@@ -173,6 +184,7 @@ for (
     ["http://127.1", "http://127.0.0.1"],
     ["http://[::1]:8080", "http://[::1]:8080"],
     ["http://[0:0:0:0:0:0:0:1]", "http://[::1]"],
+    ["https://host.example:2", "https://host.example:2"],
   ] as const
 ) {
   Deno.test(`loadSettings() makes ${JSON.stringify(given)} the base URL ${baseUrl}`, () => {
@@ -184,6 +196,7 @@ for (
 const NOT_ABSOLUTE = "not an absolute URL";
 const USER_INFO = "user info";
 const QUERY = "a query or a fragment";
+const BLOCKED = "requests to it are blocked";
 const CLEAR_TEXT = "http: would send the key in clear text";
 
 for (
@@ -216,6 +229,10 @@ for (
     ["https://host.example/#", QUERY],
     ["https://host.example/#part", QUERY],
     ["http://localhost#@host.example", QUERY],
+    ["https://host.example:0", BLOCKED],
+    ["https://host.example:1", BLOCKED],
+    ["https://host.example:06667/api", BLOCKED],
+    ["http://localhost:10080", BLOCKED],
     ["http://host.example", CLEAR_TEXT],
     ["http://10.0.0.1", CLEAR_TEXT],
     ["http://0.0.0.0", CLEAR_TEXT],
@@ -298,18 +315,8 @@ for (
   );
 }
 
-Deno.test("ignoreProxies() forgets every proxy of the environment, in upper and lower case", () => {
-  const names = ["http_proxy", "https_proxy", "all_proxy"]
-    .flatMap((name) => [name, name.toUpperCase()]);
-  const before = names.map((name) => Deno.env.get(name));
-  try {
-    for (const name of names) Deno.env.set(name, "http://127.0.0.1:1");
-    ignoreProxies();
-    assert(names.every((name) => Deno.env.get(name) === undefined));
-  } finally {
-    names.forEach((name, index) => {
-      const value = before[index];
-      if (value !== undefined) Deno.env.set(name, value);
-    });
-  }
+Deno.test("loadSettings() takes linear time for slashes in a base URL", () => {
+  const baseUrl = `https://host.example/${"/".repeat(1_000_000)}x`;
+  const env = { APP_API_KEY: KEY };
+  assertEquals(loadSettingsIn({ baseUrl, env }).baseUrl, baseUrl);
 });

@@ -1,32 +1,13 @@
-import { assertEquals, assertFalse, assertMatch } from "@std/assert";
-import { Client, commandLine, settings } from "../support/client_process.ts";
+import { assertEquals, assertFalse } from "@std/assert";
+import { Client, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import { hang } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
 import { Folder } from "../support/settings_environment.ts";
+import { spawnByShell } from "../support/shell_process.ts";
 
 const ignore = Deno.build.os === "windows";
-
-/** The program with its standard streams as they come, started by a script. */
-function spawn(
-  { script = 'exec "$@"', args, env, cwd }: {
-    readonly script?: string;
-    readonly args: readonly string[];
-    readonly env: Record<string, string>;
-    readonly cwd: string;
-  },
-): Deno.ChildProcess {
-  return new Deno.Command("sh", {
-    args: ["-c", script, "sh", ...commandLine(), ...args],
-    env,
-    cwd,
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-    signal: AbortSignal.timeout(30_000),
-  }).spawn();
-}
 
 const INITIALIZE = '{"jsonrpc":"2.0","id":1,"method":"initialize"}\n';
 const NEW_SESSION = '{"jsonrpc":"2.0","id":2,"method":"session/new"}\n';
@@ -46,7 +27,11 @@ for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
         await using service = ReferenceService.start();
         service.misbehave("create thread", hang());
         using folder = new Folder();
-        const child = spawn({ args, env: settings(service), cwd: folder.path });
+        const child = spawnByShell({
+          args,
+          env: settings(service),
+          cwd: folder.path,
+        });
         const stdin = child.stdin.getWriter();
         await stdin.write(new TextEncoder().encode(input));
         await service.waitFor("create thread");
@@ -159,7 +144,7 @@ for (
     async fn() {
       await using service = ReferenceService.start();
       using folder = new Folder();
-      const child = spawn({
+      const child = spawnByShell({
         // The program starts at the first line of input, when the reader is gone.
         script: 'read -r line && exec "$@"',
         args,
@@ -179,32 +164,6 @@ for (
       assertEquals(status, { success: code === 0, code, signal: null });
       assertEquals(stderr, "");
       await stdin.abort();
-    },
-  });
-}
-
-for (const args of [["--quiet"], ["--bridge"]]) {
-  Deno.test({
-    name:
-      `${args} with a folder for standard input: one line that says so, exit 1`,
-    ignore,
-    async fn() {
-      await using service = ReferenceService.start();
-      using folder = new Folder();
-      const child = spawn({
-        script: 'exec "$@" < .',
-        args,
-        env: settings(service),
-        cwd: folder.path,
-      });
-      await child.stdin.close();
-      const { code, stdout, stderr } = await child.output();
-
-      assertEquals([code, stdout.length], [1, 0]);
-      assertMatch(
-        new TextDecoder().decode(stderr),
-        /^Cannot read standard input: [^\n]+\n$/,
-      );
     },
   });
 }

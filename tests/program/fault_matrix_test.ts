@@ -1,4 +1,9 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import {
+  assertEquals,
+  assertMatch,
+  assertNotMatch,
+  assertObjectMatch,
+} from "@std/assert";
 import { fetchWarning } from "../../lib/deno_fetch_warning.ts";
 import { Client, runClient, settings } from "../support/client_process.ts";
 import { Editor, type Response } from "../support/editor.ts";
@@ -37,9 +42,10 @@ interface Cell {
 }
 
 function cellsOf(fault: Fault): readonly Cell[] {
-  const { name, onKeptConnection = false, post, stream } = fault;
+  const { name, onKeptConnection = false, post, run = post, stream } = fault;
+  const outcomes = { "create thread": post, "create run": run, stream };
   return OPERATIONS.flatMap((at) => {
-    const outcome = at === "stream" ? stream : post;
+    const outcome = outcomes[at];
     if (outcome === undefined) return [];
     const cell = { name, at, outcome };
     const show = () => askByRequest(fault, cell);
@@ -52,8 +58,13 @@ function cellsOf(fault: Fault): readonly Cell[] {
 }
 
 /** Which requests of an operation meet the fault if so many went well before. */
-function faultyBehind(good: number, { times = 1 }: Fault): readonly number[] {
-  return Array.from({ length: times }, (_, index) => good + index + 1);
+function faultyAfter(
+  good: number,
+  { times = 1 }: Fault,
+  { requests }: Outcome,
+): readonly number[] {
+  const length = Math.min(times, requests); // The next prompt meets none.
+  return Array.from({ length }, (_, index) => good + index + 1);
 }
 
 /** Interactive mode: prompts, piped in. */
@@ -64,7 +75,7 @@ async function askByPrompt(
   const before = fault.onKeptConnection ? 1 : 0;
   await using service = await FaultyService.start({
     at,
-    faulty: faultyBehind(before, fault),
+    faulty: faultyAfter(before, fault, outcome),
     play: fault.play,
     keepsConnections: fault.onKeptConnection,
   });
@@ -99,7 +110,7 @@ async function askByRequest(
   const good = at === "create thread" ? 1 : before;
   await using service = await FaultyService.start({
     at,
-    faulty: faultyBehind(good, fault),
+    faulty: faultyAfter(good, fault, outcome),
     play: fault.play,
     keepsConnections: fault.onKeptConnection,
   });
@@ -130,18 +141,36 @@ async function askByRequest(
 
 function assertError({ error }: Response, at: Operation, outcome: Outcome) {
   const [operation] = NAMES[at];
-  const { code = -32603, status } = outcome;
-  assertFailure(error?.message ?? "", at, outcome);
-  assertEquals([error?.code, error?.data], [
-    code,
-    status === undefined ? { operation } : { operation, status },
-  ]);
+  // The bridge's own tests hold the rest: how it speaks, and of which run.
+  const { status } = outcome;
+  assertObjectMatch(
+    { data: error?.data },
+    { data: status === undefined ? { operation } : { operation, status } },
+  );
+  const message = error?.message ?? "";
+  assertReason(message.slice(message.indexOf(": ") + 2), at, outcome);
 }
 
-function assertFailure(message: string, at: Operation, { reason }: Outcome) {
+function assertFailure(message: string, at: Operation, outcome: Outcome) {
   const [, start] = NAMES[at];
   assertEquals(message.slice(0, start.length), start);
-  assertMatch(message.slice(start.length), reason ?? /never/);
+  if (at === "stream") assertEquals(message.slice(-RUN.length), RUN);
+  assertReason(message.slice(start.length), at, outcome);
+}
+
+/** How an error names the run that could not be followed. */
+const RUN = " (thread thread-1, run run-1)";
+
+function assertReason(
+  text: string,
+  at: Operation,
+  { reason, status }: Outcome,
+) {
+  assertMatch(text.replace(RUN, ""), reason ?? /never/);
+  // A prompt that may have run is not sent again, and nothing asks for it.
+  if (at !== "create thread" && status !== 429) {
+    assertNotMatch(text, /try again|try later/);
+  }
 }
 
 /** A name that nothing has. All operations share it, so the first one fails. */
@@ -151,7 +180,7 @@ function unknownName(): readonly Cell[] {
   const outcome = {
     requests: 0,
     reason:
-      /^https:\/\/service\.invalid cannot be reached \(dns error: .+\); check that the service runs, and the base URL$/,
+      /^https:\/\/service\.invalid cannot be reached \(.+\); check the base URL and the network$/,
   };
   const cell = { name: "name not found", at, outcome } as const;
   return [
@@ -178,11 +207,9 @@ function unknownName(): readonly Cell[] {
   ];
 }
 
-/** A service at which nobody listens when an operation is due, and then again. */
+/** A service at which nobody listens when a thread or a run is due, and then again. */
 function refusedConnections(at: Operation): readonly Cell[] {
-  const advice = at === "stream"
-    ? "the run may still go on at the service"
-    : "check that the service runs, and the base URL";
+  const advice = "check that the service runs, and the base URL";
   const outcome = {
     requests: 0,
     reason: RegExp(
@@ -239,7 +266,7 @@ Deno.test("whatever the service does wrong, at each operation and in both modes,
   await using elsewhere = await RawServer.start(() => {});
   const cells = [
     ...unknownName(),
-    ...OPERATIONS.flatMap(refusedConnections),
+    ...(["create thread", "create run"] as const).flatMap(refusedConnections),
     ...faults(elsewhere.url).flatMap(cellsOf),
   ];
   const passed = new Set<Cell>();
@@ -264,9 +291,9 @@ Deno.test("whatever the service does wrong, at each operation and in both modes,
 
 /** What the user gets, and how many requests the service sees for it. */
 function summary({ at, mode, outcome }: Cell): string {
-  const { code = -32603, reason, requests } = outcome;
+  const { reason, requests } = outcome;
   const end = mode === "bridge"
-    ? code
+    ? -32603
     : at === "create thread"
     ? "exit 1"
     : "error";

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertLess } from "@std/assert";
+import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import type { ProcessUsage } from "../../tools/bench/process_usage.ts";
 import { BridgeProcess } from "../support/bridge_process.ts";
 
@@ -100,12 +100,10 @@ Deno.test({
 
     const { peak } = await bridge.usage();
     assertLess(peak - before.resident, 400 * MIB);
-    assertEquals(
-      [error.code, error.message],
-      [
-        -32603,
-        "Cannot follow the run: a line of the stream is longer than 67108864 bytes; the run may still go on at the service",
-      ],
+    assertEquals(error.code, -32603);
+    assertMatch(
+      error.message,
+      /a line of the stream is longer than 67108864 bytes/,
     );
     assertEquals(result, { stopReason: "end_turn" });
     assertEquals(await bridge.finish(), 0);

@@ -13,6 +13,7 @@ import {
   tls,
 } from "../support/corporate_network.ts";
 import { Editor } from "../support/editor.ts";
+import { RawServer } from "../support/service/raw_server.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { TunnelProxy } from "../support/tunnel_proxy.ts";
 import { unreachable } from "../support/unreachable.ts";
@@ -30,8 +31,8 @@ for (const variable of ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"]) {
     for (const { headers } of service.requests) {
       assertEquals(headers.get("x-api-key"), TEST_KEY);
     }
-    // One for each POST, and one for the streams.
-    assertEquals(proxy.heads.length, 3);
+    // One for the thread, and one for the turn.
+    assertEquals(proxy.heads.length, 2);
     for (const head of proxy.heads) {
       assertMatch(
         head,
@@ -56,14 +57,14 @@ Deno.test("the bridge reaches an https service through HTTPS_PROXY", async () =>
   await editor.prompt(sessionId, PROMPT);
 
   assertEquals(editor.texts(sessionId, "agent_message_chunk"), [REPLY]);
-  assertEquals(proxy.heads.length, 3);
+  assertEquals(proxy.heads.length, 2);
   assertFalse(proxy.seen.includes(TEST_KEY));
 });
 
 for (
   const [what, env, tunnels] of [
-    ["no NO_PROXY", {}, 3],
-    ["NO_PROXY with another name", { NO_PROXY: "other.test" }, 3],
+    ["no NO_PROXY", {}, 2],
+    ["NO_PROXY with another name", { NO_PROXY: "other.test" }, 2],
     ["NO_PROXY", { NO_PROXY: `other.test,${DIRECT}` }, 0],
     ["no_proxy", { no_proxy: DIRECT }, 0],
   ] as const
@@ -101,63 +102,90 @@ for (const host of ["127.0.0.1", "localhost"]) {
   });
 }
 
+const CHECK = "check HTTPS_PROXY and NO_PROXY";
+
 const REFUSALS: readonly (readonly [string, string, string])[] = [
   [
     "407",
     "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
-    "proxy authentication required",
+    "(it asks for a user name and a password); check those in HTTPS_PROXY (http://user:password@host:port)",
+  ],
+  [
+    "403",
+    "HTTP/1.1 403 Forbidden\r\n\r\n<html>",
+    `(it refused the connection); ${CHECK}`,
   ],
   [
     "502",
     "HTTP/1.1 502 Bad Gateway\r\n\r\n<html>",
-    "the proxy refused the connection",
+    `(it refused the connection); ${CHECK}`,
   ],
-  ["no HTTP", "What?\r\n\r\n", "the proxy refused the connection"],
-  ["nothing", "", "unexpected eof while tunneling"],
+  ["no HTTP", "What?\r\n\r\n", `(it refused the connection); ${CHECK}`],
+  ["nothing", "", `(it closed the connection); ${CHECK}`],
 ];
 
-for (const [what, answer, reason] of REFUSALS) {
-  Deno.test(`a proxy that answers ${what}: the error says so, exit 1, and the service sees nothing`, async () => {
+for (const [what, answer, told] of REFUSALS) {
+  Deno.test(`a proxy that answers ${what}: the error names it and says so, exit 1, and the service sees nothing`, async () => {
     await using service = ReferenceService.start({ tls });
     await using proxy = new TunnelProxy(() => answer);
     const url = `https://${NAME}:${port(service)}`;
+    const { host } = new URL(proxy.url);
 
-    const output = await runPrompt(url, { HTTPS_PROXY: proxy.url });
+    const output = await runPrompt(url, {
+      HTTPS_PROXY: `http://me:secret@${host}`,
+    });
 
     assertEquals(output, {
       code: 1,
       stdout: "",
       stderr: `Error: Cannot create a thread: ${url} cannot be reached ` +
-        `(${reason}); check the proxy (HTTPS_PROXY, NO_PROXY)\n`,
+        `through the proxy ${proxy.url} ${told}\n`,
     });
     assertEquals(service.requests, []);
     assertFalse(proxy.seen.includes(TEST_KEY));
   });
 }
 
-Deno.test("a proxy that is not there: the error with the service's address, exit 1", async () => {
+Deno.test("a proxy that is not there: the error names it and not the service, exit 1", async () => {
   const url = `https://${NAME}`;
+  const proxy = unreachable();
 
-  const { code, stderr } = await runPrompt(url, { HTTPS_PROXY: unreachable() });
-
-  assertEquals(code, 1);
-  assertMatch(
-    stderr,
-    /^Error: Cannot create a thread: https:\/\/service\.test cannot be reached \(.*refused.*\); [^\n]+\n$/,
-  );
+  assertEquals(await runPrompt(url, { ALL_PROXY: proxy }), {
+    code: 1,
+    stdout: "",
+    stderr: `Error: Cannot create a thread: ${url} cannot be reached through ` +
+      `the proxy ${proxy} (connection refused); check ALL_PROXY and NO_PROXY\n`,
+  });
 });
 
-for (const [operation, wrong, start, end] of OPERATIONS) {
+Deno.test("a SOCKS URL for a proxy that speaks HTTP: the error says so, exit 1", async () => {
+  await using proxy = await RawServer.start(async (connection) => {
+    await connection.write("HTTP/1.1 400 Bad Request\r\n\r\n");
+    await connection.gone;
+  });
+  const url = `https://${NAME}`;
+  const socks = proxy.url.replace("http:", "socks5:");
+
+  assertEquals(await runPrompt(url, { HTTPS_PROXY: socks }), {
+    code: 1,
+    stdout: "",
+    stderr: `Error: Cannot create a thread: ${url} cannot be reached through ` +
+      `the proxy ${socks} (it does not speak SOCKS); check HTTPS_PROXY: ` +
+      "an HTTP proxy is named by http://\n",
+  });
+});
+
+for (const [operation, wrong, start] of OPERATIONS) {
   Deno.test(`a proxy that refuses "${operation}" is an error, and the next request works`, async () => {
     await using service = ReferenceService.start({ tls });
     const refusal = "HTTP/1.1 503 Service Unavailable\r\n\r\n";
     await using proxy = new TunnelProxy((number) =>
-      wrong.some((other) => other === number) ? refusal : port(service)
+      number === wrong ? refusal : port(service)
     );
 
     const url = `https://${NAME}:${port(service)}`;
-    const message = `${start}: ${url} cannot be reached (the proxy refused ` +
-      `the connection); check the proxy (HTTPS_PROXY, NO_PROXY)${end}`;
+    const message = `${start}: ${url} cannot be reached through the proxy ` +
+      `${proxy.url} (it refused the connection); ${CHECK}`;
     await failsOnce(url, { HTTPS_PROXY: proxy.url }, { operation, message });
   });
 }

@@ -143,7 +143,7 @@ for (
       assertEquals(code, 0);
       assertEquals(
         stderr,
-        "Warning: Cannot read .env: not a regular file; it is ignored\n",
+        "Warning: Cannot read .env: not a regular file; it is ignored, set what it holds in the environment instead\n",
       );
       assertEquals(service.requests[0]?.operation, "create thread");
     },
@@ -208,6 +208,6 @@ Deno.test("an ignored base URL of .env is one line of warning, and standard outp
   assertEquals(stdout, "");
   assertEquals(
     stderr,
-    "Warning: Ignoring APP_BASE_URL in .env: it counts only if APP_API_KEY stands there too\n",
+    "Warning: Ignoring APP_BASE_URL in .env, because APP_API_KEY does not come from there; set APP_BASE_URL in the environment or use --base-url instead\n",
   );
 });

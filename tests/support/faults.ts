@@ -10,8 +10,6 @@ export interface Outcome {
   readonly reason?: RegExp;
   /** `data.status` of the JSON-RPC error. */
   readonly status?: number;
-  /** The code of the JSON-RPC error. -32603 unless told. */
-  readonly code?: number;
 }
 
 /** A way in which the service fails. */
@@ -24,21 +22,24 @@ export interface Fault {
   readonly onKeptConnection?: boolean;
   /** What becomes of creating a thread, and a run. Not possible there unless told. */
   readonly post?: Outcome;
+  /** What becomes of creating a run, if it is not the same. */
+  readonly run?: Outcome;
   /** What becomes of following a run. Not possible there unless told. */
   readonly stream?: Outcome;
 }
 
 /**
- * The faults. Not here, since the real program takes its time for them: silence
- * and other time-outs, a `Retry-After` that asks for more than nothing, and all
- * delays but two (service_client_test.ts and run_stream_test.ts hold them, with
- * short timeouts). Certificates and proxies are in networks_test.ts.
+ * The faults. Those that take the real program more than a few seconds are not
+ * here: silence and other time-outs, a `Retry-After` that asks for more than
+ * nothing, and a stream that never recovers (service_client_test.ts,
+ * run_stream_test.ts and stream_resume_test.ts hold them, with short timeouts).
+ * Certificates and proxies are in networks_test.ts.
  *
  * @param elsewhere Where redirects lead: the URL of another origin.
  */
 export function faults(elsewhere: string): readonly Fault[] {
   const redirected = new RegExp(
-    `, a redirect to ${elsewhere}; redirects are not followed, check the base URL$`,
+    `, a redirect to ${elsewhere}; redirects are not followed, check the base URL(; the run may still go on at the service)?$`,
   );
   return [
     ...["301 Moved", "302 Found", "307 Temporary", "308 Permanent"].map(
@@ -60,49 +61,66 @@ function refusal(
   body = "",
 ): Fault {
   const status = Number.parseInt(line);
-  const outcome = {
-    requests: 1,
-    reason,
-    status,
-    ...(status === 401 || status === 403 ? { code: -32000 } : {}),
-  };
+  const outcome = { requests: 1, reason, status };
   const play = say(http(line, headers, body));
-  return { name: line, play, post: outcome, stream: outcome };
+  const passes = status === 502 || status === 504;
+  const stream = passes ? { requests: 2 } : outcome;
+  return { name: line, play, post: outcome, stream };
+}
+
+/** What is said of a status that leaves open what became of the request. */
+function unknownFate(status: number, detail: string): RegExp {
+  return new RegExp(
+    ` ${status} \\((try again later|the run may have started, so it is not tried again|the run may still go on at the service)\\)${detail}$`,
+  );
 }
 
 const REFUSALS: readonly Fault[] = [
   refusal(
     "400 Bad Request",
-    / 400: no such field$/,
+    / 400( \(the run may .+\))?: no such field$/,
     {},
     message("no such field"),
   ),
   refusal(
     "401 Unauthorized",
-    / 401, the API key was rejected \(check APP_API_KEY\): who\?$/,
+    / 401, the API key was rejected \(check APP_API_KEY(; the run .+)?\): who\?$/,
     {},
     message("who?"),
   ),
   refusal(
     "403 Forbidden",
-    / 403, the API key was rejected \(check APP_API_KEY\)$/,
+    / 403, the API key was rejected \(check APP_API_KEY(; the run .+)?\)$/,
   ),
   refusal(
     "404 Not Found",
-    / 404( \(check the base URL\)| \(the thread may be gone: start a new one\)|): gone$/,
+    / 404 \((check the base URL|the (thread|chat) may be gone: start a new one|the run .+)\): gone$/,
     {},
     '{"error":"gone"}',
   ),
-  refusal("409 Conflict", / 409: busy$/, {}, '{"error":{"message":"busy"}}'),
-  refusal("422 Unprocessable", / 422: bad$/, {}, '{"detail":"bad"}'),
-  refusal("500 Internal", / 500 \(try again later\): oh$/, {}, message("oh")),
+  refusal(
+    "409 Conflict",
+    / 409( \(the run may .+\))?: busy$/,
+    {},
+    '{"error":{"message":"busy"}}',
+  ),
+  refusal(
+    "422 Unprocessable",
+    / 422( \(the run may .+\))?: bad$/,
+    {},
+    '{"detail":"bad"}',
+  ),
+  refusal("500 Internal", unknownFate(500, ": oh"), {}, message("oh")),
   refusal(
     "502 with HTML",
-    / 502 \(try again later\): <html><h1>Bad Gateway<\/h1> <\/html>$/,
+    unknownFate(502, ": Bad Gateway"),
     { "content-type": "text/html" },
-    "<html><h1>Bad Gateway</h1>\r\n\r\n</html>",
+    "<html><title>Bad Gateway</title>\r\n\r\n<h1>nginx</h1></html>",
   ),
-  refusal("504 Gateway Timeout", / 504 \(try again later\)$/),
+  refusal("504 Gateway Timeout", unknownFate(504, "")),
+  refusal("408 Request Timeout", unknownFate(408, "")),
+  refusal("425 Too Early", unknownFate(425, "")),
+  refusal("499 Client Closed Request", unknownFate(499, "")),
 ];
 
 function message(text: string): string {
@@ -115,17 +133,20 @@ const OVERLOADS: readonly Fault[] = ["429", "503"].flatMap((status) => {
     headers: Readonly<Record<string, string>>,
     times: number,
   ): Fault => {
-    const gone: Outcome = {
-      requests: 4,
-      reason: new RegExp(` ${status} \\(try again later\\): slow down$`),
+    const gone = (advice: string, requests: number): Outcome => ({
+      requests,
+      reason: new RegExp(` ${status} \\(${advice}\\): slow down$`),
       status: Number(status),
-    };
-    const outcome = times < 4 ? { requests: times + 1 } : gone;
+    });
+    const passes = { requests: times + 1 };
+    const post = times < 4 ? passes : gone("try again later", 4);
     // Without a word about it, the next request may meet the end of this one.
     const fields = { connection: "close", ...headers };
     const play = say(http(`${status} Overload`, fields, message("slow down")));
-    const full = `${status} ${name}, ${times < 4 ? `${times}x` : "for good"}`;
-    return { name: full, play, times, post: outcome, stream: outcome };
+    const full = `${status} ${name}, ${times}x`;
+    const fault = { name: full, play, times, post, stream: passes };
+    if (status === "429") return fault;
+    return { ...fault, run: gone("the run may have started, .+", 1) };
   };
   return [
     overload("Retry-After: 0", { "retry-after": "0" }, 1),
@@ -136,16 +157,16 @@ const OVERLOADS: readonly Fault[] = ["429", "503"].flatMap((status) => {
       { "retry-after": "Sun, 06 Nov 1994 08:49:37 GMT" },
       4,
     ),
-    // From here on with the client's own delays: half a second, or 3.5 in all.
+    // From here on with the client's own waits: half a second, or 3.5 s in all.
     overload("absurd Retry-After", { "retry-after": "-1e999 sec" }, 1),
-    ...(status === "503" ? [overload("no Retry-After", {}, 4)] : []),
+    ...(status === "503" ? [overload("no Retry-After", {}, 3)] : []),
   ];
 });
 
 const NO_OBJECT: Outcome = {
   requests: 1,
   reason:
-    /^the answer \(status 200\) is not a JSON object; check the base URL$/,
+    /^the answer \(status 200\) is not a JSON object; (check the base URL|the run may have started, so it is not tried again)$/,
   status: 200,
 };
 
@@ -165,7 +186,11 @@ const ANSWERS: readonly Fault[] = [
   {
     name: "an object without an id",
     play: say(http("200 OK", {}, '{"id":7}')),
-    post: { requests: 1, reason: /^the answer holds no (thread|run)_id$/ },
+    post: {
+      requests: 1,
+      reason:
+        /^the answer holds no (thread_id|run_id; the run may have started, so it is not tried again)$/,
+    },
     stream: UNFINISHED,
   },
   {

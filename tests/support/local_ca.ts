@@ -26,8 +26,43 @@ export class LocalCa implements Disposable {
     return `${this.#folder}/ca.pem`;
   }
 
-  /** Issues a certificate for these names or IP addresses. */
+  /** Issues a certificate for these names or IP addresses, valid for a day. */
   issue(...names: readonly string[]): Leaf {
+    const file = this.#request(names);
+    // Not by `req -CA`, which LibreSSL does not have.
+    this.#openssl(
+      ["x509", "-req", "-in", `${file}.csr`, "-out", `${file}.pem`],
+      ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"],
+      ["-days", "1", "-sha256", "-extfile", `${file}.ext`],
+    );
+    return this.#leaf(file);
+  }
+
+  /** Issues a certificate that expired at the end of the year 2020. */
+  issueExpired(...names: readonly string[]): Leaf {
+    const file = this.#request(names);
+    const write = (name: string, text: string) =>
+      Deno.writeTextFileSync(`${this.#folder}/${file}.${name}`, text);
+    write("index", "");
+    write("serial", "01");
+    write(
+      "cnf",
+      "[ca]\ndefault_ca=own\n[own]\npolicy=any\nnew_certs_dir=.\n" +
+        `database=${file}.index\nserial=${file}.serial\n` +
+        "[any]\ncommonName=supplied\n",
+    );
+    // `x509` of older releases cannot choose the dates.
+    this.#openssl(
+      ["ca", "-batch", "-notext", "-config", `${file}.cnf`, "-md", "sha256"],
+      ["-in", `${file}.csr`, "-out", `${file}.pem`, "-extfile", `${file}.ext`],
+      ["-cert", "ca.pem", "-keyfile", "ca.key"],
+      ["-startdate", "20200101000000Z", "-enddate", "20201231235900Z"],
+    );
+    return this.#leaf(file);
+  }
+
+  /** Makes a key and a request for a certificate; returns the name of its files. */
+  #request(names: readonly string[]): string {
     const file = `leaf-${++this.#leaves}`;
     const alternatives = names.map((name) =>
       /^[\d.]+$|:/.test(name) ? `IP:${name}` : `DNS:${name}`
@@ -40,12 +75,10 @@ export class LocalCa implements Disposable {
       ["req", "-new", ...NEW_KEY, "-keyout", `${file}.key`],
       ["-out", `${file}.csr`, "-subj", "/CN=Test service"],
     );
-    // Not by `req -CA`, which LibreSSL does not have.
-    this.#openssl(
-      ["x509", "-req", "-in", `${file}.csr`, "-out", `${file}.pem`],
-      ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"],
-      ["-days", "1", "-sha256", "-extfile", `${file}.ext`],
-    );
+    return file;
+  }
+
+  #leaf(file: string): Leaf {
     return {
       cert: Deno.readTextFileSync(`${this.#folder}/${file}.pem`),
       key: Deno.readTextFileSync(`${this.#folder}/${file}.key`),

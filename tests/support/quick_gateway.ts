@@ -4,17 +4,21 @@ import { TEST_KEY } from "./service/service.ts";
 
 /**
  * Timeouts for tests: what is repeated is repeated at once, and no time runs out
- * on a slow machine. A test sets the one clock that it is about.
+ * on a slow machine. A test sets the one timeout that it is about.
  */
-export const QUICK_CLOCKS: Timeouts = {
+export const QUICK_TIMEOUTS: Timeouts = {
   answer: 60_000,
   idle: 60_000,
+  grace: 60_000,
   drain: 60_000,
   retry: [1, 1, 1],
+  reconnect: [1],
+  outage: 120_000,
+  resume: 600_000,
   retryAfter: 1,
 };
 
-/** A gateway to a service, with {@linkcode QUICK_CLOCKS} but for those given. */
+/** A gateway to a service, with {@linkcode QUICK_TIMEOUTS} but for those given. */
 export function gatewayTo(
   service: { readonly url: string },
   timeouts: Partial<Timeouts> = {},
@@ -22,6 +26,6 @@ export function gatewayTo(
   return new RemoteGateway({
     baseUrl: service.url,
     apiKey: TEST_KEY,
-    timeouts: { ...QUICK_CLOCKS, ...timeouts },
+    timeouts: { ...QUICK_TIMEOUTS, ...timeouts },
   });
 }

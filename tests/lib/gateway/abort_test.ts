@@ -9,7 +9,7 @@ import {
 import type { Timeouts } from "../../../lib/gateway/timeouts.ts";
 import { RemoteGateway } from "../../../lib/gateway.ts";
 import { ServiceError } from "../../../lib/gateway/service_error.ts";
-import { QUICK_CLOCKS } from "../../support/quick_gateway.ts";
+import { QUICK_TIMEOUTS } from "../../support/quick_gateway.ts";
 import {
   answer,
   type Behaviour,
@@ -25,12 +25,12 @@ import type {
 import { ReferenceService, TEST_KEY } from "../../support/service/service.ts";
 import { complete, progress } from "../../support/service/stream_events.ts";
 
-// Nothing may go on behind a test: no timer, no request, no connection.
+// Nothing may go on after a test: no timer, no request, no connection.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 function gatewayTo(
   service: { readonly url: string },
-  timeouts = QUICK_CLOCKS,
+  timeouts = QUICK_TIMEOUTS,
 ): RemoteGateway {
   return new RemoteGateway({
     baseUrl: service.url,
@@ -41,8 +41,9 @@ function gatewayTo(
 
 /** Nothing is repeated before the test is over. */
 const NO_HURRY: Timeouts = {
-  ...QUICK_CLOCKS,
+  ...QUICK_TIMEOUTS,
   retry: [60_000, 60_000, 60_000],
+  reconnect: [60_000],
   retryAfter: 60_000,
 };
 
@@ -87,7 +88,7 @@ const PHASES: readonly Phase[] = [
   {
     when: "before a request is repeated",
     operation: "create run",
-    behaviour: answer(503),
+    behaviour: answer(429),
     answered: true,
     ended: "complete",
   },

@@ -5,6 +5,7 @@ import {
   readRunEvents,
   type RunEvent,
 } from "../../../lib/gateway/run_events.ts";
+import { StreamCursor } from "../../../lib/gateway/stream_cursor.ts";
 
 const encoder = new TextEncoder();
 
@@ -12,63 +13,82 @@ const encoder = new TextEncoder();
 const SEED = Deno.env.get("GENERATED_SEED");
 const REPEATED = SEED === undefined ? {} : { seed: Number(SEED) };
 
-interface Cursor {
-  readonly cursor: string | undefined;
+/** What a reader of a stream is told. */
+interface Told {
+  readonly events: readonly (RunEvent | "too long")[];
+  /** The last event id, whenever it changed; empty where there is none. */
+  readonly cursors: readonly string[];
 }
 
-/** What a reader of a stream is told, in order. */
-type Told = RunEvent | Cursor | "too long";
-
+/** Reads a stream. Ids that come and go within one chunk are not seen. */
 async function read(
   chunks: Iterable<Uint8Array>,
   maxLineBytes: number,
-): Promise<Told[]> {
-  const told: Told[] = [];
-  const events = readRunEvents(ReadableStream.from(chunks), {
+): Promise<Told> {
+  const events: (RunEvent | "too long")[] = [];
+  const cursors: string[] = [];
+  const cursor = new StreamCursor();
+  const look = () => cursors.push(cursor.lastEventId ?? "");
+  look();
+  const batches = readRunEvents(ReadableStream.from(chunks), {
     maxLineBytes,
-    onCursor: (cursor) => told.push({ cursor }),
+    cursor,
   });
   try {
-    for await (const together of events) told.push(...together);
+    for await (const batch of batches) {
+      events.push(...batch);
+      look();
+    }
   } catch (error) {
     if (!(error instanceof LineTooLongError)) throw error;
-    told.push("too long");
+    events.push("too long");
   }
-  return told;
+  look();
+  return { events, cursors: changes(cursors) };
 }
 
-/** Cursors and events apart: who is told has no need of an order between them. */
-function inKinds(told: readonly Told[]): Record<string, Told[]> {
-  const isCursor = (one: Told) => typeof one === "object" && "cursor" in one;
-  return {
-    cursors: told.filter(isCursor),
-    others: told.filter((one) => !isCursor(one)),
-  };
+function changes(values: readonly string[]): readonly string[] {
+  return values.filter((value, i) => value !== values[i - 1]);
+}
+
+/** What is told however the stream is cut. */
+function inTheEnd({ events, cursors }: Told): unknown {
+  return { events, cursor: cursors.at(-1) };
 }
 
 /** What a reader has to be told, found with the whole text at hand. */
-function expected(bytes: Uint8Array, maxLineBytes: number): Told[] {
+function expected(bytes: Uint8Array, maxLineBytes: number): Told {
   const ended = new TextDecoder().decode(bytes).split("\n");
-  const rest = ended.pop();
+  const rest = meaning(ended.pop() ?? "");
   const lines = ended.map((line) => meaning(line.replace(/\r$/, "")));
-  if (rest) lines.push(meaning(rest));
   // Latin-1 has a character for each byte.
   const long = new TextDecoder("latin1").decode(bytes).split("\n")
     .findIndex((line) => line.length > maxLineBytes);
-  const told: Told[] = [];
+  if (isEvent(rest)) lines.push(rest);
+  const events: (RunEvent | "too long")[] = [];
+  const cursors = [""];
   for (
     const [i, line] of lines.slice(0, long < 0 ? undefined : long).entries()
   ) {
     const before = lines.slice(0, i);
     const block = before.slice(before.lastIndexOf("blank") + 1);
     const delivered = block.some(isEvent);
-    const cursor = delivered ? undefined : block.findLast(isCursor);
-    if (isEvent(line)) told.push(line);
-    if (isEvent(line) && line.event === "complete") return told;
-    if (isCursor(line) && delivered) told.push(line);
-    if ((isEvent(line) || line === "blank") && cursor) told.push(cursor);
+    const pending = delivered ? undefined : block.findLast(isCursor);
+    if (isEvent(line)) events.push(line);
+    if (isEvent(line) && line.event === "complete") {
+      return { events, cursors: changes(cursors) };
+    }
+    if (isCursor(line) && delivered) cursors.push(line.cursor);
+    if ((isEvent(line) || line === "blank") && pending) {
+      cursors.push(pending.cursor);
+    }
   }
-  return long < 0 ? told : [...told, "too long"];
+  if (long >= 0) events.push("too long");
+  return { events, cursors: changes(cursors) };
+}
+
+interface Cursor {
+  readonly cursor: string;
 }
 
 type Meaning = RunEvent | Cursor | "blank" | "";
@@ -81,7 +101,7 @@ const isCursor = (line: Meaning): line is Cursor =>
 function meaning(line: string): Meaning {
   if (line === "") return "blank";
   const id = /^id: ?([^\0]*)$/.exec(line)?.[1];
-  if (id !== undefined) return { cursor: id === "" ? undefined : id };
+  if (id !== undefined) return cursorOf(encoder.encode(id));
   const json = /^data:(.*)$/s.exec(line)?.[1];
   if (json === undefined) return "";
   let payload;
@@ -106,12 +126,21 @@ function meaning(line: string): Meaning {
   }
 }
 
+/** An id as a header holds it. */
+function cursorOf(id: Uint8Array): Meaning {
+  if (id.length > 1024) return "";
+  const fits = id.every((byte) => byte === 9 || (byte > 31 && byte !== 127));
+  return { cursor: fits ? String.fromCharCode(...id) : "" };
+}
+
 function reply(payload: unknown): string {
   const list = field(payload, "messages");
   const messages = Array.isArray(list) ? list : [];
   const said = messages.filter((message) =>
     ["role", "type"].some((name) =>
-      ["assistant", "ai"].some((who) => field(message, name) === who)
+      ["assistant", "ai", "AIMessage", "AIMessageChunk"].some((who) =>
+        field(message, name) === who
+      )
     )
   );
   const texts = [
@@ -158,7 +187,9 @@ const mostly = <T>(right: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
 const some = <T extends object>(
   model: { [K in keyof T]: fc.Arbitrary<T[K]> },
 ) => fc.record(model, { requiredKeys: [] });
-const who = mostly(fc.constantFrom("assistant", "ai", "user", "text"));
+const who = mostly(
+  fc.constantFrom("assistant", "ai", "AIMessage", "user", "text"),
+);
 const part = some({ type: who, text: mostly(text) });
 const message = some({
   role: who,
@@ -207,7 +238,7 @@ const line = fc.oneof(
   ),
   fc.tuple(
     fc.constantFrom("id:", "id: ", "id:  "),
-    fc.constantFrom("", "1", "2 ", "é", "\0", "\r"),
+    fc.constantFrom("", "1", "2 ", "é", "\0", "\r", "x".repeat(1025)),
   )
     .map((parts) => parts.join("")),
   text,
@@ -254,8 +285,8 @@ Deno.test("readRunEvents() tells of 10,000 generated streams what a model tells 
       fc.constantFrom(30, 100, 1000, 1_000_000),
       async (bytes, places, maxLineBytes) => {
         assertEquals(
-          inKinds(await read(cut(bytes, places), maxLineBytes)),
-          inKinds(expected(bytes, maxLineBytes)),
+          inTheEnd(await read(cut(bytes, places), maxLineBytes)),
+          inTheEnd(expected(bytes, maxLineBytes)),
         );
       },
     ),
@@ -267,8 +298,8 @@ Deno.test("readRunEvents() tells the same of 300 generated streams a byte at a t
   await fc.assert(
     fc.asyncProperty(stream, async (bytes) => {
       assertEquals(
-        inKinds(await read(cut(bytes, [...bytes.keys()]), 1000)),
-        inKinds(expected(bytes, 1000)),
+        await read(cut(bytes, [...bytes.keys()]), 1000),
+        expected(bytes, 1000),
       );
     }),
     { numRuns: 300, ...REPEATED },
@@ -280,8 +311,9 @@ Deno.test("readRunEvents() keeps a U+FEFF in a reply wherever the stream is cut"
   const stream = encoder.encode(`\ufeff${line}`);
   for (let place = 0; place <= stream.length; place++) {
     const chunks = cut(stream, [place]);
+    const { events } = await read(chunks, 1000);
     assertEquals(
-      await read(chunks, 1000),
+      events,
       [{ event: "complete", reply: "a\ufeffb" }],
       `cut at byte ${place}`,
     );
@@ -324,8 +356,12 @@ for (const [where, json, events] of NESTED) {
       `data: ${json}\ndata: {"event":"complete","messages":["next"]}\n`;
     const complete = events.at(-1)?.event === "complete";
 
+    const told = await read(
+      cut(encoder.encode(text), [1000, 65_536]),
+      10_000_000,
+    );
     assertEquals(
-      await read(cut(encoder.encode(text), [1000, 65_536]), 10_000_000),
+      told.events,
       complete ? [...events] : [...events, next],
     );
   });

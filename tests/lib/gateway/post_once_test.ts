@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { RemoteGateway } from "../../../lib/gateway.ts";
 import { ConnectionError } from "../../../lib/gateway/service_error.ts";
-import { QUICK_CLOCKS } from "../../support/quick_gateway.ts";
+import { QUICK_TIMEOUTS } from "../../support/quick_gateway.ts";
 import {
   type RawConnection,
   RawServer,
@@ -15,7 +15,7 @@ function gatewayTo(server: RawServer): RemoteGateway {
   return new RemoteGateway({
     baseUrl: server.url,
     apiKey: TEST_KEY,
-    timeouts: QUICK_CLOCKS,
+    timeouts: QUICK_TIMEOUTS,
   });
 }
 
@@ -103,7 +103,7 @@ Deno.test("the error for a run whose fate is unknown says so", async () => {
   assertEquals(
     message,
     `Cannot start a run: the connection to ${server.url} broke ` +
-      "(connection closed before message completed); " +
+      "(it was closed without an answer); " +
       "the run may have started, so it is not tried again",
   );
 });

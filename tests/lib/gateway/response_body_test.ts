@@ -111,6 +111,36 @@ Deno.test("readBody() reads 64 KiB ahead, and no more", async () => {
   await chunks.return(undefined);
 });
 
+Deno.test("readBody() asks for twice as much after each full buffer, up to 64 KiB", async () => {
+  const asked: number[] = [];
+  const response = new Response(
+    new ReadableStream({
+      type: "bytes",
+      pull(controller) {
+        const { byobRequest } = controller;
+        const { byteLength = 0 } = byobRequest?.view ?? {};
+        // The tenth is not filled, and does not shrink what is asked for next.
+        asked.push(byteLength);
+        if (asked.length < 12) {
+          byobRequest?.respond(asked.length === 10 ? 1 : byteLength);
+        } else {
+          controller.close();
+          byobRequest?.respond(0);
+        }
+      },
+    }, { highWaterMark: 0 }),
+  );
+
+  const chunks = readBody(response, new AbortController().signal);
+  let length = 0;
+  for await (const chunk of chunks) length += chunk.length;
+
+  const KIB = 1024;
+  const grown = [1, 2, 4, 8, 16, 32, 64].map((size) => size * KIB);
+  assertEquals(asked, [...grown, ...Array(5).fill(64 * KIB)]);
+  assertEquals(length, (127 + 2 * 64 + 64) * KIB + 1);
+});
+
 Deno.test("readBody() hands on what came before a failure, and then the failure", async () => {
   const failure = new Error("broken");
   const response = new Response(

@@ -1,10 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import {
-  COMPLETION_NOTICE,
   LineTooLongError,
   readRunEvents,
   type RunEvent,
-  selectReply,
 } from "../../../lib/gateway/run_events.ts";
 
 const STREAM = [
@@ -87,104 +85,3 @@ Deno.test("readRunEvents() refuses a line over the limit", async () => {
   );
   assertEquals(await read([stream], { maxLineBytes: 106 }), []);
 });
-
-const CURSORS: readonly (readonly [string, string, (string | undefined)[]])[] =
-  [
-    ["counts when its event is delivered", "id: 1\nD\n", ["1"]],
-    ["counts when it follows its event", "D\nid: 1\n", ["1"]],
-    ["counts at the end of a block without an event", "id: 1\n\n", ["1"]],
-    ["does not count before its event is there", "id: 1\n", []],
-    ["is cleared by an empty id", "id: 1\nD\n\nid:\nD\n\n", ["1", undefined]],
-    ["ignores an id with a NUL", "id: 1\0\nD\n\n", []],
-    ["keeps all but one leading space", "id:  1 \nD\n\n", [" 1 "]],
-  ];
-
-for (const [behaviour, text, expected] of CURSORS) {
-  Deno.test(`the cursor of readRunEvents() ${behaviour}`, async () => {
-    const cursors: (string | undefined)[] = [];
-    const stream = text.replaceAll("D", 'data: {"event":"progress"}');
-    await read([bytes(stream)], { onCursor: (id) => cursors.push(id) });
-    assertEquals(cursors, expected);
-  });
-}
-
-const user = { role: "user", content: "question" };
-
-const REPLIES: readonly (readonly [string, Record<string, unknown>, string])[] =
-  [
-    [
-      "the explanation first (interface 2, priority 1)",
-      {
-        instructorState: { explanation: "E" },
-        messages: [{ role: "assistant", content: "M" }],
-      },
-      "E",
-    ],
-    [
-      "the messages if the explanation is blank (priority 2)",
-      { instructorState: { explanation: " \n" }, messages: ["M"] },
-      "M",
-    ],
-    [
-      "the messages if the explanation is not a string",
-      { instructorState: { explanation: 1 }, messages: ["M"] },
-      "M",
-    ],
-    [
-      "the last message of role assistant",
-      {
-        messages: [
-          { role: "assistant", content: "1" },
-          { role: "assistant", content: "2" },
-          user,
-        ],
-      },
-      "2",
-    ],
-    [
-      "a message of role ai",
-      { messages: [{ role: "ai", text: "A" }, user] },
-      "A",
-    ],
-    [
-      "a message of type ai",
-      { messages: [{ type: "ai", text: "A" }, user] },
-      "A",
-    ],
-    [
-      "the text parts of a message, joined",
-      {
-        messages: [{
-          type: "assistant",
-          content: [
-            { type: "text", text: "a" },
-            { type: "image", text: "no" },
-            { type: "text", text: "b" },
-          ],
-        }],
-      },
-      "ab",
-    ],
-    [
-      "the last message if none is an assistant's",
-      { messages: ["first", { text: "last" }, { tool: true }] },
-      "last",
-    ],
-    [
-      "the notice rather than the user's own words",
-      { messages: [user, { role: "assistant", content: "" }] },
-      COMPLETION_NOTICE,
-    ],
-    ["the notice if there is nothing (priority 3)", {}, COMPLETION_NOTICE],
-    [
-      "the notice if messages is not an array",
-      { messages: "M", instructorState: null },
-      COMPLETION_NOTICE,
-    ],
-  ];
-
-for (const [what, payload, expected] of REPLIES) {
-  Deno.test(`selectReply() selects ${what}`, () => {
-    assertEquals(selectReply(payload), expected);
-  });
-}

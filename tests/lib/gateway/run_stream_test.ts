@@ -1,54 +1,27 @@
-import {
-  assertEquals,
-  assertInstanceOf,
-  assertMatch,
-  assertRejects,
-} from "@std/assert";
-import type { RemoteGateway } from "../../../lib/gateway.ts";
-import {
-  ConnectionError,
-  ServiceError,
-} from "../../../lib/gateway/service_error.ts";
-import { gatewayTo } from "../../support/quick_gateway.ts";
+import { assertEquals, assertInstanceOf, assertMatch } from "@std/assert";
+import { RemoteGateway, ServiceError } from "../../../lib/gateway.ts";
+import { TIMEOUTS } from "../../../lib/gateway/timeouts.ts";
+import { gatewayTo, QUICK_TIMEOUTS } from "../../support/quick_gateway.ts";
 import {
   answer,
   type Behaviour,
   body,
   events,
+  hang,
 } from "../../support/service/behaviours.ts";
 import { sleep } from "../../support/service/byte_stream.ts";
 import { GatedStream } from "../../support/service/gated_stream.ts";
 import { RawServer } from "../../support/service/raw_server.ts";
-import { ReferenceService } from "../../support/service/service.ts";
+import { TEST_KEY } from "../../support/service/service.ts";
 import { complete, progress } from "../../support/service/stream_events.ts";
+import { SkewedClock } from "../../support/skewed_clock.ts";
+import { stopFor } from "../../support/stopped_process.ts";
+import { cursors, startService, takeTurn } from "../../support/turns.ts";
 
-// Nothing may go on behind a test: no timer, no request, no connection.
+// Nothing may go on after a test: no timer, no request, no connection.
 Deno.test.sanitizer({ ops: true, resources: true });
 
-/** Takes a turn: the nodes and the reply that were delivered, and how it ended. */
-async function takeTurn(
-  gateway: RemoteGateway,
-): Promise<{ delivered: string[]; error: unknown }> {
-  const delivered: string[] = [];
-  try {
-    const threadId = await gateway.createThread();
-    for await (const events of gateway.runTurn(threadId, "hello")) {
-      for (const event of events) {
-        delivered.push(event.event === "progress" ? event.node : event.reply);
-      }
-    }
-    return { delivered, error: undefined };
-  } catch (error) {
-    return { delivered, error };
-  }
-}
-
-/** The `Last-Event-ID` of each request for a stream. */
-function cursors(service: ReferenceService): (string | null)[] {
-  return service.requests
-    .filter(({ operation }) => operation === "stream")
-    .map(({ headers }) => headers.get("last-event-id"));
-}
+const SECOND = 1000;
 
 const STREAM_HEAD =
   "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -62,7 +35,7 @@ for (
 ) {
   for (const death of ["destroy", "reset"] as const) {
     /** Serves all but the first `deaths` streams; those die. */
-    const start = (deaths: number) =>
+    const start = (deaths: number, onDeath: () => void) =>
       RawServer.start(async (connection) => {
         for (;;) {
           const request = await connection.read();
@@ -75,35 +48,137 @@ for (
             `HTTP/1.1 200 OK\r\ncontent-length: ${content.length}\r\n\r\n${content}`,
           );
         }
+        onDeath();
         await connection.write(sent);
         connection[death]();
       });
-    const count = (server: RawServer) =>
-      server.requests.filter(({ head }) => head.startsWith("GET")).length;
+    const count = (server: RawServer, method: string) =>
+      server.requests.filter(({ head }) => head.startsWith(method)).length;
 
-    Deno.test(`a stream that breaks (${death}) ${when} is requested once more`, async () => {
-      await using server = await start(1);
+    Deno.test(`a stream that breaks (${death}) ${when} is requested again`, async () => {
+      await using server = await start(5, () => {});
       await using gateway = gatewayTo(server);
-      assertEquals(await takeTurn(gateway), {
-        delivered: ["Hi."],
-        error: undefined,
-      });
-      assertEquals(count(server), 2);
+      const { delivered, error } = await takeTurn(gateway);
+      assertEquals([delivered, error], [["Hi."], undefined]);
+      assertEquals([count(server, "POST"), count(server, "GET")], [2, 6]);
     });
 
-    Deno.test(`a stream that breaks (${death}) ${when} twice is lost`, async () => {
-      await using server = await start(Infinity);
+    Deno.test(`a stream that breaks (${death}) ${when} is given up after 2 minutes`, async () => {
+      using clock = new SkewedClock();
+      await using server = await start(
+        Infinity,
+        () => clock.advance(50 * SECOND),
+      );
       await using gateway = gatewayTo(server);
       const { error } = await takeTurn(gateway);
-      assertInstanceOf(error, ConnectionError);
+      assertInstanceOf(error, ServiceError);
       assertMatch(
         error.message,
-        /^Cannot follow the run: the connection to http:\S+ broke \(.+\); the run may still go on at the service$/,
+        /^Cannot follow the run: the connection to http:\S+ broke \(.+\); the run may still go on at the service \(thread t, run r\)$/,
       );
-      assertEquals(count(server), 2);
+      assertEquals([count(server, "POST"), count(server, "GET")], [2, 3]);
     });
   }
 }
+
+for (const status of [429, 502, 503, 504]) {
+  const reason = status === 429 || status === 503
+    ? "service busy"
+    : "service unreachable";
+
+  Deno.test(`${status} to the request for a stream is repeated`, async () => {
+    await using service = startService();
+    await using gateway = gatewayTo(service);
+    service.misbehave("stream", answer(status), 7);
+    service.misbehave("stream", events([complete("Done.")]));
+    const { delivered, error, waits } = await takeTurn(gateway);
+    assertEquals([delivered, error], [["Done."], undefined]);
+    assertEquals(cursors(service), Array(8).fill(null));
+    assertEquals(waits.map((wait) => wait.reason), Array(7).fill(reason));
+  });
+
+  Deno.test(`${status} to the request for a stream is repeated for 2 minutes`, async () => {
+    using clock = new SkewedClock();
+    await using service = startService();
+    await using gateway = gatewayTo(service);
+    service.misbehave("stream", () => {
+      clock.advance(30 * SECOND);
+      return answer(status)();
+    }, Infinity);
+    const { error } = await takeTurn(gateway);
+    assertInstanceOf(error, ServiceError);
+    assertEquals([error.status, error.threadId, error.runId], [
+      status,
+      "t",
+      "r",
+    ]);
+    assertEquals(cursors(service), Array(4).fill(null));
+  });
+}
+
+Deno.test("a stream whose headers do not come in time is requested again", async () => {
+  await using service = startService();
+  const timeouts = { ...QUICK_TIMEOUTS };
+  await using gateway = new RemoteGateway({
+    baseUrl: service.url,
+    apiKey: TEST_KEY,
+    timeouts,
+    onExchange: ({ operation }) => {
+      timeouts.answer = operation === "create run" ? 20 : 60_000;
+    },
+  });
+  service.misbehave("stream", hang());
+  service.misbehave("stream", events([complete("Done.")]));
+  const { delivered, error } = await takeTurn(gateway);
+  assertEquals([delivered, error], [["Done."], undefined]);
+  assertEquals(cursors(service), [null, null]);
+  assertEquals(await service.requests[2]?.ended, "dropped");
+});
+
+Deno.test("the waits before a stream is requested again grow, and start over after an event", async () => {
+  await using service = startService();
+  await using gateway = gatewayTo(service, { reconnect: [1, 2, 3] });
+  service.misbehave("stream", answer(502), 4);
+  service.misbehave("stream", events([progress("a", "")], { firstId: 1 }));
+  service.misbehave("stream", answer(502));
+  service.misbehave("stream", events([complete("Done.")]));
+  const chance = Math.random;
+  Math.random = () => 0.5;
+  try {
+    const { delivered, waits } = await takeTurn(gateway);
+    assertEquals(delivered, ["a", "Done."]);
+    assertEquals(
+      waits.map(({ reason, milliseconds }) => [reason, milliseconds]),
+      [
+        ["service unreachable", 1],
+        ["service unreachable", 2],
+        ["service unreachable", 3],
+        ["service unreachable", 3],
+        ["stream ended", 1],
+        ["service unreachable", 2],
+      ],
+    );
+  } finally {
+    Math.random = chance;
+  }
+});
+
+Deno.test("Retry-After counts for the request for a stream", async () => {
+  await using service = startService();
+  const timeouts = { reconnect: [600_000], retryAfter: 2 };
+  await using gateway = gatewayTo(service, timeouts);
+  const headers = { "retry-after": "1" };
+  service.misbehave("stream", answer(502, "", headers), 3);
+  service.misbehave("stream", events([complete("Done.")]));
+  const { delivered, waits } = await takeTurn(gateway);
+  assertEquals(delivered, ["Done."]);
+  assertEquals(waits.map(({ milliseconds }) => milliseconds), [2, 2, 2]);
+});
+
+Deno.test("the program waits 0.5 to 15 s before it requests a stream again", () => {
+  assertEquals(TIMEOUTS.reconnect, [500, 1000, 2000, 4000, 8000, 15_000]);
+  assertEquals([TIMEOUTS.outage, TIMEOUTS.resume], [120_000, 600_000]);
+});
 
 const LOST: readonly (readonly [string, Behaviour, string[]])[] = [
   ["ends before an event", events([]), []],
@@ -114,7 +189,7 @@ const LOST: readonly (readonly [string, Behaviour, string[]])[] = [
 
 for (const [how, behaviour, delivered] of LOST) {
   Deno.test(`a stream without ids that ${how} is an error at once`, async () => {
-    await using service = ReferenceService.start();
+    await using service = startService();
     await using gateway = gatewayTo(service);
     service.misbehave("stream", behaviour);
     const turn = await takeTurn(gateway);
@@ -123,160 +198,77 @@ for (const [how, behaviour, delivered] of LOST) {
     assertEquals(
       turn.error.message,
       "Cannot follow the run: the stream ended before the run completed; " +
-        "the run may still go on at the service",
+        "the run may still go on at the service (thread t, run r)",
+    );
+    assertEquals([turn.error.threadId, turn.error.runId], ["t", "r"]);
+    assertEquals(
+      turn.error.reason,
+      "the stream ended before the run completed; the run may still go on at the service",
     );
     assertEquals(cursors(service), [null]);
   });
 }
 
 Deno.test("a stream without ids that breaks after a byte is an error at once", async () => {
-  await using service = ReferenceService.start();
+  await using service = startService();
   await using gateway = gatewayTo(service);
   service.misbehave("stream", body([":"], { end: "break" }));
   const { error } = await takeTurn(gateway);
-  assertInstanceOf(error, ConnectionError);
-  assertEquals(
+  assertInstanceOf(error, ServiceError);
+  assertMatch(
     error.message,
-    `Cannot follow the run: the connection to ${service.url} broke ` +
-      "(error reading a body from connection); " +
-      "the run may still go on at the service",
+    /^Cannot follow the run: the connection to http:\S+ broke \(.+\); the run may still go on at the service \(thread t, run r\)$/,
   );
   assertEquals(cursors(service), [null]);
 });
 
-for (const end of ["close", "break"] as const) {
-  const how = end === "close" ? "ends early" : "breaks";
-
-  Deno.test(`a stream with ids that ${how} is resumed behind the last event`, async () => {
-    await using service = ReferenceService.start();
-    await using gateway = gatewayTo(service);
-    const [a, b, c] = [progress("a", ""), progress("b", ""), progress("c", "")];
-    service.misbehave("stream", events([a, b], { firstId: 1, end }));
-    service.misbehave("stream", events([c], { firstId: 3, end }));
-    service.misbehave("stream", events([], { end }));
-    service.misbehave("stream", events([complete("Done.")]));
-    assertEquals(await takeTurn(gateway), {
-      delivered: ["a", "b", "c", "Done."],
-      error: undefined,
-    });
-    assertEquals(cursors(service), [null, "2", "3", "3"]);
-  });
-}
-
-Deno.test("a stream is resumed at most three times in a row without a new event", async () => {
-  await using service = ReferenceService.start();
-  await using gateway = gatewayTo(service);
-  service.misbehave("stream", events([progress("a", "")], { firstId: 7 }));
-  const silent = events([": nothing new\n"], { end: "break" });
-  service.misbehave("stream", silent, Infinity);
-  const { delivered, error } = await takeTurn(gateway);
-  assertEquals(delivered, ["a"]);
-  assertInstanceOf(error, ConnectionError);
-  assertEquals(cursors(service), [null, "7", "7", "7"]);
-});
-
-Deno.test("each new event allows three more resumptions", async () => {
-  await using service = ReferenceService.start();
-  await using gateway = gatewayTo(service);
-  for (const firstId of [1, 2, 3]) {
-    const node = `${firstId}`;
-    service.misbehave("stream", events([progress(node, "")], { firstId }));
-    service.misbehave("stream", events([]), 2);
-  }
-  service.misbehave("stream", events([complete("Done.")]));
-  assertEquals(await takeTurn(gateway), {
-    delivered: ["1", "2", "3", "Done."],
-    error: undefined,
-  });
-  const expected = [null, "1", "1", "1", "2", "2", "2", "3", "3", "3"];
-  assertEquals(cursors(service), expected);
-});
-
-Deno.test("a service that cannot be reached any more ends the resumptions", async () => {
-  const service = ReferenceService.start();
-  await using gateway = gatewayTo(service, { retry: [1, 1, 1] });
-  const gate = new GatedStream();
-  service.misbehave("stream", gate.behaviour);
-  gate.send("id: 1\n", progress("a", ""));
-  const threadId = await gateway.createThread();
-  const turn = gateway.runTurn(threadId, "hello");
-  await turn.next();
-  await service[Symbol.asyncDispose]();
-  const error = await assertRejects(() => turn.next(), ConnectionError);
-  assertMatch(
-    error.message,
-    /^Cannot follow the run: http:\S+ cannot be reached \(.+\); the run may still go on at the service$/,
-  );
-});
-
-Deno.test("a refusal to resume is told at once", async () => {
-  await using service = ReferenceService.start();
-  await using gateway = gatewayTo(service);
-  service.misbehave("stream", events([progress("a", "")], { firstId: 1 }));
-  service.misbehave("stream", answer(410, "The run is gone"));
+Deno.test("a stream without ids that is silent for too long is given up", async () => {
+  await using service = startService();
+  await using gateway = gatewayTo(service, { idle: 60 });
+  service.misbehave("stream", events([], { end: "hang" }));
   const { error } = await takeTurn(gateway);
   assertInstanceOf(error, ServiceError);
   assertEquals(
     error.message,
-    "Cannot follow the run: the service answered 410: The run is gone",
+    "Cannot follow the run: nothing came from the service for 0.001 minutes; " +
+      "the run may still go on at the service (thread t, run r)",
   );
-  assertEquals(cursors(service), [null, "1"]);
+  assertEquals(cursors(service), [null]);
+  assertEquals(await service.requests.at(-1)?.ended, "dropped");
 });
 
-const DATA = `data: ${JSON.stringify(progress("a", ""))}\n\n`;
+Deno.test("what came on a stream while the process was stopped is read", async () => {
+  await using service = startService();
+  await using gateway = gatewayTo(service, { idle: 300 });
+  service.misbehave(
+    "stream",
+    events(function* () {
+      yield progress("a", "");
+      stopFor(600); // The time is over, and its timer has not fired.
+      yield complete("Done.");
+    }),
+  );
+  const { delivered, error } = await takeTurn(gateway);
+  assertEquals([delivered, error], [["a", "Done."], undefined]);
+});
 
-const IDS: readonly (readonly [string, string, string | undefined])[] = [
-  ["is cleared by an empty id", `id: 1\n${DATA}id:\n${DATA}`, undefined],
-  ["is not moved by an id with a NUL", `id: 1\n${DATA}id: 2\0\n${DATA}`, "1"],
-  ["is not moved by an event cut off", `id: 1\n${DATA}id: 2\ndata: {`, "1"],
-  ["is kept by events without an id", `id: 1\n${DATA}${DATA}`, "1"],
-  ["travels in UTF-8", `id: \u65e5\u00fc\n${DATA}`, "\u65e5\u00fc"],
-  ["is none if no header can hold it", `id: 1\u0001\n${DATA}`, undefined],
-];
-
-for (const [what, text, cursor] of IDS) {
-  Deno.test(`the id at which a stream is resumed ${what}`, async () => {
-    await using service = ReferenceService.start();
-    await using gateway = gatewayTo(service);
-    service.misbehave("stream", body([text]));
-    service.misbehave("stream", events([complete("Done.")]));
-    const { error } = await takeTurn(gateway);
-    if (cursor === undefined) {
-      assertInstanceOf(error, ServiceError);
-      assertEquals(cursors(service), [null]);
-    } else {
-      assertEquals(error, undefined);
-      const sent = cursors(service)[1] ?? "";
-      const bytes = Uint8Array.from(sent, (byte) => byte.charCodeAt(0));
-      assertEquals(new TextDecoder().decode(bytes), cursor);
-    }
-  });
-}
-
-for (
-  const [what, items] of [
-    ["before its first event", []],
-    ["after an event with an id", ["id: 1\n", progress("a", "")]],
-  ] as const
-) {
-  Deno.test(`a stream that is silent for too long ${what} is given up`, async () => {
-    await using service = ReferenceService.start();
-    await using gateway = gatewayTo(service, { idle: 60 });
-    service.misbehave("stream", events(items, { end: "hang" }));
-    const { error } = await takeTurn(gateway);
-    assertInstanceOf(error, ServiceError);
-    assertEquals(
-      error.message,
-      "Cannot follow the run: nothing came from the service for 0.001 minutes; " +
-        "the run may still go on at the service",
-    );
-    assertEquals(cursors(service), [null]);
-    assertEquals(await service.requests.at(-1)?.ended, "dropped");
-  });
-}
+Deno.test("a stream that stays silent after a stop is given up after the grace period", async () => {
+  await using service = startService();
+  await using gateway = gatewayTo(service, { idle: 300, grace: 20 });
+  service.misbehave(
+    "stream",
+    events(function* () {
+      yield progress("a", "");
+      stopFor(600);
+    }, { end: "hang" }),
+  );
+  const { error } = await takeTurn(gateway);
+  assertInstanceOf(error, ServiceError);
+  assertMatch(error.message, /nothing came from the service/);
+});
 
 Deno.test("comments keep a stream alive", async () => {
-  await using service = ReferenceService.start();
+  await using service = startService();
   await using gateway = gatewayTo(service, { idle: 500 });
   service.misbehave(
     "stream",
@@ -288,14 +280,12 @@ Deno.test("comments keep a stream alive", async () => {
       yield complete("Done.");
     }),
   );
-  assertEquals(await takeTurn(gateway), {
-    delivered: ["Done."],
-    error: undefined,
-  });
+  const { delivered, error } = await takeTurn(gateway);
+  assertEquals([delivered, error], [["Done."], undefined]);
 });
 
 Deno.test("silence does not count while nobody asks for an event", async () => {
-  await using service = ReferenceService.start();
+  await using service = startService();
   await using gateway = gatewayTo(service, { idle: 200 });
   const gate = new GatedStream();
   service.misbehave("stream", gate.behaviour);
@@ -309,10 +299,11 @@ Deno.test("silence does not count while nobody asks for an event", async () => {
 
   const { value } = await turn.next();
   assertEquals(value, [{ event: "complete", reply: "Done." }]);
+  assertEquals((await turn.next()).done, true);
 });
 
 Deno.test("a line over 64 MiB ends the turn and drops the stream", async () => {
-  await using service = ReferenceService.start();
+  await using service = startService();
   await using gateway = gatewayTo(service);
   const endless = body(function* () {
     yield "data: ";
@@ -324,7 +315,7 @@ Deno.test("a line over 64 MiB ends the turn and drops the stream", async () => {
   assertEquals(
     error.message,
     "Cannot follow the run: a line of the stream is longer than 67108864 bytes; " +
-      "the run may still go on at the service",
+      "the run may still go on at the service (thread t, run r)",
   );
   assertEquals(cursors(service), [null]);
   assertEquals(await service.requests.at(-1)?.ended, "dropped");

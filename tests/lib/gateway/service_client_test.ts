@@ -1,12 +1,15 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { Timeouts } from "../../../lib/gateway/timeouts.ts";
-import { RemoteGateway } from "../../../lib/gateway.ts";
-import type { Exchange } from "../../../lib/gateway/service_client.ts";
+import {
+  type Exchange,
+  RemoteGateway,
+  type Wait,
+} from "../../../lib/gateway.ts";
 import {
   ConnectionError,
   ServiceError,
 } from "../../../lib/gateway/service_error.ts";
-import { gatewayTo, QUICK_CLOCKS } from "../../support/quick_gateway.ts";
+import { gatewayTo, QUICK_TIMEOUTS } from "../../support/quick_gateway.ts";
 import {
   answer,
   type Behaviour,
@@ -15,9 +18,11 @@ import {
 } from "../../support/service/behaviours.ts";
 import type { Operation } from "../../support/service/recorded_request.ts";
 import { ReferenceService, TEST_KEY } from "../../support/service/service.ts";
+import { stopFor } from "../../support/stopped_process.ts";
+import { aborted } from "../../support/service/byte_stream.ts";
 import { QUIET_HOST, unreachable } from "../../support/unreachable.ts";
 
-// Nothing may go on behind a test: no timer, no request, no connection.
+// Nothing may go on after a test: no timer, no request, no connection.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 /** Creates a thread and takes a turn on it. */
@@ -26,38 +31,80 @@ async function converse(gateway: RemoteGateway): Promise<void> {
   await Array.fromAsync(gateway.runTurn(threadId, "hello"));
 }
 
-for (const operation of ["create thread", "create run", "stream"] as const) {
-  for (const status of [429, 503]) {
-    Deno.test(`${status} to "${operation}" is repeated three times`, async () => {
-      await using service = ReferenceService.start();
-      await using gateway = gatewayTo(service);
-      service.misbehave(operation, answer(status), 3);
-      await converse(gateway);
-      assertEquals(service.requests.length, 3 + 3);
-    });
+const REPEATED: readonly (readonly [Operation, number])[] = [
+  ["create thread", 429],
+  ["create thread", 503],
+  ["create run", 429],
+];
 
-    Deno.test(`${status} to "${operation}" is not repeated a fourth time`, async () => {
+for (const [operation, status] of REPEATED) {
+  Deno.test(`${status} to "${operation}" is repeated three times`, async () => {
+    await using service = ReferenceService.start();
+    await using gateway = gatewayTo(service);
+    service.misbehave(operation, answer(status), 3);
+    await converse(gateway);
+    assertEquals(service.requests.length, 3 + 3);
+  });
+
+  Deno.test(`${status} to "${operation}" is not repeated a fourth time`, async () => {
+    await using service = ReferenceService.start();
+    await using gateway = gatewayTo(service);
+    service.misbehave(operation, answer(status), 4);
+    const error = await assertRejects(() => converse(gateway), ServiceError);
+    assertEquals(error.status, status);
+    const sent = service.requests.filter((request) =>
+      request.operation === operation
+    );
+    assertEquals(sent.length, 4);
+  });
+}
+
+const FINAL: readonly (readonly [Operation, readonly number[]])[] = [
+  ["create thread", [400, 408, 425, 499, 500, 502, 504]],
+  ["create run", [400, 408, 425, 499, 500, 502, 503, 504]],
+  ["stream", [400, 404, 408, 425, 499, 500, 501]],
+];
+
+for (const [operation, statuses] of FINAL) {
+  for (const status of statuses) {
+    Deno.test(`${status} to "${operation}" is not repeated`, async () => {
       await using service = ReferenceService.start();
       await using gateway = gatewayTo(service);
-      service.misbehave(operation, answer(status), 4);
+      service.misbehave(operation, answer(status));
       const error = await assertRejects(() => converse(gateway), ServiceError);
       assertEquals(error.status, status);
       const sent = service.requests.filter((request) =>
         request.operation === operation
       );
-      assertEquals(sent.length, 4);
+      assertEquals(sent.length, 1);
     });
   }
+}
 
-  for (const status of [400, 408, 500, 502, 504]) {
-    Deno.test(`${status} to "${operation}" is not repeated`, async () => {
-      await using service = ReferenceService.start();
-      await using gateway = gatewayTo(service);
-      service.misbehave(operation, answer(status));
-      await assertRejects(() => converse(gateway), ServiceError);
-      assertEquals(service.requests.at(-1)?.operation, operation);
-    });
-  }
+for (
+  const [random, factor] of [[0, 0.75], [0.5, 1], [0.999, 1.2495]] as const
+) {
+  Deno.test(`onWait() is told of each pause, which is ${factor} times as long if chance wants`, async () => {
+    await using service = ReferenceService.start();
+    await using gateway = gatewayTo(service, { retry: [4, 8, 16] });
+    service.misbehave("create thread", answer(503), 3);
+    const waits: Wait[] = [];
+    const chance = Math.random;
+    Math.random = () => random;
+    try {
+      await gateway.createThread({ onWait: (wait) => waits.push(wait) });
+    } finally {
+      Math.random = chance;
+    }
+    assertEquals(
+      waits,
+      [4, 8, 16].map((milliseconds) => ({
+        operation: "create thread",
+        reason: "service busy",
+        milliseconds: milliseconds * factor,
+      })),
+    );
+  });
 }
 
 // With the timeouts of the case, what is not as it says takes ten minutes.
@@ -101,6 +148,33 @@ for (const [when, retryAfter, timeouts] of RETRIES) {
   });
 }
 
+const HOUR = 3_600_000;
+const DATES: readonly (readonly [string, number, number, number])[] = [
+  ["an hour behind", -HOUR, -HOUR + 20_000, 20_000],
+  ["an hour ahead", HOUR, HOUR + 20_000, 20_000],
+  ["later than it", 40_000, 20_000, 0],
+];
+
+for (const [what, date, retryAfter, expected] of DATES) {
+  Deno.test(`a date in Retry-After is compared with the answer's Date, ${what}`, async () => {
+    await using service = ReferenceService.start();
+    const now = Date.now();
+    const header = (ahead: number) => new Date(now + ahead).toUTCString();
+    const headers = { date: header(date), "retry-after": header(retryAfter) };
+    service.misbehave("create thread", answer(503, "", headers));
+    await using gateway = gatewayTo(service, { retryAfter: LONG });
+    const dropped = new AbortController();
+    const waits: number[] = [];
+    const { signal } = dropped;
+    const onWait = ({ milliseconds }: Wait) => {
+      waits.push(milliseconds);
+      dropped.abort();
+    };
+    await assertRejects(() => gateway.createThread({ signal, onWait }));
+    assertEquals(waits, [expected]);
+  });
+}
+
 Deno.test("a refused connection is tried once more, and then told", async () => {
   const baseUrl = unreachable();
   const exchanges: Exchange[] = [];
@@ -119,7 +193,7 @@ Deno.test("a refused connection is tried once more, and then told", async () => 
     `Cannot create a thread: ${baseUrl} cannot be reached (${reason}); ` +
       "check that the service runs, and the base URL",
   );
-  if (Deno.build.os === "linux") assertEquals(reason, "Connection refused");
+  if (Deno.build.os === "linux") assertEquals(reason, "connection refused");
   assertEquals(exchanges.length, 2);
 });
 
@@ -141,43 +215,38 @@ Deno.test("a service that begins to listen is reached at the second try", async 
 const BEFORE = {
   "create thread": undefined,
   "create run": "create thread",
-  "stream": "create run",
 } as const;
 
-const TIMEOUTS: readonly (readonly [Operation, Behaviour, string])[] = [
+const TIMEOUTS: readonly (readonly [keyof typeof BEFORE, Behaviour, string])[] =
   [
-    "create thread",
-    hang(),
-    "Cannot create a thread: the service did not answer within 0.02 s; try again later",
-  ],
-  [
-    "create thread",
-    body(['{"thread_id":'], { end: "hang" }),
-    "Cannot create a thread: the service did not answer within 0.02 s; try again later",
-  ],
-  [
-    "create run",
-    hang(),
-    "Cannot start a run: the service did not answer within 0.02 s; the run may have started, so it is not tried again",
-  ],
-  [
-    "stream",
-    hang(),
-    "Cannot follow the run: the service did not answer within 0.02 s; the run may still go on at the service",
-  ],
-  [
-    "create thread",
-    body(["No"], { status: 401, end: "hang" }),
-    "Cannot create a thread: the service answered 401, the API key was rejected (check APP_API_KEY)",
-  ],
-];
+    [
+      "create thread",
+      hang(),
+      "Cannot create a thread: the service did not answer within 0.02 s; try again later",
+    ],
+    [
+      "create thread",
+      body(['{"thread_id":'], { end: "hang" }),
+      "Cannot create a thread: the service did not answer within 0.02 s; try again later",
+    ],
+    [
+      "create run",
+      hang(),
+      "Cannot start a run: the service did not answer within 0.02 s; the run may have started, so it is not tried again",
+    ],
+    [
+      "create thread",
+      body(["No"], { status: 401, end: "hang" }),
+      "Cannot create a thread: the service answered 401, the API key was rejected (check APP_API_KEY)",
+    ],
+  ];
 
 for (const [operation, behaviour, expected] of TIMEOUTS) {
   Deno.test(`"${operation}" is given up, once, with ${expected}`, async () => {
     await using service = ReferenceService.start();
     service.misbehave(operation, behaviour);
     // The time runs out for this operation alone.
-    const timeouts = { ...QUICK_CLOCKS };
+    const timeouts = { ...QUICK_TIMEOUTS };
     const before = BEFORE[operation];
     if (before === undefined) timeouts.answer = 20;
     await using gateway = new RemoteGateway({
@@ -195,6 +264,33 @@ for (const [operation, behaviour, expected] of TIMEOUTS) {
     assertEquals(await request?.ended, "dropped");
   });
 }
+
+for (const operation of ["create thread", "create run", "stream"] as const) {
+  Deno.test(`an answer to "${operation}" that came while the process was stopped is read`, async () => {
+    await using service = ReferenceService.start();
+    await using gateway = gatewayTo(service, { answer: 300 });
+    service.misbehave(operation, (_request, context) => {
+      stopFor(600); // The time is over, and its timer has not fired.
+      return context.normal();
+    });
+    await converse(gateway);
+    assertEquals(service.requests.length, 3);
+  });
+}
+
+Deno.test("a service that brings no answer after a stop is given up after the grace period", async () => {
+  await using service = ReferenceService.start();
+  await using gateway = gatewayTo(service, { answer: 300, grace: 20 });
+  service.misbehave("create thread", (_request, { signal }) => {
+    stopFor(600);
+    return aborted(signal);
+  });
+  await assertRejects(
+    () => gateway.createThread(),
+    ServiceError,
+    "did not answer within 0.3 s",
+  );
+});
 
 const MIB = 1024 * 1024;
 const PADDED = '{"thread_id":"t","padding":""}';
@@ -222,19 +318,24 @@ const BAD_ANSWERS: readonly (readonly [string, Behaviour, string])[] = [
     "the answer is larger than 1 MiB",
   ],
   [
-    "HTML",
+    "HTML that does not say so",
     answer(200, "<html>"),
-    "the answer (status 200) is not a JSON object; check the base URL",
+    "a web page came (status 200), perhaps the sign-in page of a network or a proxy",
+  ],
+  [
+    "a web page",
+    answer(200, "<html>", { "content-type": "text/html" }),
+    "a web page came (status 200), perhaps the sign-in page of a network or a proxy",
   ],
   [
     "no body",
     answer(204),
-    "the answer (status 204) is not a JSON object; check the base URL",
+    "the answer (status 204) is not a JSON object",
   ],
   [
     "a JSON array",
     answer(201, "[]"),
-    "the answer (status 201) is not a JSON object; check the base URL",
+    "the answer (status 201) is not a JSON object",
   ],
 ];
 
@@ -247,10 +348,36 @@ for (const [what, behaviour, reason] of BAD_ANSWERS) {
       () => gateway.createThread(),
       ServiceError,
     );
-    assertEquals(message, `Cannot create a thread: ${reason}`);
+    assertEquals(
+      message,
+      `Cannot create a thread: ${reason}; check the base URL`,
+    );
     assertEquals(service.requests.length, 1);
   });
+
+  Deno.test(`runTurn() says of ${what} that the run may have started`, async () => {
+    await using service = ReferenceService.start();
+    await using gateway = gatewayTo(service);
+    service.misbehave("create run", behaviour);
+    const { message } = await assertRejects(
+      () => converse(gateway),
+      ServiceError,
+    );
+    assertEquals(
+      message,
+      `Cannot start a run: ${reason}; the run may have started, so it is not tried again`,
+    );
+    assertEquals(service.requests.length, 2);
+  });
 }
+
+Deno.test("an answer in JSON counts, whatever its content type says", async () => {
+  await using service = ReferenceService.start();
+  await using gateway = gatewayTo(service);
+  const type = { "content-type": "text/html" };
+  service.misbehave("create thread", answer(200, '{"thread_id":"t"}', type));
+  assertEquals(await gateway.createThread(), "t");
+});
 
 Deno.test("onExchange() is told of each request, repeated ones included", async () => {
   await using service = ReferenceService.start();
@@ -258,16 +385,16 @@ Deno.test("onExchange() is told of each request, repeated ones included", async 
   await using gateway = new RemoteGateway({
     baseUrl: service.url,
     apiKey: TEST_KEY,
-    timeouts: QUICK_CLOCKS,
+    timeouts: QUICK_TIMEOUTS,
     onExchange: (exchange) => exchanges.push(exchange),
   });
-  service.misbehave("create run", answer(503));
+  service.misbehave("create run", answer(429));
   await converse(gateway);
   assertEquals(
     exchanges.map(({ operation, status }) => [operation, status]),
     [
       ["create thread", 200],
-      ["create run", 503],
+      ["create run", 429],
       ["create run", 200],
       ["stream run", 200],
     ],

@@ -7,7 +7,7 @@ import {
 } from "@std/assert";
 import { RemoteGateway } from "../../../lib/gateway.ts";
 import { ServiceError } from "../../../lib/gateway/service_error.ts";
-import { QUICK_CLOCKS } from "../../support/quick_gateway.ts";
+import { QUICK_TIMEOUTS } from "../../support/quick_gateway.ts";
 import {
   answer,
   type Behaviour,
@@ -31,7 +31,7 @@ async function refusedThread(
   await using gateway = new RemoteGateway({
     baseUrl: service.url,
     apiKey,
-    timeouts: QUICK_CLOCKS,
+    timeouts: QUICK_TIMEOUTS,
   });
   return await assertRejects(() => gateway.createThread(), ServiceError);
 }
@@ -60,9 +60,19 @@ const DETAILS: readonly (readonly [string, Behaviour, string])[] = [
   ],
   ["its text, on one line", answer(418, "  No\ttea \n"), "418: No tea"],
   [
-    "HTML as it is, on one line",
+    "of a web page its title alone",
     answer(502, html),
-    "502 (try again later): <html> <head><title>502 Bad Gateway</title></head> </html>",
+    "502 (try again later): 502 Bad Gateway",
+  ],
+  [
+    "nothing of a web page without a title",
+    answer(502, "Gone", { "content-type": "text/html; charset=utf-8" }),
+    "502 (try again later)",
+  ],
+  [
+    "that not the service refused, if a web page comes",
+    answer(403, "<!DOCTYPE HTML><title>Access &#68;enied</title>Why not"),
+    "403 (a web page: something in front of the service refused, such as a firewall or a sign-in page; check the network and the base URL): Access Denied",
   ],
   ["nothing if it is empty", answer(500), "500 (try again later)"],
   ["nothing if it is blank", answer(400, "\n"), "400"],
@@ -118,7 +128,7 @@ const ADVICE: readonly (readonly [Operation, number, string])[] = [
   [
     "stream",
     401,
-    "Cannot follow the run: the service answered 401, the API key was rejected (check APP_API_KEY)",
+    "Cannot follow the run: the service answered 401, the API key was rejected (check APP_API_KEY; the run may still go on at the service)",
   ],
   [
     "create thread",
@@ -130,7 +140,30 @@ const ADVICE: readonly (readonly [Operation, number, string])[] = [
     404,
     "Cannot start a run: the service answered 404 (the thread may be gone: start a new one)",
   ],
-  ["stream", 404, "Cannot follow the run: the service answered 404"],
+  [
+    "stream",
+    404,
+    "Cannot follow the run: the service answered 404 (the run may still go on at the service)",
+  ],
+  ...[408, 425, 499, 500, 502, 504, 599].map((status) =>
+    [
+      "create run",
+      status,
+      `Cannot start a run: the service answered ${status} (the run may have started, so it is not tried again)`,
+    ] as const
+  ),
+  ...[408, 425, 499, 500, 502, 504].map((status) =>
+    [
+      "create thread",
+      status,
+      `Cannot create a thread: the service answered ${status} (try again later)`,
+    ] as const
+  ),
+  [
+    "create run",
+    413,
+    "Cannot start a run: the service answered 413 (the prompt is too long for it)",
+  ],
   ["create run", 422, "Cannot start a run: the service answered 422"],
   [
     "create run",
@@ -140,7 +173,7 @@ const ADVICE: readonly (readonly [Operation, number, string])[] = [
   [
     "stream",
     500,
-    "Cannot follow the run: the service answered 500 (try again later)",
+    "Cannot follow the run: the service answered 500 (the run may still go on at the service)",
   ],
 ];
 
@@ -151,7 +184,7 @@ for (const [operation, status, expected] of ADVICE) {
     await using gateway = new RemoteGateway({
       baseUrl: service.url,
       apiKey: TEST_KEY,
-      timeouts: QUICK_CLOCKS,
+      timeouts: QUICK_TIMEOUTS,
     });
     const error = await assertRejects(
       async () => {
@@ -160,7 +193,11 @@ for (const [operation, status, expected] of ADVICE) {
       },
       ServiceError,
     );
-    assertEquals(error.message, expected);
+    // Behind it a failed stream names its thread and run.
+    assertStringIncludes(
+      `${error.message}|`,
+      `${expected}${operation === "stream" ? " (thread " : "|"}`,
+    );
     assertEquals(error.status, status);
     assertEquals(error.keyRejected, status === 401 || status === 403);
     assert(error.operation.startsWith(operation));
@@ -203,18 +240,33 @@ for (const [where, behaviour] of ECHOES) {
   });
 }
 
-Deno.test("a key at the end of what is read of an error is not shown in part", async () => {
-  const blank = " ".repeat(64 * 1024 - 10);
-  const echo = `${blank}${TEST_KEY}${blank}`;
-  const { message } = await refusedThread(answer(400, echo));
-  assertEquals(message, "Cannot create a thread: the service answered 400");
-});
+const LIMIT = 64 * 1024;
+
+for (
+  const [what, end, shown] of [
+    ["as it is", TEST_KEY.slice(0, 12), "end "],
+    ["encoded for a URL", "%74%65%73%74%2", "end "],
+    ["escaped for JSON", "t\\u0065st\\u002d\\u00", "end "],
+    ["as a whole", TEST_KEY, "end test...cdef"],
+  ] as const
+) {
+  Deno.test(`a key ${what} where an error is cut is not shown in part`, async () => {
+    const start = `end ${end}`;
+    const blank = " ".repeat(LIMIT - start.length);
+    const { message } = await refusedThread(answer(400, `${blank}${start}xyz`));
+    assertEquals(
+      message,
+      `Cannot create a thread: the service answered 400: ${shown.trim()}`,
+    );
+  });
+}
 
 const REDIRECTS: readonly (readonly [number, string, string])[] = [
   [301, "https://other.example/a?b#c", "https://other.example"],
   [302, "//other.example:8443/", "http://other.example:8443"],
   [303, `https://${TEST_KEY}.example/`, "https://test...cdef.example"],
   [307, "http://[", "an unreadable address"],
+  [307, "mailto:me@other.example", "an unreadable address"],
 ];
 
 for (const [status, location, shown] of REDIRECTS) {
@@ -228,6 +280,15 @@ for (const [status, location, shown] of REDIRECTS) {
   });
 }
 
+Deno.test("a key in capitals is masked in the host of a redirect, which has none", async () => {
+  const upper = TEST_KEY.toUpperCase();
+  const { message } = await refusedThread(
+    redirect(`https://${upper}.example/`, 302),
+    upper,
+  );
+  assertStringIncludes(message, "a redirect to https://test...cdef.example; ");
+});
+
 for (const operation of ["create thread", "create run", "stream"] as const) {
   for (const status of [301, 302, 303, 307, 308]) {
     Deno.test(`a redirect (${status}) of "${operation}" is not followed`, async () => {
@@ -237,7 +298,7 @@ for (const operation of ["create thread", "create run", "stream"] as const) {
       await using gateway = new RemoteGateway({
         baseUrl: service.url,
         apiKey: TEST_KEY,
-        timeouts: QUICK_CLOCKS,
+        timeouts: QUICK_TIMEOUTS,
       });
       await assertRejects(
         async () => {

@@ -4,14 +4,19 @@ import { isTooLong, readLines } from "../../../lib/gateway/stream_lines.ts";
 
 const encoder = new TextEncoder();
 
-/** The lines of bytes; `undefined` where one was over the limit. */
+/** The lines of bytes, ended or not; `undefined` where one was over the limit. */
 async function read(
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   options?: { readonly maxBytes: number },
 ): Promise<readonly (string | undefined)[]> {
-  const source = ReadableStream.from(chunks);
-  const lines = await Array.fromAsync(readLines(source, options));
-  return lines.flat().map((line) => isTooLong(line) ? undefined : line);
+  const batches = readLines(ReadableStream.from(chunks), options);
+  const lines: string[] = [];
+  for (;;) {
+    const { done, value } = await batches.next();
+    if (!done) lines.push(...value);
+    else if (value !== undefined) lines.push(value);
+    if (done) return lines.map((line) => isTooLong(line) ? undefined : line);
+  }
 }
 
 const TEXTS: readonly (readonly [text: string, lines: readonly string[]])[] = [
@@ -128,4 +133,54 @@ Deno.test("readLines() holds no more of an endless line than the limit", async (
   }
 
   assertEquals(await read(huge(), { maxBytes: 1024 }), [undefined, "next"]);
+});
+
+Deno.test("readLines() yields no line that has no end, and returns it", async () => {
+  const batches = readLines(ReadableStream.from([encoder.encode("a\nb")]));
+
+  assertEquals(await batches.next(), { done: false, value: ["a"] });
+  assertEquals(await batches.next(), { done: true, value: "b" });
+});
+
+Deno.test("readLines() takes a mark after a line over the limit for text", async () => {
+  const text = encoder.encode("aaaaaaa\n\ufeffb\n");
+
+  assertEquals(await read([text], { maxBytes: 6 }), [undefined, "\ufeffb"]);
+});
+
+Deno.test("readLines() keeps what it was given, though each chunk is overwritten after it was read", async () => {
+  async function* source() {
+    const chunk = new Uint8Array(2);
+    for (const text of ["ab", "c\n", "de", "\nf"]) {
+      encoder.encodeInto(text, chunk);
+      yield chunk;
+      await undefined;
+    }
+  }
+
+  assertEquals(await read(source()), ["abc", "de", "f"]);
+});
+
+// Old splitters look at an unfinished line again for each chunk.
+Deno.test("readLines() gives the splitter whole lines alone", async () => {
+  const { write } = WritableStreamDefaultWriter.prototype;
+  const written: string[] = [];
+  WritableStreamDefaultWriter.prototype.write = function (text: string) {
+    written.push(text);
+    return write.call(this, text);
+  };
+  try {
+    const text = encoder.encode("aaaa\nbb\nccccc\nd\n\neee");
+    for (const size of [1, 3, 7, 100]) {
+      const chunks = Array.from(
+        { length: Math.ceil(text.length / size) },
+        (_, i) => text.slice(i * size, (i + 1) * size),
+      );
+      assertEquals(await read(chunks), ["aaaa", "bb", "ccccc", "d", "", "eee"]);
+    }
+  } finally {
+    WritableStreamDefaultWriter.prototype.write = write;
+  }
+  assertEquals(written.filter((part) => !part.endsWith("\n")), []);
+  assertEquals(written.join(""), "aaaa\nbb\nccccc\nd\n\n".repeat(4));
 });

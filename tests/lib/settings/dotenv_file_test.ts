@@ -16,28 +16,28 @@ for (
     [
       "a folder",
       (path: string) => Deno.mkdirSync(path),
-      /^Cannot read \.env: not a regular file; it is ignored$/,
+      /^Cannot read \.env: not a regular file; it is ignored, set what it holds in the environment instead$/,
     ],
     [
       "larger than 1 MiB",
       `APP_API_KEY=${KEY}\n${"#".repeat(MIB)}`,
-      /^Cannot read \.env: larger than 1 MiB; it is ignored$/,
+      /^Cannot read \.env: larger than 1 MiB; it is ignored, set what it holds in the environment instead$/,
     ],
     [
       "not UTF-8",
       new TextEncoder().encode(`APP_API_KEY=${KEY}\n# `).with(-1, 0xff),
-      /^Cannot read \.env: not UTF-8; it is ignored$/,
+      /^Cannot read \.env: not UTF-8; it is ignored, set what it holds in the environment instead$/,
     ],
     ...onWindows ? [] : [
       [
         "a link to a device",
         (path: string) => Deno.symlinkSync("/dev/zero", path),
-        /^Cannot read \.env: (?:not a regular file|permission denied); it is ignored$/,
+        /^Cannot read \.env: (?:not a regular file|permission denied); it is ignored, set what it holds in the environment instead$/,
       ],
       [
         "a link to itself",
         (path: string) => Deno.symlinkSync(".env", path),
-        /^Cannot read \.env: [^\n]+; it is ignored$/,
+        /^Cannot read \.env: [^\n]+; it is ignored, set what it holds in the environment instead$/,
       ],
     ] as const,
   ] as const
@@ -91,7 +91,7 @@ Deno.test({
       assertInstanceOf(error, SettingsError); // unless there is a key here
     }
     assertEquals(warnings, [
-      "Cannot read .env: permission denied; it is ignored",
+      "Cannot read .env: permission denied; it is ignored, set what it holds in the environment instead",
     ]);
   },
 });

@@ -167,7 +167,7 @@ for (
       sources: { apiKey: "environment", baseUrl: "built-in" },
     });
     assertEquals(warnings, [
-      "Ignoring APP_BASE_URL in .env: it counts only if APP_API_KEY stands there too",
+      "Ignoring APP_BASE_URL in .env, because APP_API_KEY does not come from there; set APP_BASE_URL in the environment or use --base-url instead",
     ]);
   });
 }

@@ -1,0 +1,42 @@
+/**
+ * One line about whatever ends the program.
+ *
+ * @module
+ */
+
+import { plainLine } from "./plain_text.ts";
+import { InputError, OutputError } from "./standard_streams.ts";
+
+const ISSUES = "https://github.com/agent-gateway/agent-gateway/issues";
+
+/**
+ * Describes an error that no front end has handled, in one line without a line
+ * end.
+ *
+ * Of an error that nobody expected only its class and place are given: its
+ * message may quote anything, the key included.
+ */
+export function failureLine(error: unknown): string {
+  if (
+    error instanceof InputError || error instanceof OutputError ||
+    // The message names the flag that is missing.
+    error instanceof Deno.errors.NotCapable
+  ) {
+    return plainLine(error.message);
+  }
+  const what = error instanceof Error
+    ? [error.name, placeOf(error)].join("")
+    : typeof error;
+  return `Internal error (${plainLine(what)}): ` +
+    `this is a defect, please report it at ${ISSUES}`;
+}
+
+/** The file, line and column where an error was made, if known. */
+function placeOf({ message, stack = "" }: Error): string {
+  const frames = stack.slice(stack.indexOf(message) + message.length);
+  for (const frame of frames.split("\n").slice(1)) {
+    const [, place] = /([^/\\(]+:\d+:\d+)\)?$/.exec(frame.slice(-200)) ?? [];
+    if (place !== undefined) return ` at ${place}`;
+  }
+  return "";
+}

@@ -1,0 +1,150 @@
+/**
+ * The file `.env` of the current folder. Whoever made the folder wrote it, and
+ * other tools read it too: nothing in it may break or hang the program.
+ *
+ * @module
+ */
+
+import { parse } from "@std/dotenv/parse";
+
+const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_VALUE_LENGTH = 16 * 1024;
+
+/** A value in `.env` cannot be used. The message names its variable and never shows it. */
+export class DotenvError extends Error {
+  override readonly name = "DotenvError";
+}
+
+/** Options of {@linkcode readDotenv}. */
+export interface ReadDotenvOptions {
+  /** Called with one line if the file is there and cannot be read. */
+  readonly warn: (line: string) => void;
+}
+
+/**
+ * Reads `.env` in the current folder: a regular file of UTF-8 of at most 1 MiB.
+ *
+ * @returns Its text: empty if there is none, or none that can be read.
+ */
+export function readDotenv({ warn }: ReadDotenvOptions): string {
+  try {
+    const bytes = readRegularFile(".env");
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) {
+      warn(
+        `Cannot read .env: ${
+          readFailure(error)
+        }; it is ignored, set what it holds in the environment instead`,
+      );
+    }
+    return "";
+  }
+}
+
+class UnreadableFileError extends Error {}
+
+function readRegularFile(path: string): Uint8Array {
+  // Asked before it is opened: opening a pipe waits for its writer.
+  if (!Deno.statSync(path).isFile) {
+    throw new UnreadableFileError("not a regular file");
+  }
+  using file = Deno.openSync(path);
+  const bytes = new Uint8Array(MAX_FILE_BYTES + 1);
+  let length = 0;
+  while (length < bytes.length) {
+    const read = file.readSync(bytes.subarray(length));
+    if (read === null) return bytes.subarray(0, length);
+    length += read;
+  }
+  throw new UnreadableFileError("larger than 1 MiB");
+}
+
+function readFailure(error: unknown): string {
+  if (error instanceof UnreadableFileError) return error.message;
+  if (error instanceof TypeError) return "not UTF-8";
+  if (
+    error instanceof Deno.errors.PermissionDenied ||
+    error instanceof Deno.errors.NotCapable
+  ) return "permission denied";
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Whether the text of a `.env` file gives a variable a value that is not blank. */
+export function isAssigned(text: string, name: string): boolean {
+  return (assignment(text, name)?.value ?? "").trim() !== "";
+}
+
+/**
+ * The value that the text of a `.env` file gives a variable. Takes linear time in
+ * the length of the text.
+ *
+ * @returns `undefined` if it gives none, or a blank one.
+ * @throws {DotenvError} If the value is longer than 16,384 characters, holds a
+ * line break or an unquoted `$`, or if its quote is not closed.
+ */
+export function dotenvValue(text: string, name: string): string | undefined {
+  const found = assignment(text, name);
+  if (found === undefined) return undefined;
+  const { quote } = found;
+  const value = found.value.trim();
+  const refuse = (reason: string) =>
+    new DotenvError(`${name} in .env cannot be used: ${reason}`);
+  if (value.length > MAX_VALUE_LENGTH) {
+    throw refuse(`it is longer than ${MAX_VALUE_LENGTH} characters`);
+  }
+  if (quote === "" && value.includes("$")) {
+    throw refuse("it holds an unquoted $; put the value into single quotes");
+  }
+  if (quote === "" && /^['"]/.test(value)) {
+    throw refuse("its quote is not closed");
+  }
+  // The parser takes a value with U+2028 in its quotes for one without quotes.
+  if (endOfLine(value, 0) < value.length) throw refuse("it holds a line break");
+  const parsed = parse(`${name}=${quote}${value}${quote}`)[name]?.trim();
+  return parsed === "" ? undefined : parsed;
+}
+
+interface Assignment {
+  /** What is behind the `=`, without quotes and comment. */
+  readonly value: string;
+  /** What the value is quoted with: empty if it is not. */
+  readonly quote: string;
+}
+
+/**
+ * The last assignment of a variable in the text of a `.env` file.
+ *
+ * The rest of the file belongs to other tools and is kept from the parser,
+ * which expands `$NAME` (asking for the permission to read each) and loops
+ * forever on a self reference.
+ */
+function assignment(text: string, name: string): Assignment | undefined {
+  const start = /^\s*(?:export\s+)?([^\s=#]+)\s*=[ \t]*(['"]?)/;
+  let found: Assignment | undefined;
+  for (let position = 0; position < text.length;) {
+    let end = endOfLine(text, position);
+    const match = start.exec(text.slice(position, end));
+    if (match !== null) {
+      const [opening, variable, quote = ""] = match;
+      const inner = position + opening.length;
+      const closing = quote === "" ? -1 : text.indexOf(quote, inner);
+      if (closing >= 0) end = endOfLine(text, closing);
+      if (variable === name) {
+        const value = closing >= 0
+          ? text.slice(inner, closing)
+          : quote + text.slice(inner, end).replace(/#.*/, "");
+        found = { value, quote: closing >= 0 ? quote : "" };
+      }
+    }
+    position = end + 1;
+  }
+  return found;
+}
+
+/** The next line end from a position on, or the end of the text. */
+function endOfLine(text: string, from: number): number {
+  const lineEnd = /[\n\r\u2028\u2029]/g;
+  lineEnd.lastIndex = from;
+  return lineEnd.exec(text)?.index ?? text.length;
+}

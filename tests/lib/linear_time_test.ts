@@ -1,0 +1,125 @@
+import { errorDetail } from "../../lib/gateway/answer_text.ts";
+import { connectionError } from "../../lib/gateway/connection_failure.ts";
+import { redactKey } from "../../lib/gateway/key_redaction.ts";
+import { isWebPage, pageTitle } from "../../lib/gateway/web_page.ts";
+import { parseJson } from "../../lib/json.ts";
+import { plainLine, plainText } from "../../lib/plain_text.ts";
+import { SettingsError } from "../../lib/settings.ts";
+import { dotenvValue, isAssigned } from "../../lib/settings/dotenv_file.ts";
+import { loadSettingsIn } from "../support/settings_environment.ts";
+
+// A million of anything: what looks at each place again takes hours, not a
+// fraction of a second, and so the test does not end.
+const MANY = 1_000_000;
+
+const KEY = "test-key-0123456789";
+
+function tryBaseUrl(baseUrl: string): void {
+  try {
+    loadSettingsIn({ env: { APP_API_KEY: KEY }, baseUrl });
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+  }
+}
+
+function tellCertificate(names: string): string {
+  const text =
+    `invalid peer certificate: certificate not valid for name "a"; ` +
+    `certificate is only valid for ${names}`;
+  const cause = new Error(
+    `error sending request for url (https://a/): client error (Connect): ${text}`,
+  );
+  const error = new TypeError("fetch failed", { cause });
+  return connectionError(error, {
+    operation: "create thread",
+    baseUrl: "https://a",
+    apiKey: KEY,
+  }).message;
+}
+
+/** Each function that looks at foreign text, with what is hard for it. */
+const TABLE: readonly (readonly [
+  name: string,
+  act: (text: string) => void,
+  texts: readonly string[],
+])[] = [
+  ["plainText", plainText, [
+    "\x1b[" + "0".repeat(MANY),
+    "\x9b".repeat(MANY),
+    "\x1b[0 ".repeat(MANY),
+    "\x1b]".repeat(MANY),
+    "\x1b]" + "a".repeat(MANY),
+    "\x9da".repeat(MANY),
+    "\x1b" + " ".repeat(MANY),
+    "\x1b ".repeat(MANY),
+    "a\x07".repeat(MANY),
+  ]],
+  ["plainLine", plainLine, [
+    "\n".repeat(MANY),
+    "\t\x07".repeat(MANY),
+    "\x1b]\n".repeat(MANY),
+  ]],
+  // key_redaction_test.ts has the hard keys.
+  ["redactKey", (text) => redactKey(text, KEY, { isCut: true }), [
+    "test-key-012345678%".repeat(MANY / 20),
+  ]],
+  ["isWebPage", (text) => isWebPage(text, text), [
+    " ".repeat(MANY),
+    "<!doctype" + " ".repeat(MANY),
+    "text/html" + " ".repeat(MANY) + "x",
+  ]],
+  ["pageTitle", pageTitle, [
+    "<title".repeat(MANY),
+    "<title ".repeat(MANY),
+    "<title" + " ".repeat(MANY),
+    "<title>" + "&#".repeat(MANY),
+    "<title>" + "&#1".repeat(MANY),
+    "<title>" + " ".repeat(MANY) + "x",
+  ]],
+  ["errorDetail", (text) => errorDetail(parseJson(text)), [
+    "[".repeat(MANY),
+    '{"error":'.repeat(MANY / 10),
+    `{"message":"${" ".repeat(MANY)}"}`,
+  ]],
+  ["isAssigned", (text) => isAssigned(text, "APP_API_KEY"), [
+    " ".repeat(MANY),
+    "a".repeat(MANY),
+    "export" + " ".repeat(MANY),
+    "export ".repeat(MANY / 7),
+    "a ".repeat(MANY),
+    "A='\n".repeat(MANY / 4),
+    `A="'\n`.repeat(MANY / 5),
+    "APP_API_KEY=#\n".repeat(MANY / 14),
+    "APP_API_KEY='a\n".repeat(MANY / 15) + "'",
+    "\u2028".repeat(MANY / 3),
+  ]],
+  ["dotenvValue", (text) => dotenvValue(`K='${text}'`, "K"), [
+    "\\n".repeat(8_000),
+    '"'.repeat(16_000),
+    "#".repeat(16_000),
+    `a${" ".repeat(16_000)}b`,
+  ]],
+  ["loadSettings", tryBaseUrl, [
+    `https://a/${"/".repeat(MANY)}x`,
+    `https://${"a.".repeat(MANY)}`,
+    `https://${"/".repeat(MANY)}`,
+    `https://a${"?".repeat(MANY)}`,
+    " ".repeat(MANY) + "x",
+  ]],
+  ["connectionError", tellCertificate, [
+    'DnsName("a'.repeat(MANY / 10),
+    'DnsName("a"), '.repeat(MANY / 10),
+    " (os error 1".repeat(MANY / 10),
+    "(os error " + "1".repeat(MANY),
+    ": client error (Connect)".repeat(MANY / 20),
+  ]],
+];
+
+for (const [name, act, texts] of TABLE) {
+  for (const text of texts) {
+    const start = JSON.stringify(text.slice(0, 12));
+    Deno.test(`${name}() takes linear time for ${text.length} characters that begin with ${start}`, () => {
+      act(text);
+    });
+  }
+}

@@ -1,0 +1,249 @@
+import { assert, assertEquals } from "@std/assert";
+import { Editor } from "../support/editor.ts";
+import { Front, isInstalled } from "../support/fronts.ts";
+import { LocalCa } from "../support/local_ca.ts";
+import { RawServer } from "../support/service/raw_server.ts";
+import { GatedStream } from "../support/service/gated_stream.ts";
+import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import { TcpRelay } from "../support/tcp_relay.ts";
+
+// Real reverse proxies between the real program and the reference service. Each
+// rule here was broken by one of them. Counts are those of the service.
+
+const nginx = { ignore: !isInstalled("nginx") };
+const haproxy = { ignore: !isInstalled("haproxy") };
+
+const SESSIONS = 50;
+const TURNS = 40;
+
+const ca = new LocalCa();
+addEventListener("unload", () => ca[Symbol.dispose]());
+const tls = ca.issue("127.0.0.1");
+
+function environment({ url }: { readonly url: string }) {
+  return {
+    APP_API_KEY: TEST_KEY,
+    APP_BASE_URL: url,
+    DENO_CERT: ca.certificate,
+  };
+}
+
+/** The part of a URL that a front forwards to. */
+function address({ url }: { readonly url: string }): string {
+  return new URL(url).host;
+}
+
+/** Opens sessions and runs prompts in them, one after the other in each. */
+async function runTurns(
+  editor: Editor,
+  { sessions, turns, onTurn = () => {} }: {
+    readonly sessions: number;
+    readonly turns: number;
+    readonly onTurn?: (count: number) => void;
+  },
+): Promise<readonly string[]> {
+  await editor.request("initialize");
+  let count = 0;
+  const failures: string[] = [];
+  const runSession = async () => {
+    const { result, error } = await editor.request("session/new");
+    if (error !== undefined) return void failures.push(error.message);
+    const { sessionId } = result;
+    for (let turn = 0; turn < turns; turn++) {
+      const text = `${sessionId} ${turn}`;
+      const { error } = await editor.prompt(sessionId, text);
+      if (error !== undefined) failures.push(error.message);
+      onTurn(++count);
+    }
+    const replies = editor.texts(sessionId, "agent_message_chunk");
+    const expected = Array.from(
+      { length: turns },
+      (_, turn) => `You said: ${sessionId} ${turn}`,
+    );
+    assertEquals(replies, expected.slice(0, replies.length));
+    assertEquals(replies.length, turns - failures.length);
+    const thoughts = editor.texts(sessionId, "agent_thought_chunk");
+    assertEquals(thoughts.length, 4 * replies.length);
+  };
+  await Promise.all(Array.from({ length: sessions }, runSession));
+  return failures;
+}
+
+/** How often each prompt has reached the service, as a set: `{1}` is what has to be. */
+function runsPerPrompt(service: ReferenceService): ReadonlySet<number> {
+  const counts = new Map<string, number>();
+  for (const { operation, body } of service.requests) {
+    if (operation !== "create run") continue;
+    const { prompt } = JSON.parse(body);
+    counts.set(prompt, (counts.get(prompt) ?? 0) + 1);
+  }
+  return new Set(counts.values());
+}
+
+Deno.test({
+  ...nginx,
+  name:
+    "nginx that closes a connection after 3 requests loses none of 2,000 turns of 50 sessions, and none runs twice",
+  async fn() {
+    await using service = ReferenceService.start();
+    await using front = await Front.nginx({
+      tls,
+      upstream: address(service),
+      lines: ["keepalive_requests 3;", "proxy_buffering off;"],
+    });
+    await using editor = new Editor({ env: environment(front) });
+
+    const failures = await runTurns(editor, {
+      sessions: SESSIONS,
+      turns: TURNS,
+    });
+
+    assertEquals(failures, []);
+    assertEquals(runsPerPrompt(service), new Set([1]));
+    const runs = service.requests
+      .filter(({ operation }) => operation === "create run");
+    assertEquals(runs.length, SESSIONS * TURNS);
+  },
+});
+
+Deno.test({
+  ...nginx,
+  name: "nginx that is reloaded 3 times under load loses no turn",
+  async fn() {
+    await using service = ReferenceService.start({ pace: 5 });
+    await using front = await Front.nginx({
+      tls,
+      upstream: address(service),
+      lines: ["proxy_buffering off;"],
+    });
+    await using editor = new Editor({ env: environment(front) });
+
+    const failures = await runTurns(editor, {
+      sessions: 20,
+      turns: 10,
+      onTurn: (count) => {
+        if (count % 50 === 25 && count < 150) front.reload();
+      },
+    });
+
+    assertEquals(failures, []);
+    assertEquals(runsPerPrompt(service), new Set([1]));
+  },
+});
+
+Deno.test({
+  ...nginx,
+  name: "nginx that compresses event streams hands on each event as it happens",
+  async fn() {
+    await using service = ReferenceService.start();
+    const stream = new GatedStream();
+    service.misbehave("stream", stream.behaviour);
+    await using front = await Front.nginx({
+      tls,
+      upstream: address(service),
+      lines: [
+        "gzip on;",
+        "gzip_types text/event-stream;",
+        "gzip_min_length 1;",
+      ],
+    });
+    await using editor = new Editor({ env: environment(front) });
+    const sessionId = await editor.newSession();
+
+    const id = await editor.send("session/prompt", {
+      sessionId,
+      prompt: "hello",
+    });
+    stream.progress("plan", "started");
+    // nginx buffers by itself, too; what it must not do is wait for the end.
+    const update = await editor.update(sessionId, "plan: started\n");
+    stream.complete("done");
+
+    assert(update);
+    assertEquals((await editor.response(id)).result, {
+      stopReason: "end_turn",
+    });
+  },
+});
+
+Deno.test({
+  ...nginx,
+  name: "10 runs with event ids survive a service that restarts behind nginx",
+  async fn() {
+    await using service = ReferenceService.start({ ids: true, pace: 400 });
+    await using relay = new TcpRelay(service);
+    await using front = await Front.nginx({
+      tls,
+      upstream: relay.address,
+      lines: ["proxy_buffering off;"],
+    });
+    await using editor = new Editor({ env: environment(front) });
+    await editor.request("initialize");
+    const sessions = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const { result } = await editor.request("session/new");
+        return result.sessionId as string;
+      }),
+    );
+
+    const answers = sessions.map((id) => editor.prompt(id, "hello"));
+    await Promise.all(
+      sessions.map((id) => editor.update(id, "plan: started\n")),
+    );
+    relay.down();
+    // The clients meet nginx's 502 meanwhile: each asks again after 0.5 s.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    relay.up();
+
+    for (const answer of answers) {
+      assertEquals((await answer).result, { stopReason: "end_turn" });
+    }
+    for (const id of sessions) {
+      assertEquals(editor.texts(id, "agent_thought_chunk"), [
+        "plan: started\n",
+        "recall: no earlier prompt\n",
+        "write: started\n",
+        "write: done\n",
+      ]);
+    }
+  },
+});
+
+Deno.test({
+  ...haproxy,
+  name:
+    "HAProxy that refuses an HTTP/2 stream after it has forwarded a prompt does not make it run twice",
+  async fn() {
+    // The service takes the prompt on a connection that HAProxy uses again, and
+    // dies: HAProxy then tells its client to repeat the request.
+    let prompts = 0;
+    await using server = await RawServer.start(async (connection) => {
+      for (;;) {
+        const request = await connection.read();
+        if (request === undefined) return;
+        if (request.head.includes("/runs ")) {
+          prompts++;
+          connection.reset();
+          return;
+        }
+        const body = '{"thread_id":"thread-1"}';
+        await connection.write(
+          `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+        );
+      }
+    });
+    await using front = await Front.haproxy({
+      tls,
+      upstream: address(server),
+      lines: ["http-reuse always"],
+    });
+    await using editor = new Editor({ env: environment(front) });
+    const sessionId = await editor.newSession();
+
+    const { error } = await editor.prompt(sessionId, "only once");
+
+    assertEquals(error?.code, -32603);
+    assert(error?.message.includes("the run may have started"), error?.message);
+    assertEquals(prompts, 1);
+  },
+});

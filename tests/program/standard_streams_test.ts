@@ -1,0 +1,372 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  Client,
+  Collector,
+  commandLine,
+  RUN_BY_DENO,
+  settings,
+} from "../support/client_process.ts";
+import { events } from "../support/service/behaviours.ts";
+import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import { complete, progress } from "../support/service/stream_events.ts";
+import { Folder } from "../support/settings_environment.ts";
+import { spawnByShell } from "../support/shell_process.ts";
+
+const ignore = Deno.build.os === "windows"; // The scripts need a Unix shell.
+const onLinux = { ignore: Deno.build.os !== "linux" };
+
+const INITIALIZE = '{"jsonrpc":"2.0","id":0,"method":"initialize"}\n';
+
+/** So many requests that are answered at once, with ids from 1 on. */
+function requests(count: number): string {
+  return Array.from(
+    { length: count },
+    (_, i) => `{"jsonrpc":"2.0","id":${i + 1},"method":"agents/list"}\n`,
+  ).join("");
+}
+
+/** The ids of the answers in the output of the bridge. */
+function answered(stdout: string): number[] {
+  return stdout.trimEnd().split("\n").map((line) => JSON.parse(line).id);
+}
+
+function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i + 1);
+}
+
+/** Writes to a process's standard input, as far as it takes it, and ends it. */
+async function input(child: Deno.ChildProcess, text: string): Promise<void> {
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(text)).catch(() => {});
+  await writer.close().catch(() => {});
+}
+
+/** What a process has written, and its exit code, after its end. */
+async function end(child: Deno.ChildProcess) {
+  const [{ code }, stdout, stderr] = await Promise.all([
+    child.status,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code, stdout, stderr };
+}
+
+/** A run whose progress is more than a pipe and the program's buffer hold. */
+function serveLongRun(): ReferenceService {
+  const service = ReferenceService.start();
+  const status = "x".repeat(1000);
+  const steps = Array.from(
+    { length: 3000 },
+    (_, i) => progress(`${i}`, status),
+  );
+  service.misbehave("stream", events([...steps, complete("Done.")]));
+  return service;
+}
+
+for (
+  const [how, code] of [["SIGINT", 130], ["SIGTERM", 143], ["exit", 0]] as const
+) {
+  Deno.test({
+    name:
+      `standard error that nobody reads holds up neither a run nor ${how}: interactive mode exits with ${code}`,
+    ignore,
+    async fn() {
+      await using service = serveLongRun();
+      const child = spawnByShell({ args: [], env: settings(service) });
+      const stdin = child.stdin.getWriter();
+      const stdout = new Collector(child.stdout);
+      await stdin.write(new TextEncoder().encode("hello\n"));
+
+      await stdout.waitFor("Done.\n");
+      if (how === "exit") await stdin.close();
+      else child.kill(how);
+
+      assertEquals((await child.status).code, code);
+      await Promise.all([
+        stdin.abort().catch(() => {}), // It may be closed.
+        stdout.all(),
+        child.stderr.cancel(),
+      ]);
+    },
+  });
+}
+
+Deno.test({
+  name: "bridge mode with a log that nobody reads ends with the input: exit 0",
+  ignore,
+  async fn() {
+    await using service = ReferenceService.start();
+    const child = spawnByShell({
+      args: ["--bridge", "--verbose"],
+      env: settings(service),
+    });
+    const stdout = new Response(child.stdout).text();
+
+    await input(child, requests(3000));
+
+    assertEquals((await child.status).code, 0);
+    assertEquals(answered(await stdout), numbers(3000));
+    await child.stderr.cancel();
+  },
+});
+
+Deno.test("the log of bridge mode is complete at the end of the input", async () => {
+  await using service = ReferenceService.start();
+  await using client = new Client({
+    args: ["--bridge", "--verbose"],
+    env: settings(service),
+  });
+
+  // The log is more than a pipe holds, and is read after the last answer.
+  client.stderr.pause();
+  await client.write(requests(2000));
+  await client.closeInput();
+  await client.stdout.waitFor('"id":2000');
+  client.stderr.resume();
+  const { code, stdout, stderr } = await client.output();
+
+  assertEquals([code, answered(stdout).length], [0, 2000]);
+  const logged = Array.from(
+    stderr.matchAll(/ agents\/list id=(\d+)/g),
+    ([_, id]) => Number(id),
+  );
+  assertEquals(logged, numbers(2000));
+});
+
+Deno.test({
+  name: "standard streams that do not block lose nothing",
+  ignore,
+  async fn() {
+    await using service = ReferenceService.start();
+    const child = spawnByShell({
+      script: `exec perl -MFcntl -e '
+        for my $stream (*STDIN, *STDOUT, *STDERR) {
+          my $flags = fcntl($stream, F_GETFL, 0);
+          fcntl($stream, F_SETFL, $flags | O_NONBLOCK) or die;
+        }
+        exec @ARGV' "$@"`,
+      args: ["--bridge", "--verbose"],
+      env: settings(service),
+    });
+
+    // The bridge takes all of it before anybody reads its 700 KB of answers.
+    await input(child, INITIALIZE + requests(3000));
+    const { code, stdout, stderr } = await end(child);
+
+    assertEquals(code, 0);
+    assertEquals(answered(stdout), [0, ...numbers(3000)]);
+    assertEquals(stderr.trimEnd().split("\n").length, 3002);
+  },
+});
+
+for (
+  const [mode, args, text] of [
+    ["--help", ["--help"], ""],
+    ["--version", ["--version"], ""],
+    ["bridge mode", ["--bridge"], INITIALIZE],
+    ["interactive mode", ["--quiet"], "hello\n"],
+  ] as const
+) {
+  Deno.test({
+    name: `${mode} on a full disk: one line that says so, exit 1`,
+    ...onLinux, // The others have no /dev/full.
+    async fn() {
+      await using service = ReferenceService.start();
+      const child = spawnByShell({
+        script: 'exec "$@" > /dev/full',
+        args,
+        env: settings(service),
+      });
+
+      await input(child, text);
+
+      assertEquals(await end(child), {
+        code: 1,
+        stdout: "",
+        stderr: "Cannot write standard output: " +
+          "No space left on device (os error 28)\n",
+      });
+    },
+  });
+}
+
+/** Runs a program with one of its streams on a connection that was reset. */
+function onResetSocket(stream: "STDIN" | "STDOUT"): string {
+  return `exec perl -MSocket -e '
+    socket(my $listener, PF_INET, SOCK_STREAM, 0) or die;
+    bind($listener, sockaddr_in(0, INADDR_LOOPBACK)) or die;
+    listen($listener, 1) or die;
+    socket(my $socket, PF_INET, SOCK_STREAM, 0) or die;
+    connect($socket, getsockname($listener)) or die;
+    accept(my $peer, $listener) or die;
+    setsockopt($peer, SOL_SOCKET, SO_LINGER, pack("ii", 1, 0)) or die;
+    close($peer);
+    open(${stream}, "+<&", $socket) or die;
+    exec @ARGV' "$@"`;
+}
+
+for (
+  const [mode, args, text, code] of [
+    ["--help", ["--help"], "", 0],
+    ["bridge mode", ["--bridge"], INITIALIZE, 0],
+    ["interactive mode", ["--quiet"], "hello\n", 1],
+  ] as const
+) {
+  Deno.test({
+    name:
+      `a reader whose connection is reset ends ${mode} with ${code}, silently`,
+    ignore,
+    async fn() {
+      await using service = ReferenceService.start();
+      const child = spawnByShell({
+        script: onResetSocket("STDOUT"),
+        args,
+        env: settings(service),
+      });
+
+      await input(child, text);
+
+      assertEquals(await end(child), { code, stdout: "", stderr: "" });
+    },
+  });
+}
+
+for (const [mode, flag] of [["bridge", "--bridge"], ["interactive", "-q"]]) {
+  for (
+    const [what, script] of [
+      ["a folder", 'exec "$@" < .'],
+      ["a connection that is reset", onResetSocket("STDIN")],
+    ] as const
+  ) {
+    Deno.test({
+      name:
+        `${mode} mode with ${what} for standard input: one line that says so, exit 1`,
+      ignore,
+      async fn() {
+        await using service = ReferenceService.start();
+        const child = spawnByShell({
+          script,
+          args: [flag as string],
+          env: settings(service),
+        });
+
+        await input(child, "");
+        const { code, stdout, stderr } = await end(child);
+
+        assertEquals([code, stdout], [1, ""]);
+        assertMatch(stderr, /^Cannot read standard input: [^\n]+\n$/);
+      },
+    });
+  }
+}
+
+for (const args of [["-q"], ["-q", "--base-url", "http://127.0.0.1:1"]]) {
+  Deno.test({
+    name: `a full disk under standard error changes nothing: ${args.join(" ")}`,
+    ...onLinux, // The others have no /dev/full.
+    async fn() {
+      await using service = ReferenceService.start();
+      const child = spawnByShell({
+        script: 'exec "$@" 2> /dev/full',
+        args,
+        env: settings(service),
+      });
+
+      await input(child, "6 * 7\n");
+      const { code, stdout } = await end(child);
+
+      assertEquals(
+        [code, stdout],
+        args.length > 1 ? [1, ""] : [0, "6 * 7 = 42\n"],
+      );
+    },
+  });
+}
+
+Deno.test({
+  name:
+    "a terminal that goes away ends interactive mode: one line that says so, exit 1",
+  ...onLinux, // The other systems' script(1) is another one.
+  async fn() {
+    await using service = ReferenceService.start();
+    using folder = new Folder();
+    const program = commandLine().map((word) => `'${word}'`).join(" ");
+    await Deno.writeTextFile(
+      `${folder.path}/in-terminal`,
+      // SIGHUP is ignored: it would end the program before it can notice.
+      `trap "" HUP; ${program} -q 2>&3; echo "exit $?" >&3`,
+    );
+    const child = spawnByShell({
+      script: "exec 3>&2; exec script -qec 'sh ./in-terminal' /dev/null",
+      args: [],
+      env: settings(service),
+      cwd: folder.path,
+    });
+    await (await service.waitFor("create thread")).ended;
+
+    child.kill("SIGKILL");
+
+    assertEquals(
+      await new Response(child.stderr).text(),
+      "Cannot read standard input: Input/output error (os error 5)\nexit 1\n",
+    );
+    await Promise.all([
+      child.status,
+      child.stdin.abort().catch(() => {}), // script has ended.
+      child.stdout.cancel(),
+    ]);
+  },
+});
+
+if (RUN_BY_DENO) {
+  for (
+    const [what, source] of [
+      ["an error that nobody catches", "setTimeout(() => { throw error; });"],
+      ["a rejection that nobody handles", "Promise.reject(error);"],
+    ] as const
+  ) {
+    Deno.test(`${what} ends the program with one line without its message, exit 1`, async () => {
+      using folder = new Folder();
+      const file = `${folder.path}/defect.js`;
+      await Deno.writeTextFile(
+        file,
+        `const error = new TypeError("line 1\\n${TEST_KEY}");
+         // It happens while the bridge starts.
+         Deno.addSignalListener = () => { ${source} };`,
+      );
+      const [deno, ...rest] = commandLine();
+      const command = [deno, "run", "--preload", file, ...rest.slice(1)];
+
+      const { code, stderr } = await new Deno.Command(deno, {
+        args: [...command.slice(1), "--bridge"],
+        env: { APP_API_KEY: TEST_KEY },
+        stdin: "piped",
+        stdout: "null",
+        stderr: "piped",
+      }).spawn().output();
+
+      assertEquals([code, new TextDecoder().decode(stderr)], [
+        1,
+        "Internal error (TypeError at defect.js:1:15): this is a defect, " +
+        "please report it at https://github.com/agent-gateway/agent-gateway/issues\n",
+      ]);
+    });
+  }
+
+  Deno.test("a permission that is missing: one line that names it, exit 1", async () => {
+    const [deno, ...rest] = commandLine();
+    const { code, stderr } = await new Deno.Command(deno, {
+      args: rest.filter((flag) => !flag.startsWith("--allow-env")),
+      env: { APP_API_KEY: TEST_KEY },
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    }).output();
+
+    assert(code === 1);
+    assertMatch(
+      new TextDecoder().decode(stderr),
+      /^Requires env access to "[A-Z_]+", run again with the --allow-env flag\n$/,
+    );
+  });
+}
