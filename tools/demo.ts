@@ -34,8 +34,9 @@ Deno.exitCode = await play(service);
 /** Hands the terminal to the client. */
 async function playTerminal({ url }: ReferenceService): Promise<number> {
   console.error(
-    `The reference service answers on ${url}. Try these, and exit:\n` +
-      [...PROMPTS, "what is 6 * 7?"].map((p) => `  ${p}\n`).join(""),
+    `The reference service listens on ${url}. It answers prompts such as:\n` +
+      [...PROMPTS, "what is 6 * 7?"].map((p) => `  ${p}\n`).join("") +
+      "Type exit to leave.",
   );
   const client = start(url, [], "inherit", "inherit");
   return (await client.status).code;
@@ -103,7 +104,6 @@ function start(
     args: [
       "run",
       "--quiet",
-      `--config=${ROOT}/deno.json`,
       ...sameFlags,
       "-P=client",
       "--no-prompt",

@@ -1,24 +1,25 @@
 /**
- * Prints what `CHANGELOG.md` tells about the version that a tag names.
+ * Prints what `CHANGELOG.md` tells about the version that a tag names, and on
+ * which systems it was tested, as `docs/install.md` tells.
  *
- *     deno run --allow-read=CHANGELOG.md tools/release_notes.ts v1.2.3
+ *     deno run --allow-read=CHANGELOG.md,docs/install.md tools/release_notes.ts v1.2.3
  *
  * @module
  */
 import config from "../deno.json" with { type: "json" };
 
 /**
- * Returns the text below a version's heading in a changelog, up to the next
- * version's; `undefined` if there is none.
+ * Returns the text below a heading of the second level, a changelog's version
+ * for example, up to the next such heading; `undefined` if there is none.
  */
-export function releaseNotes(
-  changelog: string,
-  version: string,
+export function section(
+  markdown: string,
+  title: string,
 ): string | undefined {
-  const [, ...sections] = changelog.split(/^## /m);
-  const heading = `${version}\n`;
-  const section = sections.find((section) => section.startsWith(heading));
-  return section?.slice(heading.length).trim() || undefined;
+  const [, ...sections] = markdown.split(/^## /m);
+  const heading = `${title}\n`;
+  const found = sections.find((text) => text.startsWith(heading));
+  return found?.slice(heading.length).trim() || undefined;
 }
 
 function main([tag]: readonly string[]): number {
@@ -27,12 +28,17 @@ function main([tag]: readonly string[]): number {
     console.error(`The tag is ${tag}, but deno.json has version ${version}`);
     return 1;
   }
-  const notes = releaseNotes(Deno.readTextFileSync("CHANGELOG.md"), version);
+  const notes = section(Deno.readTextFileSync("CHANGELOG.md"), version);
   if (notes === undefined) {
     console.error(`CHANGELOG.md tells nothing about ${version}`);
     return 1;
   }
-  console.log(notes);
+  const systems = section(Deno.readTextFileSync("docs/install.md"), "Systems");
+  if (systems === undefined) {
+    console.error("docs/install.md has no section Systems");
+    return 1;
+  }
+  console.log(`${notes}\n\n## Systems\n\n${systems}`);
   return 0;
 }
 

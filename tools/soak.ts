@@ -196,10 +196,11 @@ async function soak(): Promise<number> {
   for (const problem of problems) console.error(`Problem: ${problem}`);
   const { prompts, ended, cancelled, failed } = count;
   console.log(
-    `${prompts} prompts: ${ended} ended, ${cancelled} cancelled, ${failed} failed; ` +
+    `${prompts} prompts: ${ended} completed, ${cancelled} were cancelled, ` +
+      `${failed} got the error that the service was told to cause; ` +
       `${connections} connections; memory ${mebibytes(peak)}, ` +
       `${mebibytes(growth)} more than at half time; ` +
-      (problems.size === 0 ? "all is well" : `${problems.size} problems`),
+      `${problems.size} problems`,
   );
   return problems.size === 0 ? 0 : 1;
 }

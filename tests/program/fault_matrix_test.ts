@@ -4,6 +4,7 @@ import {
   assertNotMatch,
   assertObjectMatch,
 } from "@std/assert";
+import { fetchWarning } from "../../lib/deno_fetch_warning.ts";
 import { Client, runClient, settings } from "../support/client_process.ts";
 import { Editor, type Response } from "../support/editor.ts";
 import { type Fault, faults, type Outcome } from "../support/faults.ts";
@@ -258,6 +259,9 @@ function refusedConnections(at: Operation): readonly Cell[] {
   ];
 }
 
+/** This Deno sends a request again when its connection breaks before the head. */
+const DENO_REPEATS = fetchWarning(Deno.version.deno).length > 0;
+
 Deno.test("whatever the service does wrong, at each operation and in both modes, the user reads what it is and goes on (interface 7)", async (t) => {
   await using elsewhere = await RawServer.start(() => {});
   const cells = [
@@ -271,6 +275,7 @@ Deno.test("whatever the service does wrong, at each operation and in both modes,
     for (const cell of left) {
       const passes = await t.step({
         name: `${cell.name}, ${cell.at}, ${cell.mode}: ${summary(cell)}`,
+        ignore: DENO_REPEATS && cell.name.includes("before the head"),
         fn: () => cell.show(),
         sanitizeOps: false,
         sanitizeResources: false,

@@ -73,7 +73,10 @@ Deno.test("deno task bench --quick measures everything, and nothing is lost", as
 
 Deno.test("deno task bench refuses a benchmark that it does not know", async () => {
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", ...sameFlags, "--no-prompt", MAIN, "speed"],
+    args: [
+      ...["run", "-q", ...sameFlags, "--allow-env=STANDARD_LIBRARY"],
+      ...["--no-prompt", MAIN, "speed"],
+    ],
   }).output();
 
   assertEquals(code, 2);

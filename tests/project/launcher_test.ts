@@ -3,16 +3,19 @@ import { unreachable } from "../support/unreachable.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const STAND_IN_LINE =
-  "JSR is out of reach: the standard library comes from npm\n";
+  "Cannot reach jsr.io: using the same standard library from npm instead\n";
 
-/** Starts the launcher; `env` is added to the environment of this process. */
+/**
+ * Starts a launcher that nobody has told where the standard library is; `env`
+ * is added to the environment of this process.
+ */
 function launch(
   args: readonly string[],
   env: Record<string, string>,
 ): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
     args: ["run", "-q", "-P=launcher", `${ROOT}/tools/deno.ts`, ...args],
-    env,
+    env: { STANDARD_LIBRARY: "", ...env },
     cwd: ROOT,
     stdin: "piped",
     stdout: "piped",
@@ -69,7 +72,7 @@ Deno.test("the launcher works from any folder, and the stand-ins with it", async
       ...["run", "-q", "-P=launcher", `${ROOT}/tools/deno.ts`],
       ...["run", "-q", url],
     ],
-    env: { JSR_URL: unreachable() },
+    env: { STANDARD_LIBRARY: "", JSR_URL: unreachable() },
     cwd: `${ROOT}/..`,
   }).output();
 
@@ -89,6 +92,62 @@ Deno.test("the launcher uses JSR without a word if it answers", async () => {
   assertEquals(new TextDecoder().decode(stdout), "ran\n");
   assertEquals(new TextDecoder().decode(stderr), "");
 });
+
+/** Tells where the program was told that the standard library is. */
+const TELLS = program(`console.log(Deno.env.get("STANDARD_LIBRARY"));`);
+
+for (const [library, answers] of [["jsr", true], ["npm", false]] as const) {
+  Deno.test(`the launcher tells what it starts that the standard library is from ${library}`, async () => {
+    await using jsr = startJsr();
+    const url = answers ? `http://127.0.0.1:${jsr.addr.port}/` : unreachable();
+
+    const { stdout } = await launch(["run", "-q", "--allow-env", TELLS], {
+      JSR_URL: url,
+    }).output();
+
+    assertEquals(new TextDecoder().decode(stdout), `${library}\n`);
+  });
+}
+
+Deno.test("a launcher that was told does not look again, and says nothing", async () => {
+  await using jsr = startJsr();
+
+  const { stdout, stderr } = await launch(
+    ["run", "-q", "--allow-env", TELLS],
+    {
+      JSR_URL: `http://127.0.0.1:${jsr.addr.port}/`,
+      STANDARD_LIBRARY: "npm",
+    },
+  ).output();
+
+  assertEquals(new TextDecoder().decode(stdout), "npm\n");
+  assertEquals(new TextDecoder().decode(stderr), "");
+});
+
+for (
+  const [body, exitCode, outcome] of [
+    ["", 0, "ok | 1 passed"],
+    ["throw new Error()", 1, "FAILED | 0 passed | 1 failed"],
+  ] as const
+) {
+  Deno.test(`deno task test FILE runs that file alone: ${outcome}`, async () => {
+    const folder = await Deno.makeTempDir();
+    const file = `${folder}/one_test.ts`;
+    // Neither formatted nor free of lint.
+    await Deno.writeTextFile(file, `Deno.test( 'one', () => {${body}} );`);
+
+    const { code, stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["task", "-q", "test", "--no-check", file],
+      cwd: ROOT,
+      env: { NO_COLOR: "1" },
+      stderr: "null",
+    }).output();
+    await Deno.remove(folder, { recursive: true });
+
+    assertEquals(code, exitCode);
+    assertStringIncludes(new TextDecoder().decode(stdout), outcome);
+  });
+}
 
 Deno.test("the launcher fails with a sentence if neither JSR nor npm can be reached", async () => {
   const emptyCache = await Deno.makeTempDir();

@@ -1,6 +1,6 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
-import { releaseNotes } from "../../tools/release_notes.ts";
+import { section } from "../../tools/release_notes.ts";
 
 const CHANGELOG = `# Changes
 
@@ -31,8 +31,8 @@ for (
     ["2.0.0", undefined],
   ] as const
 ) {
-  Deno.test(`releaseNotes() of ${version} are ${JSON.stringify(notes)}`, () => {
-    assertEquals(releaseNotes(CHANGELOG, version), notes);
+  Deno.test(`section() of ${version} is ${JSON.stringify(notes)}`, () => {
+    assertEquals(section(CHANGELOG, version), notes);
   });
 }
 
@@ -40,14 +40,19 @@ Deno.test("CHANGELOG.md tells something about the version in deno.json", async (
   const changelog = await Deno.readTextFile(
     `${import.meta.dirname}/../../CHANGELOG.md`,
   );
-  assert(releaseNotes(changelog, config.version) !== undefined);
+  assert(section(changelog, config.version) !== undefined);
 });
 
 Deno.test("the release notes are refused to a tag of another version", async () => {
   const run = async (tag: string) => {
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: [
-        ...["run", "-q", "--allow-read=CHANGELOG.md", "--no-prompt"],
+        ...[
+          "run",
+          "-q",
+          "--allow-read=CHANGELOG.md,docs/install.md",
+          "--no-prompt",
+        ],
         ...["tools/release_notes.ts", tag],
       ],
       cwd: `${import.meta.dirname}/../..`,
@@ -60,7 +65,9 @@ Deno.test("the release notes are refused to a tag of another version", async () 
   };
   const { version } = config;
 
-  assertEquals((await run(`v${version}`))[0], 0);
+  const [code, notes] = await run(`v${version}`);
+  assertEquals(code, 0);
+  assertStringIncludes(`${notes}`, "\n## Systems\n\n| System ");
   for (const tag of [version, `v${version}.1`, "v"]) {
     assertEquals(await run(tag), [
       1,

@@ -30,7 +30,7 @@ Deno.test({
     assertEquals(code, 0, stdout + stderr);
     assertMatch(
       stdout,
-      /^50 sessions for 2 s, seed 7\n\d+ prompts: [1-9]\d* ended, [1-9]\d* cancelled, [1-9]\d* failed; .*; all is well\n$/,
+      /^50 sessions for 2 s, seed 7\n\d+ prompts: [1-9]\d* completed, [1-9]\d* were cancelled, [1-9]\d* got the error .*; 0 problems\n$/,
     );
   },
 });

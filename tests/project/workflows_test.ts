@@ -31,7 +31,10 @@ async function lint(texts: Record<string, string>): Promise<string[]> {
 }
 
 Deno.test("actionlint finds nothing in the workflows", async () => {
-  assertEquals(Object.keys(workflows).sort(), ["ci.yml", "release.yml"]);
+  assertEquals(
+    Object.keys(workflows).sort(),
+    ["ci.yml", "release.yml", "update.yml"],
+  );
   assertEquals(await lint(workflows), []);
 });
 
@@ -75,17 +78,20 @@ Deno.test("every action is pinned by one commit, and the comment tells its versi
   assert(pins.has("denoland/setup-deno"));
 });
 
-Deno.test("the workflows, .ci/run and the README name the same version of Deno", async () => {
+Deno.test("the workflows, the scripts of .ci and the README name the same version of Deno", async () => {
   const texts = {
     ...workflows,
-    ".ci/run": await Deno.readTextFile(`${ROOT}/.ci/run`),
+    ".ci/common.sh": await Deno.readTextFile(`${ROOT}/.ci/common.sh`),
     "README.md": await Deno.readTextFile(`${ROOT}/README.md`),
   };
-  const [, pinned] = texts[".ci/run"].match(/^version=(.*)$/m) ?? [];
+  const [, pinned] = texts[".ci/common.sh"]
+    .match(/^deno_version=(.*)$/m) ?? [];
 
   for (const [name, text] of Object.entries(texts)) {
     const versions = Array.from(
-      text.matchAll(/\b(?:deno@|deno-version: "|^version=)(\d+\.\d+\.\d+)/gm),
+      text.matchAll(
+        /\b(?:deno@|deno-version: "|^deno_version=)(\d+\.\d+\.\d+)/gm,
+      ),
       ([, version]) => version,
     );
     assert(versions.length > 0, `${name} names no version of Deno`);

@@ -1,4 +1,5 @@
 import { assertFalse } from "@std/assert";
+import { fetchWarning } from "../../lib/deno_fetch_warning.ts";
 import { clientPermissionFlags } from "../../tools/permission_flags.ts";
 import { sameFlags } from "../../tools/stand_ins.ts";
 import { TEST_KEY } from "./service/service.ts";
@@ -14,11 +15,21 @@ export const PROGRAM: string = Deno.env.get("AGENT_GATEWAY") ?? "main.ts";
 /** Whether the program under test is run by this Deno, and not a binary. */
 export const RUN_BY_DENO: boolean = /\.[jt]s$/.test(PROGRAM);
 
-/** What Deno itself needs of the environment, so that it finds its cache. */
-const DENO_VARIABLES = ["HOME", "DENO_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"];
+/** What Deno itself needs of the environment: where its cache and JSR are. */
+export const DENO_VARIABLES: readonly string[] = [
+  "HOME",
+  "DENO_DIR",
+  "XDG_CACHE_HOME",
+  "LOCALAPPDATA",
+  "JSR_URL",
+];
 
 /** How long a client may run, in milliseconds: a test that hangs has to fail. */
 const PATIENCE = 180_000;
+
+/** What the program says of the Deno that runs it, which no test is about. */
+const DENO_WARNING = fetchWarning(RUN_BY_DENO ? Deno.version.deno : "0")
+  .map((line) => `Warning: ${line}\n`).join("");
 
 /** How a {@linkcode Client} is started. */
 export interface ClientOptions {
@@ -30,6 +41,8 @@ export interface ClientOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The default is an empty folder. */
   readonly cwd?: string;
+  /** What starts the program, which it takes as its last arguments. */
+  readonly startedBy?: readonly [string, ...string[]];
 }
 
 /** What a client has left behind. */
@@ -51,7 +64,9 @@ export class Client implements AsyncDisposable {
 
   constructor(options: ClientOptions = {}) {
     const { args = [], env = { APP_API_KEY: TEST_KEY } } = options;
-    const [program, ...programArgs] = commandLine();
+    const [program, ...programArgs] = options.startedBy === undefined
+      ? commandLine()
+      : [...options.startedBy, ...commandLine()] as const;
     this.#key = env.APP_API_KEY?.trim();
     this.#writesJson = args.includes("--json");
     this.#child = new Deno.Command(program, {
@@ -66,7 +81,7 @@ export class Client implements AsyncDisposable {
     this.#watchdog = setTimeout(() => this.kill("SIGKILL"), PATIENCE);
     this.#input = this.#child.stdin.getWriter();
     this.#stdout = new Collector(this.#child.stdout);
-    this.#stderr = new Collector(this.#child.stderr);
+    this.#stderr = new Collector(this.#child.stderr, DENO_WARNING);
   }
 
   /** The id of the process. */
@@ -145,13 +160,16 @@ export class Client implements AsyncDisposable {
 export class Collector {
   readonly #reader: ReadableStreamDefaultReader<string>;
   readonly #end: Promise<void>;
+  readonly #ignored: string;
   #text = "";
   #ended = false;
   #closed = false;
   #arrival = Promise.withResolvers<void>();
   #paused = Promise.withResolvers<void>();
 
-  constructor(stream: ReadableStream<Uint8Array>) {
+  /** Text that holds `ignored` is collected without it. */
+  constructor(stream: ReadableStream<Uint8Array>, ignored = "") {
+    this.#ignored = ignored;
     this.#reader = stream.pipeThrough(new TextDecoderStream()).getReader();
     this.#paused.resolve();
     this.#end = this.#collect();
@@ -214,6 +232,9 @@ export class Collector {
       const { done, value } = await this.#reader.read();
       if (done) break;
       this.#text += value;
+      if (this.#ignored !== "") {
+        this.#text = this.#text.replace(this.#ignored, "");
+      }
       this.#arrive();
       await this.#paused.promise;
     }

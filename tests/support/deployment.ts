@@ -157,6 +157,21 @@ function serveBundle(
 
 async function makeFolder(resources: AsyncDisposableStack): Promise<string> {
   const folder = await Deno.makeTempDir();
-  resources.defer(() => Deno.remove(folder, { recursive: true }));
+  resources.defer(() => remove(folder));
   return folder;
+}
+
+/**
+ * Removes a folder. On Windows, what holds Deno's cache stays in the temporary
+ * folder: Deno keeps a hard link to itself there, and the system does not
+ * remove one while the program runs.
+ */
+async function remove(folder: string): Promise<void> {
+  try {
+    await Deno.remove(folder, { recursive: true });
+  } catch (error) {
+    const inUse = Deno.build.os === "windows" &&
+      error instanceof Deno.errors.PermissionDenied;
+    if (!inUse) throw error;
+  }
 }

@@ -1,6 +1,6 @@
 import { assertEquals, assertFalse } from "@std/assert";
 import { Buffer } from "node:buffer";
-import { commandLine } from "./client_process.ts";
+import { commandLine, DENO_VARIABLES } from "./client_process.ts";
 import { TEST_KEY } from "./service/service.ts";
 
 /** How long a screen may take to show what is waited for, in milliseconds. */
@@ -81,7 +81,7 @@ export class Screen implements AsyncDisposable {
       cwd: `${this.#folder}/empty`,
       clearEnv: true,
       env: {
-        ...inherited("HOME", "DENO_DIR", "XDG_CACHE_HOME"),
+        ...inherited(...DENO_VARIABLES),
         PATH: `${this.#folder}:${Deno.env.get("PATH")}`,
         LC_ALL: "C.UTF-8",
         ...env,

@@ -1,7 +1,10 @@
-// The grammar of `@std/dotenv`. The package `dotenv` reads the same files, but
-// would bring file system, operating system and cryptography into the bundle.
+// The grammar of `@std/dotenv` 0.225.6, which is not on npm. The package
+// `dotenv` reads other values in a few cases, and would bring file system,
+// operating system and cryptography into the bundle.
 const ASSIGNMENT =
-  /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=[ \t]*(?:'\r?\n?([^']*?)\r?\n?'|"\r?\n?([^"]*?)\r?\n?"|([^\r\n#]*)).*$/gm;
+  /^\s*(?:export\s+)?([^\s=#]+?)\s*=[ \t]*(?:'\r?\n?((?:[^'\r\u2028\u2029]|\r\n)*?)\r?\n?'|"\r?\n?((?:[^"\r\u2028\u2029]|\r\n)*?)\r?\n?"|([^\r\n#]*)).*$/gm;
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 const ESCAPED: Readonly<Record<string, string>> = {
   "\\n": "\n",
@@ -11,12 +14,14 @@ const ESCAPED: Readonly<Record<string, string>> = {
 
 /** Parses the text of a `.env` file, without expanding `$NAME`. */
 export function parse(text: string): Record<string, string> {
-  const env: Record<string, string> = {};
+  const env: Record<string, string> = Object.create(null);
   for (
     const [, name = "", raw, quoted, bare = ""] of text.matchAll(ASSIGNMENT)
   ) {
+    if (!NAME.test(name)) continue;
     env[name] = raw ??
-      (quoted ?? bare.trim()).replace(/\\[nrt]/g, (s) => ESCAPED[s] ?? s);
+      quoted?.replace(/\\[nrt]/g, (s) => ESCAPED[s] ?? s) ??
+      bare.trim();
   }
   return env;
 }

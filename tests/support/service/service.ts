@@ -185,7 +185,6 @@ export class ReferenceService implements AsyncDisposable {
       runId: target?.runId,
       prompt: this.#agent.promptOf(exchange, target),
       normal: () => this.#agent.answer(exchange, target),
-      // Watched only on demand: Deno warns of every use of `request.signal`.
       get signal() {
         request.signal.addEventListener("abort", () => {
           if (exchange.status === undefined) exchange.drop();

@@ -1,0 +1,90 @@
+import { assertEquals } from "@std/assert";
+import {
+  Client,
+  type ClientOptions,
+  settings,
+} from "../support/client_process.ts";
+import { GatedStream } from "../support/service/gated_stream.ts";
+import { ReferenceService } from "../support/service/service.ts";
+
+/** The program on a Windows console of its own. */
+class ConsoleClient extends Client {
+  readonly #port: Deno.TcpListener;
+
+  private constructor(port: Deno.TcpListener, options: ClientOptions) {
+    super({
+      ...options,
+      startedBy: [
+        Deno.execPath(),
+        ...["run", "-q", "--no-config", "-A"],
+        `${import.meta.dirname}/../support/own_console.ts`,
+        `${port.addr.port}`,
+      ],
+    });
+    this.#port = port;
+  }
+
+  static open(options: ClientOptions): ConsoleClient {
+    const port = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    return new ConsoleClient(port, options);
+  }
+
+  /** Presses Ctrl-C. */
+  async interrupt(): Promise<void> {
+    using connection = await this.#port.accept();
+    await connection.write(new Uint8Array(1));
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    this.#port.close();
+    await super[Symbol.asyncDispose]();
+  }
+}
+
+/** A test on a Windows console; the other systems have signals instead. */
+function consoleTest(name: string, fn: () => Promise<void>): void {
+  if (Deno.build.os === "windows") Deno.test(name, fn);
+}
+
+consoleTest(
+  "Ctrl-C on a Windows console ends the prompt loop: exit 130",
+  async () => {
+    await using service = ReferenceService.start();
+    await using client = ConsoleClient.open({ env: settings(service) });
+    await client.stderr.waitFor("thread ");
+
+    await client.interrupt();
+    const { code, stdout } = await client.output();
+
+    assertEquals([code, stdout], [130, ""]);
+  },
+);
+
+consoleTest(
+  "Ctrl-C on a Windows console drops what the bridge runs: exit 130",
+  async () => {
+    await using service = ReferenceService.start();
+    await using client = ConsoleClient.open({
+      args: ["--bridge"],
+      env: settings(service),
+    });
+    const gate = new GatedStream();
+    service.misbehave("stream", gate.behaviour);
+    const send = (id: number, method: string, params: unknown) =>
+      client.write(
+        `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`,
+      );
+    await send(0, "initialize", {});
+    await send(1, "session/new", {});
+    const answers = await client.stdout.waitFor(/"sessionId":.*\n/);
+    const [, sessionId] = answers.match(/"sessionId":"([^"]+)"/) ?? [];
+    await send(2, "session/prompt", { sessionId, prompt: "hello" });
+    await gate.opened;
+
+    await client.interrupt();
+    const { code, stderr } = await client.output();
+
+    assertEquals([code, stderr], [130, ""]);
+    await gate.dropped;
+  },
+);
