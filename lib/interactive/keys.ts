@@ -29,7 +29,7 @@ const MAX_SEQUENCE = 64;
 const CONTROL = /\p{Cc}/gu;
 
 // What follows an Escape. The Linux console sends CSI [ A for F1.
-const CSI = /\[(?:\[[A-E]|([0-?]*)[ -/]*([@-~]))/y;
+const CSI = /\[(?:\[[A-E]|([0-?]*)[ -/]*([@-Z\\-~]))/y;
 const SS3 = /O([0-9;]*)([@-~])/y;
 const UNFINISHED = /(?:\[\[|\[[0-?]*[ -/]*|O[0-9;]*)?$/y;
 const BROKEN_OFF = /\[[0-?]*[ -/]*/y;
