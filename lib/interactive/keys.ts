@@ -177,8 +177,8 @@ export class KeyParser {
 /** How many characters at the end of `text` may begin {@linkcode PASTE_END}. */
 function heldBack(text: string, from: number): number {
   const start = Math.max(from, text.length - PASTE_END.length + 1);
-  const escape = text.indexOf("\x1b", start);
-  return escape >= 0 && PASTE_END.startsWith(text.slice(escape))
+  const escape = text.lastIndexOf("\x1b");
+  return escape >= start && PASTE_END.startsWith(text.slice(escape))
     ? text.length - escape
     : 0;
 }
