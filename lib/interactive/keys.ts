@@ -29,7 +29,7 @@ const MAX_SEQUENCE = 64;
 const CONTROL = /\p{Cc}/gu;
 
 // What follows an Escape. The Linux console sends CSI [ A for F1.
-const CSI = /\[(?:\[[A-E]|([0-?]*)[ -/]*([@-~]))/y;
+const CSI = /\[(?:\[[A-E]|([0-?]*)[ -/]*([@-Z\\-~]))/y;
 const SS3 = /O([0-9;]*)([@-~])/y;
 const UNFINISHED = /(?:\[\[|\[[0-?]*[ -/]*|O[0-9;]*)?$/y;
 const BROKEN_OFF = /\[[0-?]*[ -/]*/y;
@@ -177,8 +177,8 @@ export class KeyParser {
 /** How many characters at the end of `text` may begin {@linkcode PASTE_END}. */
 function heldBack(text: string, from: number): number {
   const start = Math.max(from, text.length - PASTE_END.length + 1);
-  const escape = text.indexOf("\x1b", start);
-  return escape >= 0 && PASTE_END.startsWith(text.slice(escape))
+  const escape = text.lastIndexOf("\x1b");
+  return escape >= start && PASTE_END.startsWith(text.slice(escape))
     ? text.length - escape
     : 0;
 }
