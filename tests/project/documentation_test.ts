@@ -113,7 +113,7 @@ Deno.test("documentation: every option of --help is in its table, and no other",
   const { stdout } = await runClient({ args: ["--help"], env: {} });
   const flags = (text: string) =>
     Array.from(text.matchAll(/--[a-z][a-z-]+/g), ([flag]) => flag);
-  const section = Deno.readTextFileSync(`${ROOT}/docs/command-line.md`);
+  const section = await Deno.readTextFile(`${ROOT}/docs/command-line.md`);
   const table = section.matchAll(/^\| (`-.*?`) +\|/gm);
   assertEquals(
     new Set(Array.from(table).flatMap(([, options = ""]) => flags(options))),
