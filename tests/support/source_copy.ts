@@ -1,7 +1,15 @@
 const ROOT = `${import.meta.dirname}/../..`;
 
 /** What the program is built from. */
-const SOURCES = ["deno.json", "deno.lock", "main.ts", "lib", "tools"];
+const SOURCES = [
+  "deno.json",
+  "deno.lock",
+  "main.ts",
+  "lib",
+  "tools",
+  "README.md",
+  "LICENSE",
+];
 
 /** A copy of the sources, to be built in another place than this one. */
 export class SourceCopy implements AsyncDisposable {
