@@ -5,124 +5,38 @@
  * @module
  */
 
-import { parseArgs } from "@std/cli/parse-args";
+import {
+  type BridgeArguments,
+  type InteractiveArguments,
+  parseCommandLine,
+  UsageError,
+} from "./lib/command_line.ts";
 import { fetchWarning } from "./lib/deno_fetch_warning.ts";
 import {
-  DEFAULT_BASE_URL,
   ignoreProxies,
   loadSettings,
   type Settings,
   SettingsError,
 } from "./lib/settings.ts";
+import type { Terminal } from "./lib/interactive.ts";
 import { maskKey } from "./lib/key_mask.ts";
 import { InputError, readChunks, sink } from "./lib/standard_streams.ts";
-import { VERSION } from "./lib/version.ts";
-
-const USAGE = `agent-gateway ${VERSION}: the client of a remote agent service
-
-Usage: agent-gateway [OPTIONS]
-
-  Without options, prompts are read line by line and run on one thread; replies
-  go to standard output. "exit", "quit" or the end of the input leaves.
-
-Options:
-  -b, --bridge        Serve an editor: JSON-RPC (Agent Client Protocol) on
-                      standard input and output
-      --base-url URL  Where the service is (https:, or http: on this machine)
-  -q, --quiet         No banner and no progress on standard error
-      --verbose       With --bridge: one line per request on standard error
-  -h, --help          Print this text
-  -V, --version       Print the version
-
-Settings, from the environment or a .env file in the current folder:
-  APP_API_KEY         The API key (required)
-  APP_BASE_URL        Where the service is (default ${DEFAULT_BASE_URL})
-
-Exit codes: 0 done, 1 start-up failure or failed run, 2 wrong usage,
-130 interrupted, 143 terminated
-`;
-
-/** What the command line asks for. */
-interface Flags {
-  readonly bridge: boolean;
-  readonly quiet: boolean;
-  readonly verbose: boolean;
-  readonly baseUrl: string | undefined;
-}
 
 const INTERRUPTED = 130;
 const TERMINATED = 143;
-
-class UsageError extends Error {}
-
-const SWITCHES = ["bridge", "help", "version", "quiet", "verbose"] as const;
-
-/** Parses the command line: flags, or a text to print instead of starting. */
-function parseCommandLine(args: readonly string[]): Flags | string {
-  // The parser takes --b for -b.
-  const unknown = args.filter((argument) => /^--.(?:=|$)/.test(argument));
-  const flags = parseArgs([...args], {
-    alias: { bridge: "b", help: "h", version: "V", quiet: "q" },
-    // As strings, switches show a value that was given to them.
-    string: [...SWITCHES, "base-url"],
-    collect: [...SWITCHES, "base-url"],
-    unknown: (argument) => {
-      unknown.push(argument);
-      return false;
-    },
-    "--": true,
-  });
-  if (flags["base-url"].includes("")) {
-    throw new UsageError("--base-url needs a URL");
-  }
-  const [word] = [...unknown, ...flags["--"] ?? []];
-  if (word !== undefined) {
-    throw new UsageError(`Unknown argument ${quote(word)}`);
-  }
-  const given = args.find((argument) =>
-    /^-(?!-base-url=)[^=]*=/.test(argument)
-  );
-  if (given !== undefined) {
-    throw new UsageError(`This option takes no value: ${quote(given)}`);
-  }
-  const isGiven = (name: typeof SWITCHES[number]) => {
-    for (const value of flags[name]) {
-      if (value !== "") {
-        throw new UsageError(
-          `--${name} takes no value, but got ${quote(value)}`,
-        );
-      }
-    }
-    return flags[name].length > 0;
-  };
-  const [bridge, help, version, quiet, verbose] = SWITCHES.map(isGiven);
-  if (help) return USAGE;
-  if (version) {
-    return `agent-gateway ${VERSION} (deno ${Deno.version.deno}, ${Deno.build.target})\n`;
-  }
-  return {
-    bridge: bridge === true,
-    quiet: quiet === true,
-    verbose: verbose === true,
-    baseUrl: flags["base-url"].at(-1),
-  };
-}
-
-function quote(argument: string): string {
-  return JSON.stringify(argument);
-}
 
 async function main(args: readonly string[]): Promise<number> {
   const warn = (line: string) => writeError(`Warning: ${line}\n`);
   // The first error that is made, be it the one of a missing .env, makes V8 parse
   // the functions on the stack again. Behind this, the whole file is none of them.
   await undefined;
-  let flags;
+  let asked;
   let settings;
   try {
-    flags = parseCommandLine(args);
-    if (typeof flags === "string") return printText(flags);
-    settings = loadSettings({ baseUrl: flags.baseUrl, warn });
+    asked = await parseCommandLine(args);
+    if (asked.command === "print") return printText(asked.text);
+    if (asked.command === "check") return 1;
+    settings = loadSettings({ baseUrl: asked.baseUrl, warn });
   } catch (error) {
     if (error instanceof UsageError) {
       writeError(`${error.message}; see agent-gateway --help\n`);
@@ -137,9 +51,9 @@ async function main(args: readonly string[]): Promise<number> {
   for (const line of fetchWarning(Deno.version.deno)) warn(line);
   if (settings.isLocal) ignoreProxies();
   try {
-    return flags.bridge
-      ? await startBridge(settings, flags.verbose)
-      : await startInteractive(settings, flags.quiet);
+    return asked.command === "bridge"
+      ? await startBridge(settings, asked)
+      : await startInteractive(settings, asked);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     writeError(`${error.message}\n`);
@@ -174,7 +88,7 @@ function listen(interrupt: () => void, terminate: () => void): void {
 
 async function startBridge(
   settings: Settings,
-  verbose: boolean,
+  { verbose }: BridgeArguments,
 ): Promise<number> {
   const stdin = readChunks(Deno.stdin); // while the rest is loaded
   const { RemoteGateway } = await import("./lib/gateway.ts");
@@ -202,31 +116,43 @@ async function startBridge(
 
 async function startInteractive(
   settings: Settings,
-  quiet: boolean,
+  asked: InteractiveArguments,
 ): Promise<number> {
   const { RemoteGateway } = await import("./lib/gateway.ts");
-  const { openTerminal, runInteractive } = await import("./lib/interactive.ts");
+  const { addInput, openScript, openTerminal, runInteractive, runPrompts } =
+    await import("./lib/interactive.ts");
+  const { readsInput, json, quiet } = asked;
+  const isScript = asked.prompts.length > 0 || readsInput;
+  const isTyped = !isScript && Deno.stdin.isTerminal();
+
+  let terminal: Terminal | undefined = undefined;
   const leave = (code: number) => {
-    terminal[Symbol.dispose]();
+    terminal?.[Symbol.dispose]();
     Deno.exit(code);
   };
   const onInterrupt = () => {
-    const isTyped = Deno.stdin.isTerminal();
-    if (!isTyped || !terminal.interrupt()) leave(INTERRUPTED);
+    if (!isTyped || !terminal?.interrupt()) leave(INTERRUPTED);
   };
-  using terminal = await openTerminal({
-    stderr: writeError,
-    quiet,
-    onInterrupt,
-  });
   listen(onInterrupt, () => leave(TERMINATED));
+
+  const prompts = readsInput
+    ? await addInput(asked.prompts, readChunks(Deno.stdin))
+    : asked.prompts;
+  using opened = isScript || json
+    ? openScript({ stderr: writeError, quiet, json, readsLines: !isScript })
+    : await openTerminal({ stderr: writeError, quiet, onInterrupt });
+  terminal = opened;
+  const options = {
+    gateway: new RemoteGateway(settings),
+    terminal,
+    maskedKey: maskKey(settings.apiKey),
+    baseUrl: settings.baseUrl,
+    threadId: asked.threadId,
+  };
   try {
-    return await runInteractive({
-      gateway: new RemoteGateway(settings),
-      terminal,
-      maskedKey: maskKey(settings.apiKey),
-      baseUrl: settings.baseUrl,
-    });
+    return isScript
+      ? await runPrompts(prompts, options)
+      : await runInteractive({ ...options, isTyped });
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) return 1;
     throw error;

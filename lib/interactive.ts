@@ -5,89 +5,148 @@
  */
 
 import { MAX_LINE_BYTES } from "./input_lines.ts";
-import { AGENT_NAME, type Gateway } from "./gateway.ts";
-import type { Terminal } from "./interactive/terminal.ts";
+import { AGENT_NAME, type Gateway, ServiceError } from "./gateway.ts";
+import type { Shown, Terminal } from "./interactive/terminal.ts";
 import { VERSION } from "./version.ts";
 
+export type { Terminal } from "./interactive/terminal.ts";
+export { openScript } from "./interactive/open_script.ts";
 export { openTerminal } from "./interactive/open_terminal.ts";
+export { addInput } from "./interactive/prompt_input.ts";
 
-/** Options of {@linkcode runInteractive}. */
-export interface RunInteractiveOptions {
+/** Options of {@linkcode runInteractive} and {@linkcode runPrompts}. */
+export interface RunOptions {
   readonly gateway: Gateway;
   readonly terminal: Terminal;
   /** The API key as it may be shown. */
   readonly maskedKey: string;
   /** Where the service is. */
   readonly baseUrl: string;
+  /** The thread to go on with. The default is a new one. */
+  readonly threadId?: string | undefined;
 }
 
+/** Options of {@linkcode runInteractive}. */
+export interface RunInteractiveOptions extends RunOptions {
+  /** Whether a person types: then failed runs do not count at the end. */
+  readonly isTyped: boolean;
+}
+
+const INTERRUPTED = 130;
+
 /**
- * Creates a thread and runs each prompt on it until the input ends (interface 1,
- * "Interactive mode rules").
+ * Runs each prompt on one thread until the input ends (interface 1, "Interactive
+ * mode rules").
  *
- * @returns The exit code: 0; 1 if no thread could be created or the last run
- * did not complete before the input ended; 130 after Ctrl-C with no run going on.
+ * @returns The exit code: 0; 1 if no thread could be created, or if a run did not
+ * complete and the input, which nobody typed, has ended; 130 after Ctrl-C with no run
+ * going on.
  * @throws {Deno.errors.BrokenPipe} If nobody reads standard output any more.
  */
 export async function runInteractive(
   options: RunInteractiveOptions,
 ): Promise<number> {
-  const { gateway, terminal, maskedKey, baseUrl } = options;
-  terminal.banner(
-    `agent-gateway ${VERSION}, agent ${AGENT_NAME}, key ${maskedKey}`,
-  );
-  terminal.banner(`service ${baseUrl}`);
-  const creation = await droppable(
-    terminal,
-    (signal) => gateway.createThread({ signal }),
-  );
-  if (creation.kind === "dropped") return 130;
-  if (creation.kind === "failed") {
-    terminal.error(messageOf(creation.error));
-    return 1;
-  }
-  const threadId = creation.value;
-  terminal.banner(`thread ${threadId}`);
-
-  let completed = true;
+  const { terminal, isTyped } = options;
+  const thread = await openThread(options);
+  if ("code" in thread) return thread.code;
+  let hasFailed = false;
   for (;;) {
-    const input = await terminal.readLine();
-    if (input.kind === "interrupt") return 130;
-    if (input.kind === "end") return completed ? 0 : 1;
+    const input = await terminal.readPrompt();
+    if (input.kind === "interrupt") return INTERRUPTED;
+    if (input.kind === "end") return hasFailed && !isTyped ? 1 : 0;
     if (input.kind === "too long") {
-      terminal.error(
+      await terminal.error(
         `Cannot take a prompt of more than ${MAX_LINE_BYTES} bytes`,
       );
-      completed = false;
+      hasFailed = true;
       continue;
     }
     const word = input.text.trim().toLowerCase();
     if (word === "") continue;
     if (word === "exit" || word === "quit") return 0;
-    completed = await runPrompt(options, threadId, input.text);
+    if (!await runPrompt(options, thread.id, input.text)) hasFailed = true;
   }
+}
+
+/**
+ * Runs prompts on one thread, one after the other, up to the first that fails.
+ *
+ * @returns The exit code: 0, or 1 if no thread could be created or a run did not
+ * complete.
+ * @throws {Deno.errors.BrokenPipe} If nobody reads standard output any more.
+ */
+export async function runPrompts(
+  prompts: readonly string[],
+  options: RunOptions,
+): Promise<number> {
+  const thread = await openThread(options);
+  if ("code" in thread) return thread.code;
+  for (const prompt of prompts) {
+    if (!await runPrompt(options, thread.id, prompt)) return 1;
+  }
+  return 0;
+}
+
+/** Shows the banner, and creates a thread unless there is one to go on with. */
+async function openThread(
+  { gateway, terminal, maskedKey, baseUrl, threadId }: RunOptions,
+): Promise<{ readonly id: string } | { readonly code: number }> {
+  terminal.banner(
+    `agent-gateway ${VERSION}, agent ${AGENT_NAME}, key ${maskedKey}`,
+  );
+  terminal.banner(`service ${baseUrl}`);
+  let id = threadId;
+  if (id === undefined) {
+    const creation = await droppable(
+      terminal,
+      (signal) =>
+        gateway.createThread({
+          signal,
+          onWait: (wait) => terminal.wait(wait),
+        }),
+    );
+    if (creation.kind === "dropped") return { code: INTERRUPTED };
+    if (creation.kind === "failed") {
+      await showError(terminal, creation.error);
+      return { code: 1 };
+    }
+    id = creation.value;
+  }
+  await terminal.thread(id);
+  return { id };
 }
 
 /** Runs one prompt and shows what comes of it. Returns whether the run completed. */
 async function runPrompt(
-  { gateway, terminal }: RunInteractiveOptions,
+  { gateway, terminal }: RunOptions,
   threadId: string,
   prompt: string,
 ): Promise<boolean> {
   let reply: string | undefined;
   const run = await droppable(terminal, async (signal) => {
-    for await (const events of gateway.runTurn(threadId, prompt, { signal })) {
+    let shown: Shown = undefined;
+    const turn = gateway.runTurn(threadId, prompt, {
+      signal,
+      onWait: (wait) => terminal.wait(wait),
+      onRunStarted: (runId) => {
+        shown = terminal.run(runId);
+        shown?.catch(() => {}); // awaited below, when there is something to show
+      },
+    });
+    for await (const events of turn) {
       for (const event of events) {
-        if (event.event === "progress") terminal.progress(event);
-        else reply = event.reply;
+        if (shown !== undefined) await shown;
+        if (event.event === "complete") reply = event.reply;
+        else shown = terminal.progress(event);
       }
     }
+    await shown;
   });
   if (reply !== undefined) {
     await terminal.reply(reply);
     return true;
   }
-  if (run.kind === "failed") terminal.error(messageOf(run.error));
+  if (run.kind === "failed") await showError(terminal, run.error);
   else terminal.note("Run dropped; it may still go on at the service");
   return false;
 }
@@ -117,6 +176,10 @@ async function droppable<T>(
   }
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+async function showError(terminal: Terminal, error: unknown): Promise<void> {
+  const message = error instanceof Error ? error.message : String(error);
+  const details = error instanceof ServiceError
+    ? { operation: error.operation, status: error.status }
+    : {};
+  await terminal.error(message, details);
 }

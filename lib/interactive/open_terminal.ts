@@ -1,10 +1,11 @@
 import { readChunks, sink } from "../standard_streams.ts";
-import { PlainTerminal, type Terminal } from "./terminal.ts";
+import { PlainTerminal } from "./plain_terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Options of {@linkcode openTerminal}. */
 export interface OpenTerminalOptions {
   /** Writes to standard error at once. */
-  readonly stderr: (text: string) => void;
+  readonly stderr: (text: string, kind?: "progress") => void;
   /** Whether banner and progress are left out. */
   readonly quiet: boolean;
   /** Called on a Ctrl-C that does not reach the process as a signal. */

@@ -118,12 +118,12 @@ export class ReadlineTerminal implements Terminal {
     }
   }
 
-  readLine(): Promise<Input> {
+  readPrompt(): Promise<Input> {
     const typed = this.#typedAhead.shift();
     if (typed !== undefined) {
       this.#gap();
       this.#print(this.#style.bold(PROMPT_SIGN) + plainLine(typed));
-      return Promise.resolve({ kind: "line", text: typed });
+      return Promise.resolve({ kind: "prompt", text: typed });
     }
     if (this.#closed) return Promise.resolve({ kind: "end" });
     this.#asked = Promise.withResolvers();
@@ -145,6 +145,10 @@ export class ReadlineTerminal implements Terminal {
     if (!this.#options.quiet) this.#status.progress(event);
   }
 
+  wait(): void {}
+
+  run(): void {}
+
   end(completed: boolean): void {
     this.#onInterrupt = undefined;
     this.#status.stop(completed);
@@ -157,6 +161,10 @@ export class ReadlineTerminal implements Terminal {
 
   banner(text: string): void {
     if (!this.#options.quiet) this.#print(this.#style.dim(plainLine(text)));
+  }
+
+  thread(threadId: string): void {
+    this.banner(`thread ${threadId}`);
   }
 
   note(text: string): void {
@@ -205,7 +213,7 @@ export class ReadlineTerminal implements Terminal {
     if (this.#hiddenAt !== undefined) {
       this.#print(this.#redrawn(plainLine(text)));
     }
-    this.#answer({ kind: "line", text });
+    this.#answer({ kind: "prompt", text });
   }
 
   /** Draws nothing of a paste: readline would draw all of the line for each row that it grows by. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Gateway } from "../../lib/gateway.ts";
-import { runInteractive } from "../../lib/interactive.ts";
+import { runInteractive, runPrompts } from "../../lib/interactive.ts";
 import type { RunEvent } from "../../lib/gateway/run_events.ts";
 import type { Input, Terminal } from "../../lib/interactive/terminal.ts";
 import { VERSION } from "../../lib/version.ts";
@@ -14,11 +14,11 @@ class ScriptedTerminal implements Terminal {
 
   constructor(...inputs: readonly (string | Input)[]) {
     this.#inputs = inputs.map((input) =>
-      typeof input === "string" ? { kind: "line", text: input } : input
+      typeof input === "string" ? { kind: "prompt", text: input } : input
     );
   }
 
-  readLine(): Promise<Input> {
+  readPrompt(): Promise<Input> {
     this.log.push("prompt");
     return Promise.resolve(this.#inputs.shift() ?? { kind: "end" });
   }
@@ -30,6 +30,14 @@ class ScriptedTerminal implements Terminal {
   progress({ node, status }: { node: string; status: string }): void {
     this.log.push(`progress ${node}: ${status}`);
   }
+
+  thread(threadId: string): void {
+    this.log.push(`thread ${threadId}`);
+  }
+
+  wait(): void {}
+
+  run(): void {}
 
   end(completed: boolean): void {
     this.log.push(completed ? "completed" : "not completed");
@@ -63,6 +71,11 @@ class ScriptedTerminal implements Terminal {
 
 /** What a gateway does in a test. */
 interface Script {
+  /** Whether a person types. Nobody does unless told. */
+  readonly isTyped?: boolean;
+  /** The thread to go on with, and the prompts of the command line. */
+  readonly threadId?: string;
+  readonly prompts?: readonly string[];
   readonly createThread?: Gateway["createThread"];
   /** The events of each run, or how it fails. */
   readonly run?: (
@@ -87,12 +100,17 @@ async function play(
       return run(prompt, options?.signal);
     },
   };
-  return await runInteractive({
+  const { isTyped = false, threadId, prompts } = script;
+  const options = {
     gateway,
     terminal,
     maskedKey: "test...cdef",
     baseUrl: "https://brain.example",
-  });
+    threadId,
+  };
+  return prompts === undefined
+    ? await runInteractive({ ...options, isTyped })
+    : await runPrompts(prompts, options);
 }
 
 async function* echo(prompt: string): AsyncGenerator<readonly RunEvent[]> {
@@ -115,7 +133,7 @@ const START = [
   "banner service https://brain.example",
   "create thread",
   "completed",
-  "banner thread thread-1",
+  "thread thread-1",
 ];
 
 Deno.test("runInteractive() shows the masked key, creates a thread, then prompts (interface 1, Interactive mode rules 1)", async () => {
@@ -165,7 +183,7 @@ Deno.test("runInteractive() runs a prompt that only begins with exit", async () 
 
 Deno.test("runInteractive() shows why a run failed, and prompts again (interface 7)", async () => {
   const terminal = new ScriptedTerminal("fail", "hello");
-  assertEquals(await play(terminal, { run: failOnce }), 0);
+  await play(terminal, { run: failOnce });
   assertEquals(terminal.log.slice(START.length), [
     "prompt",
     'run thread-1 "fail"',
@@ -180,10 +198,12 @@ Deno.test("runInteractive() shows why a run failed, and prompts again (interface
   ]);
 });
 
-Deno.test("runInteractive() returns 1 when the input ends after a failed run", async () => {
-  const terminal = new ScriptedTerminal("hello", "fail", "");
-  assertEquals(await play(terminal, { run: failOnce }), 1);
-});
+for (const [isTyped, code] of [[false, 1], [true, 0]] as const) {
+  Deno.test(`runInteractive() returns ${code} at the end of input that is ${isTyped ? "typed" : "piped"} if any run failed`, async () => {
+    const terminal = new ScriptedTerminal("fail", "hello", "");
+    assertEquals(await play(terminal, { run: failOnce, isTyped }), code);
+  });
+}
 
 Deno.test("runInteractive() returns 1 without a prompt if there is no thread (interface 7)", async () => {
   const terminal = new ScriptedTerminal("hello");
@@ -229,7 +249,7 @@ Deno.test("runInteractive() drops the run at Ctrl-C, and prompts again", async (
       yield* echo(prompt);
     },
   });
-  assertEquals(code, 0);
+  assertEquals(code, 1);
   assertEquals(dropped?.aborted, true);
   assertEquals(terminal.log.slice(START.length), [
     "prompt",
@@ -292,4 +312,48 @@ Deno.test("runInteractive() ends when nobody reads the replies", async () => {
   const terminal = new ScriptedTerminal("hello", "not read");
   terminal.reply = () => Promise.reject(new Deno.errors.BrokenPipe());
   await assertRejects(() => play(terminal), Deno.errors.BrokenPipe);
+});
+
+Deno.test("runInteractive() goes on with a thread and creates none", async () => {
+  const terminal = new ScriptedTerminal("hello");
+  assertEquals(await play(terminal, { threadId: "thread-7" }), 0);
+  assertEquals(terminal.log.slice(2, 5), [
+    "thread thread-7",
+    "prompt",
+    'run thread-7 "hello"',
+  ]);
+});
+
+Deno.test("runPrompts() runs the prompts in order on one thread, exit is one like any other", async () => {
+  const terminal = new ScriptedTerminal("not read");
+  assertEquals(await play(terminal, { prompts: ["one", "exit"] }), 0);
+  assertEquals(terminal.log, [
+    ...START,
+    'run thread-1 "one"',
+    "progress write: started",
+    "completed",
+    "reply You said: one",
+    'run thread-1 "exit"',
+    "progress write: started",
+    "completed",
+    "reply You said: exit",
+  ]);
+});
+
+Deno.test("runPrompts() ends with 1 at the first run that fails", async () => {
+  const terminal = new ScriptedTerminal();
+  const prompts = ["one", "fail", "three"];
+  assertEquals(await play(terminal, { prompts, run: failOnce }), 1);
+  assertEquals(
+    terminal.log.filter((line) => line.startsWith("run ")),
+    ['run thread-1 "one"', 'run thread-1 "fail"'],
+  );
+});
+
+Deno.test("runPrompts() returns 1 if there is no thread", async () => {
+  const code = await play(new ScriptedTerminal(), {
+    prompts: ["hello"],
+    createThread: () => Promise.reject(new Error("Cannot create a thread: no")),
+  });
+  assertEquals(code, 1);
 });

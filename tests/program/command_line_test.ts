@@ -1,4 +1,10 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import {
+  assertEquals,
+  assertFalse,
+  assertLess,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
 import { runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
@@ -20,7 +26,6 @@ for (
     [["-x"], '"-x"'],
     [["-bx"], '"-bx"'],
     [["-5"], '"-5"'],
-    [["-"], '"-"'],
     [["hello"], '"hello"'],
     [[""], '""'],
     [["two\nlines"], '"two\\nlines"'],
@@ -33,12 +38,12 @@ for (
     [["--version", "1"], '"1"'],
     [["--quiet=0"], '"--quiet=0"'],
     [["--verbose", "very"], '"very"'],
-    [["-b5"], '"5"'],
+    [["-b5"], '"-b5"'],
     [["-b=x"], '"-b=x"'],
     [["-b="], '"-b="'],
     [["-b", "x"], '"x"'],
     [["-bh", "x"], '"x"'],
-    [["-b--help"], '"--help"'],
+    [["-b--help"], '"-b--help"'],
     [["--base-url"], "--base-url"],
     [["--base-url="], "--base-url"],
     [["--base-url", ""], "--base-url"],
@@ -50,6 +55,34 @@ for (
     [["--", "hello"], '"hello"'],
     [["--bridge", "--", "--help"], '"--help"'],
     [["--", ""], '""'],
+    [["--", "-"], '"-"'],
+    [["-", "-"], '"-"'],
+    [["-p"], "-p"],
+    [["-p", ""], "-p"],
+    [["-p", " \n"], "-p"],
+    [["--prompt="], "--prompt"],
+    [["-p", "-q"], "-p"],
+    [["-p", "-"], "-p"],
+    [["-pq", "hello"], "-p"],
+    [["-prompt", "hello"], '"-prompt"'],
+    [["-p", "one", "two"], '"two"'],
+    [["-t"], "-t"],
+    [["--thread", "."], '"."'],
+    [["--thread", ".."], '".."'],
+    [["--thread", "é".repeat(513)], "--thread"],
+    [["--completions"], "--completions"],
+    [["--completions", "tcsh"], '"tcsh"'],
+    [["--json=1"], '"--json=1"'],
+    [["--verbose"], "--verbose"],
+    [["--verbose", "-p", "hello"], "--verbose"],
+    [["--bridge", "-p", "hello"], "--prompt"],
+    [["--bridge", "-"], '"-"'],
+    [["--bridge", "-t", "thread-1"], "--thread"],
+    [["--bridge", "--json"], "--json"],
+    [["--check", "-p", "hello"], "--prompt"],
+    [["--check", "-"], '"-"'],
+    [["--check", "--json"], "--json"],
+    [["\u009b31m\u202e"], '"\\u009b31m\\u202e"'],
   ] as const
 ) {
   Deno.test(`${JSON.stringify(args)} is wrong usage: exit 2, and one line names ${named}`, async () => {
@@ -80,7 +113,8 @@ for (
 
     assertEquals(code, 0);
     assertEquals(stderr, "");
-    assertMatch(stdout, /\n\nUsage: agent-gateway \[OPTIONS\]\n/);
+    assertMatch(stdout, /\n\nUsage: agent-gateway \[OPTIONS\] \[-\]\n/);
+    assertMatch(stdout, /^(?:.{0,80}\n)+$/);
     for (
       const part of [
         ...["-b, --bridge", "--base-url URL", "-q, --quiet", "--verbose"],
@@ -154,6 +188,45 @@ for (const args of [["--bridge"], ["-b"], ["-bq", "--verbose"], ["-b", "-b"]]) {
     assertEquals(JSON.parse(stdout).result.capabilities, { agents: true });
   });
 }
+
+for (
+  const [argument, meant] of [
+    ["--bridg", "--bridge"],
+    ["--Bridge", "--bridge"],
+    ["-bridge", "--bridge"],
+    ["--promt=hello", "--prompt"],
+    ["--verison", "--version"],
+    ["--comp", "--completions"],
+    ["--base_url", "--base-url"],
+    ["--b", "-b"],
+    ["-B", "-b"],
+  ] as const
+) {
+  Deno.test(`${argument} looks like a slip: the line names ${meant}`, async () => {
+    const { code, stderr } = await runClient({ args: [argument] });
+
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, ` (did you mean ${meant}?)`);
+  });
+}
+
+for (
+  const argument of ["--nonsense", "-x", "--no", `--${"x".repeat(50_000)}`]
+) {
+  Deno.test(`${argument.slice(0, 20)} looks like no option: the line names none, and is short`, async () => {
+    const { code, stderr } = await runClient({ args: [argument] });
+
+    assertEquals(code, 2);
+    assertFalse(stderr.includes("did you mean"));
+    assertLess(stderr.length, 300);
+  });
+}
+
+Deno.test("a bare word is told how to be run", async () => {
+  const { stderr } = await runClient({ args: ["hello"] });
+
+  assertMatch(stderr, /to run a prompt: agent-gateway -p TEXT/);
+});
 
 Deno.test("--bridge takes --base-url as well", async () => {
   await using service = ReferenceService.start({ prefix: "/api/v1" });

@@ -109,7 +109,7 @@ for (const [name, behaviour, message] of ANSWERS) {
       stdin: "one\ntwo\n",
     });
 
-    assertEquals({ code, stdout }, { code: 0, stdout: "Better.\n" });
+    assertEquals({ code, stdout }, { code: 1, stdout: "Better.\n" });
     assertMatch(stderr, /^Error: Cannot start a run: .+\n$/);
     assertMatch(stderr.trimEnd(), message);
     assertEquals(promptsOf(service), ["one", "two"]);
@@ -129,7 +129,7 @@ for (const [name, behaviour, message] of STREAMS) {
       stdin: "one\ntwo\n",
     });
 
-    assertEquals({ code, stdout }, { code: 0, stdout: "Better.\n" });
+    assertEquals({ code, stdout }, { code: 1, stdout: "Better.\n" });
     assertMatch(stderr, /^Error: Cannot follow the run: .+\n$/);
     assertMatch(stderr.trimEnd(), message);
     assertEquals(promptsOf(service), ["one", "two"]);
@@ -167,17 +167,22 @@ Deno.test("a service that has gone and come back: the error, and the next prompt
   await client.write("two\n");
   await client.stdout.waitFor("Better.\n");
 
-  assertEquals((await client.finish()).code, 0);
+  assertEquals((await client.finish()).code, 1);
 });
 
-for (const [last, code] of [["please fail", 1], ["hello", 0]] as const) {
-  Deno.test(`input that ends after ${last} exits ${code}`, async () => {
+for (
+  const [stdin, code] of [
+    ["hello\nhello\n\n", 0],
+    ["please fail\nhello\n", 1],
+    ["hello\nplease fail\n\n", 1],
+    ["please fail\nhello\nexit\n", 0],
+    ["please fail\nquit", 0],
+  ] as const
+) {
+  Deno.test(`the input ${JSON.stringify(stdin)} exits ${code}: 1 if any run failed, but never after exit and quit`, async () => {
     await using service = ReferenceService.start();
 
-    const output = await runClient({
-      env: settings(service),
-      stdin: `hello\nplease fail\n${last}\n\n`,
-    });
+    const output = await runClient({ env: settings(service), stdin });
 
     assertEquals(output.code, code);
   });

@@ -187,7 +187,7 @@ Deno.test("progress and errors are one line each, without control characters (in
     stdin: "a\nb\n",
   });
 
-  assertEquals({ code, stdout }, { code: 0, stdout: "Hello!\n" });
+  assertEquals({ code, stdout }, { code: 1, stdout: "Hello!\n" });
   assertEquals(stderr.split("\n").slice(3), [
     "Error: Cannot start a run: the service answered 400: abc d ef",
     "abc def: abc def",

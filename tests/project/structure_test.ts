@@ -4,11 +4,25 @@ import { dirname, join } from "node:path/posix";
 const ROOT = `${import.meta.dirname}/../..`;
 
 /** The rooms of the program: a door in `lib/` and a folder of the same name. */
-const ROOMS = ["settings", "gateway", "interactive", "bridge"] as const;
+const ROOMS = [
+  "command_line",
+  "settings",
+  "gateway",
+  "interactive",
+  "bridge",
+] as const;
 
 /** Which rooms each room may import. What is shared may import no room. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  main: ["settings", "gateway", "interactive", "bridge", "shared"],
+  main: [
+    "command_line",
+    "settings",
+    "gateway",
+    "interactive",
+    "bridge",
+    "shared",
+  ],
+  command_line: ["settings", "gateway", "shared"],
   interactive: ["gateway", "shared"],
   bridge: ["gateway", "shared"],
   gateway: ["shared"],

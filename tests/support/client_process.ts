@@ -46,12 +46,14 @@ export class Client implements AsyncDisposable {
   readonly #stdout: Collector;
   readonly #stderr: Collector;
   readonly #key: string | undefined;
+  readonly #writesJson: boolean;
   readonly #watchdog: ReturnType<typeof setTimeout>;
 
   constructor(options: ClientOptions = {}) {
     const { args = [], env = { APP_API_KEY: TEST_KEY } } = options;
     const [program, ...programArgs] = commandLine();
     this.#key = env.APP_API_KEY?.trim();
+    this.#writesJson = args.includes("--json");
     this.#child = new Deno.Command(program, {
       args: [...programArgs, ...args],
       cwd: options.cwd ?? emptyFolder(),
@@ -105,7 +107,10 @@ export class Client implements AsyncDisposable {
     return await this.output();
   }
 
-  /** Waits for the end. Whatever was printed, the key was not. */
+  /**
+   * Waits for the end. Whatever was printed, the key was not, and all that `--json`
+   * wrote is valid.
+   */
   async output(): Promise<ClientOutput> {
     const [{ code }, stdout, stderr] = await Promise.all([
       this.#child.status,
@@ -116,6 +121,10 @@ export class Client implements AsyncDisposable {
     if (this.#key !== undefined && this.#key.length > 8) {
       assertFalse(stdout.includes(this.#key), "the key is on standard output");
       assertFalse(stderr.includes(this.#key), "the key is on standard error");
+    }
+    if (this.#writesJson) {
+      const { parseJsonLines } = await import("./json_lines.ts");
+      parseJsonLines(stdout, code <= 2 && !this.#stdout.isClosed);
     }
     return { code, stdout, stderr };
   }
@@ -138,6 +147,7 @@ export class Collector {
   readonly #end: Promise<void>;
   #text = "";
   #ended = false;
+  #closed = false;
   #arrival = Promise.withResolvers<void>();
   #paused = Promise.withResolvers<void>();
 
@@ -182,8 +192,14 @@ export class Collector {
     this.#paused.resolve();
   }
 
+  /** Whether {@linkcode close} was called. */
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
   /** Closes the reading end of the pipe. */
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#reader.cancel();
   }
 

@@ -1,8 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import {
-  PlainTerminal,
-  type TerminalOptions,
-} from "../../../lib/interactive/terminal.ts";
+import { PlainTerminal } from "../../../lib/interactive/plain_terminal.ts";
+import type { TerminalOptions } from "../../../lib/interactive/terminal.ts";
 
 const HOSTILE = "a\x1b[31mb\x1b]0;t\x07c\x9b2Jd\u202ee";
 
@@ -36,9 +34,9 @@ function open(
 async function readAll(terminal: PlainTerminal): Promise<string[]> {
   const lines: string[] = [];
   for (;;) {
-    const input = await terminal.readLine();
+    const input = await terminal.readPrompt();
     if (input.kind === "end") return lines;
-    lines.push(input.kind === "line" ? input.text : `(${input.kind})`);
+    lines.push(input.kind === "prompt" ? input.text : `(${input.kind})`);
   }
 }
 
@@ -73,7 +71,7 @@ Deno.test("PlainTerminal ends the row of the prompt at Ctrl-C", async () => {
     stdin: new ReadableStream<Uint8Array>(),
     promptSign: true,
   });
-  const input = terminal.readLine();
+  const input = terminal.readPrompt();
   assert(terminal.interrupt());
   assertEquals(await input, { kind: "interrupt" });
   assertEquals(written.stderr, "> \n");

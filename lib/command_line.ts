@@ -1,0 +1,232 @@
+/**
+ * The command line: what it asks for, and what is wrong with it.
+ *
+ * Not by `parseArgs` of `@std/cli`: that takes `--bridge=x` for a switch that is
+ * on and `-b5` for a number, and `--bridge false` swallows a word.
+ *
+ * @module
+ */
+
+import {
+  type Option,
+  type OptionName,
+  OPTIONS,
+  SHELLS,
+  spellings,
+} from "./command_line/options.ts";
+import { quote, unknownFlag, UsageError } from "./command_line/usage_error.ts";
+
+export { UsageError } from "./command_line/usage_error.ts";
+
+/** What the command line asks for. */
+export type Arguments =
+  | InteractiveArguments
+  | BridgeArguments
+  | CheckArguments
+  | PrintArguments;
+
+/** Prompts are read, or given, and run. */
+export interface InteractiveArguments {
+  readonly command: "interactive";
+  readonly baseUrl: string | undefined;
+  /** The prompts of `-p`, in their order. */
+  readonly prompts: readonly string[];
+  /** Whether all of standard input is a prompt, or belongs to the last one (`-`). */
+  readonly readsInput: boolean;
+  /** The thread to go on with. */
+  readonly threadId: string | undefined;
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
+
+/** An editor is served. */
+export interface BridgeArguments {
+  readonly command: "bridge";
+  readonly baseUrl: string | undefined;
+  readonly verbose: boolean;
+}
+
+/** The settings are tried. */
+export interface CheckArguments {
+  readonly command: "check";
+  readonly baseUrl: string | undefined;
+}
+
+/** A text is printed, and nothing else is done. */
+export interface PrintArguments {
+  readonly command: "print";
+  readonly text: string;
+}
+
+/** What stands on the command line. */
+interface Found {
+  /** The values of each option in their order; an empty string for a switch. */
+  readonly values: Map<OptionName, string[]>;
+  /** How often `-` stands there. */
+  dashes: number;
+}
+
+/**
+ * Reads a command line.
+ *
+ * Short switches may stand together (`-bq`). A value is the next argument, or
+ * follows `=`; one that begins with a dash has to follow `=`.
+ *
+ * @throws {UsageError} If an argument is unknown, an option lacks its value or has
+ * one too many, or options exclude each other.
+ */
+export async function parseCommandLine(
+  args: readonly string[],
+): Promise<Arguments> {
+  const found = scan(args);
+  const isGiven = (name: OptionName) => found.values.has(name);
+  const last = (name: OptionName) => found.values.get(name)?.at(-1);
+  if (isGiven("help")) {
+    const { usage } = await import("./command_line/usage.ts");
+    return { command: "print", text: usage() };
+  }
+  if (isGiven("version")) {
+    const { versionLine } = await import("./command_line/usage.ts");
+    return { command: "print", text: versionLine() };
+  }
+  const shell = SHELLS.find((known) => known === last("completions"));
+  if (shell !== undefined) {
+    const { completions } = await import("./command_line/completions.ts");
+    return { command: "print", text: completions(shell) };
+  }
+  refuseExcluded(found);
+  const baseUrl = last("base-url");
+  if (isGiven("check")) return { command: "check", baseUrl };
+  if (isGiven("bridge")) {
+    return { command: "bridge", baseUrl, verbose: isGiven("verbose") };
+  }
+  return {
+    command: "interactive",
+    baseUrl,
+    prompts: found.values.get("prompt") ?? [],
+    readsInput: found.dashes > 0,
+    threadId: await validateThreadId(last("thread")),
+    json: isGiven("json"),
+    quiet: isGiven("quiet"),
+  };
+}
+
+function scan(args: readonly string[]): Found {
+  const found: Found = { values: new Map(), dashes: 0 };
+  for (let index = 0; index < args.length; index++) {
+    const argument = args[index] ?? "";
+    if (argument === "--") {
+      const word = args[index + 1];
+      if (word !== undefined) throw unknownWord(word, found);
+    } else if (argument === "-") {
+      found.dashes++;
+    } else if (argument.startsWith("-")) {
+      const next = args[index + 1];
+      if (addOptions(argument, next, found)) index++;
+    } else {
+      throw unknownWord(argument, found);
+    }
+  }
+  return found;
+}
+
+/**
+ * Adds the options of one argument: `--name`, `--name=value`, `-n`, `-n=value`, or
+ * several letters.
+ *
+ * @param next The argument after it.
+ * @returns Whether that is a value.
+ */
+function addOptions(
+  argument: string,
+  next: string | undefined,
+  { values }: Found,
+): boolean {
+  const equals = argument.indexOf("=");
+  const flags = equals < 0 ? argument : argument.slice(0, equals);
+  const spelled = flags.startsWith("--")
+    ? [flags]
+    : Array.from(flags.slice(1), (letter) => `-${letter}`);
+  const options = spelled.map((flag) => {
+    const option = OPTIONS.find((known) => spellings(known).includes(flag));
+    if (option === undefined) throw unknownFlag(argument);
+    return { flag, option };
+  });
+  let isTaken = false;
+  for (const [index, { flag, option }] of options.entries()) {
+    const isLast = index === options.length - 1;
+    let value = isLast && equals >= 0 ? argument.slice(equals + 1) : undefined;
+    if ("value" in option) {
+      if (value === undefined && isLast && !next?.startsWith("-")) {
+        value = next;
+        isTaken = true;
+      }
+      checkValue(option, flag, value, next);
+    } else if (value !== undefined) {
+      throw new UsageError(`${flag} takes no value: ${quote(argument)}`);
+    }
+    values.set(option.name, [...values.get(option.name) ?? [], value ?? ""]);
+  }
+  return isTaken;
+}
+
+function checkValue(
+  option: Option,
+  flag: string,
+  value: string | undefined,
+  next: string | undefined,
+): asserts value is string {
+  const { name, value: placeholder, choices } = option;
+  if (value === undefined && next?.startsWith("-")) {
+    throw new UsageError(
+      `${flag} lacks its value (write --${name}=${placeholder} for one that begins with a dash)`,
+    );
+  }
+  if (value === undefined || value.trim() === "") {
+    throw new UsageError(`${flag} lacks its value (${flag} ${placeholder})`);
+  }
+  if (choices?.includes(value) === false) {
+    throw new UsageError(
+      `${flag} does not know ${quote(value)} (${choices.join(", ")})`,
+    );
+  }
+}
+
+/** The error for a word that belongs to no option. */
+function unknownWord(word: string, { values }: Found): UsageError {
+  const advice = values.has("prompt")
+    ? "a prompt of several words needs quotes"
+    : "to run a prompt: agent-gateway -p TEXT";
+  return new UsageError(`Unknown argument ${quote(word)} (${advice})`);
+}
+
+/** Refuses options that exclude each other. */
+function refuseExcluded({ values, dashes }: Found): void {
+  if (dashes > 1) throw new UsageError(`"-" can be given once alone`);
+  for (const mode of ["bridge", "check"] as const) {
+    if (!values.has(mode)) continue;
+    const excluded = (["prompt", "thread", "json"] as const)
+      .find((name) => values.has(name));
+    const shown = excluded !== undefined
+      ? `--${excluded}`
+      : dashes > 0
+      ? `"-"`
+      : undefined;
+    if (shown === undefined) continue;
+    throw new UsageError(`${shown} cannot be used with --${mode}`);
+  }
+  if (values.has("verbose") && !values.has("bridge")) {
+    throw new UsageError("--verbose can be used with --bridge alone");
+  }
+}
+
+async function validateThreadId(
+  id: string | undefined,
+): Promise<string | undefined> {
+  if (id === undefined) return undefined;
+  const { isServiceId } = await import("./gateway.ts");
+  if (isServiceId(id)) return id;
+  throw new UsageError(
+    `--thread cannot be ${quote(id)}: no thread has that id`,
+  );
+}

@@ -1,0 +1,71 @@
+/**
+ * The texts of `--help` and `--version`.
+ *
+ * @module
+ */
+
+import { DEFAULT_BASE_URL } from "../settings.ts";
+import { VERSION } from "../version.ts";
+import {
+  type Option,
+  OPTIONS,
+  spellings,
+  STANDARD_INPUT_EFFECT,
+} from "./options.ts";
+
+const COLUMNS = 80;
+/** Where the effect of an option begins. */
+const INDENT = 26;
+
+/** Returns the text of `--help`. */
+export function usage(): string {
+  const options = OPTIONS.map((option) => entry(label(option), option.effect));
+  return `agent-gateway ${VERSION}: the client of a remote agent service
+
+Usage: agent-gateway [OPTIONS] [-]
+
+  Without options, prompts are read line by line and run on one thread; replies
+  go to standard output. "exit", "quit" or the end of the input leaves.
+
+Options:
+${options.join("\n")}
+${entry("  -", STANDARD_INPUT_EFFECT)}
+
+Settings, from the environment or a .env file in the current folder:
+${entry("  APP_API_KEY", "The API key (required)")}
+${
+    entry(
+      "  APP_BASE_URL",
+      `Where the service is; without it, ${DEFAULT_BASE_URL}`,
+    )
+  }
+
+Exit codes: 0 done, 1 start-up failure or failed run, 2 wrong usage,
+130 interrupted, 143 terminated
+`;
+}
+
+/** Returns the text of `--version`. */
+export function versionLine(): string {
+  return `agent-gateway ${VERSION} (deno ${Deno.version.deno}, ${Deno.build.target})\n`;
+}
+
+function label(option: Option): string {
+  const names = spellings(option).join(", ");
+  const indent = option.short === undefined ? "      " : "  ";
+  return indent + (option.value ? `${names} ${option.value}` : names);
+}
+
+/** A label, and what it is for in a column of its own. */
+function entry(label: string, effect: string): string {
+  const rows = [];
+  let row = label.padEnd(INDENT);
+  for (const word of effect.split(" ")) {
+    if (row.length > INDENT && row.length + 1 + word.length > COLUMNS) {
+      rows.push(row);
+      row = " ".repeat(INDENT);
+    }
+    row += row.length > INDENT ? ` ${word}` : word;
+  }
+  return [...rows, row].join("\n");
+}

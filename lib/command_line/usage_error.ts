@@ -1,0 +1,66 @@
+import { escapeControls } from "../plain_json.ts";
+import { OPTIONS } from "./options.ts";
+
+/** The command line cannot be understood. The message is one line that names the argument. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** How many UTF-16 code units of an argument are shown. */
+const MAX_SHOWN = 200;
+const MAX_SLIP = 2;
+
+/** The error for an argument that looks like a flag, but is none. */
+export function unknownFlag(argument: string): UsageError {
+  const flag = nearestFlag(argument);
+  const advice = flag === undefined ? "" : ` (did you mean ${flag}?)`;
+  return new UsageError(`Unknown argument ${quote(argument)}${advice}`);
+}
+
+/** An argument as it can be shown in one line. */
+export function quote(argument: string): string {
+  const isLong = argument.length > MAX_SHOWN;
+  const shown = isLong ? `${argument.slice(0, MAX_SHOWN)}...` : argument;
+  return escapeControls(JSON.stringify(shown));
+}
+
+/** The flag that an argument was most likely meant to be. */
+function nearestFlag(argument: string): string | undefined {
+  const [name = ""] = argument.replace(/^-+/, "").toLowerCase().split("=", 1);
+  if (name.length > MAX_SHOWN) return undefined;
+  if (OPTIONS.some((option) => "short" in option && option.short === name)) {
+    return `-${name}`;
+  }
+  const [nearest] = OPTIONS.map((option) => ({
+    flag: `--${option.name}`,
+    distance: name.length > 2 && option.name.startsWith(name)
+      ? 0
+      : editDistance(name, option.name),
+  })).sort((a, b) => a.distance - b.distance);
+  if (nearest === undefined || name.length < 3) return undefined;
+  return nearest.distance <= MAX_SLIP ? nearest.flag : undefined;
+}
+
+/** How many characters have to be put in, left out, replaced or swapped with the next one. */
+function editDistance(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = from[i - 1] === to[j - 1] ? 0 : 1;
+      const swapped = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
+        ? (beforeLast[j - 2] ?? Infinity) + 1
+        : Infinity;
+      row.push(Math.min(
+        (last[j] ?? Infinity) + 1,
+        (row[j - 1] ?? Infinity) + 1,
+        (last[j - 1] ?? Infinity) + replaced,
+        swapped,
+      ));
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[to.length] ?? Infinity;
+}

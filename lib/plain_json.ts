@@ -1,0 +1,16 @@
+// JSON escapes C0 itself, but not these.
+const CONTROLS = /[\x7f-\x9f\u2028\u2029]|\p{Bidi_Control}/gu;
+
+/**
+ * Escapes the control characters that JSON leaves as they are (DEL, C1, line
+ * separators and bidirectional controls), so that it can be shown on a terminal.
+ * It means the same.
+ *
+ * @param json JSON.
+ */
+export function escapeControls(json: string): string {
+  return json.replace(
+    CONTROLS,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

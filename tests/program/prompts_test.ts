@@ -1,0 +1,223 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { Client, runClient, settings } from "../support/client_process.ts";
+import {
+  addStream,
+  promptsOf,
+  serveStreams,
+} from "../support/scripted_service.ts";
+import { events, json } from "../support/service/behaviours.ts";
+import { ReferenceService } from "../support/service/service.ts";
+import { complete, progress } from "../support/service/stream_events.ts";
+
+const MEBIBYTE = new Uint8Array(1024 * 1024).fill(0x61);
+
+Deno.test("-p runs one prompt and exits, and leaves an open standard input alone", async () => {
+  await using service = serveStreams(
+    events([progress("plan", "started"), complete("1")]),
+  );
+  await using client = new Client({
+    args: ["-p", "one"],
+    env: settings(service),
+  });
+  await client.write("not a prompt\n");
+
+  // Standard input stays open: it is not what ends the program.
+  const { code, stdout, stderr } = await client.output();
+
+  assertEquals({ code, stdout }, { code: 0, stdout: "1\n" });
+  assertMatch(
+    stderr,
+    /^agent-gateway .*\nservice .*\nthread thread-1\nplan: started\n$/,
+  );
+  assertEquals(promptsOf(service), ["one"]);
+});
+
+Deno.test("-p again runs the prompts in order on one thread, exit and several lines among them", async () => {
+  const prompts = ["one", "exit", "two\nlines", " -x ", "quit"];
+  await using service = serveStreams(
+    ...prompts.map((prompt) => events([complete(`${prompt}!`)])),
+  );
+
+  const { code, stdout, stderr } = await runClient({
+    args: [
+      "-q",
+      "-p",
+      "one",
+      "--prompt",
+      "exit",
+      "-p=two\nlines",
+      "--prompt= -x ",
+      "-qp",
+      "quit",
+    ],
+    env: settings(service),
+  });
+
+  assertEquals({ code, stderr }, { code: 0, stderr: "" });
+  assertEquals(stdout, prompts.map((prompt) => `${prompt}!\n`).join(""));
+  assertEquals(promptsOf(service), prompts);
+  assertEquals(
+    service.requests.filter(({ path }) => path === "/threads").length,
+    1,
+  );
+});
+
+Deno.test("-p: the first prompt that fails ends it with 1", async () => {
+  await using service = serveStreams(events([complete("1")]));
+  service.misbehave("create run", json({ message: "no" }, 400));
+  addStream(service, events([complete("3")]));
+
+  const { code, stdout, stderr } = await runClient({
+    args: ["-q", "-p", "one", "-p", "two", "-p", "three"],
+    env: settings(service),
+  });
+
+  assertEquals({ code, stdout }, { code: 1, stdout: "1\n" });
+  assertEquals(
+    stderr,
+    "Error: Cannot start a run: the service answered 400: no\n",
+  );
+  assertEquals(promptsOf(service), ["one", "two"]);
+});
+
+for (
+  const [what, args, input, prompt] of [
+    ["- alone is the prompt", ["-"], "one\ntwo\n", "one\ntwo"],
+    ["one line end is dropped", ["-"], "one\n\n", "one\n"],
+    ["one Windows line end is dropped", ["-"], "one\r\n", "one"],
+    ["no line end is needed", ["-"], "\n one", "\n one"],
+    ["exit is a prompt", ["-"], "exit", "exit"],
+    ["a byte order mark is dropped", ["-"], "\ufeffone", "one"],
+    [
+      "- after -p follows an empty line",
+      ["-p", "Why?", "-"],
+      "a\nb\n",
+      "Why?\n\na\nb",
+    ],
+    ["- before -p does, too", ["-", "-p", "Why?"], "a", "Why?\n\na"],
+    ["blank input adds nothing to -p", ["-p", "Why?", "-"], " \n\n", "Why?"],
+    ["64 MiB are taken", ["-"], MEBIBYTE, "a".repeat(64 * MEBIBYTE.length)],
+  ] as const
+) {
+  Deno.test(`standard input as a prompt: ${what}`, async () => {
+    await using service = serveStreams(events([complete("1")]));
+    await using client = new Client({
+      args: ["-q", ...args],
+      env: settings(service),
+    });
+
+    const times = input === MEBIBYTE ? 64 : 1;
+    for (let i = 0; i < times; i++) await client.write(input);
+    const output = await client.finish();
+
+    assertEquals(output, { code: 0, stdout: "1\n", stderr: "" });
+    const [sent, ...more] = promptsOf(service);
+    assert(sent === prompt && more.length === 0);
+  });
+}
+
+Deno.test("- follows the last of several prompts", async () => {
+  await using service = serveStreams(
+    events([complete("1")]),
+    events([complete("2")]),
+  );
+
+  const { code } = await runClient({
+    args: ["-p", "one", "-p", "two", "-"],
+    env: settings(service),
+    stdin: "three",
+  });
+
+  assertEquals(code, 0);
+  assertEquals(promptsOf(service), ["one", "two\n\nthree"]);
+});
+
+for (
+  const [what, args, chunks, message] of [
+    [
+      "65 MiB",
+      ["-"],
+      Array(65).fill(MEBIBYTE),
+      /it holds more than 67108864 bytes/,
+    ],
+    ["a NUL", ["-"], ["a\0b\n"], /it holds a NUL character/],
+    [
+      "a NUL after -p",
+      ["-p", "Why?", "-"],
+      ["a\0b\n"],
+      /it holds a NUL character/,
+    ],
+    ["invalid UTF-8", ["-"], [Uint8Array.of(0x61, 0xff)], /it is not UTF-8/],
+    [
+      "UTF-8 that is cut off",
+      ["-"],
+      [Uint8Array.of(0xe2, 0x82)],
+      /it is not UTF-8/,
+    ],
+    ["nothing", ["-"], [], /holds no prompt/],
+    ["blanks", ["-"], [" \n\t\r\n"], /holds no prompt/],
+    ["blanks with --json", ["--json", "-"], [" "], /holds no prompt/],
+  ] as const
+) {
+  Deno.test(`standard input with ${what} is no prompt: one line, exit 1, and no request`, async () => {
+    await using service = ReferenceService.start();
+    await using client = new Client({ args, env: settings(service) });
+
+    for (const chunk of chunks) {
+      await client.write(chunk).catch(() => {}); // The client has ended.
+    }
+    const { code, stdout, stderr } = await client.finish();
+
+    assertEquals({ code, stdout }, { code: 1, stdout: "" });
+    assertMatch(stderr, /^[^\n]+\n$/);
+    assertMatch(stderr, message);
+    assertEquals(service.requests.length, 0);
+  });
+}
+
+for (const args of [["-t", "my thread/1"], ["--thread=my thread/1"]]) {
+  Deno.test(`${JSON.stringify(args)} goes on with that thread and creates none`, async () => {
+    await using service = ReferenceService.start();
+    service.misbehave("create run", json({ run_id: "run-1" }));
+    service.misbehave("stream", events([complete("1")]));
+
+    const { code, stdout, stderr } = await runClient({
+      args,
+      env: settings(service),
+      stdin: "one\n",
+    });
+
+    assertEquals({ code, stdout }, { code: 0, stdout: "1\n" });
+    assertMatch(stderr, /^thread my thread\/1$/m);
+    assertEquals(service.requests.map(({ path }) => path), [
+      "/threads/my%20thread%2F1/runs",
+      "/threads/my%20thread%2F1/runs/run-1/stream",
+    ]);
+  });
+}
+
+Deno.test("--thread: what was said before is known in another process", async () => {
+  await using service = ReferenceService.start();
+  const env = settings(service);
+  const first = await runClient({ args: ["--json", "-p", "hello"], env });
+  const { thread_id } = JSON.parse(first.stdout.split("\n")[0] ?? "");
+
+  const { stdout } = await runClient({
+    args: ["-t", thread_id, "-p", "what did I say before?"],
+    env,
+  });
+
+  assertMatch(stdout, /hello/);
+});
+
+Deno.test("--thread: a thread that is gone is the error of the first prompt", async () => {
+  await using service = ReferenceService.start();
+
+  const { code, stdout, stderr } = await runClient({
+    args: ["-q", "-t", "gone", "-p", "hello"],
+    env: settings(service),
+  });
+
+  assertEquals({ code, stdout }, { code: 1, stdout: "" });
+  assertMatch(stderr, /^Error: Cannot start a run: .* 404.*\n$/);
+});
