@@ -1,6 +1,6 @@
 /**
  * Makes a Debian package of a binary in `dist/`, with its manual page and shell
- * completions: `dist/agent-gateway_VERSION_ARCHITECTURE.deb`.
+ * completions: `dist/agent-gateway_VERSION-1_ARCHITECTURE.deb`.
  *
  *     deno task deb          for amd64
  *     deno task deb arm64
@@ -15,6 +15,12 @@ import { clientPermissionFlags } from "../permission_flags.ts";
 const ROOT = `${import.meta.dirname}/../..`;
 const DIST = `${ROOT}/dist`;
 const TEMPLATES = `${import.meta.dirname}/debian`;
+
+const MAINTAINER =
+  "The agent-gateway developers <agent-gateway@users.noreply.github.com>";
+
+/** The version of the package: the first one made of this release. */
+const VERSION = `${config.version}-1`;
 
 const TARGETS: Readonly<Record<string, string>> = {
   amd64: "x86_64-unknown-linux-gnu",
@@ -52,18 +58,28 @@ export async function makeDebianPackage(architecture: string): Promise<string> {
     const doc = "usr/share/doc/agent-gateway";
     const changelog = await Deno.readTextFile(`${ROOT}/CHANGELOG.md`);
     await tree.add(`${doc}/changelog.gz`, await gzip(changelog));
+    const date = await sourceDate();
+    await tree.add(
+      `${doc}/changelog.Debian.gz`,
+      await gzip(debianChangelog(date)),
+    );
     await tree.add(`${doc}/copyright`, await template("copyright"));
     await tree.add(
       "usr/share/lintian/overrides/agent-gateway",
       await template("lintian-overrides"),
     );
     const control = (await template("control"))
-      .replace("{{version}}", config.version)
+      .replace("{{version}}", VERSION)
+      .replace("{{maintainer}}", MAINTAINER)
       .replace("{{architecture}}", architecture)
       .replace("{{size}}", `${Math.ceil(tree.bytes / 1024)}`);
     await tree.add("DEBIAN/control", control);
-    const path = `${DIST}/agent-gateway_${config.version}_${architecture}.deb`;
-    await run("dpkg-deb", ["--root-owner-group", "--build", folder, path]);
+    const path = `${DIST}/agent-gateway_${VERSION}_${architecture}.deb`;
+    await run(
+      "dpkg-deb",
+      ["--root-owner-group", "--build", folder, path],
+      date,
+    );
     return path;
   } finally {
     await Deno.remove(folder, { recursive: true });
@@ -145,13 +161,30 @@ async function gzip(text: string): Promise<Uint8Array> {
   return stdout;
 }
 
+/** When the last commit was made: the date of all files in the package. */
+async function sourceDate(): Promise<Date> {
+  const seconds = await run("git", ["-C", ROOT, "log", "-1", "--format=%ct"]);
+  return new Date(Number(seconds) * 1000);
+}
+
+function debianChangelog(date: Date): string {
+  const time = date.toUTCString().replace("GMT", "+0000");
+  return `agent-gateway (${VERSION}) unstable; urgency=medium
+
+  * Release ${config.version}; changelog.gz tells what is new.
+
+ -- ${MAINTAINER}  ${time}
+`;
+}
+
 async function run(
   command: string,
   args: readonly string[],
+  date = new Date(0),
 ): Promise<string> {
   const { success, stdout } = await new Deno.Command(command, {
     args: [...args],
-    env: { SOURCE_DATE_EPOCH: "0", LC_ALL: "C.UTF-8" },
+    env: { SOURCE_DATE_EPOCH: `${date.getTime() / 1000}`, LC_ALL: "C.UTF-8" },
     stderr: "inherit",
   }).output();
   if (!success) throw new Error(`${command} failed: see its message above`);

@@ -35,11 +35,11 @@ function runtimeProject(
   );
   const specifiers = Object.fromEntries(
     Object.entries(lock.specifiers)
-      .filter(([specifier]) => Object.values(imports).includes(specifier)),
+      .filter(([specifier]) => packageOf(specifier) in imports),
   );
   const packages = new Set(
     Object.entries(specifiers).map(([specifier, version]) =>
-      `${specifier.slice("jsr:".length).replace(/@[^@]*$/, "")}@${version}`
+      `${packageOf(specifier)}@${version}`
     ),
   );
   const jsr = Object.fromEntries(
@@ -50,6 +50,11 @@ function runtimeProject(
     config: { name, version, license, exports: "./main.ts", imports },
     lock: { version: lock.version, specifiers, jsr },
   };
+}
+
+/** `@std/cli` of `jsr:@std/cli@^1.0.32`. */
+function packageOf(specifier: string): string {
+  return specifier.replace(/^jsr:/, "").replace(/@[^@]*$/, "");
 }
 
 async function main(): Promise<void> {
