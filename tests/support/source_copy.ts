@@ -7,6 +7,8 @@ const SOURCES = [
   "main.ts",
   "lib",
   "tools",
+  "docs",
+  "CHANGELOG.md",
   "README.md",
   "LICENSE",
 ];
