@@ -77,7 +77,8 @@ export async function makeDebianPackage(architecture: string): Promise<string> {
     const path = `${DIST}/agent-gateway_${VERSION}_${architecture}.deb`;
     await run(
       "dpkg-deb",
-      ["--root-owner-group", "--build", folder, path],
+      // The default level takes many times as long and saves a tenth.
+      ["--root-owner-group", "-Zxz", "-z1", "--build", folder, path],
       date,
     );
     return path;
