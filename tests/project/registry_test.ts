@@ -1,6 +1,8 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import config from "../../deno.json" with { type: "json" };
+import { registryEntry } from "../../tools/release/package_manifests.ts";
+import { SUMS } from "../support/release_sums.ts";
 import manifest from "../../docs/registry/agent.json" with { type: "json" };
 
 // What the registry of the Agent Client Protocol asks of an entry
@@ -36,6 +38,19 @@ const ENTRY = {
       required: ["binary"],
       additionalProperties: false,
       properties: {
+        npx: {
+          type: "object",
+          required: ["package"],
+          additionalProperties: false,
+          properties: {
+            package: {
+              type: "string",
+              pattern: "^[a-z-]+@\\d+\\.\\d+\\.\\d+$",
+            },
+            args: { type: "array", items: { type: "string" } },
+            env: { type: "object", additionalProperties: { type: "string" } },
+          },
+        },
         binary: {
           type: "object",
           minProperties: 1,
@@ -48,6 +63,27 @@ const ENTRY = {
     },
   },
 };
+
+Deno.test("docs/registry/agent.json names the npm package of this version", () => {
+  assertEquals(
+    manifest.distribution.npx.package,
+    `agent-gateway@${config.version}`,
+  );
+});
+
+Deno.test("the registry's entry of a release has the sum of each binary", () => {
+  const entry = registryEntry(SUMS);
+  const ajv = new Ajv2020();
+  ajv.validate(ENTRY, entry);
+  assertEquals(ajv.errorsText(), "No errors");
+  for (
+    const { cmd, sha256 } of Object.values<{ cmd: string; sha256?: string }>(
+      entry.distribution.binary,
+    )
+  ) {
+    assertEquals(sha256, SUMS.get(cmd.slice("./".length)));
+  }
+});
 
 Deno.test("docs/registry/agent.json is what the registry asks for", () => {
   const ajv = new Ajv2020();

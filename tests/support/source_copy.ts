@@ -1,7 +1,17 @@
 const ROOT = `${import.meta.dirname}/../..`;
 
 /** What the program is built from. */
-const SOURCES = ["deno.json", "deno.lock", "main.ts", "lib", "tools"];
+const SOURCES = [
+  "deno.json",
+  "deno.lock",
+  "main.ts",
+  "lib",
+  "tools",
+  "docs",
+  "CHANGELOG.md",
+  "README.md",
+  "LICENSE",
+];
 
 /** A copy of the sources, to be built in another place than this one. */
 export class SourceCopy implements AsyncDisposable {

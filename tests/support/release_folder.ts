@@ -1,0 +1,88 @@
+/** A file of a release: its bytes, and what else is wrong with it. */
+export interface ReleaseFile {
+  readonly bytes: Uint8Array;
+  /** Sends so many bytes and then breaks the connection. */
+  readonly cutAfter?: number;
+}
+
+/**
+ * Releases on loopback, laid out as GitHub does: `/latest/download/NAME` and
+ * `/download/vX.Y.Z/NAME`. Each holds the files that are given and `SHA256SUMS`.
+ */
+export class ReleaseFolder implements AsyncDisposable {
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  readonly #files = new Map<string, ReleaseFile>();
+  readonly #requested: string[] = [];
+
+  constructor() {
+    this.#server = Deno.serve(
+      {
+        hostname: "127.0.0.1",
+        port: 0,
+        onListen: () => {},
+        onError: () => new Response(null, { status: 500 }), // cut on purpose
+      },
+      (request) => this.#answer(new URL(request.url).pathname),
+    );
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.addr.port}`;
+  }
+
+  /** The paths that were asked for, in order. */
+  get requested(): readonly string[] {
+    return this.#requested;
+  }
+
+  /** Adds a release, `latest` or `vX.Y.Z`, and the sums of its files. */
+  async add(
+    release: string,
+    files: Readonly<Record<string, Uint8Array | string>>,
+  ): Promise<void> {
+    let sums = "";
+    for (const [name, content] of Object.entries(files)) {
+      const bytes = new Uint8Array(
+        typeof content === "string"
+          ? new TextEncoder().encode(content)
+          : content,
+      );
+      const digest = await crypto.subtle.digest("SHA-256", bytes);
+      sums += `${new Uint8Array(digest).toHex()}  ${name}\n`;
+      this.set(release, name, { bytes });
+    }
+    this.set(release, "SHA256SUMS", { bytes: new TextEncoder().encode(sums) });
+  }
+
+  /** Sets one file of a release, whatever its sum is. */
+  set(release: string, name: string, file: ReleaseFile): void {
+    this.#files.set(`${folderOf(release)}/${name}`, file);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+  }
+
+  #answer(path: string): Response {
+    this.#requested.push(path);
+    const file = this.#files.get(path);
+    if (file === undefined) return new Response("Not Found", { status: 404 });
+    const { bytes, cutAfter } = file;
+    if (cutAfter === undefined) return new Response(bytes.slice());
+    let sent = false;
+    const body = new ReadableStream({
+      pull(controller) {
+        if (sent) return controller.error(new Error("The connection breaks"));
+        sent = true;
+        controller.enqueue(bytes.slice(0, cutAfter));
+      },
+    });
+    return new Response(body, {
+      headers: { "content-length": `${bytes.length}` },
+    });
+  }
+}
+
+function folderOf(release: string): string {
+  return release === "latest" ? "/latest/download" : `/download/${release}`;
+}

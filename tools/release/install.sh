@@ -1,0 +1,191 @@
+#!/bin/sh
+# Installs agent-gateway on Linux or macOS:
+#
+#     curl -fsSL https://github.com/agent-gateway/agent-gateway/releases/latest/download/install.sh | sh
+#
+# Options, after "sh -s --":
+#
+#     --version X.Y.Z   that version instead of the latest one
+#     --to DIR          the folder for the program (default: ~/.local/bin)
+#     --from URL        a mirror of the releases
+#
+# It downloads one file, compares it with the published SHA-256 sum (and with the
+# attestation, if the GitHub CLI is logged in), and moves it into place. It never
+# asks for more rights. To uninstall, delete the program.
+set -eu
+
+program=agent-gateway
+repository=agent-gateway/agent-gateway
+releases=https://github.com/$repository/releases
+
+say() {
+  printf '%s\n' "$*"
+}
+
+fail() {
+  printf 'install.sh: %s\n' "$*" >&2
+  exit 1
+}
+
+# Everything is in functions, so that a script that was cut off does nothing.
+main() {
+  version='' folder='' from=$releases
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --version) version=${2-} && needs_value "$@" && shift 2 ;;
+      --to) folder=${2-} && needs_value "$@" && shift 2 ;;
+      --from) from=${2-} && needs_value "$@" && shift 2 ;;
+      *) fail "unknown argument '$1': there are --version X.Y.Z, --to DIR and --from URL" ;;
+    esac
+  done
+  version=${version#v}
+  case $version in
+    *[!0-9A-Za-z.-]*) fail "'$version' is not a version such as 1.2.3" ;;
+  esac
+  case $from in
+    https://* | http://localhost[:/]* | http://127.0.0.1[:/]*) ;;
+    *) fail "--from needs an https: URL" ;;
+  esac
+  if [ -z "$folder" ]; then
+    [ "$(id -u)" != 0 ] ||
+      fail "not installing as root without --to DIR; for all users: --to /usr/local/bin"
+    folder=${HOME:?is not set, so use --to DIR}/.local/bin
+  fi
+  case $folder in
+    /*) ;;
+    *) folder=$(pwd)/$folder ;;
+  esac
+  find_target
+  install_program
+}
+
+needs_value() {
+  [ -n "${2-}" ] || fail "$1 needs a value"
+}
+
+# Sets $target to the name of this system's build.
+find_target() {
+  case $(uname -m) in
+    x86_64 | amd64) architecture=x86_64 ;;
+    aarch64 | arm64) architecture=aarch64 ;;
+    *) fail "there is no build for $(uname -m); $with_deno" ;;
+  esac
+  case $(uname -s) in
+    Linux)
+      check_libc
+      target=$architecture-unknown-linux-gnu
+      ;;
+    Darwin)
+      # A shell under Rosetta reports the wrong architecture.
+      [ "$(sysctl -n sysctl.proc_translated 2>/dev/null || echo 0)" != 1 ] ||
+        architecture=aarch64
+      target=$architecture-apple-darwin
+      ;;
+    MINGW* | MSYS* | CYGWIN*) fail "on Windows, use install.ps1 in PowerShell" ;;
+    *) fail "there is no build for $(uname -s); $with_deno" ;;
+  esac
+}
+
+with_deno="with Deno 2.6 or later, the program runs from its one file: see docs/install.md in https://github.com/$repository"
+
+# The builds need glibc 2.27 or later.
+check_libc() {
+  libc=$(getconf GNU_LIBC_VERSION 2>/dev/null) || libc=''
+  case $libc in
+    glibc\ *) libc=${libc#glibc } ;;
+    *) fail "the builds need glibc, which this system (musl, as on Alpine?) does not have; $with_deno" ;;
+  esac
+  major=${libc%%.*} minor=${libc#*.}
+  minor=${minor%%.*}
+  [ "$major" -gt 2 ] || { [ "$major" -eq 2 ] && [ "$minor" -ge 27 ]; } ||
+    fail "the builds need glibc 2.27 or later, and this system has $libc; $with_deno"
+}
+
+# Downloads $1 to the file $2; what failed is on standard error.
+download() {
+  if command -v curl >/dev/null; then
+    curl -fsSL --retry 2 --output "$2" "$1"
+  elif command -v wget >/dev/null; then
+    wget -q -O "$2" "$1"
+  else
+    fail "curl or wget is needed to download"
+  fi
+}
+
+# Prints the SHA-256 sum of a file.
+sum_of() {
+  if command -v sha256sum >/dev/null; then
+    sum=$(sha256sum "$1")
+  elif command -v shasum >/dev/null; then
+    sum=$(shasum -a 256 "$1")
+  else
+    fail "sha256sum or shasum is needed to check the download"
+  fi
+  printf '%s\n' "${sum%% *}"
+}
+
+# Asks the GitHub CLI who built a file, if it is there and logged in.
+check_attestation() {
+  [ "$from" = "$releases" ] && command -v gh >/dev/null &&
+    gh auth status >/dev/null 2>&1 || return 0
+  gh attestation verify "$1" --repo "$repository" >/dev/null ||
+    fail "the GitHub CLI does not find an attestation of this file: it is not installed"
+  say "Attestation verified: built by $repository"
+}
+
+install_program() {
+  name=$program-$target
+  if [ -n "$version" ]; then
+    url=$from/download/v$version
+  else
+    url=$from/latest/download
+  fi
+  mkdir -p "$folder" 2>/dev/null || fail "cannot make the folder $folder: use --to DIR"
+  # In that folder: the last step is then a rename, which cannot be half done.
+  work=$(mktemp -d "$folder/.$program.XXXXXX" 2>/dev/null) ||
+    fail "cannot write to $folder: use --to DIR"
+  trap 'rm -rf "$work"' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+
+  say "Downloading $url/$name"
+  download "$url/SHA256SUMS" "$work/SHA256SUMS" ||
+    fail "cannot download $url/SHA256SUMS: is there such a release, and is there room on the disk?"
+  download "$url/$name" "$work/$program" ||
+    fail "cannot download $url/$name completely: is there room on the disk?"
+  expected=$(sed -n "s/^\([0-9a-f]\{64\}\)  $name\$/\1/p" "$work/SHA256SUMS")
+  [ -n "$expected" ] || fail "SHA256SUMS of this release has no sum for $name"
+  actual=$(sum_of "$work/$program")
+  [ "$actual" = "$expected" ] ||
+    fail "the download is damaged: its SHA-256 sum is $actual instead of $expected; nothing was installed"
+  check_attestation "$work/$program"
+
+  chmod 755 "$work/$program"
+  installed=$("$work/$program" --version) ||
+    fail "the program does not start on this system; nothing was installed"
+  replaced=''
+  if [ -x "$folder/$program" ]; then
+    replaced=$("$folder/$program" --version 2>/dev/null) || replaced=''
+  fi
+  mv -f "$work/$program" "$folder/$program" || fail "cannot write $folder/$program"
+  say "Installed $folder/$program: $installed"
+  [ -z "$replaced" ] || say "It replaced $replaced"
+  check_path
+  say "To uninstall: rm $folder/$program"
+}
+
+# Says how to put the folder on PATH, unless it is the one that counts already.
+check_path() {
+  found=$(command -v "$program") || found=''
+  case :$PATH: in
+    *:"$folder":*)
+      [ "$found" = "$folder/$program" ] || say "Note: $found comes first on your PATH"
+      ;;
+    *)
+      say "$folder is not on your PATH. Add this line to your shell's start file:"
+      say "  export PATH=\"$folder:\$PATH\""
+      ;;
+  esac
+}
+
+main "$@"
