@@ -112,6 +112,12 @@ function isLoopback({ hostname }: URL): boolean {
 
 function validateKey(value: string | undefined): string {
   if (value === undefined) {
+    const variable = { name: "env", variable: KEY } as const;
+    if (Deno.permissions.querySync(variable).state !== "granted") {
+      throw new SettingsError(
+        `${KEY} cannot be read: run Deno with --allow-env=${KEY}`,
+      );
+    }
     throw new SettingsError(
       `${KEY} is not set: export it, or put ${KEY}='...' into a .env file in the current folder`,
     );

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { makeOutputBlocking } from "./blocking_output.ts";
+
 /** Where bytes go. The writer of a web stream is one, too. */
 export interface ByteSink {
   /** Resolves when all of the bytes are written. */
@@ -96,6 +98,9 @@ const NEWLINE = 0x0a;
 /** What a pipe takes as a whole or not at all (`PIPE_BUF`), in bytes. */
 const ATOMIC_BYTES = Deno.build.os === "linux" ? 4096 : 512;
 
+/** After so many bytes it pays to make standard output blocking. */
+const BULK_BYTES = 1024 * 1024;
+
 /** The buffer of Rust's `LineWriter`, through which Deno writes, in bytes. */
 const LINE_BUFFER_BYTES = 1024;
 
@@ -108,14 +113,28 @@ const LINE_BUFFER_BYTES = 1024;
  * lines that a pipe takes atomically, a newline alone on a terminal, or bytes
  * without a newline, which go past the buffer, or into it if they are few.
  *
+ * Such pieces take ten times as long as large ones. So after the first MiB a pipe
+ * is made blocking, where Deno can do that, and written in large pieces.
+ *
  * @returns A sink. Its `write` rejects with the stream's own error if nobody
  * reads the stream any more ({@linkcode isReaderGone}), else with an
  * {@linkcode OutputError}.
  */
-export function outputSink(output: Output = Deno.stdout): ByteSink {
-  const atomicBytes = output.isTerminal() ? 1 : ATOMIC_BYTES;
+export function outputSink(
+  output: Output = Deno.stdout,
+  makeBlocking: () => Promise<boolean> = makeOutputBlocking,
+): ByteSink {
+  const isTerminal = output.isTerminal();
+  let total = 0;
+  let isBlocking: boolean | undefined; // undefined: that was not tried yet
+  const atomicBytes = isTerminal ? 1 : ATOMIC_BYTES;
   const flush = () => output.write(new Uint8Array());
   const write = async (bytes: Uint8Array) => {
+    total += bytes.length;
+    if (total > BULK_BYTES) isBlocking ??= !isTerminal && await makeBlocking();
+    return await (isBlocking ? writeAll(output, bytes) : writePieces(bytes));
+  };
+  const writePieces = async (bytes: Uint8Array) => {
     for (let start = 0; start < bytes.length;) {
       const end = endOfPiece(bytes, start, atomicBytes);
       const piece = bytes.subarray(start, end);
@@ -165,13 +184,16 @@ function endOfPiece(
 export function errorSink(
   output: Pick<Output, "write"> = Deno.stderr,
 ): ByteSink {
-  return {
-    async write(bytes) {
-      for (let start = 0; start < bytes.length;) {
-        start += await whenReady(() => output.write(bytes.subarray(start)));
-      }
-    },
-  };
+  return { write: (bytes) => writeAll(output, bytes) };
+}
+
+async function writeAll(
+  output: Pick<Output, "write">,
+  bytes: Uint8Array,
+): Promise<void> {
+  for (let start = 0; start < bytes.length;) {
+    start += await whenReady(() => output.write(bytes.subarray(start)));
+  }
 }
 
 /**

@@ -131,7 +131,9 @@ for (const [name, behaviour, message] of STREAMS) {
 
     assertEquals({ code, stdout }, { code: 1, stdout: "Better.\n" });
     assertMatch(stderr, /^Error: Cannot follow the run: .+\n$/);
-    assertMatch(stderr.trimEnd(), message);
+    const [error = "", run] = stderr.trimEnd().split(" (thread ");
+    assertMatch(error, message);
+    assertEquals(run, "thread-1, run run-1)");
     assertEquals(promptsOf(service), ["one", "two"]);
   });
 }

@@ -149,13 +149,14 @@ Deno.test({
       env: settings(service),
     });
 
-    // The bridge takes all of it before anybody reads its 700 KB of answers.
-    await input(child, INITIALIZE + requests(3000));
+    const written = input(child, INITIALIZE + requests(10_000));
     const { code, stdout, stderr } = await end(child);
+    await written;
 
     assertEquals(code, 0);
-    assertEquals(answered(stdout), [0, ...numbers(3000)]);
-    assertEquals(stderr.trimEnd().split("\n").length, 3002);
+    assertEquals(answered(stdout), [0, ...numbers(10_000)]);
+    const answeredLines = stderr.match(/ agents\/list id=/g);
+    assertEquals(answeredLines?.length, 10_000);
   },
 });
 
@@ -356,17 +357,21 @@ if (RUN_BY_DENO) {
   Deno.test("a permission that is missing: one line that names it, exit 1", async () => {
     const [deno, ...rest] = commandLine();
     const { code, stderr } = await new Deno.Command(deno, {
-      args: rest.filter((flag) => !flag.startsWith("--allow-env")),
+      args: [
+        ...rest.filter((flag) => !flag.startsWith("--allow-env")),
+      ],
       env: { APP_API_KEY: TEST_KEY },
       stdin: "null",
       stdout: "null",
       stderr: "piped",
     }).output();
 
-    assert(code === 1);
-    assertMatch(
-      new TextDecoder().decode(stderr),
-      /^Requires env access to "[A-Z_]+", run again with the --allow-env flag\n$/,
+    assertEquals(
+      [code, new TextDecoder().decode(stderr)],
+      [
+        1,
+        "APP_API_KEY cannot be read: run Deno with --allow-env=APP_API_KEY\n",
+      ],
     );
   });
 }

@@ -75,7 +75,7 @@ for (
     assertEquals(code, 0);
     assertMatch(
       stdout,
-      /^agent-gateway .*\n\nUsage: agent-gateway \[OPTIONS\]\n/,
+      /^agent-gateway .*\n\nUsage: agent-gateway \[OPTIONS\] \[-\]\n/,
     );
     await Deno.remove(cwd); // It is empty.
   });

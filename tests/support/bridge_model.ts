@@ -40,6 +40,8 @@ interface Due {
   /** Whether something else has to come before it. */
   readonly waits?: () => boolean;
   readonly accepts: (message: Line["value"]) => boolean;
+  /** The same, if something else was still to come when the answer was made. */
+  readonly tolerates?: (message: Line["value"]) => boolean;
   /** What is different from then on. */
   readonly then?: (message: Line["value"]) => void;
 }
@@ -128,14 +130,16 @@ export class BridgeModel {
     const response = this.#response;
     assert(response, "an answer was not sent");
     this.#response = undefined;
-    const i = this.#due.findIndex((due) =>
+    const possible = this.#due.filter((due) =>
       due.id === response.id && due.method === method &&
       (typeof due.params?.sessionId !== "string" ||
         due.params.sessionId === sessionId) &&
-      !due.waits?.() && due.accepts(response.value)
+      !due.waits?.()
     );
-    const [due] = i < 0 ? [] : this.#due.splice(i, 1);
+    const due = possible.find((due) => due.accepts(response.value)) ??
+      possible.find((due) => due.tolerates?.(response.value));
     assert(due, `not to be answered so: ${JSON.stringify(response.value)}`);
+    this.#due.splice(this.#due.indexOf(due), 1);
     due.then?.(response.value);
   }
 
@@ -152,7 +156,7 @@ export class BridgeModel {
   #call(
     { value: { method, params } }: Line,
     id: string,
-  ): Pick<Due, "accepts" | "waits" | "then"> {
+  ): Pick<Due, "accepts" | "tolerates" | "waits" | "then"> {
     const sessionId = isObject(params) ? params.sessionId : undefined;
     switch (method) {
       case "initialize":
@@ -185,19 +189,22 @@ export class BridgeModel {
     }
   }
 
-  #newSession(): Pick<Due, "accepts" | "waits" | "then"> {
+  #newSession(): Pick<Due, "accepts" | "tolerates" | "waits" | "then"> {
     const thread: ModelThread = {};
     this.threads.push(thread);
+    const accepts = (
+      { outcome }: ModelThread,
+      message: Line["value"],
+      sessions: Iterable<string>,
+    ) =>
+      outcome !== undefined && "code" in outcome
+        ? failsBy(outcome.code)(message)
+        : outcome !== undefined && "threadId" in outcome &&
+          mayBeCalled(outcome.threadId, message.result?.sessionId, sessions);
     return {
       waits: () => thread.outcome === undefined,
-      accepts: (message) =>
-        thread.outcome !== undefined && "code" in thread.outcome
-          ? failsBy(thread.outcome.code)(message)
-          : thread.outcome !== undefined && "threadId" in thread.outcome &&
-            this.#mayBeCalled(
-              thread.outcome.threadId,
-              message.result?.sessionId,
-            ),
+      accepts: (message) => accepts(thread, message, this.#open.keys()),
+      tolerates: (message) => accepts(thread, message, this.everySession),
       then: ({ result }) => {
         if (thread.outcome === undefined || !("threadId" in thread.outcome)) {
           return;
@@ -206,17 +213,6 @@ export class BridgeModel {
         this.everySession.push(result.sessionId);
       },
     };
-  }
-
-  /** Whether a new session on a thread may have this id. */
-  #mayBeCalled(threadId: string, sessionId: unknown): boolean {
-    const isTaken = this.everySession.includes(threadId);
-    if (sessionId === threadId) {
-      return threadId.length <= 200 && !/[^!-~]/.test(threadId);
-    }
-    return typeof sessionId === "string" && /^[0-9a-f-]{36}$/.test(sessionId) &&
-      !this.everySession.includes(sessionId) &&
-      (isTaken || threadId.length > 200 || /[^!-~]/.test(threadId));
   }
 
   #resume(sessionId: unknown): Pick<Due, "accepts"> {
@@ -316,6 +312,19 @@ export class BridgeModel {
         },
     );
   }
+}
+
+/** Whether a new session on a thread may have this id, while there are others. */
+function mayBeCalled(
+  threadId: string,
+  sessionId: unknown,
+  others: Iterable<string>,
+): boolean {
+  const taken = new Set(others);
+  const fits = threadId.length <= 200 && !/[^!-~]/.test(threadId);
+  if (sessionId === threadId) return fits;
+  return typeof sessionId === "string" && /^[0-9a-f-]{36}$/.test(sessionId) &&
+    !taken.has(sessionId) && (!fits || taken.has(threadId));
 }
 
 /** Whether a prompt's answer fits what its run has come to. */

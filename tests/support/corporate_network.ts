@@ -55,7 +55,7 @@ export const GOOD: ClientOutput = { code: 0, stdout: `${REPLY}\n`, stderr: "" };
  * begins. The stream of a run comes over the run's own tunnel.
  */
 export const OPERATIONS = [
-  ["create thread", 1, "Cannot create a thread"],
+  ["create thread", 1, "Cannot start a chat"],
   ["create run", 2, "Cannot start a run"],
 ] as const;
 

@@ -149,7 +149,11 @@ test("NO_COLOR leaves no colour (https://no-color.org)", async () => {
   await screen.shows(...banner(service), ...rows, ">");
   service.misbehave("create run", json({}));
   await screen.enter("again");
-  rows.push("> again", "Error: Cannot start a run: the answer holds no run_id");
+  rows.push(
+    "> again",
+    "Error: Cannot start a run: the answer holds no run_id; the run may have started,",
+    "so it is not tried again",
+  );
   await screen.shows(...banner(service), ...rows, "", ">");
 
   assertFalse((await screen.colours()).includes("\x1b"));

@@ -171,7 +171,8 @@ test("Ctrl-D exits 0, also when the last run failed", async () => {
   await screen.enter("hello");
   const rows = [
     ...["[0]$ agent-gateway -q", "", "> hello"],
-    ...["Error: Cannot start a run: the answer holds no run_id", "", ">"],
+    "Error: Cannot start a run: the answer holds no run_id; the run may have started,",
+    ...["so it is not tried again", "", ">"],
   ];
   await screen.shows(...rows);
 

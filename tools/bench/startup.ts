@@ -69,7 +69,7 @@ function start(
 ): { child: Deno.ChildProcess; input: WritableStreamDefaultWriter } {
   const child = new Deno.Command(program, {
     args: [...args],
-    env: { APP_API_KEY: KEY, APP_BASE_URL: "http://127.0.0.1:9" },
+    env: { APP_API_KEY: KEY, APP_BASE_URL: "http://127.0.0.1:8" },
     stdin: "piped",
     stdout: "piped",
   }).spawn();
