@@ -14,11 +14,28 @@ import { Emulator, type Widths } from "../../support/terminal_emulator.ts";
 /** What is above the prompt, and has to stay as it is. */
 const ABOVE = ["above 1", "above 2", "above 3"];
 
+/**
+ * Takes two columns here, and one by Unicode's tables. Where a terminal is made
+ * narrower, how it wraps such a character cannot be known: a row above the prompt
+ * may then be lost. Everything else about it has to be right.
+ */
+const UNCERTAIN = "நி";
+
 /** Graphemes of one column, of two, joined of several code points, and none. */
 const GRAPHEMES = [
   ...["a", "b", " ", "~", "é", "ж", "ß", "…"],
   ...["汉", "字", "か", "한", "😀", "🀄"],
-  ...["e\u0301", "a\u0308\u0323", "👍🏽", "👨‍👩‍👧", "🇩🇪", "❤️", "1️⃣", "가", "நி"],
+  ...[
+    "e\u0301",
+    "a\u0308\u0323",
+    "👍🏽",
+    "👨‍👩‍👧",
+    "🇩🇪",
+    "❤️",
+    "1️⃣",
+    "가",
+    UNCERTAIN,
+  ],
   ...["\u0301", "\u200d", "\u200b", "\u202e", "\u00ad", "\ufe0f", "\u{1f3fb}"],
 ];
 
@@ -187,7 +204,11 @@ for (
         fc.integer({ min: 2, max: 50 }),
         fc.integer({ min: 1, max: 12 }),
         actions(graphemes),
-        (columns, rows, sequence) => play(columns, rows, widths, sequence),
+        async (columns, rows, sequence) => {
+          const isResized = sequence.some((action) => "columns" in action);
+          fc.pre(!isResized || !JSON.stringify(sequence).includes(UNCERTAIN));
+          await play(columns, rows, widths, sequence);
+        },
       ),
       { numRuns: Number(Deno.env.get("RUNS") ?? 1_000) },
     );
