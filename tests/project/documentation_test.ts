@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
 import { ErrorCode } from "../../lib/bridge/json_rpc.ts";
 import {
   type Option,
@@ -222,6 +223,15 @@ Deno.test("documentation: the table of options is that of the program", async ()
   );
 });
 
+Deno.test("CONTRIBUTING.md: the table of tasks is that of deno.json", () => {
+  const [, text = ""] = TEXTS;
+  const table = text.matchAll(/^\| `deno task (\S+?)[` ]/gm);
+  assertEquals(
+    Array.from(table, ([, task]) => task).sort(),
+    Object.keys(config.tasks).sort(),
+  );
+});
+
 Deno.test("documentation: --check tells the steps that are shown", async () => {
   const shown = blocks("text").find((block) => /^agent-.*\nok /.test(block));
   const { stdout } = await runClient({
@@ -248,15 +258,27 @@ Deno.test("documentation: its JSON blocks are JSON", () => {
   for (const block of blocks("json")) JSON.parse(block);
 });
 
+/** The anchors that GitHub gives to the headings of a document. */
+function anchorsOf(markdown: string): readonly string[] {
+  const headings = markdown.replaceAll(/^```.*?^```$/gms, "")
+    .matchAll(/^#+ (.*)$/gm);
+  return Array.from(
+    headings,
+    ([, title = ""]) =>
+      title.toLowerCase().replaceAll(/[^\w\- ]/g, "").replaceAll(" ", "-"),
+  );
+}
+
 for (const [index, file] of FILES.entries()) {
   Deno.test(`${file}: what it links to in the repository is there`, async () => {
-    const links = Array.from(
-      (TEXTS[index] ?? "").replaceAll(/`[^`]*`/g, "")
-        .matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g),
-      ([, path = ""]) => path,
-    );
-    for (const path of links) {
-      await Deno.stat(new URL(path, `file://${ROOT}/${file}`));
+    const links = (TEXTS[index] ?? "").replaceAll(/`[^`]*`/g, "")
+      .matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g);
+    for (const [, path = "", anchor = ""] of links) {
+      const target = new URL(path, `file://${ROOT}/${file}`);
+      await Deno.stat(target);
+      if (anchor === "") continue;
+      const anchors = anchorsOf(await Deno.readTextFile(target));
+      assert(anchors.includes(anchor), `${path} has no heading #${anchor}`);
     }
   });
 }
