@@ -152,7 +152,7 @@ test("NO_COLOR leaves no colour (https://no-color.org)", async () => {
   rows.push(
     "> again",
     "Error: Cannot start a run: the answer holds no run_id; the run may have started,",
-    "so it is not tried again",
+    " so it is not tried again",
   );
   await screen.shows(...banner(service), ...rows, "", ">");
 

@@ -172,7 +172,7 @@ test("Ctrl-D exits 0, also when the last run failed", async () => {
   const rows = [
     ...["[0]$ agent-gateway -q", "", "> hello"],
     "Error: Cannot start a run: the answer holds no run_id; the run may have started,",
-    ...["so it is not tried again", "", ">"],
+    ...[" so it is not tried again", "", ">"],
   ];
   await screen.shows(...rows);
 

@@ -58,7 +58,8 @@ function packageOf(specifier: string): string {
 }
 
 async function main(): Promise<void> {
-  const folder = await Deno.makeTempDir();
+  await Deno.mkdir(DIST, { recursive: true });
+  const folder = await Deno.makeTempDir({ dir: DIST, prefix: ".sbom-" });
   try {
     const lock: Lock = JSON.parse(
       await Deno.readTextFile(`${ROOT}/deno.lock`),
@@ -68,7 +69,6 @@ async function main(): Promise<void> {
       Deno.writeTextFile(`${folder}/${name}`, JSON.stringify(value));
     await write("deno.json", project.config);
     await write("deno.lock", project.lock);
-    await Deno.mkdir(DIST, { recursive: true });
     const { success } = await new Deno.Command("npx", {
       args: [
         ...["--yes", CDXGEN, "--type", "deno", "--no-recurse"],
