@@ -5,8 +5,8 @@
  *     deno task screenshot           makes it
  *     deno task screenshot --check   exits 1 if it is not up to date
  *
- * What differs from run to run stands in it as a fixed example: the thread's id,
- * the port, and all times.
+ * What differs from run to run is replaced by a fixed example: the id of the
+ * thread, the port, and all times.
  *
  * @module
  */
@@ -17,11 +17,24 @@ import { ReferenceService } from "../tests/support/service/service.ts";
 import { terminalSvg } from "./terminal_svg.ts";
 
 const PICTURE = `${import.meta.dirname}/../docs/session.svg`;
-const COLUMNS = 72;
+const COLUMNS = 80;
 
 const THREAD_ID = "0b9f724d-ae5e-4f75-aaea-af5a200febf5";
 const ORIGIN = "http://127.0.0.1:8080";
-const TIMES = ["0.4 s", "1.1 s", "2.3 s", "0.4 s", "1.2 s"];
+const TIMES = ["1.2 s", "3.4 s", "4.6 s", "0.8 s", "1.9 s"];
+
+/** The rows of the first prompt. */
+const PROMPT = ["What is wrong here?", "if (user = admin) grantAccess();"];
+
+const REPLY = [
+  "## A typo with consequences",
+  "",
+  "`=` assigns, so the condition is **always true**:",
+  "*everybody* gets access.",
+  "",
+  "1. Compare with `===`.",
+  "2. Turn on [no-cond-assign](https://docs.deno.com/lint).",
+].join("\n");
 
 if (Deno.args.some((argument) => argument !== "--check")) {
   console.error("Usage: deno task screenshot [--check]");
@@ -43,8 +56,9 @@ if (!Deno.args.includes("--check")) {
   Deno.exit(1);
 }
 
-/** Has a run completed and another one begun, and returns the screen by then. */
+/** Completes one run, starts another, and returns the screen at that point. */
 async function playSession(): Promise<string> {
+  const first = new GatedStream();
   const second = new GatedStream();
   await using service = ReferenceService.start();
   await using screen = await Screen.open({
@@ -53,11 +67,20 @@ async function playSession(): Promise<string> {
   });
   await screen.enter("agent-gateway");
   await screen.waitFor(/^>$/m);
-  await screen.enter("hello");
-  await screen.waitFor(/^Hello!.*\n\n>$/m);
+  service.misbehave("stream", first.behaviour);
+  await screen.paste(PROMPT.join("\n"));
+  await screen.waitFor(PROMPT.at(-1) ?? "");
+  await screen.press("Enter");
+  first.progress("plan", "started");
+  await screen.waitFor("plan: started");
+  first.progress("plan", "done");
+  first.progress("write", "started");
+  first.progress("write", "done");
+  first.complete(REPLY);
+  await screen.waitFor(/no-cond-assign.*\n\n>$/m);
   service.misbehave("stream", second.behaviour);
-  await screen.enter("what did I say before?");
-  second.progress("plan", "started");
+  await screen.enter("Show me the fixed line.");
+  second.progress("plan", "done");
   second.progress("recall", "1 earlier prompt");
   await screen.waitFor("recall: 1 earlier prompt");
   return await screen.colours();

@@ -2,17 +2,19 @@ import { unicodeWidth } from "@std/cli/unicode-width";
 
 /** Options of {@linkcode terminalSvg}. */
 export interface TerminalSvgOptions {
-  /** How many columns the terminal has. */
+  /** The width of the terminal, in columns. */
   readonly columns: number;
-  /** What stands in the window's title bar. */
+  /** The text of the window's title bar. */
   readonly title: string;
-  /** What the picture shows, for those who cannot see it. */
+  /** A description of the picture for readers who cannot see it. */
   readonly description: string;
 }
 
 interface Style {
   readonly bold: boolean;
   readonly dim: boolean;
+  readonly italic: boolean;
+  readonly underlined: boolean;
   readonly colour: number | undefined;
 }
 
@@ -21,7 +23,13 @@ interface Span {
   readonly style: Style;
 }
 
-const PLAIN: Style = { bold: false, dim: false, colour: undefined };
+const PLAIN: Style = {
+  bold: false,
+  dim: false,
+  italic: false,
+  underlined: false,
+  colour: undefined,
+};
 
 const ESCAPE = "\x1b";
 const FONT_SIZE = 14;
@@ -37,6 +45,8 @@ const CSS = [
   ".title{fill:#8b949e;text-anchor:middle}",
   ".bold{font-weight:700;fill:#f0f6fc}",
   ".dim{fill:#8b949e}",
+  ".italic{font-style:italic}",
+  ".underlined{text-decoration:underline}",
   ".red{fill:#ff7b72}",
   ".green{fill:#56d364}",
   ".cyan{fill:#76e3ea}",
@@ -106,7 +116,11 @@ function changed(style: Style, numbers: string): Style {
     if (number === 0) style = PLAIN;
     else if (number === 1) style = { ...style, bold: true };
     else if (number === 2) style = { ...style, dim: true };
+    else if (number === 3) style = { ...style, italic: true };
+    else if (number === 4) style = { ...style, underlined: true };
     else if (number === 22) style = { ...style, bold: false, dim: false };
+    else if (number === 23) style = { ...style, italic: false };
+    else if (number === 24) style = { ...style, underlined: false };
     else if (number === 39) style = { ...style, colour: undefined };
     else if (COLOURS[number]) style = { ...style, colour: number };
     else if (number !== 49) throw new Error(`Cannot draw SGR ${number}`);
@@ -133,10 +147,13 @@ function drawRow(spans: readonly Span[], y: number): string[] {
   });
 }
 
-function className({ bold, dim, colour }: Style): string {
+function className(style: Style): string {
+  const { bold, dim, italic, underlined, colour } = style;
   return [
     ...(bold ? ["bold"] : []),
     ...(dim ? ["dim"] : []),
+    ...(italic ? ["italic"] : []),
+    ...(underlined ? ["underlined"] : []),
     ...(colour === undefined ? [] : [COLOURS[colour]]),
   ].join(" ");
 }

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
 import { ErrorCode } from "../../lib/bridge/json_rpc.ts";
 import {
   type Option,
@@ -7,9 +8,10 @@ import {
   STANDARD_INPUT_EFFECT,
 } from "../../lib/command_line/options.ts";
 import { clientPermissionFlags } from "../../tools/permission_flags.ts";
-import { runClient, settings } from "../support/client_process.ts";
+import { commandLine, runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import { Screen, test } from "../support/tmux_screen.ts";
 import { unreachable } from "../support/unreachable.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
@@ -46,10 +48,10 @@ const conversations: readonly Exchange[] = blocks("text")
   .filter((block) => block.startsWith("--> "))
   .map((block) => {
     const lines = block.trimEnd().split("\n");
-    const behind = (sign: string) =>
+    const after = (sign: string) =>
       lines.filter((line) => line.startsWith(sign))
         .map((line) => line.slice(sign.length));
-    return { said: behind("--> "), heard: behind("<-- ") };
+    return { said: after("--> "), heard: after("<-- ") };
   });
 const [opening, ...reference] = conversations;
 
@@ -97,7 +99,7 @@ Deno.test("documentation: the bridge asks for a linked file as told", async () =
   ]);
 });
 
-/** Says what the README says, and returns what is heard. */
+/** Sends the lines of the editor, and returns the lines of the bridge. */
 async function play(exchanges: readonly Exchange[]): Promise<string[]> {
   await using service = ReferenceService.start();
   await using editor = new Editor({ env: settings(service) });
@@ -114,6 +116,74 @@ async function play(exchanges: readonly Exchange[]): Promise<string[]> {
   return stdout.trimEnd().replaceAll(sessionId, SESSION_ID).split("\n");
 }
 
+/** What differs between two runs is replaced. */
+function stable(text: string): string {
+  return text.replace(/key .{11}/, "key ...")
+    .replace(/^service http.*$/m, "service ...")
+    .replaceAll(/(thread )[0-9a-f-]{36}/g, "$1...")
+    .replaceAll(/\d+(\.\d)? s$/gm, "0 s");
+}
+
+test("README.md: the chat in a terminal looks as shown", async () => {
+  const [shown = ""] = blocks("console");
+  const prompts = Array.from(shown.matchAll(/^> (.+)$/gm), ([, p = ""]) => p);
+  assert(prompts.length > 1);
+  await using service = ReferenceService.start();
+  await using screen = await Screen.open({ env: settings(service) });
+
+  await screen.enter("agent-gateway");
+  for (const prompt of prompts) {
+    await screen.waitFor(/\n>$/);
+    await screen.enter(prompt);
+    await screen.waitFor(`> ${prompt}\n`);
+  }
+  const text = await screen.waitFor(/\n\[0\]\$$/);
+
+  assertEquals(
+    stable(text),
+    stable(shown.replace(/^/, "[0]")) + "[0]$",
+  );
+});
+
+const needsShell = { ignore: Deno.build.os === "windows" };
+Deno.test(
+  "README.md: the commands in a shell print what is shown",
+  needsShell,
+  async () => {
+    const [, shown = ""] = blocks("console");
+    const commands = shown.split(/^\$ /m).slice(1);
+    assert(commands.length >= 4);
+    await using service = ReferenceService.start();
+    for (const text of commands) {
+      const [command = "", ...output] = text.split("\n");
+      const { stdout } = await new Deno.Command("sh", {
+        args: [
+          ...["-c", command.replace("agent-gateway", '"$@"'), "sh"],
+          ...commandLine(),
+        ],
+        env: settings(service),
+        stderr: "null",
+      }).output();
+      assertEquals(new TextDecoder().decode(stdout), output.join("\n"));
+    }
+  },
+);
+
+Deno.test("README.md has at most 170 lines", () => {
+  const lines = (TEXTS[0] ?? "").trimEnd().split("\n");
+  assert(lines.length <= 170, `${lines.length} lines`);
+});
+
+for (const script of ["install.sh", "install.ps1"]) {
+  Deno.test(`documentation: the command that runs ${script} is the one in its header`, async () => {
+    const source = await Deno.readTextFile(`${ROOT}/tools/release/${script}`);
+    const [, command] = /^# {5}(.*\/releases\/.*)$/m.exec(source) ?? [];
+    for (const file of ["README.md", "docs/install.md"]) {
+      assertStringIncludes(TEXTS[FILES.indexOf(file)] ?? "", `\n${command}\n`);
+    }
+  });
+}
+
 Deno.test("documentation: interactive mode prints through a pipe what is shown", async () => {
   const shown = blocks("text").find((block) =>
     /^agent-gateway .* key /.test(block)
@@ -126,10 +196,6 @@ Deno.test("documentation: interactive mode prints through a pipe what is shown",
     stdin: "hello\n",
   });
 
-  const stable = (text: string) =>
-    text.replace(/key .{11}/, "key ...")
-      .replace(/127\.0\.0\.1:\d+/, "127.0.0.1:...")
-      .replace(/thread [0-9a-f-]{36}/, "thread ...");
   assertEquals(stable(stderr + stdout), stable(shown));
 });
 
@@ -162,6 +228,15 @@ Deno.test("documentation: the table of options is that of the program", async ()
   );
 });
 
+Deno.test("CONTRIBUTING.md: the table of tasks is that of deno.json", () => {
+  const [, text = ""] = TEXTS;
+  const table = text.matchAll(/^\| `deno task (\S+?)[` ]/gm);
+  assertEquals(
+    Array.from(table, ([, task]) => task).sort(),
+    Object.keys(config.tasks).sort(),
+  );
+});
+
 Deno.test("documentation: --check tells the steps that are shown", async () => {
   const shown = blocks("text").find((block) => /^agent-.*\nok /.test(block));
   const { stdout } = await runClient({
@@ -188,15 +263,27 @@ Deno.test("documentation: its JSON blocks are JSON", () => {
   for (const block of blocks("json")) JSON.parse(block);
 });
 
+/** The anchors that GitHub gives to the headings of a document. */
+function anchorsOf(markdown: string): readonly string[] {
+  const headings = markdown.replaceAll(/^```.*?^```$/gms, "")
+    .matchAll(/^#+ (.*)$/gm);
+  return Array.from(
+    headings,
+    ([, title = ""]) =>
+      title.toLowerCase().replaceAll(/[^\w\- ]/g, "").replaceAll(" ", "-"),
+  );
+}
+
 for (const [index, file] of FILES.entries()) {
   Deno.test(`${file}: what it links to in the repository is there`, async () => {
-    const links = Array.from(
-      (TEXTS[index] ?? "").replaceAll(/`[^`]*`/g, "")
-        .matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g),
-      ([, path = ""]) => path,
-    );
-    for (const path of links) {
-      await Deno.stat(new URL(path, `file://${ROOT}/${file}`));
+    const links = (TEXTS[index] ?? "").replaceAll(/`[^`]*`/g, "")
+      .matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g);
+    for (const [, path = "", anchor = ""] of links) {
+      const target = new URL(path, `file://${ROOT}/${file}`);
+      await Deno.stat(target);
+      if (anchor === "") continue;
+      const anchors = anchorsOf(await Deno.readTextFile(target));
+      assert(anchors.includes(anchor), `${path} has no heading #${anchor}`);
     }
   });
 }

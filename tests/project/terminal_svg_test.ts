@@ -39,6 +39,12 @@ Deno.test("terminalSvg() draws a style until it ends, also on the next row", () 
   );
 });
 
+Deno.test("terminalSvg() draws italic and underlined text", () => {
+  const classes = textsOf("\x1b[3ma\x1b[23mb\x1b[1;4mc\x1b[24md")
+    .map((text) => /class="(.*?)"/.exec(text)?.[1]);
+  assertEquals(classes, ["italic", undefined, "bold underlined", "bold"]);
+});
+
 for (const code of ["\x1b[35mx", "\x1b[Hx", "\x1b]0;x"]) {
   Deno.test(`terminalSvg() does not draw ${JSON.stringify(code)}`, () => {
     assertThrows(() => textsOf(code), Error, "Cannot draw");
