@@ -27,6 +27,7 @@ import {
 } from "./lib/standard_streams.ts";
 
 const INTERRUPTED = 130;
+const QUIT = 131;
 const TERMINATED = 143;
 
 async function main(args: readonly string[]): Promise<number> {
@@ -178,6 +179,9 @@ async function startInteractive(
     if (!isTyped || !terminal?.interrupt()) leave(INTERRUPTED);
   };
   listen(onInterrupt, () => leave(TERMINATED));
+  if (isTyped && Deno.build.os !== "windows") {
+    Deno.addSignalListener("SIGQUIT", () => leave(QUIT)); // Ctrl-\
+  }
 
   const prompts = readsInput
     ? await addInput(asked.prompts, readStandardInput())
@@ -187,14 +191,14 @@ async function startInteractive(
     stderr: writeError,
     quiet,
   };
-  using opened = isScript || json
+  // Not by `using`: the minifier drops it where the variable is used once.
+  const opened = terminal = isScript || json
     ? openScript({ ...streams, json, readsLines: !isScript })
     : await openTerminal({ ...streams, onInterrupt });
-  terminal = opened;
-  await using gateway = new RemoteGateway(settings);
+  const gateway = new RemoteGateway(settings);
   const options = {
     gateway,
-    terminal,
+    terminal: opened,
     maskedKey: maskKey(settings.apiKey),
     baseUrl: settings.baseUrl,
     threadId: asked.threadId,
@@ -206,6 +210,9 @@ async function startInteractive(
   } catch (error) {
     if (isReaderGone(error)) return 1;
     throw error;
+  } finally {
+    await gateway[Symbol.asyncDispose]();
+    opened[Symbol.dispose]();
   }
 }
 

@@ -94,12 +94,16 @@ async function checkNetwork(
     name: "name",
     act: () => resolve(target),
     tell: (found) => `${target.hostname} is ${found.join(", ")}`,
+    failure: `the name ${target.hostname} cannot be resolved`,
   });
   if (addresses === undefined) return;
   const endpoint = await report.step({
     name: "connection",
     act: () => connect(addresses, target),
     tell: ({ address, port }) => `to ${address}, port ${port}`,
+    failure: proxy?.found === undefined
+      ? `nothing answers at ${target.host}`
+      : `the proxy ${proxy.found.origin} from ${proxy.found.variable} does not answer`,
   });
   if (endpoint === undefined) return;
   await checkTls(endpoint, { url, isProxied: target !== url, report });
@@ -126,6 +130,8 @@ async function checkTls(
     name: "TLS",
     act: () => startTls(connection, url),
     tell: () => `the certificate is valid${file ? `, with ${file}` : ""}`,
+    failure:
+      "no connection that can be trusted; the line about the key says why",
   });
 }
 
@@ -156,6 +162,8 @@ interface Step<T> {
   readonly act: () => T | Promise<T>;
   /** What is told of the result. */
   readonly tell: (result: T) => string;
+  /** What is told of a failure; the error's own words unless told. */
+  readonly failure?: string;
 }
 
 /** Writes a line about each step. */
@@ -167,7 +175,7 @@ class Report {
   }
 
   /** Takes a step. Returns its result, or `undefined` if it failed. */
-  async step<T>({ name, act, tell }: Step<T>): Promise<T | undefined> {
+  async step<T>({ name, act, tell, failure }: Step<T>): Promise<T | undefined> {
     const start = performance.now();
     const duration = () => `${(performance.now() - start).toFixed(0)} ms`;
     try {
@@ -175,7 +183,8 @@ class Report {
       await this.line("ok", tell(result), { name, duration: duration() });
       return result;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = failure ??
+        (error instanceof Error ? error.message : String(error));
       await this.line("failed", reason, { name, duration: duration() });
       return undefined;
     }

@@ -121,7 +121,7 @@ class TextBudget {
   /** Adds a text in its place. */
   add(index: number, text: string): void {
     if (index >= this.#end) return;
-    this.#texts[index] = limited(text);
+    this.#texts[index] = limited(withoutLineEnd(text));
     let total = 0;
     for (let i = 0; i < this.#end; i++) {
       total += this.#texts[i]?.bytes ?? 0;
@@ -151,7 +151,9 @@ function limited(text: string): { text: string; bytes: number } {
     left += piece.written;
   }
   return {
-    text: `${withoutLineEnd(taken)}\n[${left} more bytes were left out]`,
+    text: `${withoutLineEnd(taken)}\n[${left} more ${
+      left === 1 ? "byte was" : "bytes were"
+    } left out]`,
     bytes: written,
   };
 }

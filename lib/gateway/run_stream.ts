@@ -105,7 +105,7 @@ export async function* followRun(
       !(hasBegun || failure instanceof UnfinishedError);
     const reason = transientReason(failure);
     const delay = canGoOn && reason !== undefined
-      ? patience.delayAfter(failure)
+      ? patience.delay()
       : undefined;
     if (reason === undefined || delay === undefined) throw inRun(failure, run);
     await client.wait(failure, reason, delay);
@@ -140,13 +140,12 @@ class Patience {
   }
 
   /** The milliseconds until the next request, or `undefined` to give up. */
-  delayAfter(failure: ServiceError): number | undefined {
+  delay(): number | undefined {
     const { outage, reconnect } = this.#timeouts;
     if (performance.now() - this.#unansweredSince >= outage) return undefined;
-    // A process that was stopped for long finds its connection lost: it tries
-    // again once, however much time has passed.
-    const isFirst = this.#retries === 0 && !(failure instanceof SilenceError);
-    if (this.isOver && !isFirst) return undefined;
+    // However much time has passed, it tries again once: after a silence, or for
+    // a process that was stopped for long and finds its connection lost.
+    if (this.isOver && this.#retries > 0) return undefined;
     return reconnect[Math.min(this.#retries++, reconnect.length - 1)];
   }
 }

@@ -23,14 +23,16 @@ const encoder = new TextEncoder();
  *
  * On a connection that resumes the stream, an event whose id was delivered before
  * is left out: a service may start over from the beginning. An event whose block
- * has no id there goes the way of the last id before it.
+ * has no id there goes the way of the last id before it, which for the first event
+ * is the id that the connection resumes after.
  */
 export class StreamCursor {
   readonly #delivered = new DeliveredIds();
   #events: RunEvent[] = [];
   #lastId: string | undefined;
   #resuming = false;
-  #old = false; // the last id on this connection was delivered before
+  #old = false; // the last id was delivered before this connection
+  #isReplaying = false;
   // Of the current block:
   #id: string | undefined; // not committed yet
   #hasId = false;
@@ -44,14 +46,15 @@ export class StreamCursor {
 
   /** Whether the service repeats events that were delivered before. */
   get isReplaying(): boolean {
-    return this.#old;
+    return this.#isReplaying;
   }
 
   /** Begins a connection: it resumes the stream if there is a last id. */
   connect(): void {
     this.#resuming = this.lastEventId !== undefined;
     this.#delivered.connect();
-    this.#old = false;
+    this.#old = this.#resuming; // The last id before the first event is the cursor.
+    this.#isReplaying = false;
     this.#id = undefined;
     this.#events = [];
     this.#held = undefined;
@@ -60,11 +63,13 @@ export class StreamCursor {
 
   /** Takes the value of an `id:` line. */
   id(value: string): void {
-    if (value.includes("\0") || !fits(value)) return;
+    if (value !== "" && (!fits(value) || headerValue(value) === undefined)) {
+      return;
+    }
     this.#id = value;
     this.#hasId = true;
     if (this.#resuming && value !== "") {
-      this.#old = this.#delivered.has(value);
+      this.#old = this.#isReplaying = this.#delivered.has(value);
       this.#release();
     }
     if (this.#hasEvent) this.#commit();

@@ -24,6 +24,32 @@ Deno.test("the bundle begins with its name, version, licence and usage", () => {
   ]);
 });
 
+Deno.test("the bundle disposes of what the source disposes of", async () => {
+  // The minifier drops `using` where the variable is used once.
+  const root = `${import.meta.dirname}/../..`;
+  let declared = 0;
+  for await (const file of sources(`${root}/lib`)) {
+    declared += count(await Deno.readTextFile(file));
+  }
+  declared += count(await Deno.readTextFile(`${root}/main.ts`));
+
+  assert(declared > 0);
+  assertEquals(count(code), declared);
+});
+
+/** How many `using` declarations a program has. */
+function count(source: string): number {
+  return source.match(/^ *(?:await )?using \w+|[;{}](?:await )?using \w+/gm)
+    ?.length ?? 0;
+}
+
+async function* sources(folder: string): AsyncGenerator<string> {
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    if (isDirectory) yield* sources(`${folder}/${name}`);
+    else yield `${folder}/${name}`;
+  }
+}
+
 Deno.test("the bundle has less than 128 KiB", () => {
   assert(new TextEncoder().encode(code).length < 128 * 1024);
 });

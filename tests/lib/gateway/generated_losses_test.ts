@@ -97,7 +97,7 @@ function expected(
     const rest = lines.pop() ?? "";
     // Of a line without an end only whole JSON counts, and only at a clean end.
     if (answer.end === "close" && /^data: .*\}$/.test(rest)) lines.push(rest);
-    let old = false;
+    let old = resumed; // the last id before the first event is the cursor
     let block: string[] = []; // the nodes of the block that wait for its id
     let id: string | undefined; // of the block
     let hasId = false;

@@ -130,7 +130,7 @@ function meaning(line: string): Meaning {
 function cursorOf(id: Uint8Array): Meaning {
   if (id.length > 1024) return "";
   const fits = id.every((byte) => byte === 9 || (byte > 31 && byte !== 127));
-  return { cursor: fits ? String.fromCharCode(...id) : "" };
+  return fits ? { cursor: String.fromCharCode(...id) } : "";
 }
 
 function reply(payload: unknown): string {
