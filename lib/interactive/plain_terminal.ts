@@ -9,7 +9,7 @@ import {
   type TerminalOptions,
 } from "./terminal.ts";
 
-/** Lines in, lines out, without escape codes. */
+/** A terminal that reads and writes plain lines, without escape codes. */
 export class PlainTerminal implements Terminal {
   readonly #options: TerminalOptions;
   readonly #lines: AsyncIterator<string | undefined>;
