@@ -76,7 +76,7 @@ async function askByPrompt(
   await using service = await FaultyService.start({
     at,
     faulty: faultyAfter(before, fault, outcome),
-    play: fault.play,
+    answer: fault.answer,
     keepsConnections: fault.onKeptConnection,
   });
 
@@ -111,7 +111,7 @@ async function askByRequest(
   await using service = await FaultyService.start({
     at,
     faulty: faultyAfter(good, fault, outcome),
-    play: fault.play,
+    answer: fault.answer,
     keepsConnections: fault.onKeptConnection,
   });
   await using editor = new Editor({ env: settings(service) });

@@ -228,7 +228,7 @@ Deno.test("a bridge does in 10,000 generated conversations what a model of it do
   await fc.assert(
     fc.asyncProperty(conversation, async (actions) => {
       const conversation = new Conversation();
-      for (const action of actions) await conversation.play(action);
+      for (const action of actions) await conversation.perform(action);
       await conversation.end();
     }),
     { numRuns: 10_000, ...REPEATED },

@@ -18,7 +18,7 @@ import {
 import type { Operation } from "../../support/service/recorded_request.ts";
 import { ReferenceService, TEST_KEY } from "../../support/service/service.ts";
 
-// Nothing may go on behind a test: no timer, no request, no connection.
+// No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 /** The error with which a thread is not created when the service answers so. */

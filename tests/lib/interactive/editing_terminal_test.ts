@@ -3,7 +3,7 @@ import { EditingTerminal } from "../../../lib/interactive/editing_terminal.ts";
 import type { KeyModeEvents } from "../../../lib/interactive/key_mode.ts";
 import { Emulator } from "../../support/terminal_emulator.ts";
 
-/** A terminal on an emulator, with a person who types and a clock that stands still. */
+/** A terminal on an emulator, a person who types, and a clock that only tests advance. */
 class Person implements Disposable {
   readonly emulator = new Emulator(40, 100);
   readonly terminal: EditingTerminal;
@@ -58,12 +58,12 @@ class Person implements Disposable {
     this.#input.error(error);
   }
 
-  /** Waits until the screen is this. */
+  /** Waits until the emulator shows these rows. */
   async sees(...rows: readonly string[]): Promise<void> {
     for (;;) {
       const { promise } = this.#wrote;
       await this.emulator.settled();
-      if (this.emulator.screen === rows.join("\n")) return;
+      if (this.emulator.allText === rows.join("\n")) return;
       await promise;
     }
   }
@@ -155,7 +155,7 @@ Deno.test("10 MiB that are pasted at once arrive whole, and few of them are draw
   person.type("!");
   for (;;) {
     await person.emulator.settled();
-    if (person.emulator.screen.endsWith("!")) break;
+    if (person.emulator.allText.endsWith("!")) break;
     await new Promise((resolve) => setTimeout(resolve));
   }
   assert(person.written.length < text.length / 10);

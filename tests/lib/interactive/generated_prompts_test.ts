@@ -63,7 +63,7 @@ function actions(graphemes: readonly string[]) {
 }
 
 /** Types into a prompt on an emulator, and compares the two. */
-async function play(
+async function typeKeys(
   columns: number,
   lowRows: number,
   widths: Widths,
@@ -187,7 +187,7 @@ for (
         fc.integer({ min: 2, max: 50 }),
         fc.integer({ min: 1, max: 12 }),
         actions(graphemes),
-        (columns, rows, sequence) => play(columns, rows, widths, sequence),
+        (columns, rows, sequence) => typeKeys(columns, rows, widths, sequence),
       ),
       { numRuns: Number(Deno.env.get("RUNS") ?? 1_000) },
     );
