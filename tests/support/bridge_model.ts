@@ -4,7 +4,7 @@ import type { RunEvent } from "../../lib/gateway/run_events.ts";
 import type { FakeRun } from "./bridge_ends.ts";
 import { isObject, type Line, parseLine } from "./bridge_line.ts";
 
-/** How a call to the service ends: a reply or thread, or the code of an error. */
+/** How a call to the service ends. `code`: the JSON-RPC error that the editor gets. */
 export type Outcome =
   | { readonly threadId: string }
   | { readonly complete: true }

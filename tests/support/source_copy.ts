@@ -1,6 +1,6 @@
 const ROOT = `${import.meta.dirname}/../..`;
 
-/** What the program is built from. */
+/** The files that the program is built from. */
 const SOURCES = [
   "deno.json",
   "deno.lock",
