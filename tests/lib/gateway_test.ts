@@ -21,7 +21,7 @@ import {
   progress,
 } from "../support/service/stream_events.ts";
 
-// Nothing may go on after a test: no timer, no request, no connection.
+// No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 Deno.test("each request carries the key, the client's version and what its operation asks for (interface 4.1, 5.1)", async () => {

@@ -4,9 +4,9 @@ import { LineWriter } from "../../lib/line_writer.ts";
 const NEVER = new AbortController().signal;
 const KIB = 1024;
 
-/** A stream that takes a piece when a test lets it. */
+/** A stream that accepts a piece when the test allows it. */
 class SlowStream {
-  /** What was written, piece by piece. */
+  /** The written pieces. */
   readonly pieces: string[] = [];
   readonly stream: WritableStream<Uint8Array>;
   #taken = Promise.withResolvers<void>();
@@ -26,7 +26,7 @@ class SlowStream {
     });
   }
 
-  /** Resolves when a piece is there and not taken yet. */
+  /** Resolves when a piece waits to be accepted. */
   get offered(): Promise<void> {
     return this.#offered.promise;
   }
@@ -35,7 +35,7 @@ class SlowStream {
     this.#taken.resolve();
   }
 
-  /** Takes everything from now on. */
+  /** Accepts all pieces from now on. */
   open(): void {
     this.#isOpen = true;
     this.#taken.resolve();
@@ -93,7 +93,7 @@ Deno.test("LineWriter.writeInTurn() waits while 256 KiB wait, in the order of th
     assertEquals(done.length, i);
     slow.take();
     await Promise.race(turns.slice(i));
-    // Those who wait wake together, but only one finds room.
+    // All waiting callers wake together, but only one finds room.
     assert(writer.queued <= 512 * KIB, `${writer.queued} are queued`);
   }
   await slow.offered;

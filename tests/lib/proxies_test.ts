@@ -28,7 +28,7 @@ function withVariables<T>(
 const PROXY = "http://proxy.test:3128";
 const HTTPS_PROXY = { HTTPS_PROXY: PROXY };
 
-// Each as `fetch` of Deno 2.9.6 has been seen to do it.
+// Each as observed with `fetch` of Deno 2.9.6.
 for (
   const [what, variables, expected] of [
     ["no variable", {}, undefined],

@@ -119,7 +119,7 @@ Deno.test("--check with a key that is rejected: exit 1, and the line holds no co
   assertEquals(code, 1);
   const last = steps.at(-1) ?? "";
   assertMatch(last, /^failed key: Cannot create a thread: .* 401, .*rejected/);
-  // deno-lint-ignore no-control-regex -- they may not be there
+  // deno-lint-ignore no-control-regex -- asserts their absence
   assertFalse(/[\x00-\x1f\x7f-\x9f]/.test(last));
 });
 

@@ -30,8 +30,8 @@ export class SourceCopy implements AsyncDisposable {
   }
 
   /**
-   * Runs Deno in the copy; `env` is added to the environment, in which no other
-   * compiler is named.
+   * Runs Deno in the copy; `env` is added to the environment, which names no other
+   * compiler.
    */
   async deno(
     args: readonly string[],

@@ -13,7 +13,7 @@ function* bytes(text: string): Generator<Uint8Array> {
   yield new TextEncoder().encode(text);
 }
 
-/** The messages that `readMessages()` makes of bytes; errors as they travel. */
+/** The messages that `readMessages()` yields for bytes; errors as they are sent. */
 async function read(
   chunks: Iterable<Uint8Array>,
   options?: { readonly maxLineBytes: number },

@@ -6,7 +6,7 @@ import {
   promptText,
 } from "../../../lib/bridge/prompt_text.ts";
 
-/** A value as it can stand in a test's name. */
+/** A value, formatted for a test's name. */
 function short(value: unknown): string {
   return (JSON.stringify(value) ?? "undefined").slice(0, 80);
 }

@@ -48,7 +48,7 @@ for (const [how, spell] of Object.entries(SPELLINGS)) {
 }
 
 Deno.test("redactKey() masks every key, however each of its characters is written", () => {
-  // What escapes are made of, so that keys look like escapes.
+  // The characters of escapes, so that keys look like escapes.
   const key = fc.string({
     unit: fc.constantFrom(...String.raw`\%&#;uxX0124af"<lt`),
     minLength: 9,
@@ -65,7 +65,7 @@ Deno.test("redactKey() masks every key, however each of its characters is writte
           (character, index) => spellings[index]?.(character) ?? "",
         ).join("");
         const redacted = redactKey(`key (${echo}) `, key);
-        if (/^\\+$/.test(key)) return; // what is left of it are backslashes
+        if (/^\\+$/.test(key)) return; // the rest of the key consists of backslashes
         assertEquals(redacted.replaceAll(maskKey(key), ""), "key () ");
       },
     ),
@@ -125,12 +125,12 @@ Deno.test("redactKey() shows no part of the key where the text is cut", () => {
   );
 });
 
-const KEY_LENGTH = 8_192; // decided: "Name and settings"
+const KEY_LENGTH = 8_192; // the limit in lib/settings.ts
 const TEXT_LENGTH = 128 * 1024;
 
 /**
- * What takes a thousand million steps, or never ends, if the search goes back in
- * the text.
+ * Text that takes 10^9 steps, or an endless loop, if the search moves back in the
+ * text.
  */
 const HOSTILE: readonly (readonly [text: string, key: string])[] = [
   ["\\", "\\"],

@@ -18,7 +18,7 @@ import { SkewedClock } from "../../support/skewed_clock.ts";
 import { stopFor } from "../../support/stopped_process.ts";
 import { cursors, startService, takeTurn } from "../../support/turns.ts";
 
-// Nothing may go on after a test: no timer, no request, no connection.
+// No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 const SECOND = 1000;

@@ -22,10 +22,10 @@ import { stopFor } from "../../support/stopped_process.ts";
 import { aborted } from "../../support/service/byte_stream.ts";
 import { QUIET_HOST, unreachable } from "../../support/unreachable.ts";
 
-// Nothing may go on after a test: no timer, no request, no connection.
+// No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
-/** Creates a thread and takes a turn on it. */
+/** Creates a thread and runs a turn on it. */
 async function converse(gateway: RemoteGateway): Promise<void> {
   const threadId = await gateway.createThread();
   await Array.fromAsync(gateway.runTurn(threadId, "hello"));
@@ -107,7 +107,7 @@ for (
   });
 }
 
-// With the timeouts of the case, what is not as it says takes ten minutes.
+// With the case's timeouts, a wrong time limit would take ten minutes.
 const LONG = 600_000;
 const RETRIES:
   readonly (readonly [string, string | null, Partial<Timeouts>])[] = [
@@ -245,7 +245,7 @@ for (const [operation, behaviour, expected] of TIMEOUTS) {
   Deno.test(`"${operation}" is given up, once, with ${expected}`, async () => {
     await using service = ReferenceService.start();
     service.misbehave(operation, behaviour);
-    // The time runs out for this operation alone.
+    // Only this operation times out.
     const timeouts = { ...QUICK_TIMEOUTS };
     const before = BEFORE[operation];
     if (before === undefined) timeouts.answer = 20;

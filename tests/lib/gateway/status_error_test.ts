@@ -21,7 +21,7 @@ import { ReferenceService, TEST_KEY } from "../../support/service/service.ts";
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
-/** The error with which a thread is not created when the service answers so. */
+/** The error of `create thread` for this answer of the service. */
 async function refusedThread(
   behaviour: Behaviour,
   apiKey = TEST_KEY,
@@ -193,7 +193,7 @@ for (const [operation, status, expected] of ADVICE) {
       },
       ServiceError,
     );
-    // Behind it a failed stream names its thread and run.
+    // The error of a failed stream ends with its thread and run.
     assertStringIncludes(
       `${error.message}|`,
       `${expected}${operation === "stream" ? " (thread " : "|"}`,

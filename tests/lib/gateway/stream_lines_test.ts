@@ -161,7 +161,7 @@ Deno.test("readLines() keeps what it was given, though each chunk is overwritten
   assertEquals(await read(source()), ["abc", "de", "f"]);
 });
 
-// Old splitters look at an unfinished line again for each chunk.
+// Old splitters scan an unfinished line again for each chunk.
 Deno.test("readLines() gives the splitter whole lines alone", async () => {
   const { write } = WritableStreamDefaultWriter.prototype;
   const written: string[] = [];

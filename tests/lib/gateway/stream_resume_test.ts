@@ -21,7 +21,7 @@ import {
 import { SkewedClock } from "../../support/skewed_clock.ts";
 import { cursors, startService, takeTurn } from "../../support/turns.ts";
 
-// Nothing may go on after a test: no timer, no request, no connection.
+// No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 const SECOND = 1000;
@@ -29,7 +29,7 @@ const DONE = complete("Done.");
 
 const [a, b, c] = [progress("a", ""), progress("b", ""), progress("c", "")];
 
-/** The events a, b, c, ... with the ids from 1 on, as many as asked for. */
+/** The first `count` of the events a, b, c, ... with ids from 1 on. */
 function first(count: number): Behaviour {
   const nodes = "abcdefgh".slice(0, count).split("");
   return events(nodes.map((node) => progress(node, "")), { firstId: 1 });

@@ -9,7 +9,7 @@ class Person implements Disposable {
   readonly terminal: EditingTerminal;
   time = 0;
   interrupts = 0;
-  /** All that was written, escape codes and all. */
+  /** All output, including escape codes. */
   written = "";
   readonly #input: ReadableStreamDefaultController<Uint8Array>;
   #events: KeyModeEvents | undefined;
@@ -147,7 +147,7 @@ Deno.test("10 MiB that are pasted at once arrive whole, and few of them are draw
   person.type("[]\x1b[D\x1b[200~");
   const bytes = new TextEncoder().encode(text);
   for (let at = 0; at < bytes.length; at += 4096) {
-    person.type(bytes.subarray(at, at + 4096)); // as the terminal's driver cuts it
+    person.type(bytes.subarray(at, at + 4096)); // as the terminal driver splits it
   }
   person.type("\x1b[201~");
   person.type("\x1b[3~");

@@ -11,7 +11,7 @@ import { PromptView } from "../../../lib/interactive/prompt_view.ts";
 import { PLAIN } from "../../../lib/interactive/style.ts";
 import { Emulator, type Widths } from "../../support/terminal_emulator.ts";
 
-/** What is above the prompt, and has to stay as it is. */
+/** The lines above the prompt, which must not change. */
 const ABOVE = ["above 1", "above 2", "above 3"];
 
 /** Graphemes of one column, of two, joined of several code points, and none. */
@@ -115,7 +115,7 @@ async function typeKeys(
   assertEquals(kept, ABOVE.join("").replaceAll(" ", ""));
 }
 
-/** What a prompt takes, cell by cell: the plain way, all at once. */
+/** The expected cells of a prompt, computed for the whole text at once. */
 function gridOf(
   { text, cursor }: { text: string; cursor: number },
   columns: number,

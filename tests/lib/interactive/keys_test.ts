@@ -43,7 +43,7 @@ const KEYS: readonly (readonly [string, ...string[]])[] = [
   ["\x1b\x7f", "alt-backspace"],
   ["\x1b[13;2u\x1b[27;3;13~", "shift-enter", "alt-enter"],
   ["\x1b\x1b[A", "escape", "up"],
-  // What has no meaning here.
+  // Sequences without a meaning here.
   ["a\x1b[5~\x1b[99;99X\x1b[?1;2c\x1b[[Ab\x1bOPc", '"a"', '"b"', '"c"'],
   ["\x1b[I\x1b[<0;1;1M\x1b[201~x", '"x"'],
   // Sequences that break off.
@@ -132,7 +132,7 @@ Deno.test("KeyParser yields the same keys wherever its input is cut", () => {
   ));
 });
 
-/** Text and pastes that were cut are one again; `\r\n` may be cut as well. */
+/** Joins text and pastes that were cut, even within `\r\n`. */
 function merged(keys: readonly string[]): string {
   return keys.join("").replaceAll('""', "").replaceAll("][", "")
     .replace(/(?:alt-)?enter(?:enter)*/g, "enter");

@@ -4,7 +4,7 @@ import type { TerminalOptions } from "../../../lib/interactive/terminal.ts";
 
 const HOSTILE = "a\x1b[31mb\x1b]0;t\x07c\x9b2Jd\u202ee";
 
-/** A terminal in memory, and what was written to it. */
+/** A terminal in memory, and its output. */
 function open(
   input: readonly (string | Uint8Array)[] = [],
   options: Partial<TerminalOptions> = {},
@@ -30,7 +30,7 @@ function open(
   return { terminal, written };
 }
 
-/** All that is typed, up to the end of the input. */
+/** All input, up to its end. */
 async function readAll(terminal: PlainTerminal): Promise<string[]> {
   const lines: string[] = [];
   for (;;) {

@@ -8,7 +8,7 @@ import { plainText } from "../../../lib/plain_text.ts";
 
 const SGR = RegExp("\x1b\\[[\\d;]*m", "g");
 
-/** What is written of a reply, in one piece or more. */
+/** The output for a reply, joined from one or more writes. */
 async function written(
   text: string,
   options: Omit<ReplyOptions, "stdout">,

@@ -10,7 +10,7 @@ import { COLOURED, PLAIN, type Style } from "../../../lib/interactive/style.ts";
 const SGR = RegExp("\x1b\\[\\d+m", "g");
 const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/;
 
-/** A status line, and what it told its renderer, by a clock that the test sets. */
+/** A status line with a clock that the test sets, and its calls of the renderer. */
 class Recording implements Disposable {
   readonly line: StatusLine;
   /** The lines above, from all changes. */
@@ -35,7 +35,7 @@ class Recording implements Disposable {
     });
   }
 
-  /** The row, whichever way the spinner points. */
+  /** The row, with a fixed spinner. */
   get row(): string {
     return this.line.row(this.columns).replace(SPINNER, "⠋");
   }
