@@ -5,8 +5,8 @@
  *     deno task screenshot           makes it
  *     deno task screenshot --check   exits 1 if it is not up to date
  *
- * What differs from run to run stands in it as a fixed example: the thread's id,
- * the port, and all times.
+ * Everything that differs from run to run is replaced by a fixed example: the thread's
+ * id, the port, and all times.
  *
  * @module
  */
@@ -43,7 +43,7 @@ if (!Deno.args.includes("--check")) {
   Deno.exit(1);
 }
 
-/** Has a run completed and another one begun, and returns the screen by then. */
+/** Completes one run, begins another one, and returns the screen's text. */
 async function playSession(): Promise<string> {
   const second = new GatedStream();
   await using service = ReferenceService.start();
@@ -63,7 +63,7 @@ async function playSession(): Promise<string> {
   return await screen.colours();
 }
 
-/** The same screen below the shell's command line, with what is fixed in it. */
+/** The screen's text below the shell's command line, with the fixed examples. */
 function exampleOf(screen: string): string {
   const times = TIMES.values();
   return screen.slice(screen.indexOf("\n") + 1).trimEnd()

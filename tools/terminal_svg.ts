@@ -2,11 +2,11 @@ import { unicodeWidth } from "@std/cli/unicode-width";
 
 /** Options of {@linkcode terminalSvg}. */
 export interface TerminalSvgOptions {
-  /** How many columns the terminal has. */
+  /** The number of columns of the terminal. */
   readonly columns: number;
-  /** What stands in the window's title bar. */
+  /** The title of the window. */
   readonly title: string;
-  /** What the picture shows, for those who cannot see it. */
+  /** A description of the picture for people who cannot see it. */
   readonly description: string;
 }
 
@@ -49,11 +49,11 @@ const COLOURS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Draws a terminal as an SVG picture in which text is text.
+ * Draws a terminal as an SVG picture with selectable text.
  *
  * @param screen Rows of text with the escape codes of colours (SGR), as
  * `tmux capture-pane -e` prints them.
- * @throws {Error} If there is an escape code that is not known here.
+ * @throws {Error} If there is an unknown escape code.
  */
 export function terminalSvg(
   screen: string,
@@ -123,7 +123,7 @@ function drawRow(spans: readonly Span[], y: number): string[] {
     const shown = text.trim();
     if (shown === "") return [];
     const x = coordinate(MARGIN + start * COLUMN);
-    // However wide the font's characters are, the columns stay.
+    // The columns do not depend on the width of the font's characters.
     const length = coordinate(unicodeWidth(shown) * COLUMN);
     const name = className(style);
     return [

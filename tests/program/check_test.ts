@@ -78,7 +78,7 @@ Deno.test("--check names .env as the source, and warns of what is ignored", asyn
     `ok settings: key test...cdef from .env, service ${service.url} from .env`,
   );
   assertEquals([first.code, second.code], [0, 0]);
-  assertEquals(second.steps.length, 6); // APP_BASE_URL of the environment counts
+  assertEquals(second.steps.length, 6); // APP_BASE_URL of the environment takes effect
 
   const third = await check({
     env: { APP_API_KEY: TEST_KEY },

@@ -8,7 +8,7 @@ import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { TcpRelay } from "../support/tcp_relay.ts";
 
 // Real reverse proxies between the real program and the reference service. Each
-// rule here was broken by one of them. Counts are those of the service.
+// tested rule was once broken with one of them. Counts are those of the service.
 
 const nginx = { ignore: !isInstalled("nginx") };
 const haproxy = { ignore: !isInstalled("haproxy") };
@@ -69,7 +69,7 @@ async function runTurns(
   return failures;
 }
 
-/** How often each prompt has reached the service, as a set: `{1}` is what has to be. */
+/** How often each prompt has reached the service, as a set: it has to be `{1}`. */
 function runsPerPrompt(service: ReferenceService): ReadonlySet<number> {
   const counts = new Map<string, number>();
   for (const { operation, body } of service.requests) {
@@ -155,7 +155,7 @@ Deno.test({
       prompt: "hello",
     });
     stream.progress("plan", "started");
-    // nginx buffers by itself, too; what it must not do is wait for the end.
+    // nginx also buffers by itself, but it must not wait for the end.
     const update = await editor.update(sessionId, "plan: started\n");
     stream.complete("done");
 

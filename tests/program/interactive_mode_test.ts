@@ -120,7 +120,7 @@ for (const word of ["exit", "QUIT", " Exit "]) {
     await using service = serveStreams(events([complete("1")]));
     await using client = new Client({ env: settings(service) });
 
-    // Standard input stays open: it is not what ends the program.
+    // Standard input stays open, so its end does not end the program.
     await client.write(`one\n${word}\ntwo\n`);
 
     const { code, stdout } = await client.output();

@@ -21,7 +21,7 @@ Deno.test("-p runs one prompt and exits, and leaves an open standard input alone
   });
   await client.write("not a prompt\n");
 
-  // Standard input stays open: it is not what ends the program.
+  // Standard input stays open, so its end does not end the program.
   const { code, stdout, stderr } = await client.output();
 
   assertEquals({ code, stdout }, { code: 0, stdout: "1\n" });

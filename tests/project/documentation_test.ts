@@ -97,7 +97,7 @@ Deno.test("documentation: the bridge asks for a linked file as told", async () =
   ]);
 });
 
-/** Says what the README says, and returns what is heard. */
+/** Sends the lines that the README shows, and returns the answers. */
 async function play(exchanges: readonly Exchange[]): Promise<string[]> {
   await using service = ReferenceService.start();
   await using editor = new Editor({ env: settings(service) });

@@ -489,7 +489,7 @@ Deno.test("RawServer resets a connection before, in and behind the head", async 
         }
       };
       await assertRejects(read, Deno.errors.ConnectionReset);
-      // Windows and macOS may discard what is not read before a reset.
+      // Windows and macOS may discard unread bytes at a reset.
       assert(sent.startsWith(received));
       if (Deno.build.os === "linux") assertEquals(received, sent);
     });

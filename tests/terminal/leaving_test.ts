@@ -14,7 +14,7 @@ import {
 interface End {
   readonly name: string;
   readonly code: number;
-  /** The prompt's row when the program has ended. */
+  /** The row of the shell's prompt after the program has ended. */
   readonly prompt: string;
   readonly end: (screen: Screen) => Promise<void>;
 }
