@@ -6,7 +6,7 @@
  */
 
 import { isJsonObject, parseJson } from "../json.ts";
-import { readText } from "./answer_text.ts";
+import { readText } from "./response_text.ts";
 import type { CallOptions } from "./call_options.ts";
 import { readBody } from "./response_body.ts";
 import { TIMEOUTS, type Timeouts } from "./timeouts.ts";

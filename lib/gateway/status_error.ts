@@ -7,7 +7,7 @@
 
 import { isJsonObject, parseJson } from "../json.ts";
 import { plainText } from "../plain_text.ts";
-import { errorDetail, type LimitedText, readText } from "./answer_text.ts";
+import { errorDetail, type LimitedText, readText } from "./response_text.ts";
 import { redactKey } from "./key_redaction.ts";
 import { readBody } from "./response_body.ts";
 import { parseRetryAfter } from "./retry_after.ts";

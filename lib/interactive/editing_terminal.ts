@@ -19,7 +19,7 @@ import {
   takePrompt,
 } from "./prompt_editor.ts";
 import { PromptView, sentPrompt } from "./prompt_view.ts";
-import { writeReply } from "./reply.ts";
+import { writeReply } from "./write_reply.ts";
 import { StatusLine } from "./status_line.ts";
 import { COLOURED, PLAIN, type Style } from "./style.ts";
 import type { Input, Terminal, TerminalOptions } from "./terminal.ts";

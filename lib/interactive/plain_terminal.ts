@@ -1,7 +1,7 @@
 import type { ProgressEvent } from "../gateway.ts";
 import { readInputLines } from "../input_lines.ts";
 import { plainLine } from "../plain_text.ts";
-import { writeReply } from "./reply.ts";
+import { writeReply } from "./write_reply.ts";
 import {
   type Input,
   PROMPT_SIGN,

@@ -1,4 +1,4 @@
-import { errorDetail } from "../../lib/gateway/answer_text.ts";
+import { errorDetail } from "../../lib/gateway/response_text.ts";
 import { connectionError } from "../../lib/gateway/connection_failure.ts";
 import { redactKey } from "../../lib/gateway/key_redaction.ts";
 import { isWebPage, pageTitle } from "../../lib/gateway/web_page.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { readText } from "../../../lib/gateway/answer_text.ts";
+import { readText } from "../../../lib/gateway/response_text.ts";
 import { readBody } from "../../../lib/gateway/response_body.ts";
 
 /** A body of `count` chunks, then silence. `cancelled` resolves when it is cancelled. */

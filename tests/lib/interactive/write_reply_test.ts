@@ -3,7 +3,7 @@ import fc from "fast-check";
 import {
   type ReplyOptions,
   writeReply,
-} from "../../../lib/interactive/reply.ts";
+} from "../../../lib/interactive/write_reply.ts";
 import { plainText } from "../../../lib/plain_text.ts";
 
 const SGR = RegExp("\x1b\\[[\\d;]*m", "g");
