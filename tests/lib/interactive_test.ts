@@ -290,7 +290,7 @@ Deno.test("runInteractive() shows a reply that came before Ctrl-C", async () => 
   assert(terminal.log.includes("reply You said: hello"));
 });
 
-Deno.test("runInteractive() does not run a line that is too long, and goes on", async () => {
+Deno.test("runInteractive() skips a line that is too long, and continues", async () => {
   const tooLong = { kind: "too long" } as const;
   const terminal = new ScriptedTerminal(tooLong, "hello", tooLong);
   assertEquals(await play(terminal), 1);
@@ -314,7 +314,7 @@ Deno.test("runInteractive() ends when nobody reads the replies", async () => {
   await assertRejects(() => play(terminal), Deno.errors.BrokenPipe);
 });
 
-Deno.test("runInteractive() goes on with a thread and creates none", async () => {
+Deno.test("runInteractive() continues a thread and creates none", async () => {
   const terminal = new ScriptedTerminal("hello");
   assertEquals(await play(terminal, { threadId: "thread-7" }), 0);
   assertEquals(terminal.log.slice(2, 5), [

@@ -46,7 +46,7 @@ class SlowStream {
   }
 }
 
-Deno.test("LineWriter writes in one piece what was queued in the same moment", async () => {
+Deno.test("LineWriter writes lines that are queued in the same turn in one piece", async () => {
   const slow = new SlowStream();
   const writer = new LineWriter(slow.stream.getWriter());
 
@@ -161,7 +161,7 @@ Deno.test("LineWriter.writeInTurn() waits for few lines that are being written, 
   assertEquals(slow.pieces.length, 3);
 });
 
-Deno.test("LineWriter writes what is long in pieces of 256 KiB, and cuts no character", async () => {
+Deno.test("LineWriter writes long lines in pieces of 256 KiB, and cuts no character", async () => {
   const slow = new SlowStream();
   slow.open();
   const writer = new LineWriter(slow.stream.getWriter());
@@ -174,7 +174,7 @@ Deno.test("LineWriter writes what is long in pieces of 256 KiB, and cuts no char
   assert(slow.pieces.join("") === long);
 });
 
-Deno.test("LineWriter.flush() waits for what is queued while it waits", async () => {
+Deno.test("LineWriter.flush() waits for lines that are queued while it waits", async () => {
   const pieces: string[] = [];
   const writer: LineWriter = new LineWriter(
     new WritableStream<Uint8Array>({

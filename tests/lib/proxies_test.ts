@@ -89,7 +89,7 @@ Deno.test("proxyFor() shows neither user nor password", () => {
   );
 });
 
-Deno.test("proxyFor() takes an address in NO_PROXY for what it is", () => {
+Deno.test("proxyFor() compares addresses in NO_PROXY as addresses", () => {
   const url = new URL("https://10.0.0.7");
   for (const list of ["10.0.0.7", "10.0.0.0/8"]) {
     const variables = { ...HTTPS_PROXY, NO_PROXY: list };

@@ -94,7 +94,7 @@ for (const isTerminal of [false, true]) {
   });
 }
 
-Deno.test("errorSink() goes on with the rest of a partial write, and waits while the stream would block", async () => {
+Deno.test("errorSink() writes the rest after a partial write, and waits while the stream would block", async () => {
   const results = [
     new Deno.errors.WouldBlock(),
     2,

@@ -303,7 +303,7 @@ Deno.test("the official client closes sessions, one of them in the middle of a r
   });
 });
 
-Deno.test("the official client gets errors that it can read, and goes on", async () => {
+Deno.test("the official client gets errors that it can read, and continues", async () => {
   await using service = ReferenceService.start();
   await withOfficialClient(service, async ({ agent }) => {
     const fails = async (call: Promise<unknown>) => {

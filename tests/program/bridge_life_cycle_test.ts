@@ -39,7 +39,7 @@ async function writeUntilEnd(
   return await end;
 }
 
-Deno.test("input that ends behind the last of three requests: all are answered, exit 0", async () => {
+Deno.test("input that ends after the last of three requests: all are answered, exit 0", async () => {
   await using service = ReferenceService.start();
   await using editor = new Editor({ env: settings(service) });
   const sessionId = await editor.newSession();

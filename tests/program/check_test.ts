@@ -63,7 +63,7 @@ Deno.test("--check tells each step with its time, and creates a thread but no ru
   );
 });
 
-Deno.test("--check names .env as the source, and warns of what is ignored", async () => {
+Deno.test("--check names .env as the source, and warns of ignored settings", async () => {
   await using service = ReferenceService.start();
   using both = new Folder(
     `APP_API_KEY=${TEST_KEY}\nAPP_BASE_URL=${service.url}\n`,

@@ -168,7 +168,7 @@ Deno.test({
 
 Deno.test({
   ...nginx,
-  name: "10 runs with event ids survive a service that restarts behind nginx",
+  name: "10 runs with event ids survive a restart of the service behind nginx",
   async fn() {
     await using service = ReferenceService.start({ ids: true, pace: 400 });
     await using relay = new TcpRelay(service);
@@ -214,8 +214,8 @@ Deno.test({
   name:
     "HAProxy that refuses an HTTP/2 stream after it has forwarded a prompt does not make it run twice",
   async fn() {
-    // The service takes the prompt on a connection that HAProxy uses again, and
-    // dies: HAProxy then tells its client to repeat the request.
+    // The service reads the prompt on a connection that HAProxy reuses, and closes
+    // it: HAProxy then tells its client to repeat the request.
     let prompts = 0;
     await using server = await RawServer.start(async (connection) => {
       for (;;) {

@@ -178,7 +178,7 @@ Deno.test("a hostile thread id is shown clean, and travels percent-encoded", asy
   assertEquals(stream, `${run}/run-1/stream`);
 });
 
-Deno.test("where a hostile redirect leads is told clean", async () => {
+Deno.test("the target of a hostile redirect is shown clean", async () => {
   await using service = ReferenceService.start();
   const location = "https://a\u202eb.example/\x9b31m";
   const latin = new TextDecoder("latin1").decode(

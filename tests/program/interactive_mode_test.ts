@@ -82,7 +82,7 @@ Deno.test("banner with the masked key, then thread, then progress, on standard e
   });
 });
 
-Deno.test("progress is shown while the run goes on, and the next prompt waits for its end", async () => {
+Deno.test("progress is shown during the run, and the next prompt waits for its end", async () => {
   const first = new GatedStream();
   const second = new GatedStream();
   await using service = serveStreams(first.behaviour, second.behaviour);

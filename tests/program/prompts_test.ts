@@ -176,7 +176,7 @@ for (
 }
 
 for (const args of [["-t", "my thread/1"], ["--thread=my thread/1"]]) {
-  Deno.test(`${JSON.stringify(args)} goes on with that thread and creates none`, async () => {
+  Deno.test(`${JSON.stringify(args)} continues that thread and creates none`, async () => {
     await using service = ReferenceService.start();
     service.misbehave("create run", json({ run_id: "run-1" }));
     service.misbehave("stream", events([complete("1")]));
@@ -196,7 +196,7 @@ for (const args of [["-t", "my thread/1"], ["--thread=my thread/1"]]) {
   });
 }
 
-Deno.test("--thread: what was said before is known in another process", async () => {
+Deno.test("--thread: another process knows the thread's earlier prompts", async () => {
   await using service = ReferenceService.start();
   const env = settings(service);
   const first = await runClient({ args: ["--json", "-p", "hello"], env });

@@ -83,7 +83,7 @@ for (
     },
   });
 
-  Deno.test(`${mode} takes the key from .env, whatever else stands there (interface 5.2)`, async () => {
+  Deno.test(`${mode} takes the key from .env, whatever else it contains (interface 5.2)`, async () => {
     await using service = ReferenceService.start();
     using folder = new Folder(
       "PATH=$PATH:/x\nA=$HOME\nB=${B}\nC=$APP_API_KEY\n" +

@@ -161,7 +161,7 @@ for (const shell of SHELLS) {
     );
   });
 
-  test("refuses a download with one byte changed, and leaves nothing behind", async () => {
+  test("refuses a download with one byte changed, and leaves no file", async () => {
     await using releases = new ReleaseFolder();
     await releases.add("latest", { [NAME]: program("1.2.3") });
     const bytes = new TextEncoder().encode(program("1.2.4"));

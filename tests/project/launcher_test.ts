@@ -109,7 +109,7 @@ for (const [library, answers] of [["jsr", true], ["npm", false]] as const) {
   });
 }
 
-Deno.test("a launcher that was told does not look again, and says nothing", async () => {
+Deno.test("a launcher that got the choice does not look again, and prints nothing", async () => {
   await using jsr = startJsr();
 
   const { stdout, stderr } = await launch(

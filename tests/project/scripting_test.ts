@@ -61,7 +61,7 @@ async function run(heading: string, index: number): Promise<Outcome> {
       } "$@"\n`,
       { mode: 0o755 },
     );
-    // Standard input is a pipe that nobody closes: no recipe may wait for it.
+    // Standard input is a pipe that stays open: no recipe may wait for its end.
     const child = new Deno.Command("sh", {
       args: ["-c", `${PREPARATION}\n${script}`],
       cwd: home,

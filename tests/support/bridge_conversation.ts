@@ -151,7 +151,7 @@ export class Conversation {
     assertEquals(this.#model.due, [], "requests were not answered");
     this.#editor.close();
     await this.#rest();
-    assert(this.#ended, "the bridge goes on behind the end of its input");
+    assert(this.#ended, "the bridge continues after the end of its input");
     assertEquals(this.#written, this.#queued);
   }
 

@@ -69,7 +69,7 @@ export class Emulator {
     return { row: baseY + cursorY, column: cursorX };
   }
 
-  /** How many rows there are, those that have scrolled out included. */
+  /** The number of rows, including the ones that have scrolled out. */
   get height(): number {
     return this.#terminal.buffer.active.length;
   }

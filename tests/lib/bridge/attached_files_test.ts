@@ -214,7 +214,7 @@ function noAnswer(_path: string, signal: AbortSignal): Promise<undefined> {
   });
 }
 
-Deno.test("readAttachedFiles() goes on after 10 s with what has come", async () => {
+Deno.test("readAttachedFiles() continues after 10 s with the files read so far", async () => {
   using timer = new FakeTimer();
   const reading = readAttachedFiles(["file:///a", "file:///b"], {
     ask: (path, signal) =>

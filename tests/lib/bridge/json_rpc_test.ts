@@ -174,7 +174,7 @@ const DEEP = [
 ] as const;
 for (const depth of [50_000, 100_000]) {
   for (const [open, close] of DEEP) {
-    Deno.test(`readMessages() reads an id of 16 digits beside ${depth} levels of ${open} (interface 7)`, async () => {
+    Deno.test(`readMessages() reads an id of 16 digits next to ${depth} levels of ${open} (interface 7)`, async () => {
       const deep = `${open.repeat(depth)}0${close.repeat(depth)}`;
       const id = '"id":9007199254740993';
       const cancel = '"params":{"requestId":9007199254740995,"x":';

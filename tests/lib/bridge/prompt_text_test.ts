@@ -100,7 +100,7 @@ for (const [uri, name] of NAMES) {
   });
 }
 
-Deno.test("promptText() puts the texts of links behind the prompt, in the order of the blocks, each once", () => {
+Deno.test("promptText() puts the texts of links after the prompt, in the order of the blocks, each once", () => {
   const content = parsePrompt([
     linkTo("a"),
     resource({ uri: "b", text: "2" }),

@@ -252,7 +252,7 @@ Deno.test("an abort before a stream is resumed ends the turn", async () => {
   assertEquals(service.requests.length, 3);
 });
 
-Deno.test("an abort after complete drops the stream, and the reply stands", async () => {
+Deno.test("an abort after complete drops the stream and keeps the reply", async () => {
   await using service = ReferenceService.start();
   await using gateway = gatewayTo(service);
   const gate = new GatedStream();

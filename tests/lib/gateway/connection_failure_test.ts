@@ -234,7 +234,7 @@ for (
 for (
   const [what, env] of [
     ["NO_PROXY", { HTTPS_PROXY: HTTP_PROXY, NO_PROXY: "service.test" }],
-    ["a proxy for TLS that failed behind it", { HTTPS_PROXY: HTTP_PROXY }],
+    ["a proxy with a TLS failure of the service", { HTTPS_PROXY: HTTP_PROXY }],
   ] as const
 ) {
   Deno.test(`connectionError() does not blame the proxy with ${what}`, () => {

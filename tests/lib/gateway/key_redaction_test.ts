@@ -17,7 +17,7 @@ const NAMED: Readonly<Record<string, string>> = {
 /** The ways in which a service may write one character of the key. */
 const SPELLINGS: Readonly<Record<string, (character: string) => string>> = {
   "as it is": (character) => character,
-  "behind a backslash": (character) => `\\${character}`,
+  "with backslashes": (character) => `\\${character}`,
   "escaped for JSON": (character) => `\\u00${hex(character)}`,
   "escaped for JSON in capitals": (character) =>
     `\\u00${hex(character).toUpperCase()}`,
@@ -34,11 +34,11 @@ const SPELLINGS: Readonly<Record<string, (character: string) => string>> = {
   "as an entity in JSON": (character) => NAMED[character] ?? `\\${character}`,
 };
 
-/** With every character that some encoding escapes, and what replaceAll() expands. */
+/** A key with every character that some encoding escapes or that replaceAll() expands. */
 const KEY = `$&a"b\\c/d<e>&f'g%h?i=%41&lt;\\u0041$'`;
 
 for (const [how, spell] of Object.entries(SPELLINGS)) {
-  Deno.test(`redactKey() masks a key whose characters stand ${how}`, () => {
+  Deno.test(`redactKey() masks a key written ${how}`, () => {
     const echo = Array.from(KEY, spell).join("");
     assertEquals(
       redactKey(`key ${echo}, or ${echo}.`, KEY),
@@ -82,7 +82,7 @@ for (
     ["digits", "%", "1"],
   ] as const
 ) {
-  Deno.test(`redactKey() masks a key beside ${what}`, () => {
+  Deno.test(`redactKey() masks a key next to ${what}`, () => {
     const key = "1abcdefgh%4";
     assertEquals(
       redactKey(`${before}${key}${after}`, key),
@@ -96,7 +96,7 @@ Deno.test("redactKey() masks a key that overlaps itself as a whole", () => {
   assertEquals(redactKey("ab".repeat(7), "ab".repeat(5)), "abab...abab");
 });
 
-Deno.test("redactKey() leaves what is no echo of the key", () => {
+Deno.test("redactKey() keeps text that is not an echo of the key", () => {
   for (
     const [text, key] of [
       ["an apple", "\\".repeat(9) + "a"],

@@ -40,7 +40,7 @@ for (const read of [0, 1] as const) {
   });
 }
 
-Deno.test("readBody() drops a body that nobody has begun to read after an abort", async () => {
+Deno.test("readBody() drops an unread body after an abort", async () => {
   const { response, cancelled } = bodyOf(1);
   const controller = new AbortController();
   readBody(response, controller.signal);
@@ -85,7 +85,7 @@ async function nextTask(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-Deno.test("readBody() makes one chunk of what comes while one is used", async () => {
+Deno.test("readBody() joins the bytes that arrive while a chunk is in use", async () => {
   const { response } = countingBody(2, 4);
   const chunks = readBody(response, new AbortController().signal);
 
@@ -158,7 +158,7 @@ Deno.test("readBody() hands on what came before a failure, and then the failure"
   assertStrictEquals(await assertRejects(() => chunks.next()), failure);
 });
 
-Deno.test("readBody() keeps every byte, whatever the sizes and who is slow", async () => {
+Deno.test("readBody() keeps every byte, for all sizes and speeds", async () => {
   for (const bytes of [1, 7, 4096, 5000, 100_000]) {
     const { response } = countingBody(bytes, 50);
     const seen = new Uint8Array(50 * bytes);

@@ -284,7 +284,7 @@ Deno.test("comments keep a stream alive", async () => {
   assertEquals([delivered, error], [["Done."], undefined]);
 });
 
-Deno.test("silence does not count while nobody asks for an event", async () => {
+Deno.test("silence does not count while no event is requested", async () => {
   await using service = startService();
   await using gateway = gatewayTo(service, { idle: 200 });
   const gate = new GatedStream();

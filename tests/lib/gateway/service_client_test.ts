@@ -84,7 +84,7 @@ for (const [operation, statuses] of FINAL) {
 for (
   const [random, factor] of [[0, 0.75], [0.5, 1], [0.999, 1.2495]] as const
 ) {
-  Deno.test(`onWait() is told of each pause, which is ${factor} times as long if chance wants`, async () => {
+  Deno.test(`onWait() is called before each pause, which chance makes ${factor} times as long`, async () => {
     await using service = ReferenceService.start();
     await using gateway = gatewayTo(service, { retry: [4, 8, 16] });
     service.misbehave("create thread", answer(503), 3);
@@ -175,7 +175,7 @@ for (const [what, date, retryAfter, expected] of DATES) {
   });
 }
 
-Deno.test("a refused connection is tried once more, and then told", async () => {
+Deno.test("a refused connection is tried once more, and then is an error", async () => {
   const baseUrl = unreachable();
   const exchanges: Exchange[] = [];
   await using gateway = new RemoteGateway({
@@ -379,7 +379,7 @@ Deno.test("an answer in JSON counts, whatever its content type says", async () =
   assertEquals(await gateway.createThread(), "t");
 });
 
-Deno.test("onExchange() is told of each request, repeated ones included", async () => {
+Deno.test("onExchange() is called for each request, including retries", async () => {
   await using service = ReferenceService.start();
   const exchanges: Exchange[] = [];
   await using gateway = new RemoteGateway({

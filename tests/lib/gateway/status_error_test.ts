@@ -178,7 +178,7 @@ const ADVICE: readonly (readonly [Operation, number, string])[] = [
 ];
 
 for (const [operation, status, expected] of ADVICE) {
-  Deno.test(`status ${status} to "${operation}" is told with what to do about it`, async () => {
+  Deno.test(`the error for status ${status} to "${operation}" says what to do`, async () => {
     await using service = ReferenceService.start();
     service.misbehave(operation, answer(status), Infinity);
     await using gateway = new RemoteGateway({
@@ -204,7 +204,7 @@ for (const [operation, status, expected] of ADVICE) {
   });
 }
 
-// Every character that some encoding escapes, and what replaceAll() expands.
+// Every character that some encoding escapes or that replaceAll() expands.
 const key = `$&a"b\\c/d<e>&f'g%h?i=$'`;
 const inJson = JSON.stringify(key).slice(1, -1);
 

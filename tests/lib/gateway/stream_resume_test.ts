@@ -169,7 +169,7 @@ Deno.test("a stream that was lost while the process was stopped for long is resu
   assertEquals([delivered, error], [["a", "b", "Done."], undefined]);
 });
 
-Deno.test("a refusal to resume is told at once", async () => {
+Deno.test("a refusal to resume is an error at once", async () => {
   await using service = startService();
   await using gateway = gatewayTo(service);
   service.misbehave("stream", events([a], { firstId: 1 }));

@@ -89,7 +89,7 @@ class Person implements Disposable {
   }
 }
 
-Deno.test("Ctrl-C drops a run and what was typed ahead, and is deaf for a second", async () => {
+Deno.test("Ctrl-C drops a run and the text typed ahead, and does not leave for a second", async () => {
   using person = new Person();
   let drops = 0;
   person.terminal.begin(() => drops++);
@@ -111,7 +111,7 @@ Deno.test("Ctrl-C drops a run and what was typed ahead, and is deaf for a second
   assertEquals(await last, { kind: "interrupt" });
 });
 
-Deno.test("Ctrl-C that comes as a byte is told, but not in a paste", async () => {
+Deno.test("Ctrl-C as a byte calls onInterrupt, but not within a paste", async () => {
   using person = new Person();
   const asked = person.terminal.readPrompt();
   person.type("\x03\x1b[200~\x03\x1b[201~\r");
@@ -166,7 +166,7 @@ Deno.test("10 MiB that are pasted at once arrive whole, and few of them are draw
   assert(input.text === `[${text.slice(0, -1)}!`);
 });
 
-Deno.test("a prompt is drawn again after each of 100 resizes, and leaves nothing behind", async () => {
+Deno.test("a prompt is drawn again after each of 100 resizes, and leaves no remains", async () => {
   using person = new Person();
   const asked = person.terminal.readPrompt();
   const digits = "0123456789".repeat(6);
@@ -198,7 +198,7 @@ Deno.test("another program gets the terminal with the cursor below the prompt", 
   assertEquals(person.emulator.cursor, { row: 3, column: 5 });
 });
 
-Deno.test("a terminal that cannot be read rejects the one who asks", async () => {
+Deno.test("a terminal that cannot be read rejects the request for a prompt", async () => {
   using person = new Person();
   const asked = person.terminal.readPrompt();
   person.fail(new Error("Cannot read standard input: it is gone"));
@@ -206,7 +206,7 @@ Deno.test("a terminal that cannot be read rejects the one who asks", async () =>
   await assertRejects(() => person.terminal.readPrompt(), Error, "it is gone");
 });
 
-Deno.test("the end of a terminal is the end of the input, after what was typed", async () => {
+Deno.test("the end of a terminal is the end of the input, after the typed text", async () => {
   using person = new Person();
   person.terminal.begin(() => {});
   person.type("one\r\x04two\r");

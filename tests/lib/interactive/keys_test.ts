@@ -74,7 +74,7 @@ Deno.test("KeyParser hands on what has come of a paste without an end", () => {
   assertEquals(told(parser.feed(encode("a\r"))), ['"a"', "enter"]);
 });
 
-Deno.test("KeyParser yields U+FFFD for bytes that are not UTF-8, and goes on", () => {
+Deno.test("KeyParser yields U+FFFD for bytes that are not UTF-8, and continues", () => {
   assertEquals(parse(Uint8Array.of(0x61, 0xff, 0xe6, 0xb1, 0x62, 0x0d)), [
     '"a\ufffd\ufffdb"',
     "enter",
@@ -85,7 +85,7 @@ Deno.test("KeyParser keeps a byte order mark and other C1 text", () => {
   assertEquals(parse("\ufeffa\u0085b"), ['"\ufeffa"', '"\u0085b"']);
 });
 
-Deno.test("KeyParser takes a lone Escape for the key when it is told that nothing follows", () => {
+Deno.test("KeyParser.flush() yields the Escape key for a lone Escape", () => {
   for (
     const [held, name] of [
       ["\x1b", "escape"],
@@ -102,7 +102,7 @@ Deno.test("KeyParser takes a lone Escape for the key when it is told that nothin
   }
 });
 
-Deno.test("KeyParser waits for the rest of a sequence that nobody types", () => {
+Deno.test("KeyParser waits for the rest of a sequence that cannot be a key by itself", () => {
   const parser = new KeyParser();
   parser.feed(encode("\x1b[20"));
   assertFalse(parser.isAmbiguous);
