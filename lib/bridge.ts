@@ -27,7 +27,7 @@ export interface RunBridgeOptions {
 }
 
 /**
- * Serves one editor: reads requests until the input ends, finishes what runs,
+ * Serves one editor: reads requests until the input ends, finishes open requests,
  * and returns when the last answer is written.
  *
  * @throws {InputError} If standard input cannot be read.

@@ -1,7 +1,6 @@
 /**
- * The shapes that travel between an editor and the bridge: Agent Client Protocol
- * (ACP) version 1 (https://agentclientprotocol.com), with what interface 4.2
- * adds to it.
+ * The messages between an editor and the bridge: Agent Client Protocol (ACP)
+ * version 1 (https://agentclientprotocol.com), with the additions of interface 4.2.
  *
  * @module
  */

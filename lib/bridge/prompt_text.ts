@@ -28,7 +28,7 @@ export interface Reference {
  * from their neighbours, because editors send a mention within a sentence this
  * way.
  *
- * @throws {RpcError} Invalid params, with what is wrong.
+ * @throws {RpcError} Invalid params. The message says what is wrong.
  */
 export function parsePrompt(prompt: unknown): PromptContent {
   const pieces: string[] = [];

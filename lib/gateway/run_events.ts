@@ -93,7 +93,7 @@ function takeEvent(line: string, cursor: StreamCursor): boolean {
 }
 
 function parseEvent(json: string): RunEvent | undefined {
-  const payload = parseJson(json); // stream-reading rule 3: what is not JSON is ignored
+  const payload = parseJson(json); // stream-reading rule 3: other text is ignored
   if (!isJsonObject(payload)) return undefined;
   switch (payload.event) {
     case "progress":

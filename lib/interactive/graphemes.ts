@@ -37,7 +37,7 @@ function isCertain(before: number, after: number): boolean {
     after === 0x0a && before !== 0x0d;
 }
 
-/** Whether a code unit may join with what follows it (Unicode: Prepend, and Hangul L). */
+/** Whether a code unit may join with the next one (Unicode: Prepend, and Hangul L). */
 function isPrepended(unit: number): boolean {
   return unit >= 0x600 && unit <= 0x605 || unit === 0x6dd || unit === 0x70f ||
     unit === 0x890 || unit === 0x891 || unit === 0x8e2 || unit === 0xd4e ||

@@ -55,7 +55,7 @@ const NUMBERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Parses what a terminal sends, cut anywhere. Unknown sequences yield nothing;
+ * Parses the bytes from a terminal, cut anywhere. Unknown sequences yield nothing;
  * bytes that are not UTF-8 yield U+FFFD. A paste is passed on as it arrives, one
  * key per chunk, with `\n` for each line end.
  */

@@ -78,7 +78,7 @@ export class PromptRows {
 
   /** The offset at which a row begins; `undefined` if there are fewer rows. */
   start(row: number): number | undefined {
-    while (this.#starts.length <= row && this.#findNext()) { /* go on */ }
+    while (this.#starts.length <= row && this.#findNext()) { /* computing rows */ }
     return this.#starts[row];
   }
 
@@ -171,7 +171,7 @@ export class PromptRows {
   }
 }
 
-/** A text in one row of at most so many columns, with an ellipsis where it is cut. */
+/** A text, cut to one row of a number of columns, with an ellipsis where it is cut. */
 export function cellsOfLine(text: string, columns: number): Cell[] {
   const cells: Cell[] = [];
   let column = 0;
