@@ -1,6 +1,6 @@
 /**
- * `--check`: reports the settings in effect and how far a request gets. The report
- * can be pasted into an issue: it contains no secrets.
+ * `--check`: reports the settings in effect and how far a request gets. The
+ * report can be pasted into an issue: it contains no secrets.
  *
  * @module
  */
@@ -74,8 +74,8 @@ function tellSettings({ apiKey, baseUrl, sources }: Settings): string {
 }
 
 /**
- * Tries the connection to the service, or to the proxy in between, up to the first
- * failure. The request that follows reports the reason and what to do.
+ * Tries the connection to the service, or to the proxy in between, up to the
+ * first failure. The request that follows reports the reason and what to do.
  */
 async function checkNetwork(
   { baseUrl, isLocal }: Settings,

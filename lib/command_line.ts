@@ -1,8 +1,9 @@
 /**
  * Parses the command line and reports its errors.
  *
- * It does not use `parseArgs` of `@std/cli`, which accepts `--bridge=x` as a switch
- * that is on, reads `-b5` as a number, and drops the word in `--bridge false`.
+ * It does not use `parseArgs` of `@std/cli`, which accepts `--bridge=x` as a
+ * switch that is on, reads `-b5` as a number, and drops the last word of
+ * `--bridge false`.
  *
  * @module
  */

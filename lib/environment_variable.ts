@@ -1,8 +1,8 @@
 /**
  * Reads an environment variable, whatever its value is.
  *
- * @returns The value; U+FFFD if it is not Unicode; `undefined` if the variable is not
- * set or may not be read.
+ * @returns The value; U+FFFD if it is not Unicode; `undefined` if the variable is
+ * not set or may not be read.
  */
 export function environmentVariable(name: string): string | undefined {
   try {

@@ -48,9 +48,9 @@ export class ErrorOutput {
    * Keeps the order between standard error and another stream: both may be the
    * same terminal, pipe or file.
    *
-   * @returns A sink that writes to `sink` after the text that was queued here. If standard
-   * error takes longer than a second, it is not waited for until it has caught
-   * up.
+   * @returns A sink that writes to `sink` after the text that was queued here. If
+   * standard error takes longer than a second, it is not waited for until it has
+   * caught up.
    */
   inOrder(sink: ByteSink): ByteSink {
     let isLate = false;

@@ -13,8 +13,8 @@ const ISSUES = "https://github.com/agent-gateway/agent-gateway/issues";
  * Describes an error that no front end has handled, in one line without a line
  * end.
  *
- * Only the class and place of an unexpected error are shown: its message may quote
- * anything, including the key.
+ * Only the class and place of an unexpected error are shown: its message may
+ * quote anything, including the key.
  */
 export function failureLine(error: unknown): string {
   if (

@@ -1,6 +1,6 @@
 /**
- * The remote agent service: the three operations of interface 4.1. The last two make
- * up a turn.
+ * The remote agent service: the three operations of interface 4.1. The last two
+ * make up a turn.
  *
  * @module
  */
@@ -58,8 +58,8 @@ export interface Gateway {
  * The service at a base URL. Disposing of it waits until the last streams are
  * closed, at most 100 ms after their replies.
  *
- * The HTTP code is loaded at the first call, so that an editor does not wait for it
- * at the start.
+ * The HTTP code is loaded at the first call, so that an editor does not wait for
+ * it at the start.
  */
 export class RemoteGateway implements Gateway, AsyncDisposable {
   readonly #options: ServiceClientOptions;

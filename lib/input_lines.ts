@@ -1,8 +1,8 @@
 /**
  * Splits standard input into lines, with a limit on the length of one line.
  *
- * It does not use web streams: loading them would take most of the time in which an
- * editor gets its first answer.
+ * It does not use web streams: loading them would take most of the time in which
+ * an editor gets its first answer.
  *
  * @module
  */
@@ -23,8 +23,8 @@ export interface ReadInputLinesOptions {
 
 /**
  * Splits UTF-8 into lines at `\n` and `\r\n`. A byte order mark at the start of a
- * line is dropped, invalid bytes become U+FFFD, and text after the last line
- * end is a line of its own.
+ * line is dropped, invalid bytes become U+FFFD, and text after the last line end
+ * is a line of its own.
  *
  * At most `maxBytes` of a line are held in memory.
  *

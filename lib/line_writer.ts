@@ -55,8 +55,8 @@ export class LineWriter {
    * Queues lines, each as soon as there is room for it, until the signal is
    * aborted.
    *
-   * While a small write is under way it waits for that too, so that the caller's next
-   * lines gather and are written together.
+   * While a small write is under way it waits for that too, so that the caller's
+   * next lines gather and are written together.
    *
    * @param lines Requested one at a time.
    */

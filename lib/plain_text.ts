@@ -15,8 +15,8 @@ const BACKSLASH = 0x5c;
 const CSI = 0x9b;
 const ST = 0x9c;
 
-// The 8-bit controls that begin a string, and the characters after ESC that mean the
-// same: DCS, SOS, OSC, PM and APC.
+// The 8-bit controls that begin a string, and the characters after ESC that mean
+// the same: DCS, SOS, OSC, PM and APC.
 const STRING_CONTROLS: readonly number[] = [0x90, 0x98, 0x9d, 0x9e, 0x9f];
 const ESC_TO_C1 = 0x40;
 
@@ -25,11 +25,11 @@ const UNSAFE_ON_A_LINE = /\p{Cc}|\p{Bidi_Control}/u;
 
 /**
  * Removes escape sequences, control characters other than `\n` and `\t`, and
- * bidirectional controls, so that a text cannot recolour or retitle the terminal, move
- * the cursor, write to the clipboard, or be shown in another order.
+ * bidirectional controls, so that a text cannot recolour or retitle the terminal,
+ * move the cursor, write to the clipboard, or be shown in another order.
  *
- * If a string sequence has no end, only its introducer is removed: the rest is shown
- * as text.
+ * If a string sequence has no end, only its introducer is removed: the rest is
+ * shown as text.
  */
 export function plainText(text: string): string {
   return UNSAFE.test(text) ? clean(text, false) : text;
@@ -87,9 +87,9 @@ function isC1(code: number): boolean {
 }
 
 /**
- * The end of the escape sequence that starts with ESC or an 8-bit control at an index;
- * the next index if no sequence starts there. No sequence contains the start of
- * another, so no character is scanned more than three times.
+ * The end of the escape sequence that starts with ESC or an 8-bit control at an
+ * index; the next index if no sequence starts there. No sequence contains the
+ * start of another, so no character is scanned more than three times.
  */
 function endOfSequence(text: string, start: number): number {
   const code = text.charCodeAt(start);

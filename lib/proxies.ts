@@ -38,8 +38,8 @@ export function proxyFor(url: URL): Proxy | undefined {
 
 /**
  * Removes the proxies from the environment. Call it before the first request to a
- * service on this machine: a proxy would see the key of an `http:` service in clear
- * text.
+ * service on this machine: a proxy would see the key of an `http:` service in
+ * clear text.
  */
 export function ignoreProxies(): void {
   for (const variable of [...FOR_HTTPS, ...FOR_HTTP]) Deno.env.delete(variable);

@@ -1,6 +1,6 @@
 /**
- * The standard streams, without web streams: loading those would take most of the time
- * in which an editor gets its first answer.
+ * The standard streams, without web streams: loading those would take most of the
+ * time in which an editor gets its first answer.
  *
  * @module
  */
@@ -69,8 +69,8 @@ export function readChunks(
 }
 
 /**
- * Reads the console through `node:process`: `Deno.stdin` decodes in the
- * console's code page and loses all other characters (denoland/deno#18240).
+ * Reads the console through `node:process`: `Deno.stdin` decodes in the console's
+ * code page and loses all other characters (denoland/deno#18240).
  */
 async function* readWindowsConsole(): AsyncGenerator<Uint8Array> {
   const { default: process } = await import("node:process");
@@ -107,11 +107,11 @@ const LINE_BUFFER_BYTES = 1024;
 /**
  * Makes standard output a sink. If the stream is non-blocking, writes wait for room.
  *
- * `Deno.stdout.write` is a write to Rust's `LineWriter` and a flush. If the
- * flush would block, it throws and does not say how many bytes were written. So
- * each piece is one that is written as a whole or not at all: whole lines that a
- * pipe accepts atomically, a single newline on a terminal, or bytes without a
- * newline, which bypass the buffer, or fit into it if they are few.
+ * `Deno.stdout.write` is a write to Rust's `LineWriter` and a flush. If the flush
+ * would block, it throws and does not say how many bytes were written. So each
+ * piece is one that is written as a whole or not at all: whole lines that a pipe
+ * accepts atomically, a single newline on a terminal, or bytes without a newline,
+ * which bypass the buffer, or fit into it if they are few.
  *
  * Writing such pieces takes ten times as long as writing large ones. So after the
  * first MiB a pipe is made blocking, where Deno can do that, and written in large
@@ -201,8 +201,8 @@ async function writeAll(
  * Whether a write failed because the reader is gone: a broken pipe or a reset
  * connection.
  *
- * It checks the error's code as well as its class: Windows error 233 ("no
- * process is on the other end of the pipe") is an `Error` with the code `EPIPE`.
+ * It checks the error's code as well as its class: Windows error 233 ("no process
+ * is on the other end of the pipe") is an `Error` with the code `EPIPE`.
  */
 export function isReaderGone(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -213,10 +213,10 @@ export function isReaderGone(error: unknown): boolean {
 }
 
 /**
- * Repeats a read or a write until it does not fail with `WouldBlock`. It fails so on a
- * stream that another process made non-blocking: a parent on Node.js, or any program
- * on the same terminal. Deno cannot poll a standard stream, so the pauses are 1, 2, 4,
- * ... up to {@linkcode MAX_DELAY} ms.
+ * Repeats a read or a write until it does not fail with `WouldBlock`. It fails so
+ * on a stream that another process made non-blocking: a parent on Node.js, or any
+ * program on the same terminal. Deno cannot poll a standard stream, so the pauses
+ * are 1, 2, 4, ... up to {@linkcode MAX_DELAY} ms.
  */
 async function whenReady<T>(transfer: () => Promise<T>): Promise<T> {
   for (let delay = 1;; delay = Math.min(2 * delay, MAX_DELAY)) {

@@ -1,7 +1,7 @@
 /**
  * Compiles `dist/agent-gateway.js` with the permissions that the client needs:
- * `dist/agent-gateway-TARGET`. Arguments after `--` are embedded and
- * precede those of the user.
+ * `dist/agent-gateway-TARGET`. Arguments after `--` are embedded and precede
+ * those of the user.
  *
  *     deno task compile                       for this system
  *     deno task compile all                   for all systems

@@ -21,8 +21,8 @@ export interface CompileOptions {
  * Compiles a program with the permissions of the client, and returns the path of
  * the binary. The same program gives the same bytes.
  *
- * If set, `COMPILE_DENO` is the Deno that compiles, and `DENORT_BIN` is the runtime for
- * this system's binary.
+ * If set, `COMPILE_DENO` is the Deno that compiles, and `DENORT_BIN` is the
+ * runtime for this system's binary.
  *
  * @throws {CompileError} If no binary could be made.
  */

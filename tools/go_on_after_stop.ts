@@ -1,6 +1,6 @@
 /**
- * Continues a child that Ctrl-Z has stopped. `deno task` itself does not stop, so the
- * shell would not get the terminal back.
+ * Continues a child that Ctrl-Z has stopped. `deno task` itself does not stop, so
+ * the shell would not get the terminal back.
  */
 export function goOnAfterStop(child: Deno.ChildProcess): void {
   Deno.addSignalListener("SIGTSTP", () => {

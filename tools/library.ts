@@ -12,9 +12,9 @@ export class LibraryError extends Error {
 }
 
 /**
- * Chooses the source of the standard library: the choice of the launcher that started
- * this process, else JSR if Deno's cache has it or JSR answers, else npm. The first
- * process to choose npm reports it in one line on standard error.
+ * Chooses the source of the standard library: the choice of the launcher that
+ * started this process, else JSR if Deno's cache has it or JSR answers, else npm.
+ * The first process to choose npm reports it in one line on standard error.
  *
  * @throws {LibraryError} If neither can be reached, and Deno's cache has neither.
  */

@@ -1,6 +1,6 @@
 /**
- * Lets Deno rewrite the JSR part of `deno.lock` in a folder with the newest releases
- * that `deno.json` allows. npm packages stay pinned.
+ * Lets Deno rewrite the JSR part of `deno.lock` in a folder with the newest
+ * releases that `deno.json` allows. npm packages stay pinned.
  *
  * @param env Added to the environment of this process.
  * @throws {Error} If Deno fails. The message is Deno's.

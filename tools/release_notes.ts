@@ -1,6 +1,6 @@
 /**
- * Prints the section of `CHANGELOG.md` for the version of a tag, and the list of tested
- * systems in `docs/install.md`.
+ * Prints the section of `CHANGELOG.md` for the version of a tag, and the list of
+ * tested systems in `docs/install.md`.
  *
  *     deno run --allow-read=CHANGELOG.md,docs/install.md tools/release_notes.ts v1.2.3
  *

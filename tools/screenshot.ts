@@ -5,8 +5,8 @@
  *     deno task screenshot           makes it
  *     deno task screenshot --check   exits 1 if it is not up to date
  *
- * Everything that differs from run to run is replaced by a fixed example: the thread's
- * id, the port, and all times.
+ * Everything that differs from run to run is replaced by a fixed example: the
+ * thread's id, the port, and all times.
  *
  * @module
  */

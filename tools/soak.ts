@@ -1,8 +1,8 @@
 /**
- * Stresses one bridge process: 50 sessions at once against a service that fails in
- * random ways, with prompts that are cancelled and sessions that are closed at random
- * moments. Every prompt has to get one answer, and sockets and memory have to return
- * to their earlier level.
+ * Stresses one bridge process: 50 sessions at once against a service that fails
+ * in random ways, with prompts that are cancelled and sessions that are closed at
+ * random moments. Every prompt has to get one answer, and sockets and memory have
+ * to return to their earlier level.
  *
  *     deno task soak [SECONDS] [--seed=N]     60 seconds by default
  *

@@ -5,14 +5,14 @@ const config = `--config=${tools}/../deno.json`;
 export type Library = "jsr" | "npm";
 
 /**
- * The environment variable in which `tools/deno.ts` passes the source of the standard
- * library to the processes that it starts.
+ * The environment variable in which `tools/deno.ts` passes the source of the
+ * standard library to the processes that it starts.
  */
 export const LIBRARY_VARIABLE = "STANDARD_LIBRARY";
 
 /**
- * The flags with which Deno loads the standard library from a source. `deno.json` names
- * the lock file for JSR; the stand-ins in `tools/npm/` have their own.
+ * The flags with which Deno loads the standard library from a source. `deno.json`
+ * names the lock file for JSR; the stand-ins in `tools/npm/` have their own.
  */
 export const libraryFlags: Readonly<Record<Library, readonly string[]>> = {
   jsr: [config],

@@ -1,6 +1,6 @@
 /**
- * Updates the project's pins to the newest releases: Deno, the actions of the workflows,
- * and the packages from JSR. Prints the version of Deno.
+ * Updates the project's pins to the newest releases: Deno, the actions of the
+ * workflows, and the packages from JSR. Prints the version of Deno.
  *
  *     deno run --allow-net=api.github.com --allow-read --allow-write --allow-run tools/update_pins.ts
  *

@@ -1,6 +1,7 @@
 /**
  * The messages between an editor and the bridge: Agent Client Protocol (ACP)
- * version 1 (https://agentclientprotocol.com), with the additions of interface 4.2.
+ * version 1 (https://agentclientprotocol.com), with the additions of
+ * interface 4.2.
  *
  * @module
  */
@@ -16,8 +17,8 @@ const TITLE = "Agent Gateway";
 /**
  * The result of `initialize`. The bridge supports one protocol version, so the
  * result is the same for every version that a client asks for. Capabilities that
- * the bridge lacks are left out: some clients take a member that is `false` for an
- * offer.
+ * the bridge lacks are left out: some clients take a member that is `false` for
+ * an offer.
  */
 export const INITIALIZE_RESULT = {
   protocolVersion: 1,

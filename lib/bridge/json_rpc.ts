@@ -110,8 +110,8 @@ export interface ReadMessagesOptions {
 
 /**
  * Reads the peer's messages, one from each line. Blank lines are skipped; a line
- * that is not a valid message yields an {@linkcode Invalid} and does not affect the
- * lines after it.
+ * that is not a valid message yields an {@linkcode Invalid} and does not affect
+ * the lines after it.
  */
 export async function* readMessages(
   source: AsyncIterable<Uint8Array>,

@@ -24,9 +24,9 @@ export interface Reference {
 
 /**
  * Checks the `prompt` of `session/prompt`: a string, or an array of content
- * blocks. Adjacent `text` blocks are joined with `\n`. References are not separated
- * from their neighbours, because editors send a mention within a sentence this
- * way.
+ * blocks. Adjacent `text` blocks are joined with `\n`. References are not
+ * separated from their neighbours, because editors send a mention within a
+ * sentence this way.
  *
  * @throws {RpcError} Invalid params. The message says what is wrong.
  */

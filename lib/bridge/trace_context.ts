@@ -13,8 +13,8 @@ const MAX_MEMBERS = 32;
 
 /**
  * The trace context in a request's `_meta` as HTTP headers (W3C Trace Context,
- * sections 3.2 and 3.3). Values that are malformed or longer than 512 characters are
- * dropped, as the recommendation asks; `tracestate` never travels without
+ * sections 3.2 and 3.3). Values that are malformed or longer than 512 characters
+ * are dropped, as the recommendation asks; `tracestate` never travels without
  * `traceparent`.
  */
 export function traceHeaders(meta: unknown): Readonly<Record<string, string>> {

@@ -20,8 +20,8 @@ export interface Endpoint {
 /**
  * Loads the system's resolver, which `fetch` uses too.
  *
- * @returns A function that resolves the host of a URL to one or more addresses, and
- * rejects if it has none.
+ * @returns A function that resolves the host of a URL to one or more addresses,
+ * and rejects if it has none.
  */
 export async function openResolver(): Promise<
   (url: URL) => Promise<readonly string[]>

@@ -1,4 +1,7 @@
-/** An option of the command line. Parsing, `--help`, completions and documentation share this list. */
+/**
+ * An option of the command line. Parsing, `--help`, completions and documentation
+ * share this list.
+ */
 export interface Option {
   /** The long name, without dashes. */
   readonly name: string;

@@ -1,6 +1,6 @@
 /**
- * Time and cancellation: a timer that notices when it fires late, a deadline for a
- * request, and a pause between two requests.
+ * Time and cancellation: a timer that notices when it fires late, a deadline for
+ * a request, and a pause between two requests.
  *
  * @module
  */

@@ -11,8 +11,8 @@ const LIMIT = 10_000;
 const CAPACITY = 64;
 
 /**
- * Remembers the last 10,000 ids that were delivered on earlier connections. It takes
- * at most 80 KB until the first lookup.
+ * Remembers the last 10,000 ids that were delivered on earlier connections. It
+ * takes at most 80 KB until the first lookup.
  */
 export class DeliveredIds {
   #hashes = new Float64Array(CAPACITY);
@@ -36,11 +36,11 @@ export class DeliveredIds {
   }
 
   /**
-   * Whether an id was delivered on an earlier connection. Call it for each id of a
-   * connection before adding the id.
+   * Whether an id was delivered on an earlier connection. Call it for each id of
+   * a connection before adding the id.
    *
-   * Ids of the current connection do not count. If they did, a service that repeats
-   * more than 10,000 events would push out ids that are still to come.
+   * Ids of the current connection do not count. If they did, a service that
+   * repeats more than 10,000 events would push out ids that are still to come.
    */
   has(id: string): boolean {
     this.#earlier ??= new Set(this.#hashes.subarray(0, this.#count));
@@ -54,7 +54,8 @@ export class DeliveredIds {
  */
 function hashOf(text: string): number {
   // Two FNV-1a hashes with different primes. The low bits of a product depend on
-  // the low bits of its factors alone, so the high bits of the second hash are used.
+  // the low bits of its factors alone, so the high bits of the second hash are
+  // used.
   let low = 0x811c9dc5;
   let high = 0x9747b28c;
   for (let i = 0; i < text.length; i++) {

@@ -1,10 +1,10 @@
 /**
  * Masks the API key in text from outside.
  *
- * A service may echo the key escaped for JSON, HTML or a URL, partly or wholly, and
- * escaped several times. All escapes in the text and in the key are decoded until
- * none is left. Every spelling of the key then has the same characters, and one
- * linear search (Knuth-Morris-Pratt) finds them.
+ * A service may echo the key escaped for JSON, HTML or a URL, partly or wholly,
+ * and escaped several times. All escapes in the text and in the key are decoded
+ * until none is left. Every spelling of the key then has the same characters, and
+ * one linear search (Knuth-Morris-Pratt) finds them.
  *
  * @module
  */
@@ -27,16 +27,16 @@ const MAX_ESCAPE_LENGTH = 9;
 /** Options of {@linkcode redactKey}. */
 export interface RedactKeyOptions {
   /**
-   * Whether the text was cut at its end. If so, an end that may be the beginning of
-   * the key is removed.
+   * Whether the text was cut at its end. If so, an end that may be the beginning
+   * of the key is removed.
    */
   readonly isCut?: boolean;
 }
 
 /**
- * Replaces the key by its mask wherever it occurs in a text: in plain, or partly or
- * wholly escaped for JSON, HTML or a URL. Takes linear time in the length of the
- * text and of the key, whatever they hold.
+ * Replaces the key by its mask wherever it occurs in a text: in plain, or partly
+ * or wholly escaped for JSON, HTML or a URL. Takes linear time in the length of
+ * the text and of the key, whatever they hold.
  *
  * @param text Any text.
  * @param key Printable ASCII, not empty.

@@ -18,9 +18,9 @@ const ASSISTANT: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Selects the reply text of a `complete` event (interface 2): the explanation, else
- * the last text among an assistant's messages (among all messages, if none is
- * marked as an assistant's), else {@linkcode COMPLETION_NOTICE}.
+ * Selects the reply text of a `complete` event (interface 2): the explanation,
+ * else the last text among an assistant's messages (among all messages, if none
+ * is marked as an assistant's), else {@linkcode COMPLETION_NOTICE}.
  *
  * @param payload The event's JSON object.
  */

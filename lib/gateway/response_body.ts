@@ -12,10 +12,10 @@ const FEWEST_BYTES = 1024;
 const MOST_BYTES = 64 * 1024;
 
 /**
- * The bytes of an answer's body as they arrive. Each chunk is valid until the next
- * one is requested. While a chunk is in use, at most 64 KiB are read ahead; they
- * become one chunk, because each chunk has a cost. Leaving the generator drops
- * the rest.
+ * The bytes of an answer's body as they arrive. Each chunk is valid until the
+ * next one is requested. While a chunk is in use, at most 64 KiB are read ahead;
+ * they become one chunk, because each chunk has a cost. Leaving the generator
+ * drops the rest.
  *
  * An abort ends the body here, and not only through `fetch`: the link from the
  * signal of a `fetch` to its body can be garbage-collected.
@@ -66,8 +66,8 @@ class ReadAhead {
   }
 
   /**
-   * All bytes that have arrived, or the next ones to arrive; `undefined` at the end.
-   * Valid until the next call. Rejects if the body failed.
+   * All bytes that have arrived, or the next ones to arrive; `undefined` at the
+   * end. Valid until the next call. Rejects if the body failed.
    */
   async take(): Promise<Uint8Array | undefined> {
     if (this.#length === 0 && !this.#hasEnded) {

@@ -1,6 +1,6 @@
 /**
- * A run's event stream over breaking connections: reading, reconnecting and giving
- * up.
+ * A run's event stream over breaking connections: reading, reconnecting and
+ * giving up.
  *
  * @module
  */
@@ -44,10 +44,10 @@ export interface FollowedRun {
  * Follows a run until it completes (interface 4.1, operation 3).
  *
  * A `GET` without a single byte in answer is retried until 2 minutes have passed
- * without an answer. After the first byte, the stream is resumed with `Last-Event-ID` if
- * the service sent `id:` lines, under the same rule and until 10 minutes have
- * passed without a new event. Without ids a loss is an error, so that a truncated
- * run never looks like a finished one.
+ * without an answer. After the first byte, the stream is resumed with
+ * `Last-Event-ID` if the service sent `id:` lines, under the same rule and until
+ * 10 minutes have passed without a new event. Without ids a loss is an error, so
+ * that a truncated run never looks like a finished one.
  *
  * @param client Sends the requests.
  * @param run The run.
@@ -144,8 +144,8 @@ class Patience {
   delayAfter(failure: ServiceError): number | undefined {
     const { outage, reconnect } = this.#timeouts;
     if (performance.now() - this.#unansweredSince >= outage) return undefined;
-    // After the process was stopped for long, its connection is lost: one retry is
-    // made, however much time has passed.
+    // After the process was stopped for long, its connection is lost: one retry
+    // is made, however much time has passed.
     const isFirst = this.#retries === 0 && !(failure instanceof SilenceError);
     if (this.isOver && !isFirst) return undefined;
     return reconnect[Math.min(this.#retries++, reconnect.length - 1)];
@@ -262,8 +262,8 @@ class Connection {
   }
 
   /**
-   * Reads on after `complete` for at most `milliseconds`, so that a service that is
-   * about to end the stream does not see a broken connection.
+   * Reads on after `complete` for at most `milliseconds`, so that a service that
+   * is about to end the stream does not see a broken connection.
    */
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true;

@@ -108,8 +108,8 @@ export class ServiceClient {
    * Sends a `POST` and reads its JSON answer of at most 1 MiB.
    *
    * It is retried only if the service has not accepted it: once after a refused
-   * connection; three times after 429, and after 503 to `create thread`. (A proxy or
-   * cache also answers 503 when the service accepted the request and died.)
+   * connection; three times after 429, and after 503 to `create thread`. (A proxy
+   * or cache also answers 503 when the service accepted the request and died.)
    *
    * @throws {ServiceError} If there is no 2xx answer with a JSON object.
    * @throws The signal's reason, if it is aborted.
@@ -175,8 +175,8 @@ export class ServiceClient {
   }
 
   /**
-   * Waits before a retry: as long as the service asks for, up to the limit, else about
-   * `milliseconds`.
+   * Waits before a retry: as long as the service asks for, up to the limit, else
+   * about `milliseconds`.
    *
    * @param failure The reason for the retry.
    * @param reason The reason in a few words, for the user.

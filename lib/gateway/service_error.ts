@@ -35,15 +35,15 @@ export interface ServiceErrorOptions extends ErrorOptions {
 }
 
 /**
- * A remote operation failed. The message is a sentence that gives the operation, the
- * reason, what to do, and for a failed `stream run` the thread and the run. It does
- * not contain the key.
+ * A remote operation failed. The message is a sentence that gives the operation,
+ * the reason, what to do, and for a failed `stream run` the thread and the run.
+ * It does not contain the key.
  */
 export class ServiceError extends Error {
   override readonly name: string = "ServiceError";
   /**
-   * The message without the operation, the thread and the run, for callers that show
-   * these in another way.
+   * The message without the operation, the thread and the run, for callers that
+   * show these in another way.
    */
   readonly reason: string;
   /** The operation that failed. */

@@ -1,6 +1,6 @@
 /**
- * Errors for answers that cannot be used: what arrived, what to do, and the service's
- * own explanation.
+ * Errors for answers that cannot be used: what arrived, what to do, and the
+ * service's own explanation.
  *
  * @module
  */

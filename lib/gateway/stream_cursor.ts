@@ -16,13 +16,13 @@ const encoder = new TextEncoder();
  * Tracks the ids and events of a run's stream over all of its connections, and
  * collects the events to deliver.
  *
- * An id takes effect when its event is delivered, whether its `id:` line is before
- * or after the event in the same block. If it took effect sooner, a loss would skip
- * the event; later, the event would be delivered twice.
+ * An id takes effect when its event is delivered, whether its `id:` line is
+ * before or after the event in the same block. If it took effect sooner, a loss
+ * would skip the event; later, the event would be delivered twice.
  *
  * On a connection that resumes the stream, an event whose id was delivered before
- * is skipped, because a service may start over from the beginning. An event without
- * an id is skipped if the last id before it was.
+ * is skipped, because a service may start over from the beginning. An event
+ * without an id is skipped if the last id before it was.
  */
 export class StreamCursor {
   readonly #delivered = new DeliveredIds();

@@ -28,11 +28,12 @@ export interface ReadLinesOptions {
  * Splits UTF-8 into lines at `\n` and `\r\n`. A leading byte order mark is
  * dropped, and invalid bytes become U+FFFD.
  *
- * At most `maxBytes` of a line are held in memory. A longer line is replaced by a text
- * for which {@linkcode isTooLong} is true; the lines after it are not affected.
+ * At most `maxBytes` of a line are held in memory. A longer line is replaced by a
+ * text for which {@linkcode isTooLong} is true; the lines after it are not
+ * affected.
  *
- * @param source The bytes, cut into chunks anywhere. Each chunk need be valid only
- * until the next one is requested.
+ * @param source The bytes, cut into chunks anywhere. Each chunk need be valid
+ * only until the next one is requested.
  * @param options The line limit.
  * @yields For each chunk, the lines that end in it, without line ends; possibly none.
  * @returns The last line, if the source does not end with a line end.
@@ -80,9 +81,9 @@ function countNewlines(text: string): number {
  * Decodes UTF-8 by whole lines, and replaces a line over the limit by
  * {@linkcode CUT}.
  *
- * The bytes of an unfinished line are held here, so that the splitter sees each byte
- * once: TextLineStream 1.1.1 and older scan the whole unfinished line again for each
- * chunk, which is quadratic.
+ * The bytes of an unfinished line are held here, so that the splitter sees each
+ * byte once: TextLineStream 1.1.1 and older scan the whole unfinished line again
+ * for each chunk, which is quadratic.
  */
 class WholeLines {
   readonly #maxBytes: number;

@@ -5,8 +5,8 @@ export interface Timeouts {
   /** The limit on silence on a stream, counted while the client is waiting for a byte. */
   readonly idle: number;
   /**
-   * Added to a timeout that fires late because the process was stopped or busy, so
-   * that it first reads the data that has arrived.
+   * Added to a timeout that fires late because the process was stopped or busy,
+   * so that it first reads the data that has arrived.
    */
   readonly grace: number;
   /** The limit for reading on after `complete`. */
@@ -14,8 +14,8 @@ export interface Timeouts {
   /** The pauses before the retries of a `POST`, unless the service gives one. */
   readonly retry: readonly number[];
   /**
-   * The pauses before the retries of a stream's `GET` since the last new event, unless
-   * the service gives one. The last pause is used for all further retries.
+   * The pauses before the retries of a stream's `GET` since the last new event,
+   * unless the service gives one. The last pause is used for all further retries.
    */
   readonly reconnect: readonly number[];
   /** The limit without an answer to a stream's `GET`, after which the run is given up. */

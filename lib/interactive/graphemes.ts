@@ -17,8 +17,8 @@ const WINDOW = 256;
 let segmenter: Intl.Segmenter | undefined;
 
 /**
- * Whether a UTF-16 code unit is a grapheme of its own, unless the next one joins it:
- * Latin, Greek, Cyrillic, kana and Chinese letters, space and punctuation.
+ * Whether a UTF-16 code unit is a grapheme of its own, unless the next one joins
+ * it: Latin, Greek, Cyrillic, kana and Chinese letters, space and punctuation.
  */
 export function isSimple(unit: number): boolean {
   return unit >= 0x20 && unit < 0x7f ||
@@ -106,8 +106,9 @@ const HANGUL = /^[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]/;
 
 /**
  * The width of a grapheme in columns. Terminals disagree about joined graphemes
- * (emoji with modifiers, flags, Hangul in parts). For these the result is the width
- * on current terminals, and callers have to place the cursor after drawing one.
+ * (emoji with modifiers, flags, Hangul in parts). For these the result is the
+ * width on current terminals, and callers have to place the cursor after drawing
+ * one.
  */
 export function graphemeWidth(grapheme: string): number {
   const unit = grapheme.charCodeAt(0);

@@ -15,8 +15,8 @@ export interface KeyModeEvents {
 }
 
 /**
- * Switches the terminal of standard input to key mode. Ctrl-C and Ctrl-Z stay signals
- * where there are signals: they reach all processes of the job.
+ * Switches the terminal of standard input to key mode. Ctrl-C and Ctrl-Z stay
+ * signals where there are signals: they reach all processes of the job.
  *
  * @returns A resource whose disposal switches the terminal back.
  */

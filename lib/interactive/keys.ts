@@ -55,9 +55,9 @@ const NUMBERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Parses the bytes from a terminal, cut anywhere. Unknown sequences yield nothing;
- * bytes that are not UTF-8 yield U+FFFD. A paste is passed on as it arrives, one
- * key per chunk, with `\n` for each line end.
+ * Parses the bytes from a terminal, cut anywhere. Unknown sequences yield
+ * nothing; bytes that are not UTF-8 yield U+FFFD. A paste is passed on as it
+ * arrives, one key per chunk, with `\n` for each line end.
  */
 export class KeyParser {
   // A byte order mark is ordinary text.
@@ -69,8 +69,8 @@ export class KeyParser {
   #endsInReturn = false;
 
   /**
-   * Whether the held text may be a key by itself: the Escape key, or Alt with `[` or
-   * `O`. Callers {@linkcode flush} if nothing follows within 50 ms.
+   * Whether the held text may be a key by itself: the Escape key, or Alt with `[`
+   * or `O`. Callers {@linkcode flush} if nothing follows within 50 ms.
    */
   get isAmbiguous(): boolean {
     return !this.#isPaste && this.#held !== "" && this.#held.length <= 2;

@@ -1,9 +1,9 @@
 /**
  * Markdown for a terminal: adds styles and keeps the text unchanged.
  *
- * The block structure follows CommonMark 0.31.2 (https://spec.commonmark.org), one
- * line at a time. Constructs that depend on a later line are not supported: setext
- * headings and link reference definitions.
+ * The block structure follows CommonMark 0.31.2 (https://spec.commonmark.org),
+ * one line at a time. Constructs that depend on a later line are not supported:
+ * setext headings and link reference definitions.
  *
  * @module
  */

@@ -17,8 +17,8 @@ import {
 } from "./style.ts";
 
 /**
- * The longest text whose inline Markdown is styled, in UTF-16 code units. It limits
- * the memory for parsing a line. Longer lines are data rather than prose.
+ * The longest text whose inline Markdown is styled, in UTF-16 code units. It
+ * limits the memory for parsing a line. Longer lines are data rather than prose.
  */
 const MAX_LENGTH = 16 * 1024;
 
@@ -82,8 +82,8 @@ interface LinkEnd {
 }
 
 /**
- * A run of `*` or `_`. Its first characters close emphasis, its last ones open it,
- * and the characters between them are text.
+ * A run of `*` or `_`. Its first characters close emphasis, its last ones open
+ * it, and the characters between them are text.
  */
 interface Run {
   readonly kind: "run";
@@ -323,8 +323,8 @@ class InlineParser {
  */
 function pairRuns(runs: readonly Run[]): void {
   const openers: Run[] = [];
-  // For each kind of closer, the position before which there is no opener. No opener
-  // is tried twice for the same kind, which keeps the time linear.
+  // For each kind of closer, the position before which there is no opener. No
+  // opener is tried twice for the same kind, which keeps the time linear.
   const bottoms = new Map<string, number>();
   for (const closer of runs) {
     const kind = `${closer.character}${closer.canOpen}${lengthOf(closer) % 3}`;

@@ -17,9 +17,10 @@ export interface OpenTerminalOptions {
 }
 
 /**
- * Opens the terminal on this process's standard streams. It has editing and a status
- * line if standard input and standard error are terminals, unless `TERM=dumb` or
- * `CI` ask for plain lines. `NO_COLOR` turns colour off (https://no-color.org).
+ * Opens the terminal on this process's standard streams. It has editing and a
+ * status line if standard input and standard error are terminals, unless
+ * `TERM=dumb` or `CI` ask for plain lines. `NO_COLOR` turns colour off
+ * (https://no-color.org).
  */
 export async function openTerminal(
   options: OpenTerminalOptions,

@@ -43,8 +43,8 @@ export interface Span {
 }
 
 /**
- * Formats a row of spans. After each grapheme of uncertain width, the cursor is placed
- * and the rest of the row is erased.
+ * Formats a row of spans. After each grapheme of uncertain width, the cursor is
+ * placed and the rest of the row is erased.
  */
 export function rowOf(spans: readonly Span[], columns: number): Row {
   const widths: number[] = [];
@@ -150,8 +150,8 @@ export class Painter {
   }
 
   /**
-   * Moves to the first row of the frame. A terminal that became narrower has wrapped
-   * rows.
+   * Moves to the first row of the frame. A terminal that became narrower has
+   * wrapped rows.
    */
   #toTop({ columns, rows }: Size): string {
     const { cursor, rows: drawn } = this.#drawn;
@@ -172,8 +172,8 @@ const NOTHING: Frame = {
 };
 
 /**
- * Where a terminal wraps a row that is wider than the window: the number of rows, and
- * the row in which a column of the unwrapped row ends up.
+ * Where a terminal wraps a row that is wider than the window: the number of rows,
+ * and the row in which a column of the unwrapped row ends up.
  */
 function wrapped(
   widths: readonly number[],

@@ -257,8 +257,8 @@ function put({ prompt }: Editor, text: string): PromptText | undefined {
 }
 
 /**
- * Makes a change. It is undone together with the last change if that was of the same
- * kind, else alone.
+ * Makes a change. It is undone together with the last change if that was of the
+ * same kind, else alone.
  */
 function edit(
   editor: Editor,

@@ -8,8 +8,8 @@ import { MAX_LINE_BYTES } from "../input_lines.ts";
 import { InputError } from "../standard_streams.ts";
 
 /**
- * Adds the text of standard input to the prompts: after an empty line to the last one,
- * or as the only one.
+ * Adds the text of standard input to the prompts: after an empty line to the last
+ * one, or as the only one.
  *
  * @param prompts The prompts of the command line.
  * @param stdin Read to its end, at most 64 MiB of UTF-8.

@@ -18,8 +18,8 @@ export interface Cell {
   /** At least 1. */
   readonly width: number;
   /**
-   * Whether every terminal draws it with this width. After other cells the cursor has
-   * to be placed.
+   * Whether every terminal draws it with this width. After other cells the cursor
+   * has to be placed.
    */
   readonly isCertain: boolean;
 }
@@ -44,9 +44,9 @@ export function indentOf(columns: number): number {
 }
 
 /**
- * The rows of a text. Rows are computed when they are requested, and kept for the next
- * text as far as both begin alike. So the cost of a key depends on the visible rows,
- * and not on the length of the text.
+ * The rows of a text. Rows are computed when they are requested, and kept for the
+ * next text as far as both begin alike. So the cost of a key depends on the
+ * visible rows, and not on the length of the text.
  */
 export class PromptRows {
   #text = "";
@@ -78,7 +78,9 @@ export class PromptRows {
 
   /** The offset at which a row begins; `undefined` if there are fewer rows. */
   start(row: number): number | undefined {
-    while (this.#starts.length <= row && this.#findNext()) { /* computing rows */ }
+    while (this.#starts.length <= row && this.#findNext()) {
+      /* computing rows */
+    }
     return this.#starts[row];
   }
 
@@ -114,8 +116,8 @@ export class PromptRows {
   }
 
   /**
-   * The column of an offset. At the end of a full row it equals the terminal's number of
-   * columns, which is outside of the terminal.
+   * The column of an offset. At the end of a full row it equals the terminal's
+   * number of columns, which is outside of the terminal.
    */
   columnOf(offset: number): number {
     const row = this.rowOf(offset);
@@ -206,8 +208,8 @@ export function endOfLine(text: string, columns: number): string {
 }
 
 /**
- * The cell of a grapheme at a column: a tab becomes spaces; an invisible or control
- * character becomes its code; all others are drawn as they are.
+ * The cell of a grapheme at a column: a tab becomes spaces; an invisible or
+ * control character becomes its code; all others are drawn as they are.
  */
 function cellOf(grapheme: string, column: number, columns: number): Cell {
   const unit = grapheme.charCodeAt(0);
@@ -216,8 +218,8 @@ function cellOf(grapheme: string, column: number, columns: number): Cell {
     const width = TAB - column % TAB;
     return sure(" ".repeat(Math.max(Math.min(width, columns - column), 1)));
   }
-  // An indented row's room, also at the start of a line: a wider grapheme would leave
-  // the line's first row empty again and again.
+  // An indented row's room, also at the start of a line: a wider grapheme would
+  // leave the line's first row empty again and again.
   const room = columns - indentOf(columns);
   const drawn = grapheme.slice(0, MAX_DRAWN);
   const width = graphemeWidth(drawn);

@@ -158,8 +158,9 @@ export class PromptView {
 }
 
 /**
- * A sent prompt as it stays on the terminal, with its line end. Its lines are not split
- * into rows: the terminal wraps them, and wraps them again when it is resized.
+ * A sent prompt as it stays on the terminal, with its line end. Its lines are not
+ * split into rows: the terminal wraps them, and wraps them again when it is
+ * resized.
  */
 export function sentPrompt(
   text: string,

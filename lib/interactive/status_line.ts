@@ -49,13 +49,13 @@ interface Pause {
 }
 
 /**
- * A spinner, the run's current node and its status, the time since the run began, and
- * how to stop it. During a pause before a retry, the reason and the remaining time
- * replace the node. Each finished node becomes a line above, with its duration; so
- * does the run, with its total.
+ * A spinner, the run's current node and its status, the time since the run began,
+ * and how to stop it. During a pause before a retry, the reason and the remaining
+ * time replace the node. Each finished node becomes a line above, with its
+ * duration; so does the run, with its total.
  *
- * It does not draw: it notifies the renderer of changes. All text from the service is
- * cleaned.
+ * It does not draw: it notifies the renderer of changes. All text from the
+ * service is cleaned.
  */
 export class StatusLine {
   readonly #options: StatusLineOptions;
@@ -129,8 +129,8 @@ export class StatusLine {
   }
 
   /**
-   * The current row, cut to a number of columns: text and SGR sequences, none of which
-   * is active at the end. Empty if there is no operation.
+   * The current row, cut to a number of columns: text and SGR sequences, none of
+   * which is active at the end. Empty if there is no operation.
    */
   row(columns: number): string {
     if (this.#timer === undefined) return "";

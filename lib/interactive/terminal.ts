@@ -1,6 +1,6 @@
 /**
- * The interface between the prompt loop and its environment, which supplies prompts and
- * shows their events. Each implementation is a file of its own.
+ * The interface between the prompt loop and its environment, which supplies
+ * prompts and shows their events. Each implementation is a file of its own.
  *
  * @module
  */
@@ -12,8 +12,8 @@ import type { ByteSink } from "../standard_streams.ts";
 export const PROMPT_SIGN = "> ";
 
 /**
- * The answer to a request for a prompt: its text, which may have several lines; a prompt
- * longer than `MAX_LINE_BYTES`; the end of the input; or Ctrl-C.
+ * The answer to a request for a prompt: its text, which may have several lines; a
+ * prompt longer than `MAX_LINE_BYTES`; the end of the input; or Ctrl-C.
  */
 export type Input =
   | { readonly kind: "prompt"; readonly text: string }
@@ -33,8 +33,8 @@ export interface FailureDetails {
 export type Shown = void | Promise<void>;
 
 /**
- * Shows the events of prompts. After a method returned a promise, callers wait for it
- * before they show anything else.
+ * Shows the events of prompts. After a method returned a promise, callers wait
+ * for it before they show anything else.
  */
 export interface Display {
   /** Shows a line of the banner, unless quiet. */

@@ -1,6 +1,6 @@
 /**
- * Reads the file `.env` of the current folder. It is untrusted, and other tools read it
- * too: nothing in it may break or hang the program.
+ * Reads the file `.env` of the current folder. It is untrusted, and other tools
+ * read it too: nothing in it may break or hang the program.
  *
  * @module
  */
@@ -76,8 +76,8 @@ export function isAssigned(text: string, name: string): boolean {
 }
 
 /**
- * The value that the text of a `.env` file assigns to a variable. Takes linear time in
- * the length of the text.
+ * The value that the text of a `.env` file assigns to a variable. Takes linear
+ * time in the length of the text.
  *
  * @returns The value; `undefined` if there is none or it is blank.
  * @throws {DotenvError} If the value is longer than 16,384 characters, holds a

@@ -11,8 +11,8 @@ import { randomNumbers } from "../support/random_numbers.ts";
 
 /**
  * A non-blocking stream as Deno and Rust's `LineWriter` make of it: bytes after
- * the last newline are buffered, and a flush that would block throws without saying
- * how many bytes were written.
+ * the last newline are buffered, and a flush that would block throws without
+ * saying how many bytes were written.
  */
 class NonBlocking {
   readonly #isTerminal: boolean;

@@ -24,8 +24,8 @@ interface Connection {
 }
 
 /**
- * Connects the official library's client to the program. The program may request only
- * these files, and must not write to standard error.
+ * Connects the official library's client to the program. The program may request
+ * only these files, and must not write to standard error.
  */
 async function withOfficialClient(
   service: ReferenceService,

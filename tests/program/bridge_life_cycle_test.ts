@@ -23,8 +23,8 @@ async function beginRun(service: ReferenceService, editor: Editor) {
 }
 
 /**
- * Makes the program write again and again until it has ended: on Windows, the first
- * write after the reader is gone still succeeds.
+ * Makes the program write again and again until it has ended: on Windows, the
+ * first write after the reader is gone still succeeds.
  */
 async function writeUntilEnd(
   editor: Editor,

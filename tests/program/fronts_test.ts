@@ -214,8 +214,8 @@ Deno.test({
   name:
     "HAProxy that refuses an HTTP/2 stream after it has forwarded a prompt does not make it run twice",
   async fn() {
-    // The service reads the prompt on a connection that HAProxy reuses, and closes
-    // it: HAProxy then tells its client to repeat the request.
+    // The service reads the prompt on a connection that HAProxy reuses, and
+    // closes it: HAProxy then tells its client to repeat the request.
     let prompts = 0;
     await using server = await RawServer.start(async (connection) => {
       for (;;) {

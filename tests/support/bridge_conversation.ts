@@ -22,8 +22,8 @@ export const FAILURES: readonly (readonly [code: number, failure: unknown])[] =
   ];
 
 /**
- * The editor sends this text, cut at these offsets. `$0` is replaced by the id of a
- * session, and `@0` by that of a running prompt.
+ * The editor sends this text, cut at these offsets. `$0` is replaced by the id of
+ * a session, and `@0` by that of a running prompt.
  */
 export interface Say {
   readonly line: string | Uint8Array;

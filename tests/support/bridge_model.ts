@@ -52,8 +52,8 @@ const failsBy = (...codes: readonly number[]) => (message: Line["value"]) =>
   codes.includes(message.error?.code) && message.error.message !== "";
 
 /**
- * A model of the bridge. Tests pass it each line that the bridge reads and each event of
- * the service; it checks each line that the bridge sends.
+ * A model of the bridge. Tests pass it each line that the bridge reads and each
+ * event of the service; it checks each line that the bridge sends.
  */
 export class BridgeModel {
   /** The calls that the bridge has to make, in the order of the prompts. */

@@ -10,8 +10,8 @@ import { commandLine, settings } from "./client_process.ts";
 export type BridgeMessage = any;
 
 /**
- * The program in bridge mode, for more messages than a test can keep: each message
- * is passed on when it arrives.
+ * The program in bridge mode, for more messages than a test can keep: each
+ * message is passed on when it arrives.
  */
 export class BridgeProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;

@@ -60,8 +60,8 @@ function brokenStream(sent: string): FaultyAnswer {
 }
 
 /**
- * A stream that sends the text for the request's `Last-Event-ID` and breaks. If there
- * is no text for the id, it completes.
+ * A stream that sends the text for the request's `Last-Event-ID` and breaks. If
+ * there is no text for the id, it completes.
  */
 function resumedStream(
   sentAfterId: Readonly<Record<string, string>>,

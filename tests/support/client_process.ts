@@ -35,8 +35,8 @@ const DENO_WARNING = fetchWarning(RUN_BY_DENO ? Deno.version.deno : "0")
 export interface ClientOptions {
   readonly args?: readonly string[];
   /**
-   * The whole environment, except for the variables that Deno needs. The default is
-   * {@linkcode TEST_KEY} as the key.
+   * The whole environment, except for the variables that Deno needs. The default
+   * is {@linkcode TEST_KEY} as the key.
    */
   readonly env?: Readonly<Record<string, string>>;
   /** The default is an empty folder. */
@@ -123,8 +123,8 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Waits for the end. Asserts that the key was not printed and that all output of
-   * `--json` is valid.
+   * Waits for the end. Asserts that the key was not printed and that all output
+   * of `--json` is valid.
    */
   async output(): Promise<ClientOutput> {
     const [{ code }, stdout, stderr] = await Promise.all([

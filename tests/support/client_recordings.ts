@@ -1,8 +1,8 @@
 /** What a client does in a conversation, in order. */
 export type Step =
   /**
-   * A line that the client sends. `SESSION` is replaced by the id of its session. A
-   * request is answered before the next step, unless the next one cancels it.
+   * A line that the client sends. `SESSION` is replaced by the id of its session.
+   * A request is answered before the next step, unless the next one cancels it.
    */
   | string
   /** The client starts a second bridge process, because the first one has ended. */

@@ -51,7 +51,8 @@ export function runPrompt(
 export const GOOD: ClientOutput = { code: 0, stdout: `${REPLY}\n`, stderr: "" };
 
 /**
- * A failed operation: the number of its tunnel, and the start of the error. The stream of a run comes over the run's own tunnel.
+ * A failed operation: the number of its tunnel, and the start of the error. The
+ * stream of a run comes over the run's own tunnel.
  */
 export const OPERATIONS = [
   ["create thread", 1, "Cannot start a chat"],

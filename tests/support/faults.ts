@@ -42,8 +42,8 @@ export interface Fault {
  * The faults. Faults that take the real program more than a few seconds are not
  * here: silence and other timeouts, a `Retry-After` above zero, and a stream that
  * never recovers. service_client_test.ts, run_stream_test.ts and
- * stream_resume_test.ts test them with short timeouts.
- * Certificates and proxies are in networks_test.ts.
+ * stream_resume_test.ts test them with short timeouts. Certificates and proxies
+ * are in networks_test.ts.
  *
  * @param elsewhere Where redirects lead: the URL of another origin.
  */

@@ -4,8 +4,8 @@
  *
  *     deno run -P=test tests/support/jsr_network.ts FOLDER COMMAND [ARGUMENT...]
  *
- * The copy's `deno.lock` is rewritten with the checksums of that registry.
- * The exit code is that of the command.
+ * The copy's `deno.lock` is rewritten with the checksums of that registry. The
+ * exit code is that of the command.
  *
  * @module
  */

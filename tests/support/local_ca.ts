@@ -5,7 +5,8 @@ export interface Leaf {
 }
 
 /**
- * A private certificate authority, created by `openssl` in a temporary folder. Dispose of it to remove the folder.
+ * A private certificate authority, created by `openssl` in a temporary folder.
+ * Dispose of it to remove the folder.
  */
 export class LocalCa implements Disposable {
   readonly #folder = Deno.makeTempDirSync();

@@ -3,8 +3,8 @@ import { RemoteGateway } from "../../lib/gateway.ts";
 import { TEST_KEY } from "./service/service.ts";
 
 /**
- * Timeouts for tests: retries follow at once, and no timeout expires on a slow machine.
- * A test sets the timeout that it tests.
+ * Timeouts for tests: retries follow at once, and no timeout expires on a slow
+ * machine. A test sets the timeout that it tests.
  */
 export const QUICK_TIMEOUTS: Timeouts = {
   answer: 60_000,

@@ -31,8 +31,8 @@ export function loadSettingsIn(
 }
 
 /**
- * Calls `act` in a new folder, and returns its result. It restores the environment and the
- * current folder.
+ * Calls `act` in a new folder, and returns its result. It restores the
+ * environment and the current folder.
  */
 export function within<T>(
   { env = {}, dotenv }: SettingsSources,

@@ -30,8 +30,8 @@ export class SourceCopy implements AsyncDisposable {
   }
 
   /**
-   * Runs Deno in the copy; `env` is added to the environment, which names no other
-   * compiler.
+   * Runs Deno in the copy; `env` is added to the environment, which names no
+   * other compiler.
    */
   async deno(
     args: readonly string[],

@@ -28,12 +28,12 @@ export interface ScreenOptions {
 }
 
 /**
- * A terminal with a shell, as a person sees it. The program under test is
- * started by typing `agent-gateway`; the shell's prompt tells the last exit
- * code: `[0]$`.
+ * A terminal with a shell, as a person sees it. The program under test is started
+ * by typing `agent-gateway`; the shell's prompt tells the last exit code: `[0]$`.
  *
  * tmux draws the screen. This process is its control client, so tmux reports when
- * something was drawn, and tmux and the programs in it end when this process ends.
+ * something was drawn, and tmux and the programs in it end when this process
+ * ends.
  */
 export class Screen implements AsyncDisposable {
   readonly #folder: string;
@@ -166,8 +166,8 @@ export class Screen implements AsyncDisposable {
   }
 
   /**
-   * Waits until {@linkcode text} equals this, except for durations and the spinner's
-   * position.
+   * Waits until {@linkcode text} equals this, except for durations and the
+   * spinner's position.
    */
   async shows(...rows: readonly string[]): Promise<void> {
     const wanted = rows.join("\n");

@@ -1,6 +1,6 @@
 /**
- * The target of the proxy's `number`-th tunnel: a port of this machine, whatever name was
- * requested, or the proxy's own answer.
+ * The target of the proxy's `number`-th tunnel: a port of this machine, whatever
+ * name was requested, or the proxy's own answer.
  */
 export type Route = (number: number) => number | string;
 

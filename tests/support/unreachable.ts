@@ -1,6 +1,6 @@
 /**
- * An address of this machine that no test's service uses, so that a released port of
- * it is not taken by another test. (macOS has only one address.)
+ * An address of this machine that no test's service uses, so that a released port
+ * of it is not taken by another test. (macOS has only one address.)
  */
 export const QUIET_HOST = Deno.build.os === "darwin"
   ? "127.0.0.1"

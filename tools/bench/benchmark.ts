@@ -56,8 +56,8 @@ export interface MeasureOptions<Name extends string> {
 }
 
 /**
- * Measures subjects in turn, several times, so that other load on the machine affects
- * all of them. A peer that fails is left out; ours may not fail.
+ * Measures subjects in turn, several times, so that other load on the machine
+ * affects all of them. A peer that fails is left out; ours may not fail.
  */
 export async function measure<Name extends string>(
   options: MeasureOptions<Name>,

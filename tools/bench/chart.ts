@@ -1,6 +1,6 @@
 /**
- * Draws the numbers of a benchmark run: the bridge's advantage over each peer, as a
- * factor.
+ * Draws the numbers of a benchmark run: the bridge's advantage over each peer, as
+ * a factor.
  *
  *     deno run -q -P=bench tools/bench/chart.ts [dist/bench.json [docs/performance.svg]]
  *

@@ -1,6 +1,6 @@
 /**
- * Measures the bridge against other programs that do the same work, and prints the
- * numbers.
+ * Measures the bridge against other programs that do the same work, and prints
+ * the numbers.
  *
  *     deno task bench [--quick] [--json PATH] [NAME...]
  *

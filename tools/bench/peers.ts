@@ -12,9 +12,9 @@ export async function nodeVersion(): Promise<string> {
 }
 
 /**
- * Copies the peers to a folder in which Node.js finds their packages: a folder of the
- * system's cache, one for each list of versions. Needs npm and its registry the first
- * time.
+ * Copies the peers to a folder in which Node.js finds their packages: a folder of
+ * the system's cache, one for each list of versions. Needs npm and its registry
+ * the first time.
  *
  * @returns The folder with the scripts.
  * @throws If there is no Node.js, no npm, or no registry.

@@ -16,8 +16,8 @@ export interface Programs {
 const EMPTY = `console.log("up");\n`;
 
 /**
- * Builds the outputs of `deno task bundle` and `deno task compile`, and an empty program
- * for each form.
+ * Builds the outputs of `deno task bundle` and `deno task compile`, and an empty
+ * program for each form.
  *
  * @param folder Where the empty programs go.
  * @param quick Leaves the binaries out.

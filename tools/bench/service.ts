@@ -1,7 +1,8 @@
 /**
  * The service of the benchmarks: the three operations on bare TCP, with streams
- * that are prepared before they are requested and cut as a {@linkcode Shape} says.
- * A process of its own: prints its URL, one line, and runs until its input ends.
+ * that are prepared before they are requested and cut as a {@linkcode Shape}
+ * says. A process of its own: prints its URL, one line, and runs until its input
+ * ends.
  *
  * ```sh
  * deno run --allow-net --allow-read tools/bench/service.ts KEY [CERTIFICATE PRIVATE_KEY]

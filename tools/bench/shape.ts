@@ -1,6 +1,6 @@
 /**
- * The shape of a run's stream. The prompt that starts the run contains it as JSON, so
- * the service need not remember it.
+ * The shape of a run's stream. The prompt that starts the run contains it as
+ * JSON, so the service need not remember it.
  *
  * @module
  */

@@ -48,8 +48,8 @@ const NO_HURRY: Timeouts = {
 };
 
 /**
- * Lets the client reach its next step, which cannot be observed. If the time is too
- * short, the test checks less but does not fail.
+ * Lets the client reach its next step, which cannot be observed. If the time is
+ * too short, the test checks less but does not fail.
  */
 function nextTasks(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 20));

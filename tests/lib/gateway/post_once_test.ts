@@ -27,7 +27,10 @@ async function converse(gateway: RemoteGateway): Promise<void> {
 
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 
-/** How a connection breaks after the server has read a request: what it sends first, and its end. */
+/**
+ * How a connection breaks after the server has read a request: what it sends
+ * first, and its end.
+ */
 const BROKEN_CONNECTIONS:
   readonly (readonly [string, string, "destroy" | "reset"])[] = [
     ["is closed", "", "destroy"],

@@ -49,7 +49,10 @@ export interface EventsOptions extends BodyOptions {
   readonly firstId?: number;
 }
 
-/** The parts of a body, or a function that creates them; its signal is aborted when the reader is gone. */
+/**
+ * The parts of a body, or a function that creates them; its signal is aborted
+ * when the reader is gone.
+ */
 export type Parts<T> = Source<T> | ((signal: AbortSignal) => Source<T>);
 
 const encoder = new TextEncoder();

@@ -108,9 +108,9 @@ export class RawConnection {
 }
 
 /**
- * A TCP server that follows a script, for faults that an HTTP server cannot produce:
- * answers cut in their head, resets at any moment, connections that break after a
- * request.
+ * A TCP server that follows a script, for faults that an HTTP server cannot
+ * produce: answers cut in their head, resets at any moment, connections that
+ * break after a request.
  *
  * @example
  * ```ts

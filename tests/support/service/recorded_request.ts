@@ -2,8 +2,8 @@
 export type Operation = "create thread" | "create run" | "stream";
 
 /**
- * How an answer ended: sent completely; dropped because the client (or the service) was
- * gone first; or broken off by the service on purpose.
+ * How an answer ended: sent completely; dropped because the client (or the
+ * service) was gone first; or broken off by the service on purpose.
  */
 export type Ending = "complete" | "dropped" | "broken";
 
