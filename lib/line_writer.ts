@@ -106,7 +106,7 @@ export class LineWriter {
   }
 
   async #writeAll(): Promise<void> {
-    await undefined; // Lines that are queued in the same turn of the event loop are written together.
+    await undefined; // Lines that are queued before the next microtask are written together.
     try {
       while (this.#lines !== undefined && this.#lines.length > 0) {
         const lines = this.#lines;
