@@ -106,7 +106,7 @@ export class LineWriter {
   }
 
   async #writeAll(): Promise<void> {
-    await undefined; // Lines that are queued before the next microtask are written together.
+    await undefined; // Collects lines that are queued without an await in between.
     try {
       while (this.#lines !== undefined && this.#lines.length > 0) {
         const lines = this.#lines;

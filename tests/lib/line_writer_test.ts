@@ -46,7 +46,7 @@ class SlowStream {
   }
 }
 
-Deno.test("LineWriter writes lines that are queued in the same turn in one piece", async () => {
+Deno.test("LineWriter writes lines that are queued without an await in between in one piece", async () => {
   const slow = new SlowStream();
   const writer = new LineWriter(slow.stream.getWriter());
 
