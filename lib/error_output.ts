@@ -1,6 +1,6 @@
 /**
- * Standard error, written in the background: a reader that does not read holds
- * up neither signals nor the end of the program.
+ * Standard error, written in the background: a reader that stops reading delays
+ * neither signals nor the end of the program.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 import { LineWriter } from "./line_writer.ts";
 import type { ByteSink } from "./standard_streams.ts";
 
-/** How many UTF-16 code units may wait before progress is dropped. */
+/** Waiting text at which progress is dropped, in UTF-16 code units. */
 const BACKLOG = 1024 * 1024;
 
 /** How long a write to standard output waits for standard error, in milliseconds. */
@@ -18,7 +18,7 @@ const ORDER_LIMIT = 1000;
 export class ErrorOutput {
   readonly #output: LineWriter;
 
-  /** @param sink Where the text goes. If it fails, all further text is dropped. */
+  /** @param sink The destination. If it fails, all further text is dropped. */
   constructor(sink: ByteSink) {
     this.#output = new LineWriter(sink);
   }
@@ -48,9 +48,9 @@ export class ErrorOutput {
    * Keeps the order between standard error and another stream: both may be the
    * same terminal, pipe or file.
    *
-   * @returns A sink that writes to `sink` after what was queued here. If standard
-   * error takes longer than a second, it is not waited for until it has caught
-   * up.
+   * @returns A sink that writes to `sink` after the text that was queued here. If
+   * standard error takes longer than a second, it is not waited for until it has
+   * caught up.
    */
   inOrder(sink: ByteSink): ByteSink {
     let isLate = false;

@@ -1,5 +1,5 @@
 /**
- * One line about whatever ends the program.
+ * Describes an unhandled error in one line.
  *
  * @module
  */
@@ -13,13 +13,13 @@ const ISSUES = "https://github.com/agent-gateway/agent-gateway/issues";
  * Describes an error that no front end has handled, in one line without a line
  * end.
  *
- * Of an error that nobody expected only its class and place are given: its
- * message may quote anything, the key included.
+ * Only the class and place of an unexpected error are shown: its message may
+ * quote anything, including the key.
  */
 export function failureLine(error: unknown): string {
   if (
     error instanceof InputError || error instanceof OutputError ||
-    // The message names the flag that is missing.
+    // Deno's message names the missing permission flag.
     error instanceof Deno.errors.NotCapable
   ) {
     return plainLine(error.message);
@@ -31,7 +31,7 @@ export function failureLine(error: unknown): string {
     `this is a defect, please report it at ${ISSUES}`;
 }
 
-/** The file, line and column where an error was made, if known. */
+/** The file, line and column where an error was created, if known. */
 function placeOf({ message, stack = "" }: Error): string {
   const frames = stack.slice(stack.indexOf(message) + message.length);
   for (const frame of frames.split("\n").slice(1)) {

@@ -1,6 +1,6 @@
 /**
- * The remote agent service: the three operations of interface 4.1, and the turn
- * made of the last two.
+ * The remote agent service: the three operations of interface 4.1. The last two
+ * make up a turn.
  *
  * @module
  */
@@ -23,13 +23,13 @@ export const AGENT_NAME = "the-brain";
 
 /** Options of {@linkcode Gateway.runTurn}. */
 export interface TurnOptions extends CallOptions {
-  /** Further headers for the run's two requests. */
+  /** Additional headers for the run's two requests. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Called once with the run's id, when the run was started and before its first event. */
+  /** Called once with the run's id, after the run was started and before its first event. */
   readonly onRunStarted?: ((runId: string) => void) | undefined;
 }
 
-/** What the front ends need of the service. */
+/** The operations that front ends use. */
 export interface Gateway {
   /**
    * Creates a thread.
@@ -55,11 +55,11 @@ export interface Gateway {
 }
 
 /**
- * The service at a base URL. Dispose of it to wait until the last streams are
- * closed, which takes at most 100 ms after their replies.
+ * The service at a base URL. Disposing of it waits until the last streams are
+ * closed, at most 100 ms after their replies.
  *
- * The code that speaks HTTP is loaded at the first call: an editor need not wait
- * for it at the start.
+ * The HTTP code is loaded at the first call, so that an editor does not wait for
+ * it at the start.
  */
 export class RemoteGateway implements Gateway, AsyncDisposable {
   readonly #options: ServiceClientOptions;
@@ -89,7 +89,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     prompt: string,
     options: TurnOptions = {},
   ): AsyncGenerator<readonly RunEvent[]> {
-    // The caller has checked the thread's id, or got it from createThread().
+    // The thread's id is valid: callers check it, or get it from createThread().
     const runs = `/threads/${encodeURIComponent(threadId)}/runs`;
     const operation = "create run";
     const client = await this.#connect(options);
@@ -109,7 +109,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
         headers: {
           ...options.headers,
           "accept": "text/event-stream",
-          "accept-encoding": "identity", // proxies that compress hold events back
+          "accept-encoding": "identity", // compressing proxies delay events
         },
         runId,
       } as const;
@@ -143,9 +143,8 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
 }
 
 /**
- * Tells whether a text can be the id of a thread or a run: 1 to 1,024 bytes of
- * UTF-8 that can stand in a path, so neither `.` nor `..`, which no encoding
- * protects.
+ * Whether a text can be the id of a thread or a run: 1 to 1,024 bytes of UTF-8.
+ * `.` and `..` cannot, because no encoding protects them in a path.
  */
 export function isServiceId(id: string): boolean {
   return id.length <= 1024 && id.isWellFormed() && !/^\.{0,2}$/.test(id) &&

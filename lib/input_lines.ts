@@ -1,8 +1,8 @@
 /**
- * Standard input to lines, with a limit on the length of one line.
+ * Splits standard input into lines, with a limit on the length of one line.
  *
- * Not by web streams: to load them would take most of the time in which an
- * editor gets its first answer.
+ * It does not use web streams: loading them would take most of the time in which
+ * an editor gets its first answer.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
-/** The bytes that are set aside for a line before more are needed. */
+/** The initial buffer for a line, in bytes. */
 const CAPACITY = 64 * 1024;
 
 /** Options of {@linkcode readInputLines}. */
@@ -23,8 +23,8 @@ export interface ReadInputLinesOptions {
 
 /**
  * Splits UTF-8 into lines at `\n` and `\r\n`. A byte order mark at the start of a
- * line is dropped, invalid bytes become U+FFFD, and text behind the last line
- * end is a line of its own.
+ * line is dropped, invalid bytes become U+FFFD, and text after the last line end
+ * is a line of its own.
  *
  * At most `maxBytes` of a line are held in memory.
  *
@@ -51,12 +51,12 @@ export async function* readInputLines(
   if (!line.isEmpty) yield line.take();
 }
 
-/** What has come of a line so far. */
+/** The bytes of an unfinished line. */
 class PartialLine {
   readonly #maxBytes: number;
   readonly #decoder = new TextDecoder();
   #held = new Uint8Array(CAPACITY);
-  #length = 0; // of the line, of which nothing is held when it is over the limit
+  #length = 0; // of the line; a line over the limit is not stored
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;

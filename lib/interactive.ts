@@ -18,17 +18,17 @@ export { addInput } from "./interactive/prompt_input.ts";
 export interface RunOptions {
   readonly gateway: Gateway;
   readonly terminal: Terminal;
-  /** The API key as it may be shown. */
+  /** The masked API key. */
   readonly maskedKey: string;
-  /** Where the service is. */
+  /** The service's base URL. */
   readonly baseUrl: string;
-  /** The thread to go on with. The default is a new one. */
+  /** The thread to continue. By default a new one is created. */
   readonly threadId?: string | undefined;
 }
 
 /** Options of {@linkcode runInteractive}. */
 export interface RunInteractiveOptions extends RunOptions {
-  /** Whether a person types: then failed runs do not count at the end. */
+  /** Whether a person types: then failed runs do not affect the exit code. */
   readonly isTyped: boolean;
 }
 
@@ -39,8 +39,8 @@ const INTERRUPTED = 130;
  * mode rules").
  *
  * @returns The exit code: 0; 1 if no thread could be created, or if a run did not
- * complete and the input, which nobody typed, has ended; 130 after Ctrl-C with no run
- * going on.
+ * complete and input that nobody typed has ended; 130 after Ctrl-C without a
+ * current run.
  * @throws {InputError} If standard input cannot be read.
  * @throws Whatever standard output rejects with: see `isReaderGone()`.
  */
@@ -70,7 +70,7 @@ export async function runInteractive(
 }
 
 /**
- * Runs prompts on one thread, one after the other, up to the first that fails.
+ * Runs prompts on one thread, in order, until one fails.
  *
  * @returns The exit code: 0, or 1 if no thread could be created or a run did not
  * complete.
@@ -88,7 +88,7 @@ export async function runPrompts(
   return 0;
 }
 
-/** Shows the banner, and creates a thread unless there is one to go on with. */
+/** Shows the banner, and creates a thread unless there is one to continue. */
 async function openThread(
   { gateway, terminal, maskedKey, baseUrl, threadId }: RunOptions,
 ): Promise<{ readonly id: string } | { readonly code: number }> {
@@ -117,7 +117,7 @@ async function openThread(
   return { id };
 }
 
-/** Runs one prompt and shows what comes of it. Returns whether the run completed. */
+/** Runs one prompt and shows its events. Returns whether the run completed. */
 async function runPrompt(
   { gateway, terminal }: RunOptions,
   threadId: string,
@@ -131,7 +131,7 @@ async function runPrompt(
       onWait: (wait) => terminal.wait(wait),
       onRunStarted: (runId) => {
         shown = terminal.run(runId);
-        shown?.catch(() => {}); // awaited below, when there is something to show
+        shown?.catch(() => {}); // awaited below, before the next event is shown
       },
     });
     for await (const events of turn) {
@@ -152,13 +152,13 @@ async function runPrompt(
   return false;
 }
 
-/** What became of something that the user can drop. */
+/** The outcome of an operation that the user can drop. */
 type Outcome<T> =
   | { readonly kind: "done"; readonly value: T }
   | { readonly kind: "dropped" }
   | { readonly kind: "failed"; readonly error: unknown };
 
-/** Does something that Ctrl-C drops. */
+/** Runs an operation that Ctrl-C drops. */
 async function droppable<T>(
   terminal: Terminal,
   act: (signal: AbortSignal) => Promise<T>,

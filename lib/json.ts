@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Parses JSON that may be none: then the result is `undefined`. */
+/** Parses JSON; returns `undefined` if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,5 +1,5 @@
 /**
- * Lines to bytes: whole, in order, and no more in memory than needed.
+ * Writes lines as bytes: whole, in order, and with little memory.
  *
  * @module
  */
@@ -9,13 +9,13 @@ import type { ByteSink } from "./standard_streams.ts";
 /** Backpressure threshold of `writeInTurn()`, in UTF-16 code units. */
 const ROOM = 256 * 1024;
 
-/** From this many UTF-16 code units on, lines are written without waiting for more. */
+/** Queued text that is written without waiting for more lines, in UTF-16 code units. */
 const ENOUGH = 16 * 1024;
 
 /** The size of the buffer that lines are encoded into. */
 const PIECE_BYTES = 256 * 1024;
 
-/** Queues lines and writes what has gathered. Many tasks can write at once. */
+/** Queues lines and writes them in batches. Many tasks can write at once. */
 export class LineWriter {
   readonly #sink: ByteSink;
   readonly #encoder = new TextEncoder();
@@ -23,22 +23,22 @@ export class LineWriter {
   #piece: Uint8Array<ArrayBuffer> | undefined;
   #progress = Promise.withResolvers<void>();
   #writing: Promise<void> | undefined;
-  /** The lines that wait; `undefined` after a failed write. */
+  /** The queued lines; `undefined` after a failed write. */
   #lines: string[] | undefined = [];
   #queued = 0;
 
-  /** @param sink Where the lines go. */
+  /** @param sink The destination of the lines. */
   constructor(sink: ByteSink) {
     this.#sink = sink;
     this.#failed.promise.catch(() => {}); // Callers that need the reason await `failed`.
   }
 
-  /** Rejects with the reason when nothing can be written any more. */
+  /** Rejects with the reason after a write has failed. */
   get failed(): Promise<never> {
     return this.#failed.promise;
   }
 
-  /** How many UTF-16 code units wait to be written. */
+  /** The text that waits to be written, in UTF-16 code units. */
   get queued(): number {
     return this.#queued;
   }
@@ -55,10 +55,10 @@ export class LineWriter {
    * Queues lines, each as soon as there is room for it, until the signal is
    * aborted.
    *
-   * While few are being written it waits for that, too: what follows the lines
-   * gathers meanwhile, and comes in one piece with the next call.
+   * While a small write is under way it waits for that too, so that the caller's
+   * next lines gather and are written together.
    *
-   * @param lines Asked for one at a time.
+   * @param lines Requested one at a time.
    */
   async writeInTurn(
     lines: Iterable<string>,
@@ -66,7 +66,7 @@ export class LineWriter {
   ): Promise<void> {
     if (this.#queued > 0 && this.#queued < ENOUGH) await this.#progress.promise;
     for (const line of lines) {
-      // Not by room(), which would let all who wait pass before the first writes.
+      // Not room(): it would let all waiting callers pass before the first one writes.
       while (this.#queued >= ROOM) await this.#progress.promise;
       if (signal.aborted) return;
       this.write(line);
@@ -89,7 +89,7 @@ export class LineWriter {
   }
 
   /**
-   * Waits until everything that was queued is written or cannot be written.
+   * Waits until everything that was queued is written, or a write has failed.
    *
    * @param limit The longest wait, in milliseconds.
    * @returns Whether that was so within the limit.
@@ -106,7 +106,7 @@ export class LineWriter {
   }
 
   async #writeAll(): Promise<void> {
-    await undefined; // Lines that are queued in the same moment are written together.
+    await undefined; // Collects lines that are queued without an await in between.
     try {
       while (this.#lines !== undefined && this.#lines.length > 0) {
         const lines = this.#lines;
@@ -125,7 +125,7 @@ export class LineWriter {
     this.#writing = undefined;
   }
 
-  /** Writes lines in pieces: their text as a whole would take memory and time. */
+  /** Encodes and writes lines in pieces: joining all of them would cost memory and time. */
   async #writeLines(lines: readonly string[]): Promise<void> {
     const piece = this.#piece ??= new Uint8Array(PIECE_BYTES);
     let filled = 0;

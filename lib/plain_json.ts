@@ -1,10 +1,10 @@
-// JSON escapes C0 itself, but not these.
+// JSON escapes C0 control characters, but not these characters.
 const CONTROLS = /[\x7f-\x9f\u2028\u2029]|\p{Bidi_Control}/gu;
 
 /**
  * Escapes the control characters that JSON leaves as they are (DEL, C1, line
  * separators and bidirectional controls), so that it can be shown on a terminal.
- * It means the same.
+ * The value stays the same.
  *
  * @param json JSON.
  */

@@ -1,7 +1,7 @@
 /**
- * Text from outside made safe to show on a terminal. Takes linear time, and a
- * fraction of a second for the longest text (64 MiB): one pass, in which a regular
- * expression with a match for every other character takes many seconds.
+ * Makes text from outside safe to show on a terminal. It takes linear time, and a
+ * fraction of a second for the longest text (64 MiB): a single pass. A regular
+ * expression that matches every other character takes many seconds.
  *
  * @module
  */
@@ -15,8 +15,8 @@ const BACKSLASH = 0x5c;
 const CSI = 0x9b;
 const ST = 0x9c;
 
-// The controls of 8 bits that begin a string, and what follows ESC for the same:
-// DCS, SOS, OSC, PM and APC.
+// The 8-bit controls that begin a string, and the characters after ESC that mean
+// the same: DCS, SOS, OSC, PM and APC.
 const STRING_CONTROLS: readonly number[] = [0x90, 0x98, 0x9d, 0x9e, 0x9f];
 const ESC_TO_C1 = 0x40;
 
@@ -25,10 +25,10 @@ const UNSAFE_ON_A_LINE = /\p{Cc}|\p{Bidi_Control}/u;
 
 /**
  * Removes escape sequences, control characters other than `\n` and `\t`, and
- * bidirectional controls, so that a text cannot recolour, retitle, move the
- * cursor, write to the clipboard, or show in another order than it has.
+ * bidirectional controls, so that a text cannot recolour or retitle the terminal,
+ * move the cursor, write to the clipboard, or be shown in another order.
  *
- * A string sequence without an end loses its introducer alone: what follows is
+ * If a string sequence has no end, only its introducer is removed: the rest is
  * shown as text.
  */
 export function plainText(text: string): string {
@@ -44,7 +44,7 @@ function clean(text: string, isLine: boolean): string {
   const buffer = new Uint16Array(8192);
   let cleaned = "";
   let length = 0;
-  let isBreak = false; // the last character was a line end or a tab
+  let isBreak = false; // whether the last character was a line end or a tab
   for (let index = 0; index < text.length;) {
     const code = text.charCodeAt(index);
     const wasBreak: boolean = isBreak;
@@ -71,11 +71,11 @@ function clean(text: string, isLine: boolean): string {
 }
 
 function textOf(codes: Uint16Array): string {
-  // Spreading them takes ten times as long.
+  // Spreading the arguments takes ten times as long.
   return Reflect.apply(String.fromCharCode, undefined, codes);
 }
 
-/** A control character, or what reorders the text around it (`Bidi_Control`). */
+/** Whether a character is a control character or reorders text (`Bidi_Control`). */
 function isUnsafe(code: number): boolean {
   return code < SPACE || (code >= 0x7f && code < 0xa0) || code === 0x061c ||
     code === 0x200e || code === 0x200f ||
@@ -87,9 +87,9 @@ function isC1(code: number): boolean {
 }
 
 /**
- * The end of the escape sequence that starts at an index with ESC or a control of
- * 8 bits; of that character alone if it starts none. No sequence holds the start
- * of another, so no character is looked at more than three times.
+ * The end of the escape sequence that starts with ESC or an 8-bit control at an
+ * index; the next index if no sequence starts there. No sequence contains the
+ * start of another, so no character is scanned more than three times.
  */
 function endOfSequence(text: string, start: number): number {
   const code = text.charCodeAt(start);
@@ -113,7 +113,7 @@ function endOfCsi(text: string, start: number): number | undefined {
   return code >= 0x40 && code <= 0x7e ? last + 1 : undefined;
 }
 
-/** The end of a string that BEL, ESC \ or ST ends, if one of them does. */
+/** The end of a string that BEL, ESC \ or ST terminates, if it is terminated. */
 function endOfString(text: string, start: number): number | undefined {
   let index = start;
   while (index < text.length) {
@@ -137,7 +137,7 @@ function endOfEscape(text: string, start: number): number | undefined {
   return code >= 0x30 && code <= 0x7e ? last + 1 : undefined;
 }
 
-/** The index of the first character from a start on that is not in a range. */
+/** The index of the first character at or after a start that is not in a range. */
 function skip(text: string, start: number, from: number, to: number): number {
   let index = start;
   for (;; index++) {

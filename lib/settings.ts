@@ -1,5 +1,5 @@
 /**
- * The key and the base URL: where they come from, and which ones are accepted.
+ * Loads and validates the key and the base URL.
  *
  * @module
  */
@@ -13,32 +13,32 @@ import {
   readDotenv,
 } from "./settings/dotenv_file.ts";
 
-/** Where the client reaches the service if nothing else is configured. */
+/** The base URL if nothing else is configured. */
 export const DEFAULT_BASE_URL = "https://the-brain.example";
 
 const KEY = "APP_API_KEY";
 const BASE_URL = "APP_BASE_URL";
 const MAX_KEY_LENGTH = 8192;
 
-/** What the program needs to know before a front end starts. */
+/** The settings of the program. */
 export interface Settings {
   /** The validated API key. Never shown; see {@linkcode maskKey}. */
   readonly apiKey: string;
   /** The validated base URL, without a trailing slash. */
   readonly baseUrl: string;
-  /** Whether its host is this machine: then no proxy may stand in between. */
+  /** Whether its host is this machine: then no proxy may be used. */
   readonly isLocal: boolean;
-  /** Where the two came from, for people who look for a mistake. */
+  /** The sources of key and base URL, for troubleshooting. */
   readonly sources: SettingSources;
 }
 
-/** Where the settings came from. */
+/** The sources of the settings. */
 export interface SettingSources {
   readonly apiKey: "environment" | ".env";
   readonly baseUrl: "--base-url" | "environment" | ".env" | "built-in";
 }
 
-/** A setting is missing or not acceptable. The message names it and never shows its value. */
+/** A setting is missing or invalid. The message names it and never shows its value. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }
@@ -47,7 +47,7 @@ export class SettingsError extends Error {
 export interface LoadSettingsOptions {
   /** The value of `--base-url`, if it was given. */
   readonly baseUrl?: string | undefined;
-  /** Called with one line for whatever is ignored, and why. */
+  /** Called with one line for each thing that is ignored, with the reason. */
   readonly warn: (line: string) => void;
 }
 
@@ -75,7 +75,7 @@ export function loadSettings(options: LoadSettingsOptions): Settings {
   };
 }
 
-/** How errors name where the base URL comes from. */
+/** The name of the base URL's source in errors. */
 const NAMES: Readonly<Record<SettingSources["baseUrl"], string>> = {
   "--base-url": "--base-url",
   "environment": BASE_URL,
@@ -83,7 +83,7 @@ const NAMES: Readonly<Record<SettingSources["baseUrl"], string>> = {
   "built-in": "the built-in base URL",
 };
 
-/** The base URL that counts, not yet validated. */
+/** The base URL that takes precedence, not yet validated. */
 function findBaseUrl(
   { baseUrl, warn }: LoadSettingsOptions,
   { dotenv, keySource }: {
@@ -143,7 +143,7 @@ function validateBaseUrl(
   const url = URL.parse(text);
   const refuse = (reason: string) =>
     new SettingsError(`${source} cannot be used: ${reason}`);
-  // URL.parse() forgives blanks, backslashes and slashes too many.
+  // URL.parse() accepts blanks, backslashes and superfluous slashes.
   if (url === null || !/^https?:\/\/[^/\\\s][^\\\s]*$/i.test(text)) {
     throw refuse("it is not an absolute URL such as https://host/path");
   }
@@ -173,7 +173,7 @@ function withoutTrailingSlashes(text: string): string {
   return text.slice(0, end);
 }
 
-/** A variable of the environment. One that is not Unicode fails its validation. */
+/** An environment variable. A value that is not Unicode fails validation later. */
 function fromEnvironment(name: string): string | undefined {
   return nonBlank(environmentVariable(name));
 }

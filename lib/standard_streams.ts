@@ -1,13 +1,13 @@
 /**
- * The standard streams, without web streams around them: loading those would
- * take most of the time in which an editor gets its first answer.
+ * The standard streams, without web streams: loading those would take most of the
+ * time in which an editor gets its first answer.
  *
  * @module
  */
 
 import { makeOutputBlocking } from "./blocking_output.ts";
 
-/** Where bytes go. The writer of a web stream is one, too. */
+/** A destination for bytes. The writer of a web stream is one too. */
 export interface ByteSink {
   /** Resolves when all of the bytes are written. */
   write(bytes: Uint8Array): Promise<void>;
@@ -23,16 +23,16 @@ export class OutputError extends Error {
   override readonly name = "OutputError";
 }
 
-/** The most bytes that are read or written at once. */
+/** The largest read or write, in bytes. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** The longest wait for a stream that would block, in milliseconds. */
+/** The longest pause before a stream that would block is tried again, in milliseconds. */
 const MAX_DELAY = 32;
 
 /**
  * Reads this process's standard input as UTF-8. The first read begins at once.
  *
- * @returns The bytes as they come, each chunk valid until the next is requested.
+ * @returns The bytes as they arrive, each chunk valid until the next is requested.
  * @throws {InputError} If it cannot be read.
  */
 export function readStandardInput(): AsyncIterable<Uint8Array> {
@@ -44,7 +44,7 @@ export function readStandardInput(): AsyncIterable<Uint8Array> {
 /**
  * Reads a stream in chunks. The first read begins at once.
  *
- * @param input The stream. One that would block is read again after a wait.
+ * @param input The stream. If it would block, it is read again after a pause.
  * @returns The bytes as they come, each chunk valid until the next is requested.
  * @throws {InputError} If it cannot be read.
  */
@@ -57,7 +57,7 @@ export function readChunks(
       throw inputError(cause);
     });
   let reading = read();
-  reading.catch(() => {}); // The consumer of the first chunk receives the error.
+  reading.catch(() => {}); // The reader of the first chunk receives the error.
   return (async function* () {
     for (;;) {
       const length = await reading;
@@ -69,8 +69,8 @@ export function readChunks(
 }
 
 /**
- * Reads the console through `node:process`: `Deno.stdin` decodes in the
- * console's code page and loses what is not in it (denoland/deno#18240).
+ * Reads the console through `node:process`: `Deno.stdin` decodes in the console's
+ * code page and loses all other characters (denoland/deno#18240).
  */
 async function* readWindowsConsole(): AsyncGenerator<Uint8Array> {
   const { default: process } = await import("node:process");
@@ -87,7 +87,7 @@ function inputError(cause: unknown): InputError {
   });
 }
 
-/** Standard output, as far as a sink needs it. */
+/** The part of standard output that a sink uses. */
 export interface Output {
   write(bytes: Uint8Array): Promise<number>;
   isTerminal(): boolean;
@@ -95,26 +95,27 @@ export interface Output {
 
 const NEWLINE = 0x0a;
 
-/** What a pipe takes as a whole or not at all (`PIPE_BUF`), in bytes. */
+/** The size of a write that a pipe accepts as a whole or not at all (`PIPE_BUF`), in bytes. */
 const ATOMIC_BYTES = Deno.build.os === "linux" ? 4096 : 512;
 
-/** After so many bytes it pays to make standard output blocking. */
+/** After this many bytes it pays to make standard output blocking. */
 const BULK_BYTES = 1024 * 1024;
 
 /** The buffer of Rust's `LineWriter`, through which Deno writes, in bytes. */
 const LINE_BUFFER_BYTES = 1024;
 
 /**
- * Makes standard output a sink, also if it is non-blocking: then it waits.
+ * Makes standard output a sink. If the stream is non-blocking, writes wait for room.
  *
- * `Deno.stdout.write` is a write to Rust's `LineWriter` and a flush. If the
- * flush would block, it throws and does not tell how much of the bytes it has
- * taken. So each piece is such that it is taken as a whole or not at all: whole
- * lines that a pipe takes atomically, a newline alone on a terminal, or bytes
- * without a newline, which go past the buffer, or into it if they are few.
+ * `Deno.stdout.write` is a write to Rust's `LineWriter` and a flush. If the flush
+ * would block, it throws and does not say how many bytes were written. So each
+ * piece is one that is written as a whole or not at all: whole lines that a pipe
+ * accepts atomically, a single newline on a terminal, or bytes without a newline,
+ * which bypass the buffer, or fit into it if they are few.
  *
- * Such pieces take ten times as long as large ones. So after the first MiB a pipe
- * is made blocking, where Deno can do that, and written in large pieces.
+ * Writing such pieces takes ten times as long as writing large ones. So after the
+ * first MiB a pipe is made blocking, where Deno can do that, and written in large
+ * pieces.
  *
  * @returns A sink. Its `write` rejects with the stream's own error if nobody
  * reads the stream any more ({@linkcode isReaderGone}), else with an
@@ -126,7 +127,7 @@ export function outputSink(
 ): ByteSink {
   const isTerminal = output.isTerminal();
   let total = 0;
-  let isBlocking: boolean | undefined; // undefined: that was not tried yet
+  let isBlocking: boolean | undefined; // undefined: not tried yet
   const atomicBytes = isTerminal ? 1 : ATOMIC_BYTES;
   const flush = () => output.write(new Uint8Array());
   const write = async (bytes: Uint8Array) => {
@@ -164,7 +165,7 @@ export function outputSink(
 }
 
 /**
- * Where the piece that begins at `start` ends: after whole lines of at most
+ * The end of the piece that begins at `start`: after whole lines of at most
  * `atomicBytes`, else before the next newline.
  */
 function endOfPiece(
@@ -180,7 +181,7 @@ function endOfPiece(
   return start + (newline < 0 ? piece.length : newline);
 }
 
-/** Makes standard error a sink, also if it is non-blocking: then it waits. */
+/** Makes standard error a sink. If the stream is non-blocking, writes wait for room. */
 export function errorSink(
   output: Pick<Output, "write"> = Deno.stderr,
 ): ByteSink {
@@ -197,11 +198,11 @@ async function writeAll(
 }
 
 /**
- * Tells whether a write failed because nobody reads the stream any more: a
- * broken pipe or a reset connection.
+ * Whether a write failed because the reader is gone: a broken pipe or a reset
+ * connection.
  *
- * Decided by the error's code as well as its class: Windows error 233 ("no
- * process is on the other end of the pipe") is an `Error` with the code `EPIPE`.
+ * It checks the error's code as well as its class: Windows error 233 ("no process
+ * is on the other end of the pipe") is an `Error` with the code `EPIPE`.
  */
 export function isReaderGone(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -212,10 +213,10 @@ export function isReaderGone(error: unknown): boolean {
 }
 
 /**
- * Repeats a read or a write until the stream does not refuse it with
- * `WouldBlock`, as a stream does that another process made non-blocking: a
- * parent on Node.js, or any program on the same terminal. Deno cannot poll a
- * standard stream, so it waits 1, 2, 4, ... up to {@linkcode MAX_DELAY} ms.
+ * Repeats a read or a write until it does not fail with `WouldBlock`. It fails so
+ * on a stream that another process made non-blocking: a parent on Node.js, or any
+ * program on the same terminal. Deno cannot poll a standard stream, so the pauses
+ * are 1, 2, 4, ... up to {@linkcode MAX_DELAY} ms.
  */
 async function whenReady<T>(transfer: () => Promise<T>): Promise<T> {
   for (let delay = 1;; delay = Math.min(2 * delay, MAX_DELAY)) {

@@ -1,6 +1,6 @@
 import config from "../deno.json" with { type: "json" };
 
-/** The program's version, as it stands in `deno.json`. */
+/** The program's version, as in `deno.json`. */
 export const VERSION: string = config.version;
 
 /** Returns what `--version` prints: the versions of the program and of Deno, and the target. */

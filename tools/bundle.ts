@@ -40,8 +40,8 @@ export async function bundle(): Promise<string> {
 }
 
 /**
- * Copies the program into a folder, beside a `deno.json` with nothing but the
- * version: Deno takes what is imported from there in whole.
+ * Copies the program into a folder, together with a `deno.json` that holds only
+ * the version: Deno bundles an imported JSON file as a whole.
  */
 async function copySource(): Promise<string> {
   await Deno.mkdir(DIST, { recursive: true });

@@ -1,7 +1,7 @@
 /**
  * Compiles `dist/agent-gateway.js` with the permissions that the client needs:
- * `dist/agent-gateway-TARGET`. Arguments behind `--` become part of it, and
- * stand before those of the user.
+ * `dist/agent-gateway-TARGET`. Arguments after `--` are embedded and precede
+ * those of the user.
  *
  *     deno task compile                       for this system
  *     deno task compile all                   for all systems
@@ -32,7 +32,7 @@ async function chooseTargets(words: readonly string[]): Promise<Set<string>> {
   return new Set(targets);
 }
 
-/** Starts the client, which ends at once, as there is no input. */
+/** Starts the client, which ends at once because there is no input. */
 async function checkArguments(args: readonly string[]): Promise<void> {
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
@@ -48,7 +48,7 @@ async function checkArguments(args: readonly string[]): Promise<void> {
   throw new UsageError(`The client does not start with these: ${message}`);
 }
 
-/** Starts a binary: the compiler takes any program for a runtime. */
+/** Starts a binary, because the compiler would accept any program as a runtime. */
 async function checkBinary(path: string): Promise<void> {
   const { stdout } = await new Deno.Command(path, {
     args: ["--version"],

@@ -5,15 +5,15 @@ export class CompileError extends Error {
   override readonly name = "CompileError";
 }
 
-/** What becomes a binary. */
+/** The binary to make. */
 export interface CompileOptions {
   /** The path of the program, which is one file of JavaScript. */
   readonly source: string;
-  /** What the binary is for, for example `aarch64-apple-darwin`. */
+  /** The target, for example `aarch64-apple-darwin`. */
   readonly target: string;
   /** A folder of its own for the binary. */
   readonly folder: string;
-  /** What stands before the user's arguments whenever the binary is run. */
+  /** The embedded arguments, which precede the user's. */
   readonly args?: readonly string[];
 }
 
@@ -21,8 +21,8 @@ export interface CompileOptions {
  * Compiles a program with the permissions of the client, and returns the path of
  * the binary. The same program gives the same bytes.
  *
- * `COMPILE_DENO` is the Deno that does so, if it is set, and `DENORT_BIN` the
- * runtime of this system on which it builds.
+ * If set, `COMPILE_DENO` is the Deno that compiles, and `DENORT_BIN` is the
+ * runtime for this system's binary.
  *
  * @throws {CompileError} If no binary could be made.
  */
@@ -41,9 +41,9 @@ export async function compile(options: CompileOptions): Promise<string> {
     target.includes("windows") ? ".exe" : ""
   }`;
   const { success, stderr } = await runCompiler([
-    // Nothing but the file. (--quiet would make the binary quiet, too.)
+    // Only the file. (--quiet would make the binary quiet too.)
     ...["--no-config", "--no-lock", "--no-check", "--no-npm", "--no-remote"],
-    // Without code cache, for which a binary would write a temporary file.
+    // No code cache: the binary would write a temporary file for it.
     ...[
       "--cached-only",
       "--no-code-cache",
@@ -60,7 +60,7 @@ export async function compile(options: CompileOptions): Promise<string> {
 
 /** The targets for which the compiler has a runtime. */
 export async function offeredTargets(): Promise<string[]> {
-  // It lists them when it is asked for another one.
+  // The compiler lists its targets if it is given an unknown one.
   const { stderr } = await runCompiler(["--target", "?", "?"]);
   const [, list] = stderr.match(/possible values: ([\w, -]+)/) ?? [];
   if (list === undefined) {
@@ -88,7 +88,7 @@ async function runCompiler(
   }
 }
 
-/** Tells why the compiler failed: what it printed, unless a runtime is missing. */
+/** The reason why the compiler failed: its output, unless a runtime is missing. */
 function reason(stderr: string): string {
   const [, url] = stderr.match(/url \((https?:\S+denort\S+?)\)/) ?? [];
   if (url === undefined) return stderr.replace(/^[^]*?error: /, "").trim();

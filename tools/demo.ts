@@ -1,5 +1,5 @@
 /**
- * Plays the real client against the reference service on loopback.
+ * Runs the real client against the reference service on loopback.
  *
  *     deno task demo            a chat: yours in a terminal, else a short one
  *     deno task demo --bridge   a JSON-RPC session, line by line
@@ -42,12 +42,12 @@ async function playTerminal({ url }: ReferenceService): Promise<number> {
   return (await client.status).code;
 }
 
-/** Asks two things on one thread; each prompt shows where its run begins. */
+/** Sends two prompts on one thread; each prompt sign shows where its run begins. */
 async function playChat(service: ReferenceService): Promise<number> {
   for (const [index, prompt] of PROMPTS.entries()) {
     service.waitFor("create run", index + 1).then(
       () => console.error(`> ${prompt}`),
-      () => {}, // The client has failed, and says so itself.
+      () => {}, // The client has failed and has reported it.
     );
   }
   const client = start(service.url, [], "piped", "inherit");
@@ -55,7 +55,7 @@ async function playChat(service: ReferenceService): Promise<number> {
   return (await client.status).code;
 }
 
-/** Plays a session as an editor would, each request after its predecessor. */
+/** Runs a session like an editor, each request after the answer to the one before. */
 async function playBridge({ url }: ReferenceService): Promise<number> {
   const client = start(url, ["--bridge"], "piped", "piped");
   const writer = client.stdin.getWriter();
@@ -115,7 +115,7 @@ function start(
     stdout,
     stderr: "inherit",
   }).spawn();
-  // The client decides what a signal means, and this process outlives it. A
+  // The client decides how to handle a signal, and this process outlives it. A
   // terminal sends SIGINT to both.
   const terminal = [Deno.stdin, Deno.stdout, Deno.stderr]
     .some((stream) => stream.isTerminal());
@@ -137,7 +137,7 @@ function kill(client: Deno.ChildProcess, signal: Deno.Signal): void {
   }
 }
 
-/** Writes what the client may have no time to read: its exit code tells why. */
+/** Writes lines that the client may not read any more: its exit code shows why. */
 async function send(
   writer: WritableStreamDefaultWriter<Uint8Array>,
   text: string,

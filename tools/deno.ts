@@ -1,12 +1,12 @@
 /**
  * Runs Deno with the standard library from JSR or, where JSR cannot be reached,
- * with the npm packages that stand in for it. What it starts is told by the
- * environment variable `STANDARD_LIBRARY` (`jsr` or `npm`), and so does not look
- * again.
+ * with the npm packages that stand in for it. The environment variable
+ * `STANDARD_LIBRARY` (`jsr` or `npm`) passes the choice on to the processes that
+ * it starts.
  *
  *     deno run -P=launcher tools/deno.ts SUBCOMMAND [ARGUMENT...]
  *
- * The exit code is that of Deno; 1 if the standard library cannot be had, 2
+ * The exit code is that of Deno; 1 if the standard library cannot be loaded, 2
  * without a subcommand.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
- * Lets a child go on when Ctrl-Z has stopped it. `deno task` does not stop, so
- * that no shell would get the terminal back.
+ * Continues a child that Ctrl-Z has stopped. `deno task` itself does not stop, so
+ * the shell would not get the terminal back.
  */
 export function goOnAfterStop(child: Deno.ChildProcess): void {
   Deno.addSignalListener("SIGTSTP", () => {

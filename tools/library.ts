@@ -6,15 +6,15 @@ const JSR_TIMEOUT = 3_000;
 /** How long the standard library may take to arrive, in milliseconds. */
 const LOAD_TIMEOUT = 60_000;
 
-/** The standard library cannot be had. The message says what to do. */
+/** The standard library cannot be loaded. The message says what to do. */
 export class LibraryError extends Error {
   override readonly name = "LibraryError";
 }
 
 /**
- * Decides where the standard library comes from: what the launcher that started
- * this process has decided, else JSR if Deno has it in its cache or JSR answers,
- * else npm. The first to choose npm says so in one line on standard error.
+ * Chooses the source of the standard library: the choice of the launcher that
+ * started this process, else JSR if Deno's cache has it or JSR answers, else npm.
+ * The first process to choose npm reports it in one line on standard error.
  *
  * @throws {LibraryError} If neither can be reached, and Deno's cache has neither.
  */
@@ -44,7 +44,7 @@ export async function findLibrary(): Promise<Library> {
   return "npm";
 }
 
-/** Tells whether Deno can load the whole standard library from there. */
+/** Whether Deno can load the whole standard library from there. */
 async function loads(
   library: Library,
   ...flags: readonly string[]

@@ -1,9 +1,9 @@
 /**
- * Lets Deno write the part of `deno.lock` in a folder anew that is of JSR: the
- * newest releases that `deno.json` allows. What comes from npm stays pinned.
+ * Lets Deno rewrite the JSR part of `deno.lock` in a folder with the newest
+ * releases that `deno.json` allows. npm packages stay pinned.
  *
- * @param env Is added to the environment of this process.
- * @throws {Error} If Deno cannot; the message is Deno's.
+ * @param env Added to the environment of this process.
+ * @throws {Error} If Deno fails. The message is Deno's.
  */
 export async function writeLock(
   folder: string,

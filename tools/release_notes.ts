@@ -1,6 +1,6 @@
 /**
- * Prints what `CHANGELOG.md` tells about the version that a tag names, and on
- * which systems it was tested, as `docs/install.md` tells.
+ * Prints the section of `CHANGELOG.md` for the version of a tag, and the list of
+ * tested systems in `docs/install.md`.
  *
  *     deno run --allow-read=CHANGELOG.md,docs/install.md tools/release_notes.ts v1.2.3
  *

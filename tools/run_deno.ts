@@ -36,9 +36,9 @@ function pass(signal: Deno.Signal, child: Deno.ChildProcess): void {
 }
 
 /**
- * Tells whether the child has got this process's SIGINT already. A terminal
- * and the Windows console send Ctrl-C to both, and the child may take a second
- * SIGINT as another Ctrl-C.
+ * Whether the child has received this process's SIGINT already. A terminal and
+ * the Windows console send Ctrl-C to both, and the child may take a second SIGINT
+ * as another Ctrl-C.
  */
 function sentToGroup(): boolean {
   return Deno.build.os === "windows" ||

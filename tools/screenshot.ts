@@ -86,7 +86,7 @@ async function playSession(): Promise<string> {
   return await screen.colours();
 }
 
-/** The same screen below the shell's command line, with what is fixed in it. */
+/** The screen's text below the shell's command line, with the fixed examples. */
 function exampleOf(screen: string): string {
   const times = TIMES.values();
   return screen.slice(screen.indexOf("\n") + 1).trimEnd()

@@ -1,10 +1,10 @@
 /**
- * Wears one bridge out: 50 sessions at once against a service that fails in
- * every way at random, with prompts that are cancelled and sessions that are
- * closed at random moments. Every prompt has to get one answer, and sockets and
- * memory have to be back where they were.
+ * Stresses one bridge process: 50 sessions at once against a service that fails
+ * in random ways, with prompts that are cancelled and sessions that are closed at
+ * random moments. Every prompt has to get one answer, and sockets and memory have
+ * to return to their earlier level.
  *
- *     deno task soak [SECONDS] [--seed=N]     60 seconds unless told
+ *     deno task soak [SECONDS] [--seed=N]     60 seconds by default
  *
  * The seed repeats every choice, though not the moment at which it takes effect.
  *
@@ -31,17 +31,17 @@ import { ReferenceService } from "../tests/support/service/service.ts";
 import { complete, progress } from "../tests/support/service/stream_events.ts";
 
 const SESSIONS = 50;
-/** What a run that hangs is cancelled after, at the latest, in milliseconds. */
+/** The longest time before a hanging run is cancelled, in milliseconds. */
 const PATIENCE = 300;
-/** What everything has to be over after, in milliseconds. */
+/** The limit for everything to end, in milliseconds. */
 const GRACE = 60_000;
-/** How much more memory than at half time may ever be in use, in bytes. */
+/** The limit for growth of memory after half of the time, in bytes. */
 const MEMORY = 96 * 1024 * 1024;
 
 const steps = [progress("plan", "started"), progress("plan", "done")];
 const broken = { end: "break" } as const;
 
-/** How any request can fail. */
+/** The failures of any request. */
 const FAULTS: readonly Behaviour[] = [
   answer(500, "out of order"),
   answer(404),
@@ -99,7 +99,7 @@ function usage(argument: string): never {
 async function soak(): Promise<number> {
   console.log(`${SESSIONS} sessions for ${seconds} s, seed ${seed}`);
   const problems = new Set<string>();
-  const open = new Map<string, number>(); // the replies to each prompt that runs
+  const open = new Map<string, number>(); // the number of answers, by running prompt
   const count = { prompts: 0, ended: 0, cancelled: 0, failed: 0 };
   const service = ReferenceService.start();
   misbehave(service, randomNumbers(seed));

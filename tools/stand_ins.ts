@@ -1,19 +1,18 @@
 const tools = import.meta.dirname;
 const config = `--config=${tools}/../deno.json`;
 
-/** Where the standard library can come from: JSR, or its stand-ins on npm. */
+/** The sources of the standard library: JSR, or its stand-ins on npm. */
 export type Library = "jsr" | "npm";
 
 /**
- * The environment variable with which `tools/deno.ts` tells every process that
- * it starts where the standard library comes from.
+ * The environment variable in which `tools/deno.ts` passes the source of the
+ * standard library to the processes that it starts.
  */
 export const LIBRARY_VARIABLE = "STANDARD_LIBRARY";
 
 /**
- * The flags with which Deno takes the standard library from there. `deno.json`
- * names the lock of what comes from JSR; the stand-ins in `tools/npm/` have
- * their own.
+ * The flags with which Deno loads the standard library from a source. `deno.json`
+ * names the lock file for JSR; the stand-ins in `tools/npm/` have their own.
  */
 export const libraryFlags: Readonly<Record<Library, readonly string[]>> = {
   jsr: [config],
@@ -26,8 +25,7 @@ export const libraryFlags: Readonly<Record<Library, readonly string[]>> = {
 };
 
 /**
- * What the launcher has chosen for this process; `undefined` if it was started
- * without the launcher.
+ * The launcher's choice for this process; `undefined` if the launcher did not start it.
  */
 export function chosenLibrary(): Library | undefined {
   const value = Deno.env.get(LIBRARY_VARIABLE);
@@ -35,8 +33,8 @@ export function chosenLibrary(): Library | undefined {
 }
 
 /**
- * The flags with which another Deno resolves imports as this one does. Without
- * the launcher, that is Deno's own default: JSR.
+ * The flags with which another Deno resolves imports like this one. Without the
+ * launcher, Deno's default applies: JSR.
  */
 export const sameFlags: readonly string[] =
   libraryFlags[chosenLibrary() ?? "jsr"];

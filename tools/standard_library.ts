@@ -1,6 +1,6 @@
 /**
  * Imports every part of the standard library that the project uses, so that
- * one module tells whether all of it can be had.
+ * loading this module shows whether all of it is available.
  *
  * @module
  */

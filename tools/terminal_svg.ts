@@ -59,11 +59,11 @@ const COLOURS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Draws a terminal as an SVG picture in which text is text.
+ * Draws a terminal as an SVG picture with selectable text.
  *
  * @param screen Rows of text with the escape codes of colours (SGR), as
  * `tmux capture-pane -e` prints them.
- * @throws {Error} If there is an escape code that is not known here.
+ * @throws {Error} If there is an unknown escape code.
  */
 export function terminalSvg(
   screen: string,
@@ -137,7 +137,7 @@ function drawRow(spans: readonly Span[], y: number): string[] {
     const shown = text.trim();
     if (shown === "") return [];
     const x = coordinate(MARGIN + start * COLUMN);
-    // However wide the font's characters are, the columns stay.
+    // The columns do not depend on the width of the font's characters.
     const length = coordinate(unicodeWidth(shown) * COLUMN);
     const name = className(style);
     return [

@@ -1,6 +1,6 @@
 /**
- * Takes the newest releases of what the project pins: Deno, the actions of the
- * workflows, and what comes from JSR. Prints the version of Deno.
+ * Updates the project's pins to the newest releases: Deno, the actions of the
+ * workflows, and the packages from JSR. Prints the version of Deno.
  *
  *     deno run --allow-net=api.github.com --allow-read --allow-write --allow-run tools/update_pins.ts
  *
@@ -31,7 +31,7 @@ export function actionsIn(workflow: string): readonly string[] {
   return [...new Set(Array.from(uses, ([, action = ""]) => action))];
 }
 
-/** Pins the actions of a workflow that have a release here by its commit. */
+/** Pins a workflow's actions to the commits of the given releases. */
 export function pinActions(
   workflow: string,
   releases: ReadonlyMap<string, ActionRelease>,
@@ -46,7 +46,7 @@ export function pinActions(
   );
 }
 
-/** Pins Deno wherever a text names its version to be run. */
+/** Pins Deno wherever a text names the version to run. */
 export function pinDeno(text: string, version: string): string {
   return text.replaceAll(
     /(\bdeno@|\bdeno-version: "|^deno_version=)\d+\.\d+\.\d+/gm,
@@ -63,7 +63,7 @@ async function latestRelease(repository: string): Promise<ActionRelease> {
   return { tag, commit };
 }
 
-// deno-lint-ignore no-explicit-any -- what GitHub answers is documented there
+// deno-lint-ignore no-explicit-any -- GitHub documents its answers
 async function ask(path: string): Promise<any> {
   const url = `https://api.github.com/repos/${path}`;
   const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });

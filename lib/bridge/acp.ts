@@ -1,7 +1,7 @@
 /**
- * The shapes that travel between an editor and the bridge: Agent Client Protocol
- * (ACP) version 1 (https://agentclientprotocol.com), with what interface 4.2
- * adds to it.
+ * The messages between an editor and the bridge: Agent Client Protocol (ACP)
+ * version 1 (https://agentclientprotocol.com), with the additions of
+ * interface 4.2.
  *
  * @module
  */
@@ -15,9 +15,10 @@ const NAME = "agent-gateway";
 const TITLE = "Agent Gateway";
 
 /**
- * The result of `initialize`. There is one version of the protocol to offer, so
- * it is the same for every version that a client asks for. What the bridge cannot
- * do is left out: some clients take a member that is `false` for an offer.
+ * The result of `initialize`. The bridge supports one protocol version, so the
+ * result is the same for every version that a client asks for. Capabilities that
+ * the bridge lacks are left out: some clients take a member that is `false` for
+ * an offer.
  */
 export const INITIALIZE_RESULT = {
   protocolVersion: 1,
@@ -45,7 +46,7 @@ export const AGENTS_LIST_RESULT = {
 export type StopReason = "end_turn" | "cancelled";
 
 /**
- * Takes the session id out of a method's params.
+ * Returns the session id in a method's params.
  *
  * @throws {RpcError} Invalid params, if there is none.
  */
@@ -97,12 +98,12 @@ export function replyUpdate(sessionId: string, text: string): Outgoing {
   };
 }
 
-/** Stands for a text in a template, where nothing else holds it. */
+/** A placeholder for a text in a template. It occurs nowhere else in the template. */
 const HOLE = "%";
 
 /**
- * Writes the progress events of a session as lines. What all of them have in
- * common is written once, as they come by the hundred thousand.
+ * Formats the progress events of a session as lines. The part that all of them
+ * share is formatted once, because a run can send hundreds of thousands.
  */
 export function progressFormatter(
   sessionId: string,

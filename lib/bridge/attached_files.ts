@@ -9,13 +9,13 @@ import { isJsonObject } from "../json.ts";
 import type { Response } from "./json_rpc.ts";
 import { withoutLineEnd } from "./prompt_text.ts";
 
-/** How much of one file is taken, in bytes of UTF-8. */
+/** The most that is taken of one file, in bytes of UTF-8. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** How much of all files of a prompt is taken, in bytes of UTF-8. */
+/** The most that is taken of all files of a prompt, in bytes of UTF-8. */
 const MAX_PROMPT_BYTES = 4 * MAX_FILE_BYTES;
 
-/** How many files of a prompt are asked for. */
+/** The most files of a prompt that are requested. */
 const MAX_FILES = 1000;
 
 /** How long an editor may take for all files of a prompt, in milliseconds. */
@@ -28,7 +28,7 @@ export interface ReadAttachedFilesOptions {
     path: string,
     signal: AbortSignal,
   ) => Promise<Response | undefined>;
-  /** Ends the reading. */
+  /** Aborting it ends the reading. */
   readonly signal: AbortSignal;
 }
 
@@ -36,11 +36,11 @@ export interface ReadAttachedFilesOptions {
  * Asks the editor for the files that `file:` URIs point to: all at once, each
  * file once, at most 1,000 of them and for at most 10 s.
  *
- * At most 1 MiB of each file is taken, with a last line that says how much was
- * left out. From the first file on with which the texts would exceed 4 MiB
- * together, in the order of the URIs, none is taken.
+ * At most 1 MiB of each file is taken; a last line then says how much was left
+ * out. In the order of the URIs, files are taken until the next one would make
+ * the total exceed 4 MiB; that file and all after it are left out.
  *
- * @returns The texts by URI, of what was read in time.
+ * @returns The texts of the files that were read in time, by URI.
  */
 export async function readAttachedFiles(
   uris: readonly string[],
@@ -78,8 +78,8 @@ export async function readAttachedFiles(
 
 /**
  * The absolute path of a `file:` URI on the editor's machine. `undefined` for
- * anything else: another host, in whatever spelling, would make the editor
- * connect to it.
+ * other URIs: one with another host, however it is spelled, would make the editor
+ * connect to that host.
  */
 export function filePath(uri: string): string | undefined {
   // URL.parse() drops line ends, tabs and slashes, and so would name another file.
@@ -108,17 +108,17 @@ function contentOf(response: Response | undefined): string | undefined {
     : undefined;
 }
 
-/** The texts of files, of which no more is held than can be taken. */
+/** The texts of files. It holds no more of them than the limits allow. */
 class TextBudget {
   readonly #texts: ({ text: string; bytes: number } | undefined)[];
-  #end: number; // from here on nothing is taken
+  #end: number; // the index of the first file that is left out
 
   constructor(count: number) {
     this.#texts = new Array(count).fill(undefined);
     this.#end = count;
   }
 
-  /** Adds a text in its place. */
+  /** Adds the text of the file at an index. */
   add(index: number, text: string): void {
     if (index >= this.#end) return;
     this.#texts[index] = limited(withoutLineEnd(text));
@@ -135,13 +135,13 @@ class TextBudget {
   }
 }
 
-/** What is taken of a text. */
+/** The part of a text that is within the limit, and the line about the rest. */
 function limited(text: string): { text: string; bytes: number } {
   const encoder = new TextEncoder();
   const buffer = new Uint8Array(Math.min(3 * text.length, MAX_FILE_BYTES));
   const { read, written } = encoder.encodeInto(text, buffer);
   if (read === text.length) return { text, bytes: written };
-  // Decoded, as a slice would keep the whole text in memory.
+  // Decoded from bytes: a slice of the string would keep the whole text in memory.
   const taken = new TextDecoder("utf-8", { ignoreBOM: true })
     .decode(buffer.subarray(0, written));
   let left = 0;

@@ -1,5 +1,5 @@
 /**
- * What the bridge asks of the editor.
+ * Requests from the bridge to the editor.
  *
  * @module
  */
@@ -7,8 +7,8 @@
 import type { Outgoing, Response } from "./json_rpc.ts";
 
 /**
- * The requests to one editor that it has not answered yet. Each ends once: with
- * its first response, or without one. Any other response is ignored.
+ * The requests that one editor has not answered yet. Each request ends once, with
+ * its first response or without one. All other responses are ignored.
  */
 export class EditorRequests {
   readonly #send: (message: Outgoing) => void;
@@ -47,12 +47,12 @@ export class EditorRequests {
     return promise;
   }
 
-  /** Takes a response of the editor. */
+  /** Ends the request that a response of the editor belongs to. */
   receive(response: Response): void {
     this.#pending.get(response.id)?.(response);
   }
 
-  /** No more responses come: ends what is waited for. */
+  /** Ends all requests without a response, because the input has ended. */
   close(): void {
     this.#closed = true;
     for (const settle of this.#pending.values()) settle();

@@ -1,5 +1,5 @@
 /**
- * JSON-RPC 2.0 over lines: lines to messages and back.
+ * JSON-RPC 2.0, one message per line: parses and formats the messages.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export const ErrorCode = {
   resourceNotFound: -32002,
 } as const;
 
-/** A call that wants an answer. */
+/** A call that is answered. */
 export interface Request {
   readonly kind: "request";
   readonly id: RequestId;
@@ -37,14 +37,14 @@ export interface Notification {
   readonly params: unknown;
 }
 
-/** A line that is no call. It is answered with the error. */
+/** A line that is not a valid message. It is answered with the error. */
 export interface Invalid {
   readonly kind: "invalid";
   readonly id: RequestId;
   readonly error: RpcError;
 }
 
-/** What the peer says to a request of ours, or takes for one. */
+/** The peer's response to a request of ours, or to an id that we never sent. */
 export interface Response {
   readonly kind: "response";
   readonly id: unknown;
@@ -52,10 +52,10 @@ export interface Response {
   readonly error: unknown;
 }
 
-/** What a peer can say. */
+/** A message or an invalid line from the peer. */
 export type Incoming = Request | Notification | Response | Invalid;
 
-/** What we can say to a peer. `jsonrpc` is added when it is written. */
+/** A message to the peer. `jsonrpc` is added when it is formatted. */
 export type Outgoing =
   | { readonly id: RequestId; readonly result: unknown }
   | { readonly id: RequestId; readonly error: ErrorObject }
@@ -71,7 +71,7 @@ export interface ErrorObject {
 
 /** Options of {@linkcode RpcError}. */
 export interface RpcErrorOptions extends ErrorOptions {
-  /** Details for a program, sent along. */
+  /** Details for programs, sent as the `data` of the error. */
   readonly data?: unknown;
 }
 
@@ -88,7 +88,7 @@ export class RpcError extends Error {
     this.#data = options.data;
   }
 
-  /** The error as it travels. */
+  /** The error as it is sent. */
   toObject(): ErrorObject {
     const { code, message } = this;
     return this.#data === undefined
@@ -110,8 +110,8 @@ export interface ReadMessagesOptions {
 
 /**
  * Reads the peer's messages, one from each line. Blank lines are skipped; a line
- * that cannot be understood is an {@linkcode Invalid}, and the next line is read
- * as if nothing had been.
+ * that is not a valid message yields an {@linkcode Invalid} and does not affect
+ * the lines after it.
  */
 export async function* readMessages(
   source: AsyncIterable<Uint8Array>,
@@ -131,7 +131,7 @@ export async function* readMessages(
   }
 }
 
-// TypeScript does not know it yet.
+// TypeScript's library does not declare it yet.
 const { rawJSON } = JSON as unknown as { rawJSON(json: string): unknown };
 
 function parseMessage(line: string): Incoming {
@@ -177,13 +177,13 @@ function parseMessage(line: string): Incoming {
   );
 }
 
-/** The longest number that is kept exactly, in characters. */
+/** The longest number that is kept exactly, in characters; longer ones are rounded. */
 const MAX_ID_LENGTH = 1000;
 
 /**
- * The id that a value stands for: an integer beyond 53 bits is taken from the
- * line itself, as an id of ACP has 64. Not by a reviver, which `JSON.parse()`
- * calls recursively: it fails on JSON that is nested deeply.
+ * The exact id for a parsed value. ACP ids are 64-bit integers, so an integer
+ * beyond 53 bits is read from the line itself. A reviver would not do:
+ * `JSON.parse()` calls it recursively and fails on deeply nested JSON.
  */
 function exactId(value: unknown, line: string, ...path: string[]): unknown {
   if (typeof value !== "number" || Math.abs(value) <= Number.MAX_SAFE_INTEGER) {
@@ -211,7 +211,7 @@ function invalid(id: RequestId, code: number, message: string): Invalid {
   return { kind: "invalid", id, error: new RpcError(code, message) };
 }
 
-/** Writes a message as one line. */
+/** Formats a message as one line. */
 export function formatMessage(message: Outgoing): string {
   const exact = "id" in message && typeof message.id === "bigint"
     ? { ...message, id: rawJSON(`${message.id}`) }
@@ -219,7 +219,7 @@ export function formatMessage(message: Outgoing): string {
   return JSON.stringify({ jsonrpc: "2.0", ...exact }) + "\n";
 }
 
-/** A word of the peer's as it can stand in an error message: not too much of it. */
+/** A word from the peer, shortened for an error message. */
 export function quote(word: string): string {
   return JSON.stringify(word.length > 100 ? `${word.slice(0, 100)}...` : word);
 }

@@ -1,5 +1,5 @@
 /**
- * The text of a value within JSON, for numbers that `JSON.parse()` would round.
+ * The source text of a value within JSON, for numbers that `JSON.parse()` rounds.
  *
  * @module
  */
@@ -13,8 +13,8 @@ const TOKEN = /[{}[\],"]|[^\s{}[\],":]+/g;
  *
  * @param json A valid JSON object.
  * @param path The keys, from the outermost object inwards.
- * @returns The value as it stands in the text; `undefined` if there is none.
- * Where a key occurs twice the last one counts, as for `JSON.parse()`.
+ * @returns The source text of the value; `undefined` if there is none. If a key
+ * occurs twice, the last one counts, as for `JSON.parse()`.
  */
 export function sourceAt(
   json: string,
@@ -23,8 +23,8 @@ export function sourceAt(
   const token = new RegExp(TOKEN);
   let found: string | undefined;
   let depth = 0; // of the open brackets
-  let matched = 0; // how many of them are objects on the path
-  let key: string | undefined; // the current one of the innermost of these
+  let matched = 0; // how many of the open brackets are objects on the path
+  let key: string | undefined; // the current key of the innermost object on the path
   for (;;) {
     const match = token.exec(json);
     if (match === null) return found;

@@ -1,6 +1,5 @@
 /**
- * Bridge mode: the JSON-RPC methods of interface 4.2, and the sessions behind
- * them.
+ * Bridge mode: the JSON-RPC methods of interface 4.2, and their sessions.
  *
  * @module
  */
@@ -38,20 +37,20 @@ import { traceHeaders } from "./trace_context.ts";
 /** The longest thread id that is used as the id of its session, in characters. */
 const MAX_SESSION_ID_LENGTH = 200;
 
-/** What became of a message, for a log: no prompt and no reply in it. */
+/** How a message was handled, for a log. It contains no prompt and no reply. */
 export interface Answered {
   /** `undefined` for a notification, which gets no answer. */
   readonly id?: RequestId;
-  /** `undefined` for a line that is no call. */
+  /** `undefined` for a line that is not a call. */
   readonly method?: string;
-  /** The session that it is about. */
+  /** The session that the message names. */
   readonly sessionId?: string | undefined;
   readonly result?: unknown;
   readonly error?: RpcError;
   readonly milliseconds: number;
 }
 
-/** What became of a request to the editor, for a log. */
+/** How a request to the editor ended, for a log. */
 export interface Asked {
   readonly method: string;
   readonly sessionId: string;
@@ -65,8 +64,8 @@ export interface Peer {
   /** Sends a message at once. */
   send(message: Outgoing): void;
   /**
-   * Sends messages that are lines already, each as soon as the editor has read
-   * enough of the earlier ones, until the signal is aborted.
+   * Sends formatted lines, each as soon as the editor has read enough of the
+   * earlier ones, until the signal is aborted.
    */
   sendInTurn(lines: Iterable<string>, signal: AbortSignal): Promise<void>;
 }
@@ -75,7 +74,7 @@ export interface Peer {
 export interface BridgeOptions {
   readonly gateway: Gateway;
   readonly peer: Peer;
-  /** Called for each message, after its answer was sent if it gets one. */
+  /** Called for each message; for a request, after its answer was sent. */
   readonly onAnswered?: ((answered: Answered) => void) | undefined;
   /** Called for each request to the editor, when its outcome is known. */
   readonly onAsked?: ((asked: Asked) => void) | undefined;
@@ -93,7 +92,7 @@ interface Turn {
 
 /**
  * One editor's connection. Each request is answered exactly once, in a task of
- * its own: nothing that takes long delays what comes after it.
+ * its own, so a slow request does not delay the requests after it.
  */
 export class Bridge {
   readonly #gateway: Gateway;
@@ -104,7 +103,7 @@ export class Bridge {
   /** The open sessions with their threads. */
   readonly #threads = new Map<string, string>();
   readonly #turns = new Map<Request, Turn>();
-  /** The last turn of each session, also of one that is being closed. */
+  /** The last turn of each session, including sessions that are being closed. */
   readonly #lastTurns = new Map<string, Turn>();
   readonly #tasks = new Set<Promise<void>>();
   #initialized = false;
@@ -119,8 +118,8 @@ export class Bridge {
   }
 
   /**
-   * Takes a message of the editor. What depends on the order of the messages is
-   * done on return; the answer follows when there is one.
+   * Handles a message of the editor. Everything that depends on the order of the
+   * messages is done on return; the answer follows when it is ready.
    */
   receive(message: Incoming): void {
     switch (message.kind) {
@@ -150,7 +149,7 @@ export class Bridge {
     while (this.#tasks.size > 0) await Promise.all(this.#tasks);
   }
 
-  /** Takes the end of the input; resolves when every request has been answered. */
+  /** Handles the end of the input; resolves when every request has been answered. */
   async end(): Promise<void> {
     this.#editor.close();
     await this.idle();
@@ -204,7 +203,7 @@ export class Bridge {
     }
   }
 
-  /** Notifications are never answered, so what is wrong with one is passed over. */
+  /** Notifications are never answered, so errors in one are ignored. */
   #notice({ method, params }: Notification): void {
     this.#onAnswered?.({
       method,
@@ -274,7 +273,7 @@ export class Bridge {
         ? formatProgress(event)
         : formatMessage(replyUpdate(sessionId, event.reply));
     try {
-      // Awaited only if needed: runs start in the order of their prompts.
+      // Awaited only if needed: an await here would change the order in which runs start.
       if (previousAnswered !== undefined) await previousAnswered;
       const links = this.#canReadFiles ? linksIn(content) : [];
       const texts = links.length > 0
@@ -287,7 +286,7 @@ export class Bridge {
         { signal, sessionId, headers: traceHeaders(_meta) },
       );
       for await (const events of turn) {
-        // Formatted one by one, as there is room for them.
+        // Formatted one at a time, when there is room for the line.
         await this.#peer.sendInTurn(events.values().map(format), signal);
       }
     } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * The content blocks of a prompt as the text that the agent gets.
+ * Turns the content blocks of a prompt into the text that is sent to the agent.
  *
  * @module
  */
@@ -7,9 +7,9 @@
 import { isJsonObject } from "../json.ts";
 import { invalidParams, quote } from "./json_rpc.ts";
 
-/** A prompt, checked: what the user wrote, and what it refers to. */
+/** A valid prompt: the user's text and its references. */
 export interface PromptContent {
-  /** Not blank. Each reference stands in its place as `[name](uri)`. */
+  /** Not blank. Each reference is replaced by `[name](uri)`. */
   readonly text: string;
   /** In the order of the blocks. */
   readonly references: readonly Reference[];
@@ -24,10 +24,11 @@ export interface Reference {
 
 /**
  * Checks the `prompt` of `session/prompt`: a string, or an array of content
- * blocks. Adjacent `text` blocks are joined with `\n`; references are not
- * separated from their neighbours, as editors send a mention in a sentence so.
+ * blocks. Adjacent `text` blocks are joined with `\n`. References are not
+ * separated from their neighbours, because editors send a mention within a
+ * sentence this way.
  *
- * @throws {RpcError} Invalid params, with what is wrong.
+ * @throws {RpcError} Invalid params. The message says what is wrong.
  */
 export function parsePrompt(prompt: unknown): PromptContent {
   const pieces: string[] = [];
@@ -66,8 +67,8 @@ export function linksIn({ references }: PromptContent): readonly string[] {
 }
 
 /**
- * The whole text of a prompt: what the user wrote, and after it the contents of
- * the references, each as a `<context>` of its own.
+ * The whole text of a prompt: the user's text, then the contents of the
+ * references, each in a `<context>` element of its own.
  *
  * @param linked The texts of links by their URIs. Other links stay links.
  */
@@ -154,6 +155,6 @@ function nameOf(
   try {
     return decodeURIComponent(last);
   } catch {
-    return last; // A malformed escape: the part stands as it is.
+    return last; // A malformed escape: the part is used undecoded.
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Failures as the editor is told of them.
+ * Turns failures into the errors that the editor gets.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import { ServiceError } from "../gateway.ts";
 import { ErrorCode, RpcError } from "./json_rpc.ts";
 
-/** The error that a request is answered with when it failed. */
+/** The JSON-RPC error for a request that failed. */
 export function toRpcError(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   if (error instanceof ServiceError) {
@@ -22,7 +22,7 @@ export function toRpcError(error: unknown): RpcError {
   });
 }
 
-/** What a program can use. `details` makes avante start a new session. */
+/** The error's data, for programs. `details` makes avante start a new session. */
 function failureData(error: ServiceError): Readonly<Record<string, unknown>> {
   const { operation, status, threadId, runId } = error;
   const isThreadGone = operation === "create run" && status === 404 &&
@@ -36,7 +36,7 @@ function failureData(error: ServiceError): Readonly<Record<string, unknown>> {
   };
 }
 
-/** What could not be done, in the words of an editor: a thread is a chat. */
+/** The operation that failed, in an editor's terms: a thread is a chat. */
 const ATTEMPT = {
   "create thread": "start a chat",
   "create run": "start a run",

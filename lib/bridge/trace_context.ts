@@ -6,15 +6,15 @@
 
 import { isJsonObject } from "../json.ts";
 
-/** The longest value that is looked at, in characters. */
+/** The longest value that is accepted, in characters. */
 const MAX_LENGTH = 512;
 
 const MAX_MEMBERS = 32;
 
 /**
  * The trace context in a request's `_meta` as HTTP headers (W3C Trace Context,
- * sections 3.2 and 3.3). What is not well formed or longer than 512 characters is
- * dropped, as the recommendation asks; `tracestate` never travels without
+ * sections 3.2 and 3.3). Values that are malformed or longer than 512 characters
+ * are dropped, as the recommendation asks; `tracestate` never travels without
  * `traceparent`.
  */
 export function traceHeaders(meta: unknown): Readonly<Record<string, string>> {
@@ -27,7 +27,7 @@ export function traceHeaders(meta: unknown): Readonly<Record<string, string>> {
   return { traceparent, tracestate };
 }
 
-// The length comes first: the patterns below may take quadratic time.
+// The length is checked first: the patterns below may take quadratic time.
 
 function isTraceparent(value: string): boolean {
   if (value.length > MAX_LENGTH) return false;
@@ -42,7 +42,7 @@ function isTraceparent(value: string): boolean {
 
 function isTracestate(value: string): boolean {
   if (value.length > MAX_LENGTH) return false;
-  // Not by trim(), which removes characters that no header may hold.
+  // Not trim(): it also removes characters that are invalid in a header.
   const members = value.split(",")
     .map((member) => member.replaceAll(/^[ \t]+|[ \t]+$/g, ""))
     .filter((member) => member !== "");

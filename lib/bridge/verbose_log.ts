@@ -1,5 +1,5 @@
 /**
- * What `--verbose` writes to standard error: messages and remote calls, never a
+ * The log of `--verbose` on standard error: messages and remote calls, never the
  * key, a prompt or a reply.
  *
  * @module
@@ -14,29 +14,29 @@ import { ServiceError } from "../gateway.ts";
 import type { ByteSink } from "../standard_streams.ts";
 import { VERSION } from "../version.ts";
 
-/** How many characters may wait for a reader before lines are dropped. */
+/** Unread log text at which further lines are dropped, in UTF-16 code units. */
 const BACKLOG = 1024 * 1024;
 
 /** How long {@linkcode VerboseLog.flush} waits for a reader, in milliseconds. */
 const FLUSH_LIMIT = 1000;
 
-/** How much of what an editor may choose freely stands in a line. */
+/** The most characters of a text of the editor's choice in a log line. */
 const MAX_LENGTH = 100;
 
 /** The settings as a log shows them: without the key. */
 export interface LoggedSettings {
   readonly baseUrl: string;
-  /** Where each setting came from. */
+  /** The source of each setting. */
   readonly sources: { readonly apiKey: string; readonly baseUrl: string };
 }
 
-/** A log that never holds up what it is about. Each line begins with the time. */
+/** A log that never delays the calls it describes. Each line begins with the time. */
 export class VerboseLog {
   readonly #output: LineWriter;
 
   /**
    * @param sink Where the lines go.
-   * @param settings Told in the second line.
+   * @param settings Shown in the second line.
    */
   constructor(sink: ByteSink, { baseUrl, sources }: LoggedSettings) {
     this.#output = new LineWriter(sink);
@@ -48,7 +48,7 @@ export class VerboseLog {
     );
   }
 
-  /** Logs a message of the editor: what it was, and how it was answered. */
+  /** Logs a message of the editor and how it was answered. */
   answered(answered: Answered): void {
     const { id, method, sessionId, result, error, milliseconds } = answered;
     const message = method === undefined ? "invalid line" : cut(method);
@@ -112,7 +112,7 @@ function cut(text: string): string {
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}...` : text;
 }
 
-/** Why a request failed, without the service's own words: a prompt may stand in them. */
+/** Why a request failed, without the service's text, which may quote a prompt. */
 function reason({ cause, message }: RpcError): string {
   return cause instanceof ServiceError && cause.status !== undefined
     ? `${cause.operation}: ${cause.status}`

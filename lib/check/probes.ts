@@ -7,7 +7,7 @@
 
 const LIMIT = 10_000;
 
-/** The ports of a service or a proxy that names none; of SOCKS it is another. */
+/** The default ports of HTTP URLs; that of a SOCKS proxy is 1080. */
 const PORTS = new Map([["http:", 80], ["https:", 443]]);
 
 /** A connection that has been made. */
@@ -18,10 +18,10 @@ export interface Endpoint {
 }
 
 /**
- * Loads the system's resolver, which `fetch` asks as well.
+ * Loads the system's resolver, which `fetch` uses too.
  *
- * @returns What resolves the host of a URL to its addresses, at least one, and
- * fails if it has none.
+ * @returns A function that resolves the host of a URL to one or more addresses,
+ * and rejects if it has none.
  */
 export async function openResolver(): Promise<
   (url: URL) => Promise<readonly string[]>
@@ -34,7 +34,7 @@ export async function openResolver(): Promise<
 }
 
 /**
- * Connects to the first of these addresses that answers.
+ * Connects to the first of the addresses that accepts a connection.
  *
  * @throws If none does.
  */
@@ -72,7 +72,7 @@ function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, "");
 }
 
-/** Waits for a promise, up to a number of milliseconds. */
+/** Waits for a promise, at most a number of milliseconds. */
 async function within<T>(limit: number, promise: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(

@@ -1,21 +1,24 @@
-/** An option of the command line: the one list behind parsing, `--help`, completions and documentation. */
+/**
+ * An option of the command line. Parsing, `--help`, completions and documentation
+ * share this list.
+ */
 export interface Option {
   /** The long name, without dashes. */
   readonly name: string;
   /** The letter after a single dash. */
   readonly short?: string;
-  /** What stands for the value, if the option takes one. */
+  /** The placeholder for the value, if the option takes one. */
   readonly value?: string;
-  /** The values that are accepted. Any, if it is left out. */
+  /** The accepted values. If left out, any value is accepted. */
   readonly choices?: readonly string[];
-  /** What it does: a sentence without a full stop. */
+  /** Its effect: a sentence without a full stop. */
   readonly effect: string;
 }
 
 /** The shells that `--completions` knows. */
 export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 
-/** What `-`, the only positional argument, does. */
+/** The effect of `-`, the only positional argument. */
 export const STANDARD_INPUT_EFFECT =
   "Reads standard input to its end: alone it is the prompt, after -p it follows the last prompt";
 

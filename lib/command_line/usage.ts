@@ -14,7 +14,7 @@ import {
 } from "./options.ts";
 
 const COLUMNS = 80;
-/** Where the effect of an option begins. */
+/** The column at which the effect of an option begins. */
 const INDENT = 26;
 
 /** Returns the text of `--help`. */
@@ -51,7 +51,7 @@ function label(option: Option): string {
   return indent + (option.value ? `${names} ${option.value}` : names);
 }
 
-/** A label, and what it is for in a column of its own. */
+/** A label, and its description in the second column. */
 function entry(label: string, effect: string): string {
   const rows = [];
   let row = label.padEnd(INDENT);

@@ -1,7 +1,7 @@
 import { escapeControls } from "../plain_json.ts";
 import { OPTIONS } from "./options.ts";
 
-/** The command line cannot be understood. The message is one line that names the argument. */
+/** The command line is wrong. The message is one line that names the argument. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -10,21 +10,21 @@ export class UsageError extends Error {
 const MAX_SHOWN = 200;
 const MAX_SLIP = 2;
 
-/** The error for an argument that looks like a flag, but is none. */
+/** The error for an argument that looks like a flag but is not one. */
 export function unknownFlag(argument: string): UsageError {
   const flag = nearestFlag(argument);
   const advice = flag === undefined ? "" : ` (did you mean ${flag}?)`;
   return new UsageError(`Unknown argument ${quote(argument)}${advice}`);
 }
 
-/** An argument as it can be shown in one line. */
+/** An argument, made safe and short enough for one line. */
 export function quote(argument: string): string {
   const isLong = argument.length > MAX_SHOWN;
   const shown = isLong ? `${argument.slice(0, MAX_SHOWN)}...` : argument;
   return escapeControls(JSON.stringify(shown));
 }
 
-/** The flag that an argument was most likely meant to be. */
+/** The flag that the user most likely meant. */
 function nearestFlag(argument: string): string | undefined {
   const [name = ""] = argument.replace(/^-+/, "").toLowerCase().split("=", 1);
   if (name.length > MAX_SHOWN) return undefined;
@@ -41,7 +41,7 @@ function nearestFlag(argument: string): string | undefined {
   return nearest.distance <= MAX_SLIP ? nearest.flag : undefined;
 }
 
-/** How many characters have to be put in, left out, replaced or swapped with the next one. */
+/** The edit distance: characters inserted, deleted, replaced, or swapped with the next one. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -1,5 +1,5 @@
 /**
- * What a caller of the gateway can ask of one call.
+ * Options of one call to the gateway.
  *
  * @module
  */
@@ -8,11 +8,11 @@ import type { Operation } from "./service_error.ts";
 
 /** Options of one call. */
 export interface CallOptions {
-  /** Drops the call when it is aborted. The service goes on with a run that it has begun. */
+  /** Aborting it drops the call. The service continues a run that it has started. */
   readonly signal?: AbortSignal;
-  /** Called before each pause after which a request is repeated. */
+  /** Called before each pause before a retry. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
-  /** Named in each `Exchange` of the call. */
+  /** Copied into each `Exchange` of the call. */
   readonly sessionId?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Why a `fetch` or the reading of its body failed, told to a person. Deno gives
- * the reason as a text of the library that failed, in layers of errors.
+ * Explains to the user why a `fetch`, or reading its body, failed. Deno gives the
+ * reason as the failing library's text, in nested errors.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import {
   UNKNOWN_OUTCOME,
 } from "./service_error.ts";
 
-/** Whether the connection could not be made, so that nothing was sent. */
+/** Whether no connection was made, so that nothing was sent. */
 export function isUnreachable(error: unknown): boolean {
   return fullReason(error).includes("client error (Connect)");
 }
@@ -31,14 +31,14 @@ export interface ConnectionErrorOptions {
   readonly operation: Operation;
   /** The validated base URL of the service. */
   readonly baseUrl: string;
-  /** The API key, which must not stand in the message. */
+  /** The API key, which must not appear in the message. */
   readonly apiKey: string;
 }
 
 /**
- * The error for a connection that could not be made or broke.
+ * The error for a connection that failed or broke.
  *
- * @param cause What `fetch` or the reading of its body was rejected with.
+ * @param cause The rejection of `fetch` or of reading its body.
  */
 export function connectionError(
   cause: unknown,
@@ -54,7 +54,7 @@ export function connectionError(
   });
 }
 
-/** The error for TLS that cannot be set up on this machine. */
+/** The error for a TLS configuration that this machine cannot load. */
 export function tlsSetupError(
   cause: unknown,
   operation: Operation,
@@ -72,19 +72,19 @@ export function tlsSetupError(
   return new ServiceError(plainLine(message), { operation, cause });
 }
 
-/** What a request was for, and where it went. */
+/** The request that failed, and its destination. */
 interface Attempt {
   readonly operation: Operation;
   readonly url: URL;
 }
 
-/** Why something failed, and what to check. */
+/** The reason, and what to check. */
 interface Finding {
   readonly reason: string;
   readonly check: string;
   /** Whether the proxy on the way failed, and not the service. */
   readonly isProxy?: boolean;
-  /** Whether the reason lies on this machine or its network. */
+  /** Whether the cause is on this machine or its network. */
   readonly isLocal?: boolean;
 }
 
@@ -97,7 +97,7 @@ function unreachable(text: string, { operation, url }: Attempt): string {
     proxyFailure(text, proxy) ?? tlsFailure(text, url) ??
       networkFailure(text, url.hostname);
   const way = isProxy ? ` through the proxy${withSpace(proxy?.origin)}` : "";
-  // The base URL has just worked when a run is followed.
+  // When a run is followed, the base URL has just worked.
   const advice = operation === "stream run"
     ? [isProxy || isLocal ? check : "", UNKNOWN_OUTCOME[operation]]
     : [check];
@@ -114,7 +114,7 @@ function broken(text: string, { operation, url }: Attempt): string {
   return `the connection to ${url.origin} broke (${reason}); ${advice}`;
 }
 
-/** What is the proxy's fault, as far as it can be told. */
+/** The proxy's failure, if the proxy is known to have failed. */
 function proxyFailure(
   text: string,
   proxy: Proxy | undefined,
@@ -138,7 +138,7 @@ function proxyFailure(
   if (proxy === undefined) return undefined;
   const { protocol, hostname } = new URL(proxy.origin);
   const isSocks = protocol.startsWith("socks");
-  // Through SOCKS it is the service's name that could not be resolved.
+  // With SOCKS, the name that could not be resolved is the service's.
   if (/^tcp connect error/.test(text) || (!isSocks && isDns(text))) {
     return { ...networkFailure(text, hostname), check, isProxy };
   }
@@ -171,14 +171,14 @@ function proxyFailure(
   };
 }
 
-/** How the library says that the other end does not speak TLS. */
+/** The library's messages for a peer that does not speak TLS. */
 const NO_TLS = /corrupt message|InvalidContentType|InvalidMessage/;
 
-/** How it says that the connection was closed, in different ways. */
+/** The library's messages for a closed connection. */
 const RESET = /reset|aborted|forcibly closed/i;
 const HANDSHAKE_CLOSED = /^tls handshake eof|reset|aborted|forcibly closed/i;
 
-/** Why TLS with the service failed, if it did. */
+/** The TLS failure with the service, if it is one. */
 function tlsFailure(text: string, url: URL): Finding | undefined {
   const checkUrl = "check the base URL";
   const [, certificate] = /^invalid peer certificate: (.*)$/s.exec(text) ?? [];
@@ -262,7 +262,7 @@ function certificateFailure(text: string, url: URL): Finding {
   };
 }
 
-/** The first names of a certificate: at most three of those that the text lists. */
+/** At most three of the certificate's names in the library's text. */
 function namesIn(text: string): string {
   const names = Array.from(
     text.slice(0, 1000).matchAll(/\w\("?([^"()]+)"?\)/g),
@@ -305,7 +305,7 @@ function isDns(text: string): boolean {
   return text.startsWith("dns error");
 }
 
-/** Why a connection broke that had been made. */
+/** Why an established connection broke. */
 function brokenFailure(text: string, url: URL): Finding {
   const [, alert] = /received fatal alert: (\w+)/.exec(text) ?? [];
   if (alert !== undefined) {
@@ -336,7 +336,7 @@ function brokenFailure(text: string, url: URL): Finding {
   return { reason: text, check: "" };
 }
 
-/** A moment in seconds since 1970, as a person reads it. */
+/** A time in seconds since 1970, formatted for a person. */
 function time(seconds: string | undefined): string {
   const date = new Date(
     seconds === undefined ? Date.now() : Number(seconds) * 1000,

@@ -1,6 +1,6 @@
 /**
- * Time and cancellation: a timer that knows when it is late, a deadline for a
- * request, and a pause between two requests.
+ * Time and cancellation: a timer that notices when it fires late, a deadline for
+ * a request, and a pause between two requests.
  *
  * @module
  */
@@ -12,11 +12,11 @@ const PUNCTUAL = 200;
 const DROPPED = new DOMException("The request was dropped", "AbortError");
 
 /**
- * A timeout that does not count the time in which the process was stopped.
+ * A timeout that allows for time in which the process was stopped.
  *
- * A timer that is due while the process is stopped (SIGSTOP, a machine that
- * sleeps) or busy fires before the sockets are read. Such a timer is set again,
- * for the grace period: what has arrived is read first.
+ * A timer that is due while the process is stopped (SIGSTOP, a sleeping machine)
+ * or busy fires before the sockets are read. Such a timer is set again for the
+ * grace period, so that the data that has arrived is read first.
  */
 export class Timeout {
   readonly #grace: number;
@@ -25,8 +25,8 @@ export class Timeout {
 
   /**
    * @param milliseconds From now until the timeout expires.
-   * @param grace Milliseconds that a late timeout gets in addition.
-   * @param onExpired Called once when it expires, unless it is cleared before.
+   * @param grace Milliseconds that are added to a timeout that fires late.
+   * @param onExpired Called once when it expires, unless it was cleared.
    */
   constructor(milliseconds: number, grace: number, onExpired: () => void) {
     this.#grace = grace;
@@ -34,7 +34,7 @@ export class Timeout {
     this.#start(milliseconds);
   }
 
-  /** Stops the clock. */
+  /** Stops the timer. */
   clear(): void {
     clearTimeout(this.#timer);
   }
@@ -49,8 +49,8 @@ export class Timeout {
 }
 
 /**
- * The time in which one request has to be answered. Its {@linkcode signal} is
- * aborted when the time is over, or when the outer signal is.
+ * The time limit for the answer to one request. Its {@linkcode signal} is aborted
+ * when the time is over or the outer signal is aborted.
  */
 export class Deadline {
   readonly #controller = new AbortController();
@@ -61,7 +61,7 @@ export class Deadline {
   #met = false;
 
   /**
-   * @param outer Aborts the request, too.
+   * @param outer Aborting it aborts the request too.
    * @param milliseconds The time for the answer.
    * @param grace As for a {@linkcode Timeout}.
    */
@@ -75,28 +75,28 @@ export class Deadline {
     else outer.addEventListener("abort", this.#forward, { once: true });
   }
 
-  /** What the request listens to. */
+  /** The signal to pass to the request. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Whether the time was over before the request was answered. */
+  /** Whether the time ran out before the request was answered. */
   get expired(): boolean {
     return this.#expired;
   }
 
-  /** Stops the clock. The outer signal still aborts the request until {@linkcode drop}. */
+  /** Stops the timer. The outer signal still aborts the request until {@linkcode drop}. */
   meet(): void {
     this.#met = true;
     this.#timeout.clear();
   }
 
-  /** Lets go of the clock and the outer signal, unless the deadline was met. */
+  /** Stops the timer and detaches from the outer signal, unless the deadline was met. */
   end(): void {
     if (!this.#met) this.#release();
   }
 
-  /** Aborts the request, if it is not over, and lets go of the outer signal. */
+  /** Aborts the request if it is not over, and detaches from the outer signal. */
   drop(): void {
     this.#controller.abort(DROPPED);
     this.#release();
@@ -134,7 +134,7 @@ export function pause(
   return promise;
 }
 
-/** A time up to a quarter shorter or longer, so that many clients do not come at once. */
+/** Changes a delay by up to a quarter, so that many clients do not retry at once. */
 export function jitter(milliseconds: number): number {
   return milliseconds * (0.75 + Math.random() / 2);
 }

@@ -1,5 +1,5 @@
 /**
- * Which events of a run were delivered, by their ids.
+ * The ids of the events of a run that were delivered.
  *
  * @module
  */
@@ -7,24 +7,24 @@
 /** How many ids are remembered. */
 const LIMIT = 10_000;
 
-/** The hashes that space is set aside for at first: most runs have few events. */
+/** The initial capacity: most runs have few events. */
 const CAPACITY = 64;
 
 /**
- * Remembers the last 10,000 ids that were delivered on earlier connections, in at
- * most 80 KB until it is asked about one.
+ * Remembers the last 10,000 ids that were delivered on earlier connections. It
+ * takes at most 80 KB until the first lookup.
  */
 export class DeliveredIds {
   #hashes = new Float64Array(CAPACITY);
-  #count = 0; // of all that were ever added
-  #earlier: Set<number> | undefined; // made when it is needed: few streams break
+  #count = 0; // of all ids that were ever added
+  #earlier: Set<number> | undefined; // created at the first lookup: few streams break
 
-  /** Begins a connection: what was added so far is of an earlier one. */
+  /** Begins a connection: all ids added so far belong to earlier ones. */
   connect(): void {
     this.#earlier = undefined;
   }
 
-  /** Adds an id, and forgets the one 10,000 before. */
+  /** Adds an id, and forgets the id that was added 10,000 ids earlier. */
   add(id: string): void {
     const place = this.#count++ % LIMIT;
     if (place === this.#hashes.length) {
@@ -36,11 +36,11 @@ export class DeliveredIds {
   }
 
   /**
-   * Whether an id was delivered on an earlier connection. To be asked about each id
-   * of a connection before it is added.
+   * Whether an id was delivered on an earlier connection. Call it for each id of
+   * a connection before adding the id.
    *
-   * Those of the same connection are left out: when a service sends more than
-   * 10,000 events again, each one that was forgotten would make it forget another.
+   * Ids of the current connection do not count. If they did, a service that
+   * repeats more than 10,000 events would push out ids that are still to come.
    */
   has(id: string): boolean {
     this.#earlier ??= new Set(this.#hashes.subarray(0, this.#count));
@@ -49,12 +49,13 @@ export class DeliveredIds {
 }
 
 /**
- * 53 bits of a text: of 10,000 ids, one more looks like one of them with a
- * probability of 10^-12.
+ * A 53-bit hash of a text. The probability that a new id collides with one of
+ * 10,000 others is 10^-12.
  */
 function hashOf(text: string): number {
   // Two FNV-1a hashes with different primes. The low bits of a product depend on
-  // the low bits of its factors alone, so the second one gives its high bits.
+  // the low bits of its factors alone, so the high bits of the second hash are
+  // used.
   let low = 0x811c9dc5;
   let high = 0x9747b28c;
   for (let i = 0; i < text.length; i++) {

@@ -1,10 +1,10 @@
 /**
- * The API key in text that comes from outside.
+ * Masks the API key in text from outside.
  *
- * A service may echo the key escaped for JSON, HTML or a URL, in part or as a
- * whole, and more than once over. All escapes are decoded, in the text and in
- * the key alike, until none is left; so each spelling of the key becomes the
- * same characters, and one linear search (Knuth, Morris and Pratt) finds them.
+ * A service may echo the key escaped for JSON, HTML or a URL, partly or wholly,
+ * and escaped several times. All escapes in the text and in the key are decoded
+ * until none is left. Every spelling of the key then has the same characters, and
+ * one linear search (Knuth-Morris-Pratt) finds them.
  *
  * @module
  */
@@ -21,22 +21,22 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&apos;": "'",
 };
 
-/** The most characters of an escape: `&#x00027;`. */
+/** The length of the longest escape: `&#x00027;`. */
 const MAX_ESCAPE_LENGTH = 9;
 
 /** Options of {@linkcode redactKey}. */
 export interface RedactKeyOptions {
   /**
-   * Whether the text was cut at its end. What may be the beginning of the key is
-   * left out there.
+   * Whether the text was cut at its end. If so, an end that may be the beginning
+   * of the key is removed.
    */
   readonly isCut?: boolean;
 }
 
 /**
- * Puts the mask in the place of the key, wherever it stands in a text: as it is,
- * or escaped for JSON, HTML or a URL, in part or as a whole. Takes linear time in
- * the length of the text and of the key, whatever they hold.
+ * Replaces the key by its mask wherever it occurs in a text: in plain, or partly
+ * or wholly escaped for JSON, HTML or a URL. Takes linear time in the length of
+ * the text and of the key, whatever they hold.
  *
  * @param text Any text.
  * @param key Printable ASCII, not empty.
@@ -46,7 +46,7 @@ export function redactKey(
   key: string,
   options: RedactKeyOptions = {},
 ): string {
-  // As it is, too: the characters around the key can look like parts of an escape.
+  // The plain text is searched too: characters around the key can look like an escape.
   const found = [literal, decoded].map((read) =>
     search(text, read(text), { key, pattern: read(key) })
   );
@@ -68,16 +68,16 @@ export function redactKey(
   return redacted + text.slice(position, Math.max(position, end));
 }
 
-/** A character of a text, and where it stands there: offsets in UTF-16 code units. */
+/** A character and its position in the source text: offsets in UTF-16 code units. */
 interface Character {
   readonly value: string;
-  /** The end of the character before it: what lies between was dropped. */
+  /** The end of the character before it: backslashes in between were dropped. */
   readonly from: number;
   readonly start: number;
   readonly end: number;
 }
 
-/** The characters of a text as they are. */
+/** The characters of a text, without decoding. */
 function literal(text: string): readonly Character[] {
   return text.split("").map((value, index) => ({
     value,
@@ -89,8 +89,8 @@ function literal(text: string): readonly Character[] {
 
 /**
  * The characters of a text without backslashes and with every escape of printable
- * ASCII decoded, those that appear by decoding included. The order of decoding
- * does not matter: no two escapes share a character.
+ * ASCII decoded, including escapes that appear by decoding. The order of decoding
+ * does not matter, because no two escapes overlap.
  */
 function decoded(text: string): readonly Character[] {
   const characters: Character[] = [];
@@ -109,7 +109,7 @@ function decoded(text: string): readonly Character[] {
   return characters;
 }
 
-/** Takes an escape from the end of these characters: the character that it stands for. */
+/** Removes an escape from the end of the characters and returns the decoded character. */
 function takeEscape(characters: Character[]): Character | undefined {
   if (!/[\da-f;]/i.test(characters.at(-1)?.value ?? "")) return undefined;
   const tail = characters.slice(-MAX_ESCAPE_LENGTH);
@@ -128,13 +128,13 @@ interface Span {
   readonly end: number;
 }
 
-/** Where the key is in a text, and from where on what follows may be its beginning. */
+/** Where the key occurs in a text, and where a possible beginning of it starts at the end. */
 interface Findings {
   readonly spans: readonly Span[];
   readonly begun: number;
 }
 
-/** Finds a pattern's characters among those of a text. */
+/** Searches the characters of a text for those of a pattern. */
 function search(
   text: string,
   characters: readonly Character[],
@@ -157,7 +157,7 @@ function search(
       const stop = last.end < key.length
         ? characters[index + 1]?.start ?? text.length
         : end;
-      // No spelling is shorter than the key: this is other text.
+      // A match shorter than the key is other text: no spelling is shorter than the key.
       if (stop - start >= key.length) spans.push({ start, end: stop });
       matched = borders[matched] ?? 0;
     }
@@ -170,8 +170,8 @@ function search(
 }
 
 /**
- * For each length of a beginning of the pattern, the length of the longest shorter
- * beginning that it ends with.
+ * The failure function of Knuth-Morris-Pratt: for each prefix of the pattern, the
+ * length of its longest proper prefix that is also its suffix.
  */
 function bordersOf(pattern: readonly Character[]): readonly number[] {
   const borders = [0, 0];
@@ -182,7 +182,7 @@ function bordersOf(pattern: readonly Character[]): readonly number[] {
   return borders;
 }
 
-/** How many characters of the pattern match up to a character, from how many before it. */
+/** The number of matched characters after a character, given the number before it. */
 function advance(
   pattern: readonly Character[],
   borders: readonly number[],
@@ -196,7 +196,7 @@ function advance(
   return pattern[length]?.value === value ? length + 1 : 0;
 }
 
-/** An escape, and the character that it stands for. */
+/** An escape and the character that it encodes. */
 interface Escape {
   readonly length: number;
   readonly character: string;
@@ -205,7 +205,7 @@ interface Escape {
 const ESCAPE_AT_END =
   /(?:%([\da-f]{2})|u00([\da-f]{2})|&#x([\da-f]{1,5});|&#(\d{1,6});|(&[a-z]{2,4};))$/i;
 
-/** The escape that a text of at most {@linkcode MAX_ESCAPE_LENGTH} ends with, if it does. */
+/** The escape at the end of a text of at most {@linkcode MAX_ESCAPE_LENGTH}, if any. */
 function escapeAtEnd(text: string): Escape | undefined {
   const match = ESCAPE_AT_END.exec(text);
   if (match === null) return undefined;
@@ -218,7 +218,7 @@ function escapeAtEnd(text: string): Escape | undefined {
   return character === undefined ? undefined : { length, character };
 }
 
-/** The character with this number, if it can stand in a key. */
+/** The character with this code, if it can occur in a key. */
 function printable(code: number): string | undefined {
   return code > 0x20 && code < 0x7f ? String.fromCharCode(code) : undefined;
 }

@@ -1,15 +1,15 @@
 /**
- * The choice of the reply text of a run that is complete.
+ * Chooses the reply text of a completed run.
  *
  * @module
  */
 
 import { isJsonObject } from "../json.ts";
 
-/** The reply of a run that completed without any text (interface 2, "Reply text selection"). */
+/** The reply for a run that completed without any text (interface 2, "Reply text selection"). */
 export const COMPLETION_NOTICE = "Run completed.";
 
-/** The values of `role` or `type` that mark a message of the assistant. */
+/** The values of `role` and `type` that mark an assistant's message. */
 const ASSISTANT: ReadonlySet<unknown> = new Set([
   "assistant",
   "ai",
@@ -19,8 +19,8 @@ const ASSISTANT: ReadonlySet<unknown> = new Set([
 
 /**
  * Selects the reply text of a `complete` event (interface 2): the explanation,
- * else the last text among the messages of an assistant (among all of them, if
- * none says that it is an assistant's), else {@linkcode COMPLETION_NOTICE}.
+ * else the last text among an assistant's messages (among all messages, if none
+ * is marked as an assistant's), else {@linkcode COMPLETION_NOTICE}.
  *
  * @param payload The event's JSON object.
  */

@@ -1,21 +1,24 @@
 /**
- * The bytes of an HTTP answer's body.
+ * Reads the bytes of an HTTP answer's body.
  *
  * @module
  */
 
-/** What is read of a body at once, and ahead: more when there is more. */
+/**
+ * The size of the read buffer in bytes: it starts small, and grows while the body
+ * fills it. The largest size is also the read-ahead limit.
+ */
 const FEWEST_BYTES = 1024;
 const MOST_BYTES = 64 * 1024;
 
 /**
- * The bytes of an answer's body as they come, each chunk valid until the next
- * one is asked for. While one is used at most 64 KiB are read ahead, and make one
- * chunk, however small they come: each that is handed on has its cost. Leaving
- * the generator drops the rest.
+ * The bytes of an answer's body as they arrive. Each chunk is valid until the
+ * next one is requested. While a chunk is in use, at most 64 KiB are read ahead;
+ * they become one chunk, because each chunk has a cost. Leaving the generator
+ * drops the rest.
  *
- * An abort ends the body here, and not through `fetch` alone: what links the
- * signal of a `fetch` to the body can be collected as garbage.
+ * An abort ends the body here, and not only through `fetch`: the link from the
+ * signal of a `fetch` to its body can be garbage-collected.
  *
  * @throws The signal's reason, if it is aborted.
  */
@@ -25,7 +28,7 @@ export function readBody(
 ): AsyncGenerator<Uint8Array> {
   const reader = (response.body ?? new Blob().stream())
     .getReader({ mode: "byob" });
-  const cancel = () => void reader.cancel().catch(() => {}); // It has failed.
+  const cancel = () => void reader.cancel().catch(() => {}); // It failed before.
   signal.addEventListener("abort", cancel);
   if (signal.aborted) cancel();
   return (async function* () {
@@ -44,26 +47,26 @@ export function readBody(
   })();
 }
 
-/** What of a body has been read and not been taken. */
+/** The bytes of a body that have been read and not yet taken. */
 class ReadAhead {
   #bytes = new Uint8Array(FEWEST_BYTES);
   #length = 0;
   #spare = new Uint8Array(FEWEST_BYTES);
   readonly #reading: Promise<void>;
   #hasEnded = false;
-  #arrival: PromiseWithResolvers<void> | undefined; // somebody waits for bytes
-  #room: PromiseWithResolvers<void> | undefined; // bytes wait for room
+  #arrival: PromiseWithResolvers<void> | undefined; // set while take() waits for bytes
+  #room: PromiseWithResolvers<void> | undefined; // set while reading waits for room
 
   constructor(reader: ReadableStreamBYOBReader) {
     this.#reading = this.#read(reader).finally(() => {
       this.#hasEnded = true;
       this.#arrival?.resolve();
     });
-    this.#reading.catch(() => {}); // who takes is told
+    this.#reading.catch(() => {}); // take() reports the error
   }
 
   /**
-   * All the bytes that have come, or the next ones that come; `undefined` at the
+   * All bytes that have arrived, or the next ones to arrive; `undefined` at the
    * end. Valid until the next call. Rejects if the body failed.
    */
   async take(): Promise<Uint8Array | undefined> {
@@ -83,9 +86,9 @@ class ReadAhead {
     return chunk;
   }
 
-  /** Reads to the end, no faster than there is room. */
+  /** Reads the body to its end, whenever there is room. */
   async #read(reader: ReadableStreamBYOBReader): Promise<void> {
-    // Left to itself, fetch takes 64 KiB for each chunk, however small.
+    // Without a buffer, fetch allocates 64 KiB for each chunk, however small.
     let buffer = new Uint8Array(FEWEST_BYTES);
     for (;;) {
       const { done, value } = await reader.read(buffer);

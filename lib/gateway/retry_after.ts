@@ -1,10 +1,10 @@
 /**
- * The milliseconds that a `Retry-After` header asks for, given in seconds or as
- * a date (RFC 9110, 10.2.3), or `undefined` if it says nothing that can be read.
+ * Parses a `Retry-After` header, which holds seconds or a date (RFC 9110, 10.2.3).
  *
  * @param value The header.
- * @param date The `Date` header of the same answer: a date is compared with it,
- * because the local clock may be wrong. Without a `Date` the local clock counts.
+ * @param date The `Date` header of the same answer. A date is compared with it,
+ * because the local clock may be wrong. Without a `Date` the local clock is used.
+ * @returns The delay in milliseconds, or `undefined` if the value is malformed.
  */
 export function parseRetryAfter(
   value: string | null,
@@ -18,7 +18,7 @@ export function parseRetryAfter(
 }
 
 function parseDate(text: string): number | undefined {
-  // `Date.parse` alone takes "-1" and "1.5" for dates, too.
+  // `Date.parse` alone would accept "-1" and "1.5" as dates.
   const time = text.endsWith(" GMT") ? Date.parse(text) : NaN;
   return Number.isNaN(time) ? undefined : time;
 }

@@ -1,5 +1,5 @@
 /**
- * What a run's event stream tells.
+ * The events of a run's stream.
  *
  * @module
  */
@@ -7,9 +7,9 @@
 /** The run advances through a node (interface 6). */
 export interface ProgressEvent {
   readonly event: "progress";
-  /** The node's name; empty if the service gave none. */
+  /** The node's name; empty if the service sent none. */
   readonly node: string;
-  /** What the node is doing; empty if the service gave nothing. */
+  /** The node's status; empty if the service sent none. */
   readonly status: string;
 }
 
@@ -20,5 +20,5 @@ export interface CompleteEvent {
   readonly reply: string;
 }
 
-/** What a run's stream tells. */
+/** An event of a run's stream. */
 export type RunEvent = ProgressEvent | CompleteEvent;

@@ -1,5 +1,5 @@
 /**
- * The lines of a run's event stream to events.
+ * Parses the lines of a run's event stream into events.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { isTooLong, readLines } from "./stream_lines.ts";
 
 export type { CompleteEvent, ProgressEvent, RunEvent } from "./run_event.ts";
 
-/** A line of the stream is over the limit, so what it says is lost. */
+/** A line of the stream is over the limit, so its event is lost. */
 export class LineTooLongError extends Error {
   override readonly name = "LineTooLongError";
 }
@@ -22,7 +22,7 @@ export class LineTooLongError extends Error {
 export interface ReadRunEventsOptions {
   /** The most bytes that a line may hold. The default is {@linkcode MAX_LINE_BYTES}. */
   readonly maxLineBytes?: number;
-  /** Where the run's stream is, over all its connections. The default is its beginning. */
+  /** The position in the run's stream, kept over all connections. The default is the start. */
   readonly cursor?: StreamCursor;
 }
 
@@ -35,8 +35,8 @@ export interface ReadRunEventsOptions {
  * Nothing is delivered after `complete`.
  *
  * @param chunks The body of the stream, cut anywhere.
- * @param options The limit, and the cursor, which decides which events are new.
- * @returns For each chunk the new events that it ends, even if there are none.
+ * @param options The line limit, and the cursor, which decides which events are new.
+ * @yields For each chunk, the new events that end in it; an empty array if none do.
  * @throws {LineTooLongError} If a line is over the limit.
  */
 export async function* readRunEvents(
@@ -51,7 +51,7 @@ export async function* readRunEvents(
     for (;;) {
       const { done, value } = await batches.next();
       if (done) {
-        // What was cut off is no id, but it is an event if it is JSON.
+        // An unfinished `id:` may be cut. An unfinished `data:` counts if it is JSON.
         if (value?.startsWith("data:")) takeEvent(value, cursor);
         cursor.end();
         yield cursor.take();
@@ -80,7 +80,7 @@ export async function* readRunEvents(
   }
 }
 
-/** Takes the event of a `data:` line, if it is one. Returns whether the run is complete. */
+/** Adds the event of a `data:` line, if it holds one. Returns whether the run is complete. */
 function takeEvent(line: string, cursor: StreamCursor): boolean {
   const event = parseEvent(line.slice("data:".length));
   if (event === undefined) return false;
@@ -93,7 +93,7 @@ function takeEvent(line: string, cursor: StreamCursor): boolean {
 }
 
 function parseEvent(json: string): RunEvent | undefined {
-  const payload = parseJson(json); // stream-reading rule 3: what is not JSON is ignored
+  const payload = parseJson(json); // stream-reading rule 3: other text is ignored
   if (!isJsonObject(payload)) return undefined;
   switch (payload.event) {
     case "progress":

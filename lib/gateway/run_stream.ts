@@ -1,6 +1,6 @@
 /**
- * A run's event stream over connections that break: reading, reconnecting, and
- * giving up in time.
+ * A run's event stream over breaking connections: reading, reconnecting and
+ * giving up.
  *
  * @module
  */
@@ -24,7 +24,7 @@ import {
 import { StreamCursor } from "./stream_cursor.ts";
 import type { Timeouts } from "./timeouts.ts";
 
-/** The statuses after which the `GET` is sent again, and what they mean. */
+/** The statuses after which the `GET` is retried, and their meaning for the user. */
 const TRANSIENT: ReadonlyMap<number | undefined, string> = new Map([
   [429, "service busy"],
   [502, "service unreachable"],
@@ -32,7 +32,7 @@ const TRANSIENT: ReadonlyMap<number | undefined, string> = new Map([
   [504, "service unreachable"],
 ]);
 
-/** A run, and how its stream is requested. */
+/** A run and the request for its stream. */
 export interface FollowedRun {
   readonly threadId: string;
   readonly runId: string;
@@ -43,15 +43,16 @@ export interface FollowedRun {
 /**
  * Follows a run until it completes (interface 4.1, operation 3).
  *
- * A `GET` that brings no byte is sent again until 2 minutes have passed without
- * an answer. After the first byte, the stream is resumed with `Last-Event-ID` if
- * the service sent `id:` lines, under the same rule and until 10 minutes have
- * passed without a new event. Without ids a loss is an error, so that a truncated
- * run never looks like a finished one.
+ * A `GET` without a single byte in answer is retried until 2 minutes have passed
+ * without an answer. After the first byte, the stream is resumed with
+ * `Last-Event-ID` if the service sent `id:` lines, under the same rule and until
+ * 10 minutes have passed without a new event. Without ids a loss is an error, so
+ * that a truncated run never looks like a finished one.
  *
- * @param client Where the stream is requested from.
+ * @param client Sends the requests.
  * @param run The run.
- * @param onDraining Takes the promise of what goes on after `complete`.
+ * @param onDraining Called after `complete` with a promise that resolves when the
+ * connection is closed.
  * @returns The events, one non-empty batch per network chunk: `progress` any
  * number of times, then `complete` once.
  * @throws {ServiceError} If the stream cannot be read up to `complete`. It names
@@ -112,7 +113,7 @@ export async function* followRun(
   }
 }
 
-/** How long a lost stream is worth to be requested again. */
+/** Decides how long a lost stream is requested again. */
 class Patience {
   readonly #timeouts: Timeouts;
   #retries = 0; // since the last new event
@@ -123,18 +124,18 @@ class Patience {
     this.#timeouts = timeouts;
   }
 
-  /** Whether the time without a new event is over. */
+  /** Whether the time limit without a new event has passed. */
   get isOver(): boolean {
     return performance.now() - this.#newestAt >= this.#timeouts.resume;
   }
 
-  /** A new event came. */
+  /** Records that a new event came. */
   renew(): void {
     this.#retries = 0;
     this.#newestAt = performance.now();
   }
 
-  /** A connection that brought an answer was lost just now. */
+  /** Records that a connection that had answered was lost. */
   answered(): void {
     this.#unansweredSince = performance.now();
   }
@@ -160,7 +161,7 @@ class UnfinishedError extends ServiceError {
   }
 }
 
-/** Nothing came on a connection while the client was waiting for it. */
+/** No byte came on a connection while the client was waiting for one. */
 class SilenceError extends UnfinishedError {
   override readonly name = "SilenceError";
 }
@@ -184,7 +185,7 @@ function toServiceError(error: unknown, client: ServiceClient): ServiceError {
   return client.connectionError(operation, error);
 }
 
-/** Why a stream is lost that may be there again later, in a few words; else `undefined`. */
+/** The reason to retry, in a few words; `undefined` if the failure is final. */
 function transientReason(failure: ServiceError): string | undefined {
   if (failure instanceof SilenceError) return "stream silent";
   if (failure instanceof UnfinishedError) return "stream ended";
@@ -192,7 +193,7 @@ function transientReason(failure: ServiceError): string | undefined {
   return TRANSIENT.get(failure.status);
 }
 
-/** The same error with the names of thread and run. */
+/** The same error with the ids of thread and run. */
 function inRun(error: ServiceError, run: FollowedRun): ServiceError {
   const { operation, status, reason } = error;
   const { threadId, runId } = run;
@@ -216,7 +217,7 @@ function withCursor(
   };
 }
 
-/** One connection of a stream: its events, with a watch on silence. */
+/** One connection of a stream: its events, and the limit on silence. */
 class Connection {
   readonly #stream: OpenStream;
   readonly #events: AsyncGenerator<readonly RunEvent[]>;
@@ -260,8 +261,8 @@ class Connection {
   }
 
   /**
-   * Reads what follows `complete` for at most so many milliseconds, so that a
-   * service that is about to end the stream does not see it broken off.
+   * Reads on after `complete` for at most `milliseconds`, so that a service that
+   * is about to end the stream does not see a broken connection.
    */
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true;
@@ -270,21 +271,21 @@ class Connection {
     try {
       while (!(await this.#stream.chunks.next()).done);
     } catch {
-      // The reply is there: how the rest ends does not matter.
+      // The reply has been received: errors after it do not matter.
     } finally {
       clearTimeout(timer);
       this.#stream.drop();
     }
   }
 
-  /** Gives the connection up, unless it is being drained. */
+  /** Drops the connection, unless it is being drained. */
   drop(): void {
     if (this.#draining) return;
     this.#watch?.clear();
     this.#stream.drop();
   }
 
-  /** Looks at the silence later: a timer for each event would cost more than the event. */
+  /** Checks for silence later: a timer for each event would cost more than the event. */
   #watchFor(milliseconds: number): void {
     const { idle, grace } = this.#timeouts;
     this.#watch = new Timeout(milliseconds, grace, () => {

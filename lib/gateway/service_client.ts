@@ -6,7 +6,7 @@
  */
 
 import { isJsonObject, parseJson } from "../json.ts";
-import { readText } from "./answer_text.ts";
+import { readText } from "./response_text.ts";
 import type { CallOptions } from "./call_options.ts";
 import { readBody } from "./response_body.ts";
 import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
@@ -26,10 +26,10 @@ import { statusError, webPageReason } from "./status_error.ts";
 import { isWebPage } from "./web_page.ts";
 import { VERSION } from "../version.ts";
 
-/** One remote call, for a log: nothing in it is secret. */
+/** One remote call, for a log. It contains no secrets. */
 export interface Exchange {
   readonly operation: Operation;
-  /** The session that the caller named, if it did. */
+  /** The session that the caller named, if any. */
   readonly sessionId?: string | undefined;
   /** The run that the stream belongs to; only with `stream run`. */
   readonly runId?: string | undefined;
@@ -38,7 +38,7 @@ export interface Exchange {
   readonly milliseconds: number;
 }
 
-/** Options of a {@linkcode ServiceClient}: where the service is, and who asks. */
+/** Options of a {@linkcode ServiceClient}: the service's address and the key. */
 export interface ServiceClientOptions {
   /** Absolute, without a trailing slash. */
   readonly baseUrl: string;
@@ -46,26 +46,26 @@ export interface ServiceClientOptions {
   readonly apiKey: string;
   /** The default is {@linkcode TIMEOUTS}. */
   readonly timeouts?: Timeouts | undefined;
-  /** Called once for each request that was sent, when its outcome is known. */
+  /** Called once for each request, when its outcome is known. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
 /** A request to the service. */
 export interface ServiceRequest {
   readonly operation: Operation;
-  /** Below the base URL, with a leading slash, percent-encoded. */
+  /** The path after the base URL, with a leading slash, percent-encoded. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The JSON body of a `POST`, if it has one. */
   readonly body?: string | undefined;
-  /** Named in each {@linkcode Exchange}. */
+  /** Copied into each {@linkcode Exchange}. */
   readonly runId?: string | undefined;
 }
 
-/** An event stream that the service has begun to answer with. */
+/** An event stream whose headers have arrived. */
 export interface OpenStream {
   readonly chunks: AsyncGenerator<Uint8Array>;
-  /** Closes the connection, unless everything was read. What is being read fails. */
+  /** Closes the connection, unless everything was read. A pending read fails. */
   drop(): void;
 }
 
@@ -75,12 +75,12 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_PAGE_BYTES = 64 * 1024;
 
 /**
- * Sends the requests of one call, over connections that no other call uses: they
- * are closed with it.
+ * Sends the requests of one call, over connections that no other call uses. They
+ * are closed with the call.
  *
  * Each `POST` has a fresh HTTP/1.1 connection. On a connection that was used
  * before, and over HTTP/2, `fetch` can send it twice by itself (denoland/deno
- * #32566; `REFUSED_STREAM`). The `GET` of a turn follows on the connection of its
+ * #32566; `REFUSED_STREAM`). The `GET` of a turn uses the connection of its
  * `POST`, so it reaches the same host.
  */
 export class ServiceClient {
@@ -105,11 +105,11 @@ export class ServiceClient {
   }
 
   /**
-   * Sends a `POST` and reads its JSON answer, at most 1 MiB.
+   * Sends a `POST` and reads its JSON answer of at most 1 MiB.
    *
-   * It is repeated only when the service has not taken it: after a refused
-   * connection once; after 429, and after 503 to `create thread`, three times. (A
-   * proxy or cache also answers 503 when the service took the request and died.)
+   * It is retried only if the service has not accepted it: once after a refused
+   * connection; three times after 429, and after 503 to `create thread`. (A proxy
+   * or cache also answers 503 when the service accepted the request and died.)
    *
    * @throws {ServiceError} If there is no 2xx answer with a JSON object.
    * @throws The signal's reason, if it is aborted.
@@ -160,7 +160,7 @@ export class ServiceClient {
       if (isWebPage(response.headers.get("content-type"))) {
         const chunks = readBody(response, deadline.signal);
         const page = await readText(chunks, MAX_PAGE_BYTES)
-          .catch(() => ({ text: "", cut: true })); // Then there is no title.
+          .catch(() => ({ text: "", cut: true })); // The page's title stays unknown.
         throw unusableAnswer(
           webPageReason(response.status, page, this.#apiKey),
           { operation, status: response.status },
@@ -175,11 +175,11 @@ export class ServiceClient {
   }
 
   /**
-   * Waits before a request is repeated: as long as the service asks for, within
-   * the limit, else for about `milliseconds`.
+   * Waits before a retry: as long as the service asks for, up to the limit, else
+   * about `milliseconds`.
    *
-   * @param failure Why the request is repeated.
-   * @param reason The same in a few words.
+   * @param failure The reason for the retry.
+   * @param reason The reason in a few words, for the user.
    * @throws The signal's reason, as soon as it is aborted.
    */
   async wait(
@@ -200,7 +200,7 @@ export class ServiceClient {
     this.#connections = undefined;
   }
 
-  /** The error for a connection that could not be made or broke. */
+  /** The error for a connection that failed or broke. */
   connectionError(operation: Operation, cause: unknown): ConnectionError {
     return connectionError(cause, {
       operation,
@@ -209,7 +209,7 @@ export class ServiceClient {
     });
   }
 
-  /** Sends a request within its time, and tells what went wrong. */
+  /** Sends a request within its time limit, and turns failures into errors. */
   async #answered<T>(
     operation: Operation,
     send: (deadline: Deadline) => Promise<T>,
@@ -283,7 +283,7 @@ export class ServiceClient {
   }
 }
 
-/** Whether the service certainly did not take a `POST`, and will later. */
+/** Whether the service certainly did not accept a `POST`, and may accept it later. */
 function isBusy({ operation, status }: ServiceError): boolean {
   return status === 429 || (status === 503 && operation === "create thread");
 }
@@ -310,8 +310,8 @@ async function readJson(
 }
 
 /**
- * The bytes of a body that is compressed although that was not asked for. (`fetch`
- * leaves it as it is then.) Other bytes are handed on.
+ * Decompresses a body that is compressed although the request did not allow it
+ * (`fetch` leaves it compressed then). Other bodies are passed through.
  */
 function decoded(
   chunks: AsyncGenerator<Uint8Array>,

@@ -1,5 +1,5 @@
 /**
- * What went wrong at the service, told to a person.
+ * Failures of remote operations, described for the user.
  *
  * @module
  */
@@ -13,21 +13,21 @@ const ATTEMPT: Readonly<Record<Operation, string>> = {
   "stream run": "follow the run",
 };
 
-/** What to know, or to do, when the outcome of an operation is not known. */
+/** The advice for an operation whose outcome is unknown. */
 export const UNKNOWN_OUTCOME: Readonly<Record<Operation, string>> = {
   "create thread": "try again later",
   "create run": "the run may have started, so it is not tried again",
   "stream run": "the run may still go on at the service",
 };
 
-/** What a {@linkcode ServiceError} is about. */
+/** Options of a {@linkcode ServiceError}. */
 export interface ServiceErrorOptions extends ErrorOptions {
   readonly operation: Operation;
   /** The HTTP status, if the service answered. */
   readonly status?: number | undefined;
   /** The milliseconds that `Retry-After` asks for, if it does. */
   readonly retryAfter?: number | undefined;
-  /** The thread of the run, and the run, if they are known: for a failed `stream run`. */
+  /** The thread and the run, if known: for a failed `stream run`. */
   readonly threadId?: string | undefined;
   readonly runId?: string | undefined;
   /** Whether the service answered with a JSON object, as it does itself and a proxy does not. */
@@ -35,15 +35,15 @@ export interface ServiceErrorOptions extends ErrorOptions {
 }
 
 /**
- * A remote operation failed. The message is a sentence that says which one, why,
- * what to do, and for a failed `stream run` which run it is; it does not contain
- * the key.
+ * A remote operation failed. The message is a sentence that gives the operation,
+ * the reason, what to do, and for a failed `stream run` the thread and the run.
+ * It does not contain the key.
  */
 export class ServiceError extends Error {
   override readonly name: string = "ServiceError";
   /**
-   * The message without the operation, the thread and the run: for callers that
-   * tell these in another way.
+   * The message without the operation, the thread and the run, for callers that
+   * show these in another way.
    */
   readonly reason: string;
   /** The operation that failed. */
@@ -60,8 +60,9 @@ export class ServiceError extends Error {
   readonly isJson: boolean;
 
   /**
-   * @param reason Why, and what to do: a sentence without a subject of its own.
-   * @param options What it is about.
+   * @param reason The reason, and what to do: the part of the message after
+   * `Cannot ...: `.
+   * @param options The details.
    */
   constructor(reason: string, options: ServiceErrorOptions) {
     const { operation, status, retryAfter, threadId, runId } = options;
@@ -79,13 +80,13 @@ export class ServiceError extends Error {
     this.isJson = isJson;
   }
 
-  /** Whether the service did not accept the API key. */
+  /** Whether the service rejected the API key. */
   get keyRejected(): boolean {
     return this.status === 401 || this.status === 403;
   }
 }
 
-/** The connection to the service could not be made, broke, or brought no answer in time. */
+/** The connection to the service failed, broke, or brought no answer in time. */
 export class ConnectionError extends ServiceError {
   override readonly name = "ConnectionError";
 }

@@ -1,13 +1,13 @@
 /**
- * An answer that cannot be used, told to a person: what came, what to do, and what
- * the service says about it.
+ * Errors for answers that cannot be used: what arrived, what to do, and the
+ * service's own explanation.
  *
  * @module
  */
 
 import { isJsonObject, parseJson } from "../json.ts";
 import { plainText } from "../plain_text.ts";
-import { errorDetail, type LimitedText, readText } from "./answer_text.ts";
+import { errorDetail, type LimitedText, readText } from "./response_text.ts";
 import { redactKey } from "./key_redaction.ts";
 import { readBody } from "./response_body.ts";
 import { parseRetryAfter } from "./retry_after.ts";
@@ -26,9 +26,9 @@ export interface StatusErrorOptions {
   readonly operation: Operation;
   /** The URL of the request. */
   readonly url: string;
-  /** The API key, which must not stand in the message. */
+  /** The API key, which must not appear in the message. */
   readonly apiKey: string;
-  /** Ends the reading of the body; what the answer says then is its status. */
+  /** Aborting it ends the reading of the body; the error then gives the status alone. */
   readonly signal: AbortSignal;
 }
 
@@ -69,8 +69,8 @@ export async function statusError(
 }
 
 /**
- * Why an answer of status 2xx cannot be used if it is a web page: it names the
- * page's title, with the key masked.
+ * The reason why a web page with status 2xx cannot be used. It gives the page's
+ * title, with the key masked.
  *
  * @param page The page, or its beginning.
  */
@@ -88,11 +88,11 @@ export function webPageReason(
 function originOf(location: string, url: string, apiKey: string): string {
   const origin = URL.parse(location, url)?.origin ?? "null";
   if (origin === "null") return "an unreadable address";
-  // The host is in lower case, and so is a key in it.
+  // URLs have hosts in lower case, so a key in the host is in lower case too.
   return redactKey(redactKey(origin, apiKey), apiKey.toLowerCase());
 }
 
-/** What to do: it comes before what the service says, which may be long. */
+/** What to do. It precedes the service's explanation, which may be long. */
 function advice(
   { operation, status, isPage }: {
     readonly operation: Operation;
@@ -120,42 +120,42 @@ const ADVICE: Readonly<Record<Operation, (status: number) => string>> = {
   "create run": (status) => {
     if (status === 404) return "the thread may be gone: start a new one";
     if (status === 413) return "the prompt is too long for it";
-    // Not taken, in contrast to all others that pass.
+    // Unlike other temporary statuses, this one means that the run was not accepted.
     if (status === 429) return "try again later";
     return mayPass(status) ? UNKNOWN_OUTCOME["create run"] : "";
   },
   "stream run": () => "",
 };
 
-/** Whether a later request can have another answer. */
+/** Whether a later request can succeed. */
 function mayPass(status: number): boolean {
   return status >= 500 || [408, 425, 429, 499].includes(status);
 }
 
-/** A text, and what to know of a run that cannot be followed. */
+/** A text, and the advice for a run that cannot be followed. */
 function withOutcome(text: string, operation: Operation): string {
   if (operation !== "stream run") return text;
   return [text, UNKNOWN_OUTCOME[operation]].filter((part) => part !== "")
     .join("; ");
 }
 
-/** What the body of an error says, as it may be shown; empty if it says nothing. */
+/** The explanation in an error's body, safe to show; empty if there is none. */
 function detailOf({ text, cut }: LimitedText, apiKey: string): string {
   const detail = errorDetail(parseJson(text)) ?? text;
   return shown(detail, { apiKey, isCut: cut });
 }
 
-/** The title of a page as it may be shown. */
+/** The title of a page, safe to show. */
 function pageDetail({ text, cut }: LimitedText, apiKey: string): string {
   return shown(pageTitle(text), { apiKey, isCut: cut });
 }
 
-/** A foreign text on one line of at most 500 characters, with the key masked. */
+/** A foreign text on one line of at most 500 characters, cleaned and with the key masked. */
 function shown(
   text: string,
   { apiKey, isCut }: { readonly apiKey: string; readonly isCut: boolean },
 ): string {
-  // Made plain first: removing what stands within a key would show the key.
+  // Cleaned before masking: removing characters within a key could restore the key.
   const plain = plainText(text.replaceAll(/\s+/g, " "));
   return redactKey(plain, apiKey, { isCut })
     .trim()

@@ -1,6 +1,5 @@
 /**
- * Where a run's stream goes on after its connection was lost, and which of its
- * events are new.
+ * The position at which a lost stream is resumed, and the choice of new events.
  *
  * @module
  */
@@ -14,17 +13,17 @@ const MAX_ID_BYTES = 1024;
 const encoder = new TextEncoder();
 
 /**
- * Takes the lines of a run's stream that matter for resuming it, over all of its
- * connections, and collects the events to deliver.
+ * Tracks the ids and events of a run's stream over all of its connections, and
+ * collects the events to deliver.
  *
- * An id counts from the moment its event is delivered, be its `id:` line before or
- * after the event in the same block: sooner, a loss would skip the event; later,
- * it would come twice.
+ * An id takes effect when its event is delivered, whether its `id:` line is
+ * before or after the event in the same block. If it took effect sooner, a loss
+ * would skip the event; later, the event would be delivered twice.
  *
  * On a connection that resumes the stream, an event whose id was delivered before
- * is left out: a service may start over from the beginning. An event whose block
- * has no id there goes the way of the last id before it, which for the first event
- * is the id that the connection resumes after.
+ * is skipped, because a service may start over from the beginning. An event
+ * without an id is skipped if the last id before it was delivered: for the first
+ * event, that is the id after which the connection resumes.
  */
 export class StreamCursor {
   readonly #delivered = new DeliveredIds();
@@ -37,14 +36,14 @@ export class StreamCursor {
   #id: string | undefined; // not committed yet
   #hasId = false;
   #hasEvent = false;
-  #held: ProgressEvent | undefined; // its id may follow
+  #held: ProgressEvent | undefined; // held back, because its id may follow
 
-  /** The id of the last event that was delivered, in UTF-8 as a header holds it. */
+  /** The id of the last event that was delivered, in UTF-8 as in a header. */
   get lastEventId(): string | undefined {
     return this.#lastId === undefined ? undefined : headerValue(this.#lastId);
   }
 
-  /** Whether the service repeats events that were delivered before. */
+  /** Whether the service is repeating events that were delivered before. */
   get isReplaying(): boolean {
     return this.#isReplaying;
   }
@@ -61,7 +60,7 @@ export class StreamCursor {
     this.#beginBlock();
   }
 
-  /** Takes the value of an `id:` line. */
+  /** Handles the value of an `id:` line. */
   id(value: string): void {
     if (value !== "" && (!fits(value) || headerValue(value) === undefined)) {
       return;
@@ -75,7 +74,7 @@ export class StreamCursor {
     if (this.#hasEvent) this.#commit();
   }
 
-  /** Takes a `progress` event. */
+  /** Handles a `progress` event. */
   progress(event: ProgressEvent): void {
     if (this.#resuming) {
       this.#release();
@@ -87,25 +86,25 @@ export class StreamCursor {
     this.#deliver(event);
   }
 
-  /** Takes the `complete` event, which is always new. */
+  /** Handles the `complete` event, which is always new. */
   complete(event: CompleteEvent): void {
     this.#release();
     this.#events.push(event);
   }
 
-  /** Takes a blank line. */
+  /** Handles a blank line, which ends a block. */
   endBlock(): void {
     this.#release();
     this.#commit();
     this.#beginBlock();
   }
 
-  /** Takes the end of the stream. */
+  /** Handles the end of the stream. */
   end(): void {
     this.#release();
   }
 
-  /** The events to deliver since the last time. */
+  /** Returns the events to deliver since the last call. */
   take(): readonly RunEvent[] {
     const events = this.#events;
     this.#events = [];
@@ -144,9 +143,9 @@ function fits(id: string): boolean {
     (id.length <= MAX_ID_BYTES && encoder.encode(id).length <= MAX_ID_BYTES);
 }
 
-/** An id as a header holds it. `undefined` if it is empty, or if no header can hold it. */
+/** An id as a header value; `undefined` if it is empty or not allowed in a header. */
 function headerValue(id: string): string | undefined {
-  // deno-lint-ignore no-control-regex -- these are what no header can hold
+  // deno-lint-ignore no-control-regex -- these characters are invalid in headers
   if (id === "" || /[\0-\x08\n-\x1f\x7f]/.test(id)) return undefined;
   return String.fromCharCode(...encoder.encode(id));
 }

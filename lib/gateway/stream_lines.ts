@@ -1,5 +1,5 @@
 /**
- * Bytes to lines, with a limit on the length of one line.
+ * Splits bytes into lines, with a limit on the length of one line.
  *
  * @module
  */
@@ -9,13 +9,13 @@ import { MAX_LINE_BYTES } from "../input_lines.ts";
 
 const NEWLINE = 0x0a;
 
-/** The bytes that are set aside for an unfinished line before more are needed. */
+/** The initial buffer for an unfinished line, in bytes. */
 const CAPACITY = 1024;
 
-/** The bytes that are kept for the next line when one is finished. */
+/** The largest buffer that is kept for the next line, in bytes. */
 const MOST_KEPT = 64 * 1024;
 
-// No decoder yields a lone surrogate, so no line from outside ends like this.
+// No decoder yields a lone surrogate, so no decoded line ends with this text.
 const CUT = "\ud800";
 
 /** Options of {@linkcode readLines}. */
@@ -28,15 +28,15 @@ export interface ReadLinesOptions {
  * Splits UTF-8 into lines at `\n` and `\r\n`. A leading byte order mark is
  * dropped, and invalid bytes become U+FFFD.
  *
- * At most `maxBytes` of a line are held in memory. What comes out in place of a
- * longer one satisfies {@linkcode isTooLong}; the lines after it are not
+ * At most `maxBytes` of a line are held in memory. A longer line is replaced by a
+ * text for which {@linkcode isTooLong} is true; the lines after it are not
  * affected.
  *
- * @param source The bytes, cut into chunks anywhere. Each chunk need be valid only
- * until the next one is asked for.
- * @param options The limit.
- * @yields The lines that end in a chunk, without their ends, even if there are none.
- * @returns The last line, if the source ends without ending it.
+ * @param source The bytes, cut into chunks anywhere. Each chunk need be valid
+ * only until the next one is requested.
+ * @param options The line limit.
+ * @yields For each chunk, the lines that end in it, without line ends; possibly none.
+ * @returns The last line, if the source does not end with a line end.
  */
 export async function* readLines(
   source: AsyncIterable<Uint8Array>,
@@ -51,7 +51,7 @@ export async function* readLines(
     const text = whole.decode(chunk);
     const lines: string[] = [];
     if (text !== "") {
-      // If this fails, reading fails below.
+      // If this fails, the read below fails.
       input.write(text).catch(() => {});
       // Counted, because reading one line too many would wait for the next chunk.
       for (let left = countNewlines(text); left > 0; left--) {
@@ -64,7 +64,7 @@ export async function* readLines(
   return whole.end();
 }
 
-/** Whether a line from {@linkcode readLines} stands for one that was over the limit. */
+/** Whether a line from {@linkcode readLines} replaces one that was over the limit. */
 export function isTooLong(line: string): boolean {
   return line.endsWith(CUT);
 }
@@ -81,23 +81,23 @@ function countNewlines(text: string): number {
  * Decodes UTF-8 by whole lines, and replaces a line over the limit by
  * {@linkcode CUT}.
  *
- * The bytes of an unfinished line are held here, so that the splitter sees them
- * once: TextLineStream 1.1.1 and older look at the whole unfinished line again for
- * each chunk, which is quadratic.
+ * The bytes of an unfinished line are held here, so that the splitter sees each
+ * byte once: TextLineStream 1.1.1 and older scan the whole unfinished line again
+ * for each chunk, which is quadratic.
  */
 class WholeLines {
   readonly #maxBytes: number;
   // A decoder that drops byte order marks would drop one at the start of each line.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #unfinished = new Bytes();
-  #atStart = true; // of the stream: the only place of a byte order mark
-  #skipping = false; // the unfinished line is over the limit
+  #atStart = true; // at the start of the stream, where a byte order mark is dropped
+  #skipping = false; // whether the unfinished line is over the limit
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** The lines that end in this chunk, with their ends. */
+  /** The lines that end in this chunk, with their line ends. */
   decode(chunk: Uint8Array): string {
     if (
       this.#skipping || this.#unfinished.length + chunk.length > this.#maxBytes
@@ -116,13 +116,13 @@ class WholeLines {
     return text;
   }
 
-  /** The last line, if it has no end. */
+  /** The last line, if it has no line end. */
   end(): string | undefined {
     if (this.#unfinished.length === 0) return undefined;
     return this.#decode(this.#unfinished.take());
   }
 
-  /** {@linkcode decode} with an eye on the length of each line. */
+  /** Like {@linkcode decode}, but checks the length of each line. */
   #decodeOneByOne(chunk: Uint8Array): string {
     let text = "";
     for (let start = 0; start < chunk.length;) {
@@ -146,7 +146,7 @@ class WholeLines {
     return text;
   }
 
-  /** The unfinished line, of which these are the last bytes. */
+  /** The unfinished line, ending with these bytes. */
   #finish(bytes: Uint8Array): string {
     this.#unfinished.add(bytes);
     return this.#decode(this.#unfinished.take());
@@ -160,7 +160,7 @@ class WholeLines {
   }
 }
 
-/** Bytes that grow. */
+/** A growing byte buffer. */
 class Bytes {
   #bytes = new Uint8Array(CAPACITY);
   #length = 0;
@@ -180,7 +180,7 @@ class Bytes {
     this.#length = length;
   }
 
-  /** All of it, valid until the next {@linkcode add}; then there is nothing left. */
+  /** Returns all bytes, valid until the next {@linkcode add}, and empties the buffer. */
   take(): Uint8Array {
     const taken = this.#bytes.subarray(0, this.#length);
     this.#length = 0;

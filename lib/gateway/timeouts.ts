@@ -1,28 +1,28 @@
 /** The timeouts of the gateway, in milliseconds. */
 export interface Timeouts {
-  /** For the whole JSON answer of a `POST`, and for the headers of a stream. */
+  /** The limit for the whole JSON answer of a `POST`, and for the headers of a stream. */
   readonly answer: number;
-  /** Without one byte on a stream, while the client is waiting for it. */
+  /** The limit on silence on a stream, counted while the client is waiting for a byte. */
   readonly idle: number;
   /**
-   * Added to a timeout that fires late, because the process was stopped or busy:
-   * the time in which it reads what has arrived meanwhile.
+   * Added to a timeout that fires late because the process was stopped or busy,
+   * so that it first reads the data that has arrived.
    */
   readonly grace: number;
-  /** For what follows `complete` on a stream. */
+  /** The limit for reading on after `complete`. */
   readonly drain: number;
-  /** Before each repetition of a `POST`, if the service does not say how long. */
+  /** The pauses before the retries of a `POST`, unless the service gives one. */
   readonly retry: readonly number[];
   /**
-   * Before each repetition of a stream's `GET` since the last new event, if the
-   * service does not say how long. The last one counts for all further ones.
+   * The pauses before the retries of a stream's `GET` since the last new event,
+   * unless the service gives one. The last pause is used for all further retries.
    */
   readonly reconnect: readonly number[];
-  /** Without an answer to a stream's `GET`, before the run is given up. */
+  /** The limit without an answer to a stream's `GET`, after which the run is given up. */
   readonly outage: number;
-  /** Without a new event on a stream that is resumed, before the run is given up. */
+  /** The limit without a new event on a resumed stream, after which the run is given up. */
   readonly resume: number;
-  /** The most that `Retry-After` can ask for. */
+  /** The cap on the delay of `Retry-After`. */
   readonly retryAfter: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Web pages that come in place of an answer: from a proxy, a firewall, a sign-in.
+ * Web pages in place of an answer: from a proxy, a firewall or a sign-in.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { plainLine } from "../plain_text.ts";
 const HTML_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 const HTML_START = /^\s*<(?:!doctype\s+html|html|head|title)[\s>]/i;
 
-// No part matches a "<", so that each one is looked at once.
+// No part matches a "<", so that each one is scanned once.
 const TITLE = /<title(?:\s[^<>]*)?>([^<]*)/i;
 
 const ENTITY = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos|nbsp));/gi;

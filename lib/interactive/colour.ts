@@ -1,8 +1,8 @@
 import { environmentVariable } from "../environment_variable.ts";
 
 /**
- * Tells whether text on a terminal may be styled: not with `NO_COLOR`
- * (https://no-color.org) or `TERM=dumb`.
+ * Whether text on a terminal may be styled: not if `NO_COLOR` is set
+ * (https://no-color.org) or `TERM` is `dumb`.
  */
 export function mayUseColour(): boolean {
   return environmentVariable("TERM") !== "dumb" &&

@@ -1,5 +1,5 @@
 /**
- * A real terminal: an editor of prompts, a status line, colour.
+ * A real terminal, with a prompt editor, a status line and colour.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import {
   takePrompt,
 } from "./prompt_editor.ts";
 import { PromptView, sentPrompt } from "./prompt_view.ts";
-import { writeReply } from "./reply.ts";
+import { writeReply } from "./write_reply.ts";
 import { StatusLine } from "./status_line.ts";
 import { COLOURED, PLAIN, type Style } from "./style.ts";
 import type { Input, Terminal, TerminalOptions } from "./terminal.ts";
@@ -27,19 +27,19 @@ import type { Input, Terminal, TerminalOptions } from "./terminal.ts";
 const KEYS =
   "Alt-Enter starts a line, Ctrl-R searches, Ctrl-C stops, Ctrl-D or exit leaves";
 
-/** How long an Escape may be the start of a sequence, in milliseconds. */
+/** The longest wait for the rest of a sequence after an Escape, in milliseconds. */
 const ESCAPE_TIMEOUT = 50;
 
-/** How long Ctrl-C does not leave after it has dropped a run, in milliseconds. */
+/** After Ctrl-C dropped a run, the time in which another one does not leave, in milliseconds. */
 const DEAF_AFTER_DROP = 1_000;
 
 /** The shortest time between two frames, in milliseconds. */
 const FRAME_PAUSE = 10;
 
-/** Drawing takes a tenth of the time at most, whatever is pasted. */
+/** The pause after a frame, as a multiple of the time that drawing it took. */
 const DRAWING_SHARE = 10;
 
-/** How many prompts may wait for their turn before no more is read. */
+/** The number of queued prompts at which reading input stops. */
 const MAX_WAITING = 1_000;
 
 const PASTE_IN_BRACKETS = "\x1b[?2004h";
@@ -51,24 +51,24 @@ export interface EditingTerminalOptions extends
     TerminalOptions,
     "stdout" | "stderr" | "stdoutIsTerminal" | "quiet"
   > {
-  /** Begins to read what is typed. */
+  /** Begins to read the keyboard. */
   readonly stdin: () => AsyncIterable<Uint8Array>;
   readonly colour: boolean;
-  /** The size of the terminal at this moment. */
+  /** Returns the current size of the terminal. */
   readonly size: () => Size;
-  /** Makes each key arrive as it is pressed, until it is disposed of. */
+  /** Switches the terminal to key mode until the result is disposed of. */
   readonly keyMode: (events: KeyModeEvents) => Disposable;
   /** Called on a Ctrl-C that comes as a byte, and not as a signal. */
   readonly onInterrupt: () => void;
-  /** A clock, in milliseconds; that of the process unless told. */
+  /** A clock, in milliseconds. The default is the clock of the process. */
   readonly now?: () => number;
 }
 
 /**
- * A terminal that sends each key as it is pressed, and shows nothing by itself.
+ * A terminal in key mode: it sends each key as it is pressed and does not echo it.
  *
- * At its bottom are the status of what goes on, prompts that wait for their turn,
- * and what is typed. All else stands above, and is not drawn again.
+ * The bottom rows show the status of the current run, the queued prompts, and the
+ * prompt that is typed. All other output is written above them once.
  */
 export class EditingTerminal implements Terminal {
   readonly #options: EditingTerminalOptions;
@@ -82,16 +82,16 @@ export class EditingTerminal implements Terminal {
   readonly #waiting: Input[] = [];
   #hasRoom = Promise.withResolvers<void>();
   #editor: Editor = NEW_EDITOR;
-  /** Text of one kind, of which no key has been made yet. */
+  /** Typed or pasted text that has not become a key yet. */
   #gathered: { readonly first: Key; readonly parts: string[] } | undefined;
   #asked: PromiseWithResolvers<Input> | undefined;
   #failure: unknown;
   #onInterrupt: (() => void) | undefined;
   /** Whether standard input has ended. */
   #isClosed = false;
-  /** Whether it has, or Ctrl-D says so. */
+  /** Whether standard input has ended, or the user has pressed Ctrl-D. */
   #hasEnded = false;
-  /** Whether another program has the terminal. */
+  /** Whether the program is stopped and another one has the terminal. */
   #isSuspended = false;
   #hasGap = false;
   #hasShownKeys = false;
@@ -102,7 +102,7 @@ export class EditingTerminal implements Terminal {
   #frameTimer: ReturnType<typeof setTimeout> | undefined;
   #nextFrameAt = 0;
 
-  /** Opens the terminal; it is restored when this is disposed of. */
+  /** Opens the terminal. Disposing of the result restores it. */
   constructor(options: EditingTerminalOptions) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
@@ -192,7 +192,7 @@ export class EditingTerminal implements Terminal {
 
   interrupt(): boolean {
     this.#takeGathered();
-    // A paste whose end is lost ends here.
+    // A paste whose end was lost ends here.
     this.#keys.reset();
     const isTyped = this.#editor.prompt.text !== "" ||
       this.#editor.search !== undefined;
@@ -232,16 +232,16 @@ export class EditingTerminal implements Terminal {
     this.#keyMode[Symbol.dispose]();
   }
 
-  /** Gives the terminal to another program: the cursor is below what is drawn. */
+  /** Hands the terminal to another program, with the cursor below the drawn rows. */
   async #suspend(): Promise<void> {
     this.#isSuspended = true;
     this.#painter.leave();
     this.#options.stderr(PASTE_AS_TYPED);
-    // Standard output is written after standard error, so this waits for both.
+    // Standard output is written after standard error, so this write waits for both.
     await this.#options.stdout.write(new Uint8Array());
   }
 
-  /** Takes the terminal back. */
+  /** Takes the terminal back and draws the rows again. */
   #resume(): void {
     this.#isSuspended = false;
     this.#painter.forget();
@@ -282,7 +282,7 @@ export class EditingTerminal implements Terminal {
     this.#drawSoon();
   }
 
-  /** Puts text of several chunks together: a large paste is one change. */
+  /** Joins text of several chunks, so that a large paste is one change. */
   #gather(key: Key): void {
     if (key.kind === "press") {
       this.#takeGathered();
@@ -340,7 +340,7 @@ export class EditingTerminal implements Terminal {
     this.#hasInput({ kind: "end" });
   }
 
-  /** Hands input to the one who asks for it, or keeps it until then. */
+  /** Delivers input to the pending request, or keeps it for the next one. */
   #hasInput(input: Input): void {
     if (this.#asked === undefined) {
       this.#waiting.push(input);
@@ -353,7 +353,7 @@ export class EditingTerminal implements Terminal {
     }
   }
 
-  /** Answers whoever asks, and leaves what is typed where it is. */
+  /** Answers the pending request and keeps the typed text. */
   #leave(input: Input): void {
     this.#painter.leave();
     this.#asked?.resolve(input);
@@ -364,24 +364,24 @@ export class EditingTerminal implements Terminal {
     return sentPrompt(text, this.#options.size().columns, this.#style);
   }
 
-  /** Says once how to leave, and which keys there are. */
+  /** Shows once how to leave and which keys there are. */
   #showKeys(): void {
     if (!this.#hasShownKeys) this.banner(KEYS);
     this.#hasShownKeys = true;
   }
 
-  /** Sets a prompt off from what came before it; a second one needs no gap. */
+  /** Writes a blank line before a prompt, unless the last line is a prompt. */
   #gap(): void {
     if (!this.#hasGap) this.#print("\n");
     this.#hasGap = true;
   }
 
-  /** Writes lines above what is drawn. */
+  /** Writes lines above the drawn rows. */
   #print(lines: string): void {
     this.#draw(lines);
   }
 
-  /** Draws at once if it was a while ago, and else with what else comes until then. */
+  /** Draws now if the last frame is old enough, else together with later changes. */
   #drawSoon(): void {
     if (this.#frameTimer !== undefined) return;
     const pause = this.#nextFrameAt - performance.now();
@@ -422,7 +422,7 @@ export class EditingTerminal implements Terminal {
   }
 }
 
-/** The option that goes on with a thread, as a shell takes it. */
+/** The option that continues a thread, quoted for a shell. */
 function threadOption(threadId: string): string {
   const id = plainLine(threadId);
   const word = /^[\w.:@%+,/-]+$/.test(id)

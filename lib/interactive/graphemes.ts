@@ -1,23 +1,23 @@
 /**
- * Text as a person sees it: graphemes, and the columns that they take.
+ * Graphemes (the characters that a person sees) and their widths in columns.
  *
  * @module
  */
 
 import { unicodeWidth } from "@std/cli/unicode-width";
 
-/** How far before an offset {@linkcode boundaryBefore} looks for a place to start. */
+/** How far before an offset {@linkcode boundaryBefore} looks for a certain boundary. */
 const LOOKBACK = 1_000;
 
-/** How much text is segmented at once. */
+/** The size of the text that is segmented at once. */
 const WINDOW = 256;
 
-// Made when a text needs it: loading ICU's rules takes longer than the rest of
-// the start of a terminal.
+// Created when a text needs it: loading ICU's rules takes longer than the rest of
+// opening a terminal.
 let segmenter: Intl.Segmenter | undefined;
 
 /**
- * Whether a UTF-16 code unit is a grapheme of its own, unless what follows joins
+ * Whether a UTF-16 code unit is a grapheme of its own, unless the next one joins
  * it: Latin, Greek, Cyrillic, kana and Chinese letters, space and punctuation.
  */
 export function isSimple(unit: number): boolean {
@@ -25,7 +25,7 @@ export function isSimple(unit: number): boolean {
     unit >= 0xa1 && unit < 0x300 && unit !== 0xa9 && unit !== 0xad &&
       unit !== 0xae ||
     unit >= 0x391 && unit < 0x483 || unit === 0x2026 ||
-    // Braille: the spinner of each status line must not load the segmenter.
+    // Braille: the status line's spinner must not load the segmenter.
     unit >= 0x2800 && unit < 0x2900 ||
     unit >= 0x3041 && unit <= 0x3096 || unit >= 0x30a1 && unit <= 0x30fa ||
     unit >= 0x4e00 && unit <= 0x9fff || unit >= 0xac00 && unit <= 0xd7a3;
@@ -37,7 +37,7 @@ function isCertain(before: number, after: number): boolean {
     after === 0x0a && before !== 0x0d;
 }
 
-/** Whether a code unit may join with what follows it (Unicode: Prepend, and Hangul L). */
+/** Whether a code unit may join with the next one (Unicode: Prepend, and Hangul L). */
 function isPrepended(unit: number): boolean {
   return unit >= 0x600 && unit <= 0x605 || unit === 0x6dd || unit === 0x70f ||
     unit === 0x890 || unit === 0x891 || unit === 0x8e2 || unit === 0xd4e ||
@@ -57,7 +57,7 @@ export function boundaryAfter(text: string, offset: number): number {
   for (let length = WINDOW;; length *= 2) {
     const part = text.slice(offset, offset + length);
     const end = segmenter.segment(part).containing(0)?.segment.length ?? 1;
-    // A grapheme that fills the window may go on.
+    // A grapheme that fills the window may be longer than the window.
     if (end < length || offset + length >= text.length) return offset + end;
   }
 }
@@ -88,7 +88,7 @@ export function boundaryAt(text: string, offset: number): number {
     }
     if (start === lowest) break;
   }
-  // No certain boundary is near: this looks at all of the text, in linear time.
+  // No certain boundary is near: all of the text is segmented, in linear time.
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text).containing(offset)?.index ?? 0;
 }
@@ -105,9 +105,10 @@ const FLAG = /^\p{Regional_Indicator}{2}/u;
 const HANGUL = /^[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]/;
 
 /**
- * How many columns a grapheme takes. Terminals disagree about joined ones (emoji
- * with modifiers, flags, Hangul in parts): these take what the newest agree on,
- * and whoever draws them has to place what follows.
+ * The width of a grapheme in columns. Terminals disagree about joined graphemes
+ * (emoji with modifiers, flags, Hangul in parts). For these the result is the
+ * width on current terminals, and callers have to place the cursor after drawing
+ * one.
  */
 export function graphemeWidth(grapheme: string): number {
   const unit = grapheme.charCodeAt(0);

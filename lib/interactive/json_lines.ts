@@ -1,5 +1,5 @@
 /**
- * What happens to prompts as JSON Lines, for programs (`--json`). The schema is
+ * The output of `--json`: the events of prompts as JSON Lines. The schema is
  * `docs/events.schema.json`; fields are only ever added.
  *
  * @module
@@ -28,7 +28,7 @@ export interface JsonLinesOptions {
   readonly stdout: ByteSink;
 }
 
-/** Prompts as lines in, JSON Lines out, each written before the next one is made. */
+/** Reads prompts as lines and writes JSON Lines, each before the next one is formatted. */
 export class JsonLines implements Terminal {
   readonly #stdout: ByteSink;
   readonly #lines: AsyncIterator<string | undefined>;

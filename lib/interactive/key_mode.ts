@@ -1,24 +1,24 @@
 /**
- * The mode of this process's terminal in which each key arrives as it is pressed.
+ * Key mode: the terminal of this process sends each key as it is pressed.
  *
  * @module
  */
 
-/** What is told about the terminal. */
+/** Callbacks for changes of the terminal. */
 export interface KeyModeEvents {
-  /** The process is about to stop (Ctrl-Z). It does when the promise resolves. */
+  /** The process is about to stop (Ctrl-Z). It stops when the promise resolves. */
   suspend(): Promise<void>;
-  /** The process goes on (`fg`). */
+  /** The process was continued (`fg`). */
   resume(): void;
-  /** The terminal has another size. */
+  /** The size of the terminal changed. */
   resize(): void;
 }
 
 /**
- * Switches the terminal of standard input to keys. Ctrl-C and Ctrl-Z stay signals
- * where there are signals: they reach all processes of the job.
+ * Switches the terminal of standard input to key mode. Ctrl-C and Ctrl-Z stay
+ * signals where there are signals: they reach all processes of the job.
  *
- * @returns What switches it back.
+ * @returns A resource whose disposal switches the terminal back.
  */
 export function enterKeyMode(events: KeyModeEvents): Disposable {
   if (Deno.build.os === "windows") {
@@ -29,7 +29,7 @@ export function enterKeyMode(events: KeyModeEvents): Disposable {
     await events.suspend();
     Deno.stdin.setRaw(false);
     Deno.removeSignalListener("SIGTSTP", stop);
-    // Nobody listens any more: this stops the process.
+    // The listener was removed, so this signal stops the process.
     Deno.kill(Deno.pid, "SIGTSTP");
   };
   const canStop = canSignalItself();

@@ -1,5 +1,5 @@
 /**
- * The bytes that a terminal sends, as keys.
+ * Parses the bytes that a terminal sends into keys.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export type Key =
   | {
     readonly kind: "paste";
     readonly text: string;
-    /** Whether more of the same paste came before. */
+    /** Whether this continues the paste of the key before. */
     readonly isContinued: boolean;
   }
   | { readonly kind: "press"; readonly name: string };
@@ -23,12 +23,12 @@ export type Key =
 /** Terminals mark the end of a paste with this (xterm, "Bracketed Paste Mode"). */
 const PASTE_END = "\x1b[201~";
 
-/** More characters than any control sequence of a keyboard takes. */
+/** An upper limit for control sequences of keyboards, in characters. */
 const MAX_SEQUENCE = 64;
 
 const CONTROL = /\p{Cc}/gu;
 
-// What follows an Escape. The Linux console sends CSI [ A for F1.
+// The continuations of an Escape. The Linux console sends CSI [ A for F1.
 const CSI = /\[(?:\[[A-E]|([0-?]*)[ -/]*([@-Z\\-~]))/y;
 const SS3 = /O([0-9;]*)([@-~])/y;
 const UNFINISHED = /(?:\[\[|\[[0-?]*[ -/]*|O[0-9;]*)?$/y;
@@ -55,28 +55,28 @@ const NUMBERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Parses what a terminal sends, cut anywhere. Unknown sequences yield nothing;
- * bytes that are not UTF-8 yield U+FFFD. A paste is handed on as it arrives, in
- * as many keys as there were chunks, with `\n` for each line end.
+ * Parses the bytes from a terminal, cut anywhere. Unknown sequences yield
+ * nothing; bytes that are not UTF-8 yield U+FFFD. A paste is passed on as it
+ * arrives, one key per chunk, with `\n` for each line end.
  */
 export class KeyParser {
-  // A byte order mark is text like any other.
+  // A byte order mark is ordinary text.
   #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** The start of a sequence, or of the end of a paste. */
+  /** An unfinished sequence, or the beginning of the end mark of a paste. */
   #held = "";
   #isPaste = false;
   #isContinued = false;
   #endsInReturn = false;
 
   /**
-   * Whether a person may have typed what is held: the Escape key, or Alt with `[`
+   * Whether the held text may be a key by itself: the Escape key, or Alt with `[`
    * or `O`. Callers {@linkcode flush} if nothing follows within 50 ms.
    */
   get isAmbiguous(): boolean {
     return !this.#isPaste && this.#held !== "" && this.#held.length <= 2;
   }
 
-  /** Takes a chunk, and returns the keys that it completes. */
+  /** Parses a chunk and returns the keys that it completes. */
   feed(bytes: Uint8Array): Key[] {
     const text = this.#held + this.#decoder.decode(bytes, { stream: true });
     this.#held = "";
@@ -89,7 +89,7 @@ export class KeyParser {
     return keys;
   }
 
-  /** Takes what is held for keys that were pressed. */
+  /** Treats the held text as keys. */
   flush(): Key[] {
     const [first, second] = this.#held;
     this.#held = "";
@@ -97,14 +97,14 @@ export class KeyParser {
     return [press(second === undefined ? "escape" : `alt-${second}`)];
   }
 
-  /** Forgets what is held, and a paste that has not ended. */
+  /** Drops the held text and an unfinished paste. */
   reset(): void {
     this.#held = "";
     this.#isPaste = false;
     this.#decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   }
 
-  /** Takes text from `at` on, and returns where the next key begins. */
+  /** Parses the key at `at`, and returns the index of the next one. */
   #next(text: string, at: number, keys: Key[]): number {
     const code = text.charCodeAt(at);
     if (code === 0x1b) return this.#sequence(text, at, keys);
@@ -136,7 +136,7 @@ export class KeyParser {
     const ss3 = matchAt(SS3, text, at);
     if (ss3 !== null) {
       const [sequence, parameters = "", final = ""] = ss3;
-      // The Enter key of a number pad
+      // The Enter key of a numeric keypad
       const name = final === "M" ? "enter" : FINALS[final];
       if (name !== undefined) {
         keys.push(press(withModifiers(parameters, name)));
@@ -183,7 +183,7 @@ function heldBack(text: string, from: number): number {
     : 0;
 }
 
-/** What follows an Escape if it is no sequence: Alt with a key, or another Escape. */
+/** An Escape that begins no sequence: Alt with a key, or the Escape key. */
 function altKey(text: string, at: number, keys: Key[]): number {
   const code = text.codePointAt(at) ?? 0;
   if (code === 0x1b) {
@@ -212,7 +212,7 @@ function controlName(code: number): string {
 }
 
 function csiName(parameters: string, final: string): string | undefined {
-  // Reports, of the mouse for one
+  // Reports, for example of the mouse
   if (/^[<-?]/.test(parameters)) return undefined;
   const [first = "", second = "", third = ""] = parameters.split(";");
   if (final === "~") {
@@ -227,7 +227,7 @@ function csiName(parameters: string, final: string): string | undefined {
   return name && withModifiers(second, name);
 }
 
-/** A key that is told by its character's code: Enter alone is of use here. */
+/** A key given by its character's code. Only Enter is used here. */
 function otherKey(code: string, modifiers: string): string | undefined {
   return code === "13" ? withModifiers(modifiers, "enter") : undefined;
 }

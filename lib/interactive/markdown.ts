@@ -1,9 +1,9 @@
 /**
- * Markdown for a terminal: the text of a reply as it is, with styles.
+ * Markdown for a terminal: adds styles and keeps the text unchanged.
  *
- * The block structure follows CommonMark 0.31.2 (https://spec.commonmark.org), one
- * line at a time. What a later line decides is left out: setext headings and link
- * reference definitions.
+ * The block structure follows CommonMark 0.31.2 (https://spec.commonmark.org),
+ * one line at a time. Constructs that depend on a later line are not supported:
+ * setext headings and link reference definitions.
  *
  * @module
  */
@@ -12,22 +12,22 @@ import { styleInline } from "./markdown_inline.ts";
 import { BOLD, CYAN, DIM, GREEN, StyledLine, UNDERLINE } from "./style.ts";
 
 /**
- * How many quotes and list items may contain each other; the markers of more are
- * text. Limits what is held between lines, and the work for a line of markers.
+ * The deepest nesting of quotes and list items; markers of deeper ones are text.
+ * Limits the state between lines and the work for a line of markers.
  */
 const MAX_DEPTH = 32;
 
 const TAB_WIDTH = 4;
 
-/** From how many columns on indented text is code. */
+/** The indent at which text is code, in columns. */
 const CODE_INDENT = 4;
 
 /**
  * Styles the Markdown of a text, in linear time.
  *
  * @param text Text without escape sequences.
- * @returns Its lines, with their line ends. Without the SGR sequences, which all
- * end on their line, they are the text.
+ * @returns Its lines, with their line ends. They differ from the text only by SGR
+ * sequences, whose effect ends on the same line.
  */
 export function* styleMarkdown(text: string): Generator<string> {
   const styler = new MarkdownStyler();
@@ -46,13 +46,13 @@ type Container =
   | { readonly kind: "quote" }
   | { readonly kind: "item"; readonly width: number };
 
-/** How a fenced code block was opened: by so many backticks or tildes. */
+/** The opening fence of a code block: backticks or tildes, and their number. */
 interface Fence {
   readonly character: string;
   readonly length: number;
 }
 
-/** What a line holds after the markers of its containers. */
+/** The content of a line after the markers of its containers. */
 type Leaf =
   | { readonly kind: "blank" }
   | { readonly kind: "text" }
@@ -67,7 +67,7 @@ class MarkdownStyler {
   readonly #containers: Container[] = [];
   /** The fenced code block that is open in the innermost container. */
   #fence: Fence | undefined;
-  /** Whether the line before was text of a paragraph. */
+  /** Whether the previous line was part of a paragraph. */
   #isParagraph = false;
 
   line(source: string): string {
@@ -106,7 +106,7 @@ class MarkdownStyler {
     line.to(cursor.source.length, isEnd ? DIM : this.#base | CYAN);
   }
 
-  /** A line outside of fenced code blocks, which goes on with `depth` containers. */
+  /** A line outside of fenced code blocks that continues `depth` containers. */
   #block(line: StyledLine, cursor: Cursor, depth: number): void {
     const begun: Container[] = [];
     while (depth + begun.length < MAX_DEPTH) {
@@ -118,7 +118,7 @@ class MarkdownStyler {
     }
     const continues = this.#isParagraph && begun.length === 0;
     const leaf = leafAt(cursor, continues);
-    // The text of a paragraph may go on without the markers of its containers.
+    // A paragraph may continue without the markers of its containers (lazy continuation).
     if (!continues || leaf.kind !== "text") {
       this.#containers.length = depth;
       this.#containers.push(...begun);
@@ -160,13 +160,13 @@ class MarkdownStyler {
   }
 }
 
-/** Where the parser is in a line: always before something that is not blank, or at the end. */
+/** The parser's position in a line: always before a non-blank character, or at the end. */
 class Cursor {
   readonly source: string;
-  /** Of the next character, in UTF-16 code units. */
+  /** The index of the next character, in UTF-16 code units. */
   position = 0;
-  #column = 0; // of that character
-  #taken = 0; // the column up to which all belongs to containers
+  #column = 0; // the column of the next character
+  #taken = 0; // the column at which the containers' part of the line ends
 
   constructor(source: string) {
     this.source = source;
@@ -182,12 +182,12 @@ class Cursor {
     return this.source.charAt(this.position);
   }
 
-  /** How many columns of white space come before the next character. */
+  /** The white space before the next character, in columns. */
   get indent(): number {
     return this.#column - this.#taken;
   }
 
-  /** Hands columns of white space to a container. */
+  /** Assigns columns of white space to a container. */
   outdent(columns: number): void {
     this.#taken += columns;
   }
@@ -200,14 +200,14 @@ class Cursor {
     this.#skipSpace();
   }
 
-  /** How often a character comes next. */
+  /** The number of times that a character is repeated here. */
   runOf(character: string): number {
     let end = this.position;
     while (this.source.charAt(end) === character) end++;
     return end - this.position;
   }
 
-  /** How much white space comes after so many characters. */
+  /** The white space after a number of characters, in columns. */
   spaceAfter(length: number): number {
     const start = this.position + length;
     let end = start;
@@ -263,7 +263,7 @@ function takeContainer(
   line.to(position, 0);
   line.to(position + length, BOLD);
   cursor.take(length);
-  // White space beyond one column belongs to code, or to nothing.
+  // White space beyond one column belongs to indented code, or is ignored.
   const padding = cursor.isAtEnd || cursor.indent > CODE_INDENT
     ? 1
     : cursor.indent;
@@ -277,19 +277,20 @@ function listMarkerLength(
   start: number,
   interruptsParagraph: boolean,
 ): number {
-  // Nine digits at most, and white space or the end after it.
+  // At most nine digits, followed by white space or the end of the line.
   const [marker = "", number] = /^(?:[-+*]|(\d{1,9})[.)])(?![^ \t])/.exec(
     source.slice(start, start + 11),
   ) ??
     [];
-  // Most lines that begin with another number, or a lone sign, go on with text.
+  // Within a paragraph, a line that begins with another number or a lone sign is
+  // usually text.
   const isText = interruptsParagraph &&
     ((number !== undefined && Number(number) !== 1) ||
       isBlank(source, start + marker.length));
   return isText ? 0 : marker.length;
 }
 
-/** Three or more of `*`, `-` or `_`, and nothing else but white space. */
+/** Three or more of the same `*`, `-` or `_`, with only white space in between. */
 function isThematicBreak(source: string, start: number): boolean {
   const character = source.charAt(start);
   if (character !== "*" && character !== "-" && character !== "_") return false;
@@ -302,7 +303,7 @@ function isThematicBreak(source: string, start: number): boolean {
   return count >= 3;
 }
 
-/** What comes after the containers, where `continues` tells that a paragraph may go on. */
+/** The block after the containers. `continues`: whether a paragraph may continue. */
 function leafAt(cursor: Cursor, continues: boolean): Leaf {
   const { source, position } = cursor;
   if (cursor.isAtEnd) return { kind: "blank" };
@@ -320,7 +321,7 @@ function leafAt(cursor: Cursor, continues: boolean): Leaf {
   const length = character === "`" || character === "~"
     ? cursor.runOf(character)
     : 0;
-  // With backticks after it, a run of them begins a code span.
+  // A run of backticks with more backticks after it begins a code span.
   const isFence = length >= 3 &&
     (character === "~" || source.indexOf("`", position + length) < 0);
   return isFence

@@ -17,15 +17,15 @@ import {
 } from "./style.ts";
 
 /**
- * The longest text whose inline Markdown is styled, in UTF-16 code units. Limits
- * the memory for what a line holds: a longer one is data rather than prose.
+ * The longest text whose inline Markdown is styled, in UTF-16 code units. It
+ * limits the memory for parsing a line. Longer lines are data rather than prose.
  */
 const MAX_LENGTH = 16 * 1024;
 
-/** How many parentheses in the URL of a link may contain each other. */
+/** The deepest nesting of parentheses in the URL of a link. */
 const MAX_PARENTHESES = 32;
 
-/** What may be markup; all else is text. */
+/** Characters that may be markup. All others are text. */
 const SPECIAL = /\\|`+|\*+|_+|!?\[|\]|<|https?:\/\//g;
 
 const AUTOLINK = /<[a-z][a-z\d+.-]{1,31}:[^\s<>]*>/iy;
@@ -39,10 +39,10 @@ const WORD_CHARACTER = /^[\p{L}\p{N}]$/u;
 const PUNCTUATION = /^[\p{P}\p{S}]$/u;
 const WHITE_SPACE = /^\s?$/; // the ends of a line count as white space
 
-/** What decides whether a run of `*` or `_` next to a character is markup. */
+/** The class of a character, which decides whether a run of `*` or `_` next to it is markup. */
 type CharacterClass = "space" | "punctuation" | "other";
 
-/** Precomputed for ASCII: regular expressions took most of the time. */
+/** Precomputed for ASCII, because regular expressions took most of the time. */
 const ASCII_CLASSES = Array.from(
   { length: 128 },
   (_, code) => classify(String.fromCharCode(code)),
@@ -63,13 +63,13 @@ interface Marker {
   readonly end: number;
 }
 
-/** `[` or `![`, which begins a link if there is an end to it. */
+/** `[` or `![`, which begins a link if the link has an end. */
 interface Bracket {
   readonly kind: "bracket";
   readonly start: number;
   readonly end: number;
   readonly isImage: boolean;
-  /** How many runs precede it, of those that no link encloses. */
+  /** The number of runs outside of links before it. */
   readonly runs: number;
   isLink: boolean;
 }
@@ -82,8 +82,8 @@ interface LinkEnd {
 }
 
 /**
- * A run of `*` or `_`. Its first characters end emphasis, its last ones begin it,
- * and those between them are text.
+ * A run of `*` or `_`. Its first characters close emphasis, its last ones open
+ * it, and the characters between them are text.
  */
 interface Run {
   readonly kind: "run";
@@ -92,7 +92,7 @@ interface Run {
   readonly character: string;
   readonly canOpen: boolean;
   readonly canClose: boolean;
-  /** How many characters are not paired. */
+  /** The number of characters that are not paired yet. */
   left: number;
   readonly closes: { emphasis: number; strong: number };
   readonly opens: { emphasis: number; strong: number };
@@ -103,7 +103,7 @@ type Token = Part | Marker | Bracket | LinkEnd | Run;
 /**
  * Styles the inline Markdown from `start` to the end of a line.
  *
- * @param base Attributes that all of it has.
+ * @param base Attributes of the whole text.
  */
 export function styleInline(
   line: StyledLine,
@@ -159,19 +159,19 @@ class InlineParser {
   readonly #source: string;
   readonly #tokens: Token[] = [];
   readonly #brackets: Bracket[] = [];
-  /** The runs that no link encloses. */
+  /** The runs outside of links. */
   readonly #runs: Run[] = [];
-  /** Where the last run of each length begins, of the backticks that were looked at. */
+  /** The index of the last run of each length, among the scanned backticks. */
   readonly #backticks = new Map<number, number>();
   #allBackticksSeen = false;
-  /** Where the last link begins. */
+  /** The start of the last link. */
   #lastLink = 0;
 
   constructor(source: string) {
     this.#source = source;
   }
 
-  /** Returns what was found, in the order of the text. */
+  /** Returns the markup, in the order of the text. */
   parse(start: number): readonly Token[] {
     SPECIAL.lastIndex = start;
     for (;;) {
@@ -183,7 +183,7 @@ class InlineParser {
     return this.#tokens;
   }
 
-  /** Takes what may be markup. Returns where to go on. */
+  /** Handles a possible markup character. Returns the index at which to continue. */
   #take(text: string, start: number): number {
     const end = start + text.length;
     switch (text.charAt(0)) {
@@ -223,9 +223,9 @@ class InlineParser {
     return afterwards;
   }
 
-  /** Returns where the next run of exactly so many backticks begins. */
+  /** Returns the index of the next run of exactly `length` backticks. */
   #findBackticks(length: number, from: number): number | undefined {
-    // What fails looks through the line to its end, so it may do so only once.
+    // A search that fails scans to the end of the line, so it may happen only once.
     if (this.#allBackticksSeen && (this.#backticks.get(length) ?? 0) < from) {
       return undefined;
     }
@@ -282,7 +282,7 @@ class InlineParser {
 
   #linkEnd(start: number): number {
     const bracket = this.#brackets.pop();
-    // A link holds no other link; an image may.
+    // A link cannot contain a link; an image can.
     const isOpen = bracket !== undefined &&
       (bracket.isImage || bracket.start >= this.#lastLink);
     const end = isOpen ? findLinkEnd(this.#source, start + 1) : undefined;
@@ -302,7 +302,7 @@ class InlineParser {
     return end;
   }
 
-  /** A URL by itself, whose scheme ends at `schemeEnd`. */
+  /** A bare URL, whose scheme ends at `schemeEnd`. */
   #url(start: number, schemeEnd: number): number {
     if (WORD_CHARACTER.test(characterBefore(this.#source, start))) {
       return schemeEnd;
@@ -323,8 +323,8 @@ class InlineParser {
  */
 function pairRuns(runs: readonly Run[]): void {
   const openers: Run[] = [];
-  // Before which position there is no opener for a kind of closer: no opener is
-  // looked at twice for the same kind, which keeps the time linear.
+  // For each kind of closer, the position before which there is no opener. No
+  // opener is tried twice for the same kind, which keeps the time linear.
   const bottoms = new Map<string, number>();
   for (const closer of runs) {
     const kind = `${closer.character}${closer.canOpen}${lengthOf(closer) % 3}`;
@@ -392,7 +392,7 @@ function findLinkEnd(source: string, start: number): number | undefined {
   return source.charAt(end) === ")" ? end + 1 : undefined;
 }
 
-/** Finds the end of a URL in which parentheses are in pairs. */
+/** Finds the end of a URL with balanced parentheses. */
 function findDestinationEnd(source: string, start: number): number | undefined {
   let depth = 0;
   let end = start;
@@ -406,7 +406,7 @@ function findDestinationEnd(source: string, start: number): number | undefined {
   return depth <= 0 ? end : undefined;
 }
 
-/** Returns where a URL ends without the punctuation after it, such as the `)` of a pair around it. */
+/** Returns the end of a URL without trailing punctuation, such as the `)` of a pair around it. */
 function trimUrl(source: string, start: number, end: number): number {
   let unpaired = 0;
   for (let index = start; index < end; index++) {
@@ -422,7 +422,7 @@ function trimUrl(source: string, start: number, end: number): number {
   return start;
 }
 
-/** Where the match of a sticky pattern ends; `start` if there is none. */
+/** The end of a sticky pattern's match; `start` if there is no match. */
 function matchEnd(pattern: RegExp, source: string, start: number): number {
   pattern.lastIndex = start;
   return pattern.test(source) ? pattern.lastIndex : start;

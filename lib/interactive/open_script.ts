@@ -7,7 +7,7 @@ import type { Terminal, TerminalOptions } from "./terminal.ts";
 /** Options of {@linkcode openScript}. */
 export interface OpenScriptOptions
   extends Pick<TerminalOptions, "stdout" | "stderr" | "quiet"> {
-  /** Whether standard output takes JSON Lines. */
+  /** Whether standard output is JSON Lines. */
   readonly json: boolean;
   /** Whether prompts are read from standard input, line by line. */
   readonly readsLines: boolean;
@@ -15,7 +15,7 @@ export interface OpenScriptOptions
 
 /**
  * Opens the standard streams of this process for a script: JSON Lines, or plain
- * lines. Standard input is left alone if no prompts are read.
+ * lines. Standard input is not touched if no prompts are read from it.
  */
 export function openScript(options: OpenScriptOptions): Terminal {
   const stdin = options.readsLines ? readStandardInput() : NO_INPUT;

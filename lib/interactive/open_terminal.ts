@@ -6,20 +6,21 @@ import type { Terminal } from "./terminal.ts";
 
 /** Options of {@linkcode openTerminal}. */
 export interface OpenTerminalOptions {
-  /** Writes replies to standard output, after what `stderr` was given before. */
+  /** Writes replies to standard output, after the text that `stderr` got before. */
   readonly stdout: ByteSink;
   /** Writes to standard error; progress may be dropped if nobody reads it. */
   readonly stderr: (text: string, kind?: "progress") => void;
   /** Whether banner and progress are left out. */
   readonly quiet: boolean;
-  /** Called on a Ctrl-C that does not reach the process as a signal. */
+  /** Called on a Ctrl-C that arrives as a byte, and not as a signal. */
   readonly onInterrupt: () => void;
 }
 
 /**
- * Opens the terminal that this process's standard streams make up: a real one
- * if a person types and sees, and `TERM=dumb` and `CI` do not ask for plain
- * lines. Its colours go with `NO_COLOR` (https://no-color.org).
+ * Opens the terminal on this process's standard streams. It has editing and a
+ * status line if standard input and standard error are terminals, unless
+ * `TERM=dumb` or `CI` ask for plain lines. `NO_COLOR` turns colour off
+ * (https://no-color.org).
  */
 export async function openTerminal(
   options: OpenTerminalOptions,
@@ -50,17 +51,17 @@ export async function openTerminal(
   });
 }
 
-/** `CI` says that no person types, unless it is empty or says no. */
+/** Whether `CI` is set: to anything but empty, `0` or `false`. */
 function isAutomated(): boolean {
   return !["", "0", "false"].includes(environmentVariable("CI") ?? "");
 }
 
-/** The size of the terminal at this moment. */
+/** Returns the current size of the terminal. */
 function consoleSize(): { readonly columns: number; readonly rows: number } {
   try {
     const { columns, rows } = Deno.consoleSize();
     return { columns: columns || 80, rows: rows || 24 };
   } catch {
-    return { columns: 80, rows: 24 }; // none of the standard streams tells
+    return { columns: 80, rows: 24 }; // no standard stream is a terminal
   }
 }

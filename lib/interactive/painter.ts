@@ -1,16 +1,16 @@
 /**
- * Draws rows at the bottom of what a terminal shows, and only what has changed.
+ * Draws rows at the bottom of a terminal. Only changes are written.
  *
  * @module
  */
 
 import type { Cell } from "./prompt_rows.ts";
 
-/** What is drawn in one row. */
+/** The content of one row. */
 export interface Row {
-  /** Printable characters, SGR, and what places the cursor in the row. */
+  /** Printable characters, SGR sequences, and sequences that place the cursor in the row. */
   readonly text: string;
-  /** The columns that each of its graphemes takes. */
+  /** The width of each grapheme, in columns. */
   readonly widths: readonly number[];
 }
 
@@ -20,11 +20,11 @@ export interface Size {
   readonly rows: number;
 }
 
-/** All that is drawn. */
+/** All rows that are drawn. */
 export interface Frame {
-  /** As many as the terminal has, at most. */
+  /** At most as many rows as the terminal has. */
   readonly rows: readonly Row[];
-  /** Where the cursor is, from 0 on, in one of the rows. */
+  /** The cursor's position in the rows, counted from 0. */
   readonly cursor: { readonly row: number; readonly column: number };
   readonly size: Size;
 }
@@ -36,15 +36,15 @@ const ERASE_TO_END_OF_LINE = "\x1b[K";
 const ERASE_BELOW = "\x1b[J";
 const CLEAR = "\x1b[H\x1b[2J";
 
-/** Some cells of a row, and how they are set off from others. */
+/** Some cells of a row, and their style. */
 export interface Span {
   readonly cells: readonly Cell[];
   readonly style?: (text: string) => string;
 }
 
 /**
- * A row of spans. After each grapheme about which terminals disagree, the cursor
- * is placed, and what was drawn too far is erased.
+ * Formats a row of spans. After each grapheme of uncertain width, the cursor is
+ * placed and the rest of the row is erased.
  */
 export function rowOf(spans: readonly Span[], columns: number): Row {
   const widths: number[] = [];
@@ -55,11 +55,11 @@ export function rowOf(spans: readonly Span[], columns: number): Row {
     for (const cell of cells) {
       part += cell.text;
       column += cell.width;
-      // Terminals wrap spaces for a tab, or a code, between any two characters.
+      // Terminals may wrap between the characters of a cell (spaces of a tab, a code).
       const isWide = cell.text.length < cell.width || !cell.isCertain;
       if (isWide) widths.push(cell.width);
       else for (let i = 0; i < cell.width; i++) widths.push(1);
-      // Beyond the last column there is no place to go to, and none is needed.
+      // The cursor cannot be placed beyond the last column, and need not be.
       if (!cell.isCertain && column < columns) {
         part += toColumn(column) + ERASE_TO_END_OF_LINE;
       }
@@ -74,7 +74,7 @@ export class Painter {
   readonly #write: (text: string) => void;
   #drawn: Frame = NOTHING;
 
-  /** @param write Takes all of a text at once. */
+  /** @param write Writes a text as a whole. */
   constructor(write: (text: string) => void) {
     this.#write = write;
   }
@@ -82,7 +82,7 @@ export class Painter {
   /**
    * Draws a frame.
    *
-   * @param above Lines that go above it and stay there, each with its `\n`.
+   * @param above Lines that are written above the frame and stay there, each with its `\n`.
    */
   draw(frame: Frame, above = ""): void {
     const { size } = this.#drawn;
@@ -101,12 +101,12 @@ export class Painter {
     if (text !== "") this.#write(text);
   }
 
-  /** Erases what is drawn; lines that stay may take its place. */
+  /** Erases the frame; lines that stay may be written in its place. */
   erase(size: Size, above = ""): void {
     this.draw({ ...NOTHING, size }, above);
   }
 
-  /** Leaves what is drawn where it is, and goes to the row below it. */
+  /** Leaves the frame on the terminal, and moves the cursor to the row below it. */
   leave(): void {
     const { rows, cursor } = this.#drawn;
     if (rows.length === 0) return;
@@ -114,19 +114,19 @@ export class Painter {
     this.forget();
   }
 
-  /** Takes it that the cursor is in an empty row, and nothing is drawn. */
+  /** Forgets the frame: the cursor is assumed to be in an empty row. */
   forget(): void {
     this.#drawn = { ...NOTHING, size: this.#drawn.size };
   }
 
-  /** Clears the screen, and draws a frame at its top. */
+  /** Clears the terminal's screen, and draws a frame at the top. */
   clear(frame: Frame): void {
     this.forget();
     this.#write(CLEAR);
     this.draw(frame);
   }
 
-  /** What changes the frame that is drawn into another one of the same size. */
+  /** The output that changes the drawn frame into another one of the same size. */
   #difference({ rows, cursor }: Frame): string {
     const drawn = this.#drawn;
     let text = "";
@@ -150,8 +150,8 @@ export class Painter {
   }
 
   /**
-   * Goes to the first row of what is drawn. If the terminal has become narrower, it
-   * has wrapped rows that were drawn as one.
+   * Moves to the first row of the frame. A terminal that became narrower has
+   * wrapped rows.
    */
   #toTop({ columns, rows }: Size): string {
     const { cursor, rows: drawn } = this.#drawn;
@@ -172,8 +172,8 @@ const NOTHING: Frame = {
 };
 
 /**
- * How many rows some graphemes take after a terminal has wrapped them, and in
- * which of these rows a column is then that was in the one row before.
+ * Where a terminal wraps a row that is wider than the window: the number of rows,
+ * and the row in which a column of the unwrapped row ends up.
  */
 function wrapped(
   widths: readonly number[],
@@ -196,13 +196,13 @@ function wrapped(
   return { rows, row };
 }
 
-/** Moves down, or up if negative, among rows that are there. */
+/** Moves down, or up if negative, within existing rows. */
 function vertical(rows: number): string {
   if (rows === 0) return "";
   return rows > 0 ? `\x1b[${rows}B` : `\x1b[${-rows}A`;
 }
 
-/** Moves to a column, from 0 on. */
+/** Moves to a column, counted from 0. */
 function toColumn(column: number): string {
   return `\x1b[${column + 1}G`;
 }

@@ -1,7 +1,7 @@
 import type { ProgressEvent } from "../gateway.ts";
 import { readInputLines } from "../input_lines.ts";
 import { plainLine } from "../plain_text.ts";
-import { writeReply } from "./reply.ts";
+import { writeReply } from "./write_reply.ts";
 import {
   type Input,
   PROMPT_SIGN,
@@ -9,7 +9,7 @@ import {
   type TerminalOptions,
 } from "./terminal.ts";
 
-/** Lines in, lines out, without escape codes. */
+/** A terminal that reads and writes plain lines, without escape codes. */
 export class PlainTerminal implements Terminal {
   readonly #options: TerminalOptions;
   readonly #lines: AsyncIterator<string | undefined>;

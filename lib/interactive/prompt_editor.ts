@@ -1,5 +1,5 @@
 /**
- * What keys do to a prompt: a pure function of the editor's state.
+ * The effect of keys on a prompt, as a pure function of the editor's state.
  *
  * @module
  */
@@ -22,55 +22,55 @@ import {
   wordRight,
 } from "./prompt_text.ts";
 
-/** How many prompts the history holds, and how many UTF-16 code units altogether. */
+/** The most prompts in the history, and their most UTF-16 code units in total. */
 const HISTORY_LIMITS = { entries: 1_000, length: 64 * 1024 * 1024 };
 
-/** How many earlier states can be undone, and how many code units they hold. */
+/** The most states that can be undone, and their most UTF-16 code units in total. */
 const UNDO_LIMITS = { entries: 500, length: 64 * 1024 * 1024 };
 
-/** How many UTF-16 code units a prompt may have. More is not taken. */
+/** The longest prompt, in UTF-16 code units. Further text is refused. */
 export const MAX_PROMPT_LENGTH = 64 * 1024 * 1024;
 
 /** A search through the history. */
 export interface Search {
   readonly query: string;
-  /** Whether the prompt holds the query. */
+  /** Whether the shown prompt contains the query. */
   readonly isFound: boolean;
-  /** What was typed before, to go back to. */
+  /** The prompt before the search, restored when the search is cancelled. */
   readonly before: Pick<Editor, "prompt" | "entries" | "entry">;
 }
 
-/** All that is known while prompts are edited. */
+/** The editor's state. */
 export interface Editor {
   readonly prompt: PromptText;
   /** Prompts that were sent, oldest first. */
   readonly history: readonly string[];
-  /** The history as it was edited, and what is typed now at its end. */
+  /** The history with its edits, and the new prompt at the end. */
   readonly entries: readonly string[];
-  /** Which of the entries the prompt is. */
+  /** The index of the shown entry. */
   readonly entry: number;
   readonly search: Search | undefined;
-  /** What Ctrl-Y puts in. */
+  /** The text that Ctrl-Y inserts. */
   readonly killed: string;
   readonly undo: readonly PromptText[];
-  /** What the last key did, as far as the next one goes on with it. */
+  /** The effect of the last key, if the next key can continue it. */
   readonly last: "type" | "paste" | "erase" | "kill" | "other";
-  /** How far from the start of their lines Up and Down keep the cursor, in graphemes. */
+  /** The column that Up and Down keep, in graphemes from the start of the line. */
   readonly goal: number | undefined;
-  /** Whether more was typed or pasted than a prompt may hold. */
+  /** Whether text was refused because the prompt is too long. */
   readonly isTooLong: boolean;
 }
 
-/** What a key asks the terminal for. */
+/** A request of a key to the terminal. */
 export type Request = "send" | "end" | "clear screen";
 
-/** What comes of a key. */
+/** The result of a key. */
 export interface Pressed {
   readonly editor: Editor;
   readonly request?: Request;
 }
 
-/** An editor with nothing in it. */
+/** An empty editor. */
 export const NEW_EDITOR: Editor = {
   prompt: EMPTY,
   history: [],
@@ -84,7 +84,7 @@ export const NEW_EDITOR: Editor = {
   isTooLong: false,
 };
 
-/** Does what a key stands for. Keys that stand for nothing change nothing. */
+/** Applies a key. Unassigned keys change nothing. */
 export function pressKey(editor: Editor, key: Key): Pressed {
   if (editor.search !== undefined) return searchKey(editor, editor.search, key);
   if (key.kind === "paste") return done(paste(editor, key));
@@ -93,7 +93,7 @@ export function pressKey(editor: Editor, key: Key): Pressed {
   return command === undefined ? { editor } : command(editor);
 }
 
-/** Takes the prompt out of the editor, and into its history. */
+/** Moves the prompt from the editor to its history. */
 export function takePrompt(
   editor: Editor,
 ): { readonly text: string; readonly editor: Editor } {
@@ -115,7 +115,7 @@ export function takePrompt(
   };
 }
 
-/** Empties the prompt; {@linkcode Editor.undo} still has what it was. */
+/** Clears the prompt; {@linkcode Editor.undo} keeps its text. */
 export function clearPrompt(editor: Editor): Editor {
   return {
     ...edit({ ...editor, search: undefined }, EMPTY),
@@ -192,7 +192,7 @@ function move(target: (prompt: PromptText) => number): Command {
   };
 }
 
-/** A key that deletes up to some place. */
+/** A key that deletes up to an offset. */
 function erase(target: (prompt: PromptText) => number): Command {
   return (editor) => {
     const { prompt } = editor;
@@ -200,7 +200,7 @@ function erase(target: (prompt: PromptText) => number): Command {
   };
 }
 
-/** A key that deletes up to some place, and keeps what it was for Ctrl-Y. */
+/** A key that deletes up to an offset, and keeps the text for Ctrl-Y. */
 function kill(target: (prompt: PromptText) => number): Command {
   return (editor) => {
     const { prompt } = editor;
@@ -234,7 +234,7 @@ function newLine(editor: Editor): Pressed {
 }
 
 function type(editor: Editor, text: string): Editor {
-  // What is undone at once is a word with the space before it.
+  // One undo removes a word and the space before it.
   const isWord = !/^\s/.test(text) || editor.last !== "type";
   return edit(editor, put(editor, text), isWord ? "type" : "other", "type");
 }
@@ -249,7 +249,7 @@ function paste(
     : edit(editor, changed, "other", "paste");
 }
 
-/** The prompt with a text put in, or as it was if that would be too much. */
+/** Inserts a text, or changes nothing if the prompt would be too long. */
 function put({ prompt }: Editor, text: string): PromptText | undefined {
   return prompt.text.length + text.length > MAX_PROMPT_LENGTH
     ? undefined
@@ -257,8 +257,8 @@ function put({ prompt }: Editor, text: string): PromptText | undefined {
 }
 
 /**
- * Makes a change, which can be undone alone unless the last change was of the
- * same kind.
+ * Makes a change. It is undone together with the last change if that was of the
+ * same kind, else alone.
  */
 function edit(
   editor: Editor,
@@ -313,7 +313,7 @@ function vertical(direction: "up" | "down"): Command {
   };
 }
 
-/** Shows an entry of the history; the one that was shown keeps its changes. */
+/** Shows an entry of the history; the previous entry keeps its edits. */
 function recall(editor: Editor, entry: number): Editor {
   const entries = editor.entries.with(editor.entry, editor.prompt.text);
   const prompt = textOf(entries[entry] ?? "");
@@ -359,7 +359,7 @@ function searchKey(editor: Editor, search: Search, key: Key): Pressed {
   }
 }
 
-/** Finds the newest prompt of the history, up to the entry `newest`, that holds the query. */
+/** Finds the newest prompt, at or before the entry `newest`, that contains the query. */
 function find(
   editor: Editor,
   search: Search,
@@ -372,7 +372,7 @@ function find(
   for (let entry = first; query !== "" && entry >= 0; entry--) {
     const candidate = entries[entry] ?? "";
     const cursor = candidate.lastIndexOf(query);
-    // The same prompt again is of no use to who looks for another one.
+    // Skips prompts equal to the shown one: the user is looking for another one.
     if (cursor < 0 || entry < newest && candidate === text) continue;
     const found = recall(editor, entry);
     return {
@@ -385,7 +385,7 @@ function find(
   return { ...editor, search: { ...search, query, isFound } };
 }
 
-/** The newest entries that keep within limits. */
+/** The newest entries that fit the limits. */
 function within<Entry>(
   limits: { readonly entries: number; readonly length: number },
   entries: readonly Entry[],

@@ -1,5 +1,5 @@
 /**
- * Prompts that come from all of standard input (`-`).
+ * Reads all of standard input as a prompt (`-`).
  *
  * @module
  */
@@ -8,8 +8,8 @@ import { MAX_LINE_BYTES } from "../input_lines.ts";
 import { InputError } from "../standard_streams.ts";
 
 /**
- * Adds what standard input holds to prompts: it follows the last one after an empty
- * line, or is the only one.
+ * Adds the text of standard input to the prompts: after an empty line to the last
+ * one, or as the only one.
  *
  * @param prompts The prompts of the command line.
  * @param stdin Read to its end, at most 64 MiB of UTF-8.
@@ -30,7 +30,7 @@ export async function addInput(
   return [text];
 }
 
-/** Reads a text, without one line end at its end. */
+/** Reads a text, and drops one line end at its end. */
 async function readText(stdin: AsyncIterable<Uint8Array>): Promise<string> {
   const refuse = (reason: string) =>
     new InputError(`Cannot take standard input as a prompt: it ${reason}`);

@@ -1,5 +1,5 @@
 /**
- * A text as rows of a terminal: where each grapheme is drawn.
+ * Lays a text out in the rows of a terminal: where each grapheme is drawn.
  *
  * @module
  */
@@ -11,50 +11,50 @@ import {
   isSimple,
 } from "./graphemes.ts";
 
-/** What is drawn in one column or more of a row. */
+/** A grapheme as it is drawn in one or more columns of a row. */
 export interface Cell {
   /** Printable characters. */
   readonly text: string;
   /** At least 1. */
   readonly width: number;
   /**
-   * Whether every terminal takes it to be so wide. After others the cursor has to
-   * be placed.
+   * Whether every terminal draws it with this width. After other cells the cursor
+   * has to be placed.
    */
   readonly isCertain: boolean;
 }
 
-/** Tab stops, in columns. */
+/** The distance of tab stops, in columns. */
 const TAB = 8;
 
-/** A grapheme of more UTF-16 code units is drawn without the rest. */
+/** The most UTF-16 code units of a grapheme that are drawn. */
 const MAX_DRAWN = 64;
 
-/** What is not seen, changes the order of text, or would join what is before it. */
+/** Characters that are invisible, reorder text, or would join with the one before. */
 const NOT_DRAWN =
   /^[\p{Cc}\p{Bidi_Control}\p{Join_Control}\p{M}\p{Emoji_Modifier}]/u;
 
-/** How far the lines of a prompt are indented, if the terminal is wide enough. */
+/** The indent of the lines of a prompt, if the terminal is wide enough. */
 const INDENT = 2;
 
-/** How many columns the sign, or the space, at the start of each line takes. */
+/** The columns of the sign or space at the start of each line. */
 export function indentOf(columns: number): number {
-  // A wide character has to fit beside it.
+  // A wide character has to fit next to it.
   return columns < INDENT + 2 ? 0 : INDENT;
 }
 
 /**
- * The rows that a text takes. Rows are found when they are asked for, and kept for
- * the next text as far as it begins the same: what a key costs depends on what is
- * to be seen, and not on how long the text is.
+ * The rows of a text. Rows are computed when they are requested, and kept for the
+ * next text as far as both begin alike. So the cost of a key depends on the
+ * visible rows, and not on the length of the text.
  */
 export class PromptRows {
   #text = "";
   #columns = 80;
-  /** Where the rows begin that have been found so far. */
+  /** The offsets of the rows that have been computed so far. */
   #starts: number[] = [0];
 
-  /** The text that these are the rows of. */
+  /** The text that is laid out. */
   get text(): string {
     return this.#text;
   }
@@ -62,12 +62,12 @@ export class PromptRows {
   /**
    * Changes the text or the width.
    *
-   * @param changedFrom An offset before which the text is likely the same.
+   * @param changedFrom An offset before which the text is probably unchanged.
    */
   update(text: string, columns: number, changedFrom: number): void {
     const isResized = columns !== this.#columns;
     if (text === this.#text && !isResized) return;
-    // The row that is changed, and the one before it, may end elsewhere now.
+    // The ends of the changed row and of the one before it may have moved.
     const kept = isResized ? 0 : Math.max(this.#find(changedFrom) - 2, 0);
     const start = this.#starts[kept] ?? 0;
     const isSame = text.slice(0, start) === this.#text.slice(0, start);
@@ -76,16 +76,18 @@ export class PromptRows {
     this.#columns = columns;
   }
 
-  /** The offset where a row begins; `undefined` if there are fewer rows. */
+  /** The offset at which a row begins; `undefined` if there are fewer rows. */
   start(row: number): number | undefined {
-    while (this.#starts.length <= row && this.#findNext()) { /* go on */ }
+    while (this.#starts.length <= row && this.#findNext()) {
+      /* computing rows */
+    }
     return this.#starts[row];
   }
 
-  /** The row in which the grapheme at an offset stands. */
+  /** The row of the grapheme at an offset. */
   rowOf(offset: number): number {
     while ((this.#starts.at(-1) ?? 0) < offset && this.#findNext()) {
-      // go on
+      // computing rows
     }
     return this.#find(offset);
   }
@@ -106,7 +108,7 @@ export class PromptRows {
     return cells;
   }
 
-  /** How many columns of a row are free at its start. */
+  /** The indent of a row, in columns. */
   indent(row: number): number {
     const start = this.start(row) ?? 0;
     const isFirst = start === 0 || this.#text[start - 1] === "\n";
@@ -114,8 +116,8 @@ export class PromptRows {
   }
 
   /**
-   * The column of an offset. It is the number of columns, and so outside of the
-   * terminal, after a row that is full.
+   * The column of an offset. At the end of a full row it equals the terminal's
+   * number of columns, which is outside of the terminal.
    */
   columnOf(offset: number): number {
     const row = this.rowOf(offset);
@@ -130,7 +132,7 @@ export class PromptRows {
     return column;
   }
 
-  /** The last of the rows found so far that begins at or before an offset. */
+  /** The last computed row that begins at or before an offset. */
   #find(offset: number): number {
     let low = 0;
     let high = this.#starts.length - 1;
@@ -142,7 +144,7 @@ export class PromptRows {
     return low;
   }
 
-  /** Finds one row more. Returns whether there is one. */
+  /** Computes the next row. Returns whether there is one. */
   #findNext(): boolean {
     const text = this.#text;
     let at = this.#starts.at(-1) ?? 0;
@@ -171,7 +173,7 @@ export class PromptRows {
   }
 }
 
-/** A text in one row of at most so many columns, with an ellipsis where it is cut. */
+/** A text, cut to one row of a number of columns, with an ellipsis where it is cut. */
 export function cellsOfLine(text: string, columns: number): Cell[] {
   const cells: Cell[] = [];
   let column = 0;
@@ -192,7 +194,7 @@ export function cellsOfLine(text: string, columns: number): Cell[] {
   return cells;
 }
 
-/** The end of a text in as many columns as there are. */
+/** The end of a text, cut to a number of columns. */
 export function endOfLine(text: string, columns: number): string {
   let at = text.length;
   let width = 0;
@@ -206,8 +208,8 @@ export function endOfLine(text: string, columns: number): string {
 }
 
 /**
- * How a grapheme is drawn at a column: as itself; a tab as spaces; and what would
- * not be seen, or would do something else than to be seen, as its code.
+ * The cell of a grapheme at a column: a tab becomes spaces; an invisible or
+ * control character becomes its code; all others are drawn as they are.
  */
 function cellOf(grapheme: string, column: number, columns: number): Cell {
   const unit = grapheme.charCodeAt(0);
@@ -216,7 +218,8 @@ function cellOf(grapheme: string, column: number, columns: number): Cell {
     const width = TAB - column % TAB;
     return sure(" ".repeat(Math.max(Math.min(width, columns - column), 1)));
   }
-  // Where a line begins, too: else its first row would be found again and again.
+  // An indented row's room, also at the start of a line: a wider grapheme would
+  // leave the line's first row empty again and again.
   const room = columns - indentOf(columns);
   const drawn = grapheme.slice(0, MAX_DRAWN);
   const width = graphemeWidth(drawn);
@@ -229,7 +232,7 @@ function cellOf(grapheme: string, column: number, columns: number): Cell {
   return { text: drawn, width, isCertain };
 }
 
-/** A cell that every terminal takes to be as wide as its text is long. */
+/** A cell whose width is its text's length on every terminal. */
 function sure(text: string): Cell {
   return { text, width: text.length, isCertain: true };
 }

@@ -1,19 +1,18 @@
 /**
- * The text of a prompt with a cursor in it, and what moves and deletes. All of it
- * is immutable.
+ * An immutable text with a cursor, and the functions that move, insert and delete.
  *
  * @module
  */
 
 import { boundaryAfter, boundaryBefore, boundaryFrom } from "./graphemes.ts";
 
-/** A text, and where in it the cursor is: a grapheme boundary, in UTF-16 code units. */
+/** A text and its cursor: the offset of a grapheme boundary, in UTF-16 code units. */
 export interface PromptText {
   readonly text: string;
   readonly cursor: number;
 }
 
-/** No text. */
+/** The empty text. */
 export const EMPTY: PromptText = { text: "", cursor: 0 };
 
 const WORD_CHARACTER = /[\p{L}\p{N}\p{M}_]/u;
@@ -24,7 +23,7 @@ export function textOf(text: string): PromptText {
   return { text, cursor: text.length };
 }
 
-/** Puts text in at the cursor. */
+/** Inserts text at the cursor. */
 export function insert(
   { text, cursor }: PromptText,
   inserted: string,
@@ -35,7 +34,7 @@ export function insert(
   );
 }
 
-/** Deletes what is between the cursor and an offset, which may be on either side. */
+/** Deletes the text between the cursor and an offset on either side. */
 export function deleteTo(
   { text, cursor }: PromptText,
   offset: number,
@@ -65,33 +64,33 @@ export function left({ text, cursor }: PromptText): number {
   return boundaryBefore(text, cursor);
 }
 
-/** The offset behind the grapheme at the cursor. */
+/** The offset after the grapheme at the cursor. */
 export function right({ text, cursor }: PromptText): number {
   return boundaryAfter(text, cursor);
 }
 
-/** Where the line of the cursor begins. */
+/** The start of the cursor's line. */
 export function lineStart({ text, cursor }: PromptText): number {
   return cursor === 0 ? 0 : text.lastIndexOf("\n", cursor - 1) + 1;
 }
 
-/** Where the line of the cursor ends, before its `\n`. */
+/** The end of the cursor's line, before its `\n`. */
 export function lineEnd({ text, cursor }: PromptText): number {
   const end = text.indexOf("\n", cursor);
   return end < 0 ? text.length : end;
 }
 
-/** Where the word before the cursor begins. */
+/** The start of the word before the cursor. */
 export function wordLeft(prompt: PromptText): number {
   return backOver(prompt, WORD_CHARACTER);
 }
 
-/** Where what stands between the spaces before the cursor begins. */
+/** The start of the text between white space before the cursor. */
 export function bigWordLeft(prompt: PromptText): number {
   return backOver(prompt, SPACE, true);
 }
 
-/** Where the word after the cursor ends. */
+/** The end of the word after the cursor. */
 export function wordRight({ text, cursor }: PromptText): number {
   let at = cursor;
   for (const isInWord of [false, true]) {
@@ -105,10 +104,10 @@ export function wordRight({ text, cursor }: PromptText): number {
 }
 
 /**
- * The cursor one line up or down, as many graphemes from the start of the line as
- * before; `undefined` on the first or last line.
+ * Moves the cursor one line up or down, in the same column of graphemes. Returns
+ * `undefined` on the first or last line.
  *
- * @param goal How many graphemes are before the cursor; its own if not given.
+ * @param goal The column to move to, in graphemes. The default is the cursor's column.
  */
 export function verticalMove(
   prompt: PromptText,
@@ -136,7 +135,8 @@ function graphemesBefore(prompt: PromptText): number {
   return count;
 }
 
-/** Goes back over what is not of a kind (or is, if `inverted`), then over what is. */
+/** Moves back over characters that do not match (or do, if `inverted`), then over those
+ * that match. */
 function backOver(
   { text, cursor }: PromptText,
   kind: RegExp,
@@ -159,7 +159,7 @@ function characterBefore(text: string, offset: number): string {
   return text.slice(isPair ? offset - 2 : offset - 1, offset);
 }
 
-/** A text whose cursor is at the nearest boundary from an offset on. */
+/** A text with the cursor at the first boundary at or after an offset. */
 function place(text: string, offset: number): PromptText {
   return { text, cursor: boundaryFrom(text, offset) };
 }

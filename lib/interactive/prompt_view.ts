@@ -1,6 +1,6 @@
 /**
- * What is drawn while a person types: the status of a run, what waits for its
- * turn, and the prompt.
+ * The view while a person types: the status of a run, the queued prompts, and the
+ * prompt.
  *
  * @module
  */
@@ -24,23 +24,23 @@ import {
 import type { Style } from "./style.ts";
 import { PROMPT_SIGN } from "./terminal.ts";
 
-/** How many of the prompts that wait for their turn are shown. */
+/** The most queued prompts that are shown. */
 const MAX_QUEUED = 5;
 
-/** How much of one of them is looked at. */
+/** The most UTF-16 code units of a queued prompt that are used. */
 const QUEUED_LENGTH = 1_000;
 
-/** What there is to show. */
+/** The content of the view. */
 export interface Shown {
-  /** One row about the run, which may be coloured; empty if there is none. */
+  /** The status row of the run, which may be coloured; empty if there is none. */
   readonly status: string;
-  /** Prompts that wait for their turn. */
+  /** The queued prompts. */
   readonly queued: readonly string[];
-  /** What is typed; `undefined` if it is not shown. */
+  /** The prompt that is typed; `undefined` if it is not shown. */
   readonly editor: Editor | undefined;
 }
 
-/** Makes frames. It remembers how far a high prompt was scrolled. */
+/** Lays out frames. It remembers how far a tall prompt was scrolled. */
 export class PromptView {
   readonly #style: Style;
   readonly #rows = new PromptRows();
@@ -51,10 +51,10 @@ export class PromptView {
     this.#style = style;
   }
 
-  /** The frame that shows this on a terminal of such a size. */
+  /** The frame for a content on a terminal of a size. */
   frame({ status, queued, editor }: Shown, size: Size): Frame {
     const search = editor?.search;
-    // If there is no room for all, the row in which one types is what counts.
+    // If the rows do not fit, the row with the cursor comes first.
     let room = size.rows - (editor === undefined ? 0 : 1);
     const rows: Row[] = [];
     if (status !== "" && room > 0) {
@@ -91,14 +91,14 @@ export class PromptView {
     };
   }
 
-  /** The part of the prompt with the cursor in it that fits into so many rows. */
+  /** The part of the prompt around the cursor that fits into a number of rows. */
   #promptRows(editor: Editor, size: Size, height: number): Omit<Frame, "size"> {
     const { text, cursor } = editor.prompt;
     this.#rows.update(text, size.columns, Math.min(cursor, this.#cursor));
     this.#cursor = cursor;
     const cursorRow = this.#rows.rowOf(cursor);
     const column = this.#rows.columnOf(cursor);
-    // After a row that is full, the cursor has a row of its own.
+    // After a full row, the cursor has a row of its own.
     const own = column < size.columns ? Infinity : cursorRow + 1;
     const at = own === Infinity ? cursorRow : own;
     const textRow = (row: number) => row > own ? row - 1 : row;
@@ -108,7 +108,7 @@ export class PromptView {
     const top = Math.max(Math.min(this.#top, at), at - height + 1);
     let bottom = top;
     while (bottom < top + height && exists(bottom)) bottom++;
-    // What was deleted leaves room for what is above.
+    // After a deletion there may be room for earlier rows.
     this.#top = Math.max(Math.min(top, bottom - height), 0);
     const rows: Row[] = [];
     for (let row = this.#top; row < bottom; row++) {
@@ -158,8 +158,9 @@ export class PromptView {
 }
 
 /**
- * A prompt as it stays on the terminal when it was sent, with its line end. The
- * terminal wraps its rows, so that it does so again when it is resized.
+ * A sent prompt as it stays on the terminal, with its line end. Its lines are not
+ * split into rows: the terminal wraps them, and wraps them again when it is
+ * resized.
  */
 export function sentPrompt(
   text: string,
@@ -174,10 +175,10 @@ export function sentPrompt(
   return `${sign}${lines.join(`\n${indent}`)}\n`;
 }
 
-/** What may not be drawn as it is. */
+/** Characters that are not drawn as they are. */
 const IS_SPECIAL = /[\p{Cc}\p{Cf}\p{M}\p{Emoji_Modifier}]/u;
 
-/** A line of a prompt as its cells show it. */
+/** A line of a prompt, with the text of its cells. */
 function drawnLine(line: string, columns: number): string {
   const rows = new PromptRows();
   rows.update(line, columns, 0);

@@ -1,5 +1,5 @@
 /**
- * One row at the bottom of a terminal that tells what a run is doing.
+ * The status of a run, in one row at the bottom of a terminal.
  *
  * @module
  */
@@ -14,24 +14,24 @@ const FRAME_MILLISECONDS = 100;
 
 const HINT = "  Ctrl-C stops";
 
-/** How many columns of a longer label the hint leaves; with fewer, it is left out. */
+/** The columns that the hint leaves for the label. With fewer, the hint is left out. */
 const MIN_LABEL_COLUMNS = 24;
 
-/** How much of a node's name, and of its status, is looked at, in UTF-16 code units. */
+/** The most UTF-16 code units of a node's name or status that are used. */
 const MAX_LABEL_LENGTH = 1000;
 
 /** Options of a {@linkcode StatusLine}. */
 export interface StatusLineOptions {
   readonly style: Style;
-  /** How many columns the terminal has at this moment. */
+  /** Returns the current number of columns of the terminal. */
   readonly columns: () => number;
   /**
-   * Called when {@linkcode StatusLine.row} is to be drawn again.
+   * Called when {@linkcode StatusLine.row} has changed and should be drawn.
    *
    * @param above Lines to write above it, each with its line end; often empty.
    */
   readonly onChange: (above: string) => void;
-  /** A clock, in milliseconds; that of the process unless told. */
+  /** A clock, in milliseconds. The default is the clock of the process. */
   readonly now?: () => number;
 }
 
@@ -42,20 +42,20 @@ interface Node {
   readonly reachedAt: number;
 }
 
-/** A pause before a request is repeated. */
+/** A pause before a retry. */
 interface Pause {
   readonly reason: string;
   readonly until: number;
 }
 
 /**
- * A spinner, the node that a run is at, its status, the time since the run began,
- * and how to stop it. While a request waits to be repeated, why and for how long
- * stands in place of the node. Each node that is finished becomes a line above,
- * with its own duration; so does the run, with its total.
+ * A spinner, the run's current node and its status, the time since the run began,
+ * and how to stop it. During a pause before a retry, the reason and the remaining
+ * time replace the node. Each finished node becomes a line above, with its
+ * duration; so does the run, with its total.
  *
- * It draws nothing: a renderer does, when it is told that something changed. All
- * text of the service is cleaned.
+ * It does not draw: it notifies the renderer of changes. All text from the
+ * service is cleaned.
  */
 export class StatusLine {
   readonly #options: StatusLineOptions;
@@ -73,7 +73,7 @@ export class StatusLine {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Begins to tell what is going on, and to count its time. */
+  /** Begins to show an operation and to count its time. */
   start(): void {
     this.stop(false);
     this.#startedAt = this.#now();
@@ -85,12 +85,12 @@ export class StatusLine {
     this.#change();
   }
 
-  /** Says that it is a run that is going on: its total will be told. */
+  /** Says that the operation is a run, whose total time is shown at its end. */
   run(): void {
     this.#isRun = true;
   }
 
-  /** Tells where the run is: a new node at once, a new status with the next frame at the latest. */
+  /** Shows the run's progress: a new node at once, a new status with the next frame. */
   progress(event: ProgressEvent): void {
     if (this.#timer === undefined) return;
     const isSame = this.#node?.name === event.node;
@@ -106,7 +106,7 @@ export class StatusLine {
     if (isDue || !isSame) this.#change(above);
   }
 
-  /** Tells what is waited for, until the pause is over or there is progress. */
+  /** Shows the reason for a pause, until it is over or there is progress. */
   wait({ reason, milliseconds }: Wait): void {
     if (this.#timer === undefined) return;
     const until = this.#now() + milliseconds;
@@ -114,7 +114,7 @@ export class StatusLine {
     this.#change();
   }
 
-  /** Ends. The node that the run was at and the run become lines above. */
+  /** Ends the status. The current node and the run become lines above. */
   stop(completed: boolean): void {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
@@ -129,8 +129,8 @@ export class StatusLine {
   }
 
   /**
-   * What to draw at this moment, in one row of so many columns: text and SGR
-   * sequences, none of which is on at the end. Empty if nothing is going on.
+   * The current row, cut to a number of columns: text and SGR sequences, none of
+   * which is active at the end. Empty if there is no operation.
    */
   row(columns: number): string {
     if (this.#timer === undefined) return "";
@@ -144,7 +144,7 @@ export class StatusLine {
     return cyan(FRAMES.charAt(this.#frame)) + text + dim(hint);
   }
 
-  /** What is going on. */
+  /** The label of the current operation. */
   #label(): string {
     if (this.#pause !== undefined) {
       const left = this.#pause.until - this.#now();
@@ -161,7 +161,7 @@ export class StatusLine {
     return this.#finished(label, reachedAt, completed);
   }
 
-  /** The line that stays of something when it is over. */
+  /** The line that stays for something that is finished. */
   #finished(label: string, since: number, completed: boolean): string {
     const { columns, style } = this.#options;
     const sign = completed ? style.green("✓") : style.red("✗");
@@ -179,13 +179,13 @@ export class StatusLine {
   }
 }
 
-/** How many columns of a row are left for text after a sign and a space. */
+/** The columns that are left for text after a sign and a space. */
 function roomIn(columns: number): number {
   // The last column stays free: some terminals wrap as soon as it is taken.
   return Math.max(columns - 1 - "✓ ".length, 0);
 }
 
-/** What comes after the sign in a row: a text that is cut, and a time that is not, if possible. */
+/** The part of a row after the sign: a text, cut to fit, and a time, not cut if possible. */
 function fit(text: string, elapsed: string, columns: number): string {
   const room = roomIn(columns);
   if (room === 0) return "";
@@ -193,10 +193,10 @@ function fit(text: string, elapsed: string, columns: number): string {
   return ` ${cutToWidth(start + elapsed, room)}`;
 }
 
-/** Cuts a text so that it takes at most so many columns, with an ellipsis where it was cut. */
+/** Cuts a text to a number of columns, with an ellipsis where it was cut. */
 export function cutToWidth(text: string, columns: number): string {
   if (columns <= 0) return "";
-  // No column holds more than a few characters, and a text may be endless.
+  // A text may be endless, and a column holds only a few characters.
   const start = text.slice(0, columns * 8 + 8);
   if (start === text && unicodeWidth(text) <= columns) return text;
   let cut = "";
@@ -223,7 +223,7 @@ function duration(milliseconds: number): string {
     : wholeSeconds(Math.floor(tenths / 10) * 1000);
 }
 
-/** "6 s", "2 min 5 s"; what has begun of a second counts as one. */
+/** "6 s", "2 min 5 s": rounded up to whole seconds. */
 function wholeSeconds(milliseconds: number): string {
   const seconds = Math.ceil(milliseconds / 1000);
   const minutes = Math.floor(seconds / 60);

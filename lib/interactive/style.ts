@@ -1,4 +1,4 @@
-/** How text is set off from other text on a terminal. */
+/** The styles of text on a terminal. */
 export interface Style {
   readonly dim: (text: string) => string;
   readonly red: (text: string) => string;
@@ -10,7 +10,7 @@ export interface Style {
 const sgr = (on: number, off: number) => (text: string) =>
   `\x1b[${on}m${text}\x1b[${off}m`;
 
-/** For terminals that may show colour. */
+/** Styles for terminals that may show colour. */
 export const COLOURED: Style = {
   dim: sgr(2, 22),
   red: sgr(31, 39),
@@ -19,7 +19,7 @@ export const COLOURED: Style = {
   bold: sgr(1, 22),
 };
 
-/** For everything else. */
+/** Styles without any effect, for all other outputs. */
 export const PLAIN: Style = {
   dim: (text) => text,
   red: (text) => text,
@@ -65,7 +65,7 @@ export class StyledLine {
     this.#source = source;
   }
 
-  /** Gives the text from where the last call ended up to `end` these attributes. */
+  /** Sets the attributes of the text from the end of the last call up to `end`. */
   to(end: number, attributes: number): void {
     if (end <= this.#position) return;
     this.#set(attributes);
@@ -73,7 +73,7 @@ export class StyledLine {
     this.#position = end;
   }
 
-  /** The whole line; what has no attributes yet gets none. */
+  /** Returns the whole line; the rest of the text gets no attributes. */
   finish(): string {
     this.to(this.#source.length, 0);
     this.#set(0);

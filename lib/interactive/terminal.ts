@@ -1,6 +1,6 @@
 /**
- * What the prompt loop needs of its surroundings: prompts come in, and what
- * happens to them is shown. Each implementation is a file of its own.
+ * The interface between the prompt loop and its environment, which supplies
+ * prompts and shows their events. Each implementation is a file of its own.
  *
  * @module
  */
@@ -8,12 +8,12 @@
 import type { ProgressEvent, Wait } from "../gateway.ts";
 import type { ByteSink } from "../standard_streams.ts";
 
-/** What a terminal shows where the user is to type. */
+/** The sign before the text that the user types. */
 export const PROMPT_SIGN = "> ";
 
 /**
- * What came of asking for a prompt: its text, which may have several lines, one of
- * more than `MAX_LINE_BYTES`, the end of the input, or Ctrl-C.
+ * The answer to a request for a prompt: its text, which may have several lines; a
+ * prompt longer than `MAX_LINE_BYTES`; the end of the input; or Ctrl-C.
  */
 export type Input =
   | { readonly kind: "prompt"; readonly text: string }
@@ -21,7 +21,7 @@ export type Input =
   | { readonly kind: "end" }
   | { readonly kind: "interrupt" };
 
-/** What is known about a failure besides its message. */
+/** Details of a failure. */
 export interface FailureDetails {
   /** The remote operation that failed. */
   readonly operation?: string | undefined;
@@ -29,31 +29,31 @@ export interface FailureDetails {
   readonly status?: number | undefined;
 }
 
-/** What comes of showing something: a promise if it takes a while. */
+/** The result of showing something: a promise if it is not finished yet. */
 export type Shown = void | Promise<void>;
 
 /**
- * Shows what happens to prompts. Nothing more is shown before a promise that one
- * of these returned has resolved.
+ * Shows the events of prompts. After a method returned a promise, callers wait
+ * for it before they show anything else.
  */
 export interface Display {
-  /** Shows a line of the banner, unless told to be quiet. */
+  /** Shows a line of the banner, unless quiet. */
   banner(text: string): void;
-  /** Says on which thread the prompts run: once, before the first of them. */
+  /** Shows the thread of the prompts. Called once, before the first prompt. */
   thread(threadId: string): Shown;
   /**
-   * Says that something begins that takes a while.
+   * Shows that a longer operation begins.
    *
-   * @param onInterrupt Called when the user wants it dropped.
+   * @param onInterrupt Called when the user drops the operation.
    */
   begin(onInterrupt: () => void): void;
-  /** Says that a request is repeated after a pause. */
+  /** Shows that a request is retried after a pause. */
   wait(wait: Wait): void;
-  /** Says that the service has started a run. */
+  /** Shows that the service has started a run. */
   run(runId: string): Shown;
-  /** Shows a progress event of a run, unless told to be quiet. */
+  /** Shows a progress event of a run, unless quiet. */
   progress(event: ProgressEvent): Shown;
-  /** Says that what began is over, and whether it came to its end. */
+  /** Shows that the operation ended, and whether it completed. */
   end(completed: boolean): void;
   /** Writes a reply to standard output. */
   reply(text: string): Promise<void>;
@@ -63,12 +63,12 @@ export interface Display {
   error(text: string, details?: FailureDetails): Shown;
 }
 
-/** A terminal, or what stands in for one. */
+/** A terminal or a replacement for one. */
 export interface Terminal extends Display, Disposable {
   /** Asks for the next prompt. */
   readPrompt(): Promise<Input>;
   /**
-   * Takes a Ctrl-C for what has begun, or for the prompt that is asked for.
+   * Handles a Ctrl-C: drops the current operation or ends the request for a prompt.
    *
    * @returns Whether there was either.
    */
@@ -83,10 +83,10 @@ export interface TerminalOptions {
   readonly stderr: (text: string, kind?: "progress") => void;
   /** Whether standard output is a terminal: then replies are made safe to show. */
   readonly stdoutIsTerminal: boolean;
-  /** Whether text may be styled; it is not unless told. */
+  /** Whether text may be styled. The default is `false`. */
   readonly colour?: boolean;
   /** Whether banner and progress are left out. */
   readonly quiet: boolean;
-  /** Whether a person types: then it is shown where. */
+  /** Whether a person types: then a sign shows where. */
   readonly promptSign: boolean;
 }

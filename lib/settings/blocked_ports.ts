@@ -1,5 +1,5 @@
 /**
- * The ports to which `fetch` sends nothing (https://fetch.spec.whatwg.org/#port-blocking),
+ * The ports that `fetch` blocks (https://fetch.spec.whatwg.org/#port-blocking),
  * as a URL spells them.
  */
 export const BLOCKED_PORTS: ReadonlySet<string> = new Set(

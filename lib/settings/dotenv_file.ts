@@ -1,6 +1,6 @@
 /**
- * The file `.env` of the current folder. Whoever made the folder wrote it, and
- * other tools read it too: nothing in it may break or hang the program.
+ * Reads the file `.env` of the current folder. It is untrusted, and other tools
+ * read it too: nothing in it may break or hang the program.
  *
  * @module
  */
@@ -17,14 +17,14 @@ export class DotenvError extends Error {
 
 /** Options of {@linkcode readDotenv}. */
 export interface ReadDotenvOptions {
-  /** Called with one line if the file is there and cannot be read. */
+  /** Called with one line if the file exists and cannot be read. */
   readonly warn: (line: string) => void;
 }
 
 /**
  * Reads `.env` in the current folder: a regular file of UTF-8 of at most 1 MiB.
  *
- * @returns Its text: empty if there is none, or none that can be read.
+ * @returns Its text; empty if the file does not exist or cannot be read.
  */
 export function readDotenv({ warn }: ReadDotenvOptions): string {
   try {
@@ -45,7 +45,7 @@ export function readDotenv({ warn }: ReadDotenvOptions): string {
 class UnreadableFileError extends Error {}
 
 function readRegularFile(path: string): Uint8Array {
-  // Asked before it is opened: opening a pipe waits for its writer.
+  // Checked before opening: opening a pipe waits for its writer.
   if (!Deno.statSync(path).isFile) {
     throw new UnreadableFileError("not a regular file");
   }
@@ -70,16 +70,16 @@ function readFailure(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Whether the text of a `.env` file gives a variable a value that is not blank. */
+/** Whether the text of a `.env` file assigns a variable a value that is not blank. */
 export function isAssigned(text: string, name: string): boolean {
   return (assignment(text, name)?.value ?? "").trim() !== "";
 }
 
 /**
- * The value that the text of a `.env` file gives a variable. Takes linear time in
- * the length of the text.
+ * The value that the text of a `.env` file assigns to a variable. Takes linear
+ * time in the length of the text.
  *
- * @returns `undefined` if it gives none, or a blank one.
+ * @returns The value; `undefined` if there is none or it is blank.
  * @throws {DotenvError} If the value is longer than 16,384 characters, holds a
  * line break or an unquoted `$`, or if its quote is not closed.
  */
@@ -99,16 +99,16 @@ export function dotenvValue(text: string, name: string): string | undefined {
   if (quote === "" && /^['"]/.test(value)) {
     throw refuse("its quote is not closed");
   }
-  // The parser takes a value with U+2028 in its quotes for one without quotes.
+  // The parser treats a quoted value that contains U+2028 as unquoted.
   if (endOfLine(value, 0) < value.length) throw refuse("it holds a line break");
   const parsed = parse(`${name}=${quote}${value}${quote}`)[name]?.trim();
   return parsed === "" ? undefined : parsed;
 }
 
 interface Assignment {
-  /** What is behind the `=`, without quotes and comment. */
+  /** The text after the `=`, without quotes and comment. */
   readonly value: string;
-  /** What the value is quoted with: empty if it is not. */
+  /** The quote character; empty if the value is not quoted. */
   readonly quote: string;
 }
 

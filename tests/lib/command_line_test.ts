@@ -82,7 +82,7 @@ Deno.test("parseCommandLine() understands any arguments, or names what is wrong 
         understood++;
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
-        // deno-lint-ignore no-control-regex -- they may not be there
+        // deno-lint-ignore no-control-regex -- asserts their absence
         assertMatch(error.message, /^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+$/);
         assert(error.message.length < 6 * 200 + 200);
       }

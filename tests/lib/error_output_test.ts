@@ -58,7 +58,7 @@ Deno.test("ErrorOutput.flush() resolves when the stream has failed", async () =>
   await output.flush(2 ** 30);
 });
 
-Deno.test("ErrorOutput.inOrder() writes to the other stream after what was queued before", async () => {
+Deno.test("ErrorOutput.inOrder() writes to the other stream after the text queued before", async () => {
   const written: string[] = [];
   const decoder = new TextDecoder();
   const record = (name: string): ByteSink => ({

@@ -21,7 +21,7 @@ import {
   progress,
 } from "../support/service/stream_events.ts";
 
-// Nothing may go on after a test: no timer, no request, no connection.
+// No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 Deno.test("each request carries the key, the client's version and what its operation asks for (interface 4.1, 5.1)", async () => {
@@ -73,7 +73,7 @@ Deno.test("each request carries the key, the client's version and what its opera
   ]);
 });
 
-Deno.test("the base URL's path stands before each path", async () => {
+Deno.test("each path begins with the base URL's path", async () => {
   await using service = ReferenceService.start({ prefix: "/api/v1" });
   await using gateway = gatewayTo(service);
   const turn = gateway.runTurn(await gateway.createThread(), "2 + 2");
@@ -241,7 +241,7 @@ Deno.test("the reply does not wait for the end of the stream", async () => {
   assertEquals(await ended, "complete");
 });
 
-Deno.test("a stream that goes on behind complete is dropped in the end", async () => {
+Deno.test("a stream that goes on after complete is dropped", async () => {
   await using service = ReferenceService.start();
   await using gateway = gatewayTo(service, { drain: 1 });
   const endless = events(function* () {

@@ -8,13 +8,13 @@ const MIB = 1024 * 1024;
 v8.setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = vm.runInNewContext("gc");
 
-/** Bytes of array buffers that are alive, after a collection. */
+/** The bytes of live array buffers after a garbage collection. */
 function heldBytes(): number {
   collectGarbage();
   return Deno.memoryUsage().external;
 }
 
-/** Texts as bytes, made when they are asked for. */
+/** Texts as bytes, encoded on request. */
 async function* chunks(
   ...texts: readonly string[]
 ): AsyncGenerator<Uint8Array> {

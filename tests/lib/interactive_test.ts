@@ -7,7 +7,7 @@ import { VERSION } from "../../lib/version.ts";
 
 /** A terminal whose user types these lines; then the input ends. */
 class ScriptedTerminal implements Terminal {
-  /** All that happened, in its order. */
+  /** All events, in order. */
   readonly log: string[] = [];
   readonly #inputs: Input[];
   #onInterrupt: (() => void) | undefined;
@@ -69,11 +69,11 @@ class ScriptedTerminal implements Terminal {
   [Symbol.dispose](): void {}
 }
 
-/** What a gateway does in a test. */
+/** The options of a test's prompt loop and gateway. */
 interface Script {
-  /** Whether a person types. Nobody does unless told. */
+  /** Whether a person types. The default is `false`. */
   readonly isTyped?: boolean;
-  /** The thread to go on with, and the prompts of the command line. */
+  /** The thread to continue, and the prompts of the command line. */
   readonly threadId?: string;
   readonly prompts?: readonly string[];
   readonly createThread?: Gateway["createThread"];
@@ -84,7 +84,7 @@ interface Script {
   ) => AsyncGenerator<readonly RunEvent[]>;
 }
 
-/** Runs the prompt loop, and tells what the gateway was asked for, too. */
+/** Runs the prompt loop, and records the calls of the gateway too. */
 async function play(
   terminal: ScriptedTerminal,
   script: Script = {},
@@ -127,7 +127,7 @@ async function* failOnce(prompt: string): AsyncGenerator<readonly RunEvent[]> {
   yield* prompt === "fail" ? fail() : echo(prompt);
 }
 
-/** What comes before the first prompt. */
+/** The events before the first prompt. */
 const START = [
   `banner agent-gateway ${VERSION}, agent the-brain, key test...cdef`,
   "banner service https://brain.example",
@@ -290,7 +290,7 @@ Deno.test("runInteractive() shows a reply that came before Ctrl-C", async () => 
   assert(terminal.log.includes("reply You said: hello"));
 });
 
-Deno.test("runInteractive() does not run a line that is too long, and goes on", async () => {
+Deno.test("runInteractive() skips a line that is too long, and continues", async () => {
   const tooLong = { kind: "too long" } as const;
   const terminal = new ScriptedTerminal(tooLong, "hello", tooLong);
   assertEquals(await play(terminal), 1);
@@ -314,7 +314,7 @@ Deno.test("runInteractive() ends when nobody reads the replies", async () => {
   await assertRejects(() => play(terminal), Deno.errors.BrokenPipe);
 });
 
-Deno.test("runInteractive() goes on with a thread and creates none", async () => {
+Deno.test("runInteractive() continues a thread and creates none", async () => {
   const terminal = new ScriptedTerminal("hello");
   assertEquals(await play(terminal, { threadId: "thread-7" }), 0);
   assertEquals(terminal.log.slice(2, 5), [

@@ -4,9 +4,9 @@ import { LineWriter } from "../../lib/line_writer.ts";
 const NEVER = new AbortController().signal;
 const KIB = 1024;
 
-/** A stream that takes a piece when a test lets it. */
+/** A stream that accepts a piece when the test allows it. */
 class SlowStream {
-  /** What was written, piece by piece. */
+  /** The written pieces. */
   readonly pieces: string[] = [];
   readonly stream: WritableStream<Uint8Array>;
   #taken = Promise.withResolvers<void>();
@@ -26,7 +26,7 @@ class SlowStream {
     });
   }
 
-  /** Resolves when a piece is there and not taken yet. */
+  /** Resolves when a piece waits to be accepted. */
   get offered(): Promise<void> {
     return this.#offered.promise;
   }
@@ -35,7 +35,7 @@ class SlowStream {
     this.#taken.resolve();
   }
 
-  /** Takes everything from now on. */
+  /** Accepts all pieces from now on. */
   open(): void {
     this.#isOpen = true;
     this.#taken.resolve();
@@ -46,7 +46,7 @@ class SlowStream {
   }
 }
 
-Deno.test("LineWriter writes in one piece what was queued in the same moment", async () => {
+Deno.test("LineWriter writes lines that are queued without an await in between in one piece", async () => {
   const slow = new SlowStream();
   const writer = new LineWriter(slow.stream.getWriter());
 
@@ -93,7 +93,7 @@ Deno.test("LineWriter.writeInTurn() waits while 256 KiB wait, in the order of th
     assertEquals(done.length, i);
     slow.take();
     await Promise.race(turns.slice(i));
-    // Those who wait wake together, but only one finds room.
+    // All waiting callers wake together, but only one finds room.
     assert(writer.queued <= 512 * KIB, `${writer.queued} are queued`);
   }
   await slow.offered;
@@ -161,7 +161,7 @@ Deno.test("LineWriter.writeInTurn() waits for few lines that are being written, 
   assertEquals(slow.pieces.length, 3);
 });
 
-Deno.test("LineWriter writes what is long in pieces of 256 KiB, and cuts no character", async () => {
+Deno.test("LineWriter writes long lines in pieces of 256 KiB, and cuts no character", async () => {
   const slow = new SlowStream();
   slow.open();
   const writer = new LineWriter(slow.stream.getWriter());
@@ -174,7 +174,7 @@ Deno.test("LineWriter writes what is long in pieces of 256 KiB, and cuts no char
   assert(slow.pieces.join("") === long);
 });
 
-Deno.test("LineWriter.flush() waits for what is queued while it waits", async () => {
+Deno.test("LineWriter.flush() waits for lines that are queued while it waits", async () => {
   const pieces: string[] = [];
   const writer: LineWriter = new LineWriter(
     new WritableStream<Uint8Array>({

@@ -1,4 +1,4 @@
-import { errorDetail } from "../../lib/gateway/answer_text.ts";
+import { errorDetail } from "../../lib/gateway/response_text.ts";
 import { connectionError } from "../../lib/gateway/connection_failure.ts";
 import { redactKey } from "../../lib/gateway/key_redaction.ts";
 import { isWebPage, pageTitle } from "../../lib/gateway/web_page.ts";
@@ -8,8 +8,8 @@ import { SettingsError } from "../../lib/settings.ts";
 import { dotenvValue, isAssigned } from "../../lib/settings/dotenv_file.ts";
 import { loadSettingsIn } from "../support/settings_environment.ts";
 
-// A million of anything: what looks at each place again takes hours, not a
-// fraction of a second, and so the test does not end.
+// A million of each character: code in quadratic time takes hours instead of a
+// fraction of a second, so the test would not end.
 const MANY = 1_000_000;
 
 const KEY = "test-key-0123456789";
@@ -37,7 +37,7 @@ function tellCertificate(names: string): string {
   }).message;
 }
 
-/** Each function that looks at foreign text, with what is hard for it. */
+/** Each function that processes foreign text, with the texts that are hard for it. */
 const TABLE: readonly (readonly [
   name: string,
   act: (text: string) => void,
@@ -59,7 +59,7 @@ const TABLE: readonly (readonly [
     "\t\x07".repeat(MANY),
     "\x1b]\n".repeat(MANY),
   ]],
-  // key_redaction_test.ts has the hard keys.
+  // key_redaction_test.ts tests hard keys.
   ["redactKey", (text) => redactKey(text, KEY, { isCut: true }), [
     "test-key-012345678%".repeat(MANY / 20),
   ]],

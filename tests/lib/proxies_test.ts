@@ -28,7 +28,7 @@ function withVariables<T>(
 const PROXY = "http://proxy.test:3128";
 const HTTPS_PROXY = { HTTPS_PROXY: PROXY };
 
-// Each as `fetch` of Deno 2.9.6 has been seen to do it.
+// Each as observed with `fetch` of Deno 2.9.6.
 for (
   const [what, variables, expected] of [
     ["no variable", {}, undefined],
@@ -89,7 +89,7 @@ Deno.test("proxyFor() shows neither user nor password", () => {
   );
 });
 
-Deno.test("proxyFor() takes an address in NO_PROXY for what it is", () => {
+Deno.test("proxyFor() compares addresses in NO_PROXY as addresses", () => {
   const url = new URL("https://10.0.0.7");
   for (const list of ["10.0.0.7", "10.0.0.0/8"]) {
     const variables = { ...HTTPS_PROXY, NO_PROXY: list };

@@ -10,9 +10,9 @@ import {
 import { randomNumbers } from "../support/random_numbers.ts";
 
 /**
- * A non-blocking stream as Deno and Rust's `LineWriter` make of it: bytes behind
+ * A non-blocking stream as Deno and Rust's `LineWriter` make of it: bytes after
  * the last newline are buffered, and a flush that would block throws without
- * telling what was taken.
+ * saying how many bytes were written.
  */
 class NonBlocking {
   readonly #isTerminal: boolean;
@@ -20,7 +20,7 @@ class NonBlocking {
   #buffer: number[] = [];
   readonly written: number[] = [];
 
-  /** @param room How many bytes the system takes at the next write. */
+  /** @param room The bytes that the system accepts at the next write. */
   constructor(room: () => number, { isTerminal = false } = {}) {
     this.#room = room;
     this.#isTerminal = isTerminal;
@@ -58,7 +58,7 @@ class NonBlocking {
 
   #raw(bytes: Uint8Array): number {
     const room = this.#room();
-    // A pipe takes a few bytes as a whole or not at all.
+    // A pipe accepts a few bytes as a whole or not at all.
     const isWhole = !this.#isTerminal && bytes.length <= 4096;
     const taken = Math.min(room, bytes.length);
     if (taken === 0 || isWhole && taken < bytes.length) {
@@ -94,7 +94,7 @@ for (const isTerminal of [false, true]) {
   });
 }
 
-Deno.test("errorSink() goes on with the rest of a partial write, and waits while the stream would block", async () => {
+Deno.test("errorSink() writes the rest after a partial write, and waits while the stream would block", async () => {
   const results = [
     new Deno.errors.WouldBlock(),
     2,

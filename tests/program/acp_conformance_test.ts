@@ -14,18 +14,18 @@ import { json } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
-/** What the official library makes of the bridge. */
+/** The bridge, as seen by the official library. */
 interface Connection {
   readonly agent: ClientContext;
   /** Every update so far. */
   readonly updates: readonly SessionNotification[];
-  /** Resolves when so many updates have come. */
+  /** Resolves when `count` updates have arrived. */
   arrival(count: number): Promise<void>;
 }
 
 /**
- * Connects the official library's client to the program, which may ask it for
- * these files alone and has to say nothing on standard error.
+ * Connects the official library's client to the program. The program may request
+ * only these files, and must not write to standard error.
  */
 async function withOfficialClient(
   service: ReferenceService,
@@ -303,7 +303,7 @@ Deno.test("the official client closes sessions, one of them in the middle of a r
   });
 });
 
-Deno.test("the official client gets errors that it can read, and goes on", async () => {
+Deno.test("the official client gets errors that it can read, and continues", async () => {
   await using service = ReferenceService.start();
   await withOfficialClient(service, async ({ agent }) => {
     const fails = async (call: Promise<unknown>) => {

@@ -29,7 +29,7 @@ for (const recording of CLIENT_RECORDINGS) {
   });
 }
 
-/** Says what the client says, to one bridge after the other. */
+/** Sends the client's lines to one bridge process after the other. */
 async function replay(
   { steps, files = {} }: ClientRecording,
   service: ReferenceService,
@@ -75,7 +75,7 @@ function processes(steps: readonly string[]): string[][] {
   return all;
 }
 
-/** Waits for a response, and answers what the bridge asks meanwhile. */
+/** Waits for a response, and answers the bridge's requests meanwhile. */
 async function answered(
   editor: Editor,
   id: unknown,

@@ -14,13 +14,13 @@ import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { progress } from "../support/service/stream_events.ts";
 import { QUIET_HOST } from "../support/unreachable.ts";
 
-/** A way in which the service fails, and what the editor is told. */
+/** A failure of the service, and the editor's error. */
 interface Failure {
   readonly behaviour: Behaviour;
-  /** What stands in the message, besides the operation. */
+  /** The message without the operation. */
   readonly reason: RegExp;
   readonly status?: number;
-  /** How often the client tries. Once unless told. */
+  /** The number of the client's attempts. The default is 1. */
   readonly times?: number;
 }
 
@@ -222,13 +222,13 @@ Deno.test("a session that is resumed on a thread that is gone says so with its f
   });
 });
 
-/** The run that the last stream was asked for. */
+/** The run of the last request for a stream. */
 function followedRun({ requests }: ReferenceService): string | undefined {
   return requests.findLast(({ operation }) => operation === "stream")?.path
     .split("/").at(4);
 }
 
-/** Gives these answers; nobody listens any more when the last one is given. */
+/** Sends these answers, and stops listening before the last one. */
 async function serve(
   listener: Deno.TcpListener,
   answers: readonly string[],

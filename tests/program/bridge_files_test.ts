@@ -5,7 +5,7 @@ import { ReferenceService } from "../support/service/service.ts";
 
 const MIB = 1024 * 1024;
 
-/** A prompt that links to files, and what the bridge asks about them. */
+/** A prompt that links to files, and the bridge's requests for them. */
 async function promptWithLinks(editor: Editor, ...paths: string[]) {
   await editor.request("initialize", {
     protocolVersion: 1,

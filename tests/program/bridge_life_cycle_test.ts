@@ -23,8 +23,8 @@ async function beginRun(service: ReferenceService, editor: Editor) {
 }
 
 /**
- * Gives the program something to write, again and again until it has ended: on
- * Windows, the first write after the reader has gone still succeeds.
+ * Makes the program write again and again until it has ended: on Windows, the
+ * first write after the reader is gone still succeeds.
  */
 async function writeUntilEnd(
   editor: Editor,
@@ -39,7 +39,7 @@ async function writeUntilEnd(
   return await end;
 }
 
-Deno.test("input that ends behind the last of three requests: all are answered, exit 0", async () => {
+Deno.test("input that ends after the last of three requests: all are answered, exit 0", async () => {
   await using service = ReferenceService.start();
   await using editor = new Editor({ env: settings(service) });
   const sessionId = await editor.newSession();
@@ -85,7 +85,7 @@ Deno.test("input that ends at once: nothing is said, exit 0", async () => {
 for (const [signal, exitCode] of [["SIGTERM", 143], ["SIGINT", 130]] as const) {
   Deno.test({
     name: `${signal} drops a run at once: exit ${exitCode}`,
-    ignore: Deno.build.os === "windows", // It has no signals.
+    ignore: Deno.build.os === "windows", // Windows has no signals.
     async fn() {
       await using service = ReferenceService.start();
       await using editor = new Editor({ env: settings(service) });
@@ -172,7 +172,7 @@ async function residentMemory(pid: number): Promise<number> {
 Deno.test({
   name:
     "an editor that does not read a run of 100,000 events costs no memory, and loses nothing",
-  ignore: Deno.build.os !== "linux", // Only there memory can be asked for so.
+  ignore: Deno.build.os !== "linux", // It reads /proc.
   async fn() {
     const COUNT = 100_000;
     const status = "x".repeat(1000);
@@ -191,7 +191,7 @@ Deno.test({
     editor.client.stdout.pause();
     const id = await editor.send("session/prompt", { sessionId, prompt: "x" });
     await service.waitFor("stream", 2);
-    // Nothing tells that the stream stands still but that no event is taken.
+    // The only sign of a paused stream is that no event is taken from it.
     let most = before;
     let seen = -1;
     for (let still = 0; still < 20; still++) {

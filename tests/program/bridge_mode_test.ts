@@ -245,7 +245,7 @@ for (const { name, send } of CANCELS) {
   });
 }
 
-Deno.test("a prompt right behind a cancellation is never refused", async () => {
+Deno.test("a prompt right after a cancellation is never refused", async () => {
   await using service = ReferenceService.start();
   await using editor = new Editor({ env: settings(service) });
   const sessionId = await editor.newSession();

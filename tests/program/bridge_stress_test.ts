@@ -13,7 +13,7 @@ const SEED = Number(
   Deno.env.get("STRESS_SEED") ?? crypto.getRandomValues(new Uint32Array(1))[0],
 );
 
-/** Sends a cancellation of a prompt, in each way that there is. */
+/** Cancels a prompt in each of the possible ways. */
 const CANCELS: readonly ((
   editor: Editor,
   sessionId: string,
@@ -26,7 +26,7 @@ const CANCELS: readonly ((
 
 const STEPS = 8;
 
-/** Fails in place of waiting for ever. */
+/** Fails instead of waiting forever. */
 async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
@@ -100,7 +100,7 @@ Deno.test(`200 prompts over ten sessions are cancelled at random moments (seed $
   const output = await editor.finish();
 
   assertEquals([output.code, output.stderr], [0, ""]);
-  const steps = new Map<string, number>(); // of each prompt, so far
+  const steps = new Map<string, number>(); // the number of steps so far, by prompt
   const answered = new Set<string>();
   for (const message of editor.messages) {
     if (isUpdate(message)) {

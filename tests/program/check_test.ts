@@ -63,7 +63,7 @@ Deno.test("--check tells each step with its time, and creates a thread but no ru
   );
 });
 
-Deno.test("--check names .env as the source, and warns of what is ignored", async () => {
+Deno.test("--check names .env as the source, and warns of ignored settings", async () => {
   await using service = ReferenceService.start();
   using both = new Folder(
     `APP_API_KEY=${TEST_KEY}\nAPP_BASE_URL=${service.url}\n`,
@@ -78,7 +78,7 @@ Deno.test("--check names .env as the source, and warns of what is ignored", asyn
     `ok settings: key test...cdef from .env, service ${service.url} from .env`,
   );
   assertEquals([first.code, second.code], [0, 0]);
-  assertEquals(second.steps.length, 6); // APP_BASE_URL of the environment counts
+  assertEquals(second.steps.length, 6); // APP_BASE_URL of the environment takes effect
 
   const third = await check({
     env: { APP_API_KEY: TEST_KEY },
@@ -119,7 +119,7 @@ Deno.test("--check with a key that is rejected: exit 1, and the line holds no co
   assertEquals(code, 1);
   const last = steps.at(-1) ?? "";
   assertMatch(last, /^failed key: Cannot create a thread: .* 401, .*rejected/);
-  // deno-lint-ignore no-control-regex -- they may not be there
+  // deno-lint-ignore no-control-regex -- asserts their absence
   assertFalse(/[\x00-\x1f\x7f-\x9f]/.test(last));
 });
 

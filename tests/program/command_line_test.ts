@@ -222,7 +222,7 @@ for (
   });
 }
 
-Deno.test("a bare word is told how to be run", async () => {
+Deno.test("the error for a bare word says how to run it", async () => {
   const { stderr } = await runClient({ args: ["hello"] });
 
   assertMatch(stderr, /to run a prompt: agent-gateway -p TEXT/);

@@ -145,7 +145,7 @@ for (
       await using service = ReferenceService.start();
       using folder = new Folder();
       const child = spawnByShell({
-        // The program starts at the first line of input, when the reader is gone.
+        // The program starts with the first line of input, after the reader is gone.
         script: 'read -r line && exec "$@"',
         args,
         env: settings(service),
@@ -155,7 +155,7 @@ for (
       const stdin = child.stdin.getWriter();
       await stdin.write(new TextEncoder().encode(`start\n${input}`));
 
-      // Standard input stays open: it is not what ends the program.
+      // Standard input stays open, so its end does not end the program.
       const [status, stderr] = await Promise.all([
         child.status,
         new Response(child.stderr).text(),

@@ -16,7 +16,7 @@ import {
 import type { Operation } from "../support/service/recorded_request.ts";
 import { RawServer } from "../support/service/raw_server.ts";
 
-// Each cell is a process of its own, and some wait: so several run at a time.
+// Each cell is a process of its own, and some wait, so several run in parallel.
 const AT_A_TIME = 8;
 
 /** The operations as errors name them, and how their messages begin. */
@@ -37,7 +37,7 @@ interface Cell {
   readonly at: Operation;
   readonly mode: Mode;
   readonly outcome: Outcome;
-  /** Shows that the outcome is this one. */
+  /** Asserts the outcome. */
   show(): Promise<void>;
 }
 
@@ -50,20 +50,20 @@ function cellsOf(fault: Fault): readonly Cell[] {
     const cell = { name, at, outcome };
     const show = () => askByRequest(fault, cell);
     const bridge = { ...cell, mode: "bridge", show } as const;
-    // The thread of interactive mode is its first request: nothing is kept yet.
+    // Interactive mode creates its thread first, when no connection has been kept yet.
     if (onKeptConnection && at === "create thread") return [bridge];
     const prompt = () => askByPrompt(fault, cell);
     return [{ ...cell, mode: "interactive", show: prompt } as const, bridge];
   });
 }
 
-/** Which requests of an operation meet the fault if so many went well before. */
+/** The requests of an operation that meet the fault after `before` successful ones. */
 function faultyAfter(
   good: number,
   { times = 1 }: Fault,
   { requests }: Outcome,
 ): readonly number[] {
-  const length = Math.min(times, requests); // The next prompt meets none.
+  const length = Math.min(times, requests); // The next prompt meets no fault.
   return Array.from({ length }, (_, index) => good + index + 1);
 }
 
@@ -76,7 +76,7 @@ async function askByPrompt(
   await using service = await FaultyService.start({
     at,
     faulty: faultyAfter(before, fault, outcome),
-    play: fault.play,
+    answer: fault.answer,
     keepsConnections: fault.onKeptConnection,
   });
 
@@ -111,7 +111,7 @@ async function askByRequest(
   await using service = await FaultyService.start({
     at,
     faulty: faultyAfter(good, fault, outcome),
-    play: fault.play,
+    answer: fault.answer,
     keepsConnections: fault.onKeptConnection,
   });
   await using editor = new Editor({ env: settings(service) });
@@ -141,7 +141,7 @@ async function askByRequest(
 
 function assertError({ error }: Response, at: Operation, outcome: Outcome) {
   const [operation] = NAMES[at];
-  // The bridge's own tests hold the rest: how it speaks, and of which run.
+  // The tests of the bridge check the rest: the wording and the run.
   const { status } = outcome;
   assertObjectMatch(
     { data: error?.data },
@@ -158,7 +158,7 @@ function assertFailure(message: string, at: Operation, outcome: Outcome) {
   assertReason(message.slice(start.length), at, outcome);
 }
 
-/** How an error names the run that could not be followed. */
+/** The end of an error for a run that could not be followed. */
 const RUN = " (thread thread-1, run run-1)";
 
 function assertReason(
@@ -167,13 +167,13 @@ function assertReason(
   { reason, status }: Outcome,
 ) {
   assertMatch(text.replace(RUN, ""), reason ?? /never/);
-  // A prompt that may have run is not sent again, and nothing asks for it.
+  // A prompt that may have run is not sent again, and no message suggests it.
   if (at !== "create thread" && status !== 429) {
     assertNotMatch(text, /try again|try later/);
   }
 }
 
-/** A name that nothing has. All operations share it, so the first one fails. */
+/** A host name that does not exist. All operations use it, so the first one fails. */
 function unknownName(): readonly Cell[] {
   const env = settings({ url: "https://service.invalid" });
   const at = "create thread";
@@ -207,7 +207,7 @@ function unknownName(): readonly Cell[] {
   ];
 }
 
-/** A service at which nobody listens when a thread or a run is due, and then again. */
+/** A service that does not listen when a thread or a run is due, and then listens again. */
 function refusedConnections(at: Operation): readonly Cell[] {
   const advice = "check that the service runs, and the base URL";
   const outcome = {
@@ -259,7 +259,7 @@ function refusedConnections(at: Operation): readonly Cell[] {
   ];
 }
 
-/** This Deno sends a request again when its connection breaks before the head. */
+/** Deno's `fetch` sends a request again if its kept connection breaks before the head. */
 const DENO_REPEATS = fetchWarning(Deno.version.deno).length > 0;
 
 Deno.test("whatever the service does wrong, at each operation and in both modes, the user reads what it is and goes on (interface 7)", async (t) => {
@@ -289,7 +289,7 @@ Deno.test("whatever the service does wrong, at each operation and in both modes,
   assertEquals(elsewhere.connections, 0, "a redirect was followed");
 });
 
-/** What the user gets, and how many requests the service sees for it. */
+/** The user's output, and the number of requests that the service sees. */
 function summary({ at, mode, outcome }: Cell): string {
   const { reason, requests } = outcome;
   const end = mode === "bridge"

@@ -8,7 +8,7 @@ import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { TcpRelay } from "../support/tcp_relay.ts";
 
 // Real reverse proxies between the real program and the reference service. Each
-// rule here was broken by one of them. Counts are those of the service.
+// tested rule was once broken with one of them. Counts are those of the service.
 
 const nginx = { ignore: !isInstalled("nginx") };
 const haproxy = { ignore: !isInstalled("haproxy") };
@@ -69,7 +69,7 @@ async function runTurns(
   return failures;
 }
 
-/** How often each prompt has reached the service, as a set: `{1}` is what has to be. */
+/** How often each prompt has reached the service, as a set: it has to be `{1}`. */
 function runsPerPrompt(service: ReferenceService): ReadonlySet<number> {
   const counts = new Map<string, number>();
   for (const { operation, body } of service.requests) {
@@ -155,7 +155,7 @@ Deno.test({
       prompt: "hello",
     });
     stream.progress("plan", "started");
-    // nginx buffers by itself, too; what it must not do is wait for the end.
+    // nginx also buffers by itself, but it must not wait for the end.
     const update = await editor.update(sessionId, "plan: started\n");
     stream.complete("done");
 
@@ -168,7 +168,7 @@ Deno.test({
 
 Deno.test({
   ...nginx,
-  name: "10 runs with event ids survive a service that restarts behind nginx",
+  name: "10 runs with event ids survive a restart of the service behind nginx",
   async fn() {
     await using service = ReferenceService.start({ ids: true, pace: 400 });
     await using relay = new TcpRelay(service);
@@ -214,8 +214,8 @@ Deno.test({
   name:
     "HAProxy that refuses an HTTP/2 stream after it has forwarded a prompt does not make it run twice",
   async fn() {
-    // The service takes the prompt on a connection that HAProxy uses again, and
-    // dies: HAProxy then tells its client to repeat the request.
+    // The service reads the prompt on a connection that HAProxy reuses, and
+    // closes it: HAProxy then tells its client to repeat the request.
     let prompts = 0;
     await using server = await RawServer.start(async (connection) => {
       for (;;) {

@@ -6,7 +6,7 @@ import { ReferenceService } from "../support/service/service.ts";
 import { complete, progress } from "../support/service/stream_events.ts";
 import { addStream, serveStreams } from "../support/scripted_service.ts";
 
-/** What can steer a terminal, or show a text in another order than it has. */
+/** Texts that control a terminal, or that are shown in another order. */
 const HOSTILE: Readonly<Record<string, string>> = {
   "colour": "\x1b[31;1mred\x1b[0m",
   "a cleared screen": "\x1b[2J\x1b[3J\x1b[H",
@@ -33,7 +33,7 @@ const TEXTS = Object.values(HOSTILE);
 // deno-lint-ignore no-control-regex -- these are what it is about
 const CONTROLS = /[\0-\x09\x0b-\x1f\x7f-\x9f]|\p{Bidi_Control}/u;
 
-/** A service that says each of the texts in a run of its own. */
+/** A service that sends each of the texts in a run of its own. */
 function serveHostile(
   say: (text: string) => ReturnType<typeof events>,
 ): ReferenceService {
@@ -178,7 +178,7 @@ Deno.test("a hostile thread id is shown clean, and travels percent-encoded", asy
   assertEquals(stream, `${run}/run-1/stream`);
 });
 
-Deno.test("where a hostile redirect leads is told clean", async () => {
+Deno.test("the target of a hostile redirect is shown clean", async () => {
   await using service = ReferenceService.start();
   const location = "https://a\u202eb.example/\x9b31m";
   const latin = new TextDecoder("latin1").decode(

@@ -17,7 +17,7 @@ import {
 } from "../support/scripted_service.ts";
 import { QUIET_HOST, unreachable } from "../support/unreachable.ts";
 
-/** How an operation can go wrong, and what the error says behind `Cannot ...: `. */
+/** The failures of an operation, and the error's text after `Cannot ...: `. */
 type Failure = readonly [name: string, behaviour: Behaviour, message: RegExp];
 
 const STATUSES: readonly Failure[] = [

@@ -82,7 +82,7 @@ Deno.test("banner with the masked key, then thread, then progress, on standard e
   });
 });
 
-Deno.test("progress is shown while the run goes on, and the next prompt waits for its end", async () => {
+Deno.test("progress is shown during the run, and the next prompt waits for its end", async () => {
   const first = new GatedStream();
   const second = new GatedStream();
   await using service = serveStreams(first.behaviour, second.behaviour);
@@ -120,7 +120,7 @@ for (const word of ["exit", "QUIT", " Exit "]) {
     await using service = serveStreams(events([complete("1")]));
     await using client = new Client({ env: settings(service) });
 
-    // Standard input stays open: it is not what ends the program.
+    // Standard input stays open, so its end does not end the program.
     await client.write(`one\n${word}\ntwo\n`);
 
     const { code, stdout } = await client.output();

@@ -71,7 +71,7 @@ Deno.test("--json keeps text as it is, without a control character in a line", a
   assertEquals(reply, { type: "reply", text: UNTIDY });
 });
 
-Deno.test("--json: a run that fails is an error line with operation and status, and piped input goes on", async () => {
+Deno.test("--json: a run that fails is an error line with operation and status, and piped input continues", async () => {
   await using service = serveStreams();
   service.misbehave("create run", json({ message: "no such field" }, 400));
   addStream(service, events([progress("plan", "started")]));
@@ -129,7 +129,7 @@ for (
     ["a missing key", ["--json"], {}],
   ] as const
 ) {
-  Deno.test(`--json: ${what} is told on standard error, with nothing on standard output`, async () => {
+  Deno.test(`--json: ${what} is reported on standard error, with nothing on standard output`, async () => {
     const { stdout, stderr } = await runClient({ args, env });
 
     assertEquals(stdout, "");

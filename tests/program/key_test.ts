@@ -17,7 +17,7 @@ const MASK = "sk+l...f~Zz";
 
 const hex = (character: string) => character.charCodeAt(0).toString(16);
 
-/** How a service may spell the key in what it echoes. */
+/** The ways in which a service may spell the key that it echoes. */
 const SPELLINGS: Readonly<Record<string, (key: string) => string>> = {
   "as it is": (key) => key,
   "escaped for JSON": (key) => JSON.stringify(key).slice(1, -1),
@@ -38,7 +38,7 @@ const SPELLINGS: Readonly<Record<string, (key: string) => string>> = {
     Array.from(key).join("\x1b[0m").replace("l", "\x1b]0;l\x07l\x00"),
 };
 
-/** Says that the key is wrong, with an echo of the request's headers. */
+/** Rejects the key, with an echo of the request's headers. */
 function echo(spell: (key: string) => string): Behaviour {
   return (request) => {
     const key = request.headers.get("x-api-key") ?? "";
@@ -47,7 +47,7 @@ function echo(spell: (key: string) => string): Behaviour {
   };
 }
 
-/** What a key looks like in plain, whatever else was done to it. */
+/** The plain text of a key that was escaped, maybe several times. */
 function assertHidden(text: string): void {
   const plain = decode(text);
   for (const part of [KEY, "live", "4f=8", "%e$f"]) {
@@ -94,7 +94,7 @@ Deno.test("the key reaches no origin but the configured one, and no URL and no b
       );
     }
   }
-  // What an answer says of other places is no place to go to.
+  // Links in an answer are not followed.
   const links = { thread_id: "t", url: elsewhere.url, location: elsewhere.url };
   service.misbehave("create thread", json(links));
 
@@ -131,7 +131,7 @@ function assertInHeaderAlone(
 
 Deno.test({
   name: "the command line and the title of the process do not hold the key",
-  ignore: Deno.build.os !== "linux", // It shows them in /proc.
+  ignore: Deno.build.os !== "linux", // Linux shows them in /proc.
   async fn() {
     await using service = ReferenceService.start();
     const env = settings(service);
@@ -139,7 +139,7 @@ Deno.test({
     service.misbehave("stream", gate.behaviour);
     await using client = new Client({ env });
     await client.write("hello\n");
-    await gate.opened; // Everything has been set up by now.
+    await gate.opened; // The setup is complete by now.
 
     // Deno itself reads nothing there without --allow-all.
     const args = ["cmdline", "comm", "status"]

@@ -4,10 +4,10 @@ import { BridgeProcess } from "../support/bridge_process.ts";
 
 const MIB = 1024 * 1024;
 
-/** Memory is looked up where Linux has it. */
+/** Memory is read from /proc, so only on Linux. */
 const ignore = Deno.build.os !== "linux";
 
-/** A service that does nothing but answer, with this as its only stream. */
+/** A service that only sends fixed answers, with this as its only stream. */
 function serve(stream: () => Iterable<Uint8Array>) {
   const abort = new AbortController();
   let ids = 0;

@@ -187,7 +187,7 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`${what} is told as what it is, and nothing of it but its title`, async () => {
+  Deno.test(`the error for ${what} says what it is, and quotes only its title`, async () => {
     await using service = ReferenceService.start({ tls });
     service.misbehave("create thread", behaviour);
 
@@ -214,7 +214,7 @@ Deno.test("the base URL that exists nowhere says that no service is configured",
   );
 });
 
-Deno.test("a service that speaks TLS 1.1 at most is told as too old", async () => {
+Deno.test("the error for a service with TLS 1.1 at most says that it is too old", async () => {
   await using server = await RawServer.start(async (connection) => {
     // The fatal alert protocol_version, as OpenSSL sends it with -tls1_1.
     await connection.write(Uint8Array.of(0x15, 3, 1, 0, 2, 2, 70));

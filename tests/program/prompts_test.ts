@@ -21,7 +21,7 @@ Deno.test("-p runs one prompt and exits, and leaves an open standard input alone
   });
   await client.write("not a prompt\n");
 
-  // Standard input stays open: it is not what ends the program.
+  // Standard input stays open, so its end does not end the program.
   const { code, stdout, stderr } = await client.output();
 
   assertEquals({ code, stdout }, { code: 0, stdout: "1\n" });
@@ -176,7 +176,7 @@ for (
 }
 
 for (const args of [["-t", "my thread/1"], ["--thread=my thread/1"]]) {
-  Deno.test(`${JSON.stringify(args)} goes on with that thread and creates none`, async () => {
+  Deno.test(`${JSON.stringify(args)} continues that thread and creates none`, async () => {
     await using service = ReferenceService.start();
     service.misbehave("create run", json({ run_id: "run-1" }));
     service.misbehave("stream", events([complete("1")]));
@@ -196,7 +196,7 @@ for (const args of [["-t", "my thread/1"], ["--thread=my thread/1"]]) {
   });
 }
 
-Deno.test("--thread: what was said before is known in another process", async () => {
+Deno.test("--thread: another process knows the thread's earlier prompts", async () => {
   await using service = ReferenceService.start();
   const env = settings(service);
   const first = await runClient({ args: ["--json", "-p", "hello"], env });

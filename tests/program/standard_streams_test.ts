@@ -17,7 +17,7 @@ const onLinux = { ignore: Deno.build.os !== "linux" };
 
 const INITIALIZE = '{"jsonrpc":"2.0","id":0,"method":"initialize"}\n';
 
-/** So many requests that are answered at once, with ids from 1 on. */
+/** A number of requests that are answered at once, with ids from 1 on. */
 function requests(count: number): string {
   return Array.from(
     { length: count },
@@ -34,14 +34,14 @@ function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i + 1);
 }
 
-/** Writes to a process's standard input, as far as it takes it, and ends it. */
+/** Writes to a process's standard input while it accepts bytes, and ends it. */
 async function input(child: Deno.ChildProcess, text: string): Promise<void> {
   const writer = child.stdin.getWriter();
   await writer.write(new TextEncoder().encode(text)).catch(() => {});
   await writer.close().catch(() => {});
 }
 
-/** What a process has written, and its exit code, after its end. */
+/** The output and exit code of a process, after its end. */
 async function end(child: Deno.ChildProcess) {
   const [{ code }, stdout, stderr] = await Promise.all([
     child.status,
@@ -51,7 +51,7 @@ async function end(child: Deno.ChildProcess) {
   return { code, stdout, stderr };
 }
 
-/** A run whose progress is more than a pipe and the program's buffer hold. */
+/** A run with more progress than a pipe and the program's buffer hold. */
 function serveLongRun(): ReferenceService {
   const service = ReferenceService.start();
   const status = "x".repeat(1000);
@@ -287,7 +287,7 @@ for (const args of [["-q"], ["-q", "--base-url", "http://127.0.0.1:1"]]) {
 Deno.test({
   name:
     "a terminal that goes away ends interactive mode: one line that says so, exit 1",
-  ...onLinux, // The other systems' script(1) is another one.
+  ...onLinux, // Other systems have another script(1).
   async fn() {
     await using service = ReferenceService.start();
     using folder = new Folder();

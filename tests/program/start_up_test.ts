@@ -25,9 +25,9 @@ function startMuteServer(): Promise<RawServer> {
   return RawServer.start((connection) => connection.close());
 }
 
-/** How many connections to a mute server there were. */
+/** The number of connections to a mute server. */
 async function countConnections(server: RawServer): Promise<number> {
-  // They are accepted in order: when this one has ended, none is left.
+  // Connections are accepted in order: when this one has ended, none is left.
   const { hostname, port } = new URL(server.url);
   using last = await Deno.connect({ hostname, port: Number(port) });
   assertEquals(await last.read(new Uint8Array(1)), null);
@@ -83,7 +83,7 @@ for (
     },
   });
 
-  Deno.test(`${mode} takes the key from .env, whatever else stands there (interface 5.2)`, async () => {
+  Deno.test(`${mode} takes the key from .env, whatever else it contains (interface 5.2)`, async () => {
     await using service = ReferenceService.start();
     using folder = new Folder(
       "PATH=$PATH:/x\nA=$HOME\nB=${B}\nC=$APP_API_KEY\n" +

@@ -4,7 +4,7 @@ import { Editor } from "../support/editor.ts";
 import { json } from "../support/service/behaviours.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
-/** What each line begins with. */
+/** The start of each line. */
 const TIME = /^agent-gateway \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /;
 
 Deno.test("--verbose tells requests and remote calls, never a key, a prompt or a reply", async () => {

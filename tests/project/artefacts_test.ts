@@ -10,7 +10,7 @@ const REPLY =
 
 const OBSTACLE = await findObstacle();
 
-/** What names another compiler than this Deno, if there is one. */
+/** The environment variables that name another compiler than this Deno, if any. */
 const TOOLCHAIN = Object.fromEntries(
   ["COMPILE_DENO", "DENORT_BIN"].map((name) => [name, Deno.env.get(name)])
     .filter(([, value]) => value !== undefined),
@@ -25,7 +25,7 @@ function binaryTest(name: string, fn: () => Promise<void>): void {
 // deno-lint-ignore no-explicit-any -- the test asserts what it expects
 type Message = any;
 
-/** Holds a session as an editor does; returns all messages of the bridge. */
+/** Runs a session like an editor; returns all messages of the bridge. */
 async function holdSession(program: Deno.ChildProcess): Promise<Message[]> {
   const writer = program.stdin.getWriter();
   const lines = program.stdout.pipeThrough(new TextDecoderStream())
@@ -210,7 +210,7 @@ binaryTest(
   },
 );
 
-/** The bundle with a module in it that tries what the client never does. */
+/** The bundle with an added module that tries what the client never does. */
 const HOSTILE = `
 const attempts = {
   readFile: () => Deno.readTextFileSync("/etc/passwd"),
@@ -265,7 +265,7 @@ binaryTest(
   async () => {
     await using program = await Deployment.compile({ code: HOSTILE });
 
-    // The program of util-linux that gives its child a terminal.
+    // script(1) of util-linux gives its child a terminal.
     const { stdout } = await new Deno.Command("script", {
       args: ["--quiet", "--return", "--command", program.path, "/dev/null"],
       env: { NO_COLOR: "1" },

@@ -59,7 +59,7 @@ Deno.test("deno task bench --quick measures everything, and nothing is lost", as
           assert(samples.length > 0, what);
           assert(samples.every(Number.isFinite), what);
         } else if (unmeasured !== report.peers) {
-          // Else the peers are missing, all of them, and the report says why.
+          // Otherwise all peers are missing, and the report says why.
           assertEquals([benchmark, name], ["startup", "binary"], what);
         }
       }

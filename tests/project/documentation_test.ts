@@ -64,7 +64,7 @@ Deno.test("documentation: the conversation at its top happens, and more is said"
   );
 });
 
-Deno.test("documentation: the bridge answers each message as told", async () => {
+Deno.test("documentation: the bridge answers each message as shown", async () => {
   assert(reference.length >= 7);
   assertEquals(
     await play(reference),
@@ -72,7 +72,7 @@ Deno.test("documentation: the bridge answers each message as told", async () => 
   );
 });
 
-Deno.test("documentation: the bridge asks for a linked file as told", async () => {
+Deno.test("documentation: the bridge asks for a linked file as shown", async () => {
   const [block] = blocks("text").filter((block) => block.startsWith("<-- "));
   const [question = "", answer = ""] = block?.split("\n") ?? [];
   await using service = ReferenceService.start();
@@ -207,7 +207,7 @@ Deno.test("documentation: the table of error codes is that of the bridge", () =>
   );
 });
 
-Deno.test("documentation: the permission flags are those that the client needs", () => {
+Deno.test("documentation: the permission flags match the client's needs", () => {
   assertStringIncludes(TEXT, clientPermissionFlags.join(" "));
 });
 

@@ -11,7 +11,7 @@ const SHELLS: readonly (readonly [string, ...string[]])[] = [
   ["busybox", "sh"],
 ];
 
-/** A program that only knows its version. */
+/** A program that only prints its version. */
 function program(version: string): string {
   return `#!/bin/sh\necho "agent-gateway ${version} (test)"\n`;
 }
@@ -34,7 +34,7 @@ function isMissing(command: string): boolean {
 class Home implements Disposable {
   readonly path: string = Deno.makeTempDirSync();
 
-  /** Everything in it, as paths from there, without folders. */
+  /** All files in it, as relative paths. */
   files(folder = ""): string[] {
     return Array.from(Deno.readDirSync(`${this.path}/${folder}`))
       .flatMap(({ name, isDirectory }) =>
@@ -79,7 +79,7 @@ function environment(home: Home, more: Readonly<Record<string, string>> = {}) {
   return { HOME: home.path, PATH: Deno.env.get("PATH") ?? "", ...more };
 }
 
-/** The folder that the script is told: it takes no default as root. */
+/** The folder argument: as root, the script has no default folder. */
 function target(home: Home): string {
   return `${home.path}/.local/bin`;
 }
@@ -161,7 +161,7 @@ for (const shell of SHELLS) {
     );
   });
 
-  test("refuses a download with one byte changed, and leaves nothing behind", async () => {
+  test("refuses a download with one byte changed, and leaves no file", async () => {
     await using releases = new ReleaseFolder();
     await releases.add("latest", { [NAME]: program("1.2.3") });
     const bytes = new TextEncoder().encode(program("1.2.4"));
@@ -241,7 +241,7 @@ for (const shell of SHELLS) {
 
   test("says that it cannot write to the folder", async () => {
     using home = new Home();
-    // Not by permissions, which mean nothing to root.
+    // Not with permissions, which do not affect root.
     await Deno.writeTextFile(`${home.path}/file`, "");
 
     const { code, stderr } = await install(
@@ -290,7 +290,7 @@ for (const shell of SHELLS) {
   });
 }
 
-/** A folder with commands that stand before those of the system. */
+/** A folder with commands that precede those of the system on `PATH`. */
 async function withCommands(
   commands: Readonly<Record<string, string>>,
 ): Promise<string> {

@@ -16,7 +16,7 @@ function test(name: string, fn: () => Promise<void>): void {
   );
 }
 
-/** A cache of Deno that has what came from npm, and nothing else. */
+/** A Deno cache with only the npm packages. */
 class NpmCache implements AsyncDisposable {
   private constructor(readonly folder: string) {}
 
@@ -36,7 +36,7 @@ class NpmCache implements AsyncDisposable {
   }
 }
 
-/** Nobody has told the launcher where the standard library is. */
+/** The environment without the launcher's choice of the standard library. */
 function environment(registry: JsrRegistry, cache: NpmCache) {
   return {
     JSR_URL: registry.url,

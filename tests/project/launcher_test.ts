@@ -6,8 +6,8 @@ const STAND_IN_LINE =
   "Cannot reach jsr.io: using the same standard library from npm instead\n";
 
 /**
- * Starts a launcher that nobody has told where the standard library is; `env`
- * is added to the environment of this process.
+ * Starts a launcher that has to choose the source of the standard library itself;
+ * `env` is added to the environment of this process.
  */
 function launch(
   args: readonly string[],
@@ -23,7 +23,7 @@ function launch(
   }).spawn();
 }
 
-/** A JSR that has one thing to say: it is there. */
+/** A JSR that only answers that it is reachable. */
 function startJsr(): Deno.HttpServer<Deno.NetAddr> {
   return Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
@@ -93,7 +93,7 @@ Deno.test("the launcher uses JSR without a word if it answers", async () => {
   assertEquals(new TextDecoder().decode(stderr), "");
 });
 
-/** Tells where the program was told that the standard library is. */
+/** Prints the source of the standard library that the program was given. */
 const TELLS = program(`console.log(Deno.env.get("STANDARD_LIBRARY"));`);
 
 for (const [library, answers] of [["jsr", true], ["npm", false]] as const) {
@@ -109,7 +109,7 @@ for (const [library, answers] of [["jsr", true], ["npm", false]] as const) {
   });
 }
 
-Deno.test("a launcher that was told does not look again, and says nothing", async () => {
+Deno.test("a launcher that got the choice does not look again, and prints nothing", async () => {
   await using jsr = startJsr();
 
   const { stdout, stderr } = await launch(

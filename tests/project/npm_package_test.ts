@@ -35,7 +35,7 @@ class InstalledPackage implements AsyncDisposable {
     return new InstalledPackage(folder);
   }
 
-  /** Starts it by Node.js, as a client that knows nothing of shells does. */
+  /** Starts it with Node.js, like a client that does not use a shell. */
   start(
     args: readonly string[],
     options: { env?: Record<string, string>; cwd?: string } = {},

@@ -272,7 +272,7 @@ Deno.test("misbehave() replaces the next answers of one operation, in order", as
   assertEquals(statuses, [503, 302, 200, 200, 200, 200, 200]);
 });
 
-Deno.test("events() writes line ends, ids and raw text as told", async () => {
+Deno.test("events() writes the given line ends, ids and raw text", async () => {
   await using service = ReferenceService.start();
   const thread = await createThread(service);
   service.misbehave(
@@ -319,7 +319,7 @@ Deno.test("events() makes no more of an endless stream than is read", async () =
   assert(made < 20_000_000, `${made} bytes were made of an endless stream`);
 });
 
-Deno.test("body() can break the connection behind its parts", async () => {
+Deno.test("body() can break the connection after its parts", async () => {
   await using service = ReferenceService.start();
   service.misbehave("create thread", body(["ab", "cd"], { end: "break" }));
 
@@ -392,7 +392,7 @@ Deno.test("GatedStream tells when the client drops it, or breaks off itself", as
   assertEquals(await (await broken.opened).ended, "broken");
 });
 
-Deno.test("the service resumes a stream behind Last-Event-ID if it gives ids", async () => {
+Deno.test("the service resumes a stream after Last-Event-ID if it sends ids", async () => {
   await using service = ReferenceService.start({ ids: true });
   const thread = await createThread(service);
   const headers = { ...STREAM, "last-event-id": "3" };
@@ -467,7 +467,7 @@ Deno.test("RawServer reads requests of one connection and answers by script", as
   assertEquals(server.requests.map(({ body }) => body), ["one", ""]);
 });
 
-Deno.test("RawServer resets a connection before, in and behind the head", async (t) => {
+Deno.test("RawServer resets a connection before, in and after the head", async (t) => {
   const head = "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n";
   for (const sent of ["", "HTTP/1.1 200", head, `${head}1234`]) {
     await t.step(JSON.stringify(sent), async () => {
@@ -489,14 +489,14 @@ Deno.test("RawServer resets a connection before, in and behind the head", async 
         }
       };
       await assertRejects(read, Deno.errors.ConnectionReset);
-      // Windows and macOS may discard what is not read before a reset.
+      // Windows and macOS may discard unread bytes at a reset.
       assert(sent.startsWith(received));
       if (Deno.build.os === "linux") assertEquals(received, sent);
     });
   }
 });
 
-Deno.test("RawServer kills a kept connection behind a request", async () => {
+Deno.test("RawServer closes a kept connection after a request", async () => {
   await using server = await RawServer.start(async (connection) => {
     await connection.read();
     await connection.write("HTTP/1.1 204 No Content\r\n\r\n");

@@ -5,7 +5,7 @@ import { registryEntry } from "../../tools/release/package_manifests.ts";
 import { SUMS } from "../support/release_sums.ts";
 import manifest from "../../docs/registry/agent.json" with { type: "json" };
 
-// What the registry of the Agent Client Protocol asks of an entry
+// The requirements of the Agent Client Protocol's registry for an entry
 // (github.com/agentclientprotocol/registry, CONTRIBUTING.md, August 2026).
 const TARGET = {
   type: "object",

@@ -10,7 +10,7 @@ const OBSTACLE = await findObstacle();
 const BINARY = `agent-gateway-${Deno.build.target}`;
 const DEB = `agent-gateway_${config.version}-1_amd64.deb`;
 
-/** What names another compiler than this Deno, if there is one. */
+/** The environment variables that name another compiler than this Deno, if any. */
 const TOOLCHAIN = Object.fromEntries(
   ["COMPILE_DENO", "DENORT_BIN"].map((name) => [name, Deno.env.get(name)])
     .filter(([, value]) => value !== undefined),

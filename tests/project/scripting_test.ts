@@ -7,7 +7,7 @@ const TEXT = Deno.readTextFileSync(
   `${import.meta.dirname}/../../docs/scripting.md`,
 );
 
-/** The recipes by the heading that they stand under. */
+/** The recipes by their heading. */
 const RECIPES = new Map(
   TEXT.split(/^## /m).slice(1).map((section) => {
     const [heading = ""] = section.split("\n", 1);
@@ -16,13 +16,13 @@ const RECIPES = new Map(
   }),
 );
 
-/** What came of a recipe. */
+/** The outcome of a recipe. */
 interface Outcome {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
   readonly prompts: readonly unknown[];
-  /** The files that it has made, by their names. */
+  /** The files that it has created, by name. */
   readonly files: ReadonlyMap<string, string>;
 }
 
@@ -34,7 +34,7 @@ const FILES = {
   "app.log": "GET /\n",
 };
 
-/** What recipes make. */
+/** The files that recipes create. */
 const MADE = ["report.txt", "notes/a.txt.summary", "notes/b c.txt.summary"];
 
 /** Runs a recipe with `sh` in a home folder of its own, against the reference service. */
@@ -61,7 +61,7 @@ async function run(heading: string, index: number): Promise<Outcome> {
       } "$@"\n`,
       { mode: 0o755 },
     );
-    // Standard input is a pipe that nobody closes: no recipe may wait for it.
+    // Standard input is a pipe that stays open: no recipe may wait for its end.
     const child = new Deno.Command("sh", {
       args: ["-c", `${PREPARATION}\n${script}`],
       cwd: home,
@@ -69,7 +69,7 @@ async function run(heading: string, index: number): Promise<Outcome> {
         HOME: home,
         PATH: `${home}/bin:${Deno.env.get("PATH")}`,
         GIT_CONFIG_GLOBAL: "/dev/null",
-        // What cron does not have comes from the file.
+        // cron has no such variable, so it comes from the file.
         ...(heading === "Run it from cron"
           ? {}
           : { APP_API_KEY, APP_BASE_URL }),
@@ -97,7 +97,7 @@ async function run(heading: string, index: number): Promise<Outcome> {
   }
 }
 
-/** What recipes need besides a shell. All of them start with a repository. */
+/** The files that recipes need. Each recipe starts in a repository. */
 const PROGRAMS = ["git", "jq", "timeout"];
 const installed = new Set<string>();
 for (const program of PROGRAMS) {
@@ -112,7 +112,7 @@ const PREPARATION =
 
 const DIFF = /\n\ndiff --git a\/code\.txt [^]*\n-old line\n\+new line$/;
 
-/** What each recipe has to do. Every one of the documentation stands here. */
+/** The expected effect of each recipe. Every documented recipe is listed. */
 const EXPECTED: Readonly<
   Record<string, readonly ((outcome: Outcome) => void)[]>
 > = {

@@ -57,7 +57,7 @@ Deno.test("the stand-ins name the releases that deno.lock pins", async () => {
 });
 
 // What @std/dotenv 0.225.6 has read: 900 texts, each with the values in order.
-// None has a "$", which the program gives to no parser.
+// None has a "$", which the program passes to no parser.
 Deno.test("parse() of the .env stand-in reads what @std/dotenv has read", async () => {
   const records: [string, [string, string][]][] = JSON.parse(
     await Deno.readTextFile(`${RECORDS}/dotenv_parse.json`),
@@ -70,7 +70,7 @@ Deno.test("parse() of the .env stand-in reads what @std/dotenv has read", async 
 
 /**
  * Where `@std/cli` 1.0.32 (Unicode 15) and the stand-in (Unicode 17) disagree:
- * characters that are new since then or were made wide, from and to.
+ * characters that are new or became wide since then, from and to.
  */
 const WIDTHS_CHANGED = [
   [0x897, 0x897],

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { terminalSvg } from "../../tools/terminal_svg.ts";
 
-/** The pieces of text that are drawn for a screen. */
+/** The texts that are drawn for the terminal's rows. */
 function textsOf(screen: string): string[] {
   const svg = terminalSvg(screen, {
     columns: 20,

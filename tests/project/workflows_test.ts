@@ -12,7 +12,7 @@ for (const { name } of Deno.readDirSync(FOLDER)) {
 /** Runners that actionlint 1.7.7 does not know yet. */
 const NEW_RUNNERS = /label "(?:macos-15-intel|windows-11-arm)" is unknown/;
 
-/** Returns what actionlint finds, line by line. */
+/** Returns actionlint's findings, line by line. */
 async function lint(texts: Record<string, string>): Promise<string[]> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [
@@ -39,7 +39,7 @@ Deno.test("actionlint finds nothing in the workflows", async () => {
 });
 
 Deno.test("actionlint finds nothing in what the workflows tell the actions", async () => {
-  // It knows the inputs of versions, not of commits.
+  // actionlint knows the inputs of versions, not of commits.
   const versions = Object.entries(workflows).map(([name, text]) => [
     name,
     text.replaceAll(/@[0-9a-f]{40} # v[\d.]+/g, "@v4"),

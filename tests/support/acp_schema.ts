@@ -6,10 +6,10 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(schema, "acp");
 
-/** The definitions by the method they belong to, as the schema marks them. */
+/** The schema's definitions, by their method. */
 const RESULTS = new Map<string, string>();
 const NOTIFICATIONS = new Map<string, string>();
-/** What an agent may ask of a client. */
+/** The requests that an agent may send to a client. */
 const CLIENT_REQUESTS = new Map<string, string>();
 for (const [name, definition] of Object.entries(schema.$defs)) {
   if (!("x-method" in definition)) continue;
@@ -21,18 +21,18 @@ for (const [name, definition] of Object.entries(schema.$defs)) {
   }
 }
 
-/** What the protocol's schema has against the result of a method; empty if nothing. */
+/** The schema violations in the result of a method; empty if there are none. */
 export function resultViolations(method: string, result: unknown): string {
   const name = RESULTS.get(method);
   return name === undefined ? "" : violations(name, result);
 }
 
-/** What the protocol's schema has against an error. */
+/** The schema violations in an error. */
 export function errorViolations(error: unknown): string {
   return violations("Error", error);
 }
 
-/** What the protocol's schema has against the params of a request to a client. */
+/** The schema violations in the params of a request to a client. */
 export function requestViolations(method: string, params: unknown): string {
   const name = CLIENT_REQUESTS.get(method);
   return name === undefined
@@ -40,7 +40,7 @@ export function requestViolations(method: string, params: unknown): string {
     : violations(name, params);
 }
 
-/** What the protocol's schema has against the params of a notification. */
+/** The schema violations in the params of a notification. */
 export function notificationViolations(
   method: string,
   params: unknown,

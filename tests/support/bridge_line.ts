@@ -1,8 +1,8 @@
-/** A line of JSON with the text of its ids, as a number may lose digits. */
+/** A line of JSON with the text of its ids, because a number may lose digits. */
 export interface Line {
   // deno-lint-ignore no-explicit-any -- a model may look anywhere
   readonly value: any;
-  /** `undefined` if there is none that an answer can have. */
+  /** `undefined` if there is no id that an answer can have. */
   readonly id: string | undefined;
   readonly requestId: string | undefined;
 }

@@ -4,7 +4,7 @@ import type { RunEvent } from "../../lib/gateway/run_events.ts";
 import type { FakeRun } from "./bridge_ends.ts";
 import { isObject, type Line, parseLine } from "./bridge_line.ts";
 
-/** How a call to the service ends: an error stands for its code. */
+/** How a call to the service ends. `code`: the JSON-RPC error that the editor gets. */
 export type Outcome =
   | { readonly threadId: string }
   | { readonly complete: true }
@@ -16,13 +16,13 @@ export interface ModelRun {
   readonly sessionId: string;
   readonly threadId: string;
   readonly prompt: string;
-  /** The cancelled prompts of the session that have to be answered before. */
+  /** The session's cancelled prompts that have to be answered first. */
   readonly after: readonly ModelRun[];
   started?: true;
-  /** What the service has sent and the editor has not got. */
+  /** The updates that the service has sent and the editor has not received. */
   readonly events: RunEvent[];
   outcome?: Outcome;
-  /** With the outcome at that moment: the two may cross. */
+  /** The outcome at the moment of the cancellation, which may cross it. */
   cancelled?: { readonly outcome: Outcome | undefined };
   answered?: true;
 }
@@ -37,12 +37,12 @@ interface Due {
   readonly id: string;
   readonly method?: string;
   readonly params?: Line["value"];
-  /** Whether something else has to come before it. */
+  /** Whether something else has to be sent before it. */
   readonly waits?: () => boolean;
   readonly accepts: (message: Line["value"]) => boolean;
-  /** The same, if something else was still to come when the answer was made. */
+  /** The same, if something else was still unsent when the answer was made. */
   readonly tolerates?: (message: Line["value"]) => boolean;
-  /** What is different from then on. */
+  /** Applies the answer's effect on the model. */
   readonly then?: (message: Line["value"]) => void;
 }
 
@@ -52,14 +52,14 @@ const failsBy = (...codes: readonly number[]) => (message: Line["value"]) =>
   codes.includes(message.error?.code) && message.error.message !== "";
 
 /**
- * What a bridge has to do. It is told of each line that the bridge takes, and of
- * what the service does; it checks each line that the bridge sends.
+ * A model of the bridge. Tests pass it each line that the bridge reads and each
+ * event of the service; it checks each line that the bridge sends.
  */
 export class BridgeModel {
-  /** What the bridge has to ask of the service, in the order of the prompts. */
+  /** The calls that the bridge has to make, in the order of the prompts. */
   readonly runs: ModelRun[] = [];
   readonly threads: ModelThread[] = [];
-  /** Every session that there was, in the order of the answers. */
+  /** Every session so far, in the order of the answers. */
   readonly everySession: string[] = [];
   readonly #open = new Map<string, string>(); // sessions to threads
   readonly #maxLineBytes: number;
@@ -72,7 +72,7 @@ export class BridgeModel {
     this.#maxLineBytes = maxLineBytes;
   }
 
-  /** The bridge takes a line. */
+  /** Handles a line that the bridge reads. */
   receive(bytes: Uint8Array): void {
     const line = bytes.length > this.#maxLineBytes
       ? "too long"
@@ -82,7 +82,7 @@ export class BridgeModel {
     } else if (line === undefined) {
       this.#due.push({ id: "null", accepts: failsBy(-32700) });
     } else if (isResponse(line.value)) {
-      return; // Nothing was asked.
+      return; // The line asks for nothing.
     } else if (!isObject(line.value) || typeof line.value.method !== "string") {
       this.#due.push({ id: line.id ?? "null", accepts: failsBy(-32600) });
     } else if (!("id" in line.value)) {
@@ -95,7 +95,7 @@ export class BridgeModel {
     }
   }
 
-  /** The bridge starts a run. */
+  /** Handles the start of a run. */
   start({ threadId, prompt, options }: FakeRun): ModelRun {
     const run = this.startable.find((run) =>
       run.sessionId === options.sessionId
@@ -114,7 +114,7 @@ export class BridgeModel {
     );
   }
 
-  /** The bridge sends a line. */
+  /** Checks a line that the bridge sends. */
   send(text: string): void {
     assertEquals(this.#response, undefined, "a response was not reported");
     assert(/^[^\n]*\n$/.test(text), "this is not one line");
@@ -124,7 +124,7 @@ export class BridgeModel {
     else this.#response = line;
   }
 
-  /** The bridge tells what the response was for that it has just sent. */
+  /** Checks which request the bridge says that it has just answered. */
   answered({ id, method, sessionId }: Answered): void {
     if (id === undefined) return; // a notification
     const response = this.#response;
@@ -327,7 +327,7 @@ function mayBeCalled(
     !taken.has(sessionId) && (!fits || taken.has(threadId));
 }
 
-/** Whether a prompt's answer fits what its run has come to. */
+/** Whether a prompt's answer fits the outcome of its run. */
 function mayEnd(run: ModelRun, message: Line["value"]): boolean {
   const { stopReason } = message.result ?? {};
   if (run.cancelled && stopReason === "cancelled") return true;

@@ -10,8 +10,8 @@ import { commandLine, settings } from "./client_process.ts";
 export type BridgeMessage = any;
 
 /**
- * The program in bridge mode, for more messages than a test can keep: each one
- * is handed on when it has come.
+ * The program in bridge mode, for more messages than a test can keep: each
+ * message is passed on when it arrives.
  */
 export class BridgeProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
@@ -22,8 +22,8 @@ export class BridgeProcess implements AsyncDisposable {
   #nextId = 1;
 
   /**
-   * @param service Where the service is.
-   * @param onMessage Gets everything but the responses that are awaited.
+   * @param service The service's base URL.
+   * @param onMessage Called with all messages except awaited responses.
    */
   constructor(
     service: { readonly url: string },
@@ -41,12 +41,12 @@ export class BridgeProcess implements AsyncDisposable {
     this.#ended = this.#read(onMessage);
   }
 
-  /** What the process has used so far, where the system is Linux. */
+  /** The resources that the process has used so far (Linux only). */
   usage(): Promise<ProcessUsage> {
     return processUsage(this.#child.pid);
   }
 
-  /** How many sockets are open, where the system is Linux. */
+  /** The number of open sockets (Linux only). */
   async sockets(): Promise<number> {
     const { stdout } = await new Deno.Command("ls", {
       args: ["-l", `/proc/${this.#child.pid}/fd`],
@@ -54,7 +54,7 @@ export class BridgeProcess implements AsyncDisposable {
     return new TextDecoder().decode(stdout).split(" socket:[").length - 1;
   }
 
-  /** Resolves when the system has taken these bytes. */
+  /** Resolves when the system has accepted these bytes. */
   async write(text: string | Uint8Array): Promise<void> {
     await this.#input.write(
       typeof text === "string" ? this.#encoder.encode(text) : text,
@@ -75,7 +75,7 @@ export class BridgeProcess implements AsyncDisposable {
     const { promise, resolve, reject } = Promise.withResolvers<BridgeMessage>();
     this.#waiting.set(id, resolve);
     this.#ended.then(() => reject(new Error(`"${method}" was not answered`)));
-    promise.catch(() => {}); // Who waits for it is told.
+    promise.catch(() => {}); // The caller that awaits it gets the error.
     this.#send({ id, method, params });
     return { id, response: promise };
   }
@@ -98,7 +98,7 @@ export class BridgeProcess implements AsyncDisposable {
     return (await this.#child.status).code;
   }
 
-  /** Kills what has not ended yet. */
+  /** Kills the process if it has not ended yet. */
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       this.#child.kill("SIGKILL");

@@ -1,8 +1,14 @@
-import { BODIES, http, operationOf, type Play, say } from "./faulty_service.ts";
+import {
+  BODIES,
+  type FaultyAnswer,
+  http,
+  operationOf,
+  say,
+} from "./faulty_service.ts";
 import type { Fault, Outcome } from "./faults.ts";
 import { encodeItem, progress } from "./service/stream_events.ts";
 
-/** The stream ends in good order, but the run is not complete. */
+/** The stream ends correctly, but the run is not complete. */
 export const UNFINISHED: Outcome = {
   requests: 1,
   reason:
@@ -23,42 +29,49 @@ const LOST: Outcome = {
     /^the connection to http:\S+ broke \(.+\); the run may still go on at the service$/,
 };
 
-/** How a connection dies before the first byte of a body: the request is read. */
-export const DEATHS: readonly Fault[] = ([
+/** Connections that break after the request was read and before the first byte of a body. */
+export const BROKEN_BEFORE_BODY: readonly Fault[] = ([
   ["closed before the head", "", "destroy"],
   ["reset before the head", "", "reset"],
   ["closed within the head", "HTTP/1.1 200 O", "destroy"],
   ["reset within the head", HEAD, "reset"],
-  ["closed behind the head", `${HEAD}\r\n`, "destroy"],
+  ["closed after the head", `${HEAD}\r\n`, "destroy"],
   ["closed after no HTTP", "What?\r\n\r\n", "destroy"],
-] as const).flatMap(([name, sent, death]): readonly Fault[] => {
-  const play: Play = async (connection) => {
+] as const).flatMap(([name, sent, end]): readonly Fault[] => {
+  const answer: FaultyAnswer = async (connection) => {
     await connection.write(sent);
-    connection[death]();
+    connection[end]();
   };
   return [
-    { name, play, post: BROKEN, stream: { requests: 2 } },
-    { name: `${name}, 2x`, play, times: 2, stream: { requests: 3 } },
+    { name, answer, post: BROKEN, stream: { requests: 2 } },
+    { name: `${name}, 2x`, answer, times: 2, stream: { requests: 3 } },
   ];
 });
 
 const STREAM_HEAD =
   "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
 
-/** A stream that sends this, and dies. */
-function dying(sent: string): Play {
+/** A stream that sends this, and whose connection then breaks. */
+function brokenStream(sent: string): FaultyAnswer {
   return async (connection) => {
     await connection.write(`${STREAM_HEAD}content-length: 1000\r\n\r\n${sent}`);
     connection.destroy();
   };
 }
 
-/** Dies of what stands behind the `Last-Event-ID` of the request; else completes. */
-function resumed(deaths: Readonly<Record<string, string>>): Play {
+/**
+ * A stream that sends the text for the request's `Last-Event-ID` and breaks. If
+ * there is no text for the id, it completes.
+ */
+function resumedStream(
+  sentAfterId: Readonly<Record<string, string>>,
+): FaultyAnswer {
   return async (connection, request) => {
     const cursor = /^last-event-id: (.*)\r$/im.exec(request.head)?.[1] ?? "";
-    const sent = deaths[cursor];
-    if (sent !== undefined) return await dying(sent)(connection, request);
+    const sent = sentAfterId[cursor];
+    if (sent !== undefined) {
+      return await brokenStream(sent)(connection, request);
+    }
     await connection.write(http("200 OK", {}, BODIES.stream));
   };
 }
@@ -67,12 +80,12 @@ function withId(id: number): string {
   return new TextDecoder().decode(encodeItem(progress("plan", "on"), { id }));
 }
 
-/** How a stream ends too early, too late, or in parts. */
-export const STREAMS: readonly Fault[] = [
+/** Streams that end too early, too late, or in parts. */
+export const BROKEN_STREAMS: readonly Fault[] = [
   {
     name: "closed within the body",
-    play: (connection, request) =>
-      dying(operationOf(request) === "stream" ? withoutId() : "{")(
+    answer: (connection, request) =>
+      brokenStream(operationOf(request) === "stream" ? withoutId() : "{")(
         connection,
         request,
       ),
@@ -80,19 +93,19 @@ export const STREAMS: readonly Fault[] = [
     stream: LOST,
   },
   {
-    name: "a kept connection that dies behind a request",
-    play: (connection) => connection.reset(),
+    name: "a kept connection that breaks after a request",
+    answer: (connection) => connection.reset(),
     onKeptConnection: true,
     post: BROKEN,
   },
   {
     name: "no complete",
-    play: say(http("200 OK", {}, withoutId())),
+    answer: say(http("200 OK", {}, withoutId())),
     stream: UNFINISHED,
   },
   {
-    name: "more behind complete, without an end",
-    play: async (connection) => {
+    name: "more after complete, without an end",
+    answer: async (connection) => {
       await connection.write(
         `${STREAM_HEAD}\r\n${BODIES.stream}${withoutId()}${BODIES.stream}`,
       );
@@ -102,19 +115,19 @@ export const STREAMS: readonly Fault[] = [
   },
   {
     name: "ids: breaks once",
-    play: resumed({ "": withId(7) }),
+    answer: resumedStream({ "": withId(7) }),
     times: 2,
     stream: { requests: 2 },
   },
   {
-    name: "ids: breaks again behind a new event",
-    play: resumed({ "": withId(7), "7": withId(8) }),
+    name: "ids: breaks again after a new event",
+    answer: resumedStream({ "": withId(7), "7": withId(8) }),
     times: 3,
     stream: { requests: 3 },
   },
   {
     name: "ids: starts over from the beginning",
-    play: dying(withId(7) + withId(8)),
+    answer: brokenStream(withId(7) + withId(8)),
     times: 2,
     stream: { requests: 3 },
   },

@@ -15,7 +15,7 @@ export const PROGRAM: string = Deno.env.get("AGENT_GATEWAY") ?? "main.ts";
 /** Whether the program under test is run by this Deno, and not a binary. */
 export const RUN_BY_DENO: boolean = /\.[jt]s$/.test(PROGRAM);
 
-/** What Deno itself needs of the environment: where its cache and JSR are. */
+/** The environment variables that Deno itself needs: for its cache and JSR. */
 export const DENO_VARIABLES: readonly string[] = [
   "HOME",
   "DENO_DIR",
@@ -27,7 +27,7 @@ export const DENO_VARIABLES: readonly string[] = [
 /** How long a client may run, in milliseconds: a test that hangs has to fail. */
 const PATIENCE = 180_000;
 
-/** What the program says of the Deno that runs it, which no test is about. */
+/** The program's warning about the running Deno, which tests ignore. */
 const DENO_WARNING = fetchWarning(RUN_BY_DENO ? Deno.version.deno : "0")
   .map((line) => `Warning: ${line}\n`).join("");
 
@@ -35,17 +35,17 @@ const DENO_WARNING = fetchWarning(RUN_BY_DENO ? Deno.version.deno : "0")
 export interface ClientOptions {
   readonly args?: readonly string[];
   /**
-   * The whole environment, but for what Deno needs. The default is
-   * {@linkcode TEST_KEY} as the key.
+   * The whole environment, except for the variables that Deno needs. The default
+   * is {@linkcode TEST_KEY} as the key.
    */
   readonly env?: Readonly<Record<string, string>>;
   /** The default is an empty folder. */
   readonly cwd?: string;
-  /** What starts the program, which it takes as its last arguments. */
+  /** A command that starts the program. The program is appended to its arguments. */
   readonly startedBy?: readonly [string, ...string[]];
 }
 
-/** What a client has left behind. */
+/** The output and exit code of a client. */
 export interface ClientOutput {
   readonly code: number;
   readonly stdout: string;
@@ -98,7 +98,7 @@ export class Client implements AsyncDisposable {
     return this.#stderr;
   }
 
-  /** Types; resolves when the system has taken it. */
+  /** Writes to standard input; resolves when the system has accepted the text. */
   async write(text: string | Uint8Array): Promise<void> {
     const bytes = typeof text === "string"
       ? new TextEncoder().encode(text)
@@ -115,7 +115,7 @@ export class Client implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
-  /** Types `text`, if any, ends standard input, and waits for the end. */
+  /** Writes `text`, if any, ends standard input, and waits for the end. */
   async finish(text = ""): Promise<ClientOutput> {
     await this.write(text).catch(() => {}); // The client has ended.
     await this.closeInput();
@@ -123,8 +123,8 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Waits for the end. Whatever was printed, the key was not, and all that `--json`
-   * wrote is valid.
+   * Waits for the end. Asserts that the key was not printed and that all output
+   * of `--json` is valid.
    */
   async output(): Promise<ClientOutput> {
     const [{ code }, stdout, stderr] = await Promise.all([
@@ -144,7 +144,7 @@ export class Client implements AsyncDisposable {
     return { code, stdout, stderr };
   }
 
-  /** Kills what has not ended yet. */
+  /** Kills the process if it has not ended yet. */
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       this.#child.kill("SIGKILL");
@@ -156,7 +156,7 @@ export class Client implements AsyncDisposable {
   }
 }
 
-/** Reads a stream to its end, and tells what has come so far. */
+/** Reads a stream to its end, and shows the text so far. */
 export class Collector {
   readonly #reader: ReadableStreamDefaultReader<string>;
   readonly #end: Promise<void>;
@@ -167,7 +167,7 @@ export class Collector {
   #arrival = Promise.withResolvers<void>();
   #paused = Promise.withResolvers<void>();
 
-  /** Text that holds `ignored` is collected without it. */
+  /** The text is collected without `ignored`. */
   constructor(stream: ReadableStream<Uint8Array>, ignored = "") {
     this.#ignored = ignored;
     this.#reader = stream.pipeThrough(new TextDecoderStream()).getReader();
@@ -175,7 +175,7 @@ export class Collector {
     this.#end = this.#collect();
   }
 
-  /** What has arrived so far. */
+  /** The text so far. */
   get text(): string {
     return this.#text;
   }
@@ -190,7 +190,7 @@ export class Collector {
     return this.#text;
   }
 
-  /** Resolves when more than so many characters have arrived. */
+  /** Resolves when more than `count` characters have arrived. */
   async more(length: number): Promise<void> {
     while (this.#text.length <= length) {
       if (this.#ended) {
@@ -200,7 +200,7 @@ export class Collector {
     }
   }
 
-  /** Reads no more, so that the pipe fills up. */
+  /** Stops reading, so that the pipe fills up. */
   pause(): void {
     this.#paused = Promise.withResolvers();
   }
@@ -249,7 +249,7 @@ export class Collector {
   }
 }
 
-/** Runs the program to its end, without input unless told. */
+/** Runs the program to its end. By default there is no input. */
 export async function runClient(
   options: ClientOptions & { readonly stdin?: string } = {},
 ): Promise<ClientOutput> {
@@ -283,7 +283,7 @@ function denoEnvironment(): Record<string, string> {
 
 let empty: string | undefined;
 
-/** A folder with nothing in it. All clients share it: none can write. */
+/** An empty folder. All clients share it, because none can write. */
 function emptyFolder(): string {
   if (empty === undefined) {
     const folder = empty = Deno.makeTempDirSync();

@@ -1,11 +1,11 @@
 /** What a client does in a conversation, in order. */
 export type Step =
   /**
-   * A line that the client sends. `SESSION` stands for the id of its session. A
-   * request is answered before the next step, unless the next one cancels it.
+   * A line that the client sends. `SESSION` is replaced by the id of its session.
+   * A request is answered before the next step, unless the next one cancels it.
    */
   | string
-  /** It starts the bridge anew: the first process has ended. */
+  /** The client starts a second bridge process, because the first one has ended. */
   | "restart";
 
 /** The messages of one client, as it writes them. */
@@ -13,11 +13,11 @@ export interface ClientRecording {
   /** The client with its version, and how the recording was made. */
   readonly client: string;
   readonly steps: readonly Step[];
-  /** How it answers `fs/read_text_file`, by path; anything else is an error. */
+  /** The client's answers to `fs/read_text_file`, by path. Other paths are errors. */
   readonly files?: Readonly<Record<string, string>>;
-  /** The prompts that the service has to get. */
+  /** The prompts that the service has to receive. */
   readonly prompts: readonly string[];
-  /** The last reply that the client has to get. */
+  /** The last reply that the client has to receive. */
   readonly reply: string;
 }
 
@@ -52,7 +52,7 @@ export const CLIENT_RECORDINGS: readonly ClientRecording[] = [
       '{"jsonrpc":"2.0","method":"initialize","id":1,"params":{"clientInfo":{"name":"agent-shell","title":"Emacs Agent Shell","version":"0.79.2"},"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true}}}}',
       '{"jsonrpc":"2.0","method":"session/new","id":2,"params":{"cwd":"/home/me","mcpServers":[]}}',
       `{"jsonrpc":"2.0","method":"session/prompt","id":3,"params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"explain"},{"type":"resource","resource":{"uri":"${NOTES}","text":"Remember the milk.\\n","mimeType":"text/plain"}},{"type":"text","text":" please"}]}}`,
-      // A file over its limit for embedded ones
+      // A file over the client's limit for embedded files
       '{"jsonrpc":"2.0","method":"session/prompt","id":4,"params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"and"},{"type":"resource_link","uri":"file:///home/me/long.txt","name":"long.txt","mimeType":"text/plain","size":200000}]}}',
       '{"jsonrpc":"2.0","method":"session/prompt","id":5,"params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"please hang"}]}}',
       '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"SESSION","reason":"User cancelled"}}',
@@ -93,7 +93,7 @@ export const CLIENT_RECORDINGS: readonly ClientRecording[] = [
     steps: [
       '{"method":"initialize","params":{"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true}},"protocolVersion":1},"jsonrpc":"2.0","id":1}',
       '{"method":"session/new","params":{"mcpServers":[],"cwd":"/home/me"},"jsonrpc":"2.0","id":2}',
-      // The path stands in the URI as it is
+      // The path is not encoded in the URI
       '{"method":"session/prompt","params":{"prompt":[{"name":"my notes.txt","uri":"file:///home/me/my notes.txt","type":"resource_link"},{"name":"gone.txt","uri":"file:///home/me/gone.txt","type":"resource_link"},{"text":"what do they say?","type":"text"}],"sessionId":"SESSION"},"jsonrpc":"2.0","id":3}',
       '{"method":"session/prompt","params":{"prompt":[{"text":"please hang","type":"text"}],"sessionId":"SESSION"},"jsonrpc":"2.0","id":4}',
       '{"method":"session/cancel","params":{"sessionId":"SESSION"},"jsonrpc":"2.0"}',

@@ -7,10 +7,10 @@ import { type ReferenceService, TEST_KEY } from "./service/service.ts";
 export const PROMPT = "count to 3";
 export const REPLY = "1\n2\n3";
 
-/** A name that the proxy alone can resolve. */
+/** A name that only the proxy can resolve. */
 export const NAME = "service.test";
 
-/** This machine, but by no name of loopback; Windows does not know it. */
+/** A name of this machine that is not a loopback name. Windows does not resolve it. */
 export const DIRECT = "0.0.0.0";
 
 export const ca = new LocalCa();
@@ -30,13 +30,13 @@ export function environment(
     APP_API_KEY: TEST_KEY,
     APP_BASE_URL: baseUrl,
     DENO_CERT: ca.certificate,
-    // Deno itself looks for updates, and not only where the client connects to.
+    // Deno itself checks for updates, at another host than the client's.
     DENO_NO_UPDATE_CHECK: "1",
     ...env,
   };
 }
 
-/** Runs one prompt in interactive mode; standard error holds failures alone. */
+/** Runs one prompt in interactive mode; standard error then contains only failures. */
 export function runPrompt(
   baseUrl: string,
   env: Readonly<Record<string, string>>,
@@ -51,15 +51,15 @@ export function runPrompt(
 export const GOOD: ClientOutput = { code: 0, stdout: `${REPLY}\n`, stderr: "" };
 
 /**
- * What goes wrong at an operation: the number of its tunnel, and how the error
- * begins. The stream of a run comes over the run's own tunnel.
+ * A failed operation: the number of its tunnel, and the start of the error. The
+ * stream of a run comes over the run's own tunnel.
  */
 export const OPERATIONS = [
   ["create thread", 1, "Cannot start a chat"],
   ["create run", 2, "Cannot start a run"],
 ] as const;
 
-/** The first prompt of an editor fails like this, and the second one works. */
+/** Asserts that the first prompt of an editor fails so, and that the second one works. */
 export async function failsOnce(
   baseUrl: string,
   env: Readonly<Record<string, string>>,

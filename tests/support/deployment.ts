@@ -3,10 +3,10 @@ import { dirname } from "node:path";
 import { bundle } from "../../tools/bundle.ts";
 import { compile, CompileError } from "../../tools/compiler.ts";
 
-/** The bundle, as `deno task bundle` makes it. */
+/** The bundle that `deno task bundle` writes. */
 export const BUNDLE: string = await bundle();
 
-/** Without it, Windows has no network. */
+/** Windows has no network without this variable. */
 const SYSTEM_ROOT = Deno.env.get("SYSTEMROOT");
 const BARE_ENV: Readonly<Record<string, string>> = SYSTEM_ROOT === undefined
   ? {}
@@ -36,7 +36,7 @@ export class Deployment implements AsyncDisposable {
     this.#resources = resources.move();
   }
 
-  /** The bundle, run from a URL as its second line tells. */
+  /** The bundle, run from a URL with the command of its second line. */
   static async run(): Promise<Deployment> {
     await using resources = new AsyncDisposableStack();
     const { options, url } = serveBundle(resources);
@@ -104,7 +104,7 @@ export class Deployment implements AsyncDisposable {
     }).spawn();
   }
 
-  /** Runs it to its end; what it is to read is `input`. */
+  /** Runs it to its end, with `input` as standard input. */
   async output(
     { input = "", ...options }: StartOptions & { readonly input?: string },
   ): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -125,7 +125,7 @@ export class Deployment implements AsyncDisposable {
   }
 }
 
-/** Why nothing can be compiled here, if that is so. */
+/** The reason why nothing can be compiled here, if any. */
 export async function findObstacle(): Promise<string | undefined> {
   try {
     await using _ = await Deployment.compile({ code: "" });

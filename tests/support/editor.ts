@@ -46,7 +46,7 @@ export interface Question {
   readonly params: { readonly sessionId: string; readonly path: string };
 }
 
-/** Anything that the bridge says. */
+/** Any message of the bridge. */
 export type Message = Response | Update | Question;
 
 /** Whether a message is a request of the bridge. */
@@ -94,7 +94,7 @@ export class Editor implements AsyncDisposable {
       .map(({ update }) => update.content.text);
   }
 
-  /** The connection as bytes, for a library that writes a message a chunk. */
+  /** The connection as bytes, for a library that writes one message per chunk. */
   get streams(): {
     readonly readable: ReadableStream<Uint8Array>;
     readonly writable: WritableStream<Uint8Array>;
@@ -108,7 +108,7 @@ export class Editor implements AsyncDisposable {
     };
   }
 
-  /** Sends a line as it is. */
+  /** Sends a raw line. */
   async sendLine(line: string): Promise<void> {
     this.#note(line);
     await this.client.write(`${line}\n`);
@@ -134,7 +134,7 @@ export class Editor implements AsyncDisposable {
     );
   }
 
-  /** Resolves with the first message that is like this, as soon as it has arrived. */
+  /** Resolves with the first matching message, as soon as it has arrived. */
   async waitFor<T extends Message>(
     isMeant: (message: Message) => message is T,
   ): Promise<T> {
@@ -154,7 +154,7 @@ export class Editor implements AsyncDisposable {
     );
   }
 
-  /** Resolves with so many requests of the bridge, as soon as they have arrived. */
+  /** Resolves with `count` requests of the bridge, as soon as they have arrived. */
   async questions(count: number): Promise<readonly Question[]> {
     for (;;) {
       const found = this.messages.filter(isQuestion);
@@ -224,7 +224,7 @@ export class Editor implements AsyncDisposable {
     }
   }
 
-  /** Remembers the method of a request, whose result has to look like that. */
+  /** Remembers the method of a request, to validate its result. */
   #note(line: string): void {
     try {
       const { id, method } = JSON.parse(line) ?? {};
@@ -260,14 +260,14 @@ export class Editor implements AsyncDisposable {
     } else {
       const method = this.#methods.get(message.id) ?? "";
       violations = resultViolations(method, message.result);
-      // Some clients take a member that is false for an offer.
+      // Some clients take a member that is `false` for an offer.
       if (method === "initialize") assertFalse(holdsFalse(message.result));
     }
     assertEquals(violations, "", JSON.stringify(message));
   }
 }
 
-/** Whether `false` stands anywhere in a value. */
+/** Whether a value contains `false` anywhere. */
 function holdsFalse(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return value === false;
   return Object.values(value).some(holdsFalse);

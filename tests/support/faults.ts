@@ -1,12 +1,22 @@
 import { gzipSync } from "node:zlib";
-import { DEATHS, STREAMS, UNFINISHED } from "./broken_connections.ts";
-import { BODIES, http, operationOf, type Play, say } from "./faulty_service.ts";
+import {
+  BROKEN_BEFORE_BODY,
+  BROKEN_STREAMS,
+  UNFINISHED,
+} from "./broken_connections.ts";
+import {
+  BODIES,
+  type FaultyAnswer,
+  http,
+  operationOf,
+  say,
+} from "./faulty_service.ts";
 
-/** What becomes of an operation whose requests meet a fault. */
+/** The outcome of an operation whose requests meet a fault. */
 export interface Outcome {
   /** How many requests the service sees. */
   readonly requests: number;
-  /** What the user reads behind `Cannot ...: `. If none, all goes well in the end. */
+  /** The error's text after `Cannot ...: `. If none, the operation succeeds in the end. */
   readonly reason?: RegExp;
   /** `data.status` of the JSON-RPC error. */
   readonly status?: number;
@@ -15,25 +25,25 @@ export interface Outcome {
 /** A way in which the service fails. */
 export interface Fault {
   readonly name: string;
-  readonly play: Play;
-  /** How many requests in a row meet it. Once unless told. */
+  readonly answer: FaultyAnswer;
+  /** The number of requests in a row that meet it. The default is 1. */
   readonly times?: number;
-  /** Whether a good run has left its connection open before. */
+  /** Whether a completed run has left its connection open before. */
   readonly onKeptConnection?: boolean;
-  /** What becomes of creating a thread, and a run. Not possible there unless told. */
+  /** The outcome of creating a thread or a run. If none, the fault does not apply there. */
   readonly post?: Outcome;
-  /** What becomes of creating a run, if it is not the same. */
+  /** The outcome of creating a run, if it differs. */
   readonly run?: Outcome;
-  /** What becomes of following a run. Not possible there unless told. */
+  /** The outcome of following a run. If none, the fault does not apply there. */
   readonly stream?: Outcome;
 }
 
 /**
- * The faults. Those that take the real program more than a few seconds are not
- * here: silence and other time-outs, a `Retry-After` that asks for more than
- * nothing, and a stream that never recovers (service_client_test.ts,
- * run_stream_test.ts and stream_resume_test.ts hold them, with short timeouts).
- * Certificates and proxies are in networks_test.ts.
+ * The faults. Faults that take the real program more than a few seconds are not
+ * here: silence and other timeouts, a `Retry-After` above zero, and a stream that
+ * never recovers. service_client_test.ts, run_stream_test.ts and
+ * stream_resume_test.ts test them with short timeouts. Certificates and proxies
+ * are in networks_test.ts.
  *
  * @param elsewhere Where redirects lead: the URL of another origin.
  */
@@ -49,8 +59,8 @@ export function faults(elsewhere: string): readonly Fault[] {
     ...REFUSALS,
     ...OVERLOADS,
     ...ANSWERS,
-    ...DEATHS,
-    ...STREAMS,
+    ...BROKEN_BEFORE_BODY,
+    ...BROKEN_STREAMS,
   ];
 }
 
@@ -62,13 +72,13 @@ function refusal(
 ): Fault {
   const status = Number.parseInt(line);
   const outcome = { requests: 1, reason, status };
-  const play = say(http(line, headers, body));
+  const answer = say(http(line, headers, body));
   const passes = status === 502 || status === 504;
   const stream = passes ? { requests: 2 } : outcome;
-  return { name: line, play, post: outcome, stream };
+  return { name: line, answer, post: outcome, stream };
 }
 
-/** What is said of a status that leaves open what became of the request. */
+/** The error's text for a status that leaves the request's outcome open. */
 function unknownFate(status: number, detail: string): RegExp {
   return new RegExp(
     ` ${status} \\((try again later|the run may have started, so it is not tried again|the run may still go on at the service)\\)${detail}$`,
@@ -140,11 +150,13 @@ const OVERLOADS: readonly Fault[] = ["429", "503"].flatMap((status) => {
     });
     const passes = { requests: times + 1 };
     const post = times < 4 ? passes : gone("try again later", 4);
-    // Without a word about it, the next request may meet the end of this one.
+    // Without this header, the next request may meet the end of this connection.
     const fields = { connection: "close", ...headers };
-    const play = say(http(`${status} Overload`, fields, message("slow down")));
+    const answer = say(
+      http(`${status} Overload`, fields, message("slow down")),
+    );
     const full = `${status} ${name}, ${times}x`;
-    const fault = { name: full, play, times, post, stream: passes };
+    const fault = { name: full, answer, times, post, stream: passes };
     if (status === "429") return fault;
     return { ...fault, run: gone("the run may have started, .+", 1) };
   };
@@ -157,7 +169,7 @@ const OVERLOADS: readonly Fault[] = ["429", "503"].flatMap((status) => {
       { "retry-after": "Sun, 06 Nov 1994 08:49:37 GMT" },
       4,
     ),
-    // From here on with the client's own waits: half a second, or 3.5 s in all.
+    // From here on with the client's own pauses: 0.5 s, or 3.5 s in total.
     overload("absurd Retry-After", { "retry-after": "-1e999 sec" }, 1),
     ...(status === "503" ? [overload("no Retry-After", {}, 3)] : []),
   ];
@@ -173,19 +185,19 @@ const NO_OBJECT: Outcome = {
 const ANSWERS: readonly Fault[] = [
   {
     name: "an empty body",
-    play: say(http("200 OK", {})),
+    answer: say(http("200 OK", {})),
     post: NO_OBJECT,
     stream: UNFINISHED,
   },
   {
     name: "JSON of the wrong type",
-    play: say(http("200 OK", {}, "[]")),
+    answer: say(http("200 OK", {}, "[]")),
     post: NO_OBJECT,
     stream: UNFINISHED,
   },
   {
     name: "an object without an id",
-    play: say(http("200 OK", {}, '{"id":7}')),
+    answer: say(http("200 OK", {}, '{"id":7}')),
     post: {
       requests: 1,
       reason:
@@ -195,7 +207,7 @@ const ANSWERS: readonly Fault[] = [
   },
   {
     name: "JSON that is cut off",
-    play: (connection, request) => {
+    answer: (connection, request) => {
       const body = BODIES[operationOf(request)].trimEnd().slice(0, -1);
       return connection.write(http("200 OK", {}, body));
     },
@@ -204,7 +216,7 @@ const ANSWERS: readonly Fault[] = [
   },
   {
     name: "another content type",
-    play: (connection, request) => {
+    answer: (connection, request) => {
       const type = { "content-type": "image/png" };
       const body = BODIES[operationOf(request)];
       return connection.write(http("200 OK", type, body));
@@ -214,7 +226,7 @@ const ANSWERS: readonly Fault[] = [
   },
   {
     name: "gzip",
-    play: (connection, request) => {
+    answer: (connection, request) => {
       const body = new Uint8Array(gzipSync(BODIES[operationOf(request)]));
       return connection.write(
         http("200 OK", { "content-encoding": "gzip" }, body),

@@ -7,36 +7,35 @@ import {
 import { complete, encodeItem } from "./service/stream_events.ts";
 import { QUIET_HOST } from "./unreachable.ts";
 
-/** What a service does with a request in place of an answer. */
-export type Play = (
+/** Answers a request wrongly, or ends its connection. */
+export type FaultyAnswer = (
   connection: RawConnection,
   request: RawRequest,
 ) => void | Promise<void>;
 
-/** Says this, and closes the connection. */
-export function say(bytes: string | Uint8Array): Play {
+/** Sends these bytes, and closes the connection. */
+export function say(bytes: string | Uint8Array): FaultyAnswer {
   return (connection) => connection.write(bytes);
 }
 
 /** How a {@linkcode FaultyService} behaves. */
 export interface FaultyServiceOptions {
   readonly at: Operation;
-  /** Played for these requests of the operation, the first being 1. */
+  /** The requests of the operation that get the faulty answer, counted from 1. */
   readonly faulty: readonly number[];
-  readonly play: Play;
-  /** Whether streams leave their connection open for what comes next. */
+  readonly answer: FaultyAnswer;
+  /** Whether streams leave their connection open for the next request. */
   readonly keepsConnections?: boolean | undefined;
 }
 
 /**
- * The three operations on bare TCP, so that each answer can be as wrong as it
- * gets.
+ * The three operations on bare TCP, so that an answer can have any fault.
  */
 export class FaultyService implements AsyncDisposable {
   readonly #server: RawServer;
 
   static async start(options: FaultyServiceOptions): Promise<FaultyService> {
-    const { at, faulty, play, keepsConnections = false } = options;
+    const { at, faulty, answer, keepsConnections = false } = options;
     let arrived = 0;
     const server = await RawServer.start(async (connection) => {
       for (;;) {
@@ -44,7 +43,7 @@ export class FaultyService implements AsyncDisposable {
         if (request === undefined) return;
         const operation = operationOf(request);
         if (operation === at && faulty.includes(++arrived)) {
-          return await play(connection, request);
+          return await answer(connection, request);
         }
         await connection.write(ANSWERS[operation]);
         if (operation === "stream" && !keepsConnections) return;
@@ -74,7 +73,7 @@ export class FaultyService implements AsyncDisposable {
   }
 }
 
-/** The reply of each run that goes well. */
+/** The reply of each run that completes. */
 export const REPLY = "All is well.";
 
 /** A whole HTTP answer. */
@@ -96,7 +95,7 @@ export function http(
   return new Uint8Array([...start, ...bytes]);
 }
 
-/** What the service says when all is well. */
+/** The bodies of the correct answers. */
 export const BODIES: Readonly<Record<Operation, string>> = {
   "create thread": '{"thread_id":"thread-1"}',
   "create run": '{"run_id":"run-1"}',
@@ -121,7 +120,7 @@ export function operationOf({ head }: Pick<RawRequest, "head">): Operation {
   return head.startsWith("POST /threads ") ? "create thread" : "create run";
 }
 
-/** A service that nobody listens at when one operation is due, until it is told to. */
+/** A service that stops listening before one operation, until a test calls `return()`. */
 export class AbsentService implements AsyncDisposable {
   readonly #at: Operation;
   readonly #port: number;
@@ -141,7 +140,7 @@ export class AbsentService implements AsyncDisposable {
     return `http://${QUIET_HOST}:${this.#port}`;
   }
 
-  /** Listens again, for good. */
+  /** Listens again, and keeps listening. */
   return(): void {
     this.#listener = Deno.listen({ hostname: QUIET_HOST, port: this.#port });
     this.#served = this.#serve(this.#listener);
@@ -174,7 +173,7 @@ export class AbsentService implements AsyncDisposable {
       }
       if (head === "") continue;
       const operation = operationOf({ head });
-      // First this, so that the client cannot be faster.
+      // Stop listening first, so that the client's next request cannot be faster.
       if (next[operation] === this.#at) this.#leave();
       await connection.write(ANSWERS[operation]);
     }

@@ -11,11 +11,11 @@ export function isInstalled(command: string): boolean {
   }
 }
 
-/** What a {@linkcode Front} is started with. */
+/** Options of a {@linkcode Front}. */
 export interface FrontOptions {
-  /** What the front serves its clients with. */
+  /** The certificate that the front presents to clients. */
   readonly tls: Leaf;
-  /** Where the front finds the service, as `host:port`. */
+  /** The service's address, as `host:port`. */
   readonly upstream: string;
   /** Further lines for the section that forwards the requests. */
   readonly lines?: readonly string[];
@@ -49,7 +49,7 @@ export class Front implements AsyncDisposable {
     args: (file: string) => string[],
   ): Promise<Front> {
     const folder = await Deno.makeTempDir();
-    await Deno.chmod(folder, 0o755); // nginx's workers are another user than root
+    await Deno.chmod(folder, 0o755); // nginx's workers do not run as root
     const port = freePort();
     await Deno.writeTextFile(`${folder}/cert.pem`, options.tls.cert);
     await Deno.writeTextFile(`${folder}/key.pem`, options.tls.key);
@@ -83,7 +83,7 @@ export class Front implements AsyncDisposable {
     return `https://127.0.0.1:${this.#port}`;
   }
 
-  /** Makes nginx read its configuration again: its workers are replaced. */
+  /** Makes nginx reload its configuration, which replaces its workers. */
   reload(): void {
     this.#child.kill("SIGHUP");
   }
@@ -110,7 +110,7 @@ export class Front implements AsyncDisposable {
   }
 }
 
-/** A port that nobody listens at. */
+/** A port without a listener. */
 function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;

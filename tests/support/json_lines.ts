@@ -11,7 +11,7 @@ export interface JsonLine {
 const ajv = new Ajv2020({ allErrors: true });
 const validate = ajv.compile<JsonLine>(schema);
 
-/** The fields of each type: the schema lets later versions add more, this one has none. */
+/** The fields of each type. The schema lets later versions add more; this version has no others. */
 const FIELDS = new Map(
   Object.entries(schema.$defs).map(([type, { properties }]) => [
     type,
@@ -19,7 +19,7 @@ const FIELDS = new Map(
   ]),
 );
 
-/** What may follow a line. The start is that of the program. */
+/** The types that may follow a line's type. `start` is the start of the program. */
 const FOLLOWS: Readonly<Record<string, string>> = {
   start: "thread error",
   thread: "run error",
@@ -30,9 +30,9 @@ const FOLLOWS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The lines of a standard output with `--json`. Each is valid by
- * `docs/events.schema.json`, they follow each other as it says, and each prompt is
- * ended by one `reply` or `error`.
+ * Parses the standard output of `--json`. Asserts that each line is valid by
+ * `docs/events.schema.json`, that their order is the documented one, and that one
+ * `reply` or `error` ends each prompt.
  *
  * @param isWhole Whether the program came to its end by itself.
  */
@@ -43,7 +43,7 @@ export function parseJsonLines(stdout: string, isWhole = true): JsonLine[] {
   const lines: JsonLine[] = [];
   let last = "start";
   for (const text of texts) {
-    // deno-lint-ignore no-control-regex -- they may not be there
+    // deno-lint-ignore no-control-regex -- asserts their absence
     assertMatch(text, /^[^\x00-\x1f\x7f-\x9f]+$/);
     const line: unknown = JSON.parse(text);
     assert(validate(line), `${text}: ${ajv.errorsText(validate.errors)}`);

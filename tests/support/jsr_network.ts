@@ -4,8 +4,8 @@
  *
  *     deno run -P=test tests/support/jsr_network.ts FOLDER COMMAND [ARGUMENT...]
  *
- * `deno.lock` of the copy is written anew, with the checksums of that registry.
- * The exit code is that of the command.
+ * The copy's `deno.lock` is rewritten with the checksums of that registry. The
+ * exit code is that of the command.
  *
  * @module
  */
@@ -24,7 +24,7 @@ try {
   const env = {
     DENO_DIR: cache,
     JSR_URL: registry.url,
-    STANDARD_LIBRARY: "", // It is for the launcher to find out.
+    STANDARD_LIBRARY: "", // The launcher has to find out.
   };
   await writeLock(folder, env);
   const child = new Deno.Command(command, { args, cwd: folder, env }).spawn();

@@ -26,7 +26,7 @@ export interface JsrPackage {
  */
 export class JsrRegistry implements AsyncDisposable {
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
-  /** The paths that were asked for, in order. */
+  /** The requested paths, in order. */
   readonly requests: readonly string[];
 
   private constructor(
@@ -70,7 +70,7 @@ export class JsrRegistry implements AsyncDisposable {
     return new JsrRegistry(server, requests);
   }
 
-  /** What `JSR_URL` has to be for Deno to ask this registry. */
+  /** The value of `JSR_URL` with which Deno uses this registry. */
   get url(): string {
     return `http://127.0.0.1:${this.#server.addr.port}/`;
   }
@@ -103,7 +103,7 @@ export async function standInPackages(): Promise<JsrPackage[]> {
   });
 }
 
-/** The files of `tools/npm/`, in which what comes from npm is a file, too. */
+/** The files of `tools/npm/`, with each import from npm replaced by a file. */
 async function standInFiles(): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
   for await (const { name } of Deno.readDir(NPM)) {

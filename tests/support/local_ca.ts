@@ -5,8 +5,8 @@ export interface Leaf {
 }
 
 /**
- * A certificate authority of a company's own, made by `openssl` in a temporary
- * folder. Dispose of it to remove the folder.
+ * A private certificate authority, created by `openssl` in a temporary folder.
+ * Dispose of it to remove the folder.
  */
 export class LocalCa implements Disposable {
   readonly #folder = Deno.makeTempDirSync();
@@ -29,7 +29,7 @@ export class LocalCa implements Disposable {
   /** Issues a certificate for these names or IP addresses, valid for a day. */
   issue(...names: readonly string[]): Leaf {
     const file = this.#request(names);
-    // Not by `req -CA`, which LibreSSL does not have.
+    // Not `req -CA`, which LibreSSL lacks.
     this.#openssl(
       ["x509", "-req", "-in", `${file}.csr`, "-out", `${file}.pem`],
       ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"],

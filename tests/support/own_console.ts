@@ -1,8 +1,8 @@
 /**
  * Runs a program on a Windows console of its own, with its standard streams
  * passed through, and presses Ctrl-C there when a byte comes from a TCP port of
- * this machine. Ctrl-C reaches all processes of a console, and so would end the
- * tests, too.
+ * this machine. Ctrl-C reaches all processes of a console, so on a shared one it
+ * would end the tests too.
  *
  *     deno run -A tests/support/own_console.ts PORT PROGRAM [ARGUMENT...]
  *
@@ -21,7 +21,7 @@ const { symbols: kernel } = Deno.dlopen("kernel32.dll", {
 });
 kernel.FreeConsole();
 kernel.AllocConsole();
-Deno.addSignalListener("SIGINT", () => {}); // This process gets it, too.
+Deno.addSignalListener("SIGINT", () => {}); // Ctrl-C reaches this process too.
 
 const button = await Deno.connect({
   hostname: "127.0.0.1",

@@ -3,8 +3,8 @@ import { RemoteGateway } from "../../lib/gateway.ts";
 import { TEST_KEY } from "./service/service.ts";
 
 /**
- * Timeouts for tests: what is repeated is repeated at once, and no time runs out
- * on a slow machine. A test sets the one timeout that it is about.
+ * Timeouts for tests: retries follow at once, and no timeout expires on a slow
+ * machine. A test sets the timeout that it tests.
  */
 export const QUICK_TIMEOUTS: Timeouts = {
   answer: 60_000,
@@ -18,7 +18,7 @@ export const QUICK_TIMEOUTS: Timeouts = {
   retryAfter: 1,
 };
 
-/** A gateway to a service, with {@linkcode QUICK_TIMEOUTS} but for those given. */
+/** A gateway to a service, with {@linkcode QUICK_TIMEOUTS} unless others are given. */
 export function gatewayTo(
   service: { readonly url: string },
   timeouts: Partial<Timeouts> = {},

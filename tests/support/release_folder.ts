@@ -1,13 +1,13 @@
-/** A file of a release: its bytes, and what else is wrong with it. */
+/** A file of a release: its bytes, and its faults. */
 export interface ReleaseFile {
   readonly bytes: Uint8Array;
-  /** Sends so many bytes and then breaks the connection. */
+  /** The number of bytes after which the connection breaks. */
   readonly cutAfter?: number;
 }
 
 /**
  * Releases on loopback, laid out as GitHub does: `/latest/download/NAME` and
- * `/download/vX.Y.Z/NAME`. Each holds the files that are given and `SHA256SUMS`.
+ * `/download/vX.Y.Z/NAME`. Each holds the given files and `SHA256SUMS`.
  */
 export class ReleaseFolder implements AsyncDisposable {
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
@@ -30,7 +30,7 @@ export class ReleaseFolder implements AsyncDisposable {
     return `http://127.0.0.1:${this.#server.addr.port}`;
   }
 
-  /** The paths that were asked for, in order. */
+  /** The requested paths, in order. */
   get requested(): readonly string[] {
     return this.#requested;
   }

@@ -25,7 +25,7 @@ export function addStream(service: ReferenceService, stream: Behaviour): void {
 export const KEYS =
   "Alt-Enter starts a line, Ctrl-R searches, Ctrl-C stops, Ctrl-D or exit leaves";
 
-/** What is above the first prompt when a shell has started the client on 80 columns or more. */
+/** The lines above the first prompt if a shell started the client on 80 columns or more. */
 export function banner(service: ReferenceService): string[] {
   return [
     "[0]$ agent-gateway",
@@ -37,7 +37,7 @@ export function banner(service: ReferenceService): string[] {
   ];
 }
 
-/** The prompts that have reached a service, in their order. */
+/** The prompts that have reached a service, in order. */
 export function promptsOf(service: ReferenceService): readonly unknown[] {
   return service.requests
     .filter(({ operation }) => operation === "create run")

@@ -1,41 +1,41 @@
 import { loadSettings, type Settings } from "../../lib/settings.ts";
 
-/** Where settings can come from. */
-export interface Surroundings {
-  /** What is not given is not set. */
+/** The sources of settings. */
+export interface SettingsSources {
+  /** The environment variables. All others are unset. */
   readonly env?: {
     readonly APP_API_KEY?: string | undefined;
     readonly APP_BASE_URL?: string | undefined;
   };
-  /** There is none unless told. */
+  /** The `.env` file. By default there is none. */
   readonly dotenv?: Dotenv;
 }
 
-/** What stands in `.env`, or how it is made. */
+/** The text of `.env`, or a function that creates it. */
 export type Dotenv = string | Uint8Array | ((path: string) => void);
 
 const VARIABLES = ["APP_API_KEY", "APP_BASE_URL"] as const;
 
 /**
- * Calls `loadSettings()` where nothing but the surroundings can be found.
+ * Calls `loadSettings()` with the given sources and no others.
  *
- * @param warnings Takes the warnings.
+ * @param warnings Receives the warnings.
  */
 export function loadSettingsIn(
-  surroundings: Surroundings & { readonly baseUrl?: string },
+  sources: SettingsSources & { readonly baseUrl?: string },
   warnings: string[] = [],
 ): Settings {
-  const { baseUrl } = surroundings;
+  const { baseUrl } = sources;
   const warn = (line: string) => warnings.push(line);
-  return within(surroundings, () => loadSettings({ baseUrl, warn }));
+  return within(sources, () => loadSettings({ baseUrl, warn }));
 }
 
 /**
- * Calls `act` in a new folder, and returns its result. Environment and current
- * folder are as before then.
+ * Calls `act` in a new folder, and returns its result. It restores the
+ * environment and the current folder.
  */
 export function within<T>(
-  { env = {}, dotenv }: Surroundings,
+  { env = {}, dotenv }: SettingsSources,
   act: () => T,
 ): T {
   using folder = new Folder(dotenv);

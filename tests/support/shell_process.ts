@@ -1,8 +1,8 @@
 import { commandLine } from "./client_process.ts";
 
-/** How the program is started by {@linkcode spawnByShell}. */
+/** Options of {@linkcode spawnByShell}. */
 export interface ShellOptions {
-  /** What the shell runs. `"$@"` is the program with its arguments. */
+  /** The shell script. `"$@"` is the program with its arguments. */
   readonly script?: string;
   readonly args: readonly string[];
   /** The settings of the program, in addition to this process's environment. */
@@ -15,7 +15,7 @@ export interface ShellOptions {
 
 /**
  * The program as a child process whose standard streams a shell script sets up.
- * Nothing is read from it unless a test does. It is killed after 60 s.
+ * Its output is read only by the test. It is killed after 60 s.
  */
 export function spawnByShell(
   { script = 'exec "$@"', args, env, cwd, command = commandLine() }:

@@ -1,4 +1,4 @@
-/** `performance.now()` with jumps, for what takes minutes. Timers are not touched. */
+/** Lets `performance.now()` jump, to test limits of minutes. Timers are not changed. */
 export class SkewedClock implements Disposable {
   readonly #now = performance.now;
   #ahead = 0;
@@ -7,7 +7,7 @@ export class SkewedClock implements Disposable {
     performance.now = () => this.#now.call(performance) + this.#ahead;
   }
 
-  /** Lets so many milliseconds pass at once. */
+  /** Advances the clock by a number of milliseconds. */
   advance(milliseconds: number): void {
     this.#ahead += milliseconds;
   }

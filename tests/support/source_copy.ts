@@ -1,6 +1,6 @@
 const ROOT = `${import.meta.dirname}/../..`;
 
-/** What the program is built from. */
+/** The files that the program is built from. */
 const SOURCES = [
   "deno.json",
   "deno.lock",
@@ -30,8 +30,8 @@ export class SourceCopy implements AsyncDisposable {
   }
 
   /**
-   * Runs Deno in the copy; `env` is added to the environment, in which no other
-   * compiler is named.
+   * Runs Deno in the copy; `env` is added to the environment, which names no
+   * other compiler.
    */
   async deno(
     args: readonly string[],

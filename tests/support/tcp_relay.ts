@@ -1,6 +1,6 @@
 /**
- * Forwards TCP connections to a port, and can be taken down: then it drops what
- * is open, and new connections are refused as those to a program that restarts.
+ * Forwards TCP connections to a port. It can be taken down: then it drops open
+ * connections and refuses new ones, like a program that restarts.
  */
 export class TcpRelay implements AsyncDisposable {
   readonly #target: Deno.ConnectOptions;
@@ -17,7 +17,7 @@ export class TcpRelay implements AsyncDisposable {
     this.#track(this.#accept(this.#listener));
   }
 
-  /** Where it listens, as `host:port`. */
+  /** The address of the relay, as `host:port`. */
   get address(): string {
     return `127.0.0.1:${this.#port}`;
   }

@@ -3,7 +3,7 @@ import xterm from "@xterm/headless";
 
 /** How an {@linkcode Emulator} counts columns. */
 export type Widths =
-  /** By grapheme, as terminals of today do. */
+  /** By grapheme, as current terminals do. */
   | "graphemes"
   /** By code point, with the tables of Unicode 6, as many terminals do. */
   | "code points";
@@ -27,7 +27,7 @@ export class Emulator {
     }
   }
 
-  /** Writes text; it is on the screen when {@linkcode settled} resolves. */
+  /** Writes text; it is in the cells when {@linkcode settled} resolves. */
   write(text: string): void {
     this.#written = new Promise((resolve) =>
       this.#terminal.write(text, resolve)
@@ -69,7 +69,7 @@ export class Emulator {
     return { row: baseY + cursorY, column: cursorX };
   }
 
-  /** How many rows there are, those that have scrolled out included. */
+  /** The number of rows, including the ones that have scrolled out. */
   get height(): number {
     return this.#terminal.buffer.active.length;
   }
@@ -89,8 +89,8 @@ export class Emulator {
       ?.translateToString(true).trimEnd() ?? "";
   }
 
-  /** The text of all rows, without empty ones at the end. */
-  get screen(): string {
+  /** The text of all rows, without empty ones at the end, joined by `\n`. */
+  get allText(): string {
     return Array.from({ length: this.height }, (_, row) => this.text(row))
       .join("\n").trimEnd();
   }

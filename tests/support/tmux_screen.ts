@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { commandLine, DENO_VARIABLES } from "./client_process.ts";
 import { TEST_KEY } from "./service/service.ts";
 
-/** How long a screen may take to show what is waited for, in milliseconds. */
+/** The longest wait for an expected text, in milliseconds. */
 const PATIENCE = 30_000;
 
 const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g;
@@ -11,30 +11,29 @@ const DURATION = /\b\d+(\.\d)? s(?=$| +Ctrl-C stops$)/gm;
 
 const TMUX_IS_INSTALLED = await isInstalled("tmux");
 
-/** A test of a {@linkcode Screen}; skipped where none can be opened. */
+/** A test with a {@linkcode Screen}; skipped where none can be opened. */
 export function test(name: string, fn: () => Promise<void>): void {
   const ignore = !TMUX_IS_INSTALLED;
   Deno.test(ignore ? `${name} (skipped: no tmux)` : name, { ignore }, fn);
 }
 
-/** How a {@linkcode Screen} is set up. */
+/** Options of a {@linkcode Screen}. */
 export interface ScreenOptions {
-  /** 80 unless told. */
+  /** The default is 80. */
   readonly columns?: number;
-  /** 24 unless told. */
+  /** The default is 24. */
   readonly rows?: number;
-  /** The settings of the program, and whatever else it is to find. */
+  /** The program's settings and other environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /**
- * A terminal with a shell in it, as a person sees it. The program under test is
- * started by typing `agent-gateway`; the shell's prompt tells the last exit
- * code: `[0]$`.
+ * A terminal with a shell, as a person sees it. The program under test is started
+ * by typing `agent-gateway`; the shell's prompt tells the last exit code: `[0]$`.
  *
- * It is tmux that draws the screen. This process is its control client, so that
- * tmux says when something was drawn, and ends with whatever runs in the
- * terminal as soon as this process does.
+ * tmux draws the screen. This process is its control client, so tmux reports when
+ * something was drawn, and tmux and the programs in it end when this process
+ * ends.
  */
 export class Screen implements AsyncDisposable {
   readonly #folder: string;
@@ -46,7 +45,7 @@ export class Screen implements AsyncDisposable {
   #drawn = Promise.withResolvers<void>();
   #bytes = "";
 
-  /** Opens a terminal, whose shell has shown its prompt. */
+  /** Opens a terminal, and waits for the shell's prompt. */
   static async open(options: ScreenOptions = {}): Promise<Screen> {
     const screen = new Screen(options);
     try {
@@ -94,7 +93,7 @@ export class Screen implements AsyncDisposable {
     this.#ended = this.#listen();
   }
 
-  /** All that has been written to the terminal, escape codes and all. */
+  /** All output to the terminal so far, including escape codes. */
   get written(): string {
     return Buffer.from(this.#bytes, "latin1").toString();
   }
@@ -116,9 +115,9 @@ export class Screen implements AsyncDisposable {
   }
 
   /**
-   * Pastes a text at once, in brackets if the program has asked for them.
+   * Pastes a text at once, as a bracketed paste if the program has enabled it.
    *
-   * @param brackets Whether the terminal knows of brackets.
+   * @param brackets Whether the terminal supports bracketed paste.
    */
   async paste(text: string, brackets = true): Promise<void> {
     const file = `${this.#folder}/paste`;
@@ -127,7 +126,7 @@ export class Screen implements AsyncDisposable {
     await this.#do(brackets ? "paste-buffer -p" : "paste-buffer");
   }
 
-  /** Resizes the terminal, and waits until what runs in it has drawn itself anew. */
+  /** Resizes the terminal, and waits until its program has drawn itself again. */
   async resize(columns: number, rows = 24): Promise<void> {
     const { length } = this.#bytes;
     await this.#do(`resize-window -x ${columns} -y ${rows}`);
@@ -142,12 +141,12 @@ export class Screen implements AsyncDisposable {
     );
   }
 
-  /** The title that the terminal has been given. */
+  /** The terminal's title. */
   async title(): Promise<string> {
     return await this.#do("display-message -p '#{pane_title}'");
   }
 
-  /** What is to be seen, below what has scrolled out at the top. */
+  /** The visible text, without the rows that have scrolled out. */
   async text(): Promise<string> {
     return await this.#do("capture-pane -p -S -");
   }
@@ -167,8 +166,8 @@ export class Screen implements AsyncDisposable {
   }
 
   /**
-   * Waits until {@linkcode text} is this, row by row, however long things took
-   * and whichever way the spinner points.
+   * Waits until {@linkcode text} equals this, except for durations and the
+   * spinner's position.
    */
   async shows(...rows: readonly string[]): Promise<void> {
     const wanted = rows.join("\n");
@@ -176,7 +175,7 @@ export class Screen implements AsyncDisposable {
     assertEquals(steady(text), wanted);
   }
 
-  /** Ends the terminal. Whatever was written to it, the key was not. */
+  /** Ends the terminal, and asserts that the key was not written to it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#commands.close().catch(() => {}); // tmux has ended.
     await this.#ended;
@@ -184,7 +183,7 @@ export class Screen implements AsyncDisposable {
     assertFalse(this.#bytes.includes(TEST_KEY), "the key is on the screen");
   }
 
-  /** Looks at the screen whenever it has changed, until it is as wanted. */
+  /** Checks the screen whenever it has changed, until it matches. */
   async #poll(isWanted: (text: string) => boolean): Promise<string> {
     const timeout = Promise.withResolvers<"late">();
     const timer = setTimeout(() => timeout.resolve("late"), PATIENCE);
@@ -209,7 +208,7 @@ export class Screen implements AsyncDisposable {
     return await answer.promise;
   }
 
-  /** Takes in what tmux says: answers to commands, and what was drawn. */
+  /** Parses tmux's messages: answers to commands, and output of the pane. */
   async #listen(): Promise<void> {
     let block: string[] | undefined;
     for await (const line of byteLines(this.#tmux.stdout)) {
@@ -235,14 +234,14 @@ export class Screen implements AsyncDisposable {
     }
     this.#attached.resolve();
     for (const answer of this.#answers) {
-      answer.promise.catch(() => {}); // Nobody may wait for it.
+      answer.promise.catch(() => {}); // It may not be awaited.
       answer.reject(new Error("tmux has ended"));
     }
     await this.#tmux.status;
   }
 }
 
-/** A screen on which no time passes. */
+/** A screen text with fixed durations and a fixed spinner. */
 function steady(text: string): string {
   return text.replace(SPINNER, "⠋").replace(DURATION, "0.0 s");
 }
@@ -259,7 +258,7 @@ async function* byteLines(
   }
 }
 
-/** What a pane has written, from a line `%output PANE TEXT`. */
+/** The output of a pane, from a line `%output PANE TEXT`. */
 function unescape(output: string): string {
   return output.slice(output.indexOf(" ") + 1).replace(
     /\\([0-7]{3})/g,
@@ -267,7 +266,7 @@ function unescape(output: string): string {
   );
 }
 
-/** One word, for a shell as well as for tmux. */
+/** Quotes a text as one word for both a shell and tmux. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

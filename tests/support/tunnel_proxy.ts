@@ -1,10 +1,10 @@
 /**
- * Where the proxy's `number`-th tunnel leads: to a port of this machine, whatever
- * name was asked for, or nowhere but to this answer.
+ * The target of the proxy's `number`-th tunnel: a port of this machine, whatever
+ * name was requested, or the proxy's own answer.
  */
 export type Route = (number: number) => number | string;
 
-/** An HTTP proxy for `CONNECT`, as companies have one. It keeps what it sees. */
+/** A corporate HTTP proxy for `CONNECT`. It records everything that it sees. */
 export class TunnelProxy implements AsyncDisposable {
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   readonly #route: Route;
@@ -18,7 +18,7 @@ export class TunnelProxy implements AsyncDisposable {
     this.#served = this.#serve();
   }
 
-  /** What `HTTPS_PROXY` has to be. */
+  /** The value for `HTTPS_PROXY`. */
   get url(): string {
     return `http://127.0.0.1:${this.#listener.addr.port}`;
   }
@@ -46,7 +46,7 @@ export class TunnelProxy implements AsyncDisposable {
       this.#open.add(connection);
       tunnels.push(this.#answer(connection, ++number).catch(() => {}));
     }
-    await Promise.all(tunnels); // Their ends have come, in order or not.
+    await Promise.all(tunnels); // They have ended, correctly or not.
   }
 
   async #answer(client: Deno.Conn, number: number): Promise<void> {
@@ -81,7 +81,7 @@ export class TunnelProxy implements AsyncDisposable {
   }
 }
 
-/** Hands on everything, and ends both connections with the first one's end. */
+/** Forwards all bytes, and ends both connections when one ends. */
 async function pump(
   from: Deno.Conn,
   to: Deno.Conn,
@@ -103,6 +103,6 @@ function close(connection: Deno.Conn): void {
   try {
     connection.close();
   } catch {
-    // It has been closed from the other side.
+    // The other side has closed it.
   }
 }

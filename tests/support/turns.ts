@@ -10,17 +10,17 @@ export function startService(): ReferenceService {
   return service;
 }
 
-/** What came of a turn. */
+/** The outcome of a turn. */
 export interface Turn {
   /** The nodes and the reply that were delivered. */
   readonly delivered: readonly string[];
-  /** The pauses before requests were repeated. */
+  /** The pauses before retries. */
   readonly waits: readonly Wait[];
-  /** Why the turn failed, if it did. */
+  /** The error of a turn that failed. */
   readonly error: unknown;
 }
 
-/** Creates a thread and takes a turn on it. */
+/** Creates a thread and runs a turn on it. */
 export async function takeTurn(gateway: RemoteGateway): Promise<Turn> {
   const delivered: string[] = [];
   const waits: Wait[] = [];

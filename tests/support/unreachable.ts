@@ -1,6 +1,6 @@
 /**
- * An address of this machine at which no test's service listens: a port of it
- * that was let go is not taken by another test. (macOS has one address alone.)
+ * An address of this machine that no test's service uses, so that a released port
+ * of it is not taken by another test. (macOS has only one address.)
  */
 export const QUIET_HOST = Deno.build.os === "darwin"
   ? "127.0.0.1"

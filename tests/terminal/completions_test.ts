@@ -3,7 +3,7 @@ import { OPTIONS, spellings } from "../../lib/command_line/options.ts";
 import { runClient } from "../support/client_process.ts";
 import { Screen, test } from "../support/tmux_screen.ts";
 
-/** How each shell is started, and takes the script, as `docs/command-line.md` tells. */
+/** How each shell is started and loads the script, as in `docs/command-line.md`. */
 const SHELLS = [
   {
     shell: "bash",
@@ -23,7 +23,7 @@ const SHELLS = [
   },
 ] as const;
 
-/** What is typed before Tab, and what the line is then. */
+/** The text before Tab, and the line after it. */
 const LINES = [
   ["agent-gateway --bri", "agent-gateway --bridge"],
   ["agent-gateway -q --th", "agent-gateway -q --thread"],
@@ -54,7 +54,7 @@ for (const { shell, start, load } of SHELLS) {
       await screen.waitFor(RegExp(`${completed}(?:[ =]|$)`, "m"));
       await screen.press("C-u");
     }
-    // After -p comes a text of the user's own, and no file or option.
+    // -p is followed by the user's text, not by a file or an option.
     await screen.type("agent-gateway -p ");
     await screen.press("Tab");
     await screen.type("end");

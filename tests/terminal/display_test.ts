@@ -13,7 +13,7 @@ import {
   serveStreams,
 } from "../support/scripted_service.ts";
 
-/** Text that asks a terminal for all kinds of things, and would be `abcdefghijkl`. */
+/** The text `abcdefghijkl`, with commands to a terminal in between. */
 const HOSTILE = [
   "a\x1b[31mb", // red
   "\x1b[2J\x1b[Hc", // clear the screen
@@ -64,7 +64,7 @@ test("text from the service cannot command the terminal", async () => {
   await screen.shows(...rows, ">");
 
   assertEquals(await screen.title(), title);
-  // OSC, DCS, reset, C1 CSI and a bell: the program itself has no use for them.
+  // OSC, DCS, reset, C1 CSI and a bell: the program itself does not use them.
   for (const code of ["\x1b]", "\x1bP", "\x1bc", "\x9b", "\x07"]) {
     assertFalse(screen.written.includes(code), JSON.stringify(code));
   }

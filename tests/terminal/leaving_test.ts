@@ -14,7 +14,7 @@ import {
 interface End {
   readonly name: string;
   readonly code: number;
-  /** The prompt's row when the program has ended. */
+  /** The row of the shell's prompt after the program has ended. */
   readonly prompt: string;
   readonly end: (screen: Screen) => Promise<void>;
 }
@@ -202,7 +202,7 @@ test("Ctrl-D during a run waits for the replies to what was typed before", async
   );
 });
 
-test("a missing key is told, and exits 1 (interface 5.3)", async () => {
+test("a missing key is an error, exit 1 (interface 5.3)", async () => {
   await using screen = await Screen.open();
 
   await screen.enter("agent-gateway");

@@ -6,11 +6,11 @@ import type { Command } from "./subjects.ts";
 /** Options of {@linkcode AgentProcess.start}. */
 export interface AgentProcessOptions {
   readonly service: LoadService;
-  /** Called with the beginning of each line that is no answer. */
+  /** Called with the beginning of each line that is not an answer. */
   readonly onEvent?: (line: Uint8Array) => void;
 }
 
-/** A bridge, ours or another, as a child process that is asked as by an editor. */
+/** A bridge, ours or another, as a child process that gets an editor's requests. */
 export class AgentProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
@@ -54,7 +54,7 @@ export class AgentProcess implements AsyncDisposable {
     return this.#child.pid;
   }
 
-  /** How many lines have come that are no answers. */
+  /** The number of lines that were not answers. */
   get events(): number {
     return this.#events;
   }
@@ -116,7 +116,7 @@ export class AgentProcess implements AsyncDisposable {
 const ANSWER = new TextEncoder().encode('{"jsonrpc":"2.0","id":');
 
 function isAnswer(line: Uint8Array): boolean {
-  // From its end, where notifications differ.
+  // Searched from the end, where notifications differ.
   for (let index = ANSWER.length - 1; index >= 0; index--) {
     if (line[index] !== ANSWER[index]) return false;
   }

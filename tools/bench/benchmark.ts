@@ -1,12 +1,12 @@
 import { type Command, type Subjects, Unavailable } from "./subjects.ts";
 
-/** What a benchmark is given. */
+/** The context of a benchmark. */
 export interface BenchmarkContext {
-  /** Whether to run small, only to see that everything still works. */
+  /** Whether to run with small sizes, only to check that everything works. */
   readonly quick: boolean;
-  /** The folder of the peers, or why there are none. */
+  /** The folder of the peers, or the reason why there are none. */
   readonly peers: string | Unavailable;
-  /** A folder for what a benchmark has to write, removed in the end. */
+  /** A folder for a benchmark's files, removed at the end. */
   readonly folder: string;
 }
 
@@ -15,7 +15,7 @@ export type Benchmark = (
   context: BenchmarkContext,
 ) => Promise<readonly Measurement[]>;
 
-/** What was measured of all subjects. The first of them is ours. */
+/** The results of all subjects. The first subject is ours. */
 export interface Measurement {
   readonly name: string;
   readonly unit: string;
@@ -23,21 +23,21 @@ export interface Measurement {
   readonly targets: readonly Target[];
 }
 
-/** What was measured of one subject, or why nothing was. */
+/** The result of one subject, or the reason why there is none. */
 export interface Result {
   readonly subject: string;
   readonly samples: readonly number[];
   readonly unmeasured?: string;
 }
 
-/** What the median of ours has to be, or its ratio to another subject's. */
+/** The goal for our median, or for its ratio to another subject's. */
 export interface Target {
   readonly against?: string;
   readonly atMost?: number;
   readonly atLeast?: number;
 }
 
-/** A unit, and what has to be reached in it. */
+/** A unit, and the goal in this unit. */
 export interface Quantity {
   readonly unit: string;
   readonly targets?: readonly Target[];
@@ -47,7 +47,7 @@ export interface Quantity {
 export interface MeasureOptions<Name extends string> {
   readonly subjects: Subjects;
   readonly rounds: number;
-  /** What each sample holds. */
+  /** The quantities in each sample. */
   readonly quantities: Readonly<Record<Name, Quantity>>;
   readonly sample: (
     command: Command,
@@ -56,8 +56,8 @@ export interface MeasureOptions<Name extends string> {
 }
 
 /**
- * Measures subjects in turn, several times, so that whatever else the machine
- * does meets all of them. A peer that fails is left out; ours may not fail.
+ * Measures subjects in turn, several times, so that other load on the machine
+ * affects all of them. A peer that fails is left out; ours may not fail.
  */
 export async function measure<Name extends string>(
   options: MeasureOptions<Name>,

@@ -1,6 +1,6 @@
 /**
- * Draws the numbers of a benchmark run: how many times as good as each peer the
- * bridge is.
+ * Draws the numbers of a benchmark run: the bridge's advantage over each peer, as
+ * a factor.
  *
  *     deno run -q -P=bench tools/bench/chart.ts [dist/bench.json [docs/performance.svg]]
  *
@@ -10,7 +10,7 @@ import type { Measurement } from "./benchmark.ts";
 import { type Report, value } from "./report.ts";
 import { ROOT } from "./subjects.ts";
 
-/** What is drawn: the benchmark, the measurement, and how it reads. */
+/** The bars: benchmark, measurement and label. */
 const DRAWN: readonly (readonly [string, string, string])[] = [
   ["startup", "binary", "Start of the binary to its first answer"],
   ["startup", "bundle", "Start of the bundle to its first answer"],
@@ -30,7 +30,7 @@ const PEERS: Readonly<Record<string, string>> = {
 
 const WIDTH = 760;
 const LEFT = 190; // where the bars begin
-const RIGHT = 60; // what the numbers behind the bars need
+const RIGHT = 60; // room for the numbers after the bars
 const TOP = 48;
 const HEADING = 24;
 const ROW = 20;

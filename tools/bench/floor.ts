@@ -1,6 +1,6 @@
 /**
  * The floor: the least code that does the bridge's input and output with `fetch`.
- * Requests come in as JSON-RPC lines, and what a stream holds goes out as it is.
+ * Requests arrive as JSON-RPC lines, and a stream's bytes are written unchanged.
  *
  * ```sh
  * deno run --allow-net --allow-env tools/bench/floor.ts [--own-connections]

@@ -47,7 +47,7 @@ export async function latency(
   });
 }
 
-/** The age of the event that a line tells of, in milliseconds; none of others. */
+/** The age of the event in a line, in milliseconds; empty for other lines. */
 export function delay(line: Uint8Array): readonly number[] {
   const text = decoder.decode(line);
   const at = text.indexOf(STATUS);

@@ -1,6 +1,6 @@
 const NEWLINE = 0x0a;
 
-/** How much of a line is looked at. */
+/** The part of a line that is kept, in bytes. */
 const HEAD_BYTES = 4096;
 
 /** Finds lines in bytes, at next to no cost however long they are. */
@@ -14,7 +14,7 @@ export class LineScanner {
     this.#onLine = onLine;
   }
 
-  /** Takes the next bytes. What {@linkcode onLine} gets is valid until it returns. */
+  /** Scans the next bytes. The argument of {@linkcode onLine} is valid until it returns. */
   scan(chunk: Uint8Array): void {
     for (let start = 0; start < chunk.length;) {
       const newline = chunk.indexOf(NEWLINE, start);

@@ -9,7 +9,7 @@ export interface Counts {
   readonly streams: number;
 }
 
-/** A certificate for loopback, and who signed it, as files. */
+/** The files of a certificate for loopback and of its issuer. */
 export interface Certificate {
   readonly authority: string;
   readonly certificate: string;
@@ -50,7 +50,7 @@ export class LoadService implements AsyncDisposable {
     this.authority = authority;
   }
 
-  /** Has the service make a stream, so that nobody has to wait for that. */
+  /** Makes the service prepare a stream, so that the measurement does not include it. */
   async prepare(shape: Shape): Promise<void> {
     const response = await fetch(`${this.url}/threads/any/runs`, {
       method: "POST",

@@ -1,11 +1,11 @@
 /**
- * Measures the bridge beside others that do the same work, and prints the
- * numbers.
+ * Measures the bridge against other programs that do the same work, and prints
+ * the numbers.
  *
  *     deno task bench [--quick] [--json PATH] [NAME...]
  *
- * `--quick` runs small: the numbers say nothing, but everything is tried. The
- * JSON goes to `dist/bench.json` unless told.
+ * `--quick` runs everything with small sizes; its numbers are meaningless. The
+ * JSON goes to `dist/bench.json` by default.
  *
  * @module
  */

@@ -14,7 +14,7 @@ const MIB = 1024 * 1024;
 /** 1 MiB, to be repeated. */
 const BLOCK = { events: 1024, eventBytes: 1024 };
 
-/** The most that is resident over a stream of 1 GiB, and over another one. */
+/** The peak of resident memory during a stream of 1 GiB, and during a second one. */
 export async function memory(
   { quick, peers }: BenchmarkContext,
 ): Promise<readonly Measurement[]> {
@@ -30,7 +30,7 @@ export async function memory(
     quantities: {
       "at rest": { unit: "MiB" },
       "peak over 1 GiB": { unit: "MiB" },
-      // By then, the heap of V8 has got the size that it keeps.
+      // By then, V8's heap has reached its final size.
       "growth over a second GiB": { unit: "MiB", targets: [{ atMost: 16 }] },
     },
     sample: async (command) => {

@@ -3,7 +3,7 @@
  *
  *     deno run tools/bench/parse.ts (ours | floor) FILE CHUNK_BYTES PASSES
  *
- * The floor decodes, splits and parses, and knows no limit and no cursor.
+ * The floor decodes, splits and parses, without limits and without a cursor.
  *
  * @module
  */

@@ -19,7 +19,7 @@ interface Pass {
   readonly milliseconds: number;
 }
 
-/** The streams of `stream` again, from memory: `lib/gateway/run_events.ts` alone. */
+/** The streams of `stream`, read from memory by `lib/gateway/run_events.ts` alone. */
 export async function parsing(
   { quick, peers, folder }: BenchmarkContext,
 ): Promise<readonly Measurement[]> {

@@ -2,7 +2,7 @@ import versions from "./peers/versions.json" with { type: "json" };
 
 const SCRIPTS = `${import.meta.dirname}/peers`;
 
-/** The versions of the peers and of what they depend on. */
+/** The versions of the peers and of their dependencies. */
 export const PEER_VERSIONS: Readonly<Record<string, string>> = versions;
 
 /** The version of the Node.js that the peers run on. */
@@ -12,9 +12,9 @@ export async function nodeVersion(): Promise<string> {
 }
 
 /**
- * Puts the peers where Node.js finds their packages: a folder of the system's
- * cache, one for each list of versions. Needs npm and its registry the first
- * time.
+ * Copies the peers to a folder in which Node.js finds their packages: a folder of
+ * the system's cache, one for each list of versions. Needs npm and its registry
+ * the first time.
  *
  * @returns The folder with the scripts.
  * @throws If there is no Node.js, no npm, or no registry.

@@ -1,4 +1,4 @@
-/** What a process has used so far. */
+/** The resources that a process has used so far. */
 export interface ProcessUsage {
   /** The memory that is resident now, in bytes. */
   readonly resident: number;
@@ -22,7 +22,7 @@ export async function processUsage(pid: number): Promise<ProcessUsage> {
   );
   const kibibytes = (field: string) =>
     Number(new RegExp(`^${field}:\\s*(\\d+) kB$`, "m").exec(status)?.[1]);
-  // The fields behind the name, which can hold anything: the 14th and 15th.
+  // The 14th and 15th field, counted after the name, which can contain anything.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return {
     resident: kibibytes("VmRSS") * 1024,
@@ -31,7 +31,7 @@ export async function processUsage(pid: number): Promise<ProcessUsage> {
   };
 }
 
-/** Not by Deno, which would want all permissions for it. */
+/** Uses a command: Deno would need all permissions to read /proc. */
 async function readProc(path: string): Promise<string> {
   const { success, stdout } = await new Deno.Command("cat", { args: [path] })
     .output();

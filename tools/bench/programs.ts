@@ -12,12 +12,12 @@ export interface Programs {
   readonly binary: Command | Unavailable;
 }
 
-/** The least that tells that a program is up. */
+/** The smallest program that shows that it has started. */
 const EMPTY = `console.log("up");\n`;
 
 /**
- * Makes what `deno task bundle` and `deno task compile` make, and empty programs
- * beside them.
+ * Builds the outputs of `deno task bundle` and `deno task compile`, and an empty
+ * program for each form.
  *
  * @param folder Where the empty programs go.
  * @param quick Leaves the binaries out.

@@ -1,7 +1,7 @@
 import type { Measurement, Result, Target } from "./benchmark.ts";
 import { median } from "./statistics.ts";
 
-/** Everything that one run has found, as it is written as JSON. */
+/** The results of one run, in the form of the JSON file. */
 export interface Report {
   readonly date: string;
   readonly quick: boolean;

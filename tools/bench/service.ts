@@ -1,7 +1,8 @@
 /**
  * The service of the benchmarks: the three operations on bare TCP, with streams
- * that are made before they are asked for and cut as a {@linkcode Shape} says.
- * A process of its own: prints its URL, one line, and runs until its input ends.
+ * that are prepared before they are requested and cut as a {@linkcode Shape}
+ * says. A process of its own: prints its URL, one line, and runs until its input
+ * ends.
  *
  * ```sh
  * deno run --allow-net --allow-read tools/bench/service.ts KEY [CERTIFICATE PRIVATE_KEY]
@@ -46,7 +47,7 @@ const scheme = certificate === undefined ? "http" : "https";
 console.log(`${scheme}://127.0.0.1:${listener.addr.port}`);
 Deno.stdin.readable.pipeTo(new WritableStream()).finally(() => Deno.exit());
 for (;;) {
-  // A handshake that fails concerns nobody else.
+  // A failed handshake does not affect other connections.
   const connection = await listener.accept().catch(() => undefined);
   if (connection) serve(connection).catch(() => {}); // The client is gone.
 }
@@ -110,7 +111,7 @@ async function* readRequests(connection: Deno.Conn): AsyncGenerator<Request> {
   }
 }
 
-/** Makes a run's stream, and returns the id that stands for it. */
+/** Prepares a run's stream, and returns the run's id. */
 function prepare({ body }: Request): string {
   const parameters = JSON.parse(body);
   // LangGraph's client sends the prompt as its graph's input.
@@ -159,7 +160,7 @@ async function sendPaced(
     for (let sent = 0; sent < events * streams.length;) {
       const now = clock();
       const due = Math.floor((now - start) / interval) + 1;
-      // One text for all that are due: the service must not be what is slow.
+      // One write for all due events, so that the service is not the bottleneck.
       const chunk = httpChunk(progressEvent(shape, now.toFixed(3)));
       for (; sent < Math.min(due, events * streams.length); sent++) {
         const stream = streams[sent % streams.length];

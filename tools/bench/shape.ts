@@ -1,6 +1,6 @@
 /**
- * What a run's stream is made of. The prompt that starts the run says so, as
- * JSON, so that the service needs to remember nothing.
+ * The shape of a run's stream. The prompt that starts the run contains it as
+ * JSON, so the service need not remember it.
  *
  * @module
  */
@@ -9,27 +9,27 @@
 export interface Shape {
   /** How many `progress` events there are. */
   readonly events: number;
-  /** The bytes of each of them on the wire. As few as can be, unless told. */
+  /** The bytes of each of them on the wire. The default is the minimum. */
   readonly eventBytes?: number;
-  /** The bytes of an HTTP chunk, which is one write. {@linkcode CHUNK_BYTES} unless told. */
+  /** The bytes of an HTTP chunk, which is one write. The default is {@linkcode CHUNK_BYTES}. */
   readonly chunkBytes?: number;
-  /** How many times the same events are sent. 1 unless told. */
+  /** How many times the same events are sent. The default is 1. */
   readonly repeat?: number;
   /**
    * Events per second. Each is a chunk of its own, and its status is the
-   * {@linkcode clock} at the moment it was sent. All at once unless told.
+   * {@linkcode clock} at the moment it was sent. By default all at once.
    */
   readonly rate?: number;
-  /** How many streams with a rate begin together. 1 unless told. */
+  /** How many streams with a rate begin together. The default is 1. */
   readonly together?: number;
 }
 
-/** The bytes of an HTTP chunk, if a shape does not say otherwise. */
+/** The default size of an HTTP chunk, in bytes. */
 export const CHUNK_BYTES = 64 * 1024;
 
 const encoder = new TextEncoder();
 
-/** The milliseconds that all processes of a machine agree on. */
+/** A clock in milliseconds that all processes of a machine share. */
 export function clock(): number {
   return performance.timeOrigin + performance.now();
 }
@@ -45,7 +45,7 @@ export function countBytes(shape: Shape): number {
   return progressEvent(shape).length * events * repeat + COMPLETE.length;
 }
 
-/** A `progress` event as it travels, of the size that the shape asks for. */
+/** The bytes of a `progress` event, in the size of the shape. */
 export function progressEvent(
   { eventBytes = 0 }: Shape,
   status = "started",
@@ -64,7 +64,7 @@ export function progressEvent(
   return encode(status + more.slice(0, missing));
 }
 
-/** The `complete` event as it travels. */
+/** The bytes of the `complete` event. */
 export const COMPLETE: Uint8Array = encoder.encode(
   `data: ${
     JSON.stringify({

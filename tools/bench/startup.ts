@@ -41,7 +41,7 @@ export async function startup(
       ["empty", empty],
       ["acp-sdk", agent],
     ]);
-    // What Deno keeps of a program is no part of a start. It keeps it at the end.
+    // Deno writes its caches at the end of the first run, which is not measured.
     for (const command of quick ? [] : subjects.values()) {
       if (!(command instanceof Unavailable)) await runToEnd(command);
     }

@@ -65,7 +65,7 @@ function leastRatios(
   ];
 }
 
-/** From the service's socket to the lines on a pipe, as fast as can be. */
+/** The throughput from the service's socket to the lines on a pipe. */
 export async function stream(
   { quick, peers }: BenchmarkContext,
 ): Promise<readonly Measurement[]> {
@@ -106,7 +106,7 @@ export function rates(
   };
 }
 
-/** What {@linkcode rates} names, of a stream that took so many milliseconds. */
+/** The quantities of {@linkcode rates} for a stream that took `milliseconds`. */
 export function toRates(
   name: string,
   shape: Shape,

@@ -7,7 +7,7 @@ export interface Command {
   readonly args: readonly string[];
 }
 
-/** What can be measured, by the name that stands in the table. */
+/** The subjects of measurements, by their name in the table. */
 export type Subjects = ReadonlyMap<string, Command | Unavailable>;
 
 /** Why something cannot be measured here. */
@@ -44,7 +44,7 @@ export function javaScript(file: string, ...args: string[]): Command {
   };
 }
 
-/** `fetch` and nothing else. */
+/** Only `fetch`: the floor. */
 export function floor(...args: string[]): Command {
   return {
     program: Deno.execPath(),
@@ -55,7 +55,7 @@ export function floor(...args: string[]): Command {
   };
 }
 
-/** `parse.ts`, with what it shares with the bridge. */
+/** `parse.ts`, with the code that it shares with the bridge. */
 export function parser(
   name: "ours" | "floor",
   args: readonly string[],

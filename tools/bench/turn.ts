@@ -33,7 +33,7 @@ export async function turn(
   });
 }
 
-/** The median of so many turns, one after the other, in one session. */
+/** The median of a number of turns in one session, one after the other. */
 export async function timeTurns(
   command: Command,
   service: LoadService,

@@ -1,5 +1,5 @@
-// In the place of `@std/cli` 1.0.32, whose tables `deno-std` leaves out. These
-// are of Unicode 17, and those of Unicode 15.
+// Replaces `@std/cli` 1.0.32, whose tables `deno-std` omits. These tables are of
+// Unicode 17, those of `@std/cli` of Unicode 15.
 import { eastAsianWidth } from "get-east-asian-width";
 
 /** Characters that take no column: marks, and what joins a Hangul syllable. */

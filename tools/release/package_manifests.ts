@@ -1,5 +1,5 @@
 /**
- * Completes a release in `dist/` with what package managers read: the Homebrew
+ * Completes a release in `dist/` with the files of package managers: the Homebrew
  * formula, the Scoop manifest and the entry of the ACP registry, each with the
  * sums of the binaries, and the install scripts. Run it after everything that
  * `dist/SHA256SUMS` should name has been built.

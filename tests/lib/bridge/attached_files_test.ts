@@ -21,7 +21,7 @@ const PATHS: readonly (readonly [uri: string, path: string | undefined])[] = [
   ["file:///a/../b", "/b"],
   ["file:///C:/Users/me/a.ts", "C:\\Users\\me\\a.ts"],
   ["file:///c%3A/Users/me/a.ts", "c:\\Users\\me\\a.ts"],
-  // Another host, in each spelling that there is
+  // Another host, in every spelling
   ["file://host/a", undefined],
   ["file://127.0.0.1/a", undefined],
   ["file:////host/a", undefined],
@@ -185,7 +185,7 @@ Deno.test("readAttachedFiles() asks for no more than 1,000 files", async () => {
   assertEquals([asked, texts.size], [1000, 1000]);
 });
 
-/** Takes the place of `setTimeout()` until it is disposed of; a test fires it. */
+/** Replaces `setTimeout()` until it is disposed of; the test fires the timer. */
 class FakeTimer implements Disposable {
   readonly #setTimeout = globalThis.setTimeout;
   /** The delay in milliseconds, if a timer was started. */
@@ -206,7 +206,7 @@ class FakeTimer implements Disposable {
   }
 }
 
-/** An answer that does not come. */
+/** An answer that never arrives. */
 function noAnswer(_path: string, signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(undefined);
@@ -214,7 +214,7 @@ function noAnswer(_path: string, signal: AbortSignal): Promise<undefined> {
   });
 }
 
-Deno.test("readAttachedFiles() goes on after 10 s with what has come", async () => {
+Deno.test("readAttachedFiles() continues after 10 s with the files read so far", async () => {
   using timer = new FakeTimer();
   const reading = readAttachedFiles(["file:///a", "file:///b"], {
     ask: (path, signal) =>

@@ -38,7 +38,7 @@ Deno.test("a cancelled session takes the next prompt", async () => {
   assertEquals(peer.sent.at(-1), { id: 2, result: { stopReason: "end_turn" } });
 });
 
-Deno.test("a prompt right behind a cancellation waits until the cancelled one has answered", async () => {
+Deno.test("a prompt right after a cancellation waits until the cancelled one has answered", async () => {
   const { bridge, gateway, peer, first } = await createSessions(1);
   bridge.receive(prompt(1, first, "one"));
   bridge.receive(notification("session/cancel", { sessionId: first }));
@@ -60,7 +60,7 @@ Deno.test("a prompt right behind a cancellation waits until the cancelled one ha
   assertEquals(gateway.runs.map(({ prompt }) => prompt), ["one", "two"]);
 });
 
-Deno.test("a prompt that waits behind a cancelled one can be cancelled, and starts no run", async () => {
+Deno.test("a prompt that waits for a cancelled one can be cancelled, and starts no run", async () => {
   const { bridge, gateway, peer, first } = await createSessions(1);
   bridge.receive(prompt(1, first, "one"));
   bridge.receive(notification("session/cancel", { sessionId: first }));
@@ -123,7 +123,7 @@ for (const id of IDS) {
   });
 }
 
-Deno.test("cancelling what is unknown, over, or not a prompt changes nothing", async () => {
+Deno.test("cancelling an unknown, finished or non-prompt request changes nothing", async () => {
   const { bridge, gateway, peer, first, second } = await createSessions(2);
   const thread = Promise.withResolvers<string>();
   gateway.creating = () => thread.promise;

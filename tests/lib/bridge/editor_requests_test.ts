@@ -59,7 +59,7 @@ Deno.test("EditorRequests.ask() resolves without a response when it is aborted, 
   assertEquals(sent.length, 1);
 });
 
-Deno.test("EditorRequests.close() ends what is asked, and asks nothing more", async () => {
+Deno.test("EditorRequests.close() ends open requests, and sends no more", async () => {
   const { requests, sent } = create();
   const asked = [
     requests.ask("m", {}, NEVER),

@@ -35,7 +35,7 @@ function reads(sent: readonly Outgoing[]): (readonly [number, unknown])[] {
   });
 }
 
-/** Lets the run start, which comes after the reads, and returns its prompt. */
+/** Lets the run start, which happens after the reads, and returns its prompt. */
 async function startedPrompt({ gateway }: Ends): Promise<string> {
   while (gateway.runs.length === 0) await undefined;
   return gateway.run.prompt;

@@ -34,7 +34,7 @@ const mostly = <T>(right: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
   );
 const few = fc.nat(3);
 
-/** Ids as JSON, two of each so that some are used twice; the last ones are none. */
+/** Ids as JSON, two of each so that some are used twice; the last ones are invalid. */
 const id = fc.oneof(
   { arbitrary: fc.nat(1000).map(String), weight: 6 },
   {
@@ -99,7 +99,7 @@ const call = fc.oneof(
         2,
   })),
 );
-/** A call that is in order, and may come at the wrong moment. */
+/** A valid call, possibly at the wrong moment. */
 const plain = fc.constantFrom(
   ...["$0", "$1"].flatMap((sessionId) => [
     `"method":"session/prompt","params":{"sessionId":"${sessionId}","prompt":"hi"}}`,
@@ -228,7 +228,7 @@ Deno.test("a bridge does in 10,000 generated conversations what a model of it do
   await fc.assert(
     fc.asyncProperty(conversation, async (actions) => {
       const conversation = new Conversation();
-      for (const action of actions) await conversation.play(action);
+      for (const action of actions) await conversation.perform(action);
       await conversation.end();
     }),
     { numRuns: 10_000, ...REPEATED },

@@ -13,7 +13,7 @@ function* bytes(text: string): Generator<Uint8Array> {
   yield new TextEncoder().encode(text);
 }
 
-/** The messages that `readMessages()` makes of bytes; errors as they travel. */
+/** The messages that `readMessages()` yields for bytes; errors as they are sent. */
 async function read(
   chunks: Iterable<Uint8Array>,
   options?: { readonly maxLineBytes: number },
@@ -174,7 +174,7 @@ const DEEP = [
 ] as const;
 for (const depth of [50_000, 100_000]) {
   for (const [open, close] of DEEP) {
-    Deno.test(`readMessages() reads an id of 16 digits beside ${depth} levels of ${open} (interface 7)`, async () => {
+    Deno.test(`readMessages() reads an id of 16 digits next to ${depth} levels of ${open} (interface 7)`, async () => {
       const deep = `${open.repeat(depth)}0${close.repeat(depth)}`;
       const id = '"id":9007199254740993';
       const cancel = '"params":{"requestId":9007199254740995,"x":';

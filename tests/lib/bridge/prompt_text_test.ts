@@ -6,7 +6,7 @@ import {
   promptText,
 } from "../../../lib/bridge/prompt_text.ts";
 
-/** A value as it can stand in a test's name. */
+/** A value, formatted for a test's name. */
 function short(value: unknown): string {
   return (JSON.stringify(value) ?? "undefined").slice(0, 80);
 }
@@ -100,7 +100,7 @@ for (const [uri, name] of NAMES) {
   });
 }
 
-Deno.test("promptText() puts the texts of links behind the prompt, in the order of the blocks, each once", () => {
+Deno.test("promptText() puts the texts of links after the prompt, in the order of the blocks, each once", () => {
   const content = parsePrompt([
     linkTo("a"),
     resource({ uri: "b", text: "2" }),

@@ -27,7 +27,7 @@ for (const method of ["session/new", "session/resume"]) {
   });
 }
 
-Deno.test("session/new right behind initialize needs no waiting (interface 3)", async () => {
+Deno.test("session/new right after initialize needs no waiting (interface 3)", async () => {
   const { first, gateway } = await createSessions(1);
 
   assertEquals(first, "thread-1");
@@ -109,7 +109,7 @@ for (const sessionId of ["thread-1", "ü 日本", "x".repeat(1024), "..."]) {
 }
 
 for (const sessionId of ["", ".", "..", "\ud800", "x".repeat(1025)]) {
-  Deno.test(`session/resume refuses ${JSON.stringify(sessionId.slice(0, 9))}, which cannot stand in a path`, async () => {
+  Deno.test(`session/resume refuses ${JSON.stringify(sessionId.slice(0, 9))}, which is not allowed in a path`, async () => {
     const { bridge, peer } = await createSessions(0);
 
     bridge.receive(request(1, "session/resume", { sessionId }));

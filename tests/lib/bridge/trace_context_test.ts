@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { traceHeaders } from "../../../lib/bridge/trace_context.ts";
 
-/** A value as it can stand in a test's name. */
+/** A value, formatted for a test's name. */
 function short(value: unknown): string {
   return (JSON.stringify(value) ?? "undefined").slice(0, 80);
 }
@@ -72,7 +72,7 @@ for (const [tracestate, ok] of TRACESTATES) {
         ? { traceparent: TRACEPARENT, tracestate }
         : { traceparent: TRACEPARENT },
     );
-    new Headers(headers); // a request can hold them
+    new Headers(headers); // throws if the values are invalid in headers
   });
 }
 

@@ -25,7 +25,7 @@ import type {
 import { ReferenceService, TEST_KEY } from "../../support/service/service.ts";
 import { complete, progress } from "../../support/service/stream_events.ts";
 
-// Nothing may go on after a test: no timer, no request, no connection.
+// No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 function gatewayTo(
@@ -39,7 +39,7 @@ function gatewayTo(
   });
 }
 
-/** Nothing is repeated before the test is over. */
+/** Retry pauses that are longer than the test. */
 const NO_HURRY: Timeouts = {
   ...QUICK_TIMEOUTS,
   retry: [60_000, 60_000, 60_000],
@@ -48,8 +48,8 @@ const NO_HURRY: Timeouts = {
 };
 
 /**
- * Lets the client go on to what it does next, which nothing shows. Too short a
- * time makes a test weaker, and never red.
+ * Lets the client reach its next step, which cannot be observed. If the time is
+ * too short, the test checks less but does not fail.
  */
 function nextTasks(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 20));
@@ -61,7 +61,7 @@ interface Phase {
   readonly behaviour: Behaviour;
   /** The abort waits until the client has the status. */
   readonly answered?: boolean;
-  /** How the service sees its answer end. */
+  /** How the answer ends for the service. */
   readonly ended: Ending;
 }
 
@@ -252,7 +252,7 @@ Deno.test("an abort before a stream is resumed ends the turn", async () => {
   assertEquals(service.requests.length, 3);
 });
 
-Deno.test("an abort after complete drops the stream, and the reply stands", async () => {
+Deno.test("an abort after complete drops the stream and keeps the reply", async () => {
   await using service = ReferenceService.start();
   await using gateway = gatewayTo(service);
   const gate = new GatedStream();

@@ -9,26 +9,26 @@ const KEY = "test-key-0123456789";
 const RUN_MAY_GO_ON = "the run may still go on at the service";
 const NOT_AGAIN = "the run may have started, so it is not tried again";
 
-/** What `fetch` is rejected with; all texts here are those of Deno 2.9.6. */
+/** A rejection of `fetch`. All texts here are those of Deno 2.9.6. */
 function fetchFailure(text: string): TypeError {
   return new TypeError("fetch failed", { cause: new Error(text) });
 }
 
-/** The same before a connection was made. */
+/** A rejection before a connection was made. */
 function notConnected(text: string): TypeError {
   return fetchFailure(
     `error sending request for url (https://service.test/threads): client error (Connect): ${text}`,
   );
 }
 
-/** The same after it was made. */
+/** A rejection after a connection was made. */
 function sendFailure(text: string): TypeError {
   return fetchFailure(
     `error sending request from 127.0.0.1:1 for https://service.test/threads (127.0.0.1:443): client error (SendRequest): ${text}`,
   );
 }
 
-/** What a user reads, with these variables alone among those that matter. */
+/** The message for the user, with no other relevant variables than these. */
 function tell(
   cause: unknown,
   { operation = "create thread", baseUrl = "https://service.test", env = {} }: {
@@ -234,7 +234,7 @@ for (
 for (
   const [what, env] of [
     ["NO_PROXY", { HTTPS_PROXY: HTTP_PROXY, NO_PROXY: "service.test" }],
-    ["a proxy for TLS that failed behind it", { HTTPS_PROXY: HTTP_PROXY }],
+    ["a proxy with a TLS failure of the service", { HTTPS_PROXY: HTTP_PROXY }],
   ] as const
 ) {
   Deno.test(`connectionError() does not blame the proxy with ${what}`, () => {

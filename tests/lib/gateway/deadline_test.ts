@@ -7,10 +7,10 @@ import {
 import { Deadline, pause, Timeout } from "../../../lib/gateway/deadline.ts";
 import { stopFor } from "../../support/stopped_process.ts";
 
-// No timer may go on after a test.
+// No timer may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
-/** What happened, in order. A timeout is told as "expired". */
+/** The events, in order. A timeout is recorded as "expired". */
 class Record {
   readonly events: string[] = [];
   readonly expired = Promise.withResolvers<void>();

@@ -24,13 +24,13 @@ interface Block {
 
 /** How a request for the stream is answered. */
 type Answer =
-  /** A front that is late, or gone: no byte comes. */
+  /** A front that is slow or unreachable: no byte arrives. */
   | number
   | "unreachable"
   | {
-    /** Whether the service goes on after `Last-Event-ID`, or starts over. */
+    /** Whether the service continues after `Last-Event-ID`, or starts over. */
     readonly resumes: boolean;
-    /** After how many bytes the connection is lost. */
+    /** The number of bytes after which the connection is lost. */
     readonly length: number;
     readonly end: "close" | "break";
     readonly chunkBytes: number;
@@ -57,7 +57,7 @@ function linesOf(blocks: readonly Block[]): string[] {
   return [...lines, 'data: {"event":"complete","messages":["done"]}', ""];
 }
 
-/** What the service sends to a request with this `Last-Event-ID`. */
+/** The service's answer to a request with this `Last-Event-ID`. */
 function textFor(
   blocks: readonly Block[],
   lastEventId: string | undefined,
@@ -77,7 +77,7 @@ interface Outcome {
   readonly lost: boolean;
 }
 
-/** What has to come of a turn. It looks at whole blocks, with the whole text at hand. */
+/** The expected outcome of a turn, computed from whole blocks of the whole text. */
 function expected(
   blocks: readonly Block[],
   answers: readonly Answer[],
@@ -95,7 +95,7 @@ function expected(
       .slice(0, answer.length);
     const lines = text.split("\n");
     const rest = lines.pop() ?? "";
-    // Of a line without an end only whole JSON counts, and only at a clean end.
+    // A line without an end counts only if it is whole JSON and the end is clean.
     if (answer.end === "close" && /^data: .*\}$/.test(rest)) lines.push(rest);
     let old = resumed; // the last id before the first event is the cursor
     let block: string[] = []; // the nodes of the block that wait for its id
@@ -238,7 +238,7 @@ const answer: fc.Arbitrary<Answer> = fc.oneof(
   },
 );
 
-/** Answers of which the last one is the whole rest of the stream, or a refusal. */
+/** Answers, the last of which is the whole rest of the stream, or a refusal. */
 const answers = fc.tuple(
   fc.array(answer, { maxLength: 6 }),
   fc.boolean(),
@@ -265,7 +265,7 @@ Deno.test("followRun() delivers of 10,000 generated runs over lost connections w
     ),
     { numRuns: 10_000, ...REPEATED },
   );
-  // Enough of each kind, so that it says something.
+  // Enough cases of each kind to be meaningful.
   assertEquals([lost > 1000, resumed > 1000], [true, true]);
 });
 

@@ -13,14 +13,14 @@ const encoder = new TextEncoder();
 const SEED = Deno.env.get("GENERATED_SEED");
 const REPEATED = SEED === undefined ? {} : { seed: Number(SEED) };
 
-/** What a reader of a stream is told. */
+/** The output of a reader of a stream. */
 interface Told {
   readonly events: readonly (RunEvent | "too long")[];
   /** The last event id, whenever it changed; empty where there is none. */
   readonly cursors: readonly string[];
 }
 
-/** Reads a stream. Ids that come and go within one chunk are not seen. */
+/** Reads a stream. Ids that are replaced within one chunk are not recorded. */
 async function read(
   chunks: Iterable<Uint8Array>,
   maxLineBytes: number,
@@ -51,12 +51,12 @@ function changes(values: readonly string[]): readonly string[] {
   return values.filter((value, i) => value !== values[i - 1]);
 }
 
-/** What is told however the stream is cut. */
+/** The output that does not depend on the chunks. */
 function inTheEnd({ events, cursors }: Told): unknown {
   return { events, cursor: cursors.at(-1) };
 }
 
-/** What a reader has to be told, found with the whole text at hand. */
+/** The expected output, computed from the whole text. */
 function expected(bytes: Uint8Array, maxLineBytes: number): Told {
   const ended = new TextDecoder().decode(bytes).split("\n");
   const rest = meaning(ended.pop() ?? "");
@@ -161,7 +161,7 @@ function textOf(message: unknown): unknown {
     .find((text) => typeof text === "string");
 }
 
-/** A field that an object has itself. */
+/** An object's own field. */
 function field(value: unknown, name: string): unknown {
   return new Map<string, unknown>(Object.entries(Object(value))).get(name);
 }
@@ -206,7 +206,7 @@ const payload = some({
   instructorState: mostly(some({ explanation: mostly(text) })),
   messages: mostly(fc.array(mostly(message), { maxLength: 3 })),
 });
-/** What a prototype would be changed by, if an object were put together by hand. */
+/** Keys that would change a prototype if objects were built by assignment. */
 const alien = fc.constantFrom(
   "",
   '"__proto__":{"event":"complete","node":"p"},',

@@ -17,7 +17,7 @@ const NAMED: Readonly<Record<string, string>> = {
 /** The ways in which a service may write one character of the key. */
 const SPELLINGS: Readonly<Record<string, (character: string) => string>> = {
   "as it is": (character) => character,
-  "behind a backslash": (character) => `\\${character}`,
+  "with backslashes": (character) => `\\${character}`,
   "escaped for JSON": (character) => `\\u00${hex(character)}`,
   "escaped for JSON in capitals": (character) =>
     `\\u00${hex(character).toUpperCase()}`,
@@ -34,11 +34,11 @@ const SPELLINGS: Readonly<Record<string, (character: string) => string>> = {
   "as an entity in JSON": (character) => NAMED[character] ?? `\\${character}`,
 };
 
-/** With every character that some encoding escapes, and what replaceAll() expands. */
+/** A key with every character that some encoding escapes or that replaceAll() expands. */
 const KEY = `$&a"b\\c/d<e>&f'g%h?i=%41&lt;\\u0041$'`;
 
 for (const [how, spell] of Object.entries(SPELLINGS)) {
-  Deno.test(`redactKey() masks a key whose characters stand ${how}`, () => {
+  Deno.test(`redactKey() masks a key written ${how}`, () => {
     const echo = Array.from(KEY, spell).join("");
     assertEquals(
       redactKey(`key ${echo}, or ${echo}.`, KEY),
@@ -48,7 +48,7 @@ for (const [how, spell] of Object.entries(SPELLINGS)) {
 }
 
 Deno.test("redactKey() masks every key, however each of its characters is written", () => {
-  // What escapes are made of, so that keys look like escapes.
+  // The characters of escapes, so that keys look like escapes.
   const key = fc.string({
     unit: fc.constantFrom(...String.raw`\%&#;uxX0124af"<lt`),
     minLength: 9,
@@ -65,7 +65,7 @@ Deno.test("redactKey() masks every key, however each of its characters is writte
           (character, index) => spellings[index]?.(character) ?? "",
         ).join("");
         const redacted = redactKey(`key (${echo}) `, key);
-        if (/^\\+$/.test(key)) return; // what is left of it are backslashes
+        if (/^\\+$/.test(key)) return; // the rest of the key consists of backslashes
         assertEquals(redacted.replaceAll(maskKey(key), ""), "key () ");
       },
     ),
@@ -82,7 +82,7 @@ for (
     ["digits", "%", "1"],
   ] as const
 ) {
-  Deno.test(`redactKey() masks a key beside ${what}`, () => {
+  Deno.test(`redactKey() masks a key next to ${what}`, () => {
     const key = "1abcdefgh%4";
     assertEquals(
       redactKey(`${before}${key}${after}`, key),
@@ -96,7 +96,7 @@ Deno.test("redactKey() masks a key that overlaps itself as a whole", () => {
   assertEquals(redactKey("ab".repeat(7), "ab".repeat(5)), "abab...abab");
 });
 
-Deno.test("redactKey() leaves what is no echo of the key", () => {
+Deno.test("redactKey() keeps text that is not an echo of the key", () => {
   for (
     const [text, key] of [
       ["an apple", "\\".repeat(9) + "a"],
@@ -125,12 +125,12 @@ Deno.test("redactKey() shows no part of the key where the text is cut", () => {
   );
 });
 
-const KEY_LENGTH = 8_192; // decided: "Name and settings"
+const KEY_LENGTH = 8_192; // the limit in lib/settings.ts
 const TEXT_LENGTH = 128 * 1024;
 
 /**
- * What takes a thousand million steps, or never ends, if the search goes back in
- * the text.
+ * Text that takes 10^9 steps, or an endless loop, if the search moves back in the
+ * text.
  */
 const HOSTILE: readonly (readonly [text: string, key: string])[] = [
   ["\\", "\\"],

@@ -8,7 +8,7 @@ import {
 } from "../../support/service/raw_server.ts";
 import { TEST_KEY } from "../../support/service/service.ts";
 
-// Nothing may go on behind a test: no timer, no request, no connection.
+// No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 function gatewayTo(server: RawServer): RemoteGateway {
@@ -19,7 +19,7 @@ function gatewayTo(server: RawServer): RemoteGateway {
   });
 }
 
-/** Creates a thread and takes a turn on it. */
+/** Creates a thread and runs a turn on it. */
 async function converse(gateway: RemoteGateway): Promise<void> {
   const threadId = await gateway.createThread();
   await Array.fromAsync(gateway.runTurn(threadId, "hello"));
@@ -27,16 +27,24 @@ async function converse(gateway: RemoteGateway): Promise<void> {
 
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 
-/** How a connection dies after a request was read. */
-const DEATHS: readonly (readonly [string, string, "destroy" | "reset"])[] = [
-  ["is closed", "", "destroy"],
-  ["is reset", "", "reset"],
-  ["is closed in the head of the answer", "HTTP/1.1 200 O", "destroy"],
-  ["is reset in the head of the answer", `${HEAD}content-le`, "reset"],
-  ["is closed in the body", `${HEAD}content-length: 50\r\n\r\n{"r`, "destroy"],
-  ["is reset in the body", `${HEAD}content-length: 50\r\n\r\n{"r`, "reset"],
-  ["is closed after no HTTP", "What?\r\n\r\n", "destroy"],
-];
+/**
+ * How a connection breaks after the server has read a request: what it sends
+ * first, and its end.
+ */
+const BROKEN_CONNECTIONS:
+  readonly (readonly [string, string, "destroy" | "reset"])[] = [
+    ["is closed", "", "destroy"],
+    ["is reset", "", "reset"],
+    ["is closed in the head of the answer", "HTTP/1.1 200 O", "destroy"],
+    ["is reset in the head of the answer", `${HEAD}content-le`, "reset"],
+    [
+      "is closed in the body",
+      `${HEAD}content-length: 50\r\n\r\n{"r`,
+      "destroy",
+    ],
+    ["is reset in the body", `${HEAD}content-length: 50\r\n\r\n{"r`, "reset"],
+    ["is closed after no HTTP", "What?\r\n\r\n", "destroy"],
+  ];
 
 /** Answers a request as the service does, in one chunk, and keeps the connection. */
 async function serve(connection: RawConnection, head: string): Promise<void> {
@@ -48,19 +56,19 @@ async function serve(connection: RawConnection, head: string): Promise<void> {
   );
 }
 
-for (const [how, sent, death] of DEATHS) {
+for (const [how, sent, end] of BROKEN_CONNECTIONS) {
   Deno.test(`a POST whose connection ${how} is sent once`, async () => {
     let posts = 0;
-    let deadly = 2; // the POST that its connection dies of: first, a run
+    let failing = 2; // the number of the POST whose connection breaks: first, a run
     await using server = await RawServer.start(async (connection) => {
       for (;;) {
         const request = await connection.read();
         if (!request) return;
-        if (request.head.startsWith("POST") && ++posts === deadly) break;
+        if (request.head.startsWith("POST") && ++posts === failing) break;
         await serve(connection, request.head);
       }
       await connection.write(sent);
-      connection[death]();
+      connection[end]();
     });
     await using gateway = gatewayTo(server);
     const count = (path: string) =>
@@ -72,13 +80,13 @@ for (const [how, sent, death] of DEATHS) {
     assertEquals(run.operation, "create run");
     assertEquals(count("/threads/t/runs"), 1);
 
-    // Now there is one that a stream has left open.
+    // Now a stream has left a connection open.
     await converse(gateway);
-    deadly = posts + 2;
+    failing = posts + 2;
     await assertRejects(() => converse(gateway), ConnectionError);
     assertEquals(count("/threads/t/runs"), 3);
 
-    deadly = posts + 1;
+    failing = posts + 1;
     const thread = await assertRejects(
       () => gateway.createThread(),
       ConnectionError,

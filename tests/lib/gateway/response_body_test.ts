@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { readText } from "../../../lib/gateway/answer_text.ts";
+import { readText } from "../../../lib/gateway/response_text.ts";
 import { readBody } from "../../../lib/gateway/response_body.ts";
 
-/** A body of this many chunks, and then silence; `cancelled` tells that it was left. */
+/** A body of `count` chunks, then silence. `cancelled` resolves when it is cancelled. */
 function bodyOf(chunks: number) {
   const cancelled = Promise.withResolvers<void>();
   const response = new Response(
@@ -40,7 +40,7 @@ for (const read of [0, 1] as const) {
   });
 }
 
-Deno.test("readBody() drops a body that nobody has begun to read after an abort", async () => {
+Deno.test("readBody() drops an unread body after an abort", async () => {
   const { response, cancelled } = bodyOf(1);
   const controller = new AbortController();
   readBody(response, controller.signal);
@@ -61,7 +61,7 @@ Deno.test("readBody() reads an answer without a body", async () => {
   assertEquals(await Array.fromAsync(chunks), []);
 });
 
-/** A body of which each read gets the next number, in so many bytes. */
+/** A body in which each read gets the next number, in `size` bytes. */
 function countingBody(bytes: number, reads = Infinity) {
   const counter = { reads: 0 };
   const response = new Response(
@@ -80,12 +80,12 @@ function countingBody(bytes: number, reads = Infinity) {
   return { response, counter };
 }
 
-/** Resolves when everything is done that needs no waiting. */
+/** Resolves after all pending microtasks. */
 async function nextTask(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-Deno.test("readBody() makes one chunk of what comes while one is used", async () => {
+Deno.test("readBody() joins the bytes that arrive while a chunk is in use", async () => {
   const { response } = countingBody(2, 4);
   const chunks = readBody(response, new AbortController().signal);
 
@@ -105,7 +105,7 @@ Deno.test("readBody() reads 64 KiB ahead, and no more", async () => {
   await chunks.next();
   await nextTask();
 
-  // One chunk was used, 65 are ahead, and one waits for room.
+  // One chunk was consumed, 65 were read ahead, and one waits for room.
   assertEquals(counter.reads, 67);
   assertEquals((await chunks.next()).value?.length, 65_000);
   await chunks.return(undefined);
@@ -119,7 +119,7 @@ Deno.test("readBody() asks for twice as much after each full buffer, up to 64 Ki
       pull(controller) {
         const { byobRequest } = controller;
         const { byteLength = 0 } = byobRequest?.view ?? {};
-        // The tenth is not filled, and does not shrink what is asked for next.
+        // The tenth read is not filled, and does not shrink the next buffer.
         asked.push(byteLength);
         if (asked.length < 12) {
           byobRequest?.respond(asked.length === 10 ? 1 : byteLength);
@@ -158,7 +158,7 @@ Deno.test("readBody() hands on what came before a failure, and then the failure"
   assertStrictEquals(await assertRejects(() => chunks.next()), failure);
 });
 
-Deno.test("readBody() keeps every byte, whatever the sizes and who is slow", async () => {
+Deno.test("readBody() keeps every byte, for all sizes and speeds", async () => {
   for (const bytes of [1, 7, 4096, 5000, 100_000]) {
     const { response } = countingBody(bytes, 50);
     const seen = new Uint8Array(50 * bytes);

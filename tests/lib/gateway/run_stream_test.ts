@@ -18,7 +18,7 @@ import { SkewedClock } from "../../support/skewed_clock.ts";
 import { stopFor } from "../../support/stopped_process.ts";
 import { cursors, startService, takeTurn } from "../../support/turns.ts";
 
-// Nothing may go on after a test: no timer, no request, no connection.
+// No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 const SECOND = 1000;
@@ -33,14 +33,14 @@ for (
     ["between head and body", STREAM_HEAD],
   ] as const
 ) {
-  for (const death of ["destroy", "reset"] as const) {
-    /** Serves all but the first `deaths` streams; those die. */
-    const start = (deaths: number, onDeath: () => void) =>
+  for (const end of ["destroy", "reset"] as const) {
+    /** Serves all but the first `broken` streams; those connections break. */
+    const start = (broken: number, onBroken: () => void) =>
       RawServer.start(async (connection) => {
         for (;;) {
           const request = await connection.read();
           if (!request) return;
-          if (request.head.startsWith("GET") && deaths-- > 0) break;
+          if (request.head.startsWith("GET") && broken-- > 0) break;
           const content = request.head.startsWith("GET")
             ? `data: ${JSON.stringify(complete("Hi."))}\n\n`
             : '{"thread_id":"t","run_id":"r"}';
@@ -48,14 +48,14 @@ for (
             `HTTP/1.1 200 OK\r\ncontent-length: ${content.length}\r\n\r\n${content}`,
           );
         }
-        onDeath();
+        onBroken();
         await connection.write(sent);
-        connection[death]();
+        connection[end]();
       });
     const count = (server: RawServer, method: string) =>
       server.requests.filter(({ head }) => head.startsWith(method)).length;
 
-    Deno.test(`a stream that breaks (${death}) ${when} is requested again`, async () => {
+    Deno.test(`a stream that breaks (${end}) ${when} is requested again`, async () => {
       await using server = await start(5, () => {});
       await using gateway = gatewayTo(server);
       const { delivered, error } = await takeTurn(gateway);
@@ -63,7 +63,7 @@ for (
       assertEquals([count(server, "POST"), count(server, "GET")], [2, 6]);
     });
 
-    Deno.test(`a stream that breaks (${death}) ${when} is given up after 2 minutes`, async () => {
+    Deno.test(`a stream that breaks (${end}) ${when} is given up after 2 minutes`, async () => {
       using clock = new SkewedClock();
       await using server = await start(
         Infinity,
@@ -284,7 +284,7 @@ Deno.test("comments keep a stream alive", async () => {
   assertEquals([delivered, error], [["Done."], undefined]);
 });
 
-Deno.test("silence does not count while nobody asks for an event", async () => {
+Deno.test("silence does not count while no event is requested", async () => {
   await using service = startService();
   await using gateway = gatewayTo(service, { idle: 200 });
   const gate = new GatedStream();

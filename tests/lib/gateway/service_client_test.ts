@@ -22,10 +22,10 @@ import { stopFor } from "../../support/stopped_process.ts";
 import { aborted } from "../../support/service/byte_stream.ts";
 import { QUIET_HOST, unreachable } from "../../support/unreachable.ts";
 
-// Nothing may go on after a test: no timer, no request, no connection.
+// No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
-/** Creates a thread and takes a turn on it. */
+/** Creates a thread and runs a turn on it. */
 async function converse(gateway: RemoteGateway): Promise<void> {
   const threadId = await gateway.createThread();
   await Array.fromAsync(gateway.runTurn(threadId, "hello"));
@@ -84,7 +84,7 @@ for (const [operation, statuses] of FINAL) {
 for (
   const [random, factor] of [[0, 0.75], [0.5, 1], [0.999, 1.2495]] as const
 ) {
-  Deno.test(`onWait() is told of each pause, which is ${factor} times as long if chance wants`, async () => {
+  Deno.test(`onWait() is called before each pause, which chance makes ${factor} times as long`, async () => {
     await using service = ReferenceService.start();
     await using gateway = gatewayTo(service, { retry: [4, 8, 16] });
     service.misbehave("create thread", answer(503), 3);
@@ -107,7 +107,7 @@ for (
   });
 }
 
-// With the timeouts of the case, what is not as it says takes ten minutes.
+// With the case's timeouts, a wrong time limit would take ten minutes.
 const LONG = 600_000;
 const RETRIES:
   readonly (readonly [string, string | null, Partial<Timeouts>])[] = [
@@ -175,7 +175,7 @@ for (const [what, date, retryAfter, expected] of DATES) {
   });
 }
 
-Deno.test("a refused connection is tried once more, and then told", async () => {
+Deno.test("a refused connection is tried once more, and then is an error", async () => {
   const baseUrl = unreachable();
   const exchanges: Exchange[] = [];
   await using gateway = new RemoteGateway({
@@ -245,7 +245,7 @@ for (const [operation, behaviour, expected] of TIMEOUTS) {
   Deno.test(`"${operation}" is given up, once, with ${expected}`, async () => {
     await using service = ReferenceService.start();
     service.misbehave(operation, behaviour);
-    // The time runs out for this operation alone.
+    // Only this operation times out.
     const timeouts = { ...QUICK_TIMEOUTS };
     const before = BEFORE[operation];
     if (before === undefined) timeouts.answer = 20;
@@ -379,7 +379,7 @@ Deno.test("an answer in JSON counts, whatever its content type says", async () =
   assertEquals(await gateway.createThread(), "t");
 });
 
-Deno.test("onExchange() is told of each request, repeated ones included", async () => {
+Deno.test("onExchange() is called for each request, including retries", async () => {
   await using service = ReferenceService.start();
   const exchanges: Exchange[] = [];
   await using gateway = new RemoteGateway({

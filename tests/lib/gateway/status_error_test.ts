@@ -18,10 +18,10 @@ import {
 import type { Operation } from "../../support/service/recorded_request.ts";
 import { ReferenceService, TEST_KEY } from "../../support/service/service.ts";
 
-// Nothing may go on behind a test: no timer, no request, no connection.
+// No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
-/** The error with which a thread is not created when the service answers so. */
+/** The error of `create thread` for this answer of the service. */
 async function refusedThread(
   behaviour: Behaviour,
   apiKey = TEST_KEY,
@@ -178,7 +178,7 @@ const ADVICE: readonly (readonly [Operation, number, string])[] = [
 ];
 
 for (const [operation, status, expected] of ADVICE) {
-  Deno.test(`status ${status} to "${operation}" is told with what to do about it`, async () => {
+  Deno.test(`the error for status ${status} to "${operation}" says what to do`, async () => {
     await using service = ReferenceService.start();
     service.misbehave(operation, answer(status), Infinity);
     await using gateway = new RemoteGateway({
@@ -193,7 +193,7 @@ for (const [operation, status, expected] of ADVICE) {
       },
       ServiceError,
     );
-    // Behind it a failed stream names its thread and run.
+    // The error of a failed stream ends with its thread and run.
     assertStringIncludes(
       `${error.message}|`,
       `${expected}${operation === "stream" ? " (thread " : "|"}`,
@@ -204,7 +204,7 @@ for (const [operation, status, expected] of ADVICE) {
   });
 }
 
-// Every character that some encoding escapes, and what replaceAll() expands.
+// Every character that some encoding escapes or that replaceAll() expands.
 const key = `$&a"b\\c/d<e>&f'g%h?i=$'`;
 const inJson = JSON.stringify(key).slice(1, -1);
 

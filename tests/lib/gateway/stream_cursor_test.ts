@@ -3,7 +3,7 @@ import { readRunEvents } from "../../../lib/gateway/run_events.ts";
 import { StreamCursor } from "../../../lib/gateway/stream_cursor.ts";
 
 /**
- * Reads one connection. The text is in lines apart from `|`: a number is an `id:`
+ * Reads one connection. `|` separates the lines of the text: a number is an `id:`
  * line, a letter a progress event, `-` a blank line, `!` complete.
  */
 async function read(cursor: StreamCursor, text: string): Promise<string> {

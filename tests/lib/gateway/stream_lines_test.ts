@@ -148,7 +148,7 @@ Deno.test("readLines() takes a mark after a line over the limit for text", async
   assertEquals(await read([text], { maxBytes: 6 }), [undefined, "\ufeffb"]);
 });
 
-Deno.test("readLines() keeps what it was given, though each chunk is overwritten after it was read", async () => {
+Deno.test("readLines() keeps its input, although each chunk is overwritten after it was read", async () => {
   async function* source() {
     const chunk = new Uint8Array(2);
     for (const text of ["ab", "c\n", "de", "\nf"]) {
@@ -161,7 +161,7 @@ Deno.test("readLines() keeps what it was given, though each chunk is overwritten
   assertEquals(await read(source()), ["abc", "de", "f"]);
 });
 
-// Old splitters look at an unfinished line again for each chunk.
+// Old splitters scan an unfinished line again for each chunk.
 Deno.test("readLines() gives the splitter whole lines alone", async () => {
   const { write } = WritableStreamDefaultWriter.prototype;
   const written: string[] = [];

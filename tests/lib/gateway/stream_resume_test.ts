@@ -21,7 +21,7 @@ import {
 import { SkewedClock } from "../../support/skewed_clock.ts";
 import { cursors, startService, takeTurn } from "../../support/turns.ts";
 
-// Nothing may go on after a test: no timer, no request, no connection.
+// No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 const SECOND = 1000;
@@ -29,7 +29,7 @@ const DONE = complete("Done.");
 
 const [a, b, c] = [progress("a", ""), progress("b", ""), progress("c", "")];
 
-/** The events a, b, c, ... with the ids from 1 on, as many as asked for. */
+/** The first `count` of the events a, b, c, ... with ids from 1 on. */
 function first(count: number): Behaviour {
   const nodes = "abcdefgh".slice(0, count).split("");
   return events(nodes.map((node) => progress(node, "")), { firstId: 1 });
@@ -169,7 +169,7 @@ Deno.test("a stream that was lost while the process was stopped for long is resu
   assertEquals([delivered, error], [["a", "b", "Done."], undefined]);
 });
 
-Deno.test("a refusal to resume is told at once", async () => {
+Deno.test("a refusal to resume is an error at once", async () => {
   await using service = startService();
   await using gateway = gatewayTo(service);
   service.misbehave("stream", events([a], { firstId: 1 }));

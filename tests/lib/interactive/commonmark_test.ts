@@ -3,7 +3,7 @@ import { Parser } from "commonmark";
 import fc from "fast-check";
 import { styleMarkdown } from "../../../lib/interactive/markdown.ts";
 
-/** What this test needs of a node of the reference implementation. */
+/** The part of a node of the reference implementation that this test uses. */
 interface Node {
   readonly type: string;
   readonly literal: string | null;
@@ -13,7 +13,7 @@ interface Node {
   };
 }
 
-/** The reference implementation of CommonMark, in the version that its specification has. */
+/** The reference implementation of CommonMark, in the version of its specification. */
 const reference: { parse(text: string): Node } = new Parser();
 
 /** Each visible character that is no markup, with its attributes: `a bold italic`. */
@@ -27,7 +27,7 @@ function cellsOf(text: string, attributes: Iterable<string>): Cells {
   );
 }
 
-/** What the reference implementation makes of a text. */
+/** The reference implementation's result for a text. */
 function expected(text: string): Cells {
   const depths = new Map<string, number>();
   const cells: string[] = [];
@@ -76,7 +76,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "36": "cyan",
 };
 
-/** What `styleMarkdown()` makes of a text. */
+/** The result of `styleMarkdown()` for a text. */
 function actual(text: string): Cells {
   const cells: string[] = [];
   for (const line of styleMarkdown(text)) {
@@ -100,7 +100,7 @@ function actual(text: string): Cells {
   return cells;
 }
 
-// Without surrogate pairs, which the reference implementation takes for two characters.
+// No surrogate pairs: the reference implementation treats them as two characters.
 const INLINE = [
   ...["*", "**", "*", "_", "__", "`", "``", "[", "![", "](", ")", "]", "("],
   ...["a", "b", "é", "日", " ", ".", "“"],
@@ -118,7 +118,7 @@ Deno.test("styleMarkdown() reads the inline Markdown of a line as the reference 
   );
 });
 
-// Without backticks, as a code span may have several lines there.
+// No backticks: in the reference implementation a code span can span lines.
 const LINES = [
   ...["x", "y z", "- x", "+ y", "* z", "1. x", "2) y", "3. z", "# x", "## y"],
   ...["> x", ">y", "> > z", "> - x", "- > y", "- - z", "-   x", "-      y"],

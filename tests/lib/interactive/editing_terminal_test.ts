@@ -3,13 +3,13 @@ import { EditingTerminal } from "../../../lib/interactive/editing_terminal.ts";
 import type { KeyModeEvents } from "../../../lib/interactive/key_mode.ts";
 import { Emulator } from "../../support/terminal_emulator.ts";
 
-/** A terminal on an emulator, with a person who types and a clock that stands still. */
+/** A terminal on an emulator, a person who types, and a clock that only tests advance. */
 class Person implements Disposable {
   readonly emulator = new Emulator(40, 100);
   readonly terminal: EditingTerminal;
   time = 0;
   interrupts = 0;
-  /** All that was written, escape codes and all. */
+  /** All output, including escape codes. */
   written = "";
   readonly #input: ReadableStreamDefaultController<Uint8Array>;
   #events: KeyModeEvents | undefined;
@@ -58,12 +58,12 @@ class Person implements Disposable {
     this.#input.error(error);
   }
 
-  /** Waits until the screen is this. */
+  /** Waits until the emulator shows these rows. */
   async sees(...rows: readonly string[]): Promise<void> {
     for (;;) {
       const { promise } = this.#wrote;
       await this.emulator.settled();
-      if (this.emulator.screen === rows.join("\n")) return;
+      if (this.emulator.allText === rows.join("\n")) return;
       await promise;
     }
   }
@@ -89,7 +89,7 @@ class Person implements Disposable {
   }
 }
 
-Deno.test("Ctrl-C drops a run and what was typed ahead, and is deaf for a second", async () => {
+Deno.test("Ctrl-C drops a run and the text typed ahead, and does not leave for a second", async () => {
   using person = new Person();
   let drops = 0;
   person.terminal.begin(() => drops++);
@@ -111,7 +111,7 @@ Deno.test("Ctrl-C drops a run and what was typed ahead, and is deaf for a second
   assertEquals(await last, { kind: "interrupt" });
 });
 
-Deno.test("Ctrl-C that comes as a byte is told, but not in a paste", async () => {
+Deno.test("Ctrl-C as a byte calls onInterrupt, but not within a paste", async () => {
   using person = new Person();
   const asked = person.terminal.readPrompt();
   person.type("\x03\x1b[200~\x03\x1b[201~\r");
@@ -147,7 +147,7 @@ Deno.test("10 MiB that are pasted at once arrive whole, and few of them are draw
   person.type("[]\x1b[D\x1b[200~");
   const bytes = new TextEncoder().encode(text);
   for (let at = 0; at < bytes.length; at += 4096) {
-    person.type(bytes.subarray(at, at + 4096)); // as the terminal's driver cuts it
+    person.type(bytes.subarray(at, at + 4096)); // as the terminal driver splits it
   }
   person.type("\x1b[201~");
   person.type("\x1b[3~");
@@ -155,7 +155,7 @@ Deno.test("10 MiB that are pasted at once arrive whole, and few of them are draw
   person.type("!");
   for (;;) {
     await person.emulator.settled();
-    if (person.emulator.screen.endsWith("!")) break;
+    if (person.emulator.allText.endsWith("!")) break;
     await new Promise((resolve) => setTimeout(resolve));
   }
   assert(person.written.length < text.length / 10);
@@ -166,7 +166,7 @@ Deno.test("10 MiB that are pasted at once arrive whole, and few of them are draw
   assert(input.text === `[${text.slice(0, -1)}!`);
 });
 
-Deno.test("a prompt is drawn again after each of 100 resizes, and leaves nothing behind", async () => {
+Deno.test("a prompt is drawn again after each of 100 resizes, and leaves no remains", async () => {
   using person = new Person();
   const asked = person.terminal.readPrompt();
   const digits = "0123456789".repeat(6);
@@ -198,7 +198,7 @@ Deno.test("another program gets the terminal with the cursor below the prompt", 
   assertEquals(person.emulator.cursor, { row: 3, column: 5 });
 });
 
-Deno.test("a terminal that cannot be read rejects the one who asks", async () => {
+Deno.test("a terminal that cannot be read rejects the request for a prompt", async () => {
   using person = new Person();
   const asked = person.terminal.readPrompt();
   person.fail(new Error("Cannot read standard input: it is gone"));
@@ -206,7 +206,7 @@ Deno.test("a terminal that cannot be read rejects the one who asks", async () =>
   await assertRejects(() => person.terminal.readPrompt(), Error, "it is gone");
 });
 
-Deno.test("the end of a terminal is the end of the input, after what was typed", async () => {
+Deno.test("the end of a terminal is the end of the input, after the typed text", async () => {
   using person = new Person();
   person.terminal.begin(() => {});
   person.type("one\r\x04two\r");

@@ -11,7 +11,7 @@ import { PromptView } from "../../../lib/interactive/prompt_view.ts";
 import { PLAIN } from "../../../lib/interactive/style.ts";
 import { Emulator, type Widths } from "../../support/terminal_emulator.ts";
 
-/** What is above the prompt, and has to stay as it is. */
+/** The lines above the prompt, which must not change. */
 const ABOVE = ["above 1", "above 2", "above 3"];
 
 /**
@@ -80,7 +80,7 @@ function actions(graphemes: readonly string[]) {
 }
 
 /** Types into a prompt on an emulator, and compares the two. */
-async function play(
+async function typeKeys(
   columns: number,
   lowRows: number,
   widths: Widths,
@@ -132,7 +132,7 @@ async function play(
   assertEquals(kept, ABOVE.join("").replaceAll(" ", ""));
 }
 
-/** What a prompt takes, cell by cell: the plain way, all at once. */
+/** The expected cells of a prompt, computed for the whole text at once. */
 function gridOf(
   { text, cursor }: { text: string; cursor: number },
   columns: number,
@@ -207,7 +207,7 @@ for (
         async (columns, rows, sequence) => {
           const isResized = sequence.some((action) => "columns" in action);
           fc.pre(!isResized || !JSON.stringify(sequence).includes(UNCERTAIN));
-          await play(columns, rows, widths, sequence);
+          await typeKeys(columns, rows, widths, sequence);
         },
       ),
       { numRuns: Number(Deno.env.get("RUNS") ?? 1_000) },

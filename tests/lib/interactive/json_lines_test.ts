@@ -28,7 +28,7 @@ Deno.test("JsonLines writes each line before it resolves, and shows nothing else
   ]);
 });
 
-Deno.test("JsonLines tells that nobody reads", async () => {
+Deno.test("JsonLines rejects when the reader is gone", async () => {
   const terminal = new JsonLines({
     stdin: noInput(),
     stdout: { write: () => Promise.reject(new Deno.errors.BrokenPipe()) },

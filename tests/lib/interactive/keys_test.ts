@@ -43,7 +43,7 @@ const KEYS: readonly (readonly [string, ...string[]])[] = [
   ["\x1b\x7f", "alt-backspace"],
   ["\x1b[13;2u\x1b[27;3;13~", "shift-enter", "alt-enter"],
   ["\x1b\x1b[A", "escape", "up"],
-  // What has no meaning here.
+  // Sequences without a meaning here.
   ["a\x1b[5~\x1b[99;99X\x1b[?1;2c\x1b[[Ab\x1bOPc", '"a"', '"b"', '"c"'],
   ["\x1b[I\x1b[<0;1;1M\x1b[201~x", '"x"'],
   // Sequences that break off.
@@ -74,7 +74,7 @@ Deno.test("KeyParser hands on what has come of a paste without an end", () => {
   assertEquals(told(parser.feed(encode("a\r"))), ['"a"', "enter"]);
 });
 
-Deno.test("KeyParser yields U+FFFD for bytes that are not UTF-8, and goes on", () => {
+Deno.test("KeyParser yields U+FFFD for bytes that are not UTF-8, and continues", () => {
   assertEquals(parse(Uint8Array.of(0x61, 0xff, 0xe6, 0xb1, 0x62, 0x0d)), [
     '"a\ufffd\ufffdb"',
     "enter",
@@ -85,7 +85,7 @@ Deno.test("KeyParser keeps a byte order mark and other C1 text", () => {
   assertEquals(parse("\ufeffa\u0085b"), ['"\ufeffa"', '"\u0085b"']);
 });
 
-Deno.test("KeyParser takes a lone Escape for the key when it is told that nothing follows", () => {
+Deno.test("KeyParser.flush() yields the Escape key for a lone Escape", () => {
   for (
     const [held, name] of [
       ["\x1b", "escape"],
@@ -102,7 +102,7 @@ Deno.test("KeyParser takes a lone Escape for the key when it is told that nothin
   }
 });
 
-Deno.test("KeyParser waits for the rest of a sequence that nobody types", () => {
+Deno.test("KeyParser waits for the rest of a sequence that cannot be a key by itself", () => {
   const parser = new KeyParser();
   parser.feed(encode("\x1b[20"));
   assertFalse(parser.isAmbiguous);
@@ -132,7 +132,7 @@ Deno.test("KeyParser yields the same keys wherever its input is cut", () => {
   ));
 });
 
-/** Text and pastes that were cut are one again; `\r\n` may be cut as well. */
+/** Joins text and pastes that were cut, even within `\r\n`. */
 function merged(keys: readonly string[]): string {
   return keys.join("").replaceAll('""', "").replaceAll("][", "")
     .replace(/(?:alt-)?enter(?:enter)*/g, "enter");

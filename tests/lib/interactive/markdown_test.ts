@@ -2,20 +2,20 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { styleMarkdown } from "../../../lib/interactive/markdown.ts";
 
-/** The sequences that may be added: a reset, and what is on from there. */
+/** The sequences that may be added: a reset, then the attributes. */
 const SGR = RegExp("\x1b\\[0(?:;(?:[1-4]|32|36))*m", "g");
 
-/** The attributes by the letters that stand for them here. */
+/** The SGR parameters of attributes, with their letters in this test. */
 const LETTERS: Readonly<Record<string, string>> = {
   "1": "b", // bold
-  "2": "d", // dim: what marks up
+  "2": "d", // dim: markup
   "3": "i", // italic
   "4": "u", // underlined
   "32": "g", // green
   "36": "c", // cyan
 };
 
-/** A styled text, where `{bu:...}` stands for text that is bold and underlined. */
+/** A styled text, in which `{bu:...}` is bold and underlined text. */
 function show(markdown: string): string {
   const parts = RegExp("\x1b\\[0;([\\d;]+)m([^\x1b]*)", "g");
   return Array.from(styleMarkdown(markdown)).join("")
@@ -26,7 +26,7 @@ function show(markdown: string): string {
     .replaceAll("\x1b[0m", "");
 }
 
-/** How each text is shown, by what it is about. */
+/** Texts and how they are shown, by subject. */
 const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
   {
     "headings": [
@@ -152,7 +152,7 @@ for (const [topic, examples] of Object.entries(STYLES)) {
   });
 }
 
-/** What has a meaning in Markdown, and what has one next to it. */
+/** Characters with a meaning in Markdown, and characters that affect them. */
 const PIECES = [
   ...["*", "**", "_", "__", "`", "``", "```", "~~~", "[", "![", "](", ")", "]"],
   ...["<", ">", "https://", "(", '"', "'", "\\", "#", "# ", "> ", "- ", "1. "],
@@ -193,7 +193,7 @@ Deno.test("styleMarkdown() yields a line at a time, so that a long text needs no
   );
 });
 
-/** What would take more than linear time in a parser that looks back or ahead. */
+/** Texts that take more than linear time in a parser that scans back or ahead. */
 const HOSTILE: Readonly<Record<string, string>> = {
   "stars": "*",
   "stars in words": "a*",
@@ -236,7 +236,7 @@ const RISING_BACKTICKS = Array.from(
 /** The longest line whose inline Markdown is styled. */
 const LONG = 16 * 1024;
 
-/** What no end pairs with, and ends that look for something else. */
+/** Openers without a closer, and closers of another kind. */
 const UNPAIRED = "_a ".repeat(2_700) + "b* ".repeat(2_700);
 
 /** Repeats a text up to a length. */
@@ -244,7 +244,7 @@ function fill(text: string, length: number): string {
   return text.repeat(Math.max(Math.floor(length / text.length), 1));
 }
 
-/** The lines that hostile text is made into. */
+/** The kinds of lines that contain the hostile text. */
 const SHAPES: Readonly<Record<string, (text: string) => string>> = {
   "on one line": (text) => fill(text, 1_000_000),
   "on long lines": (text) => fill(`${fill(text, LONG)}\n`, 8 * LONG),

@@ -4,7 +4,7 @@ import type { TerminalOptions } from "../../../lib/interactive/terminal.ts";
 
 const HOSTILE = "a\x1b[31mb\x1b]0;t\x07c\x9b2Jd\u202ee";
 
-/** A terminal in memory, and what was written to it. */
+/** A terminal in memory, and its output. */
 function open(
   input: readonly (string | Uint8Array)[] = [],
   options: Partial<TerminalOptions> = {},
@@ -30,7 +30,7 @@ function open(
   return { terminal, written };
 }
 
-/** All that is typed, up to the end of the input. */
+/** All input, up to its end. */
 async function readAll(terminal: PlainTerminal): Promise<string[]> {
   const lines: string[] = [];
   for (;;) {
@@ -51,7 +51,7 @@ Deno.test("PlainTerminal turns input that is not UTF-8 into U+FFFD", async () =>
   assertEquals(await readAll(terminal), ["a\ufffdb"]);
 });
 
-Deno.test("PlainTerminal tells of a line over 64 MiB, and goes on with the next one", async () => {
+Deno.test("PlainTerminal reports a line over 64 MiB, and continues with the next one", async () => {
   const mebibyte = new Uint8Array(1024 * 1024).fill(0x61);
   const { terminal } = open([
     ...["before\n", ...Array<Uint8Array>(64).fill(mebibyte), "a\n"],
@@ -102,7 +102,7 @@ Deno.test("PlainTerminal writes progress, banner, notes and errors to standard e
   });
 });
 
-Deno.test("PlainTerminal leaves out banner and progress if it is to be quiet", async () => {
+Deno.test("PlainTerminal omits banner and progress if quiet", async () => {
   const { terminal, written } = open([], { quiet: true });
   terminal.banner("banner");
   terminal.begin(() => {});
@@ -142,7 +142,7 @@ Deno.test("PlainTerminal.reply() resolves when the reply is written", async () =
   await reply;
 });
 
-Deno.test("PlainTerminal.reply() tells that nobody reads", async () => {
+Deno.test("PlainTerminal.reply() rejects when the reader is gone", async () => {
   const { terminal } = open([], {
     stdout: new WritableStream<Uint8Array>({
       write: () => Promise.reject(new Deno.errors.BrokenPipe()),

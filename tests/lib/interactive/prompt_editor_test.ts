@@ -120,7 +120,7 @@ for (const [what, input, prompt] of CASES) {
   });
 }
 
-Deno.test("pressKey() tells when a search finds nothing, and keeps what it had", () => {
+Deno.test("pressKey() marks a search without a result, and keeps the last result", () => {
   const editor = typed("x", typed("one\r\x12on"));
   assertEquals(editor.search?.query, "onx");
   assertEquals(editor.search?.isFound, false);

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { addInput } from "../../../lib/interactive/prompt_input.ts";
 import { InputError } from "../../../lib/standard_streams.ts";
 
-/** Chunks as standard input hands them out: each is overwritten by the next one. */
+/** Chunks as standard input yields them: each is overwritten by the next one. */
 async function* reused(
   bytes: Uint8Array,
   length: number,

@@ -10,7 +10,7 @@ import { COLOURED, PLAIN, type Style } from "../../../lib/interactive/style.ts";
 const SGR = RegExp("\x1b\\[\\d+m", "g");
 const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/;
 
-/** A status line, and what it told its renderer, by a clock that the test sets. */
+/** A status line with a clock that the test sets, and its calls of the renderer. */
 class Recording implements Disposable {
   readonly line: StatusLine;
   /** The lines above, from all changes. */
@@ -35,7 +35,7 @@ class Recording implements Disposable {
     });
   }
 
-  /** The row, whichever way the spinner points. */
+  /** The row, with a fixed spinner. */
   get row(): string {
     return this.line.row(this.columns).replace(SPINNER, "⠋");
   }
@@ -98,7 +98,7 @@ Deno.test("StatusLine marks the node at which a run failed, and its total", () =
   assertEquals(recording.above, "✗ plan: started  0.0 s\n✗ total  0.0 s\n");
 });
 
-Deno.test("StatusLine tells no total of what is not a run", () => {
+Deno.test("StatusLine shows a total for runs only", () => {
   using recording = new Recording();
   recording.line.run();
   recording.line.start();
@@ -109,7 +109,7 @@ Deno.test("StatusLine tells no total of what is not a run", () => {
   assertEquals(recording.above, "");
 });
 
-Deno.test("StatusLine starts anew for the next run", () => {
+Deno.test("StatusLine starts again for the next run", () => {
   using recording = new Recording();
   recording.line.start();
   recording.line.run();
@@ -157,7 +157,7 @@ Deno.test("StatusLine shows progress at once, although a pause is not over", () 
   assertEquals(recording.above, "✓ plan: done  0.0 s\n");
 });
 
-Deno.test("StatusLine shows nothing of what comes when nothing is going on", () => {
+Deno.test("StatusLine ignores progress when there is no operation", () => {
   using recording = new Recording();
   recording.progress("plan", "started");
   recording.wait("service busy", 1_000);

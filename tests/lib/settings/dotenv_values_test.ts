@@ -82,9 +82,9 @@ for (
     ["an unquoted $", "APP_API_KEY=a$b", UNQUOTED],
     ["a reference", "APP_API_KEY=${HOME}", UNQUOTED],
     ["a self reference", "APP_API_KEY=$APP_API_KEY:a", UNQUOTED],
-    ["a $ behind an open quote", "APP_API_KEY='$APP_API_KEY", UNQUOTED],
+    ["a $ after an open quote", "APP_API_KEY='$APP_API_KEY", UNQUOTED],
     ["a line break", "APP_API_KEY='a\nb'", LINE_BREAK],
-    ["a reference behind CR", "APP_API_KEY='a\rA=$A'", LINE_BREAK],
+    ["a reference after CR", "APP_API_KEY='a\rA=$A'", LINE_BREAK],
     ["a reference and U+2028", "APP_API_KEY='$APP_API_KEY\u2028a'", LINE_BREAK],
     ["an open single quote", "APP_API_KEY='a", OPEN],
     ["an open double quote", 'APP_API_KEY="a', OPEN],
@@ -136,7 +136,7 @@ Deno.test("APP_API_KEY of the environment counts as not set if it is blank: .env
   assertEquals(loadSettingsIn({ env, dotenv }).apiKey, KEY);
 });
 
-Deno.test(".env: the base URL counts if the key stands there, too", () => {
+Deno.test(".env: the base URL is used if the key is in .env too", () => {
   const warnings: string[] = [];
   const dotenv = `APP_BASE_URL="https://a.example/"\nAPP_API_KEY=${KEY}`;
   assertEquals(loadSettingsIn({ dotenv }, warnings), {
@@ -181,7 +181,7 @@ Deno.test(".env: a blank base URL is ignored without a word", () => {
   assertEquals(warnings, []);
 });
 
-Deno.test(".env: whatever stands there, the settings are usable or a SettingsError says why not", () => {
+Deno.test(".env: whatever it contains, the settings are usable or a SettingsError says why not", () => {
   const text = fc.array(
     fc.constantFrom(
       ...["APP_API_KEY=", "APP_BASE_URL=", "https://", "A=", "export ", "="],

@@ -1,10 +1,10 @@
-/** One step that a run takes, told as a `progress` event. */
+/** One step of a run, sent as a `progress` event. */
 export interface Step {
   readonly node: string;
   readonly status: string;
 }
 
-/** What the agent makes of a prompt. */
+/** The agent's steps and reply for a prompt. */
 export interface Outcome {
   readonly steps: readonly Step[];
   readonly reply: string;
@@ -14,17 +14,17 @@ export interface Outcome {
 const COUNT_LIMIT = 10_000;
 
 /**
- * Runs a prompt through a small agent that always answers alike.
+ * Runs a prompt through a small, deterministic agent.
  *
  * | prompt | reply |
  * | --- | --- |
- * | `hello`, `hi` (and any other words behind) | a greeting |
+ * | `hello`, `hi` (and any words after it) | a greeting |
  * | `what did I say before?`, anything with `did I say`, `did I ask` or `remember` | the earlier prompts of the thread, numbered |
  * | `6 * 7`, `what is 6 * 7?`, with `+`, `-` or `*` | the sum worked out |
  * | `count to 3` | one number a line, 10,000 at most |
  * | anything else | `You said: ` and the prompt |
  *
- * @param prompt What the user wrote.
+ * @param prompt The user's text.
  * @param earlier The thread's prompts before this one, oldest first.
  */
 export function think(prompt: string, earlier: readonly string[]): Outcome {

@@ -8,48 +8,51 @@ import {
 import type { RecordedRequest } from "./recorded_request.ts";
 import { encodeItem, type StreamItem } from "./stream_events.ts";
 
-/** What a behaviour may know and use besides the request. */
+/** The context that a behaviour gets in addition to the request. */
 export interface BehaviourContext {
   readonly threadId: string | undefined;
   readonly runId: string | undefined;
   /** The prompt that creates the run, or whose run is streamed. */
   readonly prompt: string | undefined;
-  /** What the service answers when it behaves, its checks included. */
+  /** The service's normal answer, including its checks. */
   normal(): Response | Promise<Response>;
   /** Aborted when the client goes away, or the service stops, before an answer. */
   readonly signal: AbortSignal;
 }
 
-/** Answers a request in place of the service. */
+/** Answers a request in place of the normal answer. */
 export type Behaviour = (
   request: RecordedRequest,
   context: BehaviourContext,
 ) => Response | Promise<Response>;
 
-/** How a body ends: as it should, by breaking the connection, or never. */
+/** How a body ends: correctly, by breaking the connection, or never. */
 export type End = "close" | "break" | "hang";
 
-/** What a streamed answer looks like around its parts. */
+/** Options of a streamed answer. */
 export interface BodyOptions {
-  /** 200 unless told. */
+  /** The default is 200. */
   readonly status?: number;
-  /** A false `content-length` among them is sent as it is. */
+  /** A wrong `content-length` is sent unchanged. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Joins and splits the body into chunks of so many bytes. As given unless told. */
+  /** The chunk size in bytes. By default each part is a chunk. */
   readonly chunkSize?: number;
-  /** `"close"` unless told. */
+  /** The default is `"close"`. */
   readonly end?: End;
 }
 
-/** How {@linkcode events} writes its events. */
+/** The format of {@linkcode events}. */
 export interface EventsOptions extends BodyOptions {
-  /** What ends each line of an event. `"\n"` unless told. */
+  /** The line end. The default is `"\n"`. */
   readonly newline?: "\n" | "\r\n";
-  /** The `id:` of the first event; each further one counts up. None unless told. */
+  /** The `id:` of the first event; it increases by one per event. By default there is none. */
   readonly firstId?: number;
 }
 
-/** The parts of a body, or what makes them; its signal says nobody reads on. */
+/**
+ * The parts of a body, or a function that creates them; its signal is aborted
+ * when the reader is gone.
+ */
 export type Parts<T> = Source<T> | ((signal: AbortSignal) => Source<T>);
 
 const encoder = new TextEncoder();
@@ -78,12 +81,12 @@ export function json(value: unknown, status = 200): () => Response {
   });
 }
 
-/** Sends the client elsewhere. */
+/** A redirect. */
 export function redirect(location: string, status = 302): () => Response {
   return answer(status, "", { location });
 }
 
-/** An answer whose body is made of these parts, a chunk each, as it is read. */
+/** An answer whose body consists of these parts, one chunk each, sent as it is read. */
 export function body(
   parts: Parts<string | Uint8Array>,
   options: BodyOptions = {},
@@ -104,7 +107,7 @@ export function body(
   return () => new Response(toByteStream(ending), { status, headers });
 }
 
-/** A stream of these events; text and bytes among them go out as they are. */
+/** A stream of these events; text and bytes among them are sent unchanged. */
 export function events(
   items: Parts<StreamItem>,
   options: EventsOptions = {},
@@ -125,7 +128,7 @@ export function events(
   });
 }
 
-/** No answer, not even a status, until the client gives up. */
+/** No answer, not even a status, until the client disconnects. */
 export function hang(): Behaviour {
   return (_request, { signal }) => aborted(signal);
 }

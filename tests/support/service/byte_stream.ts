@@ -1,11 +1,11 @@
-/** Values that are pulled one by one, at once or in their time. */
+/** Values that are pulled one by one, synchronously or asynchronously. */
 export type Source<T> = Iterable<T> | AsyncIterable<T>;
 
 /**
- * A stream that takes from its source only what its reader asks for.
+ * A stream that pulls from its source only as its reader requests.
  *
- * `source` gets a signal that is aborted when the reader gives up. What
- * `source` throws errors the stream.
+ * `source` gets a signal that is aborted when the reader cancels. An exception of
+ * `source` errors the stream.
  */
 export function toByteStream(
   source: (signal: AbortSignal) => AsyncIterator<Uint8Array>,
@@ -24,7 +24,7 @@ export function toByteStream(
   }, { highWaterMark: 0 });
 }
 
-/** The same bytes in chunks of `size`, whatever their boundaries were. */
+/** The same bytes in chunks of `size`. */
 export async function* rechunk(
   source: AsyncIterable<Uint8Array>,
   size: number,

@@ -1,6 +1,6 @@
 import type { Ending, Operation, RecordedRequest } from "./recorded_request.ts";
 
-/** What a request was, as far as it is known on arrival. */
+/** The part of a recorded request that is known on arrival. */
 export type Arrival = Omit<RecordedRequest, "status" | "ended" | "at">;
 
 /** A recorded request that is being answered. */
@@ -35,14 +35,14 @@ export class Exchange implements RecordedRequest {
     return this.#gone.signal;
   }
 
-  /** Nobody waits for the answer any more. */
+  /** Aborts the answer, because the client is gone. */
   drop(): void {
     this.#ended.resolve("dropped");
     this.#gone.abort();
   }
 
   /**
-   * Hands the answer over, watched for how it ends.
+   * Passes the answer on, and records how it ends.
    *
    * @param delivered Settles when the server is done with the answer.
    */

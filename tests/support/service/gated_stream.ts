@@ -8,7 +8,7 @@ import {
 } from "./stream_events.ts";
 
 /**
- * One stream whose events a test sends by hand.
+ * One stream whose events are sent by the test.
  *
  * @example
  * ```ts
@@ -47,7 +47,7 @@ export class GatedStream {
     return this.#dropped.promise;
   }
 
-  /** Sends events, text or bytes; what is sent before the request waits for it. */
+  /** Sends events, text or bytes. They are held until the request arrives. */
   send(...items: readonly StreamItem[]): void {
     for (const item of items) this.#put(encodeItem(item));
   }
@@ -63,12 +63,12 @@ export class GatedStream {
     this.end();
   }
 
-  /** Ends the stream as it should end. */
+  /** Ends the stream correctly. */
   end(): void {
     this.#put("end");
   }
 
-  /** Breaks the connection once what was sent is on its way. */
+  /** Breaks the connection after everything was sent. */
   break(): void {
     this.#put("break");
   }

@@ -6,18 +6,18 @@ import {
   type Socket,
 } from "node:net";
 
-/** A request as its bytes arrived. */
+/** A request, byte for byte. */
 export interface RawRequest {
-  /** Which connection brought it: 1 is the first one. */
+  /** The number of its connection, from 1 on. */
   readonly connection: number;
-  /** Everything up to the blank line, that one included. */
+  /** Everything up to and including the blank line. */
   readonly head: string;
   readonly body: string;
   /** Head and body, for sending them back. */
   readonly bytes: Uint8Array;
 }
 
-/** What the server does with a connection; it is closed when this is done. */
+/** Handles a connection, which is closed afterwards. */
 export type RawScript = (connection: RawConnection) => void | Promise<void>;
 
 /** One accepted connection, as a {@linkcode RawScript} sees it. */
@@ -58,7 +58,7 @@ export class RawConnection {
     return this.#gone.promise;
   }
 
-  /** The next whole request, or `undefined` if none comes any more. */
+  /** The next whole request, or `undefined` at the end of the connection. */
   async read(): Promise<RawRequest | undefined> {
     for (;;) {
       const request = this.#take();
@@ -71,14 +71,14 @@ export class RawConnection {
     }
   }
 
-  /** Sends these bytes; resolves when they have left, or cannot any more. */
+  /** Sends these bytes; resolves when they were sent or the connection is gone. */
   write(part: string | Uint8Array): Promise<void> {
     return new Promise((resolve) => {
       this.#socket.write(part, () => resolve());
     });
   }
 
-  /** Ends the connection in order, once what was written has left. */
+  /** Ends the connection correctly, after all written bytes were sent. */
   close(): void {
     this.#socket.end();
   }
@@ -88,7 +88,7 @@ export class RawConnection {
     this.#socket.resetAndDestroy();
   }
 
-  /** Ends the connection without a word more. */
+  /** Closes the connection at once. */
   destroy(): void {
     this.#socket.destroy();
   }
@@ -108,8 +108,9 @@ export class RawConnection {
 }
 
 /**
- * A TCP server that follows a script, for what no HTTP server does: answers cut
- * in their head, resets at any moment, connections that die after a request.
+ * A TCP server that follows a script, for faults that an HTTP server cannot
+ * produce: answers cut in their head, resets at any moment, connections that
+ * break after a request.
  *
  * @example
  * ```ts
@@ -126,7 +127,7 @@ export class RawServer implements AsyncDisposable {
   readonly #open = new Set<RawConnection>();
   #connections = 0;
 
-  /** Starts a server that plays `script` for each connection. */
+  /** Starts a server that runs `script` for each connection. */
   static async start(
     script: RawScript,
     { hostname = "127.0.0.1", port = 0 } = {},
@@ -168,7 +169,7 @@ export class RawServer implements AsyncDisposable {
     return this.#connections;
   }
 
-  /** Stops at once, whatever is still open. */
+  /** Stops at once, even with open connections. */
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const connection of this.#open) connection.destroy();

@@ -2,14 +2,14 @@
 export type Operation = "create thread" | "create run" | "stream";
 
 /**
- * How an answer ended: sent to its last byte, given up because the client (or
- * the whole service) went away first, or broken off by the service on purpose.
+ * How an answer ended: sent completely; dropped because the client (or the
+ * service) was gone first; or broken off by the service on purpose.
  */
 export type Ending = "complete" | "dropped" | "broken";
 
-/** A request as it reached the service, and what became of it. */
+/** A request that reached the service, and its outcome. */
 export interface RecordedRequest {
-  /** `undefined` where no operation has this method and path. */
+  /** `undefined` if no operation has this method and path. */
   readonly operation: Operation | undefined;
   readonly method: string;
   /** Path and query as they arrived, still percent-encoded. */
@@ -20,7 +20,7 @@ export interface RecordedRequest {
   readonly connection: string;
   /** When the request had arrived, in the milliseconds of `performance.now()`. */
   readonly at: number;
-  /** The status that was answered, once it was. */
+  /** The status of the answer, once it was sent. */
   readonly status: number | undefined;
   /** Settles when the answer has ended, never rejects. */
   readonly ended: Promise<Ending>;

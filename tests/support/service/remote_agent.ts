@@ -5,18 +5,18 @@ import type { RecordedRequest } from "./recorded_request.ts";
 import type { Target } from "./route.ts";
 import { complete, progress, type StreamEvent } from "./stream_events.ts";
 
-/** The key that the service accepts unless another one is given. */
+/** The key that the service accepts by default. */
 export const TEST_KEY = "test-key-0123456789abcdef";
 
-/** How a {@linkcode RemoteAgent} works. */
+/** Options of a {@linkcode RemoteAgent}. */
 export interface RemoteAgentOptions {
-  /** The one key that is accepted. {@linkcode TEST_KEY} unless told. */
+  /** The one key that is accepted. The default is {@linkcode TEST_KEY}. */
   readonly key?: string;
   /** The steps of each run, in place of the agent's own. */
   readonly plan?: readonly Step[];
-  /** Milliseconds before each event of a stream. 0 unless told. */
+  /** Milliseconds before each event of a stream. The default is 0. */
   readonly pace?: number;
-  /** Gives each event an `id:`, and resumes behind a `Last-Event-ID`. */
+  /** Whether each event has an `id:` and streams resume after a `Last-Event-ID`. */
   readonly ids?: boolean;
 }
 
@@ -31,7 +31,7 @@ interface Run {
   readonly end: End;
 }
 
-/** Prompts that make the service fail without a line of code. */
+/** Prompts that make the service fail, for use without code. */
 const FAULTS: ReadonlyMap<string, End> = new Map([
   ["please break off", "break"],
   ["please hang", "hang"],
@@ -39,7 +39,7 @@ const FAULTS: ReadonlyMap<string, End> = new Map([
 
 /**
  * The three operations as the service offers them: strict about requests, with
- * threads that are kept and runs that `agent.ts` thinks out.
+ * threads that are kept, and runs whose replies come from `agent.ts`.
  *
  * Three prompts fail by themselves: `please fail` is refused with 500,
  * `please break off` breaks the connection in the middle of the stream, and
@@ -65,7 +65,7 @@ export class RemoteAgent {
     return typeof prompt === "string" ? prompt : undefined;
   }
 
-  /** Checks a request as strictly as can be, and does what it asks for. */
+  /** Checks a request strictly, and performs it. */
   answer(request: RecordedRequest, target: Target | undefined): Response {
     if (!target) return refusal(404, "No such path");
     if (request.method !== target.method) {
@@ -166,7 +166,7 @@ async function* paced<T>(
   }
 }
 
-/** An answer that says in JSON why it refuses. */
+/** A refusal with its reason in JSON. */
 export function refusal(status: number, message: string): Response {
   return json({ message }, status)();
 }

@@ -1,6 +1,6 @@
 import type { Operation } from "./recorded_request.ts";
 
-/** What the path of a request leads to. */
+/** The operation and ids in a request's path. */
 export interface Target {
   readonly operation: Operation;
   /** The one method that the operation has. */

@@ -10,15 +10,15 @@ import { route, type Target } from "./route.ts";
 
 export { TEST_KEY } from "./remote_agent.ts";
 
-/** How a {@linkcode ReferenceService} is set up. */
+/** Options of a {@linkcode ReferenceService}. */
 export interface ServiceOptions extends RemoteAgentOptions {
-  /** Any free port unless told. */
+  /** By default any free port. */
   readonly port?: number;
-  /** `127.0.0.1` unless told. */
+  /** The default is `127.0.0.1`. */
   readonly hostname?: string;
-  /** A certificate chain and its key, PEM both: the service then speaks TLS. */
+  /** A certificate chain and its key, both PEM, for a service with TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** What stands before `/threads`, for example `/api/v1`. Nothing unless told. */
+  /** The path before `/threads`, for example `/api/v1`. The default is empty. */
   readonly prefix?: string;
 }
 
@@ -35,8 +35,8 @@ interface Misbehaviour {
 
 /**
  * The remote agent service, small but real: an HTTP server on loopback that
- * answers by a {@linkcode RemoteAgent}, records what reaches it, and misbehaves
- * when told to.
+ * answers by a {@linkcode RemoteAgent}, records all requests, and misbehaves on
+ * request.
  */
 export class ReferenceService implements AsyncDisposable {
   readonly #options: ServiceOptions;
@@ -63,7 +63,7 @@ export class ReferenceService implements AsyncDisposable {
         hostname: options.hostname ?? "127.0.0.1",
         signal: this.#stop.signal,
         onListen: () => {},
-        // Streams that break off on purpose end up here.
+        // Streams that break off on purpose raise this error.
         onError: () => new Response(null, { status: 500 }),
         ...options.tls,
       },
@@ -79,7 +79,7 @@ export class ReferenceService implements AsyncDisposable {
     return `${scheme}://${host}:${port}${this.#prefix}`;
   }
 
-  /** Every request so far, in the order of their arrival. */
+  /** Every request so far, in order of arrival. */
   get requests(): readonly RecordedRequest[] {
     return this.#requests;
   }
@@ -91,7 +91,7 @@ export class ReferenceService implements AsyncDisposable {
 
   /**
    * Answers the next `times` requests of an operation by `behaviour`; several
-   * calls queue up. `Infinity` is for good.
+   * calls queue up. `Infinity` means always.
    */
   misbehave(operation: Operation, behaviour: Behaviour, times = 1): void {
     const queue = this.#misbehaviours.get(operation) ?? [];
@@ -114,7 +114,7 @@ export class ReferenceService implements AsyncDisposable {
     return waiter.arrival.promise;
   }
 
-  /** Stops at once, whatever is still open. */
+  /** Stops at once, even with open connections. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { operation, arrival } of this.#waiters) {
       arrival.reject(new Error(`The service stopped before "${operation}"`));
@@ -129,7 +129,7 @@ export class ReferenceService implements AsyncDisposable {
     request: Request,
     info: Deno.ServeHandlerInfo<Deno.NetAddr>,
   ): Promise<Response> {
-    // Not by `URL`, which would resolve and so hide dot segments.
+    // Not `URL`, which would resolve dot segments and so hide them.
     const path = request.url.slice(
       request.url.indexOf("/", request.url.indexOf("//") + 2),
     );

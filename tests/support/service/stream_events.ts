@@ -1,20 +1,20 @@
-/** One event of a run's stream: the JSON object behind `data: `. */
+/** One event of a run's stream: the JSON object after `data: `. */
 export type StreamEvent = Readonly<Record<string, unknown>>;
 
-/** What a stream is made of: an event, or text or bytes to send as they are. */
+/** An item of a stream: an event, or text or bytes to send unchanged. */
 export type StreamItem = StreamEvent | string | Uint8Array;
 
-/** How {@linkcode encodeItem} writes an event. */
+/** The format of {@linkcode encodeItem}. */
 export interface EncodeOptions {
-  /** What ends each line. `"\n"` unless told. */
+  /** The line end. The default is `"\n"`. */
   readonly newline?: "\n" | "\r\n" | undefined;
-  /** The event's `id:` line. None unless told. */
+  /** The event's `id:` line. By default there is none. */
   readonly id?: string | number | undefined;
 }
 
 const encoder = new TextEncoder();
 
-/** The event that says a run has reached a node. */
+/** The event for a node that a run has reached. */
 export function progress(node: string, status: string): StreamEvent {
   return { event: "progress", node, status };
 }
@@ -24,7 +24,7 @@ export function complete(explanation: string): StreamEvent {
   return { event: "complete", instructorState: { explanation } };
 }
 
-/** The bytes of one item as it travels: an event becomes a `data:` line. */
+/** The bytes of one item: an event becomes a `data:` line. */
 export function encodeItem(
   item: StreamItem,
   { newline = "\n", id }: EncodeOptions = {},

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { readText } from "../../../lib/gateway/answer_text.ts";
+import { readText } from "../../../lib/gateway/response_text.ts";
 
 const TEXTS:
   readonly (readonly [string, number[][], number, string, boolean])[] = [

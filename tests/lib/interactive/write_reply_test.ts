@@ -3,12 +3,12 @@ import fc from "fast-check";
 import {
   type ReplyOptions,
   writeReply,
-} from "../../../lib/interactive/reply.ts";
+} from "../../../lib/interactive/write_reply.ts";
 import { plainText } from "../../../lib/plain_text.ts";
 
 const SGR = RegExp("\x1b\\[[\\d;]*m", "g");
 
-/** What is written of a reply, in one piece or more. */
+/** The output for a reply, joined from one or more writes. */
 async function written(
   text: string,
   options: Omit<ReplyOptions, "stdout">,

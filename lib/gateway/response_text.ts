@@ -1,18 +1,18 @@
 /**
- * The text of an HTTP answer within a limit, and the detail of an error in it.
+ * Reads the text of an HTTP answer up to a limit, and finds the error detail in it.
  *
  * @module
  */
 
 import { isJsonObject } from "../json.ts";
 
-/** The text of an answer, and whether there was more of it than the limit. */
+/** The text of an answer, and whether it was cut at the limit. */
 export interface LimitedText {
   readonly text: string;
   readonly cut: boolean;
 }
 
-/** Reads at most `maxBytes` of an answer's body as UTF-8 and leaves the rest. */
+/** Reads at most `maxBytes` of an answer's body as UTF-8 and drops the rest. */
 export async function readText(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -31,7 +31,7 @@ export async function readText(
   return { text: text + decoder.decode(), cut: false };
 }
 
-/** The first `message`, `error` or `detail` of an error's JSON body that says something. */
+/** The first of `message`, `error` and `detail` in an error's JSON body that is not blank. */
 export function errorDetail(body: unknown): string | undefined {
   if (!isJsonObject(body)) return undefined;
   for (const field of [body.message, body.error, body.detail]) {

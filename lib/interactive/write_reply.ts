@@ -1,7 +1,7 @@
 import { plainText } from "../plain_text.ts";
 import type { ByteSink } from "../standard_streams.ts";
 
-/** How much of a reply is written to a terminal at once, in UTF-16 code units. */
+/** The size of one write to a terminal, in UTF-16 code units. */
 const PIECE_LENGTH = 16 * 1024;
 
 /** Options of {@linkcode writeReply}. */
@@ -9,13 +9,13 @@ export interface ReplyOptions {
   readonly stdout: ByteSink;
   /** Whether standard output is a terminal: then the text is made safe to show. */
   readonly stdoutIsTerminal: boolean;
-  /** Whether Markdown is styled on a terminal; it is not unless told. */
+  /** Whether Markdown is styled on a terminal. The default is `false`. */
   readonly colour?: boolean;
 }
 
 /**
- * Writes a reply and a newline to standard output: byte for byte, but for a
- * terminal without control characters, and with its Markdown styled.
+ * Writes a reply and a newline to standard output: unchanged, or on a terminal without
+ * control characters and with its Markdown styled.
  *
  * @throws If standard output cannot be written.
  */
