@@ -26,6 +26,9 @@ export interface Endpoint {
 export async function openResolver(): Promise<
   (url: URL) => Promise<readonly string[]>
 > {
+  const { default: process } = await import("node:process");
+  // Deno 2.6 warns of a module that its own node:dns imports.
+  Object.assign(process, { noDeprecation: true });
   const { promises: { lookup } } = await import("node:dns");
   return async (url) => {
     const found = await within(LIMIT, lookup(hostOf(url), { all: true }));
