@@ -18,17 +18,23 @@ const SOURCES = { jsr: "JSR", npm: "npm" };
 /** The subcommands that come before all tests. */
 const CHECKS = [["fmt", "--check"], ["lint"], ["check", ...sameFlags]];
 
-/** The tests that start processes of their own. */
-const OTHERS = ["tests/program", "tests/project", "tests/terminal"];
+/** Tests that change the environment or the folder of their process. */
+const IN_TURN = [
+  "tests/lib/environment_variable_test.ts",
+  "tests/lib/gateway/connection_failure_test.ts",
+  "tests/lib/proxies_test.ts",
+  "tests/lib/settings",
+  "tests/lib/settings_test.ts",
+];
 
 const test = ["test", "-q", ...sameFlags, "-P=test", "--no-prompt"];
 const all = Deno.args.length === 0;
 const steps = all
   ? [
     ...CHECKS,
-    // Not in parallel: some change the environment and the folder of the process.
-    [...test, "tests/lib"],
-    [...test, "--parallel", ...OTHERS],
+    [...test, ...IN_TURN],
+    // Files that run in parallel share one process.
+    [...test, "--parallel", `--ignore=${IN_TURN}`, "tests"],
   ]
   : [[...test, ...Deno.args]];
 let exitCode = 0;
