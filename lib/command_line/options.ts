@@ -11,7 +11,7 @@ export interface Option {
   readonly value?: string;
   /** The accepted values. If left out, any value is accepted. */
   readonly choices?: readonly string[];
-  /** Its effect: a sentence without a full stop. */
+  /** What the option does, for `--help`: a sentence without a full stop. */
   readonly effect: string;
 }
 

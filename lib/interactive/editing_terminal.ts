@@ -30,7 +30,7 @@ const KEYS =
 /** The longest wait for the rest of a sequence after an Escape, in milliseconds. */
 const ESCAPE_TIMEOUT = 50;
 
-/** After Ctrl-C dropped a run, the time in which another one does not leave, in milliseconds. */
+/** How long after a dropped run Ctrl-C does not leave the program, in milliseconds. */
 const DEAF_AFTER_DROP = 1_000;
 
 /** The shortest time between two frames, in milliseconds. */

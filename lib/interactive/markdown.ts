@@ -154,7 +154,7 @@ class MarkdownStyler {
     }
   }
 
-  /** The attributes of all text in the containers that are open. */
+  /** The SGR attributes that the open containers (quotes, lists) give to their text. */
   get #base(): number {
     return this.#containers.some(({ kind }) => kind === "quote") ? GREEN : 0;
   }

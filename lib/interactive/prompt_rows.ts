@@ -34,7 +34,7 @@ const MAX_DRAWN = 64;
 const NOT_DRAWN =
   /^[\p{Cc}\p{Bidi_Control}\p{Join_Control}\p{M}\p{Emoji_Modifier}]/u;
 
-/** The indent of the lines of a prompt, if the terminal is wide enough. */
+/** What each line of a prompt is indented by; a very narrow terminal has no indent. */
 const INDENT = 2;
 
 /** The columns of the sign or space at the start of each line. */

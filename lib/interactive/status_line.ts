@@ -161,7 +161,7 @@ export class StatusLine {
     return this.#finished(label, reachedAt, completed);
   }
 
-  /** The line that stays for something that is finished. */
+  /** The line that stays on the screen after a node, or the run, has finished. */
   #finished(label: string, since: number, completed: boolean): string {
     const { columns, style } = this.#options;
     const sign = completed ? style.green("✓") : style.red("✗");

@@ -156,7 +156,7 @@ export class Client implements AsyncDisposable {
   }
 }
 
-/** Reads a stream to its end, and shows the text so far. */
+/** Collects the text of a stream to its end; what has come so far can be read. */
 export class Collector {
   readonly #reader: ReadableStreamDefaultReader<string>;
   readonly #end: Promise<void>;
