@@ -294,8 +294,9 @@ Deno.test({
     const program = commandLine().map((word) => `'${word}'`).join(" ");
     await Deno.writeTextFile(
       `${folder.path}/in-terminal`,
-      // SIGHUP is ignored: it would end the program before it can notice.
-      `trap "" HUP; ${program} -q 2>&3; echo "exit $?" >&3`,
+      // In a session of its own: SIGHUP would end it before it can notice, and
+      // Deno 2.6 does not let a parent ignore that signal for it.
+      `trap "" HUP; setsid --wait ${program} -q 2>&3; echo "exit $?" >&3`,
     );
     const child = spawnByShell({
       script: "exec 3>&2; exec script -qec 'sh ./in-terminal' /dev/null",

@@ -111,8 +111,13 @@ export class Conversation {
       const [code, failure] = FAILURES[action.failure ?? -1] ?? [];
       if (code === undefined) {
         const threadId = threadName(i);
+        // A session opens a moment before its answer. If an earlier session had
+        // the same id, a line in that moment could mean either.
+        const isUsed = model.everySession.includes(threadId);
+        if (isUsed) await setImmediate();
         thread.outcome = { threadId };
         this.#threads[i]?.resolve(threadId);
+        if (isUsed) await setImmediate();
       } else {
         thread.outcome = { code };
         this.#threads[i]?.reject(failure);
