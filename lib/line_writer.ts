@@ -43,7 +43,7 @@ export class LineWriter {
     return this.#queued;
   }
 
-  /** Queues a line at once. It ends with its own `\n`. */
+  /** Queues a line at once. Its only newline is its own `\n` at the end. */
   write(line: string): void {
     if (this.#lines === undefined) return;
     this.#lines.push(line);
@@ -135,10 +135,11 @@ export class LineWriter {
           line.slice(start),
           piece.subarray(filled),
         );
+        const isInLine = filled === 0;
         start += read;
         filled += written;
         if (start < line.length) {
-          await this.#sink.write(piece.subarray(0, filled));
+          await this.#sink.write(piece.subarray(0, filled), { isInLine });
           filled = 0;
         }
       }

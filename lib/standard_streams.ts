@@ -7,10 +7,16 @@
 
 import { makeOutputBlocking } from "./blocking_output.ts";
 
+/** Options of {@linkcode ByteSink.write}. */
+export interface WriteOptions {
+  /** Whether the bytes are certainly without a newline, so that none is searched. */
+  readonly isInLine?: boolean;
+}
+
 /** A destination for bytes. The writer of a web stream is one too. */
 export interface ByteSink {
   /** Resolves when all of the bytes are written. */
-  write(bytes: Uint8Array): Promise<void>;
+  write(bytes: Uint8Array, options?: WriteOptions): Promise<void>;
 }
 
 /** Standard input cannot be read. The message says why. */
@@ -23,7 +29,7 @@ export class OutputError extends Error {
   override readonly name = "OutputError";
 }
 
-/** The largest read or write, in bytes. */
+/** The largest read, in bytes. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** The longest pause before a stream that would block is tried again, in milliseconds. */
@@ -98,8 +104,11 @@ const NEWLINE = 0x0a;
 /** The size of a write that a pipe accepts as a whole or not at all (`PIPE_BUF`), in bytes. */
 const ATOMIC_BYTES = Deno.build.os === "linux" ? 4096 : 512;
 
-/** After this many bytes it pays to make standard output blocking. */
-const BULK_BYTES = 1024 * 1024;
+/** From this size on, what waits to be written counts as a lot, in bytes. */
+const BULK_BYTES = 64 * 1024;
+
+/** After this many atomic writes of bulk it pays to make standard output blocking. */
+const MANY_WRITES = 256;
 
 /** The buffer of Rust's `LineWriter`, through which Deno writes, in bytes. */
 const LINE_BUFFER_BYTES = 1024;
@@ -113,9 +122,9 @@ const LINE_BUFFER_BYTES = 1024;
  * accepts atomically, a single newline on a terminal, or bytes without a newline,
  * which bypass the buffer, or fit into it if they are few.
  *
- * Writing such pieces takes ten times as long as writing large ones. So after the
- * first MiB a pipe is made blocking, where Deno can do that, and written in large
- * pieces.
+ * Writing a lot of short lines like this takes ten times as long as writing large
+ * pieces. So at some point a pipe is made blocking, where Deno can do that. It
+ * takes 20 ms, once, because it loads a part of Node.js's library.
  *
  * @returns A sink. Its `write` rejects with the stream's own error if nobody
  * reads the stream any more ({@linkcode isReaderGone}), else with an
@@ -126,18 +135,24 @@ export function outputSink(
   makeBlocking: () => Promise<boolean> = makeOutputBlocking,
 ): ByteSink {
   const isTerminal = output.isTerminal();
-  let total = 0;
+  let atomicWrites = 0; // of bulk
   let isBlocking: boolean | undefined; // undefined: not tried yet
   const atomicBytes = isTerminal ? 1 : ATOMIC_BYTES;
   const flush = () => output.write(new Uint8Array());
-  const write = async (bytes: Uint8Array) => {
-    total += bytes.length;
-    if (total > BULK_BYTES) isBlocking ??= !isTerminal && await makeBlocking();
-    return await (isBlocking ? writeAll(output, bytes) : writePieces(bytes));
+  const write = async (bytes: Uint8Array, isInLine: boolean) => {
+    if (atomicWrites > MANY_WRITES) {
+      isBlocking ??= !isTerminal && await makeBlocking();
+    }
+    return await (isBlocking
+      ? writeAll(output, bytes)
+      : writePieces(bytes, isInLine));
   };
-  const writePieces = async (bytes: Uint8Array) => {
+  const writePieces = async (bytes: Uint8Array, isInLine: boolean) => {
+    const isBulk = bytes.length >= BULK_BYTES;
     for (let start = 0; start < bytes.length;) {
-      const end = endOfPiece(bytes, start, atomicBytes);
+      const end = isInLine
+        ? bytes.length
+        : endOfPiece(bytes, start, atomicBytes);
       const piece = bytes.subarray(start, end);
       const isBuffered = piece.length < LINE_BUFFER_BYTES &&
         piece.at(-1) !== NEWLINE;
@@ -149,12 +164,13 @@ export function outputSink(
         });
       } else {
         start += await whenReady(() => output.write(piece));
+        if (isBulk && piece.at(-1) === NEWLINE) atomicWrites++;
       }
     }
   };
   return {
-    write: (bytes) =>
-      write(bytes).catch((cause) => {
+    write: (bytes, { isInLine = false } = {}) =>
+      write(bytes, isInLine).catch((cause) => {
         if (isReaderGone(cause)) throw cause;
         throw new OutputError(
           `Cannot write standard output: ${messageOf(cause)}`,
@@ -176,9 +192,8 @@ function endOfPiece(
   const lines = bytes.subarray(start, start + atomicBytes);
   const lastNewline = lines.lastIndexOf(NEWLINE);
   if (lastNewline >= 0) return start + lastNewline + 1;
-  const piece = bytes.subarray(start, start + CHUNK_BYTES);
-  const newline = piece.indexOf(NEWLINE);
-  return start + (newline < 0 ? piece.length : newline);
+  const newline = bytes.indexOf(NEWLINE, start);
+  return newline < 0 ? bytes.length : newline;
 }
 
 /** Makes standard error a sink. If the stream is non-blocking, writes wait for room. */

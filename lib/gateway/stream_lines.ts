@@ -9,11 +9,11 @@ import { MAX_LINE_BYTES } from "../input_lines.ts";
 
 const NEWLINE = 0x0a;
 
-/** The initial buffer for an unfinished line, in bytes. */
+/** The initial buffer for the bytes of an unfinished line. */
 const CAPACITY = 1024;
 
-/** The largest buffer that is kept for the next line, in bytes. */
-const MOST_KEPT = 64 * 1024;
+/** The most bytes of an unfinished line that wait to be decoded. */
+const PIECE_BYTES = 64 * 1024;
 
 // No decoder yields a lone surrogate, so no decoded line ends with this text.
 const CUT = "\ud800";
@@ -81,15 +81,19 @@ function countNewlines(text: string): number {
  * Decodes UTF-8 by whole lines, and replaces a line over the limit by
  * {@linkcode CUT}.
  *
- * The bytes of an unfinished line are held here, so that the splitter sees each
- * byte once: TextLineStream 1.1.1 and older scan the whole unfinished line again
- * for each chunk, which is quadratic.
+ * An unfinished line is held here, so that the splitter sees each character once:
+ * TextLineStream 1.1.1 and older scan the whole unfinished line again for each
+ * chunk, which is quadratic. It is decoded in pieces, because one large buffer
+ * takes longer to grow and to decode.
  */
 class WholeLines {
   readonly #maxBytes: number;
   // A decoder that drops byte order marks would drop one at the start of each line.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  readonly #unfinished = new Bytes();
+  readonly #undecoded = new Bytes();
+  // Of the unfinished line:
+  #pieces: string[] = [];
+  #length = 0; // in bytes
   #atStart = true; // at the start of the stream, where a byte order mark is dropped
   #skipping = false; // whether the unfinished line is over the limit
 
@@ -99,27 +103,21 @@ class WholeLines {
 
   /** The lines that end in this chunk, with their line ends. */
   decode(chunk: Uint8Array): string {
-    if (
-      this.#skipping || this.#unfinished.length + chunk.length > this.#maxBytes
-    ) {
+    if (this.#skipping || this.#length + chunk.length > this.#maxBytes) {
       return this.#decodeOneByOne(chunk);
     }
-    const end = chunk.lastIndexOf(NEWLINE) + 1;
-    let text = "";
-    let start = 0;
-    if (end > 0 && this.#unfinished.length > 0) {
-      start = chunk.indexOf(NEWLINE) + 1;
-      text = this.#finish(chunk.subarray(0, start));
-    }
-    text += this.#decode(chunk.subarray(start, end));
-    this.#unfinished.add(chunk.subarray(end));
+    const end = chunk.indexOf(NEWLINE) < 0
+      ? 0 // found sooner than by lastIndexOf()
+      : chunk.lastIndexOf(NEWLINE) + 1;
+    const text = end === 0 ? "" : this.#finish(chunk.subarray(0, end));
+    this.#hold(chunk.subarray(end));
     return text;
   }
 
   /** The last line, if it has no line end. */
   end(): string | undefined {
-    if (this.#unfinished.length === 0) return undefined;
-    return this.#decode(this.#unfinished.take());
+    if (this.#length === 0) return undefined;
+    return this.#finish(new Uint8Array());
   }
 
   /** Like {@linkcode decode}, but checks the length of each line. */
@@ -129,15 +127,14 @@ class WholeLines {
       const newline = chunk.indexOf(NEWLINE, start);
       const end = newline < 0 ? chunk.length : newline;
       if (!this.#skipping) {
-        if (this.#unfinished.length + end - start > this.#maxBytes) {
+        if (this.#length + end - start > this.#maxBytes) {
           this.#skipping = true;
-          this.#unfinished.take();
-          this.#atStart = false;
+          this.#drop();
           text += `${CUT}\n`;
         } else if (newline >= 0) {
           text += this.#finish(chunk.subarray(start, end + 1));
         } else {
-          this.#unfinished.add(chunk.subarray(start));
+          this.#hold(chunk.subarray(start));
         }
       }
       if (newline >= 0) this.#skipping = false;
@@ -146,14 +143,36 @@ class WholeLines {
     return text;
   }
 
-  /** The unfinished line, ending with these bytes. */
-  #finish(bytes: Uint8Array): string {
-    this.#unfinished.add(bytes);
-    return this.#decode(this.#unfinished.take());
+  /** Adds bytes to the unfinished line. */
+  #hold(bytes: Uint8Array): void {
+    this.#length += bytes.length;
+    this.#undecoded.add(bytes);
+    if (this.#undecoded.length < PIECE_BYTES) return;
+    this.#pieces.push(this.#decode(this.#undecoded.take(), { stream: true }));
   }
 
-  #decode(bytes: Uint8Array): string {
-    const text = this.#decoder.decode(bytes);
+  /** The unfinished line, continued by these bytes. */
+  #finish(bytes: Uint8Array): string {
+    if (this.#length === 0) return this.#decode(bytes);
+    this.#undecoded.add(bytes);
+    this.#pieces.push(this.#decode(this.#undecoded.take()));
+    const text = this.#pieces.join("");
+    this.#pieces = [];
+    this.#length = 0;
+    return text;
+  }
+
+  /** Forgets the unfinished line. */
+  #drop(): void {
+    this.#undecoded.take();
+    this.#decoder.decode(); // forgets a character that is cut
+    this.#pieces = [];
+    this.#length = 0;
+    this.#atStart = false;
+  }
+
+  #decode(bytes: Uint8Array, options?: TextDecodeOptions): string {
+    const text = this.#decoder.decode(bytes, options);
     if (!this.#atStart || text === "") return text;
     this.#atStart = false;
     return text.startsWith("\ufeff") ? text.slice(1) : text;
@@ -184,7 +203,6 @@ class Bytes {
   take(): Uint8Array {
     const taken = this.#bytes.subarray(0, this.#length);
     this.#length = 0;
-    if (this.#bytes.length > MOST_KEPT) this.#bytes = new Uint8Array(CAPACITY);
     return taken;
   }
 }

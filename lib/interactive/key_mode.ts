@@ -32,10 +32,15 @@ export function enterKeyMode(events: KeyModeEvents): Disposable {
     // The listener was removed, so this signal stops the process.
     Deno.kill(Deno.pid, "SIGTSTP");
   };
-  const canStop = canSignalItself();
+  let canStop = false;
   const listenForStop = () => {
     if (canStop) Deno.addSignalListener("SIGTSTP", stop);
   };
+  // Deno loads code for it, which need not delay the first request.
+  const timer = setTimeout(() => {
+    canStop = canSignalItself();
+    listenForStop();
+  }, 0);
   const goOn = () => {
     if (canStop) Deno.removeSignalListener("SIGTSTP", stop);
     listenForStop();
@@ -44,11 +49,11 @@ export function enterKeyMode(events: KeyModeEvents): Disposable {
   };
   const resize = () => events.resize();
   Deno.stdin.setRaw(true, { cbreak: true });
-  listenForStop();
   Deno.addSignalListener("SIGCONT", goOn);
   Deno.addSignalListener("SIGWINCH", resize);
   return {
     [Symbol.dispose]: () => {
+      clearTimeout(timer);
       if (canStop) Deno.removeSignalListener("SIGTSTP", stop);
       Deno.removeSignalListener("SIGCONT", goOn);
       Deno.removeSignalListener("SIGWINCH", resize);
@@ -63,7 +68,7 @@ export function enterKeyMode(events: KeyModeEvents): Disposable {
  */
 function canSignalItself(): boolean {
   try {
-    Deno.kill(Deno.pid, "SIGCONT");
+    Deno.kill(Deno.pid, "SIGURG"); // ignored by default
     return true;
   } catch {
     return false;

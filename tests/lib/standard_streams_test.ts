@@ -87,7 +87,7 @@ for (const isTerminal of [false, true]) {
           bytes[at] = random(lineLength) === 0 ? 0x0a : 97 + at % 26
         );
         expected.push(...bytes);
-        await sink.write(bytes);
+        await sink.write(bytes, { isInLine: !bytes.includes(0x0a) });
       }
       assert(`${output.written}` === `${expected}`, "the bytes differ");
     }
