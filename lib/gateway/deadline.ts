@@ -56,23 +56,29 @@ export class Deadline {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal;
   readonly #forward = () => this.#controller.abort(this.#outer.reason);
-  readonly #timeout: Timeout;
+  #timeout: Timeout | undefined;
   #expired = false;
   #met = false;
 
+  /** @param outer Aborting it aborts the request too. */
+  constructor(outer: AbortSignal) {
+    this.#outer = outer;
+    if (outer.aborted) this.#forward();
+    else outer.addEventListener("abort", this.#forward, { once: true });
+  }
+
   /**
-   * @param outer Aborting it aborts the request too.
+   * Starts the time for the answer. Call it in the same task in which the request
+   * begins.
+   *
    * @param milliseconds The time for the answer.
    * @param grace As for a {@linkcode Timeout}.
    */
-  constructor(outer: AbortSignal, milliseconds: number, grace: number) {
-    this.#outer = outer;
+  start(milliseconds: number, grace: number): void {
     this.#timeout = new Timeout(milliseconds, grace, () => {
       this.#expired = true;
       this.#controller.abort(new DOMException("Timed out", "TimeoutError"));
     });
-    if (outer.aborted) this.#forward();
-    else outer.addEventListener("abort", this.#forward, { once: true });
   }
 
   /** The signal to pass to the request. */
@@ -88,7 +94,7 @@ export class Deadline {
   /** Stops the timer. The outer signal still aborts the request until {@linkcode drop}. */
   meet(): void {
     this.#met = true;
-    this.#timeout.clear();
+    this.#timeout?.clear();
   }
 
   /** Stops the timer and detaches from the outer signal, unless the deadline was met. */
@@ -103,7 +109,7 @@ export class Deadline {
   }
 
   #release(): void {
-    this.#timeout.clear();
+    this.#timeout?.clear();
     this.#outer.removeEventListener("abort", this.#forward);
   }
 }

@@ -215,9 +215,12 @@ export class ServiceClient {
     send: (deadline: Deadline) => Promise<T>,
   ): Promise<T> {
     const { answer, grace } = this.timeouts;
-    const deadline = new Deadline(this.signal, answer, grace);
+    const deadline = new Deadline(this.signal);
     try {
-      return await send(deadline);
+      const sent = send(deadline);
+      // Afterwards, because Deno takes 5 ms to load its timers.
+      deadline.start(answer, grace);
+      return await sent;
     } catch (error) {
       this.signal.throwIfAborted();
       if (error instanceof ServiceError) throw error;
