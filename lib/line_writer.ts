@@ -5,6 +5,7 @@
  */
 
 import type { ByteSink } from "./standard_streams.ts";
+import { startTimer } from "./timer.ts";
 
 /** Backpressure threshold of `writeInTurn()`, in UTF-16 code units. */
 const ROOM = 256 * 1024;
@@ -96,12 +97,12 @@ export class LineWriter {
    */
   async flushWithin(limit: number): Promise<boolean> {
     const late = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => late.resolve(false), limit);
+    const stop = startTimer(limit, () => late.resolve(false));
     try {
       const flushed = this.flush().then(() => true, () => true);
       return await Promise.race([flushed, late.promise]);
     } finally {
-      clearTimeout(timer);
+      stop();
     }
   }
 

@@ -108,7 +108,7 @@ const ATOMIC_BYTES = Deno.build.os === "linux" ? 4096 : 512;
 const BULK_BYTES = 64 * 1024;
 
 /** After this many atomic writes of bulk it pays to make standard output blocking. */
-const MANY_WRITES = 64;
+const MANY_WRITES = 256;
 
 /** The buffer of Rust's `LineWriter`, through which Deno writes, in bytes. */
 const LINE_BUFFER_BYTES = 1024;

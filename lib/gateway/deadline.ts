@@ -5,6 +5,8 @@
  * @module
  */
 
+import { startTimer } from "../timer.ts";
+
 /** How late a timer may fire and still count as punctual, in milliseconds. */
 const PUNCTUAL = 200;
 
@@ -21,7 +23,7 @@ const DROPPED = new DOMException("The request was dropped", "AbortError");
 export class Timeout {
   readonly #grace: number;
   readonly #onExpired: () => void;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #stop = () => {};
 
   /**
    * @param milliseconds From now until the timeout expires.
@@ -36,15 +38,15 @@ export class Timeout {
 
   /** Stops the timer. */
   clear(): void {
-    clearTimeout(this.#timer);
+    this.#stop();
   }
 
   #start(milliseconds: number): void {
     const due = performance.now() + milliseconds;
-    this.#timer = setTimeout(() => {
+    this.#stop = startTimer(milliseconds, () => {
       if (performance.now() - due > PUNCTUAL) this.#start(this.#grace);
       else this.#onExpired();
-    }, milliseconds);
+    });
   }
 }
 
@@ -56,29 +58,23 @@ export class Deadline {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal;
   readonly #forward = () => this.#controller.abort(this.#outer.reason);
-  #timeout: Timeout | undefined;
+  readonly #timeout: Timeout;
   #expired = false;
   #met = false;
 
-  /** @param outer Aborting it aborts the request too. */
-  constructor(outer: AbortSignal) {
-    this.#outer = outer;
-    if (outer.aborted) this.#forward();
-    else outer.addEventListener("abort", this.#forward, { once: true });
-  }
-
   /**
-   * Starts the time for the answer. Call it in the same task in which the request
-   * begins.
-   *
+   * @param outer Aborting it aborts the request too.
    * @param milliseconds The time for the answer.
    * @param grace As for a {@linkcode Timeout}.
    */
-  start(milliseconds: number, grace: number): void {
+  constructor(outer: AbortSignal, milliseconds: number, grace: number) {
+    this.#outer = outer;
     this.#timeout = new Timeout(milliseconds, grace, () => {
       this.#expired = true;
       this.#controller.abort(new DOMException("Timed out", "TimeoutError"));
     });
+    if (outer.aborted) this.#forward();
+    else outer.addEventListener("abort", this.#forward, { once: true });
   }
 
   /** The signal to pass to the request. */
@@ -94,7 +90,7 @@ export class Deadline {
   /** Stops the timer. The outer signal still aborts the request until {@linkcode drop}. */
   meet(): void {
     this.#met = true;
-    this.#timeout?.clear();
+    this.#timeout.clear();
   }
 
   /** Stops the timer and detaches from the outer signal, unless the deadline was met. */
@@ -109,7 +105,7 @@ export class Deadline {
   }
 
   #release(): void {
-    this.#timeout?.clear();
+    this.#timeout.clear();
     this.#outer.removeEventListener("abort", this.#forward);
   }
 }

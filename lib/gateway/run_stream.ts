@@ -5,6 +5,7 @@
  * @module
  */
 
+import { startTimer } from "../timer.ts";
 import { Timeout } from "./deadline.ts";
 import {
   LineTooLongError,
@@ -267,13 +268,13 @@ class Connection {
   async drain(milliseconds: number): Promise<void> {
     this.#draining = true;
     this.#watch?.clear();
-    const timer = setTimeout(() => this.#stream.drop(), milliseconds);
+    const stop = startTimer(milliseconds, () => this.#stream.drop());
     try {
       while (!(await this.#stream.chunks.next()).done);
     } catch {
       // The reply has been received: errors after it do not matter.
     } finally {
-      clearTimeout(timer);
+      stop();
       this.#stream.drop();
     }
   }

@@ -215,12 +215,9 @@ export class ServiceClient {
     send: (deadline: Deadline) => Promise<T>,
   ): Promise<T> {
     const { answer, grace } = this.timeouts;
-    const deadline = new Deadline(this.signal);
+    const deadline = new Deadline(this.signal, answer, grace);
     try {
-      const sent = send(deadline);
-      // Afterwards, because Deno takes 5 ms to load its timers.
-      deadline.start(answer, grace);
-      return await sent;
+      return await send(deadline);
     } catch (error) {
       this.signal.throwIfAborted();
       if (error instanceof ServiceError) throw error;

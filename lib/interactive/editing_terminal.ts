@@ -6,6 +6,7 @@
 
 import { MAX_LINE_BYTES } from "../input_lines.ts";
 import { plainLine, plainText } from "../plain_text.ts";
+import { startTimer } from "../timer.ts";
 import type { ProgressEvent, Wait } from "../gateway.ts";
 import { type Key, KeyParser } from "./keys.ts";
 import type { KeyModeEvents } from "./key_mode.ts";
@@ -98,8 +99,9 @@ export class EditingTerminal implements Terminal {
   #droppedAt = -Infinity;
   #thread: string | undefined;
   #hasRun = false;
-  #escapeTimer: ReturnType<typeof setTimeout> | undefined;
-  #frameTimer: ReturnType<typeof setTimeout> | undefined;
+  #stopEscapeTimer = () => {};
+  /** Stops the timer of the next frame; `undefined` if none is due. */
+  #stopFrameTimer: (() => void) | undefined;
   #nextFrameAt = 0;
 
   /** Opens the terminal. Disposing of the result restores it. */
@@ -217,14 +219,14 @@ export class EditingTerminal implements Terminal {
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#escapeTimer);
+    this.#stopEscapeTimer();
     this.#onInterrupt = undefined;
     this.#status.stop(false);
     this.#draw();
     this.#painter.leave();
     this.#hasEnded = true;
     this.#asked = undefined;
-    clearTimeout(this.#frameTimer);
+    this.#stopFrameTimer?.();
     if (this.#hasRun && this.#thread !== undefined) {
       this.banner(`agent-gateway ${threadOption(this.#thread)}`);
     }
@@ -271,13 +273,13 @@ export class EditingTerminal implements Terminal {
   }
 
   #take(bytes: Uint8Array): void {
-    clearTimeout(this.#escapeTimer);
+    this.#stopEscapeTimer();
     for (const key of this.#keys.feed(bytes)) this.#gather(key);
     if (this.#keys.isAmbiguous) {
-      this.#escapeTimer = setTimeout(() => {
+      this.#stopEscapeTimer = startTimer(ESCAPE_TIMEOUT, () => {
         for (const key of this.#keys.flush()) this.#gather(key);
         this.#drawSoon();
-      }, ESCAPE_TIMEOUT);
+      });
     }
     this.#drawSoon();
   }
@@ -383,15 +385,15 @@ export class EditingTerminal implements Terminal {
 
   /** Draws now if the last frame is old enough, else together with later changes. */
   #drawSoon(): void {
-    if (this.#frameTimer !== undefined) return;
+    if (this.#stopFrameTimer !== undefined) return;
     const pause = this.#nextFrameAt - performance.now();
     if (pause <= 0) this.#draw();
-    else this.#frameTimer = setTimeout(() => this.#draw(), pause);
+    else this.#stopFrameTimer = startTimer(pause, () => this.#draw());
   }
 
   #draw(above = ""): void {
-    clearTimeout(this.#frameTimer);
-    this.#frameTimer = undefined;
+    this.#stopFrameTimer?.();
+    this.#stopFrameTimer = undefined;
     this.#takeGathered();
     if (this.#isSuspended) {
       if (above !== "") this.#options.stderr(above);

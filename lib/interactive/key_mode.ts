@@ -32,15 +32,10 @@ export function enterKeyMode(events: KeyModeEvents): Disposable {
     // The listener was removed, so this signal stops the process.
     Deno.kill(Deno.pid, "SIGTSTP");
   };
-  let canStop = false;
+  const canStop = canSignalItself(Deno.version.deno);
   const listenForStop = () => {
     if (canStop) Deno.addSignalListener("SIGTSTP", stop);
   };
-  // Deno loads code for it, which need not delay the first request.
-  const timer = setTimeout(() => {
-    canStop = canSignalItself();
-    listenForStop();
-  }, 0);
   const goOn = () => {
     if (canStop) Deno.removeSignalListener("SIGTSTP", stop);
     listenForStop();
@@ -49,11 +44,11 @@ export function enterKeyMode(events: KeyModeEvents): Disposable {
   };
   const resize = () => events.resize();
   Deno.stdin.setRaw(true, { cbreak: true });
+  listenForStop();
   Deno.addSignalListener("SIGCONT", goOn);
   Deno.addSignalListener("SIGWINCH", resize);
   return {
     [Symbol.dispose]: () => {
-      clearTimeout(timer);
       if (canStop) Deno.removeSignalListener("SIGTSTP", stop);
       Deno.removeSignalListener("SIGCONT", goOn);
       Deno.removeSignalListener("SIGWINCH", resize);
@@ -63,14 +58,12 @@ export function enterKeyMode(events: KeyModeEvents): Disposable {
 }
 
 /**
- * Whether this process may send signals to itself. Older releases of Deno ask for
- * `--allow-run`; there Ctrl-Z stops at once, wherever the cursor is.
+ * Whether this process may send signals to itself: from Deno 2.9 on. Before, that
+ * needs `--allow-run`, and Ctrl-Z stops at once, wherever the cursor is. (An
+ * attempt would tell too, but takes 2 ms.)
  */
-function canSignalItself(): boolean {
-  try {
-    Deno.kill(Deno.pid, "SIGURG"); // ignored by default
-    return true;
-  } catch {
-    return false;
-  }
+function canSignalItself(denoVersion: string): boolean {
+  const [major = 0, minor = 0] = denoVersion.split(".", 2)
+    .map((part) => Number.parseInt(part));
+  return major > 2 || major === 2 && minor >= 9;
 }

@@ -7,6 +7,7 @@
 import { unicodeWidth } from "@std/cli/unicode-width";
 import { plainLine } from "../plain_text.ts";
 import type { ProgressEvent, Wait } from "../gateway.ts";
+import { startTimer } from "../timer.ts";
 import type { Style } from "./style.ts";
 
 const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
@@ -60,7 +61,8 @@ interface Pause {
 export class StatusLine {
   readonly #options: StatusLineOptions;
   readonly #now: () => number;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  /** Stops the timer of the next frame; `undefined` if there is no operation. */
+  #stopTimer: (() => void) | undefined;
   #frame = 0;
   #startedAt = 0;
   #changedAt = 0;
@@ -78,10 +80,7 @@ export class StatusLine {
     this.stop(false);
     this.#startedAt = this.#now();
     this.#isRun = false;
-    this.#timer = setInterval(() => {
-      this.#frame = (this.#frame + 1) % FRAMES.length;
-      this.#change();
-    }, FRAME_MILLISECONDS);
+    this.#awaitFrame();
     this.#change();
   }
 
@@ -92,7 +91,7 @@ export class StatusLine {
 
   /** Shows the run's progress: a new node at once, a new status with the next frame. */
   progress(event: ProgressEvent): void {
-    if (this.#timer === undefined) return;
+    if (this.#stopTimer === undefined) return;
     const isSame = this.#node?.name === event.node;
     const isDue = this.#pause !== undefined ||
       this.#now() - this.#changedAt >= FRAME_MILLISECONDS;
@@ -108,7 +107,7 @@ export class StatusLine {
 
   /** Shows the reason for a pause, until it is over or there is progress. */
   wait({ reason, milliseconds }: Wait): void {
-    if (this.#timer === undefined) return;
+    if (this.#stopTimer === undefined) return;
     const until = this.#now() + milliseconds;
     this.#pause = { reason: plainLine(reason), until };
     this.#change();
@@ -116,9 +115,9 @@ export class StatusLine {
 
   /** Ends the status. The current node and the run become lines above. */
   stop(completed: boolean): void {
-    if (this.#timer === undefined) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    if (this.#stopTimer === undefined) return;
+    this.#stopTimer();
+    this.#stopTimer = undefined;
     const total = this.#isRun
       ? this.#finished("total", this.#startedAt, completed)
       : "";
@@ -133,7 +132,7 @@ export class StatusLine {
    * which is active at the end. Empty if there is no operation.
    */
   row(columns: number): string {
-    if (this.#timer === undefined) return "";
+    if (this.#stopTimer === undefined) return "";
     const { cyan, dim } = this.#options.style;
     const label = this.#label();
     const elapsed = this.#elapsedSince(this.#startedAt);
@@ -171,6 +170,15 @@ export class StatusLine {
 
   #elapsedSince(since: number): string {
     return `  ${duration(this.#now() - since)}`;
+  }
+
+  /** Draws the spinner's next frame when it is due. */
+  #awaitFrame(): void {
+    this.#stopTimer = startTimer(FRAME_MILLISECONDS, () => {
+      this.#frame = (this.#frame + 1) % FRAMES.length;
+      this.#awaitFrame();
+      this.#change();
+    });
   }
 
   #change(above = ""): void {

@@ -77,8 +77,7 @@ Deno.test("Timeout that is late twice has the grace period twice", async () => {
 
 Deno.test("Deadline aborts its signal when the time is over", async () => {
   const { signal } = new AbortController();
-  const deadline = new Deadline(signal);
-  deadline.start(1, 0);
+  const deadline = new Deadline(signal, 1, 0);
   await new Promise((resolve) =>
     deadline.signal.addEventListener("abort", resolve)
   );
@@ -88,8 +87,7 @@ Deno.test("Deadline aborts its signal when the time is over", async () => {
 
 Deno.test("Deadline that was met is aborted by the outer signal alone", async () => {
   const controller = new AbortController();
-  const deadline = new Deadline(controller.signal);
-  deadline.start(5, 0);
+  const deadline = new Deadline(controller.signal, 5, 0);
   deadline.meet();
   deadline.end();
   await new Promise((resolve) => setTimeout(resolve, 20));
