@@ -1,11 +1,11 @@
-import { KEY, type LoadService } from "./load_service.ts";
+import { type Endpoint, KEY } from "./load_service.ts";
 import { LineScanner } from "./line_scanner.ts";
 import type { Shape } from "./shape.ts";
 import type { Command } from "./subjects.ts";
 
 /** Options of {@linkcode AgentProcess.start}. */
 export interface AgentProcessOptions {
-  readonly service: LoadService;
+  readonly service: Endpoint;
   /** Called with the beginning of each line that is not an answer. */
   readonly onEvent?: (line: Uint8Array) => void;
 }

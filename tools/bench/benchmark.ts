@@ -1,3 +1,4 @@
+import type { Programs } from "./programs.ts";
 import { type Command, type Subjects, Unavailable } from "./subjects.ts";
 
 /** The context of a benchmark. */
@@ -8,6 +9,8 @@ export interface BenchmarkContext {
   readonly peers: string | Unavailable;
   /** A folder for a benchmark's files, removed at the end. */
   readonly folder: string;
+  /** Builds the programs, the first time that it is called. */
+  readonly buildPrograms: () => Promise<Programs>;
 }
 
 /** Measures one thing about several subjects. */
@@ -47,6 +50,8 @@ export interface Quantity {
 export interface MeasureOptions<Name extends string> {
   readonly subjects: Subjects;
   readonly rounds: number;
+  /** Whether all subjects are measured at the same time. */
+  readonly together?: boolean;
   /** The quantities in each sample. */
   readonly quantities: Readonly<Record<Name, Quantity>>;
   readonly sample: (
@@ -62,7 +67,7 @@ export interface MeasureOptions<Name extends string> {
 export async function measure<Name extends string>(
   options: MeasureOptions<Name>,
 ): Promise<readonly Measurement[]> {
-  const { subjects, rounds, quantities, sample } = options;
+  const { subjects, rounds, together = false, quantities, sample } = options;
   const samples = new Map(
     [...subjects.keys()].map((name) =>
       [name, [] as Readonly<Record<Name, number>>[]] as const
@@ -70,20 +75,27 @@ export async function measure<Name extends string>(
   );
   const unmeasured = new Map<string, string>();
   const [ours] = subjects.keys();
-  for (let round = 0; round < rounds; round++) {
-    for (const [subject, command] of subjects) {
-      if (unmeasured.has(subject)) continue;
-      if (command instanceof Unavailable) {
-        unmeasured.set(subject, command.reason);
-        continue;
-      }
-      try {
-        samples.get(subject)?.push(await sample(command, subject));
-      } catch (error) {
-        if (subject === ours || !(error instanceof Error)) throw error;
-        unmeasured.set(subject, error.message);
-      }
+  const take = async (subject: string, command: Command | Unavailable) => {
+    if (unmeasured.has(subject)) return;
+    if (command instanceof Unavailable) {
+      unmeasured.set(subject, command.reason);
+      return;
     }
+    try {
+      samples.get(subject)?.push(await sample(command, subject));
+    } catch (error) {
+      if (subject === ours || !(error instanceof Error)) throw error;
+      unmeasured.set(subject, error.message);
+    }
+  };
+  for (let round = 0; round < rounds; round++) {
+    const taken = [];
+    for (const [subject, command] of subjects) {
+      const sampled = take(subject, command);
+      if (together) taken.push(sampled);
+      else await sampled;
+    }
+    await Promise.all(taken);
   }
   const entries = Object.entries(quantities) as [Name, Quantity][];
   return entries.map(([name, { unit, targets = [] }]) => ({

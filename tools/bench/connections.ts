@@ -4,32 +4,27 @@ import {
   measure,
   type Measurement,
 } from "./benchmark.ts";
-import { makeCertificate } from "./certificate.ts";
 import { LoadService } from "./load_service.ts";
-import { floor, OURS, peer, Unavailable } from "./subjects.ts";
-import { timeTurns } from "./turn.ts";
+import { floor, OURS, peer } from "./subjects.ts";
 
 const TURNS = 20;
 
-/** The TCP connections of one session, and what a turn takes over TLS. */
+/** The TCP connections of one session. */
 export async function connections(
-  { quick, peers, folder }: BenchmarkContext,
+  { peers }: BenchmarkContext,
 ): Promise<readonly Measurement[]> {
-  const subjects = new Map([
-    ["ours", OURS],
-    ["floor", floor()],
-    ["floor, own connections", floor("--own-connections")],
-    ["langgraph", peer(peers, "langgraph.mjs")],
-  ]);
-  const counted = await measure({
-    subjects,
+  const targets = [{ against: "floor", atMost: 1 }];
+  return await measure({
+    subjects: new Map([
+      ["ours", OURS],
+      ["floor", floor()],
+      ["floor, shared connections", floor("--share-connections")],
+      ["langgraph", peer(peers, "langgraph.mjs")],
+    ]),
     rounds: 1,
     quantities: {
-      "for the streams of 20 turns": {
-        unit: "connections",
-        targets: [{ atMost: 2 }],
-      },
-      "for 20 turns": { unit: "connections" },
+      "for the streams of 20 turns": { unit: "connections", targets },
+      "for 20 turns": { unit: "connections", targets },
     },
     sample: async (command) => {
       await using service = await LoadService.start();
@@ -45,23 +40,4 @@ export async function connections(
       };
     },
   });
-  const certificate = await makeCertificate(folder);
-  if (certificate instanceof Unavailable) {
-    const { reason } = certificate;
-    const results = [{ subject: "ours", samples: [], unmeasured: reason }];
-    return [
-      ...counted,
-      { name: "turn over TLS", unit: "ms", results, targets: [] },
-    ];
-  }
-  await using service = await LoadService.start(certificate);
-  const timed = await measure({
-    subjects,
-    rounds: quick ? 1 : 5,
-    quantities: { "turn over TLS": { unit: "ms" } },
-    sample: async (command) => ({
-      "turn over TLS": await timeTurns(command, service, quick ? 2 : 200),
-    }),
-  });
-  return [...counted, ...timed];
 }

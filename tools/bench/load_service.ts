@@ -16,11 +16,17 @@ export interface Certificate {
   readonly privateKey: string;
 }
 
-/** The service of `service.ts`, running in a process of its own. */
-export class LoadService implements AsyncDisposable {
-  readonly #child: Deno.ChildProcess;
+/** Where a service is reached. */
+export interface Endpoint {
   readonly url: string;
   /** The file with the certificate to trust, if the service speaks TLS. */
+  readonly authority: string | undefined;
+}
+
+/** The service of `service.ts`, running in a process of its own. */
+export class LoadService implements Endpoint, AsyncDisposable {
+  readonly #child: Deno.ChildProcess;
+  readonly url: string;
   readonly authority: string | undefined;
 
   /** Starts the service, and returns when it can be reached. */

@@ -5,33 +5,41 @@
  *     deno task bench [--quick] [--json PATH] [NAME...]
  *
  * `--quick` runs everything with small sizes; its numbers are meaningless. The
- * JSON goes to `dist/bench.json` by default.
+ * JSON goes to `dist/bench.json` by default. Beside the medians stand those of the
+ * run that was published last; `publish.ts` publishes one.
  *
  * @module
  */
 import { dirname } from "node:path";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
-import type { Benchmark, Measurement } from "./benchmark.ts";
+import type { Benchmark, BenchmarkContext, Measurement } from "./benchmark.ts";
 import { connections } from "./connections.ts";
+import { idle } from "./idle.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { parsing } from "./parsing.ts";
 import { installPeers, nodeVersion, PEER_VERSIONS } from "./peers.ts";
-import { formatMeasurement, type Report } from "./report.ts";
-import { sessions } from "./sessions.ts";
+import { buildPrograms, type Programs } from "./programs.ts";
+import { prompt } from "./prompt.ts";
+import { formatMeasurement, PUBLISHED, type Report } from "./report.ts";
+import { scale } from "./scale.ts";
 import { startup } from "./startup.ts";
 import { stream } from "./stream.ts";
 import { ROOT, Unavailable } from "./subjects.ts";
+import { terminal } from "./terminal.ts";
 import { turn } from "./turn.ts";
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   startup,
+  prompt,
+  terminal,
   turn,
   stream,
   parsing,
   latency,
-  sessions,
+  scale,
+  idle,
   memory,
   connections,
 };
@@ -55,14 +63,24 @@ const peers = await installPeers().catch((error: unknown) =>
   new Unavailable(error instanceof Error ? error.message : String(error))
 );
 const folder = await Deno.makeTempDir();
+let programs: Promise<Programs> | undefined;
+const context: BenchmarkContext = {
+  quick: values.quick,
+  peers,
+  folder,
+  buildPrograms: () => programs ??= buildPrograms(folder, values.quick),
+};
+const published: Report | undefined = values.quick
+  ? undefined
+  : await readPublished();
 const found: Record<string, readonly Measurement[]> = {};
 try {
   for (const name of names) {
     const benchmark = BENCHMARKS[name];
     if (benchmark === undefined) continue;
-    found[name] = await benchmark({ quick: values.quick, peers, folder });
+    found[name] = await benchmark(context);
     for (const measurement of found[name]) {
-      console.log(formatMeasurement(name, measurement));
+      console.log(formatMeasurement(name, measurement, published));
     }
   }
 } finally {
@@ -84,3 +102,12 @@ const report: Report = {
 };
 await Deno.mkdir(dirname(values.json), { recursive: true });
 await Deno.writeTextFile(values.json, JSON.stringify(report, null, 2) + "\n");
+
+async function readPublished(): Promise<Report | undefined> {
+  try {
+    return JSON.parse(await Deno.readTextFile(PUBLISHED));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}

@@ -31,10 +31,42 @@ export async function processUsage(pid: number): Promise<ProcessUsage> {
   };
 }
 
-/** Uses a command: Deno would need all permissions to read /proc. */
+/** What the threads that a process has now have done so far. */
+export interface ThreadActivity {
+  /** The time on a processor, in milliseconds. */
+  readonly cpu: number;
+  /** How many times they have waited for something, and gone on. */
+  readonly wakeUps: number;
+}
+
+/**
+ * Asks the system about the threads of a process, more exactly than
+ * {@linkcode processUsage}. Threads that have ended do not count.
+ *
+ * @throws If the process is gone, or the system is not Linux.
+ */
+export async function threadActivity(pid: number): Promise<ThreadActivity> {
+  const [schedstat = "", status = ""] = await Promise.all(
+    ["schedstat", "status"].map((name) =>
+      readProc(`/proc/${pid}/task/*/${name}`)
+    ),
+  );
+  const sum = (pattern: RegExp, text: string) =>
+    text.matchAll(pattern).reduce((sum, [, value]) => sum + Number(value), 0);
+  return {
+    cpu: sum(/^(\d+) /gm, schedstat) / 1e6, // nanoseconds
+    wakeUps: sum(/^voluntary_ctxt_switches:\s*(\d+)$/gm, status),
+  };
+}
+
+/**
+ * Reads a file, or all files that match a pattern. Uses a command: Deno would
+ * need all permissions to read /proc.
+ */
 async function readProc(path: string): Promise<string> {
-  const { success, stdout } = await new Deno.Command("cat", { args: [path] })
-    .output();
+  const { success, stdout } = await new Deno.Command("sh", {
+    args: ["-c", `exec cat ${path}`],
+  }).output();
   if (!success) throw new Error(`Cannot read ${path}`);
   return new TextDecoder().decode(stdout);
 }

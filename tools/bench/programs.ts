@@ -3,13 +3,14 @@ import { clientPermissionFlags } from "../permission_flags.ts";
 import { sameFlags } from "../stand_ins.ts";
 import { type Command, javaScript, ROOT, Unavailable } from "./subjects.ts";
 
-/** The bridge and an empty program, each in every form that can be made here. */
+/** Our program and an empty one, each in every form that can be made here. */
 export interface Programs {
   readonly emptySource: Command;
   readonly emptyBundle: Command;
   readonly emptyBinary: Command | Unavailable;
-  readonly bundle: Command;
-  readonly binary: Command | Unavailable;
+  /** Our program with arguments. */
+  readonly bundle: (...args: string[]) => Command;
+  readonly binary: (...args: string[]) => Command | Unavailable;
 }
 
 /** The smallest program that shows that it has started. */
@@ -36,11 +37,10 @@ export async function buildPrograms(
   return {
     emptySource: javaScript(`${folder}/empty.ts`),
     emptyBundle: javaScript(`${folder}/empty.js`),
-    bundle: javaScript(`${ROOT}/dist/agent-gateway.js`, "--bridge"),
+    bundle: (...args) => javaScript(`${ROOT}/dist/agent-gateway.js`, ...args),
     emptyBinary: unavailable ? binaries : { program: binaries.empty, args: [] },
-    binary: unavailable
-      ? binaries
-      : { program: binaries.ours, args: ["--bridge"] },
+    binary: (...args) =>
+      unavailable ? binaries : { program: binaries.ours, args },
   };
 }
 

@@ -1,5 +1,9 @@
 import type { Measurement, Result, Target } from "./benchmark.ts";
 import { median } from "./statistics.ts";
+import { ROOT } from "./subjects.ts";
+
+/** The file of the last run that was published, in the repository. */
+export const PUBLISHED = `${ROOT}/docs/performance.json`;
 
 /** The results of one run, in the form of the JSON file. */
 export interface Report {
@@ -18,15 +22,37 @@ export interface Report {
   readonly benchmarks: Readonly<Record<string, readonly Measurement[]>>;
 }
 
-/** A measurement as a table: a row for each subject, ours first. */
+/** When, on what and with which of the peers' packages it ran, in two lines. */
+export function describeRun(
+  { date, machine, peers }: Report,
+  packages: readonly string[],
+): readonly string[] {
+  const versions = typeof peers === "string"
+    ? []
+    : packages.map((name) => `${name} ${peers[name]}`);
+  const { cpu, cores, deno, node } = machine;
+  return [
+    `Medians of a run on ${date.slice(0, 10)}, ${cores} cores of ${cpu}.`,
+    `Deno ${deno}; on Node.js ${node}: ${versions.join(", ")}.`,
+  ];
+}
+
+/**
+ * A measurement as a table: a row for each subject, ours first.
+ *
+ * @param published An earlier run, whose medians are shown beside these.
+ */
 export function formatMeasurement(
   benchmark: string,
   measurement: Measurement,
+  published?: Report,
 ): string {
   const { name, unit, results } = measurement;
+  const earlier = published?.benchmarks[benchmark]
+    ?.find((measurement) => measurement.name === name);
   const rows = results.map((result) => [
     `  ${result.subject}`,
-    ...cells(measurement, result),
+    ...cells(measurement, result, earlier),
   ]);
   const table = [
     [
@@ -34,12 +60,13 @@ export function formatMeasurement(
       unit,
       "lowest",
       "highest",
+      "published",
       "ours to this",
       "target",
     ],
     ...rows,
   ];
-  const widths = [40, 12, 12, 12, 14, 0];
+  const widths = [48, 12, 12, 12, 12, 14, 0];
   return table
     .map((row) => row.map((cell, column) => pad(cell, column, widths)).join(""))
     .map((line) => `${line.trimEnd()}\n`)
@@ -55,7 +82,10 @@ function pad(cell: string, column: number, widths: readonly number[]): string {
 function cells(
   measurement: Measurement,
   { subject, samples, unmeasured }: Result,
+  earlier: Measurement | undefined,
 ): readonly string[] {
+  const before = earlier?.results
+    .find((result) => result.subject === subject)?.samples ?? [];
   if (unmeasured !== undefined) {
     return [`   not measured: ${unmeasured.split("\n")[0]}`];
   }
@@ -69,6 +99,7 @@ function cells(
     format(median(samples)),
     format(Math.min(...samples)),
     format(Math.max(...samples)),
+    before.length === 0 ? "" : format(median(before)),
     Number.isNaN(ratio) ? "" : ratio.toFixed(2),
     targets.join(", "),
   ];
@@ -81,7 +112,8 @@ function describe(measurement: Measurement, target: Target): string {
     : `at most ${format(atMost)}`;
   const reached = value(measurement, target);
   if (Number.isNaN(reached)) return limit;
-  const isMet = reached <= (atMost ?? Infinity) && reached >= (atLeast ?? 0);
+  const isMet = reached <= (atMost ?? Infinity) &&
+    reached >= (atLeast ?? -Infinity);
   return `${limit}: ${isMet ? "met" : "MISSED"}`;
 }
 
@@ -100,7 +132,8 @@ export function value(
   return numerator / median(other?.samples ?? []);
 }
 
-function format(number: number): string {
+/** A number with as many digits as matter. */
+export function format(number: number): string {
   const digits = number === 0 || Math.abs(number) >= 100 ? 0 : 2;
   return number.toLocaleString("en", { maximumFractionDigits: digits });
 }

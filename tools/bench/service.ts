@@ -1,8 +1,8 @@
 /**
- * The service of the benchmarks: the three operations on bare TCP, with streams
- * that are prepared before they are requested and cut as a {@linkcode Shape}
- * says. A process of its own: prints its URL, one line, and runs until its input
- * ends.
+ * The service of the benchmarks: the three operations on bare TCP or TLS, with
+ * streams that are prepared before they are requested and cut as a
+ * {@linkcode Shape} says. Nagle's algorithm is off: each write leaves at once. A
+ * process of its own: prints its URL, one line, and runs until its input ends.
  *
  * ```sh
  * deno run --allow-net --allow-read tools/bench/service.ts KEY [CERTIFICATE PRIVATE_KEY]
@@ -10,6 +10,9 @@
  *
  * @module
  */
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { createServer, type TLSSocket } from "node:tls";
 import {
   chunksOf,
   clock,
@@ -25,10 +28,20 @@ interface Request {
   readonly body: string;
 }
 
+/** The connection of a client. */
+interface Connection {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** @throws If the client is gone. */
+  write(data: Uint8Array): Promise<void>;
+}
+
 interface PacedStream {
-  readonly connection: Deno.Conn;
+  readonly connection: Connection;
   end(): void;
 }
+
+const HOSTNAME = "127.0.0.1";
+const BACKLOG = 4096;
 
 const encoder = new TextEncoder();
 const STREAM_END = concat([httpChunk(COMPLETE), encoder.encode("0\r\n\r\n")]);
@@ -42,72 +55,109 @@ const prepared = new Map<string, readonly Uint8Array[]>();
 const counts = { connections: 0, streams: 0 };
 let waiting: PacedStream[] = [];
 
-const listener = listen();
-const scheme = certificate === undefined ? "http" : "https";
-console.log(`${scheme}://127.0.0.1:${listener.addr.port}`);
+const url = certificate === undefined || privateKey === undefined
+  ? `http://${HOSTNAME}:${listen()}`
+  : `https://${HOSTNAME}:${await listenTls(certificate, privateKey)}`;
+console.log(url);
 Deno.stdin.readable.pipeTo(new WritableStream()).finally(() => Deno.exit());
-for (;;) {
-  // A failed handshake does not affect other connections.
-  const connection = await listener.accept().catch(() => undefined);
-  if (connection) serve(connection).catch(() => {}); // The client is gone.
+
+/** Serves TCP connections. Returns the port. */
+function listen(): number {
+  const options = { hostname: HOSTNAME, port: 0, tcpBacklog: BACKLOG };
+  const listener = Deno.listen(options);
+  (async () => {
+    for await (const connection of listener) {
+      serve(overTcp(connection)).catch(() => {}); // The client is gone.
+    }
+  })();
+  return listener.addr.port;
 }
 
-function listen(): Deno.Listener<Deno.TcpConn | Deno.TlsConn, Deno.NetAddr> {
-  const options = { hostname: "127.0.0.1", port: 0, tcpBacklog: 4096 };
-  return certificate === undefined || privateKey === undefined
-    ? Deno.listen(options)
-    : Deno.listenTls({
-      ...options,
-      cert: Deno.readTextFileSync(certificate),
-      key: Deno.readTextFileSync(privateKey),
-    });
+/**
+ * Serves TLS connections. Returns the port. With `Deno.listenTls()`, Nagle's
+ * algorithm would stay on.
+ */
+async function listenTls(
+  certificate: string,
+  privateKey: string,
+): Promise<number> {
+  const server = createServer({
+    cert: await Deno.readTextFile(certificate),
+    key: await Deno.readTextFile(privateKey),
+    noDelay: true,
+  }, (socket) => {
+    serve(overTls(socket)).catch(() => {}); // The client is gone.
+  });
+  server.listen({ host: HOSTNAME, port: 0, backlog: BACKLOG });
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
 }
 
-async function serve(connection: Deno.TcpConn | Deno.TlsConn): Promise<void> {
-  using _ = connection;
-  if ("setNoDelay" in connection) connection.setNoDelay(true);
+function overTcp(connection: Deno.TcpConn): Connection {
+  connection.setNoDelay(true);
+  return {
+    chunks: connection.readable,
+    async write(data) {
+      for (let written = 0; written < data.length;) {
+        written += await connection.write(data.subarray(written));
+      }
+    },
+  };
+}
+
+function overTls(socket: TLSSocket): Connection {
+  socket.on("error", () => {}); // Reading and writing fail with the same error.
+  return {
+    chunks: socket,
+    write: (data) =>
+      new Promise((resolve, reject) => {
+        socket.write(data, (error) => error ? reject(error) : resolve());
+      }),
+  };
+}
+
+async function serve(connection: Connection): Promise<void> {
   const first = { request: true, stream: true };
   for await (const request of readRequests(connection)) {
     const stream = /\/runs\/([\w-]+)\/stream(?:\?|$)/.exec(request.path);
     if (request.path === "/counts") {
-      await writeAll(connection, json(200, counts));
+      await connection.write(json(200, counts));
       continue;
     }
     counts.connections += Number(first.request);
     first.request = false;
     if (!request.head.includes(`x-api-key: ${key}`)) {
-      await writeAll(connection, json(401, { message: "Wrong key" }));
+      await connection.write(json(401, { message: "Wrong key" }));
     } else if (stream?.[1] !== undefined) {
       counts.streams += Number(first.stream);
       first.stream = false;
       await sendStream(connection, stream[1]);
     } else if (request.path === "/threads") {
       const thread = { thread_id: crypto.randomUUID() };
-      await writeAll(connection, json(200, thread));
+      await connection.write(json(200, thread));
     } else {
       const run = { run_id: prepare(request) };
-      await writeAll(connection, json(200, run));
+      await connection.write(json(200, run));
     }
   }
 }
 
-async function* readRequests(connection: Deno.Conn): AsyncGenerator<Request> {
-  const buffer = new Uint8Array(16 * 1024);
+async function* readRequests(
+  { chunks }: Connection,
+): AsyncGenerator<Request> {
   const decoder = new TextDecoder("latin1");
   let text = "";
-  for (;;) {
-    const end = text.indexOf("\r\n\r\n") + 4;
-    const head = text.slice(0, end).toLowerCase();
-    const length = Number(/^content-length: *(\d+)/m.exec(head)?.[1] ?? 0);
-    if (end >= 4 && text.length >= end + length) {
+  for await (const chunk of chunks) {
+    text += decoder.decode(chunk);
+    for (;;) {
+      const end = text.indexOf("\r\n\r\n") + 4;
+      const head = text.slice(0, end).toLowerCase();
+      const length = Number(/^content-length: *(\d+)/m.exec(head)?.[1] ?? 0);
+      if (end < 4 || text.length < end + length) break;
       const [method = "", path = ""] = text.split(" ", 2);
       yield { method, path, head, body: text.slice(end, end + length) };
       text = text.slice(end + length);
-      continue;
     }
-    const read = await connection.read(buffer);
-    if (read === null) return;
-    text += decoder.decode(buffer.subarray(0, read));
   }
 }
 
@@ -126,26 +176,29 @@ function prepare({ body }: Request): string {
   return runId;
 }
 
-async function sendStream(connection: Deno.Conn, runId: string): Promise<void> {
+async function sendStream(
+  connection: Connection,
+  runId: string,
+): Promise<void> {
   const shape: Shape = JSON.parse(
     atob(runId.replaceAll("-", "+").replaceAll("_", "/")),
   );
   const chunks = prepared.get(runId) ?? [];
   if (shape.rate === undefined && chunks.length <= 1) {
     const answer = concat([STREAM_HEAD, ...chunks, STREAM_END]);
-    return await writeAll(connection, answer);
+    return await connection.write(answer);
   }
-  await writeAll(connection, STREAM_HEAD);
+  await connection.write(STREAM_HEAD);
   if (shape.rate !== undefined) await sendPaced(connection, shape, shape.rate);
   for (let times = shape.repeat ?? 1; times > 0; times--) {
-    for (const chunk of chunks) await writeAll(connection, chunk);
+    for (const chunk of chunks) await connection.write(chunk);
   }
-  await writeAll(connection, STREAM_END);
+  await connection.write(STREAM_END);
 }
 
 /** Sends events one by one. Streams that begin together take turns. */
 async function sendPaced(
-  connection: Deno.Conn,
+  connection: Connection,
   shape: Shape,
   rate: number,
 ): Promise<void> {
@@ -197,13 +250,4 @@ function json(status: number, value: unknown): Uint8Array {
       "content-type: application/json\r\n" +
       `content-length: ${body.length}\r\n\r\n${body}`,
   );
-}
-
-async function writeAll(
-  connection: Deno.Conn,
-  data: Uint8Array,
-): Promise<void> {
-  for (let written = 0; written < data.length;) {
-    written += await connection.write(data.subarray(written));
-  }
 }

@@ -4,7 +4,6 @@ import {
   type Measurement,
 } from "./benchmark.ts";
 import { KEY } from "./load_service.ts";
-import { buildPrograms } from "./programs.ts";
 import { type Command, OURS, peer, Unavailable } from "./subjects.ts";
 
 const INITIALIZE = JSON.stringify({
@@ -19,17 +18,17 @@ const INITIALIZE = JSON.stringify({
  * program, which prints one line when it is up, to that line.
  */
 export async function startup(
-  { quick, peers, folder }: BenchmarkContext,
+  { quick, peers, buildPrograms }: BenchmarkContext,
 ): Promise<readonly Measurement[]> {
-  const programs = await buildPrograms(folder, quick);
+  const programs = await buildPrograms();
   const agent = peer(peers, "acp_agent.mjs");
   const kinds = [
     ["source", OURS, programs.emptySource, []],
-    ["bundle", programs.bundle, programs.emptyBundle, [
-      { against: "empty", atMost: 1.25 },
+    ["bundle", programs.bundle("--bridge"), programs.emptyBundle, [
+      { against: "empty", atMost: 1.35 },
       { against: "acp-sdk", atMost: 1 / 3 },
     ]],
-    ["binary", programs.binary, programs.emptyBinary, [
+    ["binary", programs.binary("--bridge"), programs.emptyBinary, [
       { against: "empty", atMost: 1.25 },
       { against: "acp-sdk", atMost: 1 / 3 },
     ]],

@@ -8,7 +8,13 @@ import {
 } from "./benchmark.ts";
 import { LoadService } from "./load_service.ts";
 import { countBytes, countEvents, type Shape } from "./shape.ts";
-import { type Command, floor, OURS, peer } from "./subjects.ts";
+import {
+  type Command,
+  floor,
+  OURS,
+  peer,
+  withNewerStreams,
+} from "./subjects.ts";
 
 /** A stream that is measured. */
 export interface Stream {
@@ -23,17 +29,17 @@ const STREAMS: readonly Stream[] = [
   {
     name: "small events",
     shape: { events: 200_000 },
-    targets: leastRatios(6, 3),
+    targets: leastRatios(8, 3),
   },
   {
     name: "events of 1 KiB",
     shape: { events: 20_000, eventBytes: 1024 },
-    targets: leastRatios(4, 1.5),
+    targets: leastRatios(5.5, 1.8),
   },
   {
     name: "events of 20 MB",
     shape: { events: 2, eventBytes: 20 * MB },
-    targets: leastRatios(6, 2.5),
+    targets: leastRatios(3.5, 2),
   },
   {
     name: "chunks of 100 bytes",
@@ -62,14 +68,16 @@ function leastRatios(
   return [
     { against: "langgraph", atLeast: langgraph },
     { against: "eventsource-parser", atLeast: eventsourceParser },
+    { against: "eventsource-parser 3.1.1", atLeast: eventsourceParser },
   ];
 }
 
 /** The throughput from the service's socket to the lines on a pipe. */
 export async function stream(
-  { quick, peers }: BenchmarkContext,
+  { quick, peers, folder }: BenchmarkContext,
 ): Promise<readonly Measurement[]> {
   await using service = await LoadService.start();
+  const newerStreams = await withNewerStreams(folder);
   const measurements = [];
   for (const { name, shape, targets } of streams(quick)) {
     await service.prepare(shape);
@@ -77,9 +85,14 @@ export async function stream(
       ...await measure({
         subjects: new Map([
           ["ours", OURS],
+          ["ours, @std/streams 1.1.2", newerStreams],
           ["floor", floor()],
           ["langgraph", peer(peers, "langgraph.mjs")],
           ["eventsource-parser", peer(peers, "eventsource_parser.mjs")],
+          [
+            "eventsource-parser 3.1.1",
+            peer(peers, "eventsource_parser.mjs", "--3"),
+          ],
           [
             "eventsource-parser, tuned",
             peer(peers, "eventsource_parser.mjs", "--tuned"),

@@ -1,5 +1,6 @@
 import { clientPermissionFlags } from "../permission_flags.ts";
-import { sameFlags } from "../stand_ins.ts";
+import standIns from "../npm/import_map.json" with { type: "json" };
+import { libraryFlags, sameFlags } from "../stand_ins.ts";
 
 /** A program and its arguments. */
 export interface Command {
@@ -33,6 +34,38 @@ export const OURS: Command = {
   ],
 };
 
+/**
+ * The bridge from source with `@std/streams` 1.1.2 instead of the release that
+ * `deno.lock` pins; the rest of the standard library is npm's stand-ins.
+ *
+ * @param folder Where its import map goes.
+ */
+export async function withNewerStreams(folder: string): Promise<Command> {
+  const url = (address: string) =>
+    new URL(address, import.meta.resolve("../npm/")).href;
+  const { imports, scopes } = standIns;
+  const map = {
+    imports: {
+      ...Object.fromEntries(
+        Object.entries(imports).map(([name, file]) => [name, url(file)]),
+      ),
+      // npm's copy of that release
+      "@std/streams/text-line-stream":
+        "npm:/deno-std@1.4.0/streams/text_line_stream.js",
+    },
+    scopes: { [url("./")]: scopes["./"] },
+  };
+  const path = `${folder}/import_map.json`;
+  await Deno.writeTextFile(path, JSON.stringify(map));
+  return {
+    program: Deno.execPath(),
+    args: [
+      ...[...denoRun, ...libraryFlags.npm.slice(0, -1), `--import-map=${path}`],
+      ...[...clientPermissionFlags, `${ROOT}/main.ts`, "--bridge"],
+    ],
+  };
+}
+
 /** One JavaScript file on this Deno, with the permissions of the client. */
 export function javaScript(file: string, ...args: string[]): Command {
   return {
@@ -44,7 +77,7 @@ export function javaScript(file: string, ...args: string[]): Command {
   };
 }
 
-/** Only `fetch`: the floor. */
+/** Only `fetch`: the floor, with the options of `floor.ts`. */
 export function floor(...args: string[]): Command {
   return {
     program: Deno.execPath(),

@@ -1,17 +1,21 @@
 /**
  * The bridge's work, done by `fetch` and eventsource-parser.
  *
- *     node eventsource_parser.mjs [--tuned]
+ *     node eventsource_parser.mjs [--tuned] [--3]
  *
  * As its documentation shows it for `fetch`, and a write for each line; or, if
- * tuned, by its bare parser, and a write for each chunk.
+ * tuned, by its bare parser, and a write for each chunk. `--3`: by its release
+ * 3.1.1, which is faster with large events.
  */
 import process from "node:process";
 import { serve, toLine, write } from "./json_rpc.mjs";
 
+const parser = process.argv.includes("--3")
+  ? "eventsource-parser-3"
+  : "eventsource-parser";
 // Dynamic, as Deno's check of this folder has no such package.
-const { createParser } = await import("eventsource-parser");
-const { EventSourceParserStream } = await import("eventsource-parser/stream");
+const { createParser } = await import(parser);
+const { EventSourceParserStream } = await import(`${parser}/stream`);
 
 const url = process.env.APP_BASE_URL;
 const headers = { "x-api-key": process.env.APP_API_KEY };
