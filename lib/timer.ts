@@ -49,9 +49,16 @@ function setAlarm(time: number): void {
     try {
       callDue();
     } finally {
-      setAlarm(Math.min(...pending.values().map(({ due }) => due)));
+      setAlarm(earliest());
     }
   });
+}
+
+/** When the earliest timer is due; `Infinity` if there is none. */
+function earliest(): number {
+  let time = Infinity;
+  for (const { due } of pending) time = Math.min(time, due);
+  return time;
 }
 
 function callDue(): void {

@@ -12,6 +12,7 @@ import { text, toSvg } from "./svg.ts";
 const DRAWN: readonly (readonly [string, string, string])[] = [
   ["startup", "binary", "Start of the binary to its first answer"],
   ["startup", "bundle", "Start of the bundle to its first answer"],
+  ["prompt", "bundle", "One prompt from the shell, start to end"],
   ["turn", "turn", "A turn, prompt to answer"],
   ["stream", "small events", "Stream of small events"],
   ["stream", "events of 1 KiB", "Stream of 1 KiB events"],
