@@ -42,10 +42,13 @@ async function playTerminal({ url }: ReferenceService): Promise<number> {
   return (await client.status).code;
 }
 
-/** Sends two prompts on one thread; each prompt sign shows where its run begins. */
+/**
+ * Sends two prompts on one thread. Each prompt is shown when the stream of its run is
+ * requested: the client has most likely written its line about the thread by then.
+ */
 async function playChat(service: ReferenceService): Promise<number> {
   for (const [index, prompt] of PROMPTS.entries()) {
-    service.waitFor("create run", index + 1).then(
+    service.waitFor("stream", index + 1).then(
       () => console.error(`> ${prompt}`),
       () => {}, // The client has failed and has reported it.
     );

@@ -1,5 +1,6 @@
 import { assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { Client, runClient, settings } from "../support/client_process.ts";
+import { isInstalled } from "../support/fronts.ts";
 import { LocalCa } from "../support/local_ca.ts";
 import { answer, hang } from "../support/service/behaviours.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
@@ -9,9 +10,18 @@ import { unreachable } from "../support/unreachable.ts";
 
 const NAME = "service.test";
 
-const ca = new LocalCa();
-addEventListener("unload", () => ca[Symbol.dispose]());
-const tls = ca.issue("localhost", NAME);
+/** A test with certificates of its own. */
+function tlsTest(name: string, fn: (ca: LocalCa) => Promise<void>): void {
+  const ignore = !isInstalled("openssl");
+  Deno.test(
+    ignore ? `${name} (skipped: no openssl)` : name,
+    { ignore },
+    async () => {
+      using ca = new LocalCa();
+      await fn(ca);
+    },
+  );
+}
 
 /** The lines of a report by their step: state and text, without durations. */
 async function check(
@@ -137,51 +147,61 @@ Deno.test("--check where nothing listens: the connection fails, TLS is not tried
 });
 
 for (const [isTrusted, code] of [[true, 0], [false, 1]] as const) {
-  Deno.test(`--check with a certificate that is ${isTrusted ? "" : "not "}trusted: exit ${code}`, async () => {
-    await using service = ReferenceService.start({ tls });
-    const url = service.url.replace("127.0.0.1", "localhost");
+  tlsTest(
+    `--check with a certificate that is ${
+      isTrusted ? "" : "not "
+    }trusted: exit ${code}`,
+    async (ca) => {
+      await using service = ReferenceService.start({
+        tls: ca.issue("localhost"),
+      });
+      const url = service.url.replace("127.0.0.1", "localhost");
 
-    const { code: actual, steps } = await check({
+      const { code: actual, steps } = await check({
+        env: {
+          ...settings({ url }),
+          ...(isTrusted ? { DENO_CERT: ca.certificate } : {}),
+        },
+      });
+
+      assertEquals(actual, code);
+      const [, , , , line = "", key = ""] = steps;
+      if (isTrusted) {
+        assertMatch(line, /^ok TLS: the certificate is valid, with .*ca\.pem$/);
+      } else {
+        assertMatch(line, /^failed TLS: no connection that can be trusted; /);
+        assertMatch(key, /^failed key: .*; check .*DENO_CERT/);
+      }
+    },
+  );
+}
+
+tlsTest(
+  "--check tries the proxy in between, and shows neither its user nor its password",
+  async (ca) => {
+    await using service = ReferenceService.start({ tls: ca.issue(NAME) });
+    const port = Number(new URL(service.url).port);
+    await using proxy = new TunnelProxy(() => port);
+
+    const { code, steps } = await check({
       env: {
-        ...settings({ url }),
-        ...(isTrusted ? { DENO_CERT: ca.certificate } : {}),
+        ...settings({ url: `https://${NAME}` }),
+        DENO_CERT: ca.certificate,
+        HTTPS_PROXY: proxy.url.replace("//", "//user:secret@"),
       },
     });
 
-    assertEquals(actual, code);
-    const [, , , , line = "", key = ""] = steps;
-    if (isTrusted) {
-      assertMatch(line, /^ok TLS: the certificate is valid, with .*ca\.pem$/);
-    } else {
-      assertMatch(line, /^failed TLS: no connection that can be trusted; /);
-      assertMatch(key, /^failed key: .*; check .*DENO_CERT/);
-    }
-  });
-}
-
-Deno.test("--check tries the proxy in between, and shows neither its user nor its password", async () => {
-  await using service = ReferenceService.start({ tls });
-  const port = Number(new URL(service.url).port);
-  await using proxy = new TunnelProxy(() => port);
-
-  const { code, steps } = await check({
-    env: {
-      ...settings({ url: `https://${NAME}` }),
-      DENO_CERT: ca.certificate,
-      HTTPS_PROXY: proxy.url.replace("//", "//user:secret@"),
-    },
-  });
-
-  assertEquals(code, 0, steps.join("\n"));
-  const { port: proxyPort } = new URL(proxy.url);
-  assertEquals(steps.slice(1, 5), [
-    `ok proxy: ${proxy.url} from HTTPS_PROXY`,
-    "ok name: 127.0.0.1 is 127.0.0.1",
-    `ok connection: to 127.0.0.1, port ${proxyPort}`,
-    "- TLS: through the proxy, with the key",
-  ]);
-  assertFalse(steps.join("\n").includes("secret"));
-});
+    assertEquals(code, 0, steps.join("\n"));
+    const { port: proxyPort } = new URL(proxy.url);
+    assertEquals(steps.slice(1, 5), [
+      `ok proxy: ${proxy.url} from HTTPS_PROXY`,
+      "ok name: 127.0.0.1 is 127.0.0.1",
+      `ok connection: to 127.0.0.1, port ${proxyPort}`,
+      "- TLS: through the proxy, with the key",
+    ]);
+    assertFalse(steps.join("\n").includes("secret"));
+  },
+);
 
 Deno.test({
   name: "--check ends at SIGINT with 130, whatever it waits for",
