@@ -17,6 +17,16 @@ copy_sources() {
     done | tar --null --files-from=- --create | tar --extract --directory="$1"
 }
 
+# use_pinned_deno: puts the pinned Deno on PATH, from npm if need be.
+use_pinned_deno() {
+  local installed prefix=$cache/deno-$deno_version
+  installed=$(deno --version 2>/dev/null | head -n 1 || true)
+  if [[ $installed != "deno $deno_version "* ]]; then
+    npm install --loglevel=error --no-save --prefix "$prefix" "deno@$deno_version"
+    PATH=$prefix/node_modules/.bin:$PATH
+  fi
+}
+
 # npm_executable PACKAGE FILE FOLDER: takes an executable out of the newest
 # release of an npm package up to the pinned Deno, and prints its path.
 npm_executable() {

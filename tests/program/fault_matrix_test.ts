@@ -4,8 +4,12 @@ import {
   assertNotMatch,
   assertObjectMatch,
 } from "@std/assert";
-import { fetchWarning } from "../../lib/deno_fetch_warning.ts";
-import { Client, runClient, settings } from "../support/client_process.ts";
+import {
+  Client,
+  DENO_REPEATS,
+  runClient,
+  settings,
+} from "../support/client_process.ts";
 import { Editor, type Response } from "../support/editor.ts";
 import { type Fault, faults, type Outcome } from "../support/faults.ts";
 import {
@@ -263,10 +267,7 @@ function refusedConnections(at: Operation): readonly Cell[] {
   ];
 }
 
-/** Whether Deno's `fetch` sends a request again if its connection breaks too early. */
-const DENO_REPEATS = fetchWarning(Deno.version.deno).length > 0;
-
-/** The faults whose number of requests is then Deno's. */
+/** The faults after which some versions of Deno send a request again. */
 const REPEATED = /(before|within) the head|kept connection/;
 
 Deno.test("whatever the service does wrong, at each operation and in both modes, the user reads what it is and goes on (interface 7)", async (t) => {

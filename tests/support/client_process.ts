@@ -12,8 +12,15 @@ const MAIN = `${import.meta.dirname}/../../main.ts`;
  */
 export const PROGRAM: string = Deno.env.get("AGENT_GATEWAY") ?? "main.ts";
 
-/** Whether the program under test is run by this Deno, and not a binary. */
+/** Whether the program under test is run by Deno, and not a binary. */
 export const RUN_BY_DENO: boolean = /\.[jt]s$/.test(PROGRAM);
+
+/** The Deno that runs the program under test: this one, or what `CLIENT_DENO` names. */
+const CLIENT_DENO = Deno.env.get("CLIENT_DENO") ?? Deno.execPath();
+
+/** Whether its `fetch` can send a request again when a connection breaks. */
+export const DENO_REPEATS: boolean =
+  fetchWarning(await versionOf(CLIENT_DENO)).length > 0;
 
 /** The environment variables that Deno itself needs: for its cache and JSR. */
 export const DENO_VARIABLES: readonly string[] = [
@@ -28,7 +35,7 @@ export const DENO_VARIABLES: readonly string[] = [
 const PATIENCE = 180_000;
 
 /** Keeps the program's warning about the running Deno out of what tests compare. */
-const withoutDenoWarning = fetchWarning(Deno.version.deno).length > 0
+const withoutDenoWarning = DENO_REPEATS
   ? [`--preload=${import.meta.dirname}/newer_deno.ts`]
   : [];
 
@@ -265,10 +272,17 @@ export function commandLine(): [string, ...string[]] {
   const program = PROGRAM === "main.ts" ? MAIN : PROGRAM;
   const library = PROGRAM === "main.ts" ? sameFlags : ["--no-config"];
   return [
-    Deno.execPath(),
+    CLIENT_DENO,
     ...["run", "-q", ...library, ...withoutDenoWarning],
     ...[...clientPermissionFlags, program],
   ];
+}
+
+async function versionOf(deno: string): Promise<string> {
+  if (deno === Deno.execPath()) return Deno.version.deno;
+  const { stdout } = await new Deno.Command(deno, { args: ["--version"] })
+    .output();
+  return new TextDecoder().decode(stdout).split(" ", 2)[1] ?? "";
 }
 
 function denoEnvironment(): Record<string, string> {
