@@ -1,6 +1,3 @@
-// JSON escapes C0 control characters, but not these characters.
-const CONTROLS = /[\x7f-\x9f\u2028\u2029]|\p{Bidi_Control}/gu;
-
 /**
  * Escapes the control characters that JSON leaves as they are (DEL, C1, line
  * separators and bidirectional controls), so that it can be shown on a terminal.
@@ -10,7 +7,7 @@ const CONTROLS = /[\x7f-\x9f\u2028\u2029]|\p{Bidi_Control}/gu;
  */
 export function escapeControls(json: string): string {
   return json.replace(
-    CONTROLS,
+    /[\x7f-\x9f\u2028\u2029]|\p{Bidi_Control}/gu,
     (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

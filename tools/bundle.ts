@@ -23,17 +23,68 @@ const HEADER = [
 
 /** Returns the program as one file. */
 export async function bundle(): Promise<string> {
+  const code = await withSource((source) => runBundler(`${source}/main.ts`));
+  return `${HEADER.join("\n")}\n${code}`;
+}
+
+/**
+ * Returns the program as files, by their names. It begins in `main.js`, and the
+ * others are loaded when they are needed, so it starts sooner where nothing keeps
+ * compiled code for the next start: in a binary.
+ */
+export async function bundleParts(): Promise<Readonly<Record<string, string>>> {
+  return await withSource(async (source) => {
+    const folder = `${source}/parts`;
+    await runBundler(
+      ...["--code-splitting", "--outdir", folder, `${source}/main.ts`],
+    );
+    const parts: Record<string, string> = {};
+    for await (const { name } of Deno.readDir(folder)) {
+      parts[name] = await Deno.readTextFile(`${folder}/${name}`);
+    }
+    return withStableNames(parts);
+  });
+}
+
+/** A hash in the name of a part. */
+const HASH = /-[A-Z0-9]{8}(?=\.js)/g;
+
+/** Numbers the parts: the hashes in their names differ from folder to folder. */
+function withStableNames(
+  parts: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const sorted = Object.entries(parts)
+    .map(([name, code]) => ({
+      name,
+      key: `${name} ${code}`.replaceAll(HASH, ""),
+    }))
+    .sort((a, b) => a.key < b.key ? -1 : 1);
+  const names = new Map(
+    sorted.map(({ name }, index) => [name, name.replace(HASH, `-${index}`)]),
+  );
+  return Object.fromEntries(
+    sorted.map(({ name }) => [
+      names.get(name) ?? name,
+      (parts[name] ?? "")
+        .replaceAll(/[\w-]+\.js/g, (word) => names.get(word) ?? word),
+    ]),
+  );
+}
+
+async function runBundler(...args: readonly string[]): Promise<string> {
+  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["bundle", "--quiet", "--minify", ...sameFlags, ...args],
+    stderr: "inherit",
+  }).output();
+  if (!success) throw new Error("Cannot bundle: see Deno's message above");
+  return new TextDecoder().decode(stdout);
+}
+
+/** Calls a function with a copy of the program's source. */
+async function withSource<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const source = await copySource();
   try {
-    const { success, stdout } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        ...["bundle", "--quiet", "--minify", ...sameFlags],
-        `${source}/main.ts`,
-      ],
-      stderr: "inherit",
-    }).output();
-    if (!success) throw new Error("Cannot bundle: see Deno's message above");
-    return `${HEADER.join("\n")}\n${new TextDecoder().decode(stdout)}`;
+    return await use(source);
   } finally {
     await Deno.remove(source, { recursive: true });
   }

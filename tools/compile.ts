@@ -1,5 +1,5 @@
 /**
- * Compiles `dist/agent-gateway.js` with the permissions that the client needs:
+ * Compiles the program with the permissions that the client needs:
  * `dist/agent-gateway-TARGET`. Arguments after `--` are embedded and precede
  * those of the user.
  *
@@ -9,12 +9,13 @@
  *
  * @module
  */
+import { bundleParts } from "./bundle.ts";
 import { writeChecksums } from "./checksums.ts";
 import { compile, CompileError, offeredTargets } from "./compiler.ts";
 import { clientPermissionFlags } from "./permission_flags.ts";
 
 const DIST = `${import.meta.dirname}/../dist`;
-const SOURCE = `${DIST}/agent-gateway.js`;
+const BUNDLE = `${DIST}/agent-gateway.js`;
 
 class UsageError extends Error {}
 
@@ -37,7 +38,7 @@ async function checkArguments(args: readonly string[]): Promise<void> {
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       ...["run", "--quiet", "--no-config", ...clientPermissionFlags],
-      ...[SOURCE, ...args, "--bridge"],
+      ...[BUNDLE, ...args, "--bridge"],
     ],
     env: { APP_API_KEY: "a-key-to-start-with" },
     stdin: "null",
@@ -66,11 +67,12 @@ async function compileAll(
   args: readonly string[],
 ): Promise<void> {
   const folder = await Deno.makeTempDir({ dir: DIST, prefix: ".binaries-" });
+  const program = await bundleParts();
   try {
     const binaries = new Map<string, string>();
     for (const target of targets) {
       const binary = await compile({
-        source: SOURCE,
+        program,
         target,
         folder: await Deno.makeTempDir({ dir: folder }),
         args,

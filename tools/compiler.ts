@@ -7,8 +7,8 @@ export class CompileError extends Error {
 
 /** The binary to make. */
 export interface CompileOptions {
-  /** The path of the program, which is one file of JavaScript. */
-  readonly source: string;
+  /** The files of the program by their names. It begins in `main.js`. */
+  readonly program: Readonly<Record<string, string>>;
   /** The target, for example `aarch64-apple-darwin`. */
   readonly target: string;
   /** A folder of its own for the binary. */
@@ -27,21 +27,24 @@ export interface CompileOptions {
  * @throws {CompileError} If no binary could be made.
  */
 export async function compile(options: CompileOptions): Promise<string> {
-  const { source, target, folder, args = [] } = options;
+  const { program, target, folder, args = [] } = options;
   if (Deno.env.has("DENORT_BIN") && target !== Deno.build.target) {
     throw new CompileError(
       `Cannot compile for ${target}: DENORT_BIN names a runtime of this system; unset it`,
     );
   }
-  // The name, the time and the place of either file become part of the binary.
-  const copy = `${folder}/agent-gateway.js`;
-  await Deno.copyFile(source, copy);
-  await Deno.utime(copy, 0, 0);
+  // The name, the time and the place of each file become part of the binary.
+  const source = `${folder}/source`;
+  await Deno.mkdir(source);
+  for (const [name, code] of Object.entries(program)) {
+    await Deno.writeTextFile(`${source}/${name}`, code);
+    await Deno.utime(`${source}/${name}`, 0, 0);
+  }
   const binary = `${folder}/agent-gateway${
     target.includes("windows") ? ".exe" : ""
   }`;
   const { success, stderr } = await runCompiler([
-    // Only the file. (--quiet would make the binary quiet too.)
+    // Only these files. (--quiet would make the binary quiet too.)
     ...["--no-config", "--no-lock", "--no-check", "--no-npm", "--no-remote"],
     // No code cache: the binary would write a temporary file for it.
     ...[
@@ -50,7 +53,8 @@ export async function compile(options: CompileOptions): Promise<string> {
       "--deny-import",
       ...clientPermissionFlags,
     ],
-    ...["--target", target, "--output", binary, copy, ...args],
+    ...["--target", target, "--output", binary],
+    ...[`${source}/main.js`, ...args],
   ]);
   if (!success) {
     throw new CompileError(`Cannot compile for ${target}: ${reason(stderr)}`);

@@ -99,10 +99,16 @@ export function boundaryFrom(text: string, offset: number): number {
   return below >= offset ? below : boundaryAfter(text, below);
 }
 
-const EMOJI_STYLE = /\ufe0f/;
-const JOINED_EMOJI = /\p{Extended_Pictographic}.*\u200d|[\u{1f3fb}-\u{1f3ff}]/u;
-const FLAG = /^\p{Regional_Indicator}{2}/u;
-const HANGUL = /^[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]/;
+/** Whether terminals may draw a grapheme in parts: emoji, flags, and Hangul. */
+function isJoined(grapheme: string): boolean {
+  const emojiStyle = /\ufe0f/;
+  const joinedEmoji =
+    /\p{Extended_Pictographic}.*\u200d|[\u{1f3fb}-\u{1f3ff}]/u;
+  const flag = /^\p{Regional_Indicator}{2}/u;
+  const hangul = /^[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]/;
+  return [emojiStyle, joinedEmoji, flag, hangul]
+    .some((kind) => kind.test(grapheme));
+}
 
 /**
  * The width of a grapheme in columns. Terminals disagree about joined graphemes
@@ -115,8 +121,5 @@ export function graphemeWidth(grapheme: string): number {
   if (grapheme.length === 1 && isSimple(unit)) {
     return unit < 0x3000 ? 1 : 2;
   }
-  const isJoined = [EMOJI_STYLE, JOINED_EMOJI, FLAG, HANGUL].some((kind) =>
-    kind.test(grapheme)
-  );
-  return isJoined ? 2 : unicodeWidth(grapheme);
+  return isJoined(grapheme) ? 2 : unicodeWidth(grapheme);
 }

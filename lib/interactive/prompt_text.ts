@@ -15,7 +15,8 @@ export interface PromptText {
 /** The empty text. */
 export const EMPTY: PromptText = { text: "", cursor: 0 };
 
-const WORD_CHARACTER = /[\p{L}\p{N}\p{M}_]/u;
+// A function, because V8 takes 0.4 ms to make these classes.
+const wordCharacter = () => /[\p{L}\p{N}\p{M}_]/u;
 const SPACE = /\s/;
 
 /** A text with the cursor at its end. */
@@ -82,7 +83,7 @@ export function lineEnd({ text, cursor }: PromptText): number {
 
 /** The start of the word before the cursor. */
 export function wordLeft(prompt: PromptText): number {
-  return backOver(prompt, WORD_CHARACTER);
+  return backOver(prompt, wordCharacter());
 }
 
 /** The start of the text between white space before the cursor. */
@@ -92,11 +93,12 @@ export function bigWordLeft(prompt: PromptText): number {
 
 /** The end of the word after the cursor. */
 export function wordRight({ text, cursor }: PromptText): number {
+  const word = wordCharacter();
   let at = cursor;
   for (const isInWord of [false, true]) {
     while (at < text.length) {
       const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
-      if (WORD_CHARACTER.test(character) !== isInWord) break;
+      if (word.test(character) !== isInWord) break;
       at += character.length;
     }
   }

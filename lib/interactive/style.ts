@@ -40,16 +40,13 @@ export const CYAN = 32;
 const SGR_PARAMETERS = [1, 2, 3, 4, 32, 36];
 
 /**
- * The sequence for each combination of attributes. It begins with a reset, so that
- * no attribute has to be turned off by a code of its own.
+ * The sequence for a combination of attributes. It begins with a reset, so that no
+ * attribute has to be turned off by a code of its own.
  */
-const SEQUENCES = Array.from(
-  { length: 1 << SGR_PARAMETERS.length },
-  (_, attributes) => {
-    const isOn = (_: number, bit: number) => (attributes & 1 << bit) !== 0;
-    return `\x1b[${[0, ...SGR_PARAMETERS.filter(isOn)].join(";")}m`;
-  },
-);
+function sequenceOf(attributes: number): string {
+  const isOn = (_: number, bit: number) => (attributes & 1 << bit) !== 0;
+  return `\x1b[${[0, ...SGR_PARAMETERS.filter(isOn)].join(";")}m`;
+}
 
 /**
  * A line of text that gets its attributes from left to right. Only SGR sequences
@@ -83,6 +80,6 @@ export class StyledLine {
   #set(attributes: number): void {
     if (attributes === this.#attributes) return;
     this.#attributes = attributes;
-    this.#styled += SEQUENCES[attributes];
+    this.#styled += sequenceOf(attributes);
   }
 }

@@ -1,6 +1,6 @@
 import { assert } from "@std/assert";
 import { dirname } from "node:path";
-import { bundle } from "../../tools/bundle.ts";
+import { bundle, bundleParts } from "../../tools/bundle.ts";
 import { compile, CompileError } from "../../tools/compiler.ts";
 
 /** The bundle that `deno task bundle` writes. */
@@ -69,19 +69,20 @@ export class Deployment implements AsyncDisposable {
     return new Deployment([command], env, resources);
   }
 
-  /** The bundle, or other code, compiled for this system. */
+  /** The program, or other code, compiled for this system. */
   static async compile(
-    { code = BUNDLE, args = [] }: {
+    { code, args = [] }: {
       readonly code?: string;
       readonly args?: readonly string[];
     } = {},
   ): Promise<Deployment> {
     await using resources = new AsyncDisposableStack();
     const folder = await makeFolder(resources);
-    const source = `${folder}/source.js`;
-    await Deno.writeTextFile(source, code);
+    const program = code === undefined
+      ? await bundleParts()
+      : { "main.js": code };
     const target = Deno.build.target;
-    const binary = await compile({ source, target, folder, args });
+    const binary = await compile({ program, target, folder, args });
     return new Deployment([binary], {}, resources);
   }
 
