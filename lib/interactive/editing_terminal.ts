@@ -40,6 +40,12 @@ const FRAME_PAUSE = 10;
 /** The pause after a frame, as a multiple of the time that drawing it took. */
 const DRAWING_SHARE = 10;
 
+/**
+ * The longest pause after a frame, in milliseconds: a frame can take seconds because
+ * the process or the machine was stopped meanwhile.
+ */
+const MAX_FRAME_PAUSE = 500;
+
 /** The number of queued prompts at which reading input stops. */
 const MAX_WAITING = 1_000;
 
@@ -386,7 +392,7 @@ export class EditingTerminal implements Terminal {
   /** Draws now if the last frame is old enough, else together with later changes. */
   #drawSoon(): void {
     if (this.#stopFrameTimer !== undefined) return;
-    const pause = this.#nextFrameAt - performance.now();
+    const pause = this.#nextFrameAt - this.#now();
     if (pause <= 0) this.#draw();
     else this.#stopFrameTimer = startTimer(pause, () => this.#draw());
   }
@@ -399,11 +405,11 @@ export class EditingTerminal implements Terminal {
       if (above !== "") this.#options.stderr(above);
       return;
     }
-    const begun = performance.now();
+    const begun = this.#now();
     this.#painter.draw(this.#frame(), above);
-    const end = performance.now();
+    const end = this.#now();
     const pause = Math.max(FRAME_PAUSE, (end - begun) * DRAWING_SHARE);
-    this.#nextFrameAt = end + pause;
+    this.#nextFrameAt = end + Math.min(pause, MAX_FRAME_PAUSE);
   }
 
   #frame(): Frame {

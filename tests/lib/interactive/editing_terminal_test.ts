@@ -8,6 +8,8 @@ class Person implements Disposable {
   readonly emulator = new Emulator(40, 100);
   readonly terminal: EditingTerminal;
   time = 0;
+  /** How long each write to the terminal takes, in milliseconds. */
+  writing = 0;
   interrupts = 0;
   /** All output, including escape codes. */
   written = "";
@@ -30,6 +32,7 @@ class Person implements Disposable {
       stdin: () => stdin,
       stdout: { write: () => Promise.resolve() },
       stderr: (text) => {
+        this.time += this.writing;
         this.written += text;
         this.emulator.write(text);
         this.#wrote.resolve();
@@ -128,6 +131,17 @@ Deno.test("a paste without an end is shown, and ends with Ctrl-C", async () => {
   await person.sees("", ">");
   person.type("three\r");
   assertEquals(await asked, { kind: "prompt", text: "three" });
+});
+
+Deno.test("a frame that took a minute does not delay the next one by minutes", async () => {
+  using person = new Person();
+  void person.terminal.readPrompt();
+  person.writing = 60_000;
+  person.type("one");
+  await person.sees("", "> one");
+  person.writing = 0;
+  person.type(" two");
+  await person.sees("", "> one two");
 });
 
 Deno.test("a lone Escape leaves a search", async () => {
