@@ -8,7 +8,7 @@ const SECURITY = Deno.readTextFileSync(`${ROOT}/SECURITY.md`)
 function testNames(file: string): readonly string[] {
   const source = Deno.readTextFileSync(`${ROOT}/${file}`);
   const names = source.matchAll(
-    /(?:\btest\(|\bname:)\s*("(?:[^"\\]|\\.)*"|`[^`]*`)/g,
+    /(?:[tT]est\(|\bname:)\s*("(?:[^"\\]|\\.)*"|`[^`]*`)/g,
   );
   return Array.from(
     names,
