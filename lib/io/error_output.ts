@@ -8,9 +8,6 @@
 import { LineWriter } from "./line_writer.ts";
 import type { ByteSink } from "./standard_streams.ts";
 
-/** Waiting text at which progress is dropped, in UTF-16 code units. */
-const BACKLOG = 1024 * 1024;
-
 /** How long a write to standard output waits for standard error, in milliseconds. */
 const ORDER_LIMIT = 1000;
 
@@ -31,7 +28,7 @@ export class ErrorOutput {
    * waits. All other text is kept.
    */
   write(text: string, kind?: "progress"): void {
-    if (kind === "progress" && this.#output.queued > BACKLOG) return;
+    if (kind === "progress" && this.#output.hasBacklog) return;
     this.#output.write(text);
   }
 
@@ -56,7 +53,7 @@ export class ErrorOutput {
     let isLate = false;
     return {
       write: async (bytes) => {
-        isLate &&= this.#output.queued > 0;
+        isLate &&= !this.#output.isIdle;
         if (!isLate) isLate = !await this.#output.flushWithin(ORDER_LIMIT);
         await sink.write(bytes);
       },

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { plainLine } from "./plain_text.ts";
+import { plainLine } from "../text.ts";
 import { InputError, OutputError } from "./standard_streams.ts";
 
 const ISSUES = "https://github.com/agent-gateway/agent-gateway/issues";

@@ -10,6 +10,9 @@ import { startTimer } from "./timer.ts";
 /** Backpressure threshold of `writeInTurn()`, in UTF-16 code units. */
 const ROOM = 256 * 1024;
 
+/** Queued text from which on {@linkcode LineWriter.hasBacklog}, in UTF-16 code units. */
+const BACKLOG = 1024 * 1024;
+
 /** Queued text that is written without waiting for more lines, in UTF-16 code units. */
 const ENOUGH = 16 * 1024;
 
@@ -39,9 +42,14 @@ export class LineWriter {
     return this.#failed.promise;
   }
 
-  /** The text that waits to be written, in UTF-16 code units. */
-  get queued(): number {
-    return this.#queued;
+  /** Whether nothing waits to be written. */
+  get isIdle(): boolean {
+    return this.#queued === 0;
+  }
+
+  /** Whether more than 1 MiB (of UTF-16 code units) waits to be written. */
+  get hasBacklog(): boolean {
+    return this.#queued > BACKLOG;
   }
 
   /** Queues a line at once. Its only newline is its own `\n` at the end. */
@@ -74,9 +82,9 @@ export class LineWriter {
     }
   }
 
-  /** Resolves when fewer than `limit` characters wait to be written. */
-  async room(limit: number): Promise<void> {
-    while (this.#queued >= limit) await this.#progress.promise;
+  /** Resolves when there is no backlog. */
+  async room(): Promise<void> {
+    while (this.hasBacklog) await this.#progress.promise;
   }
 
   /**

@@ -4,8 +4,11 @@
  * @module
  */
 
-import { TextLineStream } from "@std/streams/text-line-stream";
-import { MAX_LINE_BYTES } from "../input_lines.ts";
+import type { TextLineStream } from "@std/streams/text-line-stream";
+import { ByteBuffer } from "./byte_buffer.ts";
+
+/** The most UTF-8 bytes that one line of a stream or of input may hold: 16 MiB. */
+export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
@@ -15,26 +18,35 @@ const CAPACITY = 1024;
 /** The most bytes of an unfinished line that wait to be decoded. */
 const PIECE_BYTES = 64 * 1024;
 
-// No decoder yields a lone surrogate, so no decoded line ends with this text.
-const CUT = "\ud800";
+// They take the place of lines that cannot be read. No decoder yields a lone
+// surrogate, so no decoded line ends with one of them.
+const TOO_LONG = "\ud800";
+const NOT_UTF8 = "\ud801";
 
-/** Options of {@linkcode readLines}. */
+/** Why a line could not be read. */
+export type LineFault = "too long" | "not UTF-8";
+
 export interface ReadLinesOptions {
   /** The most bytes that a line may hold. The default is {@linkcode MAX_LINE_BYTES}. */
   readonly maxBytes?: number;
+  /**
+   * Whether a line that is not UTF-8 is a fault. By default its invalid bytes
+   * become U+FFFD.
+   */
+  readonly isStrict?: boolean;
 }
 
 /**
  * Splits UTF-8 into lines at `\n` and `\r\n`. A leading byte order mark is
- * dropped, and invalid bytes become U+FFFD.
+ * dropped. Of several blank lines in a row at most a few are yielded, so that a
+ * flood of them costs next to nothing.
  *
- * At most `maxBytes` of a line are held in memory. A longer line is replaced by a
- * text for which {@linkcode isTooLong} is true; the lines after it are not
- * affected.
+ * At most `maxBytes` of a line are held in memory. A line that is longer, or that
+ * cannot be decoded, is replaced by a text for which {@linkcode lineFault} tells
+ * why; the lines after it are not affected.
  *
  * @param source The bytes, cut into chunks anywhere. Each chunk need be valid
  * only until the next one is requested.
- * @param options The line limit.
  * @yields For each chunk, the lines that end in it, without line ends; possibly none.
  * @returns The last line, if the source does not end with a line end.
  */
@@ -42,31 +54,53 @@ export async function* readLines(
   source: AsyncIterable<Uint8Array>,
   options: ReadLinesOptions = {},
 ): AsyncGenerator<readonly string[], string | undefined> {
-  const { maxBytes = MAX_LINE_BYTES } = options;
-  const whole = new WholeLines(maxBytes);
-  const splitter = new TextLineStream();
-  const input = splitter.writable.getWriter();
-  const output = splitter.readable.getReader();
+  const whole = new WholeLines(options);
+  const splitter = new Splitter();
   for await (const chunk of source) {
     const text = whole.decode(chunk);
-    const lines: string[] = [];
-    if (text !== "") {
-      // If this fails, the read below fails.
-      input.write(text).catch(() => {});
-      // Counted, because reading one line too many would wait for the next chunk.
-      for (let left = countNewlines(text); left > 0; left--) {
-        const { value = "" } = await output.read();
-        lines.push(value);
-      }
-    }
-    yield lines;
+    yield text === "" ? [] : await splitter.split(withoutFloods(text));
   }
   return whole.end();
 }
 
-/** Whether a line from {@linkcode readLines} replaces one that was over the limit. */
-export function isTooLong(line: string): boolean {
-  return line.endsWith(CUT);
+/** Like {@linkcode readLines}, but yields one line at a time, the last one too. */
+export async function* readEachLine(
+  source: AsyncIterable<Uint8Array>,
+  options: ReadLinesOptions = {},
+): AsyncGenerator<string> {
+  const last = yield* flat(readLines(source, options));
+  if (last !== undefined) yield withoutReturn(last);
+}
+
+/** Why a line from {@linkcode readLines} could not be read; `undefined` if it could. */
+export function lineFault(line: string): LineFault | undefined {
+  if (line.endsWith(TOO_LONG)) return "too long";
+  return line.endsWith(NOT_UTF8) ? "not UTF-8" : undefined;
+}
+
+async function* flat<T, R>(
+  batches: AsyncGenerator<readonly T[], R>,
+): AsyncGenerator<T, R> {
+  try {
+    for (;;) {
+      const { done, value } = await batches.next();
+      if (done) return value;
+      yield* value;
+    }
+  } finally {
+    await batches.return(undefined as R);
+  }
+}
+
+/** A text whose runs of three or more blank lines are shortened to one. */
+function withoutFloods(text: string): string {
+  return text.includes("\n\n\n\n") || text.includes("\n\r\n\r\n\r\n")
+    ? text.replace(/(?:\r?\n){4,}/g, "\n\n")
+    : text;
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
 function countNewlines(text: string): number {
@@ -77,9 +111,49 @@ function countNewlines(text: string): number {
   return count;
 }
 
+/** A text of at most this many lines is split without a `TextLineStream`. */
+const FEW_LINES = 8;
+
 /**
- * Decodes UTF-8 by whole lines, and replaces a line over the limit by
- * {@linkcode CUT}.
+ * Splits whole lines by a `TextLineStream`. It is loaded with the first text of
+ * many lines: loading web streams takes 2 to 7 ms, while a user waits for the first
+ * answer, and awaiting each line of a chunk of one event costs more than the rest.
+ */
+class Splitter {
+  #input: WritableStreamDefaultWriter<string> | undefined;
+  #output: ReadableStreamDefaultReader<string> | undefined;
+
+  /** Splits a text that ends with a line end. */
+  async split(text: string): Promise<readonly string[]> {
+    let left = countNewlines(text);
+    if (left <= FEW_LINES) {
+      return text.slice(0, -1).split("\n").map(withoutReturn);
+    }
+    if (this.#input === undefined || this.#output === undefined) {
+      const { writable, readable } = await newTextLineStream();
+      this.#input = writable.getWriter();
+      this.#output = readable.getReader();
+    }
+    // If this fails, the read below fails.
+    this.#input.write(text).catch(() => {});
+    const lines: string[] = [];
+    // Counted, because reading one line too many would wait for the next chunk.
+    for (; left > 0; left--) {
+      const { value = "" } = await this.#output.read();
+      lines.push(value);
+    }
+    return lines;
+  }
+}
+
+async function newTextLineStream(): Promise<TextLineStream> {
+  const { TextLineStream } = await import("@std/streams/text-line-stream");
+  return new TextLineStream();
+}
+
+/**
+ * Decodes UTF-8 by whole lines, and puts a mark in place of each line that cannot
+ * be read.
  *
  * An unfinished line is held here, so that the splitter sees each character once:
  * TextLineStream 1.1.1 and older scan the whole unfinished line again for each
@@ -88,24 +162,29 @@ function countNewlines(text: string): number {
  */
 class WholeLines {
   readonly #maxBytes: number;
-  // A decoder that drops byte order marks would drop one at the start of each line.
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  readonly #undecoded = new Bytes();
+  readonly #isStrict: boolean;
+  readonly #undecoded = new ByteBuffer(CAPACITY);
+  #decoder: TextDecoder;
+  #atStart = true; // at the start of the stream, where a byte order mark is dropped
   // Of the unfinished line:
   #pieces: string[] = [];
   #length = 0; // in bytes
-  #atStart = true; // at the start of the stream, where a byte order mark is dropped
-  #skipping = false; // whether the unfinished line is over the limit
+  #isTooLong = false; // then its mark was yielded, and the rest is skipped
+  #isInvalid = false; // not UTF-8
 
-  constructor(maxBytes: number) {
+  constructor(
+    { maxBytes = MAX_LINE_BYTES, isStrict = false }: ReadLinesOptions,
+  ) {
     this.#maxBytes = maxBytes;
+    this.#isStrict = isStrict;
+    this.#decoder = this.#newDecoder();
   }
 
   /** The lines that end in this chunk, with their line ends. */
   decode(chunk: Uint8Array): string {
-    if (this.#skipping || this.#length + chunk.length > this.#maxBytes) {
-      return this.#decodeOneByOne(chunk);
-    }
+    const needsCheck = this.#isStrict || this.#isTooLong ||
+      this.#length + chunk.length > this.#maxBytes;
+    if (needsCheck) return this.#decodeOneByOne(chunk);
     const end = chunk.indexOf(NEWLINE) < 0
       ? 0 // found sooner than by lastIndexOf()
       : chunk.lastIndexOf(NEWLINE) + 1;
@@ -116,28 +195,28 @@ class WholeLines {
 
   /** The last line, if it has no line end. */
   end(): string | undefined {
-    if (this.#length === 0) return undefined;
+    if (this.#length === 0 || this.#isTooLong) return undefined;
     return this.#finish(new Uint8Array());
   }
 
-  /** Like {@linkcode decode}, but checks the length of each line. */
+  /** Like {@linkcode decode}, but checks each line. */
   #decodeOneByOne(chunk: Uint8Array): string {
     let text = "";
     for (let start = 0; start < chunk.length;) {
       const newline = chunk.indexOf(NEWLINE, start);
       const end = newline < 0 ? chunk.length : newline;
-      if (!this.#skipping) {
-        if (this.#length + end - start > this.#maxBytes) {
-          this.#skipping = true;
+      const bytes = chunk.subarray(start, end);
+      if (!this.#isTooLong) {
+        if (this.#length + bytes.length > this.#maxBytes) {
           this.#drop();
-          text += `${CUT}\n`;
-        } else if (newline >= 0) {
-          text += this.#finish(chunk.subarray(start, end + 1));
+          this.#isTooLong = true;
+          text += `${TOO_LONG}\n`;
         } else {
-          this.#hold(chunk.subarray(start));
+          this.#hold(bytes);
+          if (newline >= 0) text += `${this.#finish(new Uint8Array())}\n`;
         }
       }
-      if (newline >= 0) this.#skipping = false;
+      if (newline >= 0) this.#isTooLong = false;
       start = end + 1;
     }
     return text;
@@ -151,58 +230,50 @@ class WholeLines {
     this.#pieces.push(this.#decode(this.#undecoded.take(), { stream: true }));
   }
 
-  /** The unfinished line, continued by these bytes. */
+  /** The unfinished line, continued by these bytes, or its mark. */
   #finish(bytes: Uint8Array): string {
-    if (this.#length === 0) return this.#decode(bytes);
-    this.#undecoded.add(bytes);
-    this.#pieces.push(this.#decode(this.#undecoded.take()));
-    const text = this.#pieces.join("");
+    let text;
+    if (this.#length === 0) {
+      text = this.#decode(bytes);
+    } else {
+      this.#undecoded.add(bytes);
+      this.#pieces.push(this.#decode(this.#undecoded.take()));
+      text = this.#pieces.join("");
+    }
+    if (this.#isInvalid) text = NOT_UTF8;
+    this.#isInvalid = false;
     this.#pieces = [];
     this.#length = 0;
+    this.#atStart = false;
     return text;
   }
 
   /** Forgets the unfinished line. */
   #drop(): void {
     this.#undecoded.take();
-    this.#decoder.decode(); // forgets a character that is cut
+    this.#decoder = this.#newDecoder(); // forgets a character that is cut
     this.#pieces = [];
     this.#length = 0;
+    this.#isInvalid = false;
     this.#atStart = false;
   }
 
   #decode(bytes: Uint8Array, options?: TextDecodeOptions): string {
-    const text = this.#decoder.decode(bytes, options);
+    let text;
+    try {
+      text = this.#decoder.decode(bytes, options);
+    } catch {
+      this.#decoder = this.#newDecoder();
+      this.#isInvalid = true;
+      return "";
+    }
     if (!this.#atStart || text === "") return text;
     this.#atStart = false;
     return text.startsWith("\ufeff") ? text.slice(1) : text;
   }
-}
 
-/** A growing byte buffer. */
-class Bytes {
-  #bytes = new Uint8Array(CAPACITY);
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  add(bytes: Uint8Array): void {
-    const length = this.#length + bytes.length;
-    if (length > this.#bytes.length) {
-      const longer = new Uint8Array(Math.max(length, 2 * this.#bytes.length));
-      longer.set(this.#bytes.subarray(0, this.#length));
-      this.#bytes = longer;
-    }
-    this.#bytes.set(bytes, this.#length);
-    this.#length = length;
-  }
-
-  /** Returns all bytes, valid until the next {@linkcode add}, and empties the buffer. */
-  take(): Uint8Array {
-    const taken = this.#bytes.subarray(0, this.#length);
-    this.#length = 0;
-    return taken;
+  #newDecoder(): TextDecoder {
+    // One that drops byte order marks would drop one at the start of each line.
+    return new TextDecoder("utf-8", { ignoreBOM: true, fatal: this.#isStrict });
   }
 }

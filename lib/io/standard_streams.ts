@@ -5,9 +5,8 @@
  * @module
  */
 
-import { makeOutputBlocking } from "./blocking_output.ts";
+import { shareEventLoop } from "./event_loop.ts";
 
-/** Options of {@linkcode ByteSink.write}. */
 export interface WriteOptions {
   /** Whether the bytes are certainly without a newline, so that none is searched. */
   readonly isInLine?: boolean;
@@ -68,6 +67,7 @@ export function readChunks(
     for (;;) {
       const length = await reading;
       if (length === null) return;
+      await shareEventLoop();
       yield buffer.subarray(0, length);
       reading = read();
     }
@@ -159,7 +159,7 @@ export function outputSink(
       if (isBuffered) {
         start = end;
         await output.write(piece).catch(async (error) => {
-          if (!isBusy(error)) throw error;
+          if (!wouldBlock(error)) throw error;
           await whenReady(flush);
         });
       } else {
@@ -194,6 +194,32 @@ function endOfPiece(
   if (lastNewline >= 0) return start + lastNewline + 1;
   const newline = bytes.indexOf(NEWLINE, start);
   return newline < 0 ? bytes.length : newline;
+}
+
+/** The part of Node.js's socket handle that is used here. */
+interface Handle {
+  setBlocking?(isBlocking: boolean): number;
+}
+
+/** Kept, because a garbage-collected handle would close standard output. */
+let handle: Handle | undefined;
+
+/**
+ * Makes a standard output that is a pipe or a Unix socket blocking, for all
+ * processes that share it. Nothing may be written while this is called.
+ *
+ * @returns Whether it is certainly blocking now. (Deno before 2.9 cannot do it.)
+ */
+async function makeOutputBlocking(): Promise<boolean> {
+  if (Deno.build.os === "windows") return true; // Standard output is always blocking there.
+  try {
+    const { Socket } = await import("node:net");
+    const socket = new Socket({ fd: 1, readable: false, writable: true });
+    handle = (socket as unknown as { readonly _handle: Handle })._handle;
+    return handle.setBlocking?.(true) === 0;
+  } catch {
+    return false; // It is not a pipe, or this version of Deno has no such handle.
+  }
 }
 
 /** Makes standard error a sink. If the stream is non-blocking, writes wait for room. */
@@ -238,13 +264,13 @@ async function whenReady<T>(transfer: () => Promise<T>): Promise<T> {
     try {
       return await transfer();
     } catch (error) {
-      if (!isBusy(error)) throw error;
+      if (!wouldBlock(error)) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, delay));
   }
 }
 
-function isBusy(error: unknown): boolean {
+function wouldBlock(error: unknown): boolean {
   return error instanceof Deno.errors.WouldBlock;
 }
 

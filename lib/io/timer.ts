@@ -5,6 +5,9 @@
  * @module
  */
 
+/** How late a timer may fire and still count as punctual, in milliseconds. */
+const PUNCTUAL = 200;
+
 interface Timer {
   /** When it is due, on the clock of `performance.now()`. */
   readonly due: number;
@@ -68,5 +71,42 @@ function callDue(): void {
   for (const timer of due) {
     // The function before it may have stopped it.
     if (pending.delete(timer)) timer.onDue();
+  }
+}
+
+/**
+ * A timeout that allows for time in which the process was stopped.
+ *
+ * A timer that is due while the process is stopped (SIGSTOP, a sleeping machine)
+ * or busy fires before the sockets are read. Such a timer is set again for the
+ * grace period, so that the data that has arrived is read first.
+ */
+export class Timeout {
+  readonly #grace: number;
+  readonly #onExpired: () => void;
+  #stop = () => {};
+
+  /**
+   * @param milliseconds From now until the timeout expires.
+   * @param grace Milliseconds that are added to a timeout that fires late.
+   * @param onExpired Called once when it expires, unless it was cleared.
+   */
+  constructor(milliseconds: number, grace: number, onExpired: () => void) {
+    this.#grace = grace;
+    this.#onExpired = onExpired;
+    this.#start(milliseconds);
+  }
+
+  /** Stops the timer. */
+  clear(): void {
+    this.#stop();
+  }
+
+  #start(milliseconds: number): void {
+    const due = performance.now() + milliseconds;
+    this.#stop = startTimer(milliseconds, () => {
+      if (performance.now() - due > PUNCTUAL) this.#start(this.#grace);
+      else this.#onExpired();
+    });
   }
 }

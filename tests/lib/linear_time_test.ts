@@ -1,12 +1,15 @@
-import { errorDetail } from "../../lib/gateway/response_text.ts";
 import { connectionError } from "../../lib/gateway/connection_failure.ts";
-import { redactKey } from "../../lib/gateway/key_redaction.ts";
-import { isWebPage, pageTitle } from "../../lib/gateway/web_page.ts";
-import { parseJson } from "../../lib/json.ts";
-import { plainLine, plainText } from "../../lib/plain_text.ts";
+import {
+  errorDetail,
+  isWebPage,
+  pageTitle,
+  shownText,
+} from "../../lib/gateway/foreign_text.ts";
+import { parseJson } from "../../lib/text/json.ts";
+import { plainLine, plainText } from "../../lib/text/plain_text.ts";
 import { SettingsError } from "../../lib/settings.ts";
 import { dotenvValue, isAssigned } from "../../lib/settings/dotenv_file.ts";
-import { loadSettingsIn } from "../support/settings_environment.ts";
+import { loadSettingsIn } from "../support/environment.ts";
 
 // A million of each character: code in quadratic time takes hours instead of a
 // fraction of a second, so the test would not end.
@@ -23,24 +26,21 @@ function tryBaseUrl(baseUrl: string): void {
 }
 
 function tellCertificate(names: string): string {
-  const text =
-    `invalid peer certificate: certificate not valid for name "a"; ` +
-    `certificate is only valid for ${names}`;
   const cause = new Error(
-    `error sending request for url (https://a/): client error (Connect): ${text}`,
+    "error sending request for url (https://a/): client error (Connect): " +
+      'invalid peer certificate: certificate not valid for name "a"; ' +
+      `certificate is only valid for ${names}`,
   );
   const error = new TypeError("fetch failed", { cause });
-  return connectionError(error, {
-    operation: "create thread",
-    baseUrl: "https://a",
-    apiKey: KEY,
-  }).message;
+  const place = { baseUrl: "https://a", apiKey: KEY };
+  return connectionError(error, { operation: "create thread", ...place })
+    .message;
 }
 
 /** Each function that processes foreign text, with the texts that are hard for it. */
 const TABLE: readonly (readonly [
   name: string,
-  act: (text: string) => void,
+  act: (text: string) => unknown,
   texts: readonly string[],
 ])[] = [
   ["plainText", plainText, [
@@ -59,9 +59,10 @@ const TABLE: readonly (readonly [
     "\t\x07".repeat(MANY),
     "\x1b]\n".repeat(MANY),
   ]],
-  // key_redaction_test.ts tests hard keys.
-  ["redactKey", (text) => redactKey(text, KEY, { isCut: true }), [
+  // key_search_test.ts tests hard keys.
+  ["shownText", (text) => shownText(text, { apiKey: KEY, isCut: true }), [
     "test-key-012345678%".repeat(MANY / 20),
+    "\r\n ".repeat(MANY),
   ]],
   ["isWebPage", (text) => isWebPage(text, text), [
     " ".repeat(MANY),

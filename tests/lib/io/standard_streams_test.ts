@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { shareEventLoop } from "../../../lib/io/event_loop.ts";
 import {
   errorSink,
   InputError,
   isReaderGone,
-  OutputError,
   outputSink,
   readChunks,
-} from "../../lib/standard_streams.ts";
-import { randomNumbers } from "../support/random_numbers.ts";
+} from "../../../lib/io/standard_streams.ts";
+import { randomNumbers } from "../../support/random_numbers.ts";
 
 /**
  * A non-blocking stream as Deno and Rust's `LineWriter` make of it: bytes after
@@ -73,20 +73,18 @@ for (const isTerminal of [false, true]) {
   const what = isTerminal ? "terminal" : "pipe";
   Deno.test(`outputSink() loses and repeats nothing on a non-blocking ${what}`, async () => {
     const random = randomNumbers(1);
-    for (let round = 0; round < 10; round++) {
-      const output = new NonBlocking(
-        () => Math.max(0, random(8000) - 2000),
-        { isTerminal },
-      );
+    for (let round = 0; round < 20; round++) {
+      const room = () => Math.max(0, random(8000) - 2000);
+      const output = new NonBlocking(room, { isTerminal });
       const sink = outputSink(output);
       const expected: number[] = [];
       for (let i = 0; i < 5; i++) {
-        const bytes = new Uint8Array(random(3000));
+        const bytes = new Uint8Array(random(i % 2 === 0 ? 3000 : 20_000));
         const lineLength = 1 + random(2000);
         bytes.forEach((_, at) =>
           bytes[at] = random(lineLength) === 0 ? 0x0a : 97 + at % 26
         );
-        expected.push(...bytes);
+        for (const byte of bytes) expected.push(byte);
         await sink.write(bytes, { isInLine: !bytes.includes(0x0a) });
       }
       assert(`${output.written}` === `${expected}`, "the bytes differ");
@@ -94,58 +92,38 @@ for (const isTerminal of [false, true]) {
   });
 }
 
+/** A transfer that fails with `WouldBlock` for each `undefined`, and else yields these. */
+function transfers<T>(...results: (T | undefined)[]): () => Promise<T> {
+  return () => {
+    const result = results.shift();
+    return result === undefined
+      ? Promise.reject(new Deno.errors.WouldBlock())
+      : Promise.resolve(result);
+  };
+}
+
 Deno.test("errorSink() writes the rest after a partial write, and waits while the stream would block", async () => {
-  const results = [
-    new Deno.errors.WouldBlock(),
-    2,
-    new Deno.errors.WouldBlock(),
-    3,
-  ];
   const texts: string[] = [];
+  const transfer = transfers(undefined, 2, undefined, 3);
   const sink = errorSink({
     write(bytes) {
       texts.push(new TextDecoder().decode(bytes));
-      const result = results.shift() ?? 0;
-      return typeof result === "number"
-        ? Promise.resolve(result)
-        : Promise.reject(result);
+      return transfer();
     },
   });
-
   await sink.write(new TextEncoder().encode("12345"));
-
   assertEquals(texts, ["12345", "12345", "345", "345"]);
 });
 
 Deno.test("readChunks() waits while the stream would block", async () => {
-  const results = [
-    new Deno.errors.WouldBlock(),
-    1,
-    new Deno.errors.WouldBlock(),
-    new Deno.errors.WouldBlock(),
-    2,
-    null,
-  ];
-  const lengths: number[] = [];
-  const chunks = readChunks({
-    read() {
-      const result = results.shift() ?? null;
-      return result instanceof Error
-        ? Promise.reject(result)
-        : Promise.resolve(result);
-    },
-  });
-
-  for await (const chunk of chunks) lengths.push(chunk.length);
-
-  assertEquals(lengths, [1, 2]);
+  const read = transfers(undefined, 1, undefined, undefined, 2, null);
+  const chunks = await Array.fromAsync(readChunks({ read }));
+  assertEquals(chunks.map((chunk) => chunk.length), [1, 2]);
 });
 
 Deno.test("readChunks() says why it cannot read", async () => {
-  const chunks = readChunks({
-    read: () => Promise.reject(new Error("Is a directory (os error 21)")),
-  });
-
+  const error = new Error("Is a directory (os error 21)");
+  const chunks = readChunks({ read: () => Promise.reject(error) });
   await assertRejects(
     () => chunks.next(),
     InputError,
@@ -153,43 +131,53 @@ Deno.test("readChunks() says why it cannot read", async () => {
   );
 });
 
-/** A sink whose stream fails. */
-function failing(error: Error) {
-  return outputSink({
-    write: () => Promise.reject(error),
-    isTerminal: () => false,
+/** A failure of a write with a code, as of Node.js. */
+function coded(code: string): Error {
+  return Object.assign(new Error("No room"), { code });
+}
+
+const FAILURES = {
+  "a broken pipe": [new Deno.errors.BrokenPipe(), true],
+  "a reset connection": [new Deno.errors.ConnectionReset(), true],
+  "a broken pipe on Windows": [coded("EPIPE"), true],
+  "a full disk": [coded("ENOSPC"), false],
+} as const;
+
+for (const [name, [error, isGone]] of Object.entries(FAILURES)) {
+  Deno.test(`isReaderGone() is ${isGone} for ${name}, and outputSink() rejects accordingly`, async () => {
+    const write = () => Promise.reject(error);
+    const sink = outputSink({ write, isTerminal: () => false });
+    const rejection = await assertRejects(() => sink.write(Uint8Array.of(10)));
+    assertEquals([isReaderGone(error), rejection === error], [isGone, isGone]);
+    const text = "OutputError: Cannot write standard output: No room";
+    assertEquals(`${rejection}` === text, !isGone);
   });
 }
 
-const LINE = new TextEncoder().encode("line\n");
+// So many chunks take seconds, and awaiting them runs on microtasks alone.
+const CHUNKS = 1_000_000;
 
-Deno.test("outputSink() says why it cannot write", async () => {
-  await assertRejects(
-    () => failing(new Error("No space left on device")).write(LINE),
-    OutputError,
-    "Cannot write standard output: No space left on device",
-  );
-});
+async function* shared() {
+  for (let i = 0; i < CHUNKS; i++) {
+    await shareEventLoop();
+    yield i;
+  }
+}
 
-for (
-  const [name, error, isGone] of [
-    ["a broken pipe", new Deno.errors.BrokenPipe(), true],
-    ["a reset connection", new Deno.errors.ConnectionReset(), true],
-    [
-      "a broken pipe on Windows",
-      Object.assign(new Error("(os error 233)"), { code: "EPIPE" }),
-      true,
-    ],
-    [
-      "a full disk",
-      Object.assign(new Error("(os error 28)"), { code: "ENOSPC" }),
-      false,
-    ],
-  ] as const
-) {
-  Deno.test(`isReaderGone() is ${isGone} for ${name}, and outputSink() rejects accordingly`, async () => {
-    assertEquals(isReaderGone(error), isGone);
-    const rejection = await assertRejects(() => failing(error).write(LINE));
-    assert(isGone ? rejection === error : rejection instanceof OutputError);
+/** Input that has arrived: a pipe that another process has filled. */
+function filledInput() {
+  let left = CHUNKS;
+  const read = () => Promise.resolve(left-- > 0 ? 1 : null);
+  return readChunks({ read });
+}
+
+const SOURCES = { "shareEventLoop()": shared, "readChunks()": filledInput };
+
+for (const [name, source] of Object.entries(SOURCES)) {
+  Deno.test(`${name} lets a timer fire while data that has arrived is read`, async () => {
+    let hasFired = false;
+    setTimeout(() => hasFired = true, 0);
+    for await (const _ of source()) if (hasFired) break;
+    assert(hasFired);
   });
 }

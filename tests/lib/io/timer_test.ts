@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { startTimer } from "../../lib/timer.ts";
+import { startTimer, Timeout } from "../../../lib/io/timer.ts";
+import { FakeClock, stopFor } from "../../support/clocks.ts";
 
 Deno.test("startTimer() calls each function once, not before its time, in the order in which they are due", async () => {
   const called: number[] = [];
   const started = performance.now();
   const last = Promise.withResolvers<void>();
-
   for (const milliseconds of [60, 0, 30, 90, 30.5]) {
     startTimer(milliseconds, () => {
       called.push(milliseconds);
@@ -14,29 +14,79 @@ Deno.test("startTimer() calls each function once, not before its time, in the or
     });
   }
   await last.promise;
-
   assertEquals(called, [0, 30, 30.5, 60, 90]);
+});
+
+Deno.test("startTimer() calls functions that are found due together in the order of their times", () => {
+  using clock = new FakeClock();
+  const called: number[] = [];
+  for (const milliseconds of [30, 10, 20]) {
+    startTimer(milliseconds, () => called.push(milliseconds));
+  }
+  clock.pass();
+  assertEquals([called, clock.time], [[10, 20, 30], 30]);
 });
 
 Deno.test("startTimer() does not call a function whose timer was stopped, not even by another one that is due at the same time", async () => {
   const called: string[] = [];
   const last = Promise.withResolvers<void>();
-
   const stopFirst = startTimer(10, () => called.push("first"));
   startTimer(20, () => stopSecond());
   const stopSecond = startTimer(20, () => called.push("second"));
   startTimer(30, last.resolve);
   stopFirst();
   await last.promise;
-
   assertEquals(called, []);
 });
 
 Deno.test("startTimer() can be called when a timer is due", async () => {
   const last = Promise.withResolvers<string>();
-
   startTimer(1, () => startTimer(1, () => last.resolve("called")));
   startTimer(60_000, () => last.resolve("late"))();
-
   assertEquals(await last.promise, "called");
+});
+
+Deno.test("startTimer() calls a function that fell due while another one was busy", async () => {
+  const last = Promise.withResolvers<void>();
+  startTimer(1, () => stopFor(50));
+  startTimer(10, last.resolve);
+  await last.promise;
+});
+
+/** Resolves after the timers that are due by then. */
+function after(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+Deno.test("Timeout expires once", async () => {
+  let expired = 0;
+  await new Promise<void>((resolve) => {
+    new Timeout(1, 60_000, () => resolve(void expired++));
+  });
+  await after(5);
+  assertEquals(expired, 1);
+});
+
+Deno.test("Timeout does not expire when it is cleared", async () => {
+  let expired = 0;
+  new Timeout(5, 0, () => expired++).clear();
+  await after(20);
+  assertEquals(expired, 0);
+});
+
+Deno.test("Timeout that fires late expires after the grace period, each time that it is late", async () => {
+  let expired = 0;
+  const expiry = new Promise<void>((resolve) => {
+    new Timeout(1, 30, () => resolve(void expired++));
+  });
+  stopFor(300);
+  await after(0);
+  const patient = new Timeout(1, 60_000, () => expired++);
+  stopFor(300);
+  await after(0);
+  assertEquals(expired, 0);
+  await expiry;
+  await after(20);
+  patient.clear();
+  assertEquals(expired, 1);
 });

@@ -1,0 +1,14 @@
+/**
+ * Text from outside the program: cleaning it for a terminal, finding the key in
+ * it, parsing it; and the styles of text on a terminal.
+ *
+ * @module
+ */
+
+export { escapeControls, isJsonObject, parseJson } from "./text/json.ts";
+export { maskKey } from "./text/key_mask.ts";
+export { holdsKey } from "./text/key_search.ts";
+export { plainLine, plainText, withoutLineEnd } from "./text/plain_text.ts";
+export { quote } from "./text/quote.ts";
+export { isServiceId } from "./text/service_id.ts";
+export { COLOURED, PLAIN, type Style } from "./text/style.ts";

@@ -1,0 +1,131 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { ErrorOutput } from "../../../lib/io/error_output.ts";
+import { failureLine } from "../../../lib/io/failure_line.ts";
+import {
+  type ByteSink,
+  InputError,
+  OutputError,
+} from "../../../lib/io/standard_streams.ts";
+import { FakeClock } from "../../support/clocks.ts";
+
+const MIB = 1024 * 1024;
+
+/** A sink that writes nothing before it is released. */
+class Held implements ByteSink {
+  text = "";
+  readonly #released = Promise.withResolvers<void>();
+  readonly release: () => void = this.#released.resolve;
+
+  async write(bytes: Uint8Array): Promise<void> {
+    await this.#released.promise;
+    this.text += new TextDecoder().decode(bytes);
+  }
+}
+
+Deno.test("ErrorOutput drops progress while more than 1 MiB waits, and nothing else", async () => {
+  const sink = new Held();
+  const output = new ErrorOutput(sink);
+
+  output.write("x".repeat(MIB));
+  output.write("still taken\n", "progress");
+  output.write("dropped\n", "progress");
+  output.write("error\n");
+  sink.release();
+  await output.flush(60_000);
+  output.write("taken again\n", "progress");
+  await output.flush(60_000);
+
+  assertEquals(sink.text.slice(MIB), "still taken\nerror\ntaken again\n");
+});
+
+Deno.test("ErrorOutput.flush() gives up after its limit, and when the stream has failed", async () => {
+  const sink = new Held();
+  const output = new ErrorOutput(sink);
+  output.write("text\n");
+  await output.flush(1);
+  assertEquals(sink.text, "");
+  sink.release();
+
+  const write = () => Promise.reject(new Deno.errors.BrokenPipe());
+  const broken = new ErrorOutput({ write });
+  for (let i = 0; i < 2; i++) {
+    broken.write("text\n");
+    await broken.flush(2 ** 30);
+  }
+});
+
+Deno.test("ErrorOutput.inOrder() writes to the other stream after the text queued before", async () => {
+  let written = "";
+  const sink: ByteSink = {
+    async write(bytes) {
+      await undefined;
+      written += new TextDecoder().decode(bytes);
+    },
+  };
+  const output = new ErrorOutput(sink);
+  const other = output.inOrder(sink);
+
+  output.write("1");
+  await other.write(new TextEncoder().encode("2"));
+  output.write("3");
+  await output.flush(60_000);
+
+  assertEquals(written, "123");
+});
+
+Deno.test("ErrorOutput.inOrder() waits a second once for a reader that does not read, and again when it has caught up", async () => {
+  using clock = new FakeClock();
+  const held = new Held();
+  const output = new ErrorOutput(held);
+  const before: string[] = [];
+  const stdout = output.inOrder({
+    write: () => Promise.resolve(void before.push(held.text)),
+  });
+  const write = () => stdout.write(new Uint8Array(1));
+  output.write("one\n");
+
+  const late = write();
+  clock.pass();
+  await late;
+  await write();
+  assertEquals([before, clock.time], [["", ""], 1000]);
+
+  held.release();
+  await output.flush(60_000);
+  await write();
+  output.write("two\n");
+  await write();
+  assertEquals(before.slice(2), ["one\n", "one\ntwo\n"]);
+});
+
+const DEFECT =
+  ": this is a defect, please report it at https://github.com/agent-gateway/agent-gateway/issues";
+
+Deno.test("failureLine() is the message of a failed stream or a missing permission, on one line", () => {
+  assertEquals(failureLine(new InputError("Cannot\nread")), "Cannot read");
+  assertEquals(failureLine(new OutputError("Cannot write")), "Cannot write");
+  assertEquals(
+    failureLine(new Deno.errors.NotCapable("Requires net access")),
+    "Requires net access",
+  );
+});
+
+Deno.test("failureLine() gives the class and the place of a defect, never its message", () => {
+  for (const message of ["", "secret", "secret\n    at secret (x.ts:1:1)"]) {
+    const line = failureLine(new RangeError(message));
+
+    assertMatch(
+      line,
+      /^Internal error \(RangeError at error_output_test\.ts:\d+:\d+\): /,
+    );
+    assertEquals(line.slice(line.indexOf("): ") + 1), DEFECT);
+  }
+});
+
+Deno.test("failureLine() needs neither a stack nor an error", () => {
+  const error = new Error("secret");
+  delete error.stack;
+
+  assertEquals(failureLine(error), `Internal error (Error)${DEFECT}`);
+  assertEquals(failureLine("secret"), `Internal error (string)${DEFECT}`);
+});

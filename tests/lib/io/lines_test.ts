@@ -1,0 +1,246 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import v8 from "node:v8";
+import vm from "node:vm";
+import { ByteBuffer } from "../../../lib/io/byte_buffer.ts";
+import {
+  lineFault,
+  readEachLine,
+  readLines,
+  type ReadLinesOptions,
+} from "../../../lib/io/lines.ts";
+
+const encoder = new TextEncoder();
+const MIB = 1024 * 1024;
+
+/** The lines of some chunks, with its fault in place of a line that could not be read. */
+async function read(
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  options?: ReadLinesOptions,
+): Promise<string[]> {
+  const source = ReadableStream.from(chunks);
+  const lines = await Array.fromAsync(readEachLine(source, options));
+  return lines.map((line) => lineFault(line) ?? line);
+}
+
+/** The bytes of texts, a chunk each. */
+async function* chunksOf(texts: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield await Promise.resolve(encoder.encode(text));
+}
+
+/** Cuts bytes into chunks of a size. */
+function cut(bytes: Uint8Array, size: number): Uint8Array[] {
+  return Array.from(
+    { length: Math.ceil(bytes.length / size) },
+    (_, i) => bytes.slice(i * size, (i + 1) * size),
+  );
+}
+
+const TEXTS: Readonly<Record<string, readonly string[]>> = {
+  "": [],
+  "\n": [""],
+  "a": ["a"],
+  "a\n": ["a"],
+  "a\nb": ["a", "b"],
+  "a\r\nb\r\n": ["a", "b"],
+  "a\r\nlast\r": ["a", "last"],
+  "a\n\n\nb\n": ["a", "", "", "b"],
+  "a\rb\n": ["a\rb"],
+  "a\u2028b\u0085c\n": ["a\u2028b\u0085c"],
+  "é😀\n日本\n": ["é😀", "日本"],
+  "\ufeffa\n\ufeffb\n": ["a", "\ufeffb"],
+  "\ufeff\ufeffa": ["\ufeffa"],
+  "\n\ufeffb\n": ["", "\ufeffb"],
+};
+
+for (const [text, lines] of Object.entries(TEXTS)) {
+  Deno.test(`readEachLine() splits ${JSON.stringify(text)}, however it is cut`, async () => {
+    const bytes = encoder.encode(text);
+    for (let size = 1; size <= bytes.length; size++) {
+      assertEquals(await read(cut(bytes, size)), lines);
+      assertEquals(await read(cut(bytes, size), { isStrict: true }), lines);
+    }
+  });
+}
+
+const INVALID: Readonly<Record<string, readonly number[]>> = {
+  "\ufffd": [0xff],
+  "a\ufffd": [0x61, 0xc3],
+  "\ufffdb": [0xe2, 0x82, 0x62],
+  "\ufffd\ufffd\ufffd": [0xed, 0xa0, 0x80], // a lone surrogate
+};
+
+for (const [text, bytes] of Object.entries(INVALID)) {
+  Deno.test(`readLines() reads invalid UTF-8 as ${JSON.stringify(text)}, or refuses its line alone`, async () => {
+    const input = Uint8Array.of(
+      0x61,
+      0x0a,
+      ...bytes,
+      0x0a,
+      0x62,
+      0x0a,
+      ...bytes,
+    );
+    for (let size = 1; size <= input.length; size++) {
+      const chunks = cut(input, size);
+      assertEquals(await read(chunks), ["a", text, "b", text]);
+      assertEquals(
+        await read(chunks, { isStrict: true }),
+        ["a", "not UTF-8", "b", "not UTF-8"],
+      );
+    }
+  });
+}
+
+Deno.test("readLines() reads what a plain split reads, line by line, however the bytes are cut", async () => {
+  const check = async (
+    lines: readonly (readonly [Uint8Array, string])[],
+    options: { readonly maxBytes: number; readonly isStrict: boolean },
+    size: number,
+  ) => {
+    const bytes = lines.flatMap((
+      [line, end],
+    ) => [...line, ...encoder.encode(end)]);
+    const expected = lines.map(([line, end], index) => {
+      if (line.length + end.length - 1 > options.maxBytes) return "too long";
+      const decoder = new TextDecoder("utf-8", { ignoreBOM: index > 0 });
+      const text = decoder.decode(line);
+      return options.isStrict && text.includes("\ufffd") ? "not UTF-8" : text;
+    });
+    const chunks = cut(Uint8Array.from(bytes), size);
+    assertEquals(await read(chunks, options), expected);
+  };
+  const unit = fc.constantFrom("a", "é", "😀", "\ufeff", "\r");
+  const line = fc.oneof(
+    {
+      arbitrary: fc.string({ unit, maxLength: 12 }).map((text) =>
+        encoder.encode(`${text}.`)
+      ),
+      weight: 5,
+    },
+    fc.constant(Uint8Array.of(0x61, 0xc3, 0x61)),
+  );
+  const lines = fc.array(fc.tuple(line, fc.constantFrom("\n", "\r\n")), {
+    minLength: 1,
+    maxLength: 12,
+  });
+  const options = fc.record({
+    maxBytes: fc.integer({ min: 1, max: 20 }),
+    isStrict: fc.boolean(),
+  });
+  const size = fc.integer({ min: 1, max: 30 });
+  await fc.assert(fc.asyncProperty(lines, options, size, check), {
+    numRuns: 1000,
+  });
+});
+
+Deno.test("readLines() yields few of a flood of blank lines", async () => {
+  for (const end of ["\n", "\r\n"]) {
+    const text = `a${end.repeat(100_000)}b${end.repeat(3)}c${end}`;
+    const bytes = encoder.encode(text);
+    for (const isStrict of [false, true]) {
+      const lines = await read([bytes], { isStrict });
+      assertEquals(lines, ["a", "", "b", "", "", "c"]);
+      const rest = await read(cut(bytes, 10_000), { isStrict });
+      assertEquals(rest.filter((line) => line !== ""), ["a", "b", "c"]);
+      assert(rest.length < 70, `${rest.length} lines`);
+    }
+  }
+});
+
+Deno.test("readLines() yields a batch for each chunk, tells at once of a line that is too long, and returns a line without an end", async () => {
+  const texts = ["12\n\n34", "5\n1234", "56", "789", "a\n\ufeffb\nc", "d"];
+  const batches = readLines(chunksOf(texts), { maxBytes: 5 });
+  const lines: (readonly string[])[] = [];
+  for (;;) {
+    const { done, value } = await batches.next();
+    if (done) {
+      assertEquals(value, "cd");
+      break;
+    }
+    lines.push(value.map((line) => lineFault(line) ?? line));
+  }
+  assertEquals(lines, [["12", ""], ["345"], ["too long"], [], ["\ufeffb"], []]);
+});
+
+Deno.test("readLines() holds no more of an endless line than the limit", async () => {
+  const chunk = encoder.encode("x".repeat(MIB));
+  function* huge() {
+    for (let i = 0; i < 2048; i++) yield chunk; // 2 GiB, more than a string holds
+    yield encoder.encode("\nnext\n");
+  }
+  assertEquals(await read(huge(), { maxBytes: 1024 }), ["too long", "next"]);
+});
+
+Deno.test("readLines() holds no bytes of a long line after it", async () => {
+  v8.setFlagsFromString("--expose-gc");
+  const collectGarbage: () => void = vm.runInNewContext("gc");
+  const heldBytes = () => {
+    collectGarbage();
+    return Deno.memoryUsage().external; // of array buffers
+  };
+  const before = heldBytes();
+  const texts = Array<string>(32).fill("x".repeat(MIB));
+  const lines = readEachLine(chunksOf([...texts, "\na\n", "b\n"]), {
+    maxBytes: 64 * MIB,
+  });
+  assertEquals((await lines.next()).value?.length, 32 * MIB);
+  assertEquals((await lines.next()).value, "a");
+  const grown = heldBytes() - before;
+  assert(grown < 8 * MIB, `${grown} bytes are held`);
+  await lines.return(undefined);
+});
+
+Deno.test("readLines() takes no more from its source than its reader asks for", async () => {
+  let taken = 0;
+  async function* endless() {
+    for (;; taken++) yield* chunksOf(["line\n"]);
+  }
+  const lines = readLines(endless());
+  await lines.next();
+  await lines.next();
+  await lines.return(undefined);
+  assertEquals(taken, 1); // and one whose chunk is in use
+});
+
+Deno.test("readLines() gives TextLineStream whole lines alone, and none of a few that come together", async () => {
+  const { write } = WritableStreamDefaultWriter.prototype;
+  const written: string[] = [];
+  WritableStreamDefaultWriter.prototype.write = function (text: string) {
+    written.push(text);
+    return write.call(this, text);
+  };
+  try {
+    const few = chunksOf(["a\n", "b", "b\r\n\n", "\n", "c\nd\r\n"]);
+    assertEquals(await read(few), ["a", "bb", "", "", "c", "d"]);
+    assertEquals(written, []);
+
+    const many = "x\n".repeat(9);
+    const chunks = cut(encoder.encode(`${many}y${many}z`), 19);
+    const nine = many.split("\n").slice(0, -1);
+    assertEquals(await read(chunks), [...nine, "yx", ...nine.slice(1), "z"]);
+    assertEquals(written, [many, `y${many}`]);
+  } finally {
+    WritableStreamDefaultWriter.prototype.write = write;
+  }
+});
+
+Deno.test("ByteBuffer.take() returns all bytes that were added, and empties the buffer", () => {
+  const buffer = new ByteBuffer(2);
+  for (const piece of [[], [1], [2, 3], [], [4, 5, 6, 7, 8, 9]]) {
+    buffer.add(Uint8Array.from(piece));
+  }
+  assertEquals(buffer.length, 9);
+  assertEquals([...buffer.take()], [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  assertEquals([buffer.length, buffer.take().length], [0, 0]);
+  buffer.add(Uint8Array.of(10));
+  assertEquals([...buffer.take()], [10]);
+});
+
+Deno.test("ByteBuffer.add() copies the bytes", () => {
+  const buffer = new ByteBuffer(8);
+  const bytes = Uint8Array.of(1);
+  buffer.add(bytes);
+  bytes[0] = 2;
+  assertEquals([...buffer.take()], [1]);
+});

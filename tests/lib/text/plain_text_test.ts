@@ -1,0 +1,94 @@
+import { assertEquals, assertNotMatch } from "@std/assert";
+import fc from "fast-check";
+import { escapeControls } from "../../../lib/text/json.ts";
+import { plainLine, plainText } from "../../../lib/text/plain_text.ts";
+
+const REMOVED: Readonly<Record<string, string>> = {
+  "a CSI sequence": "\x1b[31m",
+  "a CSI sequence with every kind of byte": "\x1b[0?; /~",
+  "a CSI sequence in C1": "\x9b2J",
+  "an OSC 8 link": "\x1b]8;;https://evil.example\x07",
+  "an OSC 52 clipboard write": "\x1b]52;c;aGk=\x1b\\",
+  "an OSC sequence in C1": "\x9d0;title\x9c",
+  "DCS, SOS, PM and APC sequences":
+    "\x1bPq#0\x1b\\\x1bXé\t\x9c\x1b^a\x07\x9fb\x07",
+  "a charset switch": "\x1b(0\x1b(~",
+  "a terminal reset": "\x1bc",
+  "an escape at its end": "\x1b",
+  "C0 but tab and line ends": "\x00\x07\x08\x0b\x0c\x1f",
+  "DEL": "\x7f",
+  "C1": "\x80\x85\x9f",
+  "the characters that embed others": "\u202a\u202e",
+  "the characters that isolate others": "\u2066\u2069",
+};
+
+for (const [name, text] of Object.entries(REMOVED)) {
+  Deno.test(`plainText() and plainLine() remove ${name}`, () => {
+    const dirty = `a${text}`;
+    assertEquals([plainText(dirty), plainLine(dirty)], ["a", "a"]);
+  });
+}
+
+/** A text, and how it is shown: with line ends, and on one line. */
+const SHOWN: readonly (readonly [text: string, plain: string, line: string])[] =
+  [
+    [
+      "a\tb\nc é 日本 👩‍💻 عربى",
+      "a\tb\nc é 日本 👩‍💻 عربى",
+      "a b c é 日本 👩‍💻 عربى",
+    ],
+    ["a\u200e\u200f\u061cb", "a\u200e\u200f\u061cb", "a\u200e\u200f\u061cb"],
+    [
+      "\u2029\u202f\u2065\u206a\xa0~",
+      "\u2029\u202f\u2065\u206a\xa0~",
+      "\u2029\u202f\u2065\u206a\xa0~",
+    ],
+    ["a\rb\r\nc\n\rd", "a\nb\nc\n\nd", "a b c d"],
+    ["a\n\x1b[1m\n\t\x07\nb", "a\n\n\t\nb", "a b"],
+    // What begins like a sequence, and is none
+    ["a\x1b]0;never ended", "a0;never ended", "a0;never ended"],
+    ["a\x1b[3\x7fb", "a3b", "a3b"],
+    ["a\x1b(\x7fb", "a(b", "a(b"],
+    ["a\x1b]0;\x1b[1mb", "a0;b", "a0;b"],
+  ];
+
+for (const [text, plain, line] of SHOWN) {
+  Deno.test(`plainText() and plainLine() show ${JSON.stringify(text)}`, () => {
+    assertEquals([plainText(text), plainLine(text)], [plain, line]);
+  });
+}
+
+Deno.test("plainText() leaves no control character of any text", () => {
+  const controls = fc.constantFrom(...Object.values(REMOVED));
+  const characters = fc.string({ unit: "binary" });
+  fc.assert(fc.property(
+    fc.array(fc.oneof(controls, characters, fc.constantFrom("\x1b", "["))),
+    (parts) => {
+      const text = plainText(parts.join(""));
+      assertNotMatch(text, /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u);
+      assertEquals(plainText(text), text);
+      assertEquals(plainLine(text).match(/[\n\t]/), null);
+    },
+  ));
+});
+
+Deno.test("plainText() keeps every character of a long text", () => {
+  const text = "aé日\n".repeat(10_000);
+  assertEquals(plainText(`${text}\x07${text}`), text + text);
+});
+
+const ESCAPED = [
+  ...["\x7f", "\x80", "\x9f", "\u2028", "\u2029"],
+  ...["\u202a", "\u202e", "\u2066", "\u2069"], // They reorder others.
+];
+const KEPT = "~\xa0\u200f\u2027\u202f\u2065\u206aé日👩";
+
+Deno.test("escapeControls() escapes control characters, and the value stays the same", () => {
+  const value = `${ESCAPED.join("")}${KEPT}`;
+  const escapes = ESCAPED.map((character) =>
+    `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
+  );
+  const json = escapeControls(JSON.stringify(value));
+  assertEquals(json, `"${escapes.join("")}${KEPT}"`);
+  assertEquals(JSON.parse(json), value);
+});
