@@ -5,28 +5,38 @@
  * @module
  */
 
-import type { CallOptions } from "./gateway/call_options.ts";
-import type { RunEvent } from "./gateway/run_events.ts";
+import { holdsKey, isServiceId } from "./text.ts";
 import type {
+  CallOptions,
   ServiceClient,
   ServiceClientOptions,
+  ServiceRequest,
 } from "./gateway/service_client.ts";
 import { ServiceError, UNKNOWN_OUTCOME } from "./gateway/service_error.ts";
+import type { StreamInspection } from "./gateway/stream_inspection.ts";
+import type { CreationEvent, TurnEvent } from "./gateway/turn_event.ts";
 
-export type { CallOptions, Wait } from "./gateway/call_options.ts";
-export type { ProgressEvent, RunEvent } from "./gateway/run_events.ts";
-export type { Exchange } from "./gateway/service_client.ts";
-export { ServiceError } from "./gateway/service_error.ts";
+export { ignoreProxies, type Proxy, proxyFor } from "./gateway/proxies.ts";
+export type {
+  Resumption,
+  StreamInspection,
+} from "./gateway/stream_inspection.ts";
+export type { CallOptions, Exchange } from "./gateway/service_client.ts";
+export { explain, ServiceError } from "./gateway/service_error.ts";
+export type {
+  CreationEvent,
+  ProgressEvent,
+  StreamEvent,
+  TurnEvent,
+  WaitEvent,
+} from "./gateway/turn_event.ts";
 
 /** The single agent of the service (interface 1.4). */
 export const AGENT_NAME = "the-brain";
 
-/** Options of {@linkcode Gateway.runTurn}. */
 export interface TurnOptions extends CallOptions {
   /** Additional headers for the run's two requests. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Called once with the run's id, after the run was started and before its first event. */
-  readonly onRunStarted?: ((runId: string) => void) | undefined;
 }
 
 /** The operations that front ends use. */
@@ -34,24 +44,27 @@ export interface Gateway {
   /**
    * Creates a thread.
    *
-   * @returns Its id.
+   * @yields `wait` any number of times, then `thread`.
    * @throws {ServiceError} If it cannot be created.
+   * @throws The signal's reason, if it is aborted.
    */
-  createThread(options?: CallOptions): Promise<string>;
+  createThread(options?: CallOptions): AsyncGenerator<readonly CreationEvent[]>;
   /**
-   * Triggers a run on a thread and follows it: `progress` any number of times,
-   * then `complete` once. At most 64 KiB of the stream are read ahead of the
-   * caller.
+   * Triggers a run on a thread and follows it. At most 64 KiB of the stream are
+   * read ahead of the caller.
    *
-   * @returns The events, one non-empty batch per network chunk.
-   * @throws {ServiceError} If the run cannot be started or followed.
+   * @yields Everything that happens, in order: `run`, `progress`, `reply`, and
+   * `wait` before each pause. One non-empty batch per network chunk, because an
+   * asynchronous step for each event would cost more than the event.
+   * @throws {ServiceError} If the run cannot be started or followed, or if it
+   * takes longer than the time limit.
    * @throws The signal's reason, if it is aborted.
    */
   runTurn(
     threadId: string,
     prompt: string,
     options?: TurnOptions,
-  ): AsyncGenerator<readonly RunEvent[]>;
+  ): AsyncGenerator<readonly TurnEvent[]>;
 }
 
 /**
@@ -63,24 +76,30 @@ export interface Gateway {
  */
 export class RemoteGateway implements Gateway, AsyncDisposable {
   readonly #options: ServiceClientOptions;
-  readonly #draining = new Set<Promise<void>>();
   #serviceClient:
     | Promise<typeof import("./gateway/service_client.ts")>
     | undefined;
   #runStream: Promise<typeof import("./gateway/run_stream.ts")> | undefined;
+  /** Resolved when the connections of all calls that have ended are closed. */
+  #closed: Promise<void> = Promise.resolve();
 
   constructor(options: ServiceClientOptions) {
     this.#options = options;
   }
 
-  async createThread(options: CallOptions = {}): Promise<string> {
+  async *createThread(
+    options: CallOptions = {},
+  ): AsyncGenerator<readonly CreationEvent[]> {
     const operation = "create thread";
     const client = await this.#connect(options);
     try {
-      const answer = await client.post({ operation, path: "/threads" });
-      return idIn(answer, "thread_id", operation);
+      const answer = yield* client.post({ operation, path: "/threads" });
+      const threadId = this.#idIn(answer, "thread_id", operation);
+      yield [{ type: "thread", threadId }];
+    } catch (error) {
+      throw client.explain(error, {});
     } finally {
-      client.close();
+      this.#close(client);
     }
   }
 
@@ -88,43 +107,62 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     threadId: string,
     prompt: string,
     options: TurnOptions = {},
-  ): AsyncGenerator<readonly RunEvent[]> {
-    // The thread's id is valid: callers check it, or get it from createThread().
-    const runs = `/threads/${encodeURIComponent(threadId)}/runs`;
-    const operation = "create run";
+  ): AsyncGenerator<readonly TurnEvent[]> {
     const client = await this.#connect(options);
-    let end: Promise<void> | undefined;
+    let runId: string | undefined;
     try {
-      const answer = await client.post({
-        operation,
-        path: runs,
-        headers: { ...options.headers, "content-type": "application/json" },
-        body: JSON.stringify({ agentName: AGENT_NAME, prompt, wait: false }),
-      });
-      const runId = idIn(answer, "run_id", operation);
-      options.onRunStarted?.(runId);
-      const request = {
-        operation: "stream run",
-        path: `${runs}/${encodeURIComponent(runId)}/stream`,
-        headers: {
-          ...options.headers,
-          "accept": "text/event-stream",
-          "accept-encoding": "identity", // compressing proxies delay events
-        },
-        runId,
-      } as const;
+      const answer = yield* client.post(runRequest(threadId, prompt, options));
+      runId = this.#idIn(answer, "run_id", "create run");
+      yield [{ type: "run", runId }];
+      const request = streamRequest(threadId, runId, options);
       this.#runStream ??= import("./gateway/run_stream.ts");
       const { followRun } = await this.#runStream;
-      const run = { threadId, runId, request };
-      yield* followRun(client, run, (draining) => end = draining);
+      const { apiKey } = this.#options;
+      yield* followRun(client, { threadId, runId, request, apiKey });
+    } catch (error) {
+      throw client.explain(error, { threadId, runId });
     } finally {
-      if (end === undefined) client.close();
-      else this.#closeAfter(end, client);
+      this.#close(client);
+    }
+  }
+
+  /**
+   * Triggers a run on a thread and tells what its stream is like. The stream is not
+   * retried, so that nothing is hidden.
+   *
+   * @yields `wait` and `run`, as {@linkcode runTurn} does.
+   * @returns What the stream was like.
+   * @throws {ServiceError} If the run cannot be started, or its stream cannot be
+   * opened.
+   */
+  async *inspectRun(
+    threadId: string,
+    prompt: string,
+    options: CallOptions = {},
+  ): AsyncGenerator<readonly TurnEvent[], StreamInspection> {
+    const client = await this.#connect(options);
+    let runId: string | undefined;
+    try {
+      const answer = yield* client.post(runRequest(threadId, prompt, {}));
+      runId = this.#idIn(answer, "run_id", "create run");
+      yield [{ type: "run", runId }];
+      const request = streamRequest(threadId, runId, {});
+      const { inspectStream } = await import("./gateway/stream_inspection.ts");
+      return await inspectStream(client, request, this.#options.apiKey);
+    } catch (error) {
+      const run = runId === undefined ? {} : { threadId, runId };
+      const explained = client.explain(error, run);
+      if (!(explained instanceof ServiceError)) throw explained;
+      throw new ServiceError({ ...explained.failure, ...run }, {
+        cause: error,
+      });
+    } finally {
+      this.#close(client);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#draining);
+    await this.#closed;
   }
 
   async #connect(options: CallOptions): Promise<ServiceClient> {
@@ -133,38 +171,65 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     return new ServiceClient(this.#options, options);
   }
 
-  #closeAfter(end: Promise<void>, client: ServiceClient): void {
-    const closed = end.finally(() => {
-      client.close();
-      this.#draining.delete(closed);
+  #close(client: ServiceClient): void {
+    const earlier = this.#closed;
+    this.#closed = client.close().then(() => earlier);
+  }
+
+  /** The id in an answer. */
+  #idIn(
+    answer: Readonly<Record<string, unknown>>,
+    field: "thread_id" | "run_id",
+    operation: "create thread" | "create run",
+  ): string {
+    const id = answer[field];
+    const isGood = typeof id === "string" && isServiceId(id) &&
+      !holdsKey(id, this.#options.apiKey);
+    if (isGood) return id;
+    const what = id === undefined
+      ? "no"
+      : id === ""
+      ? "an empty"
+      : "a malformed";
+    throw new ServiceError({
+      operation,
+      reason: `the answer holds ${what} ${field}`,
+      outcome: operation === "create run" ? UNKNOWN_OUTCOME[operation] : "",
     });
-    this.#draining.add(closed);
   }
 }
 
-/**
- * Whether a text can be the id of a thread or a run: 1 to 1,024 bytes of UTF-8.
- * `.` and `..` cannot, because no encoding protects them in a path.
- */
-export function isServiceId(id: string): boolean {
-  return id.length <= 1024 && id.isWellFormed() && !/^\.{0,2}$/.test(id) &&
-    new TextEncoder().encode(id).length <= 1024;
+// The thread's id is valid: callers check it, or get it from createThread().
+function runsPath(threadId: string): string {
+  return `/threads/${encodeURIComponent(threadId)}/runs`;
 }
 
-/** The id in an answer. */
-function idIn(
-  answer: Readonly<Record<string, unknown>>,
-  field: "thread_id" | "run_id",
-  operation: "create thread" | "create run",
-): string {
-  const id = answer[field];
-  if (typeof id === "string" && isServiceId(id)) return id;
-  const what = id === undefined ? "no" : id === "" ? "an empty" : "a malformed";
-  const reason = `the answer holds ${what} ${field}`;
-  throw new ServiceError(
-    operation === "create run"
-      ? `${reason}; ${UNKNOWN_OUTCOME[operation]}`
-      : reason,
-    { operation },
-  );
+function runRequest(
+  threadId: string,
+  prompt: string,
+  { headers }: TurnOptions,
+): ServiceRequest {
+  return {
+    operation: "create run",
+    path: runsPath(threadId),
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify({ agentName: AGENT_NAME, prompt, wait: false }),
+  };
+}
+
+function streamRequest(
+  threadId: string,
+  runId: string,
+  { headers }: TurnOptions,
+): ServiceRequest {
+  return {
+    operation: "stream run",
+    path: `${runsPath(threadId)}/${encodeURIComponent(runId)}/stream`,
+    headers: {
+      ...headers,
+      "accept": "text/event-stream",
+      "accept-encoding": "identity", // compressing proxies delay events
+    },
+    runId,
+  };
 }

@@ -5,19 +5,35 @@
  * @module
  */
 
-import { environmentVariable } from "../environment_variable.ts";
-import { plainLine } from "../plain_text.ts";
-import { type Proxy, proxyFor } from "../proxies.ts";
-import { redactKey } from "./key_redaction.ts";
+import { environmentVariable } from "../io.ts";
+import { plainLine } from "../text.ts";
+import { shownText } from "./foreign_text.ts";
+import { type Proxy, proxyFor } from "./proxies.ts";
 import {
   ConnectionError,
+  type Failure,
   type Operation,
   ServiceError,
   UNKNOWN_OUTCOME,
 } from "./service_error.ts";
 
+/**
+ * The messages of Deno's errors that prove that the service did not take a request,
+ * although a connection was made. A server that is being reloaded causes both:
+ *
+ * - The server closed the HTTP/2 connection with `GOAWAY` and `NO_ERROR` before it
+ *   took the request (RFC 9113, 6.8). After a reset, the message begins with
+ *   "stream error received", and the service may have taken the request.
+ * - The connection was closed before hyper had passed the request to it
+ *   (`client/dispatch.rs`).
+ */
+const NOT_TAKEN: ReadonlySet<string> = new Set([
+  "connection error received: not a result of an error",
+  "connection closed",
+]);
+
 /** Whether no connection was made, so that nothing was sent. */
-export function isUnreachable(error: unknown): boolean {
+function isUnreachable(error: unknown): boolean {
   return fullReason(error).includes("client error (Connect)");
 }
 
@@ -26,7 +42,11 @@ export function isRefused(error: unknown): boolean {
   return isUnreachable(error) && /refused/i.test(fullReason(error));
 }
 
-/** Options of {@linkcode connectionError}. */
+/** Whether the error proves that the service did not take the request. */
+export function isNotTaken(error: unknown): boolean {
+  return NOT_TAKEN.has(innerReason(error));
+}
+
 export interface ConnectionErrorOptions {
   readonly operation: Operation;
   /** The validated base URL of the service. */
@@ -44,14 +64,14 @@ export function connectionError(
   cause: unknown,
   { operation, baseUrl, apiKey }: ConnectionErrorOptions,
 ): ConnectionError {
-  const url = new URL(baseUrl);
-  const message = isUnreachable(cause)
-    ? unreachable(innerReason(cause), { operation, url })
-    : broken(innerReason(cause), { operation, url });
-  return new ConnectionError(redactKey(plainLine(message), apiKey), {
-    operation,
-    cause,
-  });
+  const attempt = { operation, url: new URL(baseUrl) };
+  const text = shownText(innerReason(cause), { apiKey });
+  const failure = isUnreachable(cause)
+    ? unreachable(text, attempt)
+    : isNotTaken(cause)
+    ? notTaken(attempt)
+    : broken(text, attempt);
+  return new ConnectionError({ operation, ...failure }, { cause });
 }
 
 /** The error for a TLS configuration that this machine cannot load. */
@@ -64,12 +84,24 @@ export function tlsSetupError(
   const [, system] =
     /^(?:Failed opening CA file|Unable to add pem file .*): (.*)$/
       .exec(reason) ?? [];
-  const message = system !== undefined
-    ? `the file ${
-      file ?? "of certificates"
-    } that DENO_CERT names cannot be read (${system}); check DENO_CERT`
-    : `TLS cannot be set up (${reason}); check DENO_CERT and DENO_TLS_CA_STORE`;
-  return new ServiceError(plainLine(message), { operation, cause });
+  return new ServiceError(
+    system === undefined
+      ? {
+        operation,
+        reason: plainLine(`TLS cannot be set up (${reason})`),
+        advice: "check DENO_CERT and DENO_TLS_CA_STORE",
+      }
+      : {
+        operation,
+        reason: plainLine(
+          `the file ${
+            file ?? "of certificates"
+          } that DENO_CERT names cannot be read (${system})`,
+        ),
+        advice: "check DENO_CERT",
+      },
+    { cause },
+  );
 }
 
 /** The request that failed, and its destination. */
@@ -85,33 +117,49 @@ interface Finding {
   /** Whether the proxy on the way failed, and not the service. */
   readonly isProxy?: boolean;
   /** Whether the cause is on this machine or its network. */
-  readonly isLocal?: boolean;
+  readonly isOnThisMachine?: boolean;
 }
 
-function unreachable(text: string, { operation, url }: Attempt): string {
+type Explanation = Pick<Failure, "reason" | "advice" | "outcome">;
+
+function unreachable(text: string, { operation, url }: Attempt): Explanation {
   if (url.hostname.endsWith(".example")) {
-    return `no service is configured: ${url.origin} is a placeholder; set APP_BASE_URL or --base-url to the URL of your service`;
+    return {
+      reason: `no service is configured: ${url.origin} is a placeholder`,
+      advice: "set APP_BASE_URL or --base-url to the URL of your service",
+    };
   }
   const proxy = proxyFor(url);
-  const { reason, check, isProxy = false, isLocal = false } =
+  const { reason, check, isProxy = false, isOnThisMachine = false } =
     proxyFailure(text, proxy) ?? tlsFailure(text, url) ??
       networkFailure(text, url.hostname);
   const way = isProxy ? ` through the proxy${withSpace(proxy?.origin)}` : "";
+  const whole = `${url.origin} cannot be reached${way} (${reason})`;
+  if (operation !== "stream run") return { reason: whole, advice: check };
   // When a run is followed, the base URL has just worked.
-  const advice = operation === "stream run"
-    ? [isProxy || isLocal ? check : "", UNKNOWN_OUTCOME[operation]]
-    : [check];
-  return `${url.origin} cannot be reached${way} (${reason}); ${
-    advice.filter((part) => part !== "").join("; ")
-  }`;
+  return {
+    reason: whole,
+    advice: isProxy || isOnThisMachine ? check : "",
+    outcome: UNKNOWN_OUTCOME[operation],
+  };
 }
 
-function broken(text: string, { operation, url }: Attempt): string {
+function notTaken({ operation, url }: Attempt): Explanation {
+  return {
+    reason:
+      `${url.origin} closes its connections before it takes a request, as a server does that is reloaded`,
+    outcome: operation === "create run"
+      ? "the run was not started"
+      : UNKNOWN_OUTCOME[operation],
+  };
+}
+
+function broken(text: string, { operation, url }: Attempt): Explanation {
   const { reason, check } = brokenFailure(text, url);
-  const advice = operation === "create thread" && check !== ""
-    ? check
-    : UNKNOWN_OUTCOME[operation];
-  return `the connection to ${url.origin} broke (${reason}); ${advice}`;
+  const whole = `the connection to ${url.origin} broke (${reason})`;
+  return operation === "create thread" && check !== ""
+    ? { reason: whole, advice: check }
+    : { reason: whole, outcome: UNKNOWN_OUTCOME[operation] };
 }
 
 /** The proxy's failure, if the proxy is known to have failed. */
@@ -232,7 +280,7 @@ function certificateFailure(text: string, url: URL): Finding {
     return {
       reason: `its certificate ${state}${when}`,
       check: hasExpired ? `${clock}, or tell who runs the service` : clock,
-      isLocal: true,
+      isOnThisMachine: true,
     };
   }
   if (text.startsWith("certificate not valid for name")) {
@@ -252,13 +300,13 @@ function certificateFailure(text: string, url: URL): Finding {
     return {
       reason: "its certificate was issued by an authority that is not trusted",
       check: `check the base URL, or ${trust}`,
-      isLocal: true,
+      isOnThisMachine: true,
     };
   }
   return {
     reason: `its certificate is not valid: ${text}`,
     check: "check the base URL, or tell who runs the service",
-    isLocal: true,
+    isOnThisMachine: true,
   };
 }
 
@@ -274,6 +322,13 @@ function namesIn(text: string): string {
 
 /** Why no connection was made to a host. */
 function networkFailure(text: string, hostname: string): Finding {
+  if (/too many open files/i.test(text)) {
+    return {
+      reason: "this process has too many open files",
+      check: "close some sessions, or raise the limit (ulimit -n)",
+      isOnThisMachine: true,
+    };
+  }
   if (/refused/i.test(text)) {
     return {
       reason: "connection refused",
@@ -311,6 +366,12 @@ function brokenFailure(text: string, url: URL): Finding {
   if (alert !== undefined) {
     const reason = ALERTS[alert] ?? `the other end refused TLS: ${alert}`;
     return { reason, check: "ask who runs the service" };
+  }
+  if (/head is too large|header.*too (?:large|big|long)/i.test(text)) {
+    return {
+      reason: "the headers of its answer are too large",
+      check: "ask who runs the service",
+    };
   }
   if (RESET.test(text)) return { reason: "it was reset", check: "" };
   if (/invalid HTTP|corrupt message/i.test(text)) {

@@ -1,54 +1,14 @@
 /**
- * Time and cancellation: a timer that notices when it fires late, a deadline for
- * a request, and a pause between two requests.
+ * Time and cancellation: a deadline for a request, and a pause between two
+ * requests.
  *
  * @module
  */
 
-import { startTimer } from "../timer.ts";
-
-/** How late a timer may fire and still count as punctual, in milliseconds. */
-const PUNCTUAL = 200;
+import { Timeout } from "../io.ts";
 
 // Shared: creating a DOMException per abort dominated the cost of a drop.
 const DROPPED = new DOMException("The request was dropped", "AbortError");
-
-/**
- * A timeout that allows for time in which the process was stopped.
- *
- * A timer that is due while the process is stopped (SIGSTOP, a sleeping machine)
- * or busy fires before the sockets are read. Such a timer is set again for the
- * grace period, so that the data that has arrived is read first.
- */
-export class Timeout {
-  readonly #grace: number;
-  readonly #onExpired: () => void;
-  #stop = () => {};
-
-  /**
-   * @param milliseconds From now until the timeout expires.
-   * @param grace Milliseconds that are added to a timeout that fires late.
-   * @param onExpired Called once when it expires, unless it was cleared.
-   */
-  constructor(milliseconds: number, grace: number, onExpired: () => void) {
-    this.#grace = grace;
-    this.#onExpired = onExpired;
-    this.#start(milliseconds);
-  }
-
-  /** Stops the timer. */
-  clear(): void {
-    this.#stop();
-  }
-
-  #start(milliseconds: number): void {
-    const due = performance.now() + milliseconds;
-    this.#stop = startTimer(milliseconds, () => {
-      if (performance.now() - due > PUNCTUAL) this.#start(this.#grace);
-      else this.#onExpired();
-    });
-  }
-}
 
 /**
  * The time limit for the answer to one request. Its {@linkcode signal} is aborted

@@ -1,8 +1,10 @@
 /**
- * Reads the bytes of an HTTP answer's body.
+ * Reads an HTTP answer's body: its bytes as they arrive, or a limited text.
  *
  * @module
  */
+
+import { ByteBuffer, shareEventLoop, Timeout } from "../io.ts";
 
 /**
  * The size of the read buffer in bytes: it starts small, and grows while the body
@@ -10,6 +12,20 @@
  */
 const FEWEST_BYTES = 1024;
 const MOST_BYTES = 64 * 1024;
+
+/** No byte came while the reader was waiting for one. */
+export class SilenceError extends Error {
+  override readonly name = "SilenceError";
+}
+
+export interface ReadBodyOptions {
+  /** Aborting it ends the body. */
+  readonly signal: AbortSignal;
+  /** The limit on silence, in milliseconds, counted while a chunk is awaited. By default none. */
+  readonly idle?: number;
+  /** As for a {@linkcode Timeout}. */
+  readonly grace?: number;
+}
 
 /**
  * The bytes of an answer's body as they arrive. Each chunk is valid until the
@@ -20,24 +36,27 @@ const MOST_BYTES = 64 * 1024;
  * An abort ends the body here, and not only through `fetch`: the link from the
  * signal of a `fetch` to its body can be garbage-collected.
  *
+ * @throws {SilenceError} If nothing arrives for too long.
  * @throws The signal's reason, if it is aborted.
  */
 export function readBody(
   response: Response,
-  signal: AbortSignal,
+  options: ReadBodyOptions,
 ): AsyncGenerator<Uint8Array> {
+  const { signal, idle = Infinity, grace = 0 } = options;
   const reader = (response.body ?? new Blob().stream())
     .getReader({ mode: "byob" });
   const cancel = () => void reader.cancel().catch(() => {}); // It failed before.
   signal.addEventListener("abort", cancel);
   if (signal.aborted) cancel();
   return (async function* () {
+    using ahead = new ReadAhead(reader, { idle, grace });
     try {
-      const ahead = new ReadAhead(reader);
       for (;;) {
         const chunk = await ahead.take();
         signal.throwIfAborted();
         if (chunk === undefined) return;
+        await shareEventLoop();
         yield chunk;
       }
     } finally {
@@ -47,43 +66,83 @@ export function readBody(
   })();
 }
 
+/** The text of an answer, and whether it was cut at the limit. */
+export interface LimitedText {
+  readonly text: string;
+  readonly cut: boolean;
+}
+
+/** Reads at most `maxBytes` of an answer's body as UTF-8 and drops the rest. */
+export async function readAnswerText(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<LimitedText> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let left = maxBytes;
+  for await (const chunk of chunks) {
+    if (chunk.length > left) {
+      text += decoder.decode(chunk.subarray(0, left));
+      return { text, cut: true };
+    }
+    left -= chunk.length;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return { text: text + decoder.decode(), cut: false };
+}
+
 /** The bytes of a body that have been read and not yet taken. */
-class ReadAhead {
-  #bytes = new Uint8Array(FEWEST_BYTES);
-  #length = 0;
-  #spare = new Uint8Array(FEWEST_BYTES);
+class ReadAhead implements Disposable {
+  readonly #idle: number;
+  readonly #grace: number;
   readonly #reading: Promise<void>;
+  #filling = new ByteBuffer(FEWEST_BYTES);
+  #taken = new ByteBuffer(FEWEST_BYTES);
   #hasEnded = false;
   #arrival: PromiseWithResolvers<void> | undefined; // set while take() waits for bytes
+  #waitingSince = 0;
   #room: PromiseWithResolvers<void> | undefined; // set while reading waits for room
+  #watch: Timeout | undefined;
 
-  constructor(reader: ReadableStreamBYOBReader) {
+  constructor(
+    reader: ReadableStreamBYOBReader,
+    { idle, grace }: { readonly idle: number; readonly grace: number },
+  ) {
+    this.#idle = idle;
+    this.#grace = grace;
     this.#reading = this.#read(reader).finally(() => {
       this.#hasEnded = true;
       this.#arrival?.resolve();
     });
     this.#reading.catch(() => {}); // take() reports the error
+    if (idle !== Infinity) this.#watchFor(idle);
   }
 
   /**
    * All bytes that have arrived, or the next ones to arrive; `undefined` at the
-   * end. Valid until the next call. Rejects if the body failed.
+   * end. Valid until the next call. Rejects if the body failed or fell silent.
    */
   async take(): Promise<Uint8Array | undefined> {
-    if (this.#length === 0 && !this.#hasEnded) {
+    if (this.#filling.length === 0 && !this.#hasEnded) {
+      this.#waitingSince = performance.now();
       this.#arrival = Promise.withResolvers();
-      await this.#arrival.promise;
-      this.#arrival = undefined;
+      try {
+        await this.#arrival.promise;
+      } finally {
+        this.#arrival = undefined;
+      }
     }
-    if (this.#length === 0) {
+    if (this.#filling.length === 0) {
       await this.#reading;
       return undefined;
     }
-    const chunk = this.#bytes.subarray(0, this.#length);
-    [this.#bytes, this.#spare] = [this.#spare, this.#bytes];
-    this.#length = 0;
+    [this.#filling, this.#taken] = [this.#taken, this.#filling];
     this.#room?.resolve();
-    return chunk;
+    return this.#taken.take();
+  }
+
+  [Symbol.dispose](): void {
+    this.#watch?.clear();
   }
 
   /** Reads the body to its end, whenever there is room. */
@@ -93,12 +152,12 @@ class ReadAhead {
     for (;;) {
       const { done, value } = await reader.read(buffer);
       if (done) return;
-      if (this.#length + value.length > MOST_BYTES) {
+      if (this.#filling.length + value.length > MOST_BYTES) {
         this.#room = Promise.withResolvers();
         await this.#room.promise;
         this.#room = undefined;
       }
-      this.#add(value);
+      this.#filling.add(value);
       this.#arrival?.resolve();
       const isFull = value.length === value.buffer.byteLength;
       buffer = isFull && value.length < MOST_BYTES
@@ -107,14 +166,14 @@ class ReadAhead {
     }
   }
 
-  #add(bytes: Uint8Array): void {
-    const length = this.#length + bytes.length;
-    if (length > this.#bytes.length) {
-      const longer = new Uint8Array(Math.max(length, 2 * this.#bytes.length));
-      longer.set(this.#bytes.subarray(0, this.#length));
-      this.#bytes = longer;
-    }
-    this.#bytes.set(bytes, this.#length);
-    this.#length = length;
+  /** Checks for silence later: a timer for each chunk would cost more than the chunk. */
+  #watchFor(milliseconds: number): void {
+    this.#watch = new Timeout(milliseconds, this.#grace, () => {
+      const left = this.#arrival === undefined
+        ? this.#idle
+        : this.#waitingSince + this.#idle - performance.now();
+      if (left > 0) return this.#watchFor(left);
+      this.#arrival?.reject(new SilenceError());
+    });
   }
 }

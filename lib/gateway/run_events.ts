@@ -4,26 +4,44 @@
  * @module
  */
 
-import { MAX_LINE_BYTES } from "../input_lines.ts";
-import { isJsonObject, parseJson } from "../json.ts";
-import { selectReply } from "./reply_text.ts";
-import type { RunEvent } from "./run_event.ts";
+import { lineFault, MAX_LINE_BYTES, readLines } from "../io.ts";
+import { isJsonObject, parseJson } from "../text.ts";
+import { errorDetail } from "./foreign_text.ts";
+import { type Reply, selectReply } from "./reply_text.ts";
 import { StreamCursor } from "./stream_cursor.ts";
-import { isTooLong, readLines } from "./stream_lines.ts";
-
-export type { CompleteEvent, ProgressEvent, RunEvent } from "./run_event.ts";
+import type { StepEvent, StreamEvent } from "./turn_event.ts";
 
 /** A line of the stream is over the limit, so its event is lost. */
 export class LineTooLongError extends Error {
   override readonly name = "LineTooLongError";
 }
 
-/** Options of {@linkcode readRunEvents}. */
+/** The values of `event` by which real services say that a run failed. */
+const FAILURES: ReadonlySet<unknown> = new Set([
+  "error",
+  "failed",
+  "run_failed",
+  "run.failed",
+]);
+
+/** The longest body in place of a stream that is read as an error, in UTF-16 code units. */
+const MAX_ERROR_LENGTH = 64 * 1024;
+
+/** What the stream of a run has held, over all of its connections. */
+export class StreamRecord {
+  /** The position in the stream, which decides which events are new. */
+  readonly cursor: StreamCursor = new StreamCursor();
+  /** The service's words about why the run failed, unchanged; empty if it gave none. */
+  failure: string | undefined;
+  /** The number of events that this client knows. */
+  known = 0;
+  /** The number of JSON objects that it does not know. */
+  unknown = 0;
+}
+
 export interface ReadRunEventsOptions {
   /** The most bytes that a line may hold. The default is {@linkcode MAX_LINE_BYTES}. */
   readonly maxLineBytes?: number;
-  /** The position in the run's stream, kept over all connections. The default is the start. */
-  readonly cursor?: StreamCursor;
 }
 
 /**
@@ -32,81 +50,178 @@ export interface ReadRunEventsOptions {
  *
  * Every line `data: {...}` is an event of its own. Comments, other fields, lines
  * that are not JSON, JSON that is not an object and unknown events are skipped.
- * Nothing is delivered after `complete`.
+ * Nothing is delivered after the reply. Words about a failed run go into the
+ * record, and end nothing: what follows decides.
  *
  * @param chunks The body of the stream, cut anywhere.
- * @param options The line limit, and the cursor, which decides which events are new.
+ * @param record What the stream has held so far; it is continued.
  * @yields For each chunk, the new events that end in it; an empty array if none do.
  * @throws {LineTooLongError} If a line is over the limit.
  */
 export async function* readRunEvents(
   chunks: AsyncIterable<Uint8Array>,
-  options: ReadRunEventsOptions = {},
-): AsyncGenerator<readonly RunEvent[]> {
-  const { maxLineBytes = MAX_LINE_BYTES, cursor = new StreamCursor() } =
-    options;
+  record: StreamRecord = new StreamRecord(),
+  { maxLineBytes = MAX_LINE_BYTES }: ReadRunEventsOptions = {},
+): AsyncGenerator<readonly StreamEvent[]> {
+  const { cursor } = record;
   cursor.connect();
+  const parser = new EventParser(record);
   const batches = readLines(chunks, { maxBytes: maxLineBytes });
   try {
     for (;;) {
       const { done, value } = await batches.next();
-      if (done) {
-        // An unfinished `id:` may be cut. An unfinished `data:` counts if it is JSON.
-        if (value?.startsWith("data:")) takeEvent(value, cursor);
-        cursor.end();
-        yield cursor.take();
-        return;
+      const isComplete = done
+        ? parser.end(value)
+        : value.some((line) => parser.line(line));
+      const events = cursor.take();
+      if (!done || events.length > 0) yield events;
+      if (parser.isBroken) {
+        throw new LineTooLongError(
+          `a line of the stream is longer than ${maxLineBytes} bytes`,
+        );
       }
-      for (const line of value) {
-        if (line === "") {
-          cursor.endBlock();
-        } else if (isTooLong(line)) {
-          yield cursor.take();
-          throw new LineTooLongError(
-            `a line of the stream is longer than ${maxLineBytes} bytes`,
-          );
-        } else if (line.startsWith("data:")) {
-          if (!takeEvent(line, cursor)) continue;
-          yield cursor.take();
-          return;
-        } else if (line.startsWith("id:")) {
-          cursor.id(line.slice(line[3] === " " ? 4 : 3));
-        }
-      }
-      yield cursor.take();
+      if (done || isComplete) return;
     }
   } finally {
     await batches.return(undefined);
   }
 }
 
-/** Adds the event of a `data:` line, if it holds one. Returns whether the run is complete. */
-function takeEvent(line: string, cursor: StreamCursor): boolean {
-  const event = parseEvent(line.slice("data:".length));
-  if (event === undefined) return false;
-  if (event.event === "complete") {
-    cursor.complete(event);
-    return true;
+/** Takes the lines of one connection. */
+class EventParser {
+  readonly #record: StreamRecord;
+  /** Whether the field `event:` of the current block says that the run failed. */
+  #isFailure = false;
+  /** The lines so far of an answer that looks like JSON instead of an event stream. */
+  #body: string[] | undefined;
+  #bodyLength = 0;
+  #isFirst = true;
+  /** Whether a line was over the limit. */
+  isBroken = false;
+
+  constructor(record: StreamRecord) {
+    this.#record = record;
   }
-  cursor.progress(event);
-  return false;
+
+  /** Handles a line. Returns whether nothing more is to be read. */
+  line(line: string): boolean {
+    const { cursor } = this.#record;
+    if (line === "") {
+      cursor.endBlock();
+      this.#isFailure = false;
+      return false;
+    }
+    if (lineFault(line) !== undefined) return this.isBroken = true;
+    if (line.startsWith("data:")) return this.#data(line.slice("data:".length));
+    if (line.startsWith("id:")) cursor.id(valueOf(line, "id:"));
+    else if (line.startsWith("event:")) {
+      this.#isFailure = isFailureName(valueOf(line, "event:"));
+    } else if (this.#isFirst && line.trimStart().startsWith("{")) {
+      this.#body = [];
+    }
+    this.#isFirst = false;
+    if (this.#body !== undefined) this.#hold(line);
+    return false;
+  }
+
+  /** Handles the end of the connection. Returns whether the run is complete. */
+  end(unfinished: string | undefined): boolean {
+    // An unfinished `id:` may be cut. An unfinished `data:` counts if it is JSON.
+    const isComplete = unfinished?.startsWith("data:") === true &&
+      this.#data(unfinished.slice("data:".length));
+    if (unfinished !== undefined && !unfinished.startsWith("data:")) {
+      if (this.#isFirst || this.#body !== undefined) {
+        this.#body ??= [];
+        this.#hold(unfinished);
+      }
+    }
+    this.#record.cursor.end();
+    if (this.#body !== undefined) {
+      this.#record.failure ??= errorDetail(parseJson(this.#body.join("\n")));
+    }
+    return isComplete;
+  }
+
+  #hold(line: string): void {
+    this.#bodyLength += line.length;
+    if (this.#bodyLength <= MAX_ERROR_LENGTH) this.#body?.push(line);
+  }
+
+  /** Handles the value of a `data:` line. Returns whether the run is complete. */
+  #data(json: string): boolean {
+    const { cursor } = this.#record;
+    this.#isFirst = false;
+    this.#body = undefined;
+    const parsed = parseRecord(json, this.#isFailure);
+    switch (parsed.kind) {
+      case "step":
+        this.#record.known++;
+        cursor.step(parsed.event);
+        return false;
+      case "reply":
+        this.#record.known++;
+        cursor.reply({ type: "reply", text: parsed.reply.text });
+        return true;
+      case "failure":
+        this.#record.failure = parsed.words;
+        return false;
+      case "unknown":
+        this.#record.unknown++;
+        return false;
+      case "text":
+        return false;
+    }
+  }
 }
 
-function parseEvent(json: string): RunEvent | undefined {
+/** What a `data:` line holds. */
+export type StreamRecordLine =
+  | { readonly kind: "step"; readonly event: StepEvent }
+  | { readonly kind: "reply"; readonly reply: Reply }
+  /** The service's words about why the run failed; empty if it gave none. */
+  | { readonly kind: "failure"; readonly words: string }
+  /** A JSON object that this client does not know. */
+  | { readonly kind: "unknown" }
+  | { readonly kind: "text" };
+
+/**
+ * Parses the value of a `data:` line.
+ *
+ * @param isFailure Whether the field `event:` before it says that the run failed.
+ */
+export function parseRecord(
+  json: string,
+  isFailure: boolean,
+): StreamRecordLine {
   const payload = parseJson(json); // stream-reading rule 3: other text is ignored
-  if (!isJsonObject(payload)) return undefined;
-  switch (payload.event) {
-    case "progress":
-      return {
-        event: "progress",
-        node: stringOrEmpty(payload.node),
-        status: stringOrEmpty(payload.status),
-      };
-    case "complete":
-      return { event: "complete", reply: selectReply(payload) };
-    default:
-      return undefined;
+  if (!isJsonObject(payload)) {
+    if (!isFailure) return { kind: "text" };
+    const words = typeof payload === "string" ? payload : json;
+    return { kind: "failure", words };
   }
+  const { event, node, status } = payload;
+  if (event === "progress") {
+    const names = { node: stringOrEmpty(node), status: stringOrEmpty(status) };
+    return { kind: "step", event: { type: "progress", ...names } };
+  }
+  if (event === "complete") {
+    return { kind: "reply", reply: selectReply(payload) };
+  }
+  return isFailureName(event) || event === undefined && isFailure
+    ? { kind: "failure", words: errorDetail(payload) ?? "" }
+    : { kind: "unknown" };
+}
+
+/** Whether the value of `event` says that the run failed. */
+export function isFailureName(event: unknown): boolean {
+  return FAILURES.has(event);
+}
+
+/** The value of a field; one space after the colon is not part of it. */
+export function valueOf(line: string, field: string): string {
+  return line.slice(
+    line[field.length] === " " ? field.length + 1 : field.length,
+  );
 }
 
 function stringOrEmpty(value: unknown): string {

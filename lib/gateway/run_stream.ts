@@ -5,13 +5,10 @@
  * @module
  */
 
-import { startTimer } from "../timer.ts";
-import { Timeout } from "./deadline.ts";
-import {
-  LineTooLongError,
-  readRunEvents,
-  type RunEvent,
-} from "./run_events.ts";
+import { shownText } from "./foreign_text.ts";
+import { Patience } from "./patience.ts";
+import { SilenceError } from "./response_body.ts";
+import { LineTooLongError, readRunEvents, StreamRecord } from "./run_events.ts";
 import type {
   OpenStream,
   ServiceClient,
@@ -19,11 +16,17 @@ import type {
 } from "./service_client.ts";
 import {
   ConnectionError,
+  type Failure,
   ServiceError,
   UNKNOWN_OUTCOME,
 } from "./service_error.ts";
-import { StreamCursor } from "./stream_cursor.ts";
-import type { Timeouts } from "./timeouts.ts";
+import type { StreamEvent, WaitEvent } from "./turn_event.ts";
+
+const operation = "stream run";
+const outcome = UNKNOWN_OUTCOME[operation];
+
+/** An error does not mention a silence that is shorter than this, in milliseconds. */
+const QUIET = 5_000;
 
 /** The statuses after which the `GET` is retried, and their meaning for the user. */
 const TRANSIENT: ReadonlyMap<number | undefined, string> = new Map([
@@ -39,6 +42,8 @@ export interface FollowedRun {
   readonly runId: string;
   /** The request for its stream. */
   readonly request: ServiceRequest;
+  /** The key, which no error shows. */
+  readonly apiKey: string;
 }
 
 /**
@@ -46,165 +51,174 @@ export interface FollowedRun {
  *
  * A `GET` without a single byte in answer is retried until 2 minutes have passed
  * without an answer. After the first byte, the stream is resumed with
- * `Last-Event-ID` if the service sent `id:` lines, under the same rule and until
- * 10 minutes have passed without a new event. Without ids a loss is an error, so
- * that a truncated run never looks like a finished one.
+ * `Last-Event-ID` if the service sent `id:` lines ({@linkcode Patience} says how
+ * long). Without ids a loss is an error, so that a truncated run never looks like
+ * a finished one.
  *
  * @param client Sends the requests.
- * @param run The run.
- * @param onDraining Called after `complete` with a promise that resolves when the
- * connection is closed.
- * @returns The events, one non-empty batch per network chunk: `progress` any
- * number of times, then `complete` once.
- * @throws {ServiceError} If the stream cannot be read up to `complete`. It names
+ * @yields One batch per network chunk that is not empty: `wait` and `progress`
+ * any number of times, then `reply` once.
+ * @throws {ServiceError} If the stream cannot be read up to the reply. It names
  * the thread and the run.
  * @throws The signal's reason, if it is aborted.
  */
 export async function* followRun(
   client: ServiceClient,
   run: FollowedRun,
-  onDraining: (end: Promise<void>) => void,
-): AsyncGenerator<readonly RunEvent[]> {
-  const { signal, timeouts } = client;
-  const cursor = new StreamCursor();
-  const patience = new Patience(timeouts);
+): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
+  const record = new StreamRecord();
+  const { cursor } = record;
+  const patience = new Patience(client.timeouts);
   for (;;) {
-    const resumes = cursor.lastEventId !== undefined;
-    let connection: Connection | undefined;
+    const connection: Connection = {
+      openedAt: undefined,
+      lastByteAt: undefined,
+      isFruitful: false,
+    };
     let failure: ServiceError;
+    let stream: OpenStream | undefined;
     try {
-      const request = withCursor(run.request, cursor.lastEventId);
-      const stream = await client.stream(request);
-      connection = new Connection(stream, cursor, timeouts);
-      for (;;) {
-        const { done, value: events } = await connection.next();
-        signal.throwIfAborted();
-        if (done) break;
-        const last = events.at(-1);
+      const opened = await client.stream(
+        withCursor(run.request, cursor.lastEventId),
+      );
+      stream = opened;
+      connection.openedAt = performance.now();
+      const batches = readRunEvents(opened.chunks, record);
+      // Not by `for await`: leaving it would end the chunks, which are still drained.
+      for (let batch; !(batch = await batches.next()).done;) {
+        client.signal.throwIfAborted();
+        connection.lastByteAt = performance.now();
+        const last = batch.value.at(-1);
         if (last === undefined) {
           if (cursor.isReplaying && patience.isOver) throw replayError();
           continue;
         }
-        if (last.event === "complete") {
-          onDraining(connection.drain(timeouts.drain));
-        }
-        yield events;
-        if (last.event === "complete") return;
         patience.renew();
+        connection.isFruitful = true;
+        if (last.type === "reply") {
+          stream = undefined;
+          client.drain(opened);
+        }
+        yield batch.value;
+        if (last.type === "reply") return;
       }
       failure = new UnfinishedError(
-        "the stream ended before the run completed",
+        `the stream ended before the run completed${silence(connection)}`,
       );
     } catch (error) {
-      signal.throwIfAborted();
-      failure = toServiceError(error, client);
+      if (client.isLate && record.failure !== undefined) {
+        throw runFailure(record.failure, run);
+      }
+      client.signal.throwIfAborted();
+      failure = toServiceError(error, client, connection);
     } finally {
-      connection?.drop();
+      stream?.drop();
     }
-    const hasBegun = connection?.hasBegun === true;
-    if (hasBegun || (resumes && connection !== undefined)) patience.answered();
+    if (record.failure !== undefined) throw runFailure(record.failure, run);
     const canGoOn = cursor.lastEventId !== undefined ||
-      !(hasBegun || failure instanceof UnfinishedError);
-    const reason = transientReason(failure);
-    const delay = canGoOn && reason !== undefined
-      ? patience.delay()
-      : undefined;
-    if (reason === undefined || delay === undefined) throw inRun(failure, run);
-    await client.wait(failure, reason, delay);
+      connection.lastByteAt === undefined &&
+        !(failure instanceof UnfinishedError);
+    const reason = canGoOn ? transientReason(failure) : undefined;
+    const delay = reason === undefined ? undefined : patience.ended(connection);
+    if (reason === undefined || delay === undefined) {
+      throw inRun(failure, run, record);
+    }
+    client.disconnect();
+    yield* client.wait(failure, reason, delay);
   }
 }
 
-/** Decides how long a lost stream is requested again. */
-class Patience {
-  readonly #timeouts: Timeouts;
-  #retries = 0; // since the last new event
-  #newestAt = performance.now();
-  #unansweredSince = performance.now();
-
-  constructor(timeouts: Timeouts) {
-    this.#timeouts = timeouts;
-  }
-
-  /** Whether the time limit without a new event has passed. */
-  get isOver(): boolean {
-    return performance.now() - this.#newestAt >= this.#timeouts.resume;
-  }
-
-  /** Records that a new event came. */
-  renew(): void {
-    this.#retries = 0;
-    this.#newestAt = performance.now();
-  }
-
-  /** Records that a connection that had answered was lost. */
-  answered(): void {
-    this.#unansweredSince = performance.now();
-  }
-
-  /** The milliseconds until the next request, or `undefined` to give up. */
-  delay(): number | undefined {
-    const { outage, reconnect } = this.#timeouts;
-    if (performance.now() - this.#unansweredSince >= outage) return undefined;
-    // However much time has passed, it tries again once: after a silence, or for
-    // a process that was stopped for long and finds its connection lost.
-    if (this.isOver && this.#retries > 0) return undefined;
-    return reconnect[Math.min(this.#retries++, reconnect.length - 1)];
-  }
+/** One connection of a stream. Times are on the clock of `performance.now()`. */
+interface Connection {
+  /** When its headers arrived. */
+  openedAt: number | undefined;
+  lastByteAt: number | undefined;
+  /** Whether it brought a new event. */
+  isFruitful: boolean;
 }
 
 /** The stream ended or fell silent before the run completed. */
 class UnfinishedError extends ServiceError {
-  override readonly name: string = "UnfinishedError";
+  override readonly name = "UnfinishedError";
+  /** Whether nothing came for too long. */
+  readonly isSilent: boolean;
 
-  constructor(reason: string) {
-    const operation = "stream run";
-    super(`${reason}; ${UNKNOWN_OUTCOME[operation]}`, { operation });
+  constructor(reason: string, { isSilent = false } = {}) {
+    super({ operation, reason, outcome });
+    this.isSilent = isSilent;
   }
-}
-
-/** No byte came on a connection while the client was waiting for one. */
-class SilenceError extends UnfinishedError {
-  override readonly name = "SilenceError";
 }
 
 function replayError(): ServiceError {
   const reason = "the service sends old events again and no new ones";
-  return new ServiceError(`${reason}; ${UNKNOWN_OUTCOME["stream run"]}`, {
-    operation: "stream run",
-  });
+  return new ServiceError({ operation, reason, outcome });
 }
 
-function toServiceError(error: unknown, client: ServiceClient): ServiceError {
-  const operation = "stream run";
-  if (error instanceof ServiceError) return error;
+function toServiceError(
+  error: unknown,
+  client: ServiceClient,
+  connection: Connection,
+): ServiceError {
   if (error instanceof LineTooLongError) {
-    return new ServiceError(`${error.message}; ${UNKNOWN_OUTCOME[operation]}`, {
-      operation,
-      cause: error,
-    });
+    const reason = error.message;
+    return new ServiceError({ operation, reason, outcome }, { cause: error });
   }
-  return client.connectionError(operation, error);
+  if (error instanceof SilenceError) {
+    const minutes = client.timeouts.idle / 60_000;
+    return new UnfinishedError(
+      `nothing came from the service for ${minutes} minutes`,
+      { isSilent: true },
+    );
+  }
+  if (error instanceof ServiceError) return error;
+  const { failure } = client.connectionError(operation, error);
+  const reason = failure.reason + silence(connection);
+  return new ConnectionError({ ...failure, reason }, { cause: error });
+}
+
+/**
+ * How long nothing had come when a connection was lost: a proxy may have cut it
+ * for that.
+ */
+function silence({ openedAt, lastByteAt }: Connection): string {
+  const milliseconds = performance.now() - (lastByteAt ?? openedAt ?? Infinity);
+  return milliseconds < QUIET
+    ? ""
+    : `, after ${Math.round(milliseconds / 1000)} s without an event`;
 }
 
 /** The reason to retry, in a few words; `undefined` if the failure is final. */
-function transientReason(failure: ServiceError): string | undefined {
-  if (failure instanceof SilenceError) return "stream silent";
-  if (failure instanceof UnfinishedError) return "stream ended";
-  if (failure instanceof ConnectionError) return "connection lost";
-  return TRANSIENT.get(failure.status);
+function transientReason(error: ServiceError): string | undefined {
+  if (error instanceof UnfinishedError) {
+    return error.isSilent ? "stream silent" : "stream ended";
+  }
+  if (error instanceof ConnectionError) return "connection lost";
+  return TRANSIENT.get(error.failure.status);
 }
 
-/** The same error with the ids of thread and run. */
-function inRun(error: ServiceError, run: FollowedRun): ServiceError {
-  const { operation, status, reason } = error;
-  const { threadId, runId } = run;
-  return new ServiceError(reason, {
-    operation,
-    status,
-    threadId,
-    runId,
-    cause: error,
-  });
+/** The error of a run that failed, as the service said. */
+function runFailure(
+  words: string,
+  { threadId, runId, apiKey }: FollowedRun,
+): ServiceError {
+  const detail = shownText(words, { apiKey });
+  const reason = "the run failed";
+  return new ServiceError({ operation, reason, detail, threadId, runId });
+}
+
+/** The final error, with the ids of thread and run. */
+function inRun(
+  { failure, cause }: ServiceError,
+  { threadId, runId }: FollowedRun,
+  { known, unknown }: StreamRecord,
+): ServiceError {
+  const isForeign = known === 0 && unknown > 0;
+  const objects = unknown === 1 ? "JSON object" : "JSON objects";
+  const reason = isForeign
+    ? `${failure.reason}; ${unknown} ${objects} came, and none is an event that this client knows`
+    : failure.reason;
+  const inRun: Failure = { ...failure, reason, threadId, runId };
+  return new ServiceError(inRun, { cause });
 }
 
 function withCursor(
@@ -216,88 +230,4 @@ function withCursor(
     ...request,
     headers: { ...request.headers, "last-event-id": cursor },
   };
-}
-
-/** One connection of a stream: its events, and the limit on silence. */
-class Connection {
-  readonly #stream: OpenStream;
-  readonly #events: AsyncGenerator<readonly RunEvent[]>;
-  readonly #timeouts: Timeouts;
-  #hasBegun = false;
-  #draining = false;
-  #awaited = false;
-  #silentSince = 0;
-  #silence: SilenceError | undefined;
-  #watch: Timeout | undefined;
-
-  constructor(stream: OpenStream, cursor: StreamCursor, timeouts: Timeouts) {
-    this.#stream = stream;
-    this.#events = readRunEvents(stream.chunks, { cursor });
-    this.#timeouts = timeouts;
-    this.#watchFor(timeouts.idle);
-  }
-
-  /** Whether a byte has arrived. */
-  get hasBegun(): boolean {
-    return this.#hasBegun;
-  }
-
-  /**
-   * The new events of the next chunk. Silence counts only while this is pending.
-   *
-   * @throws {SilenceError} If nothing arrives for too long.
-   */
-  async next(): Promise<IteratorResult<readonly RunEvent[]>> {
-    this.#silentSince = performance.now();
-    this.#awaited = true;
-    try {
-      const events = await this.#events.next();
-      this.#hasBegun ||= !events.done;
-      return events;
-    } catch (error) {
-      throw this.#silence ?? error;
-    } finally {
-      this.#awaited = false;
-    }
-  }
-
-  /**
-   * Reads on after `complete` for at most `milliseconds`, so that a service that
-   * is about to end the stream does not see a broken connection.
-   */
-  async drain(milliseconds: number): Promise<void> {
-    this.#draining = true;
-    this.#watch?.clear();
-    const stop = startTimer(milliseconds, () => this.#stream.drop());
-    try {
-      while (!(await this.#stream.chunks.next()).done);
-    } catch {
-      // The reply has been received: errors after it do not matter.
-    } finally {
-      stop();
-      this.#stream.drop();
-    }
-  }
-
-  /** Drops the connection, unless it is being drained. */
-  drop(): void {
-    if (this.#draining) return;
-    this.#watch?.clear();
-    this.#stream.drop();
-  }
-
-  /** Checks for silence later: a timer for each event would cost more than the event. */
-  #watchFor(milliseconds: number): void {
-    const { idle, grace } = this.#timeouts;
-    this.#watch = new Timeout(milliseconds, grace, () => {
-      const left = this.#awaited
-        ? this.#silentSince + idle - performance.now()
-        : idle;
-      if (left > 0) return this.#watchFor(left);
-      this.#silence = new SilenceError(
-        `nothing came from the service for ${idle / 60_000} minutes`,
-      );
-      this.#stream.drop();
-    });
-  }
 }

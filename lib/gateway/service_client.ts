@@ -5,26 +5,28 @@
  * @module
  */
 
-import { isJsonObject, parseJson } from "../json.ts";
-import { readText } from "./response_text.ts";
-import type { CallOptions } from "./call_options.ts";
-import { readBody } from "./response_body.ts";
-import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
+import { startTimer } from "../io.ts";
+import { isJsonObject, parseJson } from "../text.ts";
+import { VERSION } from "../version.ts";
 import {
   connectionError,
+  isNotTaken,
   isRefused,
   tlsSetupError,
 } from "./connection_failure.ts";
 import { Deadline, jitter, pause } from "./deadline.ts";
+import { errorDetail, isHtml, isWebPage, shownText } from "./foreign_text.ts";
+import { readAnswerText, readBody } from "./response_body.ts";
 import {
   ConnectionError,
+  type Failure,
   type Operation,
   ServiceError,
   UNKNOWN_OUTCOME,
 } from "./service_error.ts";
 import { statusError, webPageReason } from "./status_error.ts";
-import { isWebPage } from "./web_page.ts";
-import { VERSION } from "../version.ts";
+import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
+import type { WaitEvent } from "./turn_event.ts";
 
 /** One remote call, for a log. It contains no secrets. */
 export interface Exchange {
@@ -50,6 +52,16 @@ export interface ServiceClientOptions {
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
+/** Options of one call. */
+export interface CallOptions {
+  /** Aborting it drops the call. The service continues a run that it has started. */
+  readonly signal?: AbortSignal;
+  /** Copied into each {@linkcode Exchange} of the call. */
+  readonly sessionId?: string | undefined;
+  /** How long the call may take, in milliseconds. By default there is no limit. */
+  readonly timeLimit?: number | undefined;
+}
+
 /** A request to the service. */
 export interface ServiceRequest {
   readonly operation: Operation;
@@ -64,6 +76,7 @@ export interface ServiceRequest {
 
 /** An event stream whose headers have arrived. */
 export interface OpenStream {
+  readonly headers: Headers;
   readonly chunks: AsyncGenerator<Uint8Array>;
   /** Closes the connection, unless everything was read. A pending read fails. */
   drop(): void;
@@ -78,70 +91,65 @@ const MAX_PAGE_BYTES = 64 * 1024;
  * Sends the requests of one call, over connections that no other call uses. They
  * are closed with the call.
  *
- * Each `POST` has a fresh HTTP/1.1 connection. On a connection that was used
- * before, and over HTTP/2, `fetch` can send it twice by itself (denoland/deno
- * #32566; `REFUSED_STREAM`). The `GET` of a turn uses the connection of its
- * `POST`, so it reaches the same host.
+ * Each `POST` has a fresh connection: a server may close one that was used before
+ * at any time, and nothing would prove that it did not take the prompt. The `GET`
+ * of a turn uses the connection of its `POST`, so it reaches the same host.
  */
 export class ServiceClient {
-  /** Aborted when the call is dropped. */
+  /** Aborted when the call is dropped or takes too long. */
   readonly signal: AbortSignal;
   readonly timeouts: Timeouts;
-  readonly #baseUrl: string;
-  readonly #apiKey: string;
-  readonly #onExchange: ((exchange: Exchange) => void) | undefined;
-  readonly #onWait: CallOptions["onWait"];
-  readonly #sessionId: string | undefined;
+  readonly #options: ServiceClientOptions;
+  readonly #call: CallOptions;
+  readonly #limit: Deadline | undefined;
   #connections: Deno.HttpClient | undefined;
+  #draining: Promise<void> | undefined;
+  /** What is known of the last request so far. */
+  #last: Failure = { operation: "create thread", reason: "" };
 
   constructor(options: ServiceClientOptions, call: CallOptions) {
     this.timeouts = options.timeouts ?? TIMEOUTS;
-    this.#baseUrl = options.baseUrl;
-    this.#apiKey = options.apiKey;
-    this.#onExchange = options.onExchange;
-    this.signal = call.signal ?? NEVER;
-    this.#onWait = call.onWait;
-    this.#sessionId = call.sessionId;
+    this.#options = options;
+    this.#call = call;
+    const signal = call.signal ?? NEVER;
+    if (call.timeLimit !== undefined) {
+      this.#limit = new Deadline(signal, call.timeLimit, this.timeouts.grace);
+    }
+    this.signal = this.#limit?.signal ?? signal;
   }
 
   /**
    * Sends a `POST` and reads its JSON answer of at most 1 MiB.
    *
-   * It is retried only if the service has not accepted it: once after a refused
-   * connection; three times after 429, and after 503 to `create thread`. (A proxy
-   * or cache also answers 503 when the service accepted the request and died.)
+   * It is sent again, at most three times, only if the service has not accepted
+   * it: after a refused connection, after a connection that was closed with the
+   * word that the request was not taken, after 429, and after 503 to
+   * `create thread`. (A proxy or cache also answers 503 when the service accepted
+   * the request and died.)
    *
    * @throws {ServiceError} If there is no 2xx answer with a JSON object.
    * @throws The signal's reason, if it is aborted.
    */
-  async post(
+  async *post(
     request: ServiceRequest,
-  ): Promise<Readonly<Record<string, unknown>>> {
-    const { operation } = request;
-    const { retry } = this.timeouts;
-    let reconnected = false;
-    for (let retries = 0;;) {
+  ): AsyncGenerator<readonly WaitEvent[], Readonly<Record<string, unknown>>> {
+    for (let retries = 0;; retries++) {
       let failure;
       try {
-        this.close();
-        return await this.#answered(operation, async ({ signal }) => {
-          const response = await this.#fetch("POST", request, signal);
-          const apiKey = this.#apiKey;
-          return await readJson(response, { operation, apiKey, signal });
-        });
+        this.disconnect();
+        return await this.#within(
+          request,
+          this.timeouts.answer,
+          ({ signal }) => this.#json(request, signal),
+        );
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         failure = error;
       }
-      const delay = retry[retries];
-      if (isBusy(failure) && delay !== undefined) {
-        retries++;
-        await this.wait(failure, "service busy", delay);
-      } else if (isRefused(failure.cause) && !reconnected) {
-        reconnected = true;
-      } else {
-        throw failure;
-      }
+      const { reason, pauses } = this.#retryAfter(failure);
+      const milliseconds = pauses[retries];
+      if (milliseconds === undefined) throw failure;
+      yield* this.wait(failure, reason, milliseconds);
     }
   }
 
@@ -150,84 +158,118 @@ export class ServiceClient {
    *
    * @throws {ConnectionError} If the connection could not be made or broke, or if
    * no headers came in time.
-   * @throws {ServiceError} If there is no 2xx answer, or if it is a web page.
+   * @throws {ServiceError} If the answer is not a stream that can be read.
    * @throws The signal's reason, if it is aborted.
    */
   stream(request: ServiceRequest): Promise<OpenStream> {
-    const { operation } = request;
-    return this.#answered(operation, async (deadline) => {
-      const response = await this.#fetch("GET", request, deadline.signal);
-      if (isWebPage(response.headers.get("content-type"))) {
-        const chunks = readBody(response, deadline.signal);
-        const page = await readText(chunks, MAX_PAGE_BYTES)
-          .catch(() => ({ text: "", cut: true })); // The page's title stays unknown.
-        throw unusableAnswer(
-          webPageReason(response.status, page, this.#apiKey),
-          { operation, status: response.status },
-        );
-      }
+    const { idle, grace } = this.timeouts;
+    return this.#within(request, idle, async (deadline) => {
+      const { signal } = deadline;
+      const response = await this.#fetch("GET", request, signal);
+      await this.#refuseUnreadable(response, request, signal);
       deadline.meet();
       return {
-        chunks: decoded(readBody(response, deadline.signal), response),
+        headers: response.headers,
+        chunks: readBody(response, { signal, idle, grace }),
         drop: () => deadline.drop(),
       };
     });
   }
 
   /**
-   * Waits before a retry: as long as the service asks for, up to the limit, else
-   * about `milliseconds`.
+   * Announces a pause before a retry, and waits: about `milliseconds`, or longer
+   * if the service asks for it, up to the limit.
    *
    * @param failure The reason for the retry.
    * @param reason The reason in a few words, for the user.
    * @throws The signal's reason, as soon as it is aborted.
    */
-  async wait(
-    { operation, retryAfter }: ServiceError,
+  async *wait(
+    { failure }: ServiceError,
     reason: string,
     milliseconds: number,
-  ): Promise<void> {
-    const delay = retryAfter === undefined
-      ? jitter(milliseconds)
-      : Math.min(retryAfter, this.timeouts.retryAfter);
-    this.#onWait?.({ operation, reason, milliseconds: delay });
+  ): AsyncGenerator<readonly WaitEvent[], void> {
+    const { operation, retryAfter = 0 } = failure;
+    const delay = Math.max(
+      jitter(milliseconds),
+      Math.min(retryAfter, this.timeouts.retryAfter),
+    );
+    this.#last = failure;
+    if (delay === 0) return;
+    yield [{ type: "wait", operation, reason, milliseconds: delay }];
     await pause(delay, this.signal);
   }
 
-  /** Closes the connections that are not being read from. */
-  close(): void {
+  /**
+   * Reads on after the reply for a moment, in the background, so that a service
+   * that is about to end the stream does not see a broken connection.
+   */
+  drain(stream: OpenStream): void {
+    this.#draining = drained(stream, this.timeouts.drain);
+  }
+
+  /** Makes the next request open a connection. */
+  disconnect(): void {
     this.#connections?.close();
     this.#connections = undefined;
   }
 
+  /** Ends the call: closes its connections after the stream was drained. */
+  async close(): Promise<void> {
+    this.#limit?.end();
+    await this.#draining;
+    this.disconnect();
+  }
+
   /** The error for a connection that failed or broke. */
   connectionError(operation: Operation, cause: unknown): ConnectionError {
-    return connectionError(cause, {
+    const { baseUrl, apiKey } = this.#options;
+    return connectionError(cause, { operation, baseUrl, apiKey });
+  }
+
+  /** Whether the call has taken too long. */
+  get isLate(): boolean {
+    return this.#limit?.expired === true;
+  }
+
+  /**
+   * Replaces the error of a call that took too long, unless it says more itself or
+   * is the caller's own abort.
+   */
+  explain(error: unknown, run: Pick<Failure, "threadId" | "runId">): unknown {
+    const { signal, timeLimit = 0 } = this.#call;
+    if (!this.isLate || error instanceof ServiceError) return error;
+    if (error === signal?.reason) return error;
+    const { operation, reason, outcome = "" } = this.#last;
+    const last = reason === "" ? "" : `: ${reason}`;
+    return new ServiceError({
       operation,
-      baseUrl: this.#baseUrl,
-      apiKey: this.#apiKey,
+      reason: `there was no reply within ${timeLimit / 1000} s${last}`,
+      outcome,
+      ...run,
     });
   }
 
-  /** Sends a request within its time limit, and turns failures into errors. */
-  async #answered<T>(
-    operation: Operation,
+  /** Sends a request within a time limit, and turns failures into errors. */
+  async #within<T>(
+    { operation }: ServiceRequest,
+    limit: number,
     send: (deadline: Deadline) => Promise<T>,
   ): Promise<T> {
-    const { answer, grace } = this.timeouts;
-    const deadline = new Deadline(this.signal, answer, grace);
+    const deadline = new Deadline(this.signal, limit, this.timeouts.grace);
+    const outcome = UNKNOWN_OUTCOME[operation];
+    this.#last = { operation, reason: "", outcome };
     try {
       return await send(deadline);
     } catch (error) {
       this.signal.throwIfAborted();
       if (error instanceof ServiceError) throw error;
       if (!deadline.expired) throw this.connectionError(operation, error);
-      throw new ConnectionError(
-        `the service did not answer within ${answer / 1000} s; ${
-          UNKNOWN_OUTCOME[operation]
-        }`,
-        { operation, cause: error },
-      );
+      throw new ConnectionError({
+        operation,
+        reason: `the service did not answer within ${duration(limit)}`,
+        outcome,
+      }, { cause: error });
     } finally {
       deadline.end();
     }
@@ -238,8 +280,9 @@ export class ServiceClient {
     request: ServiceRequest,
     signal: AbortSignal,
   ): Promise<Response> {
-    const { operation, runId } = request;
-    const url = this.#baseUrl + request.path;
+    const { operation, runId, body } = request;
+    const { baseUrl, apiKey, onExchange } = this.#options;
+    const url = baseUrl + request.path;
     const client = this.#connect(operation);
     const started = performance.now();
     let status: number | undefined;
@@ -249,23 +292,25 @@ export class ServiceClient {
         headers: {
           ...request.headers,
           "user-agent": `agent-gateway/${VERSION}`,
-          "x-api-key": this.#apiKey,
+          "x-api-key": apiKey,
         },
         redirect: "manual",
         signal,
         client,
-        ...(request.body === undefined ? {} : { body: request.body }),
+        // A Blob, because fetch repeats a request by itself if its body is a
+        // string (denoland/deno#32566), and never if it is a Blob.
+        ...(body !== undefined &&
+          { body: new Blob([body], { type: "application/json" }) }),
       });
       status = response.status;
       if (!response.ok) {
-        const apiKey = this.#apiKey;
         throw await statusError(response, { operation, url, apiKey, signal });
       }
       return response;
     } finally {
-      this.#onExchange?.({
+      onExchange?.({
         operation,
-        sessionId: this.#sessionId,
+        sessionId: this.#call.sessionId,
         runId,
         status,
         milliseconds: performance.now() - started,
@@ -275,67 +320,134 @@ export class ServiceClient {
 
   #connect(operation: Operation): Deno.HttpClient {
     try {
-      this.#connections ??= Deno.createHttpClient({ http2: false });
+      this.#connections ??= Deno.createHttpClient({});
       return this.#connections;
     } catch (cause) {
       throw tlsSetupError(cause, operation);
     }
   }
-}
 
-/** Whether the service certainly did not accept a `POST`, and may accept it later. */
-function isBusy({ operation, status }: ServiceError): boolean {
-  return status === 429 || (status === 503 && operation === "create thread");
-}
+  /** Sends a `POST` and reads the JSON object in its answer. */
+  async #json(
+    request: ServiceRequest,
+    signal: AbortSignal,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const response = await this.#fetch("POST", request, signal);
+    const { status, headers } = response;
+    const chunks = readBody(response, { signal });
+    const { text, cut } = await readAnswerText(chunks, MAX_ANSWER_BYTES);
+    const value = cut ? undefined : parseJson(text);
+    if (isJsonObject(value)) return value;
+    const reason = isWebPage(headers.get("content-type"), text)
+      ? webPageReason(status, { text, cut }, this.#options.apiKey)
+      : cut
+      ? "the answer is larger than 1 MiB"
+      : `the answer (status ${status}) is not a JSON object`;
+    throw unusableAnswer({ operation: request.operation, status, reason });
+  }
 
-async function readJson(
-  response: Response,
-  { operation, apiKey, signal }: {
-    readonly operation: Operation;
-    readonly apiKey: string;
-    readonly signal: AbortSignal;
-  },
-): Promise<Readonly<Record<string, unknown>>> {
-  const { status, headers } = response;
-  const chunks = readBody(response, signal);
-  const { text, cut } = await readText(chunks, MAX_ANSWER_BYTES);
-  const value = cut ? undefined : parseJson(text);
-  if (isJsonObject(value)) return value;
-  const reason = isWebPage(headers.get("content-type"), text)
-    ? webPageReason(status, { text, cut }, apiKey)
-    : cut
-    ? "the answer is larger than 1 MiB"
-    : `the answer (status ${status}) is not a JSON object`;
-  throw unusableAnswer(reason, { operation, status });
-}
-
-/**
- * Decompresses a body that is compressed although the request did not allow it
- * (`fetch` leaves it compressed then). Other bodies are passed through.
- */
-function decoded(
-  chunks: AsyncGenerator<Uint8Array>,
-  { headers }: Response,
-): AsyncGenerator<Uint8Array> {
-  const encoding = headers.get("content-encoding");
-  if (encoding !== "gzip" && encoding !== "deflate") return chunks;
-  return (async function* () {
-    const copies = async function* () {
-      for await (const chunk of chunks) yield chunk.slice();
+  /** Throws if an answer to a `GET` is no stream that can be read. */
+  async #refuseUnreadable(
+    response: Response,
+    { operation }: ServiceRequest,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { status, headers } = response;
+    const refuse = async (reason: string, advice?: string) => {
+      await response.body?.cancel();
+      return new ServiceError({
+        operation,
+        status,
+        reason,
+        ...(advice !== undefined && { advice }),
+        outcome: UNKNOWN_OUTCOME[operation],
+        server: serverOf(headers),
+      });
     };
-    yield* ReadableStream.from(copies())
-      .pipeThrough(new DecompressionStream(encoding));
-  })();
+    if (status === 204) {
+      throw await refuse(
+        "the service answered 204: it has nothing more to send",
+      );
+    }
+    const encoding = headers.get("content-encoding") ?? "identity";
+    if (encoding.trim().toLowerCase() !== "identity") {
+      throw await refuse(
+        "the stream is compressed, although the request asked for plain text",
+        "switch off compression of text/event-stream at the service, or at the proxy in front of it",
+      );
+    }
+    if (!isHtml(headers.get("content-type"))) return;
+    const page = await readAnswerText(
+      readBody(response, { signal }),
+      MAX_PAGE_BYTES,
+    ).catch(() => ({ text: "", cut: true })); // The page's title stays unknown.
+    const { apiKey } = this.#options;
+    const words = errorDetail(parseJson(page.text));
+    if (words !== undefined) {
+      const detail = shownText(words, { apiKey, isCut: page.cut });
+      throw new ServiceError({ operation, reason: "the run failed", detail });
+    }
+    const reason = webPageReason(status, page, apiKey);
+    throw unusableAnswer({ operation, status, reason });
+  }
+
+  /**
+   * The pauses before the retries of a `POST` that failed; none if it may not
+   * be repeated.
+   */
+  #retryAfter(
+    { failure, cause }: ServiceError,
+  ): { readonly reason: string; readonly pauses: readonly number[] } {
+    const { operation, status } = failure;
+    const { retry, reopen } = this.timeouts;
+    if (isNotTaken(cause)) {
+      return { reason: "connection closed", pauses: reopen };
+    }
+    if (isRefused(cause)) {
+      return { reason: "connection refused", pauses: retry };
+    }
+    const isBusy = status === 429 ||
+      status === 503 && operation === "create thread";
+    return { reason: "service busy", pauses: isBusy ? retry : [] };
+  }
+}
+
+/** The server that answered, as its headers tell; empty if they do not. */
+export function serverOf(headers: Headers): string {
+  const named = [headers.get("server"), headers.get("via")];
+  return named.filter((name) => name !== null).join(", ");
 }
 
 /** The error for a 2xx answer that cannot be used. */
 function unusableAnswer(
-  reason: string,
-  options: { readonly operation: Operation; readonly status: number },
+  failure: Pick<Failure, "operation" | "status" | "reason">,
 ): ServiceError {
-  const { operation } = options;
-  const advice = operation === "create thread"
-    ? "check the base URL"
-    : UNKNOWN_OUTCOME[operation];
-  return new ServiceError(`${reason}; ${advice}`, options);
+  return failure.operation === "create thread"
+    ? new ServiceError({ ...failure, advice: "check the base URL" })
+    : new ServiceError({
+      ...failure,
+      outcome: UNKNOWN_OUTCOME[failure.operation],
+    });
+}
+
+/** Reads a stream to its end, for at most a number of milliseconds. */
+async function drained(
+  { chunks, drop }: OpenStream,
+  milliseconds: number,
+): Promise<void> {
+  const stop = startTimer(milliseconds, drop);
+  try {
+    while (!(await chunks.next()).done);
+  } catch {
+    // The reply has been received: errors after it do not matter.
+  } finally {
+    stop();
+    drop();
+  }
+}
+
+function duration(milliseconds: number): string {
+  return milliseconds >= 120_000
+    ? `${milliseconds / 60_000} minutes`
+    : `${milliseconds / 1000} s`;
 }

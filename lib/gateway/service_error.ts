@@ -13,80 +13,90 @@ const ATTEMPT: Readonly<Record<Operation, string>> = {
   "stream run": "follow the run",
 };
 
-/** The advice for an operation whose outcome is unknown. */
-export const UNKNOWN_OUTCOME: Readonly<Record<Operation, string>> = {
+/** What a user has to know about the operation after it failed; empty if nothing. */
+export type Outcome =
+  | ""
+  | "try again later"
+  | "the run was not started"
+  | "the run may have started, so it is not tried again"
+  | "the run may still go on at the service";
+
+/** The outcome of an operation whose request was sent, and got no usable answer. */
+export const UNKNOWN_OUTCOME: Readonly<Record<Operation, Outcome>> = {
   "create thread": "try again later",
   "create run": "the run may have started, so it is not tried again",
   "stream run": "the run may still go on at the service",
 };
 
-/** Options of a {@linkcode ServiceError}. */
-export interface ServiceErrorOptions extends ErrorOptions {
+/** A failure, in parts that each front end puts into its own words. */
+export interface Failure {
   readonly operation: Operation;
+  /** What went wrong. */
+  readonly reason: string;
+  /** What to do, if there is anything. */
+  readonly advice?: string;
+  /** By default there is nothing that the user has to know. */
+  readonly outcome?: Outcome;
+  /** The service's own words about a status, safe to show; empty if it had none. */
+  readonly detail?: string | undefined;
+  /** Whether the service seems not to know the thread any more. */
+  readonly isThreadGone?: boolean;
+  /** Whether the answer was a JSON object: a proxy that does not know a path sends none. */
+  readonly isJson?: boolean;
   /** The HTTP status, if the service answered. */
   readonly status?: number | undefined;
+  /** The headers `Server` and `Via` of an answer that could not be read as a stream. */
+  readonly server?: string;
   /** The milliseconds that `Retry-After` asks for, if it does. */
   readonly retryAfter?: number | undefined;
-  /** The thread and the run, if known: for a failed `stream run`. */
+  /** The thread and the run, if known: for a run that was or may have been started. */
   readonly threadId?: string | undefined;
   readonly runId?: string | undefined;
-  /** Whether the service answered with a JSON object, as it does itself and a proxy does not. */
-  readonly isJson?: boolean | undefined;
 }
 
 /**
  * A remote operation failed. The message is a sentence that gives the operation,
- * the reason, what to do, and for a failed `stream run` the thread and the run.
- * It does not contain the key.
+ * the reason, what to do, and the thread and the run if one was started. It does
+ * not contain the key.
  */
 export class ServiceError extends Error {
   override readonly name: string = "ServiceError";
-  /**
-   * The message without the operation, the thread and the run, for callers that
-   * show these in another way.
-   */
-  readonly reason: string;
-  /** The operation that failed. */
-  readonly operation: Operation;
-  /** The HTTP status, if the service answered. */
-  readonly status: number | undefined;
-  /** The milliseconds that `Retry-After` asks for, if it does. */
-  readonly retryAfter: number | undefined;
-  /** The thread of the run that could not be followed. */
-  readonly threadId: string | undefined;
-  /** The run that could not be followed. */
-  readonly runId: string | undefined;
-  /** Whether the service answered with a JSON object, as it does itself and a proxy does not. */
-  readonly isJson: boolean;
+  /** The parts of the message. */
+  readonly failure: Failure;
 
-  /**
-   * @param reason The reason, and what to do: the part of the message after
-   * `Cannot ...: `.
-   * @param options The details.
-   */
-  constructor(reason: string, options: ServiceErrorOptions) {
-    const { operation, status, retryAfter, threadId, runId } = options;
-    const { isJson = false } = options;
-    const run = runId === undefined
+  constructor(failure: Failure, options?: ErrorOptions) {
+    const { operation, threadId, runId } = failure;
+    const advice = failure.isThreadGone
+      ? "the thread may be gone: start a new one"
+      : failure.advice;
+    const run = threadId === undefined
       ? ""
+      : runId === undefined
+      ? ` (thread ${threadId})`
       : ` (thread ${threadId}, run ${runId})`;
-    super(`Cannot ${ATTEMPT[operation]}: ${reason}${run}`, options);
-    this.reason = reason;
-    this.operation = operation;
-    this.status = status;
-    this.retryAfter = retryAfter;
-    this.threadId = threadId;
-    this.runId = runId;
-    this.isJson = isJson;
-  }
-
-  /** Whether the service rejected the API key. */
-  get keyRejected(): boolean {
-    return this.status === 401 || this.status === 403;
+    super(
+      `Cannot ${ATTEMPT[operation]}: ${explain(failure, advice)}${run}`,
+      options,
+    );
+    this.failure = failure;
   }
 }
 
 /** The connection to the service failed, broke, or brought no answer in time. */
 export class ConnectionError extends ServiceError {
   override readonly name = "ConnectionError";
+}
+
+/**
+ * The reason of a failure, what to do, the outcome, and the service's own words,
+ * which may be long and come last.
+ */
+export function explain(
+  { reason, outcome = "", detail }: Failure,
+  advice = "",
+): string {
+  const rest = [advice, outcome].filter((part) => part !== "").join("; ");
+  if (detail === undefined) return rest === "" ? reason : `${reason}; ${rest}`;
+  const withRest = rest === "" ? reason : `${reason} (${rest})`;
+  return detail === "" ? withRest : `${withRest}: ${detail}`;
 }

@@ -1,27 +1,29 @@
 /**
  * Errors for answers that cannot be used: what arrived, what to do, and the
- * service's own explanation.
+ * service's own words.
  *
  * @module
  */
 
-import { isJsonObject, parseJson } from "../json.ts";
-import { plainText } from "../plain_text.ts";
-import { errorDetail, type LimitedText, readText } from "./response_text.ts";
-import { redactKey } from "./key_redaction.ts";
-import { readBody } from "./response_body.ts";
+import { isJsonObject, parseJson } from "../text.ts";
+import {
+  errorDetail,
+  isWebPage,
+  pageTitle,
+  shownText,
+} from "./foreign_text.ts";
+import { type LimitedText, readAnswerText, readBody } from "./response_body.ts";
 import { parseRetryAfter } from "./retry_after.ts";
 import {
+  type Failure,
   type Operation,
+  type Outcome,
   ServiceError,
   UNKNOWN_OUTCOME,
 } from "./service_error.ts";
-import { isWebPage, pageTitle } from "./web_page.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
-const MAX_DETAIL_LENGTH = 500;
 
-/** Options of {@linkcode statusError}. */
 export interface StatusErrorOptions {
   readonly operation: Operation;
   /** The URL of the request. */
@@ -42,35 +44,39 @@ export async function statusError(
   const location = headers.get("location");
   if (status >= 300 && status < 400 && location !== null) {
     await response.body?.cancel();
-    const advice = withOutcome(
-      "redirects are not followed, check the base URL",
+    return new ServiceError({
       operation,
-    );
-    return new ServiceError(
-      `the service answered ${status}, a redirect to ${
-        originOf(location, url, apiKey)
-      }; ${advice}`,
-      { operation, status },
-    );
+      status,
+      reason: `the service answered ${status}, a redirect to ${
+        targetOf(location, { url, apiKey })
+      }`,
+      advice: "redirects are not followed, check the base URL",
+      outcome: outcomeOf(operation, status),
+    });
   }
-  const body = await readText(readBody(response, signal), MAX_BODY_BYTES)
-    .catch(() => ({ text: "", cut: false }));
+  const body = await readAnswerText(
+    readBody(response, { signal }),
+    MAX_BODY_BYTES,
+  ).catch(() => ({ text: "", cut: false }));
   const isPage = isWebPage(headers.get("content-type"), body.text);
-  const detail = isPage ? pageDetail(body, apiKey) : detailOf(body, apiKey);
-  let reason = `the service answered ${status}` +
-    advice({ operation, status, isPage });
-  if (detail !== "") reason += `: ${detail}`;
-  const retryAfter = parseRetryAfter(
-    headers.get("retry-after"),
-    headers.get("date"),
-  );
-  const isJson = isJsonObject(parseJson(body.text));
-  return new ServiceError(reason, { operation, status, retryAfter, isJson });
+  return new ServiceError({
+    operation,
+    status,
+    ...adviceOn({ operation, status, isPage }),
+    outcome: outcomeOf(operation, status),
+    detail: isPage ? titleOf(body, apiKey) : detailOf(body, apiKey),
+    isThreadGone: operation === "create run" && status === 404,
+    isJson: isJsonObject(parseJson(body.text)),
+    retryAfter: parseRetryAfter(
+      headers.get("retry-after"),
+      headers.get("date"),
+    ),
+  });
 }
 
 /**
  * The reason why a web page with status 2xx cannot be used. It gives the page's
- * title, with the key masked.
+ * title.
  *
  * @param page The page, or its beginning.
  */
@@ -79,86 +85,77 @@ export function webPageReason(
   page: LimitedText,
   apiKey: string,
 ): string {
-  const title = pageDetail(page, apiKey);
+  const title = titleOf(page, apiKey);
   const name = title === "" ? "" : `, "${title}"`;
   return `a web page came (status ${status}${name}), perhaps the sign-in page of a network or a proxy`;
 }
 
-/** The origin of a redirect's target, with the key masked. */
-function originOf(location: string, url: string, apiKey: string): string {
-  const origin = URL.parse(location, url)?.origin ?? "null";
-  if (origin === "null") return "an unreadable address";
-  // URLs have hosts in lower case, so a key in the host is in lower case too.
-  return redactKey(redactKey(origin, apiKey), apiKey.toLowerCase());
+/** A redirect's target: its path at the service's own origin, else its origin. */
+function targetOf(
+  location: string,
+  { url, apiKey }: { readonly url: string; readonly apiKey: string },
+): string {
+  const target = URL.parse(location, url);
+  if (target === null || target.origin === "null") {
+    return "an unreadable address";
+  }
+  const isOwn = target.origin === new URL(url).origin;
+  return shownText(isOwn ? target.pathname : target.origin, { apiKey });
 }
 
-/** What to do. It precedes the service's explanation, which may be long. */
-function advice(
+/** What the answer means, and what to do. */
+function adviceOn(
   { operation, status, isPage }: {
     readonly operation: Operation;
     readonly status: number;
     readonly isPage: boolean;
   },
-): string {
-  const isRefused = status === 401 || status === 403;
-  if (isRefused && !isPage) {
-    const check = withOutcome("check APP_API_KEY", operation);
-    return `, the API key was rejected (${check})`;
+): Pick<Failure, "reason" | "advice"> {
+  const reason = `the service answered ${status}`;
+  if (status === 401 || status === 403) {
+    return isPage
+      ? {
+        reason:
+          `${reason}, a web page: the API key was rejected, or something in front of the service refused, such as a firewall or a sign-in page`,
+        advice: "check APP_API_KEY, the network and the base URL",
+      }
+      : {
+        reason: `${reason}, the API key was rejected`,
+        advice: "check APP_API_KEY",
+      };
   }
-  const text = isRefused
-    ? "a web page: something in front of the service refused, such as a firewall or a sign-in page; check the network and the base URL"
-    : ADVICE[operation](status);
-  const whole = withOutcome(text, operation);
-  return whole === "" ? "" : ` (${whole})`;
+  return { reason, advice: ADVICE[operation](status) };
 }
 
 const ADVICE: Readonly<Record<Operation, (status: number) => string>> = {
-  "create thread": (status) => {
-    if (status === 404) return "check the base URL";
-    return mayPass(status) ? "try again later" : "";
-  },
+  "create thread": (status) => status === 404 ? "check the base URL" : "",
   "create run": (status) => {
-    if (status === 404) return "the thread may be gone: start a new one";
     if (status === 413) return "the prompt is too long for it";
     // Unlike other temporary statuses, this one means that the run was not accepted.
-    if (status === 429) return "try again later";
-    return mayPass(status) ? UNKNOWN_OUTCOME["create run"] : "";
+    return status === 429 ? "try again later" : "";
   },
-  "stream run": () => "",
+  "stream run": (status) =>
+    status === 404 || status === 410 ? "the service does not know the run" : "",
 };
 
-/** Whether a later request can succeed. */
-function mayPass(status: number): boolean {
-  return status >= 500 || [408, 425, 429, 499].includes(status);
+function outcomeOf(operation: Operation, status: number): Outcome {
+  if (operation === "stream run") {
+    return status === 404 || status === 410 ? "" : UNKNOWN_OUTCOME[operation];
+  }
+  const mayPass = status >= 500 || [408, 425, 499].includes(status) ||
+    status === 429 && operation === "create thread";
+  return mayPass ? UNKNOWN_OUTCOME[operation] : "";
 }
 
-/** A text, and the advice for a run that cannot be followed. */
-function withOutcome(text: string, operation: Operation): string {
-  if (operation !== "stream run") return text;
-  return [text, UNKNOWN_OUTCOME[operation]].filter((part) => part !== "")
-    .join("; ");
-}
-
-/** The explanation in an error's body, safe to show; empty if there is none. */
+/** The service's words in an error's body, safe to show; empty if there are none. */
 function detailOf({ text, cut }: LimitedText, apiKey: string): string {
-  const detail = errorDetail(parseJson(text)) ?? text;
-  return shown(detail, { apiKey, isCut: cut });
+  return shownText(errorDetail(parseJson(text)) ?? text, {
+    apiKey,
+    isCut: cut,
+  });
 }
 
 /** The title of a page, safe to show. */
-function pageDetail({ text, cut }: LimitedText, apiKey: string): string {
-  return shown(pageTitle(text), { apiKey, isCut: cut });
-}
-
-/** A foreign text on one line of at most 500 characters, cleaned and with the key masked. */
-function shown(
-  text: string,
-  { apiKey, isCut }: { readonly apiKey: string; readonly isCut: boolean },
-): string {
-  // Cleaned before masking: removing characters within a key could restore the key.
-  const plain = plainText(text.replaceAll(/\s+/g, " "));
-  return redactKey(plain, apiKey, { isCut })
-    .trim()
-    .slice(0, MAX_DETAIL_LENGTH)
-    .toWellFormed();
+function titleOf({ text, cut }: LimitedText, apiKey: string): string {
+  return shownText(pageTitle(text), { apiKey, isCut: cut });
 }

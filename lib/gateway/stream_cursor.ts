@@ -5,7 +5,7 @@
  */
 
 import { DeliveredIds } from "./delivered_ids.ts";
-import type { CompleteEvent, ProgressEvent, RunEvent } from "./run_event.ts";
+import type { ReplyEvent, StepEvent, StreamEvent } from "./turn_event.ts";
 
 /** The most bytes of an id. */
 const MAX_ID_BYTES = 1024;
@@ -27,7 +27,7 @@ const encoder = new TextEncoder();
  */
 export class StreamCursor {
   readonly #delivered = new DeliveredIds();
-  #events: RunEvent[] = [];
+  #events: StreamEvent[] = [];
   #lastId: string | undefined;
   #resuming = false;
   #old = false; // the last id was delivered before this connection
@@ -36,7 +36,7 @@ export class StreamCursor {
   #id: string | undefined; // not committed yet
   #hasId = false;
   #hasEvent = false;
-  #held: ProgressEvent | undefined; // held back, because its id may follow
+  #held: StepEvent | undefined; // held back, because its id may follow
 
   /** The id of the last event that was delivered, in UTF-8 as in a header. */
   get lastEventId(): string | undefined {
@@ -74,8 +74,8 @@ export class StreamCursor {
     if (this.#hasEvent) this.#commit();
   }
 
-  /** Handles a `progress` event. */
-  progress(event: ProgressEvent): void {
+  /** Handles an event before the reply. */
+  step(event: StepEvent): void {
     if (this.#resuming) {
       this.#release();
       if (!this.#hasId) {
@@ -86,8 +86,8 @@ export class StreamCursor {
     this.#deliver(event);
   }
 
-  /** Handles the `complete` event, which is always new. */
-  complete(event: CompleteEvent): void {
+  /** Handles the reply, which is always new. */
+  reply(event: ReplyEvent): void {
     this.#release();
     this.#events.push(event);
   }
@@ -105,7 +105,7 @@ export class StreamCursor {
   }
 
   /** Returns the events to deliver since the last call. */
-  take(): readonly RunEvent[] {
+  take(): readonly StreamEvent[] {
     const events = this.#events;
     this.#events = [];
     return events;
@@ -122,7 +122,7 @@ export class StreamCursor {
     this.#held = undefined;
   }
 
-  #deliver(event: ProgressEvent): void {
+  #deliver(event: StepEvent): void {
     if (!this.#old) this.#events.push(event);
     this.#hasEvent = true;
     this.#commit();

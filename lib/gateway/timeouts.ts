@@ -1,8 +1,11 @@
 /** The timeouts of the gateway, in milliseconds. */
 export interface Timeouts {
-  /** The limit for the whole JSON answer of a `POST`, and for the headers of a stream. */
+  /** The limit for the whole JSON answer of a `POST`. */
   readonly answer: number;
-  /** The limit on silence on a stream, counted while the client is waiting for a byte. */
+  /**
+   * The limit on silence on a stream, its headers included: proxies hold those
+   * back, too. Counted while the client is waiting for a byte.
+   */
   readonly idle: number;
   /**
    * Added to a timeout that fires late because the process was stopped or busy,
@@ -11,18 +14,25 @@ export interface Timeouts {
   readonly grace: number;
   /** The limit for reading on after `complete`. */
   readonly drain: number;
-  /** The pauses before the retries of a `POST`, unless the service gives one. */
+  /** The pauses before the retries of a `POST`. */
   readonly retry: readonly number[];
   /**
-   * The pauses before the retries of a stream's `GET` since the last new event,
-   * unless the service gives one. The last pause is used for all further retries.
+   * The pauses before the retries of a `POST` that the server did not take,
+   * because it closed the connection.
+   */
+  readonly reopen: readonly number[];
+  /**
+   * The pauses before the retries of a stream's `GET`. The last pause is used for
+   * all further retries.
    */
   readonly reconnect: readonly number[];
   /** The limit without an answer to a stream's `GET`, after which the run is given up. */
   readonly outage: number;
   /** The limit without a new event on a resumed stream, after which the run is given up. */
   readonly resume: number;
-  /** The cap on the delay of `Retry-After`. */
+  /** A connection of a stream that ends sooner counts as a failure. */
+  readonly steady: number;
+  /** The cap on the delay of `Retry-After`, which only lengthens a pause. */
   readonly retryAfter: number;
 }
 
@@ -33,8 +43,10 @@ export const TIMEOUTS: Timeouts = {
   grace: 5_000,
   drain: 100,
   retry: [500, 1_000, 2_000],
+  reopen: [0, 500, 1_000],
   reconnect: [500, 1_000, 2_000, 4_000, 8_000, 15_000],
   outage: 120_000,
   resume: 600_000,
+  steady: 5_000,
   retryAfter: 30_000,
 };

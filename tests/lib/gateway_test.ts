@@ -1,367 +1,247 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  RemoteGateway,
-  type RunEvent,
-  ServiceError,
-} from "../../lib/gateway.ts";
+import { assertEquals, assertRejects } from "@std/assert";
+import { type RemoteGateway, ServiceError } from "../../lib/gateway.ts";
 import { VERSION } from "../../lib/version.ts";
-import { gatewayTo } from "../support/quick_gateway.ts";
 import {
   answer,
-  type Behaviour,
+  complete,
   events,
+  hang,
   json,
+  progress,
 } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
-import type { Operation } from "../support/service/recorded_request.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import {
-  complete,
-  encodeItem,
-  progress,
-} from "../support/service/stream_events.ts";
+  type Answers,
+  createThread,
+  gatewayTo,
+  requestsOf,
+  startService,
+} from "../support/turns.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
-Deno.test("each request carries the key, the client's version and what its operation asks for (interface 4.1, 5.1)", async () => {
+/** Creates a thread, runs a turn on it, and returns everything that happened. */
+async function converse(gateway: RemoteGateway): Promise<unknown[]> {
+  const threadId = await createThread(gateway);
+  return (await Array.fromAsync(gateway.runTurn(threadId, "hello"))).flat();
+}
+
+Deno.test("each request carries the key, the client's version and what its operation asks for, and nothing else (interface 4.1, 5.1)", async () => {
   await using service = ReferenceService.start();
   await using gateway = gatewayTo(service);
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const headers = { traceparent };
+  const threadId = await createThread(gateway);
+  await Array.fromAsync(gateway.runTurn(threadId, "hëllo", { headers }));
 
-  const threadId = await gateway.createThread();
-  await Array.fromAsync(
-    gateway.runTurn(threadId, "hello", { headers: { traceparent } }),
-  );
-
-  const shown = service.requests.map(({ operation, headers }) => [
-    operation,
-    headers.get("x-api-key"),
-    headers.get("user-agent"),
-    headers.get("accept"),
-    headers.get("accept-encoding"),
-    headers.get("content-type"),
-    headers.get("traceparent"),
-  ]);
-  const agent = `agent-gateway/${VERSION}`;
-  const any = "gzip,br"; // as fetch sends it
-  assertEquals(shown, [
-    ["create thread", TEST_KEY, agent, "*/*", any, null, null],
-    [
-      "create run",
-      TEST_KEY,
-      agent,
-      "*/*",
-      any,
-      "application/json",
-      traceparent,
-    ],
-    [
-      "stream",
-      TEST_KEY,
-      agent,
-      "text/event-stream",
-      "identity",
-      null,
-      traceparent,
-    ],
-  ]);
-  assertEquals(service.requests.map(({ body }) => body), [
-    "",
-    '{"agentName":"the-brain","prompt":"hello","wait":false}',
-    "",
-  ]);
-});
-
-Deno.test("each path begins with the base URL's path", async () => {
-  await using service = ReferenceService.start({ prefix: "/api/v1" });
-  await using gateway = gatewayTo(service);
-  const turn = gateway.runTurn(await gateway.createThread(), "2 + 2");
-  assertEquals((await Array.fromAsync(turn)).flat().at(-1), {
-    event: "complete",
-    reply: "2 + 2 = 4",
+  const body = '{"agentName":"the-brain","prompt":"hëllo","wait":false}';
+  assertEquals(service.requests.map(({ body }) => body), ["", body, ""]);
+  const shown = service.requests.map(({ headers }) => {
+    const { host: _, ...others } = Object.fromEntries(headers);
+    return others;
   });
-  for (const { path } of service.requests) {
-    assert(path.startsWith("/api/v1/threads"), path);
-  }
+  const common = {
+    "accept": "*/*",
+    "accept-encoding": "gzip,br", // as fetch sends it
+    "accept-language": "*",
+    "user-agent": `agent-gateway/${VERSION}`,
+    "x-api-key": TEST_KEY,
+  };
+  assertEquals(shown, [
+    { ...common, "content-length": "0" },
+    {
+      ...common,
+      "content-length": `${new TextEncoder().encode(body).length}`,
+      "content-type": "application/json",
+      traceparent,
+    },
+    {
+      ...common,
+      "accept": "text/event-stream",
+      "accept-encoding": "identity",
+      traceparent,
+    },
+  ]);
 });
 
-Deno.test("ids are percent-encoded in paths", async () => {
-  await using service = ReferenceService.start();
+Deno.test("the body of a prompt is a Blob: fetch repeats requests with strings and bytes by itself", async () => {
+  await using service = startService();
+  await using gateway = gatewayTo(service);
+  const bodies: unknown[] = [];
+  const { fetch } = globalThis;
+  globalThis.fetch = (input, init) => {
+    bodies.push(init?.body?.constructor);
+    return fetch(input, init);
+  };
+  try {
+    await converse(gateway);
+  } finally {
+    globalThis.fetch = fetch;
+  }
+  assertEquals(bodies, [undefined, Blob, undefined]);
+});
+
+Deno.test("each path begins with the base URL's path, and ids are percent-encoded in it", async () => {
+  await using service = ReferenceService.start({ prefix: "/api/v1" });
   await using gateway = gatewayTo(service);
   service.misbehave("create thread", json({ thread_id: "a/../b ?#%2e" }));
   service.misbehave("create run", json({ run_id: "ü/.../" }));
   service.misbehave("stream", events([complete("Done.")]));
-
-  const threadId = await gateway.createThread();
-  await Array.fromAsync(gateway.runTurn(threadId, "hello"));
-
+  await converse(gateway);
   assertEquals(service.requests.map(({ path }) => path), [
-    "/threads",
-    "/threads/a%2F..%2Fb%20%3F%23%252e/runs",
-    "/threads/a%2F..%2Fb%20%3F%23%252e/runs/%C3%BC%2F...%2F/stream",
+    "/api/v1/threads",
+    "/api/v1/threads/a%2F..%2Fb%20%3F%23%252e/runs",
+    "/api/v1/threads/a%2F..%2Fb%20%3F%23%252e/runs/%C3%BC%2F...%2F/stream",
   ]);
 });
 
-const BAD_IDS: readonly (readonly [id: unknown, complaint: string])[] = [
-  [undefined, "no"],
-  ["", "an empty"],
-  [".", "a malformed"],
-  ["..", "a malformed"],
-  ["\ud800", "a malformed"],
-  [null, "a malformed"],
-  [1, "a malformed"],
-  ["x".repeat(1025), "a malformed"],
-  ["ü".repeat(513), "a malformed"],
-  [["a"], "a malformed"],
-  [{ id: "a" }, "a malformed"],
-];
+const BAD_IDS: Readonly<Record<string, readonly unknown[]>> = {
+  "no": [undefined],
+  "an empty": [""],
+  "a malformed": [
+    ...[".", "..", "\ud800", null, 1, ["a"], { id: "a" }],
+    ...["x".repeat(1025), "ü".repeat(513)],
+    ...[TEST_KEY, `run-${TEST_KEY.replace("k", "%6B")}-1`],
+  ],
+};
 
-for (const [id, complaint] of BAD_IDS) {
-  const name = JSON.stringify(id)?.slice(0, 20) ?? "a missing id";
+for (const [complaint, ids] of Object.entries(BAD_IDS)) {
+  for (const id of ids) {
+    const name = JSON.stringify(id)?.slice(0, 40);
 
-  Deno.test(`createThread() refuses ${name} (interface 7)`, async () => {
-    await using service = ReferenceService.start();
-    await using gateway = gatewayTo(service);
-    service.misbehave("create thread", json({ thread_id: id, run_id: "a" }));
-    const error = await assertRejects(
-      () => gateway.createThread(),
-      ServiceError,
-    );
-    assertEquals(
-      error.message,
-      `Cannot create a thread: the answer holds ${complaint} thread_id`,
-    );
-  });
-
-  Deno.test(`runTurn() refuses ${name} for a run`, async () => {
-    await using service = ReferenceService.start();
-    await using gateway = gatewayTo(service);
-    const threadId = await gateway.createThread();
-    service.misbehave("create run", json({ run_id: id, thread_id: "a" }));
-    const error = await assertRejects(
-      () => Array.fromAsync(gateway.runTurn(threadId, "hello")),
-      ServiceError,
-    );
-    assertEquals(
-      error.message,
-      `Cannot start a run: the answer holds ${complaint} run_id; ` +
+    Deno.test(`the id ${name} is ${complaint} id (interface 7)`, async () => {
+      await using service = ReferenceService.start();
+      await using gateway = gatewayTo(service);
+      service.misbehave("create thread", json({ thread_id: id, run_id: "a" }));
+      service.misbehave("create run", json({ run_id: id, thread_id: "a" }));
+      const thread = await assertRejects(() => createThread(gateway));
+      const run = await assertRejects(() => converse(gateway));
+      assertEquals([thread, run].map((error) => `${error}`), [
+        `ServiceError: Cannot create a thread: the answer holds ${complaint} thread_id`,
+        `ServiceError: Cannot start a run: the answer holds ${complaint} run_id; ` +
         "the run may have started, so it is not tried again",
-    );
-    assertEquals(service.requests.length, 2);
-  });
+      ]);
+      assertEquals(service.requests.length, 3);
+    });
+  }
 }
 
-const DONE: readonly RunEvent[] = [
-  { event: "progress", node: "plan", status: "started" },
-  { event: "complete", reply: "Done." },
-];
-
-Deno.test("nothing is delivered after complete (interface 4.1)", async () => {
-  await using service = ReferenceService.start();
-  await using gateway = gatewayTo(service);
-  service.misbehave(
-    "stream",
-    events([
-      progress("plan", "started"),
-      complete("Done."),
-      progress("late", "started"),
-      complete("Done again."),
-    ]),
-  );
-  const turn = gateway.runTurn(await gateway.createThread(), "hello");
-  assertEquals((await Array.fromAsync(turn)).flat(), DONE);
-});
-
-for (const encoding of ["gzip", "deflate"] as const) {
-  Deno.test(`a stream is read although the service compresses it by ${encoding}`, async () => {
-    await using service = ReferenceService.start();
-    await using gateway = gatewayTo(service);
-    const plain = new Blob([
-      encodeItem(progress("plan", "started")).slice(),
-      encodeItem(complete("Done.")).slice(),
-    ]);
-    const packed = await new Response(
-      plain.stream().pipeThrough(new CompressionStream(encoding)),
-    ).bytes();
-    service.misbehave(
-      "stream",
-      answer(200, packed, { "content-encoding": encoding }),
-    );
-    const turn = gateway.runTurn(await gateway.createThread(), "hello");
-    assertEquals((await Array.fromAsync(turn)).flat(), DONE);
-  });
-}
-
-for (const type of ["text/html", "Text/HTML; charset=utf-8"]) {
-  Deno.test(`a stream that is ${type} is an error`, async () => {
-    await using service = ReferenceService.start();
-    await using gateway = gatewayTo(service);
-    service.misbehave("create thread", json({ thread_id: "t" }));
-    service.misbehave("create run", json({ run_id: "r" }));
-    service.misbehave(
-      "stream",
-      answer(200, "<title>Sign in</title>", { "content-type": type }),
-    );
-    const turn = gateway.runTurn(await gateway.createThread(), "hello");
-    const { message } = await assertRejects(() => turn.next(), ServiceError);
-    assertEquals(
-      message,
-      'Cannot follow the run: a web page came (status 200, "Sign in"), perhaps the ' +
-        "sign-in page of a network or a proxy; the run may still go on at the " +
-        "service (thread t, run r)",
-    );
-    assertEquals(service.requests.length, 3);
-  });
-}
-
-Deno.test("a stream is read whatever its status in 2xx and its content type", async () => {
-  await using service = ReferenceService.start();
-  await using gateway = gatewayTo(service);
-  const headers = { "content-type": "image/png" };
-  const items = [progress("plan", "started"), complete("Done.")];
-  service.misbehave("stream", events(items, { status: 206, headers }));
-  const turn = gateway.runTurn(await gateway.createThread(), "hello");
-  assertEquals((await Array.fromAsync(turn)).flat(), DONE);
-});
-
-Deno.test("the reply does not wait for the end of the stream", async () => {
-  await using service = ReferenceService.start();
-  await using gateway = gatewayTo(service);
+Deno.test("a turn is the run, its progress and its reply, in this order, each as soon as it comes; its stream is read to the end", async () => {
   const gate = new GatedStream();
-  service.misbehave("stream", gate.behaviour);
-  gate.send(progress("plan", "started"), complete("Done."));
+  const done = events([complete("Done.")]);
+  await using service = startService({ stream: [gate.behaviour, done] });
+  const gateway = gatewayTo(service);
+  const turn = gateway.runTurn(await createThread(gateway), "hello");
+  const signals: (AbortSignal | null | undefined)[] = [];
+  const { fetch } = globalThis;
+  globalThis.fetch = (input, init) => {
+    signals.push(init?.signal);
+    return fetch(input, init);
+  };
+  const next = async () => (await turn.next()).value;
 
-  const turn = gateway.runTurn(await gateway.createThread(), "hello");
-  assertEquals((await Array.fromAsync(turn)).flat(), DONE);
+  assertEquals(await next(), [{ type: "run", runId: "r" }]);
+  gate.progress("plan", "started");
+  assertEquals(await next(), [
+    { type: "progress", node: "plan", status: "started" },
+  ]);
+  gate.send(complete("Done."));
+  assertEquals(await next(), [{ type: "reply", text: "Done." }]);
+  assertEquals(await next(), undefined);
 
-  const { ended } = await gate.opened;
-  assertEquals(await Promise.race([ended, "open"]), "open");
+  globalThis.fetch = fetch;
+  assertEquals(signals.map((signal) => signal?.aborted), [false, false]);
+
+  // The stream has not ended, and the gateway waits for that, after other turns too.
+  const order: string[] = [];
+  await Array.fromAsync(gateway.runTurn("t", "hello"));
+  const disposal = gateway[Symbol.asyncDispose]()
+    .then(() => order.push("disposed"));
+  await service.requests.at(-1)?.ended;
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  order.push("ended");
   gate.end();
-  assertEquals(await ended, "complete");
+  await disposal;
+  assertEquals(order, ["ended", "disposed"]);
+  assertEquals(await (await gate.opened).ended, "complete");
 });
 
-Deno.test("a stream that goes on after complete is dropped", async () => {
-  await using service = ReferenceService.start();
-  await using gateway = gatewayTo(service, { drain: 1 });
+Deno.test("a stream that goes on after the reply is dropped", async () => {
   const endless = events(function* () {
-    yield* [progress("plan", "started"), complete("Done.")];
+    yield complete("Done.");
     for (;;) yield progress("late", "started");
   });
-  service.misbehave("stream", endless);
-  const turn = gateway.runTurn(await gateway.createThread(), "hello");
-  assertEquals((await Array.fromAsync(turn)).flat(), DONE);
+  await using service = startService({ stream: [endless] });
+  await using gateway = gatewayTo(service, { drain: 1 });
+  assertEquals((await converse(gateway)).at(-1), {
+    type: "reply",
+    text: "Done.",
+  });
   assertEquals(await service.requests[2]?.ended, "dropped");
 });
 
-Deno.test("a gateway that is disposed of waits until no stream is open", async () => {
-  await using service = ReferenceService.start();
-  const gateway = gatewayTo(service);
-  const gate = new GatedStream();
-  service.misbehave("stream", gate.behaviour);
-  gate.send(complete("Done."));
-  const turn = gateway.runTurn(await gateway.createThread(), "hello");
-  await Array.fromAsync(turn);
-
-  const disposal = gateway[Symbol.asyncDispose]().then(() => "disposed");
-  const first = await Promise.race([disposal, gate.opened.then(() => "open")]);
-  assertEquals(first, "open");
-  gate.end();
-  assertEquals(await disposal, "disposed");
-});
-
-Deno.test("each turn has a connection of its own, for its POST and its GET", async () => {
-  await using service = ReferenceService.start();
+Deno.test("each turn has a connection of its own, for its POST and its GET, and so has each repetition", async () => {
+  const answers = [answer(503), answer(429), json({ thread_id: "t" })];
+  const stream = [answer(502), events([complete("Done.")])];
+  await using service = startService({ "create thread": answers, stream });
   await using gateway = gatewayTo(service);
-  const threadId = await gateway.createThread();
-  for (let turn = 0; turn < 3; turn++) {
-    await Array.fromAsync(gateway.runTurn(threadId, "hello"));
-  }
+  await converse(gateway);
+  await converse(gateway);
   const places = service.requests.map(({ connection }) => connection);
   const numbers = places.map((place) => [...new Set(places)].indexOf(place));
-  assertEquals(numbers, [0, 1, 1, 2, 2, 3, 3]);
+  assertEquals(numbers, [0, 1, 2, 3, 3, 4, 5, 6, 6]);
 });
 
-Deno.test("each repetition of a POST has a connection of its own", async () => {
-  await using service = ReferenceService.start();
-  await using gateway = gatewayTo(service);
-  service.misbehave("create thread", answer(503), 3);
-  await gateway.createThread();
-  assertEquals([service.requests.length, service.connections], [4, 4]);
-});
-
-Deno.test("the session and the run are named to onExchange(), and the run to onRunStarted()", async () => {
-  await using service = ReferenceService.start();
-  const told: unknown[] = [];
-  await using gateway = new RemoteGateway({
-    baseUrl: service.url,
-    apiKey: TEST_KEY,
-    onExchange: ({ operation, sessionId, runId }) =>
-      told.push([operation, sessionId, runId]),
-  });
-  service.misbehave("create run", json({ run_id: "r" }));
-  service.misbehave("stream", events([complete("Done.")]));
-  const sessionId = "s";
-  const threadId = await gateway.createThread({ sessionId });
-  await Array.fromAsync(gateway.runTurn(threadId, "hello", {
-    sessionId,
-    onRunStarted: (runId) => told.push(runId),
-  }));
-  assertEquals(told, [
-    ["create thread", "s", undefined],
-    ["create run", "s", undefined],
-    "r",
-    ["stream run", "s", "r"],
-  ]);
-});
-
-const FAILURES: readonly (readonly [string, Operation, Behaviour])[] = [
-  ["a refused run", "create run", answer(500)],
-  ["a refused stream", "stream", answer(500)],
+// Where another request comes first, the limit leaves time for it.
+const LATE: readonly (readonly [Answers, number, string])[] = [
   [
-    "a stream that broke",
-    "stream",
-    events([progress("a", "b")], {
-      end: "break",
-    }),
+    { "create run": [hang()] },
+    20,
+    "Cannot start a run: there was no reply within 0.02 s; the run may have started, so it is not tried again (thread t)",
   ],
-  ["a stream that ended early", "stream", events([progress("a", "b")])],
+  [
+    { "create run": [answer(429)] },
+    1000,
+    "Cannot start a run: there was no reply within 1 s: the service answered 429 (thread t)",
+  ],
+  [
+    { stream: [events([progress("plan", "on")], { end: "hang" })] },
+    1000,
+    "Cannot follow the run: there was no reply within 1 s; the run may still go on at the service (thread t, run r)",
+  ],
+  [
+    { stream: [events([{ event: "error", message: "No." }], { end: "hang" })] },
+    1000,
+    "Cannot follow the run: the run failed: No. (thread t, run r)",
+  ],
+  [
+    { stream: [answer(502)] },
+    1000,
+    "Cannot follow the run: there was no reply within 1 s: the service answered 502; the run may still go on at the service (thread t, run r)",
+  ],
 ];
 
-for (const [what, operation, behaviour] of FAILURES) {
-  Deno.test(`a run on the same thread works after ${what}`, async () => {
-    await using service = ReferenceService.start();
-    await using gateway = gatewayTo(service);
-    const threadId = await gateway.createThread();
-    service.misbehave(operation, behaviour);
-    await assertRejects(
-      () => Array.fromAsync(gateway.runTurn(threadId, "1 + 1")),
-      ServiceError,
-    );
-    const turn = await Array.fromAsync(gateway.runTurn(threadId, "2 + 2"));
-    assertEquals(turn.flat().at(-1), { event: "complete", reply: "2 + 2 = 4" });
+Deno.test("a turn that is not over within its time limit fails with its fate at that point, as the creation of a thread does", async () => {
+  await Promise.all(LATE.map(async ([answers, timeLimit, message]) => {
+    await using service = startService(answers);
+    const pauses = { retry: [600_000], reconnect: [600_000] };
+    await using gateway = gatewayTo(service, pauses);
+    const turn = gateway.runTurn("t", "hello", { timeLimit });
+    const error = await assertRejects(() => Array.fromAsync(turn));
+    assertEquals(`${error}`, `ServiceError: ${message}`);
+    assertEquals(requestsOf("create run", service.requests).length, 1);
+  }));
+
+  await using service = startService({
+    "create thread": [json({ thread_id: "t" }), hang()],
   });
-}
-
-Deno.test("runTurn() sends nothing before its first event is asked for", async () => {
-  await using service = ReferenceService.start();
   await using gateway = gatewayTo(service);
-  const turn = gateway.runTurn(await gateway.createThread(), "hello");
-  await turn.return(undefined);
-  assertEquals(service.requests.length, 1);
-});
-
-Deno.test("a turn that is left drops its stream", async () => {
-  await using service = ReferenceService.start();
-  await using gateway = gatewayTo(service);
-  const gate = new GatedStream();
-  service.misbehave("stream", gate.behaviour);
-  gate.progress("plan", "started");
-  for await (
-    const events of gateway.runTurn(await gateway.createThread(), "hello")
-  ) {
-    assertEquals(events, DONE.slice(0, 1));
-    break;
-  }
-  await gate.dropped;
+  assertEquals(await createThread(gateway, { timeLimit: 60_000 }), "t");
+  await assertRejects(
+    () => createThread(gateway, { timeLimit: 20 }),
+    ServiceError,
+    "Cannot create a thread: there was no reply within 0.02 s; try again later",
+  );
 });

@@ -1,13 +1,51 @@
-import type { RemoteGateway, Wait } from "../../lib/gateway.ts";
-import { json } from "./service/behaviours.ts";
-import { ReferenceService } from "./service/service.ts";
+import {
+  type CallOptions,
+  RemoteGateway,
+  ServiceError,
+  type WaitEvent,
+} from "../../lib/gateway.ts";
+import type { Timeouts } from "../../lib/gateway/timeouts.ts";
+import {
+  type Behaviour,
+  complete,
+  events,
+  json,
+} from "./service/behaviours.ts";
+import type { Ending, Operation, RecordedRequest } from "./service/exchange.ts";
+import { ReferenceService, TEST_KEY } from "./service/service.ts";
 
-/** A service whose threads are all `t`, and whose runs are all `r`. */
-export function startService(): ReferenceService {
+/** How the requests of an operation are answered; the last answer is for all others, too. */
+export type Answers = Readonly<
+  Partial<Record<Operation, readonly Behaviour[]>>
+>;
+
+const GOOD: Answers = {
+  "create thread": [json({ thread_id: "t" })],
+  "create run": [json({ run_id: "r" })],
+  "stream": [events([complete("Done.")])],
+};
+
+/** A service whose threads are all `t`, and whose runs are all `r` and complete. */
+export function startService(answers: Answers = {}): ReferenceService {
   const service = ReferenceService.start();
-  service.misbehave("create thread", json({ thread_id: "t" }), Infinity);
-  service.misbehave("create run", json({ run_id: "r" }), Infinity);
+  for (const operation of ["create thread", "create run", "stream"] as const) {
+    const behaviours = answers[operation] ?? GOOD[operation] ?? [];
+    for (const [index, behaviour] of behaviours.entries()) {
+      const isLast = index === behaviours.length - 1;
+      service.misbehave(operation, behaviour, isLast ? Infinity : 1);
+    }
+  }
   return service;
+}
+
+/** Creates a thread, and returns its id. */
+export async function createThread(
+  gateway: RemoteGateway,
+  options?: CallOptions,
+): Promise<string> {
+  const events = (await Array.fromAsync(gateway.createThread(options))).flat();
+  const last = events.at(-1);
+  return last?.type === "thread" ? last.threadId : `no thread, but ${last}`;
 }
 
 /** The outcome of a turn. */
@@ -15,37 +53,91 @@ export interface Turn {
   /** The nodes and the reply that were delivered. */
   readonly delivered: readonly string[];
   /** The pauses before retries. */
-  readonly waits: readonly Wait[];
+  readonly waits: readonly WaitEvent[];
   /** The error of a turn that failed. */
-  readonly error: unknown;
+  readonly error: ServiceError | undefined;
+  /** The requests that the service got, and how its answers ended. */
+  readonly requests: readonly RecordedRequest[];
+  readonly endings: readonly Ending[];
+  /** The `Last-Event-ID` of each request for a stream, its UTF-8 decoded. */
+  readonly cursors: readonly (string | null)[];
 }
 
-/** Creates a thread and runs a turn on it. */
-export async function takeTurn(gateway: RemoteGateway): Promise<Turn> {
+/** Creates a thread and runs a turn on it, with a service that answers so. */
+export async function takeTurn(
+  answers: Answers,
+  timeouts: Partial<Timeouts> = {},
+): Promise<Turn> {
+  await using service = startService(answers);
+  await using gateway = gatewayTo(service, timeouts);
   const delivered: string[] = [];
-  const waits: Wait[] = [];
-  const onWait = (wait: Wait) => waits.push(wait);
+  const waits: WaitEvent[] = [];
+  let error: ServiceError | undefined;
+  const turn = async function* () {
+    yield* gateway.createThread();
+    yield* gateway.runTurn("t", "hello");
+  };
   try {
-    const threadId = await gateway.createThread();
-    for await (const events of gateway.runTurn(threadId, "hello", { onWait })) {
-      for (const event of events) {
-        delivered.push(event.event === "progress" ? event.node : event.reply);
+    for await (const batch of turn()) {
+      for (const event of batch) {
+        if (event.type === "wait") waits.push(event);
+        if (event.type === "progress") delivered.push(event.node);
+        if (event.type === "reply") delivered.push(event.text);
       }
     }
-    return { delivered, waits, error: undefined };
-  } catch (error) {
-    return { delivered, waits, error };
+  } catch (cause) {
+    if (!(cause instanceof ServiceError)) throw cause;
+    error = cause;
   }
-}
-
-/** The `Last-Event-ID` of each request for a stream, its UTF-8 decoded. */
-export function cursors(service: ReferenceService): (string | null)[] {
-  return service.requests
-    .filter(({ operation }) => operation === "stream")
+  const { requests } = service;
+  const endings = await Promise.all(requests.map(({ ended }) => ended));
+  const cursors = requestsOf("stream", requests)
     .map(({ headers }) => headers.get("last-event-id"))
     .map((id) => id && new TextDecoder().decode(latin1(id)));
+  return { delivered, waits, error, requests, endings, cursors };
+}
+
+/** The requests of an operation. */
+export function requestsOf(
+  operation: Operation,
+  requests: readonly RecordedRequest[],
+): readonly RecordedRequest[] {
+  return requests.filter((request) => request.operation === operation);
 }
 
 function latin1(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
+/** Longer than any test, and than any time by which a test advances the clock. */
+const NEVER = 36_000_000;
+
+/**
+ * Timeouts for tests: retries follow at once, and no timeout expires on a slow
+ * machine. A test sets the timeout that it tests.
+ */
+export const QUICK_TIMEOUTS: Timeouts = {
+  answer: NEVER,
+  idle: NEVER,
+  grace: NEVER,
+  drain: NEVER,
+  retry: [1, 1, 1],
+  reopen: [0, 1, 1],
+  reconnect: [1],
+  outage: 120_000,
+  resume: 600_000,
+  steady: 5_000,
+  retryAfter: 1,
+};
+
+/** A gateway to a service, with {@linkcode QUICK_TIMEOUTS} unless others are given. */
+export function gatewayTo(
+  service: { readonly url: string },
+  timeouts: Partial<Timeouts> = {},
+): RemoteGateway {
+  return new RemoteGateway({
+    baseUrl: service.url,
+    apiKey: TEST_KEY,
+    timeouts: { ...QUICK_TIMEOUTS, ...timeouts },
+  });
 }

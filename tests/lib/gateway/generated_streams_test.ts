@@ -1,368 +1,462 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { explain } from "../../../lib/gateway.ts";
+import { readRunEvents } from "../../../lib/gateway/run_events.ts";
+import { followRun } from "../../../lib/gateway/run_stream.ts";
 import {
-  LineTooLongError,
-  readRunEvents,
-  type RunEvent,
-} from "../../../lib/gateway/run_events.ts";
-import { StreamCursor } from "../../../lib/gateway/stream_cursor.ts";
+  type OpenStream,
+  ServiceClient,
+  type ServiceRequest,
+} from "../../../lib/gateway/service_client.ts";
+import {
+  ConnectionError,
+  ServiceError,
+} from "../../../lib/gateway/service_error.ts";
+import type { StreamEvent } from "../../../lib/gateway/turn_event.ts";
+import {
+  type Dialect,
+  FAIL_IN_A_NODE,
+  FAILURE,
+  FAILURES,
+  MESSAGES,
+  SAY_NOTHING,
+} from "../../support/service/dialect.ts";
+import { Exchange } from "../../support/service/exchange.ts";
+import {
+  RemoteAgent,
+  type RemoteAgentOptions,
+  route,
+  TEST_KEY,
+  think,
+} from "../../support/service/remote_agent.ts";
+import { QUICK_TIMEOUTS } from "../../support/turns.ts";
 
-const encoder = new TextEncoder();
-
-/** Repeats a failure, whose report names the seed: `GENERATED_SEED=N deno task test`. */
-const SEED = Deno.env.get("GENERATED_SEED");
-const REPEATED = SEED === undefined ? {} : { seed: Number(SEED) };
-
-/** The output of a reader of a stream. */
-interface Told {
-  readonly events: readonly (RunEvent | "too long")[];
-  /** The last event id, whenever it changed; empty where there is none. */
-  readonly cursors: readonly string[];
-}
-
-/** Reads a stream. Ids that are replaced within one chunk are not recorded. */
-async function read(
-  chunks: Iterable<Uint8Array>,
-  maxLineBytes: number,
-): Promise<Told> {
-  const events: (RunEvent | "too long")[] = [];
-  const cursors: string[] = [];
-  const cursor = new StreamCursor();
-  const look = () => cursors.push(cursor.lastEventId ?? "");
-  look();
-  const batches = readRunEvents(ReadableStream.from(chunks), {
-    maxLineBytes,
-    cursor,
-  });
-  try {
-    for await (const batch of batches) {
-      events.push(...batch);
-      look();
-    }
-  } catch (error) {
-    if (!(error instanceof LineTooLongError)) throw error;
-    events.push("too long");
-  }
-  look();
-  return { events, cursors: changes(cursors) };
-}
-
-function changes(values: readonly string[]): readonly string[] {
-  return values.filter((value, i) => value !== values[i - 1]);
-}
-
-/** The output that does not depend on the chunks. */
-function inTheEnd({ events, cursors }: Told): unknown {
-  return { events, cursor: cursors.at(-1) };
-}
-
-/** The expected output, computed from the whole text. */
-function expected(bytes: Uint8Array, maxLineBytes: number): Told {
-  const ended = new TextDecoder().decode(bytes).split("\n");
-  const rest = meaning(ended.pop() ?? "");
-  const lines = ended.map((line) => meaning(line.replace(/\r$/, "")));
-  // Latin-1 has a character for each byte.
-  const long = new TextDecoder("latin1").decode(bytes).split("\n")
-    .findIndex((line) => line.length > maxLineBytes);
-  if (isEvent(rest)) lines.push(rest);
-  const events: (RunEvent | "too long")[] = [];
-  const cursors = [""];
-  for (
-    const [i, line] of lines.slice(0, long < 0 ? undefined : long).entries()
-  ) {
-    const before = lines.slice(0, i);
-    const block = before.slice(before.lastIndexOf("blank") + 1);
-    const delivered = block.some(isEvent);
-    const pending = delivered ? undefined : block.findLast(isCursor);
-    if (isEvent(line)) events.push(line);
-    if (isEvent(line) && line.event === "complete") {
-      return { events, cursors: changes(cursors) };
-    }
-    if (isCursor(line) && delivered) cursors.push(line.cursor);
-    if ((isEvent(line) || line === "blank") && pending) {
-      cursors.push(pending.cursor);
-    }
-  }
-  if (long >= 0) events.push("too long");
-  return { events, cursors: changes(cursors) };
-}
-
-interface Cursor {
-  readonly cursor: string;
-}
-
-type Meaning = RunEvent | Cursor | "blank" | "";
-
-const isEvent = (line: Meaning): line is RunEvent =>
-  typeof line === "object" && "event" in line;
-const isCursor = (line: Meaning): line is Cursor =>
-  typeof line === "object" && "cursor" in line;
-
-function meaning(line: string): Meaning {
-  if (line === "") return "blank";
-  const id = /^id: ?([^\0]*)$/.exec(line)?.[1];
-  if (id !== undefined) return cursorOf(encoder.encode(id));
-  const json = /^data:(.*)$/s.exec(line)?.[1];
-  if (json === undefined) return "";
-  let payload;
-  try {
-    payload = JSON.parse(json);
-  } catch {
-    return "";
-  }
-  const node = field(payload, "node");
-  const status = field(payload, "status");
-  switch (field(payload, "event")) {
-    case "progress":
-      return {
-        event: "progress",
-        node: typeof node === "string" ? node : "",
-        status: typeof status === "string" ? status : "",
-      };
-    case "complete":
-      return { event: "complete", reply: reply(payload) };
-    default:
-      return "";
+/** A text in chunks of a size. */
+async function* inChunks(
+  text: string,
+  size: number,
+): AsyncGenerator<Uint8Array> {
+  const bytes = new TextEncoder().encode(text);
+  for (let start = 0; start < bytes.length; start += size) {
+    await undefined;
+    yield bytes.subarray(start, start + size);
   }
 }
 
-/** An id as a header holds it. */
-function cursorOf(id: Uint8Array): Meaning {
-  if (id.length > 1024) return "";
-  const fits = id.every((byte) => byte === 9 || (byte > 31 && byte !== 127));
-  return fits ? { cursor: String.fromCharCode(...id) } : "";
+/** The events of a stream that comes in chunks of a size. */
+async function read(text: string, size: number): Promise<StreamEvent[]> {
+  const batches = readRunEvents(inChunks(text, size));
+  return (await Array.fromAsync(batches)).flat();
 }
 
-function reply(payload: unknown): string {
-  const list = field(payload, "messages");
-  const messages = Array.isArray(list) ? list : [];
-  const said = messages.filter((message) =>
-    ["role", "type"].some((name) =>
-      ["assistant", "ai", "AIMessage", "AIMessageChunk"].some((who) =>
-        field(message, name) === who
-      )
-    )
-  );
-  const texts = [
-    field(field(payload, "instructorState"), "explanation"),
-    ...(said.length > 0 ? said : messages).map(textOf).reverse(),
-  ];
-  return texts.filter((text) => typeof text === "string")
-    .find((text) => /\S/.test(text)) ?? "Run completed.";
+/** A line of a stream, and the event that it is, if it is one. */
+interface Line {
+  readonly text: string;
+  readonly event?: StreamEvent | undefined;
 }
 
-function textOf(message: unknown): unknown {
-  const content = field(message, "content");
-  const texts = Array.isArray(content) &&
-    content.filter((part) => field(part, "type") === "text")
-      .map((part) => field(part, "text"))
-      .filter((text) => typeof text === "string").join("");
-  return [message, content, field(message, "text"), texts]
-    .find((text) => typeof text === "string");
+interface Payload {
+  readonly event?: unknown;
+  readonly node?: unknown;
+  readonly status?: unknown;
+  readonly instructorState?: unknown;
 }
 
-/** An object's own field. */
-function field(value: unknown, name: string): unknown {
-  return new Map<string, unknown>(Object.entries(Object(value))).get(name);
+function eventOf(payload: Payload): StreamEvent | undefined {
+  const { event, node, status, instructorState } = payload;
+  const text = (value: unknown) => typeof value === "string" ? value : "";
+  if (event === "progress") {
+    return { type: "progress", node: text(node), status: text(status) };
+  }
+  if (event !== "complete") return undefined;
+  const explanation = text(Object(instructorState).explanation);
+  const reply = /\S/.test(explanation) ? explanation : "Run completed.";
+  return { type: "reply", text: reply };
 }
 
-const text = fc.oneof(
-  fc.constantFrom(
-    "",
-    " ",
-    "\n\t\u00a0",
-    "plan",
-    "日本 👩‍💻",
-    "\u2028\ufeff",
-    "\ud800",
-  ),
+const someText = fc.oneof(
+  fc.constantFrom("", " ", "\n\t\u00a0", "日本 👩‍💻", "\u2028\ufeff", "\ud800"),
   fc.string({ unit: "binary", maxLength: 20 }),
 );
 /** Mostly a value of the right type. */
 const mostly = <T>(right: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
-  fc.oneof({ arbitrary: right, weight: 6 }, {
-    arbitrary: fc.oneof(text, fc.jsonValue({ maxDepth: 2 })),
-    weight: 1,
-  });
-const some = <T extends object>(
-  model: { [K in keyof T]: fc.Arbitrary<T[K]> },
-) => fc.record(model, { requiredKeys: [] });
-const who = mostly(
-  fc.constantFrom("assistant", "ai", "AIMessage", "user", "text"),
-);
-const part = some({ type: who, text: mostly(text) });
-const message = some({
-  role: who,
-  type: who,
-  content: mostly(fc.oneof(text, fc.array(mostly(part), { maxLength: 3 }))),
-  text: mostly(text),
-});
-const payload = some({
-  event: mostly(
-    fc.constantFrom("progress", "progress", "progress", "complete"),
-  ),
-  node: mostly(text),
-  status: mostly(text),
-  instructorState: mostly(some({ explanation: mostly(text) })),
-  messages: mostly(fc.array(mostly(message), { maxLength: 3 })),
-});
+  fc.oneof({ arbitrary: right, weight: 6 }, fc.jsonValue({ maxDepth: 2 }));
+const kind = fc.constantFrom("progress", "progress", "progress", "complete");
+const payload: fc.Arbitrary<Payload> = fc.record({
+  event: mostly(kind),
+  node: mostly(someText),
+  status: mostly(someText),
+  instructorState: mostly(fc.record({ explanation: mostly(someText) })),
+}, { requiredKeys: [] });
 /** Keys that would change a prototype if objects were built by assignment. */
 const alien = fc.constantFrom(
   "",
   '"__proto__":{"event":"complete","node":"p"},',
   '"constructor":{"prototype":{"event":"complete"}},"toString":1,',
-  '"event":"complete",',
 );
-const json = fc.tuple(alien, payload).map(([alien, payload]) =>
-  JSON.stringify(payload).replace("{", `{${alien}`).replace(",}", "}")
-);
-const line = fc.oneof(
-  { arbitrary: json.map((json) => `data: ${json}`), weight: 8 },
-  { arbitrary: json.map((json) => `data:${json}`), weight: 2 },
-  fc.tuple(json, fc.nat(60)).map(([json, end]) =>
-    `data: ${json.slice(0, end)}`
+const data = fc.tuple(alien, payload).map(([alien, payload]) => ({
+  json: `{${alien}${JSON.stringify({ id: 1, ...payload }).slice(1)}`,
+  event: eventOf(payload),
+}));
+const noise = fc.oneof(
+  fc.tuple(data, fc.nat(60)).map(([{ json }, end]) =>
+    `data: ${json.slice(0, Math.min(end, json.length - 1))}`
   ),
-  fc.jsonValue().map((value) => `data: ${JSON.stringify(value)}`),
-  fc.tuple(fc.constantFrom("Data: ", " data: ", "data ", "\ufeffdata: "), json)
-    .map((parts) => parts.join("")),
-  fc.constantFrom(
-    "",
-    "",
-    "",
-    ": comment",
-    "event: complete",
-    "retry: 1",
-    "data",
-    "data:",
-    "id",
-  ),
-  fc.tuple(
-    fc.constantFrom("id:", "id: ", "id:  "),
-    fc.constantFrom("", "1", "2 ", "é", "\0", "\r", "x".repeat(1025)),
-  )
-    .map((parts) => parts.join("")),
-  text,
+  fc.jsonValue().map((value) => `data: ${JSON.stringify([value])}`),
+  fc.tuple(fc.constantFrom("Data: ", " data: ", "data ", "\ufeffdata: "), data)
+    .map(([field, { json }]) => field + json),
+  fc.constantFrom("", ": comment", "event: complete", "retry: 1", "data", "id"),
+  someText,
 );
-const bytes = fc.oneof(
-  { arbitrary: line.map((line) => encoder.encode(line)), weight: 12 },
-  { arbitrary: fc.uint8Array({ maxLength: 12 }), weight: 1 },
+const line: fc.Arbitrary<Line> = fc.oneof(
+  {
+    arbitrary: fc.tuple(fc.constantFrom("data: ", "data:"), data)
+      .map(([field, { json, event }]) => ({ text: field + json, event })),
+    weight: 8,
+  },
+  { arbitrary: noise.map((text) => ({ text })), weight: 4 },
 );
-const lineEnd = fc.constantFrom(
-  "\n",
-  "\n",
-  "\n",
-  "\r\n",
-  "\r",
-  "\r\r\n",
-  "\n\n",
-)
-  .map((end) => encoder.encode(end));
-const stream = fc.tuple(
-  fc.constantFrom("", "", "\ufeff", "\ufeff\ufeff").map((mark) =>
-    encoder.encode(mark)
-  ),
-  fc.array(fc.tuple(bytes, lineEnd), { maxLength: 12 }),
-  bytes,
-).map(([mark, lines, rest]) => join([mark, ...lines.flat(), rest]));
+const lineEnd = fc.constantFrom("\n", "\n", "\r\n", "\n\n", "\n\n\n\n\n");
 
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  return Uint8Array.from(parts.flatMap((part) => [...part]));
-}
-
-/** Cuts bytes at these places; two cuts in one place make an empty chunk. */
-function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const ends = places.map((place) => place % (bytes.length + 1))
-    .sort((a, b) => a - b);
-  return [...ends, bytes.length]
-    .map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end));
-}
-
-Deno.test("readRunEvents() tells of 10,000 generated streams what a model tells that has the whole text at hand (interface 4.1)", async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      stream,
-      fc.array(fc.nat(), { maxLength: 8 }),
-      fc.constantFrom(30, 100, 1000, 1_000_000),
-      async (bytes, places, maxLineBytes) => {
-        assertEquals(
-          inTheEnd(await read(cut(bytes, places), maxLineBytes)),
-          inTheEnd(expected(bytes, maxLineBytes)),
-        );
-      },
-    ),
-    { numRuns: 10_000, ...REPEATED },
-  );
-});
-
-Deno.test("readRunEvents() tells the same of 300 generated streams a byte at a time", async () => {
-  await fc.assert(
-    fc.asyncProperty(stream, async (bytes) => {
-      assertEquals(
-        await read(cut(bytes, [...bytes.keys()]), 1000),
-        expected(bytes, 1000),
-      );
-    }),
-    { numRuns: 300, ...REPEATED },
-  );
-});
-
-Deno.test("readRunEvents() keeps a U+FEFF in a reply wherever the stream is cut", async () => {
-  const line = 'data: {"event":"complete","messages":["a\ufeffb"]}\n';
-  const stream = encoder.encode(`\ufeff${line}`);
-  for (let place = 0; place <= stream.length; place++) {
-    const chunks = cut(stream, [place]);
-    const { events } = await read(chunks, 1000);
-    assertEquals(
-      events,
-      [{ event: "complete", reply: "a\ufeffb" }],
-      `cut at byte ${place}`,
-    );
-  }
+Deno.test("readRunEvents() reads the events of 10,000 generated streams up to the reply, and nothing else (interface 4.1)", async () => {
+  const check = async (
+    lines: readonly (readonly [Line, string])[],
+    size: number,
+  ) => {
+    const text = lines.map(([{ text }, end]) => text + end).join("");
+    const events = lines.flatMap(([{ event }]) => event ?? []);
+    const reply = events.findIndex(({ type }) => type === "reply");
+    const expected = reply < 0 ? events : events.slice(0, reply + 1);
+    assertEquals(await read(`: start\n${text}`, size), expected);
+  };
+  const lines = fc.array(fc.tuple(line, lineEnd), { maxLength: 12 });
+  const size = fc.integer({ min: 1, max: 500 });
+  await fc.assert(fc.asyncProperty(lines, size, check), { numRuns: 10_000 });
 });
 
 const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
 const DEEP_OBJECT = '{"a":'.repeat(100_000) + "0" + "}".repeat(100_000);
-const NESTED: readonly (readonly [string, string, readonly RunEvent[]])[] = [
-  ["instead of an object", DEEP, []],
-  ["as an unknown event", DEEP_OBJECT, []],
-  ["that is not closed", '{"event":'.repeat(100_000), []],
-  ["as the event", `{"event":${DEEP}}`, []],
-  ["as the node", `{"event":"progress","node":${DEEP},"status":"s"}`, [
-    { event: "progress", node: "", status: "s" },
-  ]],
-  [
-    "as the explanation",
+const NOTICE = { type: "reply", text: "Run completed." } as const;
+
+const NESTED: Readonly<Record<string, readonly [string, StreamEvent?]>> = {
+  "instead of an object": [DEEP],
+  "as an unknown event": [DEEP_OBJECT],
+  "that is not closed": ['{"event":'.repeat(100_000)],
+  "as the event": [`{"event":${DEEP}}`],
+  "as the node": [`{"event":"progress","node":${DEEP},"status":"s"}`, {
+    type: "progress",
+    node: "",
+    status: "s",
+  }],
+  "as the state": [
     `{"event":"complete","instructorState":{"explanation":${DEEP_OBJECT}}}`,
-    [
-      { event: "complete", reply: "Run completed." },
-    ],
+    NOTICE,
   ],
-  ["as the messages", `{"event":"complete","messages":${DEEP}}`, [
-    { event: "complete", reply: "Run completed." },
-  ]],
-  [
-    "as the content of a message",
-    `{"event":"complete","messages":["M",{"content":${DEEP}}]}`,
-    [
-      { event: "complete", reply: "M" },
-    ],
+  "as the messages": [`{"event":"complete","messages":${DEEP}}`, NOTICE],
+  "as a content": [
+    `{"event":"complete","messages":[{"content":${DEEP}}]}`,
+    NOTICE,
   ],
-];
+};
 
-for (const [where, json, events] of NESTED) {
+for (const [where, [json, event]] of Object.entries(NESTED)) {
   Deno.test(`readRunEvents() bears JSON of 100,000 levels ${where}`, async () => {
-    const next = { event: "complete", reply: "next" } as const;
-    const text =
-      `data: ${json}\ndata: {"event":"complete","messages":["next"]}\n`;
-    const complete = events.at(-1)?.event === "complete";
-
-    const told = await read(
-      cut(encoder.encode(text), [1000, 65_536]),
-      10_000_000,
-    );
-    assertEquals(
-      told.events,
-      complete ? [...events] : [...events, next],
-    );
+    const events = await read(`data: ${json}\n`, 65_536);
+    assertEquals(events, event === undefined ? [] : [event]);
   });
 }
+
+/** A client that gets its streams from a test, without pauses. */
+abstract class StreamClient extends ServiceClient {
+  constructor() {
+    const timeouts = { ...QUICK_TIMEOUTS, reconnect: [0] };
+    super({ baseUrl: "http://localhost", apiKey: TEST_KEY, timeouts }, {});
+  }
+
+  abstract chunksOf(request: ServiceRequest): AsyncGenerator<Uint8Array>;
+
+  override stream(request: ServiceRequest): Promise<OpenStream> {
+    return Promise.try(() => {
+      const chunks = this.chunksOf(request);
+      return { chunks, headers: new Headers(), drop() {} };
+    });
+  }
+}
+
+/** Follows a run. Returns its nodes and its reply, in order, and why it failed. */
+async function follow(client: ServiceClient, path: string) {
+  const headers = { accept: "text/event-stream" };
+  const request = { operation: "stream run", path, headers } as const;
+  const run = { threadId: "t", runId: "r", request, apiKey: TEST_KEY };
+  const texts: string[] = [];
+  try {
+    for await (const batch of followRun(client, run)) {
+      for (const event of batch) {
+        if (event.type === "progress") texts.push(event.node);
+        if (event.type === "reply") texts.push(event.text);
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { texts, failure: explain(error.failure) };
+  }
+  return { texts };
+}
+
+/**
+ * A block of a stream with one event. The key says where its `id:` line is, if
+ * it has one.
+ */
+type Block = "first" | "last" | "none" | "empty";
+
+/** How a request for the stream is answered. */
+type Answer =
+  /** A front that is slow or unreachable: no byte arrives. */
+  | number
+  | "unreachable"
+  | {
+    /** Whether the service continues after `Last-Event-ID`, or starts over. */
+    readonly resumes: boolean;
+    /** The number of bytes after which the connection is lost. */
+    readonly length: number;
+    readonly end: "close" | "break";
+    readonly chunkBytes: number;
+  };
+
+/** The stream of a run from the block after an id on. */
+function textAfter(blocks: readonly Block[], id: string | undefined): string {
+  const start = id === undefined ? 0 : Number(id) + 1;
+  const texts = blocks.map((id, index) => {
+    const lines = [`data: {"event":"progress","node":"${index}"}`];
+    if (id === "first") lines.unshift(`id: ${index}`);
+    if (id === "last") lines.push(`id: ${index}`);
+    if (id === "empty") lines.unshift("id:");
+    return `${lines.join("\n")}\n\n`;
+  });
+  return `${texts.slice(start).join("")}data: {"event":"complete"}\n\n`;
+}
+
+/** A client whose requests for a stream are answered by a script. */
+class ScriptedClient extends StreamClient {
+  readonly #blocks: readonly Block[];
+  readonly #answers: Iterator<Answer>;
+
+  constructor(blocks: readonly Block[], answers: readonly Answer[]) {
+    super();
+    this.#blocks = blocks;
+    this.#answers = answers.values();
+  }
+
+  chunksOf({ headers }: ServiceRequest): AsyncGenerator<Uint8Array> {
+    const answer = this.#answers.next().value;
+    const failure = { operation: "stream run", reason: "no" } as const;
+    if (typeof answer === "number") {
+      throw new ServiceError({ ...failure, status: answer });
+    }
+    if (typeof answer !== "object") throw new ConnectionError(failure);
+    const { resumes, length, end, chunkBytes } = answer;
+    const id = resumes ? headers?.["last-event-id"] : undefined;
+    const text = textAfter(this.#blocks, id).slice(0, length);
+    return (async function* () {
+      yield* inChunks(text, chunkBytes);
+      if (end === "break") throw new TypeError("broken");
+    })();
+  }
+}
+
+const lossyAnswer = fc.oneof(
+  fc.constantFrom<Answer>(429, 502, 503, 504, "unreachable"),
+  {
+    arbitrary: fc.record({
+      resumes: fc.boolean(),
+      length: fc.nat(400),
+      end: fc.constantFrom("close" as const, "break" as const),
+      chunkBytes: fc.integer({ min: 1, max: 200 }),
+    }),
+    weight: 3,
+  },
+);
+
+/** Answers, the last of which is the whole rest of the stream. */
+const someAnswers = fc.tuple(
+  fc.array(lossyAnswer, { maxLength: 6 }),
+  fc.boolean(),
+).map(([lossy, resumes]): readonly Answer[] => [
+  ...lossy,
+  { resumes, length: Infinity, end: "close", chunkBytes: 64 },
+]);
+
+const someBlocks = fc.oneof(
+  fc.array(fc.constant<Block>("first"), { minLength: 1, maxLength: 12 }),
+  fc.array(fc.constantFrom<Block>("first", "last", "none", "empty"), {
+    maxLength: 8,
+  }),
+);
+
+Deno.test("followRun() delivers the events of 10,000 generated runs in order, and all that have an id unless it tells of a loss", async () => {
+  let lost = 0;
+  let resumed = 0;
+  const check = async (
+    blocks: readonly Block[],
+    answers: readonly Answer[],
+  ) => {
+    const client = new ScriptedClient(blocks, answers);
+    const { texts, failure } = await follow(client, "/");
+    const nodes = texts.map(Number).filter(Number.isInteger);
+    const isLost = failure !== undefined;
+    const once = [...new Set(nodes)];
+    assertEquals(once, once.toSorted((a, b) => a - b));
+    // An event comes twice only if it is delivered, and lost before its id.
+    const twice = nodes.filter((node, i) => nodes.indexOf(node) < i);
+    assertEquals(twice.filter((node) => blocks[node] !== "last"), []);
+    const missing = [...blocks.entries()].filter(([node, id]) =>
+      (id === "first" || id === "last") && !nodes.includes(node)
+    );
+    if (!isLost) assertEquals(missing, []);
+    lost += Number(isLost);
+    // With ids alone, nothing is lost once the first one has come.
+    const hasFirst = answers.every((answer) =>
+      typeof answer !== "object" || answer.length > 60
+    );
+    if (!hasFirst || blocks.some((id) => id !== "first")) return;
+    assertEquals(isLost, false);
+    resumed++;
+  };
+  const property = fc.asyncProperty(someBlocks, someAnswers, check);
+  await fc.assert(property, { numRuns: 10_000 });
+  // Enough of each kind
+  assertEquals([lost > 1000, lost < 9000, resumed > 1000], [true, true, true]);
+});
+
+/** A prompt, and after how many events its first stream breaks. */
+interface Turn {
+  readonly prompt: string;
+  readonly lostAfter: number | undefined;
+}
+
+/** A client of a service in memory. */
+class DirectClient extends StreamClient {
+  readonly #agent: RemoteAgent;
+  /** The number of events after which the next stream is lost. */
+  lostAfter: number | undefined;
+
+  constructor(options: RemoteAgentOptions) {
+    super();
+    this.#agent = new RemoteAgent(options);
+  }
+
+  request(
+    method: "GET" | "POST",
+    path: string,
+    init: { readonly headers?: HeadersInit; readonly body?: string } = {},
+  ): Response {
+    const headers = new Headers(init.headers);
+    headers.set("x-api-key", TEST_KEY);
+    const target = route(path, "");
+    const { operation } = target ?? {};
+    const { body = "" } = init;
+    return this.#agent.answer(
+      new Exchange({ operation, method, path, headers, body, connection: "" }),
+      target,
+    );
+  }
+
+  chunksOf({ path, headers = {} }: ServiceRequest): AsyncGenerator<Uint8Array> {
+    const response = this.request("GET", path, { headers });
+    const chunks = eventsIn(response, this.lostAfter);
+    this.lostAfter = undefined;
+    return chunks;
+  }
+}
+
+/** The chunks of a stream, one for each event, until the stream is lost. */
+async function* eventsIn(
+  { body }: Response,
+  lostAfter = Infinity,
+): AsyncGenerator<Uint8Array> {
+  let count = 0;
+  for await (const chunk of body ?? []) {
+    if (count++ >= lostAfter) throw new TypeError("lost");
+    yield chunk;
+  }
+}
+
+/** Runs a turn. Returns its nodes, and its reply or why it failed. */
+async function take(
+  client: DirectClient,
+  threadId: string,
+  { prompt, lostAfter }: Turn,
+): Promise<string[]> {
+  const runs = `/threads/${threadId}/runs`;
+  const created = client.request("POST", runs, {
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ agentName: "the-brain", prompt, wait: false }),
+  });
+  const { run_id } = await created.json();
+  client.lostAfter = lostAfter;
+  const path = `${runs}/${run_id}/stream`;
+  const { texts, failure } = await follow(client, path);
+  return failure === undefined ? texts : [...texts, failure];
+}
+
+/** What a turn has to deliver. */
+function expected(
+  { prompt, lostAfter }: Turn,
+  earlier: readonly string[],
+  ids: RemoteAgentOptions["ids"],
+): string[] {
+  const { steps, reply } = think(prompt, earlier);
+  const nodes = steps.map(({ node }) => node);
+  const last = prompt === FAIL_IN_A_NODE
+    ? `the run failed: ${FAILURE}`
+    : prompt === SAY_NOTHING
+    ? "Run completed."
+    : reply;
+  if (lostAfter === undefined || ids === true) return [...nodes, last];
+  const lost = nodes.slice(0, lostAfter);
+  // Under new ids, all events come again.
+  return ids === "random" ? [...lost, ...nodes, last] : [
+    ...lost,
+    "the connection to http://localhost broke (lost); the run may still go on at the service",
+  ];
+}
+
+const turn: fc.Arbitrary<Turn> = fc.record({
+  prompt: fc.constantFrom(
+    ...["hello", "6 * 7", "what did I say before?", SAY_NOTHING],
+    ...[FAIL_IN_A_NODE, "日本 👩‍💻\n\n", "\u2028data: {}"],
+  ),
+  lostAfter: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
+});
+const dialect: fc.Arbitrary<Dialect> = fc.record({
+  messages: fc.constantFrom(...keysOf(MESSAGES)),
+  failure: fc.constantFrom(...keysOf(FAILURES)),
+});
+
+function keysOf<T extends object>(object: T): (keyof T)[] {
+  return Object.keys(object) as (keyof T)[];
+}
+
+Deno.test("followRun() delivers in 10,000 generated conversations, in the dialects of real services, what each turn said, and nothing of another", async () => {
+  const check = async (
+    turns: readonly Turn[],
+    dialect: Dialect,
+    ids: boolean | "random",
+  ) => {
+    const client = new DirectClient({ dialect, ids });
+    const { thread_id } = await client.request("POST", "/threads").json();
+    const earlier: string[] = [];
+    for (const turn of turns) {
+      const texts = await take(client, thread_id, turn);
+      assertEquals(texts, expected(turn, earlier, ids));
+      earlier.push(turn.prompt);
+    }
+  };
+  const property = fc.asyncProperty(
+    fc.array(turn, { minLength: 1, maxLength: 3 }),
+    dialect,
+    fc.constantFrom(true, false, "random" as const),
+    check,
+  );
+  await fc.assert(property, { numRuns: 10_000 });
+});

@@ -5,92 +5,146 @@ import {
 } from "../../../lib/gateway/reply_text.ts";
 
 const user = { role: "user", content: "question" };
+const ai = (content: unknown) => ({ role: "assistant", content });
+const OLD = [user, ai("old")];
 
-const REPLIES: readonly (readonly [string, Record<string, unknown>, string])[] =
-  [
-    [
-      "the explanation first (interface 2, priority 1)",
-      {
-        instructorState: { explanation: "E" },
-        messages: [{ role: "assistant", content: "M" }],
-      },
-      "E",
-    ],
-    [
-      "the messages if the explanation is blank (priority 2)",
-      { instructorState: { explanation: " \n" }, messages: ["M"] },
-      "M",
-    ],
-    [
-      "the messages if the explanation is not a string",
-      { instructorState: { explanation: 1 }, messages: ["M"] },
-      "M",
-    ],
-    [
-      "the last message of role assistant",
-      {
-        messages: [
-          { role: "assistant", content: "1" },
-          { role: "assistant", content: "2" },
-          user,
-        ],
-      },
-      "2",
-    ],
-    [
-      "a message of role ai",
-      { messages: [{ role: "ai", text: "A" }, user] },
-      "A",
-    ],
-    [
-      "a message of type ai",
-      { messages: [{ type: "ai", text: "A" }, user] },
-      "A",
-    ],
-    [
-      "a message of type AIMessage",
-      { messages: [{ type: "AIMessage", content: "A" }, user] },
-      "A",
-    ],
-    [
-      "a message of role AIMessageChunk",
-      { messages: [{ role: "AIMessageChunk", content: "A" }, user] },
-      "A",
-    ],
-    [
-      "the text parts of a message, joined",
-      {
-        messages: [{
-          type: "assistant",
-          content: [
-            { type: "text", text: "a" },
-            { type: "image", text: "no" },
-            { type: "text", text: "b" },
-          ],
-        }],
-      },
-      "ab",
-    ],
-    [
-      "the last message if none is an assistant's",
-      { messages: ["first", { text: "last" }, { tool: true }] },
-      "last",
-    ],
-    [
-      "the notice rather than the user's own words",
-      { messages: [user, { role: "assistant", content: "" }] },
-      COMPLETION_NOTICE,
-    ],
-    ["the notice if there is nothing (priority 3)", {}, COMPLETION_NOTICE],
-    [
-      "the notice if messages is not an array",
-      { messages: "M", instructorState: null },
-      COMPLETION_NOTICE,
-    ],
-  ];
+/** The messages, the reply (the notice if there is none), and the index of its entry. */
+type Case = readonly [messages: unknown, reply?: string, index?: number];
 
-for (const [what, payload, expected] of REPLIES) {
+const MESSAGES: Readonly<Record<string, Case>> = {
+  "the last of an assistant": [[user, ai("1"), ai("2")], "2", 2],
+  "the last with text": [[user, ai("1"), ai(""), ai(" \n"), ai([])], "1", 1],
+  "what follows the user's last words": [[...OLD, user, ai("new")], "new", 3],
+  "not the reply of the turn before": [[...OLD, user]],
+  "not the reply of the turn before in place of one without text": [
+    [...OLD, user, ai([{ type: "tool_use" }])],
+  ],
+  "not what comes before a user without text": [[ai("old"), { role: "user" }]],
+  "an assistant's before nobody's": [[user, ai("A"), "later"], "A", 1],
+  "nobody's if no assistant's has text": [[user, ai(""), "1", "2"], "2", 3],
+  "nobody's of a thread without roles": [["1", { text: "2" }, {}], "2", 1],
+  "never the user's own words": [[user]],
+  "an assistant's of a thread without a user": [[ai("A")], "A", 0],
+  "nothing of entries that are none": [[null, 1, true, [], {}, [[]]]],
+  "nothing of messages that are no list": ["M"],
+  "nothing of an empty list": [[]],
+  "nothing without messages": [undefined],
+};
+
+for (const [what, [messages, reply, index]] of Object.entries(MESSAGES)) {
   Deno.test(`selectReply() selects ${what}`, () => {
-    assertEquals(selectReply(payload), expected);
+    const { text, source } = selectReply({ messages });
+    assertEquals(text, reply ?? COMPLETION_NOTICE);
+    assertEquals("index" in source ? source.index : undefined, index);
+  });
+}
+
+const constructed = (name: string) => ({
+  ...{ lc: 1, type: "constructor", id: ["langchain_core", "messages", name] },
+  kwargs: { content: "A" },
+});
+
+const AUTHORS: Readonly<Record<string, readonly unknown[]>> = {
+  "an assistant's": [
+    { role: "assistant", content: "A" },
+    { role: "ai", content: "A" },
+    { role: "model", parts: [{ text: "A" }] },
+    { type: "ai", content: "A" },
+    { type: "AIMessage", content: "A" },
+    { role: "AIMessageChunk", content: "A" },
+    { role: "assistant", type: "human", content: "A" },
+    { role: "bot", type: "assistant", content: "A" },
+    { type: "message", role: "assistant", content: "A" },
+    constructed("AIMessage"),
+    constructed("AIMessageChunk"),
+    { kwargs: { role: "assistant", content: "A" } },
+    { type: "ai", data: { content: "A" } },
+    { data: { type: "ai", content: "A" } },
+    ["ai", "A"],
+    ["assistant", [{ type: "text", text: "A" }]],
+  ],
+  "nobody's": [
+    "A",
+    { text: "A" },
+    { type: "message", content: "A" },
+    { role: "critic", content: "A" },
+    { role: `${"x".repeat(99)}ai`, content: "A" },
+    constructed("CriticMessage"),
+    ["critic", "A"],
+  ],
+  "neither": [
+    { role: "system", content: "A" },
+    { role: "developer", content: "A" },
+    { role: "tool", content: "A" },
+    { role: "function", content: "A" },
+    { type: "ToolMessage", content: "A" },
+    { type: "SystemMessageChunk", content: "A" },
+    constructed("ToolMessage"),
+    ["system", "A"],
+  ],
+  "the user's": [
+    { role: "user", content: "A" },
+    { type: "human", data: { content: "A" } },
+    { type: "HumanMessageChunk", content: "A" },
+    constructed("HumanMessage"),
+    ["human", "A"],
+  ],
+};
+
+const REPLY = { kind: "message", index: 1 };
+const SELECTED: Readonly<Record<string, readonly unknown[]>> = {
+  "an assistant's": ["A", { ...REPLY, isAssistant: true }],
+  "nobody's": ["A", { ...REPLY, isAssistant: false }],
+  "neither": ["before", { ...REPLY, index: 0, isAssistant: false }],
+  "the user's": [COMPLETION_NOTICE, { kind: "notice" }],
+};
+
+for (const [author, entries] of Object.entries(AUTHORS)) {
+  for (const entry of entries) {
+    Deno.test(`selectReply() takes ${JSON.stringify(entry)} for ${author}`, () => {
+      const { text, source } = selectReply({ messages: ["before", entry] });
+      assertEquals([text, source], SELECTED[author]);
+    });
+  }
+}
+
+const image = { type: "image", text: "no" };
+const thought = { type: "reasoning", text: "no" };
+
+const TEXTS: readonly (readonly [entry: object, text: string | undefined])[] = [
+  [{ content: " A\n" }, " A\n"],
+  [{ text: "A" }, "A"],
+  [{ content: "A", text: "no" }, "A"],
+  [{ content: " ", text: "A" }, "A"],
+  [{ content: [], content_blocks: [{ type: "text", text: "A" }] }, "A"],
+  [{ parts: [{ type: "step-start" }, { type: "text", text: "A" }] }, "A"],
+  [{ content: [{ type: "output_text", text: "A" }] }, "A"],
+  [{ content: [{ text: "a" }, image, thought, { text: "b" }] }, "ab"],
+  [{ content: ["a", "b", { text: "c" }] }, "abc"],
+  [{ content: { type: "text", text: "A" } }, "A"],
+  [{ content: [{ type: "refusal", refusal: "No" }] }, "No"],
+  [{ content: [{ refusal: "no" }], text: "A" }, "A"],
+  [{ content: [{ type: "text", text: 1 }, 2, null, ["no"]] }, undefined],
+  [{ content: { text: " " } }, undefined],
+];
+
+for (const [entry, expected = COMPLETION_NOTICE] of TEXTS) {
+  Deno.test(`selectReply() reads ${JSON.stringify(entry)} as ${JSON.stringify(expected)}`, () => {
+    const { text } = selectReply({ messages: [{ role: "ai", ...entry }] });
+    assertEquals(text, expected);
+  });
+}
+
+const STATES: readonly (readonly [state: unknown, kind: string])[] = [
+  [{ explanation: "E" }, "explanation"],
+  ...[{ explanation: " \n" }, { explanation: 1 }, {}, null, ["E"]]
+    .map((state) => [state, "message"] as const),
+];
+
+for (const [instructorState, kind] of STATES) {
+  Deno.test(`selectReply() selects the ${kind} with the state ${JSON.stringify(instructorState)} (interface 2)`, () => {
+    const reply = selectReply({ instructorState, messages: ["M"] });
+    const text = kind === "explanation" ? "E" : "M";
+    assertEquals([reply.source.kind, reply.text], [kind, text]);
   });
 }

@@ -1,93 +1,109 @@
-import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { readText } from "../../../lib/gateway/response_text.ts";
-import { readBody } from "../../../lib/gateway/response_body.ts";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStrictEquals,
+} from "@std/assert";
+import {
+  readAnswerText,
+  readBody,
+  SilenceError,
+} from "../../../lib/gateway/response_body.ts";
 
-/** A body of `count` chunks, then silence. `cancelled` resolves when it is cancelled. */
-function bodyOf(chunks: number) {
-  const cancelled = Promise.withResolvers<void>();
-  const response = new Response(
-    new ReadableStream({
-      type: "bytes",
-      async pull(controller) {
-        if (chunks-- > 0) controller.enqueue(new Uint8Array(10));
-        else await cancelled.promise;
-      },
-      cancel: () => cancelled.resolve(),
-    }, { highWaterMark: 0 }),
-  );
-  return { response, cancelled: cancelled.promise };
-}
-
-Deno.test("readBody() drops the rest of a body that is left", async () => {
-  const { response, cancelled } = bodyOf(3);
-  const { signal } = new AbortController();
-  const text = await readText(readBody(response, signal), 15);
-  assertEquals(text.cut, true);
-  await cancelled;
-});
-
-for (const read of [0, 1] as const) {
-  Deno.test(`readBody() drops a body after an abort when ${read} chunks were read`, async () => {
-    const { response, cancelled } = bodyOf(1);
-    const controller = new AbortController();
-    const reason = new Error("Enough");
-    const chunks = readBody(response, controller.signal);
-    for (let i = 0; i < read; i++) await chunks.next();
-    const pending = chunks.next();
-    controller.abort(reason);
-    assertStrictEquals(await assertRejects(() => pending), reason);
-    await cancelled;
-  });
-}
-
-Deno.test("readBody() drops an unread body after an abort", async () => {
-  const { response, cancelled } = bodyOf(1);
-  const controller = new AbortController();
-  readBody(response, controller.signal);
-  controller.abort();
-  await cancelled;
-});
-
-Deno.test("readBody() drops a body that comes after the abort", async () => {
-  const { response, cancelled } = bodyOf(1);
-  const reason = new Error("Enough");
-  const chunks = readBody(response, AbortSignal.abort(reason));
-  await cancelled;
-  assertStrictEquals(await assertRejects(() => chunks.next()), reason);
-});
-
-Deno.test("readBody() reads an answer without a body", async () => {
-  const chunks = readBody(new Response(null), new AbortController().signal);
-  assertEquals(await Array.fromAsync(chunks), []);
-});
-
-/** A body in which each read gets the next number, in `size` bytes. */
-function countingBody(bytes: number, reads = Infinity) {
-  const counter = { reads: 0 };
-  const response = new Response(
-    new ReadableStream({
-      type: "bytes",
-      pull(controller) {
-        if (counter.reads === reads) {
-          controller.close();
-          controller.byobRequest?.respond(0);
-        } else {
-          controller.enqueue(new Uint8Array(bytes).fill(counter.reads++));
-        }
-      },
-    }, { highWaterMark: 0 }),
-  );
-  return { response, counter };
-}
+const NEVER = { signal: new AbortController().signal };
+const REASON = new Error("Enough");
+const KIB = 1024;
 
 /** Resolves after all pending microtasks. */
 async function nextTask(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
+/** A body that is pulled, and the promise that it was cancelled. */
+function bodyOf(
+  pull: (controller: ReadableByteStreamController) => void | Promise<void>,
+) {
+  const cancelled = Promise.withResolvers<void>();
+  const stream = new ReadableStream({
+    type: "bytes",
+    pull,
+    cancel: () => cancelled.resolve(),
+  }, { highWaterMark: 0 });
+  return { response: new Response(stream), cancelled: cancelled.promise };
+}
+
+/** A body of chunks of 10 bytes, then silence. */
+function silentAfter(chunks: number) {
+  let left = chunks;
+  return bodyOf(async (controller) => {
+    if (left-- > 0) controller.enqueue(new Uint8Array(10));
+    else await new Promise(() => {});
+  });
+}
+
+/** A body in which each read gets the next number, in some bytes. */
+function countingBody(bytes: number, reads = Infinity) {
+  const counter = { reads: 0 };
+  const { response } = bodyOf((controller) => {
+    if (counter.reads === reads) {
+      controller.close();
+      controller.byobRequest?.respond(0);
+    } else {
+      controller.enqueue(new Uint8Array(bytes).fill(counter.reads++));
+    }
+  });
+  return { response, counter };
+}
+
+Deno.test("readBody() drops the rest of a body that is left", async () => {
+  const { response, cancelled } = silentAfter(3);
+  const chunks = readBody(response, NEVER);
+  await chunks.next();
+  await chunks.return(undefined);
+  await cancelled;
+});
+
+for (const count of [0, 1]) {
+  Deno.test(`readBody() drops a body after an abort when ${count} chunks were read`, async () => {
+    const { response, cancelled } = silentAfter(1);
+    const controller = new AbortController();
+    const chunks = readBody(response, controller);
+    for (let i = 0; i < count; i++) await chunks.next();
+    const pending = chunks.next();
+    controller.abort(REASON);
+    assertStrictEquals(await assertRejects(() => pending), REASON);
+    await cancelled;
+  });
+}
+
+Deno.test("readBody() yields nothing after an abort, not even what has arrived", async () => {
+  const { response } = countingBody(10);
+  const controller = new AbortController();
+  const chunks = readBody(response, controller);
+  await chunks.next();
+  await nextTask();
+  controller.abort(REASON);
+  assertStrictEquals(await assertRejects(() => chunks.next()), REASON);
+});
+
+Deno.test("readBody() drops an unread body after an abort, or if it comes after that", async () => {
+  const controller = new AbortController();
+  const before = silentAfter(1);
+  readBody(before.response, controller);
+  controller.abort(REASON);
+  await before.cancelled;
+  const after = silentAfter(1);
+  const chunks = readBody(after.response, controller);
+  await after.cancelled;
+  assertStrictEquals(await assertRejects(() => chunks.next()), REASON);
+});
+
+Deno.test("readBody() reads an answer without a body", async () => {
+  assertEquals(await Array.fromAsync(readBody(new Response(null), NEVER)), []);
+});
+
 Deno.test("readBody() joins the bytes that arrive while a chunk is in use", async () => {
-  const { response } = countingBody(2, 4);
-  const chunks = readBody(response, new AbortController().signal);
+  const chunks = readBody(countingBody(2, 4).response, NEVER);
 
   const { value: first } = await chunks.next();
   const used = [...first ?? []];
@@ -100,7 +116,7 @@ Deno.test("readBody() joins the bytes that arrive while a chunk is in use", asyn
 
 Deno.test("readBody() reads 64 KiB ahead, and no more", async () => {
   const { response, counter } = countingBody(1000);
-  const chunks = readBody(response, new AbortController().signal);
+  const chunks = readBody(response, NEVER);
 
   await chunks.next();
   await nextTask();
@@ -113,49 +129,36 @@ Deno.test("readBody() reads 64 KiB ahead, and no more", async () => {
 
 Deno.test("readBody() asks for twice as much after each full buffer, up to 64 KiB", async () => {
   const asked: number[] = [];
-  const response = new Response(
-    new ReadableStream({
-      type: "bytes",
-      pull(controller) {
-        const { byobRequest } = controller;
-        const { byteLength = 0 } = byobRequest?.view ?? {};
-        // The tenth read is not filled, and does not shrink the next buffer.
-        asked.push(byteLength);
-        if (asked.length < 12) {
-          byobRequest?.respond(asked.length === 10 ? 1 : byteLength);
-        } else {
-          controller.close();
-          byobRequest?.respond(0);
-        }
-      },
-    }, { highWaterMark: 0 }),
-  );
+  const { response } = bodyOf((controller) => {
+    const { byobRequest } = controller;
+    const { byteLength = 0 } = byobRequest?.view ?? {};
+    asked.push(byteLength);
+    if (asked.length < 12) {
+      // The tenth read is not filled, and does not shrink the next buffer.
+      byobRequest?.respond(asked.length === 10 ? 1 : byteLength);
+    } else {
+      controller.close();
+      byobRequest?.respond(0);
+    }
+  });
 
-  const chunks = readBody(response, new AbortController().signal);
   let length = 0;
-  for await (const chunk of chunks) length += chunk.length;
+  for await (const chunk of readBody(response, NEVER)) length += chunk.length;
 
-  const KIB = 1024;
   const grown = [1, 2, 4, 8, 16, 32, 64].map((size) => size * KIB);
   assertEquals(asked, [...grown, ...Array(5).fill(64 * KIB)]);
   assertEquals(length, (127 + 2 * 64 + 64) * KIB + 1);
 });
 
 Deno.test("readBody() hands on what came before a failure, and then the failure", async () => {
-  const failure = new Error("broken");
-  const response = new Response(
-    new ReadableStream({
-      type: "bytes",
-      start(controller) {
-        controller.enqueue(Uint8Array.of(1));
-      },
-      pull: () => Promise.reject(failure),
-    }, { highWaterMark: 0 }),
-  );
-  const chunks = readBody(response, new AbortController().signal);
-
+  let pulls = 0;
+  const { response } = bodyOf((controller) => {
+    if (pulls++ > 0) throw REASON;
+    controller.enqueue(Uint8Array.of(1));
+  });
+  const chunks = readBody(response, NEVER);
   assertEquals([...(await chunks.next()).value ?? []], [1]);
-  assertStrictEquals(await assertRejects(() => chunks.next()), failure);
+  assertStrictEquals(await assertRejects(() => chunks.next()), REASON);
 });
 
 Deno.test("readBody() keeps every byte, for all sizes and speeds", async () => {
@@ -164,9 +167,7 @@ Deno.test("readBody() keeps every byte, for all sizes and speeds", async () => {
     const seen = new Uint8Array(50 * bytes);
     let length = 0;
     let turn = 0;
-    for await (
-      const chunk of readBody(response, new AbortController().signal)
-    ) {
+    for await (const chunk of readBody(response, NEVER)) {
       seen.set(chunk, length);
       length += chunk.length;
       if (turn++ % 3 === 0) await nextTask();
@@ -178,3 +179,52 @@ Deno.test("readBody() keeps every byte, for all sizes and speeds", async () => {
     );
   }
 });
+
+Deno.test("readBody() lets a timer fire while data that has arrived is read", async () => {
+  const { response } = countingBody(1, 1_000_000);
+  let hasFired = false;
+  setTimeout(() => hasFired = true, 0);
+  for await (const _ of readBody(response, NEVER)) if (hasFired) break;
+  assert(hasFired);
+});
+
+Deno.test("readBody() fails, and drops the body, after a silence that is awaited for too long", async () => {
+  const { response, cancelled } = silentAfter(1);
+  const chunks = readBody(response, { ...NEVER, idle: 20, grace: 20 });
+  await chunks.next();
+  await assertRejects(() => chunks.next(), SilenceError);
+  await cancelled;
+});
+
+Deno.test("readBody() counts a silence from the last byte, and only while a chunk is awaited", async () => {
+  const pause = (milliseconds: number) =>
+    new Promise((resolve) => setTimeout(resolve, milliseconds));
+  let left = 12;
+  const { response } = bodyOf(async (controller) => {
+    await pause(50);
+    if (left-- > 0) controller.enqueue(new Uint8Array(1));
+  });
+  const chunks = readBody(response, { ...NEVER, idle: 400, grace: 400 });
+  for (let i = 0; i < 10; i++) await chunks.next();
+  await pause(800);
+  assertEquals((await chunks.next()).done, false);
+  await assertRejects(() => chunks.next(), SilenceError);
+});
+
+const TEXTS:
+  readonly (readonly [string, number[][], number, string, boolean])[] = [
+    ["all of it", [[0x61, 0x62]], 2, "ab", false],
+    ["no more than the limit", [[0x61, 0x62], [0x63]], 2, "ab", true],
+    ["a part of a chunk", [[0x61, 0x62, 0x63]], 2, "ab", true],
+    ["a character across chunks", [[0xc3], [0xbc]], 2, "ü", false],
+    ["a character cut at the limit", [[0x61, 0xc3, 0xbc]], 2, "a\ufffd", true],
+    ["a character cut at the end", [[0x61, 0xc3]], 2, "a\ufffd", false],
+    ["nothing of an empty body", [], 2, "", false],
+  ];
+
+for (const [what, chunks, limit, text, cut] of TEXTS) {
+  Deno.test(`readAnswerText() reads ${what}`, async () => {
+    const source = ReadableStream.from(chunks.map((c) => Uint8Array.from(c)));
+    assertEquals(await readAnswerText(source, limit), { text, cut });
+  });
+}

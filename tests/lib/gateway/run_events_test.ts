@@ -2,8 +2,25 @@ import { assertEquals, assertRejects } from "@std/assert";
 import {
   LineTooLongError,
   readRunEvents,
-  type RunEvent,
+  StreamRecord,
 } from "../../../lib/gateway/run_events.ts";
+
+const encoder = new TextEncoder();
+
+/** What a stream yields in these chunks, and what it leaves in the record. */
+async function read(
+  chunks: readonly (string | Uint8Array)[],
+  record: StreamRecord = new StreamRecord(),
+) {
+  const source = ReadableStream.from(
+    chunks.map((chunk) =>
+      typeof chunk === "string" ? encoder.encode(chunk) : chunk
+    ),
+  );
+  const events = (await Array.fromAsync(readRunEvents(source, record))).flat();
+  const { failure, known, unknown } = record;
+  return { events, failure, known, unknown };
+}
 
 const STREAM = [
   ": a comment",
@@ -11,77 +28,124 @@ const STREAM = [
   'data: {"event":"progress","node":"plän","status":"started"}',
   "",
   'data:{"event":"progress","node":"no space"}',
+  'data: {"event":"progress","node":1,"status":null}',
   "data: not JSON",
   'data: ["not an object"]',
   'data: {"event":"unknown"}',
+  "Data: {}",
   "retry: 10",
-  'data: {"event":"complete","instructorState":{"explanation":"日本 👩‍💻"}}',
+  'data: {"event":"complete","instructorState":{"explanation":"日本 \ufeff👩‍💻"}}',
   "",
   'data: {"event":"progress","node":"after","status":"complete"}',
+  'data: {"event":"complete"}',
   "",
 ].join("\n");
 
-const EVENTS: readonly RunEvent[] = [
-  { event: "progress", node: "plän", status: "started" },
-  { event: "progress", node: "no space", status: "" },
-  { event: "complete", reply: "日本 👩‍💻" },
-];
+const READ: Awaited<ReturnType<typeof read>> = {
+  events: [
+    { type: "progress", node: "plän", status: "started" },
+    { type: "progress", node: "no space", status: "" },
+    { type: "progress", node: "", status: "" },
+    { type: "reply", text: "日本 \ufeff👩‍💻" },
+  ],
+  failure: undefined,
+  known: 4,
+  unknown: 1,
+};
 
-async function read(
-  chunks: Iterable<Uint8Array>,
-  options?: Parameters<typeof readRunEvents>[1],
-): Promise<RunEvent[]> {
-  const source = ReadableStream.from(chunks);
-  return (await Array.fromAsync(readRunEvents(source, options))).flat();
+Deno.test("readRunEvents() reads progress and complete and skips the rest, wherever the stream is cut (interface 4.1)", async () => {
+  const crlf = `\ufeff${STREAM.replaceAll("\n", "\r\n")}`;
+  assertEquals(await read([crlf]), READ);
+  const whole = encoder.encode(STREAM);
+  for (let cut = 0; cut <= whole.length; cut++) {
+    const parts = [whole.subarray(0, cut), whole.subarray(cut)];
+    assertEquals(await read(parts), READ, `cut at byte ${cut}`);
+  }
+});
+
+Deno.test("readRunEvents() reads complete without a line end, and invalid UTF-8 as U+FFFD", async () => {
+  const invalid = [
+    encoder.encode('data: {"event":"complete","messages":["'),
+    Uint8Array.of(0xff),
+    '"]}',
+  ];
+  assertEquals((await read(invalid)).events, [{
+    type: "reply",
+    text: "\ufffd",
+  }]);
+});
+
+Deno.test("readRunEvents() refuses a line over the limit, after the events before it", async () => {
+  const source = ReadableStream.from([
+    encoder.encode(`data: {"event":"progress"}\n${"x".repeat(27)}\n`),
+  ]);
+  const events = readRunEvents(source, new StreamRecord(), {
+    maxLineBytes: 26,
+  });
+  assertEquals((await events.next()).value?.length, 1);
+  await assertRejects(
+    () => events.next(),
+    LineTooLongError,
+    "a line of the stream is longer than 26 bytes",
+  );
+});
+
+/** The words about a failed run, by the chunks of its stream; `undefined` if it did not fail. */
+const FAILURES:
+  readonly (readonly [words: string | undefined, ...chunks: string[]])[] = [
+    ["No", 'data: {"event":"error","message":"No"}\n'],
+    ["No", 'data: {"event":"failed","error":{"message":"No"}}\n'],
+    ["No", 'data: {"event":"run_failed","detail":"No"}\n'],
+    ["No", 'data: {"event":"run.failed","error":"No"}\n'],
+    ["", 'data: {"event":"error","code":7}\n'],
+    [
+      "B",
+      'data: {"event":"error","error":"A"}\n\ndata: {"event":"error","error":"B"}\n',
+    ],
+    ["No", 'data: {"event":"error","message":"No"}'],
+    // The name is in a field of its own.
+    ["No", 'event: error\ndata: {"message":"No"}\n'],
+    ["No", 'event:run_failed\r\ndata: {"message":"No"}\r\n'],
+    [" No such model", "event: error\ndata: No such model\n"],
+    ["No", 'event: failed\ndata: "No"\n'],
+    ["", "event: error\ndata:\n"],
+    [undefined, 'event: error\ndata: {"event":"progress"}\n'],
+    [undefined, 'event: error\n\ndata: {"message":"of another event"}\n'],
+    [undefined, 'event: error\nevent: message\ndata: {"message":"No"}\n'],
+    [undefined, 'event: errors\ndata: {"message":"No"}\n'],
+    [undefined, 'data: {"event":"errors","message":"No"}\n'],
+    [undefined, "data: No such model\n"],
+    // A body in place of a stream.
+    ["No", '{"error":"No"}'],
+    ["No", '\n {"message":"No"}\n\n'],
+    ["No", '{\n  "detail": "N', 'o"\n}'],
+    ["No", '{\r\n  "error": {\r\n    "message": "No"\r\n  }\r\n}\r\n'],
+    [undefined, '{"status":"No"}'],
+    [undefined, '["No"]'],
+    [undefined, '{"message":"No"'],
+    [undefined, ': comment\n{"message":"No"}'],
+    [undefined, '{"message":"No"}\ndata: {"event":"progress"}\n'],
+    [undefined, `{"message":"No","more":"${"x".repeat(64 * 1024)}"}`],
+  ];
+
+for (const [words, ...chunks] of FAILURES) {
+  Deno.test(`readRunEvents() takes ${JSON.stringify(chunks.join("").slice(0, 70))} for ${words === undefined ? "no failure" : `the failure "${words}"`}`, async () => {
+    assertEquals((await read(chunks)).failure, words);
+  });
 }
 
-const bytes = (text: string) => new TextEncoder().encode(text);
-
-Deno.test("readRunEvents() reads progress and complete and skips the rest (interface 4.1, rules 2 to 5)", async () => {
-  assertEquals(await read([bytes(STREAM)]), EVENTS);
-});
-
-Deno.test("readRunEvents() gives the same events wherever the stream is cut (rule 1)", async () => {
-  const whole = bytes(STREAM);
-  for (let cut = 0; cut <= whole.length; cut++) {
-    const parts = [whole.subarray(0, cut), whole.subarray(cut)];
-    assertEquals(await read(parts), EVENTS, `cut at byte ${cut}`);
-  }
-});
-
-Deno.test("readRunEvents() gives the same events one byte at a time", async () => {
-  const single = Array.from(bytes(STREAM), (byte) => Uint8Array.of(byte));
-  assertEquals(await read(single), EVENTS);
-});
-
-Deno.test("readRunEvents() gives the same events with \\r\\n, wherever it is cut", async () => {
-  const whole = bytes(STREAM.replaceAll("\n", "\r\n"));
-  for (let cut = 0; cut <= whole.length; cut++) {
-    const parts = [whole.subarray(0, cut), whole.subarray(cut)];
-    assertEquals(await read(parts), EVENTS, `cut at byte ${cut}`);
-  }
-});
-
-Deno.test("readRunEvents() drops a byte order mark and replaces invalid UTF-8", async () => {
-  const stream = Uint8Array.of(
-    0xef,
-    0xbb,
-    0xbf,
-    ...bytes('data: {"event":"progress","node":"'),
-    0xff,
-    ...bytes('","status":1}\n'),
-  );
-  assertEquals(await read([stream]), [
-    { event: "progress", node: "\ufffd", status: "" },
-  ]);
-});
-
-Deno.test("readRunEvents() refuses a line over the limit", async () => {
-  const stream = bytes(`data: ${"x".repeat(100)}\n`);
-  await assertRejects(
-    () => read([stream], { maxLineBytes: 100 }),
-    LineTooLongError,
-    "a line of the stream is longer than 100 bytes",
-  );
-  assertEquals(await read([stream], { maxLineBytes: 106 }), []);
+Deno.test("readRunEvents() goes on after a failure, and counts what it does not know over all connections", async () => {
+  const record = new StreamRecord();
+  await read([
+    'data: {"type":"a"}\n\ndata: {"event":{}}\n\n',
+    "data: 1\n\ndata: []\n\n",
+  ], record);
+  const text =
+    'event: error\ndata: {"code":1}\n\ndata: {"event":"complete","messages":["A"]}\n';
+  assertEquals(await read([text], record), {
+    events: [{ type: "reply", text: "A" }],
+    failure: "",
+    known: 1,
+    unknown: 2,
+  });
 });

@@ -1,322 +1,306 @@
-import { assertEquals, assertInstanceOf, assertMatch } from "@std/assert";
-import { RemoteGateway, ServiceError } from "../../../lib/gateway.ts";
-import { TIMEOUTS } from "../../../lib/gateway/timeouts.ts";
-import { gatewayTo, QUICK_TIMEOUTS } from "../../support/quick_gateway.ts";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import {
   answer,
   type Behaviour,
   body,
+  complete,
+  encodeItem,
+  type End,
   events,
   hang,
+  progress,
 } from "../../support/service/behaviours.ts";
-import { sleep } from "../../support/service/byte_stream.ts";
 import { GatedStream } from "../../support/service/gated_stream.ts";
-import { RawServer } from "../../support/service/raw_server.ts";
 import { TEST_KEY } from "../../support/service/service.ts";
-import { complete, progress } from "../../support/service/stream_events.ts";
-import { SkewedClock } from "../../support/skewed_clock.ts";
-import { stopFor } from "../../support/stopped_process.ts";
-import { cursors, startService, takeTurn } from "../../support/turns.ts";
+import { skipTime, stopFor } from "../../support/clocks.ts";
+import { gatewayTo, startService, takeTurn } from "../../support/turns.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 const SECOND = 1000;
+const GO_ON = "the run may still go on at the service";
+const ENDED = "the stream ended before the run completed";
 
-const STREAM_HEAD =
-  "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
-
-for (
-  const [when, sent] of [
-    ["before the answer", ""],
-    ["in the head of the answer", "HTTP/1.1 200 OK\r\ncontent-ty"],
-    ["between head and body", STREAM_HEAD],
-  ] as const
-) {
-  for (const end of ["destroy", "reset"] as const) {
-    /** Serves all but the first `broken` streams; those connections break. */
-    const start = (broken: number, onBroken: () => void) =>
-      RawServer.start(async (connection) => {
-        for (;;) {
-          const request = await connection.read();
-          if (!request) return;
-          if (request.head.startsWith("GET") && broken-- > 0) break;
-          const content = request.head.startsWith("GET")
-            ? `data: ${JSON.stringify(complete("Hi."))}\n\n`
-            : '{"thread_id":"t","run_id":"r"}';
-          await connection.write(
-            `HTTP/1.1 200 OK\r\ncontent-length: ${content.length}\r\n\r\n${content}`,
-          );
-        }
-        onBroken();
-        await connection.write(sent);
-        connection[end]();
-      });
-    const count = (server: RawServer, method: string) =>
-      server.requests.filter(({ head }) => head.startsWith(method)).length;
-
-    Deno.test(`a stream that breaks (${end}) ${when} is requested again`, async () => {
-      await using server = await start(5, () => {});
-      await using gateway = gatewayTo(server);
-      const { delivered, error } = await takeTurn(gateway);
-      assertEquals([delivered, error], [["Hi."], undefined]);
-      assertEquals([count(server, "POST"), count(server, "GET")], [2, 6]);
-    });
-
-    Deno.test(`a stream that breaks (${end}) ${when} is given up after 2 minutes`, async () => {
-      using clock = new SkewedClock();
-      await using server = await start(
-        Infinity,
-        () => clock.advance(50 * SECOND),
-      );
-      await using gateway = gatewayTo(server);
-      const { error } = await takeTurn(gateway);
-      assertInstanceOf(error, ServiceError);
-      assertMatch(
-        error.message,
-        /^Cannot follow the run: the connection to http:\S+ broke \(.+\); the run may still go on at the service \(thread t, run r\)$/,
-      );
-      assertEquals([count(server, "POST"), count(server, "GET")], [2, 3]);
-    });
-  }
+/**
+ * A stream: `a` is a progress event, `1a` one with an id, `.` the reply. It ends,
+ * unless it breaks at the end (`!`), falls silent (`~`), or does not begin (`?`).
+ */
+function stream(script: string): Behaviour {
+  if (script === "?") return hang();
+  const end: End = script.endsWith("!")
+    ? "break"
+    : script.endsWith("~")
+    ? "hang"
+    : "close";
+  const parts = script.matchAll(/(\d*)([a-z])|\./g);
+  const items = Array.from(
+    parts,
+    ([, id, node]) =>
+      node === undefined
+        ? complete(".")
+        : encodeItem(progress(node, ""), { id: id === "" ? undefined : id }),
+  );
+  return events(items, { end });
 }
 
-for (const status of [429, 502, 503, 504]) {
-  const reason = status === 429 || status === 503
-    ? "service busy"
-    : "service unreachable";
+const failed = (words: unknown) => events([{ event: "failed", error: words }]);
+const FOREIGN = "and none is an event that this client knows";
 
-  Deno.test(`${status} to the request for a stream is repeated`, async () => {
-    await using service = startService();
-    await using gateway = gatewayTo(service);
-    service.misbehave("stream", answer(status), 7);
-    service.misbehave("stream", events([complete("Done.")]));
-    const { delivered, error, waits } = await takeTurn(gateway);
-    assertEquals([delivered, error], [["Done."], undefined]);
-    assertEquals(cursors(service), Array(8).fill(null));
-    assertEquals(waits.map((wait) => wait.reason), Array(7).fill(reason));
-  });
+/** Streams that are not requested again, and the message of the error. */
+const FINAL: Readonly<Record<string, readonly [Behaviour, string]>> = {
+  "ends before an event": [stream(""), `${ENDED}; ${GO_ON}`],
+  "ends after an event": [stream("a"), `${ENDED}; ${GO_ON}`],
+  "ends within its last line": [body(['data: {"ev']), `${ENDED}; ${GO_ON}`],
+  "is a web page": [
+    answer(200, "<title>In</title>", { "content-type": "Text/HTML; x=y" }),
+    `a web page came (status 200, "In"), perhaps the sign-in page of a network or a proxy; ${GO_ON}`,
+  ],
+  "is compressed": [
+    answer(200, "?", { "content-encoding": "gzip" }),
+    `the stream is compressed, although the request asked for plain text; switch off compression of text/event-stream at the service, or at the proxy in front of it; ${GO_ON}`,
+  ],
+  "is answered 204": [
+    answer(204),
+    `the service answered 204: it has nothing more to send; ${GO_ON}`,
+  ],
+  "is answered 501": [answer(501), `the service answered 501 (${GO_ON})`],
+  "tells that the run failed": [failed("No"), "the run failed: No"],
+  "tells so without words": [failed(7), "the run failed"],
+  "tells so with the key": [
+    failed(`Unknown key ${TEST_KEY}`),
+    "the run failed: left out, because it holds the API key",
+  ],
+  "tells so, and could be resumed": [
+    events([{ event: "progress" }, { event: "error" }], { firstId: 1 }),
+    "the run failed",
+  ],
+  "tells so, and breaks": [
+    events([{ event: "error" }], { end: "break" }),
+    "the run failed",
+  ],
+  "is JSON, labelled as a web page": [
+    answer(200, '{"error":"No"}', { "content-type": "text/html" }),
+    "the run failed: No",
+  ],
+  "is JSON": [answer(200, '{\n  "error": "No"\n}\n'), "the run failed: No"],
+  "is foreign": [
+    events([{ type: "a" }]),
+    `${ENDED}; 1 JSON object came, ${FOREIGN}; ${GO_ON}`,
+  ],
+  "is foreign for long": [
+    events([{ type: "a" }, "data: []\n", {}]),
+    `${ENDED}; 2 JSON objects came, ${FOREIGN}; ${GO_ON}`,
+  ],
+  "is partly foreign": [
+    events([{ type: "a" }, { event: "progress" }]),
+    `${ENDED}; ${GO_ON}`,
+  ],
+};
 
-  Deno.test(`${status} to the request for a stream is repeated for 2 minutes`, async () => {
-    using clock = new SkewedClock();
-    await using service = startService();
-    await using gateway = gatewayTo(service);
-    service.misbehave("stream", () => {
-      clock.advance(30 * SECOND);
-      return answer(status)();
-    }, Infinity);
-    const { error } = await takeTurn(gateway);
-    assertInstanceOf(error, ServiceError);
-    assertEquals([error.status, error.threadId, error.runId], [
-      status,
-      "t",
-      "r",
-    ]);
-    assertEquals(cursors(service), Array(4).fill(null));
-  });
-}
-
-Deno.test("a stream whose headers do not come in time is requested again", async () => {
-  await using service = startService();
-  const timeouts = { ...QUICK_TIMEOUTS };
-  await using gateway = new RemoteGateway({
-    baseUrl: service.url,
-    apiKey: TEST_KEY,
-    timeouts,
-    onExchange: ({ operation }) => {
-      timeouts.answer = operation === "create run" ? 20 : 60_000;
-    },
-  });
-  service.misbehave("stream", hang());
-  service.misbehave("stream", events([complete("Done.")]));
-  const { delivered, error } = await takeTurn(gateway);
-  assertEquals([delivered, error], [["Done."], undefined]);
-  assertEquals(cursors(service), [null, null]);
-  assertEquals(await service.requests[2]?.ended, "dropped");
-});
-
-Deno.test("the waits before a stream is requested again grow, and start over after an event", async () => {
-  await using service = startService();
-  await using gateway = gatewayTo(service, { reconnect: [1, 2, 3] });
-  service.misbehave("stream", answer(502), 4);
-  service.misbehave("stream", events([progress("a", "")], { firstId: 1 }));
-  service.misbehave("stream", answer(502));
-  service.misbehave("stream", events([complete("Done.")]));
-  const chance = Math.random;
-  Math.random = () => 0.5;
-  try {
-    const { delivered, waits } = await takeTurn(gateway);
-    assertEquals(delivered, ["a", "Done."]);
+for (const [what, [behaviour, message]] of Object.entries(FINAL)) {
+  Deno.test(`a stream that ${what} is an error at once`, async () => {
+    const { error, requests } = await takeTurn({ stream: [behaviour] });
     assertEquals(
-      waits.map(({ reason, milliseconds }) => [reason, milliseconds]),
-      [
-        ["service unreachable", 1],
-        ["service unreachable", 2],
-        ["service unreachable", 3],
-        ["service unreachable", 3],
-        ["stream ended", 1],
-        ["service unreachable", 2],
-      ],
+      error?.message,
+      `Cannot follow the run: ${message} (thread t, run r)`,
     );
-  } finally {
-    Math.random = chance;
-  }
-});
-
-Deno.test("Retry-After counts for the request for a stream", async () => {
-  await using service = startService();
-  const timeouts = { reconnect: [600_000], retryAfter: 2 };
-  await using gateway = gatewayTo(service, timeouts);
-  const headers = { "retry-after": "1" };
-  service.misbehave("stream", answer(502, "", headers), 3);
-  service.misbehave("stream", events([complete("Done.")]));
-  const { delivered, waits } = await takeTurn(gateway);
-  assertEquals(delivered, ["Done."]);
-  assertEquals(waits.map(({ milliseconds }) => milliseconds), [2, 2, 2]);
-});
-
-Deno.test("the program waits 0.5 to 15 s before it requests a stream again", () => {
-  assertEquals(TIMEOUTS.reconnect, [500, 1000, 2000, 4000, 8000, 15_000]);
-  assertEquals([TIMEOUTS.outage, TIMEOUTS.resume], [120_000, 600_000]);
-});
-
-const LOST: readonly (readonly [string, Behaviour, string[]])[] = [
-  ["ends before an event", events([]), []],
-  ["ends without a body", answer(204), []],
-  ["ends after an event", events([progress("a", "b")]), ["a"]],
-  ["ends in the middle of complete", body(['data: {"event":"comp']), []],
-];
-
-for (const [how, behaviour, delivered] of LOST) {
-  Deno.test(`a stream without ids that ${how} is an error at once`, async () => {
-    await using service = startService();
-    await using gateway = gatewayTo(service);
-    service.misbehave("stream", behaviour);
-    const turn = await takeTurn(gateway);
-    assertEquals(turn.delivered, delivered);
-    assertInstanceOf(turn.error, ServiceError);
-    assertEquals(
-      turn.error.message,
-      "Cannot follow the run: the stream ended before the run completed; " +
-        "the run may still go on at the service (thread t, run r)",
-    );
-    assertEquals([turn.error.threadId, turn.error.runId], ["t", "r"]);
-    assertEquals(
-      turn.error.reason,
-      "the stream ended before the run completed; the run may still go on at the service",
-    );
-    assertEquals(cursors(service), [null]);
+    assertEquals([error?.failure.threadId, error?.failure.runId], ["t", "r"]);
+    assertEquals(requests.length, 3);
   });
 }
 
 Deno.test("a stream without ids that breaks after a byte is an error at once", async () => {
-  await using service = startService();
-  await using gateway = gatewayTo(service);
-  service.misbehave("stream", body([":"], { end: "break" }));
-  const { error } = await takeTurn(gateway);
-  assertInstanceOf(error, ServiceError);
-  assertMatch(
-    error.message,
-    /^Cannot follow the run: the connection to http:\S+ broke \(.+\); the run may still go on at the service \(thread t, run r\)$/,
-  );
-  assertEquals(cursors(service), [null]);
+  const { error, cursors } = await takeTurn({ stream: [stream("a!")] });
+  const { reason = "", outcome } = error?.failure ?? {};
+  assertMatch(reason, /^the connection to http:\S+ broke \(.+\)$/);
+  assertEquals([outcome, cursors], [GO_ON, [null]]);
 });
 
-Deno.test("a stream without ids that is silent for too long is given up", async () => {
-  await using service = startService();
-  await using gateway = gatewayTo(service, { idle: 60 });
-  service.misbehave("stream", events([], { end: "hang" }));
-  const { error } = await takeTurn(gateway);
-  assertInstanceOf(error, ServiceError);
+for (const end of ["end", "break"] as const) {
+  Deno.test(`the error for a stream tells how long nothing came before its ${end}`, async () => {
+    const gate = new GatedStream();
+    await using service = startService({ stream: [gate.behaviour] });
+    await using gateway = gatewayTo(service);
+    const turn = gateway.runTurn("t", "hello");
+    gate.progress("a", "");
+    await turn.next(); // the run
+    await turn.next(); // the event
+    skipTime(61 * SECOND);
+    gate[end]();
+    const error = await assertRejects(() => turn.next());
+    assertMatch(
+      `${error}`,
+      /(completed|broke \([^)]+\)), after 61 s without an event; /,
+    );
+  });
+}
+
+const IMAGE = { "content-type": "image/png", "content-encoding": " Identity" };
+
+for (
+  const [what, behaviour] of Object.entries({
+    "whatever its status in 2xx and its content type": events([complete(".")], {
+      status: 206,
+      headers: IMAGE,
+    }),
+    "although it told of a failure before": events([{ event: "error" }, {
+      type: "x",
+    }, complete(".")]),
+  })
+) {
+  Deno.test(`a stream is read ${what}`, async () => {
+    const { delivered, requests } = await takeTurn({ stream: [behaviour] });
+    assertEquals([delivered, requests.length], [["."], 3]);
+  });
+}
+
+const TRANSIENT = {
+  429: "busy",
+  502: "unreachable",
+  503: "busy",
+  504: "unreachable",
+};
+
+for (const [status, reason] of Object.entries(TRANSIENT)) {
+  Deno.test(`${status} to the request for a stream is repeated, for 2 minutes`, async () => {
+    const refusal = answer(Number(status));
+    const refusals = Array(7).fill(refusal);
+    const good = await takeTurn({ stream: [...refusals, stream(".")] });
+    assertEquals(good.delivered, ["."]);
+    assertEquals(
+      good.waits.map((wait) => wait.reason),
+      refusals.map(() => `service ${reason}`),
+    );
+
+    const late = () => {
+      skipTime(50 * SECOND);
+      return refusal();
+    };
+    const { error, cursors } = await takeTurn({ stream: [late] });
+    const { runId } = error?.failure ?? {};
+    assertEquals([error?.failure.status, runId, cursors.length], [
+      Number(status),
+      "r",
+      3,
+    ]);
+  });
+}
+
+/** The streams, what is delivered, the ids after which they are asked for, and why. */
+const RESUMED: Readonly<
+  Record<string, readonly [string, string, string, string]>
+> = {
+  "that ends early": ["1a 2b|3c||.", "abc.", "- 2 3 3", "stream ended"],
+  "that breaks": ["1a 2b!|3c!|!|.", "abc.", "- 2 3 3", "connection lost"],
+  "that falls silent": ["1a ~|.", "a.", "- 1", "stream silent"],
+  "that does not begin": ["?|.", ".", "- -", "connection lost"],
+  "that starts over from the beginning": [
+    "1a 2b|1a 2b|1a 2b 3c|1a|1a 2b 3c 4d 5e|1a 2b .",
+    "abcde.",
+    "- 2 2 3 3 5",
+    "stream ended",
+  ],
+};
+
+for (
+  const [what, [scripts, delivered, cursors, reason]] of Object.entries(RESUMED)
+) {
+  Deno.test(`a stream ${what} is resumed`, async () => {
+    const streams = scripts.split("|").map(stream);
+    const turn = await takeTurn({ stream: streams }, { idle: 500 });
+    assertEquals(turn.error, undefined);
+    assertEquals(turn.delivered.join(""), delivered);
+    assertEquals(turn.cursors.map((id) => id ?? "-").join(" "), cursors);
+    const reasons = turn.waits.map((wait) => wait.reason);
+    assertEquals(reasons, streams.slice(1).map(() => reason));
+  });
+}
+
+Deno.test("a service that fails after each event, whose ids are ever new, is given up after 2 minutes", async () => {
+  let id = 0;
+  const failing: Behaviour = (...request) => {
+    if (id++ > 0) skipTime(50 * SECOND);
+    return stream(`${id}a`)(...request);
+  };
+  const { delivered, error } = await takeTurn({ stream: [failing] });
+  assertEquals(delivered, ["a", "a", "a", "a"]);
+  assertEquals(error?.failure.reason, ENDED);
+});
+
+Deno.test("a stream that is lost while the process is stopped for long is resumed", async () => {
+  const stopped = events(function* () {
+    yield encodeItem(progress("a", ""), { id: 1 });
+    skipTime(700 * SECOND);
+  }, { end: "break" });
+  const { delivered } = await takeTurn({ stream: [stopped, stream(".")] });
+  assertEquals(delivered, ["a", "."]);
+});
+
+Deno.test("a resumed stream of old events without an end is given up after 10 minutes", async () => {
+  const endless = events(function* () {
+    for (;;) {
+      yield encodeItem(progress("b", ""), { id: 2 });
+      skipTime(SECOND);
+    }
+  });
+  const turn = await takeTurn({ stream: [stream("1a 2b"), endless] });
+  assertEquals(turn.delivered, ["a", "b"]);
+  const { reason, outcome } = turn.error?.failure ?? {};
+  assertEquals(reason, "the service sends old events again and no new ones");
+  assertEquals([outcome, turn.endings.at(-1)], [GO_ON, "dropped"]);
+});
+
+Deno.test("the pauses before a stream is asked for again grow, start over after a steady connection with an event, and heed Retry-After", async () => {
+  const { random } = Math;
+  Math.random = () => 0.5;
+  try {
+    const [hurry, late] = ["0", "3600"].map((seconds) =>
+      answer(503, "", { "retry-after": seconds })
+    );
+    const refusals = [answer(502), hurry, answer(502), answer(502)];
+    const answers = [...refusals, stream("1a"), answer(502), late, stream(".")]
+      .filter((behaviour) => behaviour !== undefined);
+    const timeouts = { reconnect: [1, 2, 3], steady: 0, retryAfter: 7 };
+    const turn = await takeTurn({ stream: answers }, timeouts);
+    const pauses = turn.waits.map(({ milliseconds }) => milliseconds);
+    assertEquals(pauses, [1, 2, 3, 3, 1, 2, 7]);
+  } finally {
+    Math.random = random;
+  }
+});
+
+Deno.test("a stream that is silent for too long is given up, and dropped", async () => {
+  const { error, endings } = await takeTurn({ stream: [stream("a~")] }, {
+    idle: 600,
+  });
   assertEquals(
-    error.message,
-    "Cannot follow the run: nothing came from the service for 0.001 minutes; " +
-      "the run may still go on at the service (thread t, run r)",
+    error?.failure.reason,
+    "nothing came from the service for 0.01 minutes",
   );
-  assertEquals(cursors(service), [null]);
-  assertEquals(await service.requests.at(-1)?.ended, "dropped");
+  assertEquals([error?.failure.outcome, endings.at(-1)], [GO_ON, "dropped"]);
 });
 
 Deno.test("what came on a stream while the process was stopped is read", async () => {
-  await using service = startService();
-  await using gateway = gatewayTo(service, { idle: 300 });
-  service.misbehave(
-    "stream",
-    events(function* () {
-      yield progress("a", "");
-      stopFor(600); // The time is over, and its timer has not fired.
-      yield complete("Done.");
-    }),
-  );
-  const { delivered, error } = await takeTurn(gateway);
-  assertEquals([delivered, error], [["a", "Done."], undefined]);
+  const stopped = events(function* () {
+    yield progress("a", "");
+    stopFor(600); // The time is over, and its timer has not fired.
+    yield complete(".");
+  });
+  const { delivered } = await takeTurn({ stream: [stopped] }, { idle: 300 });
+  assertEquals(delivered, ["a", "."]);
 });
 
-Deno.test("a stream that stays silent after a stop is given up after the grace period", async () => {
-  await using service = startService();
-  await using gateway = gatewayTo(service, { idle: 300, grace: 20 });
-  service.misbehave(
-    "stream",
-    events(function* () {
-      yield progress("a", "");
-      stopFor(600);
-    }, { end: "hang" }),
-  );
-  const { error } = await takeTurn(gateway);
-  assertInstanceOf(error, ServiceError);
-  assertMatch(error.message, /nothing came from the service/);
-});
-
-Deno.test("comments keep a stream alive", async () => {
-  await using service = startService();
-  await using gateway = gatewayTo(service, { idle: 500 });
-  service.misbehave(
-    "stream",
-    events(async function* (signal) {
-      for (let i = 0; i < 12; i++) {
-        yield ": still at work\n";
-        await sleep(50, signal);
-      }
-      yield complete("Done.");
-    }),
-  );
-  const { delivered, error } = await takeTurn(gateway);
-  assertEquals([delivered, error], [["Done."], undefined]);
-});
-
-Deno.test("silence does not count while no event is requested", async () => {
-  await using service = startService();
-  await using gateway = gatewayTo(service, { idle: 200 });
-  const gate = new GatedStream();
-  service.misbehave("stream", gate.behaviour);
-  gate.progress("a", "");
-
-  const threadId = await gateway.createThread();
-  const turn = gateway.runTurn(threadId, "hello");
-  await turn.next();
-  await sleep(500, new AbortController().signal);
-  gate.complete("Done.");
-
-  const { value } = await turn.next();
-  assertEquals(value, [{ event: "complete", reply: "Done." }]);
-  assertEquals((await turn.next()).done, true);
-});
-
-Deno.test("a line over 64 MiB ends the turn and drops the stream", async () => {
-  await using service = startService();
-  await using gateway = gatewayTo(service);
+Deno.test("a line over 16 MiB ends the turn, although the stream could be resumed", async () => {
   const endless = body(function* () {
-    yield "data: ";
+    yield encodeItem(progress("a", ""), { id: 1 });
     for (;;) yield "x".repeat(1024 * 1024);
   });
-  service.misbehave("stream", endless);
-  const { error } = await takeTurn(gateway);
-  assertInstanceOf(error, ServiceError);
+  const { error, cursors, endings } = await takeTurn({ stream: [endless] });
   assertEquals(
-    error.message,
-    "Cannot follow the run: a line of the stream is longer than 67108864 bytes; " +
-      "the run may still go on at the service (thread t, run r)",
+    error?.failure.reason,
+    "a line of the stream is longer than 16777216 bytes",
   );
-  assertEquals(cursors(service), [null]);
-  assertEquals(await service.requests.at(-1)?.ended, "dropped");
+  assertEquals([error?.failure.outcome, cursors], [GO_ON, [null]]);
+  assertEquals(endings.at(-1), "dropped");
 });

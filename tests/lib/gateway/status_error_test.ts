@@ -1,315 +1,229 @@
+import { assert, assertEquals } from "@std/assert";
+import { parseRetryAfter } from "../../../lib/gateway/retry_after.ts";
+import type {
+  Operation,
+  ServiceError,
+} from "../../../lib/gateway/service_error.ts";
 import {
-  assert,
-  assertEquals,
-  assertFalse,
-  assertRejects,
-  assertStringIncludes,
-} from "@std/assert";
-import { RemoteGateway } from "../../../lib/gateway.ts";
-import { ServiceError } from "../../../lib/gateway/service_error.ts";
-import { QUICK_TIMEOUTS } from "../../support/quick_gateway.ts";
-import {
-  answer,
-  type Behaviour,
-  body,
-  json,
-  redirect,
-} from "../../support/service/behaviours.ts";
-import type { Operation } from "../../support/service/recorded_request.ts";
-import { ReferenceService, TEST_KEY } from "../../support/service/service.ts";
+  statusError,
+  webPageReason,
+} from "../../../lib/gateway/status_error.ts";
 
-// No timer, request or connection may outlive a test.
-Deno.test.sanitizer({ ops: true, resources: true });
+const KEY = "test-key-0123456789abcdef";
+const NEVER = new AbortController().signal;
 
-/** The error of `create thread` for this answer of the service. */
-async function refusedThread(
-  behaviour: Behaviour,
-  apiKey = TEST_KEY,
-): Promise<ServiceError> {
-  await using service = ReferenceService.start();
-  service.misbehave("create thread", behaviour, Infinity);
-  await using gateway = new RemoteGateway({
-    baseUrl: service.url,
-    apiKey,
-    timeouts: QUICK_TIMEOUTS,
-  });
-  return await assertRejects(() => gateway.createThread(), ServiceError);
+/** An answer with a byte stream as its body, like those of `fetch`. */
+function answer(
+  status: number,
+  content: BlobPart = "",
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const body = status === 304 ? null : new Blob([content]).stream();
+  return new Response(body, { status, headers });
 }
 
-const html =
-  "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n</html>\n";
-
-const DETAILS: readonly (readonly [string, Behaviour, string])[] = [
-  ["its message", json({ message: "No", error: "E" }, 400), "400: No"],
-  ["its error", json({ error: "No", detail: "D" }, 400), "400: No"],
-  ["its detail", json({ detail: "No" }, 400), "400: No"],
-  [
-    "the message in its error",
-    json({ error: { message: "No", code: 1 } }, 400),
-    "400: No",
-  ],
-  [
-    "the first one that says something",
-    json({ message: " ", error: true, detail: "No" }, 400),
-    "400: No",
-  ],
-  [
-    "its text if it is other JSON",
-    json({ detail: [{ msg: "No" }] }, 422),
-    '422: {"detail":[{"msg":"No"}]}',
-  ],
-  ["its text, on one line", answer(418, "  No\ttea \n"), "418: No tea"],
-  [
-    "of a web page its title alone",
-    answer(502, html),
-    "502 (try again later): 502 Bad Gateway",
-  ],
-  [
-    "nothing of a web page without a title",
-    answer(502, "Gone", { "content-type": "text/html; charset=utf-8" }),
-    "502 (try again later)",
-  ],
-  [
-    "that not the service refused, if a web page comes",
-    answer(403, "<!DOCTYPE HTML><title>Access &#68;enied</title>Why not"),
-    "403 (a web page: something in front of the service refused, such as a firewall or a sign-in page; check the network and the base URL): Access Denied",
-  ],
-  ["nothing if it is empty", answer(500), "500 (try again later)"],
-  ["nothing if it is blank", answer(400, "\n"), "400"],
-  ["nothing if there is none", answer(304), "304"],
-  [
-    "U+FFFD for bytes that are not UTF-8",
-    answer(400, Uint8Array.of(0x4e, 0xff)),
-    "400: N\ufffd",
-  ],
-  [
-    "at most 500 characters",
-    answer(400, "x".repeat(1_000_000)),
-    `400: ${"x".repeat(500)}`,
-  ],
-  [
-    "no half of a character",
-    answer(400, `${"x".repeat(499)}👩`),
-    `400: ${"x".repeat(499)}\ufffd`,
-  ],
-  [
-    "its beginning if it is endless",
-    body(function* () {
-      for (;;) yield "x".repeat(1000);
-    }, { status: 400 }),
-    `400: ${"x".repeat(500)}`,
-  ],
-  [
-    "nothing if it breaks off",
-    body(["x"], { status: 400, end: "break" }),
-    "400",
-  ],
-];
-
-for (const [what, behaviour, expected] of DETAILS) {
-  Deno.test(`the error for a status outside 2xx tells of the body: ${what}`, async () => {
-    const { message } = await refusedThread(behaviour);
-    const prefix = "Cannot create a thread: the service answered ";
-    assertEquals(message, prefix + expected);
-  });
+/** The error for an answer, and what its message says after the operation. */
+async function refuse(
+  response: Response,
+  operation: Operation = "create thread",
+  signal = NEVER,
+): Promise<readonly [told: string, error: ServiceError]> {
+  const url = "https://service.test/api/threads";
+  const options = { operation, url, apiKey: KEY, signal };
+  const error = await statusError(response, options);
+  const { status } = response;
+  const [, told = ""] = error.message.split(`: the service answered ${status}`);
+  return [told, error];
 }
 
-const ADVICE: readonly (readonly [Operation, number, string])[] = [
-  [
-    "create thread",
-    401,
-    "Cannot create a thread: the service answered 401, the API key was rejected (check APP_API_KEY)",
+/**
+ * What is told about an answer, by its status and by what follows "the service
+ * answered".
+ */
+const ADVICE: Readonly<
+  Record<Operation, readonly (readonly [string, readonly number[]])[]>
+> = {
+  "create thread": [
+    [" (try again later)", [408, 425, 429, 499, 500, 502, 503, 504, 599]],
+    [" (check the base URL)", [404]],
+    [", the API key was rejected (check APP_API_KEY)", [401, 403]],
+    ["", [304, 400, 410, 413, 422]],
   ],
-  [
-    "create run",
-    403,
-    "Cannot start a run: the service answered 403, the API key was rejected (check APP_API_KEY)",
-  ],
-  [
-    "stream",
-    401,
-    "Cannot follow the run: the service answered 401, the API key was rejected (check APP_API_KEY; the run may still go on at the service)",
-  ],
-  [
-    "create thread",
-    404,
-    "Cannot create a thread: the service answered 404 (check the base URL)",
-  ],
-  [
-    "create run",
-    404,
-    "Cannot start a run: the service answered 404 (the thread may be gone: start a new one)",
-  ],
-  [
-    "stream",
-    404,
-    "Cannot follow the run: the service answered 404 (the run may still go on at the service)",
-  ],
-  ...[408, 425, 499, 500, 502, 504, 599].map((status) =>
+  "create run": [
     [
-      "create run",
-      status,
-      `Cannot start a run: the service answered ${status} (the run may have started, so it is not tried again)`,
-    ] as const
-  ),
-  ...[408, 425, 499, 500, 502, 504].map((status) =>
+      " (the run may have started, so it is not tried again)",
+      [408, 425, 499, 500, 502, 503, 504, 599],
+    ],
+    [" (try again later)", [429]],
+    [" (the thread may be gone: start a new one)", [404]],
+    [" (the prompt is too long for it)", [413]],
+    [", the API key was rejected (check APP_API_KEY)", [401, 403]],
+    ["", [304, 400, 410, 422]],
+  ],
+  "stream run": [
+    [" (the service does not know the run)", [404, 410]],
     [
-      "create thread",
-      status,
-      `Cannot create a thread: the service answered ${status} (try again later)`,
-    ] as const
-  ),
-  [
-    "create run",
-    413,
-    "Cannot start a run: the service answered 413 (the prompt is too long for it)",
+      ", the API key was rejected (check APP_API_KEY; the run may still go on at the service)",
+      [401, 403],
+    ],
+    [
+      " (the run may still go on at the service)",
+      [304, 400, 408, 413, 429, 500, 502, 503, 504],
+    ],
   ],
-  ["create run", 422, "Cannot start a run: the service answered 422"],
-  [
-    "create run",
-    429,
-    "Cannot start a run: the service answered 429 (try again later)",
-  ],
-  [
-    "stream",
-    500,
-    "Cannot follow the run: the service answered 500 (the run may still go on at the service)",
-  ],
-];
+};
 
-for (const [operation, status, expected] of ADVICE) {
-  Deno.test(`the error for status ${status} to "${operation}" says what to do`, async () => {
-    await using service = ReferenceService.start();
-    service.misbehave(operation, answer(status), Infinity);
-    await using gateway = new RemoteGateway({
-      baseUrl: service.url,
-      apiKey: TEST_KEY,
-      timeouts: QUICK_TIMEOUTS,
-    });
-    const error = await assertRejects(
-      async () => {
-        const threadId = await gateway.createThread();
-        await Array.fromAsync(gateway.runTurn(threadId, "hello"));
-      },
-      ServiceError,
-    );
-    // The error of a failed stream ends with its thread and run.
-    assertStringIncludes(
-      `${error.message}|`,
-      `${expected}${operation === "stream" ? " (thread " : "|"}`,
-    );
-    assertEquals(error.status, status);
-    assertEquals(error.keyRejected, status === 401 || status === 403);
-    assert(error.operation.startsWith(operation));
-  });
-}
-
-// Every character that some encoding escapes or that replaceAll() expands.
-const key = `$&a"b\\c/d<e>&f'g%h?i=$'`;
-const inJson = JSON.stringify(key).slice(1, -1);
-
-const ECHOES: readonly (readonly [string, Behaviour])[] = [
-  ["plain text", answer(401, `Unknown key ${key}, or ${key}`)],
-  ["a JSON message", json({ message: `Unknown key ${key}` }, 401)],
-  ["other JSON", json([`Unknown key ${key}`], 401)],
-  [
-    "JSON with escaped slashes",
-    answer(401, `["${inJson.replaceAll("/", "\\/")}"]`),
-  ],
-  ["a URL", answer(401, `/login?key=${encodeURIComponent(key)}`)],
-  [
-    "HTML",
-    answer(
-      401,
-      key.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(
-        ">",
-        "&gt;",
-      )
-        .replaceAll('"', "&quot;").replaceAll("'", "&#39;"),
-    ),
-  ],
-];
-
-for (const [where, behaviour] of ECHOES) {
-  Deno.test(`a key that the service echoes in ${where} is masked`, async () => {
-    const { message } = await refusedThread(behaviour, key);
-    assertStringIncludes(message, "$&a\"...i=$'");
-    for (const part of ["\\c", "d<", "e>", "g%", "d&lt;", "g%25"]) {
-      assertFalse(message.includes(part), message);
-    }
-  });
-}
-
-const LIMIT = 64 * 1024;
-
-for (
-  const [what, end, shown] of [
-    ["as it is", TEST_KEY.slice(0, 12), "end "],
-    ["encoded for a URL", "%74%65%73%74%2", "end "],
-    ["escaped for JSON", "t\\u0065st\\u002d\\u00", "end "],
-    ["as a whole", TEST_KEY, "end test...cdef"],
-  ] as const
-) {
-  Deno.test(`a key ${what} where an error is cut is not shown in part`, async () => {
-    const start = `end ${end}`;
-    const blank = " ".repeat(LIMIT - start.length);
-    const { message } = await refusedThread(answer(400, `${blank}${start}xyz`));
-    assertEquals(
-      message,
-      `Cannot create a thread: the service answered 400: ${shown.trim()}`,
-    );
-  });
-}
-
-const REDIRECTS: readonly (readonly [number, string, string])[] = [
-  [301, "https://other.example/a?b#c", "https://other.example"],
-  [302, "//other.example:8443/", "http://other.example:8443"],
-  [303, `https://${TEST_KEY}.example/`, "https://test...cdef.example"],
-  [307, "http://[", "an unreadable address"],
-  [307, "mailto:me@other.example", "an unreadable address"],
-];
-
-for (const [status, location, shown] of REDIRECTS) {
-  Deno.test(`the error for a redirect to ${location} names its origin`, async () => {
-    const { message } = await refusedThread(redirect(location, status));
-    assertEquals(
-      message,
-      `Cannot create a thread: the service answered ${status}, a redirect to ` +
-        `${shown}; redirects are not followed, check the base URL`,
-    );
-  });
-}
-
-Deno.test("a key in capitals is masked in the host of a redirect, which has none", async () => {
-  const upper = TEST_KEY.toUpperCase();
-  const { message } = await refusedThread(
-    redirect(`https://${upper}.example/`, 302),
-    upper,
-  );
-  assertStringIncludes(message, "a redirect to https://test...cdef.example; ");
-});
-
-for (const operation of ["create thread", "create run", "stream"] as const) {
-  for (const status of [301, 302, 303, 307, 308]) {
-    Deno.test(`a redirect (${status}) of "${operation}" is not followed`, async () => {
-      await using target = ReferenceService.start();
-      await using service = ReferenceService.start();
-      service.misbehave(operation, redirect(`${target.url}/threads`, status));
-      await using gateway = new RemoteGateway({
-        baseUrl: service.url,
-        apiKey: TEST_KEY,
-        timeouts: QUICK_TIMEOUTS,
-      });
-      await assertRejects(
-        async () => {
-          const threadId = await gateway.createThread();
-          await Array.fromAsync(gateway.runTurn(threadId, "hello"));
-        },
-        ServiceError,
-        `a redirect to ${target.url}; redirects are not followed`,
-      );
-      assertEquals(target.requests, []);
-      assertEquals(service.requests.at(-1)?.operation, operation);
+for (const operation of Object.keys(ADVICE) as Operation[]) {
+  for (const [advice, statuses] of ADVICE[operation]) {
+    Deno.test(`statusError() of ${statuses} to "${operation}" tells${advice}`, async () => {
+      for (const status of statuses) {
+        const [told, error] = await refuse(answer(status), operation);
+        assertEquals([told, error.failure.status], [advice, status]);
+        assertEquals(error.failure.isJson, false);
+      }
     });
   }
 }
+
+Deno.test("statusError() tells whether a thread is gone, and whether the service said so in JSON", async () => {
+  const operations = ["create run", "create thread", "stream run"] as const;
+  for (const operation of operations) {
+    for (const body of ['{"error":"?"}', "?"]) {
+      const [, { failure }] = await refuse(answer(404, body), operation);
+      assertEquals(failure.isThreadGone, operation === "create run");
+      assertEquals(failure.isJson, body !== "?");
+    }
+  }
+});
+
+const HTML = { "content-type": "text/html; charset=utf-8" };
+const LEFT_OUT = "left out, because it holds the API key";
+const LONG = " ".repeat(64 * 1024 - 20);
+
+/**
+ * The body of an answer, what the error says about it, its status (by default
+ * 400), and its type.
+ */
+type Answer = readonly [BlobPart, told: string, status?: number, typeof HTML?];
+
+const DETAILS: Readonly<Record<string, Answer>> = {
+  "of JSON its message": ['{"message":"No"}', ": No"],
+  "all of other JSON": ['{"detail":["No"]}', ': {"detail":["No"]}'],
+  "its text, on one line": ["  No\ttea \n", ": No tea"],
+  "its text after what to do": ["No", " (try again later): No", 502],
+  "words that Express labels as a web page": ["1 < 2", ": 1 < 2", 400, HTML],
+  "of a web page its title alone": ["<html><title>No</title>Hi", ": No"],
+  "nothing of a web page without a title": ["<p>No", "", 400, HTML],
+  "nothing of a blank text": ["\n", ""],
+  "U+FFFD for bytes that are not UTF-8": [Uint8Array.of(0xff), ": \ufffd"],
+  "the first 64 KiB": [LONG + "x".repeat(99), `: ${"x".repeat(20)}`],
+  "nothing that holds the key": [`{"error":"${KEY}"}`, `: ${LEFT_OUT}`],
+  "nothing that is cut within the key": [LONG + KEY, `: ${LEFT_OUT}`],
+  "no title that holds the key": [`<title>${KEY}</title>`, `: ${LEFT_OUT}`],
+  "that the key may be right, if it is a web page": [
+    "<!DOCTYPE HTML><title>Access &#68;enied</title>Why not",
+    ", a web page: the API key was rejected, or something in front of the service refused, such as a firewall or a sign-in page (check APP_API_KEY, the network and the base URL): Access Denied",
+    403,
+  ],
+};
+
+for (
+  const [what, [body, told, status = 400, type = {}]] of Object.entries(DETAILS)
+) {
+  Deno.test(`statusError() tells of a body ${what}`, async () => {
+    assertEquals((await refuse(answer(status, body, type)))[0], told);
+  });
+}
+
+Deno.test("statusError() tells the status alone if the body breaks off or is dropped", async () => {
+  for (const isBroken of [true, false]) {
+    const dropped = new AbortController();
+    const body = new ReadableStream({
+      type: "bytes",
+      start: (controller) => controller.enqueue(new TextEncoder().encode("No")),
+      pull(controller) {
+        if (isBroken) controller.error(new Error("broken"));
+        else dropped.abort();
+      },
+    }, { highWaterMark: 0 });
+    const response = new Response(body, { status: 400 });
+    const [told] = await refuse(response, "create run", dropped.signal);
+    assertEquals(told, "");
+  }
+});
+
+Deno.test("statusError() hands on how long the service asks to wait", async () => {
+  const headers = {
+    "retry-after": "Sun, 06 Nov 1994 12:00:20 GMT",
+    "date": "Sun, 06 Nov 1994 12:00:00 GMT",
+  };
+  const [, { failure }] = await refuse(answer(503, "", headers));
+  assertEquals(failure.retryAfter, 20_000);
+});
+
+const UNREADABLE = "an unreadable address";
+
+const REDIRECTS: Readonly<Record<string, string>> = {
+  "https://other.example/a?b#c": "https://other.example",
+  "//other.example:8443/": "https://other.example:8443",
+  "https://service.test/login?to=%2Fapi": "/login",
+  "../v2/threads": "/v2/threads",
+  [`https://${KEY}.example/`]: LEFT_OUT,
+  [`/${KEY}/`]: LEFT_OUT,
+  "http://[": UNREADABLE,
+  "mailto:me@other.example": UNREADABLE,
+};
+
+for (const [location, shown] of Object.entries(REDIRECTS)) {
+  Deno.test(`statusError() tells of a redirect to ${location}: ${shown}`, async () => {
+    const redirect = () => answer(307, "", { location });
+    const start =
+      `, a redirect to ${shown}; redirects are not followed, check the base URL`;
+    assertEquals((await refuse(redirect(), "create run"))[0], start);
+    const [told] = await refuse(redirect(), "stream run");
+    assertEquals(told, `${start}; the run may still go on at the service`);
+  });
+}
+
+Deno.test("webPageReason() names the page, unless its title holds the key", () => {
+  const pages = { '200, "Hi"': "Hi", "200": "", [`200, "${LEFT_OUT}"`]: KEY };
+  for (const [named, title] of Object.entries(pages)) {
+    const page = { text: `<title>${title}</title>`, cut: false };
+    assertEquals(
+      webPageReason(200, page, KEY),
+      `a web page came (status ${named}), perhaps the sign-in page of a network or a proxy`,
+    );
+  }
+});
+
+const NOON = "Sun, 06 Nov 1994 12:00:00 GMT";
+const HEADERS:
+  readonly (readonly [string | null, string | null, number | undefined])[] = [
+    ["0", null, 0],
+    ["2", null, 2_000],
+    [" 120 ", null, 120_000],
+    ["9".repeat(400), null, Infinity],
+    [NOON, null, 0],
+    ["Sunday, 06-Nov-94 08:49:37 GMT", null, 0],
+    ...[null, "", "-1", "1.5", "1e3", "0x10", "soon, at 5"].map((value) =>
+      [value, null, undefined] as const
+    ),
+    ["Sun, 99 Nov 1994 08:49:37 GMT", null, undefined],
+    // A date is compared with the answer's own date.
+    ["Sun, 06 Nov 1994 12:00:20 GMT", NOON, 20_000],
+    ["Sun, 06 Nov 1994 11:59:40 GMT", NOON, 0],
+    [NOON, "yesterday", 0],
+  ];
+
+for (const [value, date, expected] of HEADERS) {
+  const name = `${JSON.stringify(value)?.slice(0, 40)} at ${date}`;
+  Deno.test(`parseRetryAfter() takes ${name} for ${expected} ms`, () => {
+    assertEquals(parseRetryAfter(value, date), expected);
+  });
+}
+
+Deno.test("parseRetryAfter() counts from now to a date in an answer without one", () => {
+  const inAMinute = new Date(Date.now() + 60_000).toUTCString();
+  const milliseconds = parseRetryAfter(inAMinute) ?? 0;
+  assert(milliseconds > 30_000 && milliseconds <= 60_000, `${milliseconds}`);
+});

@@ -1,0 +1,99 @@
+/**
+ * Text for error messages from answers that cannot be used: the service's words, and
+ * web pages of a proxy, a firewall or a sign-in.
+ *
+ * @module
+ */
+
+import { holdsKey, isJsonObject, plainLine, plainText } from "../text.ts";
+
+const MAX_LENGTH = 500;
+
+/**
+ * How many characters of the key's beginning are searched for at the end of a
+ * text that was cut.
+ */
+const KEY_START = 16;
+
+/** What is shown in place of a text that holds the key. */
+const LEFT_OUT = "left out, because it holds the API key";
+
+export interface ShownTextOptions {
+  /** The key, which must not be shown. */
+  readonly apiKey: string;
+  /** Whether the text was cut at its end, where the key may have begun. */
+  readonly isCut?: boolean;
+}
+
+/**
+ * A text of the service, safe to show: clean, on one line of at most 500
+ * characters, and left out as a whole if the key occurs in it.
+ */
+export function shownText(
+  text: string,
+  { apiKey, isCut = false }: ShownTextOptions,
+): string {
+  // Cleaned first: removing characters within a key could restore the key.
+  const plain = plainText(text.replaceAll(/\s+/g, " ")).trim();
+  const key = isCut ? apiKey.slice(0, KEY_START) : apiKey;
+  if (holdsKey(plain, key)) return LEFT_OUT;
+  return plain.slice(0, MAX_LENGTH).toWellFormed();
+}
+
+/**
+ * The first of `message`, `error` and `detail` in an error's JSON body that is
+ * not blank.
+ */
+export function errorDetail(body: unknown): string | undefined {
+  if (!isJsonObject(body)) return undefined;
+  for (const field of [body.message, body.error, body.detail]) {
+    const text = isJsonObject(field) ? field.message : field;
+    if (typeof text === "string" && text.trim() !== "") return text;
+  }
+  return undefined;
+}
+
+const HTML_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
+const HTML_START = /^\s*<(?:!doctype\s+html|html|head|title)[\s>]/i;
+
+const MARKUP = /<[a-z\/!?]/i;
+
+// No part matches a "<", so that each one is scanned once.
+const TITLE = /<title(?:\s[^<>]*)?>([^<]*)/i;
+
+const ENTITY = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos|nbsp));/gi;
+const NAMED: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
+};
+
+/** Whether a `Content-Type` is that of a web page. */
+export function isHtml(contentType: string | null): boolean {
+  return HTML_TYPE.test(contentType ?? "");
+}
+
+/**
+ * Whether an answer is a web page: text with markup that is labelled so, or that
+ * begins like one. (Express labels plain words as `text/html`, too.)
+ */
+export function isWebPage(contentType: string | null, text: string): boolean {
+  return HTML_START.test(text) || isHtml(contentType) && MARKUP.test(text);
+}
+
+/** The title of a web page, on one line; empty if it has none. */
+export function pageTitle(html: string): string {
+  const [, title = ""] = TITLE.exec(html) ?? [];
+  const text = title.replace(ENTITY, (entity, decimal, hex, name) => {
+    if (name !== undefined) return NAMED[name.toLowerCase()] ?? entity;
+    const code = Number.parseInt(
+      decimal ?? hex,
+      decimal === undefined ? 16 : 10,
+    );
+    return code <= 0x10ffff ? String.fromCodePoint(code) : entity;
+  });
+  return plainLine(text).replace(/\s+/g, " ").trim();
+}

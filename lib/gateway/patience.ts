@@ -1,0 +1,74 @@
+import type { Timeouts } from "./timeouts.ts";
+
+/** The most requests that resume the stream of a run. */
+const MAX_RETRIES = 1_000;
+
+/** A connection that has ended. */
+export interface EndedConnection {
+  /**
+   * When its headers arrived, on the clock of `performance.now()`; `undefined`
+   * if none did.
+   */
+  readonly openedAt: number | undefined;
+  /** Whether it brought a new event. */
+  readonly isFruitful: boolean;
+}
+
+/**
+ * Decides how long a lost stream is requested again.
+ *
+ * It is given up when 2 minutes have passed without an answer, or 10 minutes
+ * without a new event. A connection that ends within 5 s counts as a failure,
+ * whatever it brought: a service that gives every event a new id, and fails after
+ * its first event, would be asked for ever. 2 minutes after the first of such
+ * connections in a row, it is over.
+ */
+export class Patience {
+  readonly #timeouts: Timeouts;
+  /**
+   * The retries since the last steady connection that brought a new event. They
+   * select the pause.
+   */
+  #retries = 0;
+  #allRetries = 0;
+  #newestAt = performance.now();
+  #failingSince = performance.now();
+  /** Whether the last connection that was answered ended within 5 s. */
+  #isUnsteady = false;
+
+  constructor(timeouts: Timeouts) {
+    this.#timeouts = timeouts;
+  }
+
+  /** Whether the time limit without a new event has passed. */
+  get isOver(): boolean {
+    return performance.now() - this.#newestAt >= this.#timeouts.resume;
+  }
+
+  /** Records that a new event came. */
+  renew(): void {
+    this.#newestAt = performance.now();
+  }
+
+  /**
+   * Records the end of a connection.
+   *
+   * @returns The milliseconds until the next request, or `undefined` to give up.
+   */
+  ended({ openedAt, isFruitful }: EndedConnection): number | undefined {
+    const { outage, reconnect, steady } = this.#timeouts;
+    const now = performance.now();
+    const isSteady = openedAt !== undefined && now - openedAt >= steady;
+    if (isSteady || openedAt !== undefined && !this.#isUnsteady) {
+      this.#failingSince = now;
+      this.#isUnsteady = !isSteady;
+    }
+    if (isSteady && isFruitful) this.#retries = 0;
+    if (now - this.#failingSince >= outage) return undefined;
+    // However much time has passed, it tries again once: after a silence, or for
+    // a process that was stopped for long and finds its connection lost.
+    if (this.isOver && this.#retries > 0) return undefined;
+    if (this.#allRetries++ >= MAX_RETRIES) return undefined;
+    return reconnect[Math.min(this.#retries++, reconnect.length - 1)];
+  }
+}

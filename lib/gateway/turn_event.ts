@@ -1,0 +1,56 @@
+/**
+ * What happens during a call to the service, in the order in which it happens.
+ *
+ * @module
+ */
+
+import type { Operation } from "./service_error.ts";
+
+/** A request will be repeated after a pause. */
+export interface WaitEvent {
+  readonly type: "wait";
+  readonly operation: Operation;
+  /** Why, in a few words for a status line: "service busy", "connection lost". */
+  readonly reason: string;
+  readonly milliseconds: number;
+}
+
+/** A thread was created. */
+export interface ThreadEvent {
+  readonly type: "thread";
+  readonly threadId: string;
+}
+
+/** A run was started. */
+export interface RunEvent {
+  readonly type: "run";
+  readonly runId: string;
+}
+
+/** The run advances through a node (interface 6). */
+export interface ProgressEvent {
+  readonly type: "progress";
+  /** The node's name; empty if the service sent none. */
+  readonly node: string;
+  /** The node's status; empty if the service sent none. */
+  readonly status: string;
+}
+
+/** The run is complete (interface 6). */
+export interface ReplyEvent {
+  readonly type: "reply";
+  /** The reply, selected as in interface 2. Never empty. */
+  readonly text: string;
+}
+
+/** What a run's stream yields: `reply` comes last. */
+export type StreamEvent = ProgressEvent | ReplyEvent;
+
+/** What a run's stream yields before the reply. */
+export type StepEvent = Exclude<StreamEvent, ReplyEvent>;
+
+/** What a turn yields: `reply` comes last. */
+export type TurnEvent = WaitEvent | RunEvent | StreamEvent;
+
+/** What the creation of a thread yields: `thread` comes last. */
+export type CreationEvent = WaitEvent | ThreadEvent;

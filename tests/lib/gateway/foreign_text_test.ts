@@ -1,0 +1,108 @@
+import { assertEquals } from "@std/assert";
+import {
+  errorDetail,
+  isWebPage,
+  pageTitle,
+  shownText,
+} from "../../../lib/gateway/foreign_text.ts";
+
+const KEY = "test-key-0123456789abcdef";
+const LEFT_OUT = "left out, because it holds the API key";
+
+const TEXTS: Readonly<Record<string, readonly [string, string]>> = {
+  "on one line": ["  No\ttea\r\n\n today ", "No tea today"],
+  "without escape sequences": ["a\x1b[31mb\x07c\u202e", "abc"],
+  "with at most 500 characters": ["x".repeat(501), "x".repeat(500)],
+  "without half of a character": [
+    `${"x".repeat(499)}👩`,
+    `${"x".repeat(499)}\ufffd`,
+  ],
+  "but not if it holds the key": [`Unknown: ${KEY}.`, LEFT_OUT],
+  "but not if it spells the key for a URL": [
+    KEY.replaceAll("-", "%2D"),
+    LEFT_OUT,
+  ],
+  "but not if it holds the key after what is shown": [
+    "x".repeat(600) + KEY,
+    LEFT_OUT,
+  ],
+  "but not if it holds the key once it is clean": [
+    KEY.replace("-", "\x1b[0m-\x07"),
+    LEFT_OUT,
+  ],
+  "with a part of the key, which is none": [
+    KEY.slice(0, 20),
+    KEY.slice(0, 20),
+  ],
+};
+
+for (const [how, [text, shown]] of Object.entries(TEXTS)) {
+  Deno.test(`shownText() shows a text ${how}`, () => {
+    assertEquals(shownText(text, { apiKey: KEY }), shown);
+  });
+}
+
+Deno.test("shownText() leaves out a text that is cut where the key may have begun", () => {
+  const text = `end ${KEY.slice(0, 16)}`;
+  assertEquals(shownText(text, { apiKey: KEY, isCut: true }), LEFT_OUT);
+  assertEquals(shownText("end", { apiKey: KEY, isCut: true }), "end");
+});
+
+const BODIES: readonly (readonly [unknown, string | undefined])[] = [
+  [{ message: "No", error: "E" }, "No"],
+  [{ error: "No", detail: "D" }, "No"],
+  [{ detail: "No" }, "No"],
+  [{ error: { message: "No", code: 1 } }, "No"],
+  [{ message: " ", error: true, detail: "No" }, "No"],
+  [{ detail: [{ msg: "No" }] }, undefined],
+  [["No"], undefined],
+  ["No", undefined],
+];
+
+for (const [body, detail] of BODIES) {
+  Deno.test(`errorDetail() of ${JSON.stringify(body)} is ${detail}`, () => {
+    assertEquals(errorDetail(body), detail);
+  });
+}
+
+const PAGES: readonly (readonly [string | null, string, boolean])[] = [
+  ["text/html", "See <b>this</b>", true],
+  ["Text/HTML; charset=utf-8", "a</p>", true],
+  ["application/xhtml+xml", "<?xml?>", true],
+  ["text/html", "<!-- -->", true],
+  ["text/html", "Too many requests, 1 < 2", false], // as Express labels plain words
+  ["text/html", "", false],
+  ["text/html5", "<b>", false],
+  ["text/plain", "<html>", true],
+  [null, "\ufeff\r\n <!DOCTYPE html>", true],
+  [null, "<HTML lang=en>", true],
+  [null, "<head><title>", true],
+  [null, "<htmlish>", false],
+  [null, "see <html>", false],
+  ["application/json", "{}", false],
+];
+
+for (const [contentType, text, expected] of PAGES) {
+  Deno.test(`isWebPage() of ${contentType} and ${JSON.stringify(text)} is ${expected}`, () => {
+    assertEquals(isWebPage(contentType, text), expected);
+  });
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  "<title>502 Bad Gateway</title>": "502 Bad Gateway",
+  "<html><head>\n<TITLE lang='en'>\r\n Sign\n\tin </TITLE>": "Sign in",
+  "<title>a &amp; b&#32;&#x3C;c&gt; &quot;&apos;&nbsp;&#39;": "a & b <c> \"' '",
+  "<title>&copy; &#1114112; &bogus</title>": "&copy; &#1114112; &bogus",
+  "<title>&#27;[31mred&#x202e;</title>": "red",
+  "<title>first</title><title>second</title>": "first",
+  "<titles>none</titles>": "",
+  "<title></title>": "",
+  "no title": "",
+  "<title": "",
+};
+
+for (const [html, title] of Object.entries(TITLES)) {
+  Deno.test(`pageTitle() of ${JSON.stringify(html)} is ${JSON.stringify(title)}`, () => {
+    assertEquals(pageTitle(html), title);
+  });
+}

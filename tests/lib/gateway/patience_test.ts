@@ -1,0 +1,88 @@
+import { assertEquals } from "@std/assert";
+import { Patience } from "../../../lib/gateway/patience.ts";
+import { TIMEOUTS } from "../../../lib/gateway/timeouts.ts";
+import { skipTime } from "../../support/clocks.ts";
+
+/** A connection: the seconds from its headers to its end, if it has headers, and whether it brings an event. */
+interface Connection {
+  readonly seconds?: number;
+  readonly isFruitful?: boolean;
+}
+
+/** The pauses after these connections, in seconds, up to the end of the patience, if it ends. */
+function pausesAfter(connections: Iterable<Connection>): number[] {
+  const patience = new Patience(TIMEOUTS);
+  const pauses: number[] = [];
+  for (const { seconds, isFruitful = false } of connections) {
+    const openedAt = seconds === undefined ? undefined : performance.now();
+    skipTime((seconds ?? 0) * 1000);
+    if (isFruitful) patience.renew();
+    const pause = patience.ended({ openedAt, isFruitful });
+    if (pause === undefined) return [...pauses, Infinity];
+    skipTime(pause);
+    pauses.push(pause / 1000);
+  }
+  return pauses;
+}
+
+function repeat(connection: Connection, count = 2000): readonly Connection[] {
+  return Array(count).fill(connection);
+}
+
+const refused = {};
+const short = { seconds: 4, isFruitful: true };
+const fruitful = { seconds: 5, isFruitful: true };
+
+/** The pauses that grow, then a number of the longest ones, then the end. */
+function growing(count: number): readonly number[] {
+  return [0.5, 1, 2, 4, 8, ...Array(count).fill(15), Infinity];
+}
+
+type Case = readonly [
+  connections: readonly Connection[],
+  pauses: readonly number[],
+];
+
+const CASES: Readonly<Record<string, Case>> = {
+  "2 minutes without an answer": [repeat(refused), growing(7)],
+  "2 minutes of connections that each bring an event and end within 5 s": [
+    repeat(short),
+    growing(5),
+  ],
+  "2 minutes of such connections and of refused ones": [
+    [short, ...repeat(refused, 6), ...repeat(short)],
+    growing(6),
+  ],
+  "2 minutes that start over with an event on a connection of 5 s": [
+    [...repeat(refused, 11), fruitful, fruitful, ...repeat(refused)],
+    [...growing(6).slice(0, -1), 0.5, ...growing(7)],
+  ],
+  "10 minutes without an event, with connections of a minute": [
+    [fruitful, ...repeat({ seconds: 60 })],
+    growing(4), // They do not start over.
+  ],
+  "one more try if all the time has passed, as in a process that was stopped": [
+    repeat({ seconds: 3600 }),
+    [0.5, Infinity],
+  ],
+  "1,000 tries, however good the connections are": [
+    repeat(fruitful),
+    [...Array(1000).fill(0.5), Infinity],
+  ],
+};
+
+for (const [when, [connections, pauses]] of Object.entries(CASES)) {
+  Deno.test(`Patience ends after ${when}`, () => {
+    assertEquals(pausesAfter(connections), pauses);
+  });
+}
+
+Deno.test("Patience is over when no event has come for 10 minutes", () => {
+  const patience = new Patience(TIMEOUTS);
+  skipTime(500_000);
+  assertEquals(patience.isOver, false);
+  skipTime(100_000);
+  assertEquals(patience.isOver, true);
+  patience.renew();
+  assertEquals(patience.isOver, false);
+});
