@@ -4,18 +4,15 @@
  * @module
  */
 
-import { type Answered, type Asked, Bridge } from "./bridge/methods.ts";
-import type { Gateway } from "./gateway.ts";
 import { formatMessage, readMessages } from "./bridge/json_rpc.ts";
-import { LineWriter } from "./line_writer.ts";
-import type { ByteSink } from "./standard_streams.ts";
+import { Bridge } from "./bridge/methods.ts";
+import type { Answered, Asked } from "./bridge/verbose_log.ts";
+import type { Gateway } from "./gateway.ts";
+import { type ByteSink, LineWriter } from "./io.ts";
 
+export { answerFailedStart } from "./bridge/failed_start.ts";
 export { VerboseLog } from "./bridge/verbose_log.ts";
 
-/** Unwritten answers at which reading requests pauses, in UTF-16 code units. */
-const BACKLOG = 1024 * 1024;
-
-/** Options of {@linkcode runBridge}. */
 export interface RunBridgeOptions {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: ByteSink;
@@ -47,7 +44,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
   const serve = async () => {
     for await (const message of readMessages(options.stdin)) {
       bridge.receive(message);
-      await output.room(BACKLOG);
+      await output.room();
     }
     await bridge.end();
     await output.flush();

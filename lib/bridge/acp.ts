@@ -6,10 +6,10 @@
  * @module
  */
 
-import { isJsonObject } from "../json.ts";
-import { formatMessage, invalidParams, type Outgoing } from "./json_rpc.ts";
 import type { ProgressEvent } from "../gateway.ts";
+import { isJsonObject } from "../text.ts";
 import { VERSION } from "../version.ts";
+import { invalidParams, type Outgoing } from "./json_rpc.ts";
 
 const NAME = "agent-gateway";
 const TITLE = "Agent Gateway";
@@ -65,64 +65,65 @@ export function offersToReadFiles(params: unknown): boolean {
   return isJsonObject(fs) && fs.readTextFile === true;
 }
 
-/** The notification for a progress event of a run. */
-export function progressUpdate(
-  sessionId: string,
-  event: ProgressEvent,
-): Outgoing {
-  const { node, status } = event;
-  return {
-    method: "session/update",
-    params: {
-      sessionId,
-      update: {
-        sessionUpdate: "agent_thought_chunk",
-        content: { type: "text", text: `${node}: ${status}\n` },
-        _meta: { node, status },
-      },
-    },
+/**
+ * The longest node or status that is sent, in UTF-16 code units: each is sent
+ * twice, and the official client library takes no line of more than 32 MiB.
+ */
+const MAX_LABEL_LENGTH = 1_000_000;
+
+/** The session and the message that an update belongs to. */
+export interface UpdateTarget {
+  readonly sessionId: string;
+  /** The id of the message that the update continues. */
+  readonly messageId: string;
+}
+
+/**
+ * Formats the notifications for the progress events of a prompt, each a part of
+ * the agent's thoughts. Only node and status are formatted for each event:
+ * `JSON.stringify()` of the whole line takes four times as long, which is a third
+ * of what a small event costs.
+ *
+ * @returns A function that returns the line about an event, with its line end.
+ */
+export function progressLines(
+  { sessionId, messageId }: UpdateTarget,
+): (event: ProgressEvent) => string {
+  const json = JSON.stringify;
+  const start =
+    `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${
+      json(sessionId)
+    },"update":{"sessionUpdate":"agent_thought_chunk","messageId":${
+      json(messageId)
+    },"content":{"type":"text","text":`;
+  return (event) => {
+    const node = json(shortened(event.node));
+    const status = json(shortened(event.status));
+    const text = `${node.slice(0, -1)}: ${status.slice(1, -1)}\\n"`;
+    return `${start}${text}},"_meta":{"node":${node},"status":${status}}}}}\n`;
   };
 }
 
-/** The notification for the reply of a run. */
-export function replyUpdate(sessionId: string, text: string): Outgoing {
+/** The notification for the reply of a run: a message of the agent. */
+export function replyUpdate(
+  { sessionId, messageId }: UpdateTarget,
+  text: string,
+): Outgoing {
   return {
     method: "session/update",
     params: {
       sessionId,
       update: {
         sessionUpdate: "agent_message_chunk",
+        messageId,
         content: { type: "text", text },
       },
     },
   };
 }
 
-/** A placeholder for a text in a template. It occurs nowhere else in the template. */
-const HOLE = "%";
-
-/**
- * Formats the progress events of a session as lines. The part that all of them
- * share is formatted once, because a run can send hundreds of thousands.
- */
-export function progressFormatter(
-  sessionId: string,
-): (event: ProgressEvent) => string {
-  const template = progressUpdate(sessionId, {
-    event: "progress",
-    node: HOLE,
-    status: HOLE,
-  });
-  const [start, colon, newline, meta, end] = formatMessage(template).split(
-    HOLE,
-  );
-  return (event) => {
-    const node = inQuotes(event.node);
-    const status = inQuotes(event.status);
-    return start + node + colon + status + newline + node + meta + status + end;
-  };
-}
-
-function inQuotes(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
+function shortened(label: string): string {
+  return label.length <= MAX_LABEL_LENGTH
+    ? label
+    : label.slice(0, MAX_LABEL_LENGTH).toWellFormed();
 }

@@ -5,9 +5,9 @@
  * @module
  */
 
-import { isJsonObject } from "../json.ts";
-import type { Response } from "./json_rpc.ts";
-import { withoutLineEnd } from "./prompt_text.ts";
+import { Timeout } from "../io.ts";
+import { isJsonObject, withoutLineEnd } from "../text.ts";
+import type { RpcResponse } from "./json_rpc.ts";
 
 /** The most that is taken of one file, in bytes of UTF-8. */
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -21,13 +21,18 @@ const MAX_FILES = 1000;
 /** How long an editor may take for all files of a prompt, in milliseconds. */
 const PATIENCE = 10_000;
 
-/** Options of {@linkcode readAttachedFiles}. */
+/**
+ * Added if the process was stopped meanwhile, to read answers that have
+ * arrived, in milliseconds.
+ */
+const GRACE = 5_000;
+
 export interface ReadAttachedFilesOptions {
   /** Asks the editor; resolves without a response if the signal is aborted. */
   readonly ask: (
     path: string,
     signal: AbortSignal,
-  ) => Promise<Response | undefined>;
+  ) => Promise<RpcResponse | undefined>;
   /** Aborting it ends the reading. */
   readonly signal: AbortSignal;
 }
@@ -57,7 +62,7 @@ export async function readAttachedFiles(
 
   const controller = new AbortController();
   const end = () => controller.abort();
-  const timer = setTimeout(end, PATIENCE);
+  const timeout = new Timeout(PATIENCE, GRACE, end);
   signal.addEventListener("abort", end);
   if (signal.aborted) end();
   const texts = new TextBudget(files.size);
@@ -67,7 +72,7 @@ export async function readAttachedFiles(
       if (text !== undefined) texts.add(index, text);
     }));
   } finally {
-    clearTimeout(timer);
+    timeout.clear();
     signal.removeEventListener("abort", end);
   }
   return new Map(
@@ -100,7 +105,7 @@ export function filePath(uri: string): string | undefined {
     : path;
 }
 
-function contentOf(response: Response | undefined): string | undefined {
+function contentOf(response: RpcResponse | undefined): string | undefined {
   if (response === undefined || response.error !== undefined) return undefined;
   const { result } = response;
   return isJsonObject(result) && typeof result.content === "string"

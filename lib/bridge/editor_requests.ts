@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Outgoing, Response } from "./json_rpc.ts";
+import type { Outgoing, RpcResponse } from "./json_rpc.ts";
 
 /**
  * The requests that one editor has not answered yet. Each request ends once, with
@@ -12,7 +12,7 @@ import type { Outgoing, Response } from "./json_rpc.ts";
  */
 export class EditorRequests {
   readonly #send: (message: Outgoing) => void;
-  readonly #pending = new Map<unknown, (response?: Response) => void>();
+  readonly #pending = new Map<unknown, (response?: RpcResponse) => void>();
   #lastId = 0;
   #closed = false;
 
@@ -31,11 +31,13 @@ export class EditorRequests {
     method: string,
     params: unknown,
     signal: AbortSignal,
-  ): Promise<Response | undefined> {
+  ): Promise<RpcResponse | undefined> {
     if (this.#closed || signal.aborted) return Promise.resolve(undefined);
     const id = ++this.#lastId;
-    const { promise, resolve } = Promise.withResolvers<Response | undefined>();
-    const settle = (response?: Response) => {
+    const { promise, resolve } = Promise.withResolvers<
+      RpcResponse | undefined
+    >();
+    const settle = (response?: RpcResponse) => {
       this.#pending.delete(id);
       signal.removeEventListener("abort", giveUp);
       resolve(response);
@@ -48,7 +50,7 @@ export class EditorRequests {
   }
 
   /** Ends the request that a response of the editor belongs to. */
-  receive(response: Response): void {
+  receive(response: RpcResponse): void {
     this.#pending.get(response.id)?.(response);
   }
 

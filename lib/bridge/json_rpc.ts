@@ -4,8 +4,8 @@
  * @module
  */
 
-import { isJsonObject } from "../json.ts";
-import { MAX_LINE_BYTES, readInputLines } from "../input_lines.ts";
+import { lineFault, MAX_LINE_BYTES, readEachLine } from "../io.ts";
+import { isJsonObject } from "../text.ts";
 import { sourceAt } from "./json_source.ts";
 
 /** The id of a request: a `bigint` where a `number` would round it. */
@@ -20,10 +20,12 @@ export const ErrorCode = {
   internalError: -32603,
   /** No such session (ACP: resource not found). */
   resourceNotFound: -32002,
+  /** No session can be opened: some clients hide the message of -32603 there. */
+  cannotOpenSession: -32010,
 } as const;
 
 /** A call that is answered. */
-export interface Request {
+export interface RpcRequest {
   readonly kind: "request";
   readonly id: RequestId;
   readonly method: string;
@@ -31,21 +33,21 @@ export interface Request {
 }
 
 /** A call that is never answered. */
-export interface Notification {
+export interface RpcNotification {
   readonly kind: "notification";
   readonly method: string;
   readonly params: unknown;
 }
 
 /** A line that is not a valid message. It is answered with the error. */
-export interface Invalid {
+export interface InvalidLine {
   readonly kind: "invalid";
   readonly id: RequestId;
   readonly error: RpcError;
 }
 
 /** The peer's response to a request of ours, or to an id that we never sent. */
-export interface Response {
+export interface RpcResponse {
   readonly kind: "response";
   readonly id: unknown;
   readonly result: unknown;
@@ -53,7 +55,11 @@ export interface Response {
 }
 
 /** A message or an invalid line from the peer. */
-export type Incoming = Request | Notification | Response | Invalid;
+export type Incoming =
+  | RpcRequest
+  | RpcNotification
+  | RpcResponse
+  | InvalidLine;
 
 /** A message to the peer. `jsonrpc` is added when it is formatted. */
 export type Outgoing =
@@ -69,7 +75,6 @@ export interface ErrorObject {
   readonly data?: unknown;
 }
 
-/** Options of {@linkcode RpcError}. */
 export interface RpcErrorOptions extends ErrorOptions {
   /** Details for programs, sent as the `data` of the error. */
   readonly data?: unknown;
@@ -102,15 +107,14 @@ export function invalidParams(reason: string): RpcError {
   return new RpcError(ErrorCode.invalidParams, `Invalid params: ${reason}`);
 }
 
-/** Options of {@linkcode readMessages}. */
 export interface ReadMessagesOptions {
-  /** The most bytes that a line may hold. The default is 64 MiB. */
+  /** The most bytes that a line may hold. The default is 16 MiB. */
   readonly maxLineBytes?: number;
 }
 
 /**
  * Reads the peer's messages, one from each line. Blank lines are skipped; a line
- * that is not a valid message yields an {@linkcode Invalid} and does not affect
+ * that is not a valid message yields an {@linkcode InvalidLine} and does not affect
  * the lines after it.
  */
 export async function* readMessages(
@@ -118,8 +122,8 @@ export async function* readMessages(
   options: ReadMessagesOptions = {},
 ): AsyncGenerator<Incoming> {
   const { maxLineBytes = MAX_LINE_BYTES } = options;
-  for await (const line of readInputLines(source, { maxBytes: maxLineBytes })) {
-    if (line === undefined) {
+  for await (const line of readEachLine(source, { maxBytes: maxLineBytes })) {
+    if (lineFault(line) !== undefined) {
       yield invalid(
         null,
         ErrorCode.invalidRequest,
@@ -207,7 +211,7 @@ function isRequestId(id: unknown): id is RequestId {
     typeof id === "bigint" || id === null;
 }
 
-function invalid(id: RequestId, code: number, message: string): Invalid {
+function invalid(id: RequestId, code: number, message: string): InvalidLine {
   return { kind: "invalid", id, error: new RpcError(code, message) };
 }
 
@@ -217,9 +221,4 @@ export function formatMessage(message: Outgoing): string {
     ? { ...message, id: rawJSON(`${message.id}`) }
     : message;
   return JSON.stringify({ jsonrpc: "2.0", ...exact }) + "\n";
-}
-
-/** A word from the peer, shortened for an error message. */
-export function quote(word: string): string {
-  return JSON.stringify(word.length > 100 ? `${word.slice(0, 100)}...` : word);
 }

@@ -1,63 +1,38 @@
 /**
- * Bridge mode: the JSON-RPC methods of interface 4.2, and their sessions.
+ * Bridge mode: the JSON-RPC methods of interface 4.2.
  *
  * @module
  */
 
+import type { Gateway } from "../gateway.ts";
+import { isJsonObject, isServiceId, quote } from "../text.ts";
 import {
   AGENTS_LIST_RESULT,
   INITIALIZE_RESULT,
   offersToReadFiles,
   parseSessionId,
-  progressFormatter,
-  replyUpdate,
   type StopReason,
 } from "./acp.ts";
-import { readAttachedFiles } from "./attached_files.ts";
 import { EditorRequests } from "./editor_requests.ts";
-import { isJsonObject } from "../json.ts";
-import { type Gateway, isServiceId, type RunEvent } from "../gateway.ts";
 import {
   ErrorCode,
-  formatMessage,
   type Incoming,
   invalidParams,
-  type Notification,
   type Outgoing,
-  quote,
-  type Request,
-  type RequestId,
-  type Response,
   RpcError,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
 } from "./json_rpc.ts";
-import { linksIn, parsePrompt, promptText } from "./prompt_text.ts";
+import { runPrompt } from "./prompt.ts";
+import { parsePrompt } from "./prompt_blocks.ts";
 import { toRpcError } from "./service_failure.ts";
+import { Session } from "./session.ts";
 import { traceHeaders } from "./trace_context.ts";
+import type { Answered, Asked } from "./verbose_log.ts";
 
 /** The longest thread id that is used as the id of its session, in characters. */
 const MAX_SESSION_ID_LENGTH = 200;
-
-/** How a message was handled, for a log. It contains no prompt and no reply. */
-export interface Answered {
-  /** `undefined` for a notification, which gets no answer. */
-  readonly id?: RequestId;
-  /** `undefined` for a line that is not a call. */
-  readonly method?: string;
-  /** The session that the message names. */
-  readonly sessionId?: string | undefined;
-  readonly result?: unknown;
-  readonly error?: RpcError;
-  readonly milliseconds: number;
-}
-
-/** How a request to the editor ended, for a log. */
-export interface Asked {
-  readonly method: string;
-  readonly sessionId: string;
-  /** `undefined` if none was received in time. */
-  readonly response: Response | undefined;
-  readonly milliseconds: number;
-}
 
 /** How the bridge reaches the editor. */
 export interface Peer {
@@ -70,7 +45,6 @@ export interface Peer {
   sendInTurn(lines: Iterable<string>, signal: AbortSignal): Promise<void>;
 }
 
-/** Options of a {@linkcode Bridge}. */
 export interface BridgeOptions {
   readonly gateway: Gateway;
   readonly peer: Peer;
@@ -80,41 +54,22 @@ export interface BridgeOptions {
   readonly onAsked?: ((asked: Asked) => void) | undefined;
 }
 
-/** A prompt that has not been answered yet. */
-interface Turn {
-  readonly sessionId: string;
-  readonly controller: AbortController;
-  /** Resolved when the session's cancelled prompt before this one has been answered. */
-  readonly previousAnswered: Promise<void> | undefined;
-  /** Resolved when the prompt has been answered. */
-  readonly answered: PromiseWithResolvers<void>;
-}
-
 /**
  * One editor's connection. Each request is answered exactly once, in a task of
  * its own, so a slow request does not delay the requests after it.
  */
 export class Bridge {
-  readonly #gateway: Gateway;
-  readonly #peer: Peer;
-  readonly #onAnswered: ((answered: Answered) => void) | undefined;
-  readonly #onAsked: ((asked: Asked) => void) | undefined;
+  readonly #options: BridgeOptions;
   readonly #editor: EditorRequests;
-  /** The open sessions with their threads. */
-  readonly #threads = new Map<string, string>();
-  readonly #turns = new Map<Request, Turn>();
-  /** The last turn of each session, including sessions that are being closed. */
-  readonly #lastTurns = new Map<string, Turn>();
+  /** The open sessions by their ids. */
+  readonly #sessions = new Map<string, Session>();
   readonly #tasks = new Set<Promise<void>>();
-  #initialized = false;
+  #isInitialized = false;
   #canReadFiles = false;
 
   constructor(options: BridgeOptions) {
-    this.#gateway = options.gateway;
-    this.#peer = options.peer;
-    this.#onAnswered = options.onAnswered;
-    this.#onAsked = options.onAsked;
-    this.#editor = new EditorRequests((message) => this.#peer.send(message));
+    this.#options = options;
+    this.#editor = new EditorRequests((message) => options.peer.send(message));
   }
 
   /**
@@ -137,8 +92,8 @@ export class Bridge {
         break;
       case "invalid": {
         const { id, error } = message;
-        this.#peer.send({ id, error: error.toObject() });
-        this.#onAnswered?.({ id, error, milliseconds: 0 });
+        this.#options.peer.send({ id, error: error.toObject() });
+        this.#options.onAnswered?.({ id, error, milliseconds: 0 });
         break;
       }
     }
@@ -155,31 +110,33 @@ export class Bridge {
     await this.idle();
   }
 
-  async #answer(request: Request): Promise<void> {
+  async #answer(request: RpcRequest): Promise<void> {
     const { id, method, params } = request;
+    const { peer, onAnswered } = this.#options;
     const started = performance.now();
+    const answered = Promise.withResolvers<void>();
     let outcome: Pick<Answered, "result" | "error">;
     try {
-      const result = await this.#call(request);
-      this.#peer.send({ id, result });
+      const result = await this.#call(request, answered.promise);
+      peer.send({ id, result });
       outcome = { result };
     } catch (cause) {
       const error = toRpcError(cause);
-      this.#peer.send({ id, error: error.toObject() });
+      peer.send({ id, error: error.toObject() });
       outcome = { error };
     }
-    this.#endTurn(request);
+    answered.resolve();
     const milliseconds = performance.now() - started;
     const sessionId = sessionIdOf(params);
-    this.#onAnswered?.({ id, method, sessionId, milliseconds, ...outcome });
+    onAnswered?.({ id, method, sessionId, milliseconds, ...outcome });
   }
 
   /** Calls a method. Up to its first `await` it runs in the order of the requests. */
-  #call(request: Request): unknown {
+  #call(request: RpcRequest, answered: Promise<void>): unknown {
     const { method, params } = request;
     switch (method) {
       case "initialize":
-        this.#initialized = true;
+        this.#isInitialized = true;
         this.#canReadFiles = offersToReadFiles(params);
         return INITIALIZE_RESULT;
       case "agents/list":
@@ -189,9 +146,9 @@ export class Bridge {
       case "session/resume":
         return this.#resumeSession(parseSessionId(params));
       case "session/prompt":
-        return this.#prompt(request);
+        return this.#prompt(request, answered);
       case "session/cancel":
-        this.#cancelSession(parseSessionId(params));
+        this.#sessions.get(parseSessionId(params))?.cancel();
         return {};
       case "session/close":
         return this.#closeSession(parseSessionId(params));
@@ -204,173 +161,117 @@ export class Bridge {
   }
 
   /** Notifications are never answered, so errors in one are ignored. */
-  #notice({ method, params }: Notification): void {
-    this.#onAnswered?.({
+  #notice({ method, params }: RpcNotification): void {
+    this.#options.onAnswered?.({
       method,
       sessionId: sessionIdOf(params),
       milliseconds: 0,
     });
     if (!isJsonObject(params)) return;
     if (method === "session/cancel" && typeof params.sessionId === "string") {
-      this.#cancelSession(params.sessionId);
-    } else if (method === "$/cancel_request") {
-      for (const [request, turn] of this.#turns) {
-        if (request.id === params.requestId) turn.controller.abort();
-      }
+      this.#sessions.get(params.sessionId)?.cancel();
+    } else if (
+      method === "$/cancel_request" && params.requestId !== undefined
+    ) {
+      const { requestId } = params;
+      for (const session of this.#sessions.values()) session.cancel(requestId);
     }
   }
 
   async #newSession(): Promise<{ sessionId: string }> {
     this.#requireInitialized("session/new");
-    const threadId = await this.#gateway.createThread();
+    const threadId = await this.#createThread();
     const sessionId = this.#canBeSessionId(threadId)
       ? threadId
       : crypto.randomUUID();
-    this.#threads.set(sessionId, threadId);
+    this.#sessions.set(sessionId, new Session(sessionId, threadId));
     return { sessionId };
+  }
+
+  async #createThread(): Promise<string> {
+    for await (const events of this.#options.gateway.createThread()) {
+      for (const event of events) {
+        if (event.type === "thread") return event.threadId;
+      }
+    }
+    throw new Error("no thread came");
   }
 
   /** An editor may put a session's id into a file name, a log or a command line. */
   #canBeSessionId(threadId: string): boolean {
     return threadId.length <= MAX_SESSION_ID_LENGTH &&
-      /^[\x21-\x7e]+$/.test(threadId) && !this.#threads.has(threadId);
+      /^[\x21-\x7e]+$/.test(threadId) && !this.#sessions.has(threadId);
   }
 
-  #resumeSession(sessionId: string): Record<string, never> {
+  #resumeSession(id: string): Record<string, never> {
     this.#requireInitialized("session/resume");
-    if (!this.#threads.has(sessionId)) {
-      if (!isServiceId(sessionId)) {
+    if (!this.#sessions.has(id)) {
+      if (!isServiceId(id)) {
         throw invalidParams("sessionId cannot be the id of a chat");
       }
-      this.#threads.set(sessionId, sessionId);
+      this.#sessions.set(id, new Session(id, id));
     }
     return {};
   }
 
   #requireInitialized(method: string): void {
-    if (this.#initialized) return;
+    if (this.#isInitialized) return;
     throw new RpcError(
       ErrorCode.invalidRequest,
       `Invalid request: initialize has to come before ${method}`,
     );
   }
 
-  async #prompt(request: Request): Promise<{ stopReason: StopReason }> {
-    const sessionId = parseSessionId(request.params);
-    const { prompt, _meta } = request.params as Readonly<
-      Record<string, unknown>
-    >;
+  async #prompt(
+    { id, params }: RpcRequest,
+    answered: Promise<void>,
+  ): Promise<{ stopReason: StopReason }> {
+    const sessionId = parseSessionId(params);
+    const { prompt, _meta } = params as Readonly<Record<string, unknown>>;
     const content = parsePrompt(prompt);
-    const threadId = this.#threadOf(sessionId);
-    const { controller, previousAnswered } = this.#beginTurn(
-      request,
-      sessionId,
-    );
-    const { signal } = controller;
-    const formatProgress = progressFormatter(sessionId);
-    const format = (event: RunEvent) =>
-      event.event === "progress"
-        ? formatProgress(event)
-        : formatMessage(replyUpdate(sessionId, event.reply));
-    try {
-      // Awaited only if needed: an await here would change the order in which runs start.
-      if (previousAnswered !== undefined) await previousAnswered;
-      const links = this.#canReadFiles ? linksIn(content) : [];
-      const texts = links.length > 0
-        ? await this.#readFiles(links, sessionId, signal)
-        : new Map<string, string>();
-      signal.throwIfAborted();
-      const turn = this.#gateway.runTurn(
-        threadId,
-        promptText(content, texts),
-        { signal, sessionId, headers: traceHeaders(_meta) },
-      );
-      for await (const events of turn) {
-        // Formatted one at a time, when there is room for the line.
-        await this.#peer.sendInTurn(events.values().map(format), signal);
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
-    return { stopReason: signal.aborted ? "cancelled" : "end_turn" };
-  }
-
-  #readFiles(
-    uris: readonly string[],
-    sessionId: string,
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, string>> {
-    const method = "fs/read_text_file";
-    return readAttachedFiles(uris, {
-      signal,
-      ask: async (path, signal) => {
-        const started = performance.now();
-        const response = await this.#editor.ask(
-          method,
-          { sessionId, path },
-          signal,
-        );
-        const milliseconds = performance.now() - started;
-        this.#onAsked?.({ method, sessionId, response, milliseconds });
-        return response;
-      },
+    const session = this.#session(sessionId);
+    const stopReason = await runPrompt({
+      session,
+      turn: session.begin(id, answered),
+      content,
+      headers: traceHeaders(_meta),
+      gateway: this.#options.gateway,
+      readFile: this.#canReadFiles
+        ? (path, signal) => this.#readFile(sessionId, path, signal)
+        : undefined,
+      send: (lines, signal) => this.#options.peer.sendInTurn(lines, signal),
     });
+    return { stopReason };
   }
 
-  #cancelSession(sessionId: string): void {
-    this.#lastTurns.get(sessionId)?.controller.abort();
+  async #readFile(
+    sessionId: string,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<RpcResponse | undefined> {
+    const method = "fs/read_text_file";
+    const started = performance.now();
+    const params = { sessionId, path };
+    const response = await this.#editor.ask(method, params, signal);
+    const milliseconds = performance.now() - started;
+    this.#options.onAsked?.({ method, sessionId, response, milliseconds });
+    return response;
   }
 
-  async #closeSession(sessionId: string): Promise<Record<string, never>> {
-    this.#threadOf(sessionId);
-    this.#threads.delete(sessionId);
-    const turn = this.#lastTurns.get(sessionId);
-    turn?.controller.abort();
-    await turn?.answered.promise;
+  async #closeSession(id: string): Promise<Record<string, never>> {
+    const session = this.#session(id);
+    this.#sessions.delete(id);
+    await session.close();
     return {};
   }
 
-  #threadOf(sessionId: string): string {
-    const threadId = this.#threads.get(sessionId);
-    if (threadId === undefined) {
-      throw new RpcError(
-        ErrorCode.resourceNotFound,
-        `Session not found: ${quote(sessionId)}`,
-      );
-    }
-    return threadId;
-  }
-
-  #beginTurn(request: Request, sessionId: string): Turn {
-    const previous = this.#lastTurns.get(sessionId);
-    if (previous !== undefined && !previous.controller.signal.aborted) {
-      throw new RpcError(
-        ErrorCode.invalidRequest,
-        "Invalid request: a prompt is running in this session; wait for its answer or cancel it",
-      );
-    }
-    const controller = new AbortController();
-    const answered = Promise.withResolvers<void>();
-    const turn = {
-      sessionId,
-      controller,
-      previousAnswered: previous?.answered.promise,
-      answered,
-    };
-    this.#turns.set(request, turn);
-    this.#lastTurns.set(sessionId, turn);
-    return turn;
-  }
-
-  #endTurn(request: Request): void {
-    const turn = this.#turns.get(request);
-    if (turn === undefined) return;
-    this.#turns.delete(request);
-    const { sessionId } = turn;
-    if (this.#lastTurns.get(sessionId) === turn) {
-      this.#lastTurns.delete(sessionId);
-    }
-    turn.answered.resolve();
+  #session(id: string): Session {
+    const session = this.#sessions.get(id);
+    if (session !== undefined) return session;
+    throw new RpcError(
+      ErrorCode.resourceNotFound,
+      `Session not found: ${quote(id)}`,
+    );
   }
 }
 

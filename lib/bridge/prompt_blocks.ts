@@ -4,8 +4,8 @@
  * @module
  */
 
-import { isJsonObject } from "../json.ts";
-import { invalidParams, quote } from "./json_rpc.ts";
+import { isJsonObject, quote, withoutLineEnd } from "../text.ts";
+import { invalidParams } from "./json_rpc.ts";
 
 /** A valid prompt: the user's text and its references. */
 export interface PromptContent {
@@ -24,37 +24,45 @@ export interface Reference {
 
 /**
  * Checks the `prompt` of `session/prompt`: a string, or an array of content
- * blocks. Adjacent `text` blocks are joined with `\n`. References are not
- * separated from their neighbours, because editors send a mention within a
- * sentence this way.
+ * blocks. Adjacent `text` blocks are joined with `\n`. A reference is not put on a
+ * line of its own, because editors send a mention within a sentence this way; but
+ * it does not touch its neighbours, which could change what it is (`!` before a
+ * link makes it an image).
  *
  * @throws {RpcError} Invalid params. The message says what is wrong.
  */
 export function parsePrompt(prompt: unknown): PromptContent {
-  const pieces: string[] = [];
-  const references: Reference[] = [];
-  if (typeof prompt === "string") {
-    pieces.push(prompt);
-  } else if (Array.isArray(prompt)) {
-    let afterText = false;
-    for (const block of prompt) {
-      const parsed = parseBlock(block);
-      const isText = typeof parsed === "string";
-      if (isText) {
-        pieces.push(afterText ? `\n${parsed}` : parsed);
-      } else {
-        pieces.push(`[${parsed.name}](${parsed.reference.uri})`);
-        references.push(parsed.reference);
-      }
-      afterText = isText;
-    }
-  } else {
+  if (typeof prompt !== "string" && !Array.isArray(prompt)) {
     throw invalidParams("prompt is not a string or an array of content blocks");
+  }
+  const blocks = typeof prompt === "string" ? [prompt] : prompt.map(parseBlock);
+  const references: Reference[] = [];
+  const pieces: string[] = [];
+  let end = ""; // the last character so far
+  let isAfterLink = false;
+  for (const [index, block] of blocks.entries()) {
+    const isLink = typeof block !== "string";
+    const isContinued = !isLink && typeof blocks[index - 1] === "string";
+    const piece = isLink
+      ? `[${block.name}](${block.reference.uri})`
+      : isContinued
+      ? `\n${block}`
+      : block;
+    if (isLink) references.push(block.reference);
+    if (piece === "") continue;
+    const needsSpace = isLink && !MAY_PRECEDE_LINK.test(end) ||
+      isAfterLink && !isLink && !MAY_FOLLOW_LINK.test(piece.charAt(0));
+    pieces.push(needsSpace ? ` ${piece}` : piece);
+    end = piece.slice(-1);
+    isAfterLink = isLink;
   }
   const text = pieces.join("");
   if (text.trim() === "") throw invalidParams("prompt holds no text");
   return { text, references };
 }
+
+const MAY_PRECEDE_LINK = /^[\s("']?$/;
+const MAY_FOLLOW_LINK = /^[\s.,;:?!)"']$/;
 
 /** The URIs of the links whose text did not come with the prompt, each once. */
 export function linksIn({ references }: PromptContent): readonly string[] {
@@ -90,12 +98,6 @@ export function promptText(
     );
   }
   return pieces.join("");
-}
-
-/** Drops one line end at the end of a text. */
-export function withoutLineEnd(text: string): string {
-  if (!text.endsWith("\n")) return text;
-  return text.slice(0, text.endsWith("\r\n") ? -2 : -1);
 }
 
 interface NamedReference {

@@ -4,35 +4,37 @@
  * @module
  */
 
-import { ServiceError } from "../gateway.ts";
+import { explain, ServiceError } from "../gateway.ts";
 import { ErrorCode, RpcError } from "./json_rpc.ts";
 
 /** The JSON-RPC error for a request that failed. */
 export function toRpcError(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
-  if (error instanceof ServiceError) {
-    return new RpcError(ErrorCode.internalError, chatMessage(error), {
+  if (!(error instanceof ServiceError)) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return new RpcError(ErrorCode.internalError, `Internal error: ${reason}`, {
       cause: error,
-      data: failureData(error),
     });
   }
-  const reason = error instanceof Error ? error.message : String(error);
-  return new RpcError(ErrorCode.internalError, `Internal error: ${reason}`, {
+  const code = error.failure.operation === "create thread"
+    ? ErrorCode.cannotOpenSession
+    : ErrorCode.internalError;
+  return new RpcError(code, chatMessage(error), {
     cause: error,
+    data: failureData(error),
   });
 }
 
 /** The error's data, for programs. `details` makes avante start a new session. */
-function failureData(error: ServiceError): Readonly<Record<string, unknown>> {
-  const { operation, status, threadId, runId } = error;
-  const isThreadGone = operation === "create run" && status === 404 &&
-    error.isJson;
+function failureData({ failure }: ServiceError): Record<string, unknown> {
+  const { operation, status, threadId, runId } = failure;
   return {
     operation,
     ...status !== undefined && { status },
     ...threadId !== undefined && { threadId },
     ...runId !== undefined && { runId },
-    ...isThreadGone && { details: "Session not found" },
+    ...failure.isThreadGone && failure.isJson &&
+      { details: "Session not found" },
   };
 }
 
@@ -44,7 +46,9 @@ const ATTEMPT = {
 } as const;
 
 /** The message without thread and run, which are in the error's data. */
-function chatMessage({ operation, reason }: ServiceError): string {
-  const text = reason.replace("the thread may be gone", "the chat may be gone");
-  return `Cannot ${ATTEMPT[operation]}: ${text}`;
+function chatMessage({ failure }: ServiceError): string {
+  const advice = failure.isThreadGone
+    ? "the chat may be gone: start a new one"
+    : failure.advice;
+  return `Cannot ${ATTEMPT[failure.operation]}: ${explain(failure, advice)}`;
 }

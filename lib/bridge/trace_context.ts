@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isJsonObject } from "../json.ts";
+import { isJsonObject } from "../text.ts";
 
 /** The longest value that is accepted, in characters. */
 const MAX_LENGTH = 512;

@@ -5,17 +5,33 @@
  * @module
  */
 
-import type { Answered, Asked } from "./methods.ts";
-import type { RpcError } from "./json_rpc.ts";
-import { LineWriter } from "../line_writer.ts";
-import { plainLine } from "../plain_text.ts";
-import type { Exchange } from "../gateway.ts";
-import { ServiceError } from "../gateway.ts";
-import type { ByteSink } from "../standard_streams.ts";
+import { type Exchange, ServiceError } from "../gateway.ts";
+import { type ByteSink, LineWriter } from "../io.ts";
+import { plainLine } from "../text.ts";
 import { VERSION } from "../version.ts";
+import type { RequestId, RpcError, RpcResponse } from "./json_rpc.ts";
 
-/** Unread log text at which further lines are dropped, in UTF-16 code units. */
-const BACKLOG = 1024 * 1024;
+/** How a message was handled. It contains no prompt and no reply. */
+export interface Answered {
+  /** `undefined` for a notification, which gets no answer. */
+  readonly id?: RequestId;
+  /** `undefined` for a line that is not a call. */
+  readonly method?: string;
+  /** The session that the message names. */
+  readonly sessionId?: string | undefined;
+  readonly result?: unknown;
+  readonly error?: RpcError;
+  readonly milliseconds: number;
+}
+
+/** How a request to the editor ended. */
+export interface Asked {
+  readonly method: string;
+  readonly sessionId: string;
+  /** `undefined` if none was received in time. */
+  readonly response: RpcResponse | undefined;
+  readonly milliseconds: number;
+}
 
 /** How long {@linkcode VerboseLog.flush} waits for a reader, in milliseconds. */
 const FLUSH_LIMIT = 1000;
@@ -59,7 +75,7 @@ export class VerboseLog {
     }
     const outcome = error === undefined
       ? cut(JSON.stringify(result))
-      : `error ${error.code}, ${reason(error)}`;
+      : `error ${error.code}, ${shortReason(error)}`;
     this.#write(
       `${message} id=${
         cut(typeof id === "bigint" ? `${id}` : JSON.stringify(id))
@@ -98,7 +114,7 @@ export class VerboseLog {
   }
 
   #write(text: string): void {
-    if (this.#output.queued > BACKLOG) return;
+    if (this.#output.hasBacklog) return;
     const time = new Date().toISOString();
     this.#output.write(`agent-gateway ${time} ${plainLine(text)}\n`);
   }
@@ -113,8 +129,9 @@ function cut(text: string): string {
 }
 
 /** Why a request failed, without the service's text, which may quote a prompt. */
-function reason({ cause, message }: RpcError): string {
-  return cause instanceof ServiceError && cause.status !== undefined
-    ? `${cause.operation}: ${cause.status}`
-    : message;
+function shortReason({ cause, message }: RpcError): string {
+  if (!(cause instanceof ServiceError)) return message;
+  const { operation, status, detail, reason } = cause.failure;
+  if (status !== undefined) return `${operation}: ${status}`;
+  return detail === undefined ? message : `${operation}: ${reason}`;
 }

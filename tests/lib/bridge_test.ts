@@ -1,32 +1,137 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
+import { setImmediate } from "node:timers/promises";
 import { runBridge } from "../../lib/bridge.ts";
+import { answerFailedStart } from "../../lib/bridge/failed_start.ts";
 import { FakeGateway } from "../support/bridge_ends.ts";
+import { FakeClock } from "../support/clocks.ts";
 
 const COUNT = 800;
+const MIB = 1024 * 1024;
+
+/** Requests with these ids, a chunk each; `onRead` is called before each one. */
+async function* requests(ids: readonly unknown[], onRead = () => {}) {
+  const encoder = new TextEncoder();
+  for (const id of ids) {
+    onRead();
+    const line = JSON.stringify({ id, method: "agents/list" });
+    yield await Promise.resolve(encoder.encode(`${line}\n`));
+  }
+}
 
 Deno.test("runBridge() returns when the last answer is written, however slow the reader is", async () => {
-  const encoder = new TextEncoder();
-  async function* stdin() {
-    for (let id = 1; id <= COUNT; id++) {
-      const line = JSON.stringify({
-        jsonrpc: "2.0",
-        id,
-        method: "agents/list",
-      });
-      yield await Promise.resolve(encoder.encode(`${line}\n`));
-    }
-  }
+  const sent = Array.from({ length: COUNT }, (_, i) => i + 1);
   let written = "";
   const decoder = new TextDecoder();
   const stdout = {
     async write(bytes: Uint8Array) {
-      await new Promise((resolve) => setTimeout(resolve));
+      await setImmediate();
       written += decoder.decode(bytes, { stream: true });
     },
   };
 
-  await runBridge({ stdin: stdin(), stdout, gateway: new FakeGateway() });
+  const stdin = requests(sent);
+  await runBridge({ stdin, stdout, gateway: new FakeGateway() });
 
   const ids = written.trimEnd().split("\n").map((line) => JSON.parse(line).id);
-  assertEquals(ids, Array.from({ length: COUNT }, (_, i) => i + 1));
+  assertEquals(ids, sent);
+});
+
+Deno.test("runBridge() reads no more requests while more than 1 MiB of answers is unread", async () => {
+  const id = "x".repeat(MIB / 4);
+  const { promise: reading, resolve } = Promise.withResolvers<void>();
+  let read = 0;
+  let written = 0;
+  const stdout = {
+    async write(bytes: Uint8Array) {
+      await reading;
+      written += bytes.length;
+    },
+  };
+
+  const stdin = requests(Array(20).fill(id), () => read++);
+  const ended = runBridge({ stdin, stdout, gateway: new FakeGateway() });
+  await setImmediate();
+  assert(read < 8, `${read} requests`);
+  resolve();
+  await ended;
+
+  assertEquals(read, 20);
+  assert(written > 20 * id.length);
+});
+
+Deno.test("runBridge() rejects when its reader is gone, although its input is open", async () => {
+  async function* stdin() {
+    yield* requests([1]);
+    await new Promise(() => {});
+  }
+  const write = () => Promise.reject(new Deno.errors.BrokenPipe());
+  const gateway = new FakeGateway();
+  await assertRejects(
+    () => runBridge({ stdin: stdin(), stdout: { write }, gateway }),
+    Deno.errors.BrokenPipe,
+  );
+});
+
+const reason = "APP_API_KEY is not set";
+
+/** Answers the first request among these lines. Returns what was written. */
+async function answer(
+  lines: readonly string[],
+  rest: AsyncIterable<Uint8Array> = ReadableStream.from([]),
+): Promise<string> {
+  let written = "";
+  async function* stdin() {
+    yield new TextEncoder().encode(lines.join("\n") + "\n");
+    yield* rest;
+  }
+  const stdout = {
+    write(bytes: Uint8Array) {
+      written += new TextDecoder().decode(bytes);
+      return Promise.resolve();
+    },
+  };
+  await answerFailedStart({ stdin: stdin(), stdout, reason });
+  return written;
+}
+
+Deno.test("answerFailedStart() answers the first request with the reason, and no other line", async () => {
+  const written = await answer([
+    '{"method":"notification"}',
+    '{"id":1,"result":{}}',
+    "not JSON",
+    '{"id":true,"method":"invalid id"}',
+    "",
+    '{"id":9007199254740993,"method":"initialize","params":{}}',
+    '{"id":2,"method":"session/new"}',
+  ]);
+
+  assertEquals(
+    written,
+    '{"jsonrpc":"2.0","id":9007199254740993,"error":{"code":-32010,"message":"APP_API_KEY is not set"}}\n',
+  );
+});
+
+Deno.test("answerFailedStart() returns at the end of the input, answered or not", async () => {
+  using clock = new FakeClock();
+
+  await answer(['{"method":"notification"}']);
+  await answer(['{"id":1,"method":"initialize"}']);
+
+  assertEquals(clock.time, 0);
+});
+
+Deno.test("answerFailedStart() waits for the end of the input for a second, answered or not", async () => {
+  for (const line of ["", '{"id":1,"method":"initialize"}']) {
+    using clock = new FakeClock();
+    let hasReturned = false;
+    const answered = answer([line], new ReadableStream()).then(() =>
+      hasReturned = true
+    );
+    await setImmediate();
+    assertFalse(hasReturned);
+
+    clock.pass();
+    await answered;
+    assertEquals(clock.time, 1000);
+  }
 });

@@ -3,66 +3,54 @@ import {
   filePath,
   readAttachedFiles,
 } from "../../../lib/bridge/attached_files.ts";
-import type { Response } from "../../../lib/bridge/json_rpc.ts";
+import type { RpcResponse } from "../../../lib/bridge/json_rpc.ts";
+import { FakeClock } from "../../support/clocks.ts";
 
 const MIB = 1024 * 1024;
 const NEVER = new AbortController().signal;
 
-const PATHS: readonly (readonly [uri: string, path: string | undefined])[] = [
-  ["file:///home/me/notes.md", "/home/me/notes.md"],
-  ["FILE:///a", "/a"],
-  ["file:/a", "/a"],
-  ["file://localhost/a", "/a"],
-  ["file://LOCALHOST/a", "/a"],
-  ["file:///a%20b%C3%BC", "/a bü"],
-  ["file:///a b", "/a b"],
-  ["file:///ü", "/ü"],
-  ["file:///a.ts#L1-L2", "/a.ts"],
-  ["file:///a/../b", "/b"],
-  ["file:///C:/Users/me/a.ts", "C:\\Users\\me\\a.ts"],
-  ["file:///c%3A/Users/me/a.ts", "c:\\Users\\me\\a.ts"],
+const PATHS: Readonly<Record<string, string>> = {
+  "file:///home/me/notes.md": "/home/me/notes.md",
+  "FILE:///a": "/a",
+  "file:/a": "/a",
+  "file://localhost/a": "/a",
+  "file://LOCALHOST/a": "/a",
+  "file:///a%20b%C3%BC": "/a bü",
+  "file:///a b": "/a b",
+  "file:///ü": "/ü",
+  "file:///a.ts#L1-L2": "/a.ts",
+  "file:///a/../b": "/b",
+  "file:///C:/Users/me/a.ts": "C:\\Users\\me\\a.ts",
+  "file:///c%3A/Users/me/a.ts": "c:\\Users\\me\\a.ts",
+};
+const NO_PATHS = [
   // Another host, in every spelling
-  ["file://host/a", undefined],
-  ["file://127.0.0.1/a", undefined],
-  ["file:////host/a", undefined],
-  ["file://///host/a", undefined],
-  ["file:///%5C%5Chost/a", undefined],
-  ["file:///%5Chost/a", undefined],
-  ["file:\\\\host\\a", undefined],
-  ["file:/\\host/a", undefined],
+  ...["file://host/a", "file://127.0.0.1/a", "file:////host/a"],
+  ...["file://///host/a", "file:///%5C%5Chost/a", "file:///%5Chost/a"],
+  ...["file:\\\\host\\a", "file:/\\host/a"],
   // Not the path of a file
-  ["file:a", undefined],
-  ["file:", undefined],
-  ["file:///a%2Fb", undefined],
-  ["file:///a%00b", undefined],
-  ["file:///%ff", undefined],
-  ["file:///%", undefined],
-  ["file:///a\nb", undefined],
-  [" file:///a", undefined],
-  ["https://host/a", undefined],
-  ["/home/me/notes.md", undefined],
-  ["notes.md", undefined],
-  ["", undefined],
+  ...["file:a", "file:", "file:///a%2Fb", "file:///a%00b", "file:///%ff"],
+  ...["file:///%", "file:///a\nb", " file:///a", "https://host/a"],
+  ...["/home/me/notes.md", "notes.md", ""],
 ];
-for (const [uri, path] of PATHS) {
-  Deno.test(`filePath() of ${JSON.stringify(uri)} is ${JSON.stringify(path)}`, () => {
-    assertEquals(filePath(uri), path);
-  });
+Deno.test("filePath() is the path of a file on the editor's machine", () => {
+  for (const [uri, path] of Object.entries(PATHS)) {
+    assertEquals(filePath(uri), path, uri);
+  }
+  for (const uri of NO_PATHS) assertEquals(filePath(uri), undefined, uri);
+});
+
+/** A response of the editor. */
+function answer(result: unknown, error?: unknown): RpcResponse {
+  return { kind: "response", id: 1, result, error };
 }
 
 /** A response that holds a file. */
-function content(text: unknown): Response {
-  return {
-    kind: "response",
-    id: 1,
-    result: { content: text },
-    error: undefined,
-  };
-}
+const content = (text: unknown) => answer({ content: text });
 
 /** Reads files from an editor that answers by these functions. */
 function read(
-  files: Readonly<Record<string, () => Promise<Response | undefined>>>,
+  files: Readonly<Record<string, () => Promise<RpcResponse | undefined>>>,
 ): Promise<ReadonlyMap<string, string>> {
   return readAttachedFiles(Object.keys(files).map((path) => `file://${path}`), {
     ask: (path) => files[path]?.() ?? Promise.resolve(undefined),
@@ -74,12 +62,10 @@ Deno.test("readAttachedFiles() asks for all files at once, and for each one once
   const asked: string[] = [];
   const all = Promise.withResolvers<void>();
 
+  const uris = ["file:///a", "https://host/b", "file://localhost/a"];
   const texts = await readAttachedFiles([
-    "file:///a",
-    "https://host/b",
-    "file://localhost/a",
-    "file:///c",
-    "file:///%63",
+    ...uris,
+    ...["file:///c", "file:///%63"],
   ], {
     ask: async (path) => {
       asked.push(path);
@@ -97,35 +83,19 @@ Deno.test("readAttachedFiles() asks for all files at once, and for each one once
   );
 });
 
-const UNREADABLE: Readonly<Record<string, Response | undefined>> = {
-  "an error": {
-    kind: "response",
-    id: 1,
-    result: undefined,
-    error: { code: 1 },
-  },
-  "an error and a result": { ...content("x"), error: { code: 1 } },
-  "no answer": undefined,
-  "a result without content": {
-    kind: "response",
-    id: 1,
-    result: {},
-    error: undefined,
-  },
-  "null": { kind: "response", id: 1, result: null, error: undefined },
-  "a string": { kind: "response", id: 1, result: "x", error: undefined },
-  "content that is no string": content(["x"]),
-};
-for (const [name, response] of Object.entries(UNREADABLE)) {
-  Deno.test(`readAttachedFiles() leaves out a file for which it gets ${name}`, async () => {
+const UNREADABLE: readonly (RpcResponse | undefined)[] = [
+  ...[answer(undefined, { code: 1 }), answer({ content: "x" }, { code: 1 })],
+  ...[undefined, answer({}), answer(null), answer("x"), content(["x"])],
+];
+Deno.test("readAttachedFiles() leaves out a file for which it gets an error, nothing, or no text", async () => {
+  for (const response of UNREADABLE) {
     const texts = await read({
       "/a": () => Promise.resolve(response),
       "/b": () => Promise.resolve(content("b")),
     });
-
     assertEquals(Array.from(texts), [["file:///b", "b"]]);
-  });
-}
+  }
+});
 
 Deno.test("readAttachedFiles() takes 1 MiB of a file, whole characters, and says how much is left out", async () => {
   const euro = "€".repeat(349_525); // 1 byte less than 1 MiB
@@ -151,12 +121,12 @@ Deno.test("readAttachedFiles() takes 1 MiB of a file, whole characters, and says
 });
 
 Deno.test("readAttachedFiles() takes 4 MiB of a prompt, in the order of the links, however they arrive", async () => {
-  const answers = new Map<string, PromiseWithResolvers<Response>>();
+  const answers = new Map<string, PromiseWithResolvers<RpcResponse>>();
   const sizes = [MIB, MIB, 1, MIB, MIB - 1, 1, 0, 5];
   const uris = sizes.map((_, i) => `file:///${i}`);
   const reading = readAttachedFiles(uris, {
     ask: (path) => {
-      const answer = Promise.withResolvers<Response>();
+      const answer = Promise.withResolvers<RpcResponse>();
       answers.set(path, answer);
       return answer.promise;
     },
@@ -185,27 +155,6 @@ Deno.test("readAttachedFiles() asks for no more than 1,000 files", async () => {
   assertEquals([asked, texts.size], [1000, 1000]);
 });
 
-/** Replaces `setTimeout()` until it is disposed of; the test fires the timer. */
-class FakeTimer implements Disposable {
-  readonly #setTimeout = globalThis.setTimeout;
-  /** The delay in milliseconds, if a timer was started. */
-  delay: number | undefined;
-  fire: () => void = () => {};
-
-  constructor() {
-    const fake = (callback: () => void, delay?: number) => {
-      this.delay = delay;
-      this.fire = callback;
-      return 0;
-    };
-    globalThis.setTimeout = fake as unknown as typeof setTimeout;
-  }
-
-  [Symbol.dispose](): void {
-    globalThis.setTimeout = this.#setTimeout;
-  }
-}
-
 /** An answer that never arrives. */
 function noAnswer(_path: string, signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
@@ -215,16 +164,32 @@ function noAnswer(_path: string, signal: AbortSignal): Promise<undefined> {
 }
 
 Deno.test("readAttachedFiles() continues after 10 s with the files read so far", async () => {
-  using timer = new FakeTimer();
+  using clock = new FakeClock();
   const reading = readAttachedFiles(["file:///a", "file:///b"], {
     ask: (path, signal) =>
       path === "/a" ? Promise.resolve(content("a")) : noAnswer(path, signal),
     signal: NEVER,
   });
 
-  timer.fire();
+  clock.pass();
 
-  assertEquals(timer.delay, 10_000);
+  assertEquals(clock.time, 10_000);
+  assertEquals(Array.from(await reading), [["file:///a", "a"]]);
+});
+
+Deno.test("readAttachedFiles() takes what an editor has answered while the process was stopped", async () => {
+  using clock = new FakeClock();
+  const answer = Promise.withResolvers<RpcResponse>();
+  const reading = readAttachedFiles(["file:///a"], {
+    ask: (path, signal) =>
+      Promise.race([answer.promise, noAnswer(path, signal)]),
+    signal: NEVER,
+  });
+
+  clock.time = 66_000;
+  clock.pass();
+  answer.resolve(content("a"));
+
   assertEquals(Array.from(await reading), [["file:///a", "a"]]);
 });
 

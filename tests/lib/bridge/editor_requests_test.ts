@@ -1,20 +1,17 @@
 import { assertEquals } from "@std/assert";
 import { EditorRequests } from "../../../lib/bridge/editor_requests.ts";
-import type { Outgoing, Response } from "../../../lib/bridge/json_rpc.ts";
+import type { Outgoing, RpcResponse } from "../../../lib/bridge/json_rpc.ts";
 
 const NEVER = new AbortController().signal;
 
-function response(id: unknown, result: unknown): Response {
+function response(id: unknown, result: unknown): RpcResponse {
   return { kind: "response", id, result, error: undefined };
 }
 
 /** Requests with the messages that they sent. */
-function create(): { requests: EditorRequests; sent: Outgoing[] } {
+function create() {
   const sent: Outgoing[] = [];
-  return {
-    requests: new EditorRequests((message) => sent.push(message)),
-    sent,
-  };
+  return { requests: new EditorRequests((it) => sent.push(it)), sent };
 }
 
 Deno.test("EditorRequests.ask() resolves with the response to its own id, in any order", async () => {
@@ -61,10 +58,7 @@ Deno.test("EditorRequests.ask() resolves without a response when it is aborted, 
 
 Deno.test("EditorRequests.close() ends open requests, and sends no more", async () => {
   const { requests, sent } = create();
-  const asked = [
-    requests.ask("m", {}, NEVER),
-    requests.ask("m", {}, NEVER),
-  ];
+  const asked = [1, 2].map(() => requests.ask("m", {}, NEVER));
 
   requests.close();
 

@@ -2,28 +2,17 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { sourceAt } from "../../../lib/bridge/json_source.ts";
 
+/** Keys that occur twice, and keys that are escaped, which no generated object has. */
 const EXAMPLES: readonly (readonly [
   json: string,
   path: string,
   source: string | undefined,
 ])[] = [
-  ['{"id":1}', "id", "1"],
   [' { "id" : -1.50e+3 } ', "id", "-1.50e+3"],
-  ['{"a":[{"id":2}],"id":1,"b":{"id":3}}', "id", "1"],
   ['{"id":1,"id":2}', "id", "2"],
   ['{"id":1,"id":"2"}', "id", undefined],
   ['{"id":1,"id":{}}', "id", undefined],
-  ['{"id":[1]}', "id", undefined],
-  ['{"a":"\\"id\\":1","id":2}', "id", "2"],
-  ['{"a":"\\\\","id":2}', "id", "2"],
-  ['{"a":"id","b":1}', "id", undefined],
   ['{"\\u0069d":1}', "id", "1"],
-  ['{"":0,"id":true}', "id", "true"],
-  ["{}", "id", undefined],
-  ['{"params":{"requestId":1}}', "params.requestId", "1"],
-  ['{"params":{"a":{"requestId":1}}}', "params.requestId", undefined],
-  ['{"params":[{"requestId":1}]}', "params.requestId", undefined],
-  ['{"a":{"requestId":1},"params":0}', "params.requestId", undefined],
   ['{"params":{"requestId":1},"params":{}}', "params.requestId", undefined],
   [
     '{"params":{},"params":{"a":[],"requestId":1},"requestId":2}',
@@ -31,11 +20,11 @@ const EXAMPLES: readonly (readonly [
     "1",
   ],
 ];
-for (const [json, path, source] of EXAMPLES) {
-  Deno.test(`sourceAt() finds ${source} at ${path} in ${json}`, () => {
-    assertEquals(sourceAt(json, path.split(".")), source);
-  });
-}
+Deno.test("sourceAt() finds a number or literal at a path, the last one of the same key", () => {
+  for (const [json, path, source] of EXAMPLES) {
+    assertEquals(sourceAt(json, path.split(".")), source, json);
+  }
+});
 
 Deno.test("sourceAt() finds in any object what JSON.parse() finds", () => {
   const key = fc.constantFrom("id", "a", "", 'i"d', "\\", "params");

@@ -1,0 +1,96 @@
+/**
+ * Runs one prompt of a session: from its content blocks to its updates.
+ *
+ * @module
+ */
+
+import type { Gateway, TurnEvent } from "../gateway.ts";
+import { progressLines, replyUpdate, type StopReason } from "./acp.ts";
+import { readAttachedFiles } from "./attached_files.ts";
+import { formatMessage, type RpcResponse } from "./json_rpc.ts";
+import { linksIn, type PromptContent, promptText } from "./prompt_blocks.ts";
+import type { Session, Turn } from "./session.ts";
+
+export interface RunPromptOptions {
+  readonly session: Session;
+  readonly turn: Turn;
+  readonly content: PromptContent;
+  /** Additional headers for the run's two requests. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly gateway: Gateway;
+  /** Asks the editor for a file; `undefined` if it has not offered to read any. */
+  readonly readFile:
+    | ((path: string, signal: AbortSignal) => Promise<RpcResponse | undefined>)
+    | undefined;
+  /**
+   * Sends lines, each as soon as the editor has read enough of the earlier ones,
+   * until the signal is aborted.
+   */
+  readonly send: (
+    lines: Iterable<string>,
+    signal: AbortSignal,
+  ) => Promise<void>;
+}
+
+/**
+ * Runs a prompt and sends its updates: one for each progress event, and one for
+ * the reply (interface 6).
+ *
+ * @throws {ServiceError} If the run fails.
+ */
+export async function runPrompt(
+  { session, turn, content, headers, gateway, readFile, send }:
+    RunPromptOptions,
+): Promise<StopReason> {
+  const { signal, previous } = turn;
+  const update = updatesOf(session.id);
+  try {
+    // Awaited only if needed: an await here would change the order in which runs start.
+    if (previous !== undefined) await previous;
+    const links = readFile === undefined ? [] : linksIn(content);
+    const files = readFile === undefined || links.length === 0
+      ? new Map<string, string>()
+      : await readAttachedFiles(links, { signal, ask: readFile });
+    signal.throwIfAborted();
+    const events = gateway.runTurn(
+      session.threadId,
+      promptText(content, files),
+      { signal, sessionId: session.id, headers },
+    );
+    for await (const batch of events) {
+      await send(linesAbout(batch, update), signal);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return signal.aborted ? "cancelled" : "end_turn";
+}
+
+/** Formats the updates about events one at a time, when there is room for the line. */
+function* linesAbout(
+  events: readonly TurnEvent[],
+  update: (event: TurnEvent) => string | undefined,
+): Generator<string> {
+  for (const event of events) {
+    const line = update(event);
+    if (line !== undefined) yield line;
+  }
+}
+
+/** A function that formats the update about an event, if there is one. */
+function updatesOf(
+  sessionId: string,
+): (event: TurnEvent) => string | undefined {
+  const thought = progressLines({ sessionId, messageId: crypto.randomUUID() });
+  const reply = { sessionId, messageId: crypto.randomUUID() };
+  return (event) => {
+    switch (event.type) {
+      case "progress":
+        return thought(event);
+      case "reply":
+        return formatMessage(replyUpdate(reply, event.text));
+      default:
+        return undefined;
+    }
+  };
+}

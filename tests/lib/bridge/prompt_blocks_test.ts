@@ -1,0 +1,160 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { RpcError } from "../../../lib/bridge/json_rpc.ts";
+import {
+  linksIn,
+  parsePrompt,
+  promptText,
+} from "../../../lib/bridge/prompt_blocks.ts";
+
+const text = (text: unknown) => ({ type: "text", text });
+const resource = (resource: unknown) => ({ type: "resource", resource });
+const embedded = (uri: string, text: string) => resource({ uri, text });
+const link = (uri: unknown, name?: unknown) => (
+  { type: "resource_link", name, uri }
+);
+const context = (uri: string, text: string) =>
+  `\n\n<context uri="${uri}">\n${text}\n</context>`;
+
+const PROMPTS: readonly (readonly [prompt: unknown, text: string])[] = [
+  [" \n kept as it is \n", " \n kept as it is \n"],
+  [[text("one"), text("two"), text("")], "one\ntwo\n"],
+  [[text(""), text("two")], "\ntwo"],
+  [[text("😀\ud800\0")], "😀\ud800\0"],
+  [[{ ...text("a"), annotations: { priority: 1 }, _meta: {} }], "a"],
+  [
+    [resource({ uri: "file:///a.ts", text: "let a;", mimeType: "text/plain" })],
+    `[a.ts](file:///a.ts)${context("file:///a.ts", "let a;")}`,
+  ],
+  [[embedded("a", "")], `[a](a)${context("a", "")}`],
+  [[embedded("a", "<b>&\n\n")], `[a](a)${context("a", "<b>&\n")}`],
+  [[embedded("a", "b\r\n")], `[a](a)${context("a", "b")}`],
+  [[embedded("a", "b\r")], `[a](a)${context("a", "b\r")}`],
+  [[link("a", "my file")], "[my file](a)"],
+  [
+    [{ ...embedded("x/a", "1"), name: "my file" }],
+    `[my file](x/a)${context("x/a", "1")}`,
+  ],
+  [
+    [text("see "), link("a"), embedded("b", "1"), text(", please"), text("Go")],
+    `see [a](a) [b](b), please\nGo${context("b", "1")}`,
+  ],
+  [
+    [embedded("a", "1"), text(" and "), embedded("b", "2")],
+    `[a](a) and [b](b)${context("a", "1")}${context("b", "2")}`,
+  ],
+];
+for (const [prompt, expected] of PROMPTS) {
+  Deno.test(`promptText() of ${JSON.stringify(prompt).slice(0, 80)} is one text (interface 4.2)`, () => {
+    assertEquals(promptText(parsePrompt(prompt), new Map()), expected);
+  });
+}
+
+Deno.test("parsePrompt() puts a space between a reference and its neighbours where they would touch", () => {
+  const around = (before: string, after: string) =>
+    parsePrompt([text(before), link("a"), text(after)]).text;
+  for (const space of ["", " ", "\n", "\t", "\u00a0"]) {
+    assertEquals(around(space, space), `${space}[a](a)${space}`);
+  }
+  for (const before of ["(", '"', "'"]) {
+    assertEquals(around(before, ""), `${before}[a](a)`);
+  }
+  for (const after of [".", ",", ";", ":", "?", "!", ")", '"', "'"]) {
+    assertEquals(around("", `${after}x`), `[a](a)${after}x`);
+  }
+  for (const other of ["x", "!", "[", ")", "。", "-"]) {
+    assertEquals(around(other, ""), `${other} [a](a)`);
+  }
+  for (const other of ["x", "(", "[", "。", "-"]) {
+    assertEquals(around("", other), `[a](a) ${other}`);
+  }
+  const empty = [link("a"), text(""), link("b"), text("")];
+  assertEquals(parsePrompt(empty).text, "[a](a) [b](b)");
+});
+
+const NAMES: readonly (readonly [uri: string, name: string])[] = [
+  ["file:///home/me/notes.md", "notes.md"],
+  ["file:///home/me/my%20notes%C3%BC.md", "my notesü.md"],
+  ...[["file:///home/me/", "me"], ["file:///home/me//", "me"]] as const,
+  ...[["file:///100%", "100%"], ["file:///%ff", "%ff"]] as const,
+  ["https://host.example", "host.example"],
+  ...[["urn:isbn:1", "urn:isbn:1"], ["plain", "plain"]] as const,
+  ...[["///", ""], ["", ""]] as const,
+];
+Deno.test("parsePrompt() names a reference without a name after the last part of its URI", () => {
+  for (const [uri, name] of NAMES) {
+    for (const blank of [undefined, null, "", " ", 1]) {
+      const { text } = parsePrompt([link(uri, blank)]);
+      assertEquals(text, `[${name}](${uri})`);
+    }
+  }
+});
+
+Deno.test("promptText() puts the texts of links after the prompt, in the order of the blocks, each once", () => {
+  const content = parsePrompt(
+    [link("a"), embedded("b", "2"), link("c"), link("a"), link("d")],
+  );
+
+  assertEquals(linksIn(content), ["a", "c", "d"]);
+  assertEquals(
+    promptText(content, new Map([["c", "3\n"], ["a", "1"]])),
+    "[a](a) [b](b) [c](c) [a](a) [d](d)" +
+      context("a", "1") + context("b", "2") + context("c", "3"),
+  );
+});
+
+Deno.test("linksIn() leaves out a link whose text came with the prompt", () => {
+  const content = parsePrompt([link("a"), embedded("a", "1"), link("b")]);
+  assertEquals(linksIn(content), ["b"]);
+});
+
+Deno.test("parsePrompt() takes a name of a million slashes and a text of a million line ends", () => {
+  const uri = `a${"/".repeat(1_000_000)}`;
+  assertEquals(parsePrompt([link(uri)]).text, `[a](${uri})`);
+
+  const lines = "\r\n".repeat(1_000_000);
+  assertEquals(
+    promptText(parsePrompt([embedded("a", lines)]), new Map()),
+    `[a](a)${context("a", lines.slice(2))}`,
+  );
+});
+
+/** What is wrong with each of these prompts. */
+const BAD_PROMPTS: Readonly<Record<string, readonly unknown[]>> = {
+  "prompt is not a string or an array of content blocks": [
+    ...[undefined, null, 1, true, {}, text("x")],
+  ],
+  "prompt holds no text": [
+    ...["", " ", "\n\t\u00a0", [], [text("")], [text(" "), text("\n")]],
+  ],
+  "a content block is not an object": [
+    ...[[undefined], [null], [1], ["x"], [[]], [[text("x")]]],
+  ],
+  "the type of a content block is not a string": [
+    ...[[{}], [{ type: null }], [{ type: 1 }], [{ text: "x" }]],
+  ],
+  "the text of a text block is not a string": [
+    ...[[text(undefined)], [text("fine"), text(1)]],
+  ],
+  'content blocks of type "image" are not supported': [
+    [text("x"), { type: "image", data: "", mimeType: "image/png" }],
+  ],
+  'content blocks of type "Text" are not supported': [
+    [{ type: "Text", text: "x" }],
+  ],
+  'content blocks of type "resource" without text (blobs) are not supported': [
+    [resource({ uri: "file:///a.png", blob: "AAAA" })],
+  ],
+  "the resource of a resource block has no uri": [
+    ...[[resource(undefined)], [resource({ text: "x" })]],
+  ],
+  "a resource_link block has no uri": [[link(undefined)], [link(1)]],
+};
+for (const [reason, prompts] of Object.entries(BAD_PROMPTS)) {
+  Deno.test(`parsePrompt() says that ${reason}`, () => {
+    for (const prompt of prompts) {
+      const error = assertThrows(() => parsePrompt(prompt), RpcError);
+      assertEquals(error.code, -32602);
+      assertEquals(error.message, `Invalid params: ${reason}`);
+    }
+  });
+}
