@@ -5,62 +5,122 @@
  * @module
  */
 
+import { frontSetting } from "./check/fronts.ts";
 import {
   connect,
   type Endpoint,
   openResolver,
   startTls,
 } from "./check/probes.ts";
-import { fetchWarning } from "./deno_fetch_warning.ts";
-import { environmentVariable } from "./environment_variable.ts";
-import { RemoteGateway } from "./gateway.ts";
-import { maskKey } from "./key_mask.ts";
-import { plainLine } from "./plain_text.ts";
-import { ignoreProxies, type Proxy, proxyFor } from "./proxies.ts";
+import { Report } from "./check/report.ts";
+import { streamFindings } from "./check/stream_findings.ts";
+import {
+  ignoreProxies,
+  type Proxy,
+  proxyFor,
+  RemoteGateway,
+  ServiceError,
+} from "./gateway.ts";
+import { type ByteSink, environmentVariable } from "./io.ts";
 import { loadSettings, type Settings } from "./settings.ts";
-import type { ByteSink } from "./standard_streams.ts";
+import { maskKey } from "./text.ts";
 import { versionLine } from "./version.ts";
 
 /** How long the service may take to create a thread, in milliseconds. */
 const ANSWER_LIMIT = 30_000;
 
-/** Options of {@linkcode runCheck}. */
 export interface RunCheckOptions {
   /** The value of `--base-url`, if it was given. */
   readonly baseUrl: string | undefined;
+  /** A prompt to run, to report what its stream is like. */
+  readonly prompt: string | undefined;
+  /** How long the prompt may take, in milliseconds. By default there is no limit. */
+  readonly timeLimit: number | undefined;
+  /** Whether the report is JSON Lines. */
+  readonly json: boolean;
   /** The report is written to it. */
   readonly stdout: ByteSink;
 }
 
 /**
- * Tries the settings step by step and writes a line about each step: `ok`,
- * `failed`, or `-` if it was skipped; its name; its duration; and the result or
- * what to do. A thread is created, but no run.
+ * Tries the settings step by step and writes a line about each step: its state,
+ * name and duration, and the result or what to do. A thread is created. With a
+ * prompt, a run follows, and lines about its stream.
  *
- * @returns The exit code: 0 if the service has created a thread, else 1.
+ * @returns Whether nothing failed.
  * @throws Whatever standard output rejects with.
  */
-export async function runCheck(
-  { baseUrl, stdout }: RunCheckOptions,
-): Promise<number> {
-  const report = new Report(stdout);
-  await report.write(versionLine());
-  const warnings = [...fetchWarning(Deno.version.deno)];
+export async function runCheck(options: RunCheckOptions): Promise<boolean> {
+  const { baseUrl, prompt, timeLimit, stdout } = options;
+  const report = new Report(stdout, options);
+  await report.version(versionLine().trimEnd());
+  const warnings: string[] = [];
   const settings = await report.step({
     name: "settings",
-    act: () =>
-      loadSettings({ baseUrl, warn: (line) => void warnings.push(line) }),
+    act: () => loadSettings({ baseUrl, warn: (line) => warnings.push(line) }),
     tell: tellSettings,
   });
-  for (const line of warnings) await report.line("warning", line);
-  if (settings === undefined) return 1;
+  for (const text of warnings) {
+    await report.line({ state: "note", name: "settings", text });
+  }
+  if (settings === undefined) return false;
   await checkNetwork(settings, report);
+  await using gateway = new RemoteGateway(settings);
   const threadId = await report.step({
-    name: "key",
-    act: () => createThread(settings),
-    tell: (id) => `accepted: thread ${id} was created, and no run`,
+    name: "thread",
+    act: () => createThread(gateway),
+    tell: (id) =>
+      `${id} was created: the key is accepted${
+        prompt === undefined ? "; no run was started" : ""
+      }`,
   });
-  return threadId === undefined ? 1 : 0;
+  if (threadId !== undefined && prompt !== undefined) {
+    await checkRun(gateway, { threadId, prompt, timeLimit }, report);
+  }
+  return !report.hasFailed;
+}
+
+/** Runs a prompt, and tells about its stream. */
+async function checkRun(
+  gateway: RemoteGateway,
+  { threadId, prompt, timeLimit }: {
+    readonly threadId: string;
+    readonly prompt: string;
+    readonly timeLimit: number | undefined;
+  },
+  report: Report,
+): Promise<void> {
+  const run = gateway.inspectRun(threadId, prompt, { timeLimit });
+  let started = performance.now();
+  try {
+    for (;;) {
+      const { done, value } = await run.next();
+      if (done) {
+        for (const line of streamFindings(value)) await report.line(line);
+        return;
+      }
+      for (const event of value) {
+        if (event.type !== "run") continue;
+        const milliseconds = performance.now() - started;
+        const text = `${event.runId} was accepted`;
+        await report.line({ state: "ok", name: "run", milliseconds, text });
+        started = performance.now();
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { message, failure: { operation, server } } = error;
+    const isStream = operation === "stream run";
+    const setting = server === undefined
+      ? ""
+      : `; ${frontSetting("compressed", server)}`;
+    await report.line({
+      state: "failed",
+      name: isStream ? "stream" : "run",
+      milliseconds: performance.now() - started,
+      text: message + setting,
+    });
+  }
 }
 
 function tellSettings({ apiKey, baseUrl, sources }: Settings): string {
@@ -120,11 +180,11 @@ async function checkTls(
 ): Promise<void> {
   if (isProxied || url.protocol === "http:") {
     connection.close();
-    return await report.line(
-      "-",
-      isProxied ? "through the proxy, with the key" : "not with http:",
-      { name: "TLS" },
-    );
+    return await report.line({
+      state: "-",
+      name: "TLS",
+      text: isProxied ? "through the proxy, with the thread" : "not with http:",
+    });
   }
   const file = environmentVariable("DENO_CERT");
   await report.step({
@@ -132,7 +192,7 @@ async function checkTls(
     act: () => startTls(connection, url),
     tell: () => `the certificate is valid${file ? `, with ${file}` : ""}`,
     failure:
-      "no connection that can be trusted; the line about the key says why",
+      "no connection that can be trusted; the line about the thread says why",
   });
 }
 
@@ -143,72 +203,12 @@ function tellProxy(proxy: Proxy | undefined, isLocal: boolean): string {
     : `${proxy.origin} from ${proxy.variable}`;
 }
 
-async function createThread(settings: Settings): Promise<string> {
-  const signal = AbortSignal.timeout(ANSWER_LIMIT);
-  try {
-    return await new RemoteGateway(settings).createThread({ signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    throw new Error(
-      `The service did not answer within ${
-        ANSWER_LIMIT / 1000
-      } s; check the base URL and the network, or ask who runs the service`,
-    );
-  }
-}
-
-/** One step of the check. */
-interface Step<T> {
-  readonly name: string;
-  readonly act: () => T | Promise<T>;
-  /** Describes the result in the report. */
-  readonly tell: (result: T) => string;
-  /** What is told of a failure; the error's own words unless told. */
-  readonly failure?: string;
-}
-
-/** Writes a line about each step. */
-class Report {
-  readonly #stdout: ByteSink;
-
-  constructor(stdout: ByteSink) {
-    this.#stdout = stdout;
-  }
-
-  /** Runs a step. Returns its result, or `undefined` if it failed. */
-  async step<T>({ name, act, tell, failure }: Step<T>): Promise<T | undefined> {
-    const start = performance.now();
-    const duration = () => `${(performance.now() - start).toFixed(0)} ms`;
-    try {
-      const result = await act();
-      await this.line("ok", tell(result), { name, duration: duration() });
-      return result;
-    } catch (error) {
-      const reason = failure ??
-        (error instanceof Error ? error.message : String(error));
-      await this.line("failed", reason, { name, duration: duration() });
-      return undefined;
+async function createThread(gateway: RemoteGateway): Promise<string> {
+  const creation = gateway.createThread({ timeLimit: ANSWER_LIMIT });
+  for await (const events of creation) {
+    for (const event of events) {
+      if (event.type === "thread") return event.threadId;
     }
   }
-
-  /** Writes a line in columns. */
-  async line(
-    state: "ok" | "failed" | "warning" | "-",
-    text: string,
-    { name = "", duration = "" }: {
-      readonly name?: string;
-      readonly duration?: string;
-    } = {},
-  ): Promise<void> {
-    await this.write(
-      `${state.padEnd(7)}  ${name.padEnd(10)}  ${duration.padStart(8)}  ${
-        plainLine(text)
-      }\n`,
-    );
-  }
-
-  /** Writes a text. */
-  async write(text: string): Promise<void> {
-    await this.#stdout.write(new TextEncoder().encode(text));
-  }
+  throw new Error("no thread came");
 }

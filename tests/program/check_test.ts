@@ -4,9 +4,9 @@ import { isInstalled } from "../support/fronts.ts";
 import { LocalCa } from "../support/local_ca.ts";
 import { answer, hang } from "../support/service/behaviours.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
-import { Folder } from "../support/settings_environment.ts";
-import { TunnelProxy } from "../support/tunnel_proxy.ts";
-import { unreachable } from "../support/unreachable.ts";
+import { Folder } from "../support/environment.ts";
+import { TunnelProxy } from "../support/tcp_proxies.ts";
+import { unreachable } from "../support/faulty_service.ts";
 
 const NAME = "service.test";
 
@@ -41,7 +41,7 @@ async function check(
   assertMatch(version ?? "", /^agent-gateway \S+ \(deno .*\)$/);
   const steps = lines.map((line) => {
     const [, state, name, , text] =
-      /^(ok|failed|warning|-) +(\w*) +(\d+ ms)? +(.*)$/.exec(line) ?? [line];
+      /^(ok|note|failed|-) +(\w*) +(\d+ ms)? +(.*)$/.exec(line) ?? [line];
     return `${state} ${name}: ${text}`;
   });
   return { code, steps };
@@ -57,14 +57,14 @@ Deno.test("--check tells each step with its time, and creates a thread but no ru
 
   assertEquals(code, 0);
   assertEquals(
-    steps.map((step) => step.replace(/thread [\w-]+/, "thread ID")),
+    steps.map((step) => step.replace(/thread: [\w-]+/, "thread: ID")),
     [
       `ok settings: key test...cdef from the environment, service ${service.url} from --base-url`,
       "ok proxy: none for a service on this machine",
       "ok name: 127.0.0.1 is 127.0.0.1",
       `ok connection: to 127.0.0.1, port ${new URL(service.url).port}`,
       "- TLS: not with http:",
-      "ok key: accepted: thread ID was created, and no run",
+      "ok thread: ID was created: the key is accepted; no run was started",
     ],
   );
   assertEquals(
@@ -96,7 +96,7 @@ Deno.test("--check names .env as the source, and warns of ignored settings", asy
   });
   assertMatch(
     third.steps[1] ?? "",
-    /^warning : Ignoring APP_BASE_URL in \.env/,
+    /^note settings: Ignoring APP_BASE_URL in \.env/,
   );
 });
 
@@ -114,7 +114,7 @@ Deno.test("--check without a service of one's own says what to set", async () =>
   assertEquals(code, 1);
   assertMatch(steps[0] ?? "", /https:\/\/the-brain\.example \(built in\)$/);
   assertMatch(steps[2] ?? "", /^failed name: .*the-brain\.example/);
-  assertMatch(steps.at(-1) ?? "", /^failed key: .*APP_BASE_URL.*--base-url/);
+  assertMatch(steps.at(-1) ?? "", /^failed thread: .*APP_BASE_URL.*--base-url/);
 });
 
 Deno.test("--check with a key that is rejected: exit 1, and the line holds no control character and no key", async () => {
@@ -128,12 +128,15 @@ Deno.test("--check with a key that is rejected: exit 1, and the line holds no co
 
   assertEquals(code, 1);
   const last = steps.at(-1) ?? "";
-  assertMatch(last, /^failed key: Cannot create a thread: .* 401, .*rejected/);
+  assertMatch(
+    last,
+    /^failed thread: Cannot create a thread: .* 401, .*rejected/,
+  );
   // deno-lint-ignore no-control-regex -- asserts their absence
   assertFalse(/[\x00-\x1f\x7f-\x9f]/.test(last));
 });
 
-Deno.test("--check where nothing listens: the connection fails, TLS is not tried, the key line says what to do", async () => {
+Deno.test("--check where nothing listens: the connection fails, TLS is not tried, the line about the thread says what to do", async () => {
   const { code, steps } = await check({
     env: settings({ url: unreachable() }),
   });
@@ -141,7 +144,13 @@ Deno.test("--check where nothing listens: the connection fails, TLS is not tried
   assertEquals(code, 1);
   assertEquals(
     steps.map((step) => step.replace(/:.*/, "")),
-    ["ok settings", "ok proxy", "ok name", "failed connection", "failed key"],
+    [
+      "ok settings",
+      "ok proxy",
+      "ok name",
+      "failed connection",
+      "failed thread",
+    ],
   );
   assertMatch(steps.at(-1) ?? "", /refused.*; check that the service runs/);
 });
@@ -170,7 +179,7 @@ for (const [isTrusted, code] of [[true, 0], [false, 1]] as const) {
         assertMatch(line, /^ok TLS: the certificate is valid, with .*ca\.pem$/);
       } else {
         assertMatch(line, /^failed TLS: no connection that can be trusted; /);
-        assertMatch(key, /^failed key: .*; check .*DENO_CERT/);
+        assertMatch(key, /^failed thread: .*; check .*DENO_CERT/);
       }
     },
   );
@@ -197,7 +206,7 @@ tlsTest(
       `ok proxy: ${proxy.url} from HTTPS_PROXY`,
       "ok name: 127.0.0.1 is 127.0.0.1",
       `ok connection: to 127.0.0.1, port ${proxyPort}`,
-      "- TLS: through the proxy, with the key",
+      "- TLS: through the proxy, with the thread",
     ]);
     assertFalse(steps.join("\n").includes("secret"));
   },

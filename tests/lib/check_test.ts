@@ -1,0 +1,30 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { runCheck } from "../../lib/check.ts";
+import { FakeClock } from "../support/clocks.ts";
+import { hang } from "../support/service/behaviours.ts";
+import { TEST_KEY } from "../support/service/service.ts";
+import { startService } from "../support/turns.ts";
+
+Deno.test("runCheck() waits 30 s for a thread", async () => {
+  using clock = new FakeClock();
+  await using service = startService({ "create thread": [hang()] });
+  const { get, delete: remove } = Deno.env;
+  // Tests in parallel share the environment of their process.
+  Deno.env.get = (name) => name === "APP_API_KEY" ? TEST_KEY : undefined;
+  Deno.env.delete = () => {};
+  let report = "";
+  const stdout = {
+    write: (bytes: Uint8Array) =>
+      Promise.resolve(void (report += new TextDecoder().decode(bytes))),
+  };
+  const others = { prompt: undefined, timeLimit: undefined, json: false };
+  try {
+    const checked = runCheck({ baseUrl: service.url, stdout, ...others });
+    await service.waitFor("create thread");
+    clock.pass();
+    assertEquals(await checked, false);
+  } finally {
+    Object.assign(Deno.env, { get, delete: remove });
+  }
+  assertMatch(report, /^failed {2}thread .*no reply within 30 s; try again/m);
+});
