@@ -6,25 +6,24 @@
  */
 
 import {
+  asksForBridge,
   type BridgeArguments,
   type CheckArguments,
   type InteractiveArguments,
   parseCommandLine,
   UsageError,
 } from "./lib/command_line.ts";
-import { fetchWarning } from "./lib/deno_fetch_warning.ts";
-import { ErrorOutput } from "./lib/error_output.ts";
-import { failureLine } from "./lib/failure_line.ts";
-import type { Terminal } from "./lib/interactive.ts";
-import { maskKey } from "./lib/key_mask.ts";
-import { ignoreProxies } from "./lib/proxies.ts";
-import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
+import type { Ending, View } from "./lib/interactive.ts";
 import {
+  ErrorOutput,
   errorSink,
+  failureLine,
   isReaderGone,
   outputSink,
   readStandardInput,
-} from "./lib/standard_streams.ts";
+} from "./lib/io.ts";
+import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
+import { maskKey } from "./lib/text.ts";
 
 const INTERRUPTED = 130;
 const QUIT = 131;
@@ -44,18 +43,15 @@ async function main(args: readonly string[]): Promise<number> {
     if (asked.command === "check") return await startCheck(asked);
     settings = loadSettings({ baseUrl: asked.baseUrl, warn });
   } catch (error) {
-    if (error instanceof UsageError) {
-      writeError(`${error.message}; see agent-gateway --help\n`);
-      return 2;
-    }
-    if (error instanceof SettingsError) {
-      writeError(`${error.message}\n`);
-      return 1;
-    }
-    throw error;
+    const isUsage = error instanceof UsageError;
+    if (!isUsage && !(error instanceof SettingsError)) throw error;
+    const reason = isUsage
+      ? `${error.message}; see agent-gateway --help`
+      : error.message;
+    writeError(`${reason}\n`);
+    if (asksForBridge(args)) await answerEditor(reason);
+    return isUsage ? 2 : 1;
   }
-  for (const line of fetchWarning(Deno.version.deno)) warn(line);
-  if (settings.isLocal) ignoreProxies();
   return asked.command === "bridge"
     ? await startBridge(settings, asked)
     : await startInteractive(settings, asked);
@@ -118,14 +114,25 @@ function listen(interrupt: () => void, terminate: () => void): void {
   }
 }
 
-async function startCheck({ baseUrl }: CheckArguments): Promise<number> {
+async function startCheck(asked: CheckArguments): Promise<number> {
   const { runCheck } = await import("./lib/check.ts");
   listen(() => end(INTERRUPTED), () => end(TERMINATED));
   try {
-    return await runCheck({ baseUrl, stdout: outputSink() });
+    return await runCheck({ ...asked, stdout: outputSink() }) ? 0 : 1;
   } catch (error) {
     if (isReaderGone(error)) return 1;
     throw error;
+  }
+}
+
+/** Tells an editor why the program does not start: editors hide standard error. */
+async function answerEditor(reason: string): Promise<void> {
+  const stdin = readStandardInput();
+  const { answerFailedStart } = await import("./lib/bridge.ts");
+  try {
+    await answerFailedStart({ stdin, stdout: outputSink(), reason });
+  } catch {
+    // The reason is on standard error already.
   }
 }
 
@@ -134,8 +141,9 @@ async function startBridge(
   { verbose }: BridgeArguments,
 ): Promise<number> {
   const stdin = readStandardInput(); // reads while the modules below are loaded
-  const { RemoteGateway } = await import("./lib/gateway.ts");
+  const { ignoreProxies, RemoteGateway } = await import("./lib/gateway.ts");
   const { runBridge, VerboseLog } = await import("./lib/bridge.ts");
+  if (settings.isLocal) ignoreProxies();
   // Ending the process drops every request under way.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
   const log = verbose ? new VerboseLog(errorSink(), settings) : undefined;
@@ -163,57 +171,76 @@ async function startInteractive(
   settings: Settings,
   asked: InteractiveArguments,
 ): Promise<number> {
-  const { RemoteGateway } = await import("./lib/gateway.ts");
-  const { addInput, openScript, openTerminal, runInteractive, runPrompts } =
-    await import("./lib/interactive.ts");
-  const { readsInput, json, quiet } = asked;
-  const isScript = asked.prompts.length > 0 || readsInput;
+  const { ignoreProxies, RemoteGateway } = await import("./lib/gateway.ts");
+  const { addInput, openView, runInteractive, runPrompts } = await import(
+    "./lib/interactive.ts"
+  );
+  if (settings.isLocal) ignoreProxies();
+  const isScript = asked.prompts.length > 0 || asked.readsInput;
   const isTyped = !isScript && Deno.stdin.isTerminal();
 
-  let terminal: Terminal | undefined = undefined;
+  let view: View | undefined = undefined;
   const leave = (code: number) => {
     if (isEnding) Deno.exit(code); // A second signal does not wait.
-    terminal?.[Symbol.dispose]();
+    view?.[Symbol.dispose]();
     end(code, SIGNAL_LIMIT);
   };
   const onInterrupt = () => {
-    if (!isTyped || !terminal?.interrupt()) leave(INTERRUPTED);
+    if (!view?.interrupt?.()) leave(INTERRUPTED);
   };
   listen(onInterrupt, () => leave(TERMINATED));
   if (isTyped && Deno.build.os !== "windows") {
     Deno.addSignalListener("SIGQUIT", () => leave(QUIT)); // Ctrl-\
   }
 
-  const prompts = readsInput
+  const prompts = asked.readsInput
     ? await addInput(asked.prompts, readStandardInput())
     : asked.prompts;
-  const streams = {
+  // Not by `using`: the minifier drops it where the variable is used once.
+  const opened = view = await openView({
+    ...asked,
     stdout: standardError.inOrder(outputSink()),
     stderr: writeError,
-    quiet,
-  };
-  // Not by `using`: the minifier drops it where the variable is used once.
-  const opened = terminal = isScript || json
-    ? openScript({ ...streams, json, readsLines: !isScript })
-    : await openTerminal({ ...streams, onInterrupt });
+    readsPrompts: !isScript,
+    onInterrupt,
+  });
   const gateway = new RemoteGateway(settings);
   const options = {
     gateway,
-    terminal: opened,
+    view: opened,
     maskedKey: maskKey(settings.apiKey),
     baseUrl: settings.baseUrl,
     threadId: asked.threadId,
+    timeLimit: asked.timeLimit,
   };
   try {
-    return isScript
+    const ending = isScript
       ? await runPrompts(prompts, options)
-      : await runInteractive({ ...options, isTyped });
+      : await runInteractive(options);
+    return exitCode(ending, isTyped);
   } catch (error) {
     if (isReaderGone(error)) return 1;
     throw error;
   } finally {
     await gateway[Symbol.asyncDispose]();
     opened[Symbol.dispose]();
+  }
+}
+
+/**
+ * A failed run sets the exit code, unless a person types prompts and so has
+ * seen the error.
+ */
+function exitCode(ending: Ending, isTyped: boolean): number {
+  switch (ending) {
+    case "done":
+      return 0;
+    case "failed":
+      return isTyped ? 0 : 1;
+    case "not started":
+      return 1;
+    case "interrupted":
+      return INTERRUPTED;
   }
 }
 

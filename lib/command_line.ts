@@ -9,13 +9,15 @@
  */
 
 import {
+  COLOR_CHOICES,
   type Option,
   type OptionName,
   OPTIONS,
   SHELLS,
   spellings,
 } from "./command_line/options.ts";
-import { quote, unknownFlag, UsageError } from "./command_line/usage_error.ts";
+import { unknownFlag, UsageError } from "./command_line/usage_error.ts";
+import { isServiceId, quote } from "./text.ts";
 
 export { UsageError } from "./command_line/usage_error.ts";
 
@@ -36,7 +38,11 @@ export interface InteractiveArguments {
   readonly readsInput: boolean;
   /** The thread to continue. */
   readonly threadId: string | undefined;
+  /** How long one prompt may take, in milliseconds. */
+  readonly timeLimit: number | undefined;
+  readonly color: typeof COLOR_CHOICES[number];
   readonly json: boolean;
+  readonly plain: boolean;
   readonly quiet: boolean;
 }
 
@@ -51,6 +57,12 @@ export interface BridgeArguments {
 export interface CheckArguments {
   readonly command: "check";
   readonly baseUrl: string | undefined;
+  /** The prompt to run, if there is one. */
+  readonly prompt: string | undefined;
+  /** How long it may take, in milliseconds. */
+  readonly timeLimit: number | undefined;
+  /** Whether the report is JSON Lines. */
+  readonly json: boolean;
 }
 
 /** Print a text and exit. */
@@ -97,7 +109,16 @@ export async function parseCommandLine(
   }
   refuseExcluded(found);
   const baseUrl = last("base-url");
-  if (isGiven("check")) return { command: "check", baseUrl };
+  const timeLimit = parseSeconds(last("timeout"));
+  if (isGiven("check")) {
+    return {
+      command: "check",
+      baseUrl,
+      prompt: last("prompt"),
+      timeLimit,
+      json: isGiven("json"),
+    };
+  }
   if (isGiven("bridge")) {
     return { command: "bridge", baseUrl, verbose: isGiven("verbose") };
   }
@@ -106,8 +127,11 @@ export async function parseCommandLine(
     baseUrl,
     prompts: found.values.get("prompt") ?? [],
     readsInput: found.dashes > 0,
-    threadId: await validateThreadId(last("thread")),
+    threadId: validateThreadId(last("thread")),
+    timeLimit,
+    color: COLOR_CHOICES.find((known) => known === last("color")) ?? "auto",
     json: isGiven("json"),
+    plain: isGiven("plain"),
     quiet: isGiven("quiet"),
   };
 }
@@ -118,6 +142,7 @@ function scan(args: readonly string[]): Found {
     const argument = args[index] ?? "";
     if (argument === "--") {
       const word = args[index + 1];
+      if (word === "-") throw new UsageError(`"-" has to be before "--"`);
       if (word !== undefined) throw unknownWord(word, found);
     } else if (argument === "-") {
       found.dashes++;
@@ -185,8 +210,13 @@ function checkValue(
       `${flag} lacks its value (write --${name}=${placeholder} for one that begins with a dash)`,
     );
   }
-  if (value === undefined || value.trim() === "") {
+  if (value === undefined) {
     throw new UsageError(`${flag} lacks its value (${flag} ${placeholder})`);
+  }
+  if (value.trim() === "") {
+    throw new UsageError(
+      `The value of ${flag} is blank (${flag} ${placeholder})`,
+    );
   }
   if (choices?.includes(value) === false) {
     throw new UsageError(
@@ -197,19 +227,26 @@ function checkValue(
 
 /** The error for a word that is not the value of an option. */
 function unknownWord(word: string, { values }: Found): UsageError {
-  const advice = values.has("prompt")
+  const advice = word === "help" || word === "version"
+    ? `did you mean --${word}?`
+    : values.has("prompt")
     ? "a prompt of several words needs quotes"
     : "to run a prompt: agent-gateway -p TEXT";
   return new UsageError(`Unknown argument ${quote(word)} (${advice})`);
 }
+
+/** The options that cannot be used in a mode. */
+const EXCLUDED = {
+  bridge: ["prompt", "thread", "json", "timeout"],
+  check: ["thread"],
+} as const;
 
 /** Refuses options that exclude each other. */
 function refuseExcluded({ values, dashes }: Found): void {
   if (dashes > 1) throw new UsageError(`"-" can be given only once`);
   for (const mode of ["bridge", "check"] as const) {
     if (!values.has(mode)) continue;
-    const excluded = (["prompt", "thread", "json"] as const)
-      .find((name) => values.has(name));
+    const excluded = EXCLUDED[mode].find((name) => values.has(name));
     const shown = excluded !== undefined
       ? `--${excluded}`
       : dashes > 0
@@ -218,18 +255,39 @@ function refuseExcluded({ values, dashes }: Found): void {
     if (shown === undefined) continue;
     throw new UsageError(`${shown} cannot be used with --${mode}`);
   }
+  if (values.has("check") && (values.get("prompt")?.length ?? 0) > 1) {
+    throw new UsageError("--check runs one prompt: give --prompt only once");
+  }
   if (values.has("verbose") && !values.has("bridge")) {
     throw new UsageError("--verbose needs --bridge");
   }
 }
 
-async function validateThreadId(
-  id: string | undefined,
-): Promise<string | undefined> {
-  if (id === undefined) return undefined;
-  const { isServiceId } = await import("./gateway.ts");
-  if (isServiceId(id)) return id;
+/** The longest time of a prompt, in seconds: a day. */
+const MAX_SECONDS = 86_400;
+
+/** Converts seconds, as the user wrote them, to milliseconds. */
+function parseSeconds(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const seconds = /^\d*\.?\d+$|^\d+\.$/.test(text) ? Number(text) : NaN;
+  if (seconds > 0 && seconds <= MAX_SECONDS) return seconds * 1000;
+  throw new UsageError(
+    `--timeout cannot be ${
+      quote(text)
+    }: it is a number of seconds, more than 0 and at most ${MAX_SECONDS}`,
+  );
+}
+
+function validateThreadId(id: string | undefined): string | undefined {
+  if (id === undefined || isServiceId(id)) return id;
   throw new UsageError(
     `--thread cannot be ${quote(id)}: no thread has that id`,
+  );
+}
+
+/** Whether the arguments ask for bridge mode. They may be wrong otherwise. */
+export function asksForBridge(args: readonly string[]): boolean {
+  return args.some((argument) =>
+    /^(?:--bridge|-[a-zA-Z]*b[a-zA-Z]*)$/.test(argument)
   );
 }

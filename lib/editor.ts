@@ -1,38 +1,31 @@
 /**
- * A real terminal, with a prompt editor, a status line and colour.
+ * A line editor for a terminal, with several lines, history, search and undo, wide
+ * and joined characters, bracketed paste, and lines of output above it.
  *
  * @module
  */
 
-import { MAX_LINE_BYTES } from "../input_lines.ts";
-import { plainLine, plainText } from "../plain_text.ts";
-import { startTimer } from "../timer.ts";
-import type { ProgressEvent, Wait } from "../gateway.ts";
-import { type Key, KeyParser } from "./keys.ts";
-import type { KeyModeEvents } from "./key_mode.ts";
-import { type Frame, Painter, type Size } from "./painter.ts";
+import { startTimer } from "./io.ts";
+import type { Style } from "./text.ts";
 import {
-  clearPrompt,
-  type Editor,
-  NEW_EDITOR,
+  type Action,
+  type EditorState,
+  MAX_TEXT_LENGTH,
+  NEW_STATE,
   pressKey,
-  type Request,
-  takePrompt,
-} from "./prompt_editor.ts";
-import { PromptView, sentPrompt } from "./prompt_view.ts";
-import { writeReply } from "./write_reply.ts";
-import { StatusLine } from "./status_line.ts";
-import { COLOURED, PLAIN, type Style } from "./style.ts";
-import type { Input, Terminal, TerminalOptions } from "./terminal.ts";
+  takeText,
+} from "./editor/editing.ts";
+import { FrameLayout, sentText } from "./editor/frame.ts";
+import type { KeyModeEvents } from "./editor/key_mode.ts";
+import { type Key, KeyParser } from "./editor/keys.ts";
+import { type Frame, Painter, type Size } from "./editor/painter.ts";
 
-const KEYS =
-  "Alt-Enter starts a line, Ctrl-R searches, Ctrl-C stops, Ctrl-D or exit leaves";
+export { enterKeyMode, type KeyModeEvents } from "./editor/key_mode.ts";
+export { FrameLayout } from "./editor/frame.ts";
+export { Painter, type Size } from "./editor/painter.ts";
 
 /** The longest wait for the rest of a sequence after an Escape, in milliseconds. */
 const ESCAPE_TIMEOUT = 50;
-
-/** How long after a dropped run Ctrl-C does not leave the program, in milliseconds. */
-const DEAF_AFTER_DROP = 1_000;
 
 /** The shortest time between two frames, in milliseconds. */
 const FRAME_PAUSE = 10;
@@ -46,197 +39,179 @@ const DRAWING_SHARE = 10;
  */
 const MAX_FRAME_PAUSE = 500;
 
-/** The number of queued prompts at which reading input stops. */
+/** The number of waiting texts at which reading input stops. */
 const MAX_WAITING = 1_000;
 
 const PASTE_IN_BRACKETS = "\x1b[?2004h";
 const PASTE_AS_TYPED = "\x1b[?2004l";
 
-/** Options of an {@linkcode EditingTerminal}. */
-export interface EditingTerminalOptions extends
-  Pick<
-    TerminalOptions,
-    "stdout" | "stderr" | "stdoutIsTerminal" | "quiet"
-  > {
+/** Options of an {@linkcode Editor}. */
+export interface EditorOptions {
   /** Begins to read the keyboard. */
-  readonly stdin: () => AsyncIterable<Uint8Array>;
-  readonly colour: boolean;
+  readonly input: () => AsyncIterable<Uint8Array>;
+  /** Writes to the terminal. */
+  readonly write: (text: string) => void;
+  /**
+   * Resolves when everything is written, before another program takes the
+   * terminal over.
+   */
+  readonly written: () => Promise<unknown>;
   /** Returns the current size of the terminal. */
   readonly size: () => Size;
   /** Switches the terminal to key mode until the result is disposed of. */
   readonly keyMode: (events: KeyModeEvents) => Disposable;
+  readonly style: Style;
+  /** The prompt sign before a text, two columns wide. */
+  readonly sign: string;
   /** Called on a Ctrl-C that comes as a byte, and not as a signal. */
   readonly onInterrupt: () => void;
   /** A clock, in milliseconds. The default is the clock of the process. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
+
+/**
+ * What was entered: a text; one that is too long (over 16 MiB of UTF-8); or the end
+ * of the input, which Ctrl-D also means.
+ */
+export type Entry =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "too long" }
+  | { readonly kind: "end" };
 
 /**
  * A terminal in key mode: it sends each key as it is pressed and does not echo it.
  *
- * The bottom rows show the status of the current run, the queued prompts, and the
- * prompt that is typed. All other output is written above them once.
+ * The bottom rows show a status, the texts that were sent and wait, and the text
+ * that is typed. All other output is written above them once. Texts can be typed
+ * and sent at any time; they are delivered one by one by {@linkcode read}.
+ *
+ * Opening an editor takes the terminal over; disposing of it restores it, with the
+ * cursor below the rows.
  */
-export class EditingTerminal implements Terminal {
-  readonly #options: EditingTerminalOptions;
+export class Editor implements Disposable {
+  readonly #options: EditorOptions;
   readonly #now: () => number;
-  readonly #style: Style;
   readonly #painter: Painter;
-  readonly #status: StatusLine;
-  readonly #view: PromptView;
+  readonly #layout: FrameLayout;
   readonly #keyMode: Disposable;
   readonly #keys = new KeyParser();
-  readonly #waiting: Input[] = [];
+  readonly #waiting: Entry[] = [];
   #hasRoom = Promise.withResolvers<void>();
-  #editor: Editor = NEW_EDITOR;
+  #state: EditorState = NEW_STATE;
   /** Typed or pasted text that has not become a key yet. */
   #gathered: { readonly first: Key; readonly parts: string[] } | undefined;
-  #asked: PromiseWithResolvers<Input> | undefined;
+  #asked: PromiseWithResolvers<Entry> | undefined;
   #failure: unknown;
-  #onInterrupt: (() => void) | undefined;
-  /** Whether standard input has ended. */
+  #status: ((columns: number) => string) | undefined;
+  #showsTyping = false;
+  /** Whether the input has ended. */
   #isClosed = false;
-  /** Whether standard input has ended, or the user has pressed Ctrl-D. */
+  /** Whether the input has ended, or the user has pressed Ctrl-D. */
   #hasEnded = false;
   /** Whether the program is stopped and another one has the terminal. */
   #isSuspended = false;
-  #hasGap = false;
-  #hasShownKeys = false;
-  #droppedAt = -Infinity;
-  #thread: string | undefined;
-  #hasRun = false;
   #stopEscapeTimer = () => {};
   /** Stops the timer of the next frame; `undefined` if none is due. */
   #stopFrameTimer: (() => void) | undefined;
   #nextFrameAt = 0;
 
-  /** Opens the terminal. Disposing of the result restores it. */
-  constructor(options: EditingTerminalOptions) {
+  constructor(options: EditorOptions) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
-    this.#style = options.colour ? COLOURED : PLAIN;
-    this.#painter = new Painter(options.stderr);
-    this.#view = new PromptView(this.#style);
-    this.#status = new StatusLine({
-      style: this.#style,
-      columns: () => options.size().columns,
-      onChange: (above) => above === "" ? this.#drawSoon() : this.#draw(above),
-    });
+    this.#painter = new Painter(options.write);
+    this.#layout = new FrameLayout(options.sign, options.style);
     this.#keyMode = options.keyMode({
       suspend: () => this.#suspend(),
       resume: () => this.#resume(),
-      resize: () => this.#drawSoon(),
+      resize: () => this.refresh(),
     });
-    options.stderr(PASTE_IN_BRACKETS);
-    this.#read().catch((error) => this.#fail(error));
+    options.write(PASTE_IN_BRACKETS);
+    this.#readKeys().catch((error) => this.#fail(error));
   }
 
-  readPrompt(): Promise<Input> {
+  /** Whether something is typed and not sent. */
+  get isTyped(): boolean {
+    this.#takeGathered();
+    return this.#state.typed.text !== "" || this.#state.search !== undefined;
+  }
+
+  /** Whether {@linkcode read} is waiting for the user. */
+  get isAsking(): boolean {
+    return this.#asked !== undefined;
+  }
+
+  /**
+   * Asks for the next text. A text that was sent before stays above as if it were
+   * sent now.
+   *
+   * @param above Lines to write above the text, each with its line end.
+   * @throws {InputError} If the input cannot be read.
+   */
+  read(above = ""): Promise<Entry> {
     this.#takeGathered();
     const next = this.#waiting.shift();
     this.#hasRoom.resolve();
-    if (next?.kind === "prompt") {
-      this.#gap();
-      this.#print(this.#sent(next.text));
-    }
+    if (next?.kind === "text") this.print(above + this.#sent(next.text));
     if (next !== undefined) return Promise.resolve(next);
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (this.#hasEnded) return Promise.resolve({ kind: "end" });
-    this.#showKeys();
-    this.#gap();
     this.#asked = Promise.withResolvers();
-    this.#draw();
+    this.#draw(above);
     return this.#asked.promise;
   }
 
-  thread(threadId: string): void {
-    this.#thread = threadId;
-    this.banner(`thread ${threadId}`);
+  /** Writes lines above the drawn rows, each with its line end. */
+  print(lines: string): void {
+    this.#draw(lines);
   }
 
-  begin(onInterrupt: () => void): void {
-    this.#onInterrupt = onInterrupt;
-    this.#hasGap = false;
-    if (this.#options.quiet) this.#draw();
-    else this.#status.start();
+  /**
+   * Shows a row above the typed text, and what is typed meanwhile.
+   *
+   * @param status Returns the row for a number of columns; `undefined` for no row.
+   */
+  setStatus(status: ((columns: number) => string) | undefined): void {
+    this.#status = status;
+    this.#showsTyping = status !== undefined;
   }
 
-  wait(wait: Wait): void {
-    this.#status.wait(wait);
+  /** Draws now if the last frame is old enough, else together with later changes. */
+  refresh(): void {
+    if (this.#stopFrameTimer !== undefined) return;
+    const pause = this.#nextFrameAt - this.#now();
+    if (pause <= 0) this.#draw();
+    else this.#stopFrameTimer = startTimer(pause, () => this.#draw());
   }
 
-  run(): void {
-    this.#hasRun = true;
-    this.#status.run();
-  }
-
-  progress(event: ProgressEvent): void {
-    this.#status.progress(event);
-  }
-
-  end(completed: boolean): void {
-    this.#onInterrupt = undefined;
-    this.#status.stop(completed);
-    this.#draw();
-  }
-
-  async reply(text: string): Promise<void> {
-    if (this.#options.stdoutIsTerminal) this.#print("\n");
-    await writeReply(this.#options, text);
-  }
-
-  banner(text: string): void {
-    if (this.#options.quiet) return;
-    this.#print(this.#style.dim(plainLine(text)) + "\n");
-  }
-
-  note(text: string): void {
-    this.#print(plainLine(text) + "\n");
-  }
-
-  error(text: string): void {
-    this.#print(this.#style.red(`Error: ${plainText(text)}`) + "\n");
-  }
-
-  interrupt(): boolean {
+  /** Clears what is typed. It is in the history. */
+  clear(): void {
     this.#takeGathered();
-    // A paste whose end was lost ends here.
+    this.#keys.reset(); // A paste whose end was lost ends here.
+    this.#state = takeText({ ...this.#state, search: undefined }).editor;
+    this.refresh();
+  }
+
+  /** Drops the texts that wait, and returns their number. They are in the history. */
+  dropWaiting(): number {
+    this.#takeGathered();
     this.#keys.reset();
-    const isTyped = this.#editor.prompt.text !== "" ||
-      this.#editor.search !== undefined;
-    const isDeaf = this.#now() - this.#droppedAt < DEAF_AFTER_DROP;
-    if (this.#onInterrupt !== undefined) {
-      this.#editor = clearPrompt(this.#editor);
-      this.#waiting.length = 0;
-      this.#hasEnded = this.#isClosed;
-      this.#hasRoom.resolve();
-      this.#droppedAt = this.#now();
-      this.#onInterrupt();
-      return true;
-    }
-    if (this.#asked === undefined) return isDeaf;
-    if (isTyped) {
-      this.#editor = clearPrompt(this.#editor);
-      this.#drawSoon();
-    } else if (!isDeaf) {
-      this.#leave({ kind: "interrupt" });
-    }
-    return true;
+    const count = this.#waiting.filter(({ kind }) => kind !== "end").length;
+    this.#waiting.length = 0;
+    this.#hasEnded = this.#isClosed;
+    this.#hasRoom.resolve();
+    return count;
   }
 
   [Symbol.dispose](): void {
     this.#stopEscapeTimer();
-    this.#onInterrupt = undefined;
-    this.#status.stop(false);
+    this.#status = undefined;
     this.#draw();
     this.#painter.leave();
     this.#hasEnded = true;
     this.#asked = undefined;
     this.#stopFrameTimer?.();
-    if (this.#hasRun && this.#thread !== undefined) {
-      this.banner(`agent-gateway ${threadOption(this.#thread)}`);
-    }
-    this.#options.stderr(PASTE_AS_TYPED);
+    this.#isSuspended = true; // Nothing is drawn any more.
+    this.#options.write(PASTE_AS_TYPED);
     this.#keyMode[Symbol.dispose]();
   }
 
@@ -244,21 +219,20 @@ export class EditingTerminal implements Terminal {
   async #suspend(): Promise<void> {
     this.#isSuspended = true;
     this.#painter.leave();
-    this.#options.stderr(PASTE_AS_TYPED);
-    // Standard output is written after standard error, so this write waits for both.
-    await this.#options.stdout.write(new Uint8Array());
+    this.#options.write(PASTE_AS_TYPED);
+    await this.#options.written();
   }
 
   /** Takes the terminal back and draws the rows again. */
   #resume(): void {
     this.#isSuspended = false;
     this.#painter.forget();
-    this.#options.stderr(PASTE_IN_BRACKETS);
+    this.#options.write(PASTE_IN_BRACKETS);
     this.#draw();
   }
 
-  async #read(): Promise<void> {
-    for await (const bytes of this.#options.stdin()) {
+  async #readKeys(): Promise<void> {
+    for await (const bytes of this.#options.input()) {
       this.#take(bytes);
       while (this.#waiting.length >= MAX_WAITING) {
         this.#hasRoom = Promise.withResolvers();
@@ -284,10 +258,10 @@ export class EditingTerminal implements Terminal {
     if (this.#keys.isAmbiguous) {
       this.#stopEscapeTimer = startTimer(ESCAPE_TIMEOUT, () => {
         for (const key of this.#keys.flush()) this.#gather(key);
-        this.#drawSoon();
+        this.refresh();
       });
     }
-    this.#drawSoon();
+    this.refresh();
   }
 
   /** Joins text of several chunks, so that a large paste is one change. */
@@ -318,83 +292,57 @@ export class EditingTerminal implements Terminal {
       this.#options.onInterrupt();
       return;
     }
-    const { editor, request } = pressKey(this.#editor, key);
-    this.#editor = editor;
-    if (request !== undefined) this.#do(request);
+    const { editor, action } = pressKey(this.#state, key);
+    this.#state = editor;
+    if (action !== undefined) this.#do(action);
   }
 
-  #do(request: Request): void {
-    if (request === "clear screen") {
+  #do(action: Action): void {
+    if (action === "clear screen") {
       this.#painter.clear(this.#frame());
       return;
     }
-    if (request === "end") {
+    if (action === "end") {
       this.#end();
       return;
     }
-    const { isTooLong } = this.#editor;
-    const { text, editor } = takePrompt(this.#editor);
-    this.#editor = editor;
-    this.#hasInput(
-      isTooLong || isLongerThan(text, MAX_LINE_BYTES)
+    const { isTooLong } = this.#state;
+    const { text, editor } = takeText(this.#state);
+    this.#state = editor;
+    this.#deliver(
+      isTooLong || isLongerThan(text, MAX_TEXT_LENGTH)
         ? { kind: "too long" }
-        : { kind: "prompt", text },
+        : { kind: "text", text },
     );
   }
 
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#hasInput({ kind: "end" });
+    this.#deliver({ kind: "end" });
   }
 
-  /** Delivers input to the pending request, or keeps it for the next one. */
-  #hasInput(input: Input): void {
+  /**
+   * Delivers an entry to the pending call of {@linkcode read}, or keeps it for
+   * the next one.
+   */
+  #deliver(entry: Entry): void {
     if (this.#asked === undefined) {
-      this.#waiting.push(input);
-    } else if (input.kind === "prompt") {
-      this.#painter.erase(this.#options.size(), this.#sent(input.text));
-      this.#asked.resolve(input);
-      this.#asked = undefined;
-    } else {
-      this.#leave(input);
+      this.#waiting.push(entry);
+      return;
     }
-  }
-
-  /** Answers the pending request and keeps the typed text. */
-  #leave(input: Input): void {
-    this.#painter.leave();
-    this.#asked?.resolve(input);
+    if (entry.kind === "text") {
+      this.#painter.erase(this.#options.size(), this.#sent(entry.text));
+    } else {
+      this.#painter.leave();
+    }
+    this.#asked.resolve(entry);
     this.#asked = undefined;
   }
 
   #sent(text: string): string {
-    return sentPrompt(text, this.#options.size().columns, this.#style);
-  }
-
-  /** Shows once how to leave and which keys there are. */
-  #showKeys(): void {
-    if (!this.#hasShownKeys) this.banner(KEYS);
-    this.#hasShownKeys = true;
-  }
-
-  /** Writes a blank line before a prompt, unless the last line is a prompt. */
-  #gap(): void {
-    if (!this.#hasGap) this.#print("\n");
-    this.#hasGap = true;
-  }
-
-  /** Writes lines above the drawn rows. */
-  #print(lines: string): void {
-    this.#draw(lines);
-  }
-
-  /** Draws now if the last frame is old enough, else together with later changes. */
-  #drawSoon(): void {
-    if (this.#stopFrameTimer !== undefined) return;
-    const pause = this.#nextFrameAt - this.#now();
-    if (pause <= 0) this.#draw();
-    else this.#stopFrameTimer = startTimer(pause, () => this.#draw());
+    const { sign, size, style } = this.#options;
+    return sentText(text, size().columns, style.bold(sign));
   }
 
   #draw(above = ""): void {
@@ -402,7 +350,7 @@ export class EditingTerminal implements Terminal {
     this.#stopFrameTimer = undefined;
     this.#takeGathered();
     if (this.#isSuspended) {
-      if (above !== "") this.#options.stderr(above);
+      if (above !== "") this.#options.write(above);
       return;
     }
     const begun = this.#now();
@@ -413,30 +361,20 @@ export class EditingTerminal implements Terminal {
   }
 
   #frame(): Frame {
-    const isRunning = this.#onInterrupt !== undefined;
-    const isTyped = this.#editor.prompt.text !== "" ||
-      this.#editor.search !== undefined;
-    const isShown = this.#asked !== undefined || isRunning && isTyped;
     const size = this.#options.size();
-    return this.#view.frame({
-      status: isRunning ? this.#status.row(size.columns) : "",
-      queued: isRunning
-        ? this.#waiting.flatMap((input) =>
-          input.kind === "prompt" ? [input.text] : []
+    const { typed, search } = this.#state;
+    const isTyped = typed.text !== "" || search !== undefined;
+    const isShown = this.#asked !== undefined || this.#showsTyping && isTyped;
+    return this.#layout.frame({
+      status: this.#status?.(size.columns) ?? "",
+      waiting: this.#showsTyping
+        ? this.#waiting.flatMap((entry) =>
+          entry.kind === "text" ? [entry.text] : []
         )
         : [],
-      editor: isShown ? this.#editor : undefined,
+      editor: isShown ? this.#state : undefined,
     }, size);
   }
-}
-
-/** The option that continues a thread, quoted for a shell. */
-function threadOption(threadId: string): string {
-  const id = plainLine(threadId);
-  const word = /^[\w.:@%+,/-]+$/.test(id)
-    ? id
-    : `'${id.replaceAll("'", "'\\''")}'`;
-  return id.startsWith("-") ? `--thread=${word}` : `--thread ${word}`;
 }
 
 function isLongerThan(text: string, bytes: number): boolean {

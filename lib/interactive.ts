@@ -4,183 +4,147 @@
  * @module
  */
 
-import { MAX_LINE_BYTES } from "./input_lines.ts";
 import { AGENT_NAME, type Gateway, ServiceError } from "./gateway.ts";
-import type { Shown, Terminal } from "./interactive/terminal.ts";
+import type { View, ViewEvent } from "./interactive/view.ts";
 import { VERSION } from "./version.ts";
 
-export type { Terminal } from "./interactive/terminal.ts";
-export { openScript } from "./interactive/open_script.ts";
-export { openTerminal } from "./interactive/open_terminal.ts";
+export type { View } from "./interactive/view.ts";
+export { openView } from "./interactive/open_view.ts";
 export { addInput } from "./interactive/prompt_input.ts";
 
-/** Options of {@linkcode runInteractive} and {@linkcode runPrompts}. */
 export interface RunOptions {
   readonly gateway: Gateway;
-  readonly terminal: Terminal;
+  readonly view: View;
   /** The masked API key. */
   readonly maskedKey: string;
   /** The service's base URL. */
   readonly baseUrl: string;
   /** The thread to continue. By default a new one is created. */
   readonly threadId?: string | undefined;
+  /** How long one prompt may take, in milliseconds. By default there is no limit. */
+  readonly timeLimit?: number | undefined;
 }
 
-/** Options of {@linkcode runInteractive}. */
-export interface RunInteractiveOptions extends RunOptions {
-  /** Whether a person types: then failed runs do not affect the exit code. */
-  readonly isTyped: boolean;
-}
-
-const INTERRUPTED = 130;
+/**
+ * How the prompts ended: all runs completed; a run failed; no thread could be
+ * created; or Ctrl-C left.
+ */
+export type Ending = "done" | "failed" | "not started" | "interrupted";
 
 /**
  * Runs each prompt on one thread until the input ends (interface 1, "Interactive
- * mode rules").
+ * mode rules"). `exit` and `quit` end with `done` although a run failed.
  *
- * @returns The exit code: 0; 1 if no thread could be created, or if a run did not
- * complete and input that nobody typed has ended; 130 after Ctrl-C without a
- * current run.
  * @throws {InputError} If standard input cannot be read.
  * @throws Whatever standard output rejects with: see `isReaderGone()`.
  */
-export async function runInteractive(
-  options: RunInteractiveOptions,
-): Promise<number> {
-  const { terminal, isTyped } = options;
+export async function runInteractive(options: RunOptions): Promise<Ending> {
+  const { view } = options;
   const thread = await openThread(options);
-  if ("code" in thread) return thread.code;
-  let hasFailed = false;
+  if (typeof thread === "string") return thread;
+  let ending: Ending = "done";
   for (;;) {
-    const input = await terminal.readPrompt();
-    if (input.kind === "interrupt") return INTERRUPTED;
-    if (input.kind === "end") return hasFailed && !isTyped ? 1 : 0;
-    if (input.kind === "too long") {
-      await terminal.error(
-        `Cannot take a prompt of more than ${MAX_LINE_BYTES} bytes`,
-      );
-      hasFailed = true;
-      continue;
+    const input = await view.readPrompt();
+    switch (input.kind) {
+      case "interrupt":
+        return "interrupted";
+      case "end":
+        return ending;
+      case "refused":
+        await view.show({ type: "error", message: input.reason });
+        ending = "failed";
+        break;
+      case "prompt": {
+        const word = input.text.trim().toLowerCase();
+        if (word === "exit" || word === "quit") return "done";
+        if (word === "") continue;
+        if (!await runPrompt(options, thread.id, input.text)) ending = "failed";
+      }
     }
-    const word = input.text.trim().toLowerCase();
-    if (word === "") continue;
-    if (word === "exit" || word === "quit") return 0;
-    if (!await runPrompt(options, thread.id, input.text)) hasFailed = true;
   }
 }
 
 /**
  * Runs prompts on one thread, in order, until one fails.
  *
- * @returns The exit code: 0, or 1 if no thread could be created or a run did not
- * complete.
  * @throws Whatever standard output rejects with: see `isReaderGone()`.
  */
 export async function runPrompts(
   prompts: readonly string[],
   options: RunOptions,
-): Promise<number> {
+): Promise<Ending> {
   const thread = await openThread(options);
-  if ("code" in thread) return thread.code;
+  if (typeof thread === "string") return thread;
   for (const prompt of prompts) {
-    if (!await runPrompt(options, thread.id, prompt)) return 1;
+    if (!await runPrompt(options, thread.id, prompt)) return "failed";
   }
-  return 0;
+  return "done";
 }
 
 /** Shows the banner, and creates a thread unless there is one to continue. */
 async function openThread(
-  { gateway, terminal, maskedKey, baseUrl, threadId }: RunOptions,
-): Promise<{ readonly id: string } | { readonly code: number }> {
-  terminal.banner(
+  { gateway, view, maskedKey, baseUrl, threadId }: RunOptions,
+): Promise<{ readonly id: string } | Ending> {
+  const banner = [
     `agent-gateway ${VERSION}, agent ${AGENT_NAME}, key ${maskedKey}`,
-  );
-  terminal.banner(`service ${baseUrl}`);
-  let id = threadId;
-  if (id === undefined) {
-    const creation = await droppable(
-      terminal,
-      (signal) =>
-        gateway.createThread({
-          signal,
-          onWait: (wait) => terminal.wait(wait),
-        }),
-    );
-    if (creation.kind === "dropped") return { code: INTERRUPTED };
-    if (creation.kind === "failed") {
-      await showError(terminal, creation.error);
-      return { code: 1 };
-    }
-    id = creation.value;
+    `service ${baseUrl}`,
+  ];
+  for (const text of banner) await view.show({ type: "banner", text });
+  if (threadId !== undefined) {
+    await view.show({ type: "thread", threadId });
+    return { id: threadId };
   }
-  await terminal.thread(id);
-  return { id };
+  const last = await follow(view, (signal) => gateway.createThread({ signal }));
+  if (last?.type === "thread") return { id: last.threadId };
+  if (last !== undefined) return "not started";
+  await view.show({ type: "dropped", what: "thread" });
+  return "interrupted";
 }
 
-/** Runs one prompt and shows its events. Returns whether the run completed. */
+/** Runs one prompt and shows what happens. Returns whether its reply was shown. */
 async function runPrompt(
-  { gateway, terminal }: RunOptions,
+  { gateway, view, timeLimit }: RunOptions,
   threadId: string,
   prompt: string,
 ): Promise<boolean> {
-  let reply: string | undefined;
-  const run = await droppable(terminal, async (signal) => {
-    let shown: Shown = undefined;
-    const turn = gateway.runTurn(threadId, prompt, {
-      signal,
-      onWait: (wait) => terminal.wait(wait),
-      onRunStarted: (runId) => {
-        shown = terminal.run(runId);
-        shown?.catch(() => {}); // awaited below, before the next event is shown
-      },
-    });
-    for await (const events of turn) {
-      for (const event of events) {
-        if (shown !== undefined) await shown;
-        if (event.event === "complete") reply = event.reply;
-        else shown = terminal.progress(event);
-      }
-    }
-    await shown;
-  });
-  if (reply !== undefined) {
-    await terminal.reply(reply);
-    return true;
-  }
-  if (run.kind === "failed") await showError(terminal, run.error);
-  else terminal.note("Run dropped; it may still go on at the service");
+  const last = await follow(
+    view,
+    (signal) => gateway.runTurn(threadId, prompt, { signal, timeLimit }),
+  );
+  if (last !== undefined) return last.type === "reply";
+  await view.show({ type: "dropped", what: "run" });
   return false;
 }
 
-/** The outcome of an operation that the user can drop. */
-type Outcome<T> =
-  | { readonly kind: "done"; readonly value: T }
-  | { readonly kind: "dropped" }
-  | { readonly kind: "failed"; readonly error: unknown };
-
-/** Runs an operation that Ctrl-C drops. */
-async function droppable<T>(
-  terminal: Terminal,
-  act: (signal: AbortSignal) => Promise<T>,
-): Promise<Outcome<T>> {
-  const controller = new AbortController();
-  terminal.begin(() => controller.abort());
+/**
+ * Shows the events of an operation that the user can drop, or its error.
+ *
+ * @returns The last event that was shown; `undefined` if the operation was dropped.
+ */
+async function follow(
+  view: View,
+  act: (signal: AbortSignal) => AsyncGenerator<readonly ViewEvent[]>,
+): Promise<ViewEvent | undefined> {
+  const operation = new AbortController();
+  const { signal } = operation;
+  view.begin?.(operation);
+  let last: ViewEvent | undefined;
   try {
-    const value = await act(controller.signal);
-    terminal.end(true);
-    return { kind: "done", value };
+    for await (const events of act(signal)) {
+      for (last of events) {
+        const shown = view.show(last);
+        if (shown !== undefined) await shown;
+      }
+    }
   } catch (error) {
-    terminal.end(false);
-    return controller.signal.aborted
-      ? { kind: "dropped" }
-      : { kind: "failed", error };
+    if (signal.aborted && error === signal.reason) return undefined;
+    if (!(error instanceof ServiceError)) throw error;
+    const { message, failure: { operation, status } } = error;
+    last = { type: "error", message, operation, status };
+    await view.show(last);
   }
-}
-
-async function showError(terminal: Terminal, error: unknown): Promise<void> {
-  const message = error instanceof Error ? error.message : String(error);
-  const details = error instanceof ServiceError
-    ? { operation: error.operation, status: error.status }
-    : {};
-  await terminal.error(message, details);
+  if (signal.aborted && last?.type === "reply") {
+    await view.show({ type: "dropped", what: "reply" });
+  }
+  return last;
 }

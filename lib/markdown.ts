@@ -2,14 +2,22 @@
  * Markdown for a terminal: adds styles and keeps the text unchanged.
  *
  * The block structure follows CommonMark 0.31.2 (https://spec.commonmark.org),
- * one line at a time. Constructs that depend on a later line are not supported:
- * setext headings and link reference definitions.
+ * one line at a time. Of the constructs that depend on later lines, headings of one
+ * line that are underlined are supported, outside of quotes and lists.
  *
  * @module
  */
 
-import { styleInline } from "./markdown_inline.ts";
-import { BOLD, CYAN, DIM, GREEN, StyledLine, UNDERLINE } from "./style.ts";
+import { styleInline } from "./markdown/inline.ts";
+import {
+  BOLD,
+  CYAN,
+  DIM,
+  GREEN,
+  RED,
+  StyledLine,
+  UNDERLINE,
+} from "./markdown/styled_line.ts";
 
 /**
  * The deepest nesting of quotes and list items; markers of deeper ones are text.
@@ -35,10 +43,24 @@ export function* styleMarkdown(text: string): Generator<string> {
   for (;;) {
     const end = text.indexOf("\n", start);
     if (end < 0) break;
-    yield styler.line(text.slice(start, end)) + "\n";
+    const underline = underlineAt(text, end + 1);
+    yield styler.line(text.slice(start, end), underline) + "\n";
     start = end + 1;
   }
-  if (start < text.length) yield styler.line(text.slice(start));
+  if (start < text.length) yield styler.line(text.slice(start), undefined);
+}
+
+/** The underline of a heading: `=` for the first level, `-` for the second. */
+type Underline = "=" | "-" | undefined;
+
+const UNDERLINED = / {0,3}(?:(=)+|-+)[ \t]*$/my;
+
+/** The underline that is the line at an index, if it is one. */
+function underlineAt(text: string, start: number): Underline {
+  UNDERLINED.lastIndex = start;
+  const match = UNDERLINED.exec(text);
+  if (match === null) return undefined;
+  return match[1] === undefined ? "-" : "=";
 }
 
 /** A quote, or a list item whose content is indented by `width` columns. */
@@ -50,6 +72,8 @@ type Container =
 interface Fence {
   readonly character: string;
   readonly length: number;
+  /** Whether the code is a diff. */
+  readonly isDiff: boolean;
 }
 
 /** The content of a line after the markers of its containers. */
@@ -59,6 +83,8 @@ type Leaf =
   | { readonly kind: "code" }
   | { readonly kind: "break" }
   | { readonly kind: "heading"; readonly level: number }
+  | { readonly kind: "underlined heading"; readonly level: number }
+  | { readonly kind: "underline" }
   | { readonly kind: "fence"; readonly fence: Fence };
 
 /** Styles the lines of one text, in their order. */
@@ -69,13 +95,16 @@ class MarkdownStyler {
   #fence: Fence | undefined;
   /** Whether the previous line was part of a paragraph. */
   #isParagraph = false;
+  /** Whether the previous line was a heading that this line underlines. */
+  #isUnderline = false;
 
-  line(source: string): string {
+  /** @param next The next line, if it is an underline. */
+  line(source: string, next: Underline): string {
     const line = new StyledLine(source);
     const cursor = new Cursor(source);
     const depth = this.#enter(line, cursor);
     if (depth < this.#containers.length) this.#fence = undefined;
-    if (this.#fence === undefined) this.#block(line, cursor, depth);
+    if (this.#fence === undefined) this.#block(line, cursor, { depth, next });
     else this.#fenced(line, cursor, this.#fence);
     return line.finish();
   }
@@ -103,11 +132,16 @@ class MarkdownStyler {
       isBlank(cursor.source, cursor.position + length);
     if (isEnd) this.#fence = undefined;
     line.to(cursor.position, 0);
-    line.to(cursor.source.length, isEnd ? DIM : this.#base | CYAN);
+    const code = fence.isDiff ? diffColour(cursor) : CYAN;
+    line.to(cursor.source.length, isEnd ? DIM : this.#base | code);
   }
 
   /** A line outside of fenced code blocks that continues `depth` containers. */
-  #block(line: StyledLine, cursor: Cursor, depth: number): void {
+  #block(
+    line: StyledLine,
+    cursor: Cursor,
+    { depth, next }: { readonly depth: number; readonly next: Underline },
+  ): void {
     const begun: Container[] = [];
     while (depth + begun.length < MAX_DEPTH) {
       const interrupts = this.#isParagraph && begun.length === 0 &&
@@ -117,7 +151,14 @@ class MarkdownStyler {
       begun.push(container);
     }
     const continues = this.#isParagraph && begun.length === 0;
-    const leaf = leafAt(cursor, continues);
+    let leaf = leafAt(cursor, continues);
+    const isOutside = depth + begun.length === 0;
+    if (this.#isUnderline) {
+      leaf = { kind: "underline" };
+    } else if (isOutside && next && !continues && leaf.kind === "text") {
+      leaf = { kind: "underlined heading", level: next === "=" ? 1 : 2 };
+    }
+    this.#isUnderline = leaf.kind === "underlined heading";
     // A paragraph may continue without the markers of its containers (lazy continuation).
     if (!continues || leaf.kind !== "text") {
       this.#containers.length = depth;
@@ -139,14 +180,21 @@ class MarkdownStyler {
       case "code":
         return line.to(source.length, base | CYAN);
       case "break":
+      case "underline":
         return line.to(source.length, DIM);
+      case "underlined heading":
+        return styleInline(
+          line,
+          source,
+          position,
+          base | headingOf(leaf.level),
+        );
       case "heading": {
         const text = position + leaf.level;
         line.to(text, DIM);
-        const attributes = leaf.level === 1 ? BOLD | UNDERLINE : BOLD;
         const start = text + cursor.spaceAfter(leaf.level);
         line.to(start, 0);
-        return styleInline(line, source, start, base | attributes);
+        return styleInline(line, source, start, base | headingOf(leaf.level));
       }
       case "fence":
         this.#fence = leaf.fence;
@@ -158,6 +206,17 @@ class MarkdownStyler {
   get #base(): number {
     return this.#containers.some(({ kind }) => kind === "quote") ? GREEN : 0;
   }
+}
+
+/** The attributes of a heading. */
+function headingOf(level: number): number {
+  return level === 1 ? BOLD | UNDERLINE : BOLD;
+}
+
+/** The colour of a line of a diff. */
+function diffColour({ indent, next }: Cursor): number {
+  if (indent > 0) return CYAN;
+  return next === "+" ? GREEN : next === "-" ? RED : CYAN;
 }
 
 /** The parser's position in a line: always before a non-blank character, or at the end. */
@@ -324,7 +383,9 @@ function leafAt(cursor: Cursor, continues: boolean): Leaf {
   // A run of backticks with more backticks after it begins a code span.
   const isFence = length >= 3 &&
     (character === "~" || source.indexOf("`", position + length) < 0);
-  return isFence
-    ? { kind: "fence", fence: { character, length } }
-    : { kind: "text" };
+  if (!isFence) return { kind: "text" };
+  const isDiff = /^[ \t]*(?:diff|patch)\b/i.test(
+    source.slice(position + length, position + length + 20),
+  );
+  return { kind: "fence", fence: { character, length, isDiff } };
 }

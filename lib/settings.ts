@@ -4,8 +4,7 @@
  * @module
  */
 
-import { environmentVariable } from "./environment_variable.ts";
-import { BLOCKED_PORTS } from "./settings/blocked_ports.ts";
+import { environmentVariable } from "./io.ts";
 import {
   DotenvError,
   dotenvValue,
@@ -19,6 +18,20 @@ export const DEFAULT_BASE_URL = "https://the-brain.example";
 const KEY = "APP_API_KEY";
 const BASE_URL = "APP_BASE_URL";
 const MAX_KEY_LENGTH = 8192;
+
+/**
+ * The ports that `fetch` blocks (https://fetch.spec.whatwg.org/#port-blocking),
+ * as a URL spells them.
+ */
+const BLOCKED_PORTS: ReadonlySet<string> = new Set(
+  [
+    "0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102",
+    "103 104 109 110 111 113 115 117 119 123 135 137 139 143 161 179 389 427 465",
+    "512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993",
+    "995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667",
+    "6668 6669 6679 6697 10080",
+  ].flatMap((line) => line.split(" ")),
+);
 
 /** The settings of the program. */
 export interface Settings {
@@ -43,7 +56,6 @@ export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }
 
-/** Options of {@linkcode loadSettings}. */
 export interface LoadSettingsOptions {
   /** The value of `--base-url`, if it was given. */
   readonly baseUrl?: string | undefined;
@@ -118,8 +130,11 @@ function validateKey(value: string | undefined): string {
         `${KEY} cannot be read: run Deno with --allow-env=${KEY}`,
       );
     }
+    const howToSet = Deno.build.os === "windows"
+      ? `set it with $env:${KEY} = '...'`
+      : "export it";
     throw new SettingsError(
-      `${KEY} is not set: export it, or put ${KEY}='...' into a .env file in the current folder`,
+      `${KEY} is not set: ${howToSet}, or put ${KEY}='...' into a .env file in the current folder`,
     );
   }
   if (!/^[\x21-\x7e]+$/.test(value)) {

@@ -18,6 +18,9 @@ export interface Option {
 /** The shells that `--completions` knows. */
 export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 
+/** The values of `--color`. */
+export const COLOR_CHOICES = ["auto", "always", "never"] as const;
+
 /** The effect of `-`, the only positional argument. */
 export const STANDARD_INPUT_EFFECT =
   "Reads standard input to its end: alone it is the prompt, after -p it follows the last prompt";
@@ -42,6 +45,24 @@ export const OPTIONS = [
     effect: "Writes JSON Lines to standard output instead of replies",
   },
   {
+    name: "timeout",
+    value: "SECONDS",
+    effect:
+      "How long one prompt may take, from its start to its reply; then it fails",
+  },
+  {
+    name: "color",
+    value: "WHEN",
+    choices: COLOR_CHOICES,
+    effect:
+      "Whether replies and errors are styled: auto (on a terminal), always or never",
+  },
+  {
+    name: "plain",
+    effect:
+      "Redraws only the prompt while you type it: for screen readers and slow links",
+  },
+  {
     name: "bridge",
     short: "b",
     effect:
@@ -55,7 +76,8 @@ export const OPTIONS = [
   },
   {
     name: "check",
-    effect: "Tells which settings count, tries them, and says what to do",
+    effect:
+      "Tells which settings count, tries them, and says what to do; with -p it runs that prompt and tells about its stream",
   },
   {
     name: "completions",

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { DEFAULT_BASE_URL } from "../settings.ts";
 import { VERSION } from "../version.ts";
 import {
   type Option,
@@ -33,15 +32,16 @@ ${entry("  -", STANDARD_INPUT_EFFECT)}
 
 Settings, from the environment or a .env file in the current folder:
 ${entry("  APP_API_KEY", "The API key (required)")}
-${
-    entry(
-      "  APP_BASE_URL",
-      `Where the service is; without it, ${DEFAULT_BASE_URL}`,
-    )
-  }
+${entry("  APP_BASE_URL", "Where the service is, unless --base-url says it")}
 
 Exit codes: 0 done, 1 start-up failure or failed run, 2 wrong usage,
 130 interrupted, 143 terminated
+
+Examples:
+  agent-gateway -p "What changed in HTTP/3?"
+  git diff | agent-gateway -p "Review this diff." -
+
+Documentation: https://github.com/agent-gateway/agent-gateway#documentation
 `;
 }
 

@@ -1,4 +1,4 @@
-import { escapeControls } from "../plain_json.ts";
+import { quote } from "../text.ts";
 import { OPTIONS } from "./options.ts";
 
 /** The command line is wrong. The message is one line that names the argument. */
@@ -6,28 +6,39 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** How many UTF-16 code units of an argument are shown. */
-const MAX_SHOWN = 200;
+/** The longest argument that can be a slip, in UTF-16 code units. */
+const MAX_LENGTH = 200;
 const MAX_SLIP = 2;
+
+/** Flags that users know from other programs, with a hint at ours. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  "-v": "did you mean --version or --verbose?",
+  "-c": "to go on with a thread: --thread ID",
+  "--continue": "to go on with a thread: --thread ID",
+  "--resume": "to go on with a thread: --thread ID",
+  "--no-color": "write --color=never",
+};
 
 /** The error for an argument that looks like a flag but is not one. */
 export function unknownFlag(argument: string): UsageError {
   const flag = nearestFlag(argument);
-  const advice = flag === undefined ? "" : ` (did you mean ${flag}?)`;
-  return new UsageError(`Unknown argument ${quote(argument)}${advice}`);
-}
-
-/** An argument, made safe and short enough for one line. */
-export function quote(argument: string): string {
-  const isLong = argument.length > MAX_SHOWN;
-  const shown = isLong ? `${argument.slice(0, MAX_SHOWN)}...` : argument;
-  return escapeControls(JSON.stringify(shown));
+  const [name = ""] = argument.split("=", 1);
+  const advice = Object.hasOwn(FOREIGN, name)
+    ? FOREIGN[name]
+    : flag !== undefined
+    ? `did you mean ${flag}?`
+    : undefined;
+  return new UsageError(
+    `Unknown argument ${quote(argument)}${
+      advice === undefined ? "" : ` (${advice})`
+    }`,
+  );
 }
 
 /** The flag that the user most likely meant. */
 function nearestFlag(argument: string): string | undefined {
   const [name = ""] = argument.replace(/^-+/, "").toLowerCase().split("=", 1);
-  if (name.length > MAX_SHOWN) return undefined;
+  if (name.length > MAX_LENGTH) return undefined;
   if (OPTIONS.some((option) => "short" in option && option.short === name)) {
     return `-${name}`;
   }
@@ -41,7 +52,10 @@ function nearestFlag(argument: string): string | undefined {
   return nearest.distance <= MAX_SLIP ? nearest.flag : undefined;
 }
 
-/** The edit distance: characters inserted, deleted, replaced, or swapped with the next one. */
+/**
+ * The edit distance: characters inserted, deleted, replaced, or swapped with
+ * the next one.
+ */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);

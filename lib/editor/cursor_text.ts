@@ -7,28 +7,27 @@
 import { boundaryAfter, boundaryBefore, boundaryFrom } from "./graphemes.ts";
 
 /** A text and its cursor: the offset of a grapheme boundary, in UTF-16 code units. */
-export interface PromptText {
+export interface CursorText {
   readonly text: string;
   readonly cursor: number;
 }
 
-/** The empty text. */
-export const EMPTY: PromptText = { text: "", cursor: 0 };
+export const EMPTY: CursorText = { text: "", cursor: 0 };
 
 // A function, because V8 takes 0.4 ms to make these classes.
 const wordCharacter = () => /[\p{L}\p{N}\p{M}_]/u;
 const SPACE = /\s/;
 
 /** A text with the cursor at its end. */
-export function textOf(text: string): PromptText {
+export function textOf(text: string): CursorText {
   return { text, cursor: text.length };
 }
 
 /** Inserts text at the cursor. */
 export function insert(
-  { text, cursor }: PromptText,
+  { text, cursor }: CursorText,
   inserted: string,
-): PromptText {
+): CursorText {
   return place(
     text.slice(0, cursor) + inserted + text.slice(cursor),
     cursor + inserted.length,
@@ -37,20 +36,20 @@ export function insert(
 
 /** Deletes the text between the cursor and an offset on either side. */
 export function deleteTo(
-  { text, cursor }: PromptText,
+  { text, cursor }: CursorText,
   offset: number,
-): PromptText {
+): CursorText {
   const start = Math.min(cursor, offset);
   const end = Math.max(cursor, offset);
   return place(text.slice(0, start) + text.slice(end), start);
 }
 
 /** Swaps the graphemes on both sides of the cursor, or the last two of a line. */
-export function transpose(prompt: PromptText): PromptText {
-  const { text, cursor } = prompt;
-  const start = lineStart(prompt);
-  const middle = cursor < lineEnd(prompt) ? cursor : left(prompt);
-  if (middle <= start) return prompt;
+export function transpose(typed: CursorText): CursorText {
+  const { text, cursor } = typed;
+  const start = lineStart(typed);
+  const middle = cursor < lineEnd(typed) ? cursor : left(typed);
+  if (middle <= start) return typed;
   const first = boundaryBefore(text, middle);
   const end = boundaryAfter(text, middle);
   return place(
@@ -61,38 +60,38 @@ export function transpose(prompt: PromptText): PromptText {
 }
 
 /** The offset of the grapheme before the cursor. */
-export function left({ text, cursor }: PromptText): number {
+export function left({ text, cursor }: CursorText): number {
   return boundaryBefore(text, cursor);
 }
 
 /** The offset after the grapheme at the cursor. */
-export function right({ text, cursor }: PromptText): number {
+export function right({ text, cursor }: CursorText): number {
   return boundaryAfter(text, cursor);
 }
 
 /** The start of the cursor's line. */
-export function lineStart({ text, cursor }: PromptText): number {
+export function lineStart({ text, cursor }: CursorText): number {
   return cursor === 0 ? 0 : text.lastIndexOf("\n", cursor - 1) + 1;
 }
 
 /** The end of the cursor's line, before its `\n`. */
-export function lineEnd({ text, cursor }: PromptText): number {
+export function lineEnd({ text, cursor }: CursorText): number {
   const end = text.indexOf("\n", cursor);
   return end < 0 ? text.length : end;
 }
 
 /** The start of the word before the cursor. */
-export function wordLeft(prompt: PromptText): number {
-  return backOver(prompt, wordCharacter());
+export function wordLeft(typed: CursorText): number {
+  return backOver(typed, wordCharacter());
 }
 
 /** The start of the text between white space before the cursor. */
-export function bigWordLeft(prompt: PromptText): number {
-  return backOver(prompt, SPACE, true);
+export function bigWordLeft(typed: CursorText): number {
+  return backOver(typed, SPACE, true);
 }
 
 /** The end of the word after the cursor. */
-export function wordRight({ text, cursor }: PromptText): number {
+export function wordRight({ text, cursor }: CursorText): number {
   const word = wordCharacter();
   let at = cursor;
   for (const isInWord of [false, true]) {
@@ -112,12 +111,12 @@ export function wordRight({ text, cursor }: PromptText): number {
  * @param goal The column to move to, in graphemes. The default is the cursor's column.
  */
 export function verticalMove(
-  prompt: PromptText,
+  typed: CursorText,
   direction: "up" | "down",
-  goal: number = graphemesBefore(prompt),
+  goal: number = graphemesBefore(typed),
 ): { readonly cursor: number; readonly goal: number } | undefined {
-  const { text } = prompt;
-  const start = direction === "up" ? lineStart(prompt) : lineEnd(prompt);
+  const { text } = typed;
+  const start = direction === "up" ? lineStart(typed) : lineEnd(typed);
   if (start === (direction === "up" ? 0 : text.length)) return undefined;
   const target = direction === "up"
     ? lineStart({ text, cursor: start - 1 })
@@ -130,17 +129,17 @@ export function verticalMove(
   return { cursor, goal };
 }
 
-function graphemesBefore(prompt: PromptText): number {
+function graphemesBefore(typed: CursorText): number {
   let count = 0;
-  let at = lineStart(prompt);
-  for (; at < prompt.cursor; count++) at = boundaryAfter(prompt.text, at);
+  let at = lineStart(typed);
+  for (; at < typed.cursor; count++) at = boundaryAfter(typed.text, at);
   return count;
 }
 
 /** Moves back over characters that do not match (or do, if `inverted`), then over those
  * that match. */
 function backOver(
-  { text, cursor }: PromptText,
+  { text, cursor }: CursorText,
   kind: RegExp,
   inverted = false,
 ): number {
@@ -162,6 +161,6 @@ function characterBefore(text: string, offset: number): string {
 }
 
 /** A text with the cursor at the first boundary at or after an offset. */
-function place(text: string, offset: number): PromptText {
+function place(text: string, offset: number): CursorText {
   return { text, cursor: boundaryFrom(text, offset) };
 }

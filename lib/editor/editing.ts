@@ -1,78 +1,79 @@
 /**
- * The effect of keys on a prompt, as a pure function of the editor's state.
+ * The effect of keys on a text, as a pure function of the editor's state.
  *
  * @module
  */
 
-import type { Key } from "./keys.ts";
+import { MAX_LINE_BYTES } from "../io.ts";
 import {
   bigWordLeft,
+  type CursorText,
   deleteTo,
   EMPTY,
   insert,
   left,
   lineEnd,
   lineStart,
-  type PromptText,
   right,
   textOf,
   transpose,
   verticalMove,
   wordLeft,
   wordRight,
-} from "./prompt_text.ts";
+} from "./cursor_text.ts";
+import type { Key } from "./keys.ts";
 
-/** The most prompts in the history, and their most UTF-16 code units in total. */
+/** The most texts in the history, and their most UTF-16 code units in total. */
 const HISTORY_LIMITS = { entries: 1_000, length: 64 * 1024 * 1024 };
 
 /** The most states that can be undone, and their most UTF-16 code units in total. */
 const UNDO_LIMITS = { entries: 500, length: 64 * 1024 * 1024 };
 
-/** The longest prompt, in UTF-16 code units. Further text is refused. */
-export const MAX_PROMPT_LENGTH = 64 * 1024 * 1024;
+/** The longest text, in UTF-16 code units. Further text is refused. */
+export const MAX_TEXT_LENGTH = MAX_LINE_BYTES;
 
 /** A search through the history. */
 export interface Search {
   readonly query: string;
-  /** Whether the shown prompt contains the query. */
+  /** Whether the shown text contains the query. */
   readonly isFound: boolean;
-  /** The prompt before the search, restored when the search is cancelled. */
-  readonly before: Pick<Editor, "prompt" | "entries" | "entry">;
+  /** The text before the search, restored when the search is cancelled. */
+  readonly before: Pick<EditorState, "typed" | "entries" | "entry">;
 }
 
 /** The editor's state. */
-export interface Editor {
-  readonly prompt: PromptText;
-  /** Prompts that were sent, oldest first. */
+export interface EditorState {
+  readonly typed: CursorText;
+  /** Texts that were sent, oldest first. */
   readonly history: readonly string[];
-  /** The history with its edits, and the new prompt at the end. */
+  /** The history with its edits, and the new text at the end. */
   readonly entries: readonly string[];
   /** The index of the shown entry. */
   readonly entry: number;
   readonly search: Search | undefined;
   /** The text that Ctrl-Y inserts. */
   readonly killed: string;
-  readonly undo: readonly PromptText[];
+  readonly undo: readonly CursorText[];
   /** The effect of the last key, if the next key can continue it. */
   readonly last: "type" | "paste" | "erase" | "kill" | "other";
   /** The column that Up and Down keep, in graphemes from the start of the line. */
   readonly goal: number | undefined;
-  /** Whether text was refused because the prompt is too long. */
+  /** Whether text was refused because the text is too long. */
   readonly isTooLong: boolean;
 }
 
-/** A request of a key to the terminal. */
-export type Request = "send" | "end" | "clear screen";
+/** What a key does, other than changing the text. */
+export type Action = "send" | "end" | "clear screen";
 
 /** The result of a key. */
 export interface Pressed {
-  readonly editor: Editor;
-  readonly request?: Request;
+  readonly editor: EditorState;
+  readonly action?: Action;
 }
 
 /** An empty editor. */
-export const NEW_EDITOR: Editor = {
-  prompt: EMPTY,
+export const NEW_STATE: EditorState = {
+  typed: EMPTY,
   history: [],
   entries: [""],
   entry: 0,
@@ -85,7 +86,7 @@ export const NEW_EDITOR: Editor = {
 };
 
 /** Applies a key. Unassigned keys change nothing. */
-export function pressKey(editor: Editor, key: Key): Pressed {
+export function pressKey(editor: EditorState, key: Key): Pressed {
   if (editor.search !== undefined) return searchKey(editor, editor.search, key);
   if (key.kind === "paste") return done(paste(editor, key));
   if (key.kind === "text") return done(type(editor, key.text));
@@ -93,11 +94,11 @@ export function pressKey(editor: Editor, key: Key): Pressed {
   return command === undefined ? { editor } : command(editor);
 }
 
-/** Moves the prompt from the editor to its history. */
-export function takePrompt(
-  editor: Editor,
-): { readonly text: string; readonly editor: Editor } {
-  const { text } = editor.prompt;
+/** Moves the text from the editor to its history. */
+export function takeText(
+  editor: EditorState,
+): { readonly text: string; readonly editor: EditorState } {
+  const { text } = editor.typed;
   const isKept = text.trim() !== "" && text !== editor.history.at(-1) &&
     !editor.isTooLong;
   const history = isKept
@@ -106,7 +107,7 @@ export function takePrompt(
   return {
     text,
     editor: {
-      ...NEW_EDITOR,
+      ...NEW_STATE,
       history,
       entries: [...history, ""],
       entry: history.length,
@@ -115,20 +116,10 @@ export function takePrompt(
   };
 }
 
-/** Clears the prompt; {@linkcode Editor.undo} keeps its text. */
-export function clearPrompt(editor: Editor): Editor {
-  return {
-    ...edit({ ...editor, search: undefined }, EMPTY),
-    entries: [...editor.history, ""],
-    entry: editor.history.length,
-    isTooLong: false,
-  };
-}
-
-type Command = (editor: Editor) => Pressed;
+type Command = (editor: EditorState) => Pressed;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  "enter": (editor) => ({ editor, request: "send" }),
+  "enter": (editor) => ({ editor, action: "send" }),
   "alt-enter": newLine,
   "ctrl-enter": newLine,
   "shift-enter": newLine,
@@ -153,9 +144,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "backspace": erase(left),
   "delete": erase(right),
   "ctrl-d": (editor) =>
-    editor.prompt.text === ""
-      ? { editor, request: "end" }
-      : erase(right)(editor),
+    editor.typed.text === "" ? { editor, action: "end" } : erase(right)(editor),
   "ctrl-k": kill(toLineEnd),
   "ctrl-u": kill(toLineStart),
   "ctrl-w": kill(bigWordLeft),
@@ -164,7 +153,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "alt-d": kill(wordRight),
   "ctrl-delete": kill(wordRight),
   "ctrl-y": (editor) => done(edit(editor, put(editor, editor.killed))),
-  "ctrl-t": (editor) => done(edit(editor, transpose(editor.prompt))),
+  "ctrl-t": (editor) => done(edit(editor, transpose(editor.typed))),
   "ctrl-_": undo,
 
   "up": vertical("up"),
@@ -172,20 +161,20 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "ctrl-p": vertical("up"),
   "ctrl-n": vertical("down"),
   "ctrl-r": startSearch,
-  "ctrl-l": (editor) => ({ editor, request: "clear screen" }),
+  "ctrl-l": (editor) => ({ editor, action: "clear screen" }),
 };
 
-function done(editor: Editor): Pressed {
+function done(editor: EditorState): Pressed {
   return { editor };
 }
 
 /** A key that moves the cursor. */
-function move(target: (prompt: PromptText) => number): Command {
+function move(target: (typed: CursorText) => number): Command {
   return (editor) => {
-    const cursor = target(editor.prompt);
+    const cursor = target(editor.typed);
     return done({
       ...editor,
-      prompt: { ...editor.prompt, cursor },
+      typed: { ...editor.typed, cursor },
       last: "other",
       goal: undefined,
     });
@@ -193,67 +182,67 @@ function move(target: (prompt: PromptText) => number): Command {
 }
 
 /** A key that deletes up to an offset. */
-function erase(target: (prompt: PromptText) => number): Command {
+function erase(target: (typed: CursorText) => number): Command {
   return (editor) => {
-    const { prompt } = editor;
-    return done(edit(editor, deleteTo(prompt, target(prompt)), "erase"));
+    const { typed } = editor;
+    return done(edit(editor, deleteTo(typed, target(typed)), "erase"));
   };
 }
 
 /** A key that deletes up to an offset, and keeps the text for Ctrl-Y. */
-function kill(target: (prompt: PromptText) => number): Command {
+function kill(target: (typed: CursorText) => number): Command {
   return (editor) => {
-    const { prompt } = editor;
-    const offset = target(prompt);
-    if (offset === prompt.cursor) return { editor };
-    const isBefore = offset < prompt.cursor;
+    const { typed } = editor;
+    const offset = target(typed);
+    if (offset === typed.cursor) return { editor };
+    const isBefore = offset < typed.cursor;
     const text = isBefore
-      ? prompt.text.slice(offset, prompt.cursor)
-      : prompt.text.slice(prompt.cursor, offset);
+      ? typed.text.slice(offset, typed.cursor)
+      : typed.text.slice(typed.cursor, offset);
     const earlier = editor.last === "kill" ? editor.killed : "";
     return done({
-      ...edit(editor, deleteTo(prompt, offset)),
+      ...edit(editor, deleteTo(typed, offset)),
       killed: isBefore ? text + earlier : earlier + text,
       last: "kill",
     });
   };
 }
 
-function toLineEnd(prompt: PromptText): number {
-  const end = lineEnd(prompt);
-  return end === prompt.cursor ? right(prompt) : end;
+function toLineEnd(typed: CursorText): number {
+  const end = lineEnd(typed);
+  return end === typed.cursor ? right(typed) : end;
 }
 
-function toLineStart(prompt: PromptText): number {
-  const start = lineStart(prompt);
-  return start === prompt.cursor ? left(prompt) : start;
+function toLineStart(typed: CursorText): number {
+  const start = lineStart(typed);
+  return start === typed.cursor ? left(typed) : start;
 }
 
-function newLine(editor: Editor): Pressed {
+function newLine(editor: EditorState): Pressed {
   return done(edit(editor, put(editor, "\n")));
 }
 
-function type(editor: Editor, text: string): Editor {
+function type(editor: EditorState, text: string): EditorState {
   // One undo removes a word and the space before it.
   const isWord = !/^\s/.test(text) || editor.last !== "type";
   return edit(editor, put(editor, text), isWord ? "type" : "other", "type");
 }
 
 function paste(
-  editor: Editor,
+  editor: EditorState,
   { text, isContinued }: Extract<Key, { kind: "paste" }>,
-): Editor {
+): EditorState {
   const changed = put(editor, text);
   return isContinued
     ? edit(editor, changed, "paste")
     : edit(editor, changed, "other", "paste");
 }
 
-/** Inserts a text, or changes nothing if the prompt would be too long. */
-function put({ prompt }: Editor, text: string): PromptText | undefined {
-  return prompt.text.length + text.length > MAX_PROMPT_LENGTH
+/** Inserts a text, or changes nothing if the text would be too long. */
+function put({ typed }: EditorState, text: string): CursorText | undefined {
+  return typed.text.length + text.length > MAX_TEXT_LENGTH
     ? undefined
-    : insert(prompt, text);
+    : insert(typed, text);
 }
 
 /**
@@ -261,20 +250,20 @@ function put({ prompt }: Editor, text: string): PromptText | undefined {
  * same kind, else alone.
  */
 function edit(
-  editor: Editor,
-  changed: PromptText | undefined,
-  kind: Editor["last"] = "other",
-  last: Editor["last"] = kind,
-): Editor {
+  editor: EditorState,
+  changed: CursorText | undefined,
+  kind: EditorState["last"] = "other",
+  last: EditorState["last"] = kind,
+): EditorState {
   if (changed === undefined) return { ...editor, isTooLong: true };
   const isContinued = kind !== "other" && kind === editor.last;
-  const isChanged = changed.text !== editor.prompt.text;
+  const isChanged = changed.text !== editor.typed.text;
   return {
     ...editor,
-    prompt: changed,
+    typed: changed,
     undo: isContinued || !isChanged ? editor.undo : within(
       UNDO_LIMITS,
-      [...editor.undo, editor.prompt],
+      [...editor.undo, editor.typed],
       ({ text }) => text.length,
     ),
     last,
@@ -282,12 +271,12 @@ function edit(
   };
 }
 
-function undo(editor: Editor): Pressed {
-  const prompt = editor.undo.at(-1);
-  if (prompt === undefined) return { editor };
+function undo(editor: EditorState): Pressed {
+  const typed = editor.undo.at(-1);
+  if (typed === undefined) return { editor };
   return done({
     ...editor,
-    prompt,
+    typed,
     undo: editor.undo.slice(0, -1),
     last: "other",
     goal: undefined,
@@ -296,12 +285,12 @@ function undo(editor: Editor): Pressed {
 
 function vertical(direction: "up" | "down"): Command {
   return (editor) => {
-    const { prompt, goal, entry } = editor;
-    const moved = verticalMove(prompt, direction, goal);
+    const { typed, goal, entry } = editor;
+    const moved = verticalMove(typed, direction, goal);
     if (moved !== undefined) {
       return done({
         ...editor,
-        prompt: { ...prompt, cursor: moved.cursor },
+        typed: { ...typed, cursor: moved.cursor },
         last: "other",
         goal: moved.goal,
       });
@@ -314,12 +303,12 @@ function vertical(direction: "up" | "down"): Command {
 }
 
 /** Shows an entry of the history; the previous entry keeps its edits. */
-function recall(editor: Editor, entry: number): Editor {
-  const entries = editor.entries.with(editor.entry, editor.prompt.text);
-  const prompt = textOf(entries[entry] ?? "");
+function recall(editor: EditorState, entry: number): EditorState {
+  const entries = editor.entries.with(editor.entry, editor.typed.text);
+  const typed = textOf(entries[entry] ?? "");
   return {
     ...editor,
-    prompt,
+    typed,
     entries,
     entry,
     undo: [],
@@ -328,9 +317,9 @@ function recall(editor: Editor, entry: number): Editor {
   };
 }
 
-function startSearch(editor: Editor): Pressed {
-  const { prompt, entries, entry } = editor;
-  const before = { prompt, entries, entry };
+function startSearch(editor: EditorState): Pressed {
+  const { typed, entries, entry } = editor;
+  const before = { typed, entries, entry };
   return done({
     ...editor,
     search: { query: "", isFound: true, before },
@@ -339,7 +328,7 @@ function startSearch(editor: Editor): Pressed {
   });
 }
 
-function searchKey(editor: Editor, search: Search, key: Key): Pressed {
+function searchKey(editor: EditorState, search: Search, key: Key): Pressed {
   if (key.kind !== "press") {
     return done(find(editor, search, search.query + key.text, editor.entry));
   }
@@ -359,25 +348,25 @@ function searchKey(editor: Editor, search: Search, key: Key): Pressed {
   }
 }
 
-/** Finds the newest prompt, at or before the entry `newest`, that contains the query. */
+/** Finds the newest text, at or before the entry `newest`, that contains the query. */
 function find(
-  editor: Editor,
+  editor: EditorState,
   search: Search,
   query: string,
   newest: number,
-): Editor {
-  const { text } = editor.prompt;
+): EditorState {
+  const { text } = editor.typed;
   const entries = editor.entries.with(editor.entry, text);
   const first = Math.min(newest, editor.history.length - 1);
   for (let entry = first; query !== "" && entry >= 0; entry--) {
     const candidate = entries[entry] ?? "";
     const cursor = candidate.lastIndexOf(query);
-    // Skips prompts equal to the shown one: the user is looking for another one.
+    // Skips texts equal to the shown one: the user is looking for another one.
     if (cursor < 0 || entry < newest && candidate === text) continue;
     const found = recall(editor, entry);
     return {
       ...found,
-      prompt: { text: candidate, cursor },
+      typed: { text: candidate, cursor },
       search: { ...search, query, isFound: true },
     };
   }

@@ -1,11 +1,19 @@
 /**
- * The view while a person types: the status of a run, the queued prompts, and the
- * prompt.
+ * What is drawn at the bottom of the terminal: a status, the texts that wait, and
+ * the text that is typed.
  *
  * @module
  */
 
-import { plainText } from "../plain_text.ts";
+import { plainText, type Style } from "../text.ts";
+import type { EditorState } from "./editing.ts";
+import {
+  type Cell,
+  cellsOfLine,
+  endOfLine,
+  indentOf,
+  TextRows,
+} from "./layout.ts";
 import {
   type Frame,
   type Row,
@@ -13,46 +21,39 @@ import {
   type Size,
   type Span,
 } from "./painter.ts";
-import type { Editor } from "./prompt_editor.ts";
-import {
-  type Cell,
-  cellsOfLine,
-  endOfLine,
-  indentOf,
-  PromptRows,
-} from "./prompt_rows.ts";
-import type { Style } from "./style.ts";
-import { PROMPT_SIGN } from "./terminal.ts";
 
-/** The most queued prompts that are shown. */
-const MAX_QUEUED = 5;
+/** The most waiting texts that are shown. */
+const MAX_WAITING = 5;
 
-/** The most UTF-16 code units of a queued prompt that are used. */
-const QUEUED_LENGTH = 1_000;
+/** The most UTF-16 code units of a waiting text that are used. */
+const WAITING_LENGTH = 1_000;
 
-/** The content of the view. */
-export interface Shown {
-  /** The status row of the run, which may be coloured; empty if there is none. */
+/** The content of a frame. */
+export interface FrameContent {
+  /** The row of the status, which may be coloured; empty if there is none. */
   readonly status: string;
-  /** The queued prompts. */
-  readonly queued: readonly string[];
-  /** The prompt that is typed; `undefined` if it is not shown. */
-  readonly editor: Editor | undefined;
+  /** The texts that were sent and wait. */
+  readonly waiting: readonly string[];
+  /** The text that is typed; `undefined` if it is not shown. */
+  readonly editor: EditorState | undefined;
 }
 
-/** Lays out frames. It remembers how far a tall prompt was scrolled. */
-export class PromptView {
-  readonly #style: Style;
-  readonly #rows = new PromptRows();
+/** Lays out frames. It remembers how far a tall text was scrolled. */
+export class FrameLayout {
+  readonly #sign: Span;
+  readonly #dim: Style["dim"];
+  readonly #rows = new TextRows();
   #cursor = 0;
   #top = 0;
 
-  constructor(style: Style) {
-    this.#style = style;
+  /** @param sign The prompt sign before each text, two columns wide. */
+  constructor(sign: string, { bold, dim }: Style) {
+    this.#sign = { cells: cellsOfLine(sign, sign.length), style: bold };
+    this.#dim = dim;
   }
 
   /** The frame for a content on a terminal of a size. */
-  frame({ status, queued, editor }: Shown, size: Size): Frame {
+  frame({ status, waiting, editor }: FrameContent, size: Size): Frame {
     const search = editor?.search;
     // If the rows do not fit, the row with the cursor comes first.
     let room = size.rows - (editor === undefined ? 0 : 1);
@@ -68,9 +69,9 @@ export class PromptView {
       ? []
       : [this.#searchRow(search, size.columns)];
     room -= searchRows.length;
-    const count = Math.min(MAX_QUEUED, room);
-    for (const text of count > 0 ? queued.slice(-count) : []) {
-      rows.push(this.#queuedRow(text, size.columns));
+    const count = Math.min(MAX_WAITING, room);
+    for (const text of count > 0 ? waiting.slice(-count) : []) {
+      rows.push(this.#waitingRow(text, size.columns));
       room--;
     }
     if (editor === undefined) {
@@ -82,7 +83,7 @@ export class PromptView {
         size,
       };
     }
-    const { rows: typed, cursor } = this.#promptRows(editor, size, room + 1);
+    const { rows: typed, cursor } = this.#textRows(editor, size, room + 1);
     const row = rows.length + cursor.row;
     return {
       rows: [...rows, ...typed, ...searchRows],
@@ -91,9 +92,13 @@ export class PromptView {
     };
   }
 
-  /** The part of the prompt around the cursor that fits into a number of rows. */
-  #promptRows(editor: Editor, size: Size, height: number): Omit<Frame, "size"> {
-    const { text, cursor } = editor.prompt;
+  /** The part of the text around the cursor that fits into a number of rows. */
+  #textRows(
+    editor: EditorState,
+    size: Size,
+    height: number,
+  ): Omit<Frame, "size"> {
+    const { text, cursor } = editor.typed;
     this.#rows.update(text, size.columns, Math.min(cursor, this.#cursor));
     this.#cursor = cursor;
     const cursorRow = this.#rows.rowOf(cursor);
@@ -113,7 +118,7 @@ export class PromptView {
     const rows: Row[] = [];
     for (let row = this.#top; row < bottom; row++) {
       rows.push(
-        row === own ? NO_TEXT : this.#promptRow(textRow(row), size.columns),
+        row === own ? NO_TEXT : this.#textRow(textRow(row), size.columns),
       );
     }
     return {
@@ -122,7 +127,7 @@ export class PromptView {
     };
   }
 
-  #promptRow(row: number, columns: number): Row {
+  #textRow(row: number, columns: number): Row {
     const spans: Span[] = [{ cells: this.#rows.cells(row) }];
     if (this.#rows.indent(row) > 0) {
       spans.unshift(row === 0 ? this.#sign : { cells: INDENT });
@@ -130,13 +135,12 @@ export class PromptView {
     return rowOf(spans, columns);
   }
 
-  #queuedRow(text: string, columns: number): Row {
-    const line = text.slice(0, QUEUED_LENGTH).replace(/\s+/g, " ");
+  #waitingRow(text: string, columns: number): Row {
+    const line = text.slice(0, WAITING_LENGTH).replace(/\s+/g, " ");
     const indent = indentOf(columns);
     const cells = cellsOfLine(line, columns - indent);
-    const { dim } = this.#style;
     const sign = indent > 0 ? [this.#sign] : [];
-    return rowOf([...sign, { cells, style: dim }], columns);
+    return rowOf([...sign, { cells, style: this.#dim }], columns);
   }
 
   #searchRow(
@@ -147,32 +151,27 @@ export class PromptView {
     const room = columns - label.length;
     const cells = cellsOfLine(endOfLine(query, room), room);
     return rowOf(
-      [{ cells: label, style: this.#style.dim }, { cells }],
+      [{ cells: label, style: this.#dim }, { cells }],
       columns,
     );
-  }
-
-  get #sign(): Span {
-    return { cells: SIGN, style: this.#style.bold };
   }
 }
 
 /**
- * A sent prompt as it stays on the terminal, with its line end. Its lines are not
+ * A text that was sent as it stays on the terminal, with its line end. Its lines are not
  * split into rows: the terminal wraps them, and wraps them again when it is
  * resized.
  */
-export function sentPrompt(
+export function sentText(
   text: string,
   columns: number,
-  style: Style,
+  sign: string,
 ): string {
   const indent = " ".repeat(indentOf(columns));
-  const sign = indent === "" ? "" : style.bold(PROMPT_SIGN);
   const lines = text.split("\n").map((line) =>
     special().test(line) ? drawnLine(line, columns) : line
   );
-  return `${sign}${lines.join(`\n${indent}`)}\n`;
+  return `${indent === "" ? "" : sign}${lines.join(`\n${indent}`)}\n`;
 }
 
 /**
@@ -181,9 +180,9 @@ export function sentPrompt(
  */
 const special = () => /[\p{Cc}\p{Cf}\p{M}\p{Emoji_Modifier}]/u;
 
-/** A line of a prompt, with the text of its cells. */
+/** A line of a text, with the text of its cells. */
 function drawnLine(line: string, columns: number): string {
-  const rows = new PromptRows();
+  const rows = new TextRows();
   rows.update(line, columns, 0);
   const parts: string[] = [];
   for (let row = 0; rows.start(row) !== undefined; row++) {
@@ -192,8 +191,7 @@ function drawnLine(line: string, columns: number): string {
   return parts.join("");
 }
 
-const SIGN = cellsOfLine(PROMPT_SIGN, PROMPT_SIGN.length);
-const INDENT = cellsOfLine(" ".repeat(PROMPT_SIGN.length), PROMPT_SIGN.length);
+const INDENT = cellsOfLine("  ", 2);
 const NO_TEXT: Row = { text: "", widths: [] };
 
 function widthOf({ width }: Cell): number {

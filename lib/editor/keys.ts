@@ -15,7 +15,6 @@ export type Key =
   | {
     readonly kind: "paste";
     readonly text: string;
-    /** Whether this continues the paste of the key before. */
     readonly isContinued: boolean;
   }
   | { readonly kind: "press"; readonly name: string };

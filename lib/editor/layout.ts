@@ -15,7 +15,6 @@ import {
 export interface Cell {
   /** Printable characters. */
   readonly text: string;
-  /** At least 1. */
   readonly width: number;
   /**
    * Whether every terminal draws it with this width. After other cells the cursor
@@ -34,7 +33,7 @@ const MAX_DRAWN = 64;
 const NOT_DRAWN =
   /^[\p{Cc}\p{Bidi_Control}\p{Join_Control}\p{M}\p{Emoji_Modifier}]/u;
 
-/** What each line of a prompt is indented by; a very narrow terminal has no indent. */
+/** What each line of a text is indented by; a very narrow terminal has no indent. */
 const INDENT = 2;
 
 /** The columns of the sign or space at the start of each line. */
@@ -48,7 +47,7 @@ export function indentOf(columns: number): number {
  * next text as far as both begin alike. So the cost of a key depends on the
  * visible rows, and not on the length of the text.
  */
-export class PromptRows {
+export class TextRows {
   #text = "";
   #columns = 80;
   /** The offsets of the rows that have been computed so far. */

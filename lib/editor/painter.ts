@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Cell } from "./prompt_rows.ts";
+import type { Cell } from "./layout.ts";
 
 /** The content of one row. */
 export interface Row {

@@ -1,18 +1,123 @@
 /**
- * Reads all of standard input as a prompt (`-`).
+ * Prompts from standard input: a line each, or all of it (`-`).
  *
  * @module
  */
 
-import { MAX_LINE_BYTES } from "../input_lines.ts";
-import { InputError } from "../standard_streams.ts";
+import { InputError, lineFault, MAX_LINE_BYTES, readEachLine } from "../io.ts";
+import { withoutLineEnd } from "../text.ts";
+import type { Input } from "./view.ts";
+
+/** The most lines that a person types ahead. */
+const MAX_WAITING = 1_000;
+
+const TOO_LONG = `holds more than ${MAX_LINE_BYTES} bytes`;
+const HOLDS_NUL = "holds a NUL character";
+
+/** How text is converted to UTF-8. */
+const CONVERT = Deno.build.os === "windows"
+  ? "run chcp 65001 first, or save it as UTF-8"
+  : "convert it, for example with iconv -t UTF-8";
+
+/** The error for a prompt of more than 16 MiB, whatever it came from. */
+export const PROMPT_TOO_LONG =
+  `Cannot take a prompt of more than ${MAX_LINE_BYTES} bytes`;
+
+/** Standard input as prompts, one from each line. */
+export class PromptLines {
+  readonly #lines: AsyncGenerator<string>;
+  readonly #waiting: Input[] = [];
+  #arrived = Promise.withResolvers<void>();
+  #taken = Promise.withResolvers<void>();
+  #reading: Promise<void> | undefined;
+
+  /**
+   * @param stdin The bytes of standard input.
+   * @param isTyped Whether a person types the lines. Then they are read as they
+   * come, so that the ones that wait are known.
+   */
+  constructor(stdin: AsyncIterable<Uint8Array>, isTyped: boolean) {
+    this.#lines = readEachLine(stdin, { isStrict: true });
+    if (isTyped) {
+      this.#reading = this.#readAhead().finally(() => this.#arrived.resolve());
+      this.#reading.catch(() => {}); // next() reports the error
+    }
+  }
+
+  /**
+   * The next prompt, or the end.
+   *
+   * @throws {InputError} If standard input cannot be read.
+   */
+  async next(): Promise<Input> {
+    if (this.#reading === undefined) return await this.#read();
+    while (this.#waiting.length === 0) {
+      await this.#arrived.promise;
+      if (this.#waiting.length > 0) break;
+      await this.#reading;
+    }
+    const input = this.#waiting.shift() ?? END;
+    if (this.#waiting.length === 0) this.#arrived = Promise.withResolvers();
+    this.#taken.resolve();
+    if (input.kind === "end") this.#add(input); // The end stays.
+    return input;
+  }
+
+  /** Drops the lines that wait, and returns their number. */
+  drop(): number {
+    const isEnd = this.#waiting.at(-1)?.kind === "end";
+    const count = this.#waiting.length - (isEnd ? 1 : 0);
+    this.#waiting.splice(0, count);
+    this.#taken.resolve();
+    if (!isEnd) this.#arrived = Promise.withResolvers();
+    return count;
+  }
+
+  async #readAhead(): Promise<void> {
+    for (;;) {
+      const input = await this.#read();
+      this.#add(input);
+      if (input.kind === "end") return;
+      while (this.#waiting.length >= MAX_WAITING) {
+        this.#taken = Promise.withResolvers();
+        await this.#taken.promise;
+      }
+    }
+  }
+
+  #add(input: Input): void {
+    this.#waiting.push(input);
+    this.#arrived.resolve();
+  }
+
+  async #read(): Promise<Input> {
+    const { done, value } = await this.#lines.next();
+    return done ? END : promptOf(value);
+  }
+}
+
+const END: Input = { kind: "end" };
+
+function promptOf(line: string): Input {
+  const fault = lineFault(line);
+  if (fault === "too long") return { kind: "refused", reason: PROMPT_TOO_LONG };
+  const reason = fault !== undefined
+    ? `is ${fault}; ${CONVERT}`
+    : line.includes("\0")
+    ? HOLDS_NUL
+    : undefined;
+  return reason === undefined ? { kind: "prompt", text: line } : {
+    kind: "refused",
+    reason: `Cannot take a line as a prompt: it ${reason}`,
+  };
+}
 
 /**
  * Adds the text of standard input to the prompts: after an empty line to the last
  * one, or as the only one.
  *
  * @param prompts The prompts of the command line.
- * @param stdin Read to its end, at most 64 MiB of UTF-8.
+ * @param stdin Read to its end, at most 16 MiB of UTF-8.
  * @throws {InputError} If it is larger, not UTF-8, or holds a NUL, or if there is no
  * prompt at all.
  */
@@ -20,7 +125,7 @@ export async function addInput(
   prompts: readonly string[],
   stdin: AsyncIterable<Uint8Array>,
 ): Promise<readonly string[]> {
-  const text = await readText(stdin);
+  const text = await readWhole(stdin);
   const isBlank = text.trim() === "";
   const last = prompts.at(-1);
   if (last !== undefined) {
@@ -31,7 +136,7 @@ export async function addInput(
 }
 
 /** Reads a text, and drops one line end at its end. */
-async function readText(stdin: AsyncIterable<Uint8Array>): Promise<string> {
+async function readWhole(stdin: AsyncIterable<Uint8Array>): Promise<string> {
   const refuse = (reason: string) =>
     new InputError(`Cannot take standard input as a prompt: it ${reason}`);
   const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -40,21 +145,14 @@ async function readText(stdin: AsyncIterable<Uint8Array>): Promise<string> {
   try {
     for await (const chunk of stdin) {
       length += chunk.length;
-      if (length > MAX_LINE_BYTES) {
-        throw refuse(`holds more than ${MAX_LINE_BYTES} bytes`);
-      }
-      if (chunk.includes(0)) throw refuse("holds a NUL character");
+      if (length > MAX_LINE_BYTES) throw refuse(TOO_LONG);
+      if (chunk.includes(0)) throw refuse(HOLDS_NUL);
       text += decoder.decode(chunk, { stream: true });
     }
     text += decoder.decode();
   } catch (error) {
-    if (error instanceof TypeError) throw refuse("is not UTF-8");
+    if (error instanceof TypeError) throw refuse(`is not UTF-8; ${CONVERT}`);
     throw error;
   }
   return withoutLineEnd(text);
-}
-
-function withoutLineEnd(text: string): string {
-  if (!text.endsWith("\n")) return text;
-  return text.slice(0, text.endsWith("\r\n") ? -2 : -1);
 }

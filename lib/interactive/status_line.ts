@@ -1,17 +1,14 @@
 /**
- * The status of a run, in one row at the bottom of a terminal.
+ * The status of an operation, in one row at the bottom of a terminal.
  *
  * @module
  */
 
 import { unicodeWidth } from "@std/cli/unicode-width";
-import { plainLine } from "../plain_text.ts";
-import type { ProgressEvent, Wait } from "../gateway.ts";
-import { startTimer } from "../timer.ts";
-import type { Style } from "./style.ts";
-
-const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
-const FRAME_MILLISECONDS = 100;
+import type { ProgressEvent } from "../gateway.ts";
+import { plainLine, type Style } from "../text.ts";
+import { againIn, duration } from "./notes.ts";
+import type { ViewEvent } from "./view.ts";
 
 const HINT = "  Ctrl-C stops";
 
@@ -21,19 +18,30 @@ const MIN_LABEL_COLUMNS = 24;
 /** The most UTF-16 code units of a node's name or status that are used. */
 const MAX_LABEL_LENGTH = 1000;
 
-/** Options of a {@linkcode StatusLine}. */
+/** The time between two frames of the spinner, in milliseconds. */
+export const SPINNER_MILLISECONDS = 100;
+
+/** The signs of a status line, one column each. */
+export interface Marks {
+  /** The frames of the spinner. */
+  readonly spinner: string;
+  readonly done: string;
+  readonly failed: string;
+}
+
+/** The marks of most terminals. */
+export const MARKS: Marks = { spinner: "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", done: "✓", failed: "✗" };
+
+/** Marks for fonts that lack the others, such as those of the Linux console. */
+export const ASCII_MARKS: Marks = { spinner: "|/-\\", done: "+", failed: "x" };
+
 export interface StatusLineOptions {
   readonly style: Style;
+  readonly marks: Marks;
   /** Returns the current number of columns of the terminal. */
   readonly columns: () => number;
-  /**
-   * Called when {@linkcode StatusLine.row} has changed and should be drawn.
-   *
-   * @param above Lines to write above it, each with its line end; often empty.
-   */
-  readonly onChange: (above: string) => void;
   /** A clock, in milliseconds. The default is the clock of the process. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** A node that a run has reached. */
@@ -50,22 +58,18 @@ interface Pause {
 }
 
 /**
- * A spinner, the run's current node and its status, the time since the run began,
- * and how to stop it. During a pause before a retry, the reason and the remaining
- * time replace the node. Each finished node becomes a line above, with its
- * duration; so does the run, with its total.
+ * A spinner, the run's current node and its status, the time since the operation
+ * began, and how to stop it. During a pause before a retry, the reason and the
+ * remaining time replace the node. Each finished node becomes a line above, with
+ * its duration; so does the run, with its total.
  *
- * It does not draw: it notifies the renderer of changes. All text from the
- * service is cleaned.
+ * It neither draws nor keeps time: callers draw {@linkcode row} as often as they
+ * like. All text from the service is cleaned.
  */
 export class StatusLine {
   readonly #options: StatusLineOptions;
   readonly #now: () => number;
-  /** Stops the timer of the next frame; `undefined` if there is no operation. */
-  #stopTimer: (() => void) | undefined;
-  #frame = 0;
-  #startedAt = 0;
-  #changedAt = 0;
+  #startedAt: number | undefined; // undefined if there is no operation
   #isRun = false;
   #node: Node | undefined;
   #pause: Pause | undefined;
@@ -77,54 +81,41 @@ export class StatusLine {
 
   /** Begins to show an operation and to count its time. */
   start(): void {
-    this.stop(false);
     this.#startedAt = this.#now();
     this.#isRun = false;
-    this.#awaitFrame();
-    this.#change();
-  }
-
-  /** Says that the operation is a run, whose total time is shown at its end. */
-  run(): void {
-    this.#isRun = true;
-  }
-
-  /** Shows the run's progress: a new node at once, a new status with the next frame. */
-  progress(event: ProgressEvent): void {
-    if (this.#stopTimer === undefined) return;
-    const isSame = this.#node?.name === event.node;
-    const isDue = this.#pause !== undefined ||
-      this.#now() - this.#changedAt >= FRAME_MILLISECONDS;
-    const above = isSame ? "" : this.#finishedNode(true);
-    this.#pause = undefined;
-    this.#node = {
-      name: event.node,
-      label: labelOf(event),
-      reachedAt: isSame && this.#node ? this.#node.reachedAt : this.#now(),
-    };
-    if (isDue || !isSame) this.#change(above);
-  }
-
-  /** Shows the reason for a pause, until it is over or there is progress. */
-  wait({ reason, milliseconds }: Wait): void {
-    if (this.#stopTimer === undefined) return;
-    const until = this.#now() + milliseconds;
-    this.#pause = { reason: plainLine(reason), until };
-    this.#change();
-  }
-
-  /** Ends the status. The current node and the run become lines above. */
-  stop(completed: boolean): void {
-    if (this.#stopTimer === undefined) return;
-    this.#stopTimer();
-    this.#stopTimer = undefined;
-    const total = this.#isRun
-      ? this.#finished("total", this.#startedAt, completed)
-      : "";
-    const above = this.#finishedNode(completed) + total;
     this.#node = undefined;
     this.#pause = undefined;
-    this.#change(above);
+  }
+
+  /**
+   * Takes an event of the operation.
+   *
+   * @returns The lines that stay above the row from now on, each with its line end;
+   * often empty.
+   */
+  take(event: ViewEvent): string {
+    if (this.#startedAt === undefined) return "";
+    switch (event.type) {
+      case "run":
+        this.#isRun = true;
+        return "";
+      case "wait":
+        this.#pause = {
+          reason: plainLine(event.reason),
+          until: this.#now() + event.milliseconds,
+        };
+        return "";
+      case "progress":
+        return this.#progress(event);
+      case "thread":
+      case "reply":
+        return this.#end(true);
+      case "dropped":
+      case "error":
+        return this.#end(false);
+      default:
+        return "";
+    }
   }
 
   /**
@@ -132,15 +123,41 @@ export class StatusLine {
    * which is active at the end. Empty if there is no operation.
    */
   row(columns: number): string {
-    if (this.#stopTimer === undefined) return "";
-    const { cyan, dim } = this.#options.style;
+    if (this.#startedAt === undefined) return "";
+    const { marks, style: { cyan, dim } } = this.#options;
     const label = this.#label();
-    const elapsed = this.#elapsedSince(this.#startedAt);
+    const milliseconds = this.#now() - this.#startedAt;
+    const frame = Math.floor(milliseconds / SPINNER_MILLISECONDS);
+    const spinner = marks.spinner.charAt(frame % marks.spinner.length);
+    const elapsed = `  ${duration(milliseconds)}`;
     const room = roomIn(columns) - elapsed.length - HINT.length;
     const hasHint = room >= Math.min(unicodeWidth(label), MIN_LABEL_COLUMNS);
     const hint = hasHint ? HINT : "";
     const text = fit(label, elapsed, columns - hint.length);
-    return cyan(FRAMES.charAt(this.#frame)) + text + dim(hint);
+    return cyan(spinner) + text + dim(hint);
+  }
+
+  #progress(event: ProgressEvent): string {
+    const isSame = this.#node?.name === event.node;
+    const above = isSame ? "" : this.#finishedNode(true);
+    this.#pause = undefined;
+    this.#node = {
+      name: event.node,
+      label: labelOf(event),
+      reachedAt: isSame && this.#node ? this.#node.reachedAt : this.#now(),
+    };
+    return above;
+  }
+
+  /** Ends the operation. The current node and the run become lines above. */
+  #end(completed: boolean): string {
+    const total = this.#isRun && this.#startedAt !== undefined
+      ? this.#finished("total", this.#startedAt, completed)
+      : "";
+    const above = this.#finishedNode(completed) + total;
+    this.#startedAt = undefined;
+    this.#node = undefined;
+    return above;
   }
 
   /** The label of the current operation. */
@@ -148,7 +165,7 @@ export class StatusLine {
     if (this.#pause !== undefined) {
       const left = this.#pause.until - this.#now();
       if (left > 0) {
-        return `${this.#pause.reason}, again in ${wholeSeconds(left)}`;
+        return `${this.#pause.reason}, ${againIn(left)}`;
       }
     }
     return this.#node?.label ?? "waiting";
@@ -162,28 +179,10 @@ export class StatusLine {
 
   /** The line that stays on the screen after a node, or the run, has finished. */
   #finished(label: string, since: number, completed: boolean): string {
-    const { columns, style } = this.#options;
-    const sign = completed ? style.green("✓") : style.red("✗");
-    const text = fit(label, this.#elapsedSince(since), columns());
-    return `${sign}${style.dim(text)}\n`;
-  }
-
-  #elapsedSince(since: number): string {
-    return `  ${duration(this.#now() - since)}`;
-  }
-
-  /** Draws the spinner's next frame when it is due. */
-  #awaitFrame(): void {
-    this.#stopTimer = startTimer(FRAME_MILLISECONDS, () => {
-      this.#frame = (this.#frame + 1) % FRAMES.length;
-      this.#awaitFrame();
-      this.#change();
-    });
-  }
-
-  #change(above = ""): void {
-    this.#changedAt = this.#now();
-    this.#options.onChange(above);
+    const { columns, marks, style } = this.#options;
+    const sign = completed ? style.green(marks.done) : style.red(marks.failed);
+    const elapsed = `  ${duration(this.#now() - since)}`;
+    return `${sign}${style.dim(fit(label, elapsed, columns()))}\n`;
   }
 }
 
@@ -221,19 +220,4 @@ function labelOf({ node, status }: ProgressEvent): string {
   return [node, status]
     .map((text) => plainLine(text.slice(0, MAX_LABEL_LENGTH)).trim())
     .filter((text) => text !== "").join(": ");
-}
-
-/** "0.4 s", "12 s", "2 min 5 s" */
-function duration(milliseconds: number): string {
-  const tenths = Math.floor(milliseconds / 100);
-  return tenths < 100
-    ? `${(tenths / 10).toFixed(1)} s`
-    : wholeSeconds(Math.floor(tenths / 10) * 1000);
-}
-
-/** "6 s", "2 min 5 s": rounded up to whole seconds. */
-function wholeSeconds(milliseconds: number): string {
-  const seconds = Math.ceil(milliseconds / 1000);
-  const minutes = Math.floor(seconds / 60);
-  return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
 }

@@ -1,39 +1,74 @@
-import { plainText } from "../plain_text.ts";
-import type { ByteSink } from "../standard_streams.ts";
+import { plainText } from "../text.ts";
+import type { ViewOptions } from "./view.ts";
 
-/** The size of one write to a terminal, in UTF-16 code units. */
-const PIECE_LENGTH = 16 * 1024;
+/** The size of one write of a reply to a terminal, in UTF-16 code units. */
+const PIECE_LENGTH = 4 * 1024;
 
-/** Options of {@linkcode writeReply}. */
-export interface ReplyOptions {
-  readonly stdout: ByteSink;
-  /** Whether standard output is a terminal: then the text is made safe to show. */
-  readonly stdoutIsTerminal: boolean;
-  /** Whether Markdown is styled on a terminal. The default is `false`. */
-  readonly colour?: boolean;
-}
+/** The same for other outputs, which take large pieces faster. */
+const LARGE_PIECE_LENGTH = 128 * 1024;
+
+/** Ends all styles. */
+const RESET = "\x1b[m";
+
+export type ReplyOptions = Pick<
+  ViewOptions,
+  "stdout" | "cleansReplies" | "hasColour"
+>;
 
 /**
- * Writes a reply and a newline to standard output: unchanged, or on a terminal without
- * control characters and with its Markdown styled.
+ * Writes a reply and a newline to standard output: unchanged, or for a terminal
+ * without control characters and with its Markdown styled.
  *
+ * @param signal Aborting it stops the writing: the rest is left out but for a line
+ * end.
  * @throws If standard output cannot be written.
  */
 export async function writeReply(
-  { stdout, stdoutIsTerminal, colour = false }: ReplyOptions,
+  { stdout, cleansReplies, hasColour }: ReplyOptions,
   text: string,
+  signal?: AbortSignal,
 ): Promise<void> {
-  const write = (text: string) => stdout.write(new TextEncoder().encode(text));
-  const shown = `${stdoutIsTerminal ? plainText(text) : text}\n`;
-  if (!stdoutIsTerminal || !colour) return await write(shown);
-  // Loaded with the first reply: the first prompt does not wait for it.
-  const { styleMarkdown } = await import("./markdown.ts");
-  let piece = "";
-  for (const line of styleMarkdown(shown)) {
-    piece += line;
-    if (piece.length < PIECE_LENGTH) continue;
+  const encoder = new TextEncoder();
+  const write = (text: string) => stdout.write(encoder.encode(text));
+  const shown = `${cleansReplies ? plainText(text) : text}\n`;
+  const isStyled = hasColour && cleansReplies;
+  const written = isStyled
+    ? styledPieces(shown)
+    : pieces(shown, cleansReplies ? PIECE_LENGTH : LARGE_PIECE_LENGTH);
+  let last = "";
+  for await (const piece of written) {
+    if (signal?.aborted) {
+      const isInLine = last !== "" && !last.endsWith("\n");
+      return await write((isStyled ? RESET : "") + (isInLine ? "\n" : ""));
+    }
     await write(piece);
-    piece = "";
+    last = piece;
   }
-  await write(piece);
+}
+
+/** The lines of a styled text, joined and cut so that each write has about one size. */
+async function* styledPieces(text: string): AsyncGenerator<string> {
+  // Loaded with the first reply: the first prompt does not wait for it.
+  const { styleMarkdown } = await import("../markdown.ts");
+  let gathered = "";
+  for (const line of styleMarkdown(text)) {
+    gathered += line;
+    if (gathered.length < PIECE_LENGTH) continue;
+    yield* pieces(gathered);
+    gathered = "";
+  }
+  yield* pieces(gathered);
+}
+
+/** Cuts a text at line ends, and longer lines between characters. */
+function* pieces(text: string, length = PIECE_LENGTH): Generator<string> {
+  for (let start = 0; start < text.length;) {
+    // Searched in a slice: lastIndexOf() would search back to the start of the text.
+    const piece = text.slice(start, start + length);
+    const newline = piece.length < length ? -1 : piece.lastIndexOf("\n");
+    const isInPair = (piece.charCodeAt(length - 1) & 0xfc00) === 0xd800;
+    const end = newline >= 0 ? newline + 1 : length - (isInPair ? 1 : 0);
+    yield piece.slice(0, end);
+    start += end;
+  }
 }

@@ -1,5 +1,5 @@
 /**
- * The Markdown within a line: emphasis, code spans, links, and URLs.
+ * The Markdown within a line: emphasis, strike-through, code spans, links, and URLs.
  *
  * Follows the parsing strategy of CommonMark 0.31.2 (its appendix), which takes
  * linear time, on each line by itself. Reference links and HTML are left out.
@@ -12,9 +12,10 @@ import {
   CYAN,
   DIM,
   ITALIC,
+  STRIKE,
   type StyledLine,
   UNDERLINE,
-} from "./style.ts";
+} from "./styled_line.ts";
 
 /**
  * The longest text whose inline Markdown is styled, in UTF-16 code units. It
@@ -26,7 +27,7 @@ const MAX_LENGTH = 16 * 1024;
 const MAX_PARENTHESES = 32;
 
 /** Characters that may be markup. All others are text. */
-const SPECIAL = /\\|`+|\*+|_+|!?\[|\]|<|https?:\/\//g;
+const SPECIAL = /\\|`+|\*+|_+|~+|!?\[|\]|<|https?:\/\//g;
 
 const AUTOLINK = /<[a-z][a-z\d+.-]{1,31}:[^\s<>]*>/iy;
 const URL_CHARACTERS = /[^\s<>[\]*`"|\\]*/y;
@@ -82,8 +83,8 @@ interface LinkEnd {
 }
 
 /**
- * A run of `*` or `_`. Its first characters close emphasis, its last ones open
- * it, and the characters between them are text.
+ * A run of `*` or `_`, or `~~`. Its first characters close emphasis, its last ones
+ * open it, and the characters between them are text.
  */
 interface Run {
   readonly kind: "run";
@@ -115,11 +116,11 @@ export function styleInline(
     line.to(source.length, base);
     return;
   }
-  let [emphasis, strong, links] = [0, 0, 0];
+  let [emphasis, strong, struck, links] = [0, 0, 0, 0];
   const marker = base & ~(BOLD | UNDERLINE) | DIM;
   const attributes = () =>
     base | (emphasis > 0 ? ITALIC : 0) | (strong > 0 ? BOLD : 0) |
-    (links > 0 ? UNDERLINE : 0);
+    (struck > 0 ? STRIKE : 0) | (links > 0 ? UNDERLINE : 0);
   for (const token of new InlineParser(source).parse(start)) {
     line.to(token.start, attributes());
     switch (token.kind) {
@@ -140,6 +141,12 @@ export function styleInline(
         break;
       case "run": {
         const { closes, opens } = token;
+        if (token.character === "~") {
+          struck -= closes.strong;
+          line.to(token.end, token.left > 0 ? attributes() : marker);
+          struck += opens.strong;
+          break;
+        }
         const closing = closes.emphasis + 2 * closes.strong;
         line.to(token.start + closing, marker);
         emphasis -= closes.emphasis;
@@ -194,6 +201,9 @@ class InlineParser {
       case "*":
       case "_":
         this.#run(start, end);
+        return end;
+      case "~":
+        if (text === "~~") this.#run(start, end);
         return end;
       case "!":
       case "[":
@@ -250,7 +260,7 @@ class InlineParser {
       (after !== "punctuation" || before !== "other");
     const isRight = before !== "space" &&
       (before !== "punctuation" || after !== "other");
-    const isStar = character === "*";
+    const isStar = character !== "_";
     const run: Run = {
       kind: "run",
       start,

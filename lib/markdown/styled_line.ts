@@ -1,32 +1,8 @@
-/** The styles of text on a terminal. */
-export interface Style {
-  readonly dim: (text: string) => string;
-  readonly red: (text: string) => string;
-  readonly green: (text: string) => string;
-  readonly cyan: (text: string) => string;
-  readonly bold: (text: string) => string;
-}
-
-const sgr = (on: number, off: number) => (text: string) =>
-  `\x1b[${on}m${text}\x1b[${off}m`;
-
-/** Styles for terminals that may show colour. */
-export const COLOURED: Style = {
-  dim: sgr(2, 22),
-  red: sgr(31, 39),
-  green: sgr(32, 39),
-  cyan: sgr(36, 39),
-  bold: sgr(1, 22),
-};
-
-/** Styles without any effect, for all other outputs. */
-export const PLAIN: Style = {
-  dim: (text) => text,
-  red: (text) => text,
-  green: (text) => text,
-  cyan: (text) => text,
-  bold: (text) => text,
-};
+/**
+ * A line of text with attributes: bold, underlined, coloured.
+ *
+ * @module
+ */
 
 /** Attributes of a part of a {@linkcode StyledLine}; they combine with `|`. */
 export const BOLD = 1;
@@ -35,9 +11,11 @@ export const ITALIC = 4;
 export const UNDERLINE = 8;
 export const GREEN = 16;
 export const CYAN = 32;
+export const STRIKE = 64;
+export const RED = 128;
 
 /** The SGR parameter of each attribute, in the order of their bits. */
-const SGR_PARAMETERS = [1, 2, 3, 4, 32, 36];
+const SGR_PARAMETERS = [1, 2, 3, 4, 32, 36, 9, 31];
 
 /**
  * The sequence for a combination of attributes. It begins with a reset, so that no

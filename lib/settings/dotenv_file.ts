@@ -15,7 +15,6 @@ export class DotenvError extends Error {
   override readonly name = "DotenvError";
 }
 
-/** Options of {@linkcode readDotenv}. */
 export interface ReadDotenvOptions {
   /** Called with one line if the file exists and cannot be read. */
   readonly warn: (line: string) => void;
@@ -33,9 +32,9 @@ export function readDotenv({ warn }: ReadDotenvOptions): string {
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) {
       warn(
-        `Cannot read .env: ${
-          readFailure(error)
-        }; it is ignored, set what it holds in the environment instead`,
+        `Cannot read .env: ${readFailure(error)}; it is ignored, ${
+          error instanceof TypeError ? "save it as UTF-8, or " : ""
+        }set what it holds in the environment instead`,
       );
     }
     return "";

@@ -1,6 +1,10 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { parseCommandLine, UsageError } from "../../lib/command_line.ts";
+import {
+  asksForBridge,
+  parseCommandLine,
+  UsageError,
+} from "../../lib/command_line.ts";
 import { OPTIONS, spellings } from "../../lib/command_line/options.ts";
 
 const NOTHING = {
@@ -9,56 +13,195 @@ const NOTHING = {
   prompts: [],
   readsInput: false,
   threadId: undefined,
+  timeLimit: undefined,
+  color: "auto",
   json: false,
+  plain: false,
   quiet: false,
 } as const;
+const CHECK = {
+  command: "check",
+  baseUrl: undefined,
+  prompt: undefined,
+  timeLimit: undefined,
+  json: false,
+} as const;
 
-Deno.test("parseCommandLine() takes no argument for interactive mode", async () => {
-  assertEquals(await parseCommandLine([]), NOTHING);
-});
-
-Deno.test("parseCommandLine() takes values from the next argument or after =", async () => {
-  assertEquals(
-    await parseCommandLine([
-      ...["-p", "one", "--prompt", "two", "-p=three", "--prompt=-4=x"],
-      ...["-", "-qt", "thread-1", "--json", "--base-url=http://localhost"],
-    ]),
+const COMMANDS: readonly (readonly [
+  args: readonly string[],
+  command: Awaited<ReturnType<typeof parseCommandLine>>,
+])[] = [
+  [[], NOTHING],
+  [["--"], NOTHING],
+  [
+    [
+      ...["-p", "one", "--prompt", "two", "-p=three", "--prompt=-4=x", "-"],
+      ...["-qt", "thread-1", "--json", "--plain", "--color", "never"],
+      ...["--base-url=http://localhost", "--timeout", "1.5"],
+    ],
     {
       command: "interactive",
       baseUrl: "http://localhost",
       prompts: ["one", "two", "three", "-4=x"],
       readsInput: true,
       threadId: "thread-1",
+      timeLimit: 1500,
+      color: "never",
       json: true,
+      plain: true,
       quiet: true,
     },
-  );
-});
-
-Deno.test("parseCommandLine() lets the last value count, but keeps all prompts", async () => {
-  const args = ["-t", "a", "-t", "b", "--base-url", "x", "--base-url", "y"];
-  assertEquals(
-    await parseCommandLine([...args, "-q", "-q"]),
+  ],
+  [
+    ["-t", "a", "-t", "b", "--base-url", "x", "--base-url", "y", "-q", "-q"],
     { ...NOTHING, threadId: "b", baseUrl: "y", quiet: true },
+  ],
+  [
+    ["--color=never", "--color=always", "--timeout=9", "--timeout=1"],
+    { ...NOTHING, color: "always", timeLimit: 1000 },
+  ],
+  [["--color", "auto", "-p", "exit"], { ...NOTHING, prompts: ["exit"] }],
+  [
+    ["-bq", "--verbose", "--color=never", "--plain"],
+    { command: "bridge", baseUrl: undefined, verbose: true },
+  ],
+  [["--check", "-b", "-q"], CHECK],
+  [
+    ["--check", "-p", "hi", "--json", "--timeout=2", "--base-url=x"],
+    { ...CHECK, prompt: "hi", json: true, timeLimit: 2000, baseUrl: "x" },
+  ],
+];
+for (const [args, command] of COMMANDS) {
+  Deno.test(`parseCommandLine() understands ${JSON.stringify(args)}`, async () => {
+    assertEquals(await parseCommandLine(args), command);
+  });
+}
+
+Deno.test("parseCommandLine() prints before it looks at what excludes each other", async () => {
+  const args = ["--bridge", "-p", "one", "--json", "-", "-", "-t", ".."];
+  const asked = [["-h"], ["-V"], ["--completions=fish"]].map((flag) =>
+    parseCommandLine([...args, ...flag])
   );
+  const texts = (await Promise.all(asked)).map((command) => {
+    assert(command.command === "print");
+    return command.text.split(" ", 2).join(" ");
+  });
+  assertEquals(texts.map((text) => text.replace(/\d.*/, "N")), [
+    ...["agent-gateway N", "agent-gateway N", "# fish"],
+  ]);
 });
 
-Deno.test("parseCommandLine() knows the modes", async () => {
-  assertEquals(await parseCommandLine(["-bq", "--verbose"]), {
-    command: "bridge",
-    baseUrl: undefined,
-    verbose: true,
-  });
-  assertEquals(await parseCommandLine(["--check", "-b", "-q"]), {
-    command: "check",
-    baseUrl: undefined,
-  });
+const TIMES: readonly (readonly [value: string, milliseconds: number])[] = [
+  ...[["1", 1000], ["0.25", 250], [".5", 500], ["5.", 5000]] as const,
+  ...[["007", 7000], ["86400", 86_400_000], ["0.0001", 0.1]] as const,
+];
+const NO_TIMES = [
+  ...["0", "0.0", "-1", "86400.1", "86401", "9".repeat(400), "1e3", "0x10"],
+  ...["Infinity", "NaN", "1,5", "1 ", " 1", "1s", ".", "1.2.3", "+1", "１"],
+];
+Deno.test("--timeout takes seconds, fractions too, up to a day", async () => {
+  for (const [value, timeLimit] of TIMES) {
+    const args = [`--timeout=${value}`];
+    assertEquals(await parseCommandLine(args), { ...NOTHING, timeLimit });
+  }
+  for (const value of NO_TIMES) {
+    const error = await assertRejects(
+      () => parseCommandLine([`--timeout=${value}`]),
+      UsageError,
+      ": it is a number of seconds, more than 0 and at most 86400",
+    );
+    assert(
+      error.message.startsWith(`--timeout cannot be "${value.slice(0, 9)}`),
+    );
+  }
 });
 
-Deno.test("parseCommandLine() prints help before it looks at what excludes each other", async () => {
-  const args = ["--bridge", "-p", "one", "--json", "-", "-", "-t", "..", "-h"];
-  const asked = await parseCommandLine(args);
-  assertEquals(asked.command, "print");
+const RESUME = "(to go on with a thread: --thread ID)";
+const RUN = "(to run a prompt: agent-gateway -p TEXT)";
+/** The error for each command line. */
+const ERRORS: Readonly<Record<string, string>> = {
+  // Values
+  "--bridge=x": '--bridge takes no value: "--bridge=x"',
+  "-b=x": '-b takes no value: "-b=x"',
+  "-b5": 'Unknown argument "-b5"',
+  "-bp": "-p lacks its value (-p TEXT)",
+  "-pb one": "-p lacks its value (-p TEXT)",
+  "-t -x":
+    "-t lacks its value (write --thread=ID for one that begins with a dash)",
+  "--thread": "--thread lacks its value (--thread ID)",
+  "-p ": "The value of -p is blank (-p TEXT)",
+  "-p \n\t": "The value of -p is blank (-p TEXT)",
+  "--prompt=": "The value of --prompt is blank (--prompt TEXT)",
+  "--color=red": '--color does not know "red" (auto, always, never)',
+  "--completions tcsh":
+    '--completions does not know "tcsh" (bash, zsh, fish, powershell)',
+  "-t ..": '--thread cannot be "..": no thread has that id',
+  // Words
+  "hello": `Unknown argument "hello" ${RUN}`,
+  "--bridge false": `Unknown argument "false" ${RUN}`,
+  "-- hello": `Unknown argument "hello" ${RUN}`,
+  "-- -p": `Unknown argument "-p" ${RUN}`,
+  "-- -": '"-" has to be before "--"',
+  "-p one two":
+    'Unknown argument "two" (a prompt of several words needs quotes)',
+  "help": 'Unknown argument "help" (did you mean --help?)',
+  "version": 'Unknown argument "version" (did you mean --version?)',
+  // Flags
+  "-v": 'Unknown argument "-v" (did you mean --version or --verbose?)',
+  "-c": `Unknown argument "-c" ${RESUME}`,
+  "--continue": `Unknown argument "--continue" ${RESUME}`,
+  "--resume=id": `Unknown argument "--resume=id" ${RESUME}`,
+  "--no-color": 'Unknown argument "--no-color" (write --color=never)',
+  // What excludes each other
+  "- -": '"-" can be given only once',
+  "-b --prompt=x": "--prompt cannot be used with --bridge",
+  "-b --thread=x": "--thread cannot be used with --bridge",
+  "-b --json": "--json cannot be used with --bridge",
+  "-b --timeout=1": "--timeout cannot be used with --bridge",
+  "-b -": '"-" cannot be used with --bridge',
+  "--check -t=x": "--thread cannot be used with --check",
+  "--check -": '"-" cannot be used with --check',
+  "--check -p=x -p=y": "--check runs one prompt: give --prompt only once",
+  "--verbose": "--verbose needs --bridge",
+};
+for (const [line, message] of Object.entries(ERRORS)) {
+  Deno.test(`parseCommandLine() refuses ${JSON.stringify(line)}`, async () => {
+    const error = await assertRejects(
+      () => parseCommandLine(line.split(" ")),
+      UsageError,
+    );
+    assertEquals(error.message, message);
+  });
+}
+
+/** The flag that each slip is taken for; none for the last ones. */
+const SLIPS: Readonly<Record<string, readonly string[]>> = {
+  " (did you mean --bridge?)": [
+    ...["--bridg", "--bridgee", "--brdge", "--bredge", "--birdge", "-bridge"],
+    ...["--rbdige", "--bxidxe", "--bridgexx", "--bidg", "--BRIDGE=x"],
+  ],
+  " (did you mean --json?)": ["--jso", "--josn", "--js0n=x"],
+  " (did you mean --completions?)": ["--com", "--completion"],
+  " (did you mean -q?)": ["--q", "-Q"],
+  "": ["--js", "--bxxdxe", "--nonsense", "-x", "--toString", "--complete"],
+};
+Deno.test("parseCommandLine() names the flag that an unknown one is a slip of", async () => {
+  for (const [advice, slips] of Object.entries(SLIPS)) {
+    for (const slip of slips) {
+      const error = await assertRejects(
+        () => parseCommandLine([slip]),
+        UsageError,
+      );
+      assertEquals(error.message, `Unknown argument "${slip}"${advice}`);
+    }
+  }
+});
+
+const BRIDGE = [["--bridge"], ["-x", "-b"], ["-qb"], ["-bq", "word"]];
+const NO_BRIDGE = [[], ["bridge"], ["--bridg"], ["--verbose"], ["-p", "b"]];
+Deno.test("asksForBridge() finds --bridge and -b among arguments that are wrong", () => {
+  assertEquals(BRIDGE.filter((args) => !asksForBridge(args)), []);
+  assertEquals(NO_BRIDGE.filter((args) => asksForBridge(args)), []);
 });
 
 Deno.test("parseCommandLine() understands any arguments, or names what is wrong in one short line", async () => {

@@ -1,9 +1,10 @@
 import { assertEquals } from "@std/assert";
+import { Parser } from "commonmark";
 import fc from "fast-check";
-import { styleMarkdown } from "../../../lib/interactive/markdown.ts";
+import { styleMarkdown } from "../../lib/markdown.ts";
 
 /** The sequences that may be added: a reset, then the attributes. */
-const SGR = RegExp("\x1b\\[0(?:;(?:[1-4]|32|36))*m", "g");
+const SGR = RegExp("\x1b\\[0(?:;(?:[1-49]|31|32|36))*m", "g");
 
 /** The SGR parameters of attributes, with their letters in this test. */
 const LETTERS: Readonly<Record<string, string>> = {
@@ -11,6 +12,8 @@ const LETTERS: Readonly<Record<string, string>> = {
   "2": "d", // dim: markup
   "3": "i", // italic
   "4": "u", // underlined
+  "9": "s", // struck through
+  "31": "r", // red
   "32": "g", // green
   "36": "c", // cyan
 };
@@ -38,6 +41,17 @@ const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
       ["####### seven", "####### seven"],
       ["text\n# One", "text\n{d:#} {bu:One}"],
     ],
+    "underlined headings": [
+      ["One *b*\n===\na", "{bu:One }{d:*}{biu:b}{d:*}\n{d:===}\na"],
+      [" Two\n   --  \n", " {b:Two}\n   {d:--  }\n"],
+      ["- a\n\nb\n--", "{b:-} a\n\n{b:b}\n{d:--}"],
+      ["One\n===\n===", "{bu:One}\n{d:===}\n==="],
+      ["a\nb\n===\n\n===", "a\nb\n===\n\n==="],
+      ["a\n==x\n\nb\n    =", "a\n==x\n\nb\n    ="],
+      ["> a\n=", "{dg:>} {g:a}\n{g:=}"],
+      ["    a\n=\n# One\n=", "    {c:a}\n=\n{d:#} {bu:One}\n="],
+      ["```\na\n===\n```", "{d:```}\n{c:a}\n{c:===}\n{d:```}"],
+    ],
     "emphasis": [
       ["*a* _b_", "{d:*}{i:a}{d:*} {d:_}{i:b}{d:_}"],
       ["**a** __b__", "{d:**}{b:a}{d:**} {d:__}{b:b}{d:__}"],
@@ -53,6 +67,13 @@ const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
       ["“*a*”", "“{d:*}{i:a}{d:*}”"],
       ["*日本*", "{d:*}{i:日本}{d:*}"],
       ["*👩‍💻*", "{d:*}{i:👩‍💻}{d:*}"],
+    ],
+    "strike-through": [
+      ["~~a *b*~~ c", "{d:~~}{s:a }{d:*}{is:b}{d:*~~} c"],
+      ["**a ~~b~~**", "{d:**}{b:a }{d:~~}{bs:b}{d:~~**}"],
+      ["a~~b~~c", "a{d:~~}{s:b}{d:~~}c"],
+      ["~~a **b~~ c**", "{d:~~}{s:a **b}{d:~~} c**"],
+      ["~a~ ~~~b~~~ ~~ c ~~ ~~d", "~a~ ~~~b~~~ ~~ c ~~ ~~d"],
     ],
     "code spans": [
       ["`a *b*`", "{d:`}{c:a *b*}{d:`}"],
@@ -105,6 +126,15 @@ const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
       ["- ```\n  a\n*b*", "{b:-} {d:```}\n  {c:a}\n{d:*}{i:b}{d:*}"],
       ["> ```\n> a\nb", "{dg:>} {d:```}\n{dg:>} {gc:a}\nb"],
     ],
+    "diffs": [
+      [
+        "```diff\n-a\n+b\n c\n +\n@@\n```\n+d",
+        "{d:```diff}\n{r:-a}\n{g:+b}\n {c:c}\n {c:+}\n{c:@@}\n{d:```}\n+d",
+      ],
+      ["~~~ Patch x\n+a", "{d:~~~ Patch x}\n{g:+a}"],
+      ["```different\n+a", "{d:```different}\n{c:+a}"],
+      ["- ```diff\n  -a", "{b:-} {d:```diff}\n  {r:-a}"],
+    ],
     "indented code": [
       ["    *a*\n\n\t*b*", "    {c:*a*}\n\n\t{c:*b*}"],
       ["a\n    *b*", "a\n    {d:*}{i:b}{d:*}"],
@@ -133,7 +163,7 @@ const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
     ],
     "thematic breaks": [
       ["---\n* * *\n___", "{d:---}\n{d:* * *}\n{d:___}"],
-      ["a\n---", "a\n{d:---}"],
+      ["- a\n---", "{b:-} a\n{d:---}"],
       ["--\n-*-", "--\n-*-"],
     ],
     "nothing else": [
@@ -154,10 +184,11 @@ for (const [topic, examples] of Object.entries(STYLES)) {
 
 /** Characters with a meaning in Markdown, and characters that affect them. */
 const PIECES = [
-  ...["*", "**", "_", "__", "`", "``", "```", "~~~", "[", "![", "](", ")", "]"],
-  ...["<", ">", "https://", "(", '"', "'", "\\", "#", "# ", "> ", "- ", "1. "],
-  ...["---", "\n", "\n\n", " ", "    ", "\t", "a", "b.", "é", "日本", "👩‍💻"],
-  ...["\ud83d", "\u00a0", "\u2028", "{", "0m", "[0m", "|", "&amp;"],
+  ...["*", "**", "_", "__", "`", "``", "```", "~~", "~~~", "```diff\n", "+"],
+  ...["[", "![", "](", ")", "]", "<", ">", "https://", "(", '"', "'", "\\"],
+  ...["#", "# ", "> ", "- ", "1. ", "---", "===", "\n", "\n\n", " ", "    "],
+  ...["\t", "a", "b.", "é", "日本", "👩‍💻", "\ud83d", "\u00a0", "\u2028", "{"],
+  ...["0m", "[0m", "|", "&amp;"],
 ];
 
 const markdown = fc.array(
@@ -194,44 +225,16 @@ Deno.test("styleMarkdown() yields a line at a time, so that a long text needs no
 });
 
 /** Texts that take more than linear time in a parser that scans back or ahead. */
-const HOSTILE: Readonly<Record<string, string>> = {
-  "stars": "*",
-  "stars in words": "a*",
-  "openers": "*a ",
-  "closers": "a* ",
-  "openers of two kinds": "_a *b ",
-  "pairs that cross": "*_a*_",
-  "pairs by the rule of three": "a**b*",
-  "backticks": "`",
-  "spaced backticks": "` ",
-  "brackets": "[",
-  "brackets in pairs": "[]",
-  "closing brackets": "]",
-  "links without an end": "[a](",
-  "links with a title without an end": '[a](b "',
-  "pointed links without an end": "[a](<b",
-  "images": "![a](b)",
-  "pointed brackets": "<a:",
-  "URLs": "https://a.b,",
-  "URLs without a host": "https://",
-  "parentheses of URLs": "https://a(",
-  "backslashes": "\\",
-  "quote markers": ">",
-  "spaced quote markers": "> ",
-  "list markers": "- ",
-  "list markers of two kinds": "- * ",
-  "numbers": "1. ",
-  "hashes": "#",
-  "tildes": "~",
-  "spaces": " ",
-  "tabs": "\t",
-};
+const HOSTILE = [
+  ...["*", "a*", "*a ", "a* ", "_a *b ", "_*a_*", "a**b*", "~~a ", "`", "` "],
+  ...["[", "[]", "]", "[a](", '[a](b "', "[a](<b", "![a](b)", "<a:", "\\"],
+  ...["https://a.b,", "https://", "https://a(", "#", "~", " ", "\t"],
+  ...[">", "> ", "- ", "- * ", "1. "],
+];
 
 /** Runs of backticks of which no two have the same length. */
-const RISING_BACKTICKS = Array.from(
-  { length: 170 },
-  (_, index) => "`".repeat(index + 1),
-).join(" ");
+const RISING_BACKTICKS = Array.from(Array(170), (_, i) => "`".repeat(i + 1))
+  .join(" ");
 
 /** The longest line whose inline Markdown is styled. */
 const LONG = 16 * 1024;
@@ -255,9 +258,7 @@ const SHAPES: Readonly<Record<string, (text: string) => string>> = {
 
 for (const [shape, repeat] of Object.entries(SHAPES)) {
   Deno.test(`styleMarkdown() takes linear time for hostile text ${shape}`, () => {
-    for (
-      const text of [...Object.values(HOSTILE), RISING_BACKTICKS, UNPAIRED]
-    ) {
+    for (const text of [...HOSTILE, RISING_BACKTICKS, UNPAIRED]) {
       const long = repeat(text);
       let length = 0;
       for (const line of styleMarkdown(long)) {
@@ -275,8 +276,142 @@ Deno.test("styleMarkdown() styles the inline Markdown of a line of up to 16,384 
 });
 
 Deno.test("styleMarkdown() tells 32 containers apart, and takes further markers for text", () => {
-  assertEquals(
-    show(">".repeat(33)),
-    `{dg:${">".repeat(32)}}{g:>}`,
+  assertEquals(show(">".repeat(33)), `{dg:${">".repeat(32)}}{g:>}`);
+});
+
+/** The part of a node of the reference implementation that this test uses. */
+interface Node {
+  readonly type: string;
+  readonly literal: string | null;
+  readonly level: number;
+  walker(): {
+    next(): { readonly entering: boolean; readonly node: Node } | null;
+  };
+}
+
+/** The reference implementation of CommonMark, in the version of its specification. */
+const reference: { parse(text: string): Node } = new Parser();
+
+/** Each visible character that is no markup, with its attributes: `a bold italic`. */
+type Cells = readonly string[];
+
+function cellsOf(text: string, attributes: Iterable<string>): Cells {
+  const suffix = Array.from(attributes).sort().map((name) => ` ${name}`);
+  return Array.from(
+    text.replaceAll(/\s/g, ""),
+    (character) => character + suffix.join(""),
+  );
+}
+
+/** The reference implementation's result for a text. */
+function expected(text: string): Cells {
+  const depths = new Map<string, number>();
+  const cells: string[] = [];
+  const walker = reference.parse(text).walker();
+  for (let step = walker.next(); step !== null; step = walker.next()) {
+    const { entering, node } = step;
+    const names = attributesOf(node);
+    for (const name of names) {
+      depths.set(name, (depths.get(name) ?? 0) + (entering ? 1 : -1));
+    }
+    const open = [...depths].filter(([, depth]) => depth > 0)
+      .map(([name]) => name);
+    if (node.type === "text") {
+      cells.push(...cellsOf(node.literal ?? "", open));
+    } else if (node.type === "code" || node.type === "code_block") {
+      cells.push(...cellsOf(node.literal ?? "", [...open, "cyan"]));
+    }
+  }
+  return cells;
+}
+
+/** The attributes of the text in a node. */
+function attributesOf({ type, level }: Node): readonly string[] {
+  switch (type) {
+    case "emph":
+      return ["italic"];
+    case "strong":
+      return ["bold"];
+    case "link":
+    case "image":
+      return ["underlined"];
+    case "block_quote":
+      return ["green"];
+    case "heading":
+      return level === 1 ? ["bold", "underlined"] : ["bold"];
+    default:
+      return [];
+  }
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  "1": "bold",
+  "3": "italic",
+  "4": "underlined",
+  "32": "green",
+  "36": "cyan",
+};
+
+/** The result of `styleMarkdown()` for a text. */
+function actual(text: string): Cells {
+  const cells: string[] = [];
+  for (const line of styleMarkdown(text)) {
+    let before = "";
+    for (
+      const [, parameters = "", part = ""] of line.matchAll(
+        RegExp("(?:\x1b\\[0;?([\\d;]*)m|^)([^\x1b]*)", "g"),
+      )
+    ) {
+      const codes = parameters.split(";");
+      // A list marker is bold, and has only other markers before it.
+      const isListMarker = parameters === "1" &&
+        /^[->+*\d.)\s]*$/.test(before);
+      before += part;
+      // Other markup is dim, and so are the lines around fenced code.
+      if (codes.includes("2") || isListMarker) continue;
+      const names = codes.flatMap((code) => NAMES[code] ?? []);
+      cells.push(...cellsOf(part, names));
+    }
+  }
+  return cells;
+}
+
+// No surrogate pairs: the reference implementation treats them as two characters.
+const INLINE = [
+  ...["*", "**", "*", "_", "__", "`", "``", "[", "![", "](", ")", "]", "("],
+  ...["a", "b", "é", "日", " ", ".", "“"],
+];
+
+Deno.test("styleMarkdown() reads the inline Markdown of a line as the reference implementation of CommonMark does", () => {
+  const pieces = fc.array(fc.constantFrom(...INLINE), { maxLength: 20 });
+  fc.assert(
+    fc.property(pieces, (pieces) => {
+      // Between letters, so that the line is a paragraph.
+      const text = `x ${pieces.join("")} x`;
+      assertEquals(actual(text), expected(text), text);
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+// No backticks: in the reference implementation a code span can span lines.
+const LINES = [
+  ...["x", "y z", "- x", "+ y", "* z", "1. x", "2) y", "3. z", "# x", "## y"],
+  ...["> x", ">y", "> > z", "> - x", "- > y", "- - z", "-   x", "-      y"],
+  ...["~~~", "~~~~ x", "> ~~~", "- ~~~", "***", "> ___", "", "", ">"],
+  ...["#x", "-x", "1.x", "1234567890. x", "\tx", "-\ty", ">\tz"],
+];
+
+Deno.test("styleMarkdown() reads the blocks of a text as the reference implementation of CommonMark does", () => {
+  const line = fc.tuple(
+    fc.constantFrom("", "", "", " ", "  ", "   ", "    ", "     ", "\t"),
+    fc.constantFrom(...LINES),
+  ).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
+      const text = lines.join("\n");
+      assertEquals(actual(text), expected(text), text);
+    }),
+    { numRuns: 5000 },
   );
 });

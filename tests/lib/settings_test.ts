@@ -1,7 +1,8 @@
-import { maskKey } from "../../lib/key_mask.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { environmentVariable } from "../../lib/io/environment_variable.ts";
 import { DEFAULT_BASE_URL, SettingsError } from "../../lib/settings.ts";
-import { loadSettingsIn } from "../support/settings_environment.ts";
+import { maskKey } from "../../lib/text/key_mask.ts";
+import { loadSettingsIn } from "../support/environment.ts";
 
 const KEY = "test-key-0123456789";
 
@@ -45,7 +46,9 @@ for (const key of [undefined, "", " ", "\t\r\n", "\u00a0"]) {
     assertThrows(
       () => loadSettingsIn({ env: { APP_API_KEY: key } }),
       SettingsError,
-      "APP_API_KEY is not set: ",
+      Deno.build.os === "windows"
+        ? "APP_API_KEY is not set: set it with $env:APP_API_KEY = '...', or put "
+        : "APP_API_KEY is not set: export it, or put ",
     );
   });
 }
@@ -319,4 +322,42 @@ Deno.test("loadSettings() takes linear time for slashes in a base URL", () => {
   const baseUrl = `https://host.example/${"/".repeat(1_000_000)}x`;
   const env = { APP_API_KEY: KEY };
   assertEquals(loadSettingsIn({ baseUrl, env }).baseUrl, baseUrl);
+});
+
+Deno.test("environmentVariable() is the value, or undefined if there is none", () => {
+  Deno.env.set("A_VARIABLE", "a value");
+  assertEquals(environmentVariable("A_VARIABLE"), "a value");
+  Deno.env.delete("A_VARIABLE");
+  assertEquals(environmentVariable("A_VARIABLE"), undefined);
+});
+
+Deno.test({
+  name: "environmentVariable() is undefined if the variable may not be read",
+  permissions: { env: false },
+  fn() {
+    assertEquals(environmentVariable("A_VARIABLE"), undefined);
+  },
+});
+
+Deno.test({
+  name: "environmentVariable() is U+FFFD if the value is not Unicode",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    const module = import.meta.resolve(
+      "../../lib/io/environment_variable.ts",
+    );
+    const script = `import { environmentVariable } from "${module}";
+      console.log(environmentVariable("A_VARIABLE"));`;
+    const { stdout } = await new Deno.Command("sh", {
+      args: [
+        "-c",
+        `A_VARIABLE=$(printf '\\377') exec "$@"`,
+        "sh",
+        Deno.execPath(),
+        "eval",
+        script,
+      ],
+    }).output();
+    assertEquals(new TextDecoder().decode(stdout), "\ufffd\n");
+  },
 });

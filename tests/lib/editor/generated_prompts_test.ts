@@ -1,14 +1,11 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { graphemeWidth } from "../../../lib/interactive/graphemes.ts";
-import { KeyParser } from "../../../lib/interactive/keys.ts";
-import { Painter } from "../../../lib/interactive/painter.ts";
-import {
-  NEW_EDITOR,
-  pressKey,
-} from "../../../lib/interactive/prompt_editor.ts";
-import { PromptView } from "../../../lib/interactive/prompt_view.ts";
-import { PLAIN } from "../../../lib/interactive/style.ts";
+import { graphemeWidth } from "../../../lib/editor/graphemes.ts";
+import { KeyParser } from "../../../lib/editor/keys.ts";
+import { Painter } from "../../../lib/editor/painter.ts";
+import { NEW_STATE, pressKey } from "../../../lib/editor/editing.ts";
+import { FrameLayout } from "../../../lib/editor/frame.ts";
+import { PLAIN } from "../../../lib/text/style.ts";
 import { Emulator, type Widths } from "../../support/terminal_emulator.ts";
 
 /** The lines above the prompt, which must not change. */
@@ -91,12 +88,12 @@ async function typeKeys(
   const rows = isResized ? 500 : lowRows;
   const emulator = new Emulator(columns, rows, widths);
   const painter = new Painter((text) => emulator.write(text));
-  const view = new PromptView(PLAIN);
+  const layout = new FrameLayout("> ", PLAIN);
   const keys = new KeyParser();
-  let editor = NEW_EDITOR;
+  let editor = NEW_STATE;
   let size = { columns, rows };
   const draw = (above = "") => {
-    const frame = view.frame({ status: "", queued: [], editor }, size);
+    const frame = layout.frame({ status: "", waiting: [], editor }, size);
     painter.draw(frame, above);
     return frame;
   };
@@ -116,7 +113,7 @@ async function typeKeys(
   const { cursor, rows: drawn } = draw();
   await emulator.settled();
 
-  const { grid, cursor: wanted } = gridOf(editor.prompt, size.columns);
+  const { grid, cursor: wanted } = gridOf(editor.typed, size.columns);
   const top = emulator.cursor.row - cursor.row;
   const shown = drawn.map((_, i) => emulator.cells(top + i));
   const start = wanted.row - cursor.row;

@@ -1,6 +1,109 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { addInput } from "../../../lib/interactive/prompt_input.ts";
-import { InputError } from "../../../lib/standard_streams.ts";
+import { setImmediate } from "node:timers/promises";
+import {
+  addInput,
+  PromptLines,
+} from "../../../lib/interactive/prompt_input.ts";
+import type { Input } from "../../../lib/interactive/view.ts";
+import { InputError } from "../../../lib/io/standard_streams.ts";
+
+const MIB = new Uint8Array(1024 * 1024).fill(0x61);
+const END: Input = { kind: "end" };
+const CONVERT = Deno.build.os === "windows"
+  ? "run chcp 65001 first, or save it as UTF-8"
+  : "convert it, for example with iconv -t UTF-8";
+
+/** The bytes of these parts, a chunk each. */
+function input(
+  ...parts: readonly (string | Uint8Array)[]
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return ReadableStream.from(
+    parts.map((part) => typeof part === "string" ? encoder.encode(part) : part),
+  );
+}
+
+const prompt = (text: string): Input => ({ kind: "prompt", text });
+const refused = (why: string): Input => ({
+  kind: "refused",
+  reason: `Cannot take a line as a prompt: it ${why}`,
+});
+const TOO_LONG: Input = {
+  kind: "refused",
+  reason: "Cannot take a prompt of more than 16777216 bytes",
+};
+
+for (const isTyped of [false, true]) {
+  Deno.test(`PromptLines takes each line that is ${isTyped ? "typed" : "piped"}, and refuses one that cannot be a prompt`, async () => {
+    const lines = new PromptLines(
+      input(
+        ...["on", "e\r\n\na\0b\n", Uint8Array.of(0x61, 0xff, 0x0a), "ä\n"],
+        ...[...Array(16).fill(MIB), "\n", ...Array(16).fill(MIB), "a\n"],
+        "last",
+      ),
+      isTyped,
+    );
+    const inputs: Input[] = [];
+    while (inputs.at(-1)?.kind !== "end") inputs.push(await lines.next());
+
+    const [longest] = inputs.splice(5, 1);
+    assert(longest?.kind === "prompt");
+    assertEquals(longest.text.length, 16 * 1024 * 1024);
+    assertEquals(inputs, [
+      ...[prompt("one"), prompt(""), refused("holds a NUL character")],
+      ...[refused(`is not UTF-8; ${CONVERT}`), prompt("ä")],
+      ...[TOO_LONG, prompt("last"), END],
+    ]);
+    assertEquals(await lines.next(), END);
+  });
+}
+
+Deno.test("PromptLines.drop() drops the typed lines that wait, but not the end", async () => {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const keyboard = writable.getWriter();
+  const lines = new PromptLines(readable, true);
+  keyboard.write(new TextEncoder().encode("one\ntwo\n"));
+  await setImmediate();
+  assertEquals(lines.drop(), 2);
+  assertEquals(lines.drop(), 0);
+
+  const next = lines.next();
+  keyboard.write(new TextEncoder().encode("three\nfour\n"));
+  assertEquals(await next, prompt("three"));
+  keyboard.close();
+  await setImmediate();
+  assertEquals(lines.drop(), 1);
+  assertEquals(await lines.next(), END);
+});
+
+Deno.test("PromptLines reads 1,000 typed lines ahead, and goes on when they are taken or dropped", async () => {
+  let read = 0;
+  async function* endless() {
+    for (;;) {
+      yield await Promise.resolve(new TextEncoder().encode("x\n"));
+      read++;
+    }
+  }
+  const lines = new PromptLines(endless(), true);
+  await setImmediate();
+  assertEquals(read, 999);
+  await lines.next();
+  await setImmediate();
+  assertEquals(read, 1000);
+  assertEquals(lines.drop(), 1000);
+  await setImmediate();
+  assertEquals(read, 2000);
+});
+
+Deno.test("PromptLines rejects when typed lines cannot be read", async () => {
+  // deno-lint-ignore require-yield -- it fails before its first chunk
+  async function* broken(): AsyncGenerator<Uint8Array> {
+    throw new InputError("Cannot read standard input");
+  }
+  const lines = new PromptLines(broken(), true);
+  await assertRejects(() => lines.next(), InputError);
+  await assertRejects(() => lines.next(), InputError);
+});
 
 /** Chunks as standard input yields them: each is overwritten by the next one. */
 async function* reused(
@@ -27,16 +130,41 @@ Deno.test("addInput() reads characters wherever they are cut", async () => {
   }
 });
 
-Deno.test("addInput() stops reading at the limit", async () => {
-  const mebibyte = new Uint8Array(1024 * 1024).fill(0x61);
+Deno.test("addInput() adds nothing blank, and refuses blank input alone", async () => {
+  assertEquals(await addInput(["one"], input(" \n\t")), ["one"]);
+  await assertRejects(
+    () => addInput([], input(" \n\t")),
+    InputError,
+    "Standard input holds no prompt",
+  );
+});
+
+const BAD = [
+  ["a\0b", "holds a NUL character"],
+  [Uint8Array.of(0x61, 0xff), `is not UTF-8; ${CONVERT}`],
+  [Uint8Array.of(0xc3), `is not UTF-8; ${CONVERT}`],
+] as const;
+for (const [part, why] of BAD) {
+  Deno.test(`addInput() refuses input that ${why} (${part})`, async () => {
+    await assertRejects(
+      () => addInput([], input(part)),
+      InputError,
+      `Cannot take standard input as a prompt: it ${why}`,
+    );
+  });
+}
+
+Deno.test("addInput() takes 16 MiB, and stops reading after them", async () => {
+  const [longest] = await addInput([], input(...Array(16).fill(MIB)));
+  assertEquals(longest?.length, 16 * 1024 * 1024);
   let chunks = 0;
   async function* endless() {
-    for (;; chunks++) yield mebibyte;
+    for (;; chunks++) yield MIB;
   }
   await assertRejects(
     () => addInput([], endless()),
     InputError,
-    "holds more than 67108864 bytes",
+    "holds more than 16777216 bytes",
   );
-  assert(chunks <= 64);
+  assertEquals(chunks, 16);
 });

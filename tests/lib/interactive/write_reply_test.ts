@@ -4,9 +4,11 @@ import {
   type ReplyOptions,
   writeReply,
 } from "../../../lib/interactive/write_reply.ts";
-import { plainText } from "../../../lib/plain_text.ts";
+import { plainText } from "../../../lib/text/plain_text.ts";
 
 const SGR = RegExp("\x1b\\[[\\d;]*m", "g");
+
+const COLOURED = { cleansReplies: true, hasColour: true };
 
 /** The output for a reply, joined from one or more writes. */
 async function written(
@@ -27,45 +29,79 @@ async function written(
 const MARKDOWN = "# One\n*two* \x1b[31mred\x1b[m\x07\n";
 
 Deno.test("writeReply() writes a reply and one newline, byte for byte, where no terminal is", async () => {
-  for (const colour of [true, false]) {
-    assertEquals(
-      await written(MARKDOWN, { stdoutIsTerminal: false, colour }),
-      [`${MARKDOWN}\n`],
-    );
+  for (const hasColour of [true, false]) {
+    const options = { cleansReplies: false, hasColour };
+    for (const text of [MARKDOWN, "", "\x9b"]) {
+      assertEquals(await written(text, options), [`${text}\n`]);
+    }
   }
 });
 
 Deno.test("writeReply() cleans a reply for a terminal", async () => {
-  const shown = ["# One\n*two* red\n\n"];
-  assertEquals(await written(MARKDOWN, { stdoutIsTerminal: true }), shown);
-  assertEquals(
-    await written(MARKDOWN, { stdoutIsTerminal: true, colour: false }),
-    shown,
-  );
+  const options = { cleansReplies: true, hasColour: false };
+  assertEquals(await written(MARKDOWN, options), ["# One\n*two* red\n\n"]);
 });
 
 Deno.test("writeReply() styles a reply for a terminal with colour", async () => {
-  assertEquals(
-    await written(MARKDOWN, { stdoutIsTerminal: true, colour: true }),
-    [
-      "\x1b[0;2m#\x1b[0m \x1b[0;1;4mOne\x1b[0m\n" +
-      "\x1b[0;2m*\x1b[0;3mtwo\x1b[0;2m*\x1b[0m red\n\n",
-    ],
-  );
+  assertEquals(await written(MARKDOWN, COLOURED), [
+    "\x1b[0;2m#\x1b[0m \x1b[0;1;4mOne\x1b[0m\n" +
+    "\x1b[0;2m*\x1b[0;3mtwo\x1b[0;2m*\x1b[0m red\n\n",
+  ]);
+});
+
+const STOPPED = [
+  ["x".repeat(5_000), false, ["x".repeat(4_096), "\n"]],
+  ["x".repeat(5_000), true, ["x".repeat(4_096), "\x1b[m\n"]],
+  [`${"x".repeat(4_095)}\nrest`, false, [`${"x".repeat(4_095)}\n`, ""]],
+] as const;
+for (const [text, hasColour, pieces] of STOPPED) {
+  Deno.test(`writeReply() that is stopped ends with ${JSON.stringify(pieces[1])} after ${JSON.stringify(pieces[0].slice(-1))}`, async () => {
+    const stop = new AbortController();
+    const shown: string[] = [];
+    const stdout = {
+      write(bytes: Uint8Array) {
+        shown.push(new TextDecoder().decode(bytes));
+        stop.abort();
+        return Promise.resolve();
+      },
+    };
+    const options = { stdout, cleansReplies: true, hasColour };
+    await writeReply(options, text, stop.signal);
+    assertEquals<readonly string[]>(shown, pieces);
+  });
+}
+
+Deno.test("writeReply() that is stopped leaves out the rest where no terminal is, too", async () => {
+  const stop = new AbortController();
+  let length = 0;
+  const stdout = {
+    write(bytes: Uint8Array) {
+      length += bytes.length;
+      stop.abort();
+      return Promise.resolve();
+    },
+  };
+  const options = { stdout, cleansReplies: false, hasColour: false };
+  await writeReply(options, "line\n".repeat(1_000_000), stop.signal);
+  assert(length > 0 && length < 1_000_000, `${length} bytes`);
+});
+
+Deno.test("writeReply() cuts no character into two writes", async () => {
+  const text = `x${"👍".repeat(5_000)}`;
+  const options = { cleansReplies: true, hasColour: false };
+  const pieces = await written(text, options);
+  assert(pieces.every((piece) => piece.isWellFormed()));
+  assertEquals(pieces.join(""), `${text}\n`);
 });
 
 Deno.test("writeReply() writes a long reply in pieces, each of whole lines", async () => {
   const lines = Array.from({ length: 10_000 }, (_, i) => `*line* ${i}`);
-  const pieces = await written(lines.join("\n"), {
-    stdoutIsTerminal: true,
-    colour: true,
-  });
-  assert(pieces.length > 10);
-  for (const piece of pieces) assert(piece.endsWith("\n"));
-  assertEquals(
-    pieces.join("").replace(SGR, ""),
-    `${lines.join("\n")}\n`,
-  );
+  for (const options of [COLOURED, { ...COLOURED, hasColour: false }]) {
+    const pieces = await written(lines.join("\n"), options);
+    assert(pieces.length > 10);
+    for (const piece of pieces) assert(piece.endsWith("\n"));
+    assertEquals(pieces.join("").replace(SGR, ""), `${lines.join("\n")}\n`);
+  }
 });
 
 Deno.test("writeReply() shows on a terminal what plainText() leaves of a reply, whatever it holds", async () => {
@@ -77,10 +113,7 @@ Deno.test("writeReply() shows on a terminal what plainText() leaves of a reply, 
   await fc.assert(
     fc.asyncProperty(fc.array(part), async (parts) => {
       const text = parts.join("");
-      const pieces = await written(text, {
-        stdoutIsTerminal: true,
-        colour: true,
-      });
+      const pieces = await written(text, COLOURED);
       assertEquals(
         pieces.join("").replace(SGR, ""),
         `${plainText(text)}\n`,

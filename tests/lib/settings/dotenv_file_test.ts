@@ -4,8 +4,9 @@ import {
   assertMatch,
   assertThrows,
 } from "@std/assert";
+import fc from "fast-check";
 import { loadSettings, SettingsError } from "../../../lib/settings.ts";
-import { loadSettingsIn, within } from "../../support/settings_environment.ts";
+import { loadSettingsIn, within } from "../../support/environment.ts";
 
 const KEY = "test-key-0123456789";
 const MIB = 1024 * 1024;
@@ -26,7 +27,7 @@ for (
     [
       "not UTF-8",
       new TextEncoder().encode(`APP_API_KEY=${KEY}\n# `).with(-1, 0xff),
-      /^Cannot read \.env: not UTF-8; it is ignored, set what it holds in the environment instead$/,
+      /^Cannot read \.env: not UTF-8; it is ignored, save it as UTF-8, or set what it holds in the environment instead$/,
     ],
     ...onWindows ? [] : [
       [
@@ -116,4 +117,198 @@ Deno.test({
     assertEquals(loadSettingsIn({ env, dotenv }, warnings).apiKey, KEY);
     assertEquals(warnings, []);
   },
+});
+
+for (
+  const [what, dotenv, key] of [
+    ["a bare value", `APP_API_KEY=${KEY}`, KEY],
+    ["a value in single quotes, as it is", "APP_API_KEY='a#$b\\n'", "a#$b\\n"],
+    ["a value in double quotes, without expanding $", 'APP_API_KEY="$A"', "$A"],
+    ["an exported variable", `export APP_API_KEY=${KEY}`, KEY],
+    ["blanks around name and value", ` \tAPP_API_KEY =  ${KEY} `, KEY],
+    ["blanks inside quotes, trimmed", `APP_API_KEY=' ${KEY} '`, KEY],
+    ["a bare value up to #", `APP_API_KEY=${KEY}#$A`, KEY],
+    ["a quoted value before a comment", `APP_API_KEY='${KEY}' # $A`, KEY],
+    ["a line after comments", `# APP_API_KEY='a\n\nAPP_API_KEY=${KEY}\n`, KEY],
+    ["the last of several", `APP_API_KEY=a\nAPP_API_KEY=${KEY}\n`, KEY],
+    ["a file with CRLF", `A=1\r\nAPP_API_KEY=${KEY}\r\nB=2\r\n`, KEY],
+    ["quoted lines with CRLF", `APP_API_KEY='\r\n${KEY}\r\n'\r\n`, KEY],
+    ["quoted lines with CR", `APP_API_KEY='\r${KEY}\r'\rA=$A`, KEY],
+    ["quoted between U+2028", `APP_API_KEY='\u2028$A\u2028'`, "$A"],
+    ["a file with CR", `A='1'\rAPP_API_KEY=${KEY}\rB=$B:/x\r`, KEY],
+    ["a file with a byte order mark", `\ufeffAPP_API_KEY=${KEY}`, KEY],
+    ["a name alone, not its end", `MY_APP_API_KEY=a\nAPP_API_KEY=${KEY}`, KEY],
+    ["a name alone, not its start", `APP_API_KEY=${KEY}\nAPP_API_KEY_2=a`, KEY],
+    ["an equals sign in the value", "APP_API_KEY=a=b==", "a=b=="],
+  ] as const
+) {
+  Deno.test(`.env: the key is ${what}`, () => {
+    const warnings: string[] = [];
+    assertEquals(loadSettingsIn({ dotenv }, warnings).apiKey, key);
+    assertEquals(warnings, []);
+  });
+}
+
+for (
+  const [what, others] of [
+    ["PATH=$PATH:/x", "PATH=$PATH:/x"],
+    ["A=$HOME", "A=$HOME"],
+    ["A=${A}", "A=${A}"],
+    ["A=${B:-$A}", "A=${B:-$A}"],
+    ["a ring of references", "A=$B\nB=$C\nC=$A"],
+    ["single quotes around an assignment", "A='\nAPP_API_KEY=no\n'"],
+    ["double quotes around an assignment", 'A="b\nAPP_API_KEY=no\nc" # d'],
+    ["quotes around it and CRLF", "A='\r\nAPP_API_KEY=no\r\n'\r"],
+    ["quotes around it and CR", "A='\rAPP_API_KEY=no\r'\r"],
+    ["quotes around it and an odd name", "a.b-c='\nAPP_API_KEY=no\n'"],
+    ["a quote that is not closed", "A='b"],
+    ["a quote inside a value", "A=it's\nB=5\" wide"],
+    ["lines that assign nothing", "APP_API_KEY\n=\n-\nAPP_API_KEY: no"],
+    ["a prototype", "__proto__=a\nconstructor=b"],
+  ] as const
+) {
+  Deno.test(`.env: ${what} disturbs nothing`, () => {
+    const warnings: string[] = [];
+    for (
+      const dotenv of [
+        `APP_API_KEY=${KEY}\n${others}\n`,
+        `${others}\nAPP_API_KEY=${KEY}\n`,
+      ]
+    ) {
+      assertEquals(loadSettingsIn({ dotenv }, warnings).apiKey, KEY);
+    }
+    assertEquals(warnings, []);
+  });
+}
+
+const UNQUOTED =
+  "APP_API_KEY in .env cannot be used: it holds an unquoted $; put the value into single quotes";
+const OPEN = "APP_API_KEY in .env cannot be used: its quote is not closed";
+const LINE_BREAK = "APP_API_KEY in .env cannot be used: it holds a line break";
+
+for (
+  const [what, dotenv, message] of [
+    ["an unquoted $", "APP_API_KEY=a$b", UNQUOTED],
+    ["a reference", "APP_API_KEY=${HOME}", UNQUOTED],
+    ["a self reference", "APP_API_KEY=$APP_API_KEY:a", UNQUOTED],
+    ["a $ after an open quote", "APP_API_KEY='$APP_API_KEY", UNQUOTED],
+    ["a line break", "APP_API_KEY='a\nb'", LINE_BREAK],
+    ["a reference after CR", "APP_API_KEY='a\rA=$A'", LINE_BREAK],
+    ["a reference and U+2028", "APP_API_KEY='$APP_API_KEY\u2028a'", LINE_BREAK],
+    ["an open single quote", "APP_API_KEY='a", OPEN],
+    ["an open double quote", 'APP_API_KEY="a', OPEN],
+    [
+      "a value that is too long",
+      `APP_API_KEY=${"a".repeat(20_000)}`,
+      "APP_API_KEY in .env cannot be used: it is longer than 16384 characters",
+    ],
+    [
+      "a malformed key",
+      "APP_API_KEY='two words'",
+      "APP_API_KEY is malformed: a key is printable ASCII without spaces; copy it again",
+    ],
+  ] as const
+) {
+  Deno.test(`.env: ${what} is an error that does not show the value`, () => {
+    const error = assertThrows(() => loadSettingsIn({ dotenv }), SettingsError);
+    assertEquals(error.message, message);
+  });
+}
+
+for (
+  const [what, dotenv] of [
+    ["an empty file", ""],
+    ["no assignment", "# APP_API_KEY=a\nAPP_API_KEY\nAPP_API_KEY: a"],
+    ["a blank value", "APP_API_KEY= # none"],
+    ["a blank value in quotes", "APP_API_KEY=' '"],
+    ["a blank value at the end", "APP_API_KEY=a\nAPP_API_KEY="],
+  ] as const
+) {
+  Deno.test(`.env: ${what} sets no key`, () => {
+    assertThrows(
+      () => loadSettingsIn({ dotenv }),
+      SettingsError,
+      "APP_API_KEY is not set: ",
+    );
+  });
+}
+
+Deno.test("APP_API_KEY of the environment wins over .env (interface 5.2)", () => {
+  const env = { APP_API_KEY: KEY };
+  const dotenv = "APP_API_KEY=$unusable";
+  assertEquals(loadSettingsIn({ env, dotenv }).apiKey, KEY);
+});
+
+Deno.test("APP_API_KEY of the environment counts as not set if it is blank: .env counts", () => {
+  const env = { APP_API_KEY: " " };
+  const dotenv = `APP_API_KEY=${KEY}`;
+  assertEquals(loadSettingsIn({ env, dotenv }).apiKey, KEY);
+});
+
+Deno.test(".env: the base URL is used if the key is in .env too", () => {
+  const warnings: string[] = [];
+  const dotenv = `APP_BASE_URL="https://a.example/"\nAPP_API_KEY=${KEY}`;
+  assertEquals(loadSettingsIn({ dotenv }, warnings), {
+    apiKey: KEY,
+    baseUrl: "https://a.example",
+    isLocal: false,
+    sources: { apiKey: ".env", baseUrl: ".env" },
+  });
+  assertEquals(warnings, []);
+});
+
+for (
+  const dotenv of [
+    "APP_BASE_URL=https://other.example",
+    "APP_BASE_URL=https://other.example\nAPP_API_KEY=other-key-9876",
+    "APP_BASE_URL=$unusable",
+    "APP_BASE_URL='open",
+    "APP_BASE_URL=not a URL",
+  ]
+) {
+  Deno.test(`.env: ${JSON.stringify(dotenv)} never chooses where the key of the environment goes`, () => {
+    const warnings: string[] = [];
+    const env = { APP_API_KEY: KEY };
+    assertEquals(loadSettingsIn({ env, dotenv }, warnings), {
+      apiKey: KEY,
+      baseUrl: "https://the-brain.example",
+      isLocal: false,
+      sources: { apiKey: "environment", baseUrl: "built-in" },
+    });
+    assertEquals(warnings, [
+      "Ignoring APP_BASE_URL in .env, because APP_API_KEY does not come from there; set APP_BASE_URL in the environment or use --base-url instead",
+    ]);
+  });
+}
+
+Deno.test(".env: a blank base URL is ignored without a word", () => {
+  const warnings: string[] = [];
+  loadSettingsIn({
+    env: { APP_API_KEY: KEY },
+    dotenv: "APP_BASE_URL=' '\nAPP_BASE_URL= # none",
+  }, warnings);
+  assertEquals(warnings, []);
+});
+
+Deno.test(".env: whatever it contains, the settings are usable or a SettingsError says why not", () => {
+  const text = fc.array(
+    fc.constantFrom(
+      ...["APP_API_KEY=", "APP_BASE_URL=", "https://", "A=", "export ", "="],
+      ...["$APP_API_KEY", "${A:-$A}", "$", "'", '"', "#", "\\", "a", "\u00e9"],
+      ...["\n", "\r\n", "\r", "\u2028", " ", "\t", "\0"],
+    ),
+    { maxLength: 30 },
+  ).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(text, (dotenv) => {
+      try {
+        const { apiKey, baseUrl } = loadSettingsIn({ dotenv });
+        assertMatch(apiKey, /^[!-~]+$/);
+        assertMatch(baseUrl, /^https:\/\/[^?#]*[^/?#]$/);
+      } catch (error) {
+        assertInstanceOf(error, SettingsError);
+      }
+    }),
+    { numRuns: 500 },
+  );
 });

@@ -1,0 +1,66 @@
+/**
+ * The output of `--json`: events as JSON Lines, as `docs/events.schema.json` says.
+ * Scripts rely on it: later versions may add fields, and never remove or rename any.
+ *
+ * @module
+ */
+
+import { escapeControls } from "../text.ts";
+import { PromptLines } from "./prompt_input.ts";
+import type { Input, View, ViewEvent, ViewOptions } from "./view.ts";
+
+type JsonLine =
+  | { readonly type: "thread"; readonly thread_id: string }
+  | { readonly type: "run"; readonly run_id: string }
+  | {
+    readonly type: "progress";
+    readonly node: string;
+    readonly status: string;
+  }
+  | { readonly type: "reply"; readonly text: string }
+  | {
+    readonly type: "error";
+    readonly message: string;
+    readonly operation?: string | undefined;
+    readonly status?: number | undefined;
+  };
+
+/** Reads prompts as lines and writes JSON Lines, each before the next one is formatted. */
+export class JsonView implements View {
+  readonly #stdout: ViewOptions["stdout"];
+  readonly #lines: PromptLines;
+  readonly #encoder = new TextEncoder();
+
+  constructor({ stdin, stdout }: Pick<ViewOptions, "stdin" | "stdout">) {
+    this.#stdout = stdout;
+    this.#lines = new PromptLines(stdin(), false);
+  }
+
+  readPrompt(): Promise<Input> {
+    return this.#lines.next();
+  }
+
+  async show(event: ViewEvent): Promise<void> {
+    const line = lineOf(event);
+    if (line === undefined) return;
+    const text = escapeControls(JSON.stringify(line));
+    await this.#stdout.write(this.#encoder.encode(text + "\n"));
+  }
+
+  [Symbol.dispose](): void {}
+}
+
+function lineOf(event: ViewEvent): JsonLine | undefined {
+  switch (event.type) {
+    case "thread":
+      return { type: "thread", thread_id: event.threadId };
+    case "run":
+      return { type: "run", run_id: event.runId };
+    case "progress":
+    case "reply":
+    case "error":
+      return event;
+    default:
+      return undefined;
+  }
+}

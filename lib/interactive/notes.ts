@@ -1,0 +1,108 @@
+/**
+ * The lines that a view shows besides progress and replies, and the words for
+ * durations in any line.
+ *
+ * @module
+ */
+
+import { plainLine, type Style } from "../text.ts";
+import type { ViewEvent } from "./view.ts";
+
+/** The keys and the ways out, where texts are edited. */
+export const EDITOR_KEYS =
+  "Alt-Enter starts a line, Ctrl-R searches, Ctrl-C stops, Ctrl-D or exit leaves";
+
+/** The keys and the ways out, on a dumb terminal. */
+export const DUMB_KEYS = "Ctrl-C stops, Ctrl-D or exit leaves";
+
+export interface NoteOptions {
+  readonly style: Style;
+  /** Whether the banner is left out. */
+  readonly isQuiet: boolean;
+  /** The width of the terminal, if there is one. */
+  readonly columns?: number | undefined;
+  /** How many waiting prompts were dropped together with a run or a reply. */
+  readonly droppedPrompts?: number;
+}
+
+/** The lines that an event is shown as, each with its line end; empty if it needs none. */
+export function noteOn(event: ViewEvent, options: NoteOptions): string {
+  const { style, droppedPrompts = 0 } = options;
+  switch (event.type) {
+    case "banner":
+      return banner(event.text, options);
+    case "thread":
+      return banner(`thread ${event.threadId}`, options);
+    case "dropped":
+      if (event.what === "thread") return "";
+      return broken(DROPPED[event.what](alsoDropped(droppedPrompts)), options)
+        .map((line) => `${line}\n`).join("");
+    case "error":
+      return style.red(`Error: ${plainLine(event.message)}`) + "\n";
+    default:
+      return "";
+  }
+}
+
+/** A line of the banner, broken between words; empty if quiet. */
+export function banner(text: string, options: NoteOptions): string {
+  if (options.isQuiet) return "";
+  return broken(text, options)
+    .map((line) => `${options.style.dim(line)}\n`).join("");
+}
+
+/** A text without control characters, in lines that are broken between words. */
+function broken(
+  text: string,
+  { columns = Infinity }: NoteOptions,
+): readonly string[] {
+  const lines: string[] = [];
+  for (const word of plainLine(text).split(" ")) {
+    const line = `${lines.at(-1)} ${word}`;
+    if (lines.length === 0 || line.length > columns) lines.push(word);
+    else lines[lines.length - 1] = line;
+  }
+  return lines;
+}
+
+/** The command that continues a thread, as one word for the shell each. */
+export function continuation(threadId: string): string {
+  const id = plainLine(threadId);
+  const word = /^[\w.:@%+,/-]+$/.test(id)
+    ? id
+    : `'${id.replaceAll("'", "'\\''")}'`;
+  const option = id.startsWith("-") ? `--thread=${word}` : `--thread ${word}`;
+  return `agent-gateway ${option}`;
+}
+
+const DROPPED = {
+  run: (also: string) =>
+    `Run dropped${also}; the run may still go on at the service`,
+  reply: (also: string) => `Rest of the reply dropped${also}`,
+};
+
+function alsoDropped(count: number): string {
+  if (count === 0) return "";
+  return count === 1
+    ? ", and 1 waiting prompt"
+    : `, and ${count} waiting prompts`;
+}
+
+/** "0.4 s", "12 s", "2 min 5 s" */
+export function duration(milliseconds: number): string {
+  const tenths = Math.floor(milliseconds / 100);
+  return tenths < 100
+    ? `${(tenths / 10).toFixed(1)} s`
+    : wholeSeconds(Math.floor(tenths / 10) * 1000);
+}
+
+/** "again in 6 s", "again in 2 min 5 s": rounded up to whole seconds. */
+export function againIn(milliseconds: number): string {
+  return `again in ${wholeSeconds(milliseconds)}`;
+}
+
+function wholeSeconds(milliseconds: number): string {
+  const seconds = Math.ceil(milliseconds / 1000);
+  const minutes = Math.floor(seconds / 60);
+  return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
+}

@@ -1,0 +1,133 @@
+import type { Editor } from "../editor.ts";
+import {
+  type ByteSink,
+  environmentVariable,
+  readStandardInput,
+} from "../io.ts";
+import { COLOURED, PLAIN } from "../text.ts";
+import { JsonView } from "./json_view.ts";
+import { PlainView } from "./plain_view.ts";
+import { PROMPT_SIGN, type View } from "./view.ts";
+
+export interface OpenViewOptions {
+  /** Writes replies to standard output, after the text that `stderr` got before. */
+  readonly stdout: ByteSink;
+  /** Writes to standard error; progress may be dropped if nobody reads it. */
+  readonly stderr: (text: string, kind?: "progress") => void;
+  /**
+   * Where prompts come from: standard input line by line, or nowhere, because the
+   * command line has them. Then standard input is not touched.
+   */
+  readonly readsPrompts: boolean;
+  /** Whether standard output is JSON Lines. */
+  readonly json: boolean;
+  /** Whether banner and progress are left out. */
+  readonly quiet: boolean;
+  /** Whether only the prompt is redrawn, while the user types it. */
+  readonly plain: boolean;
+  readonly color: "auto" | "always" | "never";
+  /** Called on a Ctrl-C that arrives as a byte, and not as a signal. */
+  readonly onInterrupt: () => void;
+}
+
+/**
+ * Opens the view on this process's standard streams: JSON Lines, or a screen with
+ * a status line (and editing, if prompts are typed), or plain lines where there is
+ * no terminal, or where `TERM` or `CI` say that it cannot be drawn on.
+ */
+export async function openView(options: OpenViewOptions): Promise<View> {
+  const { color, json, plain, quiet, readsPrompts, stderr, stdout } = options;
+  const stdin = readsPrompts ? readStandardInput : () => NO_INPUT;
+  if (json) return new JsonView({ stdin, stdout });
+
+  const isTyped = readsPrompts && Deno.stdin.isTerminal();
+  const stderrIsTerminal = Deno.stderr.isTerminal();
+  const stdoutIsTerminal = Deno.stdout.isTerminal();
+  const isStyled = color === "auto" ? mayUseColour() : color === "always";
+  const isForced = color === "always";
+  const common = {
+    stdin,
+    stdout,
+    stderr,
+    isQuiet: quiet,
+    cleansReplies: stdoutIsTerminal || isForced,
+  };
+  const isScreen = stderrIsTerminal && !isDumb() && !isAutomated() &&
+    (isTyped || !readsPrompts && !plain);
+  if (!isScreen) {
+    return new PlainView({
+      ...common,
+      hasColour: isStyled,
+      stylesErrors: isForced,
+      isTyped,
+      hasSign: isTyped && stderrIsTerminal,
+      showsTotals: plain,
+      columns: stderrIsTerminal ? () => consoleSize().columns : undefined,
+    });
+  }
+  const [{ Editor, enterKeyMode }, { ScreenView }, { ASCII_MARKS, MARKS }] =
+    await Promise.all([
+      import("../editor.ts"),
+      import("./screen_view.ts"),
+      import("./status_line.ts"),
+    ]);
+  let editor: Editor | undefined;
+  let screen;
+  if (isTyped) {
+    editor = screen = new Editor({
+      input: readStandardInput,
+      write: stderr,
+      // Standard output is written after standard error, so this waits for both.
+      written: () => stdout.write(new Uint8Array()),
+      size: consoleSize,
+      keyMode: enterKeyMode,
+      style: isStyled ? COLOURED : PLAIN,
+      sign: PROMPT_SIGN,
+      onInterrupt: options.onInterrupt,
+    });
+  } else {
+    const { StatusScreen } = await import("./status_screen.ts");
+    screen = new StatusScreen({ write: stderr, size: consoleSize });
+  }
+  return new ScreenView({
+    ...common,
+    screen,
+    editor,
+    stdoutIsTerminal,
+    hasColour: isStyled,
+    isPlain: plain,
+    marks: environmentVariable("TERM") === "linux" ? ASCII_MARKS : MARKS,
+    size: consoleSize,
+  });
+}
+
+const NO_INPUT: AsyncIterable<Uint8Array> = (async function* () {})();
+
+/**
+ * Whether text on a terminal may be styled: not if `NO_COLOR` is set
+ * (https://no-color.org) or the terminal is dumb.
+ */
+function mayUseColour(): boolean {
+  return !isDumb() && (environmentVariable("NO_COLOR") ?? "") === "";
+}
+
+/** Whether `TERM` says that the terminal cannot be drawn on. The Windows console has no `TERM`. */
+function isDumb(): boolean {
+  const term = environmentVariable("TERM") ?? "";
+  return term === "dumb" || term === "" && Deno.build.os !== "windows";
+}
+
+/** Whether `CI` is set: to anything but empty, `0` or `false`. */
+function isAutomated(): boolean {
+  return !["", "0", "false"].includes(environmentVariable("CI") ?? "");
+}
+
+/** Returns the current size of the terminal. */
+function consoleSize(): { readonly columns: number; readonly rows: number } {
+  try {
+    const { columns, rows } = Deno.consoleSize();
+    return { columns: columns || 80, rows: rows || 24 };
+  } catch {
+    return { columns: 80, rows: 24 }; // no standard stream is a terminal
+  }
+}

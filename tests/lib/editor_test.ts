@@ -1,0 +1,198 @@
+import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
+import { setImmediate } from "node:timers/promises";
+import { cellsOfLine } from "../../lib/editor/layout.ts";
+import { Painter, rowOf } from "../../lib/editor/painter.ts";
+import { FakeClock } from "../support/clocks.ts";
+import { Emulator, Person } from "../support/terminal_emulator.ts";
+
+const UP = "\x1b[A";
+
+Deno.test("Editor calls onInterrupt for Ctrl-C as a byte, but not within a paste", async () => {
+  using person = new Person();
+  const asked = person.editor.read();
+  person.type("\x03\x1b[200~\x03\x1b[201~\r");
+  assertEquals(await asked, { kind: "text", text: "\x03" });
+  assertEquals(person.interrupts, 1);
+});
+
+Deno.test("Editor shows a paste without an end, and ends it with clear(), which keeps it in the history", async () => {
+  using person = new Person();
+  const asked = person.editor.read();
+  person.type("\x1b[200~one\rtwo\r");
+  await person.sees("> one", "  two");
+  assert(person.editor.isTyped);
+  person.editor.clear();
+  await person.sees(">");
+  assertFalse(person.editor.isTyped);
+  person.type(`${UP}!\r`);
+  assertEquals(await asked, { kind: "text", text: "one\ntwo\n!" });
+});
+
+Deno.test("Editor.dropWaiting() drops what was sent, which stays in the history, and keeps what is typed", async () => {
+  using person = new Person();
+  person.editor.setStatus(() => "status");
+  person.type("one\rtwo\rthr");
+  await person.sees("status", "> one", "> two", "> thr");
+
+  assertEquals(person.editor.dropWaiting(), 2);
+
+  const asked = person.editor.read();
+  await person.sees("status", "> thr");
+  person.type(`ee${UP}${UP}\r`);
+  assertEquals(await asked, { kind: "text", text: "one" });
+});
+
+Deno.test("Editor shows the last five texts that wait, a row each, and a search without a result", async () => {
+  using person = new Person();
+  person.editor.setStatus(() => "status");
+  person.type("1\r2\r3\r4\r5\r6\r7a\x1b\r7b\r");
+  const rows = ["status", "> 3", "> 4", "> 5", "> 6", "> 7a 7b"];
+  await person.sees(...rows);
+  person.type("\x12x");
+  await person.sees(...rows, ">", "not found: x");
+});
+
+Deno.test("Editor.dropWaiting() drops a Ctrl-D too, but not the end of the input", async () => {
+  using person = new Person();
+  person.editor.setStatus(() => "status");
+  person.type("one\r\x04lost\r");
+  await person.sees("status", "> one");
+
+  assertEquals(person.editor.dropWaiting(), 1);
+
+  person.type("two\r");
+  await person.sees("status", "> two");
+  person.leave();
+  await setImmediate();
+  assertEquals(person.editor.dropWaiting(), 1);
+  assertEquals(await person.editor.read(), { kind: "end" });
+});
+
+Deno.test("Editor delivers what was sent before Ctrl-D, then the end, again and again", async () => {
+  using person = new Person();
+  person.editor.setStatus(() => "");
+  person.type("one\r\x04two\r");
+  await person.sees("> one");
+  assertEquals((await person.editor.read()).kind, "text");
+  assertEquals(await person.editor.read(), { kind: "end" });
+  assertEquals(await person.editor.read(), { kind: "end" });
+});
+
+Deno.test("Editor rejects every read of a terminal that cannot be read", async () => {
+  using person = new Person();
+  const asked = person.editor.read();
+  person.leave(new Error("Cannot read standard input: it is gone"));
+  await assertRejects(() => asked, Error, "it is gone");
+  await assertRejects(() => person.editor.read(), Error, "it is gone");
+});
+
+Deno.test("Editor draws the next frame soon after one that took a minute", async () => {
+  using person = new Person();
+  void person.editor.read();
+  person.writing = 60_000;
+  person.type("one");
+  await person.sees("> one");
+  person.writing = 0;
+  person.type(" two");
+  await person.sees("> one two");
+});
+
+Deno.test("Editor takes a lone Escape for a key after 50 ms; it leaves a search", async () => {
+  using clock = new FakeClock();
+  using person = new Person();
+  void person.editor.read();
+  person.type("\x12\x1b");
+  await setImmediate();
+  assertEquals(person.editor.isTyped, true);
+  clock.pass();
+  assertEquals([person.editor.isTyped, clock.time], [false, 50]);
+});
+
+Deno.test("Editor reads no more keys while 1,000 texts wait", async () => {
+  using person = new Person();
+  for (let i = 0; i < 1_002; i++) person.type("x\r");
+  await setImmediate();
+  assertEquals(person.editor.dropWaiting(), 1_000);
+  await setImmediate();
+  assertEquals(person.editor.dropWaiting(), 2);
+});
+
+Deno.test("Editor takes 10 MiB that are pasted at once whole, and draws few of them", async () => {
+  using person = new Person();
+  const asked = person.editor.read();
+  const line = "All work and no play makes Jack a dull boy, 汉字 included.\n";
+  const text = line.repeat(Math.ceil(10 * 1024 * 1024 / line.length));
+  person.type("[]\x1b[D\x1b[200~");
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length; at += 4096) {
+    person.type(bytes.subarray(at, at + 4096)); // as the terminal driver splits it
+  }
+  for (const key of ["\x1b[201~", "\x1b[3~", "\x7f", "!"]) person.type(key);
+  for (;;) {
+    await person.emulator.settled();
+    if (person.emulator.allText.endsWith("!")) break;
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  assert(person.written.length < text.length / 10);
+  person.type("\r");
+
+  const entry = await asked;
+  assert(entry.kind === "text");
+  assert(entry.text === `[${text.slice(0, -1)}!`);
+});
+
+Deno.test("Editor draws a text again after each of 100 resizes, and leaves no remains", async () => {
+  using person = new Person();
+  void person.editor.read();
+  const digits = "0123456789".repeat(6);
+  person.type(digits);
+  for (let i = 0; i < 100; i++) {
+    const columns = 10 + i * 7 % 50;
+    await person.resize(columns);
+    const first = `> ${digits.slice(0, columns - 2)}`;
+    const others = digits.slice(columns - 2)
+      .match(new RegExp(`.{1,${columns}}`, "g")) ?? [];
+    await person.sees(first, ...others);
+  }
+});
+
+Deno.test("Editor hands the terminal over with the cursor below the text, and draws the text again", async () => {
+  using person = new Person();
+  void person.editor.read();
+  person.type("one\x1b\rtwo\x1b[A");
+  await person.sees("> one", "  two");
+
+  await person.stop();
+
+  assertEquals(person.emulator.cursor, { row: 2, column: 0 });
+  assert(person.written.endsWith("\x1b[?2004l"));
+  person.goOn();
+  await person.sees("> one", "  two", "> one", "  two");
+  assertEquals(person.emulator.cursor, { row: 2, column: 5 });
+});
+
+const LINES: readonly (readonly [text: string, row: string])[] = [
+  ["a\tb\tc", "a       b       c"],
+  ["\x01\x1b\x7f\u200b\u202e", "^A^[^?<200b><202e>"],
+  ["\u{1f3fb}汉👍🏽", "<1f3fb>汉👍🏽"],
+  ["12345678901234567890", "12345678901234567…"],
+  ["1234567890123456汉字", "1234567890123456…"],
+];
+Deno.test("cellsOfLine() fills tabs, shows codes for what cannot be seen, and cuts a line", () => {
+  for (const [text, row] of LINES) {
+    const cells = cellsOfLine(text, 18);
+    assertEquals(cells.map((cell) => cell.text).join(""), row);
+  }
+});
+
+Deno.test("Painter keeps each row on one line of a terminal that draws a grapheme wider", async () => {
+  const emulator = new Emulator(10, 5, "code points");
+  const painter = new Painter((text) => emulator.write(text));
+  const rows = ["12345678👨‍👩‍👧", "second"]
+    .map((text) => rowOf([{ cells: cellsOfLine(text, 10) }], 10));
+  const size = { columns: 10, rows: 5 };
+  painter.draw({ rows, cursor: { row: 1, column: 6 }, size });
+  await emulator.settled();
+  assertEquals(emulator.text(1), "second");
+  assertEquals(emulator.cursor, { row: 1, column: 6 });
+});

@@ -1,0 +1,139 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { JsonView } from "../../../lib/interactive/json_view.ts";
+import {
+  openView,
+  type OpenViewOptions,
+} from "../../../lib/interactive/open_view.ts";
+import type { ViewEvent } from "../../../lib/interactive/view.ts";
+import { FakeClock } from "../../support/clocks.ts";
+
+const EVENT = { type: "error", message: "no" } as const;
+
+interface Setting {
+  readonly options?: Partial<OpenViewOptions>;
+  /** The variables that are set; `TERM` is `xterm` without them. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly isTerminal?: boolean;
+  readonly size?: { readonly columns: number; readonly rows: number };
+}
+
+/** Opens a view for `-p`. Returns its name, and what its terminal shows of a run that fails. */
+async function open(
+  { options, env = {}, isTerminal = true, size }: Setting,
+): Promise<readonly [view: string, written: string]> {
+  using _clock = new FakeClock();
+  const { consoleSize, env: { get }, stderr: { isTerminal: was } } = Deno;
+  const shown = size ?? { columns: 80, rows: 24 };
+  Object.assign(Deno, { consoleSize: () => shown });
+  Deno.env.get = (name) => ({ TERM: "xterm", ...env })[name];
+  Deno.stderr.isTerminal = () => isTerminal;
+  let written = "";
+  try {
+    using view = await openView({
+      ...{ readsPrompts: false, json: false, quiet: false, plain: false },
+      ...{ color: "auto", onInterrupt: () => {} },
+      stdout: { write: () => Promise.resolve() },
+      stderr: (text) => written += text,
+      ...options,
+    });
+    view.begin?.(new AbortController());
+    await view.show(EVENT);
+    return [view.constructor.name, written];
+  } finally {
+    Object.assign(Deno, { consoleSize });
+    Deno.env.get = get;
+    Deno.stderr.isTerminal = was;
+  }
+}
+
+const VIEWS: Readonly<Record<string, readonly Setting[]>> = {
+  ScreenView: [
+    {},
+    ...["", "0", "false"].map((CI) => ({ env: { CI } })),
+    { options: { quiet: true } },
+  ],
+  PlainView: [
+    { isTerminal: false },
+    ...["1", "true", "yes"].map((CI) => ({ env: { CI } })),
+    { env: { TERM: "dumb" } },
+    { options: { plain: true } },
+  ],
+  JsonView: [{ options: { json: true } }],
+};
+for (const [name, settings] of Object.entries(VIEWS)) {
+  for (const setting of settings) {
+    Deno.test(`openView() opens a ${name} with ${JSON.stringify(setting)}`, async () => {
+      assertEquals((await open(setting))[0], name);
+    });
+  }
+}
+
+const RED = "\x1b[31mError: no\x1b[39m\n";
+const STYLES: readonly (readonly [Setting, isStyled: boolean])[] = [
+  [{}, true],
+  [{ env: { NO_COLOR: "" } }, true],
+  [{ env: { NO_COLOR: "1" } }, false],
+  [{ env: { NO_COLOR: "1" }, options: { color: "always" } }, true],
+  [{ options: { color: "never" } }, false],
+  [{ isTerminal: false, env: { TERM: "dumb" } }, false],
+  [{ isTerminal: false, options: { color: "always" } }, true],
+];
+for (const [setting, isStyled] of STYLES) {
+  Deno.test(`openView() ${isStyled ? "styles" : "does not style"} errors with ${JSON.stringify(setting)}`, async () => {
+    const [, written] = await open(setting);
+    assertEquals([written.includes(RED), written.includes("Error: no")], [
+      isStyled,
+      true,
+    ]);
+  });
+}
+
+Deno.test("openView() takes a terminal that does not tell its size for one of 80 columns and 24 rows", async () => {
+  const unknown = await open({ size: { columns: 0, rows: 0 } });
+  assertEquals(unknown, await open({}));
+});
+
+async function* noInput(): AsyncGenerator<Uint8Array> {}
+
+const operation = "stream run";
+const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
+  [
+    { type: "thread", threadId: "t\x9b" },
+    '{"type":"thread","thread_id":"t\\u009b"}\n',
+  ],
+  [{ type: "run", runId: "r" }, '{"type":"run","run_id":"r"}\n'],
+  [
+    { type: "progress", node: "plan", status: "done" },
+    '{"type":"progress","node":"plan","status":"done"}\n',
+  ],
+  [{ type: "reply", text: "a\nb" }, '{"type":"reply","text":"a\\nb"}\n'],
+  [
+    { type: "error", message: "no", operation, status: 502 },
+    '{"type":"error","message":"no","operation":"stream run","status":502}\n',
+  ],
+  [
+    { type: "error", message: "no", operation: undefined, status: undefined },
+    '{"type":"error","message":"no"}\n',
+  ],
+  [{ type: "banner", text: "agent-gateway" }, ""],
+  [{ type: "wait", operation, reason: "busy", milliseconds: 1 }, ""],
+  [{ type: "dropped", what: "run" }, ""],
+];
+Deno.test("JsonView writes a line for each event, or nothing", async () => {
+  for (const [event, line] of LINES) {
+    let written = "";
+    const stdout = {
+      write: (bytes: Uint8Array) =>
+        Promise.resolve(void (written += new TextDecoder().decode(bytes))),
+    };
+    await new JsonView({ stdin: noInput, stdout }).show(event);
+    assertEquals(written, line);
+  }
+});
+
+Deno.test("JsonView rejects when the reader is gone", async () => {
+  const stdout = { write: () => Promise.reject(new Deno.errors.BrokenPipe()) };
+  const view = new JsonView({ stdin: noInput, stdout });
+  const event = { type: "thread", threadId: "t" } as const;
+  await assertRejects(() => view.show(event), Deno.errors.BrokenPipe);
+});

@@ -1,0 +1,314 @@
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import { setImmediate } from "node:timers/promises";
+import { ServiceError } from "../../../lib/gateway.ts";
+import { type Ending, runInteractive } from "../../../lib/interactive.ts";
+import {
+  ScreenView,
+  type ScreenViewOptions,
+} from "../../../lib/interactive/screen_view.ts";
+import { MARKS } from "../../../lib/interactive/status_line.ts";
+import { VERSION } from "../../../lib/version.ts";
+import { FakeGateway, type FakeRun } from "../../support/bridge_ends.ts";
+import { FakeClock } from "../../support/clocks.ts";
+import { Person } from "../../support/terminal_emulator.ts";
+
+/** A chat of a person on the thread `thread-1`, whose runs the test drives. */
+class Chat extends Person {
+  readonly view: ScreenView;
+  readonly ending: Promise<Ending>;
+  /** The replies that were written. */
+  replies = "";
+  /** Holds up the writing of replies. */
+  reading = Promise.resolve();
+  readonly #gateway = new FakeGateway();
+
+  constructor(options: Partial<ScreenViewOptions> = {}) {
+    super(50);
+    const decoder = new TextDecoder();
+    this.view = new ScreenView({
+      screen: this.editor,
+      editor: this.editor,
+      stdout: {
+        write: async (bytes) => {
+          const text = decoder.decode(bytes);
+          this.replies += text;
+          this.write(text);
+          await this.reading;
+        },
+      },
+      stdoutIsTerminal: true,
+      cleansReplies: true,
+      hasColour: false,
+      isQuiet: true,
+      isPlain: false,
+      marks: MARKS,
+      size: () => this.size,
+      now: () => this.time,
+      ...options,
+    });
+    this.ending = runInteractive({
+      ...{ gateway: this.#gateway, view: this.view },
+      ...{ maskedKey: "****", baseUrl: "https://service.example" },
+    });
+  }
+
+  /** Types a prompt, and waits until its run has started. */
+  async send(prompt: string): Promise<FakeRun> {
+    const { runs } = this.#gateway;
+    const count = runs.length;
+    this.type(`${prompt}\r`);
+    while (runs.length === count) await setImmediate();
+    return this.#gateway.run;
+  }
+
+  /** Presses Ctrl-C at a time. Returns whether the program goes on. */
+  ctrlC(milliseconds: number): boolean {
+    this.time = milliseconds;
+    return this.view.interrupt();
+  }
+
+  override [Symbol.dispose](): void {
+    this.view[Symbol.dispose]();
+    super[Symbol.dispose]();
+  }
+}
+
+const BUSY = {
+  type: "wait",
+  operation: "stream run",
+  reason: "service\nbusy",
+  milliseconds: 5_100,
+} as const;
+
+const DROPPED = [
+  "Run dropped, and 2 waiting prompts; the run may",
+  "still go on at the service",
+];
+
+Deno.test("Ctrl-C drops the run and the prompts that wait; what is typed stays, and Up brings back what was dropped", async () => {
+  using chat = new Chat();
+  const run = await chat.send("one");
+  chat.type("two\rthree\rfou");
+  await chat.sees("", "> one", "> two", "> three", "> fou");
+
+  assert(chat.ctrlC(0));
+
+  await chat.sees("", "> one", ...DROPPED, "", "> fou");
+  assert(run.options.signal?.aborted);
+  const next = await chat.send("\x1b[A\x1b[A");
+  assertEquals(next.prompt, "two");
+  assert(chat.ctrlC(5_000));
+  await chat.seesLast(
+    "Run dropped; the run may still go on at the",
+    "service",
+    "",
+    ">",
+  );
+});
+
+Deno.test("Ctrl-C clears what is typed, which Up brings back; at an empty prompt it announces to leave, and leaves within 2 s", async () => {
+  using chat = new Chat();
+  chat.type("one\x1b\rtwo");
+  await chat.sees("", "> one", "  two");
+  assert(chat.ctrlC(0));
+  await chat.sees("", ">");
+  chat.type("\x1b[A");
+  await chat.sees("", "> one", "  two");
+  assert(chat.ctrlC(100));
+  await chat.sees("", ">");
+
+  const run = await chat.send("one");
+  run.fail(new ServiceError({ operation: "stream run", reason: "no" }));
+  const failed = ["", "> one", "Error: Cannot follow the run: no", ""];
+  await chat.sees(...failed, ">");
+  assert(chat.ctrlC(200));
+  await chat.sees(...failed, "Ctrl-C again leaves", ">");
+  chat.type("x");
+  await chat.seesLast("> x");
+  assert(chat.ctrlC(300));
+  await chat.seesLast("Ctrl-C again leaves", ">");
+  assert(chat.ctrlC(400));
+  await chat.seesLast("Ctrl-C again leaves", "Ctrl-C again leaves", ">");
+  assert(chat.ctrlC(2_399));
+
+  assertEquals(await chat.ending, "interrupted");
+});
+
+Deno.test("Ctrl-C does nothing at an empty prompt within a second after a reply or a drop", async () => {
+  using chat = new Chat();
+  const one = await chat.send("one");
+  one.complete("One.");
+  await chat.sees("", "> one", "", "One.", "", ">");
+  assert(chat.ctrlC(999));
+  await chat.sees("", "> one", "", "One.", "", ">");
+  assert(chat.ctrlC(1_000));
+  await chat.sees("", "> one", "", "One.", "", "Ctrl-C again leaves", ">");
+
+  await chat.send("two");
+  assert(chat.ctrlC(5_000));
+  const dropped = [
+    "Run dropped; the run may still go on at the",
+    "service",
+  ];
+  const rows = ["Ctrl-C again leaves", "> two", ...dropped, ""];
+  await chat.seesLast(...rows, ">");
+  assert(chat.ctrlC(5_999));
+  await chat.seesLast(...rows, ">");
+  assert(chat.ctrlC(6_000));
+  await chat.seesLast(...rows, "Ctrl-C again leaves", ">");
+});
+
+Deno.test("Ctrl-C stops a reply that is being written, and drops its rest and the prompts that wait", async () => {
+  using chat = new Chat();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  chat.reading = promise;
+  const run = await chat.send("one");
+  chat.type("two\rthr");
+  await chat.sees("", "> one", "> two", "> thr");
+  run.complete("x".repeat(10_000));
+  while (chat.replies === "") await setImmediate();
+
+  assert(chat.ctrlC(0));
+  resolve();
+
+  await chat.seesLast(
+    "x".repeat(4096 % 50),
+    "Rest of the reply dropped, and 1 waiting prompt",
+    "",
+    "> thr",
+  );
+  assertEquals(chat.replies, `${"x".repeat(4096)}\n`);
+});
+
+Deno.test("Ctrl-C leaves although the reader of a reply that was stopped does not read on", async () => {
+  using chat = new Chat();
+  chat.reading = new Promise(() => {});
+  const run = await chat.send("one");
+  run.complete("One.");
+  while (chat.replies === "") await setImmediate();
+
+  assert(chat.ctrlC(0));
+  assert(chat.ctrlC(1_000));
+  assertFalse(chat.ctrlC(1_001));
+});
+
+Deno.test("--plain writes a line for each event, and draws nothing during a run; what is typed meanwhile shows at the next prompt", async () => {
+  using chat = new Chat({ isPlain: true, isQuiet: false });
+  const reading = Promise.withResolvers<void>();
+  chat.reading = reading.promise;
+  chat.time = 500;
+  const run = await chat.send("one");
+  const { length } = chat.written;
+
+  chat.time = 2_200;
+  chat.view.show(BUSY);
+  run.progress("plan\x1b[31m", "started\n");
+  run.progress("plan", "done");
+  chat.type("tw");
+  await setImmediate();
+  run.complete("One.");
+  while (chat.replies === "") await setImmediate();
+
+  assertEquals(
+    chat.written.slice(length),
+    "service busy, again in 6 s\nplan: started \nplan: done\ntotal 1.7 s\n\nOne.\n",
+  );
+  reading.resolve();
+  await chat.seesLast("total 1.7 s", "", "One.", "", "> tw");
+});
+
+Deno.test("--plain shows the total of a run that failed, and with -q neither progress nor total", () => {
+  for (const isQuiet of [false, true]) {
+    using chat = new Chat({ isPlain: true, isQuiet });
+    chat.written = "";
+    chat.view.begin(new AbortController());
+    chat.view.show({ type: "progress", node: "plan", status: "done" });
+    chat.view.show({ type: "error", message: "no" });
+    const lines = isQuiet ? "" : "plan: done\ntotal 0.0 s\n";
+    assertEquals(chat.written, `${lines}Error: no\n`);
+  }
+});
+
+Deno.test("a chat shows banner and keys once, the nodes of a run with a status below, and at the end how to go on", async () => {
+  using chat = new Chat({ isQuiet: false });
+  const banner = [
+    `agent-gateway ${VERSION}, agent the-brain, key ****`,
+    "service https://service.example",
+    "thread thread-1",
+    "Alt-Enter starts a line, Ctrl-R searches, Ctrl-C",
+    "stops, Ctrl-D or exit leaves",
+  ];
+  await chat.sees(...banner, "", ">");
+  const run = await chat.send("one");
+  chat.view.show(BUSY);
+  chat.type("tw");
+  await chat.sees(
+    ...[...banner, "", "> one"],
+    ...["⠋ service busy, again in 6 s  0.0 s  Ctrl-C stops", "> tw"],
+  );
+  run.progress("plan", "done");
+  run.progress("write", "started");
+  await chat.seesLast("⠋ write: started  0.0 s  Ctrl-C stops", "> tw");
+  chat.time = 100;
+  run.complete("# One");
+
+  const nodes = ["✓ plan: done  0.0 s", "✓ write: started  0.1 s"];
+  const end = [...nodes, "✓ total  0.1 s", "", "# One", "", "> two"];
+  await chat.sees(...banner, "", "> one", ...end.with(-1, "> tw"));
+  const second = await chat.send("o");
+  second.progress("plan", "started");
+  await chat.seesLast("> two", "⠋ plan: started  0.0 s  Ctrl-C stops");
+  chat.view[Symbol.dispose]();
+  chat.view[Symbol.dispose]();
+  await chat.seesLast(
+    ...["> two", "✗ plan: started  0.0 s", "✗ total  0.0 s"],
+    "agent-gateway --thread thread-1",
+  );
+});
+
+Deno.test("a chat without a run ends without a word", async () => {
+  using chat = new Chat({ isQuiet: false });
+  await chat.seesLast("", ">");
+  assert(chat.ctrlC(0));
+  await chat.seesLast("", "Ctrl-C again leaves", ">");
+  chat.view[Symbol.dispose]();
+  await chat.seesLast("", "Ctrl-C again leaves", ">");
+});
+
+Deno.test("a chat refuses a prompt of more than 16 MiB, and takes the next one", async () => {
+  using chat = new Chat();
+  const paste = "é".repeat(8 * 1024 * 1024 + 1);
+  chat.type(`\x1b[200~${paste}\x1b[201~\r`);
+  await chat.seesLast(
+    "Error: Cannot take a prompt of more than 16777216",
+    "bytes",
+    ">",
+  );
+  assertEquals((await chat.send("two")).prompt, "two");
+});
+
+Deno.test("ScreenView draws its status ten times a second until the operation or the chat ends", () => {
+  using clock = new FakeClock();
+  let frames = 0;
+  using chat = new Chat({
+    screen: {
+      print() {},
+      setStatus() {},
+      refresh: () => void frames++,
+      [Symbol.dispose]() {},
+    },
+    isQuiet: false,
+  });
+
+  chat.view.begin(new AbortController());
+  for (let i = 0; i < 10; i++) clock.pass();
+  assertEquals([frames, clock.time], [11, 1000]);
+  chat.view.show({ type: "error", message: "It broke" });
+  clock.pass();
+  assertEquals(frames, 11);
+
+  chat.view.begin(new AbortController());
+  chat.view[Symbol.dispose]();
+  clock.pass();
+  assertEquals(frames, 12);
+});
