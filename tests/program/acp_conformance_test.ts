@@ -203,7 +203,7 @@ Deno.test("the official client serves the files that a prompt links to", async (
 
     assertEquals(
       JSON.parse((await service.waitFor("create run")).body).prompt,
-      "explain [notes.md](file:///notes.md)[gone.md](file:///gone.md)" +
+      "explain [notes.md](file:///notes.md) [gone.md](file:///gone.md)" +
         '\n\n<context uri="file:///notes.md">\nRemember the milk.\n</context>',
     );
   }, { "/notes.md": "Remember the milk.\n" });
@@ -336,7 +336,7 @@ Deno.test("the official client gets errors that it can read, and continues", asy
     const [, , , , runId] = (await service.waitFor("stream")).path.split("/");
     assertEquals(errors, [
       [-32600, undefined],
-      [-32603, { operation: "create thread", status: 401 }],
+      [-32010, { operation: "create thread", status: 401 }],
       [-32603, { operation: "create run", status: 500 }],
       [-32603, { operation: "stream run", threadId: sessionId, runId }],
       [-32602, undefined],

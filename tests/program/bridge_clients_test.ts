@@ -1,11 +1,165 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { commandLine, settings } from "../support/client_process.ts";
 import {
-  CLIENT_RECORDINGS,
-  type ClientRecording,
-} from "../support/client_recordings.ts";
-import { settings } from "../support/client_process.ts";
-import { Editor, isQuestion } from "../support/editor.ts";
+  Editor,
+  isQuestion,
+  isUpdate,
+  type Message,
+} from "../support/editor.ts";
+import { events, progress } from "../support/service/behaviours.ts";
 import { ReferenceService } from "../support/service/service.ts";
+
+/** What a client does in a conversation, in order. */
+type Step =
+  /**
+   * A line that the client sends, with the id of its session in place of `SESSION`.
+   * If it is a request, the next step waits for its answer, unless that step cancels
+   * it.
+   */
+  | string
+  /** The client starts a second bridge process, because the first one has ended. */
+  | "restart";
+
+/** The recorded messages of one client, unchanged. */
+interface ClientRecording {
+  /** The client with its version, and how the recording was made. */
+  readonly client: string;
+  readonly steps: readonly Step[];
+  /** The client's answers to `fs/read_text_file`, by path. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** The prompts that the service has to receive. */
+  readonly prompts: readonly string[];
+  /** The last reply that the client has to receive. */
+  readonly reply: string;
+}
+
+const NOTES = "file:///home/me/notes.txt";
+
+/** A prompt of avante, as the service receives it. */
+function avantePrompt(text: string): string {
+  const uri = "file:///home/me/my notes.txt";
+  return `[my notes.txt](${uri}) <previous_user_message>${text}</previous_user_message>\n` +
+    "<system_context>Continuing from previous session with 1 recent user messages</system_context>" +
+    `\n\n<context uri="${uri}">\nBuy milk.\n</context>`;
+}
+
+/**
+ * One conversation of each client. Those with "(recorded)" in their name were
+ * recorded between the client and the bridge, with other paths; that of Zed was
+ * written by hand from its source at the version named, member by member.
+ */
+const CLIENT_RECORDINGS: readonly ClientRecording[] = [
+  {
+    client: "acpx 0.19.1 (recorded)",
+    steps: [
+      '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true},"clientInfo":{"name":"acpx","version":"0.19.1"}}}',
+      '{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/home/me","mcpServers":[]}}',
+      "restart",
+      '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true},"clientInfo":{"name":"acpx","version":"0.19.1"}}}',
+      '{"jsonrpc":"2.0","id":1,"method":"session/resume","params":{"sessionId":"SESSION","cwd":"/home/me","mcpServers":[]}}',
+      '{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"one"}]}}',
+      "restart",
+      '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true},"clientInfo":{"name":"acpx","version":"0.19.1"}}}',
+      '{"jsonrpc":"2.0","id":1,"method":"session/resume","params":{"sessionId":"SESSION","cwd":"/home/me","mcpServers":[]}}',
+      '{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"what did I say before?"}]}}',
+    ],
+    prompts: ["one", "what did I say before?"],
+    reply: "Earlier on this thread you said:\n1. one",
+  },
+  {
+    client: "agent-shell 0.74.3 with acp.el 0.14.2 (recorded)",
+    steps: [
+      '{"jsonrpc":"2.0","method":"initialize","id":1,"params":{"clientInfo":{"name":"agent-shell","title":"Emacs Agent Shell","version":"0.74.3"},"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true}}}}',
+      '{"jsonrpc":"2.0","method":"session/new","id":2,"params":{"cwd":"/home/me","mcpServers":[]}}',
+      '{"jsonrpc":"2.0","method":"session/prompt","id":3,"params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"explain"},{"type":"resource","resource":{"uri":"file:///home/me/notes.txt","text":"Remember the milk.\\n","mimeType":"text/plain"}},{"type":"text","text":" please\\n\\n"}]}}',
+      '{"jsonrpc":"2.0","method":"session/prompt","id":4,"params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"and"},{"type":"resource_link","uri":"file:///home/me/long.txt","name":"long.txt","mimeType":"text/plain","size":228894}]}}',
+      '{"jsonrpc":"2.0","method":"session/prompt","id":5,"params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"please hang"}]}}',
+      '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"SESSION","reason":"User cancelled"}}',
+      "restart",
+      '{"jsonrpc":"2.0","method":"initialize","id":1,"params":{"clientInfo":{"name":"agent-shell","title":"Emacs Agent Shell","version":"0.74.3"},"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true}}}}',
+      '{"jsonrpc":"2.0","method":"session/resume","id":2,"params":{"sessionId":"SESSION","cwd":"/home/me","mcpServers":[]}}',
+      '{"jsonrpc":"2.0","method":"session/prompt","id":3,"params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"6 * 7"}]}}',
+    ],
+    files: { "/home/me/long.txt": "long\n" },
+    prompts: [
+      `explain [notes.txt](${NOTES}) please\n\n\n\n<context uri="${NOTES}">\nRemember the milk.\n</context>`,
+      'and [long.txt](file:///home/me/long.txt)\n\n<context uri="file:///home/me/long.txt">\nlong\n</context>',
+      "please hang",
+      "6 * 7",
+    ],
+    reply: "6 * 7 = 42",
+  },
+  {
+    client: "CodeCompanion 19 at f1afd025 in Neovim 0.12.4 (recorded)",
+    steps: [
+      '{"params":{"clientCapabilities":{"fs":{"writeTextFile":true,"readTextFile":true}},"clientInfo":{"version":"1.0.0","name":"CodeCompanion.nvim"},"protocolVersion":1},"id":1,"method":"initialize","jsonrpc":"2.0"}',
+      '{"params":{"mcpServers":[],"cwd":"/home/me"},"id":2,"method":"session/new","jsonrpc":"2.0"}',
+      '{"params":{"sessionId":"SESSION","prompt":[{"text":"<attachment filepath=\\"/home/me/notes.txt\\" buffer_number=\\"1\\">User\'s current visible code in a file (including line numbers). This should be the main focus:\\n````text\\n1 |Remember the milk.\\n````</attachment>","type":"text"},{"text":"file `/home/me/notes.txt` (with buffer number: 1) what is it about?","type":"text"}]},"id":3,"method":"session/prompt","jsonrpc":"2.0"}',
+      '{"params":{"sessionId":"SESSION","prompt":[{"text":"please hang","type":"text"}]},"id":4,"method":"session/prompt","jsonrpc":"2.0"}',
+      '{"params":{"sessionId":"SESSION"},"method":"session/cancel","jsonrpc":"2.0"}',
+      '{"params":{"sessionId":"SESSION","prompt":[{"text":"hello","type":"text"}]},"id":5,"method":"session/prompt","jsonrpc":"2.0"}',
+    ],
+    prompts: [
+      `<attachment filepath="/home/me/notes.txt" buffer_number="1">User's current visible code in a file (including line numbers). This should be the main focus:\n\`\`\`\`text\n1 |Remember the milk.\n\`\`\`\`</attachment>\nfile \`/home/me/notes.txt\` (with buffer number: 1) what is it about?`,
+      "please hang",
+      "hello",
+    ],
+    reply: "Hello! I am the-brain. Ask me something, or what you said before.",
+  },
+  {
+    client: "avante.nvim at a9334315 in Neovim 0.12.4 (recorded)",
+    steps: [
+      // The path is not encoded in the URI
+      '{"jsonrpc":"2.0","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true}}},"id":1,"method":"initialize"}',
+      '{"jsonrpc":"2.0","params":{"cwd":"/home/me","mcpServers":[]},"id":2,"method":"session/new"}',
+      '{"jsonrpc":"2.0","params":{"sessionId":"SESSION","prompt":[{"name":"my notes.txt","type":"resource_link","uri":"file:///home/me/my notes.txt"},{"text":"<previous_user_message>what do they say</previous_user_message>","type":"text"},{"text":"<system_context>Continuing from previous session with 1 recent user messages</system_context>","type":"text"}]},"id":3,"method":"session/prompt"}',
+      '{"jsonrpc":"2.0","params":{"sessionId":"SESSION","prompt":[{"name":"my notes.txt","type":"resource_link","uri":"file:///home/me/my notes.txt"},{"text":"<previous_user_message>please hang</previous_user_message>","type":"text"},{"text":"<system_context>Continuing from previous session with 1 recent user messages</system_context>","type":"text"}]},"id":4,"method":"session/prompt"}',
+      '{"jsonrpc":"2.0","params":{"sessionId":"SESSION"},"method":"session/cancel"}',
+      '{"jsonrpc":"2.0","params":{"sessionId":"SESSION","prompt":[{"name":"my notes.txt","type":"resource_link","uri":"file:///home/me/my notes.txt"},{"text":"<previous_user_message>6 * 7</previous_user_message>","type":"text"},{"text":"<system_context>Continuing from previous session with 1 recent user messages</system_context>","type":"text"}]},"id":5,"method":"session/prompt"}',
+    ],
+    files: { "/home/me/my notes.txt": "Buy milk." },
+    prompts: ["what do they say", "please hang", "6 * 7"].map(avantePrompt),
+    reply: `You said: ${avantePrompt("6 * 7")}`,
+  },
+  {
+    client: "Zed at 0038d2e2",
+    steps: [
+      '{"jsonrpc":"2.0","id":"5a1f0a4e-58a5-4c94-8a3c-1f1f3d6f0001","method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,"auth":{"terminal":true},"session":{"configOptions":{"boolean":{}}},"elicitation":{"form":{},"url":{}},"_meta":{"terminal_output":true,"terminal-auth":true}},"clientInfo":{"name":"zed","title":"Zed","version":"1.0.0"}}}',
+      '{"jsonrpc":"2.0","id":"5a1f0a4e-58a5-4c94-8a3c-1f1f3d6f0002","method":"session/new","params":{"cwd":"/home/me","mcpServers":[]}}',
+      `{"jsonrpc":"2.0","id":"5a1f0a4e-58a5-4c94-8a3c-1f1f3d6f0003","method":"session/prompt","params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"explain "},{"type":"resource","resource":{"mimeType":null,"text":"Remember the milk.\\n","uri":"${NOTES}"}},{"type":"text","text":" please"}]}}`,
+      '{"jsonrpc":"2.0","id":"5a1f0a4e-58a5-4c94-8a3c-1f1f3d6f0004","method":"session/prompt","params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"please hang"}]}}',
+      '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"SESSION"}}',
+      '{"jsonrpc":"2.0","id":"5a1f0a4e-58a5-4c94-8a3c-1f1f3d6f0005","method":"session/close","params":{"sessionId":"SESSION"}}',
+      '{"jsonrpc":"2.0","id":"5a1f0a4e-58a5-4c94-8a3c-1f1f3d6f0006","method":"session/resume","params":{"sessionId":"SESSION","cwd":"/home/me","mcpServers":[]}}',
+      '{"jsonrpc":"2.0","id":"5a1f0a4e-58a5-4c94-8a3c-1f1f3d6f0007","method":"session/prompt","params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"6 * 7"}]}}',
+    ],
+    prompts: [
+      `explain [notes.txt](${NOTES}) please\n\n<context uri="${NOTES}">\nRemember the milk.\n</context>`,
+      "please hang",
+      "6 * 7",
+    ],
+    reply: "6 * 7 = 42",
+  },
+  {
+    client: "ACP Client for VS Code 0.2.0, its protocol code (recorded)",
+    steps: [
+      '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientInfo":{"name":"vscode-acp-client","version":"0.2.0"},"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}}}',
+      '{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/home/me","mcpServers":[]}}',
+      '{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"one"}]}}',
+      '{"jsonrpc":"2.0","id":4,"method":"session/prompt","params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"please hang"}]}}',
+      '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"SESSION"}}',
+      "restart",
+      '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientInfo":{"name":"vscode-acp-client","version":"0.2.0"},"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}}}',
+      '{"jsonrpc":"2.0","id":1,"method":"session/resume","params":{"sessionId":"SESSION","cwd":"/home/me","mcpServers":[]}}',
+      '{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"what did I say before?"}]}}',
+    ],
+    prompts: ["one", "please hang", "what did I say before?"],
+    reply: "Earlier on this thread you said:\n1. one\n2. please hang",
+  },
+];
+
+/** The stream of a prompt that the client's next line cancels. */
+const HANGING = events([progress("plan", "started")], { end: "hang" });
 
 for (const recording of CLIENT_RECORDINGS) {
   Deno.test(`${recording.client} gets its answers from initialize to the end`, async () => {
@@ -39,19 +193,18 @@ async function replay(
   for (const lines of processes(steps)) {
     await using editor = new Editor({ env: settings(service) });
     for (const line of lines) {
+      const hangs = line.includes("please hang");
+      if (hangs) service.misbehave("stream", HANGING);
+      const seen = editor.messages.length;
       await editor.sendLine(line.replaceAll("SESSION", sessionId));
       const { id, method } = JSON.parse(line);
       if (id === undefined) continue;
-      if (line.includes("please hang")) {
-        const streams = service.requests.filter(({ operation }) =>
-          operation === "stream"
-        ).length;
-        await service.waitFor("stream", streams + 1);
-        continue; // The next line cancels it.
-      }
-      const response = await answered(editor, id, files);
-      assertEquals(response.error, undefined, line);
-      if (method === "session/new") sessionId = response.result.sessionId;
+      const isMeant = (message: Message) =>
+        hangs ? isUpdate(message) : !("method" in message) && message.id === id;
+      const message = await awaited(editor, { files, seen, isMeant });
+      if (isUpdate(message)) continue; // The next line cancels the prompt.
+      assertEquals(message.error, undefined, line);
+      if (method === "session/new") sessionId = message.result.sessionId;
     }
     const { code, stderr } = await editor.finish();
     assertEquals([code, stderr], [0, ""]);
@@ -75,26 +228,84 @@ function processes(steps: readonly string[]): string[][] {
   return all;
 }
 
-/** Waits for a response, and answers the bridge's requests meanwhile. */
-async function answered(
+interface AwaitedOptions {
+  readonly files: Readonly<Record<string, string>>;
+  /** How many messages to skip: the test has handled them already. */
+  readonly seen: number;
+  readonly isMeant: (message: Message) => boolean;
+}
+
+/** Waits for a message. Until it comes, it answers the bridge's requests. */
+async function awaited(
   editor: Editor,
-  id: unknown,
-  files: Readonly<Record<string, string>>,
+  { files, seen, isMeant }: AwaitedOptions,
 ) {
   const { stdout } = editor.client;
-  for (let seen = 0;;) {
+  for (let next = seen;;) {
     const { length } = stdout.text;
-    const messages = editor.messages.slice(seen);
-    seen += messages.length;
-    for (const message of messages) {
+    for (const message of editor.messages.slice(next)) {
+      next++;
       if (isQuestion(message)) {
-        if (editor.isAnswered(message)) continue;
         const content = files[message.params.path];
-        await (content === undefined
-          ? editor.refuse(message, "fs/read_text_file failed: ENOENT")
-          : editor.answer(message, { content }));
-      } else if (!("method" in message) && message.id === id) return message;
+        assert(content !== undefined, message.params.path);
+        await editor.answer(message, { content });
+      } else if (isMeant(message)) return message;
     }
     await stdout.more(length);
+  }
+}
+
+/**
+ * The client acpx, if it is installed (`npm install acpx@0.19.1`, Node.js 22):
+ * a path, or a name on `PATH`.
+ */
+const ACPX = Deno.env.get("ACPX") ?? "acpx";
+
+const isInstalled = await canRun(ACPX);
+const name = "acpx prompts in a session that each of its processes resumes";
+
+Deno.test({
+  name: isInstalled ? name : `${name} (skipped: no acpx)`,
+  ignore: !isInstalled || Deno.build.os === "windows",
+  async fn() {
+    await using service = ReferenceService.start();
+    const folder = await Deno.makeTempDir();
+    const agent = `${folder}/agent`;
+    const words = [...commandLine(), "--bridge"].map((word) => `'${word}'`);
+    // acpx gets a home of its own, and Deno keeps its cache.
+    const home = Deno.env.get("HOME");
+    await Deno.writeTextFile(
+      agent,
+      `#!/bin/sh\nHOME='${home}' exec ${words.join(" ")}\n`,
+    );
+    await Deno.chmod(agent, 0o700);
+    const acpx = async (...args: string[]) => {
+      const { success, stdout, stderr } = await new Deno.Command(ACPX, {
+        args: ["--agent", agent, "--cwd", folder, "--ttl", "1", ...args],
+        env: { HOME: folder, ...settings(service) },
+      }).output();
+      const text = new TextDecoder().decode(stdout);
+      assertEquals(success, true, text + new TextDecoder().decode(stderr));
+      return text;
+    };
+
+    assertStringIncludes(await acpx("exec", "6 * 7"), "6 * 7 = 42");
+    await acpx("sessions", "new");
+    assertStringIncludes(await acpx("hello"), "Hello! I am the-brain.");
+    await acpx("sessions", "close"); // ends the process that holds the session
+
+    const turn = ["create thread", "create run", "stream"];
+    const calls = service.requests.map(({ operation }) => operation);
+    assertEquals<unknown>(calls, [...turn, ...turn]);
+    await Deno.remove(folder, { recursive: true });
+  },
+});
+
+async function canRun(program: string): Promise<boolean> {
+  try {
+    const args = ["--version"];
+    return (await new Deno.Command(program, { args }).output()).success;
+  } catch {
+    return false;
   }
 }

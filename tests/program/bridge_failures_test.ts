@@ -7,12 +7,12 @@ import {
   body,
   events,
   json,
+  progress,
   redirect,
 } from "../support/service/behaviours.ts";
-import type { Operation } from "../support/service/recorded_request.ts";
+import type { Operation } from "../support/service/exchange.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
-import { progress } from "../support/service/stream_events.ts";
-import { QUIET_HOST } from "../support/unreachable.ts";
+import { QUIET_HOST } from "../support/faulty_service.ts";
 
 /** A failure of the service, and the editor's error. */
 interface Failure {
@@ -32,12 +32,12 @@ const STATUSES: readonly Failure[] = [
   },
   {
     behaviour: answer(404, "no such thing"),
-    reason: /answered 404.*: no such thing$/,
+    reason: /answered 404 \(.+\): no such thing$/,
     status: 404,
   },
   ...[401, 403].map((status) => ({
     behaviour: json({ error: `wrong: ${TEST_KEY}` }, status),
-    reason: /key was rejected.*: wrong: test\.\.\.cdef$/,
+    reason: /key was rejected.*: left out, because it holds the API key$/,
     status,
   })),
   {
@@ -101,7 +101,8 @@ const FAILURES: Readonly<Record<Operation, readonly Failure[]>> = {
     },
     {
       behaviour: answer(204),
-      reason: /stream ended before the run completed/,
+      reason: /answered 204: it has nothing more to send/,
+      status: 204,
     },
     {
       behaviour: events([progress("plan", "started")], { end: "break" }),
@@ -142,7 +143,8 @@ for (const operation of ["create thread", "create run", "stream"] as const) {
         assertEquals(error?.message.slice(0, start.length), start);
         assertMatch(error?.message ?? "", reason);
         assertFalse(/thread(?!_id)/.test(error?.message ?? ""));
-        assertEquals([error?.code, error?.data], [-32603, {
+        const code = operation === "create thread" ? -32010 : -32603;
+        assertEquals([error?.code, error?.data], [code, {
           operation: name,
           ...status !== undefined && { status },
           ...run,
@@ -252,6 +254,7 @@ function assertRefused(
   { error }: Pick<Response, "error">,
   operation: string,
 ): void {
-  assertEquals([error?.code, error?.data], [-32603, { operation }]);
+  const code = operation === "create thread" ? -32010 : -32603;
+  assertEquals([error?.code, error?.data], [code, { operation }]);
   assertMatch(error?.message ?? "", /refused/);
 }

@@ -1,10 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { type ClientOutput, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
-import { events } from "../support/service/behaviours.ts";
+import { complete, events, progress } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
-import { complete, progress } from "../support/service/stream_events.ts";
 
 const MIB = 1024 * 1024;
 

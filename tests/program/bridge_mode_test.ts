@@ -1,14 +1,30 @@
 import { assert, assertEquals } from "@std/assert";
+import { afterEach, beforeEach, it } from "@std/testing/bdd";
 import { settings } from "../support/client_process.ts";
 import { Editor, isUpdate } from "../support/editor.ts";
-import { events, hang } from "../support/service/behaviours.ts";
+import {
+  complete,
+  events,
+  hang,
+  progress,
+} from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
-import { complete, progress } from "../support/service/stream_events.ts";
 
-Deno.test("a prompt's progress and reply are updates before its response (interface 4.2, 6)", async () => {
-  await using service = ReferenceService.start();
-  await using editor = new Editor({ env: settings(service) });
+let service: ReferenceService;
+let editor: Editor;
+
+beforeEach(() => {
+  service = ReferenceService.start();
+  editor = new Editor({ env: settings(service) });
+});
+
+afterEach(async () => {
+  await editor[Symbol.asyncDispose]();
+  await service[Symbol.asyncDispose]();
+});
+
+it("a prompt's progress and reply are updates before its response (interface 4.2, 6)", async () => {
   const sessionId = await editor.newSession();
 
   const response = await editor.prompt(sessionId, "hello");
@@ -27,9 +43,7 @@ Deno.test("a prompt's progress and reply are updates before its response (interf
   assertEquals((await editor.finish()).code, 0);
 });
 
-Deno.test("a session is a thread of its own, which remembers its prompts (interface 1.3, 2)", async () => {
-  await using service = ReferenceService.start();
-  await using editor = new Editor({ env: settings(service) });
+it("a session is a thread of its own, which remembers its prompts (interface 1.3, 2)", async () => {
   const first = await editor.newSession();
   const second = await editor.newSession();
 
@@ -52,8 +66,7 @@ Deno.test("a session is a thread of its own, which remembers its prompts (interf
   ]);
 });
 
-Deno.test("each line gets the answer it deserves, and no more (interface 7)", async () => {
-  await using editor = new Editor();
+it("each line gets the answer it deserves, and no more (interface 7)", async () => {
   const lines = [
     "not JSON",
     "",
@@ -97,12 +110,11 @@ Deno.test("each line gets the answer it deserves, and no more (interface 7)", as
   assertEquals([code, stderr], [0, ""]);
 });
 
-Deno.test("a line over 64 MiB is an invalid request, and the next line works", async () => {
-  await using editor = new Editor();
+it("a line over 16 MiB is an invalid request, and the next line works", async () => {
   const chunk = new Uint8Array(1024 * 1024).fill(0x61);
 
   await editor.client.write('{"id":1,"method":"');
-  for (let i = 0; i < 64; i++) await editor.client.write(chunk);
+  for (let i = 0; i < 16; i++) await editor.client.write(chunk);
   await editor.sendLine('"}');
   const next = await editor.request("agents/list");
 
@@ -111,15 +123,13 @@ Deno.test("a line over 64 MiB is an invalid request, and the next line works", a
     id: null,
     error: {
       code: -32600,
-      message: "Invalid request: the line is longer than 67108864 bytes",
+      message: "Invalid request: the line is longer than 16777216 bytes",
     },
   });
   assertEquals(next.result.agents.length, 1);
 });
 
-Deno.test("two sessions run at once, and their updates interleave", async () => {
-  await using service = ReferenceService.start();
-  await using editor = new Editor({ env: settings(service) });
+it("two sessions run at once, and their updates interleave", async () => {
   const gates = [new GatedStream(), new GatedStream()] as const;
   for (const gate of gates) service.misbehave("stream", gate.behaviour);
   const [one, two] = gates;
@@ -157,9 +167,7 @@ Deno.test("two sessions run at once, and their updates interleave", async () => 
 });
 
 for (const operation of ["create thread", "create run", "stream"] as const) {
-  Deno.test(`a service that hangs at "${operation}" delays no other request`, async () => {
-    await using service = ReferenceService.start();
-    await using editor = new Editor({ env: settings(service) });
+  it(`a service that hangs at "${operation}" delays no other request`, async () => {
     const sessionId = await editor.newSession();
     service.misbehave(operation, hang());
 
@@ -175,9 +183,7 @@ for (const operation of ["create thread", "create run", "stream"] as const) {
   });
 }
 
-Deno.test("the reply and the response come at once, though the stream stays open", async () => {
-  await using service = ReferenceService.start();
-  await using editor = new Editor({ env: settings(service) });
+it("the reply and the response come at once, though the stream stays open", async () => {
   const gate = new GatedStream();
   service.misbehave("stream", gate.behaviour);
   const sessionId = await editor.newSession();
@@ -216,9 +222,7 @@ const CANCELS: readonly Cancel[] = [
   },
 ];
 for (const { name, send } of CANCELS) {
-  Deno.test(`${name} closes the run's stream and answers its prompt "cancelled"`, async () => {
-    await using service = ReferenceService.start();
-    await using editor = new Editor({ env: settings(service) });
+  it(`${name} closes the run's stream and answers its prompt "cancelled"`, async () => {
     const gate = new GatedStream();
     service.misbehave("stream", gate.behaviour);
     const sessionId = await editor.newSession();
@@ -245,9 +249,7 @@ for (const { name, send } of CANCELS) {
   });
 }
 
-Deno.test("a prompt right after a cancellation is never refused", async () => {
-  await using service = ReferenceService.start();
-  await using editor = new Editor({ env: settings(service) });
+it("a prompt right after a cancellation is never refused", async () => {
   const sessionId = await editor.newSession();
 
   for (let i = 1; i <= 30; i++) {
@@ -271,9 +273,7 @@ Deno.test("a prompt right after a cancellation is never refused", async () => {
   }
 });
 
-Deno.test("a long run can be cancelled, whatever memory was collected since its start", async () => {
-  await using service = ReferenceService.start();
-  await using editor = new Editor({ env: settings(service) });
+it("a long run can be cancelled, whatever memory was collected since its start", async () => {
   function* steps() {
     for (let i = 1; i <= 20_000; i++) yield progress("step", `${i}`);
   }
@@ -293,9 +293,7 @@ Deno.test("a long run can be cancelled, whatever memory was collected since its 
   assertEquals(await ended, "dropped");
 });
 
-Deno.test("the trace context of a prompt travels on the two requests of its run", async () => {
-  await using service = ReferenceService.start();
-  await using editor = new Editor({ env: settings(service) });
+it("the trace context of a prompt travels on the two requests of its run", async () => {
   const sessionId = await editor.newSession();
   const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   const good = { traceparent, tracestate: "vendor=1" };
@@ -322,4 +320,66 @@ Deno.test("the trace context of a prompt travels on the two requests of its run"
       ["stream", null, null],
     ],
   );
+});
+
+const MIB = 1024 * 1024;
+
+/** A prompt that links to files, and the bridge's requests for them. */
+async function promptWithLinks(...paths: string[]) {
+  await editor.request("initialize", {
+    protocolVersion: 1,
+    clientCapabilities: { fs: { readTextFile: true } },
+  });
+  const { sessionId } = (await editor.request("session/new")).result;
+  const id = await editor.send("session/prompt", {
+    sessionId,
+    prompt: paths.map((path) => ({
+      type: "resource_link",
+      name: "file",
+      uri: `file://${path}`,
+    })),
+  });
+  return { id, questions: await editor.questions(paths.length) };
+}
+
+it("an answer of 100 MiB to a read leaves the link a link, and the prompt runs", async () => {
+  const { id, questions } = await promptWithLinks("/a", "/b");
+  const [first, second] = questions;
+  assert(first !== undefined && second !== undefined);
+  const chunk = new Uint8Array(MIB).fill(0x61);
+
+  await editor.client.write(`{"id":${first.id},"result":{"content":"`);
+  for (let i = 0; i < 100; i++) await editor.client.write(chunk);
+  await editor.client.write('"}}\n');
+  await editor.answer(second, { content: "text of b" });
+  await editor.refuse(first, "too long after all");
+  const { result } = await editor.response(id);
+
+  assertEquals(result, { stopReason: "end_turn" });
+  const refusals = editor.messages.filter((message) => "error" in message);
+  assertEquals(refusals, [{
+    jsonrpc: "2.0",
+    id: null,
+    error: {
+      code: -32600,
+      message: "Invalid request: the line is longer than 16777216 bytes",
+    },
+  }]);
+  assertEquals(
+    JSON.parse((await service.waitFor("create run")).body).prompt,
+    '[file](file:///a) [file](file:///b)\n\n<context uri="file:///b">\ntext of b\n</context>',
+  );
+});
+
+it("of an answer of 14 MiB to a read 1 MiB is taken", async () => {
+  const { id, questions: [question] } = await promptWithLinks("/a");
+  assert(question !== undefined);
+
+  await editor.answer(question, { content: "é".repeat(7 * MIB) });
+  const { result } = await editor.response(id);
+
+  assertEquals(result, { stopReason: "end_turn" });
+  const { prompt } = JSON.parse((await service.waitFor("create run")).body);
+  assert(prompt.endsWith("é\n[13631488 more bytes were left out]\n</context>"));
+  assert(prompt.length < 0.6 * MIB);
 });

@@ -2,11 +2,15 @@ import { assert, assertEquals } from "@std/assert";
 import { settings } from "../support/client_process.ts";
 import { Editor, isUpdate, type Question } from "../support/editor.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
-import { type Behaviour, events } from "../support/service/behaviours.ts";
-import { sleep } from "../support/service/byte_stream.ts";
+import {
+  type Behaviour,
+  complete,
+  events,
+  progress,
+  sleep,
+} from "../support/service/behaviours.ts";
 import { ReferenceService } from "../support/service/service.ts";
-import type { RecordedRequest } from "../support/service/recorded_request.ts";
-import { complete, progress } from "../support/service/stream_events.ts";
+import type { RecordedRequest } from "../support/service/exchange.ts";
 
 /** Repeats a failure: `STRESS_SEED=N deno task test tests/program/bridge_stress_test.ts`. */
 const SEED = Number(
@@ -213,7 +217,7 @@ Deno.test("200 sessions with three file links each: all texts arrive, and no rea
       `\n\n<context uri="${uri}">\ntext of ${uri.slice(7)}\n</context>`
     );
     assertEquals(editor.texts(sessionId, "agent_message_chunk"), [
-      `You said: explain [a](${uris[0]})[b](${uris[1]})[c](${uris[2]})` +
+      `You said: explain [a](${uris[0]}) [b](${uris[1]}) [c](${uris[2]})` +
       contexts.join(""),
     ]);
   }

@@ -8,7 +8,18 @@ import {
 import config from "../../deno.json" with { type: "json" };
 import { runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
-import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import {
+  complete,
+  events,
+  hang,
+  json,
+  progress,
+} from "../support/service/behaviours.ts";
+import {
+  ReferenceService,
+  serveStreams,
+  TEST_KEY,
+} from "../support/service/service.ts";
 
 const UNUSABLE = "http://host.example";
 
@@ -79,9 +90,13 @@ for (
     [["--bridge", "-"], '"-"'],
     [["--bridge", "-t", "thread-1"], "--thread"],
     [["--bridge", "--json"], "--json"],
-    [["--check", "-p", "hello"], "--prompt"],
+    [["--bridge", "--timeout", "1"], "--timeout"],
+    [["--check", "-p", "one", "-p", "two"], "--prompt"],
+    [["--check", "-t", "thread-1"], "--thread"],
+    [["--timeout", "0"], "--timeout"],
+    [["--timeout", "86401"], "--timeout"],
+    [["--color", "red"], '"red"'],
     [["--check", "-"], '"-"'],
-    [["--check", "--json"], "--json"],
     [["\u009b31m\u202e"], '"\\u009b31m\\u202e"'],
   ] as const
 ) {
@@ -244,4 +259,107 @@ Deno.test("no argument runs interactive mode (interface 1)", async () => {
   assertEquals(code, 0);
   assertEquals(stdout, "");
   assertMatch(stderr, /^agent-gateway .*\n(?:.*\n)*thread .*\n$/);
+});
+
+const HOSTILE = "# One\n\x1b[2Jtwo `code`";
+
+Deno.test("--color=always styles replies and errors in a pipe, too, cleaned as on a terminal, whatever NO_COLOR and TERM say", async () => {
+  await using service = serveStreams(events([complete(HOSTILE)]));
+  service.misbehave("create run", json({ message: "no\x1b[2J" }, 400));
+
+  const { stdout, stderr } = await runClient({
+    args: ["-q", "--color=always"],
+    env: { ...settings(service), NO_COLOR: "1", TERM: "dumb" },
+    stdin: "one\ntwo\n",
+  });
+
+  assertEquals(
+    stdout,
+    "\x1b[0;2m#\x1b[0m \x1b[0;1;4mOne\x1b[0m\ntwo \x1b[0;2m`\x1b[0;36mcode\x1b[0;2m`\x1b[0m\n",
+  );
+  assertEquals(
+    stderr,
+    "\x1b[31mError: Cannot start a run: the service answered 400: no\x1b[39m\n",
+  );
+});
+
+for (const args of [["--color=never"], ["--color=auto"], []]) {
+  Deno.test(`a reply in a pipe with ${JSON.stringify(args)} is not changed`, async () => {
+    await using service = serveStreams(events([complete(HOSTILE)]));
+    const { stdout } = await runClient({
+      args: ["-q", "-p", "hello", ...args],
+      env: settings(service),
+    });
+    assertEquals(stdout, `${HOSTILE}\n`);
+  });
+}
+
+Deno.test("--color=always changes nothing of --json", async () => {
+  await using service = serveStreams(events([complete("# One")]));
+  const { stdout } = await runClient({
+    args: ["--json", "--color=always", "-p", "hello"],
+    env: settings(service),
+  });
+  assertEquals(
+    stdout.split("\n").at(-2),
+    '{"type":"reply","text":"# One"}',
+  );
+});
+
+Deno.test("--timeout ends a prompt whose run is not answered: the run may have started", async () => {
+  await using service = serveStreams();
+  service.misbehave("create run", hang());
+
+  const output = await runClient({
+    args: ["-q", "--timeout", "0.3", "-p", "hello"],
+    env: settings(service),
+  });
+
+  assertEquals(output, {
+    code: 1,
+    stdout: "",
+    stderr:
+      "Error: Cannot start a run: there was no reply within 0.3 s; the run may have started, so it is not tried again (thread thread-1)\n",
+  });
+});
+
+Deno.test("--timeout ends a prompt whose stream takes too long, and names thread and run; the next prompt runs", async () => {
+  await using service = serveStreams(
+    events([progress("plan", "started")], { end: "hang" }),
+    events([complete("Hello!")]),
+  );
+
+  const output = await runClient({
+    args: ["-q", "--timeout=.5"],
+    env: settings(service),
+    stdin: "one\ntwo\n",
+  });
+
+  assertEquals(output, {
+    code: 1,
+    stdout: "Hello!\n",
+    stderr:
+      "Error: Cannot follow the run: there was no reply within 0.5 s; the run may still go on at the service (thread thread-1, run run-1)\n",
+  });
+});
+
+Deno.test("--timeout does not count the creation of the thread, but the pauses of a prompt", async () => {
+  await using service = ReferenceService.start();
+  const busy = json({ message: "busy" }, 429);
+  service.misbehave("create thread", busy); // then a pause of more than 0.3 s
+  const run = () =>
+    runClient({
+      args: ["-q", "--timeout", "0.3", "-p", "6 * 7"],
+      env: settings(service),
+    });
+
+  assertEquals(await run(), { code: 0, stdout: "6 * 7 = 42\n", stderr: "" });
+  service.misbehave("create run", busy, Infinity);
+  const { code, stderr } = await run();
+
+  assertEquals(code, 1);
+  assertMatch(
+    stderr,
+    /^Error: Cannot start a run: there was no reply within 0\.3 s: the service answered 429 \(thread [-\da-f]+\)\n$/,
+  );
 });

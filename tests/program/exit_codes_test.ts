@@ -1,11 +1,10 @@
 import { assertEquals, assertFalse } from "@std/assert";
-import { Client, settings } from "../support/client_process.ts";
+import { Client, settings, spawnByShell } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import { hang } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
-import { Folder } from "../support/settings_environment.ts";
-import { spawnByShell } from "../support/shell_process.ts";
+import { Folder } from "../support/environment.ts";
 
 const ignore = Deno.build.os === "windows";
 

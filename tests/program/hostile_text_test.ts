@@ -1,10 +1,18 @@
 import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
-import { answer, events, json } from "../support/service/behaviours.ts";
-import { ReferenceService } from "../support/service/service.ts";
-import { complete, progress } from "../support/service/stream_events.ts";
-import { addStream, serveStreams } from "../support/scripted_service.ts";
+import {
+  answer,
+  complete,
+  events,
+  json,
+  progress,
+} from "../support/service/behaviours.ts";
+import {
+  addStream,
+  ReferenceService,
+  serveStreams,
+} from "../support/service/service.ts";
 
 /** Texts that control a terminal, or that are shown in another order. */
 const HOSTILE: Readonly<Record<string, string>> = {
@@ -31,7 +39,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
 const TEXTS = Object.values(HOSTILE);
 
 // deno-lint-ignore no-control-regex -- these are what it is about
-const CONTROLS = /[\0-\x09\x0b-\x1f\x7f-\x9f]|\p{Bidi_Control}/u;
+const CONTROLS = /[\0-\x09\x0b-\x1f\x7f-\x9f]|[\u202a-\u202e\u2066-\u2069]/u;
 
 /** A service that sends each of the texts in a run of its own. */
 function serveHostile(

@@ -1,23 +1,44 @@
 import { assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { VERSION } from "../../lib/version.ts";
-import { Client, runClient, settings } from "../support/client_process.ts";
-import { events, json } from "../support/service/behaviours.ts";
+import {
+  Client,
+  type ClientOutput,
+  runClient,
+  settings,
+} from "../support/client_process.ts";
+import { QUIET_HOST, unreachable } from "../support/faulty_service.ts";
+import {
+  answer,
+  type Behaviour,
+  body,
+  complete,
+  events,
+  json,
+  progress,
+  redirect,
+} from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
-import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
-import { complete, progress } from "../support/service/stream_events.ts";
 import {
   addStream,
   promptsOf,
+  ReferenceService,
   serveStreams,
-} from "../support/scripted_service.ts";
+  TEST_KEY,
+} from "../support/service/service.ts";
+
+/** Runs the program with `stdin` as its standard input. */
+function runLines(
+  service: ReferenceService,
+  stdin: string,
+  ...args: readonly string[]
+): Promise<ClientOutput> {
+  return runClient({ args, env: settings(service), stdin });
+}
 
 Deno.test("a prompt makes exactly three requests, in order, each with the key (interface 1.2, 4.1)", async () => {
   await using service = ReferenceService.start();
 
-  const { code, stdout } = await runClient({
-    env: settings(service),
-    stdin: "hello\nexit\n",
-  });
+  const { code, stdout } = await runLines(service, "hello\nexit\n");
 
   assertEquals(code, 0);
   assertEquals(
@@ -66,7 +87,7 @@ Deno.test("banner with the masked key, then thread, then progress, on standard e
     ]),
   );
 
-  const output = await runClient({ env: settings(service), stdin: "hello\n" });
+  const output = await runLines(service, "hello\n");
 
   assertEquals(output, {
     code: 0,
@@ -106,10 +127,7 @@ Deno.test("progress is shown during the run, and the next prompt waits for its e
 Deno.test("empty input is no prompt (interface 1, Interactive mode rules 2)", async () => {
   await using service = serveStreams(events([complete("1")]));
 
-  const { code, stdout } = await runClient({
-    env: settings(service),
-    stdin: "\n  \n\t\r\none\n\n",
-  });
+  const { code, stdout } = await runLines(service, "\n  \n\t\r\none\n\n");
 
   assertEquals({ code, stdout }, { code: 0, stdout: "1\n" });
   assertEquals(promptsOf(service), ["one"]);
@@ -132,10 +150,7 @@ for (const word of ["exit", "QUIT", " Exit "]) {
 Deno.test("two prompts yield two replies and nothing else on standard output", async () => {
   await using service = ReferenceService.start();
 
-  const { code, stdout } = await runClient({
-    env: settings(service),
-    stdin: "a\nb\n",
-  });
+  const { code, stdout } = await runLines(service, "a\nb\n");
 
   assertEquals(code, 0);
   assertEquals(stdout, "You said: a\nYou said: b\n");
@@ -150,23 +165,17 @@ Deno.test("a reply goes through a pipe byte for byte, escape codes and all (inte
     ...replies.map((reply) => events([complete(reply)])),
   );
 
-  const { code, stdout } = await runClient({
-    env: settings(service),
-    stdin: "a\nb\n",
-  });
+  const { code, stdout } = await runLines(service, "a\nb\n");
 
   assertEquals(code, 0);
   assertEquals(stdout, `${replies[0]}\n${replies[1]}\n`);
 });
 
-Deno.test("a reply of 32 MiB arrives whole", async () => {
-  const reply = "0123456789abcdé\n".repeat(2 * 1024 * 1024 - 1) + "end";
+Deno.test("a reply of 15 MiB arrives whole", async () => {
+  const reply = "0123456789abcdé\n".repeat(800 * 1024) + "end";
   await using service = serveStreams(events([complete(reply)]));
 
-  const { code, stdout } = await runClient({
-    env: settings(service),
-    stdin: "a\n",
-  });
+  const { code, stdout } = await runLines(service, "a\n");
 
   assertEquals(code, 0);
   assertEquals(stdout.length, reply.length + 1);
@@ -182,15 +191,12 @@ Deno.test("progress and errors are one line each, without control characters (in
     events([progress(hostile, hostile), complete("Hello!")]),
   );
 
-  const { code, stdout, stderr } = await runClient({
-    env: settings(service),
-    stdin: "a\nb\n",
-  });
+  const { code, stdout, stderr } = await runLines(service, "a\nb\n");
 
   assertEquals({ code, stdout }, { code: 1, stdout: "Hello!\n" });
   assertEquals(stderr.split("\n").slice(3), [
     "Error: Cannot start a run: the service answered 400: abc d ef",
-    "abc def: abc def",
+    "abc d ef: abc d ef",
     "",
   ]);
 });
@@ -214,11 +220,7 @@ for (const flag of ["--quiet", "-q"]) {
       events([progress("plan", "started")]),
     );
 
-    const { code, stdout, stderr } = await runClient({
-      args: [flag],
-      env: settings(service),
-      stdin: "a\nb\n",
-    });
+    const { code, stdout, stderr } = await runLines(service, "a\nb\n", flag);
 
     assertEquals({ code, stdout }, { code: 1, stdout: "1\n" });
     assertMatch(stderr, /^Error: .+\n$/);
@@ -232,10 +234,9 @@ const LINES: readonly (readonly [
 ])[] = [
   ["without a newline at the end", "one\ntwo", ["one", "two"]],
   ["with Windows line ends", "one\r\ntwo\r\n", ["one", "two"]],
-  ["that is not UTF-8", Uint8Array.of(0x61, 0xff, 0x0a), ["a\ufffd"]],
   ["with a byte order mark", "\ufeffone\n", ["one"]],
   ["with blanks around it", "  one \n", ["  one "]],
-  ["with escape codes", "\x1b[31mone\x00\n", ["\x1b[31mone\x00"]],
+  ["with escape codes", "\x1b[31mone\n", ["\x1b[31mone"]],
   ["of 4 MiB", `${"é".repeat(2 << 20)}\n`, ["é".repeat(2 << 20)]],
 ];
 
@@ -250,5 +251,208 @@ for (const [name, input, prompts] of LINES) {
 
     assertEquals(code, 0);
     assertEquals(promptsOf(service), prompts);
+  });
+}
+
+const BAD_LINES: readonly (readonly [
+  what: string,
+  line: Uint8Array,
+  reason: RegExp,
+])[] = [
+  [
+    "is not UTF-8",
+    Uint8Array.of(0x61, 0xff),
+    /it is not UTF-8; .*(iconv|chcp)/,
+  ],
+  ["is cut in a character", Uint8Array.of(0xc3), /it is not UTF-8; /],
+  ["holds a NUL", Uint8Array.of(0x61, 0, 0x62), /it holds a NUL character$/],
+];
+
+for (const [what, line, reason] of BAD_LINES) {
+  Deno.test(`a piped line that ${what} is refused alone, and the end is exit 1`, async () => {
+    const reply = (text: string) => events([complete(text)]);
+    await using service = serveStreams(reply("1"), reply("2"));
+    await using client = new Client({ args: ["-q"], env: settings(service) });
+
+    await client.write("one\n");
+    await client.write(line);
+    const { code, stdout, stderr } = await client.finish("\ntwo\n");
+
+    assertEquals({ code, stdout }, { code: 1, stdout: "1\n2\n" });
+    assertMatch(
+      stderr.trimEnd(),
+      /^Error: Cannot take a line as a prompt: .*$/,
+    );
+    assertMatch(stderr.trimEnd(), reason);
+    assertEquals(promptsOf(service), ["one", "two"]);
+  });
+}
+
+/** The failures of an operation, and the error's text after `Cannot ...: `. */
+type Failure = readonly [name: string, behaviour: Behaviour, message: RegExp];
+
+const STATUSES: readonly Failure[] = [
+  ["400", json({ message: "no such field" }, 400), / 400.*: no such field$/],
+  ["401", answer(401), / 401, the API key was rejected .*APP_API_KEY/],
+  ["403", answer(403), / 403, the API key was rejected .*APP_API_KEY/],
+  ["404", json({ error: "gone" }, 404), / 404.*: gone$/],
+  ["500", json({ detail: "out of order" }, 500), / 500.*: out of order$/],
+  [
+    "500 with an echo of the key",
+    answer(500, TEST_KEY),
+    / 500.*left out, because it holds the API key/,
+  ],
+  [
+    "a redirect",
+    redirect("https://evil.example/x"),
+    /https:\/\/evil\.example;/,
+  ],
+];
+
+const ANSWERS: readonly Failure[] = [
+  ["an empty body", answer(200), /not a JSON object/],
+  ["a body that is not JSON", answer(200, "nonsense"), /not a JSON object/],
+  ["an array", json(["thread-1"]), /not a JSON object/],
+  ["no id", json({ id: "x" }), /holds no (thread|run)_id/],
+  ["an id that is null", json(ids(null)), /a malformed (thread|run)_id/],
+  ["an id that is a number", json(ids(7)), /a malformed (thread|run)_id/],
+  ["an id that is empty", json(ids("")), /an empty (thread|run)_id/],
+  ["an id that is a folder", json(ids("..")), /a malformed (thread|run)_id/],
+  [
+    "a body that is cut off",
+    body(["{"], { end: "break" }),
+    /the connection to/,
+  ],
+  ...STATUSES,
+];
+
+const STREAMS: readonly Failure[] = [
+  ["no event", events([]), /ended before the run completed/],
+  [
+    "progress alone",
+    events([progress("a", "b")]),
+    /ended before the run completed/,
+  ],
+  [
+    "a connection that breaks",
+    events([progress("a", "b")], { end: "break" }),
+    /the connection to/,
+  ],
+  [
+    "no stream but JSON",
+    json({ reply: "x" }),
+    /ended before the run completed/,
+  ],
+  ...STATUSES,
+];
+
+function ids(id: unknown): object {
+  return { thread_id: id, run_id: id };
+}
+
+for (const [name, behaviour, message] of ANSWERS) {
+  Deno.test(`a thread that is answered with ${name}: the error, exit 1 (interface 7)`, async () => {
+    await using service = ReferenceService.start();
+    service.misbehave("create thread", behaviour);
+
+    const { code, stdout, stderr } = await runLines(service, "hello\n", "-q");
+
+    assertEquals({ code, stdout }, { code: 1, stdout: "" });
+    assertMatch(stderr, /^Error: Cannot create a thread: .+\n$/);
+    assertMatch(stderr.trimEnd(), message);
+    assertEquals(service.requests.length, 1);
+  });
+}
+
+for (const [name, behaviour, message] of ANSWERS) {
+  Deno.test(`a run that is answered with ${name}: the error, and the next prompt works (interface 7)`, async () => {
+    await using service = serveStreams();
+    service.misbehave("create run", behaviour);
+    addStream(service, events([complete("Better.")]));
+
+    const { code, stdout, stderr } = await runLines(
+      service,
+      "one\ntwo\n",
+      "-q",
+    );
+
+    assertEquals({ code, stdout }, { code: 1, stdout: "Better.\n" });
+    assertMatch(stderr, /^Error: Cannot start a run: .+\n$/);
+    assertMatch(stderr.trimEnd(), message);
+    assertEquals(promptsOf(service), ["one", "two"]);
+  });
+}
+
+for (const [name, behaviour, message] of STREAMS) {
+  Deno.test(`a run that is streamed as ${name}: the error, and the next prompt works (interface 7)`, async () => {
+    await using service = serveStreams(
+      behaviour,
+      events([complete("Better.")]),
+    );
+
+    const { code, stdout, stderr } = await runLines(
+      service,
+      "one\ntwo\n",
+      "-q",
+    );
+
+    assertEquals({ code, stdout }, { code: 1, stdout: "Better.\n" });
+    assertMatch(stderr, /^Error: Cannot follow the run: .+\n$/);
+    const [error = "", run] = stderr.trimEnd().split(" (thread ");
+    assertMatch(error, message);
+    assertEquals(run, "thread-1, run run-1)");
+    assertEquals(promptsOf(service), ["one", "two"]);
+  });
+}
+
+Deno.test("a service that is not there: the error with its address, exit 1", async () => {
+  const url = unreachable();
+
+  const { code, stdout, stderr } = await runClient({
+    args: ["-q"],
+    env: settings({ url }),
+    stdin: "hello\n",
+  });
+
+  assertEquals({ code, stdout }, { code: 1, stdout: "" });
+  assertMatch(stderr, /^Error: Cannot create a thread: .*refused.*\n$/);
+  assertMatch(stderr, RegExp(new URL(url).host));
+});
+
+Deno.test("a service that has gone and come back: the error, and the next prompt works", async () => {
+  await using first = ReferenceService.start({ hostname: QUIET_HOST });
+  await using client = new Client({ args: ["-q"], env: settings(first) });
+  await (await first.waitFor("create thread")).ended;
+  const { port } = new URL(first.url);
+  await first[Symbol.asyncDispose]();
+
+  await client.write("one\n");
+  await client.stderr.waitFor(/^Error: Cannot start a run: .*refused.*\n/);
+  await using second = ReferenceService.start({
+    hostname: QUIET_HOST,
+    port: Number(port),
+  });
+  addStream(second, events([complete("Better.")]));
+  await client.write("two\n");
+  await client.stdout.waitFor("Better.\n");
+
+  assertEquals((await client.finish()).code, 1);
+});
+
+for (
+  const [stdin, code] of [
+    ["hello\nhello\n\n", 0],
+    ["please fail\nhello\n", 1],
+    ["hello\nplease fail\n\n", 1],
+    ["please fail\nhello\nexit\n", 0],
+    ["please fail\nquit", 0],
+  ] as const
+) {
+  Deno.test(`the input ${JSON.stringify(stdin)} exits ${code}: 1 if any run failed, but never after exit and quit`, async () => {
+    await using service = ReferenceService.start();
+
+    const output = await runLines(service, stdin);
+
+    assertEquals(output.code, code);
   });
 }

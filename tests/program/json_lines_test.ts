@@ -1,16 +1,22 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { Client, runClient, settings } from "../support/client_process.ts";
+import { unreachable } from "../support/faulty_service.ts";
 import { parseJsonLines } from "../support/json_lines.ts";
+import {
+  answer,
+  complete,
+  events,
+  json,
+  progress,
+} from "../support/service/behaviours.ts";
+import { GatedStream } from "../support/service/gated_stream.ts";
 import {
   addStream,
   promptsOf,
+  ReferenceService,
   serveStreams,
-} from "../support/scripted_service.ts";
-import { answer, events, json } from "../support/service/behaviours.ts";
-import { GatedStream } from "../support/service/gated_stream.ts";
-import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
-import { complete, progress } from "../support/service/stream_events.ts";
-import { unreachable } from "../support/unreachable.ts";
+  TEST_KEY,
+} from "../support/service/service.ts";
 
 const UNTIDY = "a\x1b[31m\n\t\u0000\u007f\u009b2J\u2028\u202ee\u{1f600}\ud800";
 
@@ -137,12 +143,12 @@ for (
   });
 }
 
-Deno.test("--json: a line over 64 MiB is an error line, and the next prompt runs", async () => {
+Deno.test("--json: a line over 16 MiB is an error line, and the next prompt runs", async () => {
   await using service = serveStreams(events([complete("1")]));
   await using client = new Client({ args: ["--json"], env: settings(service) });
 
   const mebibyte = new Uint8Array(1024 * 1024).fill(0x61);
-  for (let i = 0; i <= 64; i++) await client.write(mebibyte);
+  for (let i = 0; i <= 16; i++) await client.write(mebibyte);
   const { code, stdout, stderr } = await client.finish("\none\n");
 
   assertEquals({ code, stderr }, { code: 1, stderr: "" });

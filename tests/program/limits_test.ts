@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
-import type { ProcessUsage } from "../../tools/bench/process_usage.ts";
+import type { ProcessUsage } from "../../tools/bench/processes.ts";
 import { BridgeProcess } from "../support/bridge_process.ts";
 
 const MIB = 1024 * 1024;
@@ -75,7 +75,7 @@ Deno.test({
       id: null,
       error: {
         code: -32600,
-        message: "Invalid request: the line is longer than 67108864 bytes",
+        message: "Invalid request: the line is longer than 16777216 bytes",
       },
     }]);
     assertEquals(result.agents.length, 1);
@@ -103,7 +103,7 @@ Deno.test({
     assertEquals(error.code, -32603);
     assertMatch(
       error.message,
-      /a line of the stream is longer than 67108864 bytes/,
+      /a line of the stream is longer than 16777216 bytes/,
     );
     assertEquals(result, { stopReason: "end_turn" });
     assertEquals(await bridge.finish(), 0);

@@ -5,12 +5,11 @@ import {
   commandLine,
   RUN_BY_DENO,
   settings,
+  spawnByShell,
 } from "../support/client_process.ts";
-import { events } from "../support/service/behaviours.ts";
+import { complete, events, progress } from "../support/service/behaviours.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
-import { complete, progress } from "../support/service/stream_events.ts";
-import { Folder } from "../support/settings_environment.ts";
-import { spawnByShell } from "../support/shell_process.ts";
+import { Folder } from "../support/environment.ts";
 
 const ignore = Deno.build.os === "windows"; // The scripts need a Unix shell.
 const onLinux = { ignore: Deno.build.os !== "linux" };
@@ -63,6 +62,31 @@ function serveLongRun(): ReferenceService {
   return service;
 }
 
+/** The program, in which this code runs first; only Deno can do that. */
+async function preloaded(folder: Folder, code: string) {
+  const file = `${folder.path}/preloaded.js`;
+  await Deno.writeTextFile(file, code);
+  const [deno, run, ...rest] = commandLine();
+  return RUN_BY_DENO
+    ? [deno, run as string, "--preload", file, ...rest]
+    : commandLine();
+}
+
+/**
+ * A program in which timers of more than a second never fire, and after a
+ * signal those of more than half a second.
+ */
+const IMPATIENT = `
+  const timeout = AbortSignal.timeout;
+  let limit = 1000;
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    Deno.addSignalListener(signal, () => limit = 500);
+  }
+  AbortSignal.timeout = (milliseconds) =>
+    milliseconds > limit
+      ? new AbortController().signal
+      : timeout.call(AbortSignal, milliseconds);`;
+
 for (
   const [how, code] of [["SIGINT", 130], ["SIGTERM", 143], ["exit", 0]] as const
 ) {
@@ -72,7 +96,10 @@ for (
     ignore,
     async fn() {
       await using service = serveLongRun();
-      const child = spawnByShell({ args: [], env: settings(service) });
+      using folder = new Folder();
+      const command = await preloaded(folder, IMPATIENT);
+      const env = settings(service);
+      const child = spawnByShell({ args: [], env, command });
       const stdin = child.stdin.getWriter();
       const stdout = new Collector(child.stdout);
       await stdin.write(new TextEncoder().encode("hello\n"));
@@ -82,6 +109,43 @@ for (
       else child.kill(how);
 
       assertEquals((await child.status).code, code);
+      await Promise.all([
+        stdin.abort().catch(() => {}), // It may be closed.
+        stdout.all(),
+        child.stderr.cancel(),
+      ]);
+    },
+  });
+}
+
+if (RUN_BY_DENO) {
+  Deno.test({
+    name: "a second signal does not wait for a reader of standard error",
+    ignore,
+    async fn() {
+      await using service = serveLongRun();
+      using folder = new Folder();
+      // The first signal waits for 10 s, and says so.
+      const command = await preloaded(
+        folder,
+        `const timeout = AbortSignal.timeout;
+         Deno.addSignalListener("SIGINT", () => {
+           console.log("SIGINT");
+           AbortSignal.timeout = (ms) => timeout.call(AbortSignal, 20 * ms);
+         });`,
+      );
+      const env = settings(service);
+      const child = spawnByShell({ args: [], env, command });
+      const stdin = child.stdin.getWriter();
+      const stdout = new Collector(child.stdout);
+      await stdin.write(new TextEncoder().encode("hello\n"));
+      await stdout.waitFor("Done.\n");
+
+      child.kill("SIGINT");
+      await stdout.waitFor("SIGINT\n");
+      child.kill("SIGTERM");
+
+      assertEquals((await child.status).code, 143);
       await Promise.all([
         stdin.abort().catch(() => {}), // It may be closed.
         stdout.all(),
@@ -329,18 +393,15 @@ if (RUN_BY_DENO) {
   ) {
     Deno.test(`${what} ends the program with one line without its message, exit 1`, async () => {
       using folder = new Folder();
-      const file = `${folder.path}/defect.js`;
-      await Deno.writeTextFile(
-        file,
+      const [deno, ...args] = await preloaded(
+        folder,
         `const error = new TypeError("line 1\\n${TEST_KEY}");
          // It happens while the bridge starts.
          Deno.addSignalListener = () => { ${source} };`,
       );
-      const [deno, ...rest] = commandLine();
-      const command = [deno, "run", "--preload", file, ...rest.slice(1)];
 
-      const { code, stderr } = await new Deno.Command(deno, {
-        args: [...command.slice(1), "--bridge"],
+      const { code, stderr } = await new Deno.Command(deno ?? "", {
+        args: [...args, "--bridge"],
         env: { APP_API_KEY: TEST_KEY },
         stdin: "piped",
         stdout: "null",
@@ -349,7 +410,7 @@ if (RUN_BY_DENO) {
 
       assertEquals([code, new TextDecoder().decode(stderr)], [
         1,
-        "Internal error (TypeError at defect.js:1:15): this is a defect, " +
+        "Internal error (TypeError at preloaded.js:1:15): this is a defect, " +
         "please report it at https://github.com/agent-gateway/agent-gateway/issues\n",
       ]);
     });

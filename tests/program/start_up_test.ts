@@ -7,7 +7,7 @@ import {
 } from "../support/client_process.ts";
 import { RawServer } from "../support/service/raw_server.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
-import { Folder } from "../support/settings_environment.ts";
+import { Folder } from "../support/environment.ts";
 
 const onWindows = Deno.build.os === "windows";
 
@@ -19,6 +19,17 @@ const NEW_SESSION = [
   { jsonrpc: "2.0", id: 1, method: "initialize" },
   { jsonrpc: "2.0", id: 2, method: "session/new" },
 ].map((request) => JSON.stringify(request) + "\n").join("");
+
+function errorLine(
+  { id, code, message }: {
+    readonly id: unknown;
+    readonly code: number;
+    readonly message: string;
+  },
+): string {
+  const error = { code, message };
+  return `${JSON.stringify({ jsonrpc: "2.0", id, error })}\n`;
+}
 
 /** Ends every connection without an answer. */
 function startMuteServer(): Promise<RawServer> {
@@ -57,7 +68,8 @@ for (
       const { code, stdout, stderr } = await runClient({ args, env, stdin });
 
       assertEquals(code, 1);
-      assertEquals(stdout, "");
+      const told = { id: 1, code: -32010, message: stderr.trimEnd() };
+      assertEquals(stdout, mode === "bridge mode" ? errorLine(told) : "");
       assertMatch(stderr, message);
       assertFalse(stderr.includes("secret"), stderr);
       assertEquals(await countConnections(service), 0);
@@ -210,4 +222,25 @@ Deno.test("an ignored base URL of .env is one line of warning, and standard outp
     stderr,
     "Warning: Ignoring APP_BASE_URL in .env, because APP_API_KEY does not come from there; set APP_BASE_URL in the environment or use --base-url instead\n",
   );
+});
+
+Deno.test("--bridge with wrong usage answers the first request with the message: exit 2", async () => {
+  await using client = new Client({ args: ["--bridge", "--nonsense"] });
+  await client.stderr.waitFor("--nonsense");
+
+  await client.write('no JSON\n\n{"method":"note"}\n{"id":7,"result":{}}\n');
+  await client.write(NEW_SESSION);
+  const { code, stdout, stderr } = await client.output();
+
+  assertEquals(code, 2);
+  const message = stderr.trimEnd();
+  assertEquals(stdout, errorLine({ id: 1, code: -32010, message }));
+});
+
+Deno.test("--bridge without a key ends by itself when no request comes: exit 1", async () => {
+  await using client = new Client({ args: ["--bridge"], env: {} });
+  const { code, stdout, stderr } = await client.output();
+
+  assertEquals([code, stdout], [1, ""]);
+  assertMatch(stderr, NOT_SET);
 });

@@ -1,12 +1,19 @@
 import { assert } from "@std/assert";
+import type { UpdateTarget } from "../../lib/bridge/acp.ts";
 import { Bridge, type Peer } from "../../lib/bridge/methods.ts";
-import type { Gateway, TurnOptions } from "../../lib/gateway.ts";
+import type {
+  CreationEvent,
+  Gateway,
+  ProgressEvent,
+  StreamEvent,
+  TurnEvent,
+  TurnOptions,
+} from "../../lib/gateway.ts";
 import type {
   Incoming,
   Outgoing,
   RequestId,
 } from "../../lib/bridge/json_rpc.ts";
-import type { RunEvent } from "../../lib/gateway/run_events.ts";
 
 /** A service in memory: threads at once, runs that a test drives by hand. */
 export class FakeGateway implements Gateway {
@@ -19,19 +26,21 @@ export class FakeGateway implements Gateway {
   /** Called with each run that is started. */
   onRun: ((run: FakeRun) => void) | undefined;
 
-  createThread(): Promise<string> {
-    this.threads++;
-    return this.creating?.() ?? Promise.resolve(`thread-${this.threads}`);
+  async *createThread(): AsyncGenerator<readonly CreationEvent[]> {
+    const name = `thread-${++this.threads}`;
+    const threadId = await this.creating?.() ?? name;
+    yield [{ type: "thread", threadId }];
   }
 
   async *runTurn(
     threadId: string,
     prompt: string,
     options: TurnOptions = {},
-  ): AsyncGenerator<readonly RunEvent[]> {
+  ): AsyncGenerator<readonly TurnEvent[]> {
     const run = new FakeRun(threadId, prompt, options);
     this.runs.push(run);
     this.onRun?.(run);
+    yield [{ type: "run", runId: `run-${this.runs.length}` }];
     for await (const event of run.events) yield [event];
   }
 
@@ -48,14 +57,17 @@ export class FakeRun {
   readonly threadId: string;
   readonly prompt: string;
   readonly options: TurnOptions;
-  readonly events: ReadableStream<RunEvent>;
-  readonly #events: WritableStreamDefaultWriter<RunEvent>;
+  readonly events: ReadableStream<StreamEvent>;
+  readonly #events: WritableStreamDefaultWriter<StreamEvent>;
 
   constructor(threadId: string, prompt: string, options: TurnOptions) {
     this.threadId = threadId;
     this.prompt = prompt;
     this.options = options;
-    const { readable, writable } = new TransformStream<RunEvent, RunEvent>();
+    const { readable, writable } = new TransformStream<
+      StreamEvent,
+      StreamEvent
+    >();
     this.events = readable;
     this.#events = writable.getWriter();
     const { signal } = options;
@@ -63,11 +75,11 @@ export class FakeRun {
   }
 
   progress(node: string, status: string): void {
-    this.#put({ event: "progress", node, status });
+    this.#put({ type: "progress", node, status });
   }
 
   complete(reply: string): void {
-    this.#put({ event: "complete", reply });
+    this.#put({ type: "reply", text: reply });
     this.#events.close().catch(() => {}); // The run was dropped.
   }
 
@@ -75,7 +87,7 @@ export class FakeRun {
     this.#events.abort(error).catch(() => {}); // The run is over.
   }
 
-  #put(event: RunEvent): void {
+  #put(event: StreamEvent): void {
     this.#events.write(event).catch(() => {}); // The run was dropped.
   }
 }
@@ -97,6 +109,22 @@ export class FakePeer implements Peer {
       if (!signal.aborted) this.send(message);
     }
     return Promise.resolve();
+  }
+
+  /** What was sent, in short: the ids of answers, and the texts of updates. */
+  get order(): readonly unknown[] {
+    return this.sent.map((message) =>
+      "id" in message ? message.id : updateOf(message).content.text
+    );
+  }
+
+  /** The errors that were sent, by the ids of their requests: code and message. */
+  get errors(): ReadonlyMap<RequestId, string> {
+    return new Map(this.sent.flatMap((message) => {
+      if (!("error" in message)) return [];
+      const { code, message: words } = message.error;
+      return [[message.id, `${code} ${words}`]];
+    }));
   }
 
   /** Resolves when `count` messages have been sent. */
@@ -160,22 +188,41 @@ export async function createSessions(
   count: number,
   params?: unknown,
 ): Promise<Ends & { readonly first: string; readonly second: string }> {
-  const { gateway, peer, bridge } = createBridge();
-  bridge.receive(request(0, "initialize", params));
-  for (let i = 0; i < count; i++) bridge.receive(request(i, "session/new"));
-  await bridge.idle();
-  const sessions = peer.sent.splice(0).slice(1).map((message) => {
-    assert("result" in message);
-    return (message.result as { readonly sessionId: string }).sessionId;
-  });
-  const [first = "", second = ""] = sessions;
-  return { gateway, peer, bridge, first, second };
+  const ends = createBridge();
+  ends.bridge.receive(request(0, "initialize", params));
+  for (let i = 0; i < count; i++) {
+    ends.bridge.receive(request(i, "session/new"));
+  }
+  await ends.bridge.idle();
+  const [first = "", second = ""] = ends.peer.sent.splice(0).slice(1)
+    .map(sessionIdIn);
+  return { ...ends, first, second };
 }
 
-/** The text of an update. */
-export function textOf({ params }: { readonly params: unknown }): string {
-  const { update } = params as {
-    readonly update: { readonly content: { readonly text: string } };
+/** The id of the session that an answer to `session/new` opens. */
+export function sessionIdIn(message: Outgoing | undefined): string {
+  assert(message !== undefined && "result" in message);
+  return (message.result as { readonly sessionId: string }).sessionId;
+}
+
+/** The `update` of a notification. */
+export function updateOf(
+  message: Outgoing | undefined,
+): { readonly messageId: string; readonly content: { readonly text: string } } {
+  assert(message !== undefined && "params" in message);
+  const { update } = message.params as {
+    readonly update: ReturnType<typeof updateOf>;
   };
-  return update.content.text;
+  return update;
+}
+
+/** The notification that an editor has to get for a progress event. */
+export function progressUpdate(
+  { sessionId, messageId }: UpdateTarget,
+  { node, status }: ProgressEvent,
+): Outgoing {
+  const sessionUpdate = "agent_thought_chunk";
+  const content = { type: "text", text: `${node}: ${status}\n` };
+  const update = { sessionUpdate, messageId, content, _meta: { node, status } };
+  return { method: "session/update", params: { sessionId, update } };
 }

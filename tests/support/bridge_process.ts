@@ -2,7 +2,7 @@ import { TextLineStream } from "@std/streams/text-line-stream";
 import {
   type ProcessUsage,
   processUsage,
-} from "../../tools/bench/process_usage.ts";
+} from "../../tools/bench/processes.ts";
 import { commandLine, settings } from "./client_process.ts";
 
 /** A message of the bridge. */

@@ -1,7 +1,6 @@
 import { assertFalse } from "@std/assert";
-import { fetchWarning } from "../../lib/deno_fetch_warning.ts";
-import { clientPermissionFlags } from "../../tools/permission_flags.ts";
-import { sameFlags } from "../../tools/stand_ins.ts";
+import { clientPermissionFlags } from "../../tools/bundle.ts";
+import { sameFlags } from "../../tools/deno.ts";
 import { TEST_KEY } from "./service/service.ts";
 
 const MAIN = `${import.meta.dirname}/../../main.ts`;
@@ -18,10 +17,6 @@ export const RUN_BY_DENO: boolean = /\.[jt]s$/.test(PROGRAM);
 /** The Deno that runs the program under test: this one, or what `CLIENT_DENO` names. */
 const CLIENT_DENO = Deno.env.get("CLIENT_DENO") ?? Deno.execPath();
 
-/** Whether its `fetch` can send a request again when a connection breaks. */
-export const DENO_REPEATS: boolean =
-  fetchWarning(await versionOf(CLIENT_DENO)).length > 0;
-
 /** The environment variables that Deno itself needs: for its cache and JSR. */
 export const DENO_VARIABLES: readonly string[] = [
   "HOME",
@@ -33,11 +28,6 @@ export const DENO_VARIABLES: readonly string[] = [
 
 /** How long a client may run, in milliseconds: a test that hangs has to fail. */
 const PATIENCE = 180_000;
-
-/** Keeps the program's warning about the running Deno out of what tests compare. */
-const withoutDenoWarning = DENO_REPEATS
-  ? [`--preload=${import.meta.dirname}/newer_deno.ts`]
-  : [];
 
 /** How a {@linkcode Client} is started. */
 export interface ClientOptions {
@@ -76,7 +66,7 @@ export class Client implements AsyncDisposable {
       ? commandLine()
       : [...options.startedBy, ...commandLine()] as const;
     this.#key = env.APP_API_KEY?.trim();
-    this.#writesJson = args.includes("--json");
+    this.#writesJson = args.includes("--json") && !args.includes("--check");
     this.#child = new Deno.Command(program, {
       args: [...programArgs, ...args],
       cwd: options.cwd ?? emptyFolder(),
@@ -273,16 +263,9 @@ export function commandLine(): [string, ...string[]] {
   const library = PROGRAM === "main.ts" ? sameFlags : ["--no-config"];
   return [
     CLIENT_DENO,
-    ...["run", "-q", ...library, ...withoutDenoWarning],
+    ...["run", "-q", ...library],
     ...[...clientPermissionFlags, program],
   ];
-}
-
-async function versionOf(deno: string): Promise<string> {
-  if (deno === Deno.execPath()) return Deno.version.deno;
-  const { stdout } = await new Deno.Command(deno, { args: ["--version"] })
-    .output();
-  return new TextDecoder().decode(stdout).split(" ", 2)[1] ?? "";
 }
 
 function denoEnvironment(): Record<string, string> {
@@ -300,4 +283,35 @@ function emptyFolder(): string {
     addEventListener("unload", () => Deno.removeSync(folder));
   }
   return empty;
+}
+
+export interface ShellOptions {
+  /** The shell script. `"$@"` is the program with its arguments. */
+  readonly script?: string;
+  readonly args: readonly string[];
+  /** The settings of the program, in addition to this process's environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The default is this process's folder. */
+  readonly cwd?: string;
+  /** The program in place of the one under test. */
+  readonly command?: readonly string[];
+}
+
+/**
+ * The program as a child process whose standard streams a shell script sets up.
+ * Its output is read only by the test. It is killed after 60 s.
+ */
+export function spawnByShell(
+  { script = 'exec "$@"', args, env, cwd, command = commandLine() }:
+    ShellOptions,
+): Deno.ChildProcess {
+  return new Deno.Command("sh", {
+    args: ["-c", script, "sh", ...command, ...args],
+    env,
+    ...(cwd === undefined ? {} : { cwd }),
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+    signal: AbortSignal.timeout(60_000),
+  }).spawn();
 }

@@ -78,6 +78,7 @@ export async function failsOnce(
 
   const { error } = await ask();
 
-  assertEquals(error, { code: -32603, message, data: { operation } });
+  const code = operation === "create thread" ? -32010 : -32603;
+  assertEquals(error, { code, message, data: { operation } });
   assertEquals((await ask()).result, { stopReason: "end_turn" });
 }

@@ -1,10 +1,16 @@
 import { assert } from "@std/assert";
 import { dirname } from "node:path";
 import { bundle, bundleParts } from "../../tools/bundle.ts";
-import { compile, CompileError } from "../../tools/compiler.ts";
+import { compile, CompileError } from "../../tools/compile.ts";
 
 /** The bundle that `deno task bundle` writes. */
 export const BUNDLE: string = await bundle();
+
+/** The environment variables that name another compiler than this Deno, if any. */
+export const TOOLCHAIN: Readonly<Record<string, string>> = Object.fromEntries(
+  ["COMPILE_DENO", "DENORT_BIN"].map((name) => [name, Deno.env.get(name)])
+    .filter(([, value]) => value !== undefined),
+);
 
 /** Windows has no network without this variable. */
 const SYSTEM_ROOT = Deno.env.get("SYSTEMROOT");

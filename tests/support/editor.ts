@@ -1,10 +1,8 @@
+import schema from "@agentclientprotocol/sdk/schema/v1/schema.json" with {
+  type: "json",
+};
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import {
-  errorViolations,
-  notificationViolations,
-  requestViolations,
-  resultViolations,
-} from "./acp_schema.ts";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import {
   Client,
   type ClientOptions,
@@ -69,7 +67,6 @@ export class Editor implements AsyncDisposable {
   readonly #messages: Message[] = [];
   readonly #methods = new Map<unknown, string>();
   readonly #asked = new Set<unknown>();
-  readonly #replied = new Set<unknown>();
   #read = 0; // characters of standard output
   #nextId = 1;
 
@@ -165,20 +162,13 @@ export class Editor implements AsyncDisposable {
 
   /** Answers a request of the bridge. */
   async answer({ id }: Question, result: unknown): Promise<void> {
-    this.#replied.add(id);
     await this.sendLine(JSON.stringify({ jsonrpc: "2.0", id, result }));
   }
 
   /** Answers a request of the bridge with an error. */
   async refuse({ id }: Question, message: string): Promise<void> {
-    this.#replied.add(id);
     const error = { code: -32603, message };
     await this.sendLine(JSON.stringify({ jsonrpc: "2.0", id, error }));
-  }
-
-  /** Whether a request of the bridge has been answered. */
-  isAnswered({ id }: Question): boolean {
-    return this.#replied.has(id);
   }
 
   /** Sends a request and waits for its response. */
@@ -271,4 +261,58 @@ export class Editor implements AsyncDisposable {
 function holdsFalse(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return value === false;
   return Object.values(value).some(holdsFalse);
+}
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+ajv.addSchema(schema, "acp");
+
+/** The schema's definitions, by their method. */
+const RESULTS = new Map<string, string>();
+const NOTIFICATIONS = new Map<string, string>();
+/** The requests that an agent may send to a client. */
+const CLIENT_REQUESTS = new Map<string, string>();
+for (const [name, definition] of Object.entries(schema.$defs)) {
+  if (!("x-method" in definition)) continue;
+  const method = definition["x-method"];
+  if (name.endsWith("Response")) RESULTS.set(method, name);
+  if (name.endsWith("Notification")) NOTIFICATIONS.set(method, name);
+  if (name.endsWith("Request") && definition["x-side"] === "client") {
+    CLIENT_REQUESTS.set(method, name);
+  }
+}
+
+/** The schema violations in the result of a method; empty if there are none. */
+export function resultViolations(method: string, result: unknown): string {
+  const name = RESULTS.get(method);
+  return name === undefined ? "" : violations(name, result);
+}
+
+/** The schema violations in an error. */
+function errorViolations(error: unknown): string {
+  return violations("Error", error);
+}
+
+/** The schema violations in the params of a request to a client. */
+export function requestViolations(method: string, params: unknown): string {
+  const name = CLIENT_REQUESTS.get(method);
+  return name === undefined
+    ? `${method} is not a request to a client`
+    : violations(name, params);
+}
+
+/** The schema violations in the params of a notification. */
+export function notificationViolations(
+  method: string,
+  params: unknown,
+): string {
+  const name = NOTIFICATIONS.get(method);
+  return name === undefined
+    ? `${method} is not a notification of the protocol`
+    : violations(name, params);
+}
+
+function violations(name: string, value: unknown): string {
+  const validate = ajv.getSchema(`acp#/$defs/${name}`);
+  if (validate === undefined) throw new Error(`The schema lacks ${name}`);
+  return validate(value) ? "" : `${name}: ${ajv.errorsText(validate.errors)}`;
 }

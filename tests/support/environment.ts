@@ -14,7 +14,13 @@ export interface SettingsSources {
 /** The text of `.env`, or a function that creates it. */
 export type Dotenv = string | Uint8Array | ((path: string) => void);
 
-const VARIABLES = ["APP_API_KEY", "APP_BASE_URL"] as const;
+const SETTINGS = ["APP_API_KEY", "APP_BASE_URL"];
+
+/** The variables that name proxies, in upper and lower case. */
+export const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"]
+  .flatMap((name) => [name, name.toUpperCase()]);
+
+const NETWORK = [...PROXY_VARIABLES, "no_proxy", "NO_PROXY", "DENO_CERT"];
 
 /**
  * Calls `loadSettings()` with the given sources and no others.
@@ -40,14 +46,34 @@ export function within<T>(
 ): T {
   using folder = new Folder(dotenv);
   const cwd = Deno.cwd();
-  const values = VARIABLES.map((name) => Deno.env.get(name));
   try {
-    for (const name of VARIABLES) setVariable(name, env[name]);
     Deno.chdir(folder.path);
-    return act();
+    return replaceVariables(SETTINGS, env, act);
   } finally {
     Deno.chdir(cwd);
-    VARIABLES.forEach((name, index) => setVariable(name, values[index]));
+  }
+}
+
+/** Calls `act` with these variables of the environment for `fetch`, and no others. */
+export function withVariables<T>(
+  variables: Readonly<Record<string, string>>,
+  act: () => T,
+): T {
+  return replaceVariables(NETWORK, variables, act);
+}
+
+/** Calls `act` with the given values of these variables; the others are not set. */
+function replaceVariables<T>(
+  names: readonly string[],
+  values: Readonly<Record<string, string | undefined>>,
+  act: () => T,
+): T {
+  const before = names.map((name) => Deno.env.get(name));
+  try {
+    for (const name of names) setVariable(name, values[name]);
+    return act();
+  } finally {
+    names.forEach((name, index) => setVariable(name, before[index]));
   }
 }
 

@@ -1,16 +1,12 @@
 import { gzipSync } from "node:zlib";
 import {
-  BROKEN_BEFORE_BODY,
-  BROKEN_STREAMS,
-  UNFINISHED,
-} from "./broken_connections.ts";
-import {
   BODIES,
   type FaultyAnswer,
   http,
   operationOf,
   say,
 } from "./faulty_service.ts";
+import { encodeItem, progress } from "./service/behaviours.ts";
 
 /** The outcome of an operation whose requests meet a fault. */
 export interface Outcome {
@@ -38,12 +34,18 @@ export interface Fault {
   readonly stream?: Outcome;
 }
 
+/** The stream ends correctly, but the run is not complete. */
+const UNFINISHED: Outcome = {
+  requests: 1,
+  reason:
+    /^the stream ended before the run completed; the run may still go on at the service$/,
+};
+
 /**
  * The faults. Faults that take the real program more than a few seconds are not
  * here: silence and other timeouts, a `Retry-After` above zero, and a stream that
- * never recovers. service_client_test.ts, run_stream_test.ts and
- * stream_resume_test.ts test them with short timeouts. Certificates and proxies
- * are in networks_test.ts.
+ * never recovers. tests/lib/gateway tests them with short timeouts. Certificates
+ * and proxies are in networks_test.ts.
  *
  * @param elsewhere Where redirects lead: the URL of another origin.
  */
@@ -104,7 +106,7 @@ const REFUSALS: readonly Fault[] = [
   ),
   refusal(
     "404 Not Found",
-    / 404 \((check the base URL|the (thread|chat) may be gone: start a new one|the run .+)\): gone$/,
+    / 404 \((check the base URL|the (thread|chat) may be gone: start a new one|the service does not know the run)\): gone$/,
     {},
     '{"error":"gone"}',
   ),
@@ -233,6 +235,129 @@ const ANSWERS: readonly Fault[] = [
       );
     },
     post: { requests: 1 },
+    stream: {
+      requests: 1,
+      reason:
+        /^the stream is compressed, .+; switch off compression .+; the run may still go on at the service$/,
+      status: 200,
+    },
+  },
+];
+
+const BROKEN: Outcome = {
+  requests: 1,
+  reason:
+    /^the connection to http:\S+ broke \(.+\); (.*try again later|check the base URL|the run may have started, so it is not tried again)$/,
+};
+
+const LOST: Outcome = {
+  requests: 1,
+  reason:
+    /^the connection to http:\S+ broke \(.+\); the run may still go on at the service$/,
+};
+
+const HEAD = "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n";
+const STREAM_HEAD =
+  "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
+
+/** Sends this, and ends the connection. */
+function cut(sent: string, end: "destroy" | "reset" = "destroy"): FaultyAnswer {
+  return async (connection) => {
+    await connection.write(sent);
+    connection[end]();
+  };
+}
+
+/** A stream that sends these bytes and then breaks the connection. */
+function brokenStream(sent: string): FaultyAnswer {
+  return cut(`${STREAM_HEAD}content-length: 1000\r\n\r\n${sent}`);
+}
+
+/**
+ * Connections that break after the request was read and before the first byte
+ * of a body.
+ */
+const BROKEN_BEFORE_BODY: readonly Fault[] = Object.entries({
+  "closed before the head": cut(""),
+  "reset before the head": cut("", "reset"),
+  "closed within the head": cut("HTTP/1.1 200 O"),
+  "reset within the head": cut(HEAD, "reset"),
+  "closed after the head": cut(`${HEAD}\r\n`),
+  "closed after no HTTP": cut("What?\r\n\r\n"),
+}).flatMap(([name, answer]): readonly Fault[] => [
+  { name, answer, post: BROKEN, stream: { requests: 2 } },
+  { name: `${name}, 2x`, answer, times: 2, stream: { requests: 3 } },
+]);
+
+/**
+ * A stream that sends the text for the request's `Last-Event-ID` and breaks. If
+ * there is no text for the id, it completes.
+ */
+function resumedStream(
+  sentAfterId: Readonly<Record<string, string>>,
+): FaultyAnswer {
+  return (connection, request) => {
+    const cursor = /^last-event-id: (.*)\r$/im.exec(request.head)?.[1] ?? "";
+    const sent = sentAfterId[cursor];
+    const answer = sent === undefined
+      ? say(http("200 OK", {}, BODIES.stream))
+      : brokenStream(sent);
+    return answer(connection, request);
+  };
+}
+
+function step(id?: number): string {
+  return new TextDecoder().decode(encodeItem(progress("plan", "on"), { id }));
+}
+
+/** Streams that end too early, too late, or in parts. */
+const BROKEN_STREAMS: readonly Fault[] = [
+  {
+    name: "closed within the body",
+    answer: (connection, request) =>
+      brokenStream(operationOf(request) === "stream" ? step() : "{")(
+        connection,
+        request,
+      ),
+    post: BROKEN,
+    stream: LOST,
+  },
+  {
+    name: "a kept connection that breaks after a request",
+    answer: cut("", "reset"),
+    onKeptConnection: true,
+    post: BROKEN,
+  },
+  {
+    name: "no complete",
+    answer: say(http("200 OK", {}, step())),
+    stream: UNFINISHED,
+  },
+  {
+    name: "more after complete, without an end",
+    answer: async (connection) => {
+      const { stream } = BODIES;
+      await connection.write(`${STREAM_HEAD}\r\n${stream}${step()}${stream}`);
+      await connection.gone;
+    },
     stream: { requests: 1 },
+  },
+  {
+    name: "ids: breaks once",
+    answer: resumedStream({ "": step(7) }),
+    times: 2,
+    stream: { requests: 2 },
+  },
+  {
+    name: "ids: breaks again after a new event",
+    answer: resumedStream({ "": step(7), "7": step(8) }),
+    times: 3,
+    stream: { requests: 3 },
+  },
+  {
+    name: "ids: starts over from the beginning",
+    answer: brokenStream(step(7) + step(8)),
+    times: 2,
+    stream: { requests: 3 },
   },
 ];

@@ -1,11 +1,10 @@
-import type { Operation } from "./service/recorded_request.ts";
 import {
   type RawConnection,
   type RawRequest,
   RawServer,
 } from "./service/raw_server.ts";
-import { complete, encodeItem } from "./service/stream_events.ts";
-import { QUIET_HOST } from "./unreachable.ts";
+import type { Operation } from "./service/exchange.ts";
+import { complete, encodeItem } from "./service/behaviours.ts";
 
 /** Answers a request wrongly, or ends its connection. */
 export type FaultyAnswer = (
@@ -184,3 +183,17 @@ const NEXT: Readonly<Partial<Record<Operation, Operation>>> = {
   "create thread": "create run",
   "create run": "stream",
 };
+
+/**
+ * An address of this machine that no test's service uses, so that a released port
+ * of it is not taken by another test. (macOS has only one address.)
+ */
+export const QUIET_HOST = Deno.build.os === "darwin"
+  ? "127.0.0.1"
+  : "127.0.0.2";
+
+/** A base URL of this machine at which nothing answers. */
+export function unreachable(): string {
+  using listener = Deno.listen({ hostname: QUIET_HOST, port: 0 });
+  return `http://${QUIET_HOST}:${listener.addr.port}`;
+}

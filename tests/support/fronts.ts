@@ -11,7 +11,18 @@ export function isInstalled(command: string): boolean {
   }
 }
 
-/** Options of a {@linkcode Front}. */
+/** The servers that are used as fronts. */
+export const FRONTS = [
+  "nginx",
+  "haproxy",
+  "apache2",
+  "caddy",
+  "lighttpd",
+] as const;
+
+/** The name of a server's command. */
+export type FrontName = typeof FRONTS[number];
+
 export interface FrontOptions {
   /** The certificate that the front presents to clients. */
   readonly tls: Leaf;
@@ -19,49 +30,44 @@ export interface FrontOptions {
   readonly upstream: string;
   /** Further lines for the section that forwards the requests. */
   readonly lines?: readonly string[];
+  /** The default is both, as servers have it. */
+  readonly protocols?: "h2 and http/1.1" | "http/1.1";
 }
 
-/** A real reverse proxy between client and service, with TLS and HTTP/2. */
+/** Where a server listens, and where its files are. */
+interface Place {
+  readonly folder: string;
+  readonly port: number;
+}
+
+type Config = (options: FrontOptions, place: Place) => string;
+
+/**
+ * A real reverse proxy between client and service, with TLS and HTTP/2. Its
+ * settings are those of the server, but for what a test names.
+ */
 export class Front implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #folder: string;
   readonly #port: number;
 
-  /** Starts nginx with HTTP/2; `lines` go into its `server` block. */
-  static nginx(options: FrontOptions): Promise<Front> {
-    return Front.#start("nginx", options, nginxConfig, (file) => ["-c", file]);
-  }
-
-  /** Starts HAProxy with HTTP/2; `lines` go into its `backend` section. */
-  static haproxy(options: FrontOptions): Promise<Front> {
-    return Front.#start(
-      "haproxy",
-      options,
-      haproxyConfig,
-      (file) => ["-db", "-f", file],
-    );
-  }
-
-  static async #start(
-    command: string,
-    options: FrontOptions,
-    config: (options: FrontOptions, folder: string, port: number) => string,
-    args: (file: string) => string[],
-  ): Promise<Front> {
+  static async start(name: FrontName, options: FrontOptions): Promise<Front> {
     const folder = await Deno.makeTempDir();
-    await Deno.chmod(folder, 0o755); // nginx's workers do not run as root
+    await Deno.chmod(folder, 0o755); // Workers do not run as root.
     const port = freePort();
-    await Deno.writeTextFile(`${folder}/cert.pem`, options.tls.cert);
-    await Deno.writeTextFile(`${folder}/key.pem`, options.tls.key);
-    const both = options.tls.cert + options.tls.key;
-    await Deno.writeTextFile(`${folder}/both.pem`, both);
-    const file = `${folder}/${command}.conf`;
-    await Deno.writeTextFile(file, config(options, folder, port));
-    const child = new Deno.Command(command, {
-      args: args(file),
+    const { cert, key } = options.tls;
+    await Deno.writeTextFile(`${folder}/cert.pem`, cert);
+    await Deno.writeTextFile(`${folder}/key.pem`, key);
+    await Deno.writeTextFile(`${folder}/both.pem`, cert + key);
+    const file = `${folder}/${name}.conf`;
+    const { args, config } = SERVERS[name];
+    await Deno.writeTextFile(file, config(options, { folder, port }));
+    const child = new Deno.Command(name, {
+      args: [...args, file],
+      env: { HOME: folder, XDG_DATA_HOME: folder },
       stdin: "null",
       stdout: "null",
-      stderr: "inherit",
+      stderr: name === "caddy" ? "null" : "inherit", // Caddy logs there.
     }).spawn();
     const front = new Front(child, folder, port);
     await front.#listening();
@@ -116,11 +122,11 @@ function freePort(): number {
   return listener.addr.port;
 }
 
-function nginxConfig(
-  { upstream, lines = [] }: FrontOptions,
-  folder: string,
-  port: number,
-): string {
+function isHttp1({ protocols }: FrontOptions): boolean {
+  return protocols === "http/1.1";
+}
+
+const nginx: Config = (options, { folder, port }) => {
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((name) => `${name}_temp_path ${folder}/${name};`);
   return `
@@ -133,26 +139,20 @@ http {
   access_log off;
   ${paths.join("\n  ")}
   server {
-    listen 127.0.0.1:${port} ssl http2;
+    listen 127.0.0.1:${port} ssl${isHttp1(options) ? "" : " http2"};
     ssl_certificate ${folder}/cert.pem;
     ssl_certificate_key ${folder}/key.pem;
-    ${lines.join("\n    ")}
     location / {
-      proxy_pass http://${upstream};
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_read_timeout 60s;
+      proxy_pass http://${options.upstream};
+      ${options.lines?.join("\n      ") ?? ""}
     }
   }
 }
 `;
-}
+};
 
-function haproxyConfig(
-  { upstream, lines = [] }: FrontOptions,
-  folder: string,
-  port: number,
-): string {
+const haproxy: Config = (options, { folder, port }) => {
+  const protocols = isHttp1(options) ? "http/1.1" : "h2,http/1.1";
   return `
 global
   maxconn 2000
@@ -162,10 +162,83 @@ defaults
   timeout client 60s
   timeout server 60s
 frontend clients
-  bind 127.0.0.1:${port} ssl crt ${folder}/both.pem alpn h2,http/1.1
+  bind 127.0.0.1:${port} ssl crt ${folder}/both.pem alpn ${protocols}
   default_backend service
 backend service
-  ${lines.join("\n  ")}
-  server one ${upstream}
+  ${options.lines?.join("\n  ") ?? ""}
+  server one ${options.upstream}
 `;
+};
+
+const apache: Config = (options, { folder, port }) => {
+  const modules = ["mpm_event", "authz_core", "ssl", "http2", "proxy"]
+    .concat(["proxy_http", "deflate", "filter", "reqtimeout"])
+    .map((name) =>
+      `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`
+    );
+  return `
+${modules.join("\n")}
+ServerRoot ${folder}
+PidFile ${folder}/pid
+Mutex file:${folder}
+ErrorLog ${folder}/error.log
+ServerName 127.0.0.1
+Listen 127.0.0.1:${port}
+Protocols ${isHttp1(options) ? "http/1.1" : "h2 http/1.1"}
+SSLEngine on
+SSLCertificateFile ${folder}/cert.pem
+SSLCertificateKeyFile ${folder}/key.pem
+User www-data
+Group www-data
+${options.lines?.join("\n") ?? ""}
+ProxyPass / http://${options.upstream}/
+`;
+};
+
+const caddy: Config = (options, { folder, port }) => `
+{
+  admin off
+  auto_https off
+  servers {
+    protocols ${isHttp1(options) ? "h1" : "h1 h2"}
+  }
 }
+https://127.0.0.1:${port} {
+  tls ${folder}/cert.pem ${folder}/key.pem
+  ${options.lines?.join("\n  ") ?? ""}
+  reverse_proxy ${options.upstream}
+}
+`;
+
+const lighttpd: Config = (options, { folder, port }) => {
+  const [host, upstreamPort] = options.upstream.split(":");
+  return `
+server.document-root = "${folder}"
+server.errorlog = "${folder}/error.log"
+server.upload-dirs = ( "${folder}" )
+server.bind = "127.0.0.1"
+server.port = ${port}
+server.modules = ( "mod_openssl", "mod_proxy" )
+server.feature-flags = ( "server.h2proto" => "${
+    isHttp1(options) ? "disable" : "enable"
+  }" )
+ssl.engine = "enable"
+ssl.pemfile = "${folder}/both.pem"
+proxy.server = ( "" => (( "host" => "${host}", "port" => ${upstreamPort} )))
+${options.lines?.join("\n") ?? ""}
+`;
+};
+
+/** The command line and the settings of each server. */
+const SERVERS: Readonly<
+  Record<
+    FrontName,
+    { readonly args: readonly string[]; readonly config: Config }
+  >
+> = {
+  nginx: { args: ["-c"], config: nginx },
+  haproxy: { args: ["-db", "-f"], config: haproxy },
+  apache2: { args: ["-D", "FOREGROUND", "-f"], config: apache },
+  caddy: { args: ["run", "--adapter", "caddyfile", "--config"], config: caddy },
+  lighttpd: { args: ["-D", "-f"], config: lighttpd },
+};

@@ -1,6 +1,18 @@
-import { libraryFlags } from "../../tools/stand_ins.ts";
+/**
+ * A registry like JSR for tests. As a program, runs a command in a copy of the
+ * project, on a network that has this JSR, with an empty cache of Deno.
+ *
+ *     deno run -P=test tests/support/jsr_registry.ts FOLDER COMMAND [ARGUMENT...]
+ *
+ * The copy's `deno.lock` is rewritten with the checksums of that registry. The
+ * exit code is that of the command.
+ *
+ * @module
+ */
 import config from "../../deno.json" with { type: "json" };
+import { libraryFlags } from "../../tools/deno.ts";
 import standIns from "../../tools/npm/import_map.json" with { type: "json" };
+import { writeLock } from "../../tools/pins.ts";
 
 const NPM = `${import.meta.dirname}/../../tools/npm`;
 
@@ -141,5 +153,28 @@ async function bundle(specifier: string): Promise<string> {
     return new TextDecoder().decode(stdout);
   } finally {
     await Deno.remove(module);
+  }
+}
+
+if (import.meta.main) {
+  const [folder, command, ...args] = Deno.args;
+  if (folder === undefined || command === undefined) {
+    console.error("Usage: jsr_registry.ts FOLDER COMMAND [ARGUMENT...]");
+    Deno.exit(2);
+  }
+
+  const cache = await Deno.makeTempDir();
+  try {
+    await using registry = await JsrRegistry.start(await standInPackages());
+    const env = {
+      DENO_DIR: cache,
+      JSR_URL: registry.url,
+      STANDARD_LIBRARY: "", // The launcher has to find out.
+    };
+    await writeLock(folder, env);
+    const child = new Deno.Command(command, { args, cwd: folder, env }).spawn();
+    Deno.exitCode = (await child.status).code;
+  } finally {
+    await Deno.remove(cache, { recursive: true });
   }
 }

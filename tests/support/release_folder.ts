@@ -1,13 +1,23 @@
 /** A file of a release: its bytes, and its faults. */
 export interface ReleaseFile {
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   /** The number of bytes after which the connection breaks. */
   readonly cutAfter?: number;
 }
 
+/** Compresses bytes as `deno task manifests` does. */
+export async function gzip(
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([bytes]).stream()
+    .pipeThrough(new CompressionStream("gzip"));
+  return await new Response(stream).bytes();
+}
+
 /**
  * Releases on loopback, laid out as GitHub does: `/latest/download/NAME` and
- * `/download/vX.Y.Z/NAME`. Each holds the given files and `SHA256SUMS`.
+ * `/download/vX.Y.Z/NAME`. Each holds the given files, plain and compressed, and
+ * `SHA256SUMS`.
  */
 export class ReleaseFolder implements AsyncDisposable {
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
@@ -38,18 +48,17 @@ export class ReleaseFolder implements AsyncDisposable {
   /** Adds a release, `latest` or `vX.Y.Z`, and the sums of its files. */
   async add(
     release: string,
-    files: Readonly<Record<string, Uint8Array | string>>,
+    files: Readonly<Record<string, Uint8Array<ArrayBuffer> | string>>,
   ): Promise<void> {
     let sums = "";
     for (const [name, content] of Object.entries(files)) {
-      const bytes = new Uint8Array(
-        typeof content === "string"
-          ? new TextEncoder().encode(content)
-          : content,
-      );
+      const bytes = typeof content === "string"
+        ? new TextEncoder().encode(content)
+        : content;
       const digest = await crypto.subtle.digest("SHA-256", bytes);
       sums += `${new Uint8Array(digest).toHex()}  ${name}\n`;
       this.set(release, name, { bytes });
+      this.set(release, `${name}.gz`, { bytes: await gzip(bytes) });
     }
     this.set(release, "SHA256SUMS", { bytes: new TextEncoder().encode(sums) });
   }
@@ -68,7 +77,7 @@ export class ReleaseFolder implements AsyncDisposable {
     const file = this.#files.get(path);
     if (file === undefined) return new Response("Not Found", { status: 404 });
     const { bytes, cutAfter } = file;
-    if (cutAfter === undefined) return new Response(bytes.slice());
+    if (cutAfter === undefined) return new Response(bytes);
     let sent = false;
     const body = new ReadableStream({
       pull(controller) {

@@ -8,6 +8,7 @@ const SOURCES = [
   "lib",
   "tools",
   "docs",
+  ".ci",
   "CHANGELOG.md",
   "README.md",
   "LICENSE",

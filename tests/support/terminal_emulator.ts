@@ -1,5 +1,8 @@
+import { assert, assertEquals } from "@std/assert";
 import graphemes from "@xterm/addon-unicode-graphemes";
 import xterm from "@xterm/headless";
+import { Editor, type KeyModeEvents, type Size } from "../../lib/editor.ts";
+import { PLAIN } from "../../lib/text.ts";
 
 /** How an {@linkcode Emulator} counts columns. */
 export type Widths =
@@ -93,5 +96,119 @@ export class Emulator {
   get allText(): string {
     return Array.from({ length: this.height }, (_, row) => this.text(row))
       .join("\n").trimEnd();
+  }
+}
+
+/** A person at an editor on an emulator, with a clock that only the test advances. */
+export class Person implements Disposable {
+  readonly emulator: Emulator;
+  readonly editor: Editor;
+  /** In milliseconds. */
+  time = 0;
+  /** How long each write to the terminal takes, in milliseconds. */
+  writing = 0;
+  /** How often Ctrl-C came as a byte. */
+  interrupts = 0;
+  /** All output, including escape codes. */
+  written = "";
+  size: Size;
+  readonly #input: ReadableStreamDefaultController<Uint8Array>;
+  #events: KeyModeEvents | undefined;
+  #wrote = Promise.withResolvers<void>();
+
+  constructor(columns = 40, rows = 100) {
+    this.size = { columns, rows };
+    this.emulator = new Emulator(columns, rows);
+    const opened: ReadableStreamDefaultController<Uint8Array>[] = [];
+    const keyboard = new ReadableStream<Uint8Array>({
+      start: (controller) => void opened.push(controller),
+    });
+    const [input] = opened;
+    assert(input);
+    this.#input = input;
+    this.editor = new Editor({
+      input: () => keyboard,
+      write: (text) => this.write(text),
+      written: () => Promise.resolve(),
+      size: () => this.size,
+      keyMode: (events) => {
+        this.#events = events;
+        return { [Symbol.dispose]() {} };
+      },
+      style: PLAIN,
+      sign: "> ",
+      onInterrupt: () => this.interrupts++,
+      now: () => this.time,
+    });
+  }
+
+  /** Writes to the terminal. */
+  write(text: string): void {
+    this.time += this.writing;
+    this.written += text;
+    this.emulator.write(text);
+    this.#wrote.resolve();
+    this.#wrote = Promise.withResolvers();
+  }
+
+  type(input: string | Uint8Array): void {
+    this.#input.enqueue(
+      typeof input === "string" ? new TextEncoder().encode(input) : input,
+    );
+  }
+
+  /** The terminal goes away, or cannot be read any more. */
+  leave(error?: Error): void {
+    if (error === undefined) this.#input.close();
+    else this.#input.error(error);
+  }
+
+  /** Waits until the emulator shows these rows alone; fails after 10 s. */
+  async sees(...rows: readonly string[]): Promise<void> {
+    await this.#see(rows, 0);
+  }
+
+  /** Waits until these are the last rows; fails after 10 s. */
+  async seesLast(...rows: readonly string[]): Promise<void> {
+    await this.#see(rows, -rows.length);
+  }
+
+  async #see(rows: readonly string[], start: number): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, 10_000);
+    const shown = () => this.emulator.allText.split("\n").slice(start);
+    for (let isLate = false; !isLate;) {
+      const { promise } = this.#wrote;
+      await this.emulator.settled();
+      if (shown().join("\n") === rows.join("\n")) break;
+      isLate = await Promise.race([
+        promise.then(() => false),
+        late.promise.then(() => true),
+      ]);
+    }
+    clearTimeout(timer);
+    assertEquals(shown(), rows);
+  }
+
+  async resize(columns: number): Promise<void> {
+    await this.emulator.settled();
+    this.size = { ...this.size, columns };
+    await this.emulator.resize(columns, this.size.rows);
+    this.#events?.resize();
+  }
+
+  /** Stops the program (Ctrl-Z). */
+  async stop(): Promise<void> {
+    await this.#events?.suspend();
+    await this.emulator.settled();
+  }
+
+  /** Continues the program (`fg`). */
+  goOn(): void {
+    this.#events?.resume();
+  }
+
+  [Symbol.dispose](): void {
+    this.editor[Symbol.dispose]();
   }
 }

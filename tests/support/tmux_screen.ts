@@ -1,7 +1,8 @@
 import { assertEquals, assertFalse } from "@std/assert";
 import { Buffer } from "node:buffer";
+import { VERSION } from "../../lib/version.ts";
 import { commandLine, DENO_VARIABLES } from "./client_process.ts";
-import { TEST_KEY } from "./service/service.ts";
+import { type ReferenceService, TEST_KEY } from "./service/service.ts";
 
 /** The longest wait for an expected text, in milliseconds. */
 const PATIENCE = 30_000;
@@ -17,7 +18,6 @@ export function test(name: string, fn: () => Promise<void>): void {
   Deno.test(ignore ? `${name} (skipped: no tmux)` : name, { ignore }, fn);
 }
 
-/** Options of a {@linkcode Screen}. */
 export interface ScreenOptions {
   /** The default is 80. */
   readonly columns?: number;
@@ -282,4 +282,20 @@ async function isInstalled(program: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** The banner's last line: the keys, and how to leave. */
+export const KEYS =
+  "Alt-Enter starts a line, Ctrl-R searches, Ctrl-C stops, Ctrl-D or exit leaves";
+
+/** The lines above the first prompt if a shell started the client on 80 columns or more. */
+export function banner(service: ReferenceService): string[] {
+  return [
+    "[0]$ agent-gateway",
+    `agent-gateway ${VERSION}, agent the-brain, key test...cdef`,
+    `service ${service.url}`,
+    "thread thread-1",
+    KEYS,
+    "",
+  ];
 }

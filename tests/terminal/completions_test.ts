@@ -29,6 +29,10 @@ const LINES = [
   ["agent-gateway -q --th", "agent-gateway -q --thread"],
   ["agent-gateway --completions f", "agent-gateway --completions fish"],
   ["agent-gateway --completions=z", "agent-gateway --completions=zsh"],
+  ["agent-gateway --tim", "agent-gateway --timeout"],
+  ["agent-gateway --pl", "agent-gateway --plain"],
+  ["agent-gateway --color al", "agent-gateway --color always"],
+  ["agent-gateway --color=n", "agent-gateway --color=never"],
 ] as const;
 
 for (const { shell, start, load } of SHELLS) {

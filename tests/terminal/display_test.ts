@@ -1,17 +1,20 @@
-import { assertEquals, assertFalse } from "@std/assert";
+import { assert, assertEquals, assertFalse } from "@std/assert";
 import { VERSION } from "../../lib/version.ts";
 import { settings } from "../support/client_process.ts";
-import { Screen, test } from "../support/tmux_screen.ts";
-import { events, json } from "../support/service/behaviours.ts";
+import {
+  complete,
+  events,
+  json,
+  progress,
+} from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
-import { ReferenceService } from "../support/service/service.ts";
-import { complete, progress } from "../support/service/stream_events.ts";
 import {
   addStream,
-  banner,
-  KEYS,
+  promptsOf,
+  ReferenceService,
   serveStreams,
-} from "../support/scripted_service.ts";
+} from "../support/service/service.ts";
+import { banner, KEYS, Screen, test } from "../support/tmux_screen.ts";
 
 /** The text `abcdefghijkl`, with commands to a terminal in between. */
 const HOSTILE = [
@@ -159,7 +162,7 @@ test("NO_COLOR leaves no colour (https://no-color.org)", async () => {
   assertFalse((await screen.colours()).includes("\x1b"));
 });
 
-for (const setting of ["TERM=dumb", "CI=true"]) {
+for (const setting of ["TERM=dumb", "TERM=", "env -u TERM", "CI=true"]) {
   test(`${setting} yields plain lines, a prompt sign, no escape codes`, async () => {
     const stream = events([
       progress("plan", "started"),
@@ -171,31 +174,39 @@ for (const setting of ["TERM=dumb", "CI=true"]) {
 
     await screen.enter(`${setting} agent-gateway`);
     const [, ...rows] = banner(service).slice(0, 4);
+    rows.push("Ctrl-C stops, Ctrl-D or exit leaves");
     await screen.shows(`[0]$ ${setting} agent-gateway`, ...rows, ">");
     await screen.enter("hello");
     await screen.waitFor(/^> hello\nplan: started\nplan: done\nHello!\n>$/m);
     await screen.press("C-d");
-    await screen.waitFor(/^>\n\[0\]\$$/m);
+    await screen.waitFor(/^>\nagent-gateway --thread thread-1\n\[0\]\$$/m);
 
     assertFalse(screen.written.includes("\x1b"));
   });
 }
 
-test("Ctrl-C with TERM=dumb drops a run, and exits at the prompt", async () => {
+/** The rows of a text that is broken between words. */
+function inRows(text: string, columns: number): string[] {
+  const rows = text.match(new RegExp(`.{1,${columns}}(?: |$)`, "g")) ?? [];
+  return rows.map((row) => row.trimEnd());
+}
+
+test("TERM=linux, whose fonts lack other marks, gets a spinner and marks of ASCII", async () => {
   const run = new GatedStream();
   await using service = serveStreams(run.behaviour);
   await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("TERM=dumb agent-gateway -q");
-  await screen.shows("[0]$ TERM=dumb agent-gateway -q", ">");
+  await screen.enter("TERM=linux agent-gateway");
+  const [, ...rows] = banner(service);
+  rows.unshift("[0]$ TERM=linux agent-gateway");
+  await screen.shows(...rows, ">");
+
   await screen.enter("hello");
-  await run.opened;
+  run.progress("plan", "started");
+  await screen.waitFor(/^[-|/\\] plan: started {2}[\d.]+ s {2}Ctrl-C stops$/m);
+  run.complete("Hello!");
 
-  await screen.press("C-c");
-  await screen.waitFor(/Run dropped; it may still go on at the service\n>$/);
-  await run.dropped;
-  await screen.press("C-c");
-
-  await screen.waitFor(/^> \^C\n\[130\]\$$/m);
+  rows.push("> hello", "+ plan: started  0.0 s", "+ total  0.0 s");
+  await screen.shows(...rows, "", "Hello!", "", ">");
 });
 
 test("on 40 columns, the status line is cut to one row", async () => {
@@ -207,9 +218,9 @@ test("on 40 columns, the status line is cut to one row", async () => {
   });
   await screen.enter("agent-gateway");
   const first = `agent-gateway ${VERSION}, agent the-brain, key test...cdef`;
-  const rows = ["[0]$ agent-gateway", first.slice(0, 40), first.slice(40)];
+  const rows = ["[0]$ agent-gateway", ...inRows(first, 40)];
   rows.push(`service ${service.url}`, "thread thread-1");
-  rows.push(KEYS.slice(0, 40), KEYS.slice(40), "");
+  rows.push(...inRows(KEYS, 40), "");
   await screen.shows(...rows, ">");
 
   await screen.enter("hello");
@@ -321,4 +332,127 @@ test("a reply of 200 lines scrolls, and none is lost", async () => {
     "",
     ">",
   );
+});
+
+const REPLY = [
+  "# Plan",
+  "",
+  "Run **all** the *tests* with `deno task test`, see",
+  "[the docs](https://docs.example/tests).",
+  "",
+  "1. first",
+  "   - nested",
+  "",
+  "> quoted",
+  "",
+  "```ts",
+  "const stars = **2;",
+  "```",
+];
+
+for (const columns of [40, 80]) {
+  test(`a reply is styled on ${columns} columns, and every character of it stays`, async () => {
+    await using service = serveStreams(events([complete(REPLY.join("\n"))]));
+    await using screen = await Screen.open({ columns, env: settings(service) });
+    await screen.enter("agent-gateway -q");
+    await screen.shows("[0]$ agent-gateway -q", "", ">");
+
+    await screen.enter("plan");
+
+    const rows = REPLY.flatMap((line) =>
+      line.length > columns
+        ? [line.slice(0, columns).trimEnd(), line.slice(columns)]
+        : [line]
+    );
+    await screen.shows(
+      ...["[0]$ agent-gateway -q", "", "> plan", "", ...rows, "", ">"],
+    );
+    for (
+      const styled of [
+        "\x1b[0;1;4mPlan\x1b[0m",
+        "\x1b[0;1mall\x1b[0;2m**\x1b[0m",
+        "\x1b[0;3mtests\x1b[0;2m*\x1b[0m",
+        "\x1b[0;36mdeno task test\x1b[0;2m`\x1b[0m",
+        "\x1b[0;4mthe docs\x1b[0;2m]",
+        "\x1b[0;1m1.\x1b[0m",
+        "\x1b[0;32mquoted\x1b[0m",
+        "\x1b[0;36mconst stars = **2;\x1b[0m",
+      ]
+    ) assert(screen.written.includes(styled), JSON.stringify(styled));
+  });
+}
+
+for (const setting of ["NO_COLOR=1", "TERM=dumb"]) {
+  test(`${setting} leaves a reply without styles`, async () => {
+    await using service = serveStreams(events([complete(REPLY.join("\n"))]));
+    await using screen = await Screen.open({ env: settings(service) });
+    await screen.enter(`${setting} agent-gateway -q`);
+    await screen.waitFor(/^>$/m);
+
+    await screen.enter("plan");
+
+    await screen.waitFor("\nconst stars = **2;\n```\n");
+    assertFalse((await screen.colours()).includes("\x1b"));
+  });
+}
+
+test("a reply is styled on a terminal, even if standard error is none", async () => {
+  await using service = serveStreams(events([complete("**all**")]));
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway 2> log");
+  await service.waitFor("create thread");
+
+  await screen.enter("hello");
+
+  const rows = ["[0]$ agent-gateway 2> log", "hello", "**all**"];
+  await screen.shows(...rows);
+  assert(screen.written.includes("\x1b[0;1mall\x1b[0;2m**\x1b[0m"));
+});
+
+test("-p in a terminal shows the reply alone, without a control character", async () => {
+  await using service = serveStreams(events([complete("# One\n\x1b[2Jtwo")]));
+  await using screen = await Screen.open({ env: settings(service) });
+
+  await screen.enter("agent-gateway -q -p one");
+
+  await screen.shows("[0]$ agent-gateway -q -p one", "# One", "two", "[0]$");
+  assertEquals(promptsOf(service), ["one"]);
+});
+
+test("Ctrl-C during a run of -p ends the program with 130", async () => {
+  const stream = new GatedStream();
+  await using service = serveStreams(stream.behaviour);
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway -q -p one -p two");
+  await stream.opened;
+
+  await screen.press("C-c");
+
+  await screen.waitFor("[130]$");
+  await stream.dropped;
+  assertEquals(promptsOf(service), ["one"]);
+});
+
+test("- in a terminal takes what is typed up to Ctrl-D as one prompt", async () => {
+  await using service = serveStreams(events([complete("1")]));
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway -q -p why -");
+  await screen.enter("one");
+  await screen.enter("two");
+  await screen.press("C-d");
+
+  await screen.waitFor(/^1$/m);
+  assertEquals(promptsOf(service), ["why\n\none\ntwo"]);
+});
+
+test("Ctrl-D leaves with 0 though a run failed, for a person has seen it", async () => {
+  await using service = serveStreams(events([]));
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway -q");
+  await screen.enter("one");
+  await screen.waitFor("Error: ");
+
+  await screen.press("C-d");
+
+  await screen.waitFor(/^\[0\]\$$/m);
 });

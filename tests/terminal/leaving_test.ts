@@ -1,15 +1,13 @@
 import { assertStringIncludes } from "@std/assert";
 import { settings } from "../support/client_process.ts";
-import { Screen, test } from "../support/tmux_screen.ts";
-import { events, hang, json } from "../support/service/behaviours.ts";
+import { complete, events, hang, json } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
-import { ReferenceService } from "../support/service/service.ts";
-import { complete } from "../support/service/stream_events.ts";
 import {
   addStream,
-  banner,
+  ReferenceService,
   serveStreams,
-} from "../support/scripted_service.ts";
+} from "../support/service/service.ts";
+import { banner, Screen, test } from "../support/tmux_screen.ts";
 
 interface End {
   readonly name: string;
@@ -33,10 +31,10 @@ const ENDS: readonly End[] = [
     end: (screen) => screen.press("C-d"),
   },
   {
-    name: "Ctrl-C",
-    code: 130,
+    name: "Ctrl-\\",
+    code: 131,
     prompt: ">",
-    end: (screen) => screen.press("C-c"),
+    end: (screen) => screen.press("'C-\\'"),
   },
   {
     name: "SIGTERM",

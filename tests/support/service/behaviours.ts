@@ -1,12 +1,4 @@
-import {
-  aborted,
-  rechunk,
-  sleep,
-  type Source,
-  toByteStream,
-} from "./byte_stream.ts";
-import type { RecordedRequest } from "./recorded_request.ts";
-import { encodeItem, type StreamItem } from "./stream_events.ts";
+import type { RecordedRequest } from "./exchange.ts";
 
 /** The context that a behaviour gets in addition to the request. */
 export interface BehaviourContext {
@@ -142,4 +134,115 @@ export function delayed(
     await sleep(ms, context.signal);
     return await behaviour(request, context);
   };
+}
+
+/** Values that are pulled one by one, synchronously or asynchronously. */
+export type Source<T> = Iterable<T> | AsyncIterable<T>;
+
+/**
+ * A stream that pulls from its source only as its reader requests.
+ *
+ * `source` gets a signal that is aborted when the reader cancels. An exception of
+ * `source` errors the stream.
+ */
+function toByteStream(
+  source: (signal: AbortSignal) => AsyncIterator<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  const dropped = new AbortController();
+  const iterator = source(dropped.signal);
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel(reason) {
+      dropped.abort(reason);
+    },
+  }, { highWaterMark: 0 });
+}
+
+/** The same bytes in chunks of `size`. */
+async function* rechunk(
+  source: AsyncIterable<Uint8Array>,
+  size: number,
+): AsyncGenerator<Uint8Array, void> {
+  let chunk = new Uint8Array(size);
+  let length = 0;
+  for await (let rest of source) {
+    while (rest.length > 0) {
+      const taken = rest.subarray(0, size - length);
+      chunk.set(taken, length);
+      length += taken.length;
+      rest = rest.subarray(taken.length);
+      if (length < size) continue;
+      yield chunk;
+      chunk = new Uint8Array(size);
+      length = 0;
+    }
+  }
+  if (length > 0) yield chunk.subarray(0, length);
+}
+
+/** Resolves after `ms`; rejects, its timer gone, once `signal` is aborted. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** Rejects with the signal's reason once it is aborted, never resolves. */
+export function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), {
+      once: true,
+    });
+  });
+}
+
+/** One event of a run's stream: the JSON object after `data: `. */
+export type StreamEvent = Readonly<Record<string, unknown>>;
+
+/** An item of a stream: an event, or text or bytes to send unchanged. */
+export type StreamItem = StreamEvent | string | Uint8Array;
+
+/** The format of {@linkcode encodeItem}. */
+export interface EncodeOptions {
+  /** The line end. The default is `"\n"`. */
+  readonly newline?: "\n" | "\r\n" | undefined;
+  /** The event's `id:` line. By default there is none. */
+  readonly id?: string | number | undefined;
+}
+
+/** The event for a node that a run has reached. */
+export function progress(node: string, status: string): StreamEvent {
+  return { event: "progress", node, status };
+}
+
+/** The event that ends a run and holds its reply. */
+export function complete(explanation: string): StreamEvent {
+  return { event: "complete", instructorState: { explanation } };
+}
+
+/** The bytes of one item: an event becomes a `data:` line. */
+export function encodeItem(
+  item: StreamItem,
+  { newline = "\n", id }: EncodeOptions = {},
+): Uint8Array {
+  if (item instanceof Uint8Array) return item;
+  if (typeof item === "string") return encoder.encode(item);
+  const idLine = id === undefined ? "" : `id: ${id}${newline}`;
+  return encoder.encode(
+    `${idLine}data: ${JSON.stringify(item)}${newline}${newline}`,
+  );
 }

@@ -1,11 +1,11 @@
-import type { Behaviour } from "./behaviours.ts";
-import type { RecordedRequest } from "./recorded_request.ts";
 import {
+  type Behaviour,
   complete,
   encodeItem,
   progress,
   type StreamItem,
-} from "./stream_events.ts";
+} from "./behaviours.ts";
+import type { RecordedRequest } from "./exchange.ts";
 
 /**
  * One stream whose events are sent by the test.

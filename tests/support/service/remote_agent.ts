@@ -1,14 +1,25 @@
-import { type Step, think } from "./agent.ts";
-import { answer, type End, events, json } from "./behaviours.ts";
-import { sleep } from "./byte_stream.ts";
-import type { RecordedRequest } from "./recorded_request.ts";
-import type { Target } from "./route.ts";
-import { complete, progress, type StreamEvent } from "./stream_events.ts";
+import {
+  answer,
+  complete,
+  encodeItem,
+  type End,
+  events,
+  json,
+  progress,
+  sleep,
+  type StreamItem,
+} from "./behaviours.ts";
+import {
+  answersTo,
+  type Dialect,
+  lastRecord,
+  type Message,
+} from "./dialect.ts";
+import type { Operation, RecordedRequest } from "./exchange.ts";
 
 /** The key that the service accepts by default. */
 export const TEST_KEY = "test-key-0123456789abcdef";
 
-/** Options of a {@linkcode RemoteAgent}. */
 export interface RemoteAgentOptions {
   /** The one key that is accepted. The default is {@linkcode TEST_KEY}. */
   readonly key?: string;
@@ -16,18 +27,24 @@ export interface RemoteAgentOptions {
   readonly plan?: readonly Step[];
   /** Milliseconds before each event of a stream. The default is 0. */
   readonly pace?: number;
-  /** Whether each event has an `id:` and streams resume after a `Last-Event-ID`. */
-  readonly ids?: boolean;
+  /**
+   * Whether each event has an `id:` and streams resume after a `Last-Event-ID`.
+   * `"random"`: each event has a new one whenever it is sent, and streams start over.
+   */
+  readonly ids?: boolean | "random";
+  /** By default the reply is in `instructorState.explanation`, and no node fails. */
+  readonly dialect?: Dialect;
 }
 
 interface Thread {
   readonly prompts: string[];
+  readonly messages: Message[];
   readonly runs: Map<string, Run>;
 }
 
 interface Run {
   readonly prompt: string;
-  readonly events: readonly StreamEvent[];
+  readonly events: readonly StreamItem[];
   readonly end: End;
 }
 
@@ -39,7 +56,7 @@ const FAULTS: ReadonlyMap<string, End> = new Map([
 
 /**
  * The three operations as the service offers them: strict about requests, with
- * threads that are kept, and runs whose replies come from `agent.ts`.
+ * threads that are kept, and runs whose replies come from {@linkcode think}.
  *
  * Three prompts fail by themselves: `please fail` is refused with 500,
  * `please break off` breaks the connection in the middle of the stream, and
@@ -95,7 +112,11 @@ export class RemoteAgent {
       return refusal(400, "A thread is created without a body");
     }
     const threadId = crypto.randomUUID();
-    this.#threads.set(threadId, { prompts: [], runs: new Map() });
+    this.#threads.set(threadId, {
+      prompts: [],
+      messages: [],
+      runs: new Map(),
+    });
     return json({ thread_id: threadId })();
   }
 
@@ -133,11 +154,19 @@ export class RemoteAgent {
     const advances = taken.map(({ node, status }) => progress(node, status));
     const end = FAULTS.get(prompt);
     if (end) return { prompt, events: advances, end };
-    const messages = [
-      { role: "user", content: prompt },
-      { role: "assistant", content: reply },
-    ];
-    const last = { ...complete(reply), messages };
+    const { dialect } = this.#options;
+    const { messages } = thread;
+    messages.push(
+      { author: "user", text: prompt },
+      ...answersTo(prompt, reply),
+    );
+    const last = dialect ? lastRecord(dialect, prompt, messages) : {
+      ...complete(reply),
+      messages: [
+        { role: "user", content: prompt },
+        { role: "assistant", content: reply },
+      ],
+    };
     return { prompt, events: [...advances, last], end: "close" };
   }
 
@@ -146,13 +175,23 @@ export class RemoteAgent {
       return refusal(406, "A run is streamed as text/event-stream");
     }
     const { pace = 0, ids = false } = this.#options;
-    const seen = ids ? Number(headers.get("last-event-id") ?? 0) : 0;
+    const seen = ids === true ? Number(headers.get("last-event-id") ?? 0) : 0;
+    const items = ids === "random"
+      ? run.events.map(withRandomId)
+      : run.events.slice(seen);
     const options = { end: run.end, headers: { "cache-control": "no-store" } };
     return events(
-      (signal) => paced(run.events.slice(seen), pace, signal),
-      ids ? { ...options, firstId: seen + 1 } : options,
+      (signal) => paced(items, pace, signal),
+      ids === true ? { ...options, firstId: seen + 1 } : options,
     )();
   }
+}
+
+function withRandomId(item: StreamItem): StreamItem {
+  const id = crypto.randomUUID();
+  return typeof item === "string"
+    ? `id: ${id}\n${item}`
+    : encodeItem(item, { id });
 }
 
 async function* paced<T>(
@@ -185,4 +224,133 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The operation and ids in a request's path. */
+export interface Target {
+  readonly operation: Operation;
+  /** The one method that the operation has. */
+  readonly method: string;
+  readonly threadId: string | undefined;
+  readonly runId: string | undefined;
+}
+
+interface Route {
+  readonly operation: Operation;
+  readonly method: string;
+  readonly pattern: RegExp;
+}
+
+const ROUTES: readonly Route[] = [
+  { operation: "create thread", method: "POST", pattern: /^\/threads$/ },
+  {
+    operation: "create run",
+    method: "POST",
+    pattern: /^\/threads\/([^/?]+)\/runs$/,
+  },
+  {
+    operation: "stream",
+    method: "GET",
+    pattern: /^\/threads\/([^/?]+)\/runs\/([^/?]+)\/stream$/,
+  },
+];
+
+/** Finds the operation of a path that is still percent-encoded. */
+export function route(path: string, prefix: string): Target | undefined {
+  if (!path.startsWith(prefix)) return undefined;
+  const rest = path.slice(prefix.length);
+  for (const { operation, method, pattern } of ROUTES) {
+    const match = pattern.exec(rest);
+    if (!match) continue;
+    const [, threadId, runId] = match;
+    return {
+      operation,
+      method,
+      threadId: threadId && decode(threadId),
+      runId: runId && decode(runId),
+    };
+  }
+  return undefined;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** One step of a run, sent as a `progress` event. */
+export interface Step {
+  readonly node: string;
+  readonly status: string;
+}
+
+/** The agent's steps and reply for a prompt. */
+export interface Outcome {
+  readonly steps: readonly Step[];
+  readonly reply: string;
+}
+
+/** The longest list that `count to N` yields. */
+const COUNT_LIMIT = 10_000;
+
+/**
+ * Runs a prompt through a small, deterministic agent.
+ *
+ * | prompt | reply |
+ * | --- | --- |
+ * | `hello`, `hi` (and any words after it) | a greeting |
+ * | `what did I say before?`, anything with `did I say`, `did I ask` or `remember` | the earlier prompts of the thread, numbered |
+ * | `6 * 7`, `what is 6 * 7?`, with `+`, `-` or `*` | the sum worked out |
+ * | `count to 3` | one number a line, 10,000 at most |
+ * | anything else | `You said: ` and the prompt |
+ *
+ * @param prompt The user's text.
+ * @param earlier The thread's prompts before this one, oldest first.
+ */
+export function think(prompt: string, earlier: readonly string[]): Outcome {
+  return {
+    steps: [
+      { node: "plan", status: "started" },
+      { node: "recall", status: recalled(earlier.length) },
+      { node: "write", status: "started" },
+      { node: "write", status: "done" },
+    ],
+    reply: reply(prompt.trim(), earlier),
+  };
+}
+
+function recalled(count: number): string {
+  if (count === 0) return "no earlier prompt";
+  return count === 1 ? "1 earlier prompt" : `${count} earlier prompts`;
+}
+
+function reply(prompt: string, earlier: readonly string[]): string {
+  if (/^(hello|hi)\b/i.test(prompt)) {
+    return "Hello! I am the-brain. Ask me something, or what you said before.";
+  }
+  if (/\bdid i (say|ask)\b|\bremember\b/i.test(prompt)) {
+    if (earlier.length === 0) return "Nothing yet: this thread is new.";
+    const list = earlier.map((said, index) => `${index + 1}. ${said}`);
+    return `Earlier on this thread you said:\n${list.join("\n")}`;
+  }
+  const count = /^count to (\d+)$/i.exec(prompt);
+  if (count) {
+    const length = Math.min(Number(count[1]), COUNT_LIMIT);
+    return Array.from({ length }, (_, index) => index + 1).join("\n");
+  }
+  const sum = /^(?:what is )?(-?\d+) *([-+*]) *(-?\d+) *\??$/i.exec(prompt);
+  if (sum) {
+    const [, left = "", operator = "", right = ""] = sum;
+    const result = calculate(BigInt(left), operator, BigInt(right));
+    return `${left} ${operator} ${right} = ${result}`;
+  }
+  return `You said: ${prompt}`;
+}
+
+function calculate(left: bigint, operator: string, right: bigint): bigint {
+  if (operator === "+") return left + right;
+  return operator === "-" ? left - right : left * right;
 }

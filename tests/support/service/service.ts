@@ -1,16 +1,15 @@
-import type { Behaviour, BehaviourContext } from "./behaviours.ts";
-import { Exchange } from "./exchange.ts";
-import type { Operation, RecordedRequest } from "./recorded_request.ts";
+import { type Behaviour, type BehaviourContext, json } from "./behaviours.ts";
+import { Exchange, type Operation, type RecordedRequest } from "./exchange.ts";
 import {
   refusal,
   RemoteAgent,
   type RemoteAgentOptions,
+  route,
+  type Target,
 } from "./remote_agent.ts";
-import { route, type Target } from "./route.ts";
 
 export { TEST_KEY } from "./remote_agent.ts";
 
-/** Options of a {@linkcode ReferenceService}. */
 export interface ServiceOptions extends RemoteAgentOptions {
   /** By default any free port. */
   readonly port?: number;
@@ -199,4 +198,30 @@ export class ReferenceService implements AsyncDisposable {
       return refusal(500, `The behaviour failed: ${error}`);
     }
   }
+}
+
+/**
+ * A service whose one thread is `thread-1`, and whose runs are these streams,
+ * one after the other.
+ */
+export function serveStreams(
+  ...streams: readonly Behaviour[]
+): ReferenceService {
+  const service = ReferenceService.start();
+  service.misbehave("create thread", json({ thread_id: "thread-1" }));
+  for (const stream of streams) addStream(service, stream);
+  return service;
+}
+
+/** Makes this stream the service's next run. */
+export function addStream(service: ReferenceService, stream: Behaviour): void {
+  service.misbehave("create run", json({ run_id: "run-1" }));
+  service.misbehave("stream", stream);
+}
+
+/** The prompts that have reached a service, in order. */
+export function promptsOf(service: ReferenceService): readonly unknown[] {
+  return service.requests
+    .filter(({ operation }) => operation === "create run")
+    .map(({ body }) => JSON.parse(body).prompt);
 }

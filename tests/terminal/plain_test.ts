@@ -1,0 +1,87 @@
+import { assertEquals, assertFalse } from "@std/assert";
+import { settings } from "../support/client_process.ts";
+import { complete, events } from "../support/service/behaviours.ts";
+import { GatedStream } from "../support/service/gated_stream.ts";
+import { serveStreams } from "../support/service/service.ts";
+import { banner, Screen, test } from "../support/tmux_screen.ts";
+
+test("--plain shows progress as lines, the total at the end, and no spinner; what is typed during a run shows when the prompt is back", async () => {
+  const run = new GatedStream();
+  const second = events([complete("Two.")]);
+  await using service = serveStreams(run.behaviour, second);
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway --plain");
+  const [, ...rows] = banner(service);
+  rows.unshift("[0]$ agent-gateway --plain");
+  await screen.shows(...rows, ">");
+  await screen.enter("one");
+  run.progress("plan", "started");
+  rows.push("> one", "plan: started");
+  await screen.shows(...rows);
+
+  const { length } = screen.written;
+  await screen.type("two");
+  run.progress("plan", "done");
+  run.progress("write", "started");
+  rows.push("plan: done", "write: started");
+  await screen.shows(...rows);
+  const lines = screen.written.slice(length);
+  assertEquals(lines, "plan: done\r\nwrite: started\r\n");
+  run.complete("One.");
+  rows.push("total 0.0 s", "", "One.", "");
+  await screen.shows(...rows, "> two");
+  await screen.press("Enter");
+
+  await screen.shows(...rows, "> two", "total 0.0 s", "", "Two.", "", ">");
+});
+
+test("-p --plain writes nothing but lines", async () => {
+  const run = new GatedStream();
+  await using service = serveStreams(run.behaviour);
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway --plain -p hello");
+  run.progress("plan", "started");
+  run.complete("Hello!");
+
+  const [, ...rows] = banner(service).slice(0, 4);
+  await screen.shows(
+    ...["[0]$ agent-gateway --plain -p hello", ...rows, "plan: started"],
+    ...["total 0.0 s", "Hello!", "[0]$"],
+  );
+  assertFalse(screen.written.includes("\x1b["), screen.written);
+});
+
+test("-p shows the status line of the chat and erases it; finished nodes stay", async () => {
+  const run = new GatedStream();
+  await using service = serveStreams(run.behaviour);
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway -p hello");
+  const [, ...rows] = banner(service).slice(0, 4);
+  rows.unshift("[0]$ agent-gateway -p hello");
+  run.progress("plan", "started");
+  await screen.shows(...rows, "⠋ plan: started  0.0 s  Ctrl-C stops");
+  run.progress("write", "started");
+  rows.push("✓ plan: started  0.0 s");
+  await screen.shows(...rows, "⠋ write: started  0.0 s  Ctrl-C stops");
+  run.complete("Hello!");
+
+  rows.push("✓ write: started  0.0 s", "✓ total  0.0 s", "", "Hello!");
+  await screen.shows(...rows, "[0]$");
+});
+
+test("Ctrl-C during -p with a status line ends the program with 130, below the line", async () => {
+  const run = new GatedStream();
+  await using service = serveStreams(run.behaviour);
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("agent-gateway -p hello");
+  run.progress("plan", "started");
+  const [, ...rows] = banner(service).slice(0, 4);
+  rows.unshift("[0]$ agent-gateway -p hello");
+  await screen.shows(...rows, "⠋ plan: started  0.0 s  Ctrl-C stops");
+
+  await screen.press("C-c");
+
+  rows.push("✗ plan: started  0.0 s", "✗ total  0.0 s");
+  await screen.waitFor(/✗ total {2}[\d.]+ s\n(?:\^C)?\[130\]\$$/);
+  await run.dropped;
+});
