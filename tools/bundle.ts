@@ -1,24 +1,42 @@
 /**
- * Makes `dist/agent-gateway.js`: the whole program in one file, which needs
- * nothing but Deno. The same source gives the same bytes in every folder.
+ * Makes `dist/agent-gateway.js`, the whole program in one file, which needs
+ * nothing but Deno, and `dist/program/`, the same in files. The same source and
+ * the same source of the standard library give the same bytes in every folder.
  *
  *     deno task bundle
  *
  * @module
  */
 import config from "../deno.json" with { type: "json" };
-import { writeChecksums } from "./checksums.ts";
-import { clientPermissionFlags } from "./permission_flags.ts";
-import { sameFlags } from "./stand_ins.ts";
+import { chosenLibrary, sameFlags } from "./deno.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 const DIST = `${ROOT}/dist`;
+const PARTS = `${DIST}/program`;
 const NAME = "agent-gateway.js";
+const SUMS = "SHA256SUMS";
+
+/** The client's permissions, as flags of `deno run` and `deno compile`. */
+export const clientPermissionFlags: readonly string[] = [
+  ...Object.entries(config.permissions.client).map(([name, value]) =>
+    value === true ? `--allow-${name}` : `--allow-${name}=${value}`
+  ),
+  "--no-prompt",
+];
+
+/**
+ * The third line of a bundle with the standard library from JSR. With the one
+ * from npm, the program is as good, but not the same bytes: no release.
+ */
+export const RELEASE_HEADER =
+  "// With parts of the standard library of JSR, copyright the Deno authors, MIT license";
 
 const HEADER = [
   `// agent-gateway ${config.version}, ${config.license} license`,
   `// Usage: deno run ${clientPermissionFlags.join(" ")} ${NAME}`,
-  "// With parts of the standard library, copyright the Deno authors, MIT license",
+  chosenLibrary() === "npm"
+    ? RELEASE_HEADER.replace("JSR", "npm")
+    : RELEASE_HEADER,
 ];
 
 /** Returns the program as one file. */
@@ -44,6 +62,16 @@ export async function bundleParts(): Promise<Readonly<Record<string, string>>> {
     }
     return withStableNames(parts);
   });
+}
+
+/** Returns the parts that `deno task bundle` has written. */
+export async function readParts(): Promise<Readonly<Record<string, string>>> {
+  const names = await Array.fromAsync(Deno.readDir(PARTS), ({ name }) => name);
+  const parts: Record<string, string> = {};
+  for (const name of names.sort()) {
+    parts[name] = await Deno.readTextFile(`${PARTS}/${name}`);
+  }
+  return parts;
 }
 
 /** A hash in the name of a part. */
@@ -112,9 +140,33 @@ async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
+/**
+ * Writes `SHA256SUMS` into a folder: the digest of every other file in it, as
+ * `sha256sum -c` reads it.
+ */
+export async function writeChecksums(folder: string): Promise<void> {
+  const names = (await Array.fromAsync(Deno.readDir(folder)))
+    .filter(({ isFile, name }) => isFile && name !== SUMS)
+    .map(({ name }) => name)
+    .sort();
+  let sums = "";
+  for (const name of names) {
+    const bytes = await Deno.readFile(`${folder}/${name}`);
+    const digest = await crypto.subtle.digest("SHA-256", bytes);
+    sums += `${new Uint8Array(digest).toHex()}  ${name}\n`;
+  }
+  await Deno.writeTextFile(`${folder}/${SUMS}`, sums);
+}
+
 if (import.meta.main) {
   const code = await bundle();
+  const parts = await bundleParts();
   await Deno.writeTextFile(`${DIST}/${NAME}`, code);
+  await Deno.remove(PARTS, { recursive: true }).catch(() => {});
+  await Deno.mkdir(PARTS);
+  for (const [name, part] of Object.entries(parts)) {
+    await Deno.writeTextFile(`${PARTS}/${name}`, part);
+  }
   await writeChecksums(DIST);
   console.log(`dist/${NAME}: ${new TextEncoder().encode(code).length} bytes`);
 }

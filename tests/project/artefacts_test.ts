@@ -1,7 +1,12 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { TextLineStream } from "@std/streams/text-line-stream";
 import config from "../../deno.json" with { type: "json" };
-import { BUNDLE, Deployment, findObstacle } from "../support/deployment.ts";
+import {
+  BUNDLE,
+  Deployment,
+  findObstacle,
+  TOOLCHAIN,
+} from "../support/deployment.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { SourceCopy } from "../support/source_copy.ts";
 
@@ -9,12 +14,6 @@ const REPLY =
   "Hello! I am the-brain. Ask me something, or what you said before.";
 
 const OBSTACLE = await findObstacle();
-
-/** The environment variables that name another compiler than this Deno, if any. */
-const TOOLCHAIN = Object.fromEntries(
-  ["COMPILE_DENO", "DENORT_BIN"].map((name) => [name, Deno.env.get(name)])
-    .filter(([, value]) => value !== undefined),
-);
 
 /** A test of a binary; skipped where none can be made. */
 function binaryTest(name: string, fn: () => Promise<void>): void {

@@ -1,11 +1,18 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { ReleaseFolder } from "../support/release_folder.ts";
+import { isInstalled } from "../support/fronts.ts";
+import { LocalCa } from "../support/local_ca.ts";
+import { gzip, ReleaseFolder } from "../support/release_folder.ts";
+import { unreachable } from "../support/faulty_service.ts";
 
 // Each test runs the real script in a real shell, against a release on loopback.
 
 const SCRIPT = `${import.meta.dirname}/../../tools/release/install.sh`;
 const NAME = `agent-gateway-${Deno.build.target}`;
-const SHELLS: readonly (readonly [string, ...string[]])[] = [
+const PATH = Deno.env.get("PATH") ?? "";
+const ignore = Deno.build.os === "windows";
+
+type Shell = readonly [string, ...string[]];
+const SHELLS: readonly Shell[] = [
   ["dash"],
   ["bash", "--posix"],
   ["busybox", "sh"],
@@ -16,72 +23,62 @@ function program(version: string): string {
   return `#!/bin/sh\necho "agent-gateway ${version} (test)"\n`;
 }
 
-function isMissing(command: string): boolean {
-  try {
-    new Deno.Command(command, {
-      args: ["--help"],
-      stdout: "null",
-      stderr: "null",
-    })
-      .outputSync();
-    return false;
-  } catch {
-    return true;
+/** An empty home folder, and a release of version 1.2.3 that goes there. */
+class Place implements AsyncDisposable {
+  readonly home: string = Deno.makeTempDirSync();
+  readonly folder: string = `${this.home}/.local/bin`;
+  readonly releases: ReleaseFolder = new ReleaseFolder();
+
+  static async make(code: string = program("1.2.3")): Promise<Place> {
+    const place = new Place();
+    await place.releases.add("latest", { [NAME]: code });
+    return place;
   }
-}
 
-/** A home folder to install into. */
-class Home implements Disposable {
-  readonly path: string = Deno.makeTempDirSync();
-
-  /** All files in it, as relative paths. */
+  /** All files in the home folder, as relative paths. */
   files(folder = ""): string[] {
-    return Array.from(Deno.readDirSync(`${this.path}/${folder}`))
+    return Array.from(Deno.readDirSync(`${this.home}/${folder}`))
       .flatMap(({ name, isDirectory }) =>
         isDirectory ? this.files(`${folder}${name}/`) : `${folder}${name}`
       ).sort();
   }
 
-  [Symbol.dispose](): void {
-    Deno.removeSync(this.path, { recursive: true });
+  /** Installs version 1.0.0. */
+  async installOld(): Promise<void> {
+    await Deno.mkdir(this.folder, { recursive: true });
+    const file = `${this.folder}/agent-gateway`;
+    await Deno.writeTextFile(file, program("1.0.0"), { mode: 0o755 });
   }
-}
 
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+  /** Feeds the script to a shell, as `curl ... | sh -s -- ARGS` does. */
+  async install(
+    [shell, ...shellArgs]: Shell = ["sh"],
+    args: readonly string[] = [],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<{ code: number; stdout: string; stderr: string }> {
+    const child = new Deno.Command(shell, {
+      args: [
+        ...[...shellArgs, "-s", "--", "--from", this.releases.url],
+        ...["--to", this.folder, ...args],
+      ],
+      env: { HOME: this.home, PATH, ...env },
+      clearEnv: true,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const writer = child.stdin.getWriter();
+    await writer.write(await Deno.readFile(SCRIPT));
+    await writer.close();
+    const { code, stdout, stderr } = await child.output();
+    const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+    return { code, stdout: decode(stdout), stderr: decode(stderr) };
+  }
 
-/** Feeds the script to a shell, as `curl ... | sh -s -- ARGS` does. */
-async function install(
-  [shell, ...shellArgs]: readonly [string, ...string[]],
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<Outcome> {
-  const child = new Deno.Command(shell, {
-    args: [...shellArgs, "-s", "--", ...args],
-    env,
-    clearEnv: true,
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(await Deno.readFile(SCRIPT));
-  await writer.close();
-  const { code, stdout, stderr } = await child.output();
-  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  return { code, stdout: decode(stdout), stderr: decode(stderr) };
-}
-
-function environment(home: Home, more: Readonly<Record<string, string>> = {}) {
-  return { HOME: home.path, PATH: Deno.env.get("PATH") ?? "", ...more };
-}
-
-/** The folder argument: as root, the script has no default folder. */
-function target(home: Home): string {
-  return `${home.path}/.local/bin`;
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.releases[Symbol.asyncDispose]();
+    await Deno.remove(this.home, { recursive: true });
+  }
 }
 
 for (const shell of SHELLS) {
@@ -89,218 +86,158 @@ for (const shell of SHELLS) {
   const test = (title: string, fn: () => Promise<void>) =>
     Deno.test({
       name: `install.sh in ${name} ${title}`,
-      ignore: Deno.build.os === "windows" || isMissing(name),
+      ignore: ignore || !isInstalled(name),
       fn,
     });
 
   test("installs the latest version and says how to use and remove it", async () => {
-    await using releases = new ReleaseFolder();
-    await releases.add("latest", { [NAME]: program("1.2.3") });
-    using home = new Home();
-    const folder = target(home);
+    await using place = await Place.make();
 
-    const { code, stdout, stderr } = await install(
-      shell,
-      ["--from", releases.url, "--to", folder],
-      environment(home),
-    );
+    const { code, stdout, stderr } = await place.install(shell);
 
     assertEquals([code, stderr], [0, ""]);
+    const file = `${place.folder}/agent-gateway`;
     assertStringIncludes(
       stdout,
-      `Installed ${folder}/agent-gateway: agent-gateway 1.2.3 (test)\n`,
+      `Installed ${file}: agent-gateway 1.2.3 (test)\n`,
     );
-    assertStringIncludes(stdout, `export PATH="${folder}:$PATH"\n`);
-    assertStringIncludes(stdout, `To uninstall: rm ${folder}/agent-gateway\n`);
-    assertEquals(home.files(), [".local/bin/agent-gateway"]);
-    assertEquals((await Deno.stat(`${folder}/agent-gateway`)).mode, 0o100755);
-  });
-
-  test("installs the version that was asked for, and says nothing about a PATH that holds the folder", async () => {
-    await using releases = new ReleaseFolder();
-    await releases.add("v1.2.3", { [NAME]: program("1.2.3") });
-    using home = new Home();
-    const folder = target(home);
-    const PATH = `${folder}:${Deno.env.get("PATH")}`;
-
-    const { code, stdout, stderr } = await install(
-      shell,
-      ["--version", "v1.2.3", "--from", releases.url, "--to", folder],
-      environment(home, { PATH }),
-    );
-
-    assertEquals([code, stderr], [0, ""]);
-    assert(!stdout.includes("PATH"), stdout);
-    assertEquals(releases.requested, [
-      "/download/v1.2.3/SHA256SUMS",
-      `/download/v1.2.3/${NAME}`,
+    assertStringIncludes(stdout, `export PATH=${place.folder}:"$PATH"\n`);
+    assertStringIncludes(stdout, `To uninstall: rm ${file}\n`);
+    assertEquals(place.files(), [".local/bin/agent-gateway"]);
+    assertEquals((await Deno.stat(file)).mode, 0o100755);
+    assertEquals(place.releases.requested, [
+      "/latest/download/SHA256SUMS",
+      `/latest/download/${NAME}.gz`,
     ]);
   });
 
-  test("replaces an older version in place", async () => {
-    await using releases = new ReleaseFolder();
-    await releases.add("latest", { [NAME]: program("1.2.3") });
-    using home = new Home();
-    const folder = target(home);
-    await Deno.mkdir(folder, { recursive: true });
-    await Deno.writeTextFile(`${folder}/agent-gateway`, program("1.0.0"), {
-      mode: 0o755,
-    });
+  test("installs the version that was asked for over an older one", async () => {
+    await using place = await Place.make();
+    await place.releases.add("v1.2.4", { [NAME]: program("1.2.4") });
+    await place.installOld();
 
-    const { code, stdout } = await install(
+    const { code, stdout } = await place.install(
       shell,
-      ["--from", releases.url, "--to", folder],
-      environment(home),
+      ["--version", "v1.2.4"],
+      { PATH: `${place.folder}:${PATH}` },
     );
 
     assertEquals(code, 0);
+    assert(!stdout.includes("PATH"), stdout);
     assertStringIncludes(stdout, "It replaced agent-gateway 1.0.0 (test)\n");
     assertEquals(
-      await Deno.readTextFile(`${folder}/agent-gateway`),
-      program("1.2.3"),
+      await Deno.readTextFile(`${place.folder}/agent-gateway`),
+      program("1.2.4"),
     );
   });
 
-  test("refuses a download with one byte changed, and leaves no file", async () => {
-    await using releases = new ReleaseFolder();
-    await releases.add("latest", { [NAME]: program("1.2.3") });
-    const bytes = new TextEncoder().encode(program("1.2.4"));
-    releases.set("latest", NAME, { bytes });
-    using home = new Home();
+  test("prints commands that a shell takes for a folder with any name", async () => {
+    await using place = await Place.make();
+    const folder = `${place.home}/it's "$HOME"`;
 
-    const { code, stderr } = await install(
-      shell,
-      ["--from", releases.url, "--to", target(home)],
-      environment(home),
-    );
+    const { code, stdout } = await place.install(shell, ["--to", folder]);
 
-    assertEquals(code, 1);
-    assertStringIncludes(stderr, "install.sh: the download is damaged: ");
-    assertStringIncludes(stderr, "nothing was installed\n");
-    assertEquals(home.files(), []);
-  });
-
-  test("refuses a download that was cut, and leaves the older version alone", async () => {
-    await using releases = new ReleaseFolder();
-    await releases.add("latest", { [NAME]: program("1.2.3") });
-    const bytes = new TextEncoder().encode(program("1.2.3"));
-    releases.set("latest", NAME, { bytes, cutAfter: 5 });
-    using home = new Home();
-    const folder = target(home);
-    await Deno.mkdir(folder, { recursive: true });
-    await Deno.writeTextFile(`${folder}/agent-gateway`, program("1.0.0"));
-
-    const { code, stderr } = await install(
-      shell,
-      ["--from", releases.url, "--to", folder],
-      environment(home),
-    );
-
-    assertEquals(code, 1);
-    assertStringIncludes(
-      stderr,
-      `install.sh: cannot download ${releases.url}/latest/download/${NAME} completely`,
-    );
-    assertEquals(home.files(), [".local/bin/agent-gateway"]);
+    assertEquals(code, 0);
+    const [, path] = stdout.match(/^ {2}(export PATH=.*)$/m) ?? [];
+    const [, remove] = stdout.match(/^To uninstall: (rm .*)$/m) ?? [];
+    const { stdout: printed } = await new Deno.Command("sh", {
+      args: ["-c", `${path}; agent-gateway; ${remove}`],
+    }).output();
     assertEquals(
-      await Deno.readTextFile(`${folder}/agent-gateway`),
-      program("1.0.0"),
+      new TextDecoder().decode(printed),
+      "agent-gateway 1.2.3 (test)\n",
     );
+    assertEquals(place.files(), []);
   });
 
-  test("refuses a program that does not start here", async () => {
-    await using releases = new ReleaseFolder();
-    await releases.add("latest", { [NAME]: "#!/bin/sh\nexit 1\n" });
-    using home = new Home();
+  for (
+    const [download, file, message] of [
+      [
+        "with one byte changed",
+        { bytes: await gzip(new TextEncoder().encode(program("1.2.4"))) },
+        "the download is damaged: its SHA-256 sum is ",
+      ],
+      [
+        "that was cut",
+        {
+          bytes: await gzip(new TextEncoder().encode(program("1.2.3"))),
+          cutAfter: 5,
+        },
+        ".gz completely: is there",
+      ],
+      [
+        "that is no archive",
+        { bytes: new TextEncoder().encode("<html>") },
+        "the download is damaged, or there is no room on the disk",
+      ],
+    ] as const
+  ) {
+    test(`refuses a download ${download}, and leaves the older version alone`, async () => {
+      await using place = await Place.make();
+      place.releases.set("latest", `${NAME}.gz`, file);
+      await place.installOld();
 
-    const { code, stderr } = await install(
-      shell,
-      ["--from", releases.url, "--to", target(home)],
-      environment(home),
-    );
+      const { code, stderr } = await place.install(shell);
 
-    assertEquals(code, 1);
-    assertStringIncludes(stderr, "does not start on this system");
-    assertEquals(home.files(), []);
-  });
-
-  test("says that there is no such release", async () => {
-    await using releases = new ReleaseFolder();
-    using home = new Home();
-
-    const { code, stderr } = await install(
-      shell,
-      ["--version", "9.9.9", "--from", releases.url, "--to", target(home)],
-      environment(home),
-    );
-
-    assertEquals(code, 1);
-    assertStringIncludes(stderr, "/download/v9.9.9/SHA256SUMS: is there such");
-    assertEquals(home.files(), []);
-  });
-
-  test("says that it cannot write to the folder", async () => {
-    using home = new Home();
-    // Not with permissions, which do not affect root.
-    await Deno.writeTextFile(`${home.path}/file`, "");
-
-    const { code, stderr } = await install(
-      shell,
-      ["--from", "http://127.0.0.1:9", "--to", `${home.path}/file/bin`],
-      environment(home),
-    );
-
-    assertEquals(code, 1);
-    assertEquals(
-      stderr,
-      `install.sh: cannot make the folder ${home.path}/file/bin: use --to DIR\n`,
-    );
-  });
+      assertEquals(code, 1);
+      assertStringIncludes(stderr, message);
+      assertEquals(place.files(), [".local/bin/agent-gateway"]);
+      assertEquals(
+        await Deno.readTextFile(`${place.folder}/agent-gateway`),
+        program("1.0.0"),
+      );
+    });
+  }
 
   test("does nothing with a wrong command line", async () => {
-    using home = new Home();
+    await using place = await Place.make();
+    await Deno.writeTextFile(`${place.home}/file`, "");
+    await Deno.mkdir(`${place.home}/taken/agent-gateway`, { recursive: true });
     for (
       const [args, message] of [
-        [["--form", "x"], "unknown argument '--form'"],
+        [["--form", "x"], "unknown argument '--form': see --help"],
         [["--to"], "--to needs a value"],
         [["--version", "1.0/.."], "'1.0/..' is not a version such as 1.2.3"],
         [["--from", "http://other.example"], "--from needs an https: URL"],
+        [["--version", "9.9.9"], "/download/v9.9.9/SHA256SUMS: there is no"],
+        // Not a folder without permissions, which do not affect root.
+        [["--to", `${place.home}/file/bin`], "cannot make the folder "],
+        [
+          ["--to", `${place.home}/taken`],
+          `${place.home}/taken/agent-gateway is a folder: remove it, or use --to`,
+        ],
       ] as const
     ) {
-      const { code, stderr } = await install(shell, args, environment(home));
+      const { code, stderr } = await place.install(shell, args);
       assertEquals(code, 1);
-      assertStringIncludes(stderr, `install.sh: ${message}`);
+      assertStringIncludes(stderr, message);
     }
-    assertEquals(home.files(), []);
+    assertEquals(place.files(), ["file"]);
   });
 
   test("does nothing when it was cut off while it was downloaded", async () => {
-    using home = new Home();
     const script = await Deno.readTextFile(SCRIPT);
     const cut = script.slice(0, script.lastIndexOf("main"));
     const [command, ...args] = shell;
-    const { stdout } = await new Deno.Command(command, {
+    const { success, stdout } = await new Deno.Command(command, {
       args: [...args, "-c", cut],
-      env: environment(home),
-      clearEnv: true,
     }).output();
 
-    assertEquals(new TextDecoder().decode(stdout), "");
-    assertEquals(home.files(), []);
+    assertEquals([success, stdout.length], [true, 0]);
   });
 }
 
 /** A folder with commands that precede those of the system on `PATH`. */
 async function withCommands(
+  folder: string,
   commands: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const folder = await Deno.makeTempDir();
   for (const [name, script] of Object.entries(commands)) {
     await Deno.writeTextFile(`${folder}/${name}`, `#!/bin/sh\n${script}\n`, {
       mode: 0o755,
     });
   }
-  return folder;
+  return `${folder}:${PATH}`;
 }
 
 for (
@@ -323,104 +260,184 @@ for (
     name: `install.sh says on ${system} what to do instead`,
     ignore: Deno.build.os !== "linux",
     async fn() {
-      using home = new Home();
-      const folder = await withCommands(commands);
+      await using place = await Place.make();
+      const path = await withCommands(place.home, commands);
 
-      const { code, stderr } = await install(
-        ["sh"],
-        ["--to", target(home)],
-        environment(home, { PATH: `${folder}:${Deno.env.get("PATH")}` }),
-      );
+      const { code, stderr } = await place.install(["sh"], [], { PATH: path });
 
-      await Deno.remove(folder, { recursive: true });
       assertEquals(code, 1);
       assertStringIncludes(stderr, message);
-      assertEquals(home.files(), []);
+      assertEquals(place.releases.requested, []);
     },
   });
 }
 
 Deno.test({
   name: "install.sh does not install as root unless it is told where",
-  ignore: Deno.build.os !== "linux",
+  ignore,
   async fn() {
-    using home = new Home();
-    const folder = await withCommands({ id: "echo 0" });
+    const home = await Deno.makeTempDir();
+    const path = await withCommands(home, { id: "echo 0" });
+    const { code, stderr } = await new Deno.Command("sh", {
+      args: [SCRIPT],
+      env: { HOME: home, PATH: path },
+      clearEnv: true,
+    }).output();
+    await Deno.remove(home, { recursive: true });
 
-    const { code, stderr } = await install(
-      ["sh"],
-      [],
-      environment(home, { PATH: `${folder}:${Deno.env.get("PATH")}` }),
-    );
-
-    await Deno.remove(folder, { recursive: true });
     assertEquals(code, 1);
-    assertStringIncludes(stderr, "not installing as root without --to DIR");
-    assertEquals(home.files(), []);
+    assertStringIncludes(
+      new TextDecoder().decode(stderr),
+      "not installing as root without --to DIR",
+    );
   },
 });
 
-/** Whether this process may mount file systems. */
-function canMount(): boolean {
-  return !isMissing("unshare") &&
-    new Deno.Command("unshare", { args: ["--mount", "true"] })
-      .outputSync().success;
+Deno.test({
+  name: "install.sh --help lists the options and installs nothing",
+  ignore,
+  async fn() {
+    await using place = await Place.make();
+    const { code, stdout } = await place.install(["sh"], ["--help"]);
+
+    assertEquals(code, 0);
+    assertEquals(
+      Array.from(stdout.matchAll(/^ {4}(--\w+)/gm), ([, name]) => name),
+      ["--version", "--to", "--from", "--help"],
+    );
+    assertEquals(place.files(), []);
+  },
+});
+
+Deno.test({
+  name: "install.sh refuses a program that does not start here",
+  ignore,
+  async fn() {
+    await using place = await Place.make("#!/bin/sh\nexit 1\n");
+    const { code, stderr } = await place.install();
+
+    assertEquals(code, 1);
+    assertStringIncludes(stderr, "does not start on this system");
+    assertEquals(place.files(), []);
+  },
+});
+
+Deno.test({
+  name: "install.sh names the proxy of the environment, without its password",
+  ignore: ignore || !isInstalled("curl"),
+  async fn() {
+    await using place = await Place.make();
+    const { host } = new URL(unreachable());
+    const { code, stderr } = await place.install(
+      ["sh"],
+      ["--from", "https://mirror.example"],
+      { https_proxy: `http://me:secret@${host}` },
+    );
+
+    assertEquals(code, 1);
+    assertStringIncludes(
+      stderr,
+      `cannot connect to download https://mirror.example/latest/download/SHA256SUMS; is the proxy ${host} of the environment right?\n`,
+    );
+    assert(!stderr.includes("secret"), stderr);
+  },
+});
+
+/** The tools of the script as BusyBox has them, without curl and gzip. */
+const BUSYBOX_TOOLS =
+  "cat id mkdir mktemp mv rm sed sh sha256sum uname wget chmod";
+
+for (
+  const [downloader, tools] of [
+    ["curl", undefined],
+    ["GNU wget", "/usr/bin/wget"],
+    ["BusyBox's wget", "/bin/busybox"],
+  ] as const
+) {
+  Deno.test({
+    name:
+      `install.sh with ${downloader} follows no redirect from https to http`,
+    ignore: Deno.build.os !== "linux" || !isInstalled("busybox"),
+    async fn() {
+      await using place = await Place.make();
+      using ca = new LocalCa();
+      await using server = Deno.serve(
+        {
+          ...ca.issue("localhost"),
+          hostname: "127.0.0.1",
+          port: 0,
+          onListen() {},
+        },
+        ({ url }) =>
+          Response.redirect(place.releases.url + new URL(url).pathname),
+      );
+      const env: Record<string, string> = {
+        CURL_CA_BUNDLE: ca.certificate,
+        SSL_CERT_FILE: ca.certificate,
+      };
+      if (tools !== undefined) {
+        for (const tool of BUSYBOX_TOOLS.split(" ")) {
+          const target = tool === "wget" ? tools : "/bin/busybox";
+          await Deno.symlink(target, `${place.home}/${tool}`);
+        }
+        await Deno.symlink("/usr/bin/getconf", `${place.home}/getconf`);
+        // BusyBox speaks TLS through openssl.
+        await Deno.symlink("/usr/bin/openssl", `${place.home}/openssl`);
+        env.PATH = place.home;
+        // GNU wget takes the test's certificate authority from its settings file only.
+        env.WGETRC = `${place.home}/wgetrc`;
+        await Deno.writeTextFile(
+          env.WGETRC,
+          `ca_certificate=${ca.certificate}\n`,
+        );
+      }
+      const shell: Shell = tools === undefined
+        ? ["sh"]
+        : ["/bin/busybox", "sh"];
+
+      const refused = await place.install(
+        shell,
+        ["--from", `https://localhost:${server.addr.port}`],
+        env,
+      );
+      const allowed = await place.install(shell, [], env);
+
+      assertEquals(refused.code, 1);
+      assertStringIncludes(refused.stderr, "a redirect leads to http:\n");
+      assert(!refused.stdout.includes("Installed"), refused.stdout);
+      assertEquals([allowed.code, allowed.stderr], [0, ""]);
+    },
+  });
 }
 
 Deno.test({
   name: "install.sh removes what it has begun when the disk is full",
-  ignore: Deno.build.os !== "linux" || !canMount(),
+  ignore,
   async fn() {
-    await using releases = new ReleaseFolder();
-    await releases.add("latest", { [NAME]: "x".repeat(1024 * 1024) });
-    using home = new Home();
-    // A file system of 64 KiB, in a namespace of its own.
-    const { code, stderr } = await new Deno.Command("unshare", {
+    await using place = await Place.make("x".repeat(1024 * 1024));
+    // No file larger than 32 KiB: writing fails as on a disk that is full.
+    const { code, stderr } = await new Deno.Command("sh", {
       args: [
-        ...["--mount", "sh", "-c"],
-        'mount -t tmpfs -o size=64k none "$HOME" && sh "$0" "$@"; c=$?; ls -A "$HOME/bin" >&2; exit $c',
-        ...[SCRIPT, "--from", releases.url, "--to", `${home.path}/bin`],
+        ...["-c", 'ulimit -f 64; trap "" XFSZ; exec sh "$0" "$@"', SCRIPT],
+        ...["--from", place.releases.url, "--to", place.folder],
       ],
-      env: environment(home),
+      env: { HOME: place.home, PATH },
       clearEnv: true,
     }).output();
 
     const text = new TextDecoder().decode(stderr);
     assertEquals(code, 1, text);
-    assertStringIncludes(text, "completely: is there room on the disk?");
-    assert(text.trimEnd().endsWith("on the disk?"), text);
-  },
-});
-
-Deno.test({
-  name: "install.sh asks wget where there is no curl",
-  ignore: Deno.build.os !== "linux" || isMissing("busybox"),
-  async fn() {
-    await using releases = new ReleaseFolder();
-    await releases.add("latest", { [NAME]: program("1.2.3") });
-    using home = new Home();
-    const folder = await Deno.makeTempDir();
-    const tools = "id uname mkdir mktemp rm sed sha256sum chmod mv wget sh";
-    for (const tool of tools.split(" ")) {
-      await Deno.symlink("/bin/busybox", `${folder}/${tool}`);
-    }
-    await Deno.symlink("/usr/bin/getconf", `${folder}/getconf`);
-
-    const { code, stderr } = await install(
-      ["/bin/busybox", "sh"],
-      ["--from", releases.url, "--to", target(home)],
-      environment(home, { PATH: folder }),
+    assert(
+      text.endsWith("no room on the disk; nothing was installed\n"),
+      text,
     );
-
-    await Deno.remove(folder, { recursive: true });
-    assertEquals([code, stderr], [0, ""]);
-    assertEquals(home.files(), [".local/bin/agent-gateway"]);
+    assertEquals(place.files(), []);
   },
 });
 
 Deno.test({
   name: "shellcheck finds nothing in install.sh",
-  ignore: isMissing("shellcheck"),
+  ignore: !isInstalled("shellcheck"),
   async fn() {
     const { success, stdout } = await new Deno.Command("shellcheck", {
       args: ["--shell=sh", SCRIPT],

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { unreachable } from "../support/unreachable.ts";
+import { unreachable } from "../support/faulty_service.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const STAND_IN_LINE =

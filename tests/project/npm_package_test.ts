@@ -1,6 +1,12 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
-import { clientPermissionFlags } from "../../tools/permission_flags.ts";
+import { clientPermissionFlags } from "../../tools/bundle.ts";
+import { PINNED_DENO } from "../../tools/pins.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { SourceCopy } from "../support/source_copy.ts";
 
@@ -83,7 +89,8 @@ Deno.test("the npm package", async (t) => {
     );
 
     assertEquals([code, stderr], [0, ""]);
-    assertMatch(stdout, /^agent-gateway \S+ \(deno 2\.9\.6, \S+\)\n$/);
+    assertMatch(stdout, /^agent-gateway \S+ \(deno \S+, \S+\)\n$/);
+    assertStringIncludes(stdout, `(deno ${PINNED_DENO}, `);
   });
 
   await t.step("has exactly the permissions of the client", async () => {
@@ -98,6 +105,68 @@ Deno.test("the npm package", async (t) => {
       [...clientPermissionFlags],
     );
   });
+
+  await t.step(
+    "has an optional dependency for each system, and no script",
+    async () => {
+      const { dependencies, optionalDependencies, scripts } = JSON.parse(
+        await Deno.readTextFile(
+          `${installed.folder}/node_modules/agent-gateway/package.json`,
+        ),
+      );
+      assertEquals([dependencies, scripts], [undefined, undefined]);
+      assertEquals(
+        new Set(Object.values(optionalDependencies)),
+        new Set([PINNED_DENO]),
+      );
+      assertEquals(Object.keys(optionalDependencies).length, 6);
+    },
+  );
+
+  await t.step("names the package that is missing", async () => {
+    const cwd = await Deno.makeTempDir();
+    const package_ = `${installed.folder}/node_modules/agent-gateway`;
+    for (const name of ["agent-gateway.cjs", "flags.json"]) {
+      await Deno.copyFile(`${package_}/${name}`, `${cwd}/${name}`);
+    }
+    const { code, stderr } = await new Deno.Command("node", {
+      args: [`${cwd}/agent-gateway.cjs`, "--version"],
+    }).output();
+    await Deno.remove(cwd, { recursive: true });
+
+    assertEquals(code, 1);
+    assertMatch(
+      new TextDecoder().decode(stderr),
+      /^agent-gateway: the optional package @deno\/\w+-\w+\S* is not installed: /,
+    );
+  });
+
+  const preload = `${installed.folder}/preload.cjs`;
+  await Deno.writeTextFile(
+    preload,
+    'if (globalThis.Deno) console.error("loaded");',
+  );
+  // Each makes Deno itself load code, print, stop, listen or write files.
+  for (
+    const [name, value] of [
+      ["NODE_OPTIONS", `--require ${preload}`],
+      ["DENO_V8_FLAGS", "--no-such-flag"],
+      ["DENO_COVERAGE_DIR", "coverage"],
+      ["DENO_AUDIT_PERMISSIONS", "audit"],
+      ["DENO_PERMISSION_BROKER_PATH", "nothing"],
+      ["DENO_LOG", "debug"],
+    ] as const
+  ) {
+    await t.step(`keeps ${name} from the program`, async () => {
+      const cwd = await Deno.makeTempDir();
+      const env = { [name]: value };
+      const { code, stderr } = await finish(
+        installed.start(["--version"], { cwd, env }),
+      );
+      assertEquals([code, stderr], [0, ""]);
+      await Deno.remove(cwd); // It is empty.
+    });
+  }
 
   await t.step("runs prompts of standard input", async () => {
     await using service = ReferenceService.start();

@@ -1,5 +1,6 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
-import { sameFlags } from "../../tools/stand_ins.ts";
+import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
+import { sameFlags } from "../../tools/deno.ts";
+import { pinDeno, PINNED_DENO } from "../../tools/pins.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const FOLDER = `${ROOT}/.github/workflows`;
@@ -9,8 +10,9 @@ for (const { name } of Deno.readDirSync(FOLDER)) {
   workflows[name] = Deno.readTextFileSync(`${FOLDER}/${name}`);
 }
 
-/** Runners that actionlint 1.7.7 does not know yet. */
-const NEW_RUNNERS = /label "(?:macos-15-intel|windows-11-arm)" is unknown/;
+/** Runners and inputs that actionlint 1.7.7 does not know yet. */
+const NEWER =
+  /label "(?:macos-15-intel|windows-11-arm)" is unknown|input "package-manager-cache" is not defined in action "actions\/setup-node/;
 
 /** Returns actionlint's findings, line by line. */
 async function lint(texts: Record<string, string>): Promise<string[]> {
@@ -27,13 +29,13 @@ async function lint(texts: Record<string, string>): Promise<string[]> {
   await new Response(JSON.stringify(texts)).body?.pipeTo(child.stdin);
   const { stdout } = await child.output();
   const findings: string[] = JSON.parse(new TextDecoder().decode(stdout));
-  return findings.filter((finding) => !NEW_RUNNERS.test(finding));
+  return findings.filter((finding) => !NEWER.test(finding));
 }
 
 Deno.test("actionlint finds nothing in the workflows", async () => {
   assertEquals(
     Object.keys(workflows).sort(),
-    ["ci.yml", "release.yml", "update.yml"],
+    ["ci.yml", "release.yml", "tests.yml", "update.yml"],
   );
   assertEquals(await lint(workflows), []);
 });
@@ -68,7 +70,7 @@ jobs:
 Deno.test("every action is pinned by one commit, and the comment tells its version", () => {
   const pins = new Map<string, string>();
   for (const text of Object.values(workflows)) {
-    for (const [, use = ""] of text.matchAll(/\buses: *(.*)/g)) {
+    for (const [, use = ""] of text.matchAll(/\buses: (?!\.\/)(.*)/g)) {
       assertMatch(use, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
       const [action = ""] = use.split("@");
       assertEquals(use, pins.get(action) ?? use);
@@ -78,23 +80,46 @@ Deno.test("every action is pinned by one commit, and the comment tells its versi
   assert(pins.has("denoland/setup-deno"));
 });
 
-Deno.test("the workflows, the scripts of .ci and the README name the same version of Deno", async () => {
-  const texts = {
-    ...workflows,
-    ".ci/common.sh": await Deno.readTextFile(`${ROOT}/.ci/common.sh`),
-    "README.md": await Deno.readTextFile(`${ROOT}/README.md`),
-  };
-  const [, pinned] = texts[".ci/common.sh"]
-    .match(/^deno_version=(.*)$/m) ?? [];
-
-  for (const [name, text] of Object.entries(texts)) {
-    const versions = Array.from(
-      text.matchAll(
-        /\b(?:deno@|deno-version: "|^deno_version=)(\d+\.\d+\.\d+)/gm,
-      ),
-      ([, version]) => version,
+Deno.test("every checkout leaves no token behind, and no script holds an expression", () => {
+  for (const [name, text] of Object.entries(workflows)) {
+    const count = (pattern: RegExp) => text.match(pattern)?.length ?? 0;
+    assertEquals(
+      count(/actions\/checkout@/g),
+      count(/persist-credentials: false/g),
+      name,
     );
-    assert(versions.length > 0, `${name} names no version of Deno`);
-    for (const version of versions) assertEquals(version, pinned, name);
+    for (
+      const [, script = ""] of text.matchAll(/\brun: (.*\n(?: {10,}.*\n)*)/g)
+    ) {
+      assertNotMatch(script, /\$\{\{/); // it would be part of the code
+    }
+    assertMatch(text, /^permissions: \{\}$/m);
   }
+});
+
+Deno.test("the workflows and the commands of the documents run the Deno of .ci/deno-version", async () => {
+  for (const [name, text] of Object.entries(workflows)) {
+    const [setups, pins] = [
+      /denoland\/setup-deno@/g,
+      /deno-version-file: \.ci\/deno-version$/gm,
+    ]
+      .map((pattern) => text.match(pattern)?.length);
+    assertEquals(setups, pins, name);
+  }
+  for (const name of ["README.md", "CONTRIBUTING.md"]) {
+    const text = await Deno.readTextFile(`${ROOT}/${name}`);
+    const commands = text.match(/\bdeno@[\d.]+/g) ?? [];
+    assert(commands.length > 0);
+    assertEquals(new Set(commands), new Set([`deno@${PINNED_DENO}`]), name);
+  }
+});
+
+Deno.test("pinDeno() writes the version into commands, and nowhere else", () => {
+  assertEquals(
+    pinDeno(
+      "npx --yes deno@2.9.6 task; Deno 2.6 or later, std@2.9.6",
+      "3.0.10",
+    ),
+    "npx --yes deno@3.0.10 task; Deno 2.6 or later, std@2.9.6",
+  );
 });

@@ -8,16 +8,17 @@
 #
 # It downloads one file, compares it with the published SHA-256 sum (and with the
 # attestation, if the GitHub CLI is logged in), moves it into place, and puts its
-# folder on the user's PATH. It never asks for more rights. To uninstall, delete
-# the program.
+# folder on the user's PATH. It never asks for more rights. -Uninstall removes the
+# program, and the folder from PATH.
 param(
   # That version instead of the latest one.
   [ValidatePattern('^v?[0-9A-Za-z.-]*$')][string]$Version = '',
   # The folder for the program.
   [string]$To = '',
-  # A mirror of the releases.
+  # A mirror of the releases, with the same paths below it.
   [ValidatePattern('^(https://|http://(localhost|127\.0\.0\.1)[:/])')]
-  [string]$From = 'https://github.com/agent-gateway/agent-gateway/releases'
+  [string]$From = 'https://github.com/agent-gateway/agent-gateway/releases',
+  [switch]$Uninstall
 )
 
 & {
@@ -25,6 +26,52 @@ param(
   $ProgressPreference = 'SilentlyContinue' # The progress bar slows downloads down.
   $repository = 'agent-gateway/agent-gateway'
   $releases = "https://github.com/$repository/releases"
+  $manual = "see docs/install.md in https://github.com/$repository"
+  if ($ExecutionContext.SessionState.LanguageMode -ne 'FullLanguage') {
+    throw "A policy of this machine (Constrained Language mode) lets scripts do too little to install the program; $manual for other ways"
+  }
+
+  # The user's PATH as it is stored, with %VARIABLES% in it.
+  function Get-UserPath {
+    (Get-Item -LiteralPath 'HKCU:\Environment').GetValue('Path', '', 'DoNotExpandEnvironmentNames')
+  }
+
+  function Set-UserPath([string]$Path) {
+    Set-ItemProperty -LiteralPath 'HKCU:\Environment' -Name 'Path' -Value $Path -Type ExpandString
+    # .NET sends WM_SETTINGCHANGE for a variable of any name.
+    $name = "agent-gateway-$([guid]::NewGuid())"
+    [Environment]::SetEnvironmentVariable($name, '1', 'User')
+    [Environment]::SetEnvironmentVariable($name, [NullString]::Value, 'User')
+  }
+
+  # A PATH without a folder, however the folder is spelt there.
+  function Remove-Entry([string]$Path, [string]$Folder) {
+    $others = $Path -split ';' | Where-Object {
+      [Environment]::ExpandEnvironmentVariables($_).Trim('"').TrimEnd('\') -ne $Folder.TrimEnd('\')
+    }
+    $others -join ';'
+  }
+
+  # Whether the GitHub CLI succeeds. PowerShell 5.1 takes what a program writes to
+  # its standard error for an error of the script.
+  function Test-Gh {
+    $ErrorActionPreference = 'SilentlyContinue'
+    $null = gh @args 2>&1
+    $LASTEXITCODE -eq 0
+  }
+
+  function Expand-Gzip([string]$Path, [string]$Destination) {
+    $source = [IO.File]::OpenRead($Path)
+    $target = [IO.File]::Create($Destination)
+    try {
+      $mode = [IO.Compression.CompressionMode]::Decompress
+      $stream = New-Object IO.Compression.GZipStream($source, $mode)
+      $stream.CopyTo($target)
+    } finally {
+      $target.Dispose()
+      $source.Dispose()
+    }
+  }
 
   # PROCESSOR_ARCHITEW6432 is the system's when this shell is emulated.
   $architecture = $env:PROCESSOR_ARCHITEW6432
@@ -32,66 +79,91 @@ param(
   $target = switch ($architecture) {
     'AMD64' { 'x86_64-pc-windows-msvc' }
     'ARM64' { 'aarch64-pc-windows-msvc' }
-    default { throw "There is no build for $architecture; see docs/install.md in https://github.com/$repository" }
+    default { throw "There is no build for $architecture; $manual" }
   }
   $name = "agent-gateway-$target.exe"
   $Version = $Version -replace '^v', ''
+  $From = $From.TrimEnd('/')
   $url = if ($Version) { "$From/download/v$Version" } else { "$From/latest/download" }
 
   $onPath = -not $To
   if (-not $To) { $To = "$env:LOCALAPPDATA\Programs\agent-gateway" }
-  $null = New-Item -Force -ItemType Directory $To
-  $To = (Resolve-Path $To).Path
-  $work = Join-Path $To ".agent-gateway.$([guid]::NewGuid())"
-  $null = New-Item -ItemType Directory $work
+  $To = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($To)
+  $file = Join-Path $To 'agent-gateway.exe'
+  $path = Get-UserPath
+
+  if ($Uninstall) {
+    if (Test-Path -LiteralPath $file) { Remove-Item -LiteralPath $file }
+    if (Test-Path -LiteralPath $To) {
+      Get-ChildItem -LiteralPath $To -Filter 'agent-gateway.exe.*' | Remove-Item -ErrorAction SilentlyContinue
+      if (-not (Get-ChildItem -LiteralPath $To -Force)) { Remove-Item -LiteralPath $To }
+    }
+    $others = Remove-Entry $path $To
+    if ($others -ne $path) { Set-UserPath $others }
+    Write-Host "Removed $file"
+    return
+  }
+
+  if (Test-Path -LiteralPath $file -PathType Container) {
+    throw "$file is a folder: remove it, or use -To"
+  }
+  $null = [IO.Directory]::CreateDirectory($To)
+  $work = Join-Path ([IO.Path]::GetTempPath()) "agent-gateway-$([guid]::NewGuid())"
+  $null = [IO.Directory]::CreateDirectory($work)
+  $new = "$file.$([guid]::NewGuid()).new"
   try {
     [Net.ServicePointManager]::SecurityProtocol =
       [Net.ServicePointManager]::SecurityProtocol -bor [Net.SecurityProtocolType]::Tls12
-    Write-Host "Downloading $url/$name"
+    Write-Host "Downloading $url/$name.gz"
     Invoke-WebRequest -UseBasicParsing "$url/SHA256SUMS" -OutFile "$work\SHA256SUMS"
-    Invoke-WebRequest -UseBasicParsing "$url/$name" -OutFile "$work\agent-gateway.exe"
-
-    $line = Select-String -Path "$work\SHA256SUMS" -Pattern "^([0-9a-f]{64})  $([regex]::Escape($name))$"
-    if (-not $line) { throw "SHA256SUMS of this release has no sum for $name" }
-    $expected = $line.Matches[0].Groups[1].Value
-    $actual = (Get-FileHash -Algorithm SHA256 "$work\agent-gateway.exe").Hash
+    $sums = [IO.File]::ReadAllText("$work\SHA256SUMS")
+    if ($sums -notmatch "(?m)^([0-9a-f]{64})  $([regex]::Escape($name))\r?$") {
+      throw "SHA256SUMS of this release has no sum for $name"
+    }
+    $expected = $Matches[1]
+    Invoke-WebRequest -UseBasicParsing "$url/$name.gz" -OutFile "$work\agent-gateway.exe.gz"
+    Expand-Gzip "$work\agent-gateway.exe.gz" "$work\agent-gateway.exe"
+    $actual = (Get-FileHash -Algorithm SHA256 -LiteralPath "$work\agent-gateway.exe").Hash
     if ($actual -ne $expected) {
       throw "The download is damaged: its SHA-256 sum is $actual instead of $expected; nothing was installed"
     }
-    if ($From -eq $releases -and (Get-Command gh -ErrorAction SilentlyContinue)) {
-      gh auth status 2>&1 | Out-Null
-      if ($LASTEXITCODE -eq 0) {
-        gh attestation verify "$work\agent-gateway.exe" --repo $repository | Out-Null
-        if ($LASTEXITCODE -ne 0) {
-          throw 'The GitHub CLI does not find an attestation of this file: it is not installed'
-        }
-        Write-Host "Attestation verified: built by $repository"
+    # An old CLI and one that is not logged in cannot tell.
+    if ($From -eq $releases -and (Get-Command gh -CommandType Application -ErrorAction SilentlyContinue) -and
+      (Test-Gh auth status) -and (Test-Gh attestation verify --help)) {
+      $tag = if ($Version) { [regex]::Escape($Version) } else { '[0-9]+\.[0-9]+\.[0-9]+' }
+      $workflow = "^https://github\.com/$repository/\.github/workflows/release\.yml@refs/tags/v$tag$"
+      if (-not (Test-Gh attestation verify "$work\agent-gateway.exe" --repo $repository --cert-identity-regex $workflow)) {
+        throw 'The GitHub CLI does not find an attestation of this file: it is not installed'
       }
+      Write-Host "Attestation verified: built by the release workflow of $repository"
     }
 
     $installed = & "$work\agent-gateway.exe" --version
     if ($LASTEXITCODE -ne 0) { throw 'The program does not start on this system; nothing was installed' }
+    Copy-Item -LiteralPath "$work\agent-gateway.exe" -Destination $new
     # Windows lets a running program be renamed, not overwritten.
-    $file = Join-Path $To 'agent-gateway.exe'
-    if (Test-Path $file) {
-      Remove-Item -Force "$file.old" -ErrorAction SilentlyContinue
-      Move-Item -Force $file "$file.old"
+    $old = "$file.$([guid]::NewGuid()).old"
+    if (Test-Path -LiteralPath $file) { Move-Item -LiteralPath $file -Destination $old }
+    try {
+      Move-Item -LiteralPath $new -Destination $file
+    } catch {
+      if (Test-Path -LiteralPath $old) { Move-Item -LiteralPath $old -Destination $file }
+      throw
     }
-    Move-Item "$work\agent-gateway.exe" $file
-    Remove-Item -Force "$file.old" -ErrorAction SilentlyContinue
     Write-Host "Installed ${file}: $installed"
 
-    $path = [Environment]::GetEnvironmentVariable('Path', 'User')
-    if (";$path;" -notlike "*;$To;*") {
+    if ((Remove-Entry $path $To) -eq $path) {
       if ($onPath) {
-        [Environment]::SetEnvironmentVariable('Path', "$path;$To".Trim(';'), 'User')
+        Set-UserPath "$path;$To".Trim(';')
         Write-Host "$To was put on your PATH: open a new terminal to use it"
       } else {
         Write-Host "$To is not on your PATH"
       }
     }
-    Write-Host "To uninstall: Remove-Item '$file'"
+    Write-Host 'To uninstall, run this script with -Uninstall'
   } finally {
-    Remove-Item -Recurse -Force $work
+    # What still runs is removed the next time.
+    Get-ChildItem -LiteralPath $To -Filter 'agent-gateway.exe.*' | Remove-Item -ErrorAction SilentlyContinue
+    Remove-Item -Recurse -Force -LiteralPath $work
   }
 }

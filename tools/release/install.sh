@@ -3,12 +3,6 @@
 #
 #     curl -fsSL https://github.com/agent-gateway/agent-gateway/releases/latest/download/install.sh | sh
 #
-# Options, after "sh -s --":
-#
-#     --version X.Y.Z   that version instead of the latest one
-#     --to DIR          the folder for the program (default: ~/.local/bin)
-#     --from URL        a mirror of the releases
-#
 # It downloads one file, compares it with the published SHA-256 sum (and with the
 # attestation, if the GitHub CLI is logged in), and moves it into place. It never
 # asks for more rights. To uninstall, delete the program.
@@ -17,6 +11,18 @@ set -eu
 program=agent-gateway
 repository=agent-gateway/agent-gateway
 releases=https://github.com/$repository/releases
+
+usage() {
+  cat <<END
+Installs agent-gateway on Linux or macOS. Options, after "sh -s --":
+
+    --version X.Y.Z   that version instead of the latest one
+    --to DIR          the folder for the program (default: ~/.local/bin)
+    --from URL        a mirror of the releases, with the same paths below URL:
+                      latest/download/FILE and download/vX.Y.Z/FILE
+    --help            this text
+END
+}
 
 say() {
   printf '%s\n' "$*"
@@ -27,6 +33,14 @@ fail() {
   exit 1
 }
 
+# Prints a text as one word of the shell.
+quote() {
+  case $1 in
+    *[!0-9A-Za-z/._-]*) printf "'%s'\n" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")" ;;
+    *) say "$1" ;;
+  esac
+}
+
 # Everything is in functions, so that a script that was cut off does nothing.
 main() {
   version='' folder='' from=$releases
@@ -35,10 +49,11 @@ main() {
       --version) version=${2-} && needs_value "$@" && shift 2 ;;
       --to) folder=${2-} && needs_value "$@" && shift 2 ;;
       --from) from=${2-} && needs_value "$@" && shift 2 ;;
-      *) fail "unknown argument '$1': there are --version X.Y.Z, --to DIR and --from URL" ;;
+      --help) usage && exit ;;
+      *) fail "unknown argument '$1': see --help" ;;
     esac
   done
-  version=${version#v}
+  version=${version#v} from=${from%/}
   case $version in
     *[!0-9A-Za-z.-]*) fail "'$version' is not a version such as 1.2.3" ;;
   esac
@@ -101,36 +116,71 @@ check_libc() {
     fail "the builds need glibc 2.27 or later, and this system has $libc; $with_deno"
 }
 
-# Downloads $1 to the file $2; what failed is on standard error.
+# download URL FILE: prints why if it fails.
 download() {
+  status=0
   if command -v curl >/dev/null; then
-    curl -fsSL --retry 2 --output "$2" "$1"
+    protocols="=${1%%:*}" # a redirect from https: must not lead to http:
+    if [ -t 2 ]; then show=--progress-bar; else show=--silent; fi
+    # Less than 1 kB/s for 30 s is a download that stalls.
+    curl --fail --location --show-error $show --proto "$protocols" \
+      --connect-timeout 30 --speed-limit 1000 --speed-time 30 \
+      --retry 2 --output "$2" "$1" || status=$?
+    case $status in
+      0) return ;;
+      1) fail "cannot download $1: a redirect leads to http:" ;;
+      22) fail "cannot download $1: there is no such release, or it lacks this file" ;;
+      23) fail "cannot download $1 completely: is there room on the disk?" ;;
+      28) fail "cannot download $1: the connection stalls$(through_proxy)" ;;
+      5 | 6 | 7 | 35 | 60 | 97) fail "cannot connect to download $1$(through_proxy)" ;;
+    esac
   elif command -v wget >/dev/null; then
-    wget -q -O "$2" "$1"
+    # BusyBox has its own progress bar, and not always a time-out.
+    options=$(wget --help 2>&1 | sed -n 's/^[[:blank:]]*-T[ ,].*/-T30/p')
+    if [ -t 2 ] && wget --version >/dev/null 2>&1; then
+      options="$options --show-progress"
+    fi
+    # shellcheck disable=SC2086 # These are words.
+    wget $options -S -o "$work/log" -O "$2" "$1" || status=$?
+    case $1:$(sed -n 's/^ *[Ll]ocation: *\(http:\).*/\1/p' "$work/log") in
+      https:*http:) fail "cannot download $1: a redirect leads to http:" ;;
+    esac
+    [ $status != 0 ] || return 0
+    sed '/^ /d' "$work/log" >&2
   else
     fail "curl or wget is needed to download"
   fi
+  fail "cannot download $1 completely: is there such a release, and room on the disk?$(through_proxy)"
+}
+
+# Prints the proxy that the environment names, if any, without its password.
+through_proxy() {
+  proxy=${https_proxy-${HTTPS_PROXY-${ALL_PROXY-${all_proxy-}}}}
+  [ -z "$proxy" ] || say "; is the proxy ${proxy##*@} of the environment right?"
 }
 
 # Prints the SHA-256 sum of a file.
 sum_of() {
   if command -v sha256sum >/dev/null; then
-    sum=$(sha256sum "$1")
+    sum=$(sha256sum <"$1")
   elif command -v shasum >/dev/null; then
-    sum=$(shasum -a 256 "$1")
+    sum=$(shasum -a 256 <"$1")
   else
     fail "sha256sum or shasum is needed to check the download"
   fi
-  printf '%s\n' "${sum%% *}"
+  say "${sum%% *}"
 }
 
-# Asks the GitHub CLI who built a file, if it is there and logged in.
+# Asks the GitHub CLI whether the release workflow built a file of this version,
+# or of any if none was named. An old CLI and one that is not logged in cannot tell.
 check_attestation() {
   [ "$from" = "$releases" ] && command -v gh >/dev/null &&
-    gh auth status >/dev/null 2>&1 || return 0
-  gh attestation verify "$1" --repo "$repository" >/dev/null ||
+    gh auth status >/dev/null 2>&1 &&
+    gh attestation verify --help >/dev/null 2>&1 || return 0
+  gh attestation verify "$1" --repo "$repository" --cert-identity-regex \
+    "^https://github\.com/$repository/\.github/workflows/release\.yml@refs/tags/v${version:-[0-9]+\.[0-9]+\.[0-9]+}\$" >/dev/null ||
     fail "the GitHub CLI does not find an attestation of this file: it is not installed"
-  say "Attestation verified: built by $repository"
+  say "Attestation verified: built by the release workflow of $repository"
 }
 
 install_program() {
@@ -141,6 +191,8 @@ install_program() {
     url=$from/latest/download
   fi
   mkdir -p "$folder" 2>/dev/null || fail "cannot make the folder $folder: use --to DIR"
+  [ ! -d "$folder/$program" ] ||
+    fail "$folder/$program is a folder: remove it, or use --to DIR"
   # In that folder: the last step is then a rename, which cannot be half done.
   work=$(mktemp -d "$folder/.$program.XXXXXX" 2>/dev/null) ||
     fail "cannot write to $folder: use --to DIR"
@@ -148,13 +200,18 @@ install_program() {
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
 
-  say "Downloading $url/$name"
-  download "$url/SHA256SUMS" "$work/SHA256SUMS" ||
-    fail "cannot download $url/SHA256SUMS: is there such a release, and is there room on the disk?"
-  download "$url/$name" "$work/$program" ||
-    fail "cannot download $url/$name completely: is there room on the disk?"
+  download "$url/SHA256SUMS" "$work/SHA256SUMS"
   expected=$(sed -n "s/^\([0-9a-f]\{64\}\)  $name\$/\1/p" "$work/SHA256SUMS")
   [ -n "$expected" ] || fail "SHA256SUMS of this release has no sum for $name"
+  if command -v gzip >/dev/null; then # 36 MB instead of 93
+    say "Downloading $url/$name.gz"
+    download "$url/$name.gz" "$work/$program.gz"
+    gzip -d "$work/$program.gz" ||
+      fail "the download is damaged, or there is no room on the disk; nothing was installed"
+  else
+    say "Downloading $url/$name"
+    download "$url/$name" "$work/$program"
+  fi
   actual=$(sum_of "$work/$program")
   [ "$actual" = "$expected" ] ||
     fail "the download is damaged: its SHA-256 sum is $actual instead of $expected; nothing was installed"
@@ -171,7 +228,7 @@ install_program() {
   say "Installed $folder/$program: $installed"
   [ -z "$replaced" ] || say "It replaced $replaced"
   check_path
-  say "To uninstall: rm $folder/$program"
+  say "To uninstall: rm $(quote "$folder/$program")"
 }
 
 # Says how to put the folder on PATH, unless it is the one that counts already.
@@ -183,7 +240,7 @@ check_path() {
       ;;
     *)
       say "$folder is not on your PATH. Add this line to your shell's start file:"
-      say "  export PATH=\"$folder:\$PATH\""
+      say "  export PATH=$(quote "$folder"):\"\$PATH\""
       ;;
   esac
 }

@@ -1,19 +1,24 @@
 /**
- * Makes the npm package in `dist/npm/`: a launcher for Node.js, the bundle, and
- * the pinned Deno as its one dependency.
+ * Makes the npm package in `dist/npm/`: a launcher for Node.js, the program, and
+ * the pinned Deno of each system as an optional dependency. (The package `deno`
+ * has an install script, which pnpm, Yarn and Bun do not run without being asked.)
  *
  *     deno task npm
  *
  * @module
  */
 import config from "../../deno.json" with { type: "json" };
-import { clientPermissionFlags } from "../permission_flags.ts";
+import { clientPermissionFlags, readParts } from "../bundle.ts";
+import { PINNED_DENO } from "../pins.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const FOLDER = `${ROOT}/dist/npm`;
 
-/** The version of Deno that the program is tested with. */
-export const DENO_VERSION = "2.9.6";
+/** The systems for which Deno is on npm. */
+const SYSTEMS = [
+  ...["darwin-arm64", "darwin-x64", "linux-arm64-glibc", "linux-x64-glibc"],
+  ...["win32-arm64", "win32-x64"],
+];
 
 /** What the launcher says to `deno run` before the program. */
 const FLAGS = [
@@ -35,32 +40,45 @@ const MANIFEST = {
     url: "git+https://github.com/agent-gateway/agent-gateway.git",
   },
   bin: { "agent-gateway": "agent-gateway.cjs" },
-  files: ["agent-gateway.cjs", "agent-gateway.js", "flags.json"],
+  files: ["agent-gateway.cjs", "flags.json", "program/"],
   engines: { node: ">=18" },
-  dependencies: { deno: DENO_VERSION },
+  // Deno cannot read out of the archives in which Yarn keeps packages.
+  preferUnplugged: true,
+  optionalDependencies: Object.fromEntries(
+    SYSTEMS.map((system) => [`@deno/${system}`, PINNED_DENO]),
+  ),
 };
 
 /**
- * Packs the package; the bundle has to be in `dist/` already.
+ * Packs the package; the bundle has to be in `dist/` already. The same bundle gives
+ * the same bytes.
  *
  * @returns The path of the tarball.
  */
-export async function packNpmPackage(): Promise<string> {
+async function packNpmPackage(): Promise<string> {
   await Deno.remove(FOLDER, { recursive: true }).catch(() => {});
   const source = `${FOLDER}/package`;
-  await Deno.mkdir(source, { recursive: true });
-  for (
-    const [from, to] of [
-      ["dist/agent-gateway.js", "agent-gateway.js"],
-      ["tools/release/npm/agent-gateway.cjs", "agent-gateway.cjs"],
-      ["README.md", "README.md"],
-      ["LICENSE", "LICENSE"],
-    ]
-  ) {
-    await Deno.copyFile(`${ROOT}/${from}`, `${source}/${to}`);
+  await Deno.mkdir(`${source}/program`, { recursive: true });
+  const files: Record<string, string> = {
+    "agent-gateway.cjs": await readText("tools/release/npm/agent-gateway.cjs"),
+    "README.md": await readText("README.md"),
+    "LICENSE": await readText("LICENSE"),
+    "flags.json": json(FLAGS),
+    "package.json": json(MANIFEST),
+  };
+  for (const [name, code] of Object.entries(await readParts())) {
+    files[`program/${name}`] = code;
   }
-  await writeJson(`${source}/flags.json`, FLAGS);
-  await writeJson(`${source}/package.json`, MANIFEST);
+  for (const [name, text] of Object.entries(files)) {
+    await Deno.writeTextFile(`${source}/${name}`, text);
+    // npm keeps the modes, which depend on the umask.
+    if (Deno.build.os !== "windows") {
+      await Deno.chmod(
+        `${source}/${name}`,
+        name.endsWith(".cjs") ? 0o755 : 0o644,
+      );
+    }
+  }
   const { success, stdout } = await new Deno.Command(
     Deno.build.os === "windows" ? "npm.cmd" : "npm",
     {
@@ -73,8 +91,12 @@ export async function packNpmPackage(): Promise<string> {
   return `${FOLDER}/${new TextDecoder().decode(stdout).trim()}`;
 }
 
-async function writeJson(path: string, value: unknown): Promise<void> {
-  await Deno.writeTextFile(path, JSON.stringify(value, null, 2) + "\n");
+function readText(path: string): Promise<string> {
+  return Deno.readTextFile(`${ROOT}/${path}`);
+}
+
+function json(value: unknown): string {
+  return JSON.stringify(value, null, 2) + "\n";
 }
 
 if (import.meta.main) {

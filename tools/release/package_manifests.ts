@@ -1,19 +1,22 @@
 /**
- * Completes a release in `dist/` with the files of package managers: the Homebrew
- * formula, the Scoop manifest and the entry of the ACP registry, each with the
- * sums of the binaries, and the install scripts. Run it after everything that
- * `dist/SHA256SUMS` should name has been built.
+ * Completes a release in `dist/` with the binaries as gzip archives, the install
+ * scripts, and the files of package managers: the Homebrew formula, the Scoop
+ * manifest and the entry of the ACP registry, each with the sums of the binaries.
+ * Run it after everything that `dist/SHA256SUMS` should name has been built.
+ *
+ * It refuses a bundle with the standard library from npm: the one from JSR counts.
  *
  * @module
  */
 import config from "../../deno.json" with { type: "json" };
 import registry from "../../docs/registry/agent.json" with { type: "json" };
-import { writeChecksums } from "../checksums.ts";
+import { RELEASE_HEADER, writeChecksums } from "../bundle.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const DIST = `${ROOT}/dist`;
-const RELEASE =
-  `https://github.com/agent-gateway/agent-gateway/releases/download/v${config.version}`;
+const REPOSITORY = "https://github.com/agent-gateway/agent-gateway";
+const DESCRIPTION = "Terminal and editor client of a remote agent service";
+const RELEASES = `${REPOSITORY}/releases/download`;
 
 /** The SHA-256 sums of a release's files, in hexadecimal, by name. */
 export type Sums = ReadonlyMap<string, string>;
@@ -25,19 +28,80 @@ export function parseSums(text: string): Sums {
 }
 
 /**
- * Fills a template: `{{version}}`, and `{{url:NAME}}` and `{{sha256:NAME}}` for a
- * file of the release.
+ * The Homebrew formula, with the sum of each binary.
  *
- * @throws {Error} If there is no sum for a file that is named.
+ * @throws {Error} If the sum of a binary is missing.
  */
-export function fillTemplate(template: string, sums: Sums): string {
-  return template.replaceAll(
-    /\{\{(version|url|sha256)(?::([^}]+))?\}\}/g,
-    (_, field: string, name = "") => {
-      if (field === "version") return config.version;
-      return field === "url" ? `${RELEASE}/${name}` : sumOf(name, sums);
+export function homebrewFormula(sums: Sums): string {
+  const binary = (target: string) => {
+    const name = `agent-gateway-${target}`;
+    return `url "${RELEASES}/v${config.version}/${name}"
+      sha256 "${sumOf(name, sums)}"`;
+  };
+  return `\
+class AgentGateway < Formula
+  desc "${DESCRIPTION}"
+  homepage "${REPOSITORY}"
+  version "${config.version}"
+  license "${config.license}"
+
+  on_macos do
+    on_arm do
+      ${binary("aarch64-apple-darwin")}
+    end
+    on_intel do
+      ${binary("x86_64-apple-darwin")}
+    end
+  end
+
+  on_linux do
+    on_arm do
+      ${binary("aarch64-unknown-linux-gnu")}
+    end
+    on_intel do
+      ${binary("x86_64-unknown-linux-gnu")}
+    end
+  end
+
+  def install
+    bin.install Dir["agent-gateway-*"].first => "agent-gateway"
+    generate_completions_from_executable(bin/"agent-gateway", "--completions")
+  end
+
+  test do
+    assert_match "agent-gateway #{version} ", shell_output("#{bin}/agent-gateway --version")
+  end
+end
+`;
+}
+
+/**
+ * The Scoop manifest, as JSON, with the sum of each binary.
+ *
+ * @throws {Error} If the sum of a binary is missing.
+ */
+export function scoopManifest(sums: Sums): string {
+  const name = (arch: string) => `agent-gateway-${arch}-pc-windows-msvc.exe`;
+  const url = (arch: string, version: string) =>
+    `${RELEASES}/v${version}/${name(arch)}#/agent-gateway.exe`;
+  const binary = (arch: string) => ({
+    url: url(arch, config.version),
+    hash: sumOf(name(arch), sums),
+  });
+  const next = (arch: string) => ({ url: url(arch, "$version") });
+  return toJson({
+    version: config.version,
+    description: DESCRIPTION,
+    homepage: REPOSITORY,
+    license: config.license,
+    architecture: { "64bit": binary("x86_64"), arm64: binary("aarch64") },
+    bin: "agent-gateway.exe",
+    checkver: { github: REPOSITORY },
+    autoupdate: {
+      architecture: { "64bit": next("x86_64"), arm64: next("aarch64") },
+      hash: { url: "$baseurl/SHA256SUMS" },
     },
-  );
+  });
 }
 
 /** The entry of the ACP registry, with the sum of each binary. */
@@ -51,30 +115,49 @@ export function registryEntry(sums: Sums): typeof registry {
   return { ...registry, distribution: { ...registry.distribution, binary } };
 }
 
+function toJson(value: object): string {
+  return JSON.stringify(value, null, 2) + "\n";
+}
+
 function sumOf(name: string, sums: Sums): string {
   const sum = sums.get(name);
   if (sum === undefined) throw new Error(`SHA256SUMS has no sum for ${name}`);
   return sum;
 }
 
+/** Compresses a file to `FILE.gz`: the same bytes with the same Deno. */
+async function gzip(path: string): Promise<void> {
+  using source = await Deno.open(path);
+  await Deno.writeFile(
+    `${path}.gz`,
+    source.readable.pipeThrough(new CompressionStream("gzip")),
+  );
+}
+
 async function main(): Promise<void> {
-  const sums = parseSums(await Deno.readTextFile(`${DIST}/SHA256SUMS`));
-  for (
-    const [from, to] of [
-      ["homebrew.rb", "agent-gateway.rb"],
-      ["scoop.json", "agent-gateway.json"],
-    ]
-  ) {
-    const template = await Deno.readTextFile(`${import.meta.dirname}/${from}`);
-    await Deno.writeTextFile(`${DIST}/${to}`, fillTemplate(template, sums));
+  const bundle = await Deno.readTextFile(`${DIST}/agent-gateway.js`);
+  if (!bundle.includes(`\n${RELEASE_HEADER}\n`)) {
+    console.error(
+      "Cannot release: the standard library of dist/agent-gateway.js is not from JSR; build it with STANDARD_LIBRARY=jsr",
+    );
+    Deno.exit(1);
   }
-  const entry = JSON.stringify(registryEntry(sums), null, 2) + "\n";
-  await Deno.writeTextFile(`${DIST}/registry-agent.json`, entry);
+  const sums = parseSums(await Deno.readTextFile(`${DIST}/SHA256SUMS`));
+  const write = (name: string, text: string) =>
+    Deno.writeTextFile(`${DIST}/${name}`, text);
+  await write("agent-gateway.rb", homebrewFormula(sums));
+  await write("agent-gateway.json", scoopManifest(sums));
+  await write("registry-agent.json", toJson(registryEntry(sums)));
   for (const script of ["install.sh", "install.ps1"]) {
     await Deno.copyFile(
       `${import.meta.dirname}/${script}`,
       `${DIST}/${script}`,
     );
+  }
+  for (const name of sums.keys()) {
+    if (/^agent-gateway-[\w.-]+$/.test(name) && !/\.[gt]z$/.test(name)) {
+      await gzip(`${DIST}/${name}`);
+    }
   }
   await writeChecksums(DIST);
 }

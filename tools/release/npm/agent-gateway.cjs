@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs agent-gateway.js with the Deno of the "deno" package and exactly the
+// Runs the program with the Deno of this system's @deno package and exactly the
 // permissions that it needs. Standard streams, signals and the exit code pass
 // through unchanged.
 "use strict";
@@ -9,39 +9,56 @@ const { isatty } = require("node:tty");
 const flags = require("./flags.json");
 
 /** The signals that end the program, as far as the system has them. */
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"];
+const SIGNALS = ["SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGBREAK"];
+
+/**
+ * Variables that make Deno load code (NODE_OPTIONS, which VS Code's debug
+ * terminals set), open a debugger, trace or record. The rest of their kind says
+ * which certificates count, and where Deno keeps its cache.
+ */
+const STEERS_RUNTIME = /^(?:DENO|NODE|OTEL|V8)_/i;
+const PASSED_ON =
+  /^(?:DENO_CERT|DENO_DIR|DENO_TLS_CA_STORE|NODE_EXTRA_CA_CERTS)$/i;
+
+function environment() {
+  const inherited = Object.entries(process.env).filter(([name]) =>
+    !STEERS_RUNTIME.test(name) || PASSED_ON.test(name)
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    DENO_NO_PACKAGE_JSON: "1", // nothing of the folder around it counts
+    DENO_NO_UPDATE_CHECK: "1",
+  };
+}
+
+function fail(message) {
+  process.stderr.write(`agent-gateway: ${message}\n`);
+  process.exit(1);
+}
 
 function findDeno() {
+  const { arch, platform } = process;
+  const libc = platform === "linux" ? "-glibc" : "";
+  const name = `@deno/${platform}-${arch}${libc}`;
   try {
-    // Also where install scripts are disabled.
-    return require("deno/install_api.cjs").runInstall();
-  } catch (error) {
-    process.stderr.write(
-      `agent-gateway: cannot find Deno for this system: ${error.message}\n`,
+    const file = platform === "win32" ? "deno.exe" : "deno";
+    return require.resolve(`${name}/${file}`);
+  } catch {
+    return fail(
+      `the optional package ${name} is not installed: install again without omitting optional packages; Deno has none for other systems`,
     );
-    process.exit(1);
   }
 }
 
 const child = spawn(
   findDeno(),
-  ["run", ...flags, `${__dirname}/agent-gateway.js`, ...process.argv.slice(2)],
-  {
-    stdio: "inherit",
-    env: {
-      ...process.env,
-      DENO_NO_PACKAGE_JSON: "1", // nothing of the folder around it counts
-      DENO_NO_UPDATE_CHECK: "1",
-    },
-  },
+  ["run", ...flags, `${__dirname}/program/main.js`, ...process.argv.slice(2)],
+  { stdio: "inherit", env: environment() },
 );
 
-child.on("error", (error) => {
-  process.stderr.write(`agent-gateway: cannot start Deno: ${error.message}\n`);
-  process.exit(1);
-});
+child.on("error", (error) => fail(`cannot start Deno: ${error.message}`));
 
-// A terminal, and the Windows console, send Ctrl-C to the child as well. (Not by
+// A terminal, and the Windows console, send their signals to the child as well. (Not by
 // process.stdin.isTTY: to look at it makes the stream non-blocking.)
 const fromTerminal = process.platform === "win32" || [0, 1, 2].some(isatty);
 for (const signal of SIGNALS) {

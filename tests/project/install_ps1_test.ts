@@ -1,0 +1,149 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { ReleaseFolder } from "../support/release_folder.ts";
+
+const SCRIPT = `${import.meta.dirname}/../../tools/release/install.ps1`;
+
+Deno.test("install.ps1 is PowerShell, and a script with a syntax error is not", async () => {
+  const script = await Deno.readTextFile(SCRIPT);
+  assertEquals(await syntaxErrors(script), "");
+  assert(await syntaxErrors(script.replace(/\}\s*$/, "")) !== "");
+});
+
+async function syntaxErrors(script: string): Promise<string> {
+  const support = `${import.meta.dirname}/../support`;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["run", "-q", "--no-config", "--no-prompt"],
+      ...[`--lock=${support}/powershell_errors.lock.json`, "--frozen"],
+      ...["--allow-read", "--allow-env", `${support}/powershell_errors.ts`],
+    ],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  await new Response(script).body?.pipeTo(child.stdin);
+  const { success, stdout } = await child.output();
+  assert(success);
+  return new TextDecoder().decode(stdout);
+}
+
+// The rest changes the registry of the user, so it is for CI alone.
+const onWindows = Deno.build.os === "windows" && Deno.env.has("CI") &&
+  !Deno.env.has("ON_WINE");
+
+/** Runs a command to its end; returns its output if it succeeds. */
+async function run(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(command, {
+    args: [...args],
+    env: { ...env },
+  }).output();
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  assert(success, `${decode(stdout)}\n${decode(stderr)}`);
+  return decode(stdout);
+}
+
+/** The type and the value of the user's PATH, as they are stored. */
+async function storedPath(): Promise<string | undefined> {
+  const text = await run("reg", ["query", "HKCU\\Environment", "/v", "Path"]);
+  return /Path +(REG_\w+ +.*?)\r?\n/.exec(text)?.[1]?.replace(/ +/, " ");
+}
+
+async function storePath(value: string): Promise<void> {
+  await run("reg", [
+    ...["add", "HKCU\\Environment", "/v", "Path", "/t", "REG_EXPAND_SZ"],
+    ...["/d", value, "/f"],
+  ]);
+}
+
+for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
+  const script = (...args: string[]) => [
+    ...["-NoProfile", "-ExecutionPolicy", "Bypass", "-File", SCRIPT],
+    ...args,
+  ];
+
+  Deno.test(`install.ps1 in ${shell} installs, updates what runs, and uninstalls`, async () => {
+    const before = (await storedPath() ?? "").replace(/^\S+ /, "");
+    const local = await Deno.makeTempDir({ prefix: "a [b] " });
+    const folder = `${local}\\Programs\\agent-gateway`;
+    const program = `${folder}\\agent-gateway.exe`;
+    const env = { LOCALAPPDATA: local };
+    // Any program that knows --version.
+    const bytes = await Deno.readFile(Deno.execPath());
+    await using releases = new ReleaseFolder();
+    await releases.add("latest", {
+      [`agent-gateway-${Deno.build.target}.exe`]: bytes,
+    });
+    const install = script("-From", releases.url);
+    try {
+      await storePath("%USERPROFILE%\\bin;C:\\Tools");
+
+      const installed = await run(shell, install, env);
+      assertStringIncludes(installed, `Installed ${program}: deno `);
+      assertEquals(
+        await storedPath(),
+        `REG_EXPAND_SZ %USERPROFILE%\\bin;C:\\Tools;${folder}`,
+      );
+
+      const running = new Deno.Command(program, {
+        args: ["eval", "console.log(1); setInterval(() => {}, 1000)"],
+        stdout: "piped",
+      }).spawn();
+      const reader = running.stdout.getReader();
+      await reader.read();
+      await run(shell, install, env);
+      running.kill();
+      await running.status;
+      await reader.cancel();
+      assertEquals(
+        await storedPath(),
+        `REG_EXPAND_SZ %USERPROFILE%\\bin;C:\\Tools;${folder}`,
+      );
+
+      await run(shell, script("-Uninstall"), env);
+      assertEquals(
+        await storedPath(),
+        "REG_EXPAND_SZ %USERPROFILE%\\bin;C:\\Tools",
+      );
+      assertEquals(
+        await Array.fromAsync(Deno.readDir(`${local}\\Programs`)),
+        [],
+      );
+    } finally {
+      await storePath(before);
+      await Deno.remove(local, { recursive: true });
+    }
+  });
+
+  Deno.test(`install.ps1 in ${shell} goes on where a program complains on standard error`, async () => {
+    const [body = ""] = /function Test-Gh \{[^]*?\n {2}\}/
+      .exec(await Deno.readTextFile(SCRIPT)) ?? [];
+    const fake = "function gh { cmd /c 'echo no login 1>&2 & exit 1' }";
+    const command =
+      `$ErrorActionPreference = 'Stop'; ${fake}; ${body}; Test-Gh auth status`;
+
+    assertEquals(
+      (await run(shell, ["-NoProfile", "-Command", command])).trim(),
+      "False",
+    );
+  });
+
+  Deno.test(`install.ps1 in ${shell} refuses a folder of the program's name`, async () => {
+    const folder = await Deno.makeTempDir();
+    await Deno.mkdir(`${folder}\\agent-gateway.exe`);
+    await using releases = new ReleaseFolder();
+    const { success, stderr } = await new Deno.Command(shell, {
+      args: script("-From", releases.url, "-To", folder),
+    }).output();
+
+    assertEquals(success, false);
+    assertStringIncludes(
+      new TextDecoder().decode(stderr).replaceAll(/\s+/g, ""),
+      "agent-gateway.exeisafolder",
+    );
+    await Deno.remove(folder, { recursive: true });
+  });
+}
