@@ -1,9 +1,6 @@
-import { type Endpoint, KEY } from "./load_service.ts";
-import { LineScanner } from "./line_scanner.ts";
-import type { Shape } from "./shape.ts";
-import type { Command } from "./subjects.ts";
+import type { Command } from "./programs.ts";
+import { type Endpoint, settings, type Shape } from "./service.ts";
 
-/** Options of {@linkcode AgentProcess.start}. */
 export interface AgentProcessOptions {
   readonly service: Endpoint;
   /** Called with the beginning of each line that is not an answer. */
@@ -18,6 +15,7 @@ export class AgentProcess implements AsyncDisposable {
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #onEvent: ((line: Uint8Array) => void) | undefined;
   #lastId = 0;
+  #reads = true;
   #events = 0;
 
   /** Starts a program, initializes it, and waits for its answer. */
@@ -34,14 +32,10 @@ export class AgentProcess implements AsyncDisposable {
   }
 
   private constructor(command: Command, options: AgentProcessOptions) {
-    const { url, authority } = options.service;
-    const trust = authority === undefined
-      ? {}
-      : { DENO_CERT: authority, NODE_EXTRA_CA_CERTS: authority };
     this.#onEvent = options.onEvent;
     this.#child = new Deno.Command(command.program, {
       args: [...command.args],
-      env: { APP_API_KEY: KEY, APP_BASE_URL: url, ...trust },
+      env: { ...command.env, ...settings(options.service) },
       stdin: "piped",
       stdout: "piped",
     }).spawn();
@@ -64,6 +58,11 @@ export class AgentProcess implements AsyncDisposable {
     const session = { cwd: "/", mcpServers: [] };
     const result = await this.#request("session/new", session);
     return (result as { sessionId: string }).sessionId;
+  }
+
+  /** Stops reading the program's output and does not begin again. */
+  stopReading(): void {
+    this.#reads = false;
   }
 
   /** Runs a turn to its end. */
@@ -99,8 +98,11 @@ export class AgentProcess implements AsyncDisposable {
       this.#events++;
       this.#onEvent?.(line);
     });
-    for await (const chunk of this.#child.stdout) scanner.scan(chunk);
-    const error = new Error(`The program has ended before it answered`);
+    for await (const chunk of this.#child.stdout) {
+      scanner.scan(chunk);
+      if (!this.#reads) await this.#child.status;
+    }
+    const error = new Error("The program ended before it answered");
     for (const { reject } of this.#pending.values()) reject(error);
   }
 
@@ -116,9 +118,41 @@ export class AgentProcess implements AsyncDisposable {
 const ANSWER = new TextEncoder().encode('{"jsonrpc":"2.0","id":');
 
 function isAnswer(line: Uint8Array): boolean {
-  // Searched from the end, where notifications differ.
-  for (let index = ANSWER.length - 1; index >= 0; index--) {
-    if (line[index] !== ANSWER[index]) return false;
+  return ANSWER.every((byte, index) => line[index] === byte);
+}
+
+const NEWLINE = 0x0a;
+
+/** The part of a line that is kept, in bytes. */
+const HEAD_BYTES = 4096;
+
+/** Finds lines in bytes, at next to no cost however long they are. */
+export class LineScanner {
+  readonly #onLine: (head: Uint8Array) => void;
+  readonly #head = new Uint8Array(HEAD_BYTES);
+  #length = 0;
+
+  /** @param onLine Called with the first 4 KiB of each line that is not blank. */
+  constructor(onLine: (head: Uint8Array) => void) {
+    this.#onLine = onLine;
   }
-  return true;
+
+  /** Scans the next bytes. The argument of {@linkcode onLine} is valid until it returns. */
+  scan(chunk: Uint8Array): void {
+    for (let start = 0; start < chunk.length;) {
+      const newline = chunk.indexOf(NEWLINE, start);
+      const end = newline < 0 ? chunk.length : newline;
+      if (newline < 0 || this.#length > 0) {
+        const part = chunk.subarray(start, end)
+          .subarray(0, HEAD_BYTES - this.#length);
+        this.#head.set(part, this.#length);
+        this.#length += part.length;
+        if (newline >= 0) this.#onLine(this.#head.subarray(0, this.#length));
+      } else if (end > start) {
+        this.#onLine(chunk.subarray(start, Math.min(end, start + HEAD_BYTES)));
+      }
+      if (newline >= 0) this.#length = 0;
+      start = end + 1;
+    }
+  }
 }

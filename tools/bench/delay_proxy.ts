@@ -1,8 +1,7 @@
-import type { Endpoint } from "./load_service.ts";
+import type { Endpoint } from "./service.ts";
 
 const BUFFER_BYTES = 64 * 1024;
 
-/** Options of {@linkcode DelayProxy}. */
 export interface DelayProxyOptions {
   /** The round-trip time of the link, in milliseconds. */
   readonly roundTrip: number;

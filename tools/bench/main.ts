@@ -1,113 +1,75 @@
 /**
- * Measures the bridge against other programs that do the same work, and prints
- * the numbers.
+ * Measures the client against other programs that do the same work, and against
+ * floors: the least code that does it. Prints the tables and their targets.
  *
  *     deno task bench [--quick] [--json PATH] [NAME...]
  *
- * `--quick` runs everything with small sizes; its numbers are meaningless. The
- * JSON goes to `dist/bench.json` by default. Beside the medians stand those of the
- * run that was published last; `publish.ts` publishes one.
+ * `AGENT_GATEWAY` names a bundle or a binary to measure; by default, both are
+ * built. `--quick` runs everything with small sizes; its figures mean nothing.
+ * The samples go to `dist/bench.json`, which `performance_page.ts` publishes.
  *
  * @module
  */
-import { dirname } from "node:path";
 import { cpus } from "node:os";
+import { dirname } from "node:path";
 import { parseArgs } from "node:util";
-import type { Benchmark, BenchmarkContext, Measurement } from "./benchmark.ts";
-import { connections } from "./connections.ts";
-import { idle } from "./idle.ts";
-import { latency } from "./latency.ts";
-import { memory } from "./memory.ts";
-import { parsing } from "./parsing.ts";
-import { installPeers, nodeVersion, PEER_VERSIONS } from "./peers.ts";
-import { buildPrograms, type Programs } from "./programs.ts";
-import { prompt } from "./prompt.ts";
-import { formatMeasurement, PUBLISHED, type Report } from "./report.ts";
-import { scale } from "./scale.ts";
-import { startup } from "./startup.ts";
-import { stream } from "./stream.ts";
-import { ROOT, Unavailable } from "./subjects.ts";
-import { terminal } from "./terminal.ts";
-import { turn } from "./turn.ts";
+import {
+  formatTable,
+  formatTargets,
+  type Run,
+  RUN_FILE,
+  TABLES,
+} from "./performance_page.ts";
+import { installPeers } from "./peers.ts";
+import { runCommand } from "./processes.ts";
+import { buildPrograms } from "./programs.ts";
+import { Samples, type Setup } from "./table.ts";
 
-const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
-  startup,
-  prompt,
-  terminal,
-  turn,
-  stream,
-  parsing,
-  latency,
-  scale,
-  idle,
-  memory,
-  connections,
-};
-
-const { values, positionals } = parseArgs({
+const { values: { quick, json }, positionals } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
-    json: { type: "string", default: `${ROOT}/dist/bench.json` },
+    json: { type: "string", default: RUN_FILE },
   },
   allowPositionals: true,
 });
-const names = positionals.length === 0 ? Object.keys(BENCHMARKS) : positionals;
-const unknown = names.find((name) => !(name in BENCHMARKS));
+const unknown = positionals.find((name) => !(name in TABLES));
 if (unknown !== undefined) {
-  const known = Object.keys(BENCHMARKS).join(", ");
+  const known = Object.keys(TABLES).join(", ");
   console.error(`No benchmark is called "${unknown}". There are: ${known}`);
   Deno.exit(2);
 }
 
-const peers = await installPeers().catch((error: unknown) =>
-  new Unavailable(error instanceof Error ? error.message : String(error))
-);
 const folder = await Deno.makeTempDir();
-let programs: Promise<Programs> | undefined;
-const context: BenchmarkContext = {
-  quick: values.quick,
-  peers,
-  folder,
-  buildPrograms: () => programs ??= buildPrograms(folder, values.quick),
-};
-const published: Report | undefined = values.quick
-  ? undefined
-  : await readPublished();
-const found: Record<string, readonly Measurement[]> = {};
 try {
-  for (const name of names) {
-    const benchmark = BENCHMARKS[name];
-    if (benchmark === undefined) continue;
-    found[name] = await benchmark(context);
-    for (const measurement of found[name]) {
-      console.log(formatMeasurement(name, measurement, published));
-    }
+  const setup: Setup = {
+    quick,
+    programs: await buildPrograms(folder, quick),
+    peer: await installPeers(),
+  };
+  const tables: Record<string, Samples["record"]> = {};
+  for (const [name, table] of Object.entries(TABLES)) {
+    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    const started = performance.now();
+    const samples = new Samples(table, { quick, caches: `${folder}/${name}` });
+    await table.measure(setup, samples);
+    tables[name] = samples.record;
+    const seconds = Math.round((performance.now() - started) / 1000);
+    console.log(`${name}, measured in ${seconds} s: ${table.title}\n`);
+    console.log(formatTable(table, samples.record));
+    console.log(formatTargets(table, samples.record));
   }
+  const run: Run = {
+    quick,
+    date: new Date().toISOString().slice(0, "YYYY-MM-DD".length),
+    machine: [
+      `${navigator.hardwareConcurrency} cores of ${cpus()[0]?.model}`,
+      `${Deno.build.target}, Deno ${Deno.version.deno}`,
+      `Node.js ${(await runCommand("node", "--version")).trim()}`,
+    ].join(", "),
+    tables,
+  };
+  await Deno.mkdir(dirname(json), { recursive: true });
+  await Deno.writeTextFile(json, JSON.stringify(run, null, 2) + "\n");
 } finally {
   await Deno.remove(folder, { recursive: true });
-}
-
-const report: Report = {
-  date: new Date().toISOString(),
-  quick: values.quick,
-  machine: {
-    cpu: cpus()[0]?.model ?? "unknown",
-    cores: navigator.hardwareConcurrency,
-    target: Deno.build.target,
-    deno: Deno.version.deno,
-    node: await nodeVersion().catch(() => "none"),
-  },
-  peers: peers instanceof Unavailable ? peers.reason : PEER_VERSIONS,
-  benchmarks: found,
-};
-await Deno.mkdir(dirname(values.json), { recursive: true });
-await Deno.writeTextFile(values.json, JSON.stringify(report, null, 2) + "\n");
-
-async function readPublished(): Promise<Report | undefined> {
-  try {
-    return JSON.parse(await Deno.readTextFile(PUBLISHED));
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
 }

@@ -1,78 +1,70 @@
-import versions from "./peers/versions.json" with { type: "json" };
+import { runCommand } from "./processes.ts";
+import { type Command, javaScript } from "./programs.ts";
 
 const SCRIPTS = `${import.meta.dirname}/peers`;
 
-/** The versions of the peers and of their dependencies. */
-export const PEER_VERSIONS: Readonly<Record<string, string>> = versions;
+/** The versions of the peers' packages and of their dependencies. */
+export const PEER_VERSIONS: Readonly<Record<string, string>> = {
+  "@agentclientprotocol/sdk": "2.4.0",
+  "@langchain/langgraph-sdk": "2.0.0",
+  "@types/json-schema": "7.0.15",
+  eventemitter3: "5.0.4",
+  "eventsource-parser": "4.1.3",
+  "is-network-error": "1.3.2",
+  "p-queue": "9.3.5",
+  "p-retry": "7.1.1",
+  "p-timeout": "7.0.2",
+  uuid: "13.0.2",
+  zod: "4.6.7",
+};
 
-/** The version of the Node.js that the peers run on. */
-export async function nodeVersion(): Promise<string> {
-  const { stdout } = await run("node", ["--version"]);
-  return stdout.trim();
+/** The bridge's floor: its input and output with `fetch` and nothing else. */
+export const FLOOR: Command = javaScript(`${SCRIPTS}/floor.ts`);
+
+/** The floor of one prompt from the shell. */
+export function promptFloor(prompt: string): Command {
+  return javaScript(`${SCRIPTS}/prompt_floor.ts`, prompt);
 }
+
+/** One prompt from the shell by curl. */
+export function curl(prompt: string): Command {
+  return { program: "sh", args: [`${SCRIPTS}/three_calls.sh`, prompt] };
+}
+
+/** A script of the peers on Node.js, with its arguments. */
+export type Peer = (script: string, ...args: string[]) => Command;
 
 /**
- * Copies the peers to a folder in which Node.js finds their packages: a folder of
- * the system's cache, one for each list of versions. Needs npm and its registry
- * the first time.
+ * Copies the peers to a folder of the system's cache, in which Node.js finds their
+ * packages. Needs npm and its registry the first time.
  *
- * @returns The folder with the scripts.
- * @throws If there is no Node.js, no npm, or no registry.
+ * @throws If there is no npm, or no registry.
  */
-export async function installPeers(): Promise<string> {
-  await nodeVersion();
-  const list = Object.entries(PEER_VERSIONS).map((pair) => pair.join("@"));
-  const folder = `${cacheFolder()}/agent-gateway-bench/${await digest(list)}`;
-  const mark = `${folder}/installed`;
+export async function installPeers(): Promise<Peer> {
+  const cache = Deno.env.get("XDG_CACHE_HOME") ??
+    `${Deno.env.get("HOME")}/.cache`;
+  const folder = `${cache}/agent-gateway-bench/peers`;
   await Deno.mkdir(folder, { recursive: true });
-  if (!await exists(mark)) {
-    await run("npm", [
-      ...["install", "--prefix", folder, "--no-save", "--ignore-scripts"],
-      ...["--no-audit", "--no-fund", "--loglevel=error", ...list],
-    ]);
-    await Deno.writeTextFile(mark, "");
-  }
+  await installPackages(folder);
   for await (const { name } of Deno.readDir(SCRIPTS)) {
-    if (name.endsWith(".mjs")) {
-      await Deno.copyFile(`${SCRIPTS}/${name}`, `${folder}/${name}`);
-    }
+    await Deno.copyFile(`${SCRIPTS}/${name}`, `${folder}/${name}`);
   }
-  return folder;
+  return (script, ...args) => ({
+    program: "node",
+    args: [`${folder}/${script}`, ...args],
+  });
 }
 
-async function run(
-  program: string,
-  args: readonly string[],
-): Promise<{ stdout: string }> {
-  const { success, stdout, stderr } = await new Deno.Command(program, {
-    args: [...args],
-    stdin: "null",
-  }).output();
-  if (!success) {
-    const reason = new TextDecoder().decode(stderr).trim();
-    throw new Error(`${program} ${args[0]} failed: ${reason}`);
-  }
-  return { stdout: new TextDecoder().decode(stdout) };
-}
-
-function cacheFolder(): string {
-  const home = Deno.env.get("HOME");
-  return Deno.env.get("XDG_CACHE_HOME") ?? Deno.env.get("LOCALAPPDATA") ??
-    `${home}/${Deno.build.os === "darwin" ? "Library/Caches" : ".cache"}`;
-}
-
-async function digest(list: readonly string[]): Promise<string> {
-  const bytes = new TextEncoder().encode(list.join(" "));
-  const hash = await crypto.subtle.digest("SHA-256", bytes);
-  return new Uint8Array(hash).toHex().slice(0, 16);
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await Deno.stat(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
+/** Installs the packages, unless a file says that it was done. */
+async function installPackages(folder: string): Promise<void> {
+  const packages = Object.entries(PEER_VERSIONS).map((pair) => pair.join("@"));
+  const list = packages.join("\n");
+  const mark = `${folder}/installed.txt`;
+  if (await Deno.readTextFile(mark).catch(() => "") === list) return;
+  await runCommand(
+    "npm",
+    ...["install", "--prefix", folder, "--no-save", "--ignore-scripts"],
+    ...["--no-audit", "--no-fund", "--loglevel=error", ...packages],
+  );
+  await Deno.writeTextFile(mark, list);
 }

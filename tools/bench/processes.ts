@@ -1,3 +1,22 @@
+/**
+ * Runs a command to its end, and returns what it prints.
+ *
+ * @throws If there is no such command, or it fails.
+ */
+export async function runCommand(
+  program: string,
+  ...args: readonly string[]
+): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(program, {
+    args: [...args],
+    stdin: "null",
+  }).output();
+  const decoder = new TextDecoder();
+  if (success) return decoder.decode(stdout);
+  const reason = decoder.decode(stderr).trim();
+  throw new Error(`${program} ${args[0]} failed: ${reason}`);
+}
+
 /** The resources that a process has used so far. */
 export interface ProcessUsage {
   /** The memory that is resident now, in bytes. */
@@ -64,9 +83,5 @@ export async function threadActivity(pid: number): Promise<ThreadActivity> {
  * need all permissions to read /proc.
  */
 async function readProc(path: string): Promise<string> {
-  const { success, stdout } = await new Deno.Command("sh", {
-    args: ["-c", `exec cat ${path}`],
-  }).output();
-  if (!success) throw new Error(`Cannot read ${path}`);
-  return new TextDecoder().decode(stdout);
+  return await runCommand("sh", "-c", `exec cat ${path}`);
 }

@@ -1,81 +1,97 @@
-import config from "../../deno.json" with { type: "json" };
-import { clientPermissionFlags } from "../permission_flags.ts";
-import { sameFlags } from "../stand_ins.ts";
-import { type Command, javaScript, ROOT, Unavailable } from "./subjects.ts";
+import { bundle, bundleParts, clientPermissionFlags } from "../bundle.ts";
+import { compile, CompileError } from "../compile.ts";
 
-/** Our program and an empty one, each in every form that can be made here. */
+/** A program, its arguments and its environment variables. */
+export interface Command {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Makes the command that runs the client with some arguments. */
+export type Client = (...args: string[]) => Command;
+
+/** The client as a bundle or as a binary, and an empty program built the same way. */
+export interface Form {
+  readonly client: Client;
+  readonly empty: Command;
+}
+
+/** The forms that are measured. */
 export interface Programs {
-  readonly emptySource: Command;
-  readonly emptyBundle: Command;
-  readonly emptyBinary: Command | Unavailable;
-  /** Our program with arguments. */
-  readonly bundle: (...args: string[]) => Command;
-  readonly binary: (...args: string[]) => Command | Unavailable;
+  readonly bundle: Form | undefined;
+  readonly binary: Form | undefined;
+  /** The bundle, or what `AGENT_GATEWAY` names. */
+  readonly client: Client;
 }
 
 /** The smallest program that shows that it has started. */
 const EMPTY = `console.log("up");\n`;
 
 /**
- * Builds the outputs of `deno task bundle` and `deno task compile`, and an empty
- * program for each form.
+ * Builds the bundle and the binary as `deno task bundle` and `deno task compile` do,
+ * or uses the one that `AGENT_GATEWAY` names. Builds an empty program for each.
  *
- * @param folder Where the empty programs go.
- * @param quick Leaves the binaries out.
+ * @param folder Where the programs are written.
+ * @param quick Whether the binary is left out.
  */
 export async function buildPrograms(
   folder: string,
   quick: boolean,
 ): Promise<Programs> {
-  await Deno.writeTextFile(`${folder}/empty.ts`, EMPTY);
-  await Deno.writeTextFile(`${folder}/empty.js`, EMPTY);
-  await runTool("bundle.ts");
-  const binaries = quick
-    ? new Unavailable("a binary takes too long to make for --quick")
-    : await compile(folder);
-  const unavailable = binaries instanceof Unavailable;
+  const named = Deno.env.get("AGENT_GATEWAY");
+  if (named !== undefined && !named.endsWith(".js")) {
+    const client = (...args: string[]) => ({ program: named, args });
+    const binary = quick ? undefined : await toBinaryForm(folder, named);
+    return { bundle: undefined, binary, client };
+  }
+  const [path, empty] = [named ?? `${folder}/client.js`, `${folder}/empty.js`];
+  if (named === undefined) await Deno.writeTextFile(path, await bundle());
+  await Deno.writeTextFile(empty, EMPTY);
+  const client = (...args: string[]) => javaScript(path, ...args);
   return {
-    emptySource: javaScript(`${folder}/empty.ts`),
-    emptyBundle: javaScript(`${folder}/empty.js`),
-    bundle: (...args) => javaScript(`${ROOT}/dist/agent-gateway.js`, ...args),
-    emptyBinary: unavailable ? binaries : { program: binaries.empty, args: [] },
-    binary: (...args) =>
-      unavailable ? binaries : { program: binaries.ours, args },
+    bundle: { client, empty: javaScript(empty) },
+    binary: quick || named !== undefined
+      ? undefined
+      : await toBinaryForm(folder),
+    client,
   };
 }
 
-async function compile(
+async function toBinaryForm(
   folder: string,
-): Promise<{ readonly ours: string; readonly empty: string } | Unavailable> {
-  const { os, target } = Deno.build;
-  const suffix = os === "windows" ? ".exe" : "";
-  const empty = `${folder}/empty${suffix}`;
+  named?: string,
+): Promise<Form | undefined> {
   try {
-    await runTool("compile.ts");
-    await run(Deno.env.get("COMPILE_DENO") ?? Deno.execPath(), [
-      ...["compile", "--quiet", "--no-config", "--no-check"],
-      ...[...clientPermissionFlags, "--output", empty, `${folder}/empty.js`],
-    ]);
+    const program = named ??
+      await toBinary(`${folder}/client`, await bundleParts());
+    const empty = await toBinary(`${folder}/empty`, { "main.js": EMPTY });
+    return {
+      client: (...args) => ({ program, args }),
+      empty: { program: empty, args: [] },
+    };
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    return new Unavailable(error.message);
+    if (!(error instanceof CompileError)) throw error;
+    console.error(`The binary is not measured: ${error.message}`);
+    return undefined;
   }
-  return { ours: `${ROOT}/dist/agent-gateway-${target}${suffix}`, empty };
 }
 
-async function runTool(name: string): Promise<void> {
-  await run(Deno.execPath(), [
-    ...["run", "-q", ...sameFlags, "-P=build", "--no-prompt"],
-    `${ROOT}/tools/${name}`,
-  ]);
+async function toBinary(
+  folder: string,
+  program: Readonly<Record<string, string>>,
+): Promise<string> {
+  await Deno.mkdir(folder);
+  return await compile({ program, target: Deno.build.target, folder });
 }
 
-async function run(program: string, args: readonly string[]): Promise<void> {
-  const { success, stderr } = await new Deno.Command(program, {
-    args: [...args],
-    stdin: "null",
-  }).output();
-  if (success) return;
-  const reason = new TextDecoder().decode(stderr).trim().split("\n")[0];
-  throw new Error(`${config.name} cannot be built: ${reason}`);
+/** One file on this Deno, with the permissions of the client. */
+export function javaScript(path: string, ...args: string[]): Command {
+  return {
+    program: Deno.execPath(),
+    args: [
+      ...["run", "-q", "--no-config", ...clientPermissionFlags],
+      ...[path, ...args],
+    ],
+  };
 }

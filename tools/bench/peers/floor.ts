@@ -3,13 +3,11 @@
  * Requests arrive as JSON-RPC lines, and a stream's bytes are written unchanged.
  *
  * ```sh
- * deno run --allow-net --allow-env tools/bench/floor.ts [--share-connections]
+ * deno run --allow-net --allow-env tools/bench/peers/floor.ts
  * ```
  *
- * Each turn has a client of its own, so that its `POST` goes over a fresh
- * connection and its `GET` over the same one, as the bridge's do: `fetch` can send
- * a `POST` twice on a connection that was used before. `--share-connections`: all
- * turns share one client and reuse its connections, which the bridge must not do.
+ * Its connections are those of the bridge: each turn has a client of its own, so
+ * its `POST` opens a connection, and its `GET` uses the same one.
  *
  * @module
  */
@@ -18,17 +16,14 @@ import process from "node:process";
 
 const url = Deno.env.get("APP_BASE_URL");
 const headers = { "x-api-key": Deno.env.get("APP_API_KEY") ?? "" };
-const shared = Deno.args.includes("--share-connections")
-  ? Deno.createHttpClient({ http2: false })
-  : undefined;
 const output = Deno.stdout.writable.getWriter();
 const encoder = new TextEncoder();
 
 createInterface({ input: process.stdin }).on("line", async (line) => {
   const { id, method, params } = JSON.parse(line);
-  const client = shared ?? Deno.createHttpClient({ http2: false });
+  const client = Deno.createHttpClient({});
   const result = await call(client, method, params);
-  if (client !== shared) client.close();
+  client.close();
   const answer = JSON.stringify({ jsonrpc: "2.0", id, result });
   await output.write(encoder.encode(answer + "\n"));
 }).on("close", () => Deno.exit());

@@ -3,7 +3,7 @@
  * `fetch` and prints the reply.
  *
  * ```sh
- * deno run --allow-net --allow-env tools/bench/prompt_floor.ts TEXT
+ * deno run --allow-net --allow-env tools/bench/peers/prompt_floor.ts TEXT
  * ```
  *
  * @module
