@@ -1,8 +1,8 @@
 # Shared by the scripts of this folder. Source it: . "$(dirname "$0")/common.sh"
 # shellcheck shell=bash
 
-# The Deno that the project pins.
-deno_version=2.9.6
+# The Deno that the project pins; the scripts start in the project's folder.
+deno_version=$(<.ci/deno-version)
 
 # The folder for the scripts' downloads.
 # shellcheck disable=SC2034 # They use it.

@@ -8,8 +8,7 @@
  */
 import { TextLineStream } from "@std/streams/text-line-stream";
 import { ReferenceService } from "../tests/support/service/service.ts";
-import { goOnAfterStop } from "./go_on_after_stop.ts";
-import { sameFlags } from "./stand_ins.ts";
+import { goOnAfterStop, sameFlags } from "./deno.ts";
 
 const KEY = "demo-key-0123456789abcdef";
 const PROMPTS = ["hello", "what did I say before?"];

@@ -11,25 +11,230 @@
  *
  * @module
  */
-import { findLibrary, LibraryError } from "./library.ts";
-import { runDeno } from "./run_deno.ts";
-import { LIBRARY_VARIABLE, libraryFlags } from "./stand_ins.ts";
+const tools = import.meta.dirname;
+const config = `--config=${tools}/../deno.json`;
 
-const [subcommand, ...args] = Deno.args;
-if (subcommand === undefined) {
-  console.error("No Deno subcommand given: tools/deno.ts SUBCOMMAND [ARG...]");
-  Deno.exit(2);
+/** How long JSR may take to answer, in milliseconds. */
+const JSR_TIMEOUT = 3_000;
+
+/** How long the standard library may take to arrive, in milliseconds. */
+const LOAD_TIMEOUT = 60_000;
+
+/** The sources of the standard library: JSR, or its stand-ins on npm. */
+export type Library = "jsr" | "npm";
+
+/**
+ * The environment variable in which `tools/deno.ts` passes the source of the
+ * standard library to the processes that it starts.
+ */
+const LIBRARY_VARIABLE = "STANDARD_LIBRARY";
+
+/**
+ * The flags with which Deno loads the standard library from a source. `deno.json`
+ * names the lock file for JSR; the stand-ins in `tools/npm/` have their own.
+ */
+export const libraryFlags: Readonly<Record<Library, readonly string[]>> = {
+  jsr: [config],
+  npm: [
+    config,
+    "--frozen",
+    `--lock=${tools}/npm/deno.lock`,
+    `--import-map=${tools}/npm/import_map.json`,
+  ],
+};
+
+/**
+ * The launcher's choice for this process; `undefined` if the launcher did not start it.
+ */
+export function chosenLibrary(): Library | undefined {
+  const value = Deno.env.get(LIBRARY_VARIABLE);
+  return value === "jsr" || value === "npm" ? value : undefined;
 }
-try {
-  const library = await findLibrary();
-  const flags = libraryFlags[library];
-  Deno.exit(
-    await runDeno([subcommand, ...flags, ...args], {
-      [LIBRARY_VARIABLE]: library,
-    }),
+
+/**
+ * The flags with which another Deno resolves imports like this one. Without the
+ * launcher, Deno's default applies: JSR.
+ */
+export const sameFlags: readonly string[] =
+  libraryFlags[chosenLibrary() ?? "jsr"];
+
+/** The standard library cannot be loaded. The message says what to do. */
+class LibraryError extends Error {
+  override readonly name = "LibraryError";
+}
+
+/**
+ * Chooses the source of the standard library: the choice of the launcher that
+ * started this process, else JSR if Deno's cache has it or JSR answers, else npm.
+ * The first process to choose npm reports it in one line on standard error.
+ *
+ * @throws {LibraryError} If neither can be reached, and Deno's cache has neither.
+ */
+async function findLibrary(): Promise<Library> {
+  const chosen = chosenLibrary();
+  if (chosen !== undefined) return chosen;
+  if (await loads("jsr", "--cached-only")) return "jsr";
+  const [jsrAnswers, standInsAreCached] = await Promise.all([
+    askJsr(),
+    loads("npm", "--cached-only"),
+  ]);
+  if (jsrAnswers) {
+    // All of it, so that the next run needs no network. If that fails, Deno
+    // says why when it runs.
+    await loads("jsr");
+    return "jsr";
+  }
+  if (!standInsAreCached && !await loads("npm")) {
+    throw new LibraryError(
+      "Cannot get the standard library: neither JSR nor npm can be reached; " +
+        "connect to either of them once, after that no network is needed",
+    );
+  }
+  console.error(
+    "Cannot reach jsr.io: using the same standard library from npm instead",
   );
-} catch (error) {
-  if (!(error instanceof LibraryError)) throw error;
-  console.error(error.message);
-  Deno.exit(1);
+  return "npm";
+}
+
+/** Whether Deno can load the whole standard library from there. */
+async function loads(
+  library: Library,
+  ...flags: readonly string[]
+): Promise<boolean> {
+  const entrypoint = `${import.meta.dirname}/standard_library.ts`;
+  const { success } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["install", "--quiet", ...libraryFlags[library], ...flags],
+      ...["--entrypoint", entrypoint],
+    ],
+    signal: AbortSignal.timeout(LOAD_TIMEOUT),
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).output();
+  return success;
+}
+
+async function askJsr(): Promise<boolean> {
+  const base = Deno.env.get("JSR_URL") ?? "https://jsr.io/";
+  try {
+    const response = await fetch(new URL("/@std/assert/meta.json", base), {
+      signal: AbortSignal.timeout(JSR_TIMEOUT),
+    });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** How Deno is run. */
+interface RunDenoOptions {
+  /** Added to the environment of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Selects the lines of its standard output that are shown. By default all are. */
+  readonly shows?: (line: string) => boolean;
+}
+
+/**
+ * Runs Deno on this process's standard streams, passes signals on to it, and
+ * returns its exit code.
+ */
+export async function runDeno(
+  args: readonly string[],
+  { env = {}, shows }: RunDenoOptions = {},
+): Promise<number> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    env: { ...env },
+    stdin: "inherit",
+    stdout: shows === undefined ? "inherit" : "piped",
+    stderr: "inherit",
+  }).spawn();
+  const shown = shows && showLines(child.stdout, shows);
+  const stops: (() => void)[] = [];
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    const listener = () => pass(signal, child);
+    try {
+      Deno.addSignalListener(signal, listener);
+      stops.push(() => Deno.removeSignalListener(signal, listener));
+    } catch {
+      // This system does not have the signal.
+    }
+  }
+  if (Deno.build.os !== "windows") goOnAfterStop(child);
+  const { code } = await child.status;
+  await shown;
+  for (const stop of stops) stop();
+  return code;
+}
+
+// Without `TextLineStream`: this runs before the standard library is there.
+async function showLines(
+  output: ReadableStream<Uint8Array>,
+  shows: (line: string) => boolean,
+): Promise<void> {
+  let rest = "";
+  for await (const text of output.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines.filter(shows)) console.log(line);
+  }
+  if (rest !== "") console.log(rest);
+}
+
+function pass(signal: Deno.Signal, child: Deno.ChildProcess): void {
+  if (signal === "SIGINT" && sentToGroup()) return;
+  try {
+    child.kill(signal);
+  } catch {
+    // The child has just ended.
+  }
+}
+
+/**
+ * Whether the child has received this process's SIGINT already. A terminal and
+ * the Windows console send Ctrl-C to both, and the child may take a second SIGINT
+ * as another Ctrl-C.
+ */
+function sentToGroup(): boolean {
+  return Deno.build.os === "windows" ||
+    [Deno.stdin, Deno.stdout, Deno.stderr].some((s) => s.isTerminal());
+}
+
+/**
+ * Wakes a child that Ctrl-Z has stopped. `deno task` does not stop with its
+ * children, so the terminal would hang: the shell does not take it back.
+ */
+export function goOnAfterStop(child: Deno.ChildProcess): void {
+  Deno.addSignalListener("SIGTSTP", () => {
+    try {
+      child.kill("SIGCONT");
+    } catch {
+      // The child has just ended.
+    }
+  });
+}
+
+if (import.meta.main) {
+  const [subcommand, ...args] = Deno.args;
+  if (subcommand === undefined) {
+    console.error(
+      "No Deno subcommand given: tools/deno.ts SUBCOMMAND [ARG...]",
+    );
+    Deno.exit(2);
+  }
+  try {
+    const library = await findLibrary();
+    const flags = libraryFlags[library];
+    Deno.exit(
+      await runDeno([subcommand, ...flags, ...args], {
+        env: { [LIBRARY_VARIABLE]: library },
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof LibraryError)) throw error;
+    console.error(error.message);
+    Deno.exit(1);
+  }
 }

@@ -4,14 +4,14 @@
  *     deno task test             checks format, lint and types, runs all tests
  *     deno task test FILE...     runs the tests of these files or folders alone
  *
- * Options such as `--filter` go to `deno test`. Without arguments, nothing is
- * tested unless the checks pass. The exit code is that of the first step that
+ * Options such as `--filter` go to `deno test`. Without files, nothing is tested
+ * unless the checks pass. Only what fails is shown, and a summary; `--verbose`
+ * shows every test. The exit code is that of the first step that
  * failed, else 0.
  *
  * @module
  */
-import { runDeno } from "./run_deno.ts";
-import { chosenLibrary, sameFlags } from "./stand_ins.ts";
+import { chosenLibrary, runDeno, sameFlags } from "./deno.ts";
 
 const SOURCES = { jsr: "JSR", npm: "npm" };
 
@@ -20,15 +20,35 @@ const CHECKS = [["fmt", "--check"], ["lint"], ["check", ...sameFlags]];
 
 /** Tests that change the environment or the folder of their process. */
 const IN_TURN = [
-  "tests/lib/environment_variable_test.ts",
   "tests/lib/gateway/connection_failure_test.ts",
-  "tests/lib/proxies_test.ts",
   "tests/lib/settings",
   "tests/lib/settings_test.ts",
 ];
 
-const test = ["test", "-q", ...sameFlags, "-P=test", "--no-prompt"];
-const all = Deno.args.length === 0;
+const args = Deno.args.filter((argument) => argument !== "--verbose");
+const isVerbose = args.length < Deno.args.length;
+const reporter = isVerbose ? [] : ["--reporter=dot"];
+
+/** The dot reporter's lines: a dot for each test, in colour on a terminal. */
+// deno-lint-ignore no-control-regex -- SGR sequences
+const DOT = /^(?:\x1b\[[0-9;]*m)*[.,!]?(?:\x1b\[[0-9;]*m)*$/;
+const options = {
+  ...!isVerbose && { shows: (line: string) => !DOT.test(line) },
+  // Most tests wait for another process: twice as many as there are cores.
+  env: {
+    DENO_JOBS: Deno.env.get("DENO_JOBS") ??
+      `${2 * navigator.hardwareConcurrency}`,
+  },
+};
+const test = [
+  "test",
+  "-q",
+  ...sameFlags,
+  "-P=test",
+  "--no-prompt",
+  ...reporter,
+];
+const all = args.length === 0;
 const steps = all
   ? [
     ...CHECKS,
@@ -36,10 +56,10 @@ const steps = all
     // Files that run in parallel share one process.
     [...test, "--parallel", `--ignore=${IN_TURN}`, "tests"],
   ]
-  : [[...test, ...Deno.args]];
+  : [[...test, ...args]];
 let exitCode = 0;
 for (const args of steps) {
-  const code = await runDeno(args);
+  const code = await runDeno(args, args[0] === "test" ? options : {});
   exitCode ||= code;
   if (code !== 0 && args[0] !== "test") break;
 }

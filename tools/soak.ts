@@ -10,8 +10,8 @@
  *
  * @module
  */
-import { parseArgs } from "@std/cli/parse-args";
 import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
 import {
   type BridgeMessage,
   BridgeProcess,
@@ -21,14 +21,15 @@ import {
   answer,
   type Behaviour,
   body,
+  complete,
   delayed,
   events,
   hang,
   json,
+  progress,
   redirect,
 } from "../tests/support/service/behaviours.ts";
 import { ReferenceService } from "../tests/support/service/service.ts";
-import { complete, progress } from "../tests/support/service/stream_events.ts";
 
 const SESSIONS = 50;
 /** The longest time before a hanging run is cancelled, in milliseconds. */
@@ -78,21 +79,28 @@ const STREAM_FAULTS: readonly Behaviour[] = [
   events(["data: ", "x".repeat(1_000_000), "\n\n", complete("Long.")]),
 ];
 
-const options = parseArgs(Deno.args, {
-  string: ["seed"],
-  unknown: (argument, key) => key === undefined || usage(argument),
-});
-const seconds = Number(options._[0] ?? 60);
-const seed = Number(
-  options.seed ?? crypto.getRandomValues(new Uint32Array(1))[0],
-);
-if (!(seconds > 0) || !Number.isSafeInteger(seed) || options._.length > 1) {
-  usage(Deno.args.join(" "));
-}
+const { seconds, seed } = readArguments();
 Deno.exitCode = await soak();
 
-function usage(argument: string): never {
-  console.error(`Cannot use "${argument}"; usage: soak [SECONDS] [--seed=N]`);
+function readArguments(): { seconds: number; seed: number } {
+  try {
+    const { values, positionals: [seconds = 60, ...more] } = parseArgs({
+      options: { seed: { type: "string" } },
+      allowPositionals: true,
+    });
+    const [random] = crypto.getRandomValues(new Uint32Array(1));
+    const read = {
+      seconds: Number(seconds),
+      seed: Number(values.seed ?? random),
+    };
+    const valid = read.seconds > 0 && Number.isSafeInteger(read.seed);
+    if (valid && more.length === 0) return read;
+  } catch {
+    // There is no such option.
+  }
+  console.error(
+    `Cannot use "${Deno.args.join(" ")}"; usage: soak [SECONDS] [--seed=N]`,
+  );
   Deno.exit(2);
 }
 

@@ -5,7 +5,6 @@
  * @module
  */
 import "@std/assert";
-import "@std/cli/parse-args";
 import "@std/cli/unicode-width";
 import "@std/dotenv/parse";
 import "@std/streams/text-line-stream";

@@ -1,9 +1,11 @@
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import { pathToFileURL } from "node:url";
 import config from "../../deno.json" with { type: "json" };
-import { bundle } from "../../tools/bundle.ts";
-import { writeChecksums } from "../../tools/checksums.ts";
-import { clientPermissionFlags } from "../../tools/permission_flags.ts";
+import {
+  bundle,
+  clientPermissionFlags,
+  writeChecksums,
+} from "../../tools/bundle.ts";
 import { SourceCopy } from "../support/source_copy.ts";
 
 const code = await bundle();
@@ -50,8 +52,8 @@ async function* sources(folder: string): AsyncGenerator<string> {
   }
 }
 
-Deno.test("the bundle has less than 128 KiB", () => {
-  assert(new TextEncoder().encode(code).length < 128 * 1024);
+Deno.test("the bundle has less than 144 KiB", () => {
+  assert(new TextEncoder().encode(code).length < 144 * 1024);
 });
 
 Deno.test("the bundle imports parts of Deno alone, when they are used", async () => {
@@ -93,7 +95,10 @@ Deno.test("deno task bundle makes the same bytes in another folder", async () =>
   const { size } = await Deno.stat(path);
   assertEquals(stdout, `dist/agent-gateway.js: ${size} bytes\n`);
 
-  assertEquals(sources.artefacts(), ["SHA256SUMS", "agent-gateway.js"]);
+  assertEquals(
+    sources.artefacts(),
+    ["SHA256SUMS", "agent-gateway.js", "program"],
+  );
 });
 
 Deno.test("the bundle tells nothing of the machine that made it", () => {

@@ -1,12 +1,12 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { SourceCopy } from "../support/source_copy.ts";
-import { unreachable } from "../support/unreachable.ts";
+import { unreachable } from "../support/faulty_service.ts";
 
 const HOST = Deno.build.target;
 const OTHER = HOST === "aarch64-apple-darwin"
   ? "x86_64-apple-darwin"
   : "aarch64-apple-darwin";
-const BUNDLE_ALONE = ["SHA256SUMS", "agent-gateway.js"];
+const BUNDLE_ALONE = ["SHA256SUMS", "agent-gateway.js", "program"];
 
 Deno.test("deno task compile with an unknown target is a usage error", async () => {
   await using sources = await SourceCopy.make();
@@ -32,7 +32,7 @@ Deno.test("deno task compile bakes nothing in that the client does not take", as
 
   for (
     const [argument, reason] of [
-      ["--color", 'Unknown argument "--color"'],
+      ["--colour", 'Unknown argument "--colour"'],
       ["--base-url=http://service.example", "--base-url cannot be used: http:"],
     ] as const
   ) {

@@ -7,12 +7,12 @@ import {
   spellings,
   STANDARD_INPUT_EFFECT,
 } from "../../lib/command_line/options.ts";
-import { clientPermissionFlags } from "../../tools/permission_flags.ts";
+import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { commandLine, runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
+import { unreachable } from "../support/faulty_service.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { Screen, test } from "../support/tmux_screen.ts";
-import { unreachable } from "../support/unreachable.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 
@@ -29,6 +29,8 @@ function documents(): readonly string[] {
 }
 
 const SESSION_ID = "59e11a25-9cf3-4528-9187-39d7e06a546e";
+const THOUGHTS_ID = "5a7c0c4e-6b0c-4c43-8b9a-8a2ad3ff1c3a";
+const REPLY_ID = "e1f0a4a8-0f5d-4a52-9d26-9a4b63b7a4f6";
 
 /** The fenced blocks of a language. */
 function blocks(language: string): string[] {
@@ -113,7 +115,10 @@ async function play(exchanges: readonly Exchange[]): Promise<string[]> {
     if (method === "session/new") sessionId = result.sessionId;
   }
   const { stdout } = await editor.finish();
-  return stdout.trimEnd().replaceAll(sessionId, SESSION_ID).split("\n");
+  return stdout.trimEnd().replaceAll(sessionId, SESSION_ID)
+    .replaceAll(/(thought_chunk","messageId":")[^"]+/g, `$1${THOUGHTS_ID}`)
+    .replaceAll(/(message_chunk","messageId":")[^"]+/g, `$1${REPLY_ID}`)
+    .split("\n");
 }
 
 /** What differs between two runs is replaced. */
@@ -244,7 +249,7 @@ Deno.test("documentation: --check tells the steps that are shown", async () => {
     env: { APP_API_KEY: TEST_KEY, APP_BASE_URL: unreachable() },
   });
   const steps = (text = "") =>
-    text.trimEnd().split("\n").slice(1).map((line) => line.slice(9, 19).trim());
+    text.trimEnd().split("\n").slice(1).map((line) => line.slice(8, 18).trim());
   assertEquals(
     steps(stdout),
     steps(shown).filter((step) => step !== "TLS"), // there is no connection
@@ -287,3 +292,39 @@ for (const [index, file] of FILES.entries()) {
     }
   });
 }
+
+const SECURITY = Deno.readTextFileSync(`${ROOT}/SECURITY.md`)
+  .replaceAll(/\s+/g, " ");
+
+/** The names of the tests in a file, with `...` for what is filled in. */
+function testNames(file: string): readonly string[] {
+  const source = Deno.readTextFileSync(`${ROOT}/${file}`);
+  const names = source.matchAll(
+    /(?:[tT]est\(|\b(?:it|step)\(|\bname:)\s*("(?:[^"\\]|\\.)*"|`[^`]*`)/g,
+  );
+  return Array.from(
+    names,
+    ([, name = ""]) => name.slice(1, -1).replaceAll(/\$\{[^}]*\}/g, "..."),
+  );
+}
+
+Deno.test("SECURITY.md names tests that there are, at each promise", () => {
+  const promises = SECURITY.split("## Promises")[1]?.split(/ - /).slice(1) ??
+    [];
+  assert(promises.length > 15);
+  for (const promise of promises) {
+    const named = Array.from(
+      promise.matchAll(/`(tests\/[\w/]+_test\.ts)`: `([^`]+)`/g),
+    );
+    const files = promise.matchAll(/`(tests\/[\w/]+\.ts)`/g);
+    assert(files.next().value, promise);
+    assertEquals(
+      named.length,
+      promise.match(/`tests\/[\w/]+_test\.ts`/g)?.length ?? 0,
+      promise,
+    );
+    for (const [, file = "", name = ""] of named) {
+      assert(testNames(file).includes(name), `${file} has no test "${name}"`);
+    }
+  }
+});

@@ -1,5 +1,6 @@
-import { assertEquals } from "@std/assert";
-import { sameFlags } from "../../tools/stand_ins.ts";
+import { assertEquals, assertThrows } from "@std/assert";
+import { sameFlags } from "../../tools/deno.ts";
+import { terminalSvg } from "../../tools/screenshot.ts";
 import { test } from "../support/tmux_screen.ts";
 
 const TOOL = `${import.meta.dirname}/../../tools/screenshot.ts`;
@@ -19,3 +20,53 @@ test("docs/session.svg is what the program shows (else: deno task screenshot)", 
   assertEquals(new TextDecoder().decode(stderr), "");
   assertEquals(code, 0);
 });
+
+/** The texts that are drawn for the terminal's rows. */
+function textsOf(screen: string): string[] {
+  const svg = terminalSvg(screen, {
+    columns: 20,
+    title: "title",
+    description: "description",
+  });
+  const [, ...texts] = svg.split("\n").filter((l) => l.startsWith("<text"));
+  return texts;
+}
+
+Deno.test("terminalSvg() draws each piece of text at its column and row, as text", () => {
+  assertEquals(textsOf("one <&> two\n\n\x1b[1m> \x1b[0mthree  "), [
+    '<text x="18" y="50" textLength="92.4">one &lt;&amp;> two</text>',
+    '<text class="bold" x="18" y="90" textLength="8.4">></text>',
+    '<text x="34.8" y="90" textLength="42">three</text>',
+  ]);
+});
+
+Deno.test("terminalSvg() gives wide characters two columns", () => {
+  assertEquals(textsOf("日本\x1b[31mx"), [
+    '<text x="18" y="50" textLength="33.6">日本</text>',
+    '<text class="red" x="51.6" y="50" textLength="8.4">x</text>',
+  ]);
+});
+
+Deno.test("terminalSvg() draws a style until it ends, also on the next row", () => {
+  const classes = textsOf(
+    "\x1b[2ma\nb\x1b[22mc\x1b[32md\x1b[39me\x1b[1;36mf\x1b[mg\x1b[49mh",
+  ).map((text) => /class="(.*?)"/.exec(text)?.[1]);
+  assertEquals(
+    classes,
+    ["dim", "dim", undefined, "green", undefined, "bold cyan"].concat(
+      [undefined, undefined],
+    ),
+  );
+});
+
+Deno.test("terminalSvg() draws italic and underlined text", () => {
+  const classes = textsOf("\x1b[3ma\x1b[23mb\x1b[1;4mc\x1b[24md")
+    .map((text) => /class="(.*?)"/.exec(text)?.[1]);
+  assertEquals(classes, ["italic", undefined, "bold underlined", "bold"]);
+});
+
+for (const code of ["\x1b[35mx", "\x1b[Hx", "\x1b]0;x"]) {
+  Deno.test(`terminalSvg() does not draw ${JSON.stringify(code)}`, () => {
+    assertThrows(() => textsOf(code), Error, "Cannot draw");
+  });
+}

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { commandLine, settings } from "../support/client_process.ts";
-import { promptsOf } from "../support/scripted_service.ts";
-import { ReferenceService } from "../support/service/service.ts";
+import { promptsOf, ReferenceService } from "../support/service/service.ts";
 
 const TEXT = Deno.readTextFileSync(
   `${import.meta.dirname}/../../docs/scripting.md`,
@@ -30,12 +29,17 @@ const FILES = {
   "code.txt": "old line\n",
   "notes/a.txt": "first note\n",
   "notes/b c.txt": "second note\n",
-  "questions": "hello\n- 6 * 7\n",
+  "questions": "hello\n\n- 6 * 7\n",
   "app.log": "GET /\n",
 };
 
 /** The files that recipes create. */
-const MADE = ["report.txt", "notes/a.txt.summary", "notes/b c.txt.summary"];
+const MADE = [
+  "report.txt",
+  "reply.txt",
+  "notes/a.txt.summary",
+  "notes/b c.txt.summary",
+];
 
 /** Runs a recipe with `sh` in a home folder of its own, against the reference service. */
 async function run(heading: string, index: number): Promise<Outcome> {
@@ -53,9 +57,11 @@ async function run(heading: string, index: number): Promise<Outcome> {
       `export APP_API_KEY='${APP_API_KEY}' APP_BASE_URL='${APP_BASE_URL}'\n`;
     await Deno.mkdir(`${home}/.config`);
     await Deno.writeTextFile(`${home}/.config/agent-gateway`, exports);
-    await Deno.mkdir(`${home}/bin`);
+    // Where the install script puts it.
+    const bin = `${home}/.local/bin`;
+    await Deno.mkdir(bin, { recursive: true });
     await Deno.writeTextFile(
-      `${home}/bin/agent-gateway`,
+      `${bin}/agent-gateway`,
       `#!/bin/sh\nHOME='${Deno.env.get("HOME")}' exec ${
         commandLine().map((word) => `'${word}'`).join(" ")
       } "$@"\n`,
@@ -63,17 +69,20 @@ async function run(heading: string, index: number): Promise<Outcome> {
     );
     // Standard input is a pipe that stays open: no recipe may wait for its end.
     const child = new Deno.Command("sh", {
-      args: ["-c", `${PREPARATION}\n${script}`],
+      // A recipe that goes on in the background is waited for.
+      args: ["-c", `${PREPARATION}\n${script}\nstatus=$?; wait; exit $status`],
       cwd: home,
-      env: {
-        HOME: home,
-        PATH: `${home}/bin:${Deno.env.get("PATH")}`,
-        GIT_CONFIG_GLOBAL: "/dev/null",
-        // cron has no such variable, so it comes from the file.
-        ...(heading === "Run it from cron"
-          ? {}
-          : { APP_API_KEY, APP_BASE_URL }),
-      },
+      clearEnv: true,
+      // cron's environment: what is missing comes from the file.
+      env: heading === "Run it from cron"
+        ? { HOME: home, PATH: "/usr/bin:/bin", SHELL: "/bin/sh", LOGNAME: "me" }
+        : {
+          HOME: home,
+          PATH: `${bin}:${Deno.env.get("PATH")}`,
+          GIT_CONFIG_GLOBAL: "/dev/null",
+          APP_API_KEY,
+          APP_BASE_URL,
+        },
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
@@ -98,7 +107,7 @@ async function run(heading: string, index: number): Promise<Outcome> {
 }
 
 /** The files that recipes need. Each recipe starts in a repository. */
-const PROGRAMS = ["git", "jq", "timeout"];
+const PROGRAMS = ["git", "jq", "setsid"];
 const installed = new Set<string>();
 for (const program of PROGRAMS) {
   const script = `command -v ${program}`;
@@ -154,11 +163,24 @@ const EXPECTED: Readonly<
       assertEquals(stdout, "Earlier on this thread you said:\n1. hello\n");
     },
   ],
+  "Limit the time": [
+    ({ code, stdout, stderr }) => {
+      assertEquals([code, stderr], [0, ""]);
+      assertEquals(stdout, "You said: What changed in HTTP/3?\n");
+    },
+  ],
   "Run it from cron": [
     ({ code, stdout, stderr, files }) => {
       assertEquals([code, stdout, stderr], [0, "", ""]);
       const said = "You said: What is unusual in this log?\n\nGET /\n";
       assertEquals(files, new Map([["report.txt", said]]));
+    },
+  ],
+  "Go on after you log out": [
+    ({ code, stdout, stderr, files }) => {
+      assertEquals([code, stdout, stderr], [0, "", ""]);
+      const said = "You said: A long task\n";
+      assertEquals(files, new Map([["reply.txt", said]]));
     },
   ],
   "Use jq on JSON Lines": [

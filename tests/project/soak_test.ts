@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { sameFlags } from "../../tools/stand_ins.ts";
+import { sameFlags } from "../../tools/deno.ts";
 import { PROGRAM } from "../support/client_process.ts";
 
 const SOAK = `${import.meta.dirname}/../../tools/soak.ts`;

@@ -3,35 +3,26 @@ import { dirname, join } from "node:path/posix";
 
 const ROOT = `${import.meta.dirname}/../..`;
 
-/** The rooms of the program: a door in `lib/` and a folder of the same name. */
-const ROOMS = [
-  "command_line",
-  "settings",
-  "gateway",
-  "interactive",
-  "bridge",
-  "check",
-] as const;
-
-/** Which rooms each room may import. What is shared may import no room. */
+/** Which folders of `lib/` each folder may import. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: [
-    "command_line",
-    "settings",
-    "gateway",
-    "interactive",
-    "bridge",
-    "check",
-    "shared",
+    ...["command_line", "settings", "gateway", "interactive", "bridge"],
+    ...["check", "io", "text"],
   ],
-  command_line: ["settings", "gateway", "shared"],
-  interactive: ["gateway", "shared"],
-  bridge: ["gateway", "shared"],
-  check: ["settings", "gateway", "shared"],
-  gateway: ["shared"],
-  settings: ["shared"],
-  shared: [],
+  command_line: ["text", "version"],
+  settings: ["io"],
+  gateway: ["io", "text", "version"],
+  interactive: ["gateway", "editor", "markdown", "io", "text", "version"],
+  bridge: ["gateway", "io", "text", "version"],
+  check: ["settings", "gateway", "io", "text", "version"],
+  editor: ["io", "text"],
+  markdown: [],
+  io: ["text"],
+  text: [],
+  version: [],
 };
+
+const FOLDERS = Object.keys(MAY_IMPORT).filter((name) => name !== "main");
 
 /** Each source file of the program with the files it imports, type imports included. */
 const imports = new Map<string, readonly string[]>();
@@ -54,39 +45,41 @@ function sourcesIn(folder: string): string[] {
   });
 }
 
-/** The room that a file belongs to. */
-function roomOf(file: string): string {
+/** The folder that a file belongs to: `gateway` for `lib/gateway.ts`, its entry, too. */
+function folderOf(file: string): string {
   if (file === "main.ts") return "main";
-  return ROOMS.find((room) =>
-    file === `lib/${room}.ts` || file.startsWith(`lib/${room}/`)
-  ) ?? "shared";
+  return file.split("/")[1]?.replace(/\.ts$/, "") ?? "";
 }
 
-/** All pairs of files in different rooms where one imports the other. */
+/** All pairs of files in different folders where one imports the other. */
 const arrows = Array.from(imports).flatMap(([from, files]) =>
-  files.filter((to) => roomOf(to) !== roomOf(from)).map((to) => ({ from, to }))
+  files.filter((to) => folderOf(to) !== folderOf(from))
+    .map((to) => ({ from, to }))
 ).filter(({ to }) => to.startsWith("lib/"));
 
-Deno.test("every room has its door", () => {
-  for (const room of ROOMS) assert(imports.has(`lib/${room}.ts`), room);
-  assert(arrows.length > 20);
+Deno.test("the top of lib/ holds the entries of the folders alone", () => {
+  const top = Array.from(imports.keys()).filter((file) =>
+    /^lib\/[^/]+$/.test(file)
+  );
+  assertEquals(top.sort(), FOLDERS.map((name) => `lib/${name}.ts`).sort());
+  assert(top.length <= 12);
 });
 
-Deno.test("rooms import only what the plan allows", () => {
-  const forbidden = arrows.filter(({ from, to }) => {
-    const room = roomOf(from);
-    if (room === "shared") return roomOf(to) !== "shared";
-    return !MAY_IMPORT[room]?.includes(roomOf(to));
-  });
+Deno.test("folders import only what the plan allows", () => {
+  assert(arrows.length > 20);
+  const forbidden = arrows.filter(({ from, to }) =>
+    !MAY_IMPORT[folderOf(from)]?.includes(folderOf(to))
+  );
   assertEquals(forbidden, []);
 });
 
-Deno.test("a room is imported through its door alone", () => {
-  const others = arrows.filter(({ to }) => {
-    const room = roomOf(to);
-    return room !== "shared" && to !== `lib/${room}.ts`;
-  });
-  assertEquals(others, []);
+Deno.test("a folder is imported through its entry alone", () => {
+  assertEquals(arrows.filter(({ to }) => to !== `lib/${folderOf(to)}.ts`), []);
+});
+
+Deno.test("no two modules have the same name", () => {
+  const names = Array.from(imports.keys(), (file) => file.split("/").at(-1));
+  assertEquals(names.toSorted(), Array.from(new Set(names)).toSorted());
 });
 
 Deno.test("lib/ has no import cycle", () => {
