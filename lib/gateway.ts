@@ -11,18 +11,21 @@ import type {
   ServiceClient,
   ServiceClientOptions,
   ServiceRequest,
-} from "./gateway/service_client.ts";
-import { ServiceError, UNKNOWN_OUTCOME } from "./gateway/service_error.ts";
+} from "./gateway/http/service_client.ts";
+import {
+  ServiceError,
+  UNKNOWN_OUTCOME,
+} from "./gateway/failure/service_error.ts";
 import type { StreamInspection } from "./gateway/stream_inspection.ts";
 import type { CreationEvent, TurnEvent } from "./gateway/turn_event.ts";
 
-export { ignoreProxies, type Proxy, proxyFor } from "./gateway/proxies.ts";
+export { ignoreProxies, type Proxy, proxyFor } from "./gateway/http/proxies.ts";
 export type {
   Resumption,
   StreamInspection,
 } from "./gateway/stream_inspection.ts";
-export type { CallOptions, Exchange } from "./gateway/service_client.ts";
-export { explain, ServiceError } from "./gateway/service_error.ts";
+export type { CallOptions, Exchange } from "./gateway/http/service_client.ts";
+export { explain, ServiceError } from "./gateway/failure/service_error.ts";
 export type {
   CreationEvent,
   ProgressEvent,
@@ -77,9 +80,11 @@ export interface Gateway {
 export class RemoteGateway implements Gateway, AsyncDisposable {
   readonly #options: ServiceClientOptions;
   #serviceClient:
-    | Promise<typeof import("./gateway/service_client.ts")>
+    | Promise<typeof import("./gateway/http/service_client.ts")>
     | undefined;
-  #runStream: Promise<typeof import("./gateway/run_stream.ts")> | undefined;
+  #runStream:
+    | Promise<typeof import("./gateway/stream/run_stream.ts")>
+    | undefined;
   /** Resolved when the connections of all calls that have ended are closed. */
   #closed: Promise<void> = Promise.resolve();
 
@@ -115,7 +120,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       runId = this.#idIn(answer, "run_id", "create run");
       yield [{ type: "run", runId }];
       const request = streamRequest(threadId, runId, options);
-      this.#runStream ??= import("./gateway/run_stream.ts");
+      this.#runStream ??= import("./gateway/stream/run_stream.ts");
       const { followRun } = await this.#runStream;
       const { apiKey } = this.#options;
       yield* followRun(client, { threadId, runId, request, apiKey });
@@ -166,7 +171,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   }
 
   async #connect(options: CallOptions): Promise<ServiceClient> {
-    this.#serviceClient ??= import("./gateway/service_client.ts");
+    this.#serviceClient ??= import("./gateway/http/service_client.ts");
     const { ServiceClient } = await this.#serviceClient;
     return new ServiceClient(this.#options, options);
   }

@@ -20,7 +20,7 @@ const CHECKS = [["fmt", "--check"], ["lint"], ["check", ...sameFlags]];
 
 /** Tests that change the environment or the folder of their process. */
 const IN_TURN = [
-  "tests/lib/gateway/connection_failure_test.ts",
+  "tests/lib/gateway/failure/connection_failure_test.ts",
   "tests/lib/settings",
   "tests/lib/settings_test.ts",
 ];

@@ -6,16 +6,16 @@
 
 import { lineFault, readLines, startTimer } from "../io.ts";
 import { isJsonObject, parseJson } from "../text.ts";
-import { shownText } from "./foreign_text.ts";
-import type { Reply } from "./reply_text.ts";
-import { isFailureName, parseRecord, valueOf } from "./run_events.ts";
+import { shownText } from "./failure/foreign_text.ts";
+import type { Reply } from "./stream/reply_text.ts";
+import { isFailureName, parseRecord, valueOf } from "./stream/run_events.ts";
 import {
   type OpenStream,
   serverOf,
   type ServiceClient,
   type ServiceRequest,
-} from "./service_client.ts";
-import { ServiceError } from "./service_error.ts";
+} from "./http/service_client.ts";
+import { ServiceError } from "./failure/service_error.ts";
 
 /** How long streams are read after the reply, in milliseconds. */
 const AFTER_REPLY = 1_000;

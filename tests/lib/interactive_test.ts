@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { CreationEvent, Gateway, TurnEvent } from "../../lib/gateway.ts";
-import { ServiceError } from "../../lib/gateway/service_error.ts";
+import { ServiceError } from "../../lib/gateway/failure/service_error.ts";
 import { runInteractive, runPrompts } from "../../lib/interactive.ts";
 import type { Input, View, ViewEvent } from "../../lib/interactive/view.ts";
 import { VERSION } from "../../lib/version.ts";

@@ -1,10 +1,10 @@
-import { connectionError } from "../../lib/gateway/connection_failure.ts";
+import { connectionError } from "../../lib/gateway/failure/connection_failure.ts";
 import {
   errorDetail,
   isWebPage,
   pageTitle,
   shownText,
-} from "../../lib/gateway/foreign_text.ts";
+} from "../../lib/gateway/failure/foreign_text.ts";
 import { parseJson } from "../../lib/text/json.ts";
 import { plainLine, plainText } from "../../lib/text/plain_text.ts";
 import { SettingsError } from "../../lib/settings.ts";

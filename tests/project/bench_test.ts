@@ -5,7 +5,7 @@ import {
   assertRejects,
   assertThrows,
 } from "@std/assert";
-import { readRunEvents } from "../../lib/gateway/run_events.ts";
+import { readRunEvents } from "../../lib/gateway/stream/run_events.ts";
 import { LineScanner } from "../../tools/bench/agent_process.ts";
 import { DelayProxy } from "../../tools/bench/delay_proxy.ts";
 import {

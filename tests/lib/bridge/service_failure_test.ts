@@ -4,7 +4,7 @@ import { toRpcError } from "../../../lib/bridge/service_failure.ts";
 import {
   type Failure,
   ServiceError,
-} from "../../../lib/gateway/service_error.ts";
+} from "../../../lib/gateway/failure/service_error.ts";
 
 const ids = { threadId: "thread-1", runId: "run-1" };
 

@@ -3,7 +3,7 @@ import { RpcError } from "../../../lib/bridge/json_rpc.ts";
 import {
   type Failure,
   ServiceError,
-} from "../../../lib/gateway/service_error.ts";
+} from "../../../lib/gateway/failure/service_error.ts";
 import { type Answered, VerboseLog } from "../../../lib/bridge/verbose_log.ts";
 import { VERSION } from "../../../lib/version.ts";
 

@@ -9,11 +9,11 @@ import {
   events,
   hang,
   progress,
-} from "../../support/service/behaviours.ts";
-import { GatedStream } from "../../support/service/gated_stream.ts";
-import { TEST_KEY } from "../../support/service/service.ts";
-import { skipTime, stopFor } from "../../support/clocks.ts";
-import { gatewayTo, startService, takeTurn } from "../../support/turns.ts";
+} from "../../../support/service/behaviours.ts";
+import { GatedStream } from "../../../support/service/gated_stream.ts";
+import { TEST_KEY } from "../../../support/service/service.ts";
+import { skipTime, stopFor } from "../../../support/clocks.ts";
+import { gatewayTo, startService, takeTurn } from "../../../support/turns.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { holdsKey, isJsonObject, plainLine, plainText } from "../text.ts";
+import { holdsKey, isJsonObject, plainLine, plainText } from "../../text.ts";
 
 const MAX_LENGTH = 500;
 

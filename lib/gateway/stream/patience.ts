@@ -1,4 +1,4 @@
-import type { Timeouts } from "./timeouts.ts";
+import type { Timeouts } from "../http/timeouts.ts";
 
 /** The most requests that resume the stream of a run. */
 const MAX_RETRIES = 1_000;

@@ -5,8 +5,8 @@ import {
   assertRejects,
   assertStrictEquals,
 } from "@std/assert";
-import { RemoteGateway, ServiceError } from "../../../lib/gateway.ts";
-import { FakeClock } from "../../support/clocks.ts";
+import { RemoteGateway, ServiceError } from "../../../../lib/gateway.ts";
+import { FakeClock } from "../../../support/clocks.ts";
 import {
   answer,
   type Behaviour,
@@ -15,17 +15,20 @@ import {
   events,
   hang,
   progress,
-} from "../../support/service/behaviours.ts";
-import { GatedStream } from "../../support/service/gated_stream.ts";
-import type { Operation } from "../../support/service/exchange.ts";
-import { ReferenceService, TEST_KEY } from "../../support/service/service.ts";
+} from "../../../support/service/behaviours.ts";
+import { GatedStream } from "../../../support/service/gated_stream.ts";
+import type { Operation } from "../../../support/service/exchange.ts";
+import {
+  ReferenceService,
+  TEST_KEY,
+} from "../../../support/service/service.ts";
 import {
   createThread,
   gatewayTo,
   QUICK_TIMEOUTS,
   requestsOf,
   startService,
-} from "../../support/turns.ts";
+} from "../../../support/turns.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });

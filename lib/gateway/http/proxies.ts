@@ -4,7 +4,7 @@
  * @module
  */
 
-import { environmentVariable } from "../io.ts";
+import { environmentVariable } from "../../io.ts";
 
 /** In the order in which `fetch` reads them. `HTTP_PROXY` is only for `http:`. */
 const FOR_HTTPS = ["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy"];

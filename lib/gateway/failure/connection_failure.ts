@@ -5,10 +5,10 @@
  * @module
  */
 
-import { environmentVariable } from "../io.ts";
-import { plainLine } from "../text.ts";
+import { environmentVariable } from "../../io.ts";
+import { plainLine } from "../../text.ts";
 import { shownText } from "./foreign_text.ts";
-import { type Proxy, proxyFor } from "./proxies.ts";
+import { type Proxy, proxyFor } from "../http/proxies.ts";
 import {
   ConnectionError,
   type Failure,

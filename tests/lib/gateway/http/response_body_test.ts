@@ -8,7 +8,7 @@ import {
   readAnswerText,
   readBody,
   SilenceError,
-} from "../../../lib/gateway/response_body.ts";
+} from "../../../../lib/gateway/http/response_body.ts";
 
 const NEVER = { signal: new AbortController().signal };
 const REASON = new Error("Enough");

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import {
   COMPLETION_NOTICE,
   selectReply,
-} from "../../../lib/gateway/reply_text.ts";
+} from "../../../../lib/gateway/stream/reply_text.ts";
 
 const user = { role: "user", content: "question" };
 const ai = (content: unknown) => ({ role: "assistant", content });

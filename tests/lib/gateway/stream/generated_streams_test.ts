@@ -1,18 +1,18 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { explain } from "../../../lib/gateway.ts";
-import { readRunEvents } from "../../../lib/gateway/run_events.ts";
-import { followRun } from "../../../lib/gateway/run_stream.ts";
+import { explain } from "../../../../lib/gateway.ts";
+import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
+import { followRun } from "../../../../lib/gateway/stream/run_stream.ts";
 import {
   type OpenStream,
   ServiceClient,
   type ServiceRequest,
-} from "../../../lib/gateway/service_client.ts";
+} from "../../../../lib/gateway/http/service_client.ts";
 import {
   ConnectionError,
   ServiceError,
-} from "../../../lib/gateway/service_error.ts";
-import type { StreamEvent } from "../../../lib/gateway/turn_event.ts";
+} from "../../../../lib/gateway/failure/service_error.ts";
+import type { StreamEvent } from "../../../../lib/gateway/turn_event.ts";
 import {
   type Dialect,
   FAIL_IN_A_NODE,
@@ -20,16 +20,16 @@ import {
   FAILURES,
   MESSAGES,
   SAY_NOTHING,
-} from "../../support/service/dialect.ts";
-import { Exchange } from "../../support/service/exchange.ts";
+} from "../../../support/service/dialect.ts";
+import { Exchange } from "../../../support/service/exchange.ts";
 import {
   RemoteAgent,
   type RemoteAgentOptions,
   route,
   TEST_KEY,
   think,
-} from "../../support/service/remote_agent.ts";
-import { QUICK_TIMEOUTS } from "../../support/turns.ts";
+} from "../../../support/service/remote_agent.ts";
+import { QUICK_TIMEOUTS } from "../../../support/turns.ts";
 
 /** A text in chunks of a size. */
 async function* inChunks(

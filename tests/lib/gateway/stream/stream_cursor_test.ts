@@ -2,8 +2,8 @@ import { assertEquals } from "@std/assert";
 import {
   readRunEvents,
   StreamRecord,
-} from "../../../lib/gateway/run_events.ts";
-import { StreamCursor } from "../../../lib/gateway/stream_cursor.ts";
+} from "../../../../lib/gateway/stream/run_events.ts";
+import { StreamCursor } from "../../../../lib/gateway/stream/stream_cursor.ts";
 
 /**
  * Reads one connection, and returns the events that it delivers. `|` separates the

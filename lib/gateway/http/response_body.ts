@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ByteBuffer, shareEventLoop, Timeout } from "../io.ts";
+import { ByteBuffer, shareEventLoop, Timeout } from "../../io.ts";
 
 /**
  * The size of the read buffer in bytes: it starts small, and grows while the body

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { type Exchange, RemoteGateway } from "../../../lib/gateway.ts";
-import { TIMEOUTS } from "../../../lib/gateway/timeouts.ts";
+import { type Exchange, RemoteGateway } from "../../../../lib/gateway.ts";
+import { TIMEOUTS } from "../../../../lib/gateway/http/timeouts.ts";
 import {
   answer,
   type Behaviour,
@@ -10,17 +10,20 @@ import {
   hang,
   json,
   redirect,
-} from "../../support/service/behaviours.ts";
-import { ReferenceService, TEST_KEY } from "../../support/service/service.ts";
-import { stopFor } from "../../support/clocks.ts";
+} from "../../../support/service/behaviours.ts";
+import {
+  ReferenceService,
+  TEST_KEY,
+} from "../../../support/service/service.ts";
+import { stopFor } from "../../../support/clocks.ts";
 import {
   createThread,
   gatewayTo,
   QUICK_TIMEOUTS,
   requestsOf,
   takeTurn,
-} from "../../support/turns.ts";
-import { QUIET_HOST, unreachable } from "../../support/faulty_service.ts";
+} from "../../../support/turns.ts";
+import { QUIET_HOST, unreachable } from "../../../support/faulty_service.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });

@@ -4,7 +4,7 @@ import {
   isWebPage,
   pageTitle,
   shownText,
-} from "../../../lib/gateway/foreign_text.ts";
+} from "../../../../lib/gateway/failure/foreign_text.ts";
 
 const KEY = "test-key-0123456789abcdef";
 const LEFT_OUT = "left out, because it holds the API key";

@@ -3,7 +3,7 @@ import {
   LineTooLongError,
   readRunEvents,
   StreamRecord,
-} from "../../../lib/gateway/run_events.ts";
+} from "../../../../lib/gateway/stream/run_events.ts";
 
 const encoder = new TextEncoder();
 

@@ -5,22 +5,22 @@
  * @module
  */
 
-import { shownText } from "./foreign_text.ts";
+import { shownText } from "../failure/foreign_text.ts";
 import { Patience } from "./patience.ts";
-import { SilenceError } from "./response_body.ts";
+import { SilenceError } from "../http/response_body.ts";
 import { LineTooLongError, readRunEvents, StreamRecord } from "./run_events.ts";
 import type {
   OpenStream,
   ServiceClient,
   ServiceRequest,
-} from "./service_client.ts";
+} from "../http/service_client.ts";
 import {
   ConnectionError,
   type Failure,
   ServiceError,
   UNKNOWN_OUTCOME,
-} from "./service_error.ts";
-import type { StreamEvent, WaitEvent } from "./turn_event.ts";
+} from "../failure/service_error.ts";
+import type { StreamEvent, WaitEvent } from "../turn_event.ts";
 
 const operation = "stream run";
 const outcome = UNKNOWN_OUTCOME[operation];

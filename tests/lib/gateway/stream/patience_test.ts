@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { Patience } from "../../../lib/gateway/patience.ts";
-import { TIMEOUTS } from "../../../lib/gateway/timeouts.ts";
-import { skipTime } from "../../support/clocks.ts";
+import { Patience } from "../../../../lib/gateway/stream/patience.ts";
+import { TIMEOUTS } from "../../../../lib/gateway/http/timeouts.ts";
+import { skipTime } from "../../../support/clocks.ts";
 
 /** A connection: the seconds from its headers to its end, if it has headers, and whether it brings an event. */
 interface Connection {

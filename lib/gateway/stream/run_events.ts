@@ -4,12 +4,12 @@
  * @module
  */
 
-import { lineFault, MAX_LINE_BYTES, readLines } from "../io.ts";
-import { isJsonObject, parseJson } from "../text.ts";
-import { errorDetail } from "./foreign_text.ts";
+import { lineFault, MAX_LINE_BYTES, readLines } from "../../io.ts";
+import { isJsonObject, parseJson } from "../../text.ts";
+import { errorDetail } from "../failure/foreign_text.ts";
 import { type Reply, selectReply } from "./reply_text.ts";
 import { StreamCursor } from "./stream_cursor.ts";
-import type { StepEvent, StreamEvent } from "./turn_event.ts";
+import type { StepEvent, StreamEvent } from "../turn_event.ts";
 
 /** A line of the stream is over the limit, so its event is lost. */
 export class LineTooLongError extends Error {

@@ -4,7 +4,7 @@ import {
   assertRejects,
   assertStrictEquals,
 } from "@std/assert";
-import { Deadline, pause } from "../../../lib/gateway/deadline.ts";
+import { Deadline, pause } from "../../../../lib/gateway/http/deadline.ts";
 
 // No timer may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });

@@ -5,7 +5,7 @@
  */
 
 import { DeliveredIds } from "./delivered_ids.ts";
-import type { ReplyEvent, StepEvent, StreamEvent } from "./turn_event.ts";
+import type { ReplyEvent, StepEvent, StreamEvent } from "../turn_event.ts";
 
 /** The most bytes of an id. */
 const MAX_ID_BYTES = 1024;

@@ -5,17 +5,22 @@
  * @module
  */
 
-import { startTimer } from "../io.ts";
-import { isJsonObject, parseJson } from "../text.ts";
-import { VERSION } from "../version.ts";
+import { startTimer } from "../../io.ts";
+import { isJsonObject, parseJson } from "../../text.ts";
+import { VERSION } from "../../version.ts";
 import {
   connectionError,
   isNotTaken,
   isRefused,
   tlsSetupError,
-} from "./connection_failure.ts";
+} from "../failure/connection_failure.ts";
 import { Deadline, jitter, pause } from "./deadline.ts";
-import { errorDetail, isHtml, isWebPage, shownText } from "./foreign_text.ts";
+import {
+  errorDetail,
+  isHtml,
+  isWebPage,
+  shownText,
+} from "../failure/foreign_text.ts";
 import { readAnswerText, readBody } from "./response_body.ts";
 import {
   ConnectionError,
@@ -23,10 +28,10 @@ import {
   type Operation,
   ServiceError,
   UNKNOWN_OUTCOME,
-} from "./service_error.ts";
-import { statusError, webPageReason } from "./status_error.ts";
+} from "../failure/service_error.ts";
+import { statusError, webPageReason } from "../failure/status_error.ts";
 import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
-import type { WaitEvent } from "./turn_event.ts";
+import type { WaitEvent } from "../turn_event.ts";
 
 /** One remote call, for a log. It contains no secrets. */
 export interface Exchange {

@@ -5,15 +5,19 @@
  * @module
  */
 
-import { isJsonObject, parseJson } from "../text.ts";
+import { isJsonObject, parseJson } from "../../text.ts";
 import {
   errorDetail,
   isWebPage,
   pageTitle,
   shownText,
 } from "./foreign_text.ts";
-import { type LimitedText, readAnswerText, readBody } from "./response_body.ts";
-import { parseRetryAfter } from "./retry_after.ts";
+import {
+  type LimitedText,
+  readAnswerText,
+  readBody,
+} from "../http/response_body.ts";
+import { parseRetryAfter } from "../http/retry_after.ts";
 import {
   type Failure,
   type Operation,

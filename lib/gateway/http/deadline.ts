@@ -5,7 +5,7 @@
  * @module
  */
 
-import { Timeout } from "../io.ts";
+import { Timeout } from "../../io.ts";
 
 // Shared: creating a DOMException per abort dominated the cost of a drop.
 const DROPPED = new DOMException("The request was dropped", "AbortError");

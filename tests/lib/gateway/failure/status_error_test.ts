@@ -1,13 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
-import { parseRetryAfter } from "../../../lib/gateway/retry_after.ts";
+import { parseRetryAfter } from "../../../../lib/gateway/http/retry_after.ts";
 import type {
   Operation,
   ServiceError,
-} from "../../../lib/gateway/service_error.ts";
+} from "../../../../lib/gateway/failure/service_error.ts";
 import {
   statusError,
   webPageReason,
-} from "../../../lib/gateway/status_error.ts";
+} from "../../../../lib/gateway/failure/status_error.ts";
 
 const KEY = "test-key-0123456789abcdef";
 const NEVER = new AbortController().signal;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isJsonObject } from "../text.ts";
+import { isJsonObject } from "../../text.ts";
 
 /**
  * The reply for a run that completed without any text (interface 2, "Reply text

@@ -4,14 +4,20 @@ import {
   isNotTaken,
   isRefused,
   tlsSetupError,
-} from "../../../lib/gateway/connection_failure.ts";
-import { ignoreProxies, proxyFor } from "../../../lib/gateway/proxies.ts";
+} from "../../../../lib/gateway/failure/connection_failure.ts";
+import {
+  ignoreProxies,
+  proxyFor,
+} from "../../../../lib/gateway/http/proxies.ts";
 import {
   explain,
   type Operation,
   type ServiceError,
-} from "../../../lib/gateway/service_error.ts";
-import { PROXY_VARIABLES, withVariables } from "../../support/environment.ts";
+} from "../../../../lib/gateway/failure/service_error.ts";
+import {
+  PROXY_VARIABLES,
+  withVariables,
+} from "../../../support/environment.ts";
 
 const KEY = "test-key-0123456789";
 
