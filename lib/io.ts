@@ -24,4 +24,4 @@ export {
   outputSink,
   readStandardInput,
 } from "./io/standard_streams.ts";
-export { startTimer, Timeout } from "./io/timer.ts";
+export { startTimer, Timeout, within } from "./io/timer.ts";

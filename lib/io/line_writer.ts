@@ -5,7 +5,7 @@
  */
 
 import type { ByteSink } from "./standard_streams.ts";
-import { startTimer } from "./timer.ts";
+import { within } from "./timer.ts";
 
 /** Backpressure threshold of `writeInTurn()`, in UTF-16 code units. */
 const ROOM = 256 * 1024;
@@ -104,14 +104,8 @@ export class LineWriter {
    * @returns Whether that was so within the limit.
    */
   async flushWithin(limit: number): Promise<boolean> {
-    const late = Promise.withResolvers<boolean>();
-    const stop = startTimer(limit, () => late.resolve(false));
-    try {
-      const flushed = this.flush().then(() => true, () => true);
-      return await Promise.race([flushed, late.promise]);
-    } finally {
-      stop();
-    }
+    const flushed = this.flush().then(() => true, () => true);
+    return await within(limit, flushed, () => false);
   }
 
   async #writeAll(): Promise<void> {

@@ -75,38 +75,50 @@ function callDue(): void {
 }
 
 /**
+ * Waits for a promise, at most a number of milliseconds.
+ *
+ * @param late Returns the result, or throws, if the time is over.
+ */
+export async function within<T>(
+  milliseconds: number,
+  promise: Promise<T>,
+  late: () => T,
+): Promise<T> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const stop = startTimer(milliseconds, resolve);
+  try {
+    return await Promise.race([promise, over.then(late)]);
+  } finally {
+    stop();
+  }
+}
+
+/**
  * A timeout that allows for time in which the process was stopped.
  *
  * A timer that is due while the process is stopped (SIGSTOP, a sleeping machine)
  * or busy fires before the sockets are read. Such a timer is set again for the
- * grace period, so that the data that has arrived is read first.
+ * grace period, so that the data that has arrived is read first. That happens
+ * once: a peer that keeps the process busy cannot put the timeout off for ever.
  */
 export class Timeout {
-  readonly #grace: number;
-  readonly #onExpired: () => void;
-  #stop = () => {};
+  #stop: () => void;
 
   /**
    * @param milliseconds From now until the timeout expires.
-   * @param grace Milliseconds that are added to a timeout that fires late.
+   * @param grace Milliseconds that are added, once, if the timer fires late.
    * @param onExpired Called once when it expires, unless it was cleared.
    */
   constructor(milliseconds: number, grace: number, onExpired: () => void) {
-    this.#grace = grace;
-    this.#onExpired = onExpired;
-    this.#start(milliseconds);
+    const due = performance.now() + milliseconds;
+    this.#stop = startTimer(milliseconds, () => {
+      if (performance.now() - due <= PUNCTUAL) onExpired();
+      else this.#stop = startTimer(grace, onExpired);
+    });
   }
 
   /** Stops the timer. */
   clear(): void {
     this.#stop();
-  }
-
-  #start(milliseconds: number): void {
-    const due = performance.now() + milliseconds;
-    this.#stop = startTimer(milliseconds, () => {
-      if (performance.now() - due > PUNCTUAL) this.#start(this.#grace);
-      else this.#onExpired();
-    });
   }
 }
