@@ -9,6 +9,8 @@
  */
 import config from "../deno.json" with { type: "json" };
 import { chosenLibrary, sameFlags } from "./deno.ts";
+import { runCommand } from "./run_command.ts";
+import { runTool } from "./tool_error.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 const DIST = `${ROOT}/dist`;
@@ -56,22 +58,26 @@ export async function bundleParts(): Promise<Readonly<Record<string, string>>> {
     await runBundler(
       ...["--code-splitting", "--outdir", folder, `${source}/main.ts`],
     );
-    const parts: Record<string, string> = {};
-    for await (const { name } of Deno.readDir(folder)) {
-      parts[name] = await Deno.readTextFile(`${folder}/${name}`);
-    }
-    return withStableNames(parts);
+    return withStableNames(await readFolder(folder));
   });
 }
 
 /** Returns the parts that `deno task bundle` has written. */
-export async function readParts(): Promise<Readonly<Record<string, string>>> {
-  const names = await Array.fromAsync(Deno.readDir(PARTS), ({ name }) => name);
-  const parts: Record<string, string> = {};
+export function readParts(): Promise<Readonly<Record<string, string>>> {
+  return readFolder(PARTS);
+}
+
+/** Returns the text of each file in a folder, sorted by name. */
+async function readFolder(folder: string): Promise<Record<string, string>> {
+  const names = await Array.fromAsync(
+    Deno.readDir(folder),
+    (file) => file.name,
+  );
+  const texts: Record<string, string> = {};
   for (const name of names.sort()) {
-    parts[name] = await Deno.readTextFile(`${PARTS}/${name}`);
+    texts[name] = await Deno.readTextFile(`${folder}/${name}`);
   }
-  return parts;
+  return texts;
 }
 
 /** A hash in the name of a part. */
@@ -99,13 +105,9 @@ function withStableNames(
   );
 }
 
-async function runBundler(...args: readonly string[]): Promise<string> {
-  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["bundle", "--quiet", "--minify", ...sameFlags, ...args],
-    stderr: "inherit",
-  }).output();
-  if (!success) throw new Error("Cannot bundle: see Deno's message above");
-  return new TextDecoder().decode(stdout);
+function runBundler(...args: readonly string[]): Promise<string> {
+  const flags = ["--quiet", "--minify", ...sameFlags];
+  return runCommand([Deno.execPath(), "bundle", ...flags, ...args]);
 }
 
 /** Calls a function with a copy of the program's source. */
@@ -158,7 +160,7 @@ export async function writeChecksums(folder: string): Promise<void> {
   await Deno.writeTextFile(`${folder}/${SUMS}`, sums);
 }
 
-if (import.meta.main) {
+async function main(): Promise<void> {
   const code = await bundle();
   const parts = await bundleParts();
   await Deno.writeTextFile(`${DIST}/${NAME}`, code);
@@ -170,3 +172,5 @@ if (import.meta.main) {
   await writeChecksums(DIST);
   console.log(`dist/${NAME}: ${new TextEncoder().encode(code).length} bytes`);
 }
+
+if (import.meta.main) await runTool(main);

@@ -10,12 +10,20 @@
  * @module
  */
 import { clientPermissionFlags, readParts, writeChecksums } from "./bundle.ts";
+import { runTool, ToolError } from "./tool_error.ts";
 
 const DIST = `${import.meta.dirname}/../dist`;
 const BUNDLE = `${DIST}/agent-gateway.js`;
 
+/** The systems of a release, as Deno names them. */
+export const TARGETS: readonly string[] = ["x86_64", "aarch64"].flatMap(
+  (architecture) =>
+    ["unknown-linux-gnu", "apple-darwin", "pc-windows-msvc"]
+      .map((system) => `${architecture}-${system}`),
+);
+
 /** No binary could be made. The message says what to do. */
-export class CompileError extends Error {
+export class CompileError extends ToolError {
   override readonly name = "CompileError";
 }
 
@@ -57,53 +65,25 @@ export async function compile(options: CompileOptions): Promise<string> {
   const binary = `${folder}/agent-gateway${
     target.includes("windows") ? ".exe" : ""
   }`;
-  const { success, stderr } = await runCompiler([
-    // Only these files. (--quiet would make the binary quiet too.)
-    ...["--no-config", "--no-lock", "--no-check", "--no-npm", "--no-remote"],
-    // No code cache: the binary would write a temporary file for it.
-    ...[
-      "--cached-only",
-      "--no-code-cache",
-      "--deny-import",
-      ...clientPermissionFlags,
-    ],
-    ...["--target", target, "--output", binary],
-    ...[`${source}/main.js`, ...args],
-  ]);
-  if (!success) {
-    throw new CompileError(`Cannot compile for ${target}: ${reason(stderr)}`);
-  }
-  return binary;
-}
-
-/** The targets for which the compiler has a runtime. */
-async function offeredTargets(): Promise<string[]> {
-  // The compiler lists its targets if it is given an unknown one.
-  const { stderr } = await runCompiler(["--target", "?", "?"]);
-  const [, list] = stderr.match(/possible values: ([\w, -]+)/) ?? [];
-  if (list === undefined) {
-    throw new CompileError(`Cannot tell for what Deno compiles: ${stderr}`);
-  }
-  return list.split(", ");
-}
-
-async function runCompiler(
-  args: readonly string[],
-): Promise<{ success: boolean; stderr: string }> {
   const compiler = Deno.env.get("COMPILE_DENO") ?? Deno.execPath();
-  try {
-    const { success, stderr } = await new Deno.Command(compiler, {
-      args: ["compile", ...args],
-      env: { NO_COLOR: "1", RUST_BACKTRACE: "0" },
-      stdin: "null",
-      stdout: "null",
-    }).output();
-    return { success, stderr: new TextDecoder().decode(stderr) };
-  } catch (error) {
-    throw new CompileError(`Cannot run ${compiler}: is it Deno?`, {
-      cause: error,
-    });
-  }
+  const { success, stderr } = await new Deno.Command(compiler, {
+    args: [
+      "compile",
+      // Only these files. (--quiet would make the binary quiet too.)
+      ...["--no-config", "--no-lock", "--no-check", "--no-npm", "--no-remote"],
+      // No code cache: the binary would write a temporary file for it.
+      ...["--cached-only", "--no-code-cache", "--deny-import"],
+      ...clientPermissionFlags,
+      ...["--target", target, "--output", binary],
+      ...[`${source}/main.js`, ...args],
+    ],
+    env: { NO_COLOR: "1", RUST_BACKTRACE: "0" },
+    stdin: "null",
+    stdout: "null",
+  }).output();
+  if (success) return binary;
+  const message = new TextDecoder().decode(stderr);
+  throw new CompileError(`Cannot compile for ${target}: ${reason(message)}`);
 }
 
 /** The reason why the compiler failed: its output, unless a runtime is missing. */
@@ -115,20 +95,16 @@ function reason(stderr: string): string {
     `connect to that host once, or put the file into Deno's cache as dl/${file}`;
 }
 
-class UsageError extends Error {}
-
-async function chooseTargets(words: readonly string[]): Promise<Set<string>> {
+function chooseTargets(words: readonly string[]): ReadonlySet<string> {
   if (words.length === 0) return new Set([Deno.build.target]);
-  const offered = await offeredTargets();
-  const targets = words.flatMap((word) => word === "all" ? offered : word);
-  const unknown = targets.find((target) => !offered.includes(target));
-  if (unknown !== undefined) {
-    throw new UsageError(
-      `Unknown target ${JSON.stringify(unknown)}: choose from ` +
-        `${offered.join(", ")}, or all`,
-    );
-  }
-  return new Set(targets);
+  const targets = words.flatMap((word) => word === "all" ? TARGETS : word);
+  const unknown = targets.find((target) => !TARGETS.includes(target));
+  if (unknown === undefined) return new Set(targets);
+  throw new ToolError(
+    `Unknown target ${JSON.stringify(unknown)}: choose from ` +
+      `${TARGETS.join(", ")}, or all`,
+    2,
+  );
 }
 
 /** Starts the client, which ends at once because there is no input. */
@@ -144,7 +120,7 @@ async function checkArguments(args: readonly string[]): Promise<void> {
   }).output();
   if (success) return;
   const message = new TextDecoder().decode(stderr).trim();
-  throw new UsageError(`The client does not start with these: ${message}`);
+  throw new ToolError(`The client does not start with these: ${message}`, 2);
 }
 
 /** Starts a binary, because the compiler would accept any program as a runtime. */
@@ -189,21 +165,12 @@ async function compileAll(
   await writeChecksums(DIST);
 }
 
-async function main(words: readonly string[]): Promise<number> {
-  const end = words.includes("--") ? words.indexOf("--") : words.length;
-  const args = words.slice(end + 1);
-  try {
-    const targets = await chooseTargets(words.slice(0, end));
-    if (args.length > 0) await checkArguments(args);
-    await compileAll(targets, args);
-    return 0;
-  } catch (error) {
-    if (!(error instanceof UsageError || error instanceof CompileError)) {
-      throw error;
-    }
-    console.error(error.message);
-    return error instanceof UsageError ? 2 : 1;
-  }
+async function main(): Promise<void> {
+  const end = Deno.args.includes("--") ? Deno.args.indexOf("--") : undefined;
+  const args = end === undefined ? [] : Deno.args.slice(end + 1);
+  const targets = chooseTargets(Deno.args.slice(0, end));
+  if (args.length > 0) await checkArguments(args);
+  await compileAll(targets, args);
 }
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
+if (import.meta.main) await runTool(main);

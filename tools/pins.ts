@@ -7,6 +7,8 @@
  *
  * @module
  */
+import { runCommand } from "./run_command.ts";
+
 const ROOT = `${import.meta.dirname}/..`;
 const DENO_VERSION = `${ROOT}/.ci/deno-version`;
 
@@ -29,7 +31,7 @@ export function pinDeno(text: string, version: string): string {
  * releases that `deno.json` allows. npm packages stay pinned.
  *
  * @param env Added to the environment of this process.
- * @throws {Error} If Deno fails. The message is Deno's.
+ * @throws {ToolError} If Deno fails. The message ends with Deno's.
  */
 export async function writeLock(
   folder: string,
@@ -48,19 +50,10 @@ export async function writeLock(
     workspace,
   };
   await Deno.writeTextFile(path, JSON.stringify(rest));
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["install", "--quiet", "--frozen=false"],
-      ...["--entrypoint", "tools/standard_library.ts"],
-    ],
-    cwd: folder,
-    env: { ...env },
-    stdin: "null",
-    stdout: "null",
-  }).output();
-  if (!success) {
-    throw new Error(`Cannot lock: ${new TextDecoder().decode(stderr)}`);
-  }
+  await runCommand([
+    ...[Deno.execPath(), "install", "--quiet", "--frozen=false"],
+    ...["--entrypoint", "tools/standard_library.ts"],
+  ], { cwd: folder, env });
 }
 
 async function newestDeno(): Promise<string> {

@@ -7,6 +7,7 @@
  * @module
  */
 import config from "../deno.json" with { type: "json" };
+import { runTool, ToolError } from "./tool_error.ts";
 
 /**
  * Returns the text below a heading of the second level, a changelog's version
@@ -22,24 +23,22 @@ export function section(
   return found?.slice(heading.length).trim() || undefined;
 }
 
-function main([tag]: readonly string[]): number {
+function main(): void {
+  const [tag] = Deno.args;
   const { version } = config;
   if (tag !== `v${version}`) {
-    console.error(`The tag is ${tag}, but deno.json has version ${version}`);
-    return 1;
+    throw new ToolError(
+      `The tag is ${tag}, but deno.json has version ${version}`,
+    );
   }
   const notes = section(Deno.readTextFileSync("CHANGELOG.md"), version);
-  if (notes === undefined) {
-    console.error(`CHANGELOG.md tells nothing about ${version}`);
-    return 1;
-  }
   const systems = section(Deno.readTextFileSync("docs/install.md"), "Systems");
-  if (systems === undefined) {
-    console.error("docs/install.md has no section Systems");
-    return 1;
+  if (notes === undefined || systems === undefined) {
+    throw new ToolError(
+      `CHANGELOG.md lacks the section "${version}", or docs/install.md "Systems"`,
+    );
   }
   console.log(`${notes}\n\n## Systems\n\n${systems}`);
-  return 0;
 }
 
-if (import.meta.main) Deno.exit(main(Deno.args));
+if (import.meta.main) await runTool(main);

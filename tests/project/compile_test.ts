@@ -11,12 +11,8 @@ const BUNDLE_ALONE = ["SHA256SUMS", "agent-gateway.js", "program"];
 Deno.test("deno task compile with an unknown target is a usage error", async () => {
   await using sources = await SourceCopy.make();
 
-  const { code, stderr } = await sources.deno([
-    "task",
-    "-q",
-    "compile",
-    "pdp-11",
-  ]);
+  const args = ["task", "-q", "compile", "pdp-11"];
+  const { code, stderr } = await sources.deno(args);
 
   assertEquals(code, 2);
   assertMatch(

@@ -4,11 +4,12 @@ import {
   assertMatch,
   assertRejects,
   assertStringIncludes,
-  assertThrows,
 } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import config from "../../deno.json" with { type: "json" };
 import manifest from "../../docs/registry/agent.json" with { type: "json" };
+import { RELEASE_HEADER } from "../../tools/bundle.ts";
+import { TARGETS } from "../../tools/compile.ts";
 import { PINNED_DENO } from "../../tools/pins.ts";
 import { checkEsbuild } from "../../tools/release/esbuild.ts";
 import {
@@ -19,10 +20,13 @@ import {
 } from "../../tools/release/package_manifests.ts";
 import { makeSbom } from "../../tools/release/sbom.ts";
 import { section } from "../../tools/release_notes.ts";
+import { runCommand } from "../../tools/run_command.ts";
 import { findObstacle, TOOLCHAIN } from "../support/deployment.ts";
 import { isInstalled } from "../support/fronts.ts";
+import { programOutput } from "../support/program_output.ts";
 import { ReleaseFolder } from "../support/release_folder.ts";
 import { SourceCopy } from "../support/source_copy.ts";
+import schema from "./records/registry_entry.schema.json" with { type: "json" };
 
 // A release as the workflow makes it, for this system.
 
@@ -31,21 +35,14 @@ const OBSTACLE = await findObstacle();
 const BINARY = `agent-gateway-${Deno.build.target}`;
 const DEB = `agent-gateway_${config.version}-1_amd64.deb`;
 
-async function run(command: string, ...args: string[]): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(command, { args })
-    .output();
-  const text = new TextDecoder().decode(stdout);
-  assert(success, text + new TextDecoder().decode(stderr));
-  return text;
-}
-
 /** Builds bundle and binary in a clean copy of the sources, with a history. */
 async function build(): Promise<SourceCopy> {
   const copy = await SourceCopy.make();
-  const git = ["-C", copy.folder, "-c", "user.name=t", "-c", "user.email=t"];
-  await run("git", ...git, "init", "--quiet");
-  await run("git", ...git, "add", "--all");
-  await run("git", ...git, "commit", "--quiet", "--message=Release");
+  const user = ["-c", "user.name=t", "-c", "user.email=t"];
+  const git = ["git", "-C", copy.folder, ...user];
+  await runCommand([...git, "init", "--quiet"]);
+  await runCommand([...git, "add", "--all"]);
+  await runCommand([...git, "commit", "--quiet", "--message=Release"]);
   const { code, stderr } = await copy.deno(
     ["task", "-q", "compile"],
     TOOLCHAIN,
@@ -81,11 +78,10 @@ Deno.test({
       await releases.add("latest", { [BINARY]: bytes });
       const folder = await Deno.makeTempDir();
 
-      const output = await run(
-        "sh",
-        `${first.folder}/tools/release/install.sh`,
+      const output = await runCommand([
+        ...["sh", `${first.folder}/tools/release/install.sh`],
         ...["--from", releases.url, "--to", folder],
-      );
+      ]);
 
       assertStringIncludes(
         output,
@@ -102,24 +98,25 @@ Deno.test({
         const { code, stderr } = await first.deno(["task", "-q", "deb"]);
         assertEquals(code, 0, stderr);
 
-        assertEquals(
-          await run("lintian", "--allow-root", `${dist}/${DEB}`),
-          "",
-        );
+        const lint = ["lintian", "--allow-root", `${dist}/${DEB}`];
+        assertEquals(await runCommand(lint), "");
 
         const folder = await Deno.makeTempDir();
-        await run("dpkg-deb", "--extract", `${dist}/${DEB}`, folder);
+        await runCommand(["dpkg-deb", "--extract", `${dist}/${DEB}`, folder]);
+        const program = `${folder}/usr/bin/agent-gateway`;
         assertStringIncludes(
-          await run(`${folder}/usr/bin/agent-gateway`, "--version"),
+          await runCommand([program, "--version"]),
           `agent-gateway ${config.version} (`,
         );
         const manual = `${folder}/usr/share/man/man1/agent-gateway.1.gz`;
-        assertStringIncludes(await run("zcat", manual), "\\fB\\-\\-bridge");
-        await run(
-          "sh",
-          "-c",
-          `cd ${folder} && dpkg-deb --info ${dist}/${DEB} md5sums | md5sum --check --strict`,
+        assertStringIncludes(
+          await runCommand(["zcat", manual]),
+          "\\fB\\-\\-bridge",
         );
+        await runCommand([
+          ...["sh", "-c", 'dpkg-deb --info "$1" md5sums | md5sum -c --strict'],
+          ...["sh", `${dist}/${DEB}`],
+        ], { cwd: folder });
         await Deno.remove(folder, { recursive: true });
       },
     });
@@ -145,76 +142,39 @@ One
 Old
 `;
 
-for (
-  const [version, notes] of [
-    ["1.10.0", "- New"],
-    ["1.1.0", "One\n\n- Two"],
-    ["1.0.0", undefined],
-    ["0.9.0", "Old"],
-    ["1.1", undefined],
-    ["2.0.0", undefined],
-  ] as const
-) {
-  Deno.test(`section() of ${version} is ${JSON.stringify(notes)}`, () => {
-    assertEquals(section(CHANGELOG, version), notes);
-  });
-}
-
-Deno.test("CHANGELOG.md tells something about the version in deno.json", async () => {
-  const changelog = await Deno.readTextFile(
-    `${ROOT}/CHANGELOG.md`,
-  );
-  assert(section(changelog, config.version) !== undefined);
+Deno.test("section() is the text below a heading", () => {
+  assertEquals(section(CHANGELOG, "1.10.0"), "- New");
+  assertEquals(section(CHANGELOG, "1.1.0"), "One\n\n- Two");
+  assertEquals(section(CHANGELOG, "1.0.0"), undefined);
+  assertEquals(section(CHANGELOG, "1.1"), undefined);
+  assertEquals(section(CHANGELOG, "0.9.0"), "Old");
 });
 
-Deno.test("the release notes are refused to a tag of another version", async () => {
-  const run = async (tag: string) => {
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        ...[
-          "run",
-          "-q",
-          "--allow-read=CHANGELOG.md,docs/install.md",
-          "--no-prompt",
-        ],
-        ...["tools/release_notes.ts", tag],
-      ],
-      cwd: ROOT,
-    }).output();
-    return [
-      code,
-      new TextDecoder().decode(stdout),
-      new TextDecoder().decode(stderr),
-    ];
-  };
+Deno.test("there are release notes for the version in deno.json, and for no other tag", async () => {
+  const notesOf = (tag: string) =>
+    programOutput([
+      ...[Deno.execPath(), "run", "-q", "--no-prompt"],
+      ...["--allow-read=CHANGELOG.md,docs/install.md"],
+      ...["tools/release_notes.ts", tag],
+    ], { cwd: ROOT });
   const { version } = config;
 
-  const [code, notes] = await run(`v${version}`);
-  assertEquals(code, 0);
-  assertStringIncludes(`${notes}`, "\n## Systems\n\n| System ");
+  const { code, stdout, stderr } = await notesOf(`v${version}`);
+  assertEquals([code, stderr], [0, ""]);
+  assertStringIncludes(stdout, "\n## Systems\n\n| System ");
   for (const tag of [version, `v${version}.1`, "v"]) {
-    assertEquals(await run(tag), [
-      1,
-      "",
-      `The tag is ${tag}, but deno.json has version ${version}\n`,
-    ]);
+    const { code, stdout, stderr } = await notesOf(tag);
+    assertEquals([code, stdout], [1, ""]);
+    assertStringIncludes(stderr, `The tag is ${tag}, but deno.json has `);
   }
 });
 
-const TARGETS = [
-  "aarch64-apple-darwin",
-  "aarch64-pc-windows-msvc.exe",
-  "aarch64-unknown-linux-gnu",
-  "x86_64-apple-darwin",
-  "x86_64-pc-windows-msvc.exe",
-  "x86_64-unknown-linux-gnu",
-];
-
 /** The sums of a release with all binaries: each a digit, 64 times. */
 const SUMS = parseSums(
-  TARGETS.map((target, index) =>
-    `${`${index}`.repeat(64)}  agent-gateway-${target}\n`
-  ).join(""),
+  TARGETS.map((target, index) => {
+    const name = target.replace(/windows.*/, "$&.exe");
+    return `${`${index}`.repeat(64)}  agent-gateway-${name}\n`;
+  }).join(""),
 );
 
 const RELEASE =
@@ -240,12 +200,9 @@ Deno.test({
     const path = await Deno.makeTempFile({ suffix: ".rb" });
     await Deno.writeTextFile(path, homebrewFormula(SUMS));
 
-    const { success, stderr } = await new Deno.Command("ruby", {
-      args: ["-wc", path],
-    }).output();
-
+    const { code, stderr } = await programOutput(["ruby", "-wc", path]);
     await Deno.remove(path);
-    assert(success, new TextDecoder().decode(stderr));
+    assertEquals(code, 0, stderr);
   },
 });
 
@@ -264,110 +221,59 @@ Deno.test("the Scoop manifest is JSON with each binary and its own sum", () => {
   }
 });
 
-for (const manifest of [homebrewFormula, scoopManifest, registryEntry]) {
-  Deno.test(`${manifest.name}() refuses sums that lack a binary`, () => {
-    assertThrows(
-      () => manifest(new Map()),
-      Error,
-      "SHA256SUMS has no sum for agent-gateway-",
-    );
-  });
+Deno.test("deno task manifests refuses a release that lacks a binary, in one line", async () => {
+  await using copy = await SourceCopy.make();
+  const dist = `${copy.folder}/dist`;
+  await Deno.mkdir(dist);
+  const name = "agent-gateway-x86_64-unknown-linux-gnu";
+  await Deno.writeTextFile(
+    `${dist}/SHA256SUMS`,
+    `${SUMS.get(name)}  ${name}\n`,
+  );
+  await Deno.writeTextFile(
+    `${dist}/agent-gateway.js`,
+    `// agent-gateway\n${RELEASE_HEADER}\n`,
+  );
+
+  const { code, stderr } = await copy.deno(["task", "-q", "manifests"]);
+
+  assertEquals(code, 1);
+  assertMatch(
+    stderr,
+    /^Cannot release: dist\/SHA256SUMS has no sum for agent-gateway-aarch64-apple-darwin; .*\n$/,
+  );
+});
+
+/** What is wrong with an entry of the ACP registry. */
+function registryErrors(entry: typeof manifest): string {
+  const ajv = new Ajv2020();
+  ajv.validate(schema, entry);
+  return ajv.errorsText();
 }
 
-// The requirements of the Agent Client Protocol's registry for an entry
-// (github.com/agentclientprotocol/registry, CONTRIBUTING.md, August 2026).
-const TARGET = {
-  type: "object",
-  required: ["archive", "cmd"],
-  additionalProperties: false,
-  properties: {
-    archive: { type: "string", pattern: "^https://(?!.*/latest/)" },
-    cmd: { type: "string", pattern: "^\\./" },
-    args: { type: "array", items: { type: "string" } },
-    env: { type: "object", additionalProperties: { type: "string" } },
-    sha256: { type: "string", pattern: "^[0-9a-f]{64}$" },
-  },
-};
-const ENTRY = {
-  type: "object",
-  required: [
-    ...["id", "name", "version", "description", "license_url", "distribution"],
-  ],
-  additionalProperties: false,
-  properties: {
-    id: { type: "string", pattern: "^[a-z][a-z0-9-]*$" },
-    name: { type: "string", minLength: 1 },
-    version: { type: "string", pattern: "^\\d+\\.\\d+\\.\\d+$" },
-    description: { type: "string", minLength: 1 },
-    repository: { type: "string", pattern: "^https://" },
-    license: { type: "string" },
-    license_url: { type: "string", pattern: "^https://" },
-    distribution: {
-      type: "object",
-      required: ["binary"],
-      additionalProperties: false,
-      properties: {
-        npx: {
-          type: "object",
-          required: ["package"],
-          additionalProperties: false,
-          properties: {
-            package: {
-              type: "string",
-              pattern: "^[a-z-]+@\\d+\\.\\d+\\.\\d+$",
-            },
-            args: { type: "array", items: { type: "string" } },
-            env: { type: "object", additionalProperties: { type: "string" } },
-          },
-        },
-        binary: {
-          type: "object",
-          minProperties: 1,
-          additionalProperties: false,
-          patternProperties: {
-            "^(darwin|linux|windows)-(aarch64|x86_64)$": TARGET,
-          },
-        },
-      },
-    },
-  },
-};
-
-Deno.test("docs/registry/agent.json names the npm package of this version", () => {
-  assertEquals(
-    manifest.distribution.npx.package,
-    `agent-gateway@${config.version}`,
-  );
+Deno.test("docs/registry/agent.json names the npm package and the binaries of this version, as the registry asks for them", () => {
+  assertEquals(registryErrors(manifest), "No errors");
+  assertEquals(manifest.version, config.version);
+  const { npx, binary } = manifest.distribution;
+  assertEquals(npx.package, `agent-gateway@${config.version}`);
+  for (const { archive, cmd } of Object.values(binary)) {
+    const [, target = ""] = /^\.\/agent-gateway-(.*?)(?:\.exe)?$/.exec(cmd) ??
+      [];
+    assert(TARGETS.includes(target), cmd);
+    assertEquals(archive, `${RELEASE}/${cmd.slice("./".length)}`);
+  }
 });
 
 Deno.test("the registry's entry of a release has the sum of each binary", () => {
   const entry = registryEntry(SUMS);
-  const ajv = new Ajv2020();
-  ajv.validate(ENTRY, entry);
-  assertEquals(ajv.errorsText(), "No errors");
-  for (
-    const { cmd, sha256 } of Object.values<{ cmd: string; sha256?: string }>(
-      entry.distribution.binary,
-    )
-  ) {
+  assertEquals(registryErrors(entry), "No errors");
+  const binaries: Binaries = entry.distribution.binary;
+  for (const { cmd, sha256 } of Object.values(binaries)) {
     assertEquals(sha256, SUMS.get(cmd.slice("./".length)));
   }
 });
 
-Deno.test("docs/registry/agent.json is what the registry asks for", () => {
-  const ajv = new Ajv2020();
-  ajv.validate(ENTRY, manifest);
-  assertEquals(ajv.errorsText(), "No errors");
-});
-
-Deno.test("docs/registry/agent.json names the released binaries of this version", () => {
-  assertEquals(manifest.version, config.version);
-  const release = `${manifest.repository}/releases/download/v${config.version}`;
-  for (const { archive, cmd } of Object.values(manifest.distribution.binary)) {
-    assertEquals(archive, `${release}/${cmd.slice("./".length)}`);
-    assertMatch(cmd, /^\.\/agent-gateway-(x86_64|aarch64)-[a-z-]+(\.exe)?$/);
-  }
-});
+type Binaries = Readonly<Record<string, { cmd: string; sha256?: string }>>;
 
 Deno.test("docs/registry/icon.svg is 16 by 16 and takes the colour around it", async () => {
   const icon = await Deno.readTextFile(
@@ -410,10 +316,8 @@ Deno.test({
   // Releases are made there.
   ignore: Deno.build.target !== "x86_64-unknown-linux-gnu",
   async fn() {
-    const { stdout } = await new Deno.Command(Deno.execPath(), {
-      args: ["info", "--json", "--no-config"],
-    }).output();
-    const { denoDir } = JSON.parse(new TextDecoder().decode(stdout));
+    const info = [Deno.execPath(), "info", "--json", "--no-config"];
+    const { denoDir } = JSON.parse(await runCommand(info));
     await checkEsbuild(denoDir);
 
     const folder = await Deno.makeTempDir();

@@ -10,9 +10,14 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
+import { dirname } from "node:path";
+import { gzipSync } from "node:zlib";
 import config from "../../deno.json" with { type: "json" };
 import { clientPermissionFlags } from "../bundle.ts";
+import { runCommand } from "../run_command.ts";
+import { runTool, ToolError } from "../tool_error.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const DIST = `${ROOT}/dist`;
@@ -45,92 +50,70 @@ const COMPLETIONS = {
 async function makeDebianPackage(architecture: string): Promise<string> {
   const target = TARGETS[architecture];
   if (target === undefined) {
-    throw new Error(`Unknown architecture: ${Object.keys(TARGETS).join(", ")}`);
+    const known = Object.keys(TARGETS).join(", ");
+    throw new ToolError(`Unknown architecture "${architecture}": use ${known}`);
   }
   const folder = await Deno.makeTempDir({ dir: DIST, prefix: ".deb-" });
   try {
-    const tree = new PackageTree(folder);
-    const binary = await Deno.readFile(`${DIST}/agent-gateway-${target}`);
-    await tree.add("usr/bin/agent-gateway", binary, 0o755);
-    for (const [shell, path] of Object.entries(COMPLETIONS)) {
-      await tree.add(path, await runBundle("--completions", shell));
+    // When the last commit was made: the date of all files in the package.
+    const git = ["git", "-C", ROOT, "log", "-1", "--format=%ct"];
+    const date = new Date(Number(await runCommand(git)) * 1000);
+    const files = await packageFiles(target, date);
+    let bytes = 0;
+    let md5sums = "";
+    for (const [path, content] of Object.entries(files)) {
+      bytes += content.length;
+      const sum = createHash("md5").update(content).digest("hex");
+      md5sums += `${sum}  ${path}\n`;
     }
-    const date = await sourceDate();
-    const manual = await makeManual(folder, date);
-    await tree.add("usr/share/man/man1/agent-gateway.1.gz", await gzip(manual));
-    const doc = "usr/share/doc/agent-gateway";
-    const changelog = await Deno.readTextFile(`${ROOT}/CHANGELOG.md`);
-    await tree.add(`${doc}/changelog.gz`, await gzip(changelog));
-    await tree.add(
-      `${doc}/changelog.Debian.gz`,
-      await gzip(debianChangelog(date)),
-    );
-    await tree.add(`${doc}/copyright`, await copyright());
-    await tree.add(
-      "usr/share/lintian/overrides/agent-gateway",
-      LINTIAN_OVERRIDES,
-    );
-    const { md5sums } = tree;
-    await tree.add("DEBIAN/control", control(architecture, tree.bytes));
-    await tree.add("DEBIAN/md5sums", md5sums);
-    await tree.openFolders();
+    files["DEBIAN/control"] = Buffer.from(control(architecture, bytes));
+    files["DEBIAN/md5sums"] = Buffer.from(md5sums);
+    for (const [path, content] of Object.entries(files)) {
+      const file = `${folder}/${path}`;
+      await Deno.mkdir(dirname(file), { recursive: true });
+      await Deno.writeFile(file, content);
+    }
+    await Deno.chmod(`${folder}/usr/bin/agent-gateway`, 0o755);
+    // The modes that all have without an umask.
+    await runCommand(["chmod", "-R", "u=rwX,go=rX", folder]);
     const path = `${DIST}/agent-gateway_${VERSION}_${architecture}.deb`;
-    await run(
-      "dpkg-deb",
-      // The default level takes many times as long and saves a tenth.
-      ["--root-owner-group", "-Zxz", "-z1", "--build", folder, path],
-      date,
-    );
+    // The default level takes many times as long and saves a tenth.
+    const options = ["--root-owner-group", "-Zxz", "-z1"];
+    await runCommand(["dpkg-deb", ...options, "--build", folder, path], {
+      env: { SOURCE_DATE_EPOCH: `${date.getTime() / 1000}` },
+    });
     return path;
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
 
-/** The files of a package, below a folder. */
-class PackageTree {
-  readonly #folder: string;
-  #bytes = 0;
-  #md5sums = "";
-
-  constructor(folder: string) {
-    this.#folder = folder;
+/** The files that the package installs, by their paths. */
+async function packageFiles(
+  target: string,
+  date: Date,
+): Promise<Record<string, Uint8Array>> {
+  const doc = "usr/share/doc/agent-gateway";
+  const overrides = "usr/share/lintian/overrides/agent-gateway";
+  const changelog = await Deno.readTextFile(`${ROOT}/CHANGELOG.md`);
+  const files: Record<string, Uint8Array> = {
+    "usr/bin/agent-gateway": await Deno.readFile(
+      `${DIST}/agent-gateway-${target}`,
+    ),
+    "usr/share/man/man1/agent-gateway.1.gz": gzip(await makeManual(date)),
+    [`${doc}/changelog.gz`]: gzip(changelog),
+    [`${doc}/changelog.Debian.gz`]: gzip(debianChangelog(date)),
+    [`${doc}/copyright`]: Buffer.from(await copyright()),
+    [overrides]: Buffer.from(LINTIAN_OVERRIDES),
+  };
+  for (const [shell, path] of Object.entries(COMPLETIONS)) {
+    files[path] = Buffer.from(await runBundle("--completions", shell));
   }
+  return files;
+}
 
-  /** How many bytes the files hold. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** The MD5 sums of the files that were added, in the format of `md5sum -c`. */
-  get md5sums(): string {
-    return this.#md5sums;
-  }
-
-  /** Gives all folders the modes that they have without an umask. */
-  async openFolders(folder: string = this.#folder): Promise<void> {
-    await Deno.chmod(folder, 0o755);
-    for await (const { name, isDirectory } of Deno.readDir(folder)) {
-      if (isDirectory) await this.openFolders(`${folder}/${name}`);
-    }
-  }
-
-  async add(
-    path: string,
-    content: string | Uint8Array,
-    mode = 0o644,
-  ): Promise<void> {
-    const bytes = typeof content === "string"
-      ? new TextEncoder().encode(content)
-      : content;
-    const file = `${this.#folder}/${path}`;
-    await Deno.mkdir(file.slice(0, file.lastIndexOf("/")), { recursive: true });
-    await Deno.writeFile(file, bytes);
-    await Deno.chmod(file, mode);
-    this.#bytes += bytes.length;
-    const sum = createHash("md5").update(bytes).digest("hex");
-    this.#md5sums += `${sum}  ${path}\n`;
-  }
+function gzip(text: string): Uint8Array {
+  return gzipSync(text, { level: 9 });
 }
 
 function control(architecture: string, bytes: number): string {
@@ -182,60 +165,43 @@ agent-gateway: initial-upload-closes-no-bugs
 
 /** What the program prints; it needs no settings for that. */
 async function runBundle(...args: readonly string[]): Promise<string> {
-  return await run(Deno.execPath(), [
-    ...["run", "--quiet", "--no-config", ...clientPermissionFlags],
-    ...[`${DIST}/agent-gateway.js`, ...args],
+  return await runCommand([
+    ...[Deno.execPath(), "run", "--quiet", "--no-config"],
+    ...[...clientPermissionFlags, `${DIST}/agent-gateway.js`, ...args],
   ]);
 }
 
 /** Makes the manual page from what `--help` and `--version` print. */
-async function makeManual(folder: string, date: Date): Promise<string> {
+async function makeManual(date: Date): Promise<string> {
   // The binary itself may be for another architecture than this one. A long option
   // has one space after it, and help2man takes two for the end of a name.
   const help = (await runBundle("--help"))
     .replaceAll(/^( +(?:-\w, )?--[\w-]+ [A-Z]+) (?=\S)/gm, "$1  ");
-  const program = `${folder}/agent-gateway`;
-  await Deno.writeTextFile(
-    program,
-    "#!/bin/sh\ncat <<'END'\n" + help + "END\n",
-  );
-  await Deno.chmod(program, 0o755);
-  const manual = await run(
-    "help2man",
-    [
-      ...["--no-info", "--section=1", "--version-string", config.version],
+  const folder = await Deno.makeTempDir({ dir: DIST, prefix: ".manual-" });
+  try {
+    const program = `${folder}/agent-gateway`;
+    const script = `#!/bin/sh\ncat <<'END'\n${help}END\n`;
+    await Deno.writeTextFile(program, script, { mode: 0o755 });
+    const manual = await runCommand([
+      ...["help2man", "--no-info", "--section=1"],
+      ...["--version-string", config.version],
       ...["--name", "terminal and editor client of a remote agent service"],
       "./agent-gateway", // help2man takes no path with a space
-    ],
-    date,
-    folder,
-  );
-  await Deno.remove(program);
-  // Each example on a line of its own.
-  return manual.replace(
-    /^(\.SH EXAMPLES\n\.IP\n)([^.][^]*?)(?=^\.)/m,
-    (_, head, lines) => `${head}.nf\n${lines}.fi\n`,
-  );
-}
-
-async function gzip(text: string): Promise<Uint8Array> {
-  const child = new Deno.Command("gzip", {
-    args: ["-9n"],
-    stdin: "piped",
-    stdout: "piped",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  const written = writer.write(new TextEncoder().encode(text))
-    .then(() => writer.close());
-  const { stdout } = await child.output();
-  await written;
-  return stdout;
-}
-
-/** When the last commit was made: the date of all files in the package. */
-async function sourceDate(): Promise<Date> {
-  const seconds = await run("git", ["-C", ROOT, "log", "-1", "--format=%ct"]);
-  return new Date(Number(seconds) * 1000);
+    ], {
+      cwd: folder,
+      env: {
+        SOURCE_DATE_EPOCH: `${date.getTime() / 1000}`,
+        LC_ALL: "C.UTF-8",
+      },
+    });
+    // Each example on a line of its own.
+    return manual.replace(
+      /^(\.SH EXAMPLES\n\.IP\n)([^.][^]*?)(?=^\.)/m,
+      (_, head, lines) => `${head}.nf\n${lines}.fi\n`,
+    );
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 }
 
 function debianChangelog(date: Date): string {
@@ -248,23 +214,9 @@ function debianChangelog(date: Date): string {
 `;
 }
 
-async function run(
-  command: string,
-  args: readonly string[],
-  date = new Date(0),
-  cwd = ".",
-): Promise<string> {
-  const { success, stdout } = await new Deno.Command(command, {
-    args: [...args],
-    cwd,
-    env: { SOURCE_DATE_EPOCH: `${date.getTime() / 1000}`, LC_ALL: "C.UTF-8" },
-    stderr: "inherit",
-  }).output();
-  if (!success) throw new Error(`${command} failed: see its message above`);
-  return new TextDecoder().decode(stdout);
-}
-
-if (import.meta.main) {
+async function main(): Promise<void> {
   const path = await makeDebianPackage(Deno.args[0] ?? "amd64");
   console.log(path.slice(path.indexOf("dist/")));
 }
+
+if (import.meta.main) await runTool(main);

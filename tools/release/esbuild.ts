@@ -7,6 +7,8 @@
  *
  * @module
  */
+import { runCommand } from "../run_command.ts";
+import { runTool, ToolError } from "../tool_error.ts";
 
 /** The esbuild of the pinned Deno, for the system that makes releases. */
 export const ESBUILD = {
@@ -23,18 +25,18 @@ const FILE = `dl/${FOLDER}/esbuild-linux-x64`;
 /**
  * Checks what Deno would run.
  *
- * @throws {Error} If it is not the pinned executable, or not the only one.
+ * @throws {ToolError} If it is not the pinned executable, or not the only one.
  */
 export async function checkEsbuild(denoDir: string): Promise<void> {
   for await (const { name } of Deno.readDir(`${denoDir}/dl`)) {
     if (name.startsWith("esbuild-") && name !== FOLDER) {
-      throw new Error(`Deno bundles with ${name} instead of ${FOLDER}`);
+      throw new ToolError(`Deno bundles with ${name} instead of ${FOLDER}`);
     }
   }
   const bytes = await Deno.readFile(`${denoDir}/${FILE}`);
   const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   if (sum.toHex() !== ESBUILD.sha256) {
-    throw new Error(`${FILE} has the SHA-256 sum ${sum.toHex()}`);
+    throw new ToolError(`${FILE} has the SHA-256 sum ${sum.toHex()}`);
   }
 }
 
@@ -43,32 +45,22 @@ async function takeEsbuild(denoDir: string): Promise<void> {
   const folder = `${denoDir}/dl/${FOLDER}`;
   await Deno.mkdir(folder, { recursive: true });
   const name = `${ESBUILD.package}@${ESBUILD.version}`;
-  const archive = (await run("npm", ["pack", "--silent", name], folder)).trim();
-  await run("tar", ["-xzf", archive, "package/bin/esbuild"], folder);
+  const cwd = folder;
+  const packed = await runCommand(["npm", "pack", "--silent", name], { cwd });
+  const archive = packed.trim();
+  await runCommand(["tar", "-xzf", archive, "package/bin/esbuild"], { cwd });
   await Deno.rename(`${folder}/package/bin/esbuild`, `${denoDir}/${FILE}`);
   await Deno.chmod(`${denoDir}/${FILE}`, 0o755);
   await Deno.remove(`${folder}/package`, { recursive: true });
   await Deno.remove(`${folder}/${archive}`);
 }
 
-async function run(
-  command: string,
-  args: readonly string[],
-  cwd = ".",
-): Promise<string> {
-  const { success, stdout } = await new Deno.Command(command, {
-    args: [...args],
-    cwd,
-    stderr: "inherit",
-  }).output();
-  if (!success) throw new Error(`${command} failed: see its message above`);
-  return new TextDecoder().decode(stdout);
-}
-
-if (import.meta.main) {
-  const info = await run(Deno.execPath(), ["info", "--json"]);
+async function main(): Promise<void> {
+  const info = await runCommand([Deno.execPath(), "info", "--json"]);
   const { denoDir } = JSON.parse(info);
   const found = await Deno.stat(`${denoDir}/${FILE}`).catch(() => undefined);
   if (found === undefined) await takeEsbuild(denoDir);
   await checkEsbuild(denoDir);
 }
+
+if (import.meta.main) await runTool(main);

@@ -10,6 +10,8 @@
 import config from "../../deno.json" with { type: "json" };
 import { clientPermissionFlags, readParts } from "../bundle.ts";
 import { PINNED_DENO } from "../pins.ts";
+import { runCommand } from "../run_command.ts";
+import { runTool } from "../tool_error.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const FOLDER = `${ROOT}/dist/npm`;
@@ -79,16 +81,10 @@ async function packNpmPackage(): Promise<string> {
       );
     }
   }
-  const { success, stdout } = await new Deno.Command(
-    Deno.build.os === "windows" ? "npm.cmd" : "npm",
-    {
-      args: ["pack", "--silent", "--pack-destination", FOLDER],
-      cwd: source,
-      stderr: "inherit",
-    },
-  ).output();
-  if (!success) throw new Error("Cannot pack: see npm's message above");
-  return `${FOLDER}/${new TextDecoder().decode(stdout).trim()}`;
+  const npm = Deno.build.os === "windows" ? "npm.cmd" : "npm";
+  const pack = ["pack", "--silent", "--pack-destination", FOLDER];
+  const name = await runCommand([npm, ...pack], { cwd: source });
+  return `${FOLDER}/${name.trim()}`;
 }
 
 function readText(path: string): Promise<string> {
@@ -99,7 +95,9 @@ function json(value: unknown): string {
   return JSON.stringify(value, null, 2) + "\n";
 }
 
-if (import.meta.main) {
+async function main(): Promise<void> {
   const path = await packNpmPackage();
   console.log(path.slice(path.indexOf("dist/npm/")));
 }
+
+if (import.meta.main) await runTool(main);

@@ -11,6 +11,7 @@
 import config from "../../deno.json" with { type: "json" };
 import registry from "../../docs/registry/agent.json" with { type: "json" };
 import { RELEASE_HEADER, writeChecksums } from "../bundle.ts";
+import { runTool, ToolError } from "../tool_error.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const DIST = `${ROOT}/dist`;
@@ -30,7 +31,7 @@ export function parseSums(text: string): Sums {
 /**
  * The Homebrew formula, with the sum of each binary.
  *
- * @throws {Error} If the sum of a binary is missing.
+ * @throws {ToolError} If the sum of a binary is missing.
  */
 export function homebrewFormula(sums: Sums): string {
   const binary = (target: string) => {
@@ -78,7 +79,7 @@ end
 /**
  * The Scoop manifest, as JSON, with the sum of each binary.
  *
- * @throws {Error} If the sum of a binary is missing.
+ * @throws {ToolError} If the sum of a binary is missing.
  */
 export function scoopManifest(sums: Sums): string {
   const name = (arch: string) => `agent-gateway-${arch}-pc-windows-msvc.exe`;
@@ -121,8 +122,10 @@ function toJson(value: object): string {
 
 function sumOf(name: string, sums: Sums): string {
   const sum = sums.get(name);
-  if (sum === undefined) throw new Error(`SHA256SUMS has no sum for ${name}`);
-  return sum;
+  if (sum !== undefined) return sum;
+  throw new ToolError(
+    `Cannot release: dist/SHA256SUMS has no sum for ${name}; make all binaries with deno task compile all`,
+  );
 }
 
 /** Compresses a file to `FILE.gz`: the same bytes with the same Deno. */
@@ -137,10 +140,9 @@ async function gzip(path: string): Promise<void> {
 async function main(): Promise<void> {
   const bundle = await Deno.readTextFile(`${DIST}/agent-gateway.js`);
   if (!bundle.includes(`\n${RELEASE_HEADER}\n`)) {
-    console.error(
+    throw new ToolError(
       "Cannot release: the standard library of dist/agent-gateway.js is not from JSR; build it with STANDARD_LIBRARY=jsr",
     );
-    Deno.exit(1);
   }
   const sums = parseSums(await Deno.readTextFile(`${DIST}/SHA256SUMS`));
   const write = (name: string, text: string) =>
@@ -162,4 +164,4 @@ async function main(): Promise<void> {
   await writeChecksums(DIST);
 }
 
-if (import.meta.main) await main();
+if (import.meta.main) await runTool(main);

@@ -10,6 +10,7 @@
  */
 import config from "../../deno.json" with { type: "json" };
 import { PINNED_DENO } from "../pins.ts";
+import { runTool, ToolError } from "../tool_error.ts";
 import { ESBUILD } from "./esbuild.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
@@ -123,9 +124,9 @@ export function makeSbom(lock: Lock): Sbom & Record<string, unknown> {
   };
 }
 
-if (import.meta.main) {
+async function main(): Promise<void> {
   if (Deno.version.deno !== PINNED_DENO) {
-    throw new Error(
+    throw new ToolError(
       `The versions are those of Deno ${PINNED_DENO}: run that one`,
     );
   }
@@ -137,3 +138,5 @@ if (import.meta.main) {
   );
   console.log("dist/agent-gateway.cdx.json");
 }
+
+if (import.meta.main) await runTool(main);

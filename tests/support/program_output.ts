@@ -1,0 +1,35 @@
+/** What a program has printed, and its exit code. */
+export interface ProgramOutput {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** How a program is run. */
+export interface ProgramOptions
+  extends Pick<Deno.CommandOptions, "cwd" | "env" | "clearEnv" | "signal"> {
+  /** Its standard input: nothing by default. */
+  readonly input?: string;
+}
+
+/** Runs a program to its end. */
+export async function programOutput(
+  [program = "", ...args]: readonly string[],
+  { input = "", ...options }: ProgramOptions = {},
+): Promise<ProgramOutput> {
+  const child = new Deno.Command(program, {
+    ...options,
+    args,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  ReadableStream.from([input]).pipeThrough(new TextEncoderStream())
+    .pipeTo(child.stdin).catch(() => {}); // It has ended without reading it all.
+  const [{ code }, stdout, stderr] = await Promise.all([
+    child.status,
+    child.stdout.text(),
+    child.stderr.text(),
+  ]);
+  return { code, stdout, stderr };
+}
