@@ -13,7 +13,7 @@ export interface DelayProxyOptions {
  * Each direction is delayed by half a round trip. Order is kept, and throughput is
  * not limited: what is under way is held in memory. A connection costs a round
  * trip of its own: loopback accepts it at once, so the client's first bytes are
- * held back for that much longer, and the service sees the connection only then.
+ * held back for that much longer.
  *
  * A real link also delays acknowledgements, which the system answers at once here.
  * A program that leaves Nagle's algorithm on, as Deno's `fetch` does, waits for
@@ -25,7 +25,7 @@ export class DelayProxy implements Endpoint, AsyncDisposable {
   readonly #listener: Deno.TcpListener;
   readonly #service: { readonly hostname: string; readonly port: number };
   readonly #roundTrip: number;
-  readonly #connections = new Set<Deno.TcpConn>();
+  readonly #connections = new DisposableStack();
   readonly #end: Promise<void>;
 
   constructor(service: Endpoint, { roundTrip }: DelayProxyOptions) {
@@ -41,7 +41,7 @@ export class DelayProxy implements Endpoint, AsyncDisposable {
   /** Breaks all connections. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#listener.close();
-    for (const connection of this.#connections) connection[Symbol.dispose]();
+    this.#connections.dispose();
     await this.#end;
   }
 
@@ -53,55 +53,42 @@ export class DelayProxy implements Endpoint, AsyncDisposable {
     await Promise.all(links);
   }
 
-  async #link(accepted: Deno.TcpConn): Promise<void> {
+  async #link(client: Deno.TcpConn): Promise<void> {
     const oneWay = this.#roundTrip / 2;
     const opened = performance.now() + this.#roundTrip;
-    using client = this.#track(accepted);
-    const requests = receive(client, (sent) => Math.max(sent, opened) + oneWay);
-    await until(opened + oneWay);
-    using service = this.#track(await Deno.connect(this.#service));
-    const answers = receive(service, (sent) => sent + oneWay);
-    await Promise.all([deliver(requests, service), deliver(answers, client)]);
-  }
-
-  #track(connection: Deno.TcpConn): Deno.TcpConn {
-    connection.setNoDelay(true);
-    this.#connections.add(connection);
-    return connection;
+    this.#connections.use(client).setNoDelay(true);
+    const service = await Deno.connect(this.#service);
+    this.#connections.use(service).setNoDelay(true);
+    await Promise.all([
+      forward(client, service, (sent) => Math.max(sent, opened) + oneWay),
+      forward(service, client, (sent) => sent + oneWay),
+    ]);
   }
 }
 
-/** Bytes under way, or the end of them. */
-interface Packet {
-  readonly bytes: Uint8Array | undefined;
-  /** When they arrive, as `performance.now()` tells it. */
-  readonly arrives: number;
-}
-
-/** Reads as soon as something comes, so that each packet knows when it was sent. */
-function receive(
-  connection: Deno.TcpConn,
+/**
+ * Passes bytes and their end on.
+ *
+ * @param arrival When something arrives, as `performance.now()` tells it.
+ */
+async function forward(
+  from: Deno.TcpConn,
+  to: Deno.TcpConn,
   arrival: (sent: number) => number,
-): ReadableStream<Packet> {
-  return new ReadableStream({
-    async pull(controller) {
-      const buffer = new Uint8Array(BUFFER_BYTES);
-      const length = await connection.read(buffer);
-      const bytes = length === null ? undefined : buffer.subarray(0, length);
-      controller.enqueue({ bytes, arrives: arrival(performance.now()) });
-      if (length === null) controller.close();
-    },
-  }, { highWaterMark: Infinity });
-}
-
-async function deliver(
-  packets: ReadableStream<Packet>,
-  connection: Deno.TcpConn,
 ): Promise<void> {
-  for await (const { bytes, arrives } of packets) {
-    await until(arrives);
-    if (bytes === undefined) await connection.closeWrite();
-    else await writeAll(connection, bytes);
+  let delivered = Promise.resolve();
+  // Reads as soon as something comes, so that it knows when it was sent.
+  for (;;) {
+    const buffer = new Uint8Array(BUFFER_BYTES);
+    const length = await from.read(buffer);
+    const arrives = arrival(performance.now());
+    delivered = delivered.then(async () => {
+      await until(arrives);
+      if (length === null) await to.closeWrite();
+      else await writeAll(to, buffer.subarray(0, length));
+    });
+    if (length === null) return await delivered;
+    delivered.catch(() => {}); // The other side is gone: the end tells it.
   }
 }
 

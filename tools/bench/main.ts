@@ -1,10 +1,10 @@
 /**
  * Measures the client against other programs that do the same work, and against
- * floors: the least code that does it. Prints the tables and their targets.
+ * floors: the least code that does it. Prints the tables.
  *
  *     deno task bench [--quick] [--json PATH] [NAME...]
  *
- * `AGENT_GATEWAY` names a bundle or a binary to measure; by default, both are
+ * `AGENT_GATEWAY` names a bundle to measure; by default, bundle and binary are
  * built. `--quick` runs everything with small sizes; its figures mean nothing.
  * The samples go to `dist/bench.json`, which `performance_page.ts` publishes.
  *
@@ -13,15 +13,9 @@
 import { cpus } from "node:os";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
-import {
-  formatTable,
-  formatTargets,
-  type Run,
-  RUN_FILE,
-  TABLES,
-} from "./performance_page.ts";
+import { runCommand } from "../run_command.ts";
+import { formatTable, type Run, RUN_FILE, TABLES } from "./performance_page.ts";
 import { installPeers } from "./peers.ts";
-import { runCommand } from "./processes.ts";
 import { buildPrograms } from "./programs.ts";
 import { Samples, type Setup } from "./table.ts";
 
@@ -56,7 +50,6 @@ try {
     const seconds = Math.round((performance.now() - started) / 1000);
     console.log(`${name}, measured in ${seconds} s: ${table.title}\n`);
     console.log(formatTable(table, samples.record));
-    console.log(formatTargets(table, samples.record));
   }
   const run: Run = {
     quick,
@@ -64,7 +57,7 @@ try {
     machine: [
       `${navigator.hardwareConcurrency} cores of ${cpus()[0]?.model}`,
       `${Deno.build.target}, Deno ${Deno.version.deno}`,
-      `Node.js ${(await runCommand("node", "--version")).trim()}`,
+      `Node.js ${(await runCommand(["node", "--version"])).trim()}`,
     ].join(", "),
     tables,
   };

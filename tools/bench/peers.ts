@@ -1,4 +1,4 @@
-import { runCommand } from "./processes.ts";
+import { runCommand } from "../run_command.ts";
 import { type Command, javaScript } from "./programs.ts";
 
 const SCRIPTS = `${import.meta.dirname}/peers`;
@@ -18,12 +18,9 @@ export const PEER_VERSIONS: Readonly<Record<string, string>> = {
   zod: "4.6.7",
 };
 
-/** The bridge's floor: its input and output with `fetch` and nothing else. */
-export const FLOOR: Command = javaScript(`${SCRIPTS}/floor.ts`);
-
-/** The floor of one prompt from the shell. */
-export function promptFloor(prompt: string): Command {
-  return javaScript(`${SCRIPTS}/prompt_floor.ts`, prompt);
+/** The bridge's floor, or that of one prompt: `fetch` and nothing else. */
+export function floor(...prompt: readonly string[]): Command {
+  return javaScript(`${SCRIPTS}/floor.ts`, ...prompt);
 }
 
 /** One prompt from the shell by curl. */
@@ -61,10 +58,10 @@ async function installPackages(folder: string): Promise<void> {
   const list = packages.join("\n");
   const mark = `${folder}/installed.txt`;
   if (await Deno.readTextFile(mark).catch(() => "") === list) return;
-  await runCommand(
-    "npm",
-    ...["install", "--prefix", folder, "--no-save", "--ignore-scripts"],
-    ...["--no-audit", "--no-fund", "--loglevel=error", ...packages],
-  );
+  await runCommand([
+    ...["npm", "install", "--prefix", folder, "--no-save"],
+    ...["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
+    ...packages,
+  ]);
   await Deno.writeTextFile(mark, list);
 }

@@ -8,15 +8,9 @@
  *
  * @module
  */
+import { runCommand } from "../run_command.ts";
 import { PEER_VERSIONS } from "./peers.ts";
-import { runCommand } from "./processes.ts";
-import {
-  quantile,
-  type Row,
-  type SampleRecord,
-  type Table,
-  type Target,
-} from "./table.ts";
+import { quantile, type Row, type SampleRecord, type Table } from "./table.ts";
 import { idle, memory } from "./tables/memory.ts";
 import { sessions } from "./tables/sessions.ts";
 import { prompt, start } from "./tables/start.ts";
@@ -35,17 +29,9 @@ export const TABLES: Readonly<Record<string, Table>> = {
   memory,
 };
 
-/** The figure of a row for a subject; NaN if it was not measured. */
-function figureOf(
-  { name, figure = "median" }: Row,
-  subject: string,
-  record: SampleRecord,
-): number {
-  const samples = record[name]?.[subject] ?? [];
-  if (figure === "median" || samples.length === 0) {
-    return quantile(samples, 0.5);
-  }
-  return samples.reduce((sum, sample) => sum + sample);
+/** The figure of a row for a subject: the median, or NaN if there are no samples. */
+function figureOf(row: Row, subject: string, record: SampleRecord): number {
+  return quantile(record[row.name]?.[subject] ?? [], 0.5);
 }
 
 /**
@@ -94,36 +80,6 @@ function alignColumns(
     ),
   );
   return padded(header) + rule + body.map(padded).join("");
-}
-
-/** The targets of a table, one line each, and whether the record meets them. */
-export function formatTargets(
-  { subjects, rows }: Pick<Table, "subjects" | "rows">,
-  record: SampleRecord,
-): string {
-  const [client = ""] = subjects;
-  return rows.flatMap((row) =>
-    (row.targets ?? []).map((target) => {
-      const { against, atMost, atLeast } = target;
-      const ours = figureOf(row, client, record);
-      const value = against === undefined
-        ? ours
-        : ours / figureOf(row, against, record);
-      const limit = atMost === undefined
-        ? `at least ${atLeast}`
-        : `at most ${atMost}`;
-      const of = against === undefined ? row.unit : `of ${against}`;
-      return `${row.name}: ${format(value)} ${of}, ${limit}: ${
-        isMet(value, target)
-      }\n`;
-    })
-  ).join("");
-}
-
-function isMet(value: number, { atMost, atLeast }: Target): string {
-  if (Number.isNaN(value)) return "not measured";
-  const met = value <= (atMost ?? Infinity) && value >= (atLeast ?? -Infinity);
-  return met ? "met" : "MISSED";
 }
 
 /** A cell with a figure, as the page shows it. */
@@ -288,7 +244,12 @@ export function drawChart(tables: readonly ParsedTable[]): string {
         text(LEFT - 8, y + 10, label, "end"),
         `<rect class="${factor < 1 ? "slower" : "bar"}" x="${LEFT}" y="${y}" ` +
         `width="${width.toFixed(1)}" height="${BAR}" rx="2"/>`,
-        text(LEFT + width + 6, y + 11, `${factor.toFixed(1)}x`, "start"),
+        text(
+          Math.max(LEFT + width, one) + 6,
+          y + 11,
+          `${factor.toFixed(1)}x`,
+          "start",
+        ),
       ];
     }),
     "</svg>\n",
@@ -328,7 +289,7 @@ if (import.meta.main) {
   const page = `${ROOT}/docs/performance.md`;
   const published = publish(await Deno.readTextFile(page), run);
   await Deno.writeTextFile(page, published);
-  await runCommand(Deno.execPath(), "fmt", "-q", page); // It wraps the lines.
+  await runCommand([Deno.execPath(), "fmt", "-q", page]); // It wraps the lines.
   const picture = drawChart(parseTables(published));
   await Deno.writeTextFile(`${ROOT}/docs/performance.svg`, picture);
 }

@@ -1,21 +1,4 @@
-/**
- * Runs a command to its end, and returns what it prints.
- *
- * @throws If there is no such command, or it fails.
- */
-export async function runCommand(
-  program: string,
-  ...args: readonly string[]
-): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(program, {
-    args: [...args],
-    stdin: "null",
-  }).output();
-  const decoder = new TextDecoder();
-  if (success) return decoder.decode(stdout);
-  const reason = decoder.decode(stderr).trim();
-  throw new Error(`${program} ${args[0]} failed: ${reason}`);
-}
+import { runCommand } from "../run_command.ts";
 
 /** The resources that a process has used so far. */
 export interface ProcessUsage {
@@ -83,5 +66,5 @@ export async function threadActivity(pid: number): Promise<ThreadActivity> {
  * need all permissions to read /proc.
  */
 async function readProc(path: string): Promise<string> {
-  return await runCommand("sh", "-c", `exec cat ${path}`);
+  return await runCommand(["sh", "-c", `exec cat ${path}`]);
 }

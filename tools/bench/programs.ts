@@ -19,10 +19,8 @@ export interface Form {
 
 /** The forms that are measured. */
 export interface Programs {
-  readonly bundle: Form | undefined;
+  readonly bundle: Form;
   readonly binary: Form | undefined;
-  /** The bundle, or what `AGENT_GATEWAY` names. */
-  readonly client: Client;
 }
 
 /** The smallest program that shows that it has started. */
@@ -30,7 +28,8 @@ const EMPTY = `console.log("up");\n`;
 
 /**
  * Builds the bundle and the binary as `deno task bundle` and `deno task compile` do,
- * or uses the one that `AGENT_GATEWAY` names. Builds an empty program for each.
+ * and an empty program for each. The bundle that `AGENT_GATEWAY` names is measured
+ * in place of both.
  *
  * @param folder Where the programs are written.
  * @param quick Whether the binary is left out.
@@ -40,31 +39,21 @@ export async function buildPrograms(
   quick: boolean,
 ): Promise<Programs> {
   const named = Deno.env.get("AGENT_GATEWAY");
-  if (named !== undefined && !named.endsWith(".js")) {
-    const client = (...args: string[]) => ({ program: named, args });
-    const binary = quick ? undefined : await toBinaryForm(folder, named);
-    return { bundle: undefined, binary, client };
-  }
   const [path, empty] = [named ?? `${folder}/client.js`, `${folder}/empty.js`];
   if (named === undefined) await Deno.writeTextFile(path, await bundle());
   await Deno.writeTextFile(empty, EMPTY);
-  const client = (...args: string[]) => javaScript(path, ...args);
   return {
-    bundle: { client, empty: javaScript(empty) },
-    binary: quick || named !== undefined
-      ? undefined
-      : await toBinaryForm(folder),
-    client,
+    bundle: {
+      client: (...args) => javaScript(path, ...args),
+      empty: javaScript(empty),
+    },
+    binary: quick || named !== undefined ? undefined : await binaryForm(folder),
   };
 }
 
-async function toBinaryForm(
-  folder: string,
-  named?: string,
-): Promise<Form | undefined> {
+async function binaryForm(folder: string): Promise<Form | undefined> {
   try {
-    const program = named ??
-      await toBinary(`${folder}/client`, await bundleParts());
+    const program = await toBinary(`${folder}/client`, await bundleParts());
     const empty = await toBinary(`${folder}/empty`, { "main.js": EMPTY });
     return {
       client: (...args) => ({ program, args }),
@@ -86,7 +75,10 @@ async function toBinary(
 }
 
 /** One file on this Deno, with the permissions of the client. */
-export function javaScript(path: string, ...args: string[]): Command {
+export function javaScript(
+  path: string,
+  ...args: readonly string[]
+): Command {
   return {
     program: Deno.execPath(),
     args: [

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { runCommand } from "./processes.ts";
+import { runCommand } from "../run_command.ts";
 
 /** The key that the service accepts. */
 export const KEY = "bench-key-0123456789abcdef";
@@ -42,11 +42,10 @@ export async function startService(
 ): Promise<LoadService> {
   const folder = await Deno.makeTempDir();
   const server = `${folder}/server.mjs`;
-  await runCommand(
-    Deno.execPath(),
-    ...["bundle", "-q", "--no-config", "--output", server],
-    `${import.meta.dirname}/server.ts`,
-  );
+  await runCommand([
+    ...[Deno.execPath(), "bundle", "-q", "--no-config"],
+    ...["--output", server, `${import.meta.dirname}/server.ts`],
+  ]);
   const files = protocol === "http" ? [] : await makeCertificate(folder);
   const child = new Deno.Command("node", {
     args: [server, KEY, protocol, ...files],
@@ -86,14 +85,14 @@ async function makeCertificate(
   folder: string,
 ): Promise<readonly [string, string]> {
   const files = [`${folder}/certificate.pem`, `${folder}/key.pem`] as const;
-  await runCommand(
-    "openssl",
-    ...["req", "-x509", "-newkey", "ec", "-nodes", "-days", "1"],
-    ...["-pkeyopt", "ec_paramgen_curve:prime256v1", "-subj", "/CN=bench"],
+  await runCommand([
+    ...["openssl", "req", "-x509", "-newkey", "ec", "-nodes"],
+    ...["-days", "1", "-subj", "/CN=bench"],
+    ...["-pkeyopt", "ec_paramgen_curve:prime256v1"],
     ...["-addext", "subjectAltName=IP:127.0.0.1"],
     ...["-addext", "basicConstraints=critical,CA:FALSE"],
     ...["-out", files[0], "-keyout", files[1]],
-  );
+  ]);
   return files;
 }
 

@@ -17,18 +17,8 @@ export interface Row {
   readonly name: string;
   /** The unit. One that ends with `/s` is a speed: more is better. */
   readonly unit: string;
-  /** How a figure is made of samples. The default is the median. */
-  readonly figure?: "median" | "sum";
   /** Whether ratios would say nothing, as for figures close to zero. */
   readonly withoutRatios?: boolean;
-  readonly targets?: readonly Target[];
-}
-
-/** A limit for the client's figure, or for its ratio to another subject's. */
-export interface Target {
-  readonly against?: string;
-  readonly atMost?: number;
-  readonly atLeast?: number;
 }
 
 /** What tables measure, and where. */

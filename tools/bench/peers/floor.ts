@@ -1,58 +1,80 @@
 /**
- * The floor: the least code that does the bridge's input and output with `fetch`.
+ * The floor: the least code that does the client's input and output with `fetch`.
  * Requests arrive as JSON-RPC lines, and a stream's bytes are written unchanged.
+ * With a text, it runs that one prompt and prints the reply.
  *
  * ```sh
- * deno run --allow-net --allow-env tools/bench/peers/floor.ts
+ * deno run --allow-net --allow-env tools/bench/peers/floor.ts [TEXT]
  * ```
  *
- * Its connections are those of the bridge: each turn has a client of its own, so
- * its `POST` opens a connection, and its `GET` uses the same one.
+ * Its connections are those of the client: each turn has an HTTP client of its own,
+ * so its `POST` opens a connection, and its `GET` uses the same one.
  *
  * @module
  */
-import { createInterface } from "node:readline";
-import process from "node:process";
-
 const url = Deno.env.get("APP_BASE_URL");
 const headers = { "x-api-key": Deno.env.get("APP_API_KEY") ?? "" };
-const output = Deno.stdout.writable.getWriter();
-const encoder = new TextEncoder();
+const [text] = Deno.args;
 
-createInterface({ input: process.stdin }).on("line", async (line) => {
-  const { id, method, params } = JSON.parse(line);
+if (text === undefined) {
+  await serve();
+} else {
   const client = Deno.createHttpClient({});
-  const result = await call(client, method, params);
-  client.close();
-  const answer = JSON.stringify({ jsonrpc: "2.0", id, result });
-  await output.write(encoder.encode(answer + "\n"));
-}).on("close", () => Deno.exit());
+  const stream = await runPrompt(client, await createThread(client), text);
+  const [complete = ""] =
+    (await stream.text()).match(/\{"event":"complete".*/) ?? [];
+  console.log(JSON.parse(complete).instructorState.explanation);
+  Deno.exit(); // An open connection would keep the process alive.
+}
 
-async function call(
+async function serve(): Promise<void> {
+  const { createInterface } = await import("node:readline"); // A single prompt needs none.
+  const { default: process } = await import("node:process");
+  const output = Deno.stdout.writable.getWriter();
+  const encoder = new TextEncoder();
+  const call = async (
+    client: Deno.HttpClient,
+    method: string,
+    params: { sessionId: string; prompt: [{ text: string }] },
+  ) => {
+    if (method === "session/new") {
+      return { sessionId: await createThread(client) };
+    }
+    if (method === "session/prompt") {
+      const { sessionId, prompt: [{ text }] } = params;
+      const stream = await runPrompt(client, sessionId, text);
+      for await (const chunk of stream.body ?? []) await output.write(chunk);
+      return { stopReason: "end_turn" };
+    }
+    return {};
+  };
+  createInterface({ input: process.stdin }).on("line", async (line) => {
+    const { id, method, params } = JSON.parse(line);
+    const client = Deno.createHttpClient({});
+    const result = await call(client, method, params);
+    client.close();
+    const answer = JSON.stringify({ jsonrpc: "2.0", id, result });
+    await output.write(encoder.encode(answer + "\n"));
+  }).on("close", () => Deno.exit());
+}
+
+async function createThread(client: Deno.HttpClient): Promise<string> {
+  return (await post(client, "/threads")).thread_id;
+}
+
+/** Returns the stream of a run. */
+async function runPrompt(
   client: Deno.HttpClient,
-  method: string,
-  params: { sessionId: string; prompt: [{ text: string }] },
-): Promise<unknown> {
-  if (method === "session/new") {
-    const { thread_id } = await post(client, "/threads");
-    return { sessionId: thread_id };
-  }
-  if (method === "session/prompt") {
-    const runs = `/threads/${params.sessionId}/runs`;
-    const prompt = params.prompt[0].text;
-    const { run_id } = await post(
-      client,
-      runs,
-      JSON.stringify({ agentName: "the-brain", prompt, wait: false }),
-    );
-    const stream = await fetch(`${url}${runs}/${run_id}/stream`, {
-      headers: { ...headers, accept: "text/event-stream" },
-      client,
-    });
-    for await (const chunk of stream.body ?? []) await output.write(chunk);
-    return { stopReason: "end_turn" };
-  }
-  return {};
+  threadId: string,
+  prompt: string,
+): Promise<Response> {
+  const runs = `/threads/${threadId}/runs`;
+  const body = { agentName: "the-brain", prompt, wait: false };
+  const { run_id } = await post(client, runs, JSON.stringify(body));
+  return await fetch(`${url}${runs}/${run_id}/stream`, {
+    headers: { ...headers, accept: "text/event-stream" },
+    client,
+  });
 }
 
 async function post(

@@ -1,7 +1,7 @@
-import { curl, promptFloor } from "../peers.ts";
+import { curl, floor } from "../peers.ts";
 import type { Command } from "../programs.ts";
 import { type Endpoint, settings, startService } from "../service.ts";
-import type { Table, Target } from "../table.ts";
+import type { Table } from "../table.ts";
 
 const INITIALIZE = JSON.stringify({
   jsonrpc: "2.0",
@@ -18,16 +18,8 @@ export const start: Table = {
   title: "From the start to the answer of `initialize`",
   subjects: ["ours", "empty", "acp-sdk"],
   rows: [
-    {
-      name: "bundle",
-      unit: "ms",
-      targets: [{ against: "empty", atMost: 1.35 }],
-    },
-    {
-      name: "binary",
-      unit: "ms",
-      targets: [{ against: "empty", atMost: 1.25 }],
-    },
+    { name: "bundle", unit: "ms" },
+    { name: "binary", unit: "ms" },
   ],
   async measure({ programs, peer }, samples) {
     for (const row of ["bundle", "binary"] as const) {
@@ -75,18 +67,13 @@ async function timeToFirstLine(
 /** One step and the reply, at once. */
 const TEXT = JSON.stringify({ events: 1 });
 
-const targets: readonly Target[] = [
-  { against: "floor", atMost: 1.4 },
-  { against: "langgraph", atMost: 0.25 },
-];
-
 /** One prompt from a shell: from the start of a program to its end. */
 export const prompt: Table = {
   title: "One prompt from the shell, from the start to the end",
   subjects: ["ours", "floor", "curl", "langgraph"],
   rows: [
-    { name: "bundle", unit: "ms", targets },
-    { name: "binary", unit: "ms", targets },
+    { name: "bundle", unit: "ms" },
+    { name: "binary", unit: "ms" },
   ],
   async measure({ programs, peer }, samples) {
     await using service = await startService();
@@ -96,7 +83,7 @@ export const prompt: Table = {
       await samples.take({
         subjects: {
           ours: form.client("-q", "-p", TEXT),
-          floor: promptFloor(TEXT),
+          floor: floor(TEXT),
           curl: curl(TEXT),
           langgraph: peer("node_bridge.mjs", "langgraph", TEXT),
         },
