@@ -17,6 +17,8 @@ import { GatedStream } from "../tests/support/service/gated_stream.ts";
 import { ReferenceService } from "../tests/support/service/service.ts";
 
 const PICTURE = `${import.meta.dirname}/../docs/session.svg`;
+const TITLE = "agent-gateway";
+const DESCRIPTION = "A session with agent-gateway in a terminal";
 const COLUMNS = 80;
 
 const THREAD_ID = "0b9f724d-ae5e-4f75-aaea-af5a200febf5";
@@ -76,44 +78,11 @@ function exampleOf(screen: string): string {
     .replace(/\b\d+(?:\.\d)? s\b/g, (time) => times.next().value ?? time);
 }
 
-async function readPicture(): Promise<string | undefined> {
-  try {
-    return await Deno.readTextFile(PICTURE);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
-}
-
-export interface TerminalSvgOptions {
-  /** The width of the terminal, in columns. */
-  readonly columns: number;
-  /** The text of the window's title bar. */
-  readonly title: string;
-  /** A description of the picture for readers who cannot see it. */
-  readonly description: string;
-}
-
-interface Style {
-  readonly bold: boolean;
-  readonly dim: boolean;
-  readonly italic: boolean;
-  readonly underlined: boolean;
-  readonly colour: number | undefined;
-}
-
 interface Span {
   readonly text: string;
-  readonly style: Style;
+  /** Names of classes. */
+  readonly style: readonly string[];
 }
-
-const PLAIN: Style = {
-  bold: false,
-  dim: false,
-  italic: false,
-  underlined: false,
-  colour: undefined,
-};
 
 const ESCAPE = "\x1b";
 const FONT_SIZE = 14;
@@ -136,10 +105,25 @@ const CSS = [
   ".cyan{fill:#76e3ea}",
 ].join("");
 
-const COLOURS: Readonly<Record<number, string>> = {
+/** The class that an SGR code turns on. */
+const ON: Readonly<Record<number, string>> = {
+  1: "bold",
+  2: "dim",
+  3: "italic",
+  4: "underlined",
   31: "red",
   32: "green",
   36: "cyan",
+};
+
+/** The classes that an SGR code turns off. */
+const OFF: Readonly<Record<number, readonly string[]>> = {
+  0: Object.values(ON),
+  22: ["bold", "dim"],
+  23: ["italic"],
+  24: ["underlined"],
+  39: ["red", "green", "cyan"],
+  49: [], // the background, which is never coloured
 };
 
 /**
@@ -149,12 +133,9 @@ const COLOURS: Readonly<Record<number, string>> = {
  * `tmux capture-pane -e` prints them.
  * @throws {Error} If there is an unknown escape code.
  */
-export function terminalSvg(
-  screen: string,
-  { columns, title, description }: TerminalSvgOptions,
-): string {
+export function terminalSvg(screen: string): string {
   const rows = readRows(screen);
-  const width = Math.ceil(columns * COLUMN + 2 * MARGIN);
+  const width = Math.ceil(COLUMNS * COLUMN + 2 * MARGIN);
   const height = TITLE_BAR + rows.length * ROW + MARGIN;
   const lines = rows.flatMap((row, index) =>
     drawRow(row, TITLE_BAR + index * ROW + FONT_SIZE)
@@ -163,14 +144,14 @@ export function terminalSvg(
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" ` +
     `height="${height}" viewBox="0 0 ${width} ${height}" role="img" ` +
     'xml:space="preserve">',
-    `<title>${escape(description)}</title>`,
+    `<title>${DESCRIPTION}</title>`,
     `<style>${CSS}</style>`,
     `<rect class="window" x=".5" y=".5" width="${width - 1}" ` +
     `height="${height - 1}" rx="9.5"/>`,
     '<circle cx="20" cy="18" r="6" fill="#f85149"/>',
     '<circle cx="40" cy="18" r="6" fill="#d29922"/>',
     '<circle cx="60" cy="18" r="6" fill="#3fb950"/>',
-    `<text class="title" x="${width / 2}" y="23">${escape(title)}</text>`,
+    `<text class="title" x="${width / 2}" y="23">${TITLE}</text>`,
     ...lines,
     "</svg>",
     "",
@@ -179,7 +160,7 @@ export function terminalSvg(
 
 /** Splits text with escape codes into rows of spans. */
 function readRows(screen: string): Span[][] {
-  let style = PLAIN;
+  let style: readonly string[] = [];
   return screen.split("\n").map((row) => {
     const [start = "", ...parts] = row.split(ESCAPE);
     const spans: Span[] = [{ text: start, style }];
@@ -195,19 +176,15 @@ function readRows(screen: string): Span[][] {
   });
 }
 
-function changed(style: Style, numbers: string): Style {
+function changed(
+  style: readonly string[],
+  numbers: string,
+): readonly string[] {
   for (const number of numbers.split(";").map(Number)) {
-    if (number === 0) style = PLAIN;
-    else if (number === 1) style = { ...style, bold: true };
-    else if (number === 2) style = { ...style, dim: true };
-    else if (number === 3) style = { ...style, italic: true };
-    else if (number === 4) style = { ...style, underlined: true };
-    else if (number === 22) style = { ...style, bold: false, dim: false };
-    else if (number === 23) style = { ...style, italic: false };
-    else if (number === 24) style = { ...style, underlined: false };
-    else if (number === 39) style = { ...style, colour: undefined };
-    else if (COLOURS[number]) style = { ...style, colour: number };
-    else if (number !== 49) throw new Error(`Cannot draw SGR ${number}`);
+    const [on, off] = [ON[number], OFF[number]];
+    if (on !== undefined) style = [...style, on];
+    else if (off !== undefined) style = style.filter((c) => !off.includes(c));
+    else throw new Error(`Cannot draw SGR ${number}`);
   }
   return style;
 }
@@ -223,23 +200,12 @@ function drawRow(spans: readonly Span[], y: number): string[] {
     const x = coordinate(MARGIN + start * COLUMN);
     // The columns do not depend on the width of the font's characters.
     const length = coordinate(unicodeWidth(shown) * COLUMN);
-    const name = className(style);
+    const name = style.join(" ");
     return [
       `<text${name && ` class="${name}"`} x="${x}" y="${y}" ` +
       `textLength="${length}">${escape(shown)}</text>`,
     ];
   });
-}
-
-function className(style: Style): string {
-  const { bold, dim, italic, underlined, colour } = style;
-  return [
-    ...(bold ? ["bold"] : []),
-    ...(dim ? ["dim"] : []),
-    ...(italic ? ["italic"] : []),
-    ...(underlined ? ["underlined"] : []),
-    ...(colour === undefined ? [] : [COLOURS[colour]]),
-  ].join(" ");
 }
 
 function coordinate(value: number): string {
@@ -255,16 +221,11 @@ if (import.meta.main) {
     console.error("Usage: deno task screenshot [--check]");
     Deno.exit(2);
   }
-  const picture = terminalSvg(exampleOf(await playSession()), {
-    columns: COLUMNS,
-    title: "agent-gateway",
-    description: "A session with agent-gateway in a terminal",
-  });
+  const picture = terminalSvg(exampleOf(await playSession()));
   if (!Deno.args.includes("--check")) {
-    await Deno.mkdir(`${PICTURE}/..`, { recursive: true });
     await Deno.writeTextFile(PICTURE, picture);
     console.log(`docs/session.svg: ${picture.length} bytes`);
-  } else if (await readPicture() !== picture) {
+  } else if (await Deno.readTextFile(PICTURE) !== picture) {
     console.error(
       "docs/session.svg is not what the program shows: run deno task screenshot",
     );

@@ -1,34 +1,23 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { sameFlags } from "../../tools/deno.ts";
 import { terminalSvg } from "../../tools/screenshot.ts";
+import { programOutput } from "../support/program_output.ts";
 import { test } from "../support/tmux_screen.ts";
 
 const TOOL = `${import.meta.dirname}/../../tools/screenshot.ts`;
 
 test("docs/session.svg is what the program shows (else: deno task screenshot)", async () => {
-  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "-q",
-      ...sameFlags,
-      "-P=test",
-      "--no-prompt",
-      TOOL,
-      "--check",
-    ],
-  }).output();
-  assertEquals(new TextDecoder().decode(stderr), "");
-  assertEquals(code, 0);
+  const { code, stderr } = await programOutput([
+    ...[Deno.execPath(), "run", "-q", ...sameFlags],
+    ...["-P=test", "--no-prompt", TOOL, "--check"],
+  ]);
+  assertEquals([code, stderr], [0, ""]);
 });
 
 /** The texts that are drawn for the terminal's rows. */
 function textsOf(screen: string): string[] {
-  const svg = terminalSvg(screen, {
-    columns: 20,
-    title: "title",
-    description: "description",
-  });
-  const [, ...texts] = svg.split("\n").filter((l) => l.startsWith("<text"));
+  const [, ...texts] = terminalSvg(screen).split("\n")
+    .filter((line) => line.startsWith("<text"));
   return texts;
 }
 
@@ -48,21 +37,15 @@ Deno.test("terminalSvg() gives wide characters two columns", () => {
 });
 
 Deno.test("terminalSvg() draws a style until it ends, also on the next row", () => {
-  const classes = textsOf(
-    "\x1b[2ma\nb\x1b[22mc\x1b[32md\x1b[39me\x1b[1;36mf\x1b[mg\x1b[49mh",
-  ).map((text) => /class="(.*?)"/.exec(text)?.[1]);
+  const screen = "\x1b[2ma\nb\x1b[22mc\x1b[32md\x1b[39me\x1b[1;36mf" +
+    "\x1b[mg\x1b[49;3;4mh\x1b[23mi\x1b[24mj";
   assertEquals(
-    classes,
-    ["dim", "dim", undefined, "green", undefined, "bold cyan"].concat(
-      [undefined, undefined],
-    ),
+    textsOf(screen).map((text) => /class="(.*?)"/.exec(text)?.[1] ?? ""),
+    [
+      ...["dim", "dim", "", "green", "", "bold cyan"],
+      ...["", "italic underlined", "underlined", ""],
+    ],
   );
-});
-
-Deno.test("terminalSvg() draws italic and underlined text", () => {
-  const classes = textsOf("\x1b[3ma\x1b[23mb\x1b[1;4mc\x1b[24md")
-    .map((text) => /class="(.*?)"/.exec(text)?.[1]);
-  assertEquals(classes, ["italic", undefined, "bold underlined", "bold"]);
 });
 
 for (const code of ["\x1b[35mx", "\x1b[Hx", "\x1b]0;x"]) {
