@@ -8,11 +8,16 @@
  */
 import { TextLineStream } from "@std/streams/text-line-stream";
 import { ReferenceService } from "../tests/support/service/service.ts";
-import { goOnAfterStop, sameFlags } from "./deno.ts";
+import { runDeno, sameFlags } from "./deno.ts";
 
 const KEY = "demo-key-0123456789abcdef";
 const PROMPTS = ["hello", "what did I say before?"];
-const ROOT = `${import.meta.dirname}/..`;
+
+/** Runs the client from source. */
+const CLIENT = [
+  ...["run", "--quiet", ...sameFlags, "-P=client", "--no-prompt"],
+  `${import.meta.dirname}/../main.ts`,
+];
 
 if (Deno.args.some((argument) => argument !== "--bridge")) {
   console.error("Usage: deno task demo [--bridge]");
@@ -37,8 +42,7 @@ async function playTerminal({ url }: ReferenceService): Promise<number> {
       [...PROMPTS, "what is 6 * 7?"].map((p) => `  ${p}\n`).join("") +
       "Type exit to leave.",
   );
-  const client = start(url, [], "inherit", "inherit");
-  return (await client.status).code;
+  return await runDeno(CLIENT, { env: settings(url) });
 }
 
 /**
@@ -52,14 +56,14 @@ async function playChat(service: ReferenceService): Promise<number> {
       () => {}, // The client has failed and has reported it.
     );
   }
-  const client = start(service.url, [], "piped", "inherit");
+  const client = start(service.url, [], "inherit");
   await send(client.stdin.getWriter(), [...PROMPTS, "exit"].join("\n") + "\n");
   return (await client.status).code;
 }
 
 /** Runs a session like an editor, each request after the answer to the one before. */
 async function playBridge({ url }: ReferenceService): Promise<number> {
-  const client = start(url, ["--bridge"], "piped", "piped");
+  const client = start(url, ["--bridge"], "piped");
   const writer = client.stdin.getWriter();
   const lines = client.stdout
     .pipeThrough(new TextDecoderStream())
@@ -95,48 +99,24 @@ async function playBridge({ url }: ReferenceService): Promise<number> {
   return (await client.status).code;
 }
 
-/** Starts the client from source, as a process of its own. */
+/** The environment of the client. */
+function settings(url: string): Record<string, string> {
+  return { APP_API_KEY: KEY, APP_BASE_URL: url };
+}
+
+/** Starts the client with a pipe as its input. It ends when this process does. */
 function start(
   url: string,
   args: readonly string[],
-  stdin: "inherit" | "piped",
   stdout: "inherit" | "piped",
 ): Deno.ChildProcess {
-  const client = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--quiet",
-      ...sameFlags,
-      "-P=client",
-      "--no-prompt",
-      `${ROOT}/main.ts`,
-      ...args,
-    ],
-    env: { APP_API_KEY: KEY, APP_BASE_URL: url },
-    stdin,
+  return new Deno.Command(Deno.execPath(), {
+    args: [...CLIENT, ...args],
+    env: settings(url),
+    stdin: "piped",
     stdout,
     stderr: "inherit",
   }).spawn();
-  // The client decides how to handle a signal, and this process outlives it. A
-  // terminal sends SIGINT to both.
-  const terminal = [Deno.stdin, Deno.stdout, Deno.stderr]
-    .some((stream) => stream.isTerminal());
-  Deno.addSignalListener("SIGINT", () => {
-    if (!terminal && Deno.build.os !== "windows") kill(client, "SIGINT");
-  });
-  if (Deno.build.os !== "windows") {
-    Deno.addSignalListener("SIGTERM", () => kill(client, "SIGTERM"));
-    goOnAfterStop(client);
-  }
-  return client;
-}
-
-function kill(client: Deno.ChildProcess, signal: Deno.Signal): void {
-  try {
-    client.kill(signal);
-  } catch {
-    // The client has just ended.
-  }
 }
 
 /** Writes lines that the client may not read any more: its exit code shows why. */

@@ -11,6 +11,8 @@
  *
  * @module
  */
+import { runTool, ToolError } from "./tool_error.ts";
+
 const tools = import.meta.dirname;
 const config = `--config=${tools}/../deno.json`;
 
@@ -58,17 +60,12 @@ export function chosenLibrary(): Library | undefined {
 export const sameFlags: readonly string[] =
   libraryFlags[chosenLibrary() ?? "jsr"];
 
-/** The standard library cannot be loaded. The message says what to do. */
-class LibraryError extends Error {
-  override readonly name = "LibraryError";
-}
-
 /**
  * Chooses the source of the standard library: the choice of the launcher that
  * started this process, else JSR if Deno's cache has it or JSR answers, else npm.
  * The first process to choose npm reports it in one line on standard error.
  *
- * @throws {LibraryError} If neither can be reached, and Deno's cache has neither.
+ * @throws {ToolError} If neither can be reached, and Deno's cache has neither.
  */
 async function findLibrary(): Promise<Library> {
   const chosen = chosenLibrary();
@@ -85,7 +82,7 @@ async function findLibrary(): Promise<Library> {
     return "jsr";
   }
   if (!standInsAreCached && !await loads("npm")) {
-    throw new LibraryError(
+    throw new ToolError(
       "Cannot get the standard library: neither JSR nor npm can be reached; " +
         "connect to either of them once, after that no network is needed",
     );
@@ -206,7 +203,7 @@ function sentToGroup(): boolean {
  * Wakes a child that Ctrl-Z has stopped. `deno task` does not stop with its
  * children, so the terminal would hang: the shell does not take it back.
  */
-export function goOnAfterStop(child: Deno.ChildProcess): void {
+function goOnAfterStop(child: Deno.ChildProcess): void {
   Deno.addSignalListener("SIGTSTP", () => {
     try {
       child.kill("SIGCONT");
@@ -216,25 +213,15 @@ export function goOnAfterStop(child: Deno.ChildProcess): void {
   });
 }
 
-if (import.meta.main) {
+async function main(): Promise<void> {
   const [subcommand, ...args] = Deno.args;
   if (subcommand === undefined) {
-    console.error(
-      "No Deno subcommand given: tools/deno.ts SUBCOMMAND [ARG...]",
-    );
-    Deno.exit(2);
+    throw new ToolError("Usage: tools/deno.ts SUBCOMMAND [ARGUMENT...]", 2);
   }
-  try {
-    const library = await findLibrary();
-    const flags = libraryFlags[library];
-    Deno.exit(
-      await runDeno([subcommand, ...flags, ...args], {
-        env: { [LIBRARY_VARIABLE]: library },
-      }),
-    );
-  } catch (error) {
-    if (!(error instanceof LibraryError)) throw error;
-    console.error(error.message);
-    Deno.exit(1);
-  }
+  const library = await findLibrary();
+  const env = { [LIBRARY_VARIABLE]: library };
+  const flags = libraryFlags[library];
+  Deno.exit(await runDeno([subcommand, ...flags, ...args], { env }));
 }
+
+if (import.meta.main) await runTool(main);

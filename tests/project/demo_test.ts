@@ -1,21 +1,12 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { VERSION } from "../../lib/version.ts";
+import { programOutput } from "../support/program_output.ts";
 
 /** Runs `deno task demo` without a terminal. */
-async function demo(
-  ...args: readonly string[]
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  const output = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "demo", ...args],
+function demo(...args: readonly string[]) {
+  return programOutput([Deno.execPath(), "task", "--quiet", "demo", ...args], {
     cwd: `${import.meta.dirname}/../..`,
-    stdin: "null",
-  }).output();
-  const decoder = new TextDecoder();
-  return {
-    code: output.code,
-    stdout: decoder.decode(output.stdout),
-    stderr: decoder.decode(output.stderr),
-  };
+  });
 }
 
 Deno.test("deno task demo plays two prompts on one thread", async () => {

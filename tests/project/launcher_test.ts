@@ -1,37 +1,31 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { unreachable } from "../support/faulty_service.ts";
+import {
+  type ProgramOptions,
+  programOutput,
+} from "../support/program_output.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const STAND_IN_LINE =
   "Cannot reach jsr.io: using the same standard library from npm instead\n";
+const LAUNCHER = [
+  ...[Deno.execPath(), "run", "-q", "-P=launcher"],
+  `${ROOT}/tools/deno.ts`,
+];
 
 /**
- * Starts a launcher that has to choose the source of the standard library itself;
+ * Runs a launcher that has to choose the source of the standard library itself;
  * `env` is added to the environment of this process.
  */
 function launch(
   args: readonly string[],
-  env: Record<string, string>,
-): Deno.ChildProcess {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", "-P=launcher", `${ROOT}/tools/deno.ts`, ...args],
+  { env, ...options }: ProgramOptions = {},
+) {
+  return programOutput([...LAUNCHER, ...args], {
     env: { STANDARD_LIBRARY: "", ...env },
     cwd: ROOT,
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-}
-
-/** A JSR that only answers that it is reachable. */
-function startJsr(): Deno.HttpServer<Deno.NetAddr> {
-  return Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    ({ url }) =>
-      new URL(url).pathname === "/@std/assert/meta.json"
-        ? Response.json({})
-        : new Response(null, { status: 404 }),
-  );
+    ...options,
+  });
 }
 
 /** A URL from which Deno runs the source. */
@@ -45,21 +39,15 @@ Deno.test("the launcher passes arguments, standard streams and the exit code thr
     await Deno.stdin.readable.pipeTo(Deno.stdout.writable);
     Deno.exit(7);
   `);
-  const child = launch(
-    ["run", "-q", url, "--bridge", "--", "", "two words"],
-    { JSR_URL: unreachable() },
-  );
-  const input = new Uint8Array(1024 * 1024).fill(0x0a).fill(0xff, 1000);
-  ReadableStream.from([input]).pipeTo(child.stdin);
+  const input = "\n".repeat(1000) + "é".repeat(1024 * 1024);
+  const env = { JSR_URL: unreachable() };
+  const args = ["--bridge", "--", "", "two words"];
 
-  const { code, stdout, stderr } = await child.output();
+  const output = await launch(["run", "-q", url, ...args], { env, input });
 
-  assertEquals(code, 7);
-  assertEquals(stdout, input);
-  assertEquals(
-    new TextDecoder().decode(stderr),
-    `${STAND_IN_LINE}["--bridge","--","","two words"]\n`,
-  );
+  assertEquals(output.code, 7);
+  assertEquals(output.stdout === input, true);
+  assertEquals(output.stderr, `${STAND_IN_LINE}${JSON.stringify(args)}\n`);
 });
 
 Deno.test("the launcher works from any folder, and the stand-ins with it", async () => {
@@ -67,61 +55,38 @@ Deno.test("the launcher works from any folder, and the stand-ins with it", async
     import "${import.meta.resolve("../../tools/standard_library.ts")}";
     console.log("ran");
   `);
-  const { code, stdout } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "-q", "-P=launcher", `${ROOT}/tools/deno.ts`],
-      ...["run", "-q", url],
-    ],
-    env: { STANDARD_LIBRARY: "", JSR_URL: unreachable() },
+  const { code, stdout } = await launch(["run", "-q", url], {
+    env: { JSR_URL: unreachable() },
     cwd: `${ROOT}/..`,
-  }).output();
-
-  assertEquals(code, 0);
-  assertEquals(new TextDecoder().decode(stdout), "ran\n");
-});
-
-Deno.test("the launcher uses JSR without a word if it answers", async () => {
-  await using jsr = startJsr();
-  const url = program(`console.log("ran");`);
-
-  const { code, stdout, stderr } = await launch(["run", "-q", url], {
-    JSR_URL: `http://127.0.0.1:${jsr.addr.port}/`,
-  }).output();
-
-  assertEquals(code, 0);
-  assertEquals(new TextDecoder().decode(stdout), "ran\n");
-  assertEquals(new TextDecoder().decode(stderr), "");
-});
-
-/** Prints the source of the standard library that the program was given. */
-const TELLS = program(`console.log(Deno.env.get("STANDARD_LIBRARY"));`);
-
-for (const [library, answers] of [["jsr", true], ["npm", false]] as const) {
-  Deno.test(`the launcher tells what it starts that the standard library is from ${library}`, async () => {
-    await using jsr = startJsr();
-    const url = answers ? `http://127.0.0.1:${jsr.addr.port}/` : unreachable();
-
-    const { stdout } = await launch(["run", "-q", "--allow-env", TELLS], {
-      JSR_URL: url,
-    }).output();
-
-    assertEquals(new TextDecoder().decode(stdout), `${library}\n`);
   });
-}
 
-Deno.test("a launcher that got the choice does not look again, and prints nothing", async () => {
-  await using jsr = startJsr();
+  assertEquals([code, stdout], [0, "ran\n"]);
+});
 
-  const { stdout, stderr } = await launch(
-    ["run", "-q", "--allow-env", TELLS],
-    {
-      JSR_URL: `http://127.0.0.1:${jsr.addr.port}/`,
-      STANDARD_LIBRARY: "npm",
-    },
-  ).output();
+Deno.test("the launcher uses JSR without a word if it answers, and npm if not, and tells what it starts", async () => {
+  // A JSR that only answers that it is reachable.
+  await using jsr = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    ({ url }) =>
+      new Response("{}", {
+        status: new URL(url).pathname === "/@std/assert/meta.json" ? 200 : 404,
+      }),
+  );
+  const answering = `http://127.0.0.1:${jsr.addr.port}/`;
+  const tells = program(`console.log(Deno.env.get("STANDARD_LIBRARY"));`);
+  const choice = async (env: Readonly<Record<string, string>>) => {
+    const args = ["run", "-q", "--allow-env", tells];
+    const { stdout, stderr } = await launch(args, { env });
+    return [stdout, stderr];
+  };
 
-  assertEquals(new TextDecoder().decode(stdout), "npm\n");
-  assertEquals(new TextDecoder().decode(stderr), "");
+  assertEquals(await choice({ JSR_URL: answering }), ["jsr\n", ""]);
+  assertEquals(await choice({ JSR_URL: unreachable() }), [
+    ...["npm\n", STAND_IN_LINE],
+  ]);
+  // The launcher that got the choice does not look again.
+  const chosen = { JSR_URL: answering, STANDARD_LIBRARY: "npm" };
+  assertEquals(await choice(chosen), ["npm\n", ""]);
 });
 
 for (
@@ -136,16 +101,13 @@ for (
     // Neither formatted nor free of lint.
     await Deno.writeTextFile(file, `Deno.test( 'one', () => {${body}} );`);
 
-    const { code, stdout } = await new Deno.Command(Deno.execPath(), {
-      args: ["task", "-q", "test", "--no-check", file],
-      cwd: ROOT,
-      env: { NO_COLOR: "1" },
-      stderr: "null",
-    }).output();
+    const { code, stdout } = await programOutput([
+      ...[Deno.execPath(), "task", "-q", "test", "--no-check", file],
+    ], { cwd: ROOT, env: { NO_COLOR: "1" } });
     await Deno.remove(folder, { recursive: true });
 
     assertEquals(code, exitCode);
-    assertStringIncludes(new TextDecoder().decode(stdout), outcome);
+    assertStringIncludes(stdout, outcome);
   });
 }
 
@@ -153,26 +115,27 @@ Deno.test("the launcher fails with a sentence if neither JSR nor npm can be reac
   const emptyCache = await Deno.makeTempDir();
 
   const { code, stdout, stderr } = await launch(["run", "program.ts"], {
-    DENO_DIR: emptyCache,
-    JSR_URL: unreachable(),
-    NPM_CONFIG_REGISTRY: unreachable(),
-  }).output();
+    env: {
+      DENO_DIR: emptyCache,
+      JSR_URL: unreachable(),
+      NPM_CONFIG_REGISTRY: unreachable(),
+    },
+  });
   await Deno.remove(emptyCache, { recursive: true });
 
-  assertEquals(code, 1);
-  assertEquals(stdout.length, 0);
+  assertEquals([code, stdout], [1, ""]);
   assertEquals(
-    new TextDecoder().decode(stderr),
+    stderr,
     "Cannot get the standard library: neither JSR nor npm can be reached; " +
       "connect to either of them once, after that no network is needed\n",
   );
 });
 
 Deno.test("the launcher without a subcommand is a usage error", async () => {
-  const { code, stderr } = await launch([], {}).output();
+  const { code, stderr } = await launch([]);
 
   assertEquals(code, 2);
-  assertStringIncludes(new TextDecoder().decode(stderr), "SUBCOMMAND");
+  assertStringIncludes(stderr, "SUBCOMMAND");
 });
 
 for (
@@ -182,51 +145,36 @@ for (
     ["SIGHUP", 129],
   ] as const
 ) {
-  const ignore = Deno.build.os === "windows";
+  const catches =
+    `Deno.addSignalListener("${signal}", () => { console.log("caught"); Deno.exit(9); });`;
+  for (
+    const [title, source, heard, expected] of [
+      ["passes it on and waits for the child", catches, "caught\n", 9],
+      [`exits with ${code} if it ends the child`, "", "", code],
+    ] as const
+  ) {
+    Deno.test({
+      name: `the launcher that gets ${signal} ${title}`,
+      ignore: Deno.build.os === "windows",
+      async fn() {
+        const url = program(
+          `${source} setInterval(() => {}, 1000); console.log("ready");`,
+        );
+        const [deno = "", ...args] = LAUNCHER;
+        const child = new Deno.Command(deno, {
+          args: [...args, "run", "-q", url],
+          env: { STANDARD_LIBRARY: "npm" },
+          stdout: "piped",
+        }).spawn();
+        const output = child.stdout.pipeThrough(new TextDecoderStream())
+          .getReader();
 
-  Deno.test({
-    name: `the launcher passes ${signal} on and waits for the child`,
-    ignore,
-    async fn() {
-      const url = program(`
-        Deno.addSignalListener("${signal}", () => {
-          console.log("caught");
-          setTimeout(() => Deno.exit(9), 100);
-        });
-        setInterval(() => {}, 1000);
-        console.log("ready");
-      `);
-      const child = launch(["run", "-q", url], { JSR_URL: unreachable() });
-      const output = child.stdout.pipeThrough(new TextDecoderStream())
-        .getReader();
-
-      assertEquals((await output.read()).value, "ready\n");
-      child.kill(signal);
-      assertEquals((await output.read()).value, "caught\n");
-      assertEquals((await output.read()).done, true);
-      assertEquals((await child.status).code, 9);
-      await child.stdin.close();
-      await child.stderr.cancel();
-    },
-  });
-
-  Deno.test({
-    name: `the launcher exits with ${code} if ${signal} ends the child`,
-    ignore,
-    async fn() {
-      const url = program(`
-        setInterval(() => {}, 1000);
-        console.log("ready");
-      `);
-      const child = launch(["run", "-q", url], { JSR_URL: unreachable() });
-      const output = child.stdout.getReader();
-
-      await output.read();
-      child.kill(signal);
-      assertEquals((await output.read()).done, true);
-      assertEquals((await child.status).code, code);
-      await child.stdin.close();
-      await child.stderr.cancel();
-    },
-  });
+        assertEquals((await output.read()).value, "ready\n");
+        child.kill(signal);
+        if (heard !== "") assertEquals((await output.read()).value, heard);
+        assertEquals((await output.read()).done, true);
+        assertEquals((await child.status).code, expected);
+      },
+    });
+  }
 }
