@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { runCommand } from "../../tools/run_command.ts";
+import { programOutput } from "../support/program_output.ts";
 import { ReleaseFolder } from "../support/release_folder.ts";
 
 const SCRIPT = `${import.meta.dirname}/../../tools/release/install.ps1`;
@@ -11,57 +13,37 @@ Deno.test("install.ps1 is PowerShell, and a script with a syntax error is not", 
 
 async function syntaxErrors(script: string): Promise<string> {
   const support = `${import.meta.dirname}/../support`;
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "-q", "--no-config", "--no-prompt"],
-      ...[`--lock=${support}/powershell_errors.lock.json`, "--frozen"],
-      ...["--allow-read", "--allow-env", `${support}/powershell_errors.ts`],
-    ],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  await new Response(script).body?.pipeTo(child.stdin);
-  const { success, stdout } = await child.output();
-  assert(success);
-  return new TextDecoder().decode(stdout);
+  const { code, stdout, stderr } = await programOutput([
+    ...[Deno.execPath(), "run", "-q", "--no-config", "--no-prompt"],
+    ...[`--lock=${support}/powershell_errors.lock.json`, "--frozen"],
+    ...["--allow-read", "--allow-env", `${support}/powershell_errors.ts`],
+  ], { input: script });
+  assertEquals(code, 0, stderr);
+  return stdout;
 }
 
 // The rest changes the registry of the user, so it is for CI alone.
 const onWindows = Deno.build.os === "windows" && Deno.env.has("CI") &&
   !Deno.env.has("ON_WINE");
 
-/** Runs a command to its end; returns its output if it succeeds. */
-async function run(
-  command: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(command, {
-    args: [...args],
-    env: { ...env },
-  }).output();
-  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  assert(success, `${decode(stdout)}\n${decode(stderr)}`);
-  return decode(stdout);
-}
-
 /** The type and the value of the user's PATH, as they are stored. */
 async function storedPath(): Promise<string | undefined> {
-  const text = await run("reg", ["query", "HKCU\\Environment", "/v", "Path"]);
+  const text = await runCommand([
+    ...["reg", "query", "HKCU\\Environment", "/v", "Path"],
+  ]);
   return /Path +(REG_\w+ +.*?)\r?\n/.exec(text)?.[1]?.replace(/ +/, " ");
 }
 
 async function storePath(value: string): Promise<void> {
-  await run("reg", [
-    ...["add", "HKCU\\Environment", "/v", "Path", "/t", "REG_EXPAND_SZ"],
+  await runCommand([
+    ...["reg", "add", "HKCU\\Environment", "/v", "Path", "/t", "REG_EXPAND_SZ"],
     ...["/d", value, "/f"],
   ]);
 }
 
 for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
   const script = (...args: string[]) => [
-    ...["-NoProfile", "-ExecutionPolicy", "Bypass", "-File", SCRIPT],
+    ...[shell, "-NoProfile", "-ExecutionPolicy", "Bypass", "-File", SCRIPT],
     ...args,
   ];
 
@@ -81,7 +63,7 @@ for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
     try {
       await storePath("%USERPROFILE%\\bin;C:\\Tools");
 
-      const installed = await run(shell, install, env);
+      const installed = await runCommand(install, { env });
       assertStringIncludes(installed, `Installed ${program}: deno `);
       assertEquals(
         await storedPath(),
@@ -94,7 +76,7 @@ for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
       }).spawn();
       const reader = running.stdout.getReader();
       await reader.read();
-      await run(shell, install, env);
+      await runCommand(install, { env });
       running.kill();
       await running.status;
       await reader.cancel();
@@ -103,7 +85,7 @@ for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
         `REG_EXPAND_SZ %USERPROFILE%\\bin;C:\\Tools;${folder}`,
       );
 
-      await run(shell, script("-Uninstall"), env);
+      await runCommand(script("-Uninstall"), { env });
       assertEquals(
         await storedPath(),
         "REG_EXPAND_SZ %USERPROFILE%\\bin;C:\\Tools",
@@ -126,7 +108,7 @@ for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
       `$ErrorActionPreference = 'Stop'; ${fake}; ${body}; Test-Gh auth status`;
 
     assertEquals(
-      (await run(shell, ["-NoProfile", "-Command", command])).trim(),
+      (await runCommand([shell, "-NoProfile", "-Command", command])).trim(),
       "False",
     );
   });
@@ -135,13 +117,13 @@ for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
     const folder = await Deno.makeTempDir();
     await Deno.mkdir(`${folder}\\agent-gateway.exe`);
     await using releases = new ReleaseFolder();
-    const { success, stderr } = await new Deno.Command(shell, {
-      args: script("-From", releases.url, "-To", folder),
-    }).output();
+    const { code, stderr } = await programOutput(
+      script("-From", releases.url, "-To", folder),
+    );
 
-    assertEquals(success, false);
+    assert(code !== 0);
     assertStringIncludes(
-      new TextDecoder().decode(stderr).replaceAll(/\s+/g, ""),
+      stderr.replaceAll(/\s+/g, ""), // PowerShell wraps it.
       "agent-gateway.exeisafolder",
     );
     await Deno.remove(folder, { recursive: true });

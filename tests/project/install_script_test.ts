@@ -1,6 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { isInstalled } from "../support/fronts.ts";
 import { LocalCa } from "../support/local_ca.ts";
+import {
+  type ProgramOutput,
+  programOutput,
+} from "../support/program_output.ts";
 import { gzip, ReleaseFolder } from "../support/release_folder.ts";
 import { unreachable } from "../support/faulty_service.ts";
 
@@ -11,7 +15,7 @@ const NAME = `agent-gateway-${Deno.build.target}`;
 const PATH = Deno.env.get("PATH") ?? "";
 const ignore = Deno.build.os === "windows";
 
-type Shell = readonly [string, ...string[]];
+type Shell = readonly string[];
 const SHELLS: readonly Shell[] = [
   ["dash"],
   ["bash", "--posix"],
@@ -51,28 +55,19 @@ class Place implements AsyncDisposable {
   }
 
   /** Feeds the script to a shell, as `curl ... | sh -s -- ARGS` does. */
-  async install(
-    [shell, ...shellArgs]: Shell = ["sh"],
+  install(
+    shell: Shell = ["sh"],
     args: readonly string[] = [],
     env: Readonly<Record<string, string>> = {},
-  ): Promise<{ code: number; stdout: string; stderr: string }> {
-    const child = new Deno.Command(shell, {
-      args: [
-        ...[...shellArgs, "-s", "--", "--from", this.releases.url],
-        ...["--to", this.folder, ...args],
-      ],
+  ): Promise<ProgramOutput> {
+    return programOutput([
+      ...[...shell, "-s", "--", "--from", this.releases.url],
+      ...["--to", this.folder, ...args],
+    ], {
       env: { HOME: this.home, PATH, ...env },
       clearEnv: true,
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
-    const writer = child.stdin.getWriter();
-    await writer.write(await Deno.readFile(SCRIPT));
-    await writer.close();
-    const { code, stdout, stderr } = await child.output();
-    const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-    return { code, stdout: decode(stdout), stderr: decode(stderr) };
+      input: Deno.readTextFileSync(SCRIPT),
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -82,7 +77,7 @@ class Place implements AsyncDisposable {
 }
 
 for (const shell of SHELLS) {
-  const [name] = shell;
+  const [name = ""] = shell;
   const test = (title: string, fn: () => Promise<void>) =>
     Deno.test({
       name: `install.sh in ${name} ${title}`,
@@ -140,13 +135,9 @@ for (const shell of SHELLS) {
     assertEquals(code, 0);
     const [, path] = stdout.match(/^ {2}(export PATH=.*)$/m) ?? [];
     const [, remove] = stdout.match(/^To uninstall: (rm .*)$/m) ?? [];
-    const { stdout: printed } = await new Deno.Command("sh", {
-      args: ["-c", `${path}; agent-gateway; ${remove}`],
-    }).output();
-    assertEquals(
-      new TextDecoder().decode(printed),
-      "agent-gateway 1.2.3 (test)\n",
-    );
+    const script = `${path}; agent-gateway; ${remove}`;
+    const printed = await programOutput(["sh", "-c", script]);
+    assertEquals(printed.stdout, "agent-gateway 1.2.3 (test)\n");
     assertEquals(place.files(), []);
   });
 
@@ -218,12 +209,9 @@ for (const shell of SHELLS) {
   test("does nothing when it was cut off while it was downloaded", async () => {
     const script = await Deno.readTextFile(SCRIPT);
     const cut = script.slice(0, script.lastIndexOf("main"));
-    const [command, ...args] = shell;
-    const { success, stdout } = await new Deno.Command(command, {
-      args: [...args, "-c", cut],
-    }).output();
+    const { code, stdout } = await programOutput([...shell, "-c", cut]);
 
-    assertEquals([success, stdout.length], [true, 0]);
+    assertEquals([code, stdout], [0, ""]);
   });
 }
 
@@ -278,18 +266,12 @@ Deno.test({
   async fn() {
     const home = await Deno.makeTempDir();
     const path = await withCommands(home, { id: "echo 0" });
-    const { code, stderr } = await new Deno.Command("sh", {
-      args: [SCRIPT],
-      env: { HOME: home, PATH: path },
-      clearEnv: true,
-    }).output();
+    const env = { HOME: home, PATH: path };
+    const { code, stderr } = await programOutput(["sh", SCRIPT], { env });
     await Deno.remove(home, { recursive: true });
 
     assertEquals(code, 1);
-    assertStringIncludes(
-      new TextDecoder().decode(stderr),
-      "not installing as root without --to DIR",
-    );
+    assertStringIncludes(stderr, "not installing as root without --to DIR");
   },
 });
 
@@ -416,21 +398,14 @@ Deno.test({
   async fn() {
     await using place = await Place.make("x".repeat(1024 * 1024));
     // No file larger than 32 KiB: writing fails as on a disk that is full.
-    const { code, stderr } = await new Deno.Command("sh", {
-      args: [
-        ...["-c", 'ulimit -f 64; trap "" XFSZ; exec sh "$0" "$@"', SCRIPT],
-        ...["--from", place.releases.url, "--to", place.folder],
-      ],
-      env: { HOME: place.home, PATH },
-      clearEnv: true,
-    }).output();
+    const limit = 'ulimit -f 64; trap "" XFSZ; exec sh "$0" "$@"';
+    const { code, stderr } = await programOutput([
+      ...["sh", "-c", limit, SCRIPT],
+      ...["--from", place.releases.url, "--to", place.folder],
+    ], { env: { HOME: place.home, PATH }, clearEnv: true });
 
-    const text = new TextDecoder().decode(stderr);
-    assertEquals(code, 1, text);
-    assert(
-      text.endsWith("no room on the disk; nothing was installed\n"),
-      text,
-    );
+    assertEquals(code, 1, stderr);
+    assertStringIncludes(stderr, "no room on the disk; nothing was installed");
     assertEquals(place.files(), []);
   },
 });
@@ -439,10 +414,7 @@ Deno.test({
   name: "shellcheck finds nothing in install.sh",
   ignore: !isInstalled("shellcheck"),
   async fn() {
-    const { success, stdout } = await new Deno.Command("shellcheck", {
-      args: ["--shell=sh", SCRIPT],
-    }).output();
-
-    assert(success, new TextDecoder().decode(stdout));
+    const command = ["shellcheck", "--shell=sh", SCRIPT];
+    assertEquals((await programOutput(command)).stdout, "");
   },
 });

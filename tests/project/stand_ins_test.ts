@@ -5,6 +5,7 @@ import { parse } from "../../tools/npm/dotenv_parse.ts";
 import standIns from "../../tools/npm/import_map.json" with { type: "json" };
 import { unicodeWidth } from "../../tools/npm/unicode_width.ts";
 import { writeLock } from "../../tools/pins.ts";
+import { runCommand } from "../../tools/run_command.ts";
 import { JsrRegistry, standInPackages } from "../support/jsr_registry.ts";
 import { SourceCopy } from "../support/source_copy.ts";
 
@@ -72,67 +73,24 @@ Deno.test("parse() of the .env stand-in reads what @std/dotenv has read", async 
   }
 });
 
-/**
- * Where `@std/cli` 1.0.32 (Unicode 15) and the stand-in (Unicode 17) disagree:
- * characters that are new or became wide since then, from and to.
- */
-const WIDTHS_CHANGED = [
-  [0x897, 0x897],
-  [0x2630, 0x2637],
-  [0x268a, 0x268f],
-  [0x2ffc, 0x2fff],
-  [0x31e4, 0x31e5],
-  [0x31ef, 0x31ef],
-  [0x4dc0, 0x4dff],
-  [0x10d69, 0x10d6d],
-  [0x10efc, 0x10efc],
-  [0x113bb, 0x113c0],
-  [0x113ce, 0x113ce],
-  [0x113d0, 0x113d0],
-  [0x113d2, 0x113d2],
-  [0x113e1, 0x113e2],
-  [0x1171e, 0x1171e],
-  [0x11f5a, 0x11f5a],
-  [0x1611e, 0x16129],
-  [0x1612d, 0x1612f],
-  [0x16ff2, 0x16ff6],
-  [0x187f8, 0x187ff],
-  [0x18cff, 0x18cff],
-  [0x18d09, 0x18d1e],
-  [0x18d80, 0x18df2],
-  [0x1d300, 0x1d356],
-  [0x1d360, 0x1d376],
-  [0x1e5ee, 0x1e5ef],
-  [0x1f6d8, 0x1f6d8],
-  [0x1fa89, 0x1fa8a],
-  [0x1fa8e, 0x1fa8f],
-  [0x1fabe, 0x1fabe],
-  [0x1fac6, 0x1fac6],
-  [0x1fac8, 0x1fac8],
-  [0x1facd, 0x1facd],
-  [0x1fadc, 0x1fadc],
-  [0x1fadf, 0x1fadf],
-  [0x1fae9, 0x1faea],
-  [0x1faef, 0x1faef],
-] as const;
-
-// What @std/cli 1.0.32 has measured of all characters: the first character of
-// each run that takes the same number of columns, with that number.
+// What @std/cli 1.0.32 (Unicode 15) has measured of all characters: the first
+// character of each run that takes the same number of columns, with that number.
+// "changed" has the characters, from and to, that are new or became wide by
+// Unicode 17, which the stand-in knows.
 Deno.test("unicodeWidth() of the stand-in measures what @std/cli has measured", async () => {
-  const runs: [number, number][] = JSON.parse(
-    await Deno.readTextFile(`${RECORDS}/unicode_width.json`),
-  );
-  const changed: [number, number][] = [];
+  const { runs, changed }: Record<"runs" | "changed", [number, number][]> = JSON
+    .parse(await Deno.readTextFile(`${RECORDS}/unicode_width.json`));
+  const differ: [number, number][] = [];
   for (const [index, [start, width]] of runs.entries()) {
     const end = runs[index + 1]?.[0] ?? 0x110000;
     for (let code = start; code < end; code++) {
       if (unicodeWidth(String.fromCodePoint(code)) === width) continue;
-      const last = changed.at(-1);
+      const last = differ.at(-1);
       if (last?.[1] === code - 1) last[1] = code;
-      else changed.push([code, code]);
+      else differ.push([code, code]);
     }
   }
-  assertEquals(changed, WIDTHS_CHANGED.map(([from, to]) => [from, to]));
+  assertEquals(differ, changed);
 });
 
 const packages = await standInPackages();
@@ -152,10 +110,8 @@ class NpmCache implements AsyncDisposable {
   private constructor(readonly folder: string) {}
 
   static async make(): Promise<NpmCache> {
-    const { stdout } = await new Deno.Command(Deno.execPath(), {
-      args: ["info", "--json", "--no-config"],
-    }).output();
-    const { npmCache } = JSON.parse(new TextDecoder().decode(stdout));
+    const info = [Deno.execPath(), "info", "--json", "--no-config"];
+    const { npmCache } = JSON.parse(await runCommand(info));
     const folder = await Deno.makeTempDir();
     await Deno.symlink(npmCache, `${folder}/npm`, { type: "junction" });
     return new NpmCache(folder);

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { sameFlags } from "../../tools/deno.ts";
 import { pinDeno, PINNED_DENO } from "../../tools/pins.ts";
+import { programOutput } from "../support/program_output.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const FOLDER = `${ROOT}/.github/workflows`;
@@ -16,19 +17,12 @@ const NEWER =
 
 /** Returns actionlint's findings, line by line. */
 async function lint(texts: Record<string, string>): Promise<string[]> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "-q", ...sameFlags, "--no-prompt"],
-      ...["--allow-read", "--allow-env"],
-      `${import.meta.dirname}/../support/actionlint.ts`,
-    ],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  await new Response(JSON.stringify(texts)).body?.pipeTo(child.stdin);
-  const { stdout } = await child.output();
-  const findings: string[] = JSON.parse(new TextDecoder().decode(stdout));
+  const { stdout } = await programOutput([
+    ...[Deno.execPath(), "run", "-q", ...sameFlags, "--no-prompt"],
+    ...["--allow-read", "--allow-env"],
+    `${import.meta.dirname}/../support/actionlint.ts`,
+  ], { input: JSON.stringify(texts) });
+  const findings: string[] = JSON.parse(stdout);
   return findings.filter((finding) => !NEWER.test(finding));
 }
 
