@@ -13,6 +13,7 @@ import {
   startTls,
 } from "./check/probes.ts";
 import { Report } from "./check/report.ts";
+import { probeRun } from "./check/run_probe.ts";
 import { streamFindings } from "./check/stream_findings.ts";
 import {
   ignoreProxies,
@@ -20,21 +21,26 @@ import {
   proxyFor,
   RemoteGateway,
   ServiceError,
+  timeLeft,
+  type TimeLimit,
 } from "./gateway.ts";
-import { type ByteSink, environmentVariable } from "./io.ts";
+import { type ByteSink, environmentVariable, within } from "./io.ts";
 import { loadSettings, type Settings } from "./settings.ts";
 import { maskKey } from "./text.ts";
 import { versionLine } from "./version.ts";
 
-/** How long the service may take to create a thread, in milliseconds. */
-const ANSWER_LIMIT = 30_000;
+/** How long the check may take by default, up to the thread, in milliseconds. */
+const LIMIT = 30_000;
 
 export interface RunCheckOptions {
   /** The value of `--base-url`, if it was given. */
   readonly baseUrl: string | undefined;
   /** A prompt to run, to report what its stream is like. */
   readonly prompt: string | undefined;
-  /** How long the prompt may take, in milliseconds. By default there is no limit. */
+  /**
+   * How long the whole check may take, in milliseconds. By default 30 s without a
+   * prompt, and without a limit with one.
+   */
   readonly timeLimit: number | undefined;
   /** Whether the report is JSON Lines. */
   readonly json: boolean;
@@ -52,6 +58,7 @@ export interface RunCheckOptions {
  */
 export async function runCheck(options: RunCheckOptions): Promise<boolean> {
   const { baseUrl, prompt, timeLimit, stdout } = options;
+  const limit = { milliseconds: timeLimit ?? LIMIT, since: performance.now() };
   const report = new Report(stdout, options);
   await report.version(versionLine().trimEnd());
   const warnings: string[] = [];
@@ -64,18 +71,23 @@ export async function runCheck(options: RunCheckOptions): Promise<boolean> {
     await report.line({ state: "note", name: "settings", text });
   }
   if (settings === undefined) return false;
-  await checkNetwork(settings, report);
+  await within(timeLeft(limit), checkNetwork(settings, report), () => {});
   await using gateway = new RemoteGateway(settings);
   const threadId = await report.step({
     name: "thread",
-    act: () => createThread(gateway),
+    act: () => createThread(gateway, limit),
     tell: (id) =>
       `${id} was created: the key is accepted${
         prompt === undefined ? "; no run was started" : ""
       }`,
   });
   if (threadId !== undefined && prompt !== undefined) {
-    await checkRun(gateway, { threadId, prompt, timeLimit }, report);
+    await checkRun(gateway, settings, {
+      report,
+      threadId,
+      prompt,
+      timeLimit: timeLimit === undefined ? undefined : limit,
+    });
   }
   return !report.hasFailed;
 }
@@ -83,42 +95,43 @@ export async function runCheck(options: RunCheckOptions): Promise<boolean> {
 /** Runs a prompt, and tells about its stream. */
 async function checkRun(
   gateway: RemoteGateway,
-  { threadId, prompt, timeLimit }: {
+  settings: Settings,
+  { report, ...run }: {
+    readonly report: Report;
     readonly threadId: string;
     readonly prompt: string;
-    readonly timeLimit: number | undefined;
+    readonly timeLimit: TimeLimit | undefined;
   },
-  report: Report,
 ): Promise<void> {
-  const run = gateway.inspectRun(threadId, prompt, { timeLimit });
+  const { apiKey, baseUrl, isLocal } = settings;
+  const wrongKey = crypto.randomUUID();
+  await using stranger = new RemoteGateway({ ...settings, apiKey: wrongKey });
   let started = performance.now();
   try {
-    for (;;) {
-      const { done, value } = await run.next();
-      if (done) {
-        for (const line of streamFindings(value)) await report.line(line);
-        return;
-      }
-      for (const event of value) {
-        if (event.type !== "run") continue;
+    const probed = await probeRun({
+      ...{ gateway, stranger, ...run },
+      onRun: async (runId) => {
         const milliseconds = performance.now() - started;
-        const text = `${event.runId} was accepted`;
+        const text = `${runId} was accepted`;
         await report.line({ state: "ok", name: "run", milliseconds, text });
         started = performance.now();
-      }
-    }
+      },
+    });
+    const proxy = isLocal ? undefined : proxyFor(new URL(baseUrl))?.origin;
+    const findings = streamFindings(probed, { apiKey, isLocal, proxy });
+    for (const line of findings) await report.line(line);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const { message, failure: { operation, server } } = error;
-    const isStream = operation === "stream run";
-    const setting = server === undefined
+    const { message, failure } = error;
+    const setting = failure.server === undefined
       ? ""
-      : `; ${frontSetting("compressed", server)}`;
+      : `; ${frontSetting("compressed", failure.server)}`;
     await report.line({
       state: "failed",
-      name: isStream ? "stream" : "run",
+      name: failure.operation === "stream run" ? "stream" : "run",
       milliseconds: performance.now() - started,
       text: message + setting,
+      failure,
     });
   }
 }
@@ -167,6 +180,11 @@ async function checkNetwork(
       : `the proxy ${proxy.found.origin} from ${proxy.found.variable} does not answer`,
   });
   if (endpoint === undefined) return;
+  for (const address of endpoint.failed) {
+    const text =
+      `${address} does not answer; every request waits for it before it tries another address`;
+    await report.line({ state: "note", name: "connection", text });
+  }
   await checkTls(endpoint, { url, isProxied: target !== url, report });
 }
 
@@ -203,9 +221,11 @@ function tellProxy(proxy: Proxy | undefined, isLocal: boolean): string {
     : `${proxy.origin} from ${proxy.variable}`;
 }
 
-async function createThread(gateway: RemoteGateway): Promise<string> {
-  const creation = gateway.createThread({ timeLimit: ANSWER_LIMIT });
-  for await (const events of creation) {
+async function createThread(
+  gateway: RemoteGateway,
+  timeLimit: TimeLimit,
+): Promise<string> {
+  for await (const events of gateway.createThread({ timeLimit })) {
     for (const event of events) {
       if (event.type === "thread") return event.threadId;
     }

@@ -12,20 +12,29 @@ import type {
   ServiceClientOptions,
   ServiceRequest,
 } from "./gateway/http/service_client.ts";
-import {
-  ServiceError,
-  UNKNOWN_OUTCOME,
-} from "./gateway/failure/service_error.ts";
-import type { StreamInspection } from "./gateway/stream_inspection.ts";
-import type { CreationEvent, TurnEvent } from "./gateway/turn_event.ts";
+import { ServiceError, UNKNOWN_FATE } from "./gateway/failure/service_error.ts";
+import type { FollowOptions } from "./gateway/stream/run_stream.ts";
+import type {
+  CreationEvent,
+  StreamEvent,
+  TurnEvent,
+  WaitEvent,
+} from "./gateway/turn_event.ts";
 
 export { ignoreProxies, type Proxy, proxyFor } from "./gateway/http/proxies.ts";
-export type {
-  Resumption,
-  StreamInspection,
-} from "./gateway/stream_inspection.ts";
+export { timeLeft, type TimeLimit } from "./gateway/http/deadline.ts";
 export type { CallOptions, Exchange } from "./gateway/http/service_client.ts";
-export { explain, ServiceError } from "./gateway/failure/service_error.ts";
+export {
+  explain,
+  type Failure,
+  type Fate,
+  ServiceError,
+} from "./gateway/failure/service_error.ts";
+export type { Reply } from "./gateway/stream/reply_text.ts";
+export type {
+  ParsedData,
+  StreamObserver,
+} from "./gateway/stream/run_events.ts";
 export type {
   CreationEvent,
   ProgressEvent,
@@ -37,9 +46,15 @@ export type {
 /** The single agent of the service (interface 1.4). */
 export const AGENT_NAME = "the-brain";
 
-export interface TurnOptions extends CallOptions {
+export interface TurnOptions extends CallOptions, FollowOptions {
   /** Additional headers for the run's two requests. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A run of a thread. */
+export interface RunIds {
+  readonly threadId: string;
+  readonly runId: string;
 }
 
 /** The operations that front ends use. */
@@ -119,11 +134,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       const answer = yield* client.post(runRequest(threadId, prompt, options));
       runId = this.#idIn(answer, "run_id", "create run");
       yield [{ type: "run", runId }];
-      const request = streamRequest(threadId, runId, options);
-      this.#runStream ??= import("./gateway/stream/run_stream.ts");
-      const { followRun } = await this.#runStream;
-      const { apiKey } = this.#options;
-      yield* followRun(client, { threadId, runId, request, apiKey });
+      yield* this.#follow(client, { threadId, runId }, options);
     } catch (error) {
       throw client.explain(error, { threadId, runId });
     } finally {
@@ -132,38 +143,35 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   }
 
   /**
-   * Triggers a run on a thread and tells what its stream is like. The stream is not
-   * retried, so that nothing is hidden.
+   * Follows a run that was started before.
    *
-   * @yields `wait` and `run`, as {@linkcode runTurn} does.
-   * @returns What the stream was like.
-   * @throws {ServiceError} If the run cannot be started, or its stream cannot be
-   * opened.
+   * @yields `progress`, `reply`, and `wait` before each pause, as a turn does.
+   * @throws {ServiceError} If it cannot be followed.
    */
-  async *inspectRun(
-    threadId: string,
-    prompt: string,
-    options: CallOptions = {},
-  ): AsyncGenerator<readonly TurnEvent[], StreamInspection> {
+  async *followRun(
+    run: RunIds,
+    options: TurnOptions = {},
+  ): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
     const client = await this.#connect(options);
-    let runId: string | undefined;
     try {
-      const answer = yield* client.post(runRequest(threadId, prompt, {}));
-      runId = this.#idIn(answer, "run_id", "create run");
-      yield [{ type: "run", runId }];
-      const request = streamRequest(threadId, runId, {});
-      const { inspectStream } = await import("./gateway/stream_inspection.ts");
-      return await inspectStream(client, request, this.#options.apiKey);
+      yield* this.#follow(client, run, options);
     } catch (error) {
-      const run = runId === undefined ? {} : { threadId, runId };
-      const explained = client.explain(error, run);
-      if (!(explained instanceof ServiceError)) throw explained;
-      throw new ServiceError({ ...explained.failure, ...run }, {
-        cause: error,
-      });
+      throw client.explain(error, run);
     } finally {
       this.#close(client);
     }
+  }
+
+  async *#follow(
+    client: ServiceClient,
+    run: RunIds,
+    options: TurnOptions,
+  ): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
+    this.#runStream ??= import("./gateway/stream/run_stream.ts");
+    const { followRun } = await this.#runStream;
+    const request = streamRequest(run, options);
+    const { apiKey } = this.#options;
+    yield* followRun(client, { ...run, request, apiKey }, options);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -199,7 +207,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     throw new ServiceError({
       operation,
       reason: `the answer holds ${what} ${field}`,
-      outcome: operation === "create run" ? UNKNOWN_OUTCOME[operation] : "",
+      fate: UNKNOWN_FATE[operation],
     });
   }
 }
@@ -223,8 +231,7 @@ function runRequest(
 }
 
 function streamRequest(
-  threadId: string,
-  runId: string,
+  { threadId, runId }: RunIds,
   { headers }: TurnOptions,
 ): ServiceRequest {
   return {

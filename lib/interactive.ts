@@ -109,7 +109,13 @@ async function runPrompt(
 ): Promise<boolean> {
   const last = await follow(
     view,
-    (signal) => gateway.runTurn(threadId, prompt, { signal, timeLimit }),
+    (signal) =>
+      gateway.runTurn(threadId, prompt, {
+        signal,
+        timeLimit: timeLimit === undefined
+          ? undefined
+          : { milliseconds: timeLimit, since: performance.now() },
+      }),
   );
   if (last !== undefined) return last.type === "reply";
   await view.show({ type: "dropped", what: "run" });

@@ -19,20 +19,6 @@ const KEY = "APP_API_KEY";
 const BASE_URL = "APP_BASE_URL";
 const MAX_KEY_LENGTH = 8192;
 
-/**
- * The ports that `fetch` blocks (https://fetch.spec.whatwg.org/#port-blocking),
- * as a URL spells them.
- */
-const BLOCKED_PORTS: ReadonlySet<string> = new Set(
-  [
-    "0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102",
-    "103 104 109 110 111 113 115 117 119 123 135 137 139 143 161 179 389 427 465",
-    "512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993",
-    "995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667",
-    "6668 6669 6679 6697 10080",
-  ].flatMap((line) => line.split(" ")),
-);
-
 /** The settings of the program. */
 export interface Settings {
   /** The validated API key. Never shown; see {@linkcode maskKey}. */
@@ -172,11 +158,6 @@ function validateBaseUrl(
   if (url.protocol === "http:" && !isLocal) {
     throw refuse(
       "http: would send the key in clear text; use https: (http: is for localhost, 127.0.0.0/8 and [::1])",
-    );
-  }
-  if (BLOCKED_PORTS.has(url.port)) {
-    throw refuse(
-      `port ${url.port} is for another protocol, and requests to it are blocked`,
     );
   }
   return { baseUrl: withoutTrailingSlashes(url.href), isLocal };

@@ -10,5 +10,7 @@ export { maskKey } from "./text/key_mask.ts";
 export { holdsKey } from "./text/key_search.ts";
 export { plainLine, plainText, withoutLineEnd } from "./text/plain_text.ts";
 export { quote } from "./text/quote.ts";
+export { hashText } from "./text/hash_text.ts";
 export { isServiceId } from "./text/service_id.ts";
+export { shownText } from "./text/shown_text.ts";
 export { COLOURED, PLAIN, type Style } from "./text/style.ts";

@@ -66,6 +66,11 @@ const FRONTS: readonly FrontSettings[] = [
 /** How many fronts are named if the one that answered is not known. */
 const COMMON = 4;
 
+/** Whether headers name a front whose settings are known. */
+export function isKnownFront(server: string): boolean {
+  return FRONTS.some(({ pattern }) => pattern.test(server));
+}
+
 /**
  * The setting of the front that answered; those of the common ones if it is not
  * known.

@@ -1,11 +1,16 @@
 /**
- * The steps that a request takes before it is sent, one by one. Each fails after
- * 10 seconds.
+ * The steps that a request takes before it is sent, one by one.
  *
  * @module
  */
 
-const LIMIT = 10_000;
+import { within } from "../io.ts";
+
+/** How long a name may take to be resolved, and TLS to be set up, in milliseconds. */
+const STEP_LIMIT = 10_000;
+
+/** How long one address may take to accept a connection, in milliseconds. */
+const ADDRESS_LIMIT = 3_000;
 
 /** The default ports of HTTP URLs; that of a SOCKS proxy is 1080. */
 const PORTS = new Map([["http:", 80], ["https:", 443]]);
@@ -15,13 +20,15 @@ export interface Endpoint {
   readonly connection: Deno.TcpConn;
   readonly address: string;
   readonly port: number;
+  /** The addresses that come before it, and did not accept a connection. */
+  readonly failed: readonly string[];
 }
 
 /**
  * Loads the system's resolver, which `fetch` uses too.
  *
- * @returns A function that resolves the host of a URL to one or more addresses,
- * and rejects if it has none.
+ * @returns A function that resolves the host of a URL to one or more addresses, in
+ * the order in which `fetch` tries them, and rejects if it has none.
  */
 export async function openResolver(): Promise<
   (url: URL) => Promise<readonly string[]>
@@ -31,13 +38,14 @@ export async function openResolver(): Promise<
   Object.assign(process, { noDeprecation: true });
   const { promises: { lookup } } = await import("node:dns");
   return async (url) => {
-    const found = await within(LIMIT, lookup(hostOf(url), { all: true }));
+    const options = { all: true, order: "verbatim" } as const;
+    const found = await inTime(STEP_LIMIT, lookup(hostOf(url), options));
     return found.map(({ address }) => address);
   };
 }
 
 /**
- * Connects to the first of the addresses that accepts a connection.
+ * Connects to the first of the addresses that accepts a connection, within 3 s each.
  *
  * @throws If none does.
  */
@@ -46,16 +54,21 @@ export async function connect(
   url: URL,
 ): Promise<Endpoint> {
   const port = Number(url.port) || (PORTS.get(url.protocol) ?? 1080);
-  const failures: unknown[] = [];
-  for (const hostname of addresses) {
+  const failed: string[] = [];
+  let reason: unknown;
+  for (const address of addresses) {
+    const connecting = Deno.connect({ hostname: address, port });
     try {
-      const connection = await within(LIMIT, Deno.connect({ hostname, port }));
-      return { connection, address: hostname, port };
+      const connection = await inTime(ADDRESS_LIMIT, connecting);
+      return { connection, address, port, failed };
     } catch (error) {
-      failures.push(error);
+      // A connection that comes later is not needed any more.
+      connecting.then((connection) => connection.close(), () => {});
+      reason ??= error;
+      failed.push(address);
     }
   }
-  throw failures[0];
+  throw reason;
 }
 
 /**
@@ -68,23 +81,15 @@ export async function startTls(
   url: URL,
 ): Promise<void> {
   using tls = await Deno.startTls(connection, { hostname: hostOf(url) });
-  await within(LIMIT, tls.handshake());
+  await inTime(STEP_LIMIT, tls.handshake());
 }
 
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, "");
 }
 
-/** Waits for a promise, at most a number of milliseconds. */
-async function within<T>(limit: number, promise: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new Error(`no answer within ${limit / 1000} s`)),
-    limit,
-  );
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function inTime<T>(limit: number, promise: Promise<T>): Promise<T> {
+  return within(limit, promise, () => {
+    throw new Error(`no answer within ${limit / 1000} s`);
+  });
 }

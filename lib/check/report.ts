@@ -1,9 +1,11 @@
+import { type Failure, ServiceError } from "../gateway.ts";
 import type { ByteSink } from "../io.ts";
 import { escapeControls, plainLine } from "../text.ts";
 
 /**
- * The state of a line: `failed` is what keeps the program from working or loses
- * replies, `note` what is only a pity, `-` what was skipped or tells nothing.
+ * The state of a line. `failed`: the program does not work, replies are lost, or
+ * strangers are let in. `note`: users are better off if it is changed. `-`: it was
+ * skipped, or tells nothing.
  */
 export type State = "ok" | "note" | "failed" | "-";
 
@@ -11,8 +13,13 @@ export type State = "ok" | "note" | "failed" | "-";
 export interface Line {
   readonly state: State;
   readonly name: string;
+  /** A duration. */
   readonly milliseconds?: number | undefined;
+  /** A moment, in milliseconds since the stream was requested. */
+  readonly at?: number | undefined;
   readonly text: string;
+  /** The failure of the remote operation that the line is about, if it failed. */
+  readonly failure?: Failure | undefined;
 }
 
 /** One step of the check. */
@@ -45,13 +52,17 @@ export class Report {
   async step<T>({ name, act, tell, failure }: Step<T>): Promise<T | undefined> {
     const start = performance.now();
     let result: T | undefined;
-    let line: Pick<Line, "state" | "text">;
+    let line: Pick<Line, "state" | "text" | "failure">;
     try {
       result = await act();
       line = { state: "ok", text: tell(result) };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      line = { state: "failed", text: failure ?? reason };
+      line = {
+        state: "failed",
+        text: failure ?? reason,
+        failure: error instanceof ServiceError ? error.failure : undefined,
+      };
     }
     const milliseconds = performance.now() - start;
     await this.line({ name, milliseconds, ...line });
@@ -59,22 +70,25 @@ export class Report {
   }
 
   /** Writes a line. */
-  async line({ state, name, milliseconds, text }: Line): Promise<void> {
+  async line(line: Line): Promise<void> {
+    const { state, name, milliseconds, at, failure } = line;
     this.#hasFailed ||= state === "failed";
-    const time = milliseconds === undefined
-      ? {}
-      : { milliseconds: Math.round(milliseconds) };
-    const line = { type: "check", state, name, ...time, text: plainLine(text) };
+    const text = plainLine(line.text);
     if (this.#json) {
-      return await this.#write(escapeControls(JSON.stringify(line)));
+      const published = {
+        ...{ type: "check", state, name, text },
+        milliseconds: rounded(milliseconds),
+        at: rounded(at),
+        operation: failure?.operation,
+        status: failure?.status,
+        fate: failure?.fate,
+      };
+      return await this.#write(escapeControls(JSON.stringify(published)));
     }
-    const duration = milliseconds === undefined
-      ? ""
-      : `${milliseconds.toFixed(0)} ms`;
+    const time = milliseconds ?? at;
+    const shown = time === undefined ? "" : `${time.toFixed(0)} ms`;
     await this.#write(
-      `${state.padEnd(6)}  ${name.padEnd(10)}  ${
-        duration.padStart(9)
-      }  ${line.text}`,
+      `${state.padEnd(6)}  ${name.padEnd(11)}  ${shown.padStart(9)}  ${text}`,
     );
   }
 
@@ -87,4 +101,8 @@ export class Report {
   async #write(line: string): Promise<void> {
     await this.#stdout.write(new TextEncoder().encode(`${line}\n`));
   }
+}
+
+function rounded(milliseconds: number | undefined): number | undefined {
+  return milliseconds === undefined ? undefined : Math.round(milliseconds);
 }

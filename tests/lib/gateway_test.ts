@@ -1,6 +1,12 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { type RemoteGateway, ServiceError } from "../../lib/gateway.ts";
+import {
+  type RemoteGateway,
+  ServiceError,
+  type TurnEvent,
+} from "../../lib/gateway.ts";
+
 import { VERSION } from "../../lib/version.ts";
+import { FakeClock } from "../support/clocks.ts";
 import {
   answer,
   complete,
@@ -119,7 +125,7 @@ for (const [complaint, ids] of Object.entries(BAD_IDS)) {
       const thread = await assertRejects(() => createThread(gateway));
       const run = await assertRejects(() => converse(gateway));
       assertEquals([thread, run].map((error) => `${error}`), [
-        `ServiceError: Cannot create a thread: the answer holds ${complaint} thread_id`,
+        `ServiceError: Cannot create a thread: the answer holds ${complaint} thread_id; try again later`,
         `ServiceError: Cannot start a run: the answer holds ${complaint} run_id; ` +
         "the run may have started, so it is not tried again",
       ]);
@@ -194,54 +200,81 @@ Deno.test("each turn has a connection of its own, for its POST and its GET, and 
   assertEquals(numbers, [0, 1, 2, 3, 3, 4, 5, 6, 6]);
 });
 
-// Where another request comes first, the limit leaves time for it.
-const LATE: readonly (readonly [Answers, number, string])[] = [
-  [
-    { "create run": [hang()] },
-    20,
-    "Cannot start a run: there was no reply within 0.02 s; the run may have started, so it is not tried again (thread t)",
-  ],
+/** The answers of a service, what happens before the time is over, and the error. */
+const LATE: readonly (readonly [Answers, TurnEvent["type"], string])[] = [
   [
     { "create run": [answer(429)] },
-    1000,
-    "Cannot start a run: there was no reply within 1 s: the service answered 429 (thread t)",
+    "wait",
+    "Cannot start a run: there was no reply within 7 s: the service answered 429; the run was not started (thread t)",
   ],
   [
     { stream: [events([progress("plan", "on")], { end: "hang" })] },
-    1000,
-    "Cannot follow the run: there was no reply within 1 s; the run may still go on at the service (thread t, run r)",
+    "progress",
+    "Cannot follow the run: there was no reply within 7 s; the run may still go on at the service (thread t, run r)",
   ],
   [
-    { stream: [events([{ event: "error", message: "No." }], { end: "hang" })] },
-    1000,
+    {
+      stream: [
+        events([
+          { event: "error", message: "No." },
+          progress("plan", "on"),
+        ], { end: "hang" }),
+      ],
+    },
+    "progress",
     "Cannot follow the run: the run failed: No. (thread t, run r)",
   ],
   [
     { stream: [answer(502)] },
-    1000,
-    "Cannot follow the run: there was no reply within 1 s: the service answered 502; the run may still go on at the service (thread t, run r)",
+    "wait",
+    "Cannot follow the run: there was no reply within 7 s: the service answered 502; the run may still go on at the service (thread t, run r)",
   ],
 ];
 
-Deno.test("a turn that is not over within its time limit fails with its fate at that point, as the creation of a thread does", async () => {
-  await Promise.all(LATE.map(async ([answers, timeLimit, message]) => {
+for (const [answers, type, message] of LATE) {
+  Deno.test(`a turn that is not over within its time limit tells its fate: ${message}`, async () => {
+    using clock = new FakeClock();
     await using service = startService(answers);
     const pauses = { retry: [600_000], reconnect: [600_000] };
     await using gateway = gatewayTo(service, pauses);
-    const turn = gateway.runTurn("t", "hello", { timeLimit });
-    const error = await assertRejects(() => Array.fromAsync(turn));
+    const timeLimit = { milliseconds: 7_000, since: 0 };
+    const error = await assertRejects(async () => {
+      for await (const batch of gateway.runTurn("t", "hello", { timeLimit })) {
+        if (batch.some((event) => event.type === type)) clock.pass();
+      }
+    });
     assertEquals(`${error}`, `ServiceError: ${message}`);
     assertEquals(requestsOf("create run", service.requests).length, 1);
-  }));
-
-  await using service = startService({
-    "create thread": [json({ thread_id: "t" }), hang()],
   });
-  await using gateway = gatewayTo(service);
-  assertEquals(await createThread(gateway, { timeLimit: 60_000 }), "t");
-  await assertRejects(
-    () => createThread(gateway, { timeLimit: 20 }),
-    ServiceError,
-    "Cannot create a thread: there was no reply within 0.02 s; try again later",
-  );
-});
+}
+
+for (
+  const [operation, since, message] of [
+    ["create thread", 0, "thread: there was no reply within 7 s; try again"],
+    ["create run", 0, "run: there was no reply within 7 s; the run may have"],
+    [
+      "create run",
+      -7_000,
+      "run: there was no reply within 7 s; the run was not",
+    ],
+  ] as const
+) {
+  Deno.test(`"${operation}" that is not answered within 7 s, of which ${-since} ms are over: ${message}`, async () => {
+    using clock = new FakeClock();
+    await using service = startService({ [operation]: [hang()] });
+    await using gateway = gatewayTo(service);
+    const timeLimit = { milliseconds: 7_000, since };
+    const told = assertRejects(
+      () =>
+        operation === "create run"
+          ? Array.fromAsync(gateway.runTurn("t", "hello", { timeLimit }))
+          : createThread(gateway, { timeLimit }),
+      ServiceError,
+      message,
+    );
+    if (since === 0) await service.waitFor(operation);
+    clock.pass();
+    await told;
+    assertEquals(service.requests.length, since === 0 ? 1 : 0);
+  });
+}

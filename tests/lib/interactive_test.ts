@@ -255,7 +255,7 @@ Deno.test("runPrompts() runs the prompts in order on one thread, each with the t
   const ending = await play(view, {
     prompts: ["one", "exit"],
     runTurn(threadId, prompt, options) {
-      limits.push(options?.timeLimit);
+      limits.push(options?.timeLimit?.milliseconds);
       return echo(threadId, prompt);
     },
   });

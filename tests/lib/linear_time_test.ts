@@ -3,8 +3,8 @@ import {
   errorDetail,
   isWebPage,
   pageTitle,
-  shownText,
 } from "../../lib/gateway/failure/foreign_text.ts";
+import { shownText } from "../../lib/text.ts";
 import { parseJson } from "../../lib/text/json.ts";
 import { plainLine, plainText } from "../../lib/text/plain_text.ts";
 import { SettingsError } from "../../lib/settings.ts";

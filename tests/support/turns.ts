@@ -118,6 +118,7 @@ const NEVER = 36_000_000;
  */
 export const QUICK_TIMEOUTS: Timeouts = {
   answer: NEVER,
+  errorText: NEVER,
   idle: NEVER,
   grace: NEVER,
   drain: NEVER,
@@ -127,7 +128,7 @@ export const QUICK_TIMEOUTS: Timeouts = {
   outage: 120_000,
   resume: 600_000,
   steady: 5_000,
-  retryAfter: 1,
+  retryAfter: 30_000,
 };
 
 /** A gateway to a service, with {@linkcode QUICK_TIMEOUTS} unless others are given. */

@@ -6,15 +6,14 @@
  */
 
 import { environmentVariable } from "../../io.ts";
-import { plainLine } from "../../text.ts";
-import { shownText } from "./foreign_text.ts";
+import { plainLine, shownText } from "../../text.ts";
 import { type Proxy, proxyFor } from "../http/proxies.ts";
 import {
   ConnectionError,
   type Failure,
   type Operation,
   ServiceError,
-  UNKNOWN_OUTCOME,
+  UNKNOWN_FATE,
 } from "./service_error.ts";
 
 /**
@@ -32,9 +31,13 @@ const NOT_TAKEN: ReadonlySet<string> = new Set([
   "connection closed",
 ]);
 
+/** How Deno's `fetch` refuses a port (https://fetch.spec.whatwg.org/#port-blocking). */
+const BLOCKED = /^Fetch failed: Requests to port (\d+) are blocked/;
+
 /** Whether no connection was made, so that nothing was sent. */
 function isUnreachable(error: unknown): boolean {
-  return fullReason(error).includes("client error (Connect)");
+  const reason = fullReason(error);
+  return reason.includes("client error (Connect)") || BLOCKED.test(reason);
 }
 
 /** Whether the connection was refused. */
@@ -79,35 +82,69 @@ export function tlsSetupError(
   cause: unknown,
   operation: Operation,
 ): ServiceError {
-  const reason = innerReason(cause);
-  const file = certificateFile();
+  const text = innerReason(cause);
   const [, system] =
     /^(?:Failed opening CA file|Unable to add pem file .*): (.*)$/
-      .exec(reason) ?? [];
-  return new ServiceError(
-    system === undefined
-      ? {
-        operation,
-        reason: plainLine(`TLS cannot be set up (${reason})`),
-        advice: "check DENO_CERT and DENO_TLS_CA_STORE",
-      }
-      : {
-        operation,
-        reason: plainLine(
-          `the file ${
-            file ?? "of certificates"
-          } that DENO_CERT names cannot be read (${system})`,
-        ),
-        advice: "check DENO_CERT",
-      },
-    { cause },
-  );
+      .exec(text) ?? [];
+  const file = certificateFile() ?? "of certificates";
+  const [reason, advice] = system === undefined
+    ? [
+      `TLS cannot be set up (${text})`,
+      "check DENO_CERT and DENO_TLS_CA_STORE",
+    ]
+    : [
+      `the file ${file} that DENO_CERT names cannot be read (${system})`,
+      "check DENO_CERT",
+    ];
+  const failure = { operation, reason: plainLine(reason), advice };
+  const fate = operation === "stream run" ? "may go on" : "refused";
+  return new ServiceError({ ...failure, fate }, { cause });
 }
 
 /** The request that failed, and its destination. */
 interface Attempt {
   readonly operation: Operation;
   readonly url: URL;
+}
+
+type Explanation = Pick<Failure, "reason" | "advice" | "fate">;
+
+function unreachable(text: string, { operation, url }: Attempt): Explanation {
+  if (url.hostname.endsWith(".example")) {
+    return {
+      reason: `no service is configured: ${url.origin} is a placeholder`,
+      advice: "set APP_BASE_URL or --base-url to the URL of your service",
+      fate: operation === "stream run" ? "may go on" : "refused",
+    };
+  }
+  const proxy = proxyFor(url);
+  const { reason, check, isFinal, isProxy = false, isOnThisMachine = false } =
+    proxyFinding(text, proxy) ?? lookUp(UNREACHABLE, text, url);
+  const way = isProxy
+    ? ` through the proxy${proxy ? ` ${proxy.origin}` : ""}`
+    : "";
+  const whole = `${url.origin} cannot be reached${way} (${reason})`;
+  if (operation !== "stream run") {
+    const fate = isFinal ? "refused" : "not run";
+    return { reason: whole, advice: check, fate };
+  }
+  // When a run is followed, the base URL has just worked.
+  const advice = isProxy || isOnThisMachine ? check : "";
+  return { reason: whole, advice, fate: "may go on" };
+}
+
+function notTaken({ operation, url }: Attempt): Explanation {
+  const reason =
+    `${url.origin} closes its connections before it takes a request, as a server does that is reloaded`;
+  const fate = operation === "stream run" ? "may go on" : "not run";
+  return { reason, fate };
+}
+
+function broken(text: string, { operation, url }: Attempt): Explanation {
+  const { reason, check } = lookUp(BROKEN, text, url);
+  const whole = `the connection to ${url.origin} broke (${reason})`;
+  const advice = operation === "create thread" ? check : "";
+  return { reason: whole, advice, fate: UNKNOWN_FATE[operation] };
 }
 
 /** The reason, and what to check. */
@@ -118,52 +155,135 @@ interface Finding {
   readonly isProxy?: boolean;
   /** Whether the cause is on this machine or its network. */
   readonly isOnThisMachine?: boolean;
+  /** Whether asking again would fail again. */
+  readonly isFinal?: boolean;
 }
 
-type Explanation = Pick<Failure, "reason" | "advice" | "outcome">;
+/** What the library's text matches, and what is told then. */
+type Row = readonly [
+  pattern: RegExp,
+  finding: Finding | ((match: RegExpExecArray, url: URL) => Finding),
+];
 
-function unreachable(text: string, { operation, url }: Attempt): Explanation {
-  if (url.hostname.endsWith(".example")) {
-    return {
-      reason: `no service is configured: ${url.origin} is a placeholder`,
-      advice: "set APP_BASE_URL or --base-url to the URL of your service",
-    };
+/** What is told about a text by the first row that matches. */
+function lookUp(rows: readonly Row[], text: string, url: URL): Finding {
+  for (const [pattern, finding] of rows) {
+    const match = pattern.exec(text);
+    if (match === null) continue;
+    return typeof finding === "function" ? finding(match, url) : finding;
   }
-  const proxy = proxyFor(url);
-  const { reason, check, isProxy = false, isOnThisMachine = false } =
-    proxyFailure(text, proxy) ?? tlsFailure(text, url) ??
-      networkFailure(text, url.hostname);
-  const way = isProxy ? ` through the proxy${withSpace(proxy?.origin)}` : "";
-  const whole = `${url.origin} cannot be reached${way} (${reason})`;
-  if (operation !== "stream run") return { reason: whole, advice: check };
-  // When a run is followed, the base URL has just worked.
-  return {
-    reason: whole,
-    advice: isProxy || isOnThisMachine ? check : "",
-    outcome: UNKNOWN_OUTCOME[operation],
-  };
+  return { reason: text, check: "" };
 }
 
-function notTaken({ operation, url }: Attempt): Explanation {
-  return {
+const WHO = "ask who runs the service";
+const RUNS = "check that the service runs, and the base URL";
+const NO_TLS = /corrupt message|InvalidContentType|InvalidMessage/;
+const HANDSHAKE_CLOSED = /^tls handshake eof|reset|aborted|forcibly closed/i;
+
+/** Why TLS could not be set up. */
+const TLS: readonly Row[] = [
+  [
+    /^invalid peer certificate: (?:certificate )?(expired|not valid yet|notvalidyet)(?:.*?time (\d+) .*?not valid \w+ (\d+))?/i,
+    ([, problem = "", now, limit]) => outOfDate(problem, now, limit),
+  ],
+  [
+    /^invalid peer certificate: certificate not valid for name(.*)$/s,
+    ([, others = ""], { hostname }) => ({
+      reason: `its certificate is not for ${hostname}${namesIn(others)}`,
+      check: "check the base URL, and whether this network asks you to sign in",
+    }),
+  ],
+  [/^invalid peer certificate: UnknownIssuer$/, () => unknownIssuer()],
+  [/^invalid peer certificate: (.*)$/s, ([, problem]) => ({
+    reason: `its certificate is not valid: ${problem}`,
+    check: "check the base URL, or tell who runs the service",
+    isOnThisMachine: true,
+  })],
+  [/^received fatal alert: ProtocolVersion|peer is incompatible/, {
+    reason: "it speaks no version of TLS that is safe; 1.2 or 1.3 is needed",
+    check: "check the base URL, or tell who runs the service",
+  }],
+  [/^received fatal alert: (\w+)/, ([, alert = ""]) => ({
+    reason: ALERTS[alert] ?? `it refused TLS: ${alert}`,
+    check: `check the base URL, or ${WHO}`,
+  })],
+  [NO_TLS, (_match, { port }) => ({
+    reason: `what answers at port ${port || "443"} does not speak https`,
+    check: "check the base URL",
+  })],
+  [HANDSHAKE_CLOSED, {
+    reason: "the connection was closed before TLS was set up",
+    check: "check the base URL, and whether a firewall is in between",
+  }],
+];
+
+/** Why no connection was made to a host. */
+const NETWORK: readonly Row[] = [
+  [BLOCKED, ([, port]) => ({
     reason:
-      `${url.origin} closes its connections before it takes a request, as a server does that is reloaded`,
-    outcome: operation === "create run"
-      ? "the run was not started"
-      : UNKNOWN_OUTCOME[operation],
-  };
-}
+      `port ${port} is for another protocol, and requests to it are blocked`,
+    check: "check the base URL",
+    isFinal: true,
+  })],
+  [/too many open files/i, {
+    reason: "this process has too many open files",
+    check: "close some sessions, or raise the limit (ulimit -n)",
+    isOnThisMachine: true,
+  }],
+  [/refused/i, { reason: "connection refused", check: RUNS }],
+  [/^dns error/, (_match, { hostname }) => ({
+    reason: `the name ${hostname} cannot be resolved`,
+    check: "check the base URL and the network",
+  })],
+  [/no route|unreachable/i, {
+    reason: "no route leads there",
+    check: "check the network",
+  }],
+  [/timed? ?out|deadline|10060/i, {
+    reason: "it does not answer",
+    check: "check the network and the base URL",
+  }],
+  [/^.*$/s, ([text]) => ({ reason: text, check: RUNS })],
+];
 
-function broken(text: string, { operation, url }: Attempt): Explanation {
-  const { reason, check } = brokenFailure(text, url);
-  const whole = `the connection to ${url.origin} broke (${reason})`;
-  return operation === "create thread" && check !== ""
-    ? { reason: whole, advice: check }
-    : { reason: whole, outcome: UNKNOWN_OUTCOME[operation] };
-}
+const UNREACHABLE: readonly Row[] = [...TLS, ...NETWORK];
+
+/** Why an established connection broke. */
+const BROKEN: readonly Row[] = [
+  [/received fatal alert: (\w+)/, ([, alert = ""]) => ({
+    reason: ALERTS[alert] ?? `the other end refused TLS: ${alert}`,
+    check: WHO,
+  })],
+  [/head is too large|header.*too (?:large|big|long)/i, {
+    reason: "the headers of its answer are too large",
+    check: WHO,
+  }],
+  [/reset|aborted|forcibly closed/i, { reason: "it was reset", check: "" }],
+  [/invalid HTTP|corrupt message/i, {
+    reason: "what answers there does not speak HTTP",
+    check: "check the base URL",
+  }],
+  [/before message completed|eof|broken pipe/i, (_match, { protocol }) => ({
+    reason: "it was closed without an answer",
+    check: protocol === "http:"
+      ? "check the base URL (http: or https:), or try again later"
+      : "",
+  })],
+  [/reading a body/, { reason: "it was closed within the answer", check: "" }],
+  [/(?:connection|stream) error/, {
+    reason: "the other end broke the protocol",
+    check: "",
+  }],
+];
+
+const ALERTS: Readonly<Record<string, string>> = {
+  HandshakeFailure: "it shares no safe TLS settings with this program",
+  CertificateRequired: "it asks for a client certificate, and there is none",
+  UnrecognisedName: "it does not know this name",
+};
 
 /** The proxy's failure, if the proxy is known to have failed. */
-function proxyFailure(
+function proxyFinding(
   text: string,
   proxy: Proxy | undefined,
 ): Finding | undefined {
@@ -184,13 +304,14 @@ function proxyFailure(
     return { reason: "it closed the connection", check, isProxy };
   }
   if (proxy === undefined) return undefined;
-  const { protocol, hostname } = new URL(proxy.origin);
-  const isSocks = protocol.startsWith("socks");
+  const url = new URL(proxy.origin);
+  const isSocks = url.protocol.startsWith("socks");
+  const isDns = text.startsWith("dns error");
   // With SOCKS, the name that could not be resolved is the service's.
-  if (/^tcp connect error/.test(text) || (!isSocks && isDns(text))) {
-    return { ...networkFailure(text, hostname), check, isProxy };
+  if (/^tcp connect error/.test(text) || (!isSocks && isDns)) {
+    return { ...lookUp(NETWORK, text, url), check, isProxy };
   }
-  if (protocol === "https:" && NO_TLS.test(text)) {
+  if (url.protocol === "https:" && NO_TLS.test(text)) {
     return {
       reason: "it does not speak https",
       check:
@@ -205,11 +326,11 @@ function proxyFailure(
       isProxy,
     };
   }
-  if (!isSocks || isDns(text)) return undefined;
+  if (!isSocks || isDns) return undefined;
   if (text === "Proxy server unreachable") {
     return { reason: "it does not answer", check, isProxy };
   }
-  if (tlsFailure(text, new URL(proxy.origin)) !== undefined) return undefined;
+  if (TLS.some(([pattern]) => pattern.test(text))) return undefined;
   return {
     reason: /invalid response version/i.test(text)
       ? "it does not speak SOCKS"
@@ -219,93 +340,33 @@ function proxyFailure(
   };
 }
 
-/** The library's messages for a peer that does not speak TLS. */
-const NO_TLS = /corrupt message|InvalidContentType|InvalidMessage/;
-
-/** The library's messages for a closed connection. */
-const RESET = /reset|aborted|forcibly closed/i;
-const HANDSHAKE_CLOSED = /^tls handshake eof|reset|aborted|forcibly closed/i;
-
-/** The TLS failure with the service, if it is one. */
-function tlsFailure(text: string, url: URL): Finding | undefined {
-  const checkUrl = "check the base URL";
-  const [, certificate] = /^invalid peer certificate: (.*)$/s.exec(text) ?? [];
-  if (certificate !== undefined) return certificateFailure(certificate, url);
-  const [, alert] = /^received fatal alert: (\w+)/.exec(text) ?? [];
-  if (alert === "ProtocolVersion" || /peer is incompatible/.test(text)) {
-    return {
-      reason: "it speaks no version of TLS that is safe; 1.2 or 1.3 is needed",
-      check: `${checkUrl}, or tell who runs the service`,
-    };
-  }
-  if (alert !== undefined) {
-    return {
-      reason: ALERTS[alert] ?? `it refused TLS: ${alert}`,
-      check: `${checkUrl}, or ask who runs the service`,
-    };
-  }
-  if (NO_TLS.test(text)) {
-    const port = url.port === "" ? "443" : url.port;
-    return {
-      reason: `what answers at port ${port} does not speak https`,
-      check: checkUrl,
-    };
-  }
-  if (HANDSHAKE_CLOSED.test(text)) {
-    return {
-      reason: "the connection was closed before TLS was set up",
-      check: `${checkUrl}, and whether a firewall is in between`,
-    };
-  }
-  return undefined;
+/** What is told about a certificate that has expired, or is not valid yet. */
+function outOfDate(
+  problem: string,
+  now: string | undefined,
+  limit: string | undefined,
+): Finding {
+  const hasExpired = problem.toLowerCase() === "expired";
+  const clock = `check the clock of this machine (${time(now)})`;
+  const state = hasExpired ? "expired" : "is not valid";
+  const when = limit === undefined
+    ? (hasExpired ? "" : " yet")
+    : ` ${hasExpired ? "on" : "before"} ${time(limit)}`;
+  return {
+    reason: `its certificate ${state}${when}`,
+    check: hasExpired ? `${clock}, or tell who runs the service` : clock,
+    isOnThisMachine: true,
+  };
 }
 
-const ALERTS: Readonly<Record<string, string>> = {
-  HandshakeFailure: "it shares no safe TLS settings with this program",
-  CertificateRequired: "it asks for a client certificate, and there is none",
-  UnrecognisedName: "it does not know this name",
-};
-
-function certificateFailure(text: string, url: URL): Finding {
-  const [, problem, now, limit] =
-    /^(?:certificate )?(expired|not valid yet|notvalidyet)(?:.*?time (\d+) .*?not valid \w+ (\d+))?/i
-      .exec(text) ?? [];
-  if (problem !== undefined) {
-    const hasExpired = problem.toLowerCase() === "expired";
-    const clock = `check the clock of this machine (${time(now)})`;
-    const state = hasExpired ? "expired" : "is not valid";
-    const when = limit === undefined
-      ? (hasExpired ? "" : " yet")
-      : ` ${hasExpired ? "on" : "before"} ${time(limit)}`;
-    return {
-      reason: `its certificate ${state}${when}`,
-      check: hasExpired ? `${clock}, or tell who runs the service` : clock,
-      isOnThisMachine: true,
-    };
-  }
-  if (text.startsWith("certificate not valid for name")) {
-    const others = namesIn(text);
-    return {
-      reason: `its certificate is not for ${url.hostname}${
-        others === "" ? "" : `, but for ${others}`
-      }`,
-      check: "check the base URL, and whether this network asks you to sign in",
-    };
-  }
+function unknownIssuer(): Finding {
   const file = certificateFile();
-  if (text === "UnknownIssuer") {
-    const trust = file === undefined
-      ? "trust the issuer (DENO_TLS_CA_STORE=system, or DENO_CERT)"
-      : `check that ${file}, which DENO_CERT names, holds the issuer's certificate as PEM`;
-    return {
-      reason: "its certificate was issued by an authority that is not trusted",
-      check: `check the base URL, or ${trust}`,
-      isOnThisMachine: true,
-    };
-  }
+  const trust = file === undefined
+    ? "trust the issuer (DENO_TLS_CA_STORE=system, or DENO_CERT)"
+    : `check that ${file}, which DENO_CERT names, holds the issuer's certificate as PEM`;
   return {
-    reason: `its certificate is not valid: ${text}`,
-    check: "check the base URL, or tell who runs the service",
+    reason: "its certificate was issued by an authority that is not trusted",
+    check: `check the base URL, or ${trust}`,
     isOnThisMachine: true,
   };
 }
@@ -316,85 +377,9 @@ function namesIn(text: string): string {
     text.slice(0, 1000).matchAll(/\w\("?([^"()]+)"?\)/g),
     ([, name]) => name,
   );
+  if (names.length === 0) return "";
   const first = names.slice(0, 3).join(", ");
-  return names.length > 3 ? `${first} and others` : first;
-}
-
-/** Why no connection was made to a host. */
-function networkFailure(text: string, hostname: string): Finding {
-  if (/too many open files/i.test(text)) {
-    return {
-      reason: "this process has too many open files",
-      check: "close some sessions, or raise the limit (ulimit -n)",
-      isOnThisMachine: true,
-    };
-  }
-  if (/refused/i.test(text)) {
-    return {
-      reason: "connection refused",
-      check: "check that the service runs, and the base URL",
-    };
-  }
-  if (isDns(text)) {
-    return {
-      reason: `the name ${hostname} cannot be resolved`,
-      check: "check the base URL and the network",
-    };
-  }
-  if (/no route|unreachable/i.test(text)) {
-    return { reason: "no route leads there", check: "check the network" };
-  }
-  if (/timed? ?out|deadline|10060/i.test(text)) {
-    return {
-      reason: "it does not answer",
-      check: "check the network and the base URL",
-    };
-  }
-  return {
-    reason: text,
-    check: "check that the service runs, and the base URL",
-  };
-}
-
-function isDns(text: string): boolean {
-  return text.startsWith("dns error");
-}
-
-/** Why an established connection broke. */
-function brokenFailure(text: string, url: URL): Finding {
-  const [, alert] = /received fatal alert: (\w+)/.exec(text) ?? [];
-  if (alert !== undefined) {
-    const reason = ALERTS[alert] ?? `the other end refused TLS: ${alert}`;
-    return { reason, check: "ask who runs the service" };
-  }
-  if (/head is too large|header.*too (?:large|big|long)/i.test(text)) {
-    return {
-      reason: "the headers of its answer are too large",
-      check: "ask who runs the service",
-    };
-  }
-  if (RESET.test(text)) return { reason: "it was reset", check: "" };
-  if (/invalid HTTP|corrupt message/i.test(text)) {
-    return {
-      reason: "what answers there does not speak HTTP",
-      check: "check the base URL",
-    };
-  }
-  if (/before message completed|eof|broken pipe/i.test(text)) {
-    return {
-      reason: "it was closed without an answer",
-      check: url.protocol === "http:"
-        ? "check the base URL (http: or https:), or try again later"
-        : "",
-    };
-  }
-  if (/reading a body/.test(text)) {
-    return { reason: "it was closed within the answer", check: "" };
-  }
-  if (/(?:connection|stream) error/.test(text)) {
-    return { reason: "the other end broke the protocol", check: "" };
-  }
-  return { reason: text, check: "" };
+  return `, but for ${first}${names.length > 3 ? " and others" : ""}`;
 }
 
 /** A time in seconds since 1970, formatted for a person. */
@@ -410,10 +395,6 @@ function time(seconds: string | undefined): string {
 function certificateFile(): string | undefined {
   const path = environmentVariable("DENO_CERT") ?? "";
   return path === "" ? undefined : JSON.stringify(path);
-}
-
-function withSpace(text: string | undefined): string {
-  return text === undefined ? "" : ` ${text}`;
 }
 
 /** The innermost reason, without the URL and the number of the system's error. */

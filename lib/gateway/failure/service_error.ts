@@ -13,19 +13,28 @@ const ATTEMPT: Readonly<Record<Operation, string>> = {
   "stream run": "follow the run",
 };
 
-/** What a user has to know about the operation after it failed; empty if nothing. */
-export type Outcome =
-  | ""
-  | "try again later"
-  | "the run was not started"
-  | "the run may have started, so it is not tried again"
-  | "the run may still go on at the service";
+/**
+ * What became of the prompt (of the thread, where none was created). It decides
+ * the words of a message, the exit code, and what a script may do next.
+ *
+ * - `not run`: nothing was started, and asking again may help.
+ * - `refused`: nothing was started, and asking again would be refused again.
+ * - `may have run`: it is unknown whether the run was started.
+ * - `may go on`: the run was started, and could not be followed to its end.
+ * - `failed`: the run has ended, and the service says so.
+ */
+export type Fate =
+  | "not run"
+  | "refused"
+  | "may have run"
+  | "may go on"
+  | "failed";
 
-/** The outcome of an operation whose request was sent, and got no usable answer. */
-export const UNKNOWN_OUTCOME: Readonly<Record<Operation, Outcome>> = {
-  "create thread": "try again later",
-  "create run": "the run may have started, so it is not tried again",
-  "stream run": "the run may still go on at the service",
+/** The fate of an operation whose request was sent, and got no usable answer. */
+export const UNKNOWN_FATE: Readonly<Record<Operation, Fate>> = {
+  "create thread": "not run",
+  "create run": "may have run",
+  "stream run": "may go on",
 };
 
 /** A failure, in parts that each front end puts into its own words. */
@@ -33,10 +42,9 @@ export interface Failure {
   readonly operation: Operation;
   /** What went wrong. */
   readonly reason: string;
+  readonly fate: Fate;
   /** What to do, if there is anything. */
-  readonly advice?: string;
-  /** By default there is nothing that the user has to know. */
-  readonly outcome?: Outcome;
+  readonly advice?: string | undefined;
   /** The service's own words about a status, safe to show; empty if it had none. */
   readonly detail?: string | undefined;
   /** Whether the service seems not to know the thread any more. */
@@ -88,15 +96,34 @@ export class ConnectionError extends ServiceError {
 }
 
 /**
- * The reason of a failure, what to do, the outcome, and the service's own words,
- * which may be long and come last.
+ * The reason of a failure, what to do, the fate of the run, and the service's own
+ * words, which may be long and come last.
  */
-export function explain(
-  { reason, outcome = "", detail }: Failure,
-  advice = "",
-): string {
-  const rest = [advice, outcome].filter((part) => part !== "").join("; ");
+export function explain(failure: Failure, advice = ""): string {
+  const { reason, detail } = failure;
+  const rest = [advice, fateOf(failure, advice)]
+    .filter((part) => part !== "").join("; ");
   if (detail === undefined) return rest === "" ? reason : `${reason}; ${rest}`;
   const withRest = rest === "" ? reason : `${reason} (${rest})`;
   return detail === "" ? withRest : `${withRest}: ${detail}`;
+}
+
+/** The fate in words; empty if there is nothing that the user has to know. */
+function fateOf({ operation, fate }: Failure, advice: string): string {
+  switch (fate) {
+    case "not run":
+      if (operation === "create run") return "the run was not started";
+      return advice === "" ? "try again later" : "";
+    case "may have run":
+      return operation === "create run"
+        ? "the run may have started, so it is not tried again"
+        : "it may have run";
+    case "may go on":
+      return "the run may still go on at the service";
+    case "refused":
+    case "failed":
+      return "";
+    default:
+      return fate satisfies never;
+  }
 }

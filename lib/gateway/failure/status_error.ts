@@ -5,28 +5,29 @@
  * @module
  */
 
-import { isJsonObject, parseJson } from "../../text.ts";
+import { isJsonObject, parseJson, shownText } from "../../text.ts";
 import {
   errorDetail,
   isWebPage,
-  pageTitle,
-  shownText,
-} from "./foreign_text.ts";
-import {
   type LimitedText,
-  readAnswerText,
-  readBody,
-} from "../http/response_body.ts";
-import { parseRetryAfter } from "../http/retry_after.ts";
+  pageTitle,
+} from "./foreign_text.ts";
+import { parseRetryAfter } from "./retry_after.ts";
 import {
   type Failure,
+  type Fate,
   type Operation,
-  type Outcome,
   ServiceError,
-  UNKNOWN_OUTCOME,
+  UNKNOWN_FATE,
 } from "./service_error.ts";
 
-const MAX_BODY_BYTES = 64 * 1024;
+/** An answer with a status outside 2xx. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Its text, or as much of it as was read. */
+  readonly body: LimitedText;
+}
 
 export interface StatusErrorOptions {
   readonly operation: Operation;
@@ -34,20 +35,16 @@ export interface StatusErrorOptions {
   readonly url: string;
   /** The API key, which must not appear in the message. */
   readonly apiKey: string;
-  /** Aborting it ends the reading of the body; the error then gives the status alone. */
-  readonly signal: AbortSignal;
 }
 
-/** The error for an answer outside 2xx. Reads its body, or drops it. */
-export async function statusError(
-  response: Response,
-  options: StatusErrorOptions,
-): Promise<ServiceError> {
-  const { operation, url, apiKey, signal } = options;
-  const { status, headers } = response;
+/** The error for an answer outside 2xx. */
+export function statusError(
+  { status, headers, body }: Answer,
+  { operation, url, apiKey }: StatusErrorOptions,
+): ServiceError {
+  const fate = fateOf(operation, status);
   const location = headers.get("location");
   if (status >= 300 && status < 400 && location !== null) {
-    await response.body?.cancel();
     return new ServiceError({
       operation,
       status,
@@ -55,22 +52,20 @@ export async function statusError(
         targetOf(location, { url, apiKey })
       }`,
       advice: "redirects are not followed, check the base URL",
-      outcome: outcomeOf(operation, status),
+      fate,
     });
   }
-  const body = await readAnswerText(
-    readBody(response, { signal }),
-    MAX_BODY_BYTES,
-  ).catch(() => ({ text: "", cut: false }));
   const isPage = isWebPage(headers.get("content-type"), body.text);
+  const json = parseJson(body.text);
+  const words = isPage ? pageTitle(body.text) : errorDetail(json) ?? body.text;
   return new ServiceError({
     operation,
     status,
     ...adviceOn({ operation, status, isPage }),
-    outcome: outcomeOf(operation, status),
-    detail: isPage ? titleOf(body, apiKey) : detailOf(body, apiKey),
+    fate,
+    detail: shownText(words, { apiKey, isCut: body.cut }),
     isThreadGone: operation === "create run" && status === 404,
-    isJson: isJsonObject(parseJson(body.text)),
+    isJson: isJsonObject(json),
     retryAfter: parseRetryAfter(
       headers.get("retry-after"),
       headers.get("date"),
@@ -89,7 +84,7 @@ export function webPageReason(
   page: LimitedText,
   apiKey: string,
 ): string {
-  const title = titleOf(page, apiKey);
+  const title = shownText(pageTitle(page.text), { apiKey, isCut: page.cut });
   const name = title === "" ? "" : `, "${title}"`;
   return `a web page came (status ${status}${name}), perhaps the sign-in page of a network or a proxy`;
 }
@@ -128,38 +123,24 @@ function adviceOn(
         advice: "check APP_API_KEY",
       };
   }
-  return { reason, advice: ADVICE[operation](status) };
+  return { reason, advice: ADVICE[`${operation} ${status}`] ?? "" };
 }
 
-const ADVICE: Readonly<Record<Operation, (status: number) => string>> = {
-  "create thread": (status) => status === 404 ? "check the base URL" : "",
-  "create run": (status) => {
-    if (status === 413) return "the prompt is too long for it";
-    // Unlike other temporary statuses, this one means that the run was not accepted.
-    return status === 429 ? "try again later" : "";
-  },
-  "stream run": (status) =>
-    status === 404 || status === 410 ? "the service does not know the run" : "",
+const ADVICE: Readonly<Record<string, string>> = {
+  "create thread 404": "check the base URL",
+  "create run 413": "the prompt is too long for it",
+  "create run 429": "try again later",
+  "stream run 404": "the service does not know the run",
+  "stream run 410": "the service does not know the run",
 };
 
-function outcomeOf(operation: Operation, status: number): Outcome {
+/** The fate of a request that was answered with a status outside 2xx. */
+function fateOf(operation: Operation, status: number): Fate {
   if (operation === "stream run") {
-    return status === 404 || status === 410 ? "" : UNKNOWN_OUTCOME[operation];
+    return status === 404 || status === 410 ? "may have run" : "may go on";
   }
-  const mayPass = status >= 500 || [408, 425, 499].includes(status) ||
-    status === 429 && operation === "create thread";
-  return mayPass ? UNKNOWN_OUTCOME[operation] : "";
-}
-
-/** The service's words in an error's body, safe to show; empty if there are none. */
-function detailOf({ text, cut }: LimitedText, apiKey: string): string {
-  return shownText(errorDetail(parseJson(text)) ?? text, {
-    apiKey,
-    isCut: cut,
-  });
-}
-
-/** The title of a page, safe to show. */
-function titleOf({ text, cut }: LimitedText, apiKey: string): string {
-  return shownText(pageTitle(text), { apiKey, isCut: cut });
+  if (status === 429) return "not run";
+  const isUnknown = status >= 500 || status === 408 || status === 425 ||
+    status === 499 && operation === "create run";
+  return isUnknown ? UNKNOWN_FATE[operation] : "refused";
 }

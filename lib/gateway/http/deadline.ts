@@ -10,6 +10,18 @@ import { Timeout } from "../../io.ts";
 // Shared: creating a DOMException per abort dominated the cost of a drop.
 const DROPPED = new DOMException("The request was dropped", "AbortError");
 
+/** A time limit for one or several calls. */
+export interface TimeLimit {
+  readonly milliseconds: number;
+  /** When the time began, on the clock of `performance.now()`. */
+  readonly since: number;
+}
+
+/** The milliseconds that are left of a time limit, at least 0. */
+export function timeLeft({ milliseconds, since }: TimeLimit): number {
+  return Math.max(since + milliseconds - performance.now(), 0);
+}
+
 /**
  * The time limit for the answer to one request. Its {@linkcode signal} is aborted
  * when the time is over or the outer signal is aborted.
@@ -24,17 +36,15 @@ export class Deadline {
 
   /**
    * @param outer Aborting it aborts the request too.
-   * @param milliseconds The time for the answer.
+   * @param milliseconds The time for the answer. With 0, it is over at once.
    * @param grace As for a {@linkcode Timeout}.
    */
   constructor(outer: AbortSignal, milliseconds: number, grace: number) {
     this.#outer = outer;
-    this.#timeout = new Timeout(milliseconds, grace, () => {
-      this.#expired = true;
-      this.#controller.abort(new DOMException("Timed out", "TimeoutError"));
-    });
+    this.#timeout = new Timeout(milliseconds, grace, () => this.#expire());
     if (outer.aborted) this.#forward();
     else outer.addEventListener("abort", this.#forward, { once: true });
+    if (milliseconds <= 0) this.#expire();
   }
 
   /** The signal to pass to the request. */
@@ -62,6 +72,11 @@ export class Deadline {
   drop(): void {
     this.#controller.abort(DROPPED);
     this.#release();
+  }
+
+  #expire(): void {
+    this.#expired = true;
+    this.#controller.abort(new DOMException("Timed out", "TimeoutError"));
   }
 
   #release(): void {

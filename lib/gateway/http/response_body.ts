@@ -5,6 +5,7 @@
  */
 
 import { ByteBuffer, shareEventLoop, Timeout } from "../../io.ts";
+import type { LimitedText } from "../failure/foreign_text.ts";
 
 /**
  * The size of the read buffer in bytes: it starts small, and grows while the body
@@ -66,27 +67,30 @@ export function readBody(
   })();
 }
 
-/** The text of an answer, and whether it was cut at the limit. */
-export interface LimitedText {
-  readonly text: string;
-  readonly cut: boolean;
+export interface ReadAnswerTextOptions {
+  /** The most bytes that are read; the rest is dropped. */
+  readonly maxBytes: number;
+  /** Whether a body that breaks or is aborted yields the text that came before. */
+  readonly mayBreak?: boolean;
 }
 
-/** Reads at most `maxBytes` of an answer's body as UTF-8 and drops the rest. */
+/** Reads the body of an answer as UTF-8. */
 export async function readAnswerText(
   chunks: AsyncIterable<Uint8Array>,
-  maxBytes: number,
+  { maxBytes, mayBreak = false }: ReadAnswerTextOptions,
 ): Promise<LimitedText> {
   const decoder = new TextDecoder();
   let text = "";
   let left = maxBytes;
-  for await (const chunk of chunks) {
-    if (chunk.length > left) {
-      text += decoder.decode(chunk.subarray(0, left));
-      return { text, cut: true };
+  try {
+    for await (const chunk of chunks) {
+      text += decoder.decode(chunk.subarray(0, left), { stream: true });
+      if (chunk.length > left) return { text, cut: true };
+      left -= chunk.length;
     }
-    left -= chunk.length;
-    text += decoder.decode(chunk, { stream: true });
+  } catch (error) {
+    if (!mayBreak) throw error;
+    return { text, cut: true };
   }
   return { text: text + decoder.decode(), cut: false };
 }

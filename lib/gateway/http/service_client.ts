@@ -6,7 +6,7 @@
  */
 
 import { startTimer } from "../../io.ts";
-import { isJsonObject, parseJson } from "../../text.ts";
+import { isJsonObject, parseJson, shownText } from "../../text.ts";
 import { VERSION } from "../../version.ts";
 import {
   connectionError,
@@ -14,12 +14,18 @@ import {
   isRefused,
   tlsSetupError,
 } from "../failure/connection_failure.ts";
-import { Deadline, jitter, pause } from "./deadline.ts";
+import {
+  Deadline,
+  jitter,
+  pause,
+  timeLeft,
+  type TimeLimit,
+} from "./deadline.ts";
 import {
   errorDetail,
   isHtml,
   isWebPage,
-  shownText,
+  type LimitedText,
 } from "../failure/foreign_text.ts";
 import { readAnswerText, readBody } from "./response_body.ts";
 import {
@@ -27,7 +33,7 @@ import {
   type Failure,
   type Operation,
   ServiceError,
-  UNKNOWN_OUTCOME,
+  UNKNOWN_FATE,
 } from "../failure/service_error.ts";
 import { statusError, webPageReason } from "../failure/status_error.ts";
 import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
@@ -63,8 +69,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Copied into each {@linkcode Exchange} of the call. */
   readonly sessionId?: string | undefined;
-  /** How long the call may take, in milliseconds. By default there is no limit. */
-  readonly timeLimit?: number | undefined;
+  /** By default there is no limit. */
+  readonly timeLimit?: TimeLimit | undefined;
 }
 
 /** A request to the service. */
@@ -110,7 +116,7 @@ export class ServiceClient {
   #connections: Deno.HttpClient | undefined;
   #draining: Promise<void> | undefined;
   /** What is known of the last request so far. */
-  #last: Failure = { operation: "create thread", reason: "" };
+  #last: Failure = { operation: "create thread", reason: "", fate: "not run" };
 
   constructor(options: ServiceClientOptions, call: CallOptions) {
     this.timeouts = options.timeouts ?? TIMEOUTS;
@@ -118,7 +124,8 @@ export class ServiceClient {
     this.#call = call;
     const signal = call.signal ?? NEVER;
     if (call.timeLimit !== undefined) {
-      this.#limit = new Deadline(signal, call.timeLimit, this.timeouts.grace);
+      const left = timeLeft(call.timeLimit);
+      this.#limit = new Deadline(signal, left, this.timeouts.grace);
     }
     this.signal = this.#limit?.signal ?? signal;
   }
@@ -130,7 +137,8 @@ export class ServiceClient {
    * it: after a refused connection, after a connection that was closed with the
    * word that the request was not taken, after 429, and after 503 to
    * `create thread`. (A proxy or cache also answers 503 when the service accepted
-   * the request and died.)
+   * the request and died.) A service that asks for a pause of more than 30 s is
+   * not waited for.
    *
    * @throws {ServiceError} If there is no 2xx answer with a JSON object.
    * @throws The signal's reason, if it is aborted.
@@ -151,9 +159,12 @@ export class ServiceClient {
         if (!(error instanceof ServiceError)) throw error;
         failure = error;
       }
-      const { reason, pauses } = this.#retryAfter(failure);
+      const { reason, pauses } = this.#repetition(failure);
       const milliseconds = pauses[retries];
       if (milliseconds === undefined) throw failure;
+      if (isTooLong(failure, this.timeouts.retryAfter)) {
+        throw postponed(failure);
+      }
       yield* this.wait(failure, reason, milliseconds);
     }
   }
@@ -242,15 +253,19 @@ export class ServiceClient {
    * is the caller's own abort.
    */
   explain(error: unknown, run: Pick<Failure, "threadId" | "runId">): unknown {
-    const { signal, timeLimit = 0 } = this.#call;
-    if (!this.isLate || error instanceof ServiceError) return error;
+    const { signal, timeLimit } = this.#call;
+    if (
+      timeLimit === undefined || !this.isLate || error instanceof ServiceError
+    ) return error;
     if (error === signal?.reason) return error;
-    const { operation, reason, outcome = "" } = this.#last;
+    const { operation, reason, fate } = this.#last;
     const last = reason === "" ? "" : `: ${reason}`;
     return new ServiceError({
       operation,
-      reason: `there was no reply within ${timeLimit / 1000} s${last}`,
-      outcome,
+      reason: `there was no reply within ${
+        timeLimit.milliseconds / 1000
+      } s${last}`,
+      fate,
       ...run,
     });
   }
@@ -262,18 +277,23 @@ export class ServiceClient {
     send: (deadline: Deadline) => Promise<T>,
   ): Promise<T> {
     const deadline = new Deadline(this.signal, limit, this.timeouts.grace);
-    const outcome = UNKNOWN_OUTCOME[operation];
-    this.#last = { operation, reason: "", outcome };
+    const isStream = operation === "stream run";
+    const unsent = isStream ? "may go on" : "not run";
+    this.#last = { operation, reason: "", fate: unsent };
+    this.signal.throwIfAborted();
+    const fate = UNKNOWN_FATE[operation];
+    this.#last = { operation, reason: "", fate };
     try {
       return await send(deadline);
     } catch (error) {
+      const isDropped = this.signal.aborted && !this.isLate;
+      if (error instanceof ServiceError && !isDropped) throw error;
       this.signal.throwIfAborted();
-      if (error instanceof ServiceError) throw error;
       if (!deadline.expired) throw this.connectionError(operation, error);
       throw new ConnectionError({
         operation,
         reason: `the service did not answer within ${duration(limit)}`,
-        outcome,
+        fate,
       }, { cause: error });
     } finally {
       deadline.end();
@@ -308,10 +328,13 @@ export class ServiceClient {
           { body: new Blob([body], { type: "application/json" }) }),
       });
       status = response.status;
-      if (!response.ok) {
-        throw await statusError(response, { operation, url, apiKey, signal });
-      }
-      return response;
+      if (response.ok) return response;
+      const answer = {
+        status,
+        headers: response.headers,
+        body: await this.#errorText(response, signal),
+      };
+      throw statusError(answer, { operation, url, apiKey });
     } finally {
       onExchange?.({
         operation,
@@ -320,6 +343,22 @@ export class ServiceClient {
         status,
         milliseconds: performance.now() - started,
       });
+    }
+  }
+
+  /** The text of an answer outside 2xx, as much as comes within 2 s. */
+  async #errorText(
+    response: Response,
+    outer: AbortSignal,
+  ): Promise<LimitedText> {
+    const { errorText, grace } = this.timeouts;
+    const deadline = new Deadline(outer, errorText, grace);
+    try {
+      const chunks = readBody(response, { signal: deadline.signal });
+      const options = { maxBytes: MAX_PAGE_BYTES, mayBreak: true };
+      return await readAnswerText(chunks, options);
+    } finally {
+      deadline.end();
     }
   }
 
@@ -340,7 +379,9 @@ export class ServiceClient {
     const response = await this.#fetch("POST", request, signal);
     const { status, headers } = response;
     const chunks = readBody(response, { signal });
-    const { text, cut } = await readAnswerText(chunks, MAX_ANSWER_BYTES);
+    const { text, cut } = await readAnswerText(chunks, {
+      maxBytes: MAX_ANSWER_BYTES,
+    });
     const value = cut ? undefined : parseJson(text);
     if (isJsonObject(value)) return value;
     const reason = isWebPage(headers.get("content-type"), text)
@@ -364,8 +405,8 @@ export class ServiceClient {
         operation,
         status,
         reason,
-        ...(advice !== undefined && { advice }),
-        outcome: UNKNOWN_OUTCOME[operation],
+        advice,
+        fate: UNKNOWN_FATE[operation],
         server: serverOf(headers),
       });
     };
@@ -382,15 +423,13 @@ export class ServiceClient {
       );
     }
     if (!isHtml(headers.get("content-type"))) return;
-    const page = await readAnswerText(
-      readBody(response, { signal }),
-      MAX_PAGE_BYTES,
-    ).catch(() => ({ text: "", cut: true })); // The page's title stays unknown.
+    const page = await this.#errorText(response, signal);
     const { apiKey } = this.#options;
     const words = errorDetail(parseJson(page.text));
     if (words !== undefined) {
       const detail = shownText(words, { apiKey, isCut: page.cut });
-      throw new ServiceError({ operation, reason: "the run failed", detail });
+      const reason = "the run failed";
+      throw new ServiceError({ operation, reason, detail, fate: "failed" });
     }
     const reason = webPageReason(status, page, apiKey);
     throw unusableAnswer({ operation, status, reason });
@@ -400,7 +439,7 @@ export class ServiceClient {
    * The pauses before the retries of a `POST` that failed; none if it may not
    * be repeated.
    */
-  #retryAfter(
+  #repetition(
     { failure, cause }: ServiceError,
   ): { readonly reason: string; readonly pauses: readonly number[] } {
     const { operation, status } = failure;
@@ -423,16 +462,32 @@ export function serverOf(headers: Headers): string {
   return named.filter((name) => name !== null).join(", ");
 }
 
+/** Whether a service asks for a longer pause than is waited for. */
+function isTooLong({ failure }: ServiceError, limit: number): boolean {
+  return (failure.retryAfter ?? 0) > limit;
+}
+
+/** A failure that says when to ask again. */
+function postponed({ failure, cause }: ServiceError): ServiceError {
+  const seconds = Math.ceil((failure.retryAfter ?? 0) / 1000);
+  const time = seconds < 120
+    ? `${seconds} s`
+    : `${Math.ceil(seconds / 60)} min`;
+  const advice = Number.isFinite(seconds) ? `ask again in ${time}` : "";
+  return new ServiceError({ ...failure, advice }, { cause });
+}
+
 /** The error for a 2xx answer that cannot be used. */
 function unusableAnswer(
   failure: Pick<Failure, "operation" | "status" | "reason">,
 ): ServiceError {
-  return failure.operation === "create thread"
-    ? new ServiceError({ ...failure, advice: "check the base URL" })
-    : new ServiceError({
-      ...failure,
-      outcome: UNKNOWN_OUTCOME[failure.operation],
-    });
+  const { operation } = failure;
+  const advice = operation === "create thread" ? "check the base URL" : "";
+  return new ServiceError({
+    ...failure,
+    advice,
+    fate: UNKNOWN_FATE[operation],
+  });
 }
 
 /** Reads a stream to its end, for at most a number of milliseconds. */

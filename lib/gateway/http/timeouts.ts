@@ -2,13 +2,15 @@
 export interface Timeouts {
   /** The limit for the whole JSON answer of a `POST`. */
   readonly answer: number;
+  /** The limit for the text of an error: its status is known already. */
+  readonly errorText: number;
   /**
    * The limit on silence on a stream, its headers included: proxies hold those
    * back, too. Counted while the client is waiting for a byte.
    */
   readonly idle: number;
   /**
-   * Added to a timeout that fires late because the process was stopped or busy,
+   * Added once to a timeout that fires late because the process was stopped or busy,
    * so that it first reads the data that has arrived.
    */
   readonly grace: number;
@@ -32,13 +34,17 @@ export interface Timeouts {
   readonly resume: number;
   /** A connection of a stream that ends sooner counts as a failure. */
   readonly steady: number;
-  /** The cap on the delay of `Retry-After`, which only lengthens a pause. */
+  /**
+   * The longest delay of `Retry-After` that is waited for, which only lengthens a
+   * pause.
+   */
   readonly retryAfter: number;
 }
 
 /** The timeouts of the program. */
 export const TIMEOUTS: Timeouts = {
   answer: 60_000,
+  errorText: 2_000,
   idle: 600_000,
   grace: 5_000,
   drain: 100,

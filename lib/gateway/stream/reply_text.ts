@@ -15,12 +15,13 @@ export const COMPLETION_NOTICE = "Run completed.";
 /** A reply, and where it was found. */
 export interface Reply {
   readonly text: string;
-  /** `message`: the entry of `messages` at an index. */
   readonly source:
     | { readonly kind: "explanation" | "notice" }
     | {
       readonly kind: "message";
+      /** The index of the entry of `messages`, and how many entries there are. */
       readonly index: number;
+      readonly count: number;
       readonly isAssistant: boolean;
     };
 }
@@ -71,8 +72,9 @@ export function selectReply(payload: JsonObject): Reply {
       if (authors[index] !== author) continue;
       const text = textOf(messages[index]);
       if (text === "") continue;
+      const where = { index, count: messages.length };
       const isAssistant = author === "assistant";
-      return { text, source: { kind: "message", index, isAssistant } };
+      return { text, source: { kind: "message", ...where, isAssistant } };
     }
   }
   return { text: COMPLETION_NOTICE, source: { kind: "notice" } };

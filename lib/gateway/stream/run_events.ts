@@ -39,9 +39,22 @@ export class StreamRecord {
   unknown = 0;
 }
 
+/** Sees everything that a stream holds, as it is parsed. */
+export interface StreamObserver {
+  /** Called when a connection has brought its headers. */
+  open(headers: Headers): void;
+  /** Called for each line, before it is parsed. */
+  line(line: string): void;
+  /** Called for the value of each `data:` line, with what it means. */
+  data(json: string, parsed: ParsedData): void;
+  /** Called after each line, with the id after which the stream would be resumed. */
+  cursor(lastEventId: string | undefined): void;
+}
+
 export interface ReadRunEventsOptions {
   /** The most bytes that a line may hold. The default is {@linkcode MAX_LINE_BYTES}. */
   readonly maxLineBytes?: number;
+  readonly observer?: StreamObserver | undefined;
 }
 
 /**
@@ -61,11 +74,11 @@ export interface ReadRunEventsOptions {
 export async function* readRunEvents(
   chunks: AsyncIterable<Uint8Array>,
   record: StreamRecord = new StreamRecord(),
-  { maxLineBytes = MAX_LINE_BYTES }: ReadRunEventsOptions = {},
+  { maxLineBytes = MAX_LINE_BYTES, observer }: ReadRunEventsOptions = {},
 ): AsyncGenerator<readonly StreamEvent[]> {
   const { cursor } = record;
   cursor.connect();
-  const parser = new EventParser(record);
+  const parser = new EventParser(record, observer);
   const batches = readLines(chunks, { maxBytes: maxLineBytes });
   try {
     for (;;) {
@@ -90,6 +103,7 @@ export async function* readRunEvents(
 /** Takes the lines of one connection. */
 class EventParser {
   readonly #record: StreamRecord;
+  readonly #observer: StreamObserver | undefined;
   /** Whether the field `event:` of the current block says that the run failed. */
   #isFailure = false;
   /** The lines so far of an answer that looks like JSON instead of an event stream. */
@@ -99,12 +113,20 @@ class EventParser {
   /** Whether a line was over the limit. */
   isBroken = false;
 
-  constructor(record: StreamRecord) {
+  constructor(record: StreamRecord, observer: StreamObserver | undefined) {
     this.#record = record;
+    this.#observer = observer;
   }
 
   /** Handles a line. Returns whether nothing more is to be read. */
   line(line: string): boolean {
+    this.#observer?.line(line);
+    const isOver = this.#line(line);
+    this.#observer?.cursor(this.#record.cursor.lastEventId);
+    return isOver;
+  }
+
+  #line(line: string): boolean {
     const { cursor } = this.#record;
     if (line === "") {
       cursor.endBlock();
@@ -152,11 +174,12 @@ class EventParser {
     const { cursor } = this.#record;
     this.#isFirst = false;
     this.#body = undefined;
-    const parsed = parseRecord(json, this.#isFailure);
+    const parsed = parseData(json, this.#isFailure);
+    this.#observer?.data(json, parsed);
     switch (parsed.kind) {
       case "step":
         this.#record.known++;
-        cursor.step(parsed.event);
+        cursor.step(parsed.event, json);
         return false;
       case "reply":
         this.#record.known++;
@@ -167,21 +190,25 @@ class EventParser {
         return false;
       case "unknown":
         this.#record.unknown++;
+        cursor.step(undefined, json);
         return false;
       case "text":
         return false;
+      default:
+        return parsed satisfies never;
     }
   }
 }
 
 /** What a `data:` line holds. */
-export type StreamRecordLine =
+export type ParsedData =
   | { readonly kind: "step"; readonly event: StepEvent }
   | { readonly kind: "reply"; readonly reply: Reply }
   /** The service's words about why the run failed; empty if it gave none. */
   | { readonly kind: "failure"; readonly words: string }
   /** A JSON object that this client does not know. */
   | { readonly kind: "unknown" }
+  /** Text that is no JSON object. */
   | { readonly kind: "text" };
 
 /**
@@ -189,10 +216,7 @@ export type StreamRecordLine =
  *
  * @param isFailure Whether the field `event:` before it says that the run failed.
  */
-export function parseRecord(
-  json: string,
-  isFailure: boolean,
-): StreamRecordLine {
+function parseData(json: string, isFailure: boolean): ParsedData {
   const payload = parseJson(json); // stream-reading rule 3: other text is ignored
   if (!isJsonObject(payload)) {
     if (!isFailure) return { kind: "text" };
@@ -213,12 +237,12 @@ export function parseRecord(
 }
 
 /** Whether the value of `event` says that the run failed. */
-export function isFailureName(event: unknown): boolean {
+function isFailureName(event: unknown): boolean {
   return FAILURES.has(event);
 }
 
 /** The value of a field; one space after the colon is not part of it. */
-export function valueOf(line: string, field: string): string {
+function valueOf(line: string, field: string): string {
   return line.slice(
     line[field.length] === " " ? field.length + 1 : field.length,
   );

@@ -5,10 +5,15 @@
  * @module
  */
 
-import { shownText } from "../failure/foreign_text.ts";
+import { shownText } from "../../text.ts";
 import { Patience } from "./patience.ts";
 import { SilenceError } from "../http/response_body.ts";
-import { LineTooLongError, readRunEvents, StreamRecord } from "./run_events.ts";
+import {
+  LineTooLongError,
+  readRunEvents,
+  type StreamObserver,
+  StreamRecord,
+} from "./run_events.ts";
 import type {
   OpenStream,
   ServiceClient,
@@ -18,12 +23,12 @@ import {
   ConnectionError,
   type Failure,
   ServiceError,
-  UNKNOWN_OUTCOME,
+  UNKNOWN_FATE,
 } from "../failure/service_error.ts";
 import type { StreamEvent, WaitEvent } from "../turn_event.ts";
 
 const operation = "stream run";
-const outcome = UNKNOWN_OUTCOME[operation];
+const fate = UNKNOWN_FATE[operation];
 
 /** An error does not mention a silence that is shorter than this, in milliseconds. */
 const QUIET = 5_000;
@@ -46,6 +51,15 @@ export interface FollowedRun {
   readonly apiKey: string;
 }
 
+export interface FollowOptions {
+  /** Sees the lines and events of all connections. */
+  readonly observer?: StreamObserver | undefined;
+  /** Whether the stream is requested only once, so that no retry hides a failure. */
+  readonly once?: boolean | undefined;
+  /** The event after which the stream is resumed; by default it begins at its start. */
+  readonly lastEventId?: string | undefined;
+}
+
 /**
  * Follows a run until it completes (interface 4.1, operation 3).
  *
@@ -65,6 +79,7 @@ export interface FollowedRun {
 export async function* followRun(
   client: ServiceClient,
   run: FollowedRun,
+  { observer, once = false, lastEventId }: FollowOptions = {},
 ): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
   const record = new StreamRecord();
   const { cursor } = record;
@@ -79,11 +94,14 @@ export async function* followRun(
     let stream: OpenStream | undefined;
     try {
       const opened = await client.stream(
-        withCursor(run.request, cursor.lastEventId),
+        withCursor(run.request, cursor.lastEventId ?? lastEventId),
       );
       stream = opened;
+      observer?.open(opened.headers);
       connection.openedAt = performance.now();
-      const batches = readRunEvents(opened.chunks, record);
+      const batches = readRunEvents(opened.chunks, record, {
+        observer,
+      });
       // Not by `for await`: leaving it would end the chunks, which are still drained.
       for (let batch; !(batch = await batches.next()).done;) {
         client.signal.throwIfAborted();
@@ -115,9 +133,9 @@ export async function* followRun(
       stream?.drop();
     }
     if (record.failure !== undefined) throw runFailure(record.failure, run);
-    const canGoOn = cursor.lastEventId !== undefined ||
+    const canGoOn = !once && (cursor.lastEventId !== undefined ||
       connection.lastByteAt === undefined &&
-        !(failure instanceof UnfinishedError);
+        !(failure instanceof UnfinishedError));
     const reason = canGoOn ? transientReason(failure) : undefined;
     const delay = reason === undefined ? undefined : patience.ended(connection);
     if (reason === undefined || delay === undefined) {
@@ -144,14 +162,14 @@ class UnfinishedError extends ServiceError {
   readonly isSilent: boolean;
 
   constructor(reason: string, { isSilent = false } = {}) {
-    super({ operation, reason, outcome });
+    super({ operation, reason, fate });
     this.isSilent = isSilent;
   }
 }
 
 function replayError(): ServiceError {
   const reason = "the service sends old events again and no new ones";
-  return new ServiceError({ operation, reason, outcome });
+  return new ServiceError({ operation, reason, fate });
 }
 
 function toServiceError(
@@ -161,7 +179,7 @@ function toServiceError(
 ): ServiceError {
   if (error instanceof LineTooLongError) {
     const reason = error.message;
-    return new ServiceError({ operation, reason, outcome }, { cause: error });
+    return new ServiceError({ operation, reason, fate }, { cause: error });
   }
   if (error instanceof SilenceError) {
     const minutes = client.timeouts.idle / 60_000;
@@ -202,8 +220,8 @@ function runFailure(
   { threadId, runId, apiKey }: FollowedRun,
 ): ServiceError {
   const detail = shownText(words, { apiKey });
-  const reason = "the run failed";
-  return new ServiceError({ operation, reason, detail, threadId, runId });
+  const failure = { operation, reason: "the run failed", detail } as const;
+  return new ServiceError({ ...failure, fate: "failed", threadId, runId });
 }
 
 /** The final error, with the ids of thread and run. */
@@ -212,12 +230,19 @@ function inRun(
   { threadId, runId }: FollowedRun,
   { known, unknown }: StreamRecord,
 ): ServiceError {
-  const isForeign = known === 0 && unknown > 0;
   const objects = unknown === 1 ? "JSON object" : "JSON objects";
-  const reason = isForeign
-    ? `${failure.reason}; ${unknown} ${objects} came, and none is an event that this client knows`
-    : failure.reason;
-  const inRun: Failure = { ...failure, reason, threadId, runId };
+  const foreign = known === 0 && unknown > 0
+    ? `; ${unknown} ${objects} came, and none is an event that this client knows`
+    : "";
+  // The service sent events of the run before it said that it knows no such run.
+  const isGone = failure.fate === "may have run" && known + unknown > 0;
+  const inRun: Failure = {
+    ...failure,
+    ...isGone && { fate: "failed" },
+    reason: failure.reason + foreign,
+    threadId,
+    runId,
+  };
   return new ServiceError(inRun, { cause });
 }
 

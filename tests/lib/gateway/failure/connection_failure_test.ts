@@ -118,6 +118,8 @@ const NOT_CONNECTED: Readonly<Record<string, string>> = {
     "(the connection was closed before TLS was set up); check the base URL, and whether a firewall is in between",
   "Connection reset by peer (os error 104)":
     "(the connection was closed before TLS was set up); check the base URL, and whether a firewall is in between",
+  "Fetch failed: Requests to port 9 are blocked":
+    "(port 9 is for another protocol, and requests to it are blocked); check the base URL",
   "something new": `(something new); ${RUNS}`,
   [`it knows ${KEY}`]: `(left out, because it holds the API key); ${RUNS}`,
 };

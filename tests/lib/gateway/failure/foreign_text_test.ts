@@ -3,8 +3,8 @@ import {
   errorDetail,
   isWebPage,
   pageTitle,
-  shownText,
 } from "../../../../lib/gateway/failure/foreign_text.ts";
+import { shownText } from "../../../../lib/text.ts";
 
 const KEY = "test-key-0123456789abcdef";
 const LEFT_OUT = "left out, because it holds the API key";

@@ -112,7 +112,10 @@ Deno.test("an abort wins over a time limit that passes in the same moment", asyn
   await using service = startService({ "create run": [hang()] });
   await using gateway = gatewayTo(service);
   const controller = new AbortController();
-  const options = { signal: controller.signal, timeLimit: 1 };
+  const options = {
+    signal: controller.signal,
+    timeLimit: { milliseconds: 1, since: 0 },
+  };
   const turn = gateway.runTurn("t", "hello", options);
   const rejection = assertRejects(() => turn.next());
   await service.waitFor("create run");
@@ -126,7 +129,10 @@ Deno.test("an abort just after a time limit leaves it the limit's error", async 
   await using service = startService({ "create run": [hang()] });
   await using gateway = gatewayTo(service);
   const controller = new AbortController();
-  const options = { signal: controller.signal, timeLimit: 1 };
+  const options = {
+    signal: controller.signal,
+    timeLimit: { milliseconds: 1, since: 0 },
+  };
   const turn = gateway.runTurn("t", "hello", options);
   const rejection = assertRejects(() => turn.next(), ServiceError);
   await service.waitFor("create run");
@@ -170,7 +176,8 @@ Deno.test("calls leave no listener on a signal that outlives them", async () => 
     await using gateway = gatewayTo(service);
     service.misbehave("create thread", answer(503));
     const threadId = await createThread(gateway, { signal });
-    for (const options of [{ signal }, { signal, timeLimit: 60_000 }]) {
+    const timeLimit = { milliseconds: 60_000, since: performance.now() };
+    for (const options of [{ signal }, { signal, timeLimit }]) {
       const turn = (prompt: string) =>
         gateway.runTurn(threadId, prompt, options);
       service.misbehave("stream", resumable);

@@ -249,7 +249,11 @@ class ScriptedClient extends StreamClient {
 
   chunksOf({ headers }: ServiceRequest): AsyncGenerator<Uint8Array> {
     const answer = this.#answers.next().value;
-    const failure = { operation: "stream run", reason: "no" } as const;
+    const failure = {
+      operation: "stream run",
+      reason: "no",
+      fate: "may go on",
+    } as const;
     if (typeof answer === "number") {
       throw new ServiceError({ ...failure, status: answer });
     }

@@ -112,9 +112,9 @@ for (const [what, [behaviour, message]] of Object.entries(FINAL)) {
 
 Deno.test("a stream without ids that breaks after a byte is an error at once", async () => {
   const { error, cursors } = await takeTurn({ stream: [stream("a!")] });
-  const { reason = "", outcome } = error?.failure ?? {};
+  const { reason = "", fate } = error?.failure ?? {};
   assertMatch(reason, /^the connection to http:\S+ broke \(.+\)$/);
-  assertEquals([outcome, cursors], [GO_ON, [null]]);
+  assertEquals([fate, cursors], ["may go on", [null]]);
 });
 
 for (const end of ["end", "break"] as const) {
@@ -246,9 +246,9 @@ Deno.test("a resumed stream of old events without an end is given up after 10 mi
   });
   const turn = await takeTurn({ stream: [stream("1a 2b"), endless] });
   assertEquals(turn.delivered, ["a", "b"]);
-  const { reason, outcome } = turn.error?.failure ?? {};
+  const { reason, fate } = turn.error?.failure ?? {};
   assertEquals(reason, "the service sends old events again and no new ones");
-  assertEquals([outcome, turn.endings.at(-1)], [GO_ON, "dropped"]);
+  assertEquals([fate, turn.endings.at(-1)], ["may go on", "dropped"]);
 });
 
 Deno.test("the pauses before a stream is asked for again grow, start over after a steady connection with an event, and heed Retry-After", async () => {
@@ -278,7 +278,7 @@ Deno.test("a stream that is silent for too long is given up, and dropped", async
     error?.failure.reason,
     "nothing came from the service for 0.01 minutes",
   );
-  assertEquals([error?.failure.outcome, endings.at(-1)], [GO_ON, "dropped"]);
+  assertEquals([error?.failure.fate, endings.at(-1)], ["may go on", "dropped"]);
 });
 
 Deno.test("what came on a stream while the process was stopped is read", async () => {
@@ -301,6 +301,6 @@ Deno.test("a line over 16 MiB ends the turn, although the stream could be resume
     error?.failure.reason,
     "a line of the stream is longer than 16777216 bytes",
   );
-  assertEquals([error?.failure.outcome, cursors], [GO_ON, [null]]);
+  assertEquals([error?.failure.fate, cursors], ["may go on", [null]]);
   assertEquals(endings.at(-1), "dropped");
 });

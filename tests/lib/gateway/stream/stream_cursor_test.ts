@@ -75,7 +75,9 @@ const RESUMED: Readonly<Record<string, string>> = {
     "a|1|-|b|2|- / a|1|-|b|2|-|c|3|- / c / 3",
   "old events move no cursor": "1|a|-|2|b|- / 1|a|- /  / 2",
   "an event before any id goes the way of the id it resumes after":
-    "1|a|- / a|-|1|b|-|! / ! / 1",
+    "1|a|- / a|-|1|a|-|! / ! / 1",
+  "an event under an old id is new if its data is new (numbers of each connection)":
+    "1|a|-|2|b|- / 1|c|-|2|d|- / cd / 2",
   "an event without an id after an old one is old":
     "1|a|-|b|-|2|c|- / 1|a|-|b|-|2|c|-|d|- /  / 2",
   "an event without an id after a new one is new":
@@ -109,7 +111,7 @@ Deno.test("an event whose connection was lost before its id is known comes with 
   const record = new StreamRecord();
   await read(record, "1|a|-");
   record.cursor.connect();
-  record.cursor.step({ type: "progress", node: "b", status: "" });
+  record.cursor.step({ type: "progress", node: "b", status: "" }, "b");
   assertEquals(record.cursor.take(), []);
   assertEquals(await read(record, "b|2|-"), "b");
 });
@@ -121,7 +123,7 @@ Deno.test("the ids of the last 10,000 events are remembered", () => {
     cursor.connect();
     for (const node of nodes) {
       cursor.id(node);
-      cursor.step({ type: "progress", node, status: "" });
+      cursor.step({ type: "progress", node, status: "" }, node);
       cursor.endBlock();
     }
     return cursor.take();
