@@ -1,137 +1,148 @@
 /**
  * Finds the API key in text from outside.
  *
- * A service may echo the key escaped for JSON, HTML or a URL, partly or wholly,
- * and escaped several times. All escapes in the text and in the key are decoded
- * until none is left; then every spelling of the key has the same characters.
+ * A service may echo the key escaped for a programming language, HTML or a URL,
+ * partly or wholly, several times over, and with white space in between. The text
+ * and the key are decoded until nothing changes; then every spelling of the key
+ * has the same characters.
  *
  * @module
  */
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-  "&apos;": "'",
-  "&excl;": "!",
-  "&num;": "#",
-  "&dollar;": "$",
-  "&percnt;": "%",
-  "&lpar;": "(",
-  "&rpar;": ")",
-  "&ast;": "*",
-  "&plus;": "+",
-  "&comma;": ",",
-  "&period;": ".",
-  "&sol;": "/",
-  "&colon;": ":",
-  "&semi;": ";",
-  "&equals;": "=",
-  "&quest;": "?",
-  "&commat;": "@",
-  "&lsqb;": "[",
-  "&lbrack;": "[",
-  "&bsol;": "\\",
-  "&rsqb;": "]",
-  "&rbrack;": "]",
-  "&hat;": "^",
-  "&lowbar;": "_",
-  "&grave;": "`",
-  "&lcub;": "{",
-  "&lbrace;": "{",
-  "&verbar;": "|",
-  "&vert;": "|",
-  "&rcub;": "}",
-  "&rbrace;": "}",
-};
+/**
+ * The characters of a key by their names in HTML, in lower case; empty for white
+ * space and invisible characters.
+ */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ...Object.entries({
+    ...{ "!": "excl", '"': "quot", "#": "num", "$": "dollar", "%": "percnt" },
+    ...{ "&": "amp", "'": "apos", "(": "lpar", ")": "rpar", "*": "ast midast" },
+    ...{ "+": "plus", ",": "comma", ".": "period", "/": "sol", ":": "colon" },
+    ...{ ";": "semi", "<": "lt", "=": "equals", ">": "gt", "?": "quest" },
+    ...{ "@": "commat", "[": "lsqb lbrack", "\\": "bsol", "]": "rsqb rbrack" },
+    ...{ "^": "hat", "_": "lowbar underbar", "`": "grave diacriticalgrave" },
+    ...{ "{": "lcub lbrace", "|": "verbar vert verticalline", fj: "fjlig" },
+    "}": "rcub rbrace",
+    "": "tab newline nobreak shy lrm rlm zwj zwnj nbsp nonbreakingspace ensp " +
+      "emsp emsp13 emsp14 numsp puncsp thinsp thinspace hairsp verythinspace " +
+      "mediumspace thickspace zerowidthspace negativethinspace " +
+      "negativemediumspace negativethickspace negativeverythinspace",
+  }).flatMap(([character, names]) =>
+    names.split(" ").map((name) => [name, character] as const)
+  ),
+]);
 
-/** The length of the longest escape: `&#x00027;`. */
-const MAX_ESCAPE_LENGTH = 9;
+/** White space, and characters that are invisible. */
+const GAPS = /[\s\u00ad\u200b-\u200f\u2060\ufeff]+/g;
 
-/** The beginning of every escape. A backslash alone counts as an escape, too. */
-const ESCAPE_START = /[%&\\]|u00/;
+const HTML = String.raw`&(?:#(?<decimal>\d+)|#x(?<html>[\da-f]+)|(?<name>${
+  [...NAMES.keys()].sort((a, b) => b.length - a.length).join("|")
+}))`;
+const URL_ESCAPE = String.raw`%(?<url>[\da-f]{2})`;
+const HEX = String
+  .raw`(?:u(?<four>[\da-f]{4})|u\{(?<braces>[\da-f]+)\}|x(?<two>[\da-f]{2}))`;
 
-const ESCAPE_AT_END =
-  /(?:%([\da-f]{2})|u00([\da-f]{2})|&#x([\da-f]{1,5});|&#(\d{1,6});|(&[a-z]{2,6};))$/;
+/**
+ * The escapes that are decoded, in two ways. In the first one, no two escapes
+ * overlap, so every mixture of spellings is decoded alike; backslashes are
+ * dropped, and are not needed. The second one has what can overlap: references
+ * without a semicolon, octal numbers, and eight digits.
+ */
+const makeEscapes = (): readonly RegExp[] => [
+  new RegExp(`\\\\+|${URL_ESCAPE}|${HEX}|${HTML};`, "gi"),
+  new RegExp(
+    String
+      .raw`\\+(?:U(?<eight>[\da-f]{8})|${HEX}|(?<octal>[0-7]{1,3}))?|${URL_ESCAPE}|${HTML};?`,
+    "gi",
+  ),
+];
+
+let escapes: readonly RegExp[] | undefined; // made when needed, not at the start
+
+/** How often a text is decoded. One that still changes then is not shown. */
+const MAX_LEVELS = 8;
+
+/** How many characters of the key are found at the end of a text that was cut. */
+const MIN_START = 4;
+
+/** The beginning of an escape at the end of a text that was cut. */
+const CUT_ESCAPE = /(?:%[\da-f]?|&#?\w{0,32}|\\+[\w{]{0,9})$/i;
+
+/** The longest beginning of an escape, in UTF-16 code units. */
+const CUT_LENGTH = 64;
 
 /**
  * Whether the key occurs in a text: in plain, or partly or wholly escaped for
- * JSON, HTML or a URL, in upper or lower case. Takes linear time in the length of
- * the text and of the key, whatever they hold.
+ * JSON, JavaScript, C, HTML or a URL, in upper or lower case, with white space or
+ * invisible characters in between. Takes linear time in the length of the text
+ * and of the key, whatever they hold.
  *
  * @param text Any text.
  * @param key Printable ASCII, not empty.
+ * @param isCut Whether the text was cut at its end, where four characters of the
+ * key or more count, too.
  */
-export function holdsKey(text: string, key: string): boolean {
-  const [plain, sought] = [text.toLowerCase(), key.toLowerCase()];
-  // The plain text is searched too: characters next to the key can look like an escape.
-  if (contains(plain.split(""), sought.split(""))) return true;
-  const isEscaped = ESCAPE_START.test(plain) || ESCAPE_START.test(sought);
-  return isEscaped && contains(decode(plain), decode(sought));
+export function holdsKey(text: string, key: string, isCut = false): boolean {
+  const whole = isCut
+    ? text.slice(0, -CUT_LENGTH) +
+      text.slice(-CUT_LENGTH).replace(CUT_ESCAPE, "")
+    : text;
+  if (contains(text, key, isCut) || contains(whole, key, isCut)) return true;
+  escapes ??= makeEscapes();
+  return escapes.some((escape) => {
+    const [decoded, sought] = [decode(whole, escape), decode(key, escape)];
+    return decoded === undefined || contains(decoded, sought ?? key, isCut);
+  });
 }
 
-/**
- * The characters of a text in lower case, without backslashes and with every
- * escape of printable ASCII decoded, including escapes that appear by decoding.
- * The order of decoding does not matter, because no two escapes overlap.
- */
-function decode(text: string): readonly string[] {
-  const characters: string[] = [];
-  for (const unit of text.split("")) {
-    let next: string | undefined = unit;
-    while (next !== undefined && next !== "\\") {
-      characters.push(next);
-      next = takeEscape(characters);
-    }
+/** Decodes escapes until nothing changes; `undefined` if that takes too often. */
+function decode(text: string, escape: RegExp): string | undefined {
+  let decoded = text.replace(GAPS, "");
+  for (let level = 0; level < MAX_LEVELS; level++) {
+    const before = decoded;
+    decoded = before.replace(escape, decodeOne).replace(GAPS, "");
+    if (decoded === before) return decoded;
   }
-  return characters;
+  return undefined;
 }
 
-/** Removes an escape from the end of the characters and returns what it encodes. */
-function takeEscape(characters: string[]): string | undefined {
-  if (!/[\da-f;]/.test(characters.at(-1) ?? "")) return undefined;
-  const match = ESCAPE_AT_END.exec(
-    characters.slice(-MAX_ESCAPE_LENGTH).join(""),
-  );
-  if (match === null) return undefined;
-  const [{ length }, url, json, hex, decimal, entity] = match;
-  const digits = url ?? json ?? hex;
-  const character = entity !== undefined
-    ? ENTITIES[entity]
-    : printable(Number.parseInt(digits ?? decimal ?? "", digits ? 16 : 10));
-  if (character !== undefined) characters.length -= length;
-  return character;
+/** The character of a key that an escape stands for; the escape for others. */
+function decodeOne(escape: string, ...rest: unknown[]): string {
+  const groups = rest.at(-1) as Readonly<Record<string, string | undefined>>;
+  const { name, decimal, octal } = groups;
+  if (name !== undefined) return NAMES.get(name.toLowerCase()) ?? escape;
+  const hex = groups.url ?? groups.four ?? groups.braces ?? groups.two ??
+    groups.eight ?? groups.html;
+  const digits = decimal ?? octal ?? hex;
+  if (digits === undefined) return ""; // a backslash
+  const radix = decimal !== undefined ? 10 : octal !== undefined ? 8 : 16;
+  const code = Number.parseInt(digits, radix);
+  if (code > 0x20 && code < 0x7f) return String.fromCharCode(code);
+  const isGap = code <= 0xffff &&
+    String.fromCharCode(code).replace(GAPS, "") === "";
+  return isGap ? "" : escape;
 }
 
-/** The character with this code in lower case, if it can occur in a key. */
-function printable(code: number): string | undefined {
-  if (code <= 0x20 || code >= 0x7f) return undefined;
-  return String.fromCharCode(code).toLowerCase();
-}
-
-/** Whether a pattern occurs in a text (Knuth-Morris-Pratt: `includes()` is not linear). */
-function contains(
-  text: readonly string[],
-  pattern: readonly string[],
-): boolean {
-  if (pattern.length === 0) return false;
+/** Whether a key occurs in a text (Knuth-Morris-Pratt: `includes()` is not linear). */
+function contains(text: string, key: string, isCut: boolean): boolean {
+  const pattern = key.toLowerCase();
+  if (pattern === "") return false;
   // For each prefix of the pattern, its longest proper prefix that is also its suffix.
   const borders = [0];
-  const advance = (matched: number, value: string | undefined) => {
+  const advance = (matched: number, character: string | undefined) => {
     let length = matched;
-    while (length > 0 && pattern[length] !== value) {
+    while (length > 0 && pattern[length] !== character) {
       length = borders[length - 1] ?? 0;
     }
-    return pattern[length] === value ? length + 1 : 0;
+    return pattern[length] === character ? length + 1 : 0;
   };
   for (let index = 1; index < pattern.length; index++) {
     borders.push(advance(borders[index - 1] ?? 0, pattern[index]));
   }
   let matched = 0;
-  for (const value of text) {
-    matched = advance(matched, value);
+  for (const character of text.toLowerCase()) {
+    matched = advance(matched, character);
     if (matched === pattern.length) return true;
   }
-  return false;
+  return isCut && matched >= MIN_START;
 }

@@ -4,11 +4,8 @@ import { plainText } from "./plain_text.ts";
 /** How many characters are shown by default. */
 const MAX_LENGTH = 500;
 
-/**
- * How many characters of the key's beginning are searched for at the end of a
- * text that was cut.
- */
-const KEY_START = 16;
+/** How much of a text is looked at, in UTF-16 code units: decoding it takes time. */
+const MAX_SEARCHED = 64 * 1024;
 
 /** What is shown in place of a text that holds the key. */
 const LEFT_OUT = "left out, because it holds the API key";
@@ -31,8 +28,8 @@ export function shownText(
   { apiKey, isCut = false, maxLength = MAX_LENGTH }: ShownTextOptions,
 ): string {
   // Cleaned first: removing characters within a key could restore the key.
-  const plain = plainText(text.replaceAll(/\s+/g, " ")).trim();
-  const key = isCut ? apiKey.slice(0, KEY_START) : apiKey;
-  if (holdsKey(plain, key)) return LEFT_OUT;
+  const start = text.slice(0, MAX_SEARCHED);
+  const plain = plainText(start.replaceAll(/\s+/g, " ")).trim();
+  if (holdsKey(plain, apiKey, isCut || start !== text)) return LEFT_OUT;
   return plain.slice(0, maxLength).toWellFormed();
 }

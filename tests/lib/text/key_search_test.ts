@@ -1,25 +1,28 @@
 import { assertEquals } from "@std/assert";
+import { characterEntities } from "character-entities";
 import fc from "fast-check";
 import { holdsKey } from "../../../lib/text/key_search.ts";
 
 const hex = (character: string) =>
   character.charCodeAt(0).toString(16).padStart(2, "0");
 
-const NAMED: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&apos;",
-  "/": "&sol;",
-  "\\": "&bsol;",
-  "%": "&percnt;",
-  "$": "&dollar;",
-  "!": "&excl;",
-  "=": "&equals;",
+const code = (character: string) => character.charCodeAt(0);
+
+/** The names of HTML by their characters: those that can occur in a key, or in gaps. */
+const NAMES = Object.groupBy(
+  Object.keys(characterEntities),
+  (name) => characterEntities[name] ?? "",
+);
+
+const named = (character: string) => {
+  const [name] = NAMES[character] ?? [];
+  return name === undefined ? character : `&${name};`;
 };
 
-/** The ways in which a service may write one character of the key. */
+/**
+ * The ways in which a service may write one character of the key. However they
+ * are mixed, the key is found.
+ */
 const SPELLINGS: Readonly<Record<string, (character: string) => string>> = {
   "as it is": (character) => character,
   "in capitals": (character) => character.toUpperCase(),
@@ -27,29 +30,85 @@ const SPELLINGS: Readonly<Record<string, (character: string) => string>> = {
   "escaped for JSON": (character) => `\\u00${hex(character)}`,
   "escaped for JSON in capitals": (character) =>
     `\\u00${hex(character).toUpperCase()}`,
+  "escaped for JavaScript": (character) => `\\x${hex(character)}`,
+  "escaped for JavaScript in braces": (character) => `\\u{${hex(character)}}`,
   "encoded for a URL": (character) => `%${hex(character)}`,
   "encoded for a URL in capitals": (character) =>
     `%${hex(character).toUpperCase()}`,
   "encoded for a URL twice": (character) => `%25${hex(character)}`,
-  "as a decimal reference": (character) => `&#${character.charCodeAt(0)};`,
+  "as a decimal reference": (character) => `&#${code(character)};`,
   "as a decimal reference with zeros": (character) =>
-    `&#${`${character.charCodeAt(0)}`.padStart(4, "0")};`,
+    `&#${"0".repeat(50)}${code(character)};`,
   "as a hexadecimal reference": (character) => `&#x${hex(character)};`,
   "as a hexadecimal reference with X": (character) => `&#X${hex(character)};`,
-  "as an entity": (character) => NAMED[character] ?? character,
-  "as an entity in JSON": (character) => NAMED[character] ?? `\\${character}`,
+  "as an entity": named,
+  "as an entity in JSON": (character) => `\\${named(character)}`,
+  "with a space": (character) => ` ${character}`,
+  "with a soft hyphen": (character) => `${character}\u00ad`,
+  "with an entity for a gap": (character) => `${character}&ZeroWidthSpace;`,
+  "with a reference to a gap": (character) => `&#8203;${character}`,
+};
+
+/** Further ways, in which the whole key is written alike. */
+const WHOLE: typeof SPELLINGS = {
+  "escaped for C, octal": (character) =>
+    `\\${code(character).toString(8).padStart(3, "0")}`,
+  "escaped for C": (character) => `\\U000000${hex(character)}`,
+  "as a decimal reference without a semicolon": (character) =>
+    `&#${code(character)}`,
+  "as a hexadecimal reference without a semicolon": (character) =>
+    `&#x${hex(character)}`,
+  "as an entity without a semicolon": (character) =>
+    named(character).replace(/(?<=.);$/, ""),
+  "encoded three times": (character) => `%26%2338%3B%2523${code(character)}%3B`,
 };
 
 /** A key with every character that some encoding escapes. */
 const KEY = `$&a"b\\c/d<e>&f'g%h?i=%41&lt;\\u0041$'~!`;
 
-for (const [how, spell] of Object.entries(SPELLINGS)) {
+for (const [how, spell] of Object.entries({ ...SPELLINGS, ...WHOLE })) {
   Deno.test(`holdsKey() finds a key written ${how}`, () => {
-    const echo = Array.from(KEY, spell).join("");
-    assertEquals(holdsKey(`key ${echo}.`, KEY), true);
-    assertEquals(holdsKey(`key ${echo.slice(0, -1)}.`, KEY), false);
+    const echo = Array.from(KEY, spell);
+    assertEquals(holdsKey(`key ${echo.join("")}.`, KEY), true);
+    assertEquals(holdsKey(`key ${echo.slice(0, -1).join("")}.`, KEY), false);
   });
 }
+
+Deno.test("holdsKey() knows each name that HTML has for a character of a key, or a gap", () => {
+  const gap = /^[\s\u00ad\u200b-\u200f\u2060\ufeff]+$/;
+  let count = 0;
+  for (const [characters, names = []] of Object.entries(NAMES)) {
+    const isGap = gap.test(characters);
+    if (!isGap && !/^[\x21-\x7e]+$/.test(characters)) continue;
+    const key = `test${isGap ? "" : characters}key`;
+    for (const name of names) {
+      count++;
+      for (const end of [";", ""]) {
+        assertEquals(holdsKey(`a test&${name}${end}key`, key), true, name);
+      }
+    }
+  }
+  assertEquals(count > 60, true);
+});
+
+Deno.test("holdsKey() finds four characters of the key's beginning at the end of a text that was cut", () => {
+  const key = "te&t-key-0123";
+  for (
+    const end of ["te&t", "te&amp;t-k", "t e&#38;t", "te%26t%2", "te&t&#4"]
+  ) {
+    assertEquals(holdsKey(`It was ${end}`, key, true), true, end);
+    assertEquals(holdsKey(`It was ${end}`, key), false);
+  }
+  for (const end of ["te&", "te&t!", ""]) {
+    assertEquals(holdsKey(`It was ${end}`, key, true), false, end);
+  }
+});
+
+Deno.test("holdsKey() takes a text that was encoded more than eight times for one with the key", () => {
+  const deep = (levels: number) => `%${"25".repeat(levels)}41`;
+  assertEquals(holdsKey(deep(5), "test-key"), false);
+  assertEquals(holdsKey(deep(9), "test-key"), true);
+});
 
 Deno.test("holdsKey() finds every key, however each of its characters is written", () => {
   // The characters of escapes, so that keys look like escapes.
@@ -85,7 +144,8 @@ for (const around of AROUND) {
 
 const OTHERS: readonly (readonly [text: string, key: string])[] = [
   ["test-key-0123", "test-key-01234"],
-  ["test%2Dkey%202", "test-key2"],
+  ["test%2Dkey%212", "test-key2"],
+  ["test&eacute;key", "testkey"],
   ["\\\\", "\\".repeat(9)],
   ["abababac", "ababac-"],
   ["", "test-key"],
