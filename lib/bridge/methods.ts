@@ -96,6 +96,8 @@ export class Bridge {
         this.#options.onAnswered?.({ id, error, milliseconds: 0 });
         break;
       }
+      default:
+        message satisfies never;
     }
   }
 
@@ -191,7 +193,14 @@ export class Bridge {
   async #createThread(): Promise<string> {
     for await (const events of this.#options.gateway.createThread()) {
       for (const event of events) {
-        if (event.type === "thread") return event.threadId;
+        switch (event.type) {
+          case "thread":
+            return event.threadId;
+          case "wait":
+            break;
+          default:
+            event satisfies never;
+        }
       }
     }
     throw new Error("no thread came");

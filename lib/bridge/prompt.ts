@@ -89,8 +89,11 @@ function updatesOf(
         return thought(event);
       case "reply":
         return formatMessage(replyUpdate(reply, event.text));
-      default:
+      case "wait":
+      case "run":
         return undefined;
+      default:
+        return event satisfies never;
     }
   };
 }
