@@ -6,21 +6,23 @@
 
 import { lineFault, MAX_LINE_BYTES, readEachLine } from "../io.ts";
 import { isJsonObject } from "../text.ts";
-import { sourceAt } from "./json_source.ts";
 
 /** The id of a request: a `bigint` where a `number` would round it. */
 export type RequestId = string | number | bigint | null;
 
-/** The error codes in use (interface 7; below -32000: JSON-RPC 2.0, section 5.1). */
+/** The error codes in use: JSON-RPC 2.0, section 5.1, but for the last two. */
 export const ErrorCode = {
   parseError: -32700,
   invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,
-  /** No such session (ACP: resource not found). */
+  /** ACP's code for a resource that does not exist; here: a session. */
   resourceNotFound: -32002,
-  /** No session can be opened: some clients hide the message of -32603 there. */
+  /**
+   * No session can be opened. The code is this program's own, because some clients
+   * hide the message of -32603 there.
+   */
   cannotOpenSession: -32010,
 } as const;
 
@@ -135,9 +137,6 @@ export async function* readMessages(
   }
 }
 
-// TypeScript's library does not declare it yet.
-const { rawJSON } = JSON as unknown as { rawJSON(json: string): unknown };
-
 function parseMessage(line: string): Incoming {
   let message: unknown;
   try {
@@ -158,10 +157,8 @@ function parseMessage(line: string): Incoming {
         : "Invalid request: the line is not a JSON object",
     );
   }
-  const { method } = message;
-  const id = exactId(message.id, line, "id");
+  const { id, method, params, result, error } = withExactIds(message, line);
   if (typeof method === "string") {
-    const params = exactParams(message.params, line);
     if (id === undefined) return { kind: "notification", method, params };
     if (isRequestId(id)) return { kind: "request", id, method, params };
     return invalid(
@@ -171,7 +168,6 @@ function parseMessage(line: string): Incoming {
     );
   }
   if (method === undefined && ("result" in message || "error" in message)) {
-    const { result, error } = message;
     return { kind: "response", id, result, error };
   }
   return invalid(
@@ -181,29 +177,58 @@ function parseMessage(line: string): Incoming {
   );
 }
 
-/** The longest number that is kept exactly, in characters; longer ones are rounded. */
-const MAX_ID_LENGTH = 1000;
-
-/**
- * The exact id for a parsed value. ACP ids are 64-bit integers, so an integer
- * beyond 53 bits is read from the line itself. A reviver would not do:
- * `JSON.parse()` calls it recursively and fails on deeply nested JSON.
- */
-function exactId(value: unknown, line: string, ...path: string[]): unknown {
-  if (typeof value !== "number" || Math.abs(value) <= Number.MAX_SAFE_INTEGER) {
-    return value;
-  }
-  const source = sourceAt(line, path) ?? "";
-  return source.length <= MAX_ID_LENGTH && /^-?\d+$/.test(source)
-    ? BigInt(source)
-    : value;
+/** What a reviver gets about a value. */
+interface Context {
+  /** The text of a number or literal. */
+  readonly source?: string;
 }
 
-/** Params with an exact `requestId`, which names a request to be cancelled. */
-function exactParams(params: unknown, line: string): unknown {
-  if (!isJsonObject(params)) return params;
-  const requestId = exactId(params.requestId, line, "params", "requestId");
-  return requestId === params.requestId ? params : { ...params, requestId };
+// TypeScript's library declares neither the reviver's context nor rawJSON().
+const { parse, rawJSON } = JSON as unknown as {
+  parse(
+    json: string,
+    reviver: (key: string, value: unknown, context: Context) => unknown,
+  ): Readonly<Record<string, unknown>>;
+  rawJSON(json: string): unknown;
+};
+
+/**
+ * A message with the ids that `JSON.parse()` has rounded: ACP ids are 64-bit
+ * integers. They stay rounded in a line that is nested more than about 2,000
+ * levels deep, where V8's stack is too small for a reviver.
+ *
+ * @param message A parsed line.
+ */
+function withExactIds(
+  message: Readonly<Record<string, unknown>>,
+  line: string,
+): Readonly<Record<string, unknown>> {
+  const { id, params } = message;
+  const requestId = isJsonObject(params) ? params.requestId : undefined;
+  if (!isRounded(id) && !isRounded(requestId)) return message;
+  try {
+    return parse(line, exactId);
+  } catch {
+    return message;
+  }
+}
+
+function isRounded(id: unknown): boolean {
+  return typeof id === "number" && Math.abs(id) > Number.MAX_SAFE_INTEGER;
+}
+
+/** The longest integer that is kept exactly, in characters. */
+const MAX_ID_LENGTH = 1000;
+
+/** Revives an integer as a `bigint` where a `number` would round it. */
+function exactId(
+  key: string,
+  value: unknown,
+  { source = "" }: Context,
+): unknown {
+  const isExact = (key === "id" || key === "requestId") && isRounded(value) &&
+    source.length <= MAX_ID_LENGTH && /^-?\d+$/.test(source);
+  return isExact ? BigInt(source) : value;
 }
 
 function isRequestId(id: unknown): id is RequestId {
