@@ -35,6 +35,7 @@ export type {
   ParsedData,
   StreamObserver,
 } from "./gateway/stream/run_events.ts";
+export { traceHeaders } from "./gateway/trace_context.ts";
 export type {
   CreationEvent,
   ProgressEvent,

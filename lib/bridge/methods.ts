@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Gateway } from "../gateway.ts";
+import { type Gateway, traceHeaders } from "../gateway.ts";
 import { isJsonObject, isServiceId, quote } from "../text.ts";
 import {
   AGENTS_LIST_RESULT,
@@ -28,7 +28,6 @@ import { runPrompt } from "./prompt.ts";
 import { parsePrompt } from "./prompt_blocks.ts";
 import { toRpcError } from "./service_failure.ts";
 import { Session } from "./session.ts";
-import { traceHeaders } from "./trace_context.ts";
 import type { Answered, Asked } from "./verbose_log.ts";
 
 /** The longest thread id that is used as the id of its session, in characters. */
@@ -243,7 +242,7 @@ export class Bridge {
       session,
       turn: session.begin(id, answered),
       content,
-      headers: traceHeaders(_meta),
+      headers: isJsonObject(_meta) ? traceHeaders(_meta) : {},
       gateway: this.#options.gateway,
       readFile: this.#canReadFiles
         ? (path, signal) => this.#readFile(sessionId, path, signal)
