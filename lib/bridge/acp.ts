@@ -78,14 +78,7 @@ export interface UpdateTarget {
   readonly messageId: string;
 }
 
-/**
- * Formats the notifications for the progress events of a prompt, each a part of
- * the agent's thoughts. Only node and status are formatted for each event:
- * `JSON.stringify()` of the whole line takes four times as long, which is a third
- * of what a small event costs.
- *
- * @returns A function that returns the line about an event, with its line end.
- */
+/** A function that formats the notifications for the progress events of a prompt. */
 export function progressLines(
   { sessionId, messageId }: UpdateTarget,
 ): (event: ProgressEvent) => string {
@@ -96,13 +89,43 @@ export function progressLines(
     },"update":{"sessionUpdate":"agent_thought_chunk","messageId":${
       json(messageId)
     },"content":{"type":"text","text":`;
-  return (event) => {
-    const node = json(shortened(event.node));
-    const status = json(shortened(event.status));
-    const text = `${node.slice(0, -1)}: ${status.slice(1, -1)}\\n"`;
-    return `${start}${text}},"_meta":{"node":${node},"status":${status}}}}}\n`;
-  };
+  return (event) => start + progressJson.of(event);
 }
+
+/** How many events {@linkcode ProgressJson} keeps. */
+const MAX_KEPT = 16;
+
+/** The longest JSON that is kept, in UTF-16 code units. */
+const MAX_KEPT_LENGTH = 1000;
+
+/**
+ * Formats progress events, and keeps the last ones: nodes and statuses repeat, in
+ * a run and from one run to the next.
+ */
+class ProgressJson {
+  readonly #kept: { node: string; status: string; json: string }[] = [];
+  #next = 0;
+
+  /** The part of an event's line that is the same in all sessions. */
+  of({ node, status }: ProgressEvent): string {
+    for (const kept of this.#kept) {
+      if (kept.status === status && kept.node === node) return kept.json;
+    }
+    // JSON.stringify() of the whole line takes four times as long.
+    const nodeJson = JSON.stringify(shortened(node));
+    const statusJson = JSON.stringify(shortened(status));
+    const text = `${nodeJson.slice(0, -1)}: ${statusJson.slice(1, -1)}\\n"`;
+    const json =
+      `${text}},"_meta":{"node":${nodeJson},"status":${statusJson}}}}}\n`;
+    if (json.length <= MAX_KEPT_LENGTH) {
+      this.#kept[this.#next] = { node, status, json };
+      this.#next = (this.#next + 1) % MAX_KEPT;
+    }
+    return json;
+  }
+}
+
+const progressJson = new ProgressJson();
 
 /** The notification for the reply of a run: a message of the agent. */
 export function replyUpdate(

@@ -38,10 +38,10 @@ export interface Peer {
   /** Sends a message at once. */
   send(message: Outgoing): void;
   /**
-   * Sends formatted lines, each as soon as the editor has read enough of the
+   * Sends texts of whole lines, each as soon as the editor has read enough of the
    * earlier ones, until the signal is aborted.
    */
-  sendInTurn(lines: Iterable<string>, signal: AbortSignal): Promise<void>;
+  sendInTurn(texts: Iterable<string>, signal: AbortSignal): Promise<void>;
 }
 
 export interface BridgeOptions {
@@ -247,7 +247,7 @@ export class Bridge {
       readFile: this.#canReadFiles
         ? (path, signal) => this.#readFile(sessionId, path, signal)
         : undefined,
-      send: (lines, signal) => this.#options.peer.sendInTurn(lines, signal),
+      send: (texts, signal) => this.#options.peer.sendInTurn(texts, signal),
     });
     return { stopReason };
   }

@@ -23,11 +23,11 @@ export interface RunPromptOptions {
     | ((path: string, signal: AbortSignal) => Promise<RpcResponse | undefined>)
     | undefined;
   /**
-   * Sends lines, each as soon as the editor has read enough of the earlier ones,
-   * until the signal is aborted.
+   * Sends texts of whole lines, each as soon as the editor has read enough of the
+   * earlier ones, until the signal is aborted.
    */
   readonly send: (
-    lines: Iterable<string>,
+    texts: Iterable<string>,
     signal: AbortSignal,
   ) => Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function runPrompt(
       { signal, sessionId: session.id, headers },
     );
     for await (const batch of events) {
-      await send(linesAbout(batch, update), signal);
+      await send(textsAbout(batch, update), signal);
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -66,21 +66,32 @@ export async function runPrompt(
   return signal.aborted ? "cancelled" : "end_turn";
 }
 
-/** Formats the updates about events one at a time, when there is room for the line. */
-function* linesAbout(
+/** The size of the texts that short lines are joined to, in UTF-16 code units. */
+const JOINED_LENGTH = 16 * 1024;
+
+/**
+ * Formats the updates about events as texts of whole lines, each when there is
+ * room for it. Writing a line costs more than formatting it, so short ones are
+ * joined.
+ */
+function* textsAbout(
   events: readonly TurnEvent[],
-  update: (event: TurnEvent) => string | undefined,
+  update: (event: TurnEvent) => string,
 ): Generator<string> {
+  let text = "";
   for (const event of events) {
     const line = update(event);
-    if (line !== undefined) yield line;
+    if (text !== "" && text.length + line.length > JOINED_LENGTH) {
+      yield text;
+      text = "";
+    }
+    text += line;
   }
+  if (text !== "") yield text;
 }
 
-/** A function that formats the update about an event, if there is one. */
-function updatesOf(
-  sessionId: string,
-): (event: TurnEvent) => string | undefined {
+/** A function that formats the update about an event; empty if there is none. */
+function updatesOf(sessionId: string): (event: TurnEvent) => string {
   const thought = progressLines({ sessionId, messageId: crypto.randomUUID() });
   const reply = { sessionId, messageId: crypto.randomUUID() };
   return (event) => {
@@ -91,7 +102,7 @@ function updatesOf(
         return formatMessage(replyUpdate(reply, event.text));
       case "wait":
       case "run":
-        return undefined;
+        return "";
       default:
         return event satisfies never;
     }

@@ -52,7 +52,7 @@ export class LineWriter {
     return this.#queued > BACKLOG;
   }
 
-  /** Queues a line at once. Its only newline is its own `\n` at the end. */
+  /** Queues one or more lines at once, each with its `\n` at the end. */
   write(line: string): void {
     if (this.#lines === undefined) return;
     this.#lines.push(line);

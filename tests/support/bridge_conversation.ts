@@ -230,9 +230,11 @@ export class Conversation {
         this.#written += decoder.decode(chunk, { stream: true });
       },
     });
-    output.onLine = (line) => {
-      this.#queued += line;
-      this.#check(() => this.#take(line));
+    output.onLine = (text) => {
+      this.#queued += text;
+      for (const line of text.split(/(?<=\n)/)) {
+        this.#check(() => this.#take(line));
+      }
     };
     let answering = 0;
     const bridge = new Bridge({

@@ -104,7 +104,7 @@ export class FakePeer implements Peer {
   }
 
   sendInTurn(lines: Iterable<string>, signal: AbortSignal): Promise<void> {
-    for (const line of lines) {
+    for (const line of [...lines].join("").split("\n").slice(0, -1)) {
       const { jsonrpc: _, ...message } = JSON.parse(line);
       if (!signal.aborted) this.send(message);
     }
