@@ -152,13 +152,7 @@ async function startBridge(
     onExchange: log && ((exchange) => log.exchange(exchange)),
   });
   try {
-    await runBridge({
-      stdin,
-      stdout: outputSink(),
-      gateway,
-      onAnswered: log && ((answered) => log.answered(answered)),
-      onAsked: log && ((asked) => log.asked(asked)),
-    });
+    await runBridge({ stdin, stdout: outputSink(), gateway, log });
   } catch (error) {
     if (!isReaderGone(error)) throw error;
   } finally {

@@ -6,7 +6,7 @@
 
 import { formatMessage, readMessages } from "./bridge/json_rpc.ts";
 import { Bridge } from "./bridge/methods.ts";
-import type { Answered, Asked } from "./bridge/verbose_log.ts";
+import type { BridgeLog } from "./bridge/verbose_log.ts";
 import type { Gateway } from "./gateway.ts";
 import { type ByteSink, LineWriter } from "./io.ts";
 
@@ -17,10 +17,7 @@ export interface RunBridgeOptions {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: ByteSink;
   readonly gateway: Gateway;
-  /** Called for each message, after it was answered if it is a request. */
-  readonly onAnswered?: ((answered: Answered) => void) | undefined;
-  /** Called for each request to the editor, when its outcome is known. */
-  readonly onAsked?: ((asked: Asked) => void) | undefined;
+  readonly log?: BridgeLog | undefined;
 }
 
 /**
@@ -30,19 +27,20 @@ export interface RunBridgeOptions {
  * @throws {InputError} If standard input cannot be read.
  * @throws Whatever `stdout` rejects with: see `isReaderGone()`.
  */
-export async function runBridge(options: RunBridgeOptions): Promise<void> {
-  const output = new LineWriter(options.stdout);
+export async function runBridge(
+  { stdin, stdout, gateway, log }: RunBridgeOptions,
+): Promise<void> {
+  const output = new LineWriter(stdout);
   const bridge = new Bridge({
-    gateway: options.gateway,
+    gateway,
+    log,
     peer: {
       send: (message) => output.write(formatMessage(message)),
-      sendInTurn: (lines, signal) => output.writeInTurn(lines, signal),
+      sendInTurn: (texts, signal) => output.writeInTurn(texts, signal),
     },
-    onAnswered: options.onAnswered,
-    onAsked: options.onAsked,
   });
   const serve = async () => {
-    for await (const message of readMessages(options.stdin)) {
+    for await (const message of readMessages(stdin)) {
       bridge.receive(message);
       await output.room();
     }

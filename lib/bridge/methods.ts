@@ -28,7 +28,7 @@ import { runPrompt } from "./prompt.ts";
 import { parsePrompt } from "./prompt_blocks.ts";
 import { toRpcError } from "./service_failure.ts";
 import { Session } from "./session.ts";
-import type { Answered, Asked } from "./verbose_log.ts";
+import type { Answered, BridgeLog } from "./verbose_log.ts";
 
 /** The longest thread id that is used as the id of its session, in characters. */
 const MAX_SESSION_ID_LENGTH = 200;
@@ -47,10 +47,7 @@ export interface Peer {
 export interface BridgeOptions {
   readonly gateway: Gateway;
   readonly peer: Peer;
-  /** Called for each message; for a request, after its answer was sent. */
-  readonly onAnswered?: ((answered: Answered) => void) | undefined;
-  /** Called for each request to the editor, when its outcome is known. */
-  readonly onAsked?: ((asked: Asked) => void) | undefined;
+  readonly log?: BridgeLog | undefined;
 }
 
 /**
@@ -92,7 +89,7 @@ export class Bridge {
       case "invalid": {
         const { id, error } = message;
         this.#options.peer.send({ id, error: error.toObject() });
-        this.#options.onAnswered?.({ id, error, milliseconds: 0 });
+        this.#options.log?.answered({ id, error, milliseconds: 0 });
         break;
       }
       default:
@@ -113,7 +110,7 @@ export class Bridge {
 
   async #answer(request: RpcRequest): Promise<void> {
     const { id, method, params } = request;
-    const { peer, onAnswered } = this.#options;
+    const { peer, log } = this.#options;
     const started = performance.now();
     const answered = Promise.withResolvers<void>();
     let outcome: Pick<Answered, "result" | "error">;
@@ -129,7 +126,7 @@ export class Bridge {
     answered.resolve();
     const milliseconds = performance.now() - started;
     const sessionId = sessionIdOf(params);
-    onAnswered?.({ id, method, sessionId, milliseconds, ...outcome });
+    log?.answered({ id, method, sessionId, milliseconds, ...outcome });
   }
 
   /** Calls a method. Up to its first `await` it runs in the order of the requests. */
@@ -163,7 +160,7 @@ export class Bridge {
 
   /** Notifications are never answered, so errors in one are ignored. */
   #notice({ method, params }: RpcNotification): void {
-    this.#options.onAnswered?.({
+    this.#options.log?.answered({
       method,
       sessionId: sessionIdOf(params),
       milliseconds: 0,
@@ -262,7 +259,7 @@ export class Bridge {
     const params = { sessionId, path };
     const response = await this.#editor.ask(method, params, signal);
     const milliseconds = performance.now() - started;
-    this.#options.onAsked?.({ method, sessionId, response, milliseconds });
+    this.#options.log?.asked({ method, sessionId, response, milliseconds });
     return response;
   }
 

@@ -33,6 +33,14 @@ export interface Asked {
   readonly milliseconds: number;
 }
 
+/** What is told about a conversation, each as soon as its outcome is known. */
+export interface BridgeLog {
+  /** Called for each message of the editor; for a request, after its answer. */
+  answered(answered: Answered): void;
+  /** Called for each request to the editor. */
+  asked(asked: Asked): void;
+}
+
 /** How long {@linkcode VerboseLog.flush} waits for a reader, in milliseconds. */
 const FLUSH_LIMIT = 1000;
 
@@ -47,7 +55,7 @@ export interface LoggedSettings {
 }
 
 /** A log that never delays the calls it describes. Each line begins with the time. */
-export class VerboseLog {
+export class VerboseLog implements BridgeLog {
   readonly #output: LineWriter;
 
   /**

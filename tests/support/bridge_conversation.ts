@@ -243,9 +243,12 @@ export class Conversation {
         send: (message) => output.write(formatMessage(message)),
         sendInTurn: (lines, signal) => output.writeInTurn(lines, signal),
       },
-      onAnswered: () => {
-        answering++;
-        queueMicrotask(() => answering--);
+      log: {
+        answered() {
+          answering++;
+          queueMicrotask(() => answering--);
+        },
+        asked() {},
       },
     });
     const options = { maxLineBytes: MAX_LINE_BYTES };

@@ -329,10 +329,13 @@ Deno.test("Bridge reports each message, a request after its answer", async () =>
   const bridge = new Bridge({
     gateway: new FakeGateway(),
     peer,
-    onAnswered: ({ error, milliseconds, ...answered }) => {
-      assert(milliseconds >= 0);
-      const sent = peer.sent.length;
-      reported.push({ ...answered, ...error && { code: error.code }, sent });
+    log: {
+      answered({ error, milliseconds, ...answered }) {
+        assert(milliseconds >= 0);
+        const sent = peer.sent.length;
+        reported.push({ ...answered, ...error && { code: error.code }, sent });
+      },
+      asked() {},
     },
   });
   const [cancel, close] = ["session/cancel", "session/close"] as const;

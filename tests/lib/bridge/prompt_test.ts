@@ -208,8 +208,8 @@ Deno.test("the end of the input ends the reads: the prompt runs with its links",
   const asked: Asked[] = [];
   const gateway = new FakeGateway();
   const peer = new FakePeer();
-  const onAsked = (one: Asked) => void asked.push(one);
-  const bridge = new Bridge({ gateway, peer, onAsked });
+  const log = { answered() {}, asked: (one: Asked) => void asked.push(one) };
+  const bridge = new Bridge({ gateway, peer, log });
   bridge.receive(request(0, "initialize", READS));
   bridge.receive(request(1, "session/resume", { sessionId: "s" }));
   bridge.receive(promptWith(2, "s", "file:///a", "file:///b"));
