@@ -12,10 +12,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import {
-  type BridgeMessage,
-  BridgeProcess,
-} from "../tests/support/bridge_process.ts";
+import { settings } from "../tests/support/client_process.ts";
+import { Editor, isUpdate, type Response } from "../tests/support/editor.ts";
 import { type Random, randomNumbers } from "../tests/support/random_numbers.ts";
 import {
   answer,
@@ -30,6 +28,7 @@ import {
   redirect,
 } from "../tests/support/service/behaviours.ts";
 import { ReferenceService } from "../tests/support/service/service.ts";
+import { processUsage } from "./bench/processes.ts";
 
 const SESSIONS = 50;
 /** The longest time before a hanging run is cancelled, in milliseconds. */
@@ -111,47 +110,49 @@ async function soak(): Promise<number> {
   const count = { prompts: 0, ended: 0, cancelled: 0, failed: 0 };
   const service = ReferenceService.start();
   misbehave(service, randomNumbers(seed));
-  await using bridge = new BridgeProcess(service, ({ id, params }) => {
-    const sessionId = params?.sessionId;
-    const replies = open.get(sessionId);
-    if (id !== undefined) {
-      problems.add(`request ${id} was answered twice`);
-    } else if (replies === undefined) {
-      problems.add("an update came when no prompt was running");
-    } else if (params.update.sessionUpdate === "agent_message_chunk") {
-      open.set(sessionId, replies + 1);
-    }
+  await using bridge = new Editor({
+    env: settings(service),
+    cwd: import.meta.dirname ?? ".",
+    limit: seconds * 1000 + 3 * GRACE,
+    onMessage(message) {
+      if (!isUpdate(message)) return;
+      const { sessionId, update } = message.params;
+      const replies = open.get(sessionId);
+      if (replies === undefined) {
+        problems.add("an update came when no prompt was running");
+      } else if (update.sessionUpdate === "agent_message_chunk") {
+        open.set(sessionId, replies + 1);
+      }
+    },
   });
+  const { pid } = bridge.client;
   await bridge.request("initialize");
-  const sockets = await bridge.sockets();
+  const sockets = await countSockets(pid);
   const end = performance.now() + seconds * 1000;
-  const halfTime = sleep(seconds * 500).then(() => bridge.usage());
+  const halfTime = sleep(seconds * 500).then(() => processUsage(pid));
 
   const runPrompt = async (sessionId: string, random: Random) => {
     open.set(sessionId, 0);
     count.prompts++;
-    const prompt = bridge.start("session/prompt", {
-      sessionId,
-      prompt: "hello",
-    });
+    const requestId = await bridge.sendPrompt(sessionId, "hello");
     let cancelled = false;
-    let closing: Promise<BridgeMessage> | undefined;
+    let closing: Promise<Response> | undefined;
     const timer = setTimeout(() => {
       cancelled = true;
       const choice = random(4);
       if (choice === 0) bridge.notify("session/cancel", { sessionId });
       else if (choice === 1) bridge.request("session/cancel", { sessionId });
       else if (choice === 2) {
-        bridge.notify("$/cancel_request", { requestId: prompt.id });
+        bridge.notify("$/cancel_request", { requestId });
       } else closing = bridge.request("session/close", { sessionId });
     }, random(2) === 0 ? random(20) : PATIENCE);
-    const { result, error } = await prompt.response;
+    const { result, error } = await bridge.response(requestId);
     clearTimeout(timer);
     const replies = open.get(sessionId);
     open.delete(sessionId);
     if (result?.stopReason === "end_turn" && replies === 1) count.ended++;
     else if (result?.stopReason === "cancelled" && cancelled) count.cancelled++;
-    else if ([-32603, -32000].includes(error?.code)) count.failed++;
+    else if (error?.code === -32603) count.failed++;
     else {
       const answer = JSON.stringify(result ?? error);
       problems.add(`a prompt got ${answer} after ${replies} replies`);
@@ -182,7 +183,7 @@ async function soak(): Promise<number> {
   if (!await inTime(work)) {
     problems.add(`requests were not answered, ${open.size} prompts of them`);
   }
-  const { peak } = await bridge.usage();
+  const { peak } = await processUsage(pid);
   const growth = peak - (await halfTime).peak;
   if (growth > MEMORY) problems.add("memory has grown");
   const { connections, requests } = service;
@@ -191,14 +192,14 @@ async function soak(): Promise<number> {
   }
   clearTimeout(timer);
   await service[Symbol.asyncDispose](); // and with it the idle connections
-  for (let left = 100; await bridge.sockets() > sockets; left--) {
+  for (let left = 100; await countSockets(pid) > sockets; left--) {
     if (left === 0) {
-      problems.add(`${await bridge.sockets() - sockets} sockets are open`);
+      problems.add("sockets are open");
       break;
     }
     await sleep(50);
   }
-  const code = problems.size > 0 ? 0 : await bridge.finish();
+  const { code } = problems.size > 0 ? { code: 0 } : await bridge.finish();
   if (code !== 0) problems.add(`the bridge ended with code ${code}`);
 
   for (const problem of problems) console.error(`Problem: ${problem}`);
@@ -221,6 +222,14 @@ function misbehave(service: ReferenceService, random: Random): void {
   service.misbehave("create thread", some(POST_FAULTS), Infinity);
   service.misbehave("create run", some(RUN_FAULTS), Infinity);
   service.misbehave("stream", some(STREAM_FAULTS), Infinity);
+}
+
+/** The open sockets of a process (Linux only). */
+async function countSockets(pid: number): Promise<number> {
+  const { stdout } = await new Deno.Command("ls", {
+    args: ["-l", `/proc/${pid}/fd`],
+  }).output();
+  return new TextDecoder().decode(stdout).split(" socket:[").length - 1;
 }
 
 function mebibytes(bytes: number): string {

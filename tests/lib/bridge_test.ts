@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import { runBridge } from "../../lib/bridge.ts";
 import { answerFailedStart } from "../../lib/bridge/failed_start.ts";
-import { FakeGateway } from "../support/bridge_ends.ts";
+import { FakeGateway } from "../support/fake_gateway.ts";
 import { FakeClock } from "../support/clocks.ts";
 
 const COUNT = 800;

@@ -86,11 +86,11 @@ Deno.test("the official client agrees with the bridge on version 1", async () =>
 
       assertEquals(result.protocolVersion, 1);
       assertEquals(result.agentInfo?.name, "agent-gateway");
-      assertEquals(result.agentCapabilities, {
-        promptCapabilities: { embeddedContext: true },
-        sessionCapabilities: { close: {}, resume: {} },
-      });
       assertEquals(result.authMethods, []);
+      const offers = result.agentCapabilities;
+      assertEquals(offers?.promptCapabilities?.embeddedContext, true);
+      assertEquals(offers?.sessionCapabilities?.close, {});
+      assertEquals(offers?.sessionCapabilities?.resume, {});
     }
     const list = await agent.request<{ agents: { id: string }[] }>(
       "agents/list",
@@ -120,24 +120,18 @@ Deno.test("the official client prompts with each kind of block that is offered",
     });
 
     assertEquals(stopReason, "end_turn");
+    const kinds = updates.map(({ update }) => update.sessionUpdate);
+    assertEquals(kinds, [
+      ...Array(4).fill("agent_thought_chunk"),
+      "agent_message_chunk",
+    ]);
+    const { update } = updates.at(-1) ?? {};
     assertEquals(
-      updates.map(({ update }) => [
-        update.sessionUpdate,
-        "content" in update && update.content,
-      ]),
-      [
-        ["agent_thought_chunk", text("plan: started\n")],
-        ["agent_thought_chunk", text("recall: no earlier prompt\n")],
-        ["agent_thought_chunk", text("write: started\n")],
-        ["agent_thought_chunk", text("write: done\n")],
-        [
-          "agent_message_chunk",
-          text(
-            "You said: compare [notes](file:///notes.md) with [a.ts](file:///a.ts), please" +
-              '\n\n<context uri="file:///a.ts">\nlet a;\n</context>',
-          ),
-        ],
-      ],
+      update && "content" in update && update.content,
+      text(
+        "You said: compare [notes](file:///notes.md) with [a.ts](file:///a.ts), please" +
+          '\n\n<context uri="file:///a.ts">\nlet a;\n</context>',
+      ),
     );
   });
 });
@@ -166,20 +160,6 @@ Deno.test("the official client resumes a session in a second process, on the sam
       text("Earlier on this thread you said:\n1. one"),
     );
   });
-
-  assertEquals(
-    service.requests.map(({ operation, path }) => [
-      operation,
-      path.split("/")[2],
-    ]),
-    [
-      ["create thread", undefined],
-      ["create run", sessionId],
-      ["stream", sessionId],
-      ["create run", sessionId],
-      ["stream", sessionId],
-    ],
-  );
 });
 
 Deno.test("the official client serves the files that a prompt links to", async () => {
@@ -209,69 +189,34 @@ Deno.test("the official client serves the files that a prompt links to", async (
   }, { "/notes.md": "Remember the milk.\n" });
 });
 
-Deno.test("the official client reads a session's text with its own helpers", async () => {
-  await using service = ReferenceService.start();
-  await withOfficialClient(service, async ({ agent }) => {
-    await initialize(agent);
-    using session = await agent.buildSession("/").start();
-
-    const response = session.prompt("6 * 7");
-
-    assertEquals(await session.readText(), "6 * 7 = 42");
-    assertEquals((await response).stopReason, "end_turn");
-  });
-});
-
-Deno.test("the official client cancels in the middle of a run, and prompts again", async () => {
+Deno.test("the official client cancels in the middle of a run in both of its ways, and prompts again", async () => {
   await using service = ReferenceService.start();
   await withOfficialClient(service, async ({ agent, updates, arrival }) => {
     await initialize(agent);
     const sessionId = await newSession(agent);
-    const other = await newSession(agent);
-    const gate = new GatedStream();
-    service.misbehave("stream", gate.behaviour);
-    const response = agent.request("session/prompt", {
-      sessionId,
-      prompt: [text("hello")],
-    });
-    gate.progress("plan", "started");
-    await arrival(1);
-
-    await agent.notify("session/cancel", { sessionId });
-    assertEquals((await response).stopReason, "cancelled");
-    await gate.dropped;
-
-    const [next] = await Promise.all(
-      [sessionId, other].map((sessionId) =>
-        agent.request("session/prompt", { sessionId, prompt: [text("hello")] })
-      ),
-    );
-    assertEquals(next?.stopReason, "end_turn");
-    const own = updates.filter((update) => update.sessionId === sessionId);
-    assertEquals([own.length, updates.length], [1 + 5, 1 + 5 + 5]);
-  });
-});
-
-Deno.test("the official client's own cancellation of a request answers the prompt", async () => {
-  await using service = ReferenceService.start();
-  await withOfficialClient(service, async ({ agent, arrival }) => {
-    await initialize(agent);
-    const sessionId = await newSession(agent);
-    const gate = new GatedStream();
-    service.misbehave("stream", gate.behaviour);
     const controller = new AbortController();
-    const response = agent.request(
-      "session/prompt",
-      { sessionId, prompt: [text("hello")] },
-      { cancellationSignal: controller.signal },
-    );
-    gate.progress("plan", "started");
-    await arrival(1);
+    const prompt = [text("hello")];
+    const cancels = [
+      () => agent.notify("session/cancel", { sessionId }),
+      () => Promise.resolve(controller.abort()), // sends $/cancel_request
+    ];
+    for (const cancel of cancels) {
+      const gate = new GatedStream();
+      service.misbehave("stream", gate.behaviour);
+      const response = agent.request("session/prompt", { sessionId, prompt }, {
+        cancellationSignal: controller.signal,
+      });
+      gate.progress("plan", "started");
+      await arrival(updates.length + 1);
 
-    controller.abort(); // sends $/cancel_request
+      await cancel();
+      assertEquals((await response).stopReason, "cancelled");
+      await gate.dropped;
+    }
 
-    assertEquals((await response).stopReason, "cancelled");
-    await gate.dropped;
+    const next = await agent.request("session/prompt", { sessionId, prompt });
+    assertEquals(next.stopReason, "end_turn");
+    assertEquals(updates.length, 1 + 1 + 5);
   });
 });
 

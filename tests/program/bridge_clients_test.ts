@@ -1,11 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { commandLine, settings } from "../support/client_process.ts";
-import {
-  Editor,
-  isQuestion,
-  isUpdate,
-  type Message,
-} from "../support/editor.ts";
+import { Editor } from "../support/editor.ts";
 import { events, progress } from "../support/service/behaviours.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
@@ -159,7 +154,7 @@ const CLIENT_RECORDINGS: readonly ClientRecording[] = [
 ];
 
 /** The stream of a prompt that the client's next line cancels. */
-const HANGING = events([progress("plan", "started")], { end: "hang" });
+const HANGING = events([progress("hang", "started")], { end: "hang" });
 
 for (const recording of CLIENT_RECORDINGS) {
   Deno.test(`${recording.client} gets its answers from initialize to the end`, async () => {
@@ -192,30 +187,38 @@ async function replay(
   const replies: string[] = [];
   for (const lines of processes(steps)) {
     await using editor = new Editor({ env: settings(service) });
+    serveFiles(editor, files).catch(() => {}); // It has ended.
     for (const line of lines) {
       const hangs = line.includes("please hang");
       if (hangs) service.misbehave("stream", HANGING);
-      const seen = editor.messages.length;
       await editor.sendLine(line.replaceAll("SESSION", sessionId));
       const { id, method } = JSON.parse(line);
       if (id === undefined) continue;
-      const isMeant = (message: Message) =>
-        hangs ? isUpdate(message) : !("method" in message) && message.id === id;
-      const message = await awaited(editor, { files, seen, isMeant });
-      if (isUpdate(message)) continue; // The next line cancels the prompt.
-      assertEquals(message.error, undefined, line);
-      if (method === "session/new") sessionId = message.result.sessionId;
+      if (hangs) {
+        await editor.update(sessionId, "hang: started\n");
+        continue; // The next line cancels the prompt.
+      }
+      const { result, error } = await editor.response(id);
+      assertEquals(error, undefined, line);
+      if (method === "session/new") sessionId = result.sessionId;
     }
     const { code, stderr } = await editor.finish();
     assertEquals([code, stderr], [0, ""]);
-    const said = lines.filter((line) => line.includes('"id"')).length;
-    assertEquals(
-      editor.messages.filter((message) => !("method" in message)).length,
-      said,
-    );
     replies.push(...editor.texts(sessionId, "agent_message_chunk"));
   }
   return { sessionId, replies };
+}
+
+/** Answers the requests for files until the bridge ends. */
+async function serveFiles(
+  editor: Editor,
+  files: Readonly<Record<string, string>>,
+): Promise<never> {
+  for (let count = 1;; count++) {
+    const question = (await editor.questions(count))[count - 1];
+    assert(question !== undefined);
+    await editor.answer(question, { content: files[question.params.path] });
+  }
 }
 
 /** The lines of each process. */
@@ -226,33 +229,6 @@ function processes(steps: readonly string[]): string[][] {
     else all.at(-1)?.push(step);
   }
   return all;
-}
-
-interface AwaitedOptions {
-  readonly files: Readonly<Record<string, string>>;
-  /** How many messages to skip: the test has handled them already. */
-  readonly seen: number;
-  readonly isMeant: (message: Message) => boolean;
-}
-
-/** Waits for a message. Until it comes, it answers the bridge's requests. */
-async function awaited(
-  editor: Editor,
-  { files, seen, isMeant }: AwaitedOptions,
-) {
-  const { stdout } = editor.client;
-  for (let next = seen;;) {
-    const { length } = stdout.text;
-    for (const message of editor.messages.slice(next)) {
-      next++;
-      if (isQuestion(message)) {
-        const content = files[message.params.path];
-        assert(content !== undefined, message.params.path);
-        await editor.answer(message, { content });
-      } else if (isMeant(message)) return message;
-    }
-    await stdout.more(length);
-  }
 }
 
 /**

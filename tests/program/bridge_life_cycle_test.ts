@@ -49,7 +49,7 @@ Deno.test("input that ends after the last of three requests: all are answered, e
     { id: "c", method: "agents/list" },
   ].map((message) => JSON.stringify(message));
 
-  const { code, stderr } = await editor.client.finish(lines.join("\n"));
+  const { code, stderr } = await editor.finish(lines.join("\n"));
 
   assertEquals([code, stderr], [0, ""]);
   assertEquals((await editor.response("a")).result, { stopReason: "end_turn" });

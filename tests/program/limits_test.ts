@@ -1,6 +1,10 @@
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
-import type { ProcessUsage } from "../../tools/bench/processes.ts";
-import { BridgeProcess } from "../support/bridge_process.ts";
+import {
+  type ProcessUsage,
+  processUsage,
+} from "../../tools/bench/processes.ts";
+import { settings } from "../support/client_process.ts";
+import { Editor, isUpdate, type Message } from "../support/editor.ts";
 
 const MIB = 1024 * 1024;
 
@@ -38,6 +42,16 @@ function serve(stream: () => Iterable<Uint8Array>) {
   };
 }
 
+/** An editor whose messages are too many to be kept. */
+function open(
+  service: { readonly url: string },
+  onMessage: (message: Message) => void = () => {},
+): Editor {
+  return new Editor({ env: settings(service), onMessage });
+}
+
+const usage = ({ client }: Editor) => processUsage(client.pid);
+
 const encoder = new TextEncoder();
 const line = (event: unknown) => `data: ${JSON.stringify(event)}\n\n`;
 const COMPLETE = encoder.encode(
@@ -56,30 +70,19 @@ Deno.test({
   ignore,
   async fn() {
     await using service = serve(() => [COMPLETE]);
-    const messages: unknown[] = [];
-    await using bridge = new BridgeProcess(
-      service,
-      (message) => messages.push(message),
-    );
+    await using bridge = new Editor({ env: settings(service) });
     await bridge.request("agents/list");
-    const before = await bridge.usage();
+    const before = await usage(bridge);
 
     for (const chunk of repeat(EIGHT_MIB, 64)) await bridge.write(chunk);
     await bridge.write("\n");
     const { result } = await bridge.request("agents/list");
 
-    const { peak } = await bridge.usage();
+    const { peak } = await usage(bridge);
     assertLess(peak - before.resident, 200 * MIB);
-    assertEquals(messages, [{
-      jsonrpc: "2.0",
-      id: null,
-      error: {
-        code: -32600,
-        message: "Invalid request: the line is longer than 16777216 bytes",
-      },
-    }]);
+    assertEquals((await bridge.response(null)).error?.code, -32600);
     assertEquals(result.agents.length, 1);
-    assertEquals(await bridge.finish(), 0);
+    assertEquals((await bridge.finish()).code, 0);
   },
 });
 
@@ -90,23 +93,23 @@ Deno.test({
   async fn() {
     const streams = [repeat(EIGHT_MIB, Infinity), [COMPLETE]];
     await using service = serve(() => streams.shift() ?? []);
-    await using bridge = new BridgeProcess(service);
+    await using bridge = open(service);
     const sessionId = await bridge.newSession();
     const params = { sessionId, prompt: "hello" };
-    const before = await bridge.usage();
+    const before = await usage(bridge);
 
     const { error } = await bridge.request("session/prompt", params);
     const { result } = await bridge.request("session/prompt", params);
 
-    const { peak } = await bridge.usage();
+    const { peak } = await usage(bridge);
     assertLess(peak - before.resident, 400 * MIB);
-    assertEquals(error.code, -32603);
+    assertEquals(error?.code, -32603);
     assertMatch(
-      error.message,
+      error?.message ?? "",
       /a line of the stream is longer than 16777216 bytes/,
     );
     assertEquals(result, { stopReason: "end_turn" });
-    assertEquals(await bridge.finish(), 0);
+    assertEquals((await bridge.finish()).code, 0);
   },
 });
 
@@ -129,12 +132,14 @@ Deno.test({
     let count = 0;
     let ordered = true;
     let warm: Promise<ProcessUsage> | undefined;
-    await using bridge = new BridgeProcess(service, ({ params }) => {
+    await using bridge = open(service, (message) => {
+      if (!isUpdate(message)) return;
+      const { params } = message;
       const { _meta, content } = params.update;
       ordered &&= _meta?.status === `${count}` ||
         count === COUNT && content.text === "Done.";
       count++;
-      if (count === COUNT / 2) warm = bridge.usage();
+      if (count === COUNT / 2) warm = usage(bridge);
     });
     const sessionId = await bridge.newSession();
 
@@ -145,9 +150,9 @@ Deno.test({
     assertEquals(count, COUNT + 1);
     assert(ordered);
     assert(warm);
-    const { peak } = await bridge.usage();
+    const { peak } = await usage(bridge);
     assertLess(peak - (await warm).peak, 64 * MIB);
-    assertEquals(await bridge.finish(), 0);
+    assertEquals((await bridge.finish()).code, 0);
   },
 });
 
@@ -163,23 +168,27 @@ Deno.test({
     let received = 0;
     let warm: Promise<ProcessUsage> | undefined;
     const enough = Promise.withResolvers<void>();
-    await using bridge = new BridgeProcess(service, ({ params }) => {
-      received += params.update._meta.status.length;
-      if (received === 200_000_000) warm = bridge.usage();
+    await using bridge = open(service, (message) => {
+      if (!isUpdate(message)) return;
+      const { params } = message;
+      received += params.update._meta?.status.length ?? 0;
+      if (received === 200_000_000) warm = usage(bridge);
       if (received === 700_000_000) enough.resolve();
     });
     const sessionId = await bridge.newSession();
 
     const params = { sessionId, prompt: "hello" };
-    const { response } = bridge.start("session/prompt", params);
+    const id = await bridge.send("session/prompt", params);
     await enough.promise;
     assert(warm);
-    const { peak } = await bridge.usage();
-    bridge.notify("session/cancel", { sessionId });
+    const { peak } = await usage(bridge);
+    await bridge.notify("session/cancel", { sessionId });
 
-    assertEquals((await response).result, { stopReason: "cancelled" });
+    assertEquals((await bridge.response(id)).result, {
+      stopReason: "cancelled",
+    });
     assertLess(peak - (await warm).peak, 128 * MIB);
-    assertEquals(await bridge.finish(), 0);
+    assertEquals((await bridge.finish()).code, 0);
   },
 });
 
@@ -189,7 +198,7 @@ Deno.test({
   ignore,
   async fn() {
     await using service = serve(() => [COMPLETE]);
-    await using bridge = new BridgeProcess(service);
+    await using bridge = open(service);
     await bridge.request("initialize");
     const use = async (count: number) => {
       const next = async () => {
@@ -205,12 +214,12 @@ Deno.test({
       await Promise.all(Array.from({ length: 20 }, next));
     };
     await use(2_000);
-    const warm = await bridge.usage();
+    const warm = await usage(bridge);
 
     await use(10_000);
 
-    const { peak } = await bridge.usage();
+    const { peak } = await usage(bridge);
     assertLess(peak - warm.peak, 32 * MIB);
-    assertEquals(await bridge.finish(), 0);
+    assertEquals((await bridge.finish()).code, 0);
   },
 });

@@ -26,8 +26,8 @@ export const DENO_VARIABLES: readonly string[] = [
   "JSR_URL",
 ];
 
-/** How long a client may run, in milliseconds: a test that hangs has to fail. */
-const PATIENCE = 180_000;
+/** The default of {@linkcode ClientOptions.limit}. */
+const LIMIT = 180_000;
 
 /** How a {@linkcode Client} is started. */
 export interface ClientOptions {
@@ -41,6 +41,12 @@ export interface ClientOptions {
   readonly cwd?: string;
   /** A command that starts the program. The program is appended to its arguments. */
   readonly startedBy?: readonly [string, ...string[]];
+  /** How long it may run, in milliseconds: a test that hangs has to fail. */
+  readonly limit?: number;
+  /** Called with standard output as it arrives. */
+  readonly onStdout?: (text: string) => void;
+  /** Whether standard output is kept after {@linkcode onStdout}. The default is true. */
+  readonly keepsStdout?: boolean;
 }
 
 /** The output and exit code of a client. */
@@ -76,9 +82,15 @@ export class Client implements AsyncDisposable {
       stdout: "piped",
       stderr: "piped",
     }).spawn();
-    this.#watchdog = setTimeout(() => this.kill("SIGKILL"), PATIENCE);
+    this.#watchdog = setTimeout(
+      () => this.kill("SIGKILL"),
+      options.limit ?? LIMIT,
+    );
     this.#input = this.#child.stdin.getWriter();
-    this.#stdout = new Collector(this.#child.stdout);
+    this.#stdout = new Collector(this.#child.stdout, {
+      onText: options.onStdout,
+      keepsText: options.keepsStdout,
+    });
     this.#stderr = new Collector(this.#child.stderr);
   }
 
@@ -154,9 +166,16 @@ export class Client implements AsyncDisposable {
   }
 }
 
+interface CollectorOptions {
+  readonly onText?: ((text: string) => void) | undefined;
+  readonly keepsText?: boolean | undefined;
+}
+
 /** Collects the text of a stream to its end; what has come so far can be read. */
 export class Collector {
   readonly #reader: ReadableStreamDefaultReader<string>;
+  readonly #onText: (text: string) => void;
+  readonly #keepsText: boolean;
   readonly #end: Promise<void>;
   #text = "";
   #ended = false;
@@ -164,7 +183,12 @@ export class Collector {
   #arrival = Promise.withResolvers<void>();
   #paused = Promise.withResolvers<void>();
 
-  constructor(stream: ReadableStream<Uint8Array>) {
+  constructor(
+    stream: ReadableStream<Uint8Array>,
+    { onText = () => {}, keepsText = true }: CollectorOptions = {},
+  ) {
+    this.#onText = onText;
+    this.#keepsText = keepsText;
     this.#reader = stream.pipeThrough(new TextDecoderStream()).getReader();
     this.#paused.resolve();
     this.#end = this.#collect();
@@ -226,7 +250,8 @@ export class Collector {
     for (;;) {
       const { done, value } = await this.#reader.read();
       if (done) break;
-      this.#text += value;
+      if (this.#keepsText) this.#text += value;
+      this.#onText(value);
       this.#arrive();
       await this.#paused.promise;
     }

@@ -194,6 +194,7 @@ Deno.test("readAttachedFiles() takes what an editor has answered while the proce
 });
 
 Deno.test("readAttachedFiles() ends at once when it is aborted, and leaves no timer", async () => {
+  using _clock = new FakeClock(); // else it would end after 10 s
   const controller = new AbortController();
   const options = { ask: noAnswer, signal: controller.signal };
   const reading = readAttachedFiles(["file:///a"], options);

@@ -3,56 +3,53 @@ import {
   AGENTS_LIST_RESULT,
   INITIALIZE_RESULT,
 } from "../../../lib/bridge/acp.ts";
-import { type RequestId, RpcError } from "../../../lib/bridge/json_rpc.ts";
-import { Bridge } from "../../../lib/bridge/methods.ts";
+import type { Answered } from "../../../lib/bridge/verbose_log.ts";
 import { ServiceError } from "../../../lib/gateway.ts";
-import {
-  createBridge,
-  createSessions,
-  FakeGateway,
-  FakePeer,
-  notification,
-  prompt,
-  request,
-  sessionIdIn,
-} from "../../support/bridge_ends.ts";
+import { isUpdate, MemoryEditor } from "../../support/editor.ts";
 
 const CANCELLED = { stopReason: "cancelled" };
+const END_TURN = { stopReason: "end_turn" };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** What arrived, in short: the ids of answers, and the texts of updates. */
+function order(editor: MemoryEditor): readonly unknown[] {
+  return editor.messages.map((message) =>
+    isUpdate(message) ? message.params.update.content.text : message.id
+  );
+}
+
+/** The code and the message of the error that a request is answered with. */
+async function errorOf(
+  editor: MemoryEditor,
+  method: string,
+  params?: unknown,
+): Promise<string> {
+  const { error } = await editor.request(method, params);
+  return `${error?.code} ${error?.message}`;
+}
+
 Deno.test("initialize answers the same for every version and again, and agents/list needs none (interface 4.2)", async () => {
-  const { bridge, peer } = createBridge();
+  await using editor = new MemoryEditor();
 
-  bridge.receive(request("a", "agents/list"));
-  bridge.receive(request(1, "initialize", { protocolVersion: 1 }));
-  bridge.receive(request(2, "initialize", { protocolVersion: 2 }));
-  bridge.receive(request(3, "initialize"));
-  await bridge.idle();
-
-  assertEquals(peer.sent, [
-    { id: "a", result: AGENTS_LIST_RESULT },
-    ...[1, 2, 3].map((id) => ({ id, result: INITIALIZE_RESULT })),
-  ]);
+  const list = await editor.request("agents/list");
+  assertEquals(list.result, AGENTS_LIST_RESULT);
+  for (const params of [{ protocolVersion: 1 }, { protocolVersion: 2 }, {}]) {
+    const { result } = await editor.request("initialize", params);
+    assertEquals(result, INITIALIZE_RESULT);
+  }
 });
 
-Deno.test("session/new and session/resume before initialize are invalid requests (interface 3)", async () => {
-  const { bridge, peer, gateway } = createBridge();
+Deno.test("a session is opened after initialize alone (interface 3)", async () => {
+  await using editor = new MemoryEditor();
 
-  bridge.receive(notification("initialize"));
-  for (const id of ["session/new", "session/resume"]) {
-    bridge.receive(request(id, id, { sessionId: "thread-1" }));
+  await editor.notify("initialize");
+  for (const method of ["session/new", "session/resume"]) {
+    assertEquals(
+      await errorOf(editor, method, { sessionId: "thread-1" }),
+      `-32600 Invalid request: initialize has to come before ${method}`,
+    );
   }
-  await bridge.idle();
-
-  const why = "-32600 Invalid request: initialize has to come before";
-  assertEquals(
-    peer.errors,
-    new Map([
-      ["session/new", `${why} session/new`],
-      ["session/resume", `${why} session/resume`],
-    ]),
-  );
-  assertEquals([peer.sent.length, gateway.threads], [2, 0]);
+  assertEquals(editor.gateway.threads, 0);
 });
 
 const THREAD_IDS: readonly (readonly [threadId: string, isUsed: boolean])[] = [
@@ -62,173 +59,210 @@ const THREAD_IDS: readonly (readonly [threadId: string, isUsed: boolean])[] = [
 ];
 for (const [threadId, isUsed] of THREAD_IDS) {
   Deno.test(`a session on the thread ${JSON.stringify(threadId.slice(0, 9))} of ${threadId.length} characters is called ${isUsed ? "so" : "by a UUID"}`, async () => {
-    const { bridge, gateway, peer } = await createSessions(0);
-    gateway.creating = () => Promise.resolve(threadId);
+    await using editor = new MemoryEditor();
+    editor.gateway.creating = () => Promise.resolve(threadId);
 
-    bridge.receive(request(1, "session/new"));
-    await bridge.idle();
-    const sessionId = sessionIdIn(peer.sent[0]);
-    bridge.receive(request(2, "session/resume", { sessionId }));
-    bridge.receive(prompt(3, sessionId, "hello"));
+    const sessionId = await editor.newSession();
+    await editor.request("session/resume", { sessionId });
+    await editor.sendPrompt(sessionId, "hello");
+    const run = await editor.gateway.started(1);
 
     if (isUsed) assertEquals(sessionId, threadId);
     else assertMatch(sessionId, UUID);
-    assertEquals(gateway.run.threadId, threadId);
-    assertEquals(gateway.run.options.sessionId, sessionId);
+    assertEquals(run.threadId, threadId);
+    assertEquals(run.options.sessionId, sessionId);
   });
 }
 
 Deno.test("a session on a thread that an open session has is called by a UUID", async () => {
-  const { bridge, gateway, peer, first } = await createSessions(1);
-  gateway.creating = () => Promise.resolve(first);
+  await using editor = new MemoryEditor();
+  editor.gateway.creating = () => Promise.resolve("thread-1");
 
-  bridge.receive(request(1, "session/new"));
-  await peer.count(1);
-  bridge.receive(request(2, "session/close", { sessionId: first }));
-  await bridge.idle();
-  bridge.receive(request(3, "session/new"));
-  await bridge.idle();
-
-  assertMatch(sessionIdIn(peer.sent[0]), UUID);
-  assertEquals(sessionIdIn(peer.sent[2]), first);
+  assertEquals(await editor.newSession(), "thread-1");
+  assertMatch(await editor.newSession(), UUID);
+  await editor.request("session/close", { sessionId: "thread-1" });
+  assertEquals(await editor.newSession(), "thread-1");
 });
 
 Deno.test("session/resume opens an id on its thread, and asks nothing of the service", async () => {
   for (const sessionId of ["thread-1", "ü 日本", "x".repeat(1024), "..."]) {
-    const { bridge, gateway, peer } = await createSessions(0);
+    await using editor = new MemoryEditor();
+    await editor.request("initialize");
 
-    bridge.receive(request(1, "session/resume", { sessionId }));
-    bridge.receive(prompt(2, sessionId, "hello"));
-    await peer.count(1);
+    const { result } = await editor.request("session/resume", { sessionId });
+    await editor.sendPrompt(sessionId, "hello");
 
-    assertEquals(peer.sent, [{ id: 1, result: {} }]);
-    assertEquals(gateway.run.threadId, sessionId);
-    assertEquals(gateway.threads, 0);
+    assertEquals(result, {});
+    assertEquals((await editor.gateway.started(1)).threadId, sessionId);
+    assertEquals(editor.gateway.threads, 0);
   }
 });
 
 Deno.test("session/resume refuses an id that is not allowed in a path", async () => {
-  const { bridge, peer } = await createSessions(0);
-  const ids = ["", ".", "..", "\ud800", "x".repeat(1025)];
+  await using editor = new MemoryEditor();
+  await editor.request("initialize");
 
-  for (const id of ids) {
-    bridge.receive(request(id, "session/resume", { sessionId: id }));
+  for (const sessionId of ["", ".", "..", "\ud800", "x".repeat(1025)]) {
+    assertEquals(
+      await errorOf(editor, "session/resume", { sessionId }),
+      "-32602 Invalid params: sessionId cannot be the id of a chat",
+    );
+    assertMatch(
+      await errorOf(editor, "session/prompt", { sessionId, prompt: "hello" }),
+      /^-32002 /,
+    );
   }
-  await bridge.idle();
-  bridge.receive(request(1, "session/close", { sessionId: "." }));
-  await bridge.idle();
-
-  const why = "-32602 Invalid params: sessionId cannot be the id of a chat";
-  assertEquals(
-    peer.errors,
-    new Map<RequestId, string>([
-      ...ids.map((id) => [id, why] as const),
-      [1, '-32002 Session not found: "."'],
-    ]),
-  );
 });
 
 Deno.test("session/resume leaves a session that is open as it is, with its prompt", async () => {
-  const { bridge, gateway, peer, first } = await createSessions(1);
-  bridge.receive(prompt(1, first, "one"));
-  bridge.receive(request(2, "session/resume", { sessionId: first }));
-  bridge.receive(prompt(3, first, "refused"));
-  gateway.run.complete("One.");
-  await bridge.idle();
+  await using editor = new MemoryEditor();
+  const sessionId = await editor.newSession();
+  const first = await editor.sendPrompt(sessionId, "one");
+  const { result } = await editor.request("session/resume", { sessionId });
+  const refused = await editor.prompt(sessionId, "refused");
+  editor.gateway.run.complete("One.");
 
-  assertEquals(peer.order, [2, 3, "One.", 1]);
-  assertEquals(gateway.runs.length, 1);
+  assertEquals(result, {});
+  assertEquals(
+    refused.error?.message,
+    "Invalid request: a prompt is running in this session; wait for its answer or cancel it",
+  );
+  assertEquals(refused.error?.code, -32600);
+  assertEquals((await editor.response(first)).result, END_TURN);
+  assertEquals(editor.gateway.runs.length, 1);
 });
 
 Deno.test("session/close cancels what runs, answers after its prompt, and forgets the session at once", async () => {
-  const { bridge, gateway, peer, first, second } = await createSessions(2);
-  bridge.receive(prompt(1, first, "hello"));
+  await using editor = new MemoryEditor();
+  const sessionId = await editor.newSession();
+  const other = await editor.newSession();
+  const prompt = await editor.sendPrompt(sessionId, "hello");
+  const dropped = Promise.withResolvers<void>();
+  (await editor.gateway.started(1)).dropping = dropped.promise;
 
-  bridge.receive(request(2, "session/close", { sessionId: first }));
-  bridge.receive(request(3, "session/close", { sessionId: first }));
-  bridge.receive(prompt(4, first, "hello"));
-  bridge.receive(notification("session/cancel", { sessionId: first }));
-  bridge.receive(prompt(5, second, "hello"));
-  gateway.run.complete("Hello!");
-  await bridge.idle();
+  const close = await editor.send("session/close", { sessionId });
+  const late = await editor.sendPrompt(sessionId, "late");
+  await editor.sendPrompt(other, "hello");
+  await editor.gateway.started(2);
+  assertEquals(order(editor).at(-1), late);
+  dropped.resolve();
+  await editor.response(close);
 
-  assertEquals(
-    peer.sent.filter((message) => "id" in message)
-      .map((answer) => "error" in answer ? answer.error.code : answer),
-    [
-      -32002,
-      -32002,
-      { id: 1, result: CANCELLED },
-      { id: 2, result: {} },
-      { id: 5, result: { stopReason: "end_turn" } },
-    ],
-  );
+  assertEquals(order(editor).slice(-3), [late, prompt, close]);
+  assertEquals((await editor.response(late)).error?.code, -32002);
+  assertEquals((await editor.response(prompt)).result, CANCELLED);
+  assertEquals((await editor.response(close)).result, {});
 });
 
 Deno.test("session/resume opens a session that was closed", async () => {
-  const { bridge, gateway, first: sessionId } = await createSessions(1);
+  await using editor = new MemoryEditor();
+  const sessionId = await editor.newSession();
 
-  bridge.receive(request(1, "session/close", { sessionId }));
-  bridge.receive(request(2, "session/resume", { sessionId }));
-  bridge.receive(prompt(3, sessionId, "hello"));
+  await editor.request("session/close", { sessionId });
+  await editor.request("session/resume", { sessionId });
+  await editor.sendPrompt(sessionId, "hello");
 
-  assertEquals(gateway.run.threadId, sessionId);
+  assertEquals((await editor.gateway.started(1)).threadId, sessionId);
 });
 
 Deno.test("session/cancel drops the run of its session, as a notification and as a request", async () => {
-  const { bridge, gateway, peer, first, second } = await createSessions(2);
-  bridge.receive(prompt(1, first, "one"));
-  bridge.receive(prompt(2, second, "two"));
+  await using editor = new MemoryEditor();
+  const sessions = [await editor.newSession(), await editor.newSession()];
+  const [first, second] = sessions;
+  const prompts: number[] = [];
+  for (const [i, id] of sessions.entries()) {
+    prompts.push(await editor.sendPrompt(id, "hello"));
+    await editor.gateway.started(i + 1);
+  }
+  const [one, two] = prompts;
 
-  bridge.receive(notification("session/cancel", { sessionId: first }));
-  bridge.receive(request(3, "session/cancel", { sessionId: "unknown" }));
-  await peer.count(2);
-  bridge.receive(request(4, "session/cancel", { sessionId: second }));
-  await bridge.idle();
+  await editor.notify("session/cancel", { sessionId: first });
+  const unknown = await editor.request("session/cancel", { sessionId: "no" });
+  const known = await editor.request("session/cancel", { sessionId: second });
+  await editor.rest();
 
-  assertEquals(peer.sent, [
-    { id: 3, result: {} },
-    { id: 1, result: CANCELLED },
-    { id: 4, result: {} },
-    { id: 2, result: CANCELLED },
-  ]);
-  assert(gateway.run.options.signal?.aborted);
+  assertEquals([unknown.result, known.result], [{}, {}]);
+  assertEquals((await editor.response(one)).result, CANCELLED);
+  assertEquals((await editor.response(two)).result, CANCELLED);
+  for (const { options } of editor.gateway.runs) {
+    assert(options.signal?.aborted);
+  }
 });
 
-Deno.test("$/cancel_request drops the run of its prompt, and nothing without an id", async () => {
-  const { bridge, peer, first, second } = await createSessions(2);
-  bridge.receive(prompt(null, first, "one"));
-  bridge.receive(prompt(2, second, "two"));
+Deno.test("$/cancel_request drops the run of its prompt, with any kind of id, and nothing without one", async () => {
+  const ids = ["-1", '"-1"', "null", "1.5", '""', "9007199254740993"];
+  await using editor = new MemoryEditor();
+  const sessions = new Map<string, string>();
+  for (const id of ids) {
+    const sessionId = await editor.newSession();
+    sessions.set(id, sessionId);
+    const params = JSON.stringify({ sessionId, prompt: "hello" });
+    const line = `{"id":${id},"method":"session/prompt","params":${params}}`;
+    await editor.sendLine(line);
+  }
+  const cancel = async (params: string) => {
+    const start = editor.stdout.length;
+    const line = `{"method":"$/cancel_request","params":${params}}`;
+    await editor.sendLine(line);
+    await editor.rest();
+    return editor.stdout.slice(start);
+  };
+  await editor.gateway.started(ids.length);
 
-  bridge.receive(notification("$/cancel_request", {}));
-  bridge.receive(notification("$/cancel_request", { requestId: 2 }));
-  await peer.count(1);
-  bridge.receive(notification("$/cancel_request", { requestId: null }));
-  await bridge.idle();
+  for (const none of ["{}", "[]", "null", '{"requestId":9007199254740995}']) {
+    assertEquals(await cancel(none), "");
+  }
+  for (const id of ids) {
+    assertEquals(
+      await cancel(`{"requestId":${id}}`),
+      `{"jsonrpc":"2.0","id":${id},"result":{"stopReason":"cancelled"}}\n`,
+    );
+  }
+});
 
-  assertEquals(peer.sent, [
-    { id: 2, result: CANCELLED },
-    { id: null, result: CANCELLED },
-  ]);
+Deno.test("a prompt waits until the cancelled one before it was answered, and starts no run if it is cancelled meanwhile", async () => {
+  await using editor = new MemoryEditor();
+  const sessionId = await editor.newSession();
+  const start = editor.messages.length;
+  const one = await editor.sendPrompt(sessionId, "one");
+  const dropped = Promise.withResolvers<void>();
+  (await editor.gateway.started(1)).dropping = dropped.promise;
+
+  await editor.notify("session/cancel", { sessionId });
+  const two = await editor.sendPrompt(sessionId, "two");
+  const refused = await editor.sendPrompt(sessionId, "refused");
+  await editor.notify("session/cancel", { sessionId });
+  const three = await editor.sendPrompt(sessionId, "three");
+  await editor.rest();
+  assertEquals(order(editor).slice(start), [refused]);
+  dropped.resolve();
+  (await editor.gateway.started(2)).complete("Three.");
+  await editor.response(three);
+
+  assertEquals(order(editor).slice(start + 1), [one, two, "Three.", three]);
+  assertEquals(editor.gateway.run.prompt, "three");
+  assertEquals((await editor.response(refused)).error?.code, -32600);
+  assertEquals((await editor.response(two)).result, CANCELLED);
 });
 
 Deno.test("notifications are never answered, whatever is wrong with them", async () => {
-  const { bridge, gateway, peer, first } = await createSessions(1);
+  await using editor = new MemoryEditor();
+  const sessionId = await editor.newSession();
+  const start = editor.messages.length;
 
   for (const params of [undefined, null, [], "x", {}, { sessionId: 1 }]) {
-    bridge.receive(notification("session/cancel", params));
-    bridge.receive(notification("$/cancel_request", params));
+    await editor.notify("session/cancel", params);
+    await editor.notify("$/cancel_request", params);
   }
-  bridge.receive(notification("nope"));
-  bridge.receive(notification("session/new"));
-  bridge.receive(notification("session/close", { sessionId: first }));
-  bridge.receive(
-    notification("session/prompt", { sessionId: first, prompt: "hello" }),
-  );
-  await bridge.idle();
+  await editor.notify("nope");
+  await editor.notify("session/new");
+  await editor.notify("session/close", { sessionId });
+  await editor.notify("session/prompt", { sessionId, prompt: "hello" });
+  await editor.rest();
 
-  assertEquals(peer.sent, []);
-  assertEquals([gateway.threads, gateway.runs.length], [1, 0]);
+  assertEquals(editor.messages.slice(start), []);
+  const { threads, runs } = editor.gateway;
+  assertEquals([threads, runs.length], [1, 0]);
 });
 
 const UNKNOWN_METHODS = [
@@ -236,123 +270,115 @@ const UNKNOWN_METHODS = [
   ...["authenticate", "session/load", "session/update", "$/cancel_request"],
 ];
 Deno.test("a request for an unknown method answers -32601 (interface 7)", async () => {
-  const { bridge, peer } = createBridge();
-
-  for (const id of UNKNOWN_METHODS) bridge.receive(request(id, id, {}));
-  await bridge.idle();
-
-  const why = (id: string) => `-32601 Method not found: "${id}"`;
-  const errors = new Map(UNKNOWN_METHODS.map((id) => [id, why(id)]));
-  assertEquals(peer.errors, errors);
+  await using editor = new MemoryEditor();
+  for (const method of UNKNOWN_METHODS) {
+    const expected = `-32601 Method not found: "${method}"`;
+    assertEquals(await errorOf(editor, method, {}), expected);
+  }
 });
 
 Deno.test("a request that names an unknown session answers -32002, and one that names none -32602", async () => {
-  const { bridge, gateway, peer } = await createSessions(1);
-  const methods = ["session/prompt", "session/close", "session/cancel"];
+  await using editor = new MemoryEditor();
+  await editor.newSession();
+  const methods = ["session/close", "session/prompt"];
 
-  for (const id of methods.slice(0, 2)) {
+  for (const method of methods) {
     const params = { sessionId: "other", prompt: "hello" };
-    bridge.receive(request(`${id} other`, id, params));
+    const expected = '-32002 Session not found: "other"';
+    assertEquals(await errorOf(editor, method, params), expected);
   }
-  for (const id of [...methods, "session/resume"]) {
-    bridge.receive(request(id, id, { prompt: "hello" }));
+  for (const method of [...methods, "session/cancel", "session/resume"]) {
+    assertEquals(
+      await errorOf(editor, method, { prompt: "hello" }),
+      "-32602 Invalid params: sessionId is not a string",
+    );
+    assertEquals(
+      await errorOf(editor, method, []),
+      "-32602 Invalid params: params is not an object",
+    );
   }
-  await bridge.idle();
-
-  const unknown = '-32002 Session not found: "other"';
-  const none = "-32602 Invalid params: sessionId is not a string";
-  assertEquals(
-    peer.errors,
-    new Map([
-      ["session/prompt other", unknown],
-      ["session/close other", unknown],
-      ...[...methods, "session/resume"].map((id) => [id, none] as const),
-    ]),
-  );
-  assertEquals(gateway.runs, []);
+  assertEquals(editor.gateway.runs, []);
 });
 
 Deno.test("a failed request is answered with its error, and the next one works (interface 7)", async () => {
-  const { bridge, gateway, peer, first } = await createSessions(1);
+  await using editor = new MemoryEditor();
+  const sessionId = await editor.newSession();
   const operation = "create thread";
   const error = new ServiceError({ operation, reason: "no answer" });
-  gateway.creating = () => Promise.reject(error);
+  editor.gateway.creating = () => Promise.reject(error);
 
-  bridge.receive(request(1, "session/new"));
-  bridge.receive(prompt(2, first, "hello"));
-  gateway.run.progress("plan", "started");
-  await peer.count(2);
-  gateway.run.fail(error);
-  await bridge.idle();
-  bridge.receive(prompt(3, first, "again"));
-  gateway.run.complete("Done.");
-  await bridge.idle();
+  const why = "-32010 Cannot start a chat: no answer";
+  assertEquals(await errorOf(editor, "session/new"), why);
+  const failed = await editor.sendPrompt(sessionId, "hello");
+  const run = await editor.gateway.started(1);
+  run.progress("plan", "started");
+  await editor.update(sessionId, "plan: started\n");
+  run.fail(new TypeError("a defect"));
+  const { error: reason } = await editor.response(failed);
+  const next = await editor.sendPrompt(sessionId, "again");
+  (await editor.gateway.started(2)).complete("Done.");
 
-  const failure = {
-    code: -32010,
-    message: "Cannot start a chat: no answer",
-    data: { operation },
-  };
-  assertEquals(peer.order, [1, "plan: started\n", 2, "Done.", 3]);
-  assertEquals(peer.sent[0], { id: 1, error: failure });
-  assertEquals(peer.sent[2], { id: 2, error: failure });
+  assertEquals(reason?.message, "Internal error: a defect");
+  assertEquals((await editor.response(next)).result, END_TURN);
 });
 
 Deno.test("requests run side by side: one that hangs delays no other", async () => {
-  const { bridge, gateway, peer, first, second } = await createSessions(2);
+  await using editor = new MemoryEditor();
+  const sessions = [await editor.newSession(), await editor.newSession()];
+  const [first = "", second = ""] = sessions;
+  const start = editor.messages.length;
   const thread = Promise.withResolvers<string>();
-  gateway.creating = () => thread.promise;
+  editor.gateway.creating = () => thread.promise;
 
-  bridge.receive(request(1, "session/new"));
-  bridge.receive(prompt(2, first, "one"));
-  bridge.receive(prompt(3, second, "two"));
-  bridge.receive(request(4, "agents/list"));
-  await peer.count(1);
-  const [one, two] = gateway.runs;
-  one?.progress("a", "1");
-  await peer.count(2);
-  two?.progress("b", "1");
-  await peer.count(3);
-  one?.complete("One.");
-  await peer.count(5);
-  two?.complete("Two.");
-  await peer.count(7);
+  const created = await editor.send("session/new");
+  const prompts = [
+    await editor.sendPrompt(first, "one"),
+    await editor.sendPrompt(second, "two"),
+  ];
+  const list = await editor.send("agents/list");
+  await editor.response(list);
+  const one = await editor.gateway.started(1);
+  const two = await editor.gateway.started(2);
+  one.progress("a", "1");
+  await editor.update(first, "a: 1\n");
+  two.progress("b", "1");
+  await editor.update(second, "b: 1\n");
+  one.complete("One.");
+  await editor.response(prompts[0]);
+  two.complete("Two.");
+  await editor.response(prompts[1]);
   thread.resolve("thread-9");
-  await bridge.idle();
+  await editor.response(created);
 
-  assertEquals(peer.order, [4, "a: 1\n", "b: 1\n", "One.", 2, "Two.", 3, 1]);
+  assertEquals(
+    order(editor).slice(start),
+    [list, "a: 1\n", "b: 1\n", "One.", prompts[0], "Two.", prompts[1], created],
+  );
 });
 
-Deno.test("Bridge reports each message, a request after its answer", async () => {
-  const reported: unknown[] = [];
-  const peer = new FakePeer();
-  const bridge = new Bridge({
-    gateway: new FakeGateway(),
-    peer,
+Deno.test("the log is told of each message, a request after its answer", async () => {
+  const told: unknown[] = [];
+  await using editor: MemoryEditor = new MemoryEditor({
     log: {
-      answered({ error, milliseconds, ...answered }) {
+      answered({ id, method, sessionId, error, milliseconds }: Answered) {
         assert(milliseconds >= 0);
-        const sent = peer.sent.length;
-        reported.push({ ...answered, ...error && { code: error.code }, sent });
+        told.push([id, method, sessionId, error?.code]);
       },
       asked() {},
     },
   });
-  const [cancel, close] = ["session/cancel", "session/close"] as const;
   const params = { sessionId: "s" };
 
-  bridge.receive(request(1, cancel, params));
-  await bridge.idle();
-  bridge.receive(request(2, close, params));
-  bridge.receive(notification(cancel, params));
-  const error = new RpcError(-32700, "Parse error");
-  bridge.receive({ kind: "invalid", id: null, error });
-  await bridge.idle();
+  await editor.request("session/cancel", params);
+  await editor.request("session/prompt", { ...params, prompt: "hello" });
+  await editor.notify("session/cancel", params);
+  await editor.sendLine("not JSON");
+  await editor.rest();
 
-  assertEquals(reported, [
-    { id: 1, method: cancel, ...params, result: {}, sent: 1 },
-    { method: cancel, ...params, sent: 1 },
-    { id: null, code: -32700, sent: 2 },
-    { id: 2, method: close, ...params, code: -32002, sent: 3 },
+  assertEquals(told, [
+    [1, "session/cancel", "s", undefined],
+    [2, "session/prompt", "s", -32002],
+    [undefined, "session/cancel", "s", undefined],
+    [null, undefined, undefined, -32700],
   ]);
 });

@@ -1,10 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { RpcError } from "../../../lib/bridge/json_rpc.ts";
 import { toRpcError } from "../../../lib/bridge/service_failure.ts";
-import {
-  type Failure,
-  ServiceError,
-} from "../../../lib/gateway/failure/service_error.ts";
+import { ServiceError } from "../../../lib/gateway.ts";
+
+type Failure = ServiceError["failure"];
 
 const ids = { threadId: "thread-1", runId: "run-1" };
 

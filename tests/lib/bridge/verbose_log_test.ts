@@ -1,11 +1,10 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { RpcError } from "../../../lib/bridge/json_rpc.ts";
-import {
-  type Failure,
-  ServiceError,
-} from "../../../lib/gateway/failure/service_error.ts";
+import { ServiceError } from "../../../lib/gateway.ts";
 import { type Answered, VerboseLog } from "../../../lib/bridge/verbose_log.ts";
 import { VERSION } from "../../../lib/version.ts";
+
+type Failure = ServiceError["failure"];
 
 const TIME = /^agent-gateway \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /;
 

@@ -7,7 +7,7 @@ import {
   PlainView,
   type PlainViewOptions,
 } from "../../../lib/interactive/plain_view.ts";
-import { FakeGateway, type FakeRun } from "../../support/bridge_ends.ts";
+import { FakeGateway, type FakeRun } from "../../support/fake_gateway.ts";
 
 const HOSTILE = "a\x1b[31mb\x1b]0;t\x07c\x9b2Jd\u202ee";
 const DUMB = { isTyped: true, hasSign: true, cleansReplies: true } as const;

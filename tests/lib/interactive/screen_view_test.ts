@@ -8,7 +8,7 @@ import {
 } from "../../../lib/interactive/screen_view.ts";
 import { MARKS } from "../../../lib/interactive/status_line.ts";
 import { VERSION } from "../../../lib/version.ts";
-import { FakeGateway, type FakeRun } from "../../support/bridge_ends.ts";
+import { FakeGateway, type FakeRun } from "../../support/fake_gateway.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import { Person } from "../../support/terminal_emulator.ts";
 

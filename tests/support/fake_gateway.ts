@@ -1,0 +1,99 @@
+import type {
+  CreationEvent,
+  Gateway,
+  StreamEvent,
+  TurnEvent,
+  TurnOptions,
+} from "../../lib/gateway.ts";
+
+/** A service in memory: threads at once, runs that a test drives by hand. */
+export class FakeGateway implements Gateway {
+  /** Every run so far, in the order of their start. */
+  readonly runs: FakeRun[] = [];
+  /** How many threads were created: they are called `thread-1`, `thread-2`. */
+  threads = 0;
+  /** Replaces `createThread()` for the next threads. */
+  creating: (() => Promise<string>) | undefined;
+  #start = Promise.withResolvers<void>();
+
+  async *createThread(): AsyncGenerator<readonly CreationEvent[]> {
+    const name = `thread-${++this.threads}`;
+    const threadId = await this.creating?.() ?? name;
+    yield [{ type: "thread", threadId }];
+  }
+
+  async *runTurn(
+    threadId: string,
+    prompt: string,
+    options: TurnOptions = {},
+  ): AsyncGenerator<readonly TurnEvent[]> {
+    const run = new FakeRun(threadId, prompt, options);
+    this.runs.push(run);
+    this.#start.resolve();
+    this.#start = Promise.withResolvers();
+    yield [{ type: "run", runId: `run-${this.runs.length}` }];
+    for await (const event of run.events) yield [event];
+  }
+
+  /** The last run that was started. */
+  get run(): FakeRun {
+    const run = this.runs.at(-1);
+    if (run === undefined) throw new Error("No run was started");
+    return run;
+  }
+
+  /** Resolves with the run of this number, counted from 1, when it has started. */
+  async started(number: number): Promise<FakeRun> {
+    for (;;) {
+      const run = this.runs[number - 1];
+      if (run !== undefined) return run;
+      await this.#start.promise;
+    }
+  }
+}
+
+/** A run: the arguments that started it, and its events, which a test sends. */
+export class FakeRun {
+  readonly threadId: string;
+  readonly prompt: string;
+  readonly options: TurnOptions;
+  readonly events: ReadableStream<StreamEvent>;
+  /** How long a run that is aborted takes to end. By default it ends at once. */
+  dropping: Promise<void> | undefined;
+  readonly #events: WritableStreamDefaultWriter<StreamEvent>;
+
+  constructor(threadId: string, prompt: string, options: TurnOptions) {
+    this.threadId = threadId;
+    this.prompt = prompt;
+    this.options = options;
+    const { readable, writable } = new TransformStream<
+      StreamEvent,
+      StreamEvent
+    >();
+    this.events = readable;
+    this.#events = writable.getWriter();
+    const { signal } = options;
+    signal?.addEventListener("abort", () => {
+      const drop = () => this.fail(signal.reason);
+      if (this.dropping === undefined) drop();
+      else this.dropping.then(drop);
+    });
+  }
+
+  progress(node: string, status: string): void {
+    this.#put({ type: "progress", node, status });
+  }
+
+  complete(reply: string): void {
+    this.#put({ type: "reply", text: reply });
+    this.#events.close().catch(() => {}); // The run was dropped.
+  }
+
+  fail(error: unknown): void {
+    this.#events.abort(error).catch(() => {}); // The run is over.
+  }
+
+  #put(event: StreamEvent): void {
+    this.#events.write(event).catch(() => {}); // The run was dropped.
+  }
+}
