@@ -22,8 +22,8 @@ const MAX_FILES = 1000;
 const PATIENCE = 10_000;
 
 /**
- * Added if the process was stopped meanwhile, to read answers that have
- * arrived, in milliseconds.
+ * How much longer it may take if the process was stopped meanwhile: answers that
+ * have arrived have to be read first. In milliseconds.
  */
 const GRACE = 5_000;
 

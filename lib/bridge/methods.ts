@@ -69,8 +69,8 @@ export class Bridge {
   }
 
   /**
-   * Handles a message of the editor. Everything that depends on the order of the
-   * messages is done on return; the answer follows when it is ready.
+   * Handles a message of the editor. Sessions and cancellations change before it
+   * returns, so messages take effect in their order; answers follow later.
    */
   receive(message: Incoming): void {
     switch (message.kind) {

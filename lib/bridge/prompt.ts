@@ -45,7 +45,7 @@ export async function runPrompt(
   const { signal, previous } = turn;
   const update = updatesOf(session.id);
   try {
-    // Awaited only if needed: an await here would change the order in which runs start.
+    // An await for nothing would let a later request of another session go first.
     if (previous !== undefined) await previous;
     const links = readFile === undefined ? [] : linksIn(content);
     const files = readFile === undefined || links.length === 0

@@ -11,7 +11,7 @@ export interface Turn {
   readonly requestId: RequestId;
   /** Aborted when the prompt is cancelled. */
   readonly signal: AbortSignal;
-  /** Resolved when the cancelled prompt before this one has been answered, if there is one. */
+  /** Resolves when the cancelled prompt before this one is answered, if there was one. */
   readonly previous: Promise<void> | undefined;
 }
 
