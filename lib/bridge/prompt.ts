@@ -45,12 +45,10 @@ export async function runPrompt(
   const { signal, previous } = turn;
   const update = updatesOf(session.id);
   try {
-    // An await for nothing would let a later request of another session go first.
-    if (previous !== undefined) await previous;
-    const links = readFile === undefined ? [] : linksIn(content);
-    const files = readFile === undefined || links.length === 0
+    await previous;
+    const files = readFile === undefined
       ? new Map<string, string>()
-      : await readAttachedFiles(links, { signal, ask: readFile });
+      : await readAttachedFiles(linksIn(content), { signal, ask: readFile });
     signal.throwIfAborted();
     const events = gateway.runTurn(
       session.threadId,

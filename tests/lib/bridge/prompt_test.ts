@@ -1,6 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Asked } from "../../../lib/bridge/verbose_log.ts";
-import { isUpdate, MemoryEditor, READS_FILES } from "../../support/editor.ts";
+import {
+  isQuestion,
+  isUpdate,
+  MemoryEditor,
+  READS_FILES,
+} from "../../support/editor.ts";
 
 const CANCELLED = { stopReason: "cancelled" };
 
@@ -169,6 +174,24 @@ Deno.test("a cancellation in the middle of the reads starts no run", async () =>
 
   assertEquals(result, CANCELLED);
   assertEquals(editor.gateway.runs, []);
+});
+
+Deno.test("no file is asked for a prompt that was cancelled while it waited", async () => {
+  await using editor = new MemoryEditor();
+  const sessionId = await editor.newSession(READS_FILES);
+  await editor.sendPrompt(sessionId, "one");
+  const dropped = Promise.withResolvers<void>();
+  (await editor.gateway.started(1)).dropping = dropped.promise;
+
+  await editor.notify("session/cancel", { sessionId });
+  const waiting = await editor.sendPrompt(sessionId, "two", "file:///a");
+  await editor.notify("session/cancel", { sessionId });
+  await editor.rest();
+  dropped.resolve();
+  const { result } = await editor.response(waiting);
+
+  assertEquals(result, CANCELLED);
+  assertEquals(editor.messages.filter(isQuestion), []);
 });
 
 Deno.test("the end of the input ends the reads: the prompt runs with its links", async () => {
