@@ -14,9 +14,13 @@ const SEED = Deno.env.get("GENERATED_SEED");
 const REPEATED = SEED === undefined ? {} : { seed: Number(SEED) };
 
 const NO_THREAD = new ServiceError({
-  ...{ operation: "create thread", reason: "no" },
+  ...{ operation: "create thread", reason: "no", fate: "refused" },
 });
-const NO_REPLY = new ServiceError({ operation: "stream run", reason: "no" });
+const NO_REPLY = new ServiceError({
+  operation: "stream run",
+  reason: "no",
+  fate: "failed",
+});
 
 /** Lines that are no request, and the codes of their errors, if they get any. */
 const NOISE: readonly (readonly [line: string, code?: number])[] = [

@@ -304,7 +304,11 @@ Deno.test("a failed request is answered with its error, and the next one works (
   await using editor = new MemoryEditor();
   const sessionId = await editor.newSession();
   const operation = "create thread";
-  const error = new ServiceError({ operation, reason: "no answer" });
+  const error = new ServiceError({
+    operation,
+    reason: "no answer",
+    fate: "refused",
+  });
   editor.gateway.creating = () => Promise.reject(error);
 
   const why = "-32010 Cannot start a chat: no answer";

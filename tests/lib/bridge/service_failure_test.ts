@@ -15,20 +15,40 @@ const FAILURES: readonly (readonly [
   data: Readonly<Record<string, unknown>>,
 ])[] = [
   [
-    { operation: "create thread", reason: "rejected", status: 401 },
+    {
+      operation: "create thread",
+      reason: "rejected",
+      fate: "refused",
+      status: 401,
+    },
     ...[-32010, "Cannot start a chat: rejected", { status: 401 }] as const,
   ],
   [
-    { operation: "create thread", reason: "no answer", advice: "look again" },
+    {
+      operation: "create thread",
+      reason: "no answer",
+      fate: "refused",
+      advice: "look again",
+    },
     ...[-32010, "Cannot start a chat: no answer; look again", {}] as const,
   ],
   [
-    { operation: "create run", reason: "rejected", status: 403 },
+    {
+      operation: "create run",
+      reason: "rejected",
+      fate: "refused",
+      status: 403,
+    },
     ...[-32603, "Cannot start a run: rejected", { status: 403 }] as const,
   ],
   [
     {
-      ...{ operation: "create run", reason: "gone", status: 404 } as const,
+      ...{
+        operation: "create run",
+        reason: "gone",
+        fate: "refused",
+        status: 404,
+      } as const,
       ...{ isThreadGone: true, isJson: true } as const,
     },
     -32603,
@@ -36,17 +56,28 @@ const FAILURES: readonly (readonly [
     { status: 404, details: "Session not found" },
   ],
   [
-    { operation: "create run", reason: "gone", isThreadGone: true },
+    {
+      operation: "create run",
+      reason: "gone",
+      fate: "refused",
+      isThreadGone: true,
+    },
     -32603,
     "Cannot start a run: gone; the chat may be gone: start a new one",
     {},
   ],
   [
-    { operation: "stream run", reason: "silent", ...ids },
+    { operation: "stream run", reason: "silent", fate: "failed", ...ids },
     ...[-32603, "Cannot follow the run: silent", ids] as const,
   ],
   [
-    { operation: "stream run", reason: "no", status: 404, detail: "no run" },
+    {
+      operation: "stream run",
+      reason: "no",
+      fate: "failed",
+      status: 404,
+      detail: "no run",
+    },
     ...[-32603, "Cannot follow the run: no: no run", { status: 404 }] as const,
   ],
 ];

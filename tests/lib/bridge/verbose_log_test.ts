@@ -88,13 +88,21 @@ Deno.test("VerboseLog.answered() tells a failure of the service without the serv
     log.answered(answered({
       operation: "create run",
       reason: "the service answered 422",
+      fate: "refused",
       detail: "bad prompt: my secret",
       status: 422,
     }));
-    log.answered(answered({ operation: "stream run", reason: "it broke" }));
+    log.answered(
+      answered({
+        operation: "stream run",
+        reason: "it broke",
+        fate: "failed",
+      }),
+    );
     log.answered(answered({
       operation: "stream run",
       reason: "the run failed",
+      fate: "failed",
       detail: "no answer to: my secret",
     }));
   });
