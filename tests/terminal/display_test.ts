@@ -372,11 +372,11 @@ for (const columns of [40, 80]) {
         "\x1b[0;1;4mPlan\x1b[0m",
         "\x1b[0;1mall\x1b[0;2m**\x1b[0m",
         "\x1b[0;3mtests\x1b[0;2m*\x1b[0m",
-        "\x1b[0;36mdeno task test\x1b[0;2m`\x1b[0m",
+        "\x1b[0;36m`\x1b[0mdeno task test\x1b[0;36m`\x1b[0m",
         "\x1b[0;4mthe docs\x1b[0;2m]",
-        "\x1b[0;1m1.\x1b[0m",
-        "\x1b[0;32mquoted\x1b[0m",
-        "\x1b[0;36mconst stars = **2;\x1b[0m",
+        "\x1b[0;36m1.\x1b[0m first",
+        "\x1b[0;32m>\x1b[0m quoted",
+        "\x1b[0;36m```ts\x1b[0m\r\nconst stars = **2;",
       ]
     ) assert(screen.written.includes(styled), JSON.stringify(styled));
   });
