@@ -13,7 +13,7 @@ import {
   parseCommandLine,
   UsageError,
 } from "./lib/command_line.ts";
-import type { Ending, View } from "./lib/interactive.ts";
+import type { Conversation, Ending } from "./lib/interactive.ts";
 import {
   ErrorOutput,
   errorSink,
@@ -166,21 +166,21 @@ async function startInteractive(
   asked: InteractiveArguments,
 ): Promise<number> {
   const { ignoreProxies, RemoteGateway } = await import("./lib/gateway.ts");
-  const { addInput, openView, runInteractive, runPrompts } = await import(
+  const { addInput, Conversation, openView } = await import(
     "./lib/interactive.ts"
   );
   if (settings.isLocal) ignoreProxies();
   const isScript = asked.prompts.length > 0 || asked.readsInput;
   const isTyped = !isScript && Deno.stdin.isTerminal();
 
-  let view: View | undefined = undefined;
+  let conversation: Conversation | undefined = undefined;
   const leave = (code: number) => {
     if (isEnding) Deno.exit(code); // A second signal does not wait.
-    view?.[Symbol.dispose]();
+    conversation?.[Symbol.dispose]();
     end(code, SIGNAL_LIMIT);
   };
   const onInterrupt = () => {
-    if (!view?.interrupt?.()) leave(INTERRUPTED);
+    if (!conversation?.interrupt()) leave(INTERRUPTED);
   };
   listen(onInterrupt, () => leave(TERMINATED));
   if (isTyped && Deno.build.os !== "windows") {
@@ -190,8 +190,7 @@ async function startInteractive(
   const prompts = asked.readsInput
     ? await addInput(asked.prompts, readStandardInput())
     : asked.prompts;
-  // Not by `using`: the minifier drops it where the variable is used once.
-  const opened = view = await openView({
+  const view = await openView({
     ...asked,
     stdout: standardError.inOrder(outputSink()),
     stderr: writeError,
@@ -199,18 +198,19 @@ async function startInteractive(
     onInterrupt,
   });
   const gateway = new RemoteGateway(settings);
-  const options = {
+  // Not by `using`: the minifier drops it where the variable is used once.
+  const opened = conversation = new Conversation({
     gateway,
-    view: opened,
+    view,
     maskedKey: maskKey(settings.apiKey),
     baseUrl: settings.baseUrl,
     threadId: asked.threadId,
     timeLimit: asked.timeLimit,
-  };
+  });
   try {
     const ending = isScript
-      ? await runPrompts(prompts, options)
-      : await runInteractive(options);
+      ? await opened.runPrompts(prompts)
+      : await opened.runInteractive();
     return exitCode(ending, isTyped);
   } catch (error) {
     if (isReaderGone(error)) return 1;
@@ -235,6 +235,8 @@ function exitCode(ending: Ending, isTyped: boolean): number {
       return 1;
     case "interrupted":
       return INTERRUPTED;
+    default:
+      return ending satisfies never;
   }
 }
 

@@ -129,17 +129,6 @@ export class Editor implements Disposable {
     this.#readKeys().catch((error) => this.#fail(error));
   }
 
-  /** Whether something is typed and not sent. */
-  get isTyped(): boolean {
-    this.#takeGathered();
-    return this.#state.typed.text !== "" || this.#state.search !== undefined;
-  }
-
-  /** Whether {@linkcode read} is waiting for the user. */
-  get isAsking(): boolean {
-    return this.#asked !== undefined;
-  }
-
   /**
    * Asks for the next text. A text that was sent before stays above as if it were
    * sent now.
@@ -183,12 +172,15 @@ export class Editor implements Disposable {
     else this.#stopFrameTimer = startTimer(pause, () => this.#draw());
   }
 
-  /** Clears what is typed. It is in the history. */
-  clear(): void {
+  /** Clears what is typed, and returns whether there was anything. It is in the history. */
+  clear(): boolean {
     this.#takeGathered();
+    const { typed, search } = this.#state;
+    if (typed.text === "" && search === undefined) return false;
     this.#keys.reset(); // A paste whose end was lost ends here.
     this.#state = takeText({ ...this.#state, search: undefined }).editor;
     this.refresh();
+    return true;
   }
 
   /** Drops the texts that wait, and returns their number. They are in the history. */

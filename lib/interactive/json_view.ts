@@ -27,6 +27,7 @@ type JsonLine =
 
 /** Reads prompts as lines and writes JSON Lines, each before the next one is formatted. */
 export class JsonView implements View {
+  readonly typing = undefined;
   readonly #stdout: ViewOptions["stdout"];
   readonly #lines: PromptLines;
   readonly #encoder = new TextEncoder();
@@ -46,10 +47,9 @@ export class JsonView implements View {
     const text = escapeControls(JSON.stringify(line));
     await this.#stdout.write(this.#encoder.encode(text + "\n"));
   }
-
-  [Symbol.dispose](): void {}
 }
 
+/** Maps an event field by field, so that no internal field becomes public. */
 function lineOf(event: ViewEvent): JsonLine | undefined {
   switch (event.type) {
     case "thread":
@@ -57,10 +57,22 @@ function lineOf(event: ViewEvent): JsonLine | undefined {
     case "run":
       return { type: "run", run_id: event.runId };
     case "progress":
+      return { type: "progress", node: event.node, status: event.status };
     case "reply":
-    case "error":
-      return event;
-    default:
+      return { type: "reply", text: event.text };
+    case "error": {
+      const { message, operation, status } = event;
+      return { type: "error", message, operation, status };
+    }
+    case "banner":
+    case "begin":
+    case "end":
+    case "wait":
+    case "dropped":
+    case "ctrl-c":
+    case "farewell":
       return undefined;
+    default:
+      return event satisfies never;
   }
 }

@@ -6,7 +6,7 @@
  */
 
 import { plainLine, type Style } from "../text.ts";
-import type { ViewEvent } from "./view.ts";
+import type { EventOf } from "./view.ts";
 
 /** The keys and the ways out, where texts are edited. */
 export const EDITOR_KEYS =
@@ -21,26 +21,27 @@ export interface NoteOptions {
   readonly isQuiet: boolean;
   /** The width of the terminal, if there is one. */
   readonly columns?: number | undefined;
-  /** How many waiting prompts were dropped together with a run or a reply. */
-  readonly droppedPrompts?: number;
 }
 
 /** The lines that an event is shown as, each with its line end; empty if it needs none. */
-export function noteOn(event: ViewEvent, options: NoteOptions): string {
-  const { style, droppedPrompts = 0 } = options;
+export function noteOn(
+  event: EventOf<"banner" | "thread" | "dropped" | "error">,
+  options: NoteOptions,
+): string {
   switch (event.type) {
     case "banner":
       return banner(event.text, options);
     case "thread":
       return banner(`thread ${event.threadId}`, options);
     case "dropped":
-      if (event.what === "thread") return "";
-      return broken(DROPPED[event.what](alsoDropped(droppedPrompts)), options)
-        .map((line) => `${line}\n`).join("");
+      return event.what === "thread"
+        ? ""
+        : broken(droppedLine(event.what, event.prompts), options)
+          .map((line) => `${line}\n`).join("");
     case "error":
-      return style.red(`Error: ${plainLine(event.message)}`) + "\n";
+      return options.style.red(`Error: ${plainLine(event.message)}`) + "\n";
     default:
-      return "";
+      return event satisfies never;
   }
 }
 
@@ -65,7 +66,7 @@ function broken(
   return lines;
 }
 
-/** The command that continues a thread, as one word for the shell each. */
+/** The command that continues a thread, with the id quoted for a POSIX shell. */
 export function continuation(threadId: string): string {
   const id = plainLine(threadId);
   const word = /^[\w.:@%+,/-]+$/.test(id)
@@ -75,17 +76,12 @@ export function continuation(threadId: string): string {
   return `agent-gateway ${option}`;
 }
 
-const DROPPED = {
-  run: (also: string) =>
-    `Run dropped${also}; the run may still go on at the service`,
-  reply: (also: string) => `Rest of the reply dropped${also}`,
-};
-
-function alsoDropped(count: number): string {
-  if (count === 0) return "";
-  return count === 1
-    ? ", and 1 waiting prompt"
-    : `, and ${count} waiting prompts`;
+function droppedLine(what: "run" | "reply", prompts: number): string {
+  const waiting = prompts === 1 ? "prompt" : "prompts";
+  const also = prompts === 0 ? "" : `, and ${prompts} waiting ${waiting}`;
+  return what === "run"
+    ? `Run dropped${also}; the run may still go on at the service`
+    : `Rest of the reply dropped${also}`;
 }
 
 /** "0.4 s", "12 s", "2 min 5 s" */

@@ -50,6 +50,7 @@ export async function openView(options: OpenViewOptions): Promise<View> {
     stdout,
     stderr,
     isQuiet: quiet,
+    isPlain: plain,
     cleansReplies: stdoutIsTerminal || isForced,
   };
   const isScreen = stderrIsTerminal && !isDumb() && !isAutomated() &&
@@ -61,7 +62,6 @@ export async function openView(options: OpenViewOptions): Promise<View> {
       stylesErrors: isForced,
       isTyped,
       hasSign: isTyped && stderrIsTerminal,
-      showsTotals: plain,
       columns: stderrIsTerminal ? () => consoleSize().columns : undefined,
     });
   }
@@ -95,7 +95,6 @@ export async function openView(options: OpenViewOptions): Promise<View> {
     editor,
     stdoutIsTerminal,
     hasColour: isStyled,
-    isPlain: plain,
     marks: environmentVariable("TERM") === "linux" ? ASCII_MARKS : MARKS,
     size: consoleSize,
   });

@@ -1,19 +1,18 @@
-import { COLOURED, PLAIN, plainLine, type Style } from "../text.ts";
-import { CtrlC } from "./ctrl_c.ts";
+import { COLOURED, PLAIN, type Style } from "../text.ts";
 import {
-  againIn,
   banner,
   continuation,
   DUMB_KEYS,
-  duration,
   noteOn,
   type NoteOptions,
 } from "./notes.ts";
+import { PlainProgress } from "./plain_progress.ts";
 import { PromptLines } from "./prompt_input.ts";
 import {
   type Input,
   LEAVE_HINT,
   PROMPT_SIGN,
+  type Typing,
   type View,
   type ViewEvent,
   type ViewOptions,
@@ -27,149 +26,74 @@ export interface PlainViewOptions extends ViewOptions {
   readonly hasSign: boolean;
   /** Whether errors are styled. */
   readonly stylesErrors: boolean;
-  /** Whether the total time of each run is shown. */
-  readonly showsTotals: boolean;
   /** Returns the width of the terminal, if there is one. */
   readonly columns?: (() => number) | undefined;
-  /** A clock, in milliseconds. The default is the clock of the process. */
-  readonly now?: () => number;
 }
 
 /** A view that reads and writes plain lines, without escape codes. */
 export class PlainView implements View {
+  readonly typing: Typing | undefined;
   readonly #options: PlainViewOptions;
   readonly #style: Style;
-  readonly #ctrlC: CtrlC;
   readonly #lines: PromptLines;
-  #operation: AbortController | undefined;
-  #startedAt = 0;
-  #interrupted = Promise.withResolvers<Input>();
-  #isAsking = false;
-  #droppedPrompts = 0;
+  readonly #progress: PlainProgress;
   #hasShownKeys = false;
-  #threadId: string | undefined;
-  #hasRun = false;
+  /** Whether the cursor is after the sign. */
+  #isAfterSign = false;
 
   constructor(options: PlainViewOptions) {
     this.#options = options;
     this.#style = options.stylesErrors ? COLOURED : PLAIN;
-    this.#ctrlC = new CtrlC(options.now);
     this.#lines = new PromptLines(options.stdin(), options.isTyped);
+    this.typing = options.isTyped ? this.#lines : undefined;
+    this.#progress = new PlainProgress(options);
   }
 
   async readPrompt(): Promise<Input> {
-    const { hasSign, isTyped, stderr } = this.#options;
-    if (!isTyped) return await this.#lines.next();
-    if (hasSign && !this.#hasShownKeys) {
-      stderr(banner(DUMB_KEYS, this.#noteOptions()));
+    const { hasSign, stderr } = this.#options;
+    if (hasSign) {
+      if (!this.#hasShownKeys) stderr(banner(DUMB_KEYS, this.#noteOptions));
+      stderr(PROMPT_SIGN);
+      this.#hasShownKeys = this.#isAfterSign = true;
     }
-    this.#hasShownKeys = true;
-    if (hasSign) stderr(PROMPT_SIGN);
-    this.#isAsking = true;
-    const input = await Promise.race([
-      this.#lines.next(),
-      this.#interrupted.promise,
-    ]);
-    this.#isAsking = false;
-    const isLeft = input.kind === "end" || input.kind === "interrupt";
-    if (isLeft && hasSign) stderr("\n");
+    const input = await this.#lines.next();
+    if (input.kind !== "end") this.#isAfterSign = false;
     return input;
   }
 
-  begin(operation: AbortController): void {
-    this.#operation = operation;
-    this.#startedAt = this.#now();
-  }
-
-  show(event: ViewEvent): void | Promise<void> {
-    const { isQuiet, stderr } = this.#options;
+  show(event: ViewEvent, signal?: AbortSignal): void | Promise<void> {
+    const { stderr } = this.#options;
     switch (event.type) {
-      case "wait":
-        if (isQuiet) return;
-        stderr(
-          plainLine(`${event.reason}, ${againIn(event.milliseconds)}`) + "\n",
-        );
-        return;
+      case "begin":
       case "run":
-        this.#hasRun = true;
-        return;
+      case "wait":
       case "progress":
-        if (isQuiet) return;
-        stderr(plainLine(`${event.node}: ${event.status}`) + "\n", "progress");
-        return;
+      case "end":
+        return stderr(this.#progress.take(event), "progress");
       case "reply":
-        return this.#reply(event.text);
+        return writeReply(this.#options, event.text, signal);
+      case "banner":
       case "thread":
-        this.#threadId = event.threadId;
-        break;
+      case "dropped":
       case "error":
-        if (this.#operation !== undefined) this.#total();
-        break;
-    }
-    stderr(noteOn(event, this.#noteOptions()));
-    if (event.type !== "banner") this.#operation = undefined;
-  }
-
-  interrupt(): boolean {
-    const { isTyped, stderr } = this.#options;
-    if (!isTyped) return false;
-    if (this.#operation?.signal.aborted === false) {
-      this.#droppedPrompts = this.#lines.drop();
-      this.#ctrlC.settle();
-      this.#operation.abort();
-      return true;
-    }
-    switch (this.#ctrlC.press()) {
-      case "announce":
-        stderr(`\n${LEAVE_HINT}\n${this.#sign}`);
-        return true;
-      case "leave":
-        this.#interrupted.resolve({ kind: "interrupt" });
-        return this.#isAsking;
+        return stderr(noteOn(event, this.#noteOptions));
+      case "ctrl-c": {
+        const hint = event.isFirst ? `${LEAVE_HINT}\n` : "";
+        const sign = this.#isAfterSign ? PROMPT_SIGN : "";
+        if (hint + sign !== "") stderr(`\n${hint}${sign}`);
+        return;
+      }
+      case "farewell":
+        if (this.#isAfterSign) stderr("\n");
+        if (event.threadId === undefined || !this.#options.hasSign) return;
+        return stderr(banner(continuation(event.threadId), this.#noteOptions));
       default:
-        if (this.#sign !== "") stderr(`\n${this.#sign}`);
-        return true;
+        event satisfies never;
     }
   }
 
-  [Symbol.dispose](): void {
-    const { hasSign, stderr } = this.#options;
-    const threadId = this.#hasRun && hasSign ? this.#threadId : undefined;
-    if (threadId === undefined) return;
-    stderr(banner(continuation(threadId), this.#noteOptions()));
-    this.#threadId = undefined;
-  }
-
-  async #reply(text: string): Promise<void> {
-    this.#total();
-    await writeReply(this.#options, text, this.#operation?.signal);
-    this.#ctrlC.settle();
-    this.#operation = undefined;
-  }
-
-  #total(): void {
-    const { isQuiet, showsTotals, stderr } = this.#options;
-    if (isQuiet || !showsTotals) return;
-    stderr(`total ${duration(this.#now() - this.#startedAt)}\n`);
-  }
-
-  get #sign(): string {
-    return this.#isAsking && this.#options.hasSign ? PROMPT_SIGN : "";
-  }
-
-  #noteOptions(): NoteOptions {
-    const droppedPrompts = this.#droppedPrompts;
-    this.#droppedPrompts = 0;
+  get #noteOptions(): NoteOptions {
     const { isQuiet, columns } = this.#options;
-    return {
-      style: this.#style,
-      isQuiet,
-      columns: columns?.(),
-      droppedPrompts,
-    };
-  }
-
-  #now(): number {
-    return (this.#options.now ?? (() => performance.now()))();
+    return { style: this.#style, isQuiet, columns: columns?.() };
   }
 }

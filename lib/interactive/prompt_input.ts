@@ -6,7 +6,7 @@
 
 import { InputError, lineFault, MAX_LINE_BYTES, readEachLine } from "../io.ts";
 import { withoutLineEnd } from "../text.ts";
-import type { Input } from "./view.ts";
+import type { Input, Typing } from "./view.ts";
 
 /** The most lines that a person types ahead. */
 const MAX_WAITING = 1_000;
@@ -24,7 +24,7 @@ export const PROMPT_TOO_LONG =
   `Cannot take a prompt of more than ${MAX_LINE_BYTES} bytes`;
 
 /** Standard input as prompts, one from each line. */
-export class PromptLines {
+export class PromptLines implements Typing {
   readonly #lines: AsyncGenerator<string>;
   readonly #waiting: Input[] = [];
   #arrived = Promise.withResolvers<void>();
@@ -64,7 +64,7 @@ export class PromptLines {
   }
 
   /** Drops the lines that wait, and returns their number. */
-  drop(): number {
+  dropWaiting(): number {
     const isEnd = this.#waiting.at(-1)?.kind === "end";
     const count = this.#waiting.length - (isEnd ? 1 : 0);
     this.#waiting.splice(0, count);

@@ -1,21 +1,20 @@
 import type { Editor, Size } from "../editor.ts";
 import { startTimer } from "../io.ts";
-import { COLOURED, PLAIN, plainLine, type Style } from "../text.ts";
-import { CtrlC } from "./ctrl_c.ts";
+import { COLOURED, PLAIN, type Style } from "../text.ts";
 import {
-  againIn,
   banner,
   continuation,
-  duration,
   EDITOR_KEYS,
   noteOn,
   type NoteOptions,
 } from "./notes.ts";
+import { PlainProgress } from "./plain_progress.ts";
 import { PROMPT_TOO_LONG } from "./prompt_input.ts";
 import { type Marks, SPINNER_MILLISECONDS, StatusLine } from "./status_line.ts";
 import {
   type Input,
   LEAVE_HINT,
+  type Typing,
   type View,
   type ViewEvent,
   type ViewOptions,
@@ -40,43 +39,35 @@ export interface ScreenViewOptions
   readonly editor: Editor | undefined;
   /** Whether standard output is a terminal, too. */
   readonly stdoutIsTerminal: boolean;
-  /** Whether progress is shown as plain lines, which are never redrawn. */
-  readonly isPlain: boolean;
   readonly marks: Marks;
   /** Returns the current size of the terminal. */
   readonly size: () => Size;
-  /** A clock, in milliseconds. The default is the clock of the process. */
-  readonly now?: (() => number) | undefined;
 }
 
 /** A view on a terminal, with a prompt editor, a status line and colour. */
 export class ScreenView implements View {
+  readonly typing: Typing | undefined;
   readonly #options: ScreenViewOptions;
   readonly #style: Style;
-  readonly #status: StatusLine;
-  readonly #ctrlC: CtrlC;
-  readonly #now: () => number;
-  readonly #interrupted = Promise.withResolvers<Input>();
-  #operation: AbortController | undefined;
-  #startedAt = 0;
+  /** The status line; `undefined` if no row is redrawn during an operation. */
+  readonly #status: StatusLine | undefined;
+  readonly #progress: StatusLine | PlainProgress;
   #stopSpinner = () => {};
-  #droppedPrompts = 0;
   #hasGap = false;
   #hasShownKeys = false;
-  #threadId: string | undefined;
-  #hasRun = false;
 
   constructor(options: ScreenViewOptions) {
+    const { editor, isPlain, isQuiet, marks, now, size } = options;
     this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
+    this.typing = editor;
     this.#style = options.hasColour ? COLOURED : PLAIN;
-    this.#ctrlC = new CtrlC(this.#now);
-    this.#status = new StatusLine({
+    this.#status = isPlain || isQuiet ? undefined : new StatusLine({
       style: this.#style,
-      marks: options.marks,
-      columns: () => options.size().columns,
-      now: options.now,
+      marks,
+      columns: () => size().columns,
+      now,
     });
+    this.#progress = this.#status ?? new PlainProgress(options);
   }
 
   async readPrompt(): Promise<Input> {
@@ -84,119 +75,73 @@ export class ScreenView implements View {
     if (editor === undefined) return { kind: "end" };
     const keys = this.#hasShownKeys
       ? ""
-      : banner(EDITOR_KEYS, this.#noteOptions());
+      : banner(EDITOR_KEYS, this.#noteOptions);
     // A blank line before a prompt, unless the last line is a prompt.
-    const entry = await Promise.race([
-      editor.read(keys + (this.#hasGap ? "" : "\n")),
-      this.#interrupted.promise,
-    ]);
-    this.#hasShownKeys = true;
-    this.#hasGap = true;
+    const asked = editor.read(keys + (this.#hasGap ? "" : "\n"));
+    this.#hasShownKeys = this.#hasGap = true;
+    const entry = await asked;
     switch (entry.kind) {
       case "text":
         return { kind: "prompt", text: entry.text };
       case "too long":
         return { kind: "refused", reason: PROMPT_TOO_LONG };
-      default:
+      case "end":
         return entry;
-    }
-  }
-
-  begin(operation: AbortController): void {
-    const { isPlain, isQuiet, screen } = this.#options;
-    this.#operation = operation;
-    this.#startedAt = this.#now();
-    this.#hasGap = false;
-    if (isPlain) return;
-    if (!isQuiet) this.#status.start();
-    screen.setStatus((columns) => this.#status.row(columns));
-    screen.refresh();
-    if (!isQuiet) this.#spin();
-  }
-
-  show(event: ViewEvent): void | Promise<void> {
-    const { screen } = this.#options;
-    if (event.type === "thread") this.#threadId = event.threadId;
-    if (event.type === "run") this.#hasRun = true;
-    const progress = this.#options.isPlain
-      ? this.#plainProgress(event)
-      : this.#status.take(event);
-    if (ENDING.has(event.type)) {
-      this.#stopSpinner();
-      screen.setStatus(undefined);
-    }
-    if (event.type === "reply") return this.#reply(event.text, progress);
-    const lines = progress + noteOn(event, this.#noteOptions());
-    if (lines !== "" || ENDING.has(event.type)) screen.print(lines);
-    if (ENDING.has(event.type)) this.#operation = undefined;
-  }
-
-  interrupt(): boolean {
-    const { editor, screen } = this.#options;
-    if (editor === undefined) return false;
-    if (this.#operation?.signal.aborted === false) {
-      this.#droppedPrompts = editor.dropWaiting();
-      this.#ctrlC.settle();
-      this.#operation.abort();
-      return true;
-    }
-    if (editor.isAsking && editor.isTyped) {
-      editor.clear();
-      this.#ctrlC.clear();
-      return true;
-    }
-    switch (this.#ctrlC.press()) {
-      case "announce":
-        screen.print(`${this.#style.dim(LEAVE_HINT)}\n`);
-        return true;
-      case "leave":
-        this.#interrupted.resolve({ kind: "interrupt" });
-        return editor.isAsking;
       default:
-        return true;
+        return entry satisfies never;
     }
   }
 
-  [Symbol.dispose](): void {
-    const { editor, screen } = this.#options;
-    this.#stopSpinner();
-    const ended = this.#status.take({ type: "dropped", what: "run" });
-    screen.setStatus(undefined);
-    if (ended !== "") screen.print(ended);
-    screen[Symbol.dispose]();
-    if (editor === undefined || !this.#hasRun) return;
-    screen.print(
-      banner(continuation(this.#threadId ?? ""), this.#noteOptions()),
-    );
-    this.#hasRun = false;
-  }
-
-  async #reply(text: string, progress: string): Promise<void> {
-    const { editor, isQuiet, screen, stdoutIsTerminal } = this.#options;
-    const hasGap = stdoutIsTerminal && (editor !== undefined || !isQuiet);
-    screen.print(progress + (hasGap ? "\n" : ""));
-    await writeReply(this.#options, text, this.#operation?.signal);
-    this.#ctrlC.settle();
-    this.#operation = undefined;
-  }
-
-  /** Progress as plain lines. */
-  #plainProgress(event: ViewEvent): string {
-    if (this.#options.isQuiet) return "";
+  show(event: ViewEvent, signal?: AbortSignal): void | Promise<void> {
+    const { isPlain, screen } = this.#options;
     switch (event.type) {
+      case "begin":
+        this.#progress.take(event);
+        this.#hasGap = false;
+        if (isPlain) return;
+        screen.setStatus((columns) => this.#status?.row(columns) ?? "");
+        screen.refresh();
+        if (this.#status !== undefined) this.#spin();
+        return;
+      case "run":
       case "wait":
-        return plainLine(`${event.reason}, ${againIn(event.milliseconds)}`) +
-          "\n";
       case "progress":
-        return plainLine(`${event.node}: ${event.status}`) + "\n";
+        return this.#print(this.#progress.take(event));
+      case "end":
+        this.#stopSpinner();
+        screen.setStatus(undefined);
+        return screen.print(this.#progress.take(event));
       case "reply":
+        return this.#reply(event.text, signal);
+      case "banner":
+      case "thread":
+      case "dropped":
       case "error":
-        return this.#operation === undefined
-          ? ""
-          : `total ${duration(this.#now() - this.#startedAt)}\n`;
+        return this.#print(noteOn(event, this.#noteOptions));
+      case "ctrl-c":
+        return this.#print(
+          event.isFirst ? `${this.#style.dim(LEAVE_HINT)}\n` : "",
+        );
+      case "farewell":
+        screen[Symbol.dispose]();
+        if (event.threadId === undefined) return;
+        return screen.print(
+          banner(continuation(event.threadId), this.#noteOptions),
+        );
       default:
-        return "";
+        event satisfies never;
     }
+  }
+
+  #print(lines: string): void {
+    if (lines !== "") this.#options.screen.print(lines);
+  }
+
+  #reply(text: string, signal?: AbortSignal): Promise<void> {
+    const { editor, isQuiet, stdoutIsTerminal } = this.#options;
+    const hasGap = stdoutIsTerminal && (editor !== undefined || !isQuiet);
+    this.#print(hasGap ? "\n" : "");
+    return writeReply(this.#options, text, signal);
   }
 
   /** Draws the status again and again. */
@@ -207,19 +152,8 @@ export class ScreenView implements View {
     });
   }
 
-  #noteOptions(): NoteOptions {
-    const droppedPrompts = this.#droppedPrompts;
-    this.#droppedPrompts = 0;
+  get #noteOptions(): NoteOptions {
     const { isQuiet, size } = this.#options;
-    const { columns } = size();
-    return { style: this.#style, isQuiet, columns, droppedPrompts };
+    return { style: this.#style, isQuiet, columns: size().columns };
   }
 }
-
-/** The events that end an operation. */
-const ENDING: ReadonlySet<ViewEvent["type"]> = new Set([
-  "thread",
-  "reply",
-  "dropped",
-  "error",
-]);

@@ -8,7 +8,7 @@ import { unicodeWidth } from "@std/cli/unicode-width";
 import type { ProgressEvent } from "../gateway.ts";
 import { plainLine, type Style } from "../text.ts";
 import { againIn, duration } from "./notes.ts";
-import type { ViewEvent } from "./view.ts";
+import type { Step } from "./view.ts";
 
 const HINT = "  Ctrl-C stops";
 
@@ -79,42 +79,35 @@ export class StatusLine {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Begins to show an operation and to count its time. */
-  start(): void {
-    this.#startedAt = this.#now();
-    this.#isRun = false;
-    this.#node = undefined;
-    this.#pause = undefined;
-  }
-
   /**
-   * Takes an event of the operation.
+   * Takes a step of an operation.
    *
    * @returns The lines that stay above the row from now on, each with its line end;
    * often empty.
    */
-  take(event: ViewEvent): string {
-    if (this.#startedAt === undefined) return "";
-    switch (event.type) {
+  take(step: Step): string {
+    switch (step.type) {
+      case "begin":
+        this.#startedAt = this.#now();
+        this.#isRun = false;
+        this.#node = undefined;
+        this.#pause = undefined;
+        return "";
       case "run":
         this.#isRun = true;
         return "";
       case "wait":
         this.#pause = {
-          reason: plainLine(event.reason),
-          until: this.#now() + event.milliseconds,
+          reason: plainLine(step.reason),
+          until: this.#now() + step.milliseconds,
         };
         return "";
       case "progress":
-        return this.#progress(event);
-      case "thread":
-      case "reply":
-        return this.#end(true);
-      case "dropped":
-      case "error":
-        return this.#end(false);
+        return this.#progress(step);
+      case "end":
+        return this.#end(step.completed);
       default:
-        return "";
+        return step satisfies never;
     }
   }
 

@@ -16,13 +16,12 @@ export const LEAVE_HINT = "Ctrl-C again leaves";
 
 /**
  * The answer to a request for a prompt: its text, which may have several lines; a
- * prompt that cannot be taken, and why; the end of the input; or Ctrl-C.
+ * prompt that cannot be taken, and why; or the end of the input.
  */
 export type Input =
   | { readonly kind: "prompt"; readonly text: string }
   | { readonly kind: "refused"; readonly reason: string }
-  | { readonly kind: "end" }
-  | { readonly kind: "interrupt" };
+  | { readonly kind: "end" };
 
 /** What happens in the prompt loop, in the order in which it happens. */
 export type ViewEvent =
@@ -30,8 +29,17 @@ export type ViewEvent =
   | TurnEvent
   /** A line of the banner. */
   | { readonly type: "banner"; readonly text: string }
-  /** An operation was dropped by the user, or a reply while it was being written. */
-  | { readonly type: "dropped"; readonly what: "thread" | "run" | "reply" }
+  /** An operation begins: the creation of a thread, or a turn. */
+  | { readonly type: "begin" }
+  /** The operation has ended. Its `thread`, `reply`, `dropped` or `error` follows. */
+  | { readonly type: "end"; readonly completed: boolean }
+  /** The user dropped an operation, or a reply while it was being written. */
+  | {
+    readonly type: "dropped";
+    readonly what: "thread" | "run" | "reply";
+    /** The number of waiting prompts that were dropped with it. */
+    readonly prompts: number;
+  }
   /** A prompt failed, or the creation of the thread. */
   | {
     readonly type: "error";
@@ -40,17 +48,29 @@ export type ViewEvent =
     readonly operation?: string | undefined;
     /** The HTTP status, if the service answered. */
     readonly status?: number | undefined;
+  }
+  /** Ctrl-C at an empty prompt: the first of two that leave, or one without effect. */
+  | { readonly type: "ctrl-c"; readonly isFirst: boolean }
+  /** The program leaves. The view shows nothing after this. */
+  | {
+    readonly type: "farewell";
+    /** The thread to continue another time; `undefined` if it has no run. */
+    readonly threadId: string | undefined;
   };
 
+/** The events of these kinds. */
+export type EventOf<Type extends ViewEvent["type"]> = Extract<
+  ViewEvent,
+  { readonly type: Type }
+>;
+
+/** The events that say how far an operation is. */
+export type Step = EventOf<"begin" | "run" | "wait" | "progress" | "end">;
+
 /** Supplies prompts, and shows what happens. */
-export interface View extends Disposable {
-  /**
-   * Shows an event, or ignores it. If it returns a promise, callers wait for it
-   * before they show the next one.
-   *
-   * @throws Whatever standard output rejects with: see `isReaderGone()`.
-   */
-  show(event: ViewEvent): void | Promise<void>;
+export interface View {
+  /** What a person types; `undefined` if nobody types the prompts. */
+  readonly typing: Typing | undefined;
   /**
    * Asks for the next prompt.
    *
@@ -58,17 +78,21 @@ export interface View extends Disposable {
    */
   readPrompt(): Promise<Input>;
   /**
-   * An operation begins, which ends with `thread`, `reply`, `dropped` or `error`.
+   * Shows an event, or ignores it. If it returns a promise, callers wait for it
+   * before they show the next one.
    *
-   * @param operation Aborted by the view when the user drops the operation.
+   * @param signal Aborted if the rest of a reply is not to be written.
+   * @throws Whatever standard output rejects with: see `isReaderGone()`.
    */
-  begin?(operation: AbortController): void;
-  /**
-   * Handles a Ctrl-C.
-   *
-   * @returns Whether there was anything to drop, to clear or to leave.
-   */
-  interrupt?(): boolean;
+  show(event: ViewEvent, signal?: AbortSignal): void | Promise<void>;
+}
+
+/** What a person has typed. */
+export interface Typing {
+  /** Drops the prompts that wait, and returns their number. */
+  dropWaiting(): number;
+  /** Clears the text at the prompt, and returns whether there was any. */
+  clear?(): boolean;
 }
 
 /** The standard streams that a view uses, and how it writes to them. */
@@ -83,4 +107,8 @@ export interface ViewOptions {
   readonly hasColour: boolean;
   /** Whether banner and progress are left out. */
   readonly isQuiet: boolean;
+  /** Whether nothing but the prompt is redrawn, and the time of each run is a line. */
+  readonly isPlain: boolean;
+  /** A clock, in milliseconds. The default is the clock of the process. */
+  readonly now?: (() => number) | undefined;
 }

@@ -1,18 +1,37 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
+import { setImmediate } from "node:timers/promises";
 import type { CreationEvent, Gateway, TurnEvent } from "../../lib/gateway.ts";
 import { ServiceError } from "../../lib/gateway/failure/service_error.ts";
-import { runInteractive, runPrompts } from "../../lib/interactive.ts";
-import type { Input, View, ViewEvent } from "../../lib/interactive/view.ts";
+import { Conversation, type Ending } from "../../lib/interactive.ts";
+import { CtrlC } from "../../lib/interactive/ctrl_c.ts";
+import type {
+  Input,
+  Typing,
+  View,
+  ViewEvent,
+} from "../../lib/interactive/view.ts";
 import { VERSION } from "../../lib/version.ts";
 
 /** A view whose user types these lines; then the input ends. */
 class ScriptedView implements View {
-  /** Everything that happens, in order. */
+  /** What happens, in order, without the beginnings and ends of operations. */
   readonly log: string[] = [];
-  readonly #inputs: Input[];
-  #operation: AbortController | undefined;
+  /** These as well. */
+  readonly fullLog: string[] = [];
   /** Called before a reply is shown. */
   onReply: () => void | Promise<void> = () => {};
+  /** Called when a prompt is asked for and there is no line left. */
+  onIdle: () => Promise<Input> = () => Promise.resolve({ kind: "end" });
+  /** How many prompts wait, and whether something is typed. */
+  waiting = 0;
+  hasText = false;
+  typing: Typing | undefined = {
+    dropWaiting: () => this.waiting,
+    clear: () => this.hasText,
+  };
+  /** The conversation that this view shows. */
+  conversation: Conversation | undefined;
+  readonly #inputs: Input[];
 
   constructor(...inputs: readonly (string | Input)[]) {
     this.#inputs = inputs.map((input) =>
@@ -22,25 +41,22 @@ class ScriptedView implements View {
 
   readPrompt(): Promise<Input> {
     this.log.push("prompt");
-    return Promise.resolve(this.#inputs.shift() ?? { kind: "end" });
-  }
-
-  begin(operation: AbortController): void {
-    this.#operation = operation;
+    const input = this.#inputs.shift();
+    return input === undefined ? this.onIdle() : Promise.resolve(input);
   }
 
   async show(event: ViewEvent): Promise<void> {
     if (event.type === "reply") await this.onReply();
     const { type, ...fields } = event;
-    this.log.push([type, ...Object.values(fields)].join(" ").trimEnd());
+    const line = [type, ...Object.values(fields)].join(" ").trimEnd();
+    this.fullLog.push(line);
+    if (type !== "begin" && type !== "end") this.log.push(line);
   }
 
-  /** The user drops what is going on. */
-  drop(): void {
-    this.#operation?.abort();
+  /** Presses Ctrl-C. Returns whether the program goes on. */
+  ctrlC(): boolean {
+    return this.conversation?.interrupt() ?? false;
   }
-
-  [Symbol.dispose](): void {}
 }
 
 /** The options of a test's prompt loop and gateway. */
@@ -50,11 +66,12 @@ interface Script {
   readonly prompts?: readonly string[] | undefined;
   readonly createThread?: Gateway["createThread"];
   readonly runTurn?: Gateway["runTurn"];
+  readonly now?: () => number;
 }
 
 /** Runs the prompt loop, and records the calls of the gateway too. */
-async function play(view: ScriptedView, script: Script = {}): Promise<string> {
-  const { createThread = create, runTurn = echo, threadId, prompts } = script;
+async function play(view: ScriptedView, script: Script = {}): Promise<Ending> {
+  const { createThread = create, runTurn = echo, prompts } = script;
   const gateway: Gateway = {
     createThread(options) {
       view.log.push("create thread");
@@ -65,17 +82,18 @@ async function play(view: ScriptedView, script: Script = {}): Promise<string> {
       return runTurn(threadId, prompt, options);
     },
   };
-  const options = {
+  const conversation = view.conversation = new Conversation({
     gateway,
     view,
     maskedKey: "test...cdef",
     baseUrl: "https://brain.example",
-    threadId,
+    threadId: script.threadId,
     timeLimit: 7_000,
-  };
+    now: script.now,
+  });
   return prompts === undefined
-    ? await runInteractive(options)
-    : await runPrompts(prompts, options);
+    ? await conversation.runInteractive()
+    : await conversation.runPrompts(prompts);
 }
 
 async function* create(): AsyncGenerator<readonly CreationEvent[]> {
@@ -180,28 +198,43 @@ Deno.test("runInteractive() and runPrompts() do not start without a thread (inte
   }
 });
 
-Deno.test("runInteractive() ends as interrupted at Ctrl-C that leaves, and while the thread is created", async () => {
-  const view = new ScriptedView({ kind: "interrupt" }, "not read");
-  assertEquals(await play(view), "interrupted");
-  assertEquals(view.log, [...START, "prompt"]);
+Deno.test("Ctrl-C twice at an empty prompt ends as interrupted", async () => {
+  const view = new ScriptedView();
+  const isIdle = Promise.withResolvers<void>();
+  view.onIdle = () => {
+    isIdle.resolve();
+    return new Promise(() => {});
+  };
+  const ending = play(view);
+  await isIdle.promise;
+  view.hasText = true;
+  assert(view.ctrlC());
+  view.hasText = false;
+  assert(view.ctrlC());
+  assert(view.ctrlC());
+  assertEquals(await ending, "interrupted");
+  assertEquals(view.log, [...START, "prompt", "ctrl-c true"]);
+});
 
-  const early = new ScriptedView("not read");
-  const ending = await play(early, {
+Deno.test("Ctrl-C while the thread is created ends as interrupted", async () => {
+  const view = new ScriptedView("not read");
+  const ending = await play(view, {
     // deno-lint-ignore require-yield -- it is dropped before its first event
     async *createThread(options) {
-      early.drop();
+      view.ctrlC();
       throw options?.signal?.reason;
     },
   });
   assertEquals(ending, "interrupted");
-  assertEquals(early.log.slice(2), ["create thread", "dropped thread"]);
+  assertEquals(view.log.slice(2), ["create thread", "dropped thread 0"]);
 });
 
-Deno.test("runInteractive() prompts again after a dropped run, and ends as failed", async () => {
+Deno.test("Ctrl-C drops the run and the prompts that wait; the next prompt runs, and the end is failed", async () => {
   const view = new ScriptedView("think", "hello");
+  view.waiting = 2;
   const ending = await play(view, {
     async *runTurn(threadId, prompt, options) {
-      if (prompt === "think") view.drop();
+      if (prompt === "think") view.ctrlC();
       options?.signal?.throwIfAborted();
       yield* echo(threadId, prompt);
     },
@@ -210,32 +243,141 @@ Deno.test("runInteractive() prompts again after a dropped run, and ends as faile
   assertEquals(view.log.slice(START.length, START.length + 5), [
     "prompt",
     'start thread-1 "think"',
-    "dropped run",
+    "dropped run 2",
     "prompt",
     'start thread-1 "hello"',
   ]);
 });
 
-Deno.test("runInteractive() shows the error of a run that fails as it is dropped", async () => {
+Deno.test("Ctrl-C as a run fails does not hide the error", async () => {
   const view = new ScriptedView("hello");
   await play(view, {
     async *runTurn() {
-      view.drop();
+      view.ctrlC();
       yield* fail();
     },
   });
   assertEquals(view.log.slice(-2), [FAILURE, "prompt"]);
 });
 
-Deno.test("runInteractive() says that a reply was dropped while it was written; its run is done", async () => {
+Deno.test("Ctrl-C while a reply is written drops its rest; its run is done", async () => {
   const view = new ScriptedView("hello");
-  view.onReply = () => view.drop();
+  view.onReply = () => void view.ctrlC();
   assertEquals(await play(view), "done");
   assertEquals(view.log.slice(-3), [
     "reply You said: hello",
-    "dropped reply",
+    "dropped reply 0",
     "prompt",
   ]);
+});
+
+Deno.test("Ctrl-C leaves although the reader of a reply that was stopped does not read on", async () => {
+  let time = 0;
+  const view = new ScriptedView("hello");
+  const isWriting = Promise.withResolvers<void>();
+  view.onReply = () => {
+    isWriting.resolve();
+    return new Promise(() => {});
+  };
+  void play(view, { now: () => time });
+  await isWriting.promise;
+  assert(view.ctrlC());
+  time = 1_000;
+  assert(view.ctrlC());
+  assertFalse(view.ctrlC());
+});
+
+Deno.test("Ctrl-C at an empty prompt does nothing within a second after a drop or a reply", async () => {
+  for (const isDropped of [true, false]) {
+    let time = 0;
+    const view = new ScriptedView("hello");
+    view.onIdle = () => {
+      for (time of [999, 1_000]) assert(view.ctrlC());
+      return Promise.resolve({ kind: "end" });
+    };
+    view.onReply = () => void (isDropped && view.ctrlC());
+    await play(view, { now: () => time });
+    assertEquals(view.log.slice(-2), ["ctrl-c false", "ctrl-c true"]);
+  }
+});
+
+Deno.test("Ctrl-C leaves at once where nobody types", async () => {
+  const view = new ScriptedView();
+  view.typing = undefined;
+  view.onReply = () => assertFalse(view.ctrlC());
+  assertEquals(await play(view, { prompts: ["one"] }), "done");
+});
+
+type Call =
+  | readonly [milliseconds: number, "settle" | "clear"]
+  | readonly [milliseconds: number, "press", does: ReturnType<CtrlC["press"]>];
+
+const SEQUENCES: Readonly<Record<string, readonly Call[]>> = {
+  "announces, and leaves at a second one within 2 s": [
+    [0, "press", "announce"],
+    [1_999, "press", "leave"],
+  ],
+  "announces again after 2 s": [
+    [0, "press", "announce"],
+    [2_000, "press", "announce"],
+    [3_999, "press", "leave"],
+  ],
+  "announces again after a drop or a reply": [
+    [0, "press", "announce"],
+    [100, "settle"],
+    [1_099, "press", "nothing"],
+    [1_100, "press", "announce"],
+  ],
+  "announces again after one that cleared a text": [
+    [0, "press", "announce"],
+    [100, "clear"],
+    [200, "press", "announce"],
+  ],
+};
+for (const [rule, calls] of Object.entries(SEQUENCES)) {
+  Deno.test(`CtrlC ${rule}`, () => {
+    let time = 0;
+    const ctrlC = new CtrlC(() => time);
+    for (const [milliseconds, call, does] of calls) {
+      time = milliseconds;
+      assertEquals(ctrlC[call](), does, `${milliseconds} ms`);
+    }
+  });
+}
+
+Deno.test("Conversation tells its view where operations begin and end, and once how to go on", async () => {
+  const view = new ScriptedView("hello", "fail");
+  await play(view, { runTurn: failAtFail });
+  view.conversation?.[Symbol.dispose]();
+  view.conversation?.[Symbol.dispose]();
+  assertEquals(view.fullLog.slice(2), [
+    ...["begin", "end true", "thread thread-1"],
+    ...["begin", ...ECHO, "end true", "reply You said: hello"],
+    ...["begin", "end false", FAILURE],
+    "farewell thread-1",
+  ]);
+});
+
+Deno.test("Conversation that is left during a run ends it; without a run, or a person, it does not tell how to go on", async () => {
+  const view = new ScriptedView("hello");
+  void play(view, {
+    async *runTurn() {
+      yield [{ type: "run", runId: "r" }];
+      await new Promise(() => {});
+    },
+  });
+  while (!view.log.includes("run r")) await setImmediate();
+  view.conversation?.[Symbol.dispose]();
+  assertEquals(view.fullLog.slice(-2), ["end false", "farewell thread-1"]);
+
+  const [idle, script] = [new ScriptedView(), new ScriptedView()];
+  script.typing = undefined;
+  await play(idle);
+  await play(script, { prompts: ["hello"] });
+  for (const view of [idle, script]) {
+    view.conversation?.[Symbol.dispose]();
+    assertEquals(view.log.at(-1), "farewell");
+  }
 });
 
 Deno.test("runInteractive() ends at a defect, and when nobody reads the replies", async () => {

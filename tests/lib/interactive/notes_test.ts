@@ -41,9 +41,9 @@ const DROPPED = [
   ["reply", 2, "Rest of the reply dropped, and 2 waiting prompts\n"],
 ] as const;
 Deno.test("noteOn() says what was dropped, and how many waiting prompts", () => {
-  for (const [what, droppedPrompts, lines] of DROPPED) {
-    const options = { ...OPTIONS, isQuiet: true, droppedPrompts };
-    assertEquals(noteOn({ type: "dropped", what }, options), lines);
+  for (const [what, prompts, lines] of DROPPED) {
+    const event = { type: "dropped", what, prompts } as const;
+    assertEquals(noteOn(event, { ...OPTIONS, isQuiet: true }), lines);
   }
 });
 
@@ -63,7 +63,7 @@ const CONTINUATIONS = {
   "it's $HOME": "--thread 'it'\\''s $HOME'",
   "-a b": "--thread='-a b'",
 };
-Deno.test("continuation() writes the thread's id as one word for the shell", () => {
+Deno.test("continuation() quotes the thread's id for the shell", () => {
   for (const [id, option] of Object.entries(CONTINUATIONS)) {
     assertEquals(continuation(id), `agent-gateway ${option}`);
   }

@@ -7,7 +7,13 @@ import {
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
 import { FakeClock } from "../../support/clocks.ts";
 
-const EVENT = { type: "error", message: "no" } as const;
+/** A run that fails. */
+const EVENTS: readonly ViewEvent[] = [
+  { type: "begin" },
+  { type: "end", completed: false },
+  { type: "error", message: "no" },
+  { type: "farewell", threadId: undefined },
+];
 
 interface Setting {
   readonly options?: Partial<OpenViewOptions>;
@@ -29,15 +35,14 @@ async function open(
   Deno.stderr.isTerminal = () => isTerminal;
   let written = "";
   try {
-    using view = await openView({
+    const view = await openView({
       ...{ readsPrompts: false, json: false, quiet: false, plain: false },
       ...{ color: "auto", onInterrupt: () => {} },
       stdout: { write: () => Promise.resolve() },
       stderr: (text) => written += text,
       ...options,
     });
-    view.begin?.(new AbortController());
-    await view.show(EVENT);
+    for (const event of EVENTS) await view.show(event);
     return [view.constructor.name, written];
   } finally {
     Object.assign(Deno, { consoleSize });
@@ -116,17 +121,22 @@ const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
     '{"type":"error","message":"no"}\n',
   ],
   [{ type: "banner", text: "agent-gateway" }, ""],
+  ...EVENTS.filter(({ type }) => type !== "error").map((event) =>
+    [event, ""] as const
+  ),
   [{ type: "wait", operation, reason: "busy", milliseconds: 1 }, ""],
-  [{ type: "dropped", what: "run" }, ""],
+  [{ type: "dropped", what: "run", prompts: 0 }, ""],
+  [{ type: "ctrl-c", isFirst: true }, ""],
 ];
-Deno.test("JsonView writes a line for each event, or nothing", async () => {
+Deno.test("JsonView writes a line for each event, or nothing, and no internal field", async () => {
   for (const [event, line] of LINES) {
     let written = "";
     const stdout = {
       write: (bytes: Uint8Array) =>
         Promise.resolve(void (written += new TextDecoder().decode(bytes))),
     };
-    await new JsonView({ stdin: noInput, stdout }).show(event);
+    const internal = { ...event, internal: true };
+    await new JsonView({ stdin: noInput, stdout }).show(internal);
     assertEquals(written, line);
   }
 });

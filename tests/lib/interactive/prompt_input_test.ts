@@ -58,21 +58,21 @@ for (const isTyped of [false, true]) {
   });
 }
 
-Deno.test("PromptLines.drop() drops the typed lines that wait, but not the end", async () => {
+Deno.test("PromptLines.dropWaiting() drops the typed lines that wait, but not the end", async () => {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const keyboard = writable.getWriter();
   const lines = new PromptLines(readable, true);
   keyboard.write(new TextEncoder().encode("one\ntwo\n"));
   await setImmediate();
-  assertEquals(lines.drop(), 2);
-  assertEquals(lines.drop(), 0);
+  assertEquals(lines.dropWaiting(), 2);
+  assertEquals(lines.dropWaiting(), 0);
 
   const next = lines.next();
   keyboard.write(new TextEncoder().encode("three\nfour\n"));
   assertEquals(await next, prompt("three"));
   keyboard.close();
   await setImmediate();
-  assertEquals(lines.drop(), 1);
+  assertEquals(lines.dropWaiting(), 1);
   assertEquals(await lines.next(), END);
 });
 
@@ -90,7 +90,7 @@ Deno.test("PromptLines reads 1,000 typed lines ahead, and goes on when they are 
   await lines.next();
   await setImmediate();
   assertEquals(read, 1000);
-  assertEquals(lines.drop(), 1000);
+  assertEquals(lines.dropWaiting(), 1000);
   await setImmediate();
   assertEquals(read, 2000);
 });

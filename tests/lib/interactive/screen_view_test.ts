@@ -1,7 +1,7 @@
-import { assert, assertEquals, assertFalse } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import { ServiceError } from "../../../lib/gateway.ts";
-import { type Ending, runInteractive } from "../../../lib/interactive.ts";
+import { Conversation, type Ending } from "../../../lib/interactive.ts";
 import {
   ScreenView,
   type ScreenViewOptions,
@@ -15,6 +15,7 @@ import { Person } from "../../support/terminal_emulator.ts";
 /** A chat of a person on the thread `thread-1`, whose runs the test drives. */
 class Chat extends Person {
   readonly view: ScreenView;
+  readonly conversation: Conversation;
   readonly ending: Promise<Ending>;
   /** The replies that were written. */
   replies = "";
@@ -46,10 +47,12 @@ class Chat extends Person {
       now: () => this.time,
       ...options,
     });
-    this.ending = runInteractive({
+    this.conversation = new Conversation({
       ...{ gateway: this.#gateway, view: this.view },
       ...{ maskedKey: "****", baseUrl: "https://service.example" },
+      now: () => this.time,
     });
+    this.ending = this.conversation.runInteractive();
   }
 
   /** Types a prompt, and waits until its run has started. */
@@ -64,11 +67,11 @@ class Chat extends Person {
   /** Presses Ctrl-C at a time. Returns whether the program goes on. */
   ctrlC(milliseconds: number): boolean {
     this.time = milliseconds;
-    return this.view.interrupt();
+    return this.conversation.interrupt();
   }
 
   override [Symbol.dispose](): void {
-    this.view[Symbol.dispose]();
+    this.conversation[Symbol.dispose]();
     super[Symbol.dispose]();
   }
 }
@@ -134,30 +137,6 @@ Deno.test("Ctrl-C clears what is typed, which Up brings back; at an empty prompt
   assertEquals(await chat.ending, "interrupted");
 });
 
-Deno.test("Ctrl-C does nothing at an empty prompt within a second after a reply or a drop", async () => {
-  using chat = new Chat();
-  const one = await chat.send("one");
-  one.complete("One.");
-  await chat.sees("", "> one", "", "One.", "", ">");
-  assert(chat.ctrlC(999));
-  await chat.sees("", "> one", "", "One.", "", ">");
-  assert(chat.ctrlC(1_000));
-  await chat.sees("", "> one", "", "One.", "", "Ctrl-C again leaves", ">");
-
-  await chat.send("two");
-  assert(chat.ctrlC(5_000));
-  const dropped = [
-    "Run dropped; the run may still go on at the",
-    "service",
-  ];
-  const rows = ["Ctrl-C again leaves", "> two", ...dropped, ""];
-  await chat.seesLast(...rows, ">");
-  assert(chat.ctrlC(5_999));
-  await chat.seesLast(...rows, ">");
-  assert(chat.ctrlC(6_000));
-  await chat.seesLast(...rows, "Ctrl-C again leaves", ">");
-});
-
 Deno.test("Ctrl-C stops a reply that is being written, and drops its rest and the prompts that wait", async () => {
   using chat = new Chat();
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -178,18 +157,6 @@ Deno.test("Ctrl-C stops a reply that is being written, and drops its rest and th
     "> thr",
   );
   assertEquals(chat.replies, `${"x".repeat(4096)}\n`);
-});
-
-Deno.test("Ctrl-C leaves although the reader of a reply that was stopped does not read on", async () => {
-  using chat = new Chat();
-  chat.reading = new Promise(() => {});
-  const run = await chat.send("one");
-  run.complete("One.");
-  while (chat.replies === "") await setImmediate();
-
-  assert(chat.ctrlC(0));
-  assert(chat.ctrlC(1_000));
-  assertFalse(chat.ctrlC(1_001));
 });
 
 Deno.test("--plain writes a line for each event, and draws nothing during a run; what is typed meanwhile shows at the next prompt", async () => {
@@ -221,8 +188,10 @@ Deno.test("--plain shows the total of a run that failed, and with -q neither pro
   for (const isQuiet of [false, true]) {
     using chat = new Chat({ isPlain: true, isQuiet });
     chat.written = "";
-    chat.view.begin(new AbortController());
+    chat.view.show({ type: "begin" });
+    chat.view.show({ type: "run", runId: "r" });
     chat.view.show({ type: "progress", node: "plan", status: "done" });
+    chat.view.show({ type: "end", completed: false });
     chat.view.show({ type: "error", message: "no" });
     const lines = isQuiet ? "" : "plan: done\ntotal 0.0 s\n";
     assertEquals(chat.written, `${lines}Error: no\n`);
@@ -258,8 +227,7 @@ Deno.test("a chat shows banner and keys once, the nodes of a run with a status b
   const second = await chat.send("o");
   second.progress("plan", "started");
   await chat.seesLast("> two", "⠋ plan: started  0.0 s  Ctrl-C stops");
-  chat.view[Symbol.dispose]();
-  chat.view[Symbol.dispose]();
+  chat.conversation[Symbol.dispose]();
   await chat.seesLast(
     ...["> two", "✗ plan: started  0.0 s", "✗ total  0.0 s"],
     "agent-gateway --thread thread-1",
@@ -271,7 +239,7 @@ Deno.test("a chat without a run ends without a word", async () => {
   await chat.seesLast("", ">");
   assert(chat.ctrlC(0));
   await chat.seesLast("", "Ctrl-C again leaves", ">");
-  chat.view[Symbol.dispose]();
+  chat.conversation[Symbol.dispose]();
   await chat.seesLast("", "Ctrl-C again leaves", ">");
 });
 
@@ -287,7 +255,7 @@ Deno.test("a chat refuses a prompt of more than 16 MiB, and takes the next one",
   assertEquals((await chat.send("two")).prompt, "two");
 });
 
-Deno.test("ScreenView draws its status ten times a second until the operation or the chat ends", () => {
+Deno.test("ScreenView draws its status ten times a second until the operation ends", () => {
   using clock = new FakeClock();
   let frames = 0;
   using chat = new Chat({
@@ -300,15 +268,10 @@ Deno.test("ScreenView draws its status ten times a second until the operation or
     isQuiet: false,
   });
 
-  chat.view.begin(new AbortController());
+  chat.view.show({ type: "begin" });
   for (let i = 0; i < 10; i++) clock.pass();
   assertEquals([frames, clock.time], [11, 1000]);
-  chat.view.show({ type: "error", message: "It broke" });
+  chat.view.show({ type: "end", completed: false });
   clock.pass();
   assertEquals(frames, 11);
-
-  chat.view.begin(new AbortController());
-  chat.view[Symbol.dispose]();
-  clock.pass();
-  assertEquals(frames, 12);
 });

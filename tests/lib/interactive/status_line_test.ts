@@ -11,8 +11,8 @@ import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
 
 const SGR = RegExp("\x1b\\[\\d+m", "g");
 const RUN = { type: "run", runId: "r" } as const;
-const REPLY = { type: "reply", text: "Done." } as const;
-const ERROR = { type: "error", message: "It broke" } as const;
+const COMPLETED = { type: "end", completed: true } as const;
+const FAILED = { type: "end", completed: false } as const;
 
 /** A status line with a clock that the test sets. */
 class Watched {
@@ -29,7 +29,7 @@ class Watched {
       columns: () => columns,
       now: () => this.now,
     });
-    this.line.start();
+    this.line.take({ type: "begin" });
   }
 
   /** The row; its spinner has stopped. */
@@ -58,7 +58,7 @@ Deno.test("StatusLine shows where a run is, how long it has taken, and how to st
   assertEquals(watched.row, "⠋ write: started  11 s  Ctrl-C stops");
   watched.now += 113_001;
   assertEquals(watched.row, "⠋ write: started  2 min 5 s  Ctrl-C stops");
-  watched.line.take(REPLY);
+  watched.line.take(COMPLETED);
   assertEquals(watched.row, "");
 });
 
@@ -72,25 +72,23 @@ Deno.test("StatusLine leaves a line of each node with its own duration, and one 
   assertEquals(watched.progress("write", "started"), "✓ plan: done  2.0 s\n");
   watched.now += 70_000;
   assertEquals(
-    watched.line.take(REPLY),
+    watched.line.take(COMPLETED),
     "✓ write: started  1 min 10 s\n✓ total  1 min 12 s\n",
   );
 });
 
-for (const end of [ERROR, { type: "dropped", what: "run" } as const]) {
-  Deno.test(`StatusLine marks the node at which a run ended with ${end.type}, and its total`, () => {
-    const watched = new Watched();
-    watched.line.take(RUN);
-    watched.progress("plan", "started");
-    assertEquals(
-      watched.line.take(end),
-      "✗ plan: started  0.0 s\n✗ total  0.0 s\n",
-    );
-  });
-}
+Deno.test("StatusLine marks the node at which a run failed, and its total", () => {
+  const watched = new Watched();
+  watched.line.take(RUN);
+  watched.progress("plan", "started");
+  assertEquals(
+    watched.line.take(FAILED),
+    "✗ plan: started  0.0 s\n✗ total  0.0 s\n",
+  );
+});
 
 Deno.test("StatusLine shows no total of a thread, and of a run that was not started", () => {
-  for (const end of [{ type: "thread", threadId: "t" } as const, ERROR]) {
+  for (const end of [COMPLETED, FAILED]) {
     assertEquals(new Watched().line.take(end), "");
   }
 });
@@ -100,13 +98,12 @@ Deno.test("StatusLine starts again for the next run, and shows nothing between t
   watched.line.take(RUN);
   watched.progress("plan", "started");
   watched.wait("service busy", 60_000);
-  watched.line.take(REPLY);
-  assertEquals(watched.progress("late") + watched.line.take(REPLY), "");
+  watched.line.take(COMPLETED);
   assertEquals(watched.row, "");
   watched.now += 1_000;
-  watched.line.start();
+  watched.line.take({ type: "begin" });
   assertEquals(watched.row, "⠋ waiting  0.0 s  Ctrl-C stops");
-  assertEquals(watched.line.take(ERROR), "");
+  assertEquals(watched.line.take(FAILED), "");
 });
 
 Deno.test("StatusLine counts down what a repetition waits for, then shows the node again", () => {
@@ -136,7 +133,7 @@ Deno.test("StatusLine dims what stays and how to stop, and colours its signs", (
     "\x1b[36m⠋\x1b[39m plan: started  0.0 s\x1b[2m  Ctrl-C stops\x1b[22m",
   );
   assertEquals(
-    watched.progress("write") + watched.line.take(ERROR),
+    watched.progress("write") + watched.line.take(FAILED),
     "\x1b[32m✓\x1b[39m\x1b[2m plan: started  0.0 s\x1b[22m\n" +
       "\x1b[31m✗\x1b[39m\x1b[2m write  0.0 s\x1b[22m\n",
   );
@@ -150,7 +147,7 @@ Deno.test("StatusLine turns its spinner ten times a second, of ASCII with ASCII_
     watched.now += 100;
   }
   const lines = watched.progress("plan") + watched.progress("write") +
-    watched.line.take(ERROR);
+    watched.line.take(FAILED);
   assertEquals(lines, "+ plan  0.0 s\nx write  0.0 s\n");
 });
 
@@ -198,7 +195,7 @@ Deno.test("StatusLine takes one row of any width, and so does each line above it
       watched.progress(node, status);
       if (isPause) watched.wait(status, 1_000);
       const { row } = watched;
-      const lines = watched.line.take(ERROR).split("\n");
+      const lines = watched.line.take(FAILED).split("\n");
       assertEquals([lines.length, lines.pop()], [3, ""]);
       for (const line of [row, ...lines]) {
         const text = line.replace(SGR, "");

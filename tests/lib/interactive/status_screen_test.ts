@@ -1,8 +1,10 @@
-import { assertEquals, assertFalse } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { ScreenView } from "../../../lib/interactive/screen_view.ts";
 import { MARKS } from "../../../lib/interactive/status_line.ts";
 import { StatusScreen } from "../../../lib/interactive/status_screen.ts";
 import { Emulator } from "../../support/terminal_emulator.ts";
+
+const FAREWELL = { type: "farewell", threadId: undefined } as const;
 
 /** The view of a prompt of the command line on an emulator. */
 function open({ stdoutIsTerminal = true } = {}) {
@@ -24,7 +26,7 @@ function open({ stdoutIsTerminal = true } = {}) {
     size,
     now: () => 0,
   });
-  view.begin(new AbortController());
+  view.show({ type: "begin" });
   view.show({ type: "run", runId: "r" });
   view.show({ type: "progress", node: "plan", status: "done" });
   view.show({ type: "progress", node: "write", status: "started" });
@@ -39,8 +41,9 @@ Deno.test("a prompt of the command line shows a status row, which goes with the 
     "⠋ write: started  0.0 s  Ctrl-C stops",
   ]);
 
+  view.show({ type: "end", completed: true });
   await view.show({ type: "reply", text: "Done." });
-  view[Symbol.dispose]();
+  view.show(FAREWELL);
 
   await emulator.settled();
   assertEquals(emulator.allText.split("\n"), [
@@ -55,9 +58,9 @@ Deno.test("a prompt of the command line shows a status row, which goes with the 
 Deno.test("a prompt of the command line that is interrupted erases its status row, and leaves no farewell", async () => {
   const { emulator, view } = open();
 
-  assertFalse(view.interrupt());
   assertEquals(await view.readPrompt(), { kind: "end" });
-  view[Symbol.dispose]();
+  view.show({ type: "end", completed: false });
+  view.show(FAREWELL);
 
   await emulator.settled();
   assertEquals(emulator.allText.split("\n"), [
@@ -70,18 +73,20 @@ Deno.test("a prompt of the command line that is interrupted erases its status ro
 
 Deno.test("a prompt of the command line that is interrupted before its run leaves nothing", async () => {
   const { emulator, view } = open({ stdoutIsTerminal: false });
+  view.show({ type: "end", completed: true });
   await view.show({ type: "reply", text: "Done." });
   await emulator.settled();
   const shown = emulator.allText;
   assertEquals(shown.split("\n").slice(-2), ["✓ total  0.0 s", "Done."]);
 
-  view.begin(new AbortController());
+  view.show({ type: "begin" });
   await emulator.settled();
   assertEquals(
     emulator.allText,
     `${shown}\n⠋ waiting  0.0 s  Ctrl-C stops`,
   );
-  view[Symbol.dispose]();
+  view.show({ type: "end", completed: false });
+  view.show(FAREWELL);
 
   await emulator.settled();
   assertEquals(emulator.allText, shown);
