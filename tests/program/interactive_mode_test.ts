@@ -1,4 +1,4 @@
-import { assertEquals, assertFalse, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { VERSION } from "../../lib/version.ts";
 import {
   Client,
@@ -10,12 +10,10 @@ import { QUIET_HOST, unreachable } from "../support/faulty_service.ts";
 import {
   answer,
   type Behaviour,
-  body,
   complete,
   events,
   json,
   progress,
-  redirect,
 } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import {
@@ -45,37 +43,19 @@ Deno.test("a prompt makes exactly three requests, in order, each with the key (i
     stdout,
     "Hello! I am the-brain. Ask me something, or what you said before.\n",
   );
-  const seen = service.requests.map(({ method, path, body, headers }) => ({
-    method,
-    path: path.replaceAll(/[0-9a-f-]{36}/g, "ID"),
-    body,
-    key: headers.get("x-api-key"),
-    type: headers.get("content-type"),
-  }));
+  const seen = service.requests.map(({ method, path, body, headers }) => {
+    assertEquals(headers.get("x-api-key"), TEST_KEY);
+    return [method, path.replaceAll(/[0-9a-f-]{36}/g, "ID"), body];
+  });
+  const run = '{"agentName":"the-brain","prompt":"hello","wait":false}';
   assertEquals(seen, [
-    {
-      method: "POST",
-      path: "/threads",
-      body: "",
-      key: TEST_KEY,
-      type: null,
-    },
-    {
-      method: "POST",
-      path: "/threads/ID/runs",
-      body: '{"agentName":"the-brain","prompt":"hello","wait":false}',
-      key: TEST_KEY,
-      type: "application/json",
-    },
-    {
-      method: "GET",
-      path: "/threads/ID/runs/ID/stream",
-      body: "",
-      key: TEST_KEY,
-      type: null,
-    },
+    ["POST", "/threads", ""],
+    ["POST", "/threads/ID/runs", run],
+    ["GET", "/threads/ID/runs/ID/stream", ""],
   ]);
-  assertEquals(service.requests[2]?.headers.get("accept"), "text/event-stream");
+  const [, created, stream] = service.requests;
+  assertEquals(created?.headers.get("content-type"), "application/json");
+  assertEquals(stream?.headers.get("accept"), "text/event-stream");
 });
 
 Deno.test("banner with the masked key, then thread, then progress, on standard error (interface 1, Interactive mode rules 1 and 4)", async () => {
@@ -89,18 +69,14 @@ Deno.test("banner with the masked key, then thread, then progress, on standard e
 
   const output = await runLines(service, "hello\n");
 
-  assertEquals(output, {
-    code: 0,
-    stdout: "Hello!\n",
-    stderr: [
-      `agent-gateway ${VERSION}, agent the-brain, key test...cdef`,
-      `service ${service.url}`,
-      "thread thread-1",
-      "plan: started",
-      "plan: done",
-      "",
-    ].join("\n"),
-  });
+  assertEquals(output.stdout, "Hello!\n");
+  assertEquals(output.stderr.trimEnd().split("\n"), [
+    `agent-gateway ${VERSION}, agent the-brain, key test...cdef`,
+    `service ${service.url}`,
+    "thread thread-1",
+    "plan: started",
+    "plan: done",
+  ]);
 });
 
 Deno.test("progress is shown during the run, and the next prompt waits for its end", async () => {
@@ -288,119 +264,38 @@ for (const [what, line, reason] of BAD_LINES) {
   });
 }
 
-/** The failures of an operation, and the error's text after `Cannot ...: `. */
-type Failure = readonly [name: string, behaviour: Behaviour, message: RegExp];
+Deno.test("a thread that cannot be created is an error, and the end (interface 7)", async () => {
+  await using service = ReferenceService.start();
+  service.misbehave("create thread", json({}));
 
-const STATUSES: readonly Failure[] = [
-  ["400", json({ message: "no such field" }, 400), / 400.*: no such field$/],
-  ["401", answer(401), / 401, the API key was rejected .*APP_API_KEY/],
-  ["403", answer(403), / 403, the API key was rejected .*APP_API_KEY/],
-  ["404", json({ error: "gone" }, 404), / 404.*: gone$/],
-  ["500", json({ detail: "out of order" }, 500), / 500.*: out of order$/],
-  [
-    "500 with an echo of the key",
-    answer(500, TEST_KEY),
-    / 500.*left out, because it holds the API key/,
-  ],
-  [
-    "a redirect",
-    redirect("https://evil.example/x"),
-    /https:\/\/evil\.example;/,
-  ],
+  const { code, stdout, stderr } = await runLines(service, "hello\n", "-q");
+
+  assert(code !== 0);
+  assertEquals(stdout, "");
+  assertMatch(stderr, /^Error: Cannot create a thread: .+ no thread_id\n$/);
+  assertEquals(service.requests.length, 1);
+});
+
+const FAILURES: readonly (readonly [
+  name: string,
+  operation: "create run" | "stream",
+  behaviour: Behaviour,
+  message: RegExp,
+])[] = [
+  ["is refused", "create run", answer(401), /start a run: .*APP_API_KEY/],
+  ["has no id", "create run", json({}), /start a run: .*no run_id/],
+  ["breaks off", "stream", events([]), /follow the run: .*ended before/],
 ];
-
-const ANSWERS: readonly Failure[] = [
-  ["an empty body", answer(200), /not a JSON object/],
-  ["a body that is not JSON", answer(200, "nonsense"), /not a JSON object/],
-  ["an array", json(["thread-1"]), /not a JSON object/],
-  ["no id", json({ id: "x" }), /holds no (thread|run)_id/],
-  ["an id that is null", json(ids(null)), /a malformed (thread|run)_id/],
-  ["an id that is a number", json(ids(7)), /a malformed (thread|run)_id/],
-  ["an id that is empty", json(ids("")), /an empty (thread|run)_id/],
-  ["an id that is a folder", json(ids("..")), /a malformed (thread|run)_id/],
-  [
-    "a body that is cut off",
-    body(["{"], { end: "break" }),
-    /the connection to/,
-  ],
-  ...STATUSES,
-];
-
-const STREAMS: readonly Failure[] = [
-  ["no event", events([]), /ended before the run completed/],
-  [
-    "progress alone",
-    events([progress("a", "b")]),
-    /ended before the run completed/,
-  ],
-  [
-    "a connection that breaks",
-    events([progress("a", "b")], { end: "break" }),
-    /the connection to/,
-  ],
-  [
-    "no stream but JSON",
-    json({ reply: "x" }),
-    /ended before the run completed/,
-  ],
-  ...STATUSES,
-];
-
-function ids(id: unknown): object {
-  return { thread_id: id, run_id: id };
-}
-
-for (const [name, behaviour, message] of ANSWERS) {
-  Deno.test(`a thread that is answered with ${name}: the error, exit 1 (interface 7)`, async () => {
+for (const [name, operation, behaviour, message] of FAILURES) {
+  Deno.test(`a run that ${name} is an error, and the next prompt works (interface 7)`, async () => {
     await using service = ReferenceService.start();
-    service.misbehave("create thread", behaviour);
+    service.misbehave(operation, behaviour);
 
-    const { code, stdout, stderr } = await runLines(service, "hello\n", "-q");
+    const { stdout, stderr } = await runLines(service, "one\ntwo\n", "-q");
 
-    assertEquals({ code, stdout }, { code: 1, stdout: "" });
-    assertMatch(stderr, /^Error: Cannot create a thread: .+\n$/);
-    assertMatch(stderr.trimEnd(), message);
-    assertEquals(service.requests.length, 1);
-  });
-}
-
-for (const [name, behaviour, message] of ANSWERS) {
-  Deno.test(`a run that is answered with ${name}: the error, and the next prompt works (interface 7)`, async () => {
-    await using service = serveStreams();
-    service.misbehave("create run", behaviour);
-    addStream(service, events([complete("Better.")]));
-
-    const { code, stdout, stderr } = await runLines(
-      service,
-      "one\ntwo\n",
-      "-q",
-    );
-
-    assertEquals({ code, stdout }, { code: 1, stdout: "Better.\n" });
-    assertMatch(stderr, /^Error: Cannot start a run: .+\n$/);
-    assertMatch(stderr.trimEnd(), message);
-    assertEquals(promptsOf(service), ["one", "two"]);
-  });
-}
-
-for (const [name, behaviour, message] of STREAMS) {
-  Deno.test(`a run that is streamed as ${name}: the error, and the next prompt works (interface 7)`, async () => {
-    await using service = serveStreams(
-      behaviour,
-      events([complete("Better.")]),
-    );
-
-    const { code, stdout, stderr } = await runLines(
-      service,
-      "one\ntwo\n",
-      "-q",
-    );
-
-    assertEquals({ code, stdout }, { code: 1, stdout: "Better.\n" });
-    assertMatch(stderr, /^Error: Cannot follow the run: .+\n$/);
-    const [error = "", run] = stderr.trimEnd().split(" (thread ");
-    assertMatch(error, message);
-    assertEquals(run, "thread-1, run run-1)");
+    assertEquals(stdout, "You said: two\n");
+    assertMatch(stderr, /^Error: Cannot .+\n$/);
+    assertMatch(stderr, message);
     assertEquals(promptsOf(service), ["one", "two"]);
   });
 }
