@@ -22,6 +22,7 @@ import { type Frame, Painter, type Size } from "./editor/painter.ts";
 
 export { enterKeyMode, type KeyModeEvents } from "./editor/key_mode.ts";
 export { FrameLayout } from "./editor/frame.ts";
+export { cutToWidth } from "./editor/layout.ts";
 export { Painter, type Size } from "./editor/painter.ts";
 
 /** The longest wait for the rest of a sequence after an Escape, in milliseconds. */

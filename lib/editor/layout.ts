@@ -172,7 +172,7 @@ export class TextRows {
   }
 }
 
-/** A text, cut to one row of a number of columns, with an ellipsis where it is cut. */
+/** The cells of {@linkcode cutToWidth}. */
 export function cellsOfLine(text: string, columns: number): Cell[] {
   const cells: Cell[] = [];
   let column = 0;
@@ -191,6 +191,11 @@ export function cellsOfLine(text: string, columns: number): Cell[] {
     at = next;
   }
   return cells;
+}
+
+/** A text, cut to a number of columns, with an ellipsis where it is cut. */
+export function cutToWidth(text: string, columns: number): string {
+  return cellsOfLine(text, columns).map((cell) => cell.text).join("");
 }
 
 /** The end of a text, cut to a number of columns. */
@@ -217,8 +222,9 @@ function cellOf(grapheme: string, column: number, columns: number): Cell {
     const width = TAB - column % TAB;
     return sure(" ".repeat(Math.max(Math.min(width, columns - column), 1)));
   }
-  // An indented row's room, also at the start of a line: a wider grapheme would
-  // leave the line's first row empty again and again.
+  // A grapheme has to fit into a row with an indent. Without this limit, the first
+  // row of a line would stay empty, because the grapheme does not fit next to the
+  // indent.
   const room = columns - indentOf(columns);
   const drawn = grapheme.slice(0, MAX_DRAWN);
   const width = graphemeWidth(drawn);

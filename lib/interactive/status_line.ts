@@ -4,7 +4,7 @@
  * @module
  */
 
-import { unicodeWidth } from "@std/cli/unicode-width";
+import { cutToWidth } from "../editor.ts";
 import type { ProgressEvent } from "../gateway.ts";
 import { plainLine, type Style } from "../text.ts";
 import { againIn, duration } from "./notes.ts";
@@ -12,7 +12,7 @@ import type { Step } from "./view.ts";
 
 const HINT = "  Ctrl-C stops";
 
-/** The columns that the hint leaves for the label. With fewer, the hint is left out. */
+/** The columns that the hint leaves for a longer label, or the hint is left out. */
 const MIN_LABEL_COLUMNS = 24;
 
 /** The most UTF-16 code units of a node's name or status that are used. */
@@ -124,7 +124,8 @@ export class StatusLine {
     const spinner = marks.spinner.charAt(frame % marks.spinner.length);
     const elapsed = `  ${duration(milliseconds)}`;
     const room = roomIn(columns) - elapsed.length - HINT.length;
-    const hasHint = room >= Math.min(unicodeWidth(label), MIN_LABEL_COLUMNS);
+    const hasHint = room >= MIN_LABEL_COLUMNS ||
+      cutToWidth(label, room) === label;
     const hint = hasHint ? HINT : "";
     const text = fit(label, elapsed, columns - hint.length);
     return cyan(spinner) + text + dim(hint);
@@ -191,22 +192,6 @@ function fit(text: string, elapsed: string, columns: number): string {
   if (room === 0) return "";
   const start = cutToWidth(text, Math.max(room - elapsed.length, 0));
   return ` ${cutToWidth(start + elapsed, room)}`;
-}
-
-/** Cuts a text to a number of columns, with an ellipsis where it was cut. */
-export function cutToWidth(text: string, columns: number): string {
-  if (columns <= 0) return "";
-  // A text may be endless, and a column holds only a few characters.
-  const start = text.slice(0, columns * 8 + 8);
-  if (start === text && unicodeWidth(text) <= columns) return text;
-  let cut = "";
-  let width = 0;
-  for (const { segment } of new Intl.Segmenter().segment(start)) {
-    width += unicodeWidth(segment);
-    if (width > columns - 1) break;
-    cut += segment;
-  }
-  return cut + "…";
 }
 
 function labelOf({ node, status }: ProgressEvent): string {

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
-import { cellsOfLine } from "../../lib/editor/layout.ts";
+import { cellsOfLine, cutToWidth } from "../../lib/editor/layout.ts";
 import { Painter, rowOf } from "../../lib/editor/painter.ts";
 import { FakeClock } from "../support/clocks.ts";
 import { Emulator, Person } from "../support/terminal_emulator.ts";
@@ -171,17 +171,20 @@ Deno.test("Editor hands the terminal over with the cursor below the text, and dr
   assertEquals(person.emulator.cursor, { row: 2, column: 5 });
 });
 
-const LINES: readonly (readonly [text: string, row: string])[] = [
-  ["a\tb\tc", "a       b       c"],
-  ["\x01\x1b\x7f\u200b\u202e", "^A^[^?<200b><202e>"],
-  ["\u{1f3fb}汉👍🏽", "<1f3fb>汉👍🏽"],
-  ["12345678901234567890", "12345678901234567…"],
-  ["1234567890123456汉字", "1234567890123456…"],
-];
-Deno.test("cellsOfLine() fills tabs, shows codes for what cannot be seen, and cuts a line", () => {
-  for (const [text, row] of LINES) {
-    const cells = cellsOfLine(text, 18);
-    assertEquals(cells.map((cell) => cell.text).join(""), row);
+const CUTS: readonly (readonly [text: string, columns: number, row: string])[] =
+  [
+    ["a\tb\tc", 18, "a       b       c"],
+    ["\x01\x1b\x7f\u200b\u202e", 18, "^A^[^?<200b><202e>"],
+    ["\u{1f3fb}汉👍🏽", 18, "<1f3fb>汉👍🏽"],
+    ...[["plain", 5, "plain"], ["plain", 4, "pla…"]] as const,
+    ...[["plain", 1, "…"], ["plain", 0, ""], ["plain", -1, ""]] as const,
+    ...[["日本語", 5, "日本…"], ["日本語", 4, "日…"], ["", 0, ""]] as const,
+    ["e\u0301e\u0301e\u0301", 2, "e\u0301…"],
+    ...[["a🇩🇪b", 3, "a…"], ["x".repeat(1_000_000), 3, "xx…"]] as const,
+  ];
+Deno.test("cutToWidth() fills tabs, shows codes for what cannot be seen, and cuts a line", () => {
+  for (const [text, columns, row] of CUTS) {
+    assertEquals(cutToWidth(text, columns), row);
   }
 });
 

@@ -3,7 +3,6 @@ import { unicodeWidth } from "@std/cli/unicode-width";
 import fc from "fast-check";
 import {
   ASCII_MARKS,
-  cutToWidth,
   MARKS,
   StatusLine,
 } from "../../../lib/interactive/status_line.ts";
@@ -204,20 +203,4 @@ Deno.test("StatusLine takes one row of any width, and so does each line above it
       }
     },
   ));
-});
-
-const CUTS = [
-  ...[["plain", 5, "plain"], ["plain", 4, "pla…"], ["plain", 1, "…"]] as const,
-  ...[["plain", 0, ""], ["plain", -1, ""], ["", 0, ""]] as const,
-  ...[["日本語", 6, "日本語"], ["日本語", 5, "日本…"]] as const,
-  ...[["日本語", 4, "日…"], ["日本語", 2, "…"]] as const,
-  ["e\u0301e\u0301e\u0301", 3, "e\u0301e\u0301e\u0301"],
-  ["e\u0301e\u0301e\u0301", 2, "e\u0301…"],
-  ...[["a🇩🇪b", 3, "a…"], ["👩‍💻 at work", 4, "…"]] as const,
-  ["x".repeat(1_000_000), 3, "xx…"],
-] as const;
-Deno.test("cutToWidth() makes a text take no more columns, with an ellipsis where it was cut", () => {
-  for (const [text, columns, cut] of CUTS) {
-    assertEquals(cutToWidth(text, columns), cut);
-  }
 });
