@@ -13,6 +13,7 @@ import {
   parseCommandLine,
   UsageError,
 } from "./lib/command_line.ts";
+import type { Failure } from "./lib/gateway.ts";
 import type { Conversation, Ending } from "./lib/interactive.ts";
 import {
   ErrorOutput,
@@ -222,21 +223,40 @@ async function startInteractive(
 }
 
 /**
- * A failed run sets the exit code, unless a person types prompts and so has
- * seen the error.
+ * The fate of the prompt sets the exit code, unless a person types prompts and so
+ * has seen the error.
  */
 function exitCode(ending: Ending, isTyped: boolean): number {
-  switch (ending) {
+  switch (ending.kind) {
     case "done":
       return 0;
     case "failed":
-      return isTyped ? 0 : 1;
+      return isTyped ? 0 : failureCode(ending.failure);
     case "not started":
-      return 1;
+      return isTyped ? 1 : failureCode(ending.failure);
     case "interrupted":
       return INTERRUPTED;
     default:
       return ending satisfies never;
+  }
+}
+
+/** What a script may do next: docs/command-line.md has the table. */
+function failureCode(failure: Failure | undefined): number {
+  const { fate, status } = failure ?? {};
+  switch (fate) {
+    case "not run":
+      return 3;
+    case "refused":
+      return status === 401 || status === 403 ? 4 : 1;
+    case "may have run":
+    case "may go on":
+      return 5;
+    case "failed":
+    case undefined:
+      return 1;
+    default:
+      return fate satisfies never;
   }
 }
 

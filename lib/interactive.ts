@@ -7,12 +7,14 @@
 import {
   AGENT_NAME,
   type CreationEvent,
+  type Failure,
   type Gateway,
   ServiceError,
+  type TimeLimit,
   type TurnEvent,
 } from "./gateway.ts";
 import { CtrlC } from "./interactive/ctrl_c.ts";
-import type { Input, View, ViewEvent } from "./interactive/view.ts";
+import type { Input, View } from "./interactive/view.ts";
 import { VERSION } from "./version.ts";
 
 export type { View } from "./interactive/view.ts";
@@ -34,11 +36,19 @@ export interface ConversationOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/**
- * How the prompts ended: all runs completed; a run failed; no thread could be
- * created; or Ctrl-C left.
- */
-export type Ending = "done" | "failed" | "not started" | "interrupted";
+/** How the prompts ended. */
+export type Ending =
+  /** All runs were completed. */
+  | { readonly kind: "done" }
+  /** A prompt failed: at a remote operation, unless it could not be taken. */
+  | { readonly kind: "failed"; readonly failure: Failure | undefined }
+  /** No thread could be created. */
+  | { readonly kind: "not started"; readonly failure: Failure }
+  /** Ctrl-C left. */
+  | { readonly kind: "interrupted" };
+
+const DONE: Ending = { kind: "done" };
+const INTERRUPTED: Ending = { kind: "interrupted" };
 
 /**
  * Prompts that run on one thread, one at a time. It holds the state of the thread
@@ -68,31 +78,33 @@ export class Conversation implements Disposable {
 
   /**
    * Runs each prompt of the view until its input ends (interface 1, "Interactive
-   * mode rules"). `exit` and `quit` end with `done` although a run failed.
+   * mode rules"). The last prompt that failed decides the ending, but `exit` and
+   * `quit` end with `done`.
    *
    * @throws {InputError} If standard input cannot be read.
    * @throws Whatever standard output rejects with: see `isReaderGone()`.
    */
   async runInteractive(): Promise<Ending> {
     const { view } = this.#options;
-    let ending = await this.#open();
-    if (ending !== "done") return ending;
+    let ending = await this.#open(this.#limit());
+    if (ending.kind !== "done") return ending;
     for (;;) {
       const input = await this.#ask();
       switch (input?.kind) {
         case undefined:
-          return "interrupted";
+          return INTERRUPTED;
         case "end":
           return ending;
         case "refused":
           await view.show({ type: "error", message: input.reason });
-          ending = "failed";
+          ending = { kind: "failed", failure: undefined };
           break;
         case "prompt": {
           const word = input.text.trim().toLowerCase();
-          if (word === "exit" || word === "quit") return "done";
+          if (word === "exit" || word === "quit") return DONE;
           if (word === "") continue;
-          if (!await this.#run(input.text)) ending = "failed";
+          const ended = await this.#run(input.text, this.#limit());
+          if (ended.kind !== "done") ending = ended;
           break;
         }
         default:
@@ -102,17 +114,21 @@ export class Conversation implements Disposable {
   }
 
   /**
-   * Runs prompts in order, until one fails.
+   * Runs prompts in order, until one fails. The time limit of the first one holds
+   * for the creation of the thread, too.
    *
    * @throws Whatever standard output rejects with: see `isReaderGone()`.
    */
   async runPrompts(prompts: readonly string[]): Promise<Ending> {
-    const ending = await this.#open();
-    if (ending !== "done") return ending;
+    let limit = this.#limit();
+    const ending = await this.#open(limit);
+    if (ending.kind !== "done") return ending;
     for (const prompt of prompts) {
-      if (!await this.#run(prompt)) return "failed";
+      const ended = await this.#run(prompt, limit);
+      if (ended.kind !== "done") return ended;
+      limit = this.#limit();
     }
-    return "done";
+    return DONE;
   }
 
   /**
@@ -163,7 +179,7 @@ export class Conversation implements Disposable {
    * Shows the banner, and creates a thread unless there is one to continue. Returns
    * `done` if there is a thread.
    */
-  async #open(): Promise<Ending> {
+  async #open(timeLimit: TimeLimit | undefined): Promise<Ending> {
     const { gateway, view, maskedKey, baseUrl, threadId } = this.#options;
     const banner = [
       `agent-gateway ${VERSION}, agent ${AGENT_NAME}, key ${maskedKey}`,
@@ -173,14 +189,22 @@ export class Conversation implements Disposable {
     if (threadId !== undefined) {
       this.#threadId = threadId;
       await view.show({ type: "thread", threadId });
-      return "done";
+      return DONE;
     }
-    const last = await this.#follow(
+    const ended = await this.#follow(
       "thread",
-      (signal) => gateway.createThread({ signal }),
+      (signal) => gateway.createThread({ signal, timeLimit }),
     );
-    if (last === "dropped") return "interrupted";
-    return last === "thread" ? "done" : "not started";
+    if (ended === undefined) return DONE;
+    if (ended === "dropped") return INTERRUPTED;
+    return { kind: "not started", failure: ended };
+  }
+
+  /** The time limit of what begins now, if there is one. */
+  #limit(): TimeLimit | undefined {
+    const { timeLimit: milliseconds } = this.#options;
+    if (milliseconds === undefined) return undefined;
+    return { milliseconds, since: performance.now() };
   }
 
   /** Asks for a prompt; `undefined` if Ctrl-C leaves instead. */
@@ -194,37 +218,37 @@ export class Conversation implements Disposable {
     }
   }
 
-  /** Runs one prompt and shows what happens. Returns whether its reply was shown. */
-  async #run(prompt: string): Promise<boolean> {
-    const { gateway, timeLimit } = this.#options;
-    const last = await this.#follow(
+  /** Runs one prompt and shows what happens. */
+  async #run(
+    prompt: string,
+    timeLimit: TimeLimit | undefined,
+  ): Promise<Ending> {
+    const { gateway } = this.#options;
+    const ended = await this.#follow(
       "run",
       (signal) =>
-        gateway.runTurn(this.#threadId, prompt, {
-          signal,
-          timeLimit: timeLimit === undefined
-            ? undefined
-            : { milliseconds: timeLimit, since: performance.now() },
-        }),
+        gateway.runTurn(this.#threadId, prompt, { signal, timeLimit }),
     );
-    return last === "reply";
+    if (ended === undefined) return DONE;
+    const failure = ended === "dropped" ? undefined : ended;
+    return { kind: "failed", failure };
   }
 
   /**
    * Shows the events of an operation that the user can drop, or its error.
    *
-   * @returns The type of the last event that was shown.
+   * @returns The failure, if it failed; `dropped` if the user dropped it.
    */
   async #follow(
     what: "thread" | "run",
     act: (
       signal: AbortSignal,
     ) => AsyncGenerator<readonly (CreationEvent | TurnEvent)[]>,
-  ): Promise<ViewEvent["type"] | undefined> {
+  ): Promise<Failure | "dropped" | undefined> {
     const { view } = this.#options;
     const { signal } = this.#operation = new AbortController();
     this.#hasEnded = false;
-    let last: ViewEvent["type"] | undefined;
+    let last: (CreationEvent | TurnEvent)["type"] | undefined;
     try {
       await view.show({ type: "begin" });
       for await (const events of act(signal)) {
@@ -244,14 +268,14 @@ export class Conversation implements Disposable {
         return "dropped";
       }
       if (!(error instanceof ServiceError)) throw error;
-      const { message, failure: { operation, status } } = error;
+      const { message, failure } = error;
       await this.#end(false);
-      await view.show({ type: "error", message, operation, status });
-      return "error";
+      await view.show({ type: "error", message, failure });
+      return failure;
     } finally {
       this.#operation = undefined;
     }
-    return last;
+    return undefined;
   }
 
   /** Keeps what is known of the thread. Returns whether an event ends its operation. */

@@ -34,8 +34,8 @@ Settings, from the environment or a .env file in the current folder:
 ${entry("  APP_API_KEY", "The API key (required)")}
 ${entry("  APP_BASE_URL", "Where the service is, unless --base-url says it")}
 
-Exit codes: 0 done, 1 start-up failure or failed run, 2 wrong usage,
-130 interrupted, 143 terminated
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not run (ask again later), 4 key
+rejected, 5 may have run or may go on, 129 to 143 ended by a signal
 
 Examples:
   agent-gateway -p "What changed in HTTP/3?"

@@ -21,8 +21,9 @@ type JsonLine =
   | {
     readonly type: "error";
     readonly message: string;
-    readonly operation?: string | undefined;
-    readonly status?: number | undefined;
+    readonly operation: string | undefined;
+    readonly status: number | undefined;
+    readonly fate: string | undefined;
   };
 
 /** Reads prompts as lines and writes JSON Lines, each before the next one is formatted. */
@@ -61,8 +62,8 @@ function lineOf(event: ViewEvent): JsonLine | undefined {
     case "reply":
       return { type: "reply", text: event.text };
     case "error": {
-      const { message, operation, status } = event;
-      return { type: "error", message, operation, status };
+      const { message, failure: { operation, status, fate } = {} } = event;
+      return { type: "error", message, operation, status, fate };
     }
     case "banner":
     case "begin":

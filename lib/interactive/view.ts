@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { CreationEvent, TurnEvent } from "../gateway.ts";
+import type { CreationEvent, Failure, TurnEvent } from "../gateway.ts";
 import type { ByteSink } from "../io.ts";
 
 /** The sign before the text that the user types. */
@@ -44,10 +44,8 @@ export type ViewEvent =
   | {
     readonly type: "error";
     readonly message: string;
-    /** The remote operation that failed. */
-    readonly operation?: string | undefined;
-    /** The HTTP status, if the service answered. */
-    readonly status?: number | undefined;
+    /** The failure of a remote operation; none for a prompt that cannot be taken. */
+    readonly failure?: Failure | undefined;
   }
   /** Ctrl-C at an empty prompt: the first of two that leave, or one without effect. */
   | { readonly type: "ctrl-c"; readonly isFirst: boolean }

@@ -1,6 +1,11 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
-import type { CreationEvent, Gateway, TurnEvent } from "../../lib/gateway.ts";
+import type {
+  CreationEvent,
+  Gateway,
+  TimeLimit,
+  TurnEvent,
+} from "../../lib/gateway.ts";
 import { ServiceError } from "../../lib/gateway/failure/service_error.ts";
 import { Conversation, type Ending } from "../../lib/interactive.ts";
 import { CtrlC } from "../../lib/interactive/ctrl_c.ts";
@@ -48,7 +53,10 @@ class ScriptedView implements View {
   async show(event: ViewEvent): Promise<void> {
     if (event.type === "reply") await this.onReply();
     const { type, ...fields } = event;
-    const line = [type, ...Object.values(fields)].join(" ").trimEnd();
+    const values = type === "error"
+      ? [event.message, event.failure?.fate]
+      : Object.values(fields);
+    const line = [type, ...values].join(" ").trimEnd();
     this.fullLog.push(line);
     if (type !== "begin" && type !== "end") this.log.push(line);
   }
@@ -70,7 +78,10 @@ interface Script {
 }
 
 /** Runs the prompt loop, and records the calls of the gateway too. */
-async function play(view: ScriptedView, script: Script = {}): Promise<Ending> {
+async function play(
+  view: ScriptedView,
+  script: Script = {},
+): Promise<Ending["kind"]> {
   const { createThread = create, runTurn = echo, prompts } = script;
   const gateway: Gateway = {
     createThread(options) {
@@ -91,9 +102,10 @@ async function play(view: ScriptedView, script: Script = {}): Promise<Ending> {
     timeLimit: 7_000,
     now: script.now,
   });
-  return prompts === undefined
+  const { kind } = prompts === undefined
     ? await conversation.runInteractive()
     : await conversation.runPrompts(prompts);
+  return kind;
 }
 
 async function* create(): AsyncGenerator<readonly CreationEvent[]> {
@@ -115,9 +127,14 @@ const ECHO = ["run r", "progress write done"];
 // deno-lint-ignore require-yield -- it fails before its first event
 async function* fail(): AsyncGenerator<never> {
   const reason = "out of order";
-  throw new ServiceError({ operation: "create run", reason, status: 503 });
+  throw new ServiceError({
+    operation: "create run",
+    reason,
+    status: 503,
+    fate: "refused",
+  });
 }
-const FAILURE = "error Cannot start a run: out of order create run 503";
+const FAILURE = "error Cannot start a run: out of order refused";
 
 async function* failAtFail(threadId: string, prompt: string) {
   yield* prompt === "fail" ? fail() : echo(threadId, prompt);
@@ -391,18 +408,26 @@ Deno.test("runInteractive() ends at a defect, and when nobody reads the replies"
   await assertRejects(() => play(view), Deno.errors.BrokenPipe);
 });
 
-Deno.test("runPrompts() runs the prompts in order on one thread, each with the time limit; exit is one like any other", async () => {
+Deno.test("runPrompts() runs the prompts in order on one thread, each with the time limit, the first one with the thread; exit is one like any other", async () => {
   const view = new ScriptedView("not read");
   const limits: unknown[] = [];
   const ending = await play(view, {
     prompts: ["one", "exit"],
+    createThread(options) {
+      limits.push(options?.timeLimit);
+      return create();
+    },
     runTurn(threadId, prompt, options) {
-      limits.push(options?.timeLimit?.milliseconds);
+      limits.push(options?.timeLimit);
       return echo(threadId, prompt);
     },
   });
   assertEquals(ending, "done");
-  assertEquals(limits, [7_000, 7_000]);
+  const [thread, first, second] = limits as TimeLimit[];
+  assertEquals(first, thread);
+  assertEquals([first?.milliseconds, second?.milliseconds], [7_000, 7_000]);
+  assert(second !== undefined && first !== undefined);
+  assert(second.since > first.since);
   assertEquals(view.log, [
     ...START,
     'start thread-1 "one"',

@@ -198,7 +198,7 @@ for (const flag of ["--quiet", "-q"]) {
 
     const { code, stdout, stderr } = await runLines(service, "a\nb\n", flag);
 
-    assertEquals({ code, stdout }, { code: 1, stdout: "1\n" });
+    assertEquals({ code, stdout }, { code: 5, stdout: "1\n" });
     assertMatch(stderr, /^Error: .+\n$/);
   });
 }
@@ -272,7 +272,10 @@ Deno.test("a thread that cannot be created is an error, and the end (interface 7
 
   assert(code !== 0);
   assertEquals(stdout, "");
-  assertMatch(stderr, /^Error: Cannot create a thread: .+ no thread_id\n$/);
+  assertMatch(
+    stderr,
+    /^Error: Cannot create a thread: .+ no thread_id; try again later\n$/,
+  );
   assertEquals(service.requests.length, 1);
 });
 
@@ -300,7 +303,7 @@ for (const [name, operation, behaviour, message] of FAILURES) {
   });
 }
 
-Deno.test("a service that is not there: the error with its address, exit 1", async () => {
+Deno.test("a service that is not there: the error with its address, exit 3", async () => {
   const url = unreachable();
 
   const { code, stdout, stderr } = await runClient({
@@ -309,7 +312,7 @@ Deno.test("a service that is not there: the error with its address, exit 1", asy
     stdin: "hello\n",
   });
 
-  assertEquals({ code, stdout }, { code: 1, stdout: "" });
+  assertEquals({ code, stdout }, { code: 3, stdout: "" });
   assertMatch(stderr, /^Error: Cannot create a thread: .*refused.*\n$/);
   assertMatch(stderr, RegExp(new URL(url).host));
 });
@@ -331,19 +334,19 @@ Deno.test("a service that has gone and come back: the error, and the next prompt
   await client.write("two\n");
   await client.stdout.waitFor("Better.\n");
 
-  assertEquals((await client.finish()).code, 1);
+  assertEquals((await client.finish()).code, 3);
 });
 
 for (
   const [stdin, code] of [
     ["hello\nhello\n\n", 0],
-    ["please fail\nhello\n", 1],
-    ["hello\nplease fail\n\n", 1],
+    ["please fail\nhello\n", 5],
+    ["hello\nplease fail\n\n", 5],
     ["please fail\nhello\nexit\n", 0],
     ["please fail\nquit", 0],
   ] as const
 ) {
-  Deno.test(`the input ${JSON.stringify(stdin)} exits ${code}: 1 if any run failed, but never after exit and quit`, async () => {
+  Deno.test(`the input ${JSON.stringify(stdin)} exits ${code}: that of the last run that failed, but 0 after exit and quit`, async () => {
     await using service = ReferenceService.start();
 
     const output = await runLines(service, stdin);

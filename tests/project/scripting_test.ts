@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { commandLine, settings } from "../support/client_process.ts";
+import { answer } from "../support/service/behaviours.ts";
 import { promptsOf, ReferenceService } from "../support/service/service.ts";
 
 const TEXT = Deno.readTextFileSync(
@@ -46,6 +47,9 @@ async function run(heading: string, index: number): Promise<Outcome> {
   const script = RECIPES.get(heading)?.[index];
   assert(script !== undefined, `${heading} has no recipe ${index}`);
   await using service = ReferenceService.start();
+  if (heading === "Ask again, but never twice") {
+    service.misbehave("create run", answer(429, "", { "retry-after": "60" }));
+  }
   const home = await Deno.makeTempDir();
   try {
     for (const [name, text] of Object.entries(FILES)) {
@@ -117,7 +121,7 @@ for (const program of PROGRAMS) {
 
 /** Makes a change that `git diff` shows. */
 const PREPARATION =
-  "git init -q . && git add code.txt && echo 'new line' > code.txt";
+  "git init -q . && git add code.txt && echo 'new line' > code.txt; sleep() { :; }";
 
 const DIFF = /\n\ndiff --git a\/code\.txt [^]*\n-old line\n\+new line$/;
 
@@ -125,6 +129,22 @@ const DIFF = /\n\ndiff --git a\/code\.txt [^]*\n-old line\n\+new line$/;
 const EXPECTED: Readonly<
   Record<string, readonly ((outcome: Outcome) => void)[]>
 > = {
+  "Ask again, but never twice": [
+    ({ code, stderr, prompts, files }) => {
+      assertEquals([code, prompts.length], [0, 2]);
+      assertMatch(
+        stderr,
+        /^Error: .*ask again in 60 s; the run was not started/,
+      );
+      assertMatch(files.get("reply.txt") ?? "", /^You said: What changed/);
+    },
+  ],
+  "Watch a service": [
+    ({ code, stdout, prompts }) => {
+      assertEquals([code, prompts.length], [0, 0]);
+      assertMatch(stdout, /^OK: \d checks\n$/);
+    },
+  ],
   "Review a diff": [
     ({ code, stdout, stderr, prompts }) => {
       assertEquals([code, stderr, prompts.length], [0, "", 1]);

@@ -113,11 +113,15 @@ const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
   ],
   [{ type: "reply", text: "a\nb" }, '{"type":"reply","text":"a\\nb"}\n'],
   [
-    { type: "error", message: "no", operation, status: 502 },
-    '{"type":"error","message":"no","operation":"stream run","status":502}\n',
+    {
+      type: "error",
+      message: "no",
+      failure: { operation, reason: "", status: 502, fate: "may go on" },
+    },
+    '{"type":"error","message":"no","operation":"stream run","status":502,"fate":"may go on"}\n',
   ],
   [
-    { type: "error", message: "no", operation: undefined, status: undefined },
+    { type: "error", message: "no" },
     '{"type":"error","message":"no"}\n',
   ],
   [{ type: "banner", text: "agent-gateway" }, ""],

@@ -121,7 +121,13 @@ Deno.test("Ctrl-C clears what is typed, which Up brings back; at an empty prompt
   await chat.sees("", ">");
 
   const run = await chat.send("one");
-  run.fail(new ServiceError({ operation: "stream run", reason: "no" }));
+  run.fail(
+    new ServiceError({
+      operation: "stream run",
+      reason: "no",
+      fate: "failed",
+    }),
+  );
   const failed = ["", "> one", "Error: Cannot follow the run: no", ""];
   await chat.sees(...failed, ">");
   assert(chat.ctrlC(200));
@@ -134,7 +140,7 @@ Deno.test("Ctrl-C clears what is typed, which Up brings back; at an empty prompt
   await chat.seesLast("Ctrl-C again leaves", "Ctrl-C again leaves", ">");
   assert(chat.ctrlC(2_399));
 
-  assertEquals(await chat.ending, "interrupted");
+  assertEquals((await chat.ending).kind, "interrupted");
 });
 
 Deno.test("Ctrl-C stops a reply that is being written, and drops its rest and the prompts that wait", async () => {
