@@ -40,6 +40,9 @@ const DRAWING_SHARE = 10;
  */
 const MAX_FRAME_PAUSE = 500;
 
+/** How long the size of the terminal has to rest before a frame is drawn, in milliseconds. */
+const RESIZE_PAUSE = 100;
+
 /** The number of waiting texts at which reading input stops. */
 const MAX_WAITING = 1_000;
 
@@ -112,6 +115,9 @@ export class Editor implements Disposable {
   /** Whether the program is stopped and another one has the terminal. */
   #isSuspended = false;
   #stopEscapeTimer = () => {};
+  /** Stops the wait for a size that rests; `undefined` if it rests. */
+  #stopResizeTimer: (() => void) | undefined;
+  #size: Size;
   /** Stops the timer of the next frame; `undefined` if none is due. */
   #stopFrameTimer: (() => void) | undefined;
   #nextFrameAt = 0;
@@ -121,10 +127,11 @@ export class Editor implements Disposable {
     this.#now = options.now ?? (() => performance.now());
     this.#painter = new Painter(options.write);
     this.#layout = new FrameLayout(options.sign, options.style);
+    this.#size = options.size();
     this.#keyMode = options.keyMode({
       suspend: () => this.#suspend(),
       resume: () => this.#resume(),
-      resize: () => this.refresh(),
+      resize: () => this.#resize(),
     });
     options.write(PASTE_IN_BRACKETS);
     this.#readKeys().catch((error) => this.#fail(error));
@@ -197,6 +204,8 @@ export class Editor implements Disposable {
 
   [Symbol.dispose](): void {
     this.#stopEscapeTimer();
+    this.#stopResizeTimer?.();
+    this.#stopResizeTimer = undefined;
     this.#status = undefined;
     this.#draw();
     this.#painter.leave();
@@ -222,6 +231,17 @@ export class Editor implements Disposable {
     this.#painter.forget();
     this.#options.write(PASTE_IN_BRACKETS);
     this.#draw();
+  }
+
+  /** Draws the rows again when the size of the terminal rests. */
+  #resize(): void {
+    this.#painter.move();
+    this.#stopResizeTimer?.();
+    this.#stopResizeTimer = startTimer(RESIZE_PAUSE, () => {
+      this.#stopResizeTimer = undefined;
+      this.#painter.move();
+      this.#draw();
+    });
   }
 
   async #readKeys(): Promise<void> {
@@ -325,7 +345,7 @@ export class Editor implements Disposable {
       return;
     }
     if (entry.kind === "text") {
-      this.#painter.erase(this.#options.size(), this.#sent(entry.text));
+      this.#painter.erase(this.#sent(entry.text));
     } else {
       this.#painter.leave();
     }
@@ -346,6 +366,12 @@ export class Editor implements Disposable {
       if (above !== "") this.#options.write(above);
       return;
     }
+    const { columns, rows } = this.#options.size();
+    if (columns !== this.#size.columns || rows !== this.#size.rows) {
+      this.#size = { columns, rows };
+      this.#resize();
+    }
+    if (this.#stopResizeTimer !== undefined && above === "") return;
     const begun = this.#now();
     this.#painter.draw(this.#frame(), above);
     const end = this.#now();

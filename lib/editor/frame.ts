@@ -7,20 +7,8 @@
 
 import { plainText, type Style } from "../text.ts";
 import type { EditorState } from "./editing.ts";
-import {
-  type Cell,
-  cellsOfLine,
-  endOfLine,
-  indentOf,
-  TextRows,
-} from "./layout.ts";
-import {
-  type Frame,
-  type Row,
-  rowOf,
-  type Size,
-  type Span,
-} from "./painter.ts";
+import { cellsOfLine, endOfLine, indentOf, TextRows } from "./layout.ts";
+import { type Frame, rowOf, type Size, type Span } from "./painter.ts";
 
 /** The most waiting texts that are shown. */
 const MAX_WAITING = 5;
@@ -57,12 +45,9 @@ export class FrameLayout {
     const search = editor?.search;
     // If the rows do not fit, the row with the cursor comes first.
     let room = size.rows - (editor === undefined ? 0 : 1);
-    const rows: Row[] = [];
+    const rows: string[] = [];
     if (status !== "" && room > 0) {
-      rows.push({
-        text: status,
-        widths: cellsOfLine(plainText(status), size.columns).map(widthOf),
-      });
+      rows.push(status);
       room--;
     }
     const searchRows = search === undefined || room < 1
@@ -75,20 +60,16 @@ export class FrameLayout {
       room--;
     }
     if (editor === undefined) {
-      const width = rows.at(-1)?.widths.reduce((a, b) => a + b, 0) ?? 0;
+      const width = cellsOfLine(plainText(status), size.columns)
+        .reduce((columns, cell) => columns + cell.width, 0);
       const column = Math.min(width, size.columns - 1);
-      return {
-        rows,
-        cursor: { row: Math.max(rows.length - 1, 0), column },
-        size,
-      };
+      return { rows, cursor: { row: 0, column } };
     }
     const { rows: typed, cursor } = this.#textRows(editor, size, room + 1);
     const row = rows.length + cursor.row;
     return {
       rows: [...rows, ...typed, ...searchRows],
       cursor: { row, column: cursor.column },
-      size,
     };
   }
 
@@ -97,7 +78,7 @@ export class FrameLayout {
     editor: EditorState,
     size: Size,
     height: number,
-  ): Omit<Frame, "size"> {
+  ): Frame {
     const { text, cursor } = editor.typed;
     this.#rows.update(text, size.columns, Math.min(cursor, this.#cursor));
     this.#cursor = cursor;
@@ -115,10 +96,10 @@ export class FrameLayout {
     while (bottom < top + height && exists(bottom)) bottom++;
     // After a deletion there may be room for earlier rows.
     this.#top = Math.max(Math.min(top, bottom - height), 0);
-    const rows: Row[] = [];
+    const rows: string[] = [];
     for (let row = this.#top; row < bottom; row++) {
       rows.push(
-        row === own ? NO_TEXT : this.#textRow(textRow(row), size.columns),
+        row === own ? "" : this.#textRow(textRow(row), size.columns),
       );
     }
     return {
@@ -127,7 +108,7 @@ export class FrameLayout {
     };
   }
 
-  #textRow(row: number, columns: number): Row {
+  #textRow(row: number, columns: number): string {
     const spans: Span[] = [{ cells: this.#rows.cells(row) }];
     if (this.#rows.indent(row) > 0) {
       spans.unshift(row === 0 ? this.#sign : { cells: INDENT });
@@ -135,7 +116,7 @@ export class FrameLayout {
     return rowOf(spans, columns);
   }
 
-  #waitingRow(text: string, columns: number): Row {
+  #waitingRow(text: string, columns: number): string {
     const line = text.slice(0, WAITING_LENGTH).replace(/\s+/g, " ");
     const indent = indentOf(columns);
     const cells = cellsOfLine(line, columns - indent);
@@ -146,7 +127,7 @@ export class FrameLayout {
   #searchRow(
     { query, isFound }: { readonly query: string; readonly isFound: boolean },
     columns: number,
-  ): Row {
+  ): string {
     const label = cellsOfLine(isFound ? "search: " : "not found: ", columns);
     const room = columns - label.length;
     const cells = cellsOfLine(endOfLine(query, room), room);
@@ -192,8 +173,3 @@ function drawnLine(line: string, columns: number): string {
 }
 
 const INDENT = cellsOfLine("  ", 2);
-const NO_TEXT: Row = { text: "", widths: [] };
-
-function widthOf({ width }: Cell): number {
-  return width;
-}

@@ -14,15 +14,24 @@ export class StatusScreen implements Screen {
   readonly #size: () => Size;
   readonly #painter: Painter;
   readonly #layout = new FrameLayout("", PLAIN);
+  #drawnSize: Size;
   #status: ((columns: number) => string) | undefined;
 
   constructor({ write, size }: StatusScreenOptions) {
     this.#size = size;
+    this.#drawnSize = size();
     this.#painter = new Painter(write);
   }
 
   print(lines: string): void {
     const size = this.#size();
+    const isResized = size.columns !== this.#drawnSize.columns ||
+      size.rows !== this.#drawnSize.rows;
+    if (isResized) {
+      this.#drawnSize = size;
+      this.#painter.move();
+      if (lines === "") return; // drawn next time, if the size rests
+    }
     const status = this.#status?.(size.columns) ?? "";
     const content = { status, waiting: [], editor: undefined };
     this.#painter.draw(this.#layout.frame(content, size), lines);

@@ -141,19 +141,32 @@ Deno.test("Editor takes 10 MiB that are pasted at once whole, and draws few of t
   assert(entry.text === `[${text.slice(0, -1)}!`);
 });
 
-Deno.test("Editor draws a text again after each of 100 resizes, and leaves no remains", async () => {
+Deno.test("Editor draws nothing while the size changes, and the text again when it has rested for 100 ms", async () => {
+  using clock = new FakeClock();
   using person = new Person();
   void person.editor.read();
   const digits = "0123456789".repeat(6);
   person.type(digits);
-  for (let i = 0; i < 100; i++) {
-    const columns = 10 + i * 7 % 50;
+  await setImmediate();
+  clock.pass();
+  const { length } = person.written;
+  const start = clock.time;
+  for (const columns of [30, 20, 50, 40]) {
     await person.resize(columns);
-    const first = `> ${digits.slice(0, columns - 2)}`;
-    const others = digits.slice(columns - 2)
-      .match(new RegExp(`.{1,${columns}}`, "g")) ?? [];
-    await person.sees(first, ...others);
+    person.type("x");
+    await setImmediate();
   }
+  assertEquals(person.written.length, length);
+  person.editor.print("above\n"); // must not wait
+  assert(person.written.length > length);
+  while (clock.time < start + 100) clock.pass();
+  await person.emulator.settled();
+  const rows = person.emulator.allText.split("\n").slice(-3);
+  assertEquals(rows, [
+    "above",
+    `> ${digits.slice(0, 38)}`,
+    `${digits.slice(38)}xxxx`,
+  ]);
 });
 
 Deno.test("Editor hands the terminal over with the cursor below the text, and draws the text again", async () => {
@@ -193,8 +206,7 @@ Deno.test("Painter keeps each row on one line of a terminal that draws a graphem
   const painter = new Painter((text) => emulator.write(text));
   const rows = ["12345678👨‍👩‍👧", "second"]
     .map((text) => rowOf([{ cells: cellsOfLine(text, 10) }], 10));
-  const size = { columns: 10, rows: 5 };
-  painter.draw({ rows, cursor: { row: 1, column: 6 }, size });
+  painter.draw({ rows, cursor: { row: 1, column: 6 } });
   await emulator.settled();
   assertEquals(emulator.text(1), "second");
   assertEquals(emulator.cursor, { row: 1, column: 6 });
