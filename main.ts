@@ -183,9 +183,10 @@ async function startInteractive(
   const onInterrupt = () => {
     if (!conversation?.interrupt()) leave(INTERRUPTED);
   };
+  const onQuit = () => leave(QUIT); // Ctrl-\
   listen(onInterrupt, () => leave(TERMINATED));
   if (isTyped && Deno.build.os !== "windows") {
-    Deno.addSignalListener("SIGQUIT", () => leave(QUIT)); // Ctrl-\
+    Deno.addSignalListener("SIGQUIT", onQuit);
   }
 
   const prompts = asked.readsInput
@@ -197,6 +198,7 @@ async function startInteractive(
     stderr: writeError,
     readsPrompts: !isScript,
     onInterrupt,
+    onQuit,
   });
   const gateway = new RemoteGateway(settings);
   // Not by `using`: the minifier drops it where the variable is used once.

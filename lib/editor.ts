@@ -16,11 +16,15 @@ import {
   takeText,
 } from "./editor/editing.ts";
 import { FrameLayout, sentText } from "./editor/frame.ts";
-import type { KeyModeEvents } from "./editor/key_mode.ts";
+import type { KeyMode, KeyModeEvents } from "./editor/key_mode.ts";
 import { type Key, KeyParser } from "./editor/keys.ts";
 import { type Frame, Painter, type Size } from "./editor/painter.ts";
 
-export { enterKeyMode, type KeyModeEvents } from "./editor/key_mode.ts";
+export {
+  enterKeyMode,
+  type KeyMode,
+  type KeyModeEvents,
+} from "./editor/key_mode.ts";
 export { FrameLayout } from "./editor/frame.ts";
 export { cutToWidth } from "./editor/layout.ts";
 export { Painter, type Size } from "./editor/painter.ts";
@@ -43,7 +47,7 @@ const MAX_FRAME_PAUSE = 500;
 /** How long the size of the terminal has to rest before a frame is drawn, in milliseconds. */
 const RESIZE_PAUSE = 100;
 
-/** The number of waiting texts at which reading input stops. */
+/** The most texts that wait. */
 const MAX_WAITING = 1_000;
 
 const PASTE_IN_BRACKETS = "\x1b[?2004h";
@@ -63,23 +67,27 @@ export interface EditorOptions {
   /** Returns the current size of the terminal. */
   readonly size: () => Size;
   /** Switches the terminal to key mode until the result is disposed of. */
-  readonly keyMode: (events: KeyModeEvents) => Disposable;
+  readonly keyMode: (events: KeyModeEvents) => KeyMode;
   readonly style: Style;
   /** The prompt sign before a text, two columns wide. */
   readonly sign: string;
-  /** Called on a Ctrl-C that comes as a byte, and not as a signal. */
+  /** Called on Ctrl-C. */
   readonly onInterrupt: () => void;
+  /** Called on Ctrl-\. */
+  readonly onQuit: () => void;
   /** A clock, in milliseconds. The default is the clock of the process. */
   readonly now?: (() => number) | undefined;
 }
 
 /**
- * What was entered: a text; one that is too long (over 16 MiB of UTF-8); or the end
- * of the input, which Ctrl-D also means.
+ * What was entered: a text; one that is too long (over 16 MiB of UTF-8); texts that
+ * were dropped, because 1,000 waited; or the end of the input, which Ctrl-D also
+ * means.
  */
 export type Entry =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "too long" }
+  | { readonly kind: "too many" }
   | { readonly kind: "end" };
 
 /**
@@ -97,10 +105,9 @@ export class Editor implements Disposable {
   readonly #now: () => number;
   readonly #painter: Painter;
   readonly #layout: FrameLayout;
-  readonly #keyMode: Disposable;
+  readonly #keyMode: KeyMode;
   readonly #keys = new KeyParser();
   readonly #waiting: Entry[] = [];
-  #hasRoom = Promise.withResolvers<void>();
   #state: EditorState = NEW_STATE;
   /** Typed or pasted text that has not become a key yet. */
   #gathered: { readonly first: Key; readonly parts: string[] } | undefined;
@@ -114,6 +121,7 @@ export class Editor implements Disposable {
   #hasEnded = false;
   /** Whether the program is stopped and another one has the terminal. */
   #isSuspended = false;
+  #isDisposed = false;
   #stopEscapeTimer = () => {};
   /** Stops the wait for a size that rests; `undefined` if it rests. */
   #stopResizeTimer: (() => void) | undefined;
@@ -129,8 +137,7 @@ export class Editor implements Disposable {
     this.#layout = new FrameLayout(options.sign, options.style);
     this.#size = options.size();
     this.#keyMode = options.keyMode({
-      suspend: () => this.#suspend(),
-      resume: () => this.#resume(),
+      resume: (wasStopped) => this.#resume(wasStopped),
       resize: () => this.#resize(),
     });
     options.write(PASTE_IN_BRACKETS);
@@ -147,7 +154,6 @@ export class Editor implements Disposable {
   read(above = ""): Promise<Entry> {
     this.#takeGathered();
     const next = this.#waiting.shift();
-    this.#hasRoom.resolve();
     if (next?.kind === "text") this.print(above + this.#sent(next.text));
     if (next !== undefined) return Promise.resolve(next);
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
@@ -198,7 +204,6 @@ export class Editor implements Disposable {
     const count = this.#waiting.filter(({ kind }) => kind !== "end").length;
     this.#waiting.length = 0;
     this.#hasEnded = this.#isClosed;
-    this.#hasRoom.resolve();
     return count;
   }
 
@@ -212,23 +217,25 @@ export class Editor implements Disposable {
     this.#hasEnded = true;
     this.#asked = undefined;
     this.#stopFrameTimer?.();
-    this.#isSuspended = true; // Nothing is drawn any more.
+    this.#isSuspended = this.#isDisposed = true; // Nothing is drawn any more.
     this.#options.write(PASTE_AS_TYPED);
     this.#keyMode[Symbol.dispose]();
   }
 
-  /** Hands the terminal to another program, with the cursor below the drawn rows. */
-  async #suspend(): Promise<void> {
+  /** Stops the process, with the cursor below the drawn rows. */
+  async #stop(): Promise<void> {
+    if (this.#isSuspended) return;
     this.#isSuspended = true;
-    this.#painter.leave();
+    this.#painter.park();
     this.#options.write(PASTE_AS_TYPED);
     await this.#options.written();
+    if (!this.#isDisposed) this.#keyMode.stop();
   }
 
   /** Takes the terminal back and draws the rows again. */
-  #resume(): void {
+  #resume(wasStopped: boolean): void {
     this.#isSuspended = false;
-    this.#painter.forget();
+    if (wasStopped) this.#painter.forget();
     this.#options.write(PASTE_IN_BRACKETS);
     this.#draw();
   }
@@ -247,10 +254,6 @@ export class Editor implements Disposable {
   async #readKeys(): Promise<void> {
     for await (const bytes of this.#options.input()) {
       this.#take(bytes);
-      while (this.#waiting.length >= MAX_WAITING) {
-        this.#hasRoom = Promise.withResolvers();
-        await this.#hasRoom.promise;
-      }
     }
     this.#takeGathered();
     this.#isClosed = true;
@@ -300,11 +303,15 @@ export class Editor implements Disposable {
   }
 
   #press(key: Key): void {
-    if (this.#hasEnded) return;
-    if (key.kind === "press" && key.name === "ctrl-c") {
-      this.#options.onInterrupt();
-      return;
+    switch (key.kind === "press" ? key.name : undefined) {
+      case "ctrl-c":
+        return this.#options.onInterrupt();
+      case "ctrl-\\":
+        return this.#options.onQuit();
+      case "ctrl-z":
+        return void this.#stop();
     }
+    if (this.#hasEnded) return;
     const { editor, action } = pressKey(this.#state, key);
     this.#state = editor;
     if (action !== undefined) this.#do(action);
@@ -341,7 +348,12 @@ export class Editor implements Disposable {
    */
   #deliver(entry: Entry): void {
     if (this.#asked === undefined) {
-      this.#waiting.push(entry);
+      const { length } = this.#waiting;
+      if (length < MAX_WAITING || entry.kind === "end") {
+        this.#waiting.push(entry);
+      } else if (length === MAX_WAITING) {
+        this.#waiting.push({ kind: "too many" });
+      }
       return;
     }
     if (entry.kind === "text") {

@@ -4,66 +4,73 @@
  * @module
  */
 
+import { startTimer } from "../io.ts";
+
+/**
+ * How long after a request to stop the process takes it for refused, in
+ * milliseconds.
+ */
+const STOP_TIMEOUT = 100;
+
 /** Callbacks for changes of the terminal. */
 export interface KeyModeEvents {
-  /** The process is about to stop (Ctrl-Z). It stops when the promise resolves. */
-  suspend(): Promise<void>;
-  /** The process was continued (`fg`). */
-  resume(): void;
+  /**
+   * The terminal is in key mode again.
+   *
+   * @param wasStopped Whether another program may have used it meanwhile.
+   */
+  resume(wasStopped: boolean): void;
   /** The size of the terminal changed. */
   resize(): void;
 }
 
-/**
- * Switches the terminal of standard input to key mode. Ctrl-C and Ctrl-Z stay
- * signals where there are signals: they reach all processes of the job.
- *
- * @returns A resource whose disposal switches the terminal back.
- */
-export function enterKeyMode(events: KeyModeEvents): Disposable {
-  if (Deno.build.os === "windows") {
-    Deno.stdin.setRaw(true);
-    return { [Symbol.dispose]: () => Deno.stdin.setRaw(false) };
-  }
-  const stop = async () => {
-    await events.suspend();
-    Deno.stdin.setRaw(false);
-    Deno.removeSignalListener("SIGTSTP", stop);
-    // The listener was removed, so this signal stops the process.
-    Deno.kill(Deno.pid, "SIGTSTP");
-  };
-  const canStop = canSignalItself(Deno.version.deno);
-  const listenForStop = () => {
-    if (canStop) Deno.addSignalListener("SIGTSTP", stop);
-  };
-  const goOn = () => {
-    if (canStop) Deno.removeSignalListener("SIGTSTP", stop);
-    listenForStop();
-    Deno.stdin.setRaw(true, { cbreak: true });
-    events.resume();
-  };
-  const resize = () => events.resize();
-  Deno.stdin.setRaw(true, { cbreak: true });
-  listenForStop();
-  Deno.addSignalListener("SIGCONT", goOn);
-  Deno.addSignalListener("SIGWINCH", resize);
-  return {
-    [Symbol.dispose]: () => {
-      if (canStop) Deno.removeSignalListener("SIGTSTP", stop);
-      Deno.removeSignalListener("SIGCONT", goOn);
-      Deno.removeSignalListener("SIGWINCH", resize);
-      Deno.stdin.setRaw(false);
-    },
-  };
+/** A terminal in key mode. Disposing of it switches the terminal back. */
+export interface KeyMode extends Disposable {
+  /**
+   * Switches the terminal back and stops the process, as Ctrl-Z does in other
+   * programs. `resume` is called when it is continued, or if it was not stopped.
+   */
+  stop(): void;
 }
 
 /**
- * Whether this process may send signals to itself: from Deno 2.9 on. Before, that
- * needs `--allow-run`, and Ctrl-Z stops at once, wherever the cursor is. (An
- * attempt would tell too, but takes 2 ms.)
+ * Switches the terminal of standard input to key mode, in which all keys are
+ * bytes, Ctrl-C, Ctrl-\ and Ctrl-Z included.
  */
-function canSignalItself(denoVersion: string): boolean {
-  const [major = 0, minor = 0] = denoVersion.split(".", 2)
-    .map((part) => Number.parseInt(part));
-  return major > 2 || major === 2 && minor >= 9;
+export function enterKeyMode(events: KeyModeEvents): KeyMode {
+  let stopTimer = () => {};
+  const resume = (wasStopped: boolean) => {
+    stopTimer();
+    Deno.stdin.setRaw(true);
+    events.resume(wasStopped);
+  };
+  const goOn = () => resume(true);
+  const resize = () => events.resize();
+  const hasSignals = Deno.build.os !== "windows";
+  Deno.stdin.setRaw(true);
+  if (hasSignals) {
+    Deno.addSignalListener("SIGCONT", goOn);
+    Deno.addSignalListener("SIGWINCH", resize);
+  }
+  return {
+    stop() {
+      Deno.stdin.setRaw(false);
+      try {
+        // Nothing ever listens to this signal, so the kernel decides: it discards
+        // the signal where no shell could continue the process.
+        if (hasSignals) Deno.kill(Deno.pid, "SIGTSTP");
+      } catch {
+        // Deno before 2.9 does not allow it: Ctrl-Z has no effect there.
+      }
+      stopTimer = startTimer(STOP_TIMEOUT, () => resume(false));
+    },
+    [Symbol.dispose]() {
+      stopTimer();
+      if (hasSignals) {
+        Deno.removeSignalListener("SIGCONT", goOn);
+        Deno.removeSignalListener("SIGWINCH", resize);
+      }
+      Deno.stdin.setRaw(false);
+    },
+  };
 }

@@ -28,6 +28,8 @@ export interface OpenViewOptions {
   readonly color: "auto" | "always" | "never";
   /** Called on a Ctrl-C that arrives as a byte, and not as a signal. */
   readonly onInterrupt: () => void;
+  /** The same for Ctrl-\. */
+  readonly onQuit: () => void;
 }
 
 /**
@@ -84,6 +86,7 @@ export async function openView(options: OpenViewOptions): Promise<View> {
       style: isStyled ? COLOURED : PLAIN,
       sign: PROMPT_SIGN,
       onInterrupt: options.onInterrupt,
+      onQuit: options.onQuit,
     });
   } else {
     const { StatusScreen } = await import("./status_screen.ts");

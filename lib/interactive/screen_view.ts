@@ -9,7 +9,7 @@ import {
   type NoteOptions,
 } from "./notes.ts";
 import { PlainProgress } from "./plain_progress.ts";
-import { PROMPT_TOO_LONG } from "./prompt_input.ts";
+import { PROMPT_TOO_LONG, TOO_MANY_PROMPTS } from "./prompt_input.ts";
 import { type Marks, SPINNER_MILLISECONDS, StatusLine } from "./status_line.ts";
 import {
   type Input,
@@ -85,6 +85,8 @@ export class ScreenView implements View {
         return { kind: "prompt", text: entry.text };
       case "too long":
         return { kind: "refused", reason: PROMPT_TOO_LONG };
+      case "too many":
+        return { kind: "refused", reason: TOO_MANY_PROMPTS };
       case "end":
         return entry;
       default:

@@ -7,12 +7,12 @@ import { Emulator, Person } from "../support/terminal_emulator.ts";
 
 const UP = "\x1b[A";
 
-Deno.test("Editor calls onInterrupt for Ctrl-C as a byte, but not within a paste", async () => {
+Deno.test("Editor calls onInterrupt for Ctrl-C and onQuit for Ctrl-\\, also after Ctrl-D, but not within a paste", async () => {
   using person = new Person();
   const asked = person.editor.read();
-  person.type("\x03\x1b[200~\x03\x1b[201~\r");
-  assertEquals(await asked, { kind: "text", text: "\x03" });
-  assertEquals(person.interrupts, 1);
+  person.type("\x03\x1b[200~\x03\x1c\x1b[201~\r\x04\x03\x1c");
+  assertEquals(await asked, { kind: "text", text: "\x03\x1c" });
+  assertEquals([person.interrupts, person.quits], [2, 1]);
 });
 
 Deno.test("Editor shows a paste without an end, and ends it with clear(), which keeps it in the history", async () => {
@@ -108,13 +108,17 @@ Deno.test("Editor takes a lone Escape for a key after 50 ms; it leaves a search"
   assertEquals(await asked, { kind: "text", text: "y" });
 });
 
-Deno.test("Editor reads no more keys while 1,000 texts wait", async () => {
+Deno.test("Editor keeps 1,000 texts that wait, tells that more were dropped, and goes on reading", async () => {
   using person = new Person();
-  for (let i = 0; i < 1_002; i++) person.type("x\r");
-  await setImmediate();
-  assertEquals(person.editor.dropWaiting(), 1_000);
-  await setImmediate();
-  assertEquals(person.editor.dropWaiting(), 2);
+  person.type(`${"x\r".repeat(1_002)}\x03`);
+  while (person.interrupts === 0) await setImmediate();
+  for (let i = 0; i < 1_000; i++) {
+    assertEquals(await person.editor.read(), { kind: "text", text: "x" });
+  }
+  assertEquals(await person.editor.read(), { kind: "too many" });
+  const asked = person.editor.read();
+  person.type("y\r");
+  assertEquals(await asked, { kind: "text", text: "y" });
 });
 
 Deno.test("Editor takes 10 MiB that are pasted at once whole, and draws few of them", async () => {
@@ -169,19 +173,24 @@ Deno.test("Editor draws nothing while the size changes, and the text again when 
   ]);
 });
 
-Deno.test("Editor hands the terminal over with the cursor below the text, and draws the text again", async () => {
-  using person = new Person();
-  void person.editor.read();
-  person.type("one\x1b\rtwo\x1b[A");
-  await person.sees("> one", "  two");
+Deno.test("Editor stops at Ctrl-Z with the cursor below the text, and draws the text again", async () => {
+  for (const wasStopped of [true, false]) {
+    using person = new Person();
+    void person.editor.read();
+    person.type("one\x1b\rtwo\x1b[A");
+    await person.sees("> one", "  two");
 
-  await person.stop();
+    person.type("\x1a");
+    while (person.stops === 0) await setImmediate();
+    await person.emulator.settled();
 
-  assertEquals(person.emulator.cursor, { row: 2, column: 0 });
-  assert(person.written.endsWith("\x1b[?2004l"));
-  person.goOn();
-  await person.sees("> one", "  two", "> one", "  two");
-  assertEquals(person.emulator.cursor, { row: 2, column: 5 });
+    assertEquals(person.emulator.cursor, { row: 2, column: 0 });
+    assert(person.written.endsWith("\x1b[?2004l"));
+    person.goOn(wasStopped);
+    const rows = ["> one", "  two"];
+    await person.sees(...(wasStopped ? rows : []), ...rows);
+    assertEquals(person.emulator.cursor.column, 5);
+  }
 });
 
 const CUTS: readonly (readonly [text: string, columns: number, row: string])[] =

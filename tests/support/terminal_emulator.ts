@@ -107,8 +107,10 @@ export class Person implements Disposable {
   time = 0;
   /** How long each write to the terminal takes, in milliseconds. */
   writing = 0;
-  /** How often Ctrl-C came as a byte. */
+  /** How often Ctrl-C and Ctrl-\ were pressed, and the process asked to stop. */
   interrupts = 0;
+  quits = 0;
+  stops = 0;
   /** All output, including escape codes. */
   written = "";
   size: Size;
@@ -133,11 +135,12 @@ export class Person implements Disposable {
       size: () => this.size,
       keyMode: (events) => {
         this.#events = events;
-        return { [Symbol.dispose]() {} };
+        return { stop: () => this.stops++, [Symbol.dispose]() {} };
       },
       style: PLAIN,
       sign: "> ",
       onInterrupt: () => this.interrupts++,
+      onQuit: () => this.quits++,
       now: () => this.time,
     });
   }
@@ -197,15 +200,9 @@ export class Person implements Disposable {
     this.#events?.resize();
   }
 
-  /** Stops the program (Ctrl-Z). */
-  async stop(): Promise<void> {
-    await this.#events?.suspend();
-    await this.emulator.settled();
-  }
-
-  /** Continues the program (`fg`). */
-  goOn(): void {
-    this.#events?.resume();
+  /** The process goes on (`fg`), or was not stopped at all. */
+  goOn(wasStopped = true): void {
+    this.#events?.resume(wasStopped);
   }
 
   [Symbol.dispose](): void {

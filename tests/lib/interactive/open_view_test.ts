@@ -37,7 +37,7 @@ async function open(
   try {
     const view = await openView({
       ...{ readsPrompts: false, json: false, quiet: false, plain: false },
-      ...{ color: "auto", onInterrupt: () => {} },
+      ...{ color: "auto", onInterrupt() {}, onQuit() {} },
       stdout: { write: () => Promise.resolve() },
       stderr: (text) => written += text,
       ...options,
