@@ -16,18 +16,13 @@ import {
   takeText,
 } from "./editor/editing.ts";
 import { FrameLayout, sentText } from "./editor/frame.ts";
-import type { KeyMode, KeyModeEvents } from "./editor/key_mode.ts";
+import type { KeyMode, KeyModeOptions } from "./editor/key_mode.ts";
 import { type Key, KeyParser } from "./editor/keys.ts";
 import { type Frame, Painter, type Size } from "./editor/painter.ts";
 
-export {
-  enterKeyMode,
-  type KeyMode,
-  type KeyModeEvents,
-} from "./editor/key_mode.ts";
-export { FrameLayout } from "./editor/frame.ts";
+export { enterKeyMode, type KeyModeOptions } from "./editor/key_mode.ts";
 export { cutToWidth } from "./editor/layout.ts";
-export { Painter, type Size } from "./editor/painter.ts";
+export type { Size } from "./editor/painter.ts";
 
 /** The longest wait for the rest of a sequence after an Escape, in milliseconds. */
 const ESCAPE_TIMEOUT = 50;
@@ -50,33 +45,31 @@ const RESIZE_PAUSE = 100;
 /** The most texts that wait. */
 const MAX_WAITING = 1_000;
 
-const PASTE_IN_BRACKETS = "\x1b[?2004h";
-const PASTE_AS_TYPED = "\x1b[?2004l";
-
 /** Options of an {@linkcode Editor}. */
 export interface EditorOptions {
-  /** Begins to read the keyboard. */
-  readonly input: () => AsyncIterable<Uint8Array>;
   /** Writes to the terminal. */
   readonly write: (text: string) => void;
-  /**
-   * Resolves when everything is written, before another program takes the
-   * terminal over.
-   */
-  readonly written: () => Promise<unknown>;
   /** Returns the current size of the terminal. */
   readonly size: () => Size;
-  /** Switches the terminal to key mode until the result is disposed of. */
-  readonly keyMode: (events: KeyModeEvents) => KeyMode;
+  /** The keyboard; without one, the editor only shows a status. */
+  readonly keyboard?: Keyboard | undefined;
   readonly style: Style;
   /** The prompt sign before a text, two columns wide. */
   readonly sign: string;
+  /** A clock, in milliseconds. The default is the clock of the process. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** What an {@linkcode Editor} needs to be typed into. */
+export interface Keyboard extends Pick<KeyModeOptions, "written"> {
+  /** Begins to read the keyboard. */
+  readonly input: () => AsyncIterable<Uint8Array>;
+  /** Switches the terminal to key mode. */
+  readonly keyMode: (options: KeyModeOptions) => KeyMode;
   /** Called on Ctrl-C. */
   readonly onInterrupt: () => void;
   /** Called on Ctrl-\. */
   readonly onQuit: () => void;
-  /** A clock, in milliseconds. The default is the clock of the process. */
-  readonly now?: (() => number) | undefined;
 }
 
 /**
@@ -105,7 +98,7 @@ export class Editor implements Disposable {
   readonly #now: () => number;
   readonly #painter: Painter;
   readonly #layout: FrameLayout;
-  readonly #keyMode: KeyMode;
+  readonly #keyMode: KeyMode | undefined;
   readonly #keys = new KeyParser();
   readonly #waiting: Entry[] = [];
   #state: EditorState = NEW_STATE;
@@ -121,7 +114,6 @@ export class Editor implements Disposable {
   #hasEnded = false;
   /** Whether the program is stopped and another one has the terminal. */
   #isSuspended = false;
-  #isDisposed = false;
   #stopEscapeTimer = () => {};
   /** Stops the wait for a size that rests; `undefined` if it rests. */
   #stopResizeTimer: (() => void) | undefined;
@@ -136,12 +128,15 @@ export class Editor implements Disposable {
     this.#painter = new Painter(options.write);
     this.#layout = new FrameLayout(options.sign, options.style);
     this.#size = options.size();
-    this.#keyMode = options.keyMode({
-      resume: (wasStopped) => this.#resume(wasStopped),
-      resize: () => this.#resize(),
+    const { keyboard, write } = options;
+    this.#keyMode = keyboard?.keyMode({
+      write,
+      written: keyboard.written,
+      onResume: (wasStopped) => this.#resume(wasStopped),
+      onResize: () => this.#resize(),
     });
-    options.write(PASTE_IN_BRACKETS);
-    this.#readKeys().catch((error) => this.#fail(error));
+    if (keyboard === undefined) return;
+    this.#readKeys(keyboard).catch((error) => this.#fail(error));
   }
 
   /**
@@ -217,26 +212,22 @@ export class Editor implements Disposable {
     this.#hasEnded = true;
     this.#asked = undefined;
     this.#stopFrameTimer?.();
-    this.#isSuspended = this.#isDisposed = true; // Nothing is drawn any more.
-    this.#options.write(PASTE_AS_TYPED);
-    this.#keyMode[Symbol.dispose]();
+    this.#isSuspended = true; // Nothing is drawn any more.
+    this.#keyMode?.[Symbol.dispose]();
   }
 
   /** Stops the process, with the cursor below the drawn rows. */
-  async #stop(): Promise<void> {
+  #stop(): void {
     if (this.#isSuspended) return;
     this.#isSuspended = true;
     this.#painter.park();
-    this.#options.write(PASTE_AS_TYPED);
-    await this.#options.written();
-    if (!this.#isDisposed) this.#keyMode.stop();
+    this.#keyMode?.stop();
   }
 
-  /** Takes the terminal back and draws the rows again. */
+  /** Draws the rows again, with the terminal in key mode. */
   #resume(wasStopped: boolean): void {
     this.#isSuspended = false;
     if (wasStopped) this.#painter.forget();
-    this.#options.write(PASTE_IN_BRACKETS);
     this.#draw();
   }
 
@@ -251,10 +242,8 @@ export class Editor implements Disposable {
     });
   }
 
-  async #readKeys(): Promise<void> {
-    for await (const bytes of this.#options.input()) {
-      this.#take(bytes);
-    }
+  async #readKeys({ input }: Keyboard): Promise<void> {
+    for await (const bytes of input()) this.#take(bytes);
     this.#takeGathered();
     this.#isClosed = true;
     this.#end();
@@ -305,11 +294,11 @@ export class Editor implements Disposable {
   #press(key: Key): void {
     switch (key.kind === "press" ? key.name : undefined) {
       case "ctrl-c":
-        return this.#options.onInterrupt();
+        return this.#options.keyboard?.onInterrupt();
       case "ctrl-\\":
-        return this.#options.onQuit();
+        return this.#options.keyboard?.onQuit();
       case "ctrl-z":
-        return void this.#stop();
+        return this.#stop();
     }
     if (this.#hasEnded) return;
     const { editor, action } = pressKey(this.#state, key);

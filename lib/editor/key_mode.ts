@@ -1,5 +1,6 @@
 /**
- * Key mode: the terminal of this process sends each key as it is pressed.
+ * Key mode: the terminal of this process sends each key as it is pressed, and marks
+ * what is pasted.
  *
  * @module
  */
@@ -12,48 +13,67 @@ import { startTimer } from "../io.ts";
  */
 const STOP_TIMEOUT = 100;
 
-/** Callbacks for changes of the terminal. */
-export interface KeyModeEvents {
+const PASTE_IN_BRACKETS = "\x1b[?2004h";
+const PASTE_AS_TYPED = "\x1b[?2004l";
+
+/** What key mode needs of an editor. */
+export interface KeyModeOptions {
+  /** Writes to the terminal. */
+  readonly write: (text: string) => void;
   /**
-   * The terminal is in key mode again.
+   * Resolves when everything is written, before another program takes the
+   * terminal over.
+   */
+  readonly written: () => Promise<unknown>;
+  /**
+   * Called when the terminal is in key mode again.
    *
    * @param wasStopped Whether another program may have used it meanwhile.
    */
-  resume(wasStopped: boolean): void;
-  /** The size of the terminal changed. */
-  resize(): void;
+  readonly onResume: (wasStopped: boolean) => void;
+  /** Called when the size of the terminal has changed. */
+  readonly onResize: () => void;
 }
 
 /** A terminal in key mode. Disposing of it switches the terminal back. */
 export interface KeyMode extends Disposable {
   /**
    * Switches the terminal back and stops the process, as Ctrl-Z does in other
-   * programs. `resume` is called when it is continued, or if it was not stopped.
+   * programs. `onResume` is called when it is continued, or if it was not stopped.
    */
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 /**
  * Switches the terminal of standard input to key mode, in which all keys are
  * bytes, Ctrl-C, Ctrl-\ and Ctrl-Z included.
  */
-export function enterKeyMode(events: KeyModeEvents): KeyMode {
+export function enterKeyMode(
+  { write, written, onResume, onResize }: KeyModeOptions,
+): KeyMode {
+  let isOver = false;
   let stopTimer = () => {};
+  const enter = () => {
+    Deno.stdin.setRaw(true);
+    write(PASTE_IN_BRACKETS);
+  };
   const resume = (wasStopped: boolean) => {
     stopTimer();
-    Deno.stdin.setRaw(true);
-    events.resume(wasStopped);
+    enter();
+    onResume(wasStopped);
   };
   const goOn = () => resume(true);
-  const resize = () => events.resize();
   const hasSignals = Deno.build.os !== "windows";
-  Deno.stdin.setRaw(true);
+  enter();
   if (hasSignals) {
     Deno.addSignalListener("SIGCONT", goOn);
-    Deno.addSignalListener("SIGWINCH", resize);
+    Deno.addSignalListener("SIGWINCH", onResize);
   }
   return {
-    stop() {
+    async stop() {
+      write(PASTE_AS_TYPED);
+      await written();
+      if (isOver) return;
       Deno.stdin.setRaw(false);
       try {
         // Nothing ever listens to this signal, so the kernel decides: it discards
@@ -65,11 +85,13 @@ export function enterKeyMode(events: KeyModeEvents): KeyMode {
       stopTimer = startTimer(STOP_TIMEOUT, () => resume(false));
     },
     [Symbol.dispose]() {
+      isOver = true;
       stopTimer();
       if (hasSignals) {
         Deno.removeSignalListener("SIGCONT", goOn);
-        Deno.removeSignalListener("SIGWINCH", resize);
+        Deno.removeSignalListener("SIGWINCH", onResize);
       }
+      write(PASTE_AS_TYPED);
       Deno.stdin.setRaw(false);
     },
   };

@@ -172,7 +172,7 @@ export class TextRows {
   }
 }
 
-/** The cells of {@linkcode cutToWidth}. */
+/** The cells of a text as {@linkcode cutToWidth} cuts it. */
 export function cellsOfLine(text: string, columns: number): Cell[] {
   const cells: Cell[] = [];
   let column = 0;

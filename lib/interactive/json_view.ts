@@ -9,23 +9,6 @@ import { escapeControls } from "../text.ts";
 import { PromptLines } from "./prompt_input.ts";
 import type { Input, View, ViewEvent, ViewOptions } from "./view.ts";
 
-type JsonLine =
-  | { readonly type: "thread"; readonly thread_id: string }
-  | { readonly type: "run"; readonly run_id: string }
-  | {
-    readonly type: "progress";
-    readonly node: string;
-    readonly status: string;
-  }
-  | { readonly type: "reply"; readonly text: string }
-  | {
-    readonly type: "error";
-    readonly message: string;
-    readonly operation: string | undefined;
-    readonly status: number | undefined;
-    readonly fate: string | undefined;
-  };
-
 /** Reads prompts as lines and writes JSON Lines, each before the next one is formatted. */
 export class JsonView implements View {
   readonly typing = undefined;
@@ -50,8 +33,8 @@ export class JsonView implements View {
   }
 }
 
-/** Maps an event field by field, so that no internal field becomes public. */
-function lineOf(event: ViewEvent): JsonLine | undefined {
+/** The published form of an event, field by field: no internal one becomes public. */
+function lineOf(event: ViewEvent): object | undefined {
   switch (event.type) {
     case "thread":
       return { type: "thread", thread_id: event.threadId };

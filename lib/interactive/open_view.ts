@@ -1,4 +1,3 @@
-import type { Editor } from "../editor.ts";
 import {
   type ByteSink,
   environmentVariable,
@@ -73,29 +72,26 @@ export async function openView(options: OpenViewOptions): Promise<View> {
       import("./screen_view.ts"),
       import("./status_line.ts"),
     ]);
-  let editor: Editor | undefined;
-  let screen;
-  if (isTyped) {
-    editor = screen = new Editor({
-      input: readStandardInput,
-      write: stderr,
-      // Standard output is written after standard error, so this waits for both.
-      written: () => stdout.write(new Uint8Array()),
-      size: consoleSize,
-      keyMode: enterKeyMode,
-      style: isStyled ? COLOURED : PLAIN,
-      sign: PROMPT_SIGN,
-      onInterrupt: options.onInterrupt,
-      onQuit: options.onQuit,
-    });
-  } else {
-    const { StatusScreen } = await import("./status_screen.ts");
-    screen = new StatusScreen({ write: stderr, size: consoleSize });
-  }
+  const editor = new Editor({
+    write: stderr,
+    size: consoleSize,
+    style: isStyled ? COLOURED : PLAIN,
+    sign: PROMPT_SIGN,
+    keyboard: isTyped
+      ? {
+        input: readStandardInput,
+        // Standard output is written after standard error, so this waits for both.
+        written: () => stdout.write(new Uint8Array()),
+        keyMode: enterKeyMode,
+        onInterrupt: options.onInterrupt,
+        onQuit: options.onQuit,
+      }
+      : undefined,
+  });
   return new ScreenView({
     ...common,
-    screen,
     editor,
+    isTyped,
     stdoutIsTerminal,
     hasColour: isStyled,
     marks: environmentVariable("TERM") === "linux" ? ASCII_MARKS : MARKS,

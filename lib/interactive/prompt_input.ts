@@ -31,9 +31,10 @@ export const TOO_MANY_PROMPTS =
 export class PromptLines implements Typing {
   readonly #lines: AsyncGenerator<string>;
   readonly #waiting: Input[] = [];
-  #arrived = Promise.withResolvers<void>();
-  #taken = Promise.withResolvers<void>();
-  #reading: Promise<void> | undefined;
+  #changed = Promise.withResolvers<void>();
+  /** Reads ahead until the input ends. */
+  readonly #reading: Promise<void> | undefined;
+  #hasEnded = false;
 
   /**
    * @param stdin The bytes of standard input.
@@ -42,10 +43,9 @@ export class PromptLines implements Typing {
    */
   constructor(stdin: AsyncIterable<Uint8Array>, isTyped: boolean) {
     this.#lines = readEachLine(stdin, { isStrict: true });
-    if (isTyped) {
-      this.#reading = this.#readAhead().finally(() => this.#arrived.resolve());
-      this.#reading.catch(() => {}); // next() reports the error
-    }
+    if (!isTyped) return;
+    this.#reading = this.#readAhead();
+    this.#reading.catch(() => {}); // next() reports the error
   }
 
   /**
@@ -55,43 +55,41 @@ export class PromptLines implements Typing {
    */
   async next(): Promise<Input> {
     if (this.#reading === undefined) return await this.#read();
-    while (this.#waiting.length === 0) {
-      await this.#arrived.promise;
-      if (this.#waiting.length > 0) break;
-      await this.#reading;
+    while (this.#waiting.length === 0 && !this.#hasEnded) {
+      await this.#changed.promise;
     }
-    const input = this.#waiting.shift() ?? END;
-    if (this.#waiting.length === 0) this.#arrived = Promise.withResolvers();
-    this.#taken.resolve();
-    if (input.kind === "end") this.#add(input); // The end stays.
-    return input;
+    const input = this.#waiting.shift();
+    this.#change();
+    if (input === undefined) await this.#reading;
+    return input ?? END;
   }
 
   /** Drops the lines that wait, and returns their number. */
   dropWaiting(): number {
-    const isEnd = this.#waiting.at(-1)?.kind === "end";
-    const count = this.#waiting.length - (isEnd ? 1 : 0);
-    this.#waiting.splice(0, count);
-    this.#taken.resolve();
-    if (!isEnd) this.#arrived = Promise.withResolvers();
-    return count;
+    this.#change();
+    return this.#waiting.splice(0).length;
   }
 
   async #readAhead(): Promise<void> {
-    for (;;) {
-      const input = await this.#read();
-      this.#add(input);
-      if (input.kind === "end") return;
-      while (this.#waiting.length >= MAX_WAITING) {
-        this.#taken = Promise.withResolvers();
-        await this.#taken.promise;
+    try {
+      for (;;) {
+        const input = await this.#read();
+        if (input.kind === "end") return;
+        this.#waiting.push(input);
+        this.#change();
+        while (this.#waiting.length >= MAX_WAITING) {
+          await this.#changed.promise;
+        }
       }
+    } finally {
+      this.#hasEnded = true;
+      this.#change();
     }
   }
 
-  #add(input: Input): void {
-    this.#waiting.push(input);
-    this.#arrived.resolve();
+  #change(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 
   async #read(): Promise<Input> {

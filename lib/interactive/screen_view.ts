@@ -21,22 +21,12 @@ import {
 } from "./view.ts";
 import { writeReply } from "./write_reply.ts";
 
-/** The part of a terminal that is drawn on. An {@linkcode Editor} is one. */
-export interface Screen extends Disposable {
-  /** Writes lines above the drawn rows, each with its line end. */
-  print(lines: string): void;
-  /** Sets the function that returns the status row; `undefined` for no row. */
-  setStatus(status: ((columns: number) => string) | undefined): void;
-  /** Draws the rows again. */
-  refresh(): void;
-}
-
 export interface ScreenViewOptions
   extends Omit<ViewOptions, "stdin" | "stderr"> {
-  /** Opens the part of the terminal that is drawn on. */
-  readonly screen: Screen;
-  /** The screen, if prompts are typed on it; `undefined` if they come from the command line. */
-  readonly editor: Editor | undefined;
+  /** The part of the terminal that is drawn on. */
+  readonly editor: Editor;
+  /** Whether prompts are typed there, and do not come from the command line. */
+  readonly isTyped: boolean;
   /** Whether standard output is a terminal, too. */
   readonly stdoutIsTerminal: boolean;
   readonly marks: Marks;
@@ -57,9 +47,9 @@ export class ScreenView implements View {
   #hasShownKeys = false;
 
   constructor(options: ScreenViewOptions) {
-    const { editor, isPlain, isQuiet, marks, now, size } = options;
+    const { editor, isPlain, isQuiet, isTyped, marks, now, size } = options;
     this.#options = options;
-    this.typing = editor;
+    this.typing = isTyped ? editor : undefined;
     this.#style = options.hasColour ? COLOURED : PLAIN;
     this.#status = isPlain || isQuiet ? undefined : new StatusLine({
       style: this.#style,
@@ -72,7 +62,6 @@ export class ScreenView implements View {
 
   async readPrompt(): Promise<Input> {
     const { editor } = this.#options;
-    if (editor === undefined) return { kind: "end" };
     const keys = this.#hasShownKeys
       ? ""
       : banner(EDITOR_KEYS, this.#noteOptions);
@@ -95,14 +84,14 @@ export class ScreenView implements View {
   }
 
   show(event: ViewEvent, signal?: AbortSignal): void | Promise<void> {
-    const { isPlain, screen } = this.#options;
+    const { editor, isPlain } = this.#options;
     switch (event.type) {
       case "begin":
         this.#progress.take(event);
         this.#hasGap = false;
         if (isPlain) return;
-        screen.setStatus((columns) => this.#status?.row(columns) ?? "");
-        screen.refresh();
+        editor.setStatus((columns) => this.#status?.row(columns) ?? "");
+        editor.refresh();
         if (this.#status !== undefined) this.#spin();
         return;
       case "run":
@@ -111,8 +100,8 @@ export class ScreenView implements View {
         return this.#print(this.#progress.take(event));
       case "end":
         this.#stopSpinner();
-        screen.setStatus(undefined);
-        return screen.print(this.#progress.take(event));
+        editor.setStatus(undefined);
+        return editor.print(this.#progress.take(event));
       case "reply":
         return this.#reply(event.text, signal);
       case "banner":
@@ -125,9 +114,9 @@ export class ScreenView implements View {
           event.isFirst ? `${this.#style.dim(LEAVE_HINT)}\n` : "",
         );
       case "farewell":
-        screen[Symbol.dispose]();
+        editor[Symbol.dispose]();
         if (event.threadId === undefined) return;
-        return screen.print(
+        return editor.print(
           banner(continuation(event.threadId), this.#noteOptions),
         );
       default:
@@ -136,12 +125,12 @@ export class ScreenView implements View {
   }
 
   #print(lines: string): void {
-    if (lines !== "") this.#options.screen.print(lines);
+    if (lines !== "") this.#options.editor.print(lines);
   }
 
   #reply(text: string, signal?: AbortSignal): Promise<void> {
-    const { editor, isQuiet, stdoutIsTerminal } = this.#options;
-    const hasGap = stdoutIsTerminal && (editor !== undefined || !isQuiet);
+    const { isQuiet, isTyped, stdoutIsTerminal } = this.#options;
+    const hasGap = stdoutIsTerminal && (isTyped || !isQuiet);
     this.#print(hasGap ? "\n" : "");
     return writeReply(this.#options, text, signal);
   }
@@ -149,7 +138,7 @@ export class ScreenView implements View {
   /** Draws the status again and again. */
   #spin(): void {
     this.#stopSpinner = startTimer(SPINNER_MILLISECONDS, () => {
-      this.#options.screen.refresh();
+      this.#options.editor.refresh();
       this.#spin();
     });
   }

@@ -185,7 +185,6 @@ Deno.test("Editor stops at Ctrl-Z with the cursor below the text, and draws the 
     await person.emulator.settled();
 
     assertEquals(person.emulator.cursor, { row: 2, column: 0 });
-    assert(person.written.endsWith("\x1b[?2004l"));
     person.goOn(wasStopped);
     const rows = ["> one", "  two"];
     await person.sees(...(wasStopped ? rows : []), ...rows);

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import graphemes from "@xterm/addon-unicode-graphemes";
 import xterm from "@xterm/headless";
-import { Editor, type KeyModeEvents, type Size } from "../../lib/editor.ts";
+import { Editor, type KeyModeOptions, type Size } from "../../lib/editor.ts";
 import { PLAIN } from "../../lib/text.ts";
 
 /** How an {@linkcode Emulator} counts columns. */
@@ -115,7 +115,7 @@ export class Person implements Disposable {
   written = "";
   size: Size;
   readonly #input: ReadableStreamDefaultController<Uint8Array>;
-  #events: KeyModeEvents | undefined;
+  #events: KeyModeOptions | undefined;
   #wrote = Promise.withResolvers<void>();
 
   constructor(columns = 40, rows = 100) {
@@ -129,19 +129,22 @@ export class Person implements Disposable {
     assert(input);
     this.#input = input;
     this.editor = new Editor({
-      input: () => keyboard,
       write: (text) => this.write(text),
-      written: () => Promise.resolve(),
       size: () => this.size,
-      keyMode: (events) => {
-        this.#events = events;
-        return { stop: () => this.stops++, [Symbol.dispose]() {} };
-      },
       style: PLAIN,
       sign: "> ",
-      onInterrupt: () => this.interrupts++,
-      onQuit: () => this.quits++,
       now: () => this.time,
+      keyboard: {
+        input: () => keyboard,
+        written: () => Promise.resolve(),
+        keyMode: (events) => {
+          this.#events = events;
+          const stop = () => Promise.resolve(void this.stops++);
+          return { stop, [Symbol.dispose]() {} };
+        },
+        onInterrupt: () => this.interrupts++,
+        onQuit: () => this.quits++,
+      },
     });
   }
 
@@ -197,12 +200,12 @@ export class Person implements Disposable {
     await this.emulator.settled();
     this.size = { ...this.size, columns };
     await this.emulator.resize(columns, this.size.rows);
-    this.#events?.resize();
+    this.#events?.onResize();
   }
 
   /** The process goes on (`fg`), or was not stopped at all. */
   goOn(wasStopped = true): void {
-    this.#events?.resume(wasStopped);
+    this.#events?.onResume(wasStopped);
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
+import { Editor } from "../../../lib/editor.ts";
 import { ServiceError } from "../../../lib/gateway.ts";
 import { Conversation, type Ending } from "../../../lib/interactive.ts";
 import {
@@ -7,10 +8,11 @@ import {
   type ScreenViewOptions,
 } from "../../../lib/interactive/screen_view.ts";
 import { MARKS } from "../../../lib/interactive/status_line.ts";
+import { PLAIN } from "../../../lib/text.ts";
 import { VERSION } from "../../../lib/version.ts";
 import { FakeGateway, type FakeRun } from "../../support/fake_gateway.ts";
 import { FakeClock } from "../../support/clocks.ts";
-import { Person } from "../../support/terminal_emulator.ts";
+import { Emulator, Person } from "../../support/terminal_emulator.ts";
 
 /** A chat of a person on the thread `thread-1`, whose runs the test drives. */
 class Chat extends Person {
@@ -27,8 +29,8 @@ class Chat extends Person {
     super(50);
     const decoder = new TextDecoder();
     this.view = new ScreenView({
-      screen: this.editor,
       editor: this.editor,
+      isTyped: true,
       stdout: {
         write: async (bytes) => {
           const text = decoder.decode(bytes);
@@ -263,16 +265,9 @@ Deno.test("a chat refuses a prompt of more than 16 MiB, and takes the next one",
 
 Deno.test("ScreenView draws its status ten times a second until the operation ends", () => {
   using clock = new FakeClock();
+  using chat = new Chat({ isQuiet: false });
   let frames = 0;
-  using chat = new Chat({
-    screen: {
-      print() {},
-      setStatus() {},
-      refresh: () => void frames++,
-      [Symbol.dispose]() {},
-    },
-    isQuiet: false,
-  });
+  chat.editor.refresh = () => void frames++;
 
   chat.view.show({ type: "begin" });
   for (let i = 0; i < 10; i++) clock.pass();
@@ -280,4 +275,65 @@ Deno.test("ScreenView draws its status ten times a second until the operation en
   chat.view.show({ type: "end", completed: false });
   clock.pass();
   assertEquals(frames, 11);
+});
+
+/** The view of a prompt of the command line on an emulator. */
+function openScript(stdoutIsTerminal: boolean) {
+  const emulator = new Emulator(40, 20);
+  const write = (text: string) => emulator.write(text);
+  const size = () => ({ columns: 40, rows: 20 });
+  const now = () => 0;
+  const view = new ScreenView({
+    editor: new Editor({ write, size, now, style: PLAIN, sign: "> " }),
+    isTyped: false,
+    stdout: {
+      write: (bytes) => Promise.resolve(write(new TextDecoder().decode(bytes))),
+    },
+    stdoutIsTerminal,
+    ...{ cleansReplies: true, hasColour: false, isQuiet: false },
+    ...{ isPlain: false, marks: MARKS, size, now },
+  });
+  view.show({ type: "begin" });
+  view.show({ type: "run", runId: "r" });
+  view.show({ type: "progress", node: "plan", status: "done" });
+  view.show({ type: "progress", node: "write", status: "started" });
+  return { emulator, view };
+}
+
+for (const stdoutIsTerminal of [true, false]) {
+  Deno.test(`a prompt of the command line shows a status row, which goes with the reply, ${stdoutIsTerminal ? "and a gap before it" : "which has no gap in a pipe"}`, async () => {
+    const { emulator, view } = openScript(stdoutIsTerminal);
+    await emulator.settled();
+    assertEquals(emulator.allText.split("\n"), [
+      "✓ plan: done  0.0 s",
+      "⠋ write: started  0.0 s  Ctrl-C stops",
+    ]);
+
+    view.show({ type: "end", completed: true });
+    await view.show({ type: "reply", text: "Done." });
+    view.show({ type: "farewell", threadId: undefined });
+
+    await emulator.settled();
+    assertEquals(emulator.allText.split("\n"), [
+      "✓ plan: done  0.0 s",
+      "✓ write: started  0.0 s",
+      "✓ total  0.0 s",
+      ...stdoutIsTerminal ? [""] : [],
+      "Done.",
+    ]);
+  });
+}
+
+Deno.test("a prompt of the command line that is interrupted erases its status row, and leaves no farewell", async () => {
+  const { emulator, view } = openScript(true);
+  view.show({ type: "end", completed: false });
+  view.show({ type: "farewell", threadId: undefined });
+
+  await emulator.settled();
+  assertEquals(emulator.allText.split("\n"), [
+    "✓ plan: done  0.0 s",
+    "✗ write: started  0.0 s",
+    "✗ total  0.0 s",
+  ]);
+  assertEquals(emulator.cursor, { row: 3, column: 0 });
 });
