@@ -273,8 +273,7 @@ export class Editor implements Disposable {
   #gather(key: Key): void {
     if (key.kind === "press") {
       this.#takeGathered();
-      this.#press(key);
-      return;
+      return this.#press(key);
     }
     const goesOn = key.kind === this.#gathered?.first.kind &&
       (key.kind === "text" || key.isContinued);
@@ -307,14 +306,8 @@ export class Editor implements Disposable {
   }
 
   #do(action: Action): void {
-    if (action === "clear screen") {
-      this.#painter.clear(this.#frame());
-      return;
-    }
-    if (action === "end") {
-      this.#end();
-      return;
-    }
+    if (action === "clear screen") return this.#painter.clear(this.#frame());
+    if (action === "end") return this.#end();
     const { isTooLong } = this.#state;
     const { text, editor } = takeText(this.#state);
     this.#state = editor;

@@ -259,12 +259,18 @@ export class Conversation implements Disposable {
           last = event.type;
         }
       }
-      if (last === "reply") this.#ctrlC.settle();
-      if (last === "reply" && signal.aborted) await this.#dropped("reply");
+      if (last === "reply") {
+        this.#ctrlC.settle();
+        if (signal.aborted) {
+          const prompts = this.#droppedPrompts;
+          await view.show({ type: "dropped", what: "reply", prompts });
+        }
+      }
     } catch (error) {
       if (signal.aborted && error === signal.reason) {
         await this.#end(false);
-        await this.#dropped(what);
+        const prompts = this.#droppedPrompts;
+        await view.show({ type: "dropped", what, prompts });
         return "dropped";
       }
       if (!(error instanceof ServiceError)) throw error;
@@ -300,11 +306,5 @@ export class Conversation implements Disposable {
   async #end(completed: boolean): Promise<void> {
     this.#hasEnded = true;
     await this.#options.view.show({ type: "end", completed });
-  }
-
-  async #dropped(what: "thread" | "run" | "reply"): Promise<void> {
-    const prompts = this.#droppedPrompts;
-    this.#droppedPrompts = 0;
-    await this.#options.view.show({ type: "dropped", what, prompts });
   }
 }

@@ -11,7 +11,6 @@ import type { Input, View, ViewEvent, ViewOptions } from "./view.ts";
 
 /** Reads prompts as lines and writes JSON Lines, each before the next one is formatted. */
 export class JsonView implements View {
-  readonly typing = undefined;
   readonly #stdout: ViewOptions["stdout"];
   readonly #lines: PromptLines;
   readonly #encoder = new TextEncoder();

@@ -44,17 +44,14 @@ export interface StatusLineOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** A node that a run has reached. */
-interface Node {
-  readonly name: string;
-  readonly label: string;
-  readonly reachedAt: number;
-}
-
-/** A pause before a retry. */
-interface Pause {
-  readonly reason: string;
-  readonly until: number;
+/** What is shown of an operation. */
+interface Operation {
+  readonly startedAt: number;
+  isRun: boolean;
+  /** The node that the run has reached. */
+  node?: { readonly name: string; label: string; readonly reachedAt: number };
+  /** The pause before a retry. */
+  pause?: { readonly reason: string; readonly until: number };
 }
 
 /**
@@ -69,10 +66,7 @@ interface Pause {
 export class StatusLine {
   readonly #options: StatusLineOptions;
   readonly #now: () => number;
-  #startedAt: number | undefined; // undefined if there is no operation
-  #isRun = false;
-  #node: Node | undefined;
-  #pause: Pause | undefined;
+  #operation: Operation | undefined;
 
   constructor(options: StatusLineOptions) {
     this.#options = options;
@@ -86,26 +80,42 @@ export class StatusLine {
    * often empty.
    */
   take(step: Step): string {
+    const now = this.#now();
+    if (step.type === "begin") {
+      this.#operation = { startedAt: now, isRun: false };
+    }
+    const operation = this.#operation;
+    if (operation === undefined) return "";
+    const { node, isRun, startedAt } = operation;
     switch (step.type) {
       case "begin":
-        this.#startedAt = this.#now();
-        this.#isRun = false;
-        this.#node = undefined;
-        this.#pause = undefined;
         return "";
       case "run":
-        this.#isRun = true;
+        operation.isRun = true;
         return "";
-      case "wait":
-        this.#pause = {
-          reason: plainLine(step.reason),
-          until: this.#now() + step.milliseconds,
-        };
+      case "wait": {
+        const until = now + step.milliseconds;
+        operation.pause = { reason: plainLine(step.reason), until };
         return "";
-      case "progress":
-        return this.#progress(step);
-      case "end":
-        return this.#end(step.completed);
+      }
+      case "progress": {
+        delete operation.pause;
+        const label = labelOf(step);
+        const isSame = node?.name === step.node;
+        if (isSame) node.label = label;
+        else operation.node = { name: step.node, label, reachedAt: now };
+        return node && !isSame
+          ? this.#finished(node.label, node.reachedAt, true)
+          : "";
+      }
+      case "end": {
+        this.#operation = undefined;
+        const { completed } = step;
+        const last = node &&
+          this.#finished(node.label, node.reachedAt, completed);
+        const total = isRun && this.#finished("total", startedAt, completed);
+        return (last ?? "") + (total || "");
+      }
       default:
         return step satisfies never;
     }
@@ -116,10 +126,14 @@ export class StatusLine {
    * which is active at the end. Empty if there is no operation.
    */
   row(columns: number): string {
-    if (this.#startedAt === undefined) return "";
+    if (this.#operation === undefined) return "";
     const { marks, style: { cyan, dim } } = this.#options;
-    const label = this.#label();
-    const milliseconds = this.#now() - this.#startedAt;
+    const { node, pause, startedAt } = this.#operation;
+    const now = this.#now();
+    const label = pause !== undefined && pause.until > now
+      ? `${pause.reason}, ${againIn(pause.until - now)}`
+      : node?.label ?? "waiting";
+    const milliseconds = now - startedAt;
     const frame = Math.floor(milliseconds / SPINNER_MILLISECONDS);
     const spinner = marks.spinner.charAt(frame % marks.spinner.length);
     const elapsed = `  ${duration(milliseconds)}`;
@@ -129,46 +143,6 @@ export class StatusLine {
     const hint = hasHint ? HINT : "";
     const text = fit(label, elapsed, columns - hint.length);
     return cyan(spinner) + text + dim(hint);
-  }
-
-  #progress(event: ProgressEvent): string {
-    const isSame = this.#node?.name === event.node;
-    const above = isSame ? "" : this.#finishedNode(true);
-    this.#pause = undefined;
-    this.#node = {
-      name: event.node,
-      label: labelOf(event),
-      reachedAt: isSame && this.#node ? this.#node.reachedAt : this.#now(),
-    };
-    return above;
-  }
-
-  /** Ends the operation. The current node and the run become lines above. */
-  #end(completed: boolean): string {
-    const total = this.#isRun && this.#startedAt !== undefined
-      ? this.#finished("total", this.#startedAt, completed)
-      : "";
-    const above = this.#finishedNode(completed) + total;
-    this.#startedAt = undefined;
-    this.#node = undefined;
-    return above;
-  }
-
-  /** The label of the current operation. */
-  #label(): string {
-    if (this.#pause !== undefined) {
-      const left = this.#pause.until - this.#now();
-      if (left > 0) {
-        return `${this.#pause.reason}, ${againIn(left)}`;
-      }
-    }
-    return this.#node?.label ?? "waiting";
-  }
-
-  #finishedNode(completed: boolean): string {
-    if (this.#node === undefined) return "";
-    const { label, reachedAt } = this.#node;
-    return this.#finished(label, reachedAt, completed);
   }
 
   /** The line that stays on the screen after a node, or the run, has finished. */

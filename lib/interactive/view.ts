@@ -68,7 +68,7 @@ export type Step = EventOf<"begin" | "run" | "wait" | "progress" | "end">;
 /** Supplies prompts, and shows what happens. */
 export interface View {
   /** What a person types; `undefined` if nobody types the prompts. */
-  readonly typing: Typing | undefined;
+  readonly typing?: Typing | undefined;
   /**
    * Asks for the next prompt.
    *

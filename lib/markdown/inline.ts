@@ -69,6 +69,8 @@ const ATTRIBUTES: Readonly<Record<string, number>> = {
   "**": BOLD,
   "__": BOLD,
   "~~": STRIKE,
+  "[": UNDERLINE,
+  "![": UNDERLINE,
 };
 
 /**
@@ -136,14 +138,8 @@ function signsIn(source: string, start: number): readonly Sign[] {
         const index = openers.findLastIndex(isBracket);
         const opener = openers[index];
         if (opener === undefined) break;
-        if (text === "]") {
-          openers = openers.toSpliced(index, 1);
-          break;
-        }
-        openers = openers.slice(0, index);
-        opener.sign.style = DIM;
-        opener.sign.opens.push(UNDERLINE);
-        add(at, end, DIM).closes = 1;
+        openers = openers.toSpliced(index, text === "]" ? 1 : Infinity);
+        if (text !== "]") close(opener, add(at, end));
         break;
       }
       default: // a URL
@@ -195,9 +191,7 @@ function pair(
       const opener = openers[index];
       if (opener === undefined || isBracket(opener)) break;
       openers = openers.slice(0, index);
-      opener.sign.style = sign.style = DIM;
-      opener.sign.opens.unshift(ATTRIBUTES[opener.text] ?? 0);
-      sign.closes++;
+      close(opener, sign);
       rest = rest.slice(opener.text.length);
     }
   }
@@ -206,6 +200,13 @@ function pair(
     if (text) openers = withOpener(openers, { text, sign });
   }
   return openers;
+}
+
+/** Ends the style of an opener at a sign. */
+function close(opener: Opener, sign: Sign): void {
+  opener.sign.style = sign.style = DIM;
+  opener.sign.opens.unshift(ATTRIBUTES[opener.text] ?? 0);
+  sign.closes++;
 }
 
 /** Adds an opener in place of an earlier one of its kind. */

@@ -125,23 +125,6 @@ test("Ctrl-C clears what was typed and does not count as the first of two; Up br
   await screen.shows(...rows, "> one", "  two");
 });
 
-test("a second Ctrl-C that comes late is a first one", async () => {
-  await using service = serveStreams();
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway -q");
-  const rows = ["[0]$ agent-gateway -q", ""];
-  await screen.shows(...rows, ">");
-  await screen.press("C-c");
-  rows.push("Ctrl-C again leaves");
-  await screen.shows(...rows, ">");
-  await quietIsOver();
-  await quietIsOver();
-
-  await screen.press("C-c");
-  rows.push("Ctrl-C again leaves");
-  await screen.shows(...rows, ">");
-});
-
 test("Ctrl-C with TERM=dumb drops a run; at the prompt, two of them leave", async () => {
   const run = new GatedStream();
   await using service = serveStreams(run.behaviour);

@@ -86,33 +86,6 @@ test("an error is red, says what to do, and the next prompt works (interface 7)"
   await screen.waitFor(/^> two\n✓ total .* s\n\nBetter\.\n\n>$/m);
 });
 
-test("Up recalls what was typed before, to be edited and run again", async () => {
-  await using service = serveStreams(
-    events([complete("1")]),
-    events([complete("2")]),
-    events([complete("3")]),
-  );
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway -q");
-  await screen.shows("[0]$ agent-gateway -q", "", ">");
-  await screen.enter("what is this?");
-  await screen.waitFor(/^1\n\n>$/m);
-  await screen.enter("and that?");
-  await screen.waitFor(/^2\n\n>$/m);
-
-  await screen.press("Up", "Up", "Left", "BSpace", "BSpace");
-  await screen.type("at");
-  await screen.waitFor(/^> what is that\?$/m);
-  await screen.press("Enter");
-  await screen.waitFor(/^3\n\n>$/m);
-
-  assertEquals(promptsOf(service), [
-    "what is this?",
-    "and that?",
-    "what is that?",
-  ]);
-});
-
 test("what is typed during a run is shown below it, and waits for its turn", async () => {
   const first = new GatedStream();
   const second = new GatedStream();
@@ -290,29 +263,6 @@ for (const columns of [40, 80]) {
     await screen.press("C-r", "t", "h", "i", "s", "Enter");
 
     await screen.waitFor(/^> what is this\?\n\n3\n\n>$/m);
-  });
-
-  test(`on ${columns} columns, what is typed during a run is shown below its status`, async () => {
-    const run = new GatedStream();
-    await using service = serveStreams(run.behaviour);
-    const env = settings(service);
-    await using screen = await Screen.open({ columns, env });
-    await screen.enter("agent-gateway");
-    await screen.waitFor(/^>$/m);
-    await screen.enter("one");
-    run.progress("plan", "started");
-
-    await screen.enter("two");
-    await screen.type("three");
-
-    await screen.waitFor(
-      /^> one\n. plan: started .*\n> two\n> three$/m,
-    );
-    await screen.press("C-c");
-    await screen.waitFor(
-      /^Run dropped, and 1 waiting prompt;[^]*\n\n> three$/m,
-    );
-    assertEquals(promptsOf(service), ["one"]);
   });
 }
 

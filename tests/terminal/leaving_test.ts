@@ -160,25 +160,6 @@ test("the thread to go on with is one word for the shell, whatever the service c
   );
 });
 
-test("Ctrl-D exits 0, also when the last run failed", async () => {
-  await using service = serveStreams();
-  service.misbehave("create run", json({}));
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway -q");
-  await screen.shows("[0]$ agent-gateway -q", "", ">");
-  await screen.enter("hello");
-  const rows = [
-    ...["[0]$ agent-gateway -q", "", "> hello"],
-    "Error: Cannot start a run: the answer holds no run_id; the run may have started,",
-    ...[" so it is not tried again", "", ">"],
-  ];
-  await screen.shows(...rows);
-
-  await screen.press("C-d");
-
-  await screen.shows(...rows, "[0]$");
-});
-
 test("Ctrl-D during a run waits for the replies to what was typed before", async () => {
   const first = new GatedStream();
   const second = new GatedStream();
