@@ -5,7 +5,13 @@
  * @module
  */
 
-export { escapeControls, isJsonObject, parseJson } from "./text/json.ts";
+export {
+  escapeControls,
+  holdsTooMuch,
+  isJsonObject,
+  MAX_SIGNS,
+  parseJson,
+} from "./text/json.ts";
 export { maskKey } from "./text/key_mask.ts";
 export { holdsKey } from "./text/key_search.ts";
 export { plainLine, plainText, withoutLineEnd } from "./text/plain_text.ts";

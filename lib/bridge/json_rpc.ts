@@ -5,7 +5,7 @@
  */
 
 import { lineFault, MAX_LINE_BYTES, readEachLine } from "../io.ts";
-import { isJsonObject } from "../text.ts";
+import { holdsTooMuch, isJsonObject, MAX_SIGNS } from "../text.ts";
 
 /** The id of a request: a `bigint` where a `number` would round it. */
 export type RequestId = string | number | bigint | null;
@@ -130,6 +130,13 @@ export async function* readMessages(
         null,
         ErrorCode.invalidRequest,
         `Invalid request: the line is longer than ${maxLineBytes} bytes`,
+      );
+    } else if (holdsTooMuch(line)) {
+      const most = `${MAX_SIGNS} brackets, commas and colons`;
+      yield invalid(
+        null,
+        ErrorCode.invalidRequest,
+        `Invalid request: the line holds more than ${most}`,
       );
     } else if (line.trim() !== "") {
       yield parseMessage(line);

@@ -4,6 +4,48 @@
  * @module
  */
 
+/** Shorter JSON is parsed whatever it holds, in UTF-16 code units. */
+const SHORT = 64 * 1024;
+
+/** The most brackets, braces, commas and colons outside of strings. */
+export const MAX_SIGNS = 250_000;
+
+/**
+ * Whether JSON holds so many values that parsing it would take a hundred times its
+ * size: more than {@linkcode MAX_SIGNS} brackets, braces, commas and colons outside
+ * of strings.
+ */
+export function holdsTooMuch(json: string): boolean {
+  if (json.length <= SHORT) return false;
+  let signs = 0;
+  for (let index = 0; index < json.length; index++) {
+    switch (json[index]) {
+      case '"':
+        index = endOfString(json, index);
+        break;
+      case "{":
+      case "}":
+      case "[":
+      case "]":
+      case ",":
+      case ":":
+        if (++signs > MAX_SIGNS) return true;
+    }
+  }
+  return false;
+}
+
+/** The index of the quote that ends a string, or the end of the text. */
+function endOfString(json: string, start: number): number {
+  for (let end = start;;) {
+    end = json.indexOf('"', end + 1);
+    if (end < 0) return json.length;
+    let backslashes = 0;
+    while (json[end - 1 - backslashes] === "\\") backslashes++;
+    if (backslashes % 2 === 0) return end;
+  }
+}
+
 /** Parses JSON; returns `undefined` if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {

@@ -1,4 +1,10 @@
 /**
+ * When a fake clock starts: long before all timers of the real clock. An alarm that
+ * is left from those would otherwise hide that of a timer of the fake clock.
+ */
+const START = -1e9;
+
+/**
  * Replaces the clock of the process, and the timers of `startTimer()`, until it is
  * disposed of.
  */
@@ -6,11 +12,11 @@ export class FakeClock implements Disposable {
   readonly #now = performance.now;
   readonly #timeout = AbortSignal.timeout;
   readonly #alarms: { controller: AbortController; due: number }[] = [];
-  /** In milliseconds. */
+  /** Milliseconds since the start of this clock. */
   time = 0;
 
   constructor() {
-    performance.now = () => this.time;
+    performance.now = () => START + this.time;
     AbortSignal.timeout = (milliseconds) => {
       const controller = new AbortController();
       this.#alarms.push({ controller, due: this.time + milliseconds });

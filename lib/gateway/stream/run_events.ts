@@ -5,13 +5,18 @@
  */
 
 import { lineFault, MAX_LINE_BYTES, readLines } from "../../io.ts";
-import { isJsonObject, parseJson } from "../../text.ts";
+import {
+  holdsTooMuch,
+  isJsonObject,
+  MAX_SIGNS,
+  parseJson,
+} from "../../text.ts";
 import { errorDetail } from "../failure/foreign_text.ts";
 import { type Reply, selectReply } from "./reply_text.ts";
 import { StreamCursor } from "./stream_cursor.ts";
 import type { StepEvent, StreamEvent } from "../turn_event.ts";
 
-/** A line of the stream is over the limit, so its event is lost. */
+/** A line of the stream is over a limit, so its event is lost. */
 export class LineTooLongError extends Error {
   override readonly name = "LineTooLongError";
 }
@@ -88,9 +93,11 @@ export async function* readRunEvents(
         : value.some((line) => parser.line(line));
       const events = cursor.take();
       if (!done || events.length > 0) yield events;
-      if (parser.isBroken) {
+      if (parser.fault !== undefined) {
         throw new LineTooLongError(
-          `a line of the stream is longer than ${maxLineBytes} bytes`,
+          parser.fault === "too long"
+            ? `a line of the stream is longer than ${maxLineBytes} bytes`
+            : `a line of the stream holds more than ${MAX_SIGNS} brackets, commas and colons`,
         );
       }
       if (done || isComplete) return;
@@ -110,8 +117,8 @@ class EventParser {
   #body: string[] | undefined;
   #bodyLength = 0;
   #isFirst = true;
-  /** Whether a line was over the limit. */
-  isBroken = false;
+  /** Why a line could not be read, and ends the stream. */
+  fault: "too long" | "too much" | undefined;
 
   constructor(record: StreamRecord, observer: StreamObserver | undefined) {
     this.#record = record;
@@ -133,7 +140,10 @@ class EventParser {
       this.#isFailure = false;
       return false;
     }
-    if (lineFault(line) !== undefined) return this.isBroken = true;
+    if (lineFault(line) !== undefined) {
+      this.fault = "too long";
+      return true;
+    }
     if (line.startsWith("data:")) return this.#data(line.slice("data:".length));
     if (line.startsWith("id:")) cursor.id(valueOf(line, "id:"));
     else if (line.startsWith("event:")) {
@@ -174,6 +184,10 @@ class EventParser {
     const { cursor } = this.#record;
     this.#isFirst = false;
     this.#body = undefined;
+    if (holdsTooMuch(json)) {
+      this.fault = "too much";
+      return true;
+    }
     const parsed = parseData(json, this.#isFailure);
     this.#observer?.data(json, parsed);
     switch (parsed.kind) {

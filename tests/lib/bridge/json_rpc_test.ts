@@ -139,7 +139,7 @@ const DEEP = [
   ["[", "]", 1000, 9007199254740993n],
   ['{"id":[', "]}", 500, 9007199254740993n],
   ["[", "]", 100_000, 9007199254740992],
-  ['{"a":', "}", 100_000, 9007199254740992],
+  ['{"a":', "}", 80_000, 9007199254740992],
 ] as const;
 for (const [open, close, levels, exact] of DEEP) {
   Deno.test(`readMessages() reads an id next to ${levels} levels of ${open} (interface 7)`, async () => {
@@ -159,6 +159,23 @@ for (const [open, close, levels, exact] of DEEP) {
     assertEquals(requestId, exact);
   });
 }
+
+Deno.test("readMessages() refuses a line of more than 250,000 brackets, commas and colons outside of strings, and reads on", async () => {
+  const call = (params: string) => `{"id":1,"method":"m","params":${params}}`;
+  const lines = [
+    call(`[${"1,".repeat(260_000)}1]`),
+    call(`[${"1,".repeat(240_000)}1]`),
+    call(JSON.stringify(['[\\",'.repeat(100_000)])),
+  ];
+  const source = ReadableStream.from([encoder.encode(lines.join("\n"))]);
+  const messages = await Array.fromAsync(readMessages(source));
+  assertEquals(messages.map(({ kind }) => kind), [
+    ...["invalid", "request", "request"],
+  ]);
+  const [refused] = messages;
+  assert(refused?.kind === "invalid");
+  assertEquals([refused.id, refused.error.code], [null, -32600]);
+});
 
 Deno.test("readMessages() refuses a line over the limit and reads on", async () => {
   const line = '{"id":1,"method":"m"}';

@@ -149,3 +149,17 @@ Deno.test("readRunEvents() goes on after a failure, and counts what it does not 
     unknown: 2,
   });
 });
+
+Deno.test("readRunEvents() refuses a line of more than 250,000 brackets, commas and colons outside of strings", async () => {
+  const text = '{"event":"progress","node":"n","more":[';
+  const few = `data: ${text}${"1,".repeat(240_000)}1]}\n`;
+  const node = '[\\",'.repeat(100_000);
+  const quoted = `data: ${JSON.stringify({ event: "progress", node })}\n`;
+  const many = `data: ${text}${"[],".repeat(90_000)}1]}\n`;
+  assertEquals((await read([few, quoted])).known, 2);
+  await assertRejects(
+    () => read([few, many]),
+    LineTooLongError,
+    "holds more than 250000 brackets, commas and colons",
+  );
+});
