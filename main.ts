@@ -16,6 +16,7 @@ import {
 import type { Failure } from "./lib/gateway.ts";
 import type { Conversation, Ending } from "./lib/interactive.ts";
 import {
+  environmentVariable,
   ErrorOutput,
   errorSink,
   failureLine,
@@ -166,7 +167,9 @@ async function startInteractive(
   settings: Settings,
   asked: InteractiveArguments,
 ): Promise<number> {
-  const { ignoreProxies, RemoteGateway } = await import("./lib/gateway.ts");
+  const { ignoreProxies, RemoteGateway, traceHeaders } = await import(
+    "./lib/gateway.ts"
+  );
   const { addInput, Conversation, openView } = await import(
     "./lib/interactive.ts"
   );
@@ -209,6 +212,13 @@ async function startInteractive(
     baseUrl: settings.baseUrl,
     threadId: asked.threadId,
     timeLimit: asked.timeLimit,
+    // https://opentelemetry.io/docs/specs/otel/context/env-carriers/
+    headers: isScript
+      ? traceHeaders({
+        traceparent: environmentVariable("TRACEPARENT"),
+        tracestate: environmentVariable("TRACESTATE"),
+      })
+      : {},
   });
   try {
     const ending = isScript

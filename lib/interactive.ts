@@ -32,6 +32,8 @@ export interface ConversationOptions {
   readonly threadId?: string | undefined;
   /** How long one prompt may take, in milliseconds. By default there is no limit. */
   readonly timeLimit?: number | undefined;
+  /** Additional headers for the requests of each run. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** A clock, in milliseconds. The default is the clock of the process. */
   readonly now?: (() => number) | undefined;
 }
@@ -223,12 +225,11 @@ export class Conversation implements Disposable {
     prompt: string,
     timeLimit: TimeLimit | undefined,
   ): Promise<Ending> {
-    const { gateway } = this.#options;
-    const ended = await this.#follow(
-      "run",
-      (signal) =>
-        gateway.runTurn(this.#threadId, prompt, { signal, timeLimit }),
-    );
+    const { gateway, headers } = this.#options;
+    const ended = await this.#follow("run", (signal) => {
+      const options = { signal, timeLimit, headers };
+      return gateway.runTurn(this.#threadId, prompt, options);
+    });
     if (ended === undefined) return DONE;
     const failure = ended === "dropped" ? undefined : ended;
     return { kind: "failed", failure };

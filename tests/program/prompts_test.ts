@@ -225,3 +225,22 @@ Deno.test("--thread: a thread that is gone is the error of the first prompt", as
   assertEquals({ code, stdout }, { code: 1, stdout: "" });
   assertMatch(stderr, /^Error: Cannot start a run: .* 404.*\n$/);
 });
+
+Deno.test("-p passes on the trace context of its environment, with the requests of the run; a chat does not", async () => {
+  await using service = ReferenceService.start();
+  const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const env = {
+    ...settings(service),
+    TRACEPARENT: trace,
+    TRACESTATE: "vendor=1",
+  };
+  await runClient({ args: ["-q", "-p", "hello"], env });
+  await runClient({ args: ["-q"], env, stdin: "hello\n" });
+
+  const headers = service.requests.map(({ headers }) => [
+    headers.get("traceparent"),
+    headers.get("tracestate"),
+  ]);
+  const [none, some] = [[null, null], [trace, "vendor=1"]];
+  assertEquals(headers, [none, some, some, none, none, none]);
+});

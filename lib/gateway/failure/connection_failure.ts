@@ -21,15 +21,14 @@ import {
  * although a connection was made. A server that is being reloaded causes both:
  *
  * - The server closed the HTTP/2 connection with `GOAWAY` and `NO_ERROR` before it
- *   took the request (RFC 9113, 6.8). After a reset, the message begins with
- *   "stream error received", and the service may have taken the request.
+ *   took the request (RFC 9113, 6.8). Debug data follow in parentheses. After a
+ *   reset, the message begins with "stream error received", and the service may
+ *   have taken the request.
  * - The connection was closed before hyper had passed the request to it
  *   (`client/dispatch.rs`).
  */
-const NOT_TAKEN: ReadonlySet<string> = new Set([
-  "connection error received: not a result of an error",
-  "connection closed",
-]);
+const NOT_TAKEN =
+  /^connection (?:closed$|error received: not a result of an error(?: \(b"|$))/;
 
 /** How Deno's `fetch` refuses a port (https://fetch.spec.whatwg.org/#port-blocking). */
 const BLOCKED = /^Fetch failed: Requests to port (\d+) are blocked/;
@@ -47,7 +46,7 @@ export function isRefused(error: unknown): boolean {
 
 /** Whether the error proves that the service did not take the request. */
 export function isNotTaken(error: unknown): boolean {
-  return NOT_TAKEN.has(innerReason(error));
+  return NOT_TAKEN.test(innerReason(error));
 }
 
 export interface ConnectionErrorOptions {

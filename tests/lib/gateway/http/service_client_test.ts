@@ -97,6 +97,10 @@ const REJECTIONS: Readonly<Record<string, readonly [number, string?]>> = {
     4,
     "connection closed",
   ],
+  [`${SEND}connection error received: not a result of an error (b"max_age")`]: [
+    4,
+    "connection closed",
+  ],
   [`${SEND}connection closed`]: [4, "connection closed"],
   [`${SEND}stream error received: not a result of an error`]: [1],
   [`${SEND}stream error received: refused stream before processing any application logic`]:
