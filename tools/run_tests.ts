@@ -15,8 +15,12 @@ import { chosenLibrary, runDeno, sameFlags } from "./deno.ts";
 
 const SOURCES = { jsr: "JSR", npm: "npm" };
 
-/** The subcommands that come before all tests. */
-const CHECKS = [["fmt", "--check"], ["lint"], ["check", ...sameFlags]];
+/** The subcommands that come before all tests. With `-q`, they print only errors. */
+const CHECKS = [
+  ["fmt", "--check", "-q"],
+  ["lint", "-q"],
+  ["check", "-q", ...sameFlags],
+];
 
 /** Tests that change the environment or the folder of their process. */
 const IN_TURN = [
@@ -61,7 +65,10 @@ let exitCode = 0;
 for (const args of steps) {
   const code = await runDeno(args, args[0] === "test" ? options : {});
   exitCode ||= code;
-  if (code !== 0 && args[0] !== "test") break;
+  if (code === 0 || args[0] === "test") continue;
+  // With `-q`, it does not say which files.
+  if (args[0] === "fmt") await runDeno(["fmt", "--check"]);
+  break;
 }
 if (all && exitCode === 0) {
   const source = SOURCES[chosenLibrary() ?? "jsr"];
