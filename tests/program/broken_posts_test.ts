@@ -1,206 +1,185 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import {
-  type ClientOutput,
-  Collector,
-  runClient,
-} from "../support/client_process.ts";
+import { type ClientOutput, runClient } from "../support/client_process.ts";
 import { environment, NAME, tls } from "../support/corporate_network.ts";
-import { isInstalled } from "../support/fronts.ts";
-import type { Leaf } from "../support/local_ca.ts";
-import { TunnelProxy } from "../support/tcp_proxies.ts";
+import {
+  FaultyService,
+  goAway,
+  type Part,
+  partsOf,
+  resetStream,
+  tunnels,
+} from "../support/faulty_service.ts";
 
-// The real program against connections that break in ways of which no server
+// The real program against connections that break in ways in which no server
 // breaks them on purpose. The first connection creates the thread.
 
 /** A prompt that takes several frames and TCP segments. */
 const PROMPT = "x".repeat(40_000);
 
-const node = { ignore: !isInstalled("node") };
+/** What happens to a prompt that arrives. */
+interface Fault {
+  /** Where the connection breaks. The default is after the body. */
+  readonly place?: Part["place"];
+  readonly end?: "destroy" | "reset" | "close";
+  /** HTTP/2 frames that are sent before the end. */
+  readonly frames?: (stream: number) => Uint8Array;
+  /** Whether the service does not run the prompt. */
+  readonly isRefused?: boolean;
+}
 
 interface Outcome extends ClientOutput {
   /** How many prompts the service took, whole or in part. */
   readonly prompts: number;
 }
 
-/** Runs a prompt against a service on which the connections after the first one break. */
-async function runPrompt(
-  protocol: "h2" | "http/1.1",
-  faults: readonly string[],
-  { isTunnelled = false, args = [] }: {
-    readonly isTunnelled?: boolean;
-    readonly args?: readonly string[];
-  } = {},
-): Promise<Outcome> {
-  await using service = await BreakingService.start({
-    tls,
-    protocol,
-    faults: [null, ...faults],
-  });
-  const { port } = service;
-  await using proxy = new TunnelProxy(() => port);
-  const env = isTunnelled
-    ? environment(`https://${NAME}:${port}`, { HTTPS_PROXY: proxy.url })
-    : environment(`https://127.0.0.1:${port}`, {});
-  const output = await runClient({ args: ["-q", "-p", PROMPT, ...args], env });
-  return { ...output, prompts: await service.stop() };
+interface RunOptions {
+  readonly protocol: "h2" | "http/1.1";
+  readonly isTunnelled?: boolean;
+  /** What happens to the prompts that arrive first, one after the other. */
+  readonly faults?: readonly Fault[];
+  /** A setting of HTTP/2, by its identifier, from the second connection on. */
+  readonly setting?: readonly [number, number];
+  /** How many prompts the user sends. The default is 1. */
+  readonly count?: number;
+  readonly prompt?: string;
 }
 
-const UNKNOWN = "the run may have started, so it is not tried again\n";
+/** Runs prompts, each on a connection of its own, against a service with faults. */
+async function runPrompts(
+  { protocol, isTunnelled, faults = [], setting, count = 1, prompt = PROMPT }:
+    RunOptions,
+): Promise<Outcome> {
+  const left = [...faults];
+  let prompts = 0;
+  await using service = await FaultyService.start(async (connection) => {
+    const settings = connection.number > 1 && setting ? [setting] : [];
+    for await (const part of partsOf(connection, { protocol, settings })) {
+      const isPrompt = part.operation === "create run";
+      const fault = isPrompt ? left[0] : undefined;
+      if (part.place !== (fault?.place ?? "after the body")) continue;
+      if (isPrompt && !fault?.isRefused) prompts++;
+      if (isPrompt) left.shift();
+      if (fault?.end === undefined && fault?.frames === undefined) {
+        await part.answer();
+      }
+      if (fault?.frames) await connection.write(fault.frames(part.stream));
+      if (fault?.end) return connection[fault.end]();
+    }
+  }, { tls, protocol });
+  const { port } = service;
+  await using proxy = await FaultyService.start(tunnels(() => port));
+  const env = isTunnelled
+    ? environment(`https://${NAME}:${port}`, { HTTPS_PROXY: proxy.url })
+    : environment(service.url, {});
+  const stdin = `${prompt}\n`.repeat(count);
+  const output = await runClient({ args: ["-q"], env, stdin });
+  return { ...output, prompts };
+}
+
+const UNKNOWN = "the run may have started, so it is not tried again";
+
+/** Asserts that each prompt that meets one of the faults reaches the service once. */
+async function runOnce(
+  options: RunOptions & { readonly faults: readonly Fault[] },
+): Promise<void> {
+  const count = options.faults.length;
+  const outcome = await runPrompts({ ...options, count });
+
+  assertEquals(outcome.prompts, count);
+  assertEquals([outcome.code, outcome.stdout], [1, ""]);
+  const lines = outcome.stderr.trimEnd().split("\n");
+  const told = lines.map((line) => line.slice(-UNKNOWN.length));
+  assertEquals(told, Array(count).fill(UNKNOWN), outcome.stderr);
+}
+
+const ENDS = (["after the head", "in the middle", "after the body"] as const)
+  .flatMap((place): readonly Fault[] => [
+    { place, end: "destroy" },
+    { place, end: "reset" },
+  ]);
 
 for (const protocol of ["http/1.1", "h2"] as const) {
   for (const isTunnelled of [false, true]) {
     const way = isTunnelled ? "through a proxy's tunnel" : "directly";
-    for (const place of ["in the head", "in the middle", "after the body"]) {
-      for (const end of ["FIN", "RST"]) {
-        const fault = `${end} ${place}`;
-        Deno.test({
-          ...node,
-          name: `${protocol}, ${way}: a prompt that meets a ${fault} runs once`,
-          async fn() {
-            // More than one, for a client that would repeat it.
-            const faults = [fault, fault, fault];
-            const outcome = await runPrompt(protocol, faults, { isTunnelled });
-
-            assertEquals(outcome.prompts, 1);
-            assertEquals(outcome.code, 1);
-            assertEquals(outcome.stdout, "");
-            assertEquals(outcome.stderr.slice(-UNKNOWN.length), UNKNOWN);
-          },
-        });
-      }
-    }
+    Deno.test(`${protocol}, ${way}: a prompt whose connection is closed or reset after its head, in the middle or after its body runs once`, () =>
+      runOnce({ protocol, isTunnelled, faults: ENDS }));
   }
 }
 
-for (
-  const fault of [
-    "GOAWAY after the request",
-    "GOAWAY with an error",
-    "REFUSED_STREAM",
-    "a reset without an error",
-  ]
-) {
-  Deno.test({
-    ...node,
-    name: `HTTP/2: a prompt that is answered with ${fault} runs once`,
-    async fn() {
-      const outcome = await runPrompt("h2", [fault, fault, fault]);
+const [NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM] = [0, 2, 7] as const;
 
-      assertEquals(outcome.prompts, 1);
-      assertEquals(outcome.code, 1);
-      assertEquals(outcome.stderr.slice(-UNKNOWN.length), UNKNOWN);
-    },
-  });
-}
-
-const NOT_TAKEN = "GOAWAY before the request";
-
-for (const times of [1, 2, 3]) {
-  Deno.test({
-    ...node,
-    name:
-      `HTTP/2: a prompt that ${times} connections did not take (GOAWAY, RFC 9113, 6.8) is sent again, and runs once`,
-    async fn() {
-      const outcome = await runPrompt("h2", Array(times).fill(NOT_TAKEN));
-
-      const { code, stdout, prompts } = outcome;
-      assertEquals([code, stdout, prompts], [0, "Hi.\n", 1]);
-    },
-  });
-}
-
-Deno.test({
-  ...node,
-  name: "HTTP/2: a prompt that no connection took is an error that says so",
-  async fn() {
-    const outcome = await runPrompt("h2", Array(4).fill(NOT_TAKEN));
-
-    assertEquals([outcome.code, outcome.prompts], [1, 0]);
-    assertMatch(
-      outcome.stderr,
-      /^Error: Cannot start a run: https:\S+ closes its connections .*; the run was not started\n$/,
-    );
+const UNCLEAR: Readonly<Record<string, Fault>> = {
+  "GOAWAY after the request": {
+    frames: (stream) => goAway(stream, NO_ERROR),
+    end: "close",
   },
+  "GOAWAY with an error": { frames: () => goAway(0, INTERNAL_ERROR) },
+  "REFUSED_STREAM": {
+    frames: (stream) => resetStream(stream, REFUSED_STREAM),
+  },
+  "a reset without an error": {
+    frames: (stream) => resetStream(stream, NO_ERROR),
+  },
+};
+
+Deno.test(`HTTP/2: a prompt that is answered with ${Object.keys(UNCLEAR).join(", ")} runs once`, () =>
+  runOnce({ protocol: "h2", faults: Object.values(UNCLEAR) }));
+
+const NOT_TAKEN: Fault = {
+  frames: () => goAway(0, NO_ERROR),
+  isRefused: true,
+};
+
+Deno.test("HTTP/2: a prompt that one, two or three connections did not take (GOAWAY, RFC 9113, 6.8) is sent again, and runs once", async () => {
+  const [no, yes] = [NOT_TAKEN, {}];
+  const outcome = await runPrompts({
+    protocol: "h2",
+    faults: [no, yes, no, no, yes, no, no, no, yes],
+    count: 3,
+  });
+
+  const { code, stdout, prompts } = outcome;
+  assertEquals([code, stdout, prompts], [0, "Reply to run-1\n".repeat(3), 3]);
 });
 
-for (const limit of ["1 stream at a time", "windows of 1 byte"]) {
-  Deno.test({
-    ...node,
-    name: `HTTP/2: a server with ${limit} gets the prompt, and its reply comes`,
-    async fn() {
-      const { code, stdout, prompts } = await runPrompt("h2", [limit]);
-      assertEquals([code, stdout, prompts], [0, "Hi.\n", 1]);
-    },
+Deno.test("HTTP/2: a prompt that no connection took is an error that says so", async () => {
+  const faults = Array(4).fill(NOT_TAKEN);
+  const outcome = await runPrompts({ protocol: "h2", faults });
+
+  assertEquals([outcome.code, outcome.prompts], [1, 0]);
+  assertMatch(
+    outcome.stderr,
+    /^Error: Cannot start a run: https:\S+ closes its connections .*; the run was not started\n$/,
+  );
+});
+
+const [MAX_CONCURRENT_STREAMS, INITIAL_WINDOW_SIZE] = [3, 4] as const;
+
+const LIMITS = {
+  "1 stream at a time": [MAX_CONCURRENT_STREAMS, 1],
+  "windows of 1 byte": [INITIAL_WINDOW_SIZE, 1],
+} as const;
+
+for (const [limit, setting] of Object.entries(LIMITS)) {
+  Deno.test(`HTTP/2: a server with ${limit} gets the prompt, and its reply comes`, async () => {
+    const outcome = await runPrompts({ protocol: "h2", setting });
+
+    const { code, stdout, prompts } = outcome;
+    assertEquals([code, stdout, prompts], [0, "Reply to run-1\n", 1]);
   });
 }
 
-Deno.test({
-  ...node,
-  name: "HTTP/2: a server that never allows a stream is an error in time",
-  async fn() {
-    const outcome = await runPrompt("h2", ["no stream at a time"], {
-      args: ["--timeout", "5"],
-    });
+Deno.test("HTTP/2: a server that never allows a stream is an error in time", async () => {
+  const outcome = await runPrompts({
+    protocol: "h2",
+    setting: [MAX_CONCURRENT_STREAMS, 0],
+    // For a client that has not read the setting.
+    faults: [{
+      frames: (stream) => resetStream(stream, REFUSED_STREAM),
+      isRefused: true,
+    }],
+  });
 
-    // It refuses the stream, or the client learns first that it may not open one.
-    assertEquals([outcome.code, outcome.prompts], [1, 0]);
-    assertEquals(outcome.stderr.slice(-UNKNOWN.length), UNKNOWN);
-  },
+  assertEquals([outcome.code, outcome.prompts], [1, 0]);
+  assertEquals(outcome.stderr.trimEnd().slice(-UNKNOWN.length), UNKNOWN);
 });
-
-interface BreakingServiceOptions {
-  readonly tls: Leaf;
-  readonly protocol: "h2" | "http/1.1";
-  /** How each connection breaks, in their order; `null` if it does not. */
-  readonly faults: readonly (string | null)[];
-}
-
-/** The service of `breaking_service.mjs`, on Node.js. */
-class BreakingService implements AsyncDisposable {
-  readonly port: number;
-  readonly #child: Deno.ChildProcess;
-  readonly #output: Collector;
-
-  static async start(
-    { tls, protocol, faults }: BreakingServiceOptions,
-  ): Promise<BreakingService> {
-    const child = new Deno.Command("node", {
-      args: [
-        `${import.meta.dirname}/../support/breaking_service.mjs`,
-        JSON.stringify({ ...tls, protocol, faults }),
-      ],
-      stdin: "null",
-      stdout: "piped",
-    }).spawn();
-    const output = new Collector(child.stdout);
-    const port = Number.parseInt(await output.waitFor("\n"));
-    return new BreakingService(child, output, port);
-  }
-
-  private constructor(
-    child: Deno.ChildProcess,
-    output: Collector,
-    port: number,
-  ) {
-    this.#child = child;
-    this.#output = output;
-    this.port = port;
-  }
-
-  /** Stops the service and returns how many prompts it took, whole or in part. */
-  async stop(): Promise<number> {
-    this.#child.kill("SIGTERM");
-    const text = await this.#output.all();
-    return text.split("\n").filter((line) => line === "prompt").length;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      this.#child.kill("SIGKILL");
-    } catch {
-      // It was stopped.
-    }
-    await this.#output.all();
-    await this.#child.status;
-  }
-}

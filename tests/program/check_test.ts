@@ -5,8 +5,11 @@ import { LocalCa } from "../support/local_ca.ts";
 import { answer, hang } from "../support/service/behaviours.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { Folder } from "../support/environment.ts";
-import { TunnelProxy } from "../support/tcp_proxies.ts";
-import { unreachable } from "../support/faulty_service.ts";
+import {
+  FaultyService,
+  tunnels,
+  unreachable,
+} from "../support/faulty_service.ts";
 
 const NAME = "service.test";
 
@@ -190,7 +193,7 @@ tlsTest(
   async (ca) => {
     await using service = ReferenceService.start({ tls: ca.issue(NAME) });
     const port = Number(new URL(service.url).port);
-    await using proxy = new TunnelProxy(() => port);
+    await using proxy = await FaultyService.start(tunnels(() => port));
 
     const { code, steps } = await check({
       env: {

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { Editor } from "../support/editor.ts";
+import { answering, FaultyService } from "../support/faulty_service.ts";
 import {
   Front,
   type FrontName,
@@ -7,10 +8,8 @@ import {
   isInstalled,
 } from "../support/fronts.ts";
 import { LocalCa } from "../support/local_ca.ts";
-import { RawServer } from "../support/service/raw_server.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
-import { TcpRelay } from "../support/tcp_proxies.ts";
 
 // Real reverse proxies between the real program and the reference service. Each
 // tested rule was once broken with one of them. Counts are those of the service.
@@ -118,7 +117,7 @@ for (const name of FRONTS) {
 Deno.test({
   ...nginx,
   name:
-    "nginx that is reloaded every 500 ms loses none of 500 turns, and none runs twice",
+    "nginx that is reloaded at every tenth run loses none of 250 turns, and none runs twice",
   async fn() {
     await using service = ReferenceService.start({ pace: 20 });
     await using front = await Front.start("nginx", {
@@ -127,17 +126,22 @@ Deno.test({
       lines: FOR_LIVE_EVENTS.nginx,
     });
     await using editor = new Editor({ env: environment(front) });
-    using cleanup = new DisposableStack();
-    const reloading = setInterval(() => front.reload(), 500);
-    cleanup.defer(() => clearInterval(reloading));
+    const reloading = (async () => {
+      for (let runs = 10; runs < 250; runs += 10) {
+        await service.waitFor("create run", runs);
+        front.reload();
+      }
+    })();
+    reloading.catch(() => {}); // The service stops if a turn is lost.
 
-    const failures = await runTurns(editor, { sessions: 5, turns: 100 });
+    const failures = await runTurns(editor, { sessions: 10, turns: 25 });
 
     assertEquals(failures, []);
     assertEquals(runsPerPrompt(service), new Set([1]));
     const runs = service.requests
       .filter(({ operation }) => operation === "create run");
-    assertEquals(runs.length, 500);
+    assertEquals(runs.length, 250);
+    await reloading;
   },
 });
 
@@ -161,21 +165,30 @@ Deno.test({
   },
 });
 
+const RUNS = 10;
+
 Deno.test({
   ...nginx,
-  name: "10 runs with event ids survive a restart of the service behind nginx",
+  name:
+    `${RUNS} runs with event ids survive a restart of the service behind nginx`,
   async fn() {
     await using service = ReferenceService.start({ ids: true, pace: 400 });
-    await using relay = new TcpRelay(service);
+    const port = Number(new URL(service.url).port);
+    let [isDown, refusals] = [false, 0];
+    const allRefused = Promise.withResolvers<void>();
+    await using relay = await FaultyService.start(async (connection) => {
+      if (!isDown) return await connection.forward(port);
+      if (++refusals === RUNS) allRefused.resolve();
+    });
     await using front = await Front.start("nginx", {
       tls,
-      upstream: relay.address,
+      upstream: address(relay),
       lines: ["proxy_buffering off;"],
     });
     await using editor = new Editor({ env: environment(front) });
     await editor.request("initialize");
     const sessions = await Promise.all(
-      Array.from({ length: 10 }, async () => {
+      Array.from({ length: RUNS }, async () => {
         const { result } = await editor.request("session/new");
         return result.sessionId as string;
       }),
@@ -185,10 +198,10 @@ Deno.test({
     await Promise.all(
       sessions.map((id) => editor.update(id, "plan: started\n")),
     );
-    relay.down();
-    // The clients meet nginx's 502 meanwhile: each asks again after 0.5 s.
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    relay.up();
+    isDown = true;
+    relay.drop();
+    await allRefused.promise; // Each client has met nginx's 502.
+    isDown = false;
 
     for (const answer of answers) {
       assertEquals((await answer).result, { stopReason: "end_turn" });
@@ -211,22 +224,13 @@ Deno.test({
   async fn() {
     // The service reads the prompt on a connection that HAProxy reuses, and
     // closes it: HAProxy then tells its client to repeat the request.
-    let prompts = 0;
-    await using server = await RawServer.start(async (connection) => {
-      for (;;) {
-        const request = await connection.read();
-        if (request === undefined) return;
-        if (request.head.includes("/runs ")) {
-          prompts++;
-          connection.reset();
-          return;
-        }
-        const body = '{"thread_id":"thread-1"}';
-        await connection.write(
-          `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-        );
-      }
-    });
+    await using server = await FaultyService.start(
+      answering(({ operation }) =>
+        operation === "create run"
+          ? (connection) => connection.reset()
+          : undefined
+      ),
+    );
     await using front = await Front.start("haproxy", {
       tls,
       upstream: address(server),
@@ -239,6 +243,8 @@ Deno.test({
 
     assertEquals(error?.code, -32603);
     assert(error?.message.includes("the run may have started"), error?.message);
-    assertEquals(prompts, 1);
+    const prompts = server.requests
+      .filter(({ operation }) => operation === "create run");
+    assertEquals(prompts.length, 1);
   },
 });

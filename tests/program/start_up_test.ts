@@ -5,7 +5,7 @@ import {
   runClient,
   settings,
 } from "../support/client_process.ts";
-import { RawServer } from "../support/service/raw_server.ts";
+import { FaultyService } from "../support/faulty_service.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { Folder } from "../support/environment.ts";
 
@@ -32,12 +32,12 @@ function errorLine(
 }
 
 /** Ends every connection without an answer. */
-function startMuteServer(): Promise<RawServer> {
-  return RawServer.start((connection) => connection.close());
+function startMuteServer(): Promise<FaultyService> {
+  return FaultyService.start((connection) => connection.close());
 }
 
 /** The number of connections to a mute server. */
-async function countConnections(server: RawServer): Promise<number> {
+async function countConnections(server: FaultyService): Promise<number> {
   // Connections are accepted in order: when this one has ended, none is left.
   const { hostname, port } = new URL(server.url);
   using last = await Deno.connect({ hostname, port: Number(port) });
@@ -160,35 +160,6 @@ for (
       assertEquals(service.requests[0]?.operation, "create thread");
     },
   });
-
-  for (const host of ["127.0.0.1", "localhost"]) {
-    Deno.test(`${mode} reaches a service at ${host} past the proxies of the environment`, async () => {
-      await using service = ReferenceService.start();
-      await using proxy = await startMuteServer();
-      const names = ["http_proxy", "https_proxy", "all_proxy"];
-      const proxies = Object.fromEntries(
-        names.flatMap((name) => [
-          [name, proxy.url],
-          [name.toUpperCase(), proxy.url],
-        ]),
-      );
-
-      const { code, stderr } = await runClient({
-        args,
-        env: {
-          ...proxies,
-          APP_API_KEY: TEST_KEY,
-          APP_BASE_URL: service.url.replace("127.0.0.1", host),
-        },
-        stdin,
-      });
-
-      assertEquals(code, 0);
-      assertEquals(stderr, "");
-      assertEquals(service.requests[0]?.operation, "create thread");
-      assertEquals(await countConnections(proxy), 0);
-    });
-  }
 }
 
 Deno.test("a warning comes before the error that ends the start, a line each", async () => {

@@ -1,0 +1,162 @@
+import { Buffer } from "node:buffer";
+import type { Operation } from "../service/exchange.ts";
+import { correctBody, http } from "./answers.ts";
+import { bodyLength, type Connection, operationOf } from "./service.ts";
+
+/** A place in a request that was reached while it was read. */
+export interface Part {
+  readonly operation: Operation;
+  readonly place: "after the head" | "in the middle" | "after the body";
+  /** The request's HTTP/2 stream; 0 over HTTP/1.1. */
+  readonly stream: number;
+  /** Sends the correct answer. It takes a request that was read to its end. */
+  answer(): Promise<void>;
+}
+
+/** Where the middle of a body is, in bytes. */
+const MIDDLE = 16 * 1024;
+
+/** Reads requests in parts, over HTTP/1.1 or HTTP/2. */
+export function partsOf(
+  connection: Connection,
+  { protocol, settings = [] }: {
+    readonly protocol: "http/1.1" | "h2";
+    /** Of HTTP/2: pairs of identifiers and values. */
+    readonly settings?: readonly (readonly [number, number])[];
+  },
+): AsyncGenerator<Part> {
+  return protocol === "h2"
+    ? http2Parts(connection, settings)
+    : http1Parts(connection);
+}
+
+async function* http1Parts(connection: Connection): AsyncGenerator<Part> {
+  for (;;) {
+    const head = await connection.head();
+    if (head === undefined) return;
+    connection.take(Buffer.byteLength(head));
+    const operation = operationOf(head);
+    const answer = () =>
+      connection.write(http("200 OK", {}, correctBody(operation)));
+    const part = { operation, stream: 0, answer };
+    yield { ...part, place: "after the head" };
+    const length = bodyLength(head);
+    if (length > MIDDLE) {
+      if (!await connection.holds(MIDDLE)) return;
+      yield { ...part, place: "in the middle" };
+    }
+    if (!await connection.holds(length)) return;
+    connection.take(length);
+    yield { ...part, place: "after the body" };
+  }
+}
+
+// The types and flags of HTTP/2 frames (RFC 9113, 6).
+const [DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY, WINDOW_UPDATE] = [
+  ...[0, 1, 3, 4, 7, 8],
+] as const;
+const [ACK, END_STREAM, END_HEADERS, PRIORITY] = [1, 1, 4, 0x20] as const;
+
+const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const HEAD_BYTES = 9;
+
+/** Fields of the static table as they stand in a header block (RFC 7541, A). */
+const [METHOD_GET, STATUS_200] = [0x82, 0x88] as const;
+
+/** Ends the connection: requests on streams after `lastStream` were not taken. */
+export function goAway(lastStream: number, error: number): Uint8Array {
+  return frame(GOAWAY, { payload: words(lastStream, error) });
+}
+
+/** Ends a stream alone. */
+export function resetStream(stream: number, error: number): Uint8Array {
+  return frame(RST_STREAM, { stream, payload: words(error) });
+}
+
+function frame(
+  type: number,
+  { flags = 0, stream = 0, payload = Buffer.alloc(0) }: {
+    readonly flags?: number;
+    readonly stream?: number;
+    readonly payload?: Buffer;
+  },
+): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** Numbers of 32 bits. */
+function words(...numbers: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(4 * numbers.length);
+  numbers.forEach((number, index) => bytes.writeUInt32BE(number, 4 * index));
+  return bytes;
+}
+
+function setting([name, value]: readonly [number, number]): Buffer {
+  return Buffer.concat([words(name).subarray(2), words(value)]);
+}
+
+async function* http2Parts(
+  connection: Connection,
+  settings: readonly (readonly [number, number])[],
+): AsyncGenerator<Part> {
+  const operations = new Map<number, Operation>();
+  const sizes = new Map<number, number>();
+  const payload = Buffer.concat(settings.map(setting));
+  if (!await connection.holds(PREFACE.length)) return;
+  connection.take(PREFACE.length);
+  await connection.write(frame(SETTINGS, { payload }));
+  while (await connection.holds(HEAD_BYTES)) {
+    const length = connection.received.readUIntBE(0, 3);
+    if (!await connection.holds(HEAD_BYTES + length)) return;
+    const bytes = connection.take(HEAD_BYTES + length);
+    const [type, flags, stream] = [
+      bytes[3],
+      bytes[4] ?? 0,
+      bytes.readUInt32BE(5),
+    ];
+    const isLast = (flags & END_STREAM) !== 0;
+    const operation = operations.get(stream) ?? headersOf(bytes, isLast);
+    const answer = () =>
+      connection.write(correctFrames(stream, correctBody(operation)));
+    const part = { operation, stream, answer };
+    if (type === SETTINGS && (flags & ACK) === 0) {
+      await connection.write(frame(SETTINGS, { flags: ACK }));
+    } else if (type === HEADERS) {
+      operations.set(stream, operation);
+      yield { ...part, place: "after the head" };
+    } else if (type === DATA && length > 0) {
+      const size = sizes.get(stream) ?? 0;
+      sizes.set(stream, size + length);
+      for (const id of [0, stream]) {
+        const update = { stream: id, payload: words(length) };
+        await connection.write(frame(WINDOW_UPDATE, update));
+      }
+      if (size < MIDDLE && size + length >= MIDDLE) {
+        yield { ...part, place: "in the middle" };
+      }
+    }
+    if ((type === DATA || type === HEADERS) && isLast) {
+      yield { ...part, place: "after the body" };
+    }
+  }
+}
+
+/** The operation that a `HEADERS` frame begins. */
+function headersOf(bytes: Buffer, isLast: boolean): Operation {
+  const start = HEAD_BYTES + ((bytes[4] ?? 0) & PRIORITY ? 5 : 0);
+  if (bytes[start] === METHOD_GET) return "stream";
+  return isLast ? "create thread" : "create run";
+}
+
+function correctFrames(stream: number, body: string): Uint8Array {
+  const flags = END_HEADERS;
+  return Buffer.concat([
+    frame(HEADERS, { flags, stream, payload: Buffer.of(STATUS_200) }),
+    frame(DATA, { flags: END_STREAM, stream, payload: Buffer.from(body) }),
+  ]);
+}
