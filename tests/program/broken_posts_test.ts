@@ -86,7 +86,7 @@ async function runOnce(
   const outcome = await runPrompts({ ...options, count });
 
   assertEquals(outcome.prompts, count);
-  assertEquals([outcome.code, outcome.stdout], [1, ""]);
+  assertEquals([outcome.code, outcome.stdout], [5, ""]);
   const lines = outcome.stderr.trimEnd().split("\n");
   const told = lines.map((line) => line.slice(-UNKNOWN.length));
   assertEquals(told, Array(count).fill(UNKNOWN), outcome.stderr);
@@ -132,9 +132,13 @@ const NOT_TAKEN: Fault = {
 
 Deno.test("HTTP/2: a prompt that one, two or three connections did not take (GOAWAY, RFC 9113, 6.8) is sent again, and runs once", async () => {
   const [no, yes] = [NOT_TAKEN, {}];
+  const withDebugData: Fault = {
+    frames: () => goAway(0, NO_ERROR, 'max_age "now")'),
+    isRefused: true,
+  };
   const outcome = await runPrompts({
     protocol: "h2",
-    faults: [no, yes, no, no, yes, no, no, no, yes],
+    faults: [no, yes, no, withDebugData, yes, no, no, no, yes],
     count: 3,
   });
 
@@ -146,7 +150,7 @@ Deno.test("HTTP/2: a prompt that no connection took is an error that says so", a
   const faults = Array(4).fill(NOT_TAKEN);
   const outcome = await runPrompts({ protocol: "h2", faults });
 
-  assertEquals([outcome.code, outcome.prompts], [1, 0]);
+  assertEquals([outcome.code, outcome.prompts], [3, 0]);
   assertMatch(
     outcome.stderr,
     /^Error: Cannot start a run: https:\S+ closes its connections .*; the run was not started\n$/,
@@ -180,6 +184,6 @@ Deno.test("HTTP/2: a server that never allows a stream is an error in time", asy
     }],
   });
 
-  assertEquals([outcome.code, outcome.prompts], [1, 0]);
+  assertEquals([outcome.code, outcome.prompts], [5, 0]);
   assertEquals(outcome.stderr.trimEnd().slice(-UNKNOWN.length), UNKNOWN);
 });

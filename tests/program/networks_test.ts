@@ -51,6 +51,8 @@ interface Failure {
   readonly env?: Readonly<Record<string, string>>;
   /** The error after `Cannot create a thread: `. */
   readonly told: string | RegExp;
+  /** Whether asking again would fail again: exit 1 instead of 3. */
+  readonly isFinal?: boolean;
   /** A service that no request reaches. */
   readonly service?: ReferenceService;
 }
@@ -101,14 +103,14 @@ const FAILURES: Readonly<Record<string, SetUp>> = {
     const env = { DENO_CERT: `${ca.certificate}.gone` };
     const told =
       /^the file ".+\.gone" that DENO_CERT names cannot be read \(.+\); check DENO_CERT$/;
-    return { url: service.url, service, env, told };
+    return { url: service.url, service, env, told, isFinal: true };
   },
   "DENO_TLS_CA_STORE that is not known": (use) => {
     const service = start(use, { tls });
     const env = { DENO_TLS_CA_STORE: "attic" };
     const told =
       /^TLS cannot be set up \(Unknown certificate store "attic" .+\); check DENO_CERT and DENO_TLS_CA_STORE$/;
-    return { url: service.url, service, env, told };
+    return { url: service.url, service, env, told, isFinal: true };
   },
   "https: at a port that does not speak it": (use) => {
     const service = start(use);
@@ -151,7 +153,7 @@ const FAILURES: Readonly<Record<string, SetUp>> = {
     const url = "https://the-brain.example";
     const told = `no service is configured: ${url} is a placeholder; set ` +
       "APP_BASE_URL or --base-url to the URL of your service";
-    return { url, told };
+    return { url, told, isFinal: true };
   },
   "a name that does not exist": () => {
     const url = "https://service.invalid";
@@ -203,13 +205,15 @@ const FAILURES: Readonly<Record<string, SetUp>> = {
 };
 
 for (const [what, setUp] of Object.entries(FAILURES)) {
-  Deno.test(`${what}: one line says so, exit 1, and the service sees nothing`, async () => {
+  Deno.test(`${what}: one line says so, and the service sees nothing`, async () => {
     await using stack = new AsyncDisposableStack();
-    const { url, env, told, service } = await setUp(stack.use.bind(stack));
+    const { url, env, told, service, isFinal = false } = await setUp(
+      stack.use.bind(stack),
+    );
 
     const { code, stdout, stderr } = await runPrompt(url, env);
 
-    assertEquals([code, stdout], [1, ""]);
+    assertEquals([code, stdout], [isFinal ? 1 : 3, ""]);
     const [, message = stderr] =
       /^Error: Cannot create a thread: ([^\n]+)\n$/.exec(stderr) ?? [];
     if (typeof told === "string") assertEquals(message, told);
@@ -238,7 +242,7 @@ Deno.test({
       env: { ...env, SSL_CERT_FILE: ca.certificate },
     });
 
-    assertEquals(alien.code, 1);
+    assertEquals(alien.code, 3);
     assertMatch(alien.stderr, RegExp(UNTRUSTED));
     assertEquals(known.stdout, `${REPLY}\n`);
   },
@@ -358,7 +362,9 @@ for (const [operation, wrong, cannot] of OPERATIONS) {
         : `through the proxy ${proxy.url} (it refused the connection); ${CHECK}`;
       assertEquals(
         error?.message,
-        `${cannot}: ${url} cannot be reached ${told}`,
+        `${cannot}: ${url} cannot be reached ${told}${
+          operation === "create run" ? "; the run was not started" : ""
+        }`,
       );
       assertEquals(next.error, undefined);
       assertEquals(impostor.requests, []);

@@ -107,7 +107,7 @@ const STACKS: Readonly<Record<Stack, Sees>> = {
     refused: "Internal Server Error",
     brokenBefore: "Internal Server Error",
     brokenDuring: { // Its events have no ids.
-      code: 1,
+      code: 5,
       stdout: "",
       stderr: "plan: done\n" +
         `${CANNOT_FOLLOW} the connection to URL broke (it was closed within the answer); ` +
@@ -169,7 +169,7 @@ for (const stack of Object.keys(STACKS) as Stack[]) {
 
     await t.step("an exception before the run", async () => {
       assertEquals(await run(service, "be refused"), {
-        code: 1,
+        code: 5,
         stdout: "",
         stderr: "Error: Cannot start a run: the service answered 500 " +
           `(the run may have started, so it is not tried again): ${sees.refused}\n`,
@@ -178,7 +178,7 @@ for (const stack of Object.keys(STACKS) as Stack[]) {
 
     await t.step("an exception before the stream", async () => {
       assertEquals(await run(service, "break before"), {
-        code: 1,
+        code: 5,
         stdout: "",
         stderr: `${CANNOT_FOLLOW} the service answered 500 ` +
           `(the run may still go on at the service): ${sees.brokenBefore} (thread ID, run ID)\n`,
@@ -193,7 +193,7 @@ for (const stack of Object.keys(STACKS) as Stack[]) {
       const env = { ...settings(service), APP_API_KEY: "another-key" };
       const output = await runClient({ args: ["-p", "hello"], env });
       assertEquals(seen(output, service), {
-        code: 1,
+        code: 4,
         stdout: "",
         stderr:
           `Error: Cannot create a thread: the service answered ${sees.wrongKey}, ` +

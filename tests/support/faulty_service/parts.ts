@@ -64,8 +64,13 @@ const HEAD_BYTES = 9;
 const [METHOD_GET, STATUS_200] = [0x82, 0x88] as const;
 
 /** Ends the connection: requests on streams after `lastStream` were not taken. */
-export function goAway(lastStream: number, error: number): Uint8Array {
-  return frame(GOAWAY, { payload: words(lastStream, error) });
+export function goAway(
+  lastStream: number,
+  error: number,
+  debugData = "",
+): Uint8Array {
+  const payload = [words(lastStream, error), Buffer.from(debugData)];
+  return frame(GOAWAY, { payload: Buffer.concat(payload) });
 }
 
 /** Ends a stream alone. */
