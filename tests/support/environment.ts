@@ -1,12 +1,10 @@
+import config from "../../deno.json" with { type: "json" };
 import { loadSettings, type Settings } from "../../lib/settings.ts";
 
 /** The sources of settings. */
 export interface SettingsSources {
   /** The environment variables. All others are unset. */
-  readonly env?: {
-    readonly APP_API_KEY?: string | undefined;
-    readonly APP_BASE_URL?: string | undefined;
-  };
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** The `.env` file. By default there is none. */
   readonly dotenv?: Dotenv;
 }
@@ -14,7 +12,8 @@ export interface SettingsSources {
 /** The text of `.env`, or a function that creates it. */
 export type Dotenv = string | Uint8Array | ((path: string) => void);
 
-const SETTINGS = ["APP_API_KEY", "APP_BASE_URL"];
+const SETTINGS = config.permissions.client.env
+  .filter((name) => name.startsWith("APP_"));
 
 /** The variables that name proxies, in upper and lower case. */
 export const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"]

@@ -47,19 +47,13 @@ for (
     const warnings: string[] = [];
     const env = { APP_API_KEY: KEY };
     assertEquals(loadSettingsIn({ env, dotenv }, warnings).apiKey, KEY);
-    assertEquals(warnings.length, 1);
-    assertMatch(warnings[0] ?? "", warning);
-  });
-
-  Deno.test(`.env: if it is ${what} and there is no key, the warning comes before the error`, () => {
-    const warnings: string[] = [];
     assertThrows(
       () => loadSettingsIn({ dotenv }, warnings),
       SettingsError,
       "APP_API_KEY is not set: ",
     );
-    assertEquals(warnings.length, 1);
-    assertMatch(warnings[0] ?? "", warning);
+    assertEquals(warnings.length, 2);
+    for (const line of warnings) assertMatch(line, warning);
   });
 }
 
@@ -248,12 +242,8 @@ Deno.test("APP_API_KEY of the environment counts as not set if it is blank: .env
 Deno.test(".env: the base URL is used if the key is in .env too", () => {
   const warnings: string[] = [];
   const dotenv = `APP_BASE_URL="https://a.example/"\nAPP_API_KEY=${KEY}`;
-  assertEquals(loadSettingsIn({ dotenv }, warnings), {
-    apiKey: KEY,
-    baseUrl: "https://a.example",
-    isLocal: false,
-    sources: { apiKey: ".env", baseUrl: ".env" },
-  });
+  const { baseUrl, sources } = loadSettingsIn({ dotenv }, warnings);
+  assertEquals([baseUrl, sources.baseUrl], ["https://a.example", ".env"]);
   assertEquals(warnings, []);
 });
 
@@ -269,12 +259,8 @@ for (
   Deno.test(`.env: ${JSON.stringify(dotenv)} never chooses where the key of the environment goes`, () => {
     const warnings: string[] = [];
     const env = { APP_API_KEY: KEY };
-    assertEquals(loadSettingsIn({ env, dotenv }, warnings), {
-      apiKey: KEY,
-      baseUrl: "https://the-brain.example",
-      isLocal: false,
-      sources: { apiKey: "environment", baseUrl: "built-in" },
-    });
+    const { apiKey, sources } = loadSettingsIn({ env, dotenv }, warnings);
+    assertEquals([apiKey, sources.baseUrl], [KEY, "built-in"]);
     assertEquals(warnings, [
       "Ignoring APP_BASE_URL in .env, because APP_API_KEY does not come from there; set APP_BASE_URL in the environment or use --base-url instead",
     ]);
