@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { times } from "../../support/repetitions.ts";
 import { graphemeWidth } from "../../../lib/editor/graphemes.ts";
 import { KeyParser } from "../../../lib/editor/keys.ts";
 import { Painter } from "../../../lib/editor/painter.ts";
@@ -204,7 +205,7 @@ for (
           await typeKeys(columns, rows, widths, sequence);
         },
       ),
-      { numRuns: Number(Deno.env.get("RUNS") ?? 1_000) },
+      { numRuns: times(1_000) },
     );
   });
 }

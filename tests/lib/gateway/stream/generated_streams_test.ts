@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { times } from "../../../support/repetitions.ts";
 import { explain } from "../../../../lib/gateway.ts";
 import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
 import { followRun } from "../../../../lib/gateway/stream/run_stream.ts";
@@ -118,7 +119,7 @@ const line: fc.Arbitrary<Line> = fc.oneof(
 );
 const lineEnd = fc.constantFrom("\n", "\n", "\r\n", "\n\n", "\n\n\n\n\n");
 
-Deno.test("readRunEvents() reads the events of 10,000 generated streams up to the reply, and nothing else (interface 4.1)", async () => {
+Deno.test("readRunEvents() reads the events of generated streams up to the reply, and nothing else (interface 4.1)", async () => {
   const check = async (
     lines: readonly (readonly [Line, string])[],
     size: number,
@@ -131,7 +132,9 @@ Deno.test("readRunEvents() reads the events of 10,000 generated streams up to th
   };
   const lines = fc.array(fc.tuple(line, lineEnd), { maxLength: 12 });
   const size = fc.integer({ min: 1, max: 500 });
-  await fc.assert(fc.asyncProperty(lines, size, check), { numRuns: 10_000 });
+  await fc.assert(fc.asyncProperty(lines, size, check), {
+    numRuns: times(10_000),
+  });
 });
 
 const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
@@ -297,7 +300,7 @@ const someBlocks = fc.oneof(
   }),
 );
 
-Deno.test("followRun() delivers the events of 10,000 generated runs in order, and all that have an id unless it tells of a loss", async () => {
+Deno.test("followRun() delivers the events of generated runs in order, and all that have an id unless it tells of a loss", async () => {
   let lost = 0;
   let resumed = 0;
   const check = async (
@@ -327,9 +330,10 @@ Deno.test("followRun() delivers the events of 10,000 generated runs in order, an
     resumed++;
   };
   const property = fc.asyncProperty(someBlocks, someAnswers, check);
-  await fc.assert(property, { numRuns: 10_000 });
+  await fc.assert(property, { numRuns: times(10_000) });
   // Enough of each kind
-  assertEquals([lost > 1000, lost < 9000, resumed > 1000], [true, true, true]);
+  const [few, many] = [times(1000), times(9000)];
+  assertEquals([lost > few, lost < many, resumed > few], [true, true, true]);
 });
 
 /** A prompt, and after how many events its first stream breaks. */
@@ -441,7 +445,7 @@ function keysOf<T extends object>(object: T): (keyof T)[] {
   return Object.keys(object) as (keyof T)[];
 }
 
-Deno.test("followRun() delivers in 10,000 generated conversations, in the dialects of real services, what each turn said, and nothing of another", async () => {
+Deno.test("followRun() delivers in generated conversations, in the dialects of real services, what each turn said, and nothing of another", async () => {
   const check = async (
     turns: readonly Turn[],
     dialect: Dialect,
@@ -462,5 +466,5 @@ Deno.test("followRun() delivers in 10,000 generated conversations, in the dialec
     fc.constantFrom(true, false, "random" as const),
     check,
   );
-  await fc.assert(property, { numRuns: 10_000 });
+  await fc.assert(property, { numRuns: times(10_000) });
 });
