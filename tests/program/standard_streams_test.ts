@@ -1,11 +1,11 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import {
   Client,
-  Collector,
   commandLine,
   RUN_BY_DENO,
+  runClient,
   settings,
-  spawnByShell,
+  shell,
 } from "../support/client_process.ts";
 import { complete, events, progress } from "../support/service/behaviours.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
@@ -33,23 +33,6 @@ function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, i) => i + 1);
 }
 
-/** Writes to a process's standard input while it accepts bytes, and ends it. */
-async function input(child: Deno.ChildProcess, text: string): Promise<void> {
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(text)).catch(() => {});
-  await writer.close().catch(() => {});
-}
-
-/** The output and exit code of a process, after its end. */
-async function end(child: Deno.ChildProcess) {
-  const [{ code }, stdout, stderr] = await Promise.all([
-    child.status,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code, stdout, stderr };
-}
-
 /** A run with more progress than a pipe and the program's buffer hold. */
 function serveLongRun(): ReferenceService {
   const service = ReferenceService.start();
@@ -62,14 +45,13 @@ function serveLongRun(): ReferenceService {
   return service;
 }
 
-/** The program, in which this code runs first; only Deno can do that. */
+/** Options for the program in which this code runs first; only Deno can do that. */
 async function preloaded(folder: Folder, code: string) {
+  if (!RUN_BY_DENO) return {};
   const file = `${folder.path}/preloaded.js`;
   await Deno.writeTextFile(file, code);
-  const [deno, run, ...rest] = commandLine();
-  return RUN_BY_DENO
-    ? [deno, run as string, "--preload", file, ...rest]
-    : commandLine();
+  const [deno, run = "", ...rest] = commandLine();
+  return { program: [deno, run, "--preload", file, ...rest] };
 }
 
 /**
@@ -97,23 +79,18 @@ for (
     async fn() {
       await using service = serveLongRun();
       using folder = new Folder();
-      const command = await preloaded(folder, IMPATIENT);
       const env = settings(service);
-      const child = spawnByShell({ args: [], env, command });
-      const stdin = child.stdin.getWriter();
-      const stdout = new Collector(child.stdout);
-      await stdin.write(new TextEncoder().encode("hello\n"));
+      const program = await preloaded(folder, IMPATIENT);
+      await using client = new Client({ env, ...program });
+      client.stderr.pause();
+      await client.write("hello\n");
 
-      await stdout.waitFor("Done.\n");
-      if (how === "exit") await stdin.close();
-      else child.kill(how);
+      await client.stdout.waitFor("Done.\n");
+      if (how === "exit") await client.closeInput();
+      else client.kill(how);
 
-      assertEquals((await child.status).code, code);
-      await Promise.all([
-        stdin.abort().catch(() => {}), // It may be closed.
-        stdout.all(),
-        child.stderr.cancel(),
-      ]);
+      assertEquals((await client.status).code, code);
+      client.stderr.resume();
     },
   });
 }
@@ -126,7 +103,7 @@ if (RUN_BY_DENO) {
       await using service = serveLongRun();
       using folder = new Folder();
       // The first signal waits for 10 s, and says so.
-      const command = await preloaded(
+      const program = await preloaded(
         folder,
         `const timeout = AbortSignal.timeout;
          Deno.addSignalListener("SIGINT", () => {
@@ -135,43 +112,35 @@ if (RUN_BY_DENO) {
          });`,
       );
       const env = settings(service);
-      const child = spawnByShell({ args: [], env, command });
-      const stdin = child.stdin.getWriter();
-      const stdout = new Collector(child.stdout);
-      await stdin.write(new TextEncoder().encode("hello\n"));
-      await stdout.waitFor("Done.\n");
+      await using client = new Client({ env, ...program });
+      client.stderr.pause();
+      await client.write("hello\n");
+      await client.stdout.waitFor("Done.\n");
 
-      child.kill("SIGINT");
-      await stdout.waitFor("SIGINT\n");
-      child.kill("SIGTERM");
+      client.kill("SIGINT");
+      await client.stdout.waitFor("SIGINT\n");
+      client.kill("SIGTERM");
 
-      assertEquals((await child.status).code, 143);
-      await Promise.all([
-        stdin.abort().catch(() => {}), // It may be closed.
-        stdout.all(),
-        child.stderr.cancel(),
-      ]);
+      assertEquals((await client.status).code, 143);
+      client.stderr.resume();
     },
   });
 }
 
-Deno.test({
-  name: "bridge mode with a log that nobody reads ends with the input: exit 0",
-  ignore,
-  async fn() {
-    await using service = ReferenceService.start();
-    const child = spawnByShell({
-      args: ["--bridge", "--verbose"],
-      env: settings(service),
-    });
-    const stdout = new Response(child.stdout).text();
+Deno.test("bridge mode with a log that nobody reads ends with the input: exit 0", async () => {
+  await using service = ReferenceService.start();
+  await using client = new Client({
+    args: ["--bridge", "--verbose"],
+    env: settings(service),
+  });
+  client.stderr.pause();
 
-    await input(child, requests(3000));
+  await client.write(requests(3000));
+  await client.closeInput();
 
-    assertEquals((await child.status).code, 0);
-    assertEquals(answered(await stdout), numbers(3000));
-    await child.stderr.cancel();
-  },
+  assertEquals((await client.status).code, 0);
+  client.stderr.resume();
+  assertEquals(answered((await client.output()).stdout), numbers(3000));
 });
 
 Deno.test("the log of bridge mode is complete at the end of the input", async () => {
@@ -202,20 +171,17 @@ Deno.test({
   ignore,
   async fn() {
     await using service = ReferenceService.start();
-    const child = spawnByShell({
-      script: `exec perl -MFcntl -e '
+    const { code, stdout, stderr } = await runClient({
+      startedBy: shell(`exec perl -MFcntl -e '
         for my $stream (*STDIN, *STDOUT, *STDERR) {
           my $flags = fcntl($stream, F_GETFL, 0);
           fcntl($stream, F_SETFL, $flags | O_NONBLOCK) or die;
         }
-        exec @ARGV' "$@"`,
+        exec @ARGV' "$@"`),
       args: ["--bridge", "--verbose"],
       env: settings(service),
+      stdin: INITIALIZE + requests(10_000),
     });
-
-    const written = input(child, INITIALIZE + requests(10_000));
-    const { code, stdout, stderr } = await end(child);
-    await written;
 
     assertEquals(code, 0);
     assertEquals(answered(stdout), [0, ...numbers(10_000)]);
@@ -225,7 +191,7 @@ Deno.test({
 });
 
 for (
-  const [mode, args, text] of [
+  const [mode, args, stdin] of [
     ["--help", ["--help"], ""],
     ["--version", ["--version"], ""],
     ["bridge mode", ["--bridge"], INITIALIZE],
@@ -237,15 +203,14 @@ for (
     ...onLinux, // The others have no /dev/full.
     async fn() {
       await using service = ReferenceService.start();
-      const child = spawnByShell({
-        script: 'exec "$@" > /dev/full',
+      const output = await runClient({
+        startedBy: shell('exec "$@" > /dev/full'),
         args,
         env: settings(service),
+        stdin,
       });
 
-      await input(child, text);
-
-      assertEquals(await end(child), {
+      assertEquals(output, {
         code: 1,
         stdout: "",
         stderr: "Cannot write standard output: " +
@@ -271,7 +236,7 @@ function onResetSocket(stream: "STDIN" | "STDOUT"): string {
 }
 
 for (
-  const [mode, args, text, code] of [
+  const [mode, args, stdin, code] of [
     ["--help", ["--help"], "", 0],
     ["bridge mode", ["--bridge"], INITIALIZE, 0],
     ["interactive mode", ["--quiet"], "hello\n", 1],
@@ -283,20 +248,21 @@ for (
     ignore,
     async fn() {
       await using service = ReferenceService.start();
-      const child = spawnByShell({
-        script: onResetSocket("STDOUT"),
+      const output = await runClient({
+        startedBy: shell(onResetSocket("STDOUT")),
         args,
         env: settings(service),
+        stdin,
       });
 
-      await input(child, text);
-
-      assertEquals(await end(child), { code, stdout: "", stderr: "" });
+      assertEquals(output, { code, stdout: "", stderr: "" });
     },
   });
 }
 
-for (const [mode, flag] of [["bridge", "--bridge"], ["interactive", "-q"]]) {
+for (
+  const [mode, flag] of [["bridge", "--bridge"], ["interactive", "-q"]] as const
+) {
   for (
     const [what, script] of [
       ["a folder", 'exec "$@" < .'],
@@ -309,14 +275,11 @@ for (const [mode, flag] of [["bridge", "--bridge"], ["interactive", "-q"]]) {
       ignore,
       async fn() {
         await using service = ReferenceService.start();
-        const child = spawnByShell({
-          script,
-          args: [flag as string],
+        const { code, stdout, stderr } = await runClient({
+          startedBy: shell(script),
+          args: [flag],
           env: settings(service),
         });
-
-        await input(child, "");
-        const { code, stdout, stderr } = await end(child);
 
         assertEquals([code, stdout], [1, ""]);
         assertMatch(stderr, /^Cannot read standard input: [^\n]+\n$/);
@@ -331,14 +294,12 @@ for (const args of [["-q"], ["-q", "--base-url", "http://127.0.0.1:1"]]) {
     ...onLinux, // The others have no /dev/full.
     async fn() {
       await using service = ReferenceService.start();
-      const child = spawnByShell({
-        script: 'exec "$@" 2> /dev/full',
+      const { code, stdout } = await runClient({
+        startedBy: shell('exec "$@" 2> /dev/full'),
         args,
         env: settings(service),
+        stdin: "6 * 7\n",
       });
-
-      await input(child, "6 * 7\n");
-      const { code, stdout } = await end(child);
 
       assertEquals(
         [code, stdout],
@@ -362,25 +323,21 @@ Deno.test({
       // Deno 2.6 does not let a parent ignore that signal for it.
       `trap "" HUP; setsid --wait ${program} -q 2>&3; echo "exit $?" >&3`,
     );
-    const child = spawnByShell({
-      script: "exec 3>&2; exec script -qec 'sh ./in-terminal' /dev/null",
-      args: [],
+    await using client = new Client({
+      startedBy: shell(
+        "exec 3>&2; exec script -qec 'sh ./in-terminal' /dev/null",
+      ),
       env: settings(service),
       cwd: folder.path,
     });
     await (await service.waitFor("create thread")).ended;
 
-    child.kill("SIGKILL");
+    client.kill("SIGKILL");
 
     assertEquals(
-      await new Response(child.stderr).text(),
+      (await client.output()).stderr,
       "Cannot read standard input: Input/output error (os error 5)\nexit 1\n",
     );
-    await Promise.all([
-      child.status,
-      child.stdin.abort().catch(() => {}), // script has ended.
-      child.stdout.cancel(),
-    ]);
   },
 });
 
@@ -393,22 +350,17 @@ if (RUN_BY_DENO) {
   ) {
     Deno.test(`${what} ends the program with one line without its message, exit 1`, async () => {
       using folder = new Folder();
-      const [deno, ...args] = await preloaded(
+      const program = await preloaded(
         folder,
         `const error = new TypeError("line 1\\n${TEST_KEY}");
          // It happens while the bridge starts.
          Deno.addSignalListener = () => { ${source} };`,
       );
+      await using client = new Client({ args: ["--bridge"], ...program });
 
-      const { code, stderr } = await new Deno.Command(deno ?? "", {
-        args: [...args, "--bridge"],
-        env: { APP_API_KEY: TEST_KEY },
-        stdin: "piped",
-        stdout: "null",
-        stderr: "piped",
-      }).spawn().output();
+      const { code, stderr } = await client.output();
 
-      assertEquals([code, new TextDecoder().decode(stderr)], [
+      assertEquals([code, stderr], [
         1,
         "Internal error (TypeError at preloaded.js:1:15): this is a defect, " +
         "please report it at https://github.com/agent-gateway/agent-gateway/issues\n",
@@ -417,23 +369,13 @@ if (RUN_BY_DENO) {
   }
 
   Deno.test("a permission that is missing: one line that names it, exit 1", async () => {
-    const [deno, ...rest] = commandLine();
-    const { code, stderr } = await new Deno.Command(deno, {
-      args: [
-        ...rest.filter((flag) => !flag.startsWith("--allow-env")),
-      ],
-      env: { APP_API_KEY: TEST_KEY },
-      stdin: "null",
-      stdout: "null",
-      stderr: "piped",
-    }).output();
-
-    assertEquals(
-      [code, new TextDecoder().decode(stderr)],
-      [
-        1,
+    const program = commandLine()
+      .filter((flag) => !flag.startsWith("--allow-env"));
+    assertEquals(await runClient({ program }), {
+      code: 1,
+      stdout: "",
+      stderr:
         "APP_API_KEY cannot be read: run Deno with --allow-env=APP_API_KEY\n",
-      ],
-    );
+    });
   });
 }

@@ -1,4 +1,4 @@
-import { assertFalse } from "@std/assert";
+import { assert, assertFalse } from "@std/assert";
 import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { sameFlags } from "../../tools/deno.ts";
 import { TEST_KEY } from "./service/service.ts";
@@ -40,7 +40,9 @@ export interface ClientOptions {
   /** The default is an empty folder. */
   readonly cwd?: string;
   /** A command that starts the program. The program is appended to its arguments. */
-  readonly startedBy?: readonly [string, ...string[]];
+  readonly startedBy?: readonly string[];
+  /** The program in place of the one under test. */
+  readonly program?: readonly string[];
   /** How long it may run, in milliseconds: a test that hangs has to fail. */
   readonly limit?: number;
   /** Called with standard output as it arrives. */
@@ -68,13 +70,12 @@ export class Client implements AsyncDisposable {
 
   constructor(options: ClientOptions = {}) {
     const { args = [], env = { APP_API_KEY: TEST_KEY } } = options;
-    const [program, ...programArgs] = options.startedBy === undefined
-      ? commandLine()
-      : [...options.startedBy, ...commandLine()] as const;
+    const { startedBy = [], program = commandLine() } = options;
+    const [command = "", ...commandArgs] = [...startedBy, ...program];
     this.#key = env.APP_API_KEY?.trim();
     this.#writesJson = args.includes("--json") && !args.includes("--check");
-    this.#child = new Deno.Command(program, {
-      args: [...programArgs, ...args],
+    this.#child = new Deno.Command(command, {
+      args: [...commandArgs, ...args],
       cwd: options.cwd ?? emptyFolder(),
       clearEnv: true,
       env: { ...denoEnvironment(), ...env },
@@ -97,6 +98,11 @@ export class Client implements AsyncDisposable {
   /** The id of the process. */
   get pid(): number {
     return this.#child.pid;
+  }
+
+  /** Settles at the end, whether or not the output was read. */
+  get status(): Promise<Deno.CommandStatus> {
+    return this.#child.status;
   }
 
   /** Standard output and standard error, as far as they have arrived. */
@@ -133,16 +139,17 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Waits for the end. Asserts that the key was not printed and that all output
-   * of `--json` is valid.
+   * Waits for the end. Asserts that the key was not printed, that all output of
+   * `--json` is valid, and that no signal ended the program but SIGKILL.
    */
   async output(): Promise<ClientOutput> {
-    const [{ code }, stdout, stderr] = await Promise.all([
+    const [{ code, signal }, stdout, stderr] = await Promise.all([
       this.#child.status,
       this.#stdout.all(),
       this.#stderr.all(),
     ]);
     clearTimeout(this.#watchdog);
+    assert(signal === null || signal === "SIGKILL", `It died of ${signal}`);
     if (this.#key !== undefined && this.#key.length > 8) {
       assertFalse(stdout.includes(this.#key), "the key is on standard output");
       assertFalse(stderr.includes(this.#key), "the key is on standard error");
@@ -281,6 +288,11 @@ export function settings(
   return { APP_API_KEY: TEST_KEY, APP_BASE_URL: service.url };
 }
 
+/** The command that runs a shell script, in which `"$@"` is the program. */
+export function shell(script: string): readonly string[] {
+  return ["sh", "-c", script, "sh"];
+}
+
 /** The program under test and its arguments, before those of the user. */
 export function commandLine(): [string, ...string[]] {
   if (!RUN_BY_DENO) return [PROGRAM];
@@ -308,35 +320,4 @@ function emptyFolder(): string {
     addEventListener("unload", () => Deno.removeSync(folder));
   }
   return empty;
-}
-
-export interface ShellOptions {
-  /** The shell script. `"$@"` is the program with its arguments. */
-  readonly script?: string;
-  readonly args: readonly string[];
-  /** The settings of the program, in addition to this process's environment. */
-  readonly env: Readonly<Record<string, string>>;
-  /** The default is this process's folder. */
-  readonly cwd?: string;
-  /** The program in place of the one under test. */
-  readonly command?: readonly string[];
-}
-
-/**
- * The program as a child process whose standard streams a shell script sets up.
- * Its output is read only by the test. It is killed after 60 s.
- */
-export function spawnByShell(
-  { script = 'exec "$@"', args, env, cwd, command = commandLine() }:
-    ShellOptions,
-): Deno.ChildProcess {
-  return new Deno.Command("sh", {
-    args: ["-c", script, "sh", ...command, ...args],
-    env,
-    ...(cwd === undefined ? {} : { cwd }),
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-    signal: AbortSignal.timeout(60_000),
-  }).spawn();
 }
