@@ -1,9 +1,7 @@
-import { assertEquals, assertFalse, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { Client, runClient, settings } from "../support/client_process.ts";
-import { unreachable } from "../support/faulty_service.ts";
 import { parseJsonLines } from "../support/json_lines.ts";
 import {
-  answer,
   complete,
   events,
   json,
@@ -13,7 +11,6 @@ import { GatedStream } from "../support/service/gated_stream.ts";
 import {
   addStream,
   promptsOf,
-  ReferenceService,
   serveStreams,
   TEST_KEY,
 } from "../support/service/service.ts";
@@ -102,32 +99,6 @@ Deno.test("--json: a run that fails is an error line with operation and status, 
   assertMatch(String(cutOff?.message), /ended before the run completed/);
   assertEquals(reply, { type: "reply", text: "Better." });
   assertEquals(promptsOf(service), ["one", "two", "three"]);
-});
-
-Deno.test("--json: a thread that cannot be created is one error line, exit 4", async () => {
-  await using service = ReferenceService.start();
-  service.misbehave("create thread", answer(401, TEST_KEY));
-
-  const { code, stdout, stderr } = await runClient({
-    args: ["--json", "-p", "hello"],
-    env: settings(service),
-  });
-
-  assertEquals({ code, stderr }, { code: 4, stderr: "" });
-  const [error, ...more] = parseJsonLines(stdout);
-  assertEquals(more, []);
-  assertEquals([error?.operation, error?.status], ["create thread", 401]);
-});
-
-Deno.test("--json: a service that is not there is an error line without a status", async () => {
-  const { code, stdout, stderr } = await runClient({
-    args: ["--json", "-p", "hello"],
-    env: settings({ url: unreachable() }),
-  });
-
-  assertEquals({ code, stderr }, { code: 3, stderr: "" });
-  const [error] = parseJsonLines(stdout);
-  assertFalse("status" in (error ?? {}));
 });
 
 for (

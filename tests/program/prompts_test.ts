@@ -7,7 +7,6 @@ import {
   progress,
 } from "../support/service/behaviours.ts";
 import {
-  addStream,
   promptsOf,
   ReferenceService,
   serveStreams,
@@ -66,40 +65,15 @@ Deno.test("-p again runs the prompts in order on one thread, exit and several li
   );
 });
 
-Deno.test("-p: the first prompt that fails ends it with 1", async () => {
-  await using service = serveStreams(events([complete("1")]));
-  service.misbehave("create run", json({ message: "no" }, 400));
-  addStream(service, events([complete("3")]));
-
-  const { code, stdout, stderr } = await runClient({
-    args: ["-q", "-p", "one", "-p", "two", "-p", "three"],
-    env: settings(service),
-  });
-
-  assertEquals({ code, stdout }, { code: 1, stdout: "1\n" });
-  assertEquals(
-    stderr,
-    "Error: Cannot start a run: the service answered 400: no\n",
-  );
-  assertEquals(promptsOf(service), ["one", "two"]);
-});
-
 for (
   const [what, args, input, prompt] of [
     ["- alone is the prompt", ["-"], "one\ntwo\n", "one\ntwo"],
-    ["one line end is dropped", ["-"], "one\n\n", "one\n"],
-    ["one Windows line end is dropped", ["-"], "one\r\n", "one"],
-    ["no line end is needed", ["-"], "\n one", "\n one"],
-    ["exit is a prompt", ["-"], "exit", "exit"],
-    ["a byte order mark is dropped", ["-"], "\ufeffone", "one"],
     [
       "- after -p follows an empty line",
       ["-p", "Why?", "-"],
       "a\nb\n",
       "Why?\n\na\nb",
     ],
-    ["- before -p does, too", ["-", "-p", "Why?"], "a", "Why?\n\na"],
-    ["blank input adds nothing to -p", ["-p", "Why?", "-"], " \n\n", "Why?"],
     ["16 MiB are taken", ["-"], MEBIBYTE, "a".repeat(16 * MEBIBYTE.length)],
   ] as const
 ) {
@@ -120,22 +94,6 @@ for (
   });
 }
 
-Deno.test("- follows the last of several prompts", async () => {
-  await using service = serveStreams(
-    events([complete("1")]),
-    events([complete("2")]),
-  );
-
-  const { code } = await runClient({
-    args: ["-p", "one", "-p", "two", "-"],
-    env: settings(service),
-    stdin: "three",
-  });
-
-  assertEquals(code, 0);
-  assertEquals(promptsOf(service), ["one", "two\n\nthree"]);
-});
-
 for (
   const [what, args, chunks, message] of [
     [
@@ -144,22 +102,7 @@ for (
       Array(17).fill(MEBIBYTE),
       /it holds more than 16777216 bytes/,
     ],
-    ["a NUL", ["-"], ["a\0b\n"], /it holds a NUL character/],
-    [
-      "a NUL after -p",
-      ["-p", "Why?", "-"],
-      ["a\0b\n"],
-      /it holds a NUL character/,
-    ],
     ["invalid UTF-8", ["-"], [Uint8Array.of(0x61, 0xff)], /it is not UTF-8/],
-    [
-      "UTF-8 that is cut off",
-      ["-"],
-      [Uint8Array.of(0xe2, 0x82)],
-      /it is not UTF-8/,
-    ],
-    ["nothing", ["-"], [], /holds no prompt/],
-    ["blanks", ["-"], [" \n\t\r\n"], /holds no prompt/],
     ["blanks with --json", ["--json", "-"], [" "], /holds no prompt/],
   ] as const
 ) {
