@@ -6,8 +6,11 @@ const KEY = { "x-api-key": TEST_KEY };
 const JSON_TYPE = { ...KEY, "content-type": "application/json" };
 const STREAM = { ...KEY, accept: "text/event-stream" };
 
-function run(prompt: unknown): string {
-  return JSON.stringify({ agentName: "the-brain", prompt, wait: false });
+function run(prompt: unknown, others: object = {}): string {
+  return JSON.stringify({
+    ...{ agentName: "the-brain", prompt, wait: false },
+    ...others,
+  });
 }
 
 async function createThread(service: ReferenceService): Promise<string> {
@@ -122,87 +125,65 @@ Deno.test("the service records what reaches it", async () => {
   assertEquals(await first?.ended, "complete");
 });
 
+/** A request for what the interface does not allow, and the status that refuses it. */
+const REFUSED: readonly (readonly [
+  what: string,
+  status: number,
+  method: "GET" | "POST",
+  place: string,
+  headers: Readonly<Record<string, string>>,
+  body?: BodyInit,
+])[] = [
+  ["an unknown path", 404, "GET", "/thread", KEY],
+  ["a query", 404, "POST", "/threads?a=b", KEY],
+  ["another method", 405, "GET", "/threads", KEY],
+  ["a missing key", 401, "POST", "/threads", {}],
+  ["a wrong key", 401, "GET", "STREAM", { ...STREAM, "x-api-key": "x" }],
+  ["a thread with a body", 400, "POST", "/threads", KEY, new Uint8Array(1)],
+  ["a thread with a content type", 400, "POST", "/threads", JSON_TYPE],
+  ["an unknown thread", 404, "POST", "/threads/none/runs", JSON_TYPE, run("")],
+  ["no content type", 415, "POST", "RUNS", KEY, new Blob([run("hello")])],
+  ["no JSON", 400, "POST", "RUNS", JSON_TYPE, "{"],
+  [
+    "another agent",
+    422,
+    "POST",
+    "RUNS",
+    JSON_TYPE,
+    run("a", { agentName: "x" }),
+  ],
+  ["a blank prompt", 422, "POST", "RUNS", JSON_TYPE, run(" ")],
+  [
+    "a run that waits",
+    422,
+    "POST",
+    "RUNS",
+    JSON_TYPE,
+    run("a", { wait: true }),
+  ],
+  ["a further field", 422, "POST", "RUNS", JSON_TYPE, run("a", { x: 1 })],
+  ["an unknown run", 404, "GET", "RUNS/none/stream", STREAM],
+  ["a stream of another type", 406, "GET", "STREAM", KEY],
+];
+
 Deno.test("the service refuses what its interface does not allow", async (t) => {
   await using service = ReferenceService.start();
   const thread = await createThread(service);
   const { run_id } = await (await createRun(service, thread, "hello")).json();
-  const runs = `/threads/${thread}/runs`;
-  const stream = `${runs}/${run_id}/stream`;
-  const post = { method: "POST" };
-  const cases: readonly [string, number, string, RequestInit][] = [
-    ["an unknown path", 404, "/thread", { headers: KEY }],
-    ["a query", 404, "/threads?a=b", { ...post, headers: KEY }],
-    ["another method", 405, "/threads", { headers: KEY }],
-    ["a missing key", 401, "/threads", post],
-    ["a wrong key", 401, stream, { headers: { ...STREAM, "x-api-key": "x" } }],
-    ["a thread with a body", 400, "/threads", {
-      ...post,
-      headers: KEY,
-      body: new Uint8Array(1),
-    }],
-    ["a thread with a content type", 400, "/threads", {
-      ...post,
-      headers: JSON_TYPE,
-    }],
-    ["an unknown thread", 404, "/threads/none/runs", {
-      ...post,
-      headers: JSON_TYPE,
-      body: run("hello"),
-    }],
-    ["a run without content type", 415, runs, {
-      ...post,
-      headers: KEY,
-      body: new TextEncoder().encode(run("hello")),
-    }],
-    ["a body of unknown length", 411, runs, {
-      ...post,
-      headers: JSON_TYPE,
-      body: ReadableStream.from([new TextEncoder().encode(run("hello"))]),
-    }],
-    ["a body that is not JSON", 400, runs, {
-      ...post,
-      headers: JSON_TYPE,
-      body: "{",
-    }],
-    ["another agent", 422, runs, {
-      ...post,
-      headers: JSON_TYPE,
-      body: JSON.stringify({ agentName: "x", prompt: "hello", wait: false }),
-    }],
-    ["a blank prompt", 422, runs, {
-      ...post,
-      headers: JSON_TYPE,
-      body: run(" "),
-    }],
-    ["a run that waits", 422, runs, {
-      ...post,
-      headers: JSON_TYPE,
-      body: JSON.stringify({
-        agentName: "the-brain",
-        prompt: "hello",
-        wait: true,
-      }),
-    }],
-    ["a further field", 422, runs, {
-      ...post,
-      headers: JSON_TYPE,
-      body: JSON.stringify({
-        agentName: "the-brain",
-        prompt: "hello",
-        wait: false,
-        x: 1,
-      }),
-    }],
-    ["an unknown run", 404, `${runs}/none/stream`, { headers: STREAM }],
-    ["a stream of another type", 406, stream, { headers: KEY }],
-  ];
-  for (const [name, status, path, init] of cases) {
-    await t.step(name, async () => {
-      const response = await fetch(service.url + path, init);
-      await response.body?.cancel();
-      assertEquals(response.status, status);
-    });
+  const refuses = async (status: number, place: string, init: RequestInit) => {
+    const path = place.replace("STREAM", `RUNS/${run_id}/stream`)
+      .replace("RUNS", `/threads/${thread}/runs`);
+    const response = await fetch(service.url + path, init);
+    await response.body?.cancel();
+    assertEquals(response.status, status);
+  };
+  for (const [what, status, method, place, headers, body = null] of REFUSED) {
+    const init = { method, headers, body };
+    await t.step(what, () => refuses(status, place, init));
   }
+  const body = ReadableStream.from([new TextEncoder().encode(run("hello"))]);
+  const init = { method: "POST", headers: JSON_TYPE, body };
+  await t.step("a body of unknown length", () => refuses(411, "RUNS", init));
 });
 
 Deno.test("the service fails by itself on three prompts", async () => {
