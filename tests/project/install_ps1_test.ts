@@ -1,4 +1,10 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { runCommand } from "../../tools/run_command.ts";
 import { programOutput } from "../support/program_output.ts";
 import { ReleaseFolder } from "../support/release_folder.ts";
@@ -9,6 +15,18 @@ Deno.test("install.ps1 is PowerShell, and a script with a syntax error is not", 
   const script = await Deno.readTextFile(SCRIPT);
   assertEquals(await syntaxErrors(script), "");
   assert(await syntaxErrors(script.replace(/\}\s*$/, "")) !== "");
+});
+
+Deno.test("install.ps1 looks for files by their names alone, never by a pattern", async () => {
+  const script = await Deno.readTextFile(SCRIPT);
+  const commands = script.match(
+    /\b(?:Copy|Get|Move|Remove)-(?:ChildItem|Item)\b(?! -ErrorAction).*/g,
+  ) ?? [];
+  assert(commands.length > 10);
+  for (const command of commands) {
+    assertMatch(command, /^\S+ (?:-Recurse -Force )?-LiteralPath /);
+    assertNotMatch(command, /-(?:Filter|Include|Exclude)\b/);
+  }
 });
 
 async function syntaxErrors(script: string): Promise<string> {
@@ -25,6 +43,10 @@ async function syntaxErrors(script: string): Promise<string> {
 // The rest changes the registry of the user, so it is for CI alone.
 const onWindows = Deno.build.os === "windows" && Deno.env.has("CI") &&
   !Deno.env.has("ON_WINE");
+
+function filesIn(folder: string): string[] {
+  return Array.from(Deno.readDirSync(folder), ({ name }) => name);
+}
 
 /** The type and the value of the user's PATH, as they are stored. */
 async function storedPath(): Promise<string | undefined> {
@@ -70,6 +92,8 @@ for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
         `REG_EXPAND_SZ %USERPROFILE%\\bin;C:\\Tools;${folder}`,
       );
 
+      assertEquals(filesIn(folder), ["agent-gateway.exe"]);
+
       const running = new Deno.Command(program, {
         args: ["eval", "console.log(1); setInterval(() => {}, 1000)"],
         stdout: "piped",
@@ -80,6 +104,8 @@ for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
       running.kill();
       await running.status;
       await reader.cancel();
+      await runCommand(install, { env });
+      assertEquals(filesIn(folder), ["agent-gateway.exe"]);
       assertEquals(
         await storedPath(),
         `REG_EXPAND_SZ %USERPROFILE%\\bin;C:\\Tools;${folder}`,

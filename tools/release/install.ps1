@@ -73,6 +73,14 @@ param(
     }
   }
 
+  # Removes the programs that updates have replaced and that have ended. Without a
+  # pattern: by the rules of -Filter, 'agent-gateway.exe.*' is agent-gateway.exe, too.
+  function Remove-Replaced {
+    if (-not (Test-Path -LiteralPath $replaced)) { return }
+    Get-ChildItem -LiteralPath $replaced -Force | Remove-Item -ErrorAction SilentlyContinue
+    if (-not (Get-ChildItem -LiteralPath $replaced -Force)) { Remove-Item -LiteralPath $replaced }
+  }
+
   # PROCESSOR_ARCHITEW6432 is the system's when this shell is emulated.
   $architecture = $env:PROCESSOR_ARCHITEW6432
   if (-not $architecture) { $architecture = $env:PROCESSOR_ARCHITECTURE }
@@ -90,13 +98,14 @@ param(
   if (-not $To) { $To = "$env:LOCALAPPDATA\Programs\agent-gateway" }
   $To = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($To)
   $file = Join-Path $To 'agent-gateway.exe'
+  $replaced = Join-Path $To 'agent-gateway-replaced'
   $path = Get-UserPath
 
   if ($Uninstall) {
     if (Test-Path -LiteralPath $file) { Remove-Item -LiteralPath $file }
-    if (Test-Path -LiteralPath $To) {
-      Get-ChildItem -LiteralPath $To -Filter 'agent-gateway.exe.*' | Remove-Item -ErrorAction SilentlyContinue
-      if (-not (Get-ChildItem -LiteralPath $To -Force)) { Remove-Item -LiteralPath $To }
+    Remove-Replaced
+    if ((Test-Path -LiteralPath $To) -and -not (Get-ChildItem -LiteralPath $To -Force)) {
+      Remove-Item -LiteralPath $To
     }
     $others = Remove-Entry $path $To
     if ($others -ne $path) { Set-UserPath $others }
@@ -107,10 +116,11 @@ param(
   if (Test-Path -LiteralPath $file -PathType Container) {
     throw "$file is a folder: remove it, or use -To"
   }
-  $null = [IO.Directory]::CreateDirectory($To)
+  $null = [IO.Directory]::CreateDirectory($replaced)
   $work = Join-Path ([IO.Path]::GetTempPath()) "agent-gateway-$([guid]::NewGuid())"
   $null = [IO.Directory]::CreateDirectory($work)
-  $new = "$file.$([guid]::NewGuid()).new"
+  # In a folder of the same disk: the last step is then a rename.
+  $new = Join-Path $replaced "$([guid]::NewGuid()).exe"
   try {
     [Net.ServicePointManager]::SecurityProtocol =
       [Net.ServicePointManager]::SecurityProtocol -bor [Net.SecurityProtocolType]::Tls12
@@ -142,7 +152,7 @@ param(
     if ($LASTEXITCODE -ne 0) { throw 'The program does not start on this system; nothing was installed' }
     Copy-Item -LiteralPath "$work\agent-gateway.exe" -Destination $new
     # Windows lets a running program be renamed, not overwritten.
-    $old = "$file.$([guid]::NewGuid()).old"
+    $old = Join-Path $replaced "$([guid]::NewGuid()).exe"
     if (Test-Path -LiteralPath $file) { Move-Item -LiteralPath $file -Destination $old }
     try {
       Move-Item -LiteralPath $new -Destination $file
@@ -162,8 +172,7 @@ param(
     }
     Write-Host 'To uninstall, run this script with -Uninstall'
   } finally {
-    # What still runs is removed the next time.
-    Get-ChildItem -LiteralPath $To -Filter 'agent-gateway.exe.*' | Remove-Item -ErrorAction SilentlyContinue
+    Remove-Replaced
     Remove-Item -Recurse -Force -LiteralPath $work
   }
 }
