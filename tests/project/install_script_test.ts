@@ -20,6 +20,7 @@ const SHELLS: readonly Shell[] = [
   ["dash"],
   ["bash", "--posix"],
   ["busybox", "sh"],
+  ["zsh"],
 ];
 
 /** A program that only prints its version. */
@@ -154,7 +155,7 @@ for (const shell of SHELLS) {
           bytes: await gzip(new TextEncoder().encode(program("1.2.3"))),
           cutAfter: 5,
         },
-        ".gz completely: is there",
+        ".gz completely: the connection broke\n",
       ],
       [
         "that is no archive",
@@ -204,6 +205,20 @@ for (const shell of SHELLS) {
       assertStringIncludes(stderr, message);
     }
     assertEquals(place.files(), ["file"]);
+  });
+
+  test("uninstalls what it has installed, and says so if there is nothing", async () => {
+    await using place = await Place.make();
+    await place.install(shell);
+
+    const { code, stdout } = await place.install(shell, ["--uninstall"]);
+    const again = await place.install(shell, ["--uninstall"]);
+
+    const file = `${place.folder}/agent-gateway`;
+    assertEquals([code, stdout], [0, `Removed ${file}\n`]);
+    assertEquals(place.files(), []);
+    assertEquals(again.code, 1);
+    assertStringIncludes(again.stderr, `there is no ${file}: use --to DIR`);
   });
 
   test("does nothing when it was cut off while it was downloaded", async () => {
@@ -261,17 +276,32 @@ for (
 }
 
 Deno.test({
-  name: "install.sh does not install as root unless it is told where",
+  name:
+    "install.sh asks for a folder where it cannot choose one, and takes any spelling",
   ignore,
   async fn() {
-    const home = await Deno.makeTempDir();
-    const path = await withCommands(home, { id: "echo 0" });
-    const env = { HOME: home, PATH: path };
-    const { code, stderr } = await programOutput(["sh", SCRIPT], { env });
-    await Deno.remove(home, { recursive: true });
+    await using place = await Place.make();
+    const run = (id: number, ...args: readonly string[]) =>
+      withCommands(place.home, { id: `echo ${id}` }).then((path) =>
+        programOutput(["sh", SCRIPT, ...args], {
+          env: { PATH: path },
+          clearEnv: true,
+        })
+      );
 
-    assertEquals(code, 1);
-    assertStringIncludes(stderr, "not installing as root without --to DIR");
+    const root = await run(0);
+    const homeless = await run(1000);
+    const spelt = await run(
+      ...[1000, `--from=${place.releases.url}/`, `--to=${place.folder}/`],
+    );
+
+    assertEquals([root.code, homeless.code, spelt.code], [1, 1, 0]);
+    assertStringIncludes(root.stderr, "as root, it needs --to DIR");
+    assertStringIncludes(homeless.stderr, "HOME is not set: use --to DIR");
+    assertStringIncludes(
+      spelt.stdout,
+      `Installed ${place.folder}/agent-gateway: `,
+    );
   },
 });
 
@@ -285,7 +315,7 @@ Deno.test({
     assertEquals(code, 0);
     assertEquals(
       Array.from(stdout.matchAll(/^ {4}(--\w+)/gm), ([, name]) => name),
-      ["--version", "--to", "--from", "--help"],
+      ["--version", "--to", "--from", "--uninstall", "--help"],
     );
     assertEquals(place.files(), []);
   },
@@ -325,23 +355,42 @@ Deno.test({
   },
 });
 
-/** The tools of the script as BusyBox has them, without curl and gzip. */
-const BUSYBOX_TOOLS =
-  "cat id mkdir mktemp mv rm sed sh sha256sum uname wget chmod";
+/** The tools of the script as BusyBox has them, but for what downloads and checks. */
+const BUSYBOX_TOOLS = "cat chmod grep id mkdir mktemp mv rm sed sh uname";
+
+/** Makes a folder of these tools, to be the whole `PATH`. */
+async function makeTools(
+  folder: string,
+  others: Readonly<Record<string, string>>,
+): Promise<string> {
+  const tools = BUSYBOX_TOOLS.split(" ").map((tool) => [tool, "/bin/busybox"]);
+  for (
+    const [tool = "", target = ""] of [...tools, ...Object.entries(others)]
+  ) {
+    await Deno.symlink(target, `${folder}/${tool}`);
+  }
+  return folder;
+}
+
+const onLinux = {
+  ignore: Deno.build.os !== "linux" || !isInstalled("busybox"),
+};
 
 for (
-  const [downloader, tools] of [
-    ["curl", undefined],
-    ["GNU wget", "/usr/bin/wget"],
-    ["BusyBox's wget", "/bin/busybox"],
+  const [downloader, tool, target] of [
+    ["curl", "curl", "/usr/bin/curl"],
+    ["GNU wget", "wget", "/usr/bin/wget"],
+    ["BusyBox's wget", "wget", "/bin/busybox"],
   ] as const
 ) {
-  Deno.test({
-    name:
-      `install.sh with ${downloader} follows no redirect from https to http`,
-    ignore: Deno.build.os !== "linux" || !isInstalled("busybox"),
-    async fn() {
+  Deno.test(
+    `install.sh with ${downloader} says why a download fails`,
+    onLinux,
+    async () => {
       await using place = await Place.make();
+      await place.releases.add("v1.2.4", { [NAME]: "" });
+      const bytes = crypto.getRandomValues(new Uint8Array(60_000));
+      place.releases.set("v1.2.4", `${NAME}.gz`, { bytes, cutAfter: 30_000 });
       using ca = new LocalCa();
       await using server = Deno.serve(
         {
@@ -354,43 +403,101 @@ for (
           Response.redirect(place.releases.url + new URL(url).pathname),
       );
       const env: Record<string, string> = {
+        PATH: await makeTools(place.home, {
+          [tool]: target,
+          gzip: "/bin/busybox",
+          sha256sum: "/bin/busybox",
+          openssl: "/usr/bin/openssl", // BusyBox speaks TLS through it.
+        }),
         CURL_CA_BUNDLE: ca.certificate,
         SSL_CERT_FILE: ca.certificate,
-      };
-      if (tools !== undefined) {
-        for (const tool of BUSYBOX_TOOLS.split(" ")) {
-          const target = tool === "wget" ? tools : "/bin/busybox";
-          await Deno.symlink(target, `${place.home}/${tool}`);
-        }
-        await Deno.symlink("/usr/bin/getconf", `${place.home}/getconf`);
-        // BusyBox speaks TLS through openssl.
-        await Deno.symlink("/usr/bin/openssl", `${place.home}/openssl`);
-        env.PATH = place.home;
         // GNU wget takes the test's certificate authority from its settings file only.
-        env.WGETRC = `${place.home}/wgetrc`;
-        await Deno.writeTextFile(
-          env.WGETRC,
-          `ca_certificate=${ca.certificate}\n`,
-        );
+        WGETRC: `${place.home}/wgetrc`,
+      };
+      const wgetrc = `ca_certificate=${ca.certificate}\n`;
+      await Deno.writeTextFile(env["WGETRC"] ?? "", wgetrc);
+      const install = (...args: readonly string[]) =>
+        place.install(["/bin/busybox", "sh"], args, env);
+
+      for (
+        const [args, message] of [
+          [
+            ["--from", `https://localhost:${server.addr.port}`],
+            "a redirect leads to http:\n",
+          ],
+          [["--from", "http://127.0.0.1:9"], "cannot connect to download "],
+          [["--version", "9.9.9"], "there is no such release, or it lacks "],
+          [["--version", "1.2.4"], ".gz completely: the connection broke\n"],
+        ] as const
+      ) {
+        const { code, stdout, stderr } = await install(...args);
+        assertEquals(code, 1, stdout);
+        assertStringIncludes(stderr, message);
       }
-      const shell: Shell = tools === undefined
-        ? ["sh"]
-        : ["/bin/busybox", "sh"];
-
-      const refused = await place.install(
-        shell,
-        ["--from", `https://localhost:${server.addr.port}`],
-        env,
-      );
-      const allowed = await place.install(shell, [], env);
-
-      assertEquals(refused.code, 1);
-      assertStringIncludes(refused.stderr, "a redirect leads to http:\n");
-      assert(!refused.stdout.includes("Installed"), refused.stdout);
-      assertEquals([allowed.code, allowed.stderr], [0, ""]);
+      const { code, stderr } = await install();
+      assertEquals([code, stderr], [0, ""]);
     },
-  });
+  );
 }
+
+Deno.test(
+  "install.sh needs no getconf, and names a missing tool at once",
+  onLinux,
+  async () => {
+    await using place = await Place.make();
+    const shell = ["/bin/busybox", "sh"];
+    const PATH = await makeTools(place.home, {});
+    const install = () => place.install(shell, [], { PATH });
+
+    assertStringIncludes((await install()).stderr, "curl or wget is needed");
+    await Deno.symlink("/usr/bin/curl", `${place.home}/curl`);
+    assertStringIncludes((await install()).stderr, "sha256sum or shasum is ");
+    assertEquals(place.releases.requested, []);
+    await Deno.symlink("/bin/busybox", `${place.home}/sha256sum`);
+    assertEquals((await install()).code, 0);
+  },
+);
+
+Deno.test(
+  "install.sh refuses a folder that is mounted noexec",
+  onLinux,
+  async () => {
+    await using place = await Place.make();
+    await Deno.mkdir(place.folder, { recursive: true });
+    const root = (await programOutput(["id", "-u"])).stdout === "0\n";
+    const script =
+      'mount -t tmpfs -o noexec none "$1" && shift && exec sh "$@"';
+
+    const { stderr } = await programOutput([
+      ...root ? [] : ["sudo", "-n"],
+      ...["unshare", "--mount", "sh", "-c", script, "sh", place.folder, SCRIPT],
+      ...["--from", place.releases.url, "--to", place.folder],
+    ]);
+
+    assertStringIncludes(
+      stderr,
+      `programs in ${place.folder} cannot be started`,
+    );
+    assertEquals(place.releases.requested, []);
+  },
+);
+
+Deno.test({
+  name: "install.sh leaves nothing behind when nobody reads what it says",
+  ignore,
+  async fn() {
+    await using place = await Place.make();
+    await programOutput([
+      ...["sh", "-c", 'sh "$@" | true', "sh", SCRIPT],
+      ...["--from", place.releases.url, "--to", place.folder],
+    ]);
+    const unfinished = place.files().filter((name) => name.includes("/."));
+    assertEquals(
+      unfinished.filter((name) => /\.agent-gateway\./.test(name)),
+      [],
+    );
+  },
+});
 
 Deno.test({
   name: "install.sh removes what it has begun when the disk is full",

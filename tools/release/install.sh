@@ -5,7 +5,7 @@
 #
 # It downloads one file, compares it with the published SHA-256 sum (and with the
 # attestation, if the GitHub CLI is logged in), and moves it into place. It never
-# asks for more rights. To uninstall, delete the program.
+# asks for more rights. --uninstall removes the program.
 set -eu
 
 program=agent-gateway
@@ -20,6 +20,7 @@ Installs agent-gateway on Linux or macOS. Options, after "sh -s --":
     --to DIR          the folder for the program (default: ~/.local/bin)
     --from URL        a mirror of the releases, with the same paths below URL:
                       latest/download/FILE and download/vX.Y.Z/FILE
+    --uninstall       removes the program from that folder
     --help            this text
 END
 }
@@ -43,12 +44,20 @@ quote() {
 
 # Everything is in functions, so that a script that was cut off does nothing.
 main() {
-  version='' folder='' from=$releases
+  version='' folder='' from=$releases uninstall=''
   while [ $# -gt 0 ]; do
+    case $1 in
+      --version=* | --to=* | --from=*)
+        argument=$1
+        shift
+        set -- "${argument%%=*}" "${argument#*=}" "$@"
+        ;;
+    esac
     case $1 in
       --version) version=${2-} && needs_value "$@" && shift 2 ;;
       --to) folder=${2-} && needs_value "$@" && shift 2 ;;
       --from) from=${2-} && needs_value "$@" && shift 2 ;;
+      --uninstall) uninstall=yes && shift ;;
       --help) usage && exit ;;
       *) fail "unknown argument '$1': see --help" ;;
     esac
@@ -63,15 +72,23 @@ main() {
   esac
   if [ -z "$folder" ]; then
     [ "$(id -u)" != 0 ] ||
-      fail "not installing as root without --to DIR; for all users: --to /usr/local/bin"
-    folder=${HOME:?is not set, so use --to DIR}/.local/bin
+      fail "as root, it needs --to DIR; for all users: --to /usr/local/bin"
+    [ -n "${HOME-}" ] || fail "HOME is not set: use --to DIR"
+    folder=$HOME/.local/bin
   fi
   case $folder in
     /*) ;;
     *) folder=$(pwd)/$folder ;;
   esac
-  find_target
-  install_program
+  folder=${folder%/}
+  if [ -n "$uninstall" ]; then
+    uninstall_program
+  else
+    find_target
+    has curl wget || fail "curl or wget is needed to download"
+    has sha256sum shasum || fail "sha256sum or shasum is needed to check the download"
+    install_program
+  fi
 }
 
 needs_value() {
@@ -103,54 +120,98 @@ find_target() {
 
 with_deno="with Deno 2.6 or later, the program runs from its one file: see docs/install.md in https://github.com/$repository"
 
-# The builds need glibc 2.27 or later.
+# The builds need glibc 2.27 or later. Without getconf, its loader says as much.
 check_libc() {
-  libc=$(getconf GNU_LIBC_VERSION 2>/dev/null) || libc=''
-  case $libc in
-    glibc\ *) libc=${libc#glibc } ;;
-    *) fail "the builds need glibc, which this system (musl, as on Alpine?) does not have; $with_deno" ;;
-  esac
+  loader=/lib64/ld-linux-x86-64.so.2
+  [ "$architecture" = x86_64 ] || loader=/lib/ld-linux-aarch64.so.1
+  libc=''
+  if has getconf; then
+    libc=$(getconf GNU_LIBC_VERSION 2>/dev/null) || loader=''
+  fi
+  [ -e "$loader" ] ||
+    fail "the builds need glibc, which this system (musl, as on Alpine?) does not have; $with_deno"
+  [ -n "$libc" ] || return 0
+  libc=${libc#glibc }
   major=${libc%%.*} minor=${libc#*.}
   minor=${minor%%.*}
   [ "$major" -gt 2 ] || { [ "$major" -eq 2 ] && [ "$minor" -ge 27 ]; } ||
     fail "the builds need glibc 2.27 or later, and this system has $libc; $with_deno"
 }
 
-# download URL FILE: prints why if it fails.
+# has COMMAND...: whether there is one of them.
+has() {
+  for command; do
+    ! command -v "$command" >/dev/null || return 0
+  done
+  return 1
+}
+
+# Prints the SHA-256 sum of a file.
+sum_of() {
+  if has sha256sum; then sum=$(sha256sum <"$1"); else sum=$(shasum -a 256 <"$1"); fi
+  say "${sum%% *}"
+}
+
+# download URL FILE: says why if it fails.
 download() {
-  status=0
-  if command -v curl >/dev/null; then
-    protocols="=${1%%:*}" # a redirect from https: must not lead to http:
-    if [ -t 2 ]; then show=--progress-bar; else show=--silent; fi
-    # Less than 1 kB/s for 30 s is a download that stalls.
-    curl --fail --location --show-error $show --proto "$protocols" \
-      --connect-timeout 30 --speed-limit 1000 --speed-time 30 \
-      --retry 2 --output "$2" "$1" || status=$?
-    case $status in
-      0) return ;;
-      1) fail "cannot download $1: a redirect leads to http:" ;;
-      22) fail "cannot download $1: there is no such release, or it lacks this file" ;;
-      23) fail "cannot download $1 completely: is there room on the disk?" ;;
-      28) fail "cannot download $1: the connection stalls$(through_proxy)" ;;
-      5 | 6 | 7 | 35 | 60 | 97) fail "cannot connect to download $1$(through_proxy)" ;;
-    esac
-  elif command -v wget >/dev/null; then
-    # BusyBox has its own progress bar, and not always a time-out.
-    options=$(wget --help 2>&1 | sed -n 's/^[[:blank:]]*-T[ ,].*/-T30/p')
-    if [ -t 2 ] && wget --version >/dev/null 2>&1; then
-      options="$options --show-progress"
-    fi
-    # shellcheck disable=SC2086 # These are words.
-    wget $options -S -o "$work/log" -O "$2" "$1" || status=$?
-    case $1:$(sed -n 's/^ *[Ll]ocation: *\(http:\).*/\1/p' "$work/log") in
-      https:*http:) fail "cannot download $1: a redirect leads to http:" ;;
-    esac
-    [ $status != 0 ] || return 0
-    sed '/^ /d' "$work/log" >&2
-  else
-    fail "curl or wget is needed to download"
+  reason=''
+  if has curl; then download_by_curl "$@"; else download_by_wget "$@"; fi
+  case $reason in
+    '') return ;;
+    redirect) fail "cannot download $1: a redirect leads to http:" ;;
+    missing) fail "cannot download $1: there is no such release, or it lacks this file" ;;
+    disk) fail "cannot download $1 completely: is there room on the disk?" ;;
+    stalls) fail "cannot download $1: the connection stalls$(through_proxy)" ;;
+    connect) fail "cannot connect to download $1$(through_proxy)" ;;
+    *) fail "cannot download $1 completely: the connection broke$(through_proxy)" ;;
+  esac
+}
+
+# Sets $reason if it fails, as the next one does.
+download_by_curl() {
+  protocols="=${1%%:*}" # a redirect from https: must not lead to http:
+  if [ -t 2 ]; then show=--progress-bar; else show=--silent; fi
+  code=0
+  # Less than 1 kB/s for 30 s is a download that stalls.
+  curl --fail --location --show-error $show --proto "$protocols" \
+    --connect-timeout 30 --speed-limit 1000 --speed-time 30 \
+    --retry 1 --output "$2" "$1" || code=$?
+  case $code in
+    0) ;;
+    1) reason=redirect ;;
+    22) reason=missing ;;
+    23) reason=disk ;;
+    28) reason=stalls ;;
+    5 | 6 | 7 | 35 | 60 | 97) reason=connect ;;
+    *) reason=broke ;;
+  esac
+}
+
+download_by_wget() {
+  address=$1
+  set -- -S -o "$work/log" -O "$2"
+  if wget --version >/dev/null 2>&1; then # GNU's
+    set -- "$@" --tries=2 --timeout=30
+    [ ! -t 2 ] || set -- "$@" --show-progress
+  elif wget --help 2>&1 | grep -q '^[[:blank:]]*-T[ ,]'; then
+    set -- "$@" -T30 # BusyBox's, which not always has it
   fi
-  fail "cannot download $1 completely: is there such a release, and room on the disk?$(through_proxy)"
+  code=0
+  wget "$@" "$address" || code=$?
+  case $address:$(sed -n 's/^ *[Ll]ocation: *\(http:\).*/\1/p' "$work/log") in
+    https:*http:) reason=redirect && return ;;
+  esac
+  [ $code != 0 ] || return 0
+  sed '/^ /d' "$work/log" >&2
+  case $code:$(cat "$work/log") in
+    8:* | *'server returned error'*) reason=missing ;;
+    3:* | *'No space left'* | *'short write'* | *'File too large'*) reason=disk ;;
+    5:* | *'onnection refused'* | *'unable to resolve'* | *'bad address'* | *"can't connect"*)
+      reason=connect
+      ;;
+    *'timed out'*) reason=stalls ;;
+    *) reason=broke ;;
+  esac
 }
 
 # Prints the proxy that the environment names, if any, without its password.
@@ -159,23 +220,10 @@ through_proxy() {
   [ -z "$proxy" ] || say "; is the proxy ${proxy##*@} of the environment right?"
 }
 
-# Prints the SHA-256 sum of a file.
-sum_of() {
-  if command -v sha256sum >/dev/null; then
-    sum=$(sha256sum <"$1")
-  elif command -v shasum >/dev/null; then
-    sum=$(shasum -a 256 <"$1")
-  else
-    fail "sha256sum or shasum is needed to check the download"
-  fi
-  say "${sum%% *}"
-}
-
 # Asks the GitHub CLI whether the release workflow built a file of this version,
 # or of any if none was named. An old CLI and one that is not logged in cannot tell.
 check_attestation() {
-  [ "$from" = "$releases" ] && command -v gh >/dev/null &&
-    gh auth status >/dev/null 2>&1 &&
+  [ "$from" = "$releases" ] && has gh && gh auth status >/dev/null 2>&1 &&
     gh attestation verify --help >/dev/null 2>&1 || return 0
   gh attestation verify "$1" --repo "$repository" --cert-identity-regex \
     "^https://github\.com/$repository/\.github/workflows/release\.yml@refs/tags/v${version:-[0-9]+\.[0-9]+\.[0-9]+}\$" >/dev/null ||
@@ -198,12 +246,17 @@ install_program() {
     fail "cannot write to $folder: use --to DIR"
   trap 'rm -rf "$work"' EXIT
   trap 'exit 130' INT
+  trap 'exit 141' PIPE
   trap 'exit 143' TERM HUP
+  printf '#!/bin/sh\n' >"$work/try"
+  chmod 755 "$work/try"
+  "$work/try" 2>/dev/null ||
+    fail "programs in $folder cannot be started (is it mounted noexec?): use --to DIR"
 
   download "$url/SHA256SUMS" "$work/SHA256SUMS"
   expected=$(sed -n "s/^\([0-9a-f]\{64\}\)  $name\$/\1/p" "$work/SHA256SUMS")
   [ -n "$expected" ] || fail "SHA256SUMS of this release has no sum for $name"
-  if command -v gzip >/dev/null; then # 36 MB instead of 93
+  if has gzip; then # 36 MB instead of 93
     say "Downloading $url/$name.gz"
     download "$url/$name.gz" "$work/$program.gz"
     gzip -d "$work/$program.gz" ||
@@ -229,6 +282,12 @@ install_program() {
   [ -z "$replaced" ] || say "It replaced $replaced"
   check_path
   say "To uninstall: rm $(quote "$folder/$program")"
+}
+
+uninstall_program() {
+  [ -f "$folder/$program" ] || fail "there is no $folder/$program: use --to DIR"
+  rm -f "$folder/$program" || fail "cannot remove $folder/$program"
+  say "Removed $folder/$program"
 }
 
 # Says how to put the folder on PATH, unless it is the one that counts already.
