@@ -122,6 +122,34 @@ Deno.test("the npm package", async (t) => {
     assertEquals([code, stdout, stderr], [0, `${REPLY}\n`, ""]);
   });
 
+  await t.step({
+    name: "keeps Deno's cache where there is no home, without a word",
+    ignore: Deno.build.os !== "linux",
+    async fn() {
+      await using service = ReferenceService.start();
+      const TMPDIR = await Deno.makeTempDir();
+      const uid = (await runCommand(["id", "-u"])).trim();
+      // Deno warns on a terminal alone: script(1) of util-linux gives it one.
+      const script = `${command.join(" ")} -q -p hello`;
+      const { stdout } = await programOutput([
+        ...["script", "--quiet", "--return", "--command", script, "/dev/null"],
+      ], {
+        env: {
+          ...settings(service),
+          HOME: "/proc/nobody",
+          XDG_CACHE_HOME: "",
+          DENO_DIR: "",
+          TMPDIR,
+        },
+      });
+
+      assertEquals(stdout, `${REPLY}\r\n`);
+      const [cache] = await Array.fromAsync(Deno.readDir(TMPDIR));
+      assertEquals(cache?.name, `agent-gateway-${uid}`);
+      await Deno.remove(TMPDIR, { recursive: true });
+    },
+  });
+
   await t.step("serves an editor", async () => {
     await using service = ReferenceService.start();
     const { code, stdout, stderr } = await run(["--bridge"], {

@@ -8,24 +8,26 @@ export interface ProgramOutput {
 /** How a program is run. */
 export interface ProgramOptions
   extends Pick<Deno.CommandOptions, "cwd" | "env" | "clearEnv" | "signal"> {
-  /** Its standard input: nothing by default. */
+  /** Its standard input, as a pipe: by default it has none. */
   readonly input?: string;
 }
 
 /** Runs a program to its end. */
 export async function programOutput(
   [program = "", ...args]: readonly string[],
-  { input = "", ...options }: ProgramOptions = {},
+  { input, ...options }: ProgramOptions = {},
 ): Promise<ProgramOutput> {
   const child = new Deno.Command(program, {
     ...options,
     args,
-    stdin: "piped",
+    stdin: input === undefined ? "null" : "piped",
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  ReadableStream.from([input]).pipeThrough(new TextEncoderStream())
-    .pipeTo(child.stdin).catch(() => {}); // It has ended without reading it all.
+  if (input !== undefined) {
+    ReadableStream.from([input]).pipeThrough(new TextEncoderStream())
+      .pipeTo(child.stdin).catch(() => {}); // It ends without reading it all.
+  }
   const [{ code }, stdout, stderr] = await Promise.all([
     child.status,
     child.stdout.text(),

@@ -5,6 +5,9 @@
 "use strict";
 
 const { spawn } = require("node:child_process");
+const { lstatSync, mkdirSync } = require("node:fs");
+const { homedir, tmpdir } = require("node:os");
+const { isAbsolute } = require("node:path");
 const { isatty } = require("node:tty");
 const flags = require("./flags.json");
 
@@ -28,7 +31,47 @@ function environment() {
     ...Object.fromEntries(inherited),
     DENO_NO_PACKAGE_JSON: "1", // nothing of the folder around it counts
     DENO_NO_UPDATE_CHECK: "1",
+    ...cacheFolder(),
   };
+}
+
+/**
+ * Chooses where Deno keeps its cache: it prints warnings where it cannot, as in a
+ * container, and does not start at all for a user without a home. Below the
+ * temporary folder, only a folder that is this user's alone will do.
+ */
+function cacheFolder() {
+  const { DENO_DIR, XDG_CACHE_HOME } = process.env;
+  if (DENO_DIR || process.platform === "win32") return {};
+  const uid = process.getuid();
+  const folders = [
+    () => [XDG_CACHE_HOME || `${homedir()}/.cache`, "agent-gateway-deno"],
+    () => [tmpdir(), `agent-gateway-${uid}`],
+  ];
+  for (const folder of folders) {
+    try {
+      const [parent, name] = folder();
+      const path = `${parent}/${name}`;
+      if (!isAbsolute(path)) continue;
+      // Not recursively: below /proc, Node.js would try for ever.
+      makeFolder(parent);
+      makeFolder(path);
+      const found = lstatSync(path);
+      const isPrivate = found.uid === uid && (found.mode & 0o022) === 0;
+      if (isPrivate) return { DENO_DIR: path };
+    } catch {
+      // There is no home, or it cannot be written.
+    }
+  }
+  return {};
+}
+
+function makeFolder(path) {
+  try {
+    mkdirSync(path, 0o700);
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error;
+  }
 }
 
 function fail(message) {
