@@ -8,6 +8,7 @@
  * @module
  */
 import config from "../deno.json" with { type: "json" };
+import { writeChecksums } from "./checksums.ts";
 import { chosenLibrary, sameFlags } from "./deno.ts";
 import { runCommand } from "./run_command.ts";
 import { runTool } from "./tool_error.ts";
@@ -16,7 +17,6 @@ const ROOT = `${import.meta.dirname}/..`;
 const DIST = `${ROOT}/dist`;
 const PARTS = `${DIST}/program`;
 const NAME = "agent-gateway.js";
-const SUMS = "SHA256SUMS";
 
 /** The client's permissions, as flags of `deno run` and `deno compile`. */
 export const clientPermissionFlags: readonly string[] = [
@@ -140,24 +140,6 @@ async function copyFolder(from: string, to: string): Promise<void> {
     const copy = isDirectory ? copyFolder : Deno.copyFile;
     await copy(`${from}/${name}`, `${to}/${name}`);
   }
-}
-
-/**
- * Writes `SHA256SUMS` into a folder: the digest of every other file in it, as
- * `sha256sum -c` reads it.
- */
-export async function writeChecksums(folder: string): Promise<void> {
-  const names = (await Array.fromAsync(Deno.readDir(folder)))
-    .filter(({ isFile, name }) => isFile && name !== SUMS)
-    .map(({ name }) => name)
-    .sort();
-  let sums = "";
-  for (const name of names) {
-    const bytes = await Deno.readFile(`${folder}/${name}`);
-    const digest = await crypto.subtle.digest("SHA-256", bytes);
-    sums += `${new Uint8Array(digest).toHex()}  ${name}\n`;
-  }
-  await Deno.writeTextFile(`${folder}/${SUMS}`, sums);
 }
 
 async function main(): Promise<void> {

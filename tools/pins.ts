@@ -3,11 +3,19 @@
  * stand-ins in `tools/npm/`: Deno, and the packages from JSR. As a program,
  * updates them, and prints the version of Deno.
  *
- *     deno run --allow-net=api.github.com --allow-read --allow-write --allow-run tools/pins.ts
+ *     deno run --allow-net=api.github.com --allow-env=STANDARD_LIBRARY --allow-read --allow-write --allow-run tools/pins.ts
  *
  * @module
  */
+import { formatSums, sha256, type Sums } from "./checksums.ts";
+import {
+  pinnedSums,
+  RUNTIMES,
+  SUMS_FILE,
+  takeFromNpm,
+} from "./release/toolchain.ts";
 import { runCommand } from "./run_command.ts";
+import { runTool, ToolError } from "./tool_error.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 const DENO_VERSION = `${ROOT}/.ci/deno-version`;
@@ -56,20 +64,52 @@ export async function writeLock(
   ], { cwd: folder, env });
 }
 
-async function newestDeno(): Promise<string> {
-  const url = "https://api.github.com/repos/denoland/deno/releases/latest";
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
-  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
-  const { tag_name: tag } = await response.json();
-  const [, version] = /^v(\d+\.\d+\.\d+)$/.exec(tag) ?? [];
-  if (version === undefined) {
-    throw new Error(`The newest release of Deno is called ${tag}`);
-  }
-  return version;
+/** The part of GitHub's answer about a release that is read here. */
+export interface Release {
+  readonly tag_name: string;
+  readonly assets: readonly {
+    readonly name: string;
+    /** For example `sha256:...`. */
+    readonly digest?: string | null;
+  }[];
 }
 
-if (import.meta.main) {
-  const version = await newestDeno();
+/**
+ * Pins the runtimes of a release of Deno by the sums that GitHub has of them.
+ *
+ * @throws {ToolError} If one is missing.
+ */
+export function pinRuntimes(sums: Sums, { assets }: Release): Sums {
+  const pinned = new Map(sums);
+  for (const name of RUNTIMES) {
+    const digest = assets.find((asset) => asset.name === name)?.digest ?? "";
+    const [, sum] = /^sha256:([0-9a-f]{64})$/.exec(digest) ?? [];
+    if (sum === undefined) throw new ToolError(`GitHub has no sum of ${name}`);
+    pinned.set(name, sum);
+  }
+  return pinned;
+}
+
+async function newestRelease(): Promise<Release> {
+  const url = "https://api.github.com/repos/denoland/deno/releases/latest";
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
+  if (response.ok) return await response.json();
+  throw new ToolError(`${url} answers ${response.status}`);
+}
+
+async function main(): Promise<void> {
+  const release = await newestRelease();
+  const [, version] = /^v(\d+\.\d+\.\d+)$/.exec(release.tag_name) ?? [];
+  if (version === undefined) {
+    throw new ToolError(
+      `The newest release of Deno is called ${release.tag_name}`,
+    );
+  }
+  // Releases are made on Linux x64. npm has the executable of Deno's release.
+  const deno = await takeFromNpm(`@deno/linux-x64-glibc@${version}`, "deno");
+  const sums = new Map(pinRuntimes(await pinnedSums(), release))
+    .set("deno", await sha256(deno));
+  await Deno.writeTextFile(SUMS_FILE, formatSums(sums));
   await Deno.writeTextFile(DENO_VERSION, `${version}\n`);
   for (const name of DOCUMENTS) {
     const text = await Deno.readTextFile(`${ROOT}/${name}`);
@@ -78,3 +118,5 @@ if (import.meta.main) {
   await writeLock(ROOT);
   console.log(version);
 }
+
+if (import.meta.main) await runTool(main);

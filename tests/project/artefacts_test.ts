@@ -77,15 +77,6 @@ for (
   });
 }
 
-binaryTest("the binary tells its version and its target", async () => {
-  await using program = await Deployment.compile();
-
-  const { stdout } = await program.output({ cwd: "/", args: ["--version"] });
-
-  assert(stdout.startsWith(`agent-gateway ${config.version} (deno `), stdout);
-  assert(stdout.endsWith(`, ${Deno.build.target})\n`), stdout);
-});
-
 binaryTest(
   "deno task compile makes a binary, with arguments, and checksums",
   async () => {
@@ -107,27 +98,6 @@ binaryTest(
       await Deno.readTextFile(`${dist}/SHA256SUMS`),
       `${await digest(`${dist}/${name}`)}  ${name}\n`,
     );
-  },
-);
-
-binaryTest(
-  "a --base-url in the binary counts unless the command line has another",
-  async () => {
-    await using builtIn = ReferenceService.start();
-    await using chosen = ReferenceService.start();
-    await using program = await Deployment.compile({
-      args: [`--base-url=${builtIn.url}`],
-    });
-    const env = { APP_API_KEY: TEST_KEY };
-    const cwd = "/";
-
-    await program.output({ cwd, env, input: "hello\n" });
-    assertEquals(builtIn.requests.length, 3);
-
-    const args = [`--base-url=${chosen.url}`];
-    await program.output({ cwd, env, args, input: "hello\n" });
-    assertEquals(builtIn.requests.length, 3);
-    assertEquals(chosen.requests.length, 3);
   },
 );
 

@@ -1,11 +1,8 @@
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import { pathToFileURL } from "node:url";
 import config from "../../deno.json" with { type: "json" };
-import {
-  bundle,
-  clientPermissionFlags,
-  writeChecksums,
-} from "../../tools/bundle.ts";
+import { bundle, clientPermissionFlags } from "../../tools/bundle.ts";
+import { writeChecksums } from "../../tools/checksums.ts";
 import { runCommand } from "../../tools/run_command.ts";
 import { SourceCopy } from "../support/source_copy.ts";
 

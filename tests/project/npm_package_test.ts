@@ -1,5 +1,4 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import config from "../../deno.json" with { type: "json" };
 import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { PINNED_DENO } from "../../tools/pins.ts";
 import { runCommand } from "../../tools/run_command.ts";
@@ -148,21 +147,6 @@ Deno.test("the npm package", async (t) => {
       assertEquals(cache?.name, `agent-gateway-${uid}`);
       await Deno.remove(TMPDIR, { recursive: true });
     },
-  });
-
-  await t.step("serves an editor", async () => {
-    await using service = ReferenceService.start();
-    const { code, stdout, stderr } = await run(["--bridge"], {
-      env: settings(service),
-      input:
-        '{"id":1,"method":"initialize"}\n{"id":2,"method":"session/new"}\n',
-    });
-
-    assertEquals([code, stderr], [0, ""]);
-    const [initialized, created] = stdout.trim().split("\n")
-      .map((line) => JSON.parse(line));
-    assertEquals(initialized.result.serverInfo.version, config.version);
-    assertEquals(typeof created.result.sessionId, "string");
   });
 
   await t.step("is not disturbed by the project it is started in", async () => {

@@ -4,21 +4,28 @@ import {
   assertMatch,
   assertRejects,
   assertStringIncludes,
+  assertThrows,
 } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { dirname } from "node:path";
 import config from "../../deno.json" with { type: "json" };
 import manifest from "../../docs/registry/agent.json" with { type: "json" };
 import { RELEASE_HEADER } from "../../tools/bundle.ts";
+import { parseSums, sha256, type Sums } from "../../tools/checksums.ts";
 import { TARGETS } from "../../tools/compile.ts";
-import { PINNED_DENO } from "../../tools/pins.ts";
-import { checkEsbuild } from "../../tools/release/esbuild.ts";
+import { PINNED_DENO, pinRuntimes } from "../../tools/pins.ts";
 import {
   homebrewFormula,
-  parseSums,
   registryEntry,
   scoopManifest,
 } from "../../tools/release/package_manifests.ts";
 import { makeSbom } from "../../tools/release/sbom.ts";
+import {
+  checkToolchain,
+  ESBUILD,
+  pinnedSums,
+  RUNTIMES,
+} from "../../tools/release/toolchain.ts";
 import { section } from "../../tools/release_notes.ts";
 import { runCommand } from "../../tools/run_command.ts";
 import { findObstacle, TOOLCHAIN } from "../support/deployment.ts";
@@ -123,31 +130,13 @@ Deno.test({
   },
 });
 
-const CHANGELOG = `# Changes
-
-## 1.10.0
-
-- New
-
-## 1.1.0
-
-One
-
-- Two
-
-## 1.0.0
-
-## 0.9.0
-
-Old
-`;
-
 Deno.test("section() is the text below a heading", () => {
-  assertEquals(section(CHANGELOG, "1.10.0"), "- New");
-  assertEquals(section(CHANGELOG, "1.1.0"), "One\n\n- Two");
-  assertEquals(section(CHANGELOG, "1.0.0"), undefined);
-  assertEquals(section(CHANGELOG, "1.1"), undefined);
-  assertEquals(section(CHANGELOG, "0.9.0"), "Old");
+  const text =
+    "# C\n\n## 1.1.0\n\nOne\n\n- Two\n\n## 1.0.0\n\n## 0.9.0\n\nOld\n";
+  assertEquals(section(text, "1.1.0"), "One\n\n- Two");
+  assertEquals(section(text, "1.0.0"), undefined);
+  assertEquals(section(text, "1.1"), undefined);
+  assertEquals(section(text, "0.9.0"), "Old");
 });
 
 Deno.test("there are release notes for the version in deno.json, and for no other tag", async () => {
@@ -291,7 +280,7 @@ import "../support/deployment.ts"; // It bundles: Deno has its esbuild.
 
 Deno.test("the SBOM names what is in the program, and what made it", async () => {
   const lock = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`));
-  const { metadata, components } = makeSbom(lock);
+  const { metadata, components } = makeSbom(lock, "0".repeat(64));
 
   assertMatch(
     JSON.stringify(metadata),
@@ -312,21 +301,61 @@ Deno.test("the SBOM names what is in the program, and what made it", async () =>
 });
 
 Deno.test({
-  name: "the pinned esbuild is the one that this Deno bundles with",
+  name: "the pinned Deno and esbuild are those that run here",
   // Releases are made there.
-  ignore: Deno.build.target !== "x86_64-unknown-linux-gnu",
+  ignore: Deno.build.target !== "x86_64-unknown-linux-gnu" ||
+    Deno.version.deno !== PINNED_DENO,
   async fn() {
+    const sums = await pinnedSums();
+    assertEquals(
+      sums.get("deno"),
+      await sha256(await Deno.readFile(Deno.execPath())),
+    );
     const info = [Deno.execPath(), "info", "--json", "--no-config"];
     const { denoDir } = JSON.parse(await runCommand(info));
-    await checkEsbuild(denoDir);
-
-    const folder = await Deno.makeTempDir();
-    const name = "dl/esbuild-0.25.5-1";
-    await Deno.mkdir(`${folder}/${name}`, { recursive: true });
-    await Deno.writeTextFile(`${folder}/${name}/esbuild-linux-x64`, "other");
-    await assertRejects(() => checkEsbuild(folder), Error, "SHA-256 sum");
-    await Deno.mkdir(`${folder}/dl/esbuild-9.9.9-1`);
-    await assertRejects(() => checkEsbuild(folder), Error, "esbuild-9.9.9-1");
-    await Deno.remove(folder, { recursive: true });
+    const path = `${denoDir}/dl/esbuild-${ESBUILD.version}-1/${ESBUILD.name}`;
+    assertEquals(
+      sums.get(ESBUILD.name),
+      await sha256(await Deno.readFile(path)),
+    );
   },
+});
+
+Deno.test("checkToolchain() refuses what has another sum, no sum, or another version", async () => {
+  const folder = await Deno.makeTempDir();
+  const esbuild = `esbuild-${ESBUILD.version}-1/${ESBUILD.name}`;
+  const paths = RUNTIMES.map((n) => `release/v${Deno.version.deno}/${n}`);
+  const sums = new Map<string, string>();
+  for (const path of [esbuild, ...paths]) {
+    const file = `${folder}/dl/${path}`;
+    await Deno.mkdir(dirname(file), { recursive: true });
+    await Deno.writeTextFile(file, path);
+    const sum = await sha256(new TextEncoder().encode(path));
+    sums.set(path.slice(path.lastIndexOf("/") + 1), sum);
+  }
+  const refuses = (sums: Sums, why: string) =>
+    assertRejects(() => checkToolchain(folder, sums), Error, why);
+
+  await checkToolchain(folder, sums);
+  const [name = ""] = RUNTIMES;
+  await refuses(new Map(sums).set(name, "0".repeat(64)), `${name} has the `);
+  sums.delete(name);
+  await refuses(sums, "none: the workflow Update records it for review");
+  await Deno.mkdir(`${folder}/dl/esbuild-9.9.9-1`);
+  await refuses(sums, "Deno bundles with esbuild-9.9.9-1 instead of ");
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("pinRuntimes() takes the sum of each runtime from the release of Deno", () => {
+  const assets = RUNTIMES.map((name, index) => ({
+    name,
+    digest: `sha256:${`${index}`.repeat(64)}`,
+  }));
+  const release = { tag_name: "v9.9.9", assets };
+  const sums = pinRuntimes(new Map([["deno", "d"]]), release);
+  assertEquals(sums.get("deno"), "d");
+  assertEquals(sums.get(RUNTIMES[1] ?? ""), "1".repeat(64));
+
+  const lacking = { ...release, assets: assets.slice(1) };
+  assertThrows(() => pinRuntimes(sums, lacking), Error, "GitHub has no sum of");
 });

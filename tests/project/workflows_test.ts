@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { sameFlags } from "../../tools/deno.ts";
 import { pinDeno, PINNED_DENO } from "../../tools/pins.ts";
+import { runCommand } from "../../tools/run_command.ts";
 import { programOutput } from "../support/program_output.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
@@ -61,9 +62,14 @@ jobs:
   assertMatch(findings.join("\n"), /^bad\.yml:8: .*"persist-credential"/m);
 });
 
+/** What installs the Deno that makes releases. */
+const ACTION = Deno.readTextFileSync(
+  `${ROOT}/.github/actions/deno/action.yml`,
+);
+
 Deno.test("every action is pinned by one commit, and the comment tells its version", () => {
   const pins = new Map<string, string>();
-  for (const text of Object.values(workflows)) {
+  for (const text of [...Object.values(workflows), ACTION]) {
     for (const [, use = ""] of text.matchAll(/\buses: (?!\.\/)(.*)/g)) {
       assertMatch(use, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
       const [action = ""] = use.split("@");
@@ -92,7 +98,7 @@ Deno.test("every checkout leaves no token behind, and no script holds an express
 });
 
 Deno.test("the workflows and the commands of the documents run the Deno of .ci/deno-version", async () => {
-  for (const [name, text] of Object.entries(workflows)) {
+  for (const [name, text] of Object.entries({ ...workflows, ACTION })) {
     const [setups, pins] = [
       /denoland\/setup-deno@/g,
       /deno-version-file: \.ci\/deno-version$/gm,
@@ -116,4 +122,101 @@ Deno.test("pinDeno() writes the version into commands, and nowhere else", () => 
     ),
     "npx --yes deno@3.0.10 task; Deno 2.6 or later, std@2.9.6",
   );
+});
+
+/** Runs a step of the release workflow as GitHub does, in a folder, by its name. */
+function runStep(name: string, folder: string, env: Record<string, string>) {
+  const step = workflows["release.yml"]?.split(`- name: ${name}\n`)[1] ?? "";
+  const [, script = ""] = /run: \|\n((?: {10}.*\n|\n)+)/.exec(step) ?? [];
+  assert(script !== "", name);
+  return programOutput(["bash", "-eo", "pipefail", "-c", script], {
+    cwd: folder,
+    env: { GH_REPO: "us/it", TAG: "v1.2.3", ...env },
+  });
+}
+
+/** A test with a folder of its own; on Linux, where the workflow runs. */
+function stepTest(name: string, fn: (folder: string) => Promise<void>): void {
+  Deno.test({
+    name,
+    ignore: Deno.build.os !== "linux",
+    async fn() {
+      const folder = await Deno.makeTempDir();
+      await fn(folder);
+      await Deno.remove(folder, { recursive: true });
+    },
+  });
+}
+
+/** A GitHub CLI whose API answers as a variable says, and which tells its calls. */
+const GH = `#!/bin/sh
+case "$1 $2" in
+  api*) [ "$ANSWER" != fails ] && echo "$ANSWER" ;;
+  "release download") echo download >>log && printf %s "$PUBLISHED" >published ;;
+  *) echo "$2" >>log ;;
+esac
+`;
+
+stepTest(
+  "a release is made once, asks reviewers, and GitHub's failures are none of its answers",
+  async (folder) => {
+    await Deno.mkdir(`${folder}/dist`);
+    await Deno.writeTextFile(`${folder}/dist/SHA256SUMS`, "sums");
+    await Deno.writeTextFile(`${folder}/gh`, GH, { mode: 0o755 });
+    const PATH = `${folder}:${Deno.env.get("PATH")}`;
+    const run = async (step: string, ANSWER: string, PUBLISHED = "") => {
+      await Deno.writeTextFile(`${folder}/log`, "");
+      const { code } = await runStep(step, folder, { PATH, ANSWER, PUBLISHED });
+      const log = await Deno.readTextFile(`${folder}/log`);
+      return `${code} ${log.trim().replaceAll("\n", " ")}`.trim();
+    };
+
+    const publish = "Publish the release";
+    assertEquals(await run(publish, ""), "0 create upload edit");
+    assertEquals(await run(publish, "true"), "0 upload edit");
+    assertEquals(await run(publish, "false", "sums"), "0 download");
+    assertEquals(await run(publish, "false", "others"), "1 download");
+    assertEquals(await run(publish, "fails"), "1");
+    const require =
+      "Require reviewers in the environment of the jobs that publish";
+    assertEquals(await run(require, "1"), "0");
+    assertEquals(await run(require, "0"), "1");
+    assertEquals(await run(require, "fails"), "1");
+  },
+);
+
+stepTest("a release needs the Deno of each system on npm", async (folder) => {
+  // A registry where the Deno of one system has not been published yet.
+  await using registry = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    (request) => {
+      const name = decodeURIComponent(new URL(request.url).pathname.slice(1));
+      const version = name === "@deno/late" ? "1.9.9" : "2.0.0";
+      const versions = { [version]: { name, version } };
+      return Response.json({
+        name,
+        "dist-tags": { latest: version },
+        versions,
+      });
+    },
+  );
+  const npm_config_registry = `http://127.0.0.1:${registry.addr.port}`;
+  const manifest = `${folder}/package/package.json`;
+  await Deno.mkdir(`${folder}/package`);
+  await Deno.mkdir(`${folder}/packages`);
+  const check = async (optionalDependencies: Record<string, string>) => {
+    const text = JSON.stringify({ optionalDependencies });
+    await Deno.writeTextFile(manifest, text);
+    const tarball = "packages/agent-gateway-1.2.3.tgz";
+    await runCommand(["tar", "-czf", tarball, "package"], { cwd: folder });
+    const step = "Require the Deno of each system on npm";
+    const env = { npm_config_registry };
+    const { code, stdout } = await runStep(step, folder, env);
+    return [code, stdout.trim().split("\n").at(-1)];
+  };
+
+  const found = { "@deno/one": "2.0.0", "@deno/two": "2.0.0" };
+  assertEquals(await check(found), [0, "Missing: none"]);
+  const missing = "Missing: @deno/late@2.0.0";
+  assertEquals(await check({ ...found, "@deno/late": "2.0.0" }), [1, missing]);
 });

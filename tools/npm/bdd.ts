@@ -1,11 +1,1 @@
-export {
-  after,
-  after as afterAll,
-  afterEach,
-  before,
-  before as beforeAll,
-  beforeEach,
-  describe,
-  it,
-  test,
-} from "node:test";
+export { afterEach, beforeEach, it } from "node:test";

@@ -10,23 +10,14 @@
  */
 import config from "../../deno.json" with { type: "json" };
 import registry from "../../docs/registry/agent.json" with { type: "json" };
-import { RELEASE_HEADER, writeChecksums } from "../bundle.ts";
+import { RELEASE_HEADER } from "../bundle.ts";
+import { parseSums, type Sums, writeChecksums } from "../checksums.ts";
 import { runTool, ToolError } from "../tool_error.ts";
 
-const ROOT = `${import.meta.dirname}/../..`;
-const DIST = `${ROOT}/dist`;
+const DIST = `${import.meta.dirname}/../../dist`;
 const REPOSITORY = "https://github.com/agent-gateway/agent-gateway";
 const DESCRIPTION = "Terminal and editor client of a remote agent service";
 const RELEASES = `${REPOSITORY}/releases/download`;
-
-/** The SHA-256 sums of a release's files, in hexadecimal, by name. */
-export type Sums = ReadonlyMap<string, string>;
-
-/** Reads what {@linkcode writeChecksums} wrote. */
-export function parseSums(text: string): Sums {
-  const lines = text.matchAll(/^([0-9a-f]{64}) {2}(.+)$/gm);
-  return new Map(Array.from(lines, ([, sum = "", name = ""]) => [name, sum]));
-}
 
 /**
  * The Homebrew formula, with the sum of each binary.
@@ -151,10 +142,8 @@ async function main(): Promise<void> {
   await write("agent-gateway.json", scoopManifest(sums));
   await write("registry-agent.json", toJson(registryEntry(sums)));
   for (const script of ["install.sh", "install.ps1"]) {
-    await Deno.copyFile(
-      `${import.meta.dirname}/${script}`,
-      `${DIST}/${script}`,
-    );
+    const path = `${import.meta.dirname}/${script}`;
+    await Deno.copyFile(path, `${DIST}/${script}`);
   }
   for (const name of sums.keys()) {
     if (/^agent-gateway-[\w.-]+$/.test(name) && !/\.[gt]z$/.test(name)) {

@@ -11,7 +11,7 @@
 import config from "../../deno.json" with { type: "json" };
 import { PINNED_DENO } from "../pins.ts";
 import { runTool, ToolError } from "../tool_error.ts";
-import { ESBUILD } from "./esbuild.ts";
+import { ESBUILD, pinnedSums } from "./toolchain.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 
@@ -80,7 +80,10 @@ export interface Sbom {
 }
 
 /** The bill of materials of a program that is built with this lock file. */
-export function makeSbom(lock: Lock): Sbom & Record<string, unknown> {
+export function makeSbom(
+  lock: Lock,
+  esbuildSum: string,
+): Sbom & Record<string, unknown> {
   const program = component(
     "application",
     `pkg:npm/agent-gateway@${config.version}`,
@@ -107,7 +110,7 @@ export function makeSbom(lock: Lock): Sbom & Record<string, unknown> {
       "MIT",
     ),
     scope: "excluded", // it is not in the program
-    properties: [{ name: "sha256 of bin/esbuild", value: ESBUILD.sha256 }],
+    properties: [{ name: "sha256 of bin/esbuild", value: esbuildSum }],
   };
   const refs = (components: readonly Component[]) =>
     components.map((component) => component["bom-ref"]);
@@ -130,11 +133,12 @@ async function main(): Promise<void> {
       `The versions are those of Deno ${PINNED_DENO}: run that one`,
     );
   }
+  const esbuildSum = (await pinnedSums()).get(ESBUILD.name) ?? "";
   const lock = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`));
   await Deno.mkdir(`${ROOT}/dist`, { recursive: true });
   await Deno.writeTextFile(
     `${ROOT}/dist/agent-gateway.cdx.json`,
-    JSON.stringify(makeSbom(lock), null, 2) + "\n",
+    JSON.stringify(makeSbom(lock, esbuildSum), null, 2) + "\n",
   );
   console.log("dist/agent-gateway.cdx.json");
 }
