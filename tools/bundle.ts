@@ -41,10 +41,12 @@ const HEADER = [
     : RELEASE_HEADER,
 ];
 
-/** Returns the program as one file. */
+/** Returns the program as one file, with the text of the licence at its end. */
 export async function bundle(): Promise<string> {
   const code = await withSource((source) => runBundler(`${source}/main.ts`));
-  return `${HEADER.join("\n")}\n${code}`;
+  const license = (await Deno.readTextFile(`${ROOT}/LICENSE`)).trimEnd();
+  const comment = license.split("\n").map((line) => `// ${line}`.trimEnd());
+  return [...HEADER, code + comment.join("\n"), ""].join("\n");
 }
 
 /**
@@ -150,6 +152,9 @@ async function main(): Promise<void> {
   await Deno.mkdir(PARTS);
   for (const [name, part] of Object.entries(parts)) {
     await Deno.writeTextFile(`${PARTS}/${name}`, part);
+  }
+  for (const name of ["LICENSE", "THIRD-PARTY.md"]) {
+    await Deno.copyFile(`${ROOT}/${name}`, `${DIST}/${name}`);
   }
   await writeChecksums(DIST);
   console.log(`dist/${NAME}: ${new TextEncoder().encode(code).length} bytes`);

@@ -86,7 +86,7 @@ Deno.test("deno task bundle makes the same bytes in another folder", async () =>
   assertEquals(await Deno.readTextFile(path), code);
   assertEquals(
     sources.artefacts(),
-    ["SHA256SUMS", "agent-gateway.js", "program"],
+    ["LICENSE", "SHA256SUMS", "THIRD-PARTY.md", "agent-gateway.js", "program"],
   );
 });
 

@@ -6,7 +6,10 @@ const HOST = Deno.build.target;
 const OTHER = HOST === "aarch64-apple-darwin"
   ? "x86_64-apple-darwin"
   : "aarch64-apple-darwin";
-const BUNDLE_ALONE = ["SHA256SUMS", "agent-gateway.js", "program"];
+const BUNDLE_ALONE = [
+  ...["LICENSE", "SHA256SUMS", "THIRD-PARTY.md"],
+  ...["agent-gateway.js", "program"],
+];
 
 Deno.test("deno task compile with an unknown target is a usage error", async () => {
   await using sources = await SourceCopy.make();

@@ -33,6 +33,7 @@ import { isInstalled } from "../support/fronts.ts";
 import { programOutput } from "../support/program_output.ts";
 import { ReleaseFolder } from "../support/release_folder.ts";
 import { SourceCopy } from "../support/source_copy.ts";
+import traces from "./records/library_traces.json" with { type: "json" };
 import schema from "./records/registry_entry.schema.json" with { type: "json" };
 
 // A release as the workflow makes it, for this system.
@@ -278,26 +279,92 @@ Deno.test("docs/registry/icon.svg is 16 by 16 and takes the colour around it", a
 
 import "../support/deployment.ts"; // It bundles: Deno has its esbuild.
 
-Deno.test("the SBOM names what is in the program, and what made it", async () => {
-  const lock = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`));
-  const { metadata, components } = makeSbom(lock, "0".repeat(64));
+const SBOM = makeSbom({
+  lock: JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`)),
+  thirdParty: await Deno.readTextFile(`${ROOT}/THIRD-PARTY.md`),
+  crates: "old-crate 1.2.3|MIT/Apache-2.0\n",
+  esbuildSum: "0".repeat(64),
+});
 
-  assertMatch(
-    JSON.stringify(metadata),
-    new RegExp(`"purl":"pkg:npm/agent-gateway@${config.version}"`),
-  );
+Deno.test("the SBOM names what is in the program, and what made it", () => {
   assertEquals(
-    components.map(({ name, licenses: [{ license }] }) => [name, license.id]),
-    [
-      ["@std/cli", "MIT"],
-      ["@std/dotenv", "MIT"],
-      ["@std/streams", "MIT"],
-      ["denoland/deno", "MIT"],
-      ["v8/v8", "BSD-3-Clause"],
-      ["@esbuild/linux-x64", "MIT"],
-    ],
+    SBOM.metadata.component.purl,
+    `pkg:npm/agent-gateway@${config.version}`,
   );
-  assertEquals(components[3]?.version, PINNED_DENO);
+  const { jsr } = JSON.parse(Deno.readTextFileSync(`${ROOT}/deno.lock`));
+  const names = SBOM.components.map(({ purl, licenses: [{ expression }] }) =>
+    `${purl.replace("%40", "@")} ${expression}`
+  );
+  for (const name of ["@std/cli", "@std/dotenv", "@std/streams"]) {
+    const key = Object.keys(jsr).find((key) => key.startsWith(`${name}@`));
+    assert(names.includes(`pkg:jsr/${key} MIT`), name);
+  }
+  assert(names.includes(`pkg:github/denoland/deno@v${PINNED_DENO} MIT`));
+  assert(names.includes("pkg:cargo/old-crate@1.2.3 MIT OR Apache-2.0"));
+  assert(names.some((name) => name.startsWith("pkg:npm/@esbuild/linux-x64@")));
+  assert(!JSON.stringify(SBOM).includes("@std/assert"));
+});
+
+Deno.test({
+  name: "THIRD-PARTY.md and the SBOM name what Deno is linked with",
+  ignore: Deno.build.os !== "linux", // The traces are those of its executable.
+  async fn() {
+    const bytes = await Deno.readFile(Deno.execPath());
+    const executable = new TextDecoder("latin1").decode(bytes);
+    const named = SBOM.components.map(({ purl }) => purl.split("@")[0] ?? "")
+      .filter((purl) => purl.startsWith("pkg:github/"));
+    assertEquals(
+      named.toSorted(),
+      ["denoland/deno", ...Object.keys(traces)].sort()
+        .map((path) => `pkg:github/${path}`),
+    );
+    for (const [path, trace] of Object.entries(traces)) {
+      assert(executable.includes(trace), `Deno holds ${path} no more`);
+    }
+  },
+});
+
+Deno.test({
+  name: ".ci/third-party lists crates, and the text of each license once",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using copy = await SourceCopy.make();
+    const path = `${copy.folder}/cargo`;
+    await Deno.writeTextFile(
+      path,
+      `#!/bin/sh
+case $1 in
+  tree)
+    echo 'denort v9.9.9 (/deno/cli/rt)|MIT'
+    echo 'one v1.0.0|MIT/Apache-2.0'
+    echo 'two v2.0.0+sys.3 (proc-macro)|ISC (*)' ;;
+  vendor)
+    mkdir -p "$4/one-1.0.0/src" "$4/two-2.0.0+sys.3"
+    echo 'The same text' | tee "$4/one-1.0.0/LICENSE-MIT" >"$4/two-2.0.0+sys.3/COPYING"
+    echo 'Another text' >"$4/one-1.0.0/src/license.txt" ;;
+esac
+`,
+      { mode: 0o755 },
+    );
+    const PATH = `${copy.folder}:${Deno.env.get("PATH")}`;
+    const script = `${copy.folder}/.ci/third-party`;
+    await runCommand([script, copy.folder], { env: { PATH } });
+
+    const read = (name: string) =>
+      Deno.readTextFile(`${copy.folder}/dist/${name}`);
+    assertEquals(
+      await read("crates.txt"),
+      "denort 9.9.9|MIT\none 1.0.0|MIT/Apache-2.0\ntwo 2.0.0+sys.3|ISC\n",
+    );
+    const text = await read("THIRD-PARTY.md");
+    assertStringIncludes(text, "\n- two 2.0.0+sys.3: ISC\n");
+    assertStringIncludes(
+      text,
+      "\n### one-1.0.0/LICENSE-MIT, two-2.0.0+sys.3/COPYING\n\n~~~~~~text\nThe same text\n",
+    );
+    assertEquals(text.split("The same text").length, 2);
+    assertStringIncludes(text, "\n### one-1.0.0/src/license.txt\n");
+  },
 });
 
 Deno.test({

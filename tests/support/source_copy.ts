@@ -12,6 +12,7 @@ const SOURCES = [
   "CHANGELOG.md",
   "README.md",
   "LICENSE",
+  "THIRD-PARTY.md",
 ];
 
 /** A copy of the sources, to be built in another place than this one. */

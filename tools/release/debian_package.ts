@@ -96,6 +96,7 @@ async function packageFiles(
   const doc = "usr/share/doc/agent-gateway";
   const overrides = "usr/share/lintian/overrides/agent-gateway";
   const changelog = await Deno.readTextFile(`${ROOT}/CHANGELOG.md`);
+  const thirdParty = await Deno.readTextFile(`${DIST}/THIRD-PARTY.md`);
   const files: Record<string, Uint8Array> = {
     "usr/bin/agent-gateway": await Deno.readFile(
       `${DIST}/agent-gateway-${target}`,
@@ -103,6 +104,7 @@ async function packageFiles(
     "usr/share/man/man1/agent-gateway.1.gz": gzip(await makeManual(date)),
     [`${doc}/changelog.gz`]: gzip(changelog),
     [`${doc}/changelog.Debian.gz`]: gzip(debianChangelog(date)),
+    [`${doc}/THIRD-PARTY.md.gz`]: gzip(thirdParty),
     [`${doc}/copyright`]: Buffer.from(await copyright()),
     [overrides]: Buffer.from(LINTIAN_OVERRIDES),
   };
@@ -134,22 +136,14 @@ Description: terminal and editor client of a remote agent service
 `;
 }
 
-/** The licence in Debian's format, in which each line of a text is indented. */
+/** The licences of what the package holds. */
 async function copyright(): Promise<string> {
   const license = await Deno.readTextFile(`${ROOT}/LICENSE`);
-  const text = license.slice(license.indexOf("Permission is")).trimEnd()
-    .replaceAll(/^$/gm, ".").replaceAll(/^/gm, " ");
-  return `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
-Upstream-Name: agent-gateway
-Source: ${HOMEPAGE}
+  return `agent-gateway, from ${HOMEPAGE}
 
-Files: *
-Copyright: 2026 the agent-gateway developers
-           2018-2026 the Deno authors
-License: MIT
-
-License: MIT
-${text}
+${license}
+The program holds Deno with the libraries that it is linked with, which have
+licenses of their own: THIRD-PARTY.md.gz in this folder names them.
 `;
 }
 

@@ -42,7 +42,7 @@ const MANIFEST = {
     url: "git+https://github.com/agent-gateway/agent-gateway.git",
   },
   bin: { "agent-gateway": "agent-gateway.cjs" },
-  files: ["agent-gateway.cjs", "flags.json", "program/"],
+  files: ["agent-gateway.cjs", "flags.json", "program/", "THIRD-PARTY.md"],
   engines: { node: ">=18" },
   // Deno cannot read out of the archives in which Yarn keeps packages.
   preferUnplugged: true,
@@ -65,6 +65,7 @@ async function packNpmPackage(): Promise<string> {
     "agent-gateway.cjs": await readText("tools/release/npm/agent-gateway.cjs"),
     "README.md": await readText("README.md"),
     "LICENSE": await readText("LICENSE"),
+    "THIRD-PARTY.md": await readText("THIRD-PARTY.md"),
     "flags.json": json(FLAGS),
     "package.json": json(MANIFEST),
   };
