@@ -256,7 +256,7 @@ install_program() {
   download "$url/SHA256SUMS" "$work/SHA256SUMS"
   expected=$(sed -n "s/^\([0-9a-f]\{64\}\)  $name\$/\1/p" "$work/SHA256SUMS")
   [ -n "$expected" ] || fail "SHA256SUMS of this release has no sum for $name"
-  if has gzip; then # 36 MB instead of 93
+  if has gzip; then # two fifths of the size
     say "Downloading $url/$name.gz"
     download "$url/$name.gz" "$work/$program.gz"
     gzip -d "$work/$program.gz" ||

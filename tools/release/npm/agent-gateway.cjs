@@ -88,7 +88,7 @@ function findDeno() {
     return require.resolve(`${name}/${file}`);
   } catch {
     return fail(
-      `the optional package ${name} is not installed: install again without omitting optional packages; Deno has none for other systems`,
+      `the optional package ${name} is not installed: install again without omitting optional packages; Deno has none for musl (Alpine) and other systems`,
     );
   }
 }
