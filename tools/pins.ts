@@ -9,6 +9,7 @@
  */
 import { formatSums, sha256, type Sums } from "./checksums.ts";
 import {
+  download,
   pinnedSums,
   RUNTIMES,
   SUMS_FILE,
@@ -25,9 +26,6 @@ export const PINNED_DENO: string = Deno.readTextFileSync(DENO_VERSION).trim();
 
 /** Where commands name the version of Deno that `.ci/deno-version` pins. */
 const DOCUMENTS = ["README.md", "CONTRIBUTING.md"];
-
-/** How long an answer of GitHub may take, in milliseconds. */
-const TIMEOUT = 30_000;
 
 /** Pins Deno in the commands of a document. */
 export function pinDeno(text: string, version: string): string {
@@ -90,15 +88,9 @@ export function pinRuntimes(sums: Sums, { assets }: Release): Sums {
   return pinned;
 }
 
-async function newestRelease(): Promise<Release> {
-  const url = "https://api.github.com/repos/denoland/deno/releases/latest";
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
-  if (response.ok) return await response.json();
-  throw new ToolError(`${url} answers ${response.status}`);
-}
-
 async function main(): Promise<void> {
-  const release = await newestRelease();
+  const url = "https://api.github.com/repos/denoland/deno/releases/latest";
+  const release: Release = await (await download(url)).json();
   const [, version] = /^v(\d+\.\d+\.\d+)$/.exec(release.tag_name) ?? [];
   if (version === undefined) {
     throw new ToolError(

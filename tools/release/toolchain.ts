@@ -32,6 +32,9 @@ const ESBUILD_FOLDER = `esbuild-${ESBUILD.version}-1`;
 export const RUNTIMES: readonly string[] = TARGETS
   .map((target) => `denort-${target}.zip`);
 
+/** How long a download may take, in milliseconds. */
+const TIMEOUT = 300_000;
+
 /** Where Deno keeps its runtimes, below its cache and on its server. */
 const RELEASE = `release/v${Deno.version.deno}`;
 
@@ -98,11 +101,17 @@ export async function takeFromNpm(
   }
 }
 
-async function takeRuntime(name: string): Promise<Uint8Array<ArrayBuffer>> {
-  const url = `https://dl.deno.land/${RELEASE}/${name}`;
-  const response = await fetch(url);
-  if (response.ok) return await response.bytes();
-  throw new ToolError(`${url} answers ${response.status}`);
+/**
+ * Requests a URL.
+ *
+ * @throws {ToolError} If there is no answer, or another status than 2xx.
+ */
+export async function download(url: string): Promise<Response> {
+  const signal = AbortSignal.timeout(TIMEOUT);
+  const answer = await fetch(url, { signal }).catch((error: Error) => error);
+  if (answer instanceof Response && answer.ok) return answer;
+  const why = answer instanceof Error ? answer.message : `${answer.status}`;
+  throw new ToolError(`Cannot download ${url}: ${why}`);
 }
 
 async function main(): Promise<void> {
@@ -115,7 +124,8 @@ async function main(): Promise<void> {
         `${ESBUILD.package}@${ESBUILD.version}`,
         "bin/esbuild",
       )
-      : await takeRuntime(name);
+      : await (await download(`https://dl.deno.land/${RELEASE}/${name}`))
+        .bytes();
     await Deno.mkdir(dirname(path), { recursive: true });
     await Deno.writeFile(path, bytes, { mode: 0o755 });
   }
