@@ -120,7 +120,8 @@ find_target() {
 
 with_deno="with Deno 2.6 or later, the program runs from its one file: see docs/install.md in https://github.com/$repository"
 
-# The builds need glibc 2.27 or later. Without getconf, its loader says as much.
+# The builds need glibc 2.27 or later. Where getconf is missing, glibc's loader
+# shows that there is glibc, and whether it is new enough shows at the first start.
 check_libc() {
   loader=/lib64/ld-linux-x86-64.so.2
   [ "$architecture" = x86_64 ] || loader=/lib/ld-linux-aarch64.so.1
