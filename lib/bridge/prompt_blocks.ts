@@ -24,10 +24,10 @@ export interface Reference {
 
 /**
  * Checks the `prompt` of `session/prompt`: a string, or an array of content
- * blocks. Adjacent `text` blocks are joined with `\n`. A reference is not put on a
- * line of its own, because editors send a mention within a sentence this way; but
- * it does not touch its neighbours, which could change what it is (`!` before a
- * link makes it an image).
+ * blocks. Adjacent `text` blocks are joined with `\n`; empty ones do not count. A
+ * reference is not put on a line of its own, because editors send a mention within
+ * a sentence this way; but it does not touch its neighbours, which could change
+ * what it is (`!` before a link makes it an image).
  *
  * @throws {RpcError} Invalid params. The message says what is wrong.
  */
@@ -35,7 +35,9 @@ export function parsePrompt(prompt: unknown): PromptContent {
   if (typeof prompt !== "string" && !Array.isArray(prompt)) {
     throw invalidParams("prompt is not a string or an array of content blocks");
   }
-  const blocks = typeof prompt === "string" ? [prompt] : prompt.map(parseBlock);
+  const blocks =
+    (typeof prompt === "string" ? [prompt] : prompt.map(parseBlock))
+      .filter((block) => block !== "");
   const references: Reference[] = [];
   const pieces: string[] = [];
   let end = ""; // the last character so far
@@ -49,7 +51,6 @@ export function parsePrompt(prompt: unknown): PromptContent {
       ? `\n${block}`
       : block;
     if (isLink) references.push(block.reference);
-    if (piece === "") continue;
     const needsSpace = isLink && !MAY_PRECEDE_LINK.test(end) ||
       isAfterLink && !isLink && !MAY_FOLLOW_LINK.test(piece.charAt(0));
     pieces.push(needsSpace ? ` ${piece}` : piece);

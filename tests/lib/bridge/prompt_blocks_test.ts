@@ -17,8 +17,9 @@ const context = (uri: string, text: string) =>
 
 const PROMPTS: readonly (readonly [prompt: unknown, text: string])[] = [
   [" \n kept as it is \n", " \n kept as it is \n"],
-  [[text("one"), text("two"), text("")], "one\ntwo\n"],
-  [[text(""), text("two")], "\ntwo"],
+  [[text("one"), text("two"), text("")], "one\ntwo"],
+  [[text(""), text("one"), text(""), text("two")], "one\ntwo"],
+  [[text("one"), text(""), link("a"), text(""), text("two")], "one [a](a) two"],
   [[text("😀\ud800\0")], "😀\ud800\0"],
   [[{ ...text("a"), annotations: { priority: 1 }, _meta: {} }], "a"],
   [
