@@ -53,6 +53,7 @@ export interface RpcResponse {
   readonly kind: "response";
   readonly id: unknown;
   readonly result: unknown;
+  /** `undefined` if there is none: some peers send `null` beside a result. */
   readonly error: unknown;
 }
 
@@ -74,12 +75,15 @@ export type Outgoing =
 export interface ErrorObject {
   readonly code: number;
   readonly message: string;
-  readonly data?: unknown;
+  readonly data?: { readonly details: string };
 }
 
 export interface RpcErrorOptions extends ErrorOptions {
-  /** Details for programs, sent as the `data` of the error. */
-  readonly data?: unknown;
+  /**
+   * Sent in the `data` of the error, and nothing else: some clients show it in
+   * place of the message, one shows other data as JSON.
+   */
+  readonly details?: string;
 }
 
 /** An error that a request is answered with. */
@@ -87,20 +91,20 @@ export class RpcError extends Error {
   override readonly name = "RpcError";
   /** One of {@linkcode ErrorCode}. */
   readonly code: number;
-  readonly #data: unknown;
+  readonly #details: string | undefined;
 
   constructor(code: number, message: string, options: RpcErrorOptions = {}) {
     super(message, options);
     this.code = code;
-    this.#data = options.data;
+    this.#details = options.details;
   }
 
   /** The error as it is sent. */
   toObject(): ErrorObject {
     const { code, message } = this;
-    return this.#data === undefined
+    return this.#details === undefined
       ? { code, message }
-      : { code, message, data: this.#data };
+      : { code, message, data: { details: this.#details } };
   }
 }
 
@@ -175,7 +179,7 @@ function parseMessage(line: string): Incoming {
     );
   }
   if (method === undefined && ("result" in message || "error" in message)) {
-    return { kind: "response", id, result, error };
+    return { kind: "response", id, result, error: error ?? undefined };
   }
   return invalid(
     isRequestId(id) ? id : null,

@@ -119,7 +119,10 @@ export class Bridge {
       peer.send({ id, result });
       outcome = { result };
     } catch (cause) {
-      const error = toRpcError(cause);
+      const code = method === "session/new"
+        ? ErrorCode.cannotOpenSession
+        : ErrorCode.internalError;
+      const error = toRpcError(cause, code);
       peer.send({ id, error: error.toObject() });
       outcome = { error };
     }

@@ -5,37 +5,28 @@
  */
 
 import { explain, ServiceError } from "../gateway.ts";
-import { ErrorCode, RpcError } from "./json_rpc.ts";
+import { RpcError } from "./json_rpc.ts";
 
-/** The JSON-RPC error for a request that failed. */
-export function toRpcError(error: unknown): RpcError {
+/**
+ * The JSON-RPC error for a request that failed.
+ *
+ * @param code Its code, unless the error is an {@linkcode RpcError} already.
+ */
+export function toRpcError(error: unknown, code: number): RpcError {
   if (error instanceof RpcError) return error;
-  if (!(error instanceof ServiceError)) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return new RpcError(ErrorCode.internalError, `Internal error: ${reason}`, {
-      cause: error,
-    });
-  }
-  const code = error.failure.operation === "create thread"
-    ? ErrorCode.cannotOpenSession
-    : ErrorCode.internalError;
-  return new RpcError(code, chatMessage(error), {
-    cause: error,
-    data: failureData(error),
-  });
+  const message = error instanceof ServiceError
+    ? chatMessage(error)
+    : `Internal error: ${error instanceof Error ? error.message : error}`;
+  // On these words, clients start a new session.
+  const details = error instanceof ServiceError && isChatGone(error)
+    ? `Session not found: ${message}`
+    : message;
+  return new RpcError(code, message, { cause: error, details });
 }
 
-/** The error's data, for programs. `details` makes avante start a new session. */
-function failureData({ failure }: ServiceError): Record<string, unknown> {
-  const { operation, status, threadId, runId } = failure;
-  return {
-    operation,
-    ...status !== undefined && { status },
-    ...threadId !== undefined && { threadId },
-    ...runId !== undefined && { runId },
-    ...failure.isThreadGone && failure.isJson &&
-      { details: "Session not found" },
-  };
+/** Whether the service itself, and no proxy before it, does not know the thread. */
+function isChatGone({ failure }: ServiceError): boolean {
+  return failure.isThreadGone === true && failure.isJson === true;
 }
 
 /** The operation that failed, in an editor's terms: a thread is a chat. */
@@ -45,7 +36,7 @@ const ATTEMPT = {
   "stream run": "follow the run",
 } as const;
 
-/** The message without thread and run, which are in the error's data. */
+/** The message without thread and run, which are in the log. */
 function chatMessage({ failure }: ServiceError): string {
   const advice = failure.isThreadGone
     ? "the chat may be gone: start a new one"

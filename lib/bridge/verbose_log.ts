@@ -139,7 +139,7 @@ function cut(text: string): string {
 /** Why a request failed, without the service's text, which may quote a prompt. */
 function shortReason({ cause, message }: RpcError): string {
   if (!(cause instanceof ServiceError)) return message;
-  const { operation, status, detail, reason } = cause.failure;
-  if (status !== undefined) return `${operation}: ${status}`;
-  return detail === undefined ? message : `${operation}: ${reason}`;
+  const { operation, threadId, runId, status, reason } = cause.failure;
+  const about = field("thread", threadId) + field("run", runId);
+  return `${operation}${about}: ${status ?? reason}`;
 }

@@ -104,6 +104,7 @@ const LINES: readonly (readonly [line: string, expected: unknown])[] = [
   ['{"jsonrpc":"2.0","id":1,"result":null}', response(1, null)],
   ['{"id":1,"error":{"code":1}}', response(1, undefined, { code: 1 })],
   ['{"id":[],"result":1,"error":2}', response([], 1, 2)],
+  ['{"id":1,"result":1,"error":null}', response(1, 1)],
   ['{"result":null}', response(undefined, null)],
   ...["nope", "{", '{"id":1,"method":"m"} {}', "{'id':1}", "\0"]
     .map((line) => [line, NOT_JSON] as const),
@@ -206,8 +207,8 @@ const OUTGOING: readonly (readonly [message: Outgoing, line: string])[] = [
     '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Why"}}',
   ],
   [
-    { id: 1, error: new RpcError(-1, "Why", { data: { a: 1 } }).toObject() },
-    '{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"Why","data":{"a":1}}}',
+    { id: 1, error: new RpcError(-1, "Why", { details: "a" }).toObject() },
+    '{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"Why","data":{"details":"a"}}}',
   ],
   [
     { id: 1, method: "m", params: {} },

@@ -5,103 +5,59 @@ import { ServiceError } from "../../../lib/gateway.ts";
 
 type Failure = ServiceError["failure"];
 
-const ids = { threadId: "thread-1", runId: "run-1" };
+const fate = "refused";
+const GONE: Failure = {
+  operation: "create run",
+  ...{ reason: "no", fate, isThreadGone: true },
+};
+const ADVICE = "the chat may be gone: start a new one";
 
-/** What the error for each failure says; its data has the operation, too. */
-const FAILURES: readonly (readonly [
-  failure: Failure,
-  code: number,
-  message: string,
-  data: Readonly<Record<string, unknown>>,
-])[] = [
+/** What the error for each failure says. */
+const MESSAGES: readonly (readonly [failure: Failure, message: string])[] = [
   [
-    {
-      operation: "create thread",
-      reason: "rejected",
-      fate: "refused",
-      status: 401,
-    },
-    ...[-32010, "Cannot start a chat: rejected", { status: 401 }] as const,
+    { operation: "create thread", reason: "rejected", fate, status: 401 },
+    "Cannot start a chat: rejected",
   ],
   [
-    {
-      operation: "create thread",
-      reason: "no answer",
-      fate: "refused",
-      advice: "look again",
-    },
-    ...[-32010, "Cannot start a chat: no answer; look again", {}] as const,
+    { operation: "create thread", reason: "no", fate, advice: "look again" },
+    "Cannot start a chat: no; look again",
   ],
   [
-    {
-      operation: "create run",
-      reason: "rejected",
-      fate: "refused",
-      status: 403,
-    },
-    ...[-32603, "Cannot start a run: rejected", { status: 403 }] as const,
+    { operation: "create run", reason: "rejected", fate, status: 403 },
+    "Cannot start a run: rejected",
   ],
+  [GONE, `Cannot start a run: no; ${ADVICE}`],
+  [{ ...GONE, isJson: true }, `Cannot start a run: no; ${ADVICE}`],
   [
     {
-      ...{
-        operation: "create run",
-        reason: "gone",
-        fate: "refused",
-        status: 404,
-      } as const,
-      ...{ isThreadGone: true, isJson: true } as const,
+      ...{ operation: "stream run", reason: "no", fate, detail: "no run" },
+      ...{ threadId: "thread-1", runId: "run-1" },
     },
-    -32603,
-    "Cannot start a run: gone; the chat may be gone: start a new one",
-    { status: 404, details: "Session not found" },
-  ],
-  [
-    {
-      operation: "create run",
-      reason: "gone",
-      fate: "refused",
-      isThreadGone: true,
-    },
-    -32603,
-    "Cannot start a run: gone; the chat may be gone: start a new one",
-    {},
-  ],
-  [
-    { operation: "stream run", reason: "silent", fate: "failed", ...ids },
-    ...[-32603, "Cannot follow the run: silent", ids] as const,
-  ],
-  [
-    {
-      operation: "stream run",
-      reason: "no",
-      fate: "failed",
-      status: 404,
-      detail: "no run",
-    },
-    ...[-32603, "Cannot follow the run: no: no run", { status: 404 }] as const,
+    "Cannot follow the run: no: no run",
   ],
 ];
-for (const [failure, code, message, data] of FAILURES) {
-  Deno.test(`toRpcError() says ${code} "${message}"`, () => {
-    const error = new ServiceError(failure);
-    const { operation } = failure;
-    assertEquals(toRpcError(error).toObject(), {
-      ...{ code, message, data: { operation, ...data } },
-    });
-    assertEquals(toRpcError(error).cause, error);
+for (const [failure, message] of MESSAGES) {
+  Deno.test(`toRpcError() says "${message}" of ${JSON.stringify(failure)}`, () => {
+    const cause = new ServiceError(failure);
+
+    const error = toRpcError(cause, -32603);
+
+    assertEquals(error.cause, cause);
+    const { code, message: said, data } = error.toObject();
+    assertEquals([code, said], [-32603, message]);
+    const isGone = failure.isThreadGone && failure.isJson;
+    const details = isGone ? `Session not found: ${message}` : message;
+    assertEquals(data, { details });
   });
 }
 
 Deno.test("toRpcError() leaves an RpcError as it is, and calls any other error internal", () => {
   const error = new RpcError(-32602, "Invalid params");
-  assert(toRpcError(error) === error);
-  assertEquals(
-    [new TypeError("a defect"), "thrown"].map((error) =>
-      toRpcError(error).toObject()
-    ),
-    [
-      { code: -32603, message: "Internal error: a defect" },
-      { code: -32603, message: "Internal error: thrown" },
-    ],
-  );
+  assert(toRpcError(error, -32603) === error);
+  assertEquals(error.toObject().data, undefined);
+  for (const cause of [new TypeError("thrown"), "thrown"]) {
+    const { code, message, data } = toRpcError(cause, -32010).toObject();
+    assertEquals([code, message], [-32010, "Internal error: thrown"]);
+    assertEquals(data, { details: message });
+  }
 });

@@ -77,40 +77,31 @@ Deno.test("VerboseLog.answered() tells method, id, session, outcome and duration
   }
 });
 
-Deno.test("VerboseLog.answered() tells a failure of the service without the service's words", async () => {
-  const answered = (failure: Failure) => {
-    const cause = new ServiceError(failure);
-    const error = new RpcError(-32603, cause.message, { cause });
-    return { id: 1, method: "session/prompt", error, milliseconds: 1 };
-  };
-
-  const [, , ...lines] = await logged((log) => {
-    log.answered(answered({
+Deno.test("VerboseLog.answered() tells a failure of the service with thread and run, and without the service's words", async () => {
+  const failures: readonly Failure[] = [
+    {
       operation: "create run",
-      reason: "the service answered 422",
-      fate: "refused",
-      detail: "bad prompt: my secret",
-      status: 422,
-    }));
-    log.answered(
-      answered({
-        operation: "stream run",
-        reason: "it broke",
-        fate: "failed",
-      }),
-    );
-    log.answered(answered({
+      ...{ reason: "answered 422", fate: "refused" },
+      ...{ detail: "bad prompt: my secret", status: 422 },
+    },
+    {
       operation: "stream run",
-      reason: "the run failed",
-      fate: "failed",
-      detail: "no answer to: my secret",
-    }));
+      ...{ reason: "the run failed", fate: "failed" },
+      ...{ detail: "my secret", threadId: "t-1", runId: "r-1" },
+    },
+  ];
+  const [, , ...lines] = await logged((log) => {
+    for (const failure of failures) {
+      const cause = new ServiceError(failure);
+      const error = new RpcError(-32603, cause.message, { cause });
+      log.answered({ id: 1, method: "session/prompt", error, milliseconds: 1 });
+    }
   });
 
+  const start = "session/prompt id=1: error -32603,";
   assertEquals(lines, [
-    "session/prompt id=1: error -32603, create run: 422, 1 ms",
-    "session/prompt id=1: error -32603, Cannot follow the run: it broke, 1 ms",
-    "session/prompt id=1: error -32603, stream run: the run failed, 1 ms",
+    `${start} create run: 422, 1 ms`,
+    `${start} stream run thread=t-1 run=r-1: the run failed, 1 ms`,
   ]);
 });
 
