@@ -1,8 +1,32 @@
-import { type ByteSink, startTimer } from "../io.ts";
-import { ErrorCode, formatMessage, readMessages } from "./json_rpc.ts";
+/**
+ * A conversation with an editor about a program that does not start.
+ *
+ * @module
+ */
 
-/** The longest wait for the editor's first request, in milliseconds. */
-const PATIENCE = 1000;
+import { type ByteSink, within } from "../io.ts";
+import { INITIALIZE_RESULT } from "./acp.ts";
+import {
+  ErrorCode,
+  formatMessage,
+  type Outgoing,
+  readMessages,
+  RpcError,
+  type RpcRequest,
+} from "./json_rpc.ts";
+
+/** How long the editor's first request is waited for, in milliseconds. */
+const FIRST = 1000;
+
+/** How long the request after `initialize` is waited for, in milliseconds. */
+const NEXT = 10_000;
+
+/**
+ * How long the end of the input is waited for after the last answer, in
+ * milliseconds: agent-shell drops an answer if the process ends before Emacs has
+ * handled it.
+ */
+const LAST = 1000;
 
 export interface FailedStartOptions {
   readonly stdin: AsyncIterable<Uint8Array>;
@@ -12,26 +36,51 @@ export interface FailedStartOptions {
 }
 
 /**
- * Answers the first request with the reason why the program does not start:
- * editors hide standard error, and show an endless spinner. All other lines are
- * skipped. It returns at the end of the input, or after a second: agent-shell
- * drops an answer if the process ends before Emacs has handled it.
+ * Answers `initialize` as always, and the first other request with the reason why
+ * the program does not start: editors hide standard error, and some of them show
+ * no window if `initialize` fails. All other lines are skipped. It returns at the
+ * end of the input, or when the next request or that end does not come in time.
  */
 export async function answerFailedStart(
   { stdin, stdout, reason }: FailedStartOptions,
 ): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const stop = startTimer(PATIENCE, late.resolve);
-  const answer = async () => {
-    let isAnswered = false;
-    for await (const message of readMessages(stdin)) {
-      if (message.kind !== "request" || isAnswered) continue;
-      const error = { code: ErrorCode.cannotOpenSession, message: reason };
-      const line = formatMessage({ id: message.id, error });
-      await stdout.write(new TextEncoder().encode(line));
-      isAnswered = true;
-    }
+  const requests = requestsIn(stdin);
+  const next = async (limit: number) => {
+    const none = { done: true, value: undefined } as const;
+    return (await within(limit, requests.next(), () => none)).value;
   };
-  await Promise.race([answer(), late.promise]);
-  stop();
+  const send = (message: Outgoing) =>
+    stdout.write(new TextEncoder().encode(formatMessage(message)));
+
+  let request = await next(FIRST);
+  while (request?.method === "initialize") {
+    await send({ id: request.id, result: INITIALIZE_RESULT });
+    request = await next(NEXT);
+  }
+  if (request === undefined) return;
+  const code = ErrorCode.cannotOpenSession;
+  const error = new RpcError(code, reason, { details: reason }).toObject();
+  await send({ id: request.id, error });
+  const skipRest = async () => {
+    for await (const _ of requests) continue;
+  };
+  await within(LAST, skipRest(), () => {});
+}
+
+async function* requestsIn(
+  stdin: AsyncIterable<Uint8Array>,
+): AsyncGenerator<RpcRequest, undefined> {
+  for await (const message of readMessages(stdin)) {
+    switch (message.kind) {
+      case "request":
+        yield message;
+        break;
+      case "notification":
+      case "response":
+      case "invalid":
+        break;
+      default:
+        message satisfies never;
+    }
+  }
 }

@@ -73,12 +73,14 @@ Deno.test("runBridge() rejects when its reader is gone, although its input is op
 });
 
 const reason = "APP_API_KEY is not set";
+const INITIALIZE = '{"id":1,"method":"initialize","params":{}}';
+const OPEN = '{"id":2,"method":"session/new"}';
 
-/** Answers the first request among these lines. Returns what was written. */
+/** Answers these lines; returns the answers, in short. */
 async function answer(
   lines: readonly string[],
   rest: AsyncIterable<Uint8Array> = ReadableStream.from([]),
-): Promise<string> {
+): Promise<string[]> {
   let written = "";
   async function* stdin() {
     yield new TextEncoder().encode(lines.join("\n") + "\n");
@@ -91,47 +93,54 @@ async function answer(
     },
   };
   await answerFailedStart({ stdin: stdin(), stdout, reason });
-  return written;
+  return written.split("\n").slice(0, -1).map((line) => {
+    const [, id] = /"id":([^,]+),/.exec(line) ?? [];
+    const { result, error } = JSON.parse(line);
+    if (result !== undefined) return `${id} version ${result.protocolVersion}`;
+    assertEquals(error.data, { details: error.message });
+    return `${id} ${error.code} ${error.message}`;
+  });
 }
 
-Deno.test("answerFailedStart() answers the first request with the reason, and no other line", async () => {
-  const written = await answer([
-    '{"method":"notification"}',
-    '{"id":1,"result":{}}',
-    "not JSON",
-    '{"id":true,"method":"invalid id"}',
-    "",
-    '{"id":9007199254740993,"method":"initialize","params":{}}',
-    '{"id":2,"method":"session/new"}',
-  ]);
+const NOISE = [
+  ...['{"method":"session/new"}', '{"id":1,"result":{}}', "not JSON", ""],
+  '{"id":true,"method":"invalid id"}',
+];
 
-  assertEquals(
-    written,
-    '{"jsonrpc":"2.0","id":9007199254740993,"error":{"code":-32010,"message":"APP_API_KEY is not set"}}\n',
-  );
-});
-
-Deno.test("answerFailedStart() returns at the end of the input, answered or not", async () => {
-  using clock = new FakeClock();
-
-  await answer(['{"method":"notification"}']);
-  await answer(['{"id":1,"method":"initialize"}']);
-
-  assertEquals(clock.time, 0);
-});
-
-Deno.test("answerFailedStart() waits for the end of the input for a second, answered or not", async () => {
-  for (const line of ["", '{"id":1,"method":"initialize"}']) {
-    using clock = new FakeClock();
-    let hasReturned = false;
-    const answered = answer([line], new ReadableStream()).then(() =>
-      hasReturned = true
-    );
-    await setImmediate();
-    assertFalse(hasReturned);
-
-    clock.pass();
-    await answered;
-    assertEquals(clock.time, 1000);
+Deno.test("answerFailedStart() answers initialize as always, and the first other request with the reason", async () => {
+  const refusal = `-32010 ${reason}`;
+  const list = '{"id":9007199254740993,"method":"agents/list"}';
+  for (
+    const [lines, answers] of [
+      [[INITIALIZE, OPEN, OPEN], ["1 version 1", `2 ${refusal}`]],
+      [[INITIALIZE, INITIALIZE], ["1 version 1", "1 version 1"]],
+      [[list, INITIALIZE], [`9007199254740993 ${refusal}`]],
+      [[], []],
+    ] as const
+  ) {
+    const noisy = lines.flatMap((line) => [...NOISE, line, ...NOISE]);
+    assertEquals(await answer(noisy), [...answers]);
   }
 });
+
+const LIMITS = [
+  ["the first request", [], 1000],
+  ["the request after initialize", [INITIALIZE], 10_000],
+  ["the end after the last answer", [INITIALIZE, OPEN], 1000],
+] as const;
+for (const [what, lines, limit] of LIMITS) {
+  Deno.test(`answerFailedStart() waits ${limit} ms for ${what}, and not for the end of the input`, async () => {
+    using clock = new FakeClock();
+    await answer(lines);
+    assertEquals(clock.time, 0);
+
+    let hasReturned = false;
+    const answered = answer(lines, new ReadableStream())
+      .then(() => hasReturned = true);
+    await setImmediate();
+    assertFalse(hasReturned);
+    while (clock.time < limit) clock.pass();
+    await answered;
+    assertEquals(clock.time, limit);
+  });
+}
