@@ -9,7 +9,8 @@
 import type { ProgressEvent } from "../gateway.ts";
 import { isJsonObject } from "../text.ts";
 import { VERSION } from "../version.ts";
-import { invalidParams, type Outgoing } from "./json_rpc.ts";
+import { formatMessage, invalidParams } from "./json_rpc.ts";
+import type { Said } from "./transcripts.ts";
 
 const NAME = "agent-gateway";
 const TITLE = "Agent Gateway";
@@ -26,6 +27,7 @@ export const INITIALIZE_RESULT = {
   capabilities: { agents: true },
   agentInfo: { name: NAME, title: TITLE, version: VERSION },
   agentCapabilities: {
+    loadSession: true,
     promptCapabilities: { embeddedContext: true },
     sessionCapabilities: { close: {}, resume: {} },
   },
@@ -71,16 +73,14 @@ export function offersToReadFiles(params: unknown): boolean {
  */
 const MAX_LABEL_LENGTH = 1_000_000;
 
-/** The session and the message that an update belongs to. */
-export interface UpdateTarget {
-  readonly sessionId: string;
-  /** The id of the message that the update continues. */
-  readonly messageId: string;
-}
-
-/** A function that formats the notifications for the progress events of a prompt. */
+/**
+ * A function that formats the notifications for the progress events of a prompt.
+ *
+ * @param messageId The id of the message that they continue.
+ */
 export function progressLines(
-  { sessionId, messageId }: UpdateTarget,
+  sessionId: string,
+  messageId: string,
 ): (event: ProgressEvent) => string {
   const json = JSON.stringify;
   const start =
@@ -114,7 +114,7 @@ class ProgressJson {
     // JSON.stringify() of the whole line takes four times as long.
     const nodeJson = JSON.stringify(shortened(node));
     const statusJson = JSON.stringify(shortened(status));
-    const text = `${nodeJson.slice(0, -1)}: ${statusJson.slice(1, -1)}\\n"`;
+    const text = `${nodeJson.slice(0, -1)}: ${statusJson.slice(1, -1)}  \\n"`;
     const json =
       `${text}},"_meta":{"node":${nodeJson},"status":${statusJson}}}}}\n`;
     if (json.length <= MAX_KEPT_LENGTH) {
@@ -127,22 +127,22 @@ class ProgressJson {
 
 const progressJson = new ProgressJson();
 
-/** The notification for the reply of a run: a message of the agent. */
-export function replyUpdate(
-  { sessionId, messageId }: UpdateTarget,
-  text: string,
-): Outgoing {
-  return {
+const MESSAGE_KINDS = {
+  user: "user_message_chunk",
+  agent: "agent_message_chunk",
+} as const;
+
+/** Formats the notification for a whole message of the user or the agent. */
+export function messageLine(
+  sessionId: string,
+  { by, messageId, text }: Said,
+): string {
+  const content = { type: "text", text };
+  const update = { sessionUpdate: MESSAGE_KINDS[by], messageId, content };
+  return formatMessage({
     method: "session/update",
-    params: {
-      sessionId,
-      update: {
-        sessionUpdate: "agent_message_chunk",
-        messageId,
-        content: { type: "text", text },
-      },
-    },
-  };
+    params: { sessionId, update },
+  });
 }
 
 function shortened(label: string): string {

@@ -5,10 +5,11 @@
  */
 
 import { type Gateway, traceHeaders } from "../gateway.ts";
-import { isJsonObject, isServiceId, quote } from "../text.ts";
+import { isJsonObject, quote } from "../text.ts";
 import {
   AGENTS_LIST_RESULT,
   INITIALIZE_RESULT,
+  messageLine,
   offersToReadFiles,
   parseSessionId,
   type StopReason,
@@ -17,7 +18,6 @@ import { EditorRequests } from "./editor_requests.ts";
 import {
   ErrorCode,
   type Incoming,
-  invalidParams,
   type Outgoing,
   RpcError,
   type RpcNotification,
@@ -27,11 +27,12 @@ import {
 import { runPrompt } from "./prompt.ts";
 import { parsePrompt } from "./prompt_blocks.ts";
 import { toRpcError } from "./service_failure.ts";
-import { Session } from "./session.ts";
+import { type Session, Sessions } from "./session.ts";
+import type { Said } from "./transcripts.ts";
 import type { Answered, BridgeLog } from "./verbose_log.ts";
 
-/** The longest thread id that is used as the id of its session, in characters. */
-const MAX_SESSION_ID_LENGTH = 200;
+/** What is answered where there is nothing to tell. */
+const EMPTY: Readonly<Record<string, never>> = {};
 
 /** How the bridge reaches the editor. */
 export interface Peer {
@@ -57,8 +58,7 @@ export interface BridgeOptions {
 export class Bridge {
   readonly #options: BridgeOptions;
   readonly #editor: EditorRequests;
-  /** The open sessions by their ids. */
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions = new Sessions();
   readonly #tasks = new Set<Promise<void>>();
   #isInitialized = false;
   #canReadFiles = false;
@@ -145,14 +145,17 @@ export class Bridge {
       case "session/new":
         return this.#newSession();
       case "session/resume":
-        return this.#resumeSession(parseSessionId(params));
+        this.#openSession(request);
+        return EMPTY;
+      case "session/load":
+        return this.#loadSession(this.#openSession(request));
       case "session/prompt":
         return this.#prompt(request, answered);
       case "session/cancel":
         this.#sessions.get(parseSessionId(params))?.cancel();
-        return {};
+        return EMPTY;
       case "session/close":
-        return this.#closeSession(parseSessionId(params));
+        return this.#sessions.close(parseSessionId(params)).then(() => EMPTY);
       default:
         throw new RpcError(
           ErrorCode.methodNotFound,
@@ -174,19 +177,14 @@ export class Bridge {
     } else if (
       method === "$/cancel_request" && params.requestId !== undefined
     ) {
-      const { requestId } = params;
-      for (const session of this.#sessions.values()) session.cancel(requestId);
+      this.#sessions.cancel(params.requestId);
     }
   }
 
   async #newSession(): Promise<{ sessionId: string }> {
     this.#requireInitialized("session/new");
-    const threadId = await this.#createThread();
-    const sessionId = this.#canBeSessionId(threadId)
-      ? threadId
-      : crypto.randomUUID();
-    this.#sessions.set(sessionId, new Session(sessionId, threadId));
-    return { sessionId };
+    const { id } = this.#sessions.create(await this.#createThread());
+    return { sessionId: id };
   }
 
   async #createThread(): Promise<string> {
@@ -205,21 +203,22 @@ export class Bridge {
     throw new Error("no thread came");
   }
 
-  /** An editor may put a session's id into a file name, a log or a command line. */
-  #canBeSessionId(threadId: string): boolean {
-    return threadId.length <= MAX_SESSION_ID_LENGTH &&
-      /^[\x21-\x7e]+$/.test(threadId) && !this.#sessions.has(threadId);
+  #openSession({ method, params }: RpcRequest): Session {
+    const id = parseSessionId(params);
+    this.#requireInitialized(method);
+    return this.#sessions.open(id);
   }
 
-  #resumeSession(id: string): Record<string, never> {
-    this.#requireInitialized("session/resume");
-    if (!this.#sessions.has(id)) {
-      if (!isServiceId(id)) {
-        throw invalidParams("sessionId cannot be the id of a chat");
-      }
-      this.#sessions.set(id, new Session(id, id));
-    }
-    return {};
+  /** Sends what is known of a conversation again. */
+  async #loadSession(
+    { id, transcript }: Session,
+  ): Promise<Readonly<Record<string, never>>> {
+    const { signal } = new AbortController(); // Nothing ends it early.
+    const lines = transcript.shown.values().map((said) =>
+      messageLine(id, said)
+    );
+    await this.#options.peer.sendInTurn(lines, signal);
+    return EMPTY;
   }
 
   #requireInitialized(method: string): void {
@@ -238,9 +237,14 @@ export class Bridge {
     const { prompt, _meta } = params as Readonly<Record<string, unknown>>;
     const content = parsePrompt(prompt);
     const session = this.#session(sessionId);
+    const turn = session.begin(id, answered);
+    const keep = (said: Said) =>
+      this.#sessions.transcripts.add(session.transcript, said);
+    const messageId = crypto.randomUUID();
+    keep({ by: "user", messageId, text: content.text });
     const stopReason = await runPrompt({
       session,
-      turn: session.begin(id, answered),
+      turn,
       content,
       headers: isJsonObject(_meta) ? traceHeaders(_meta) : {},
       gateway: this.#options.gateway,
@@ -248,6 +252,7 @@ export class Bridge {
         ? (path, signal) => this.#readFile(sessionId, path, signal)
         : undefined,
       send: (texts, signal) => this.#options.peer.sendInTurn(texts, signal),
+      onReply: keep,
     });
     return { stopReason };
   }
@@ -264,13 +269,6 @@ export class Bridge {
     const milliseconds = performance.now() - started;
     this.#options.log?.asked({ method, sessionId, response, milliseconds });
     return response;
-  }
-
-  async #closeSession(id: string): Promise<Record<string, never>> {
-    const session = this.#session(id);
-    this.#sessions.delete(id);
-    await session.close();
-    return {};
   }
 
   #session(id: string): Session {

@@ -5,11 +5,12 @@
  */
 
 import type { Gateway, TurnEvent } from "../gateway.ts";
-import { progressLines, replyUpdate, type StopReason } from "./acp.ts";
+import { messageLine, progressLines, type StopReason } from "./acp.ts";
 import { readAttachedFiles } from "./attached_files.ts";
-import { formatMessage, type RpcResponse } from "./json_rpc.ts";
+import type { RpcResponse } from "./json_rpc.ts";
 import { linksIn, type PromptContent, promptText } from "./prompt_blocks.ts";
 import type { Session, Turn } from "./session.ts";
+import type { Said } from "./transcripts.ts";
 
 export interface RunPromptOptions {
   readonly session: Session;
@@ -30,6 +31,8 @@ export interface RunPromptOptions {
     texts: Iterable<string>,
     signal: AbortSignal,
   ) => Promise<void>;
+  /** Called when the reply was sent. */
+  readonly onReply: (reply: Said) => void;
 }
 
 /**
@@ -39,11 +42,28 @@ export interface RunPromptOptions {
  * @throws {ServiceError} If the run fails.
  */
 export async function runPrompt(
-  { session, turn, content, headers, gateway, readFile, send }:
+  { session, turn, content, headers, gateway, readFile, send, onReply }:
     RunPromptOptions,
 ): Promise<StopReason> {
   const { signal, previous } = turn;
-  const update = updatesOf(session.id);
+  const thought = progressLines(session.id, crypto.randomUUID());
+  const replyId = crypto.randomUUID();
+  let reply: Said | undefined;
+  /** Formats the update about an event; empty if there is none. */
+  const update = (event: TurnEvent): string => {
+    switch (event.type) {
+      case "progress":
+        return thought(event);
+      case "reply":
+        reply = { by: "agent", messageId: replyId, text: event.text };
+        return messageLine(session.id, reply);
+      case "wait":
+      case "run":
+        return "";
+      default:
+        return event satisfies never;
+    }
+  };
   try {
     await previous;
     const files = readFile === undefined
@@ -57,6 +77,7 @@ export async function runPrompt(
     );
     for await (const batch of events) {
       await send(textsAbout(batch, update), signal);
+      if (reply !== undefined && !signal.aborted) onReply(reply);
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -86,23 +107,4 @@ function* textsAbout(
     text += line;
   }
   if (text !== "") yield text;
-}
-
-/** A function that formats the update about an event; empty if there is none. */
-function updatesOf(sessionId: string): (event: TurnEvent) => string {
-  const thought = progressLines({ sessionId, messageId: crypto.randomUUID() });
-  const reply = { sessionId, messageId: crypto.randomUUID() };
-  return (event) => {
-    switch (event.type) {
-      case "progress":
-        return thought(event);
-      case "reply":
-        return formatMessage(replyUpdate(reply, event.text));
-      case "wait":
-      case "run":
-        return "";
-      default:
-        return event satisfies never;
-    }
-  };
 }

@@ -1,10 +1,23 @@
 /**
- * A session of the editor.
+ * The sessions of the editor.
  *
  * @module
  */
 
-import { ErrorCode, type RequestId, RpcError } from "./json_rpc.ts";
+import { isServiceId } from "../text.ts";
+import {
+  ErrorCode,
+  invalidParams,
+  type RequestId,
+  RpcError,
+} from "./json_rpc.ts";
+import { Transcript, Transcripts } from "./transcripts.ts";
+
+/** The longest thread id that is used as the id of its session, in characters. */
+const MAX_ID_LENGTH = 200;
+
+/** How many closed sessions are remembered. */
+const MAX_CLOSED = 10_000;
 
 /** A prompt that has not been answered yet. */
 export interface Turn {
@@ -15,10 +28,11 @@ export interface Turn {
   readonly previous: Promise<void> | undefined;
 }
 
-/** A conversation: its thread at the service, and the prompt that is running. */
+/** A conversation: its thread at the service, its text, the prompt that is running. */
 export class Session {
   readonly id: string;
   readonly threadId: string;
+  readonly transcript: Transcript;
   /** The last prompt, until it has been answered. */
   #last:
     | Turn & {
@@ -27,9 +41,10 @@ export class Session {
     }
     | undefined;
 
-  constructor(id: string, threadId: string) {
+  constructor(id: string, threadId: string, transcript: Transcript) {
     this.id = id;
     this.threadId = threadId;
+    this.transcript = transcript;
   }
 
   /**
@@ -71,5 +86,73 @@ export class Session {
   async close(): Promise<void> {
     this.cancel();
     await this.#last?.answered;
+  }
+}
+
+/** The open sessions, and those that were closed and can be opened again. */
+export class Sessions {
+  readonly transcripts = new Transcripts();
+  readonly #open = new Map<string, Session>();
+  /** In the order in which they were closed. */
+  readonly #closed = new Map<string, Session>();
+
+  /** The open session of an id. */
+  get(id: string): Session | undefined {
+    return this.#open.get(id);
+  }
+
+  /**
+   * Opens a session on a new thread. It has the thread's id, if an editor may put
+   * that into a file name, a log or a command line.
+   */
+  create(threadId: string): Session {
+    const isUsed = threadId.length <= MAX_ID_LENGTH &&
+      /^[\x21-\x7e]+$/.test(threadId) && !this.#open.has(threadId);
+    const id = isUsed ? threadId : crypto.randomUUID();
+    return this.#add(
+      this.#closed.get(id) ??
+        new Session(id, threadId, new Transcript({ isCut: false })),
+    );
+  }
+
+  /**
+   * Opens a session that there was, here or in an earlier process. One that is
+   * open stays as it is.
+   *
+   * @throws {RpcError} Invalid params, if the id cannot be that of a thread.
+   */
+  open(id: string): Session {
+    const known = this.#open.get(id) ?? this.#closed.get(id);
+    if (known === undefined && !isServiceId(id)) {
+      throw invalidParams("sessionId cannot be the id of a chat");
+    }
+    return this.#add(
+      known ?? new Session(id, id, new Transcript({ isCut: true })),
+    );
+  }
+
+  /** Cancels the prompt of a request, whatever session it is in. */
+  cancel(requestId: unknown): void {
+    for (const session of this.#open.values()) session.cancel(requestId);
+  }
+
+  /** Closes a session if it is open; resolves when its prompt has been answered. */
+  async close(id: string): Promise<void> {
+    const session = this.#open.get(id);
+    if (session === undefined) return;
+    this.#open.delete(id);
+    this.#closed.set(id, session);
+    for (const [oldest, { transcript }] of this.#closed) {
+      if (this.#closed.size <= MAX_CLOSED) break;
+      this.#closed.delete(oldest);
+      this.transcripts.forget(transcript);
+    }
+    await session.close();
+  }
+
+  #add(session: Session): Session {
+    this.#closed.delete(session.id);
+    this.#open.set(session.id, session);
+    return session;
   }
 }

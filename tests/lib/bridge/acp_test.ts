@@ -18,7 +18,7 @@ Deno.test("AGENTS_LIST_RESULT holds the single agent (interface 4.2)", () => {
 });
 
 Deno.test("progressLines() cuts a node or status to a million characters, and none of them in two", () => {
-  const line = progressLines({ sessionId: "s", messageId: "m" });
+  const line = progressLines("s", "m");
   const rest = "x".repeat(999_999);
   for (
     const [label, shown] of [

@@ -3,9 +3,10 @@ import {
   AGENTS_LIST_RESULT,
   INITIALIZE_RESULT,
 } from "../../../lib/bridge/acp.ts";
+import { Sessions } from "../../../lib/bridge/session.ts";
 import type { Answered } from "../../../lib/bridge/verbose_log.ts";
 import { ServiceError } from "../../../lib/gateway.ts";
-import { isUpdate, MemoryEditor } from "../../support/editor.ts";
+import { isUpdate, MemoryEditor, READS_FILES } from "../../support/editor.ts";
 
 const CANCELLED = { stopReason: "cancelled" };
 const END_TURN = { stopReason: "end_turn" };
@@ -43,7 +44,7 @@ Deno.test("a session is opened after initialize alone (interface 3)", async () =
   await using editor = new MemoryEditor();
 
   await editor.notify("initialize");
-  for (const method of ["session/new", "session/resume"]) {
+  for (const method of ["session/new", "session/resume", "session/load"]) {
     assertEquals(
       await errorOf(editor, method, { sessionId: "thread-1" }),
       `-32600 Invalid request: initialize has to come before ${method}`,
@@ -98,15 +99,17 @@ Deno.test("session/resume opens an id on its thread, and asks nothing of the ser
   }
 });
 
-Deno.test("session/resume refuses an id that is not allowed in a path", async () => {
+Deno.test("session/resume and session/load refuse an id that is not allowed in a path", async () => {
   await using editor = new MemoryEditor();
   await editor.request("initialize");
 
   for (const sessionId of ["", ".", "..", "\ud800", "x".repeat(1025)]) {
-    assertEquals(
-      await errorOf(editor, "session/resume", { sessionId }),
-      "-32602 Invalid params: sessionId cannot be the id of a chat",
-    );
+    for (const method of ["session/resume", "session/load"]) {
+      assertEquals(
+        await errorOf(editor, method, { sessionId }),
+        "-32602 Invalid params: sessionId cannot be the id of a chat",
+      );
+    }
     assertMatch(
       await errorOf(editor, "session/prompt", { sessionId, prompt: "hello" }),
       /^-32002 /,
@@ -154,15 +157,157 @@ Deno.test("session/close cancels what runs, answers after its prompt, and forget
   assertEquals((await editor.response(close)).result, {});
 });
 
-Deno.test("session/resume opens a session that was closed", async () => {
+Deno.test("session/resume and session/load open a session that was closed, on its thread", async () => {
+  for (const method of ["session/resume", "session/load"]) {
+    for (const threadId of ["thread-1", "thread 1"]) {
+      await using editor = new MemoryEditor();
+      editor.gateway.creating = () => Promise.resolve(threadId);
+      const sessionId = await editor.newSession();
+
+      await editor.request("session/close", { sessionId });
+      const { result } = await editor.request(method, { sessionId });
+      await editor.sendPrompt(sessionId, "hello");
+
+      assertEquals(result, {});
+      assertEquals((await editor.gateway.started(1)).threadId, threadId);
+    }
+  }
+});
+
+/** Loads a session; returns what was sent before the answer, and its ids. */
+async function load(editor: MemoryEditor, sessionId: string) {
+  const start = editor.messages.length;
+  const params = { sessionId, cwd: "/", mcpServers: [] };
+  const { result } = await editor.request("session/load", params);
+  assertEquals(result, {});
+  const updates = editor.messages.slice(start, -1).filter(isUpdate)
+    .map(({ params }) => params);
+  assertEquals(editor.messages.length - start, updates.length + 1);
+  assert(updates.every((each) => each.sessionId === sessionId));
+  return updates.map(({ update: { sessionUpdate, content, messageId } }) => ({
+    said: `${sessionUpdate.replace("_message_chunk", "")}: ${content.text}`,
+    messageId,
+  }));
+}
+
+const NOTE =
+  "agent: Earlier messages are not shown here; the agent still knows them.";
+
+Deno.test("session/load sends the conversation again: prompts that failed or were cancelled too, no contents of files, no progress", async () => {
+  await using editor = new MemoryEditor();
+  const sessionId = await editor.newSession(READS_FILES);
+  const { gateway } = editor;
+  const prompt = async (text: string, uri?: string) => {
+    const uris = uri === undefined ? [] : [uri];
+    const id = await editor.sendPrompt(sessionId, text, ...uris);
+    if (uri !== undefined) {
+      const [question] = await editor.questions(1);
+      assert(question);
+      await editor.answer(question, { content: "secret" });
+    }
+    const run = await gateway.started(gateway.runs.length + 1);
+    return { run, ended: () => editor.response(id) };
+  };
+  assertEquals(await load(editor, sessionId), []);
+
+  const one = await prompt("one", "file:///a");
+  one.run.progress("plan", "started");
+  one.run.complete("One.");
+  await one.ended();
+  const [reply] = editor.messages.slice(-2);
+  const failed = await prompt("two");
+  failed.run.fail(new TypeError("no"));
+  await failed.ended();
+  const cancelled = await prompt("three");
+  await editor.notify("session/cancel", { sessionId });
+  await editor.rest();
+  cancelled.run.complete("Three.");
+  await cancelled.ended();
+  await editor.request("session/prompt", { sessionId, prompt: " " });
+  const running = await prompt("four");
+  await editor.prompt(sessionId, "refused");
+
+  const loaded = await load(editor, sessionId);
+  running.run.complete("Four.");
+  await running.ended();
+  await editor.request("session/close", { sessionId });
+  const again = await load(editor, sessionId);
+
+  const said = [
+    ...["user: one [f](file:///a)", "agent: One.", "user: two", "user: three"],
+    "user: four",
+  ];
+  assertEquals(loaded.map((each) => each.said), said);
+  assertEquals(again.map((each) => each.said), [...said, "agent: Four."]);
+  assertEquals(again.slice(0, -1), loaded); // the same ids
+  assert(reply && isUpdate(reply));
+  assertEquals(loaded[1]?.messageId, reply.params.update.messageId);
+  assertEquals(new Set(again.map((each) => each.messageId)).size, 6);
+});
+
+Deno.test("session/load of a session of an earlier process begins with a note", async () => {
+  await using editor = new MemoryEditor();
+  await editor.request("initialize");
+
+  const first = await load(editor, "thread-9");
+  const id = await editor.sendPrompt("thread-9", "hello");
+  (await editor.gateway.started(1)).complete("Hello!");
+  await editor.response(id);
+  const second = await load(editor, "thread-9");
+
+  assertEquals(first.map(({ said }) => said), [NOTE]);
+  assertEquals(
+    second.map(({ said }) => said),
+    [NOTE, "user: hello", "agent: Hello!"],
+  );
+  assertEquals(editor.gateway.threads, 0);
+});
+
+Deno.test("session/load waits for an editor that reads slowly, and what is said meanwhile comes once", async () => {
   await using editor = new MemoryEditor();
   const sessionId = await editor.newSession();
+  const text = "x".repeat(300_000);
+  for (const number of [1, 2]) {
+    const id = await editor.sendPrompt(sessionId, `${number}`);
+    (await editor.gateway.started(number)).complete(text);
+    await editor.response(id);
+  }
+  const running = await editor.sendPrompt(sessionId, "3");
+  const run = await editor.gateway.started(3);
+  editor.pause();
 
-  await editor.request("session/close", { sessionId });
-  await editor.request("session/resume", { sessionId });
-  await editor.sendPrompt(sessionId, "hello");
+  const id = await editor.send("session/load", { sessionId });
+  await editor.rest();
+  run.complete("Done.");
+  await editor.rest();
+  editor.resume();
+  await editor.response(id);
+  await editor.response(running);
 
-  assertEquals((await editor.gateway.started(1)).threadId, sessionId);
+  assertEquals(editor.texts(sessionId, "user_message_chunk"), ["1", "2", "3"]);
+  assertEquals(
+    editor.texts(sessionId, "agent_message_chunk").filter((one) =>
+      one === "Done."
+    ).length,
+    1,
+  );
+});
+
+Deno.test("of the sessions that were closed, 10,000 are remembered", async () => {
+  const sessions = new Sessions();
+  const { id } = sessions.create("thread 1");
+  const close = async (count: number) => {
+    for (let i = 0; i < count; i++) {
+      await sessions.close(sessions.open(`${count} ${i}`).id);
+    }
+  };
+  await sessions.close(id);
+
+  await close(9_999);
+  assertEquals(sessions.open(id).threadId, "thread 1");
+  await sessions.close(id);
+  await close(10_000);
+  assertEquals(sessions.open(id).threadId, id);
 });
 
 Deno.test("session/cancel drops the run of its session, as a notification and as a request", async () => {
@@ -267,7 +412,7 @@ Deno.test("notifications are never answered, whatever is wrong with them", async
 
 const UNKNOWN_METHODS = [
   ...["", "nope", "Initialize", "toString", "__proto__", "_ext/method"],
-  ...["authenticate", "session/load", "session/update", "$/cancel_request"],
+  ...["authenticate", "session/list", "session/update", "$/cancel_request"],
 ];
 Deno.test("a request for an unknown method answers -32601 (interface 7)", async () => {
   await using editor = new MemoryEditor();
@@ -277,17 +422,18 @@ Deno.test("a request for an unknown method answers -32601 (interface 7)", async 
   }
 });
 
-Deno.test("a request that names an unknown session answers -32002, and one that names none -32602", async () => {
+Deno.test("a prompt in an unknown session answers -32002, and a request that names none -32602", async () => {
   await using editor = new MemoryEditor();
   await editor.newSession();
-  const methods = ["session/close", "session/prompt"];
+  const methods = ["close", "prompt", "cancel", "resume", "load"];
+  const params = { sessionId: "other", prompt: "hello" };
 
-  for (const method of methods) {
-    const params = { sessionId: "other", prompt: "hello" };
-    const expected = '-32002 Session not found: "other"';
-    assertEquals(await errorOf(editor, method, params), expected);
-  }
-  for (const method of [...methods, "session/cancel", "session/resume"]) {
+  assertEquals(
+    await errorOf(editor, "session/prompt", params),
+    '-32002 Session not found: "other"',
+  );
+  assertEquals((await editor.request("session/close", params)).result, {});
+  for (const method of methods.map((name) => `session/${name}`)) {
     assertEquals(
       await errorOf(editor, method, { prompt: "hello" }),
       "-32602 Invalid params: sessionId is not a string",
@@ -316,7 +462,7 @@ Deno.test("a failed request is answered with its error, and the next one works (
   const failed = await editor.sendPrompt(sessionId, "hello");
   const run = await editor.gateway.started(1);
   run.progress("plan", "started");
-  await editor.update(sessionId, "plan: started\n");
+  await editor.update(sessionId, "plan: started  \n");
   run.fail(new TypeError("a defect"));
   const { error: reason } = await editor.response(failed);
   const next = await editor.sendPrompt(sessionId, "again");
@@ -344,9 +490,9 @@ Deno.test("requests run side by side: one that hangs delays no other", async () 
   const one = await editor.gateway.started(1);
   const two = await editor.gateway.started(2);
   one.progress("a", "1");
-  await editor.update(first, "a: 1\n");
+  await editor.update(first, "a: 1  \n");
   two.progress("b", "1");
-  await editor.update(second, "b: 1\n");
+  await editor.update(second, "b: 1  \n");
   one.complete("One.");
   await editor.response(prompts[0]);
   two.complete("Two.");
@@ -356,7 +502,16 @@ Deno.test("requests run side by side: one that hangs delays no other", async () 
 
   assertEquals(
     order(editor).slice(start),
-    [list, "a: 1\n", "b: 1\n", "One.", prompts[0], "Two.", prompts[1], created],
+    [
+      list,
+      "a: 1  \n",
+      "b: 1  \n",
+      "One.",
+      prompts[0],
+      "Two.",
+      prompts[1],
+      created,
+    ],
   );
 });
 

@@ -30,8 +30,8 @@ Deno.test("a run's progress and reply are updates, in order, before the prompt's
         ...[sessionUpdate, content.type, content.text],
       ]),
       [
-        ["agent_thought_chunk", "text", "plan: started\n"],
-        ["agent_thought_chunk", "text", ": \n"],
+        ["agent_thought_chunk", "text", "plan: started  \n"],
+        ["agent_thought_chunk", "text", ":   \n"],
         ["agent_message_chunk", "text", "Hello!"],
       ],
     );
@@ -62,7 +62,7 @@ Deno.test("updates are whole lines of JSON, whatever is in them", async () => {
 
     const texts = Array.from(
       { length: 20 },
-      (_, i) => `${name}: ${name}${i % 18}\n`,
+      (_, i) => `${name}: ${name}${i % 18}  \n`,
     );
     assertEquals(editor.texts(sessionId, "agent_thought_chunk"), texts);
     assertEquals(editor.texts(sessionId, "agent_message_chunk"), [name]);
@@ -75,7 +75,7 @@ Deno.test("nothing of a run follows its cancellation, also if the editor did not
   const id = await editor.sendPrompt(sessionId, "hello");
   const run = await editor.gateway.started(1);
   run.progress("plan", "started");
-  await editor.update(sessionId, "plan: started\n");
+  await editor.update(sessionId, "plan: started  \n");
   editor.pause();
   for (let i = 0; i < 10; i++) run.progress("x", "y".repeat(100_000));
   await editor.rest();
