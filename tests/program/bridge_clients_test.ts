@@ -195,7 +195,7 @@ async function replay(
       const { id, method } = JSON.parse(line);
       if (id === undefined) continue;
       if (hangs) {
-        await editor.update(sessionId, "hang: started\n");
+        await editor.update(sessionId, "hang: started");
         continue; // The next line cancels the prompt.
       }
       const { result, error } = await editor.response(id);

@@ -48,6 +48,7 @@ for (const [operation, code, start] of OPERATIONS) {
       assertEquals(error?.message.slice(0, start.length), start);
       assertMatch(error?.message ?? "", reason);
       assertFalse(error?.message.includes("thread"));
+      assertEquals(error?.data, { details: error?.message });
       assertEquals(next.error, undefined);
     }
     assertEquals((await editor.finish()).stderr, "");
@@ -82,8 +83,8 @@ for (const [name, behaviour, isKnown] of GONE) {
 
     const { error } = await editor.prompt(sessionId, "hello");
 
-    const { details } = error?.data as { readonly details?: unknown };
-    assertEquals(details, isKnown ? "Session not found" : undefined);
+    const gone = isKnown ? "Session not found: " : "";
+    assertEquals(error?.data, { details: `${gone}${error?.message}` });
   });
 }
 

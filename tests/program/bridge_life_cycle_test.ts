@@ -17,7 +17,7 @@ async function beginRun(service: ReferenceService, editor: Editor) {
     prompt: "hello",
   });
   gate.progress("plan", "started");
-  await editor.update(sessionId, "plan: started\n");
+  await editor.update(sessionId, "plan: started");
   return { gate, sessionId, id };
 }
 
@@ -65,7 +65,7 @@ Deno.test("input that ends during a run: the run is finished and answered, exit 
 
   await editor.client.closeInput();
   gate.progress("plan", "done");
-  await editor.update(sessionId, "plan: done\n");
+  await editor.update(sessionId, "plan: done");
   gate.complete("Done.");
   const { code, stderr } = await editor.finish();
 
@@ -208,8 +208,8 @@ Deno.test({
     const grown = Math.round((most - before) / MIB);
     assert(grown < 64, `resident memory grew by ${grown} MiB`);
     assertEquals(result, { stopReason: "end_turn" });
-    const texts = editor.texts(sessionId, "agent_thought_chunk").slice(4);
+    const texts = editor.steps(sessionId).slice(4);
     assertEquals(texts.length, COUNT);
-    assert(texts.every((text, i) => text === `${i}: ${status}\n`));
+    assert(texts.every((text, i) => text === `${i}: ${status}`));
   },
 });

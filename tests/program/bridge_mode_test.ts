@@ -36,11 +36,9 @@ it("a prompt's progress and reply are updates before its response (interface 4.2
 
   assertEquals(response.result, { stopReason: "end_turn" });
   assertEquals(editor.messages.at(-1), response);
-  assertEquals(editor.texts(sessionId, "agent_thought_chunk"), [
-    "plan: started\n",
-    "recall: no earlier prompt\n",
-    "write: started\n",
-    "write: done\n",
+  assertEquals(editor.steps(sessionId), [
+    ...["plan: started", "recall: no earlier prompt"],
+    ...["write: started", "write: done"],
   ]);
   assertEquals(editor.texts(sessionId, "agent_message_chunk"), [
     "Hello! I am the-brain. Ask me something, or what you said before.",
@@ -190,7 +188,7 @@ for (const { name, send } of CANCELS) {
     const id = await editor.send("session/prompt", { sessionId, prompt: "hi" });
     const { ended } = await gate.opened;
     gate.progress("plan", "started");
-    await editor.update(sessionId, "plan: started\n");
+    await editor.update(sessionId, "plan: started");
 
     await send(editor, sessionId, id);
     const { result } = await editor.response(id);
@@ -244,7 +242,7 @@ it("a long run can be cancelled, whatever memory was collected since its start",
   const sessionId = await editor.newSession();
   const id = await editor.send("session/prompt", { sessionId, prompt: "hi" });
   const { ended } = await service.waitFor("stream");
-  await editor.update(sessionId, "step: 20000\n");
+  await editor.update(sessionId, "step: 20000");
 
   await editor.notify("session/cancel", { sessionId });
   const { result } = await editor.response(id);

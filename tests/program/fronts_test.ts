@@ -207,11 +207,9 @@ Deno.test({
       assertEquals((await answer).result, { stopReason: "end_turn" });
     }
     for (const id of sessions) {
-      assertEquals(editor.texts(id, "agent_thought_chunk"), [
-        "plan: started\n",
-        "recall: no earlier prompt\n",
-        "write: started\n",
-        "write: done\n",
+      assertEquals(editor.steps(id), [
+        ...["plan: started", "recall: no earlier prompt"],
+        ...["write: started", "write: done"],
       ]);
     }
   },

@@ -79,7 +79,7 @@ Deno.test("the bridge hands replies and progress on as they are, as data (interf
   assertEquals(editor.texts(sessionId, "agent_message_chunk"), TEXTS);
   assertEquals(
     editor.texts(sessionId, "agent_thought_chunk"),
-    TEXTS.map((text) => `${text}: ${text}\n`),
+    TEXTS.map((text) => `${text}: ${text}  \n`),
   );
   // On the wire they are escaped, as JSON asks for.
   // deno-lint-ignore no-control-regex -- these are what it is about

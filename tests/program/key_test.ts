@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertFalse } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { Client, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import {
@@ -101,10 +101,8 @@ Deno.test("the key reaches no origin but the configured one, and no URL and no b
   await editor.request("initialize");
   for (let refused = 0; refused < 5; refused++) {
     const { error } = await editor.request("session/new");
-    assertEquals(error?.data, {
-      operation: "create thread",
-      status: [301, 302, 303, 307, 308][refused],
-    });
+    const status = [301, 302, 303, 307, 308][refused];
+    assertMatch(error?.message ?? "", RegExp(`answered ${status}`));
   }
   await editor.request("session/new");
   const sessionId = await editor.newSession();

@@ -222,9 +222,9 @@ for (const stack of Object.keys(STACKS) as Stack[]) {
       }
       for (const [sessionId, prompt] of prompts) {
         assertEquals([
-          editor.texts(sessionId, "agent_thought_chunk"),
+          editor.steps(sessionId),
           editor.texts(sessionId, "agent_message_chunk"),
-        ], [["plan: done\n", "write: done\n"], [`You said: ${prompt}`]]);
+        ], [["plan: done", "write: done"], [`You said: ${prompt}`]]);
       }
       const { code, stderr } = await editor.finish();
       assertEquals([code, stderr], [0, ""]);

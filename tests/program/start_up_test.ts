@@ -5,6 +5,7 @@ import {
   settings,
   shell,
 } from "../support/client_process.ts";
+import { Editor } from "../support/editor.ts";
 import { FaultyService } from "../support/faulty_service.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { Folder } from "../support/environment.ts";
@@ -27,7 +28,7 @@ function errorLine(
     readonly message: string;
   },
 ): string {
-  const error = { code, message };
+  const error = { code, message, data: { details: message } };
   return `${JSON.stringify({ jsonrpc: "2.0", id, error })}\n`;
 }
 
@@ -64,8 +65,10 @@ for (
       const { code, stdout, stderr } = await runClient({ args, env, stdin });
 
       assertEquals(code, 1);
-      const told = { id: 1, code: -32010, message: stderr.trimEnd() };
-      assertEquals(stdout, mode === "bridge mode" ? errorLine(told) : "");
+      const told = { id: 2, code: -32010, message: stderr.trimEnd() };
+      const [, refusal] = stdout.split(/(?<=\n)/);
+      if (mode === "bridge mode") assertEquals(refusal, errorLine(told));
+      else assertEquals(stdout, "");
       assertMatch(stderr, message);
       assertFalse(stderr.includes("secret"), stderr);
       assertEquals(await countConnections(service), 0);
@@ -169,7 +172,7 @@ Deno.test("an ignored base URL of .env is one line of warning, and standard outp
   );
 });
 
-Deno.test("--bridge with wrong usage answers the first request with the message: exit 2", async () => {
+Deno.test("--bridge with wrong usage refuses the session with the message: exit 2", async () => {
   await using client = new Client({ args: ["--bridge", "--nonsense"] });
   await client.stderr.waitFor("--nonsense");
 
@@ -179,7 +182,21 @@ Deno.test("--bridge with wrong usage answers the first request with the message:
 
   assertEquals(code, 2);
   const message = stderr.trimEnd();
-  assertEquals(stdout, errorLine({ id: 1, code: -32010, message }));
+  const [, refusal] = stdout.split(/(?<=\n)/);
+  assertEquals(refusal, errorLine({ id: 2, code: -32010, message }));
+});
+
+Deno.test("--bridge without a key answers initialize as always, and the session with the message: exit 1", async () => {
+  await using editor = new Editor({ env: {} });
+
+  const initialized = await editor.request("initialize");
+  const { error } = await editor.request("session/new");
+  const { code, stderr } = await editor.client.output(); // The input stays open.
+
+  assertEquals(initialized.result.protocolVersion, 1);
+  assertEquals(`${error?.message}\n`, stderr);
+  assertMatch(stderr, NOT_SET);
+  assertEquals([code, error?.code], [1, -32010]);
 });
 
 Deno.test("--bridge without a key ends by itself when no request comes: exit 1", async () => {

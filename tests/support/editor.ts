@@ -115,6 +115,12 @@ abstract class Connection implements AsyncDisposable {
       .map(({ update }) => update.content.text);
   }
 
+  /** The progress that a session has shown, in order, without line ends. */
+  steps(sessionId: string): string[] {
+    return this.texts(sessionId, "agent_thought_chunk")
+      .map((text) => text.trimEnd());
+  }
+
   /** Sends a raw line. */
   async sendLine(line: string): Promise<void> {
     this.#expect(line);
@@ -161,11 +167,11 @@ abstract class Connection implements AsyncDisposable {
     this.#verify();
   }
 
-  /** Resolves when an update with this text has arrived in a session. */
+  /** Resolves when an update with this text has arrived; line ends do not count. */
   async update(sessionId: string, text: string): Promise<Update> {
     return await this.waitFor((message): message is Update =>
       isUpdate(message) && message.params.sessionId === sessionId &&
-      message.params.update.content.text === text
+      message.params.update.content.text.trimEnd() === text.trimEnd()
     );
   }
 

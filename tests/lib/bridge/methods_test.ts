@@ -519,9 +519,10 @@ Deno.test("the log is told of each message, a request after its answer", async (
   const told: unknown[] = [];
   await using editor: MemoryEditor = new MemoryEditor({
     log: {
-      answered({ id, method, sessionId, error, milliseconds }: Answered) {
+      answered({ id, method, sessionId, milliseconds, ...outcome }: Answered) {
         assert(milliseconds >= 0);
-        told.push([id, method, sessionId, error?.code]);
+        const { result, error } = outcome;
+        told.push([id, method, sessionId, result ?? error?.code]);
       },
       asked() {},
     },
@@ -535,7 +536,7 @@ Deno.test("the log is told of each message, a request after its answer", async (
   await editor.rest();
 
   assertEquals(told, [
-    [1, "session/cancel", "s", undefined],
+    [1, "session/cancel", "s", {}],
     [2, "session/prompt", "s", -32002],
     [undefined, "session/cancel", "s", undefined],
     [null, undefined, undefined, -32700],

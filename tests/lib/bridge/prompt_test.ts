@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Asked } from "../../../lib/bridge/verbose_log.ts";
+import { FakeClock } from "../../support/clocks.ts";
 import {
   isQuestion,
   isUpdate,
@@ -195,6 +196,7 @@ Deno.test("no file is asked for a prompt that was cancelled while it waited", as
 });
 
 Deno.test("the end of the input ends the reads: the prompt runs with its links", async () => {
+  using _clock = new FakeClock(); // else they would end after 10 s
   const told: unknown[] = [];
   const log = {
     answered() {},
