@@ -28,6 +28,9 @@ interface ClientRecording {
   readonly reply: string;
 }
 
+/** What a session of an earlier process is loaded with. */
+const NOTE = "Earlier messages are not shown here; the agent still knows them.";
+
 const NOTES = "file:///home/me/notes.txt";
 
 /** A prompt of avante, as the service receives it. */
@@ -151,6 +154,41 @@ const CLIENT_RECORDINGS: readonly ClientRecording[] = [
     prompts: ["one", "please hang", "what did I say before?"],
     reply: "Earlier on this thread you said:\n1. one\n2. please hang",
   },
+  {
+    client: "acp-ui 0.1.15 in Chromium (recorded)",
+    steps: [
+      '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false}},"clientInfo":{"name":"acp-ui","title":"ACP UI","version":"0.1.15"}}}',
+      '{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/home/me","mcpServers":[]}}',
+      '{"jsonrpc":"2.0","method":"$/ping"}',
+      '{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"one"}]}}',
+      "restart",
+      '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false}},"clientInfo":{"name":"acp-ui","title":"ACP UI","version":"0.1.15"}}}',
+      '{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"SESSION","cwd":"/home/me","mcpServers":[]}}',
+      '{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"what did I say before?"}]}}',
+    ],
+    prompts: ["one", "what did I say before?"],
+    reply: "Earlier on this thread you said:\n1. one",
+  },
+  {
+    client: "Toad 0.6.18, its agent module (recorded)",
+    steps: [
+      '{"jsonrpc": "2.0", "method": "initialize", "params": {"protocolVersion": 1, "clientCapabilities": {"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": true}, "clientInfo": {"name": "toad", "title": "Toad", "version": "0.6.18"}}, "id": 1}',
+      '{"jsonrpc": "2.0", "method": "session/new", "params": {"cwd": "/home/me", "mcpServers": []}, "id": 2}',
+      '{"jsonrpc": "2.0", "method": "session/prompt", "params": {"prompt": [{"type": "text", "text": "explain @notes.txt please"}, {"type": "resource", "resource": {"uri": "file:///home/me/notes.txt", "text": "Remember the milk.\\n", "mimeType": "text/plain"}}], "sessionId": "SESSION"}, "id": 3}',
+      "restart",
+      '{"jsonrpc": "2.0", "method": "initialize", "params": {"protocolVersion": 1, "clientCapabilities": {"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": true}, "clientInfo": {"name": "toad", "title": "Toad", "version": "0.6.18"}}, "id": 5}',
+      '{"jsonrpc": "2.0", "method": "session/load", "params": {"cwd": "/home/me", "mcpServers": [], "sessionId": "SESSION"}, "id": 6}',
+      '{"jsonrpc": "2.0", "method": "session/prompt", "params": {"prompt": [{"type": "text", "text": "please hang"}], "sessionId": "SESSION"}, "id": 7}',
+      '{"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "SESSION", "_meta": {}}}',
+      '{"jsonrpc": "2.0", "method": "session/prompt", "params": {"prompt": [{"type": "text", "text": "6 * 7"}], "sessionId": "SESSION"}, "id": 8}',
+    ],
+    prompts: [
+      `explain @notes.txt please [notes.txt](${NOTES})\n\n<context uri="${NOTES}">\nRemember the milk.\n</context>`,
+      "please hang",
+      "6 * 7",
+    ],
+    reply: "6 * 7 = 42",
+  },
 ];
 
 /** The stream of a prompt that the client's next line cancels. */
@@ -175,6 +213,8 @@ for (const recording of CLIENT_RECORDINGS) {
       "a prompt ran on another thread",
     );
     assertEquals(replies.at(-1), reply);
+    const loads = recording.steps.some((step) => step.includes("session/load"));
+    assertEquals(replies.includes(NOTE), loads);
   });
 }
 
