@@ -70,7 +70,7 @@ Deno.test("documentation: the bridge answers each message as shown", async () =>
   assert(reference.length >= 7);
   assertEquals(
     await play(reference),
-    reference.flatMap(({ heard }) => heard),
+    reference.flatMap(({ heard }) => heard).map(withoutPromptId),
   );
 });
 
@@ -117,8 +117,13 @@ async function play(exchanges: readonly Exchange[]): Promise<string[]> {
   const { stdout } = await editor.finish();
   return stdout.trimEnd().replaceAll(sessionId, SESSION_ID)
     .replaceAll(/(thought_chunk","messageId":")[^"]+/g, `$1${THOUGHTS_ID}`)
-    .replaceAll(/(message_chunk","messageId":")[^"]+/g, `$1${REPLY_ID}`)
-    .split("\n");
+    .replaceAll(/(agent_message_chunk","messageId":")[^"]+/g, `$1${REPLY_ID}`)
+    .split("\n").map(withoutPromptId);
+}
+
+/** Each prompt has an id of its own. */
+function withoutPromptId(line: string): string {
+  return line.replace(/(user_message_chunk","messageId":")[^"]+/, "$1");
 }
 
 /** What differs between two runs is replaced. */
