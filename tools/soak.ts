@@ -1,8 +1,9 @@
 /**
  * Stresses one bridge process: 50 sessions at once against a service that fails
- * in random ways, with prompts that are cancelled and sessions that are closed at
- * random moments. Every prompt has to get one answer, and sockets and memory have
- * to return to their earlier level.
+ * in random ways, with prompts that are cancelled and sessions that are closed and
+ * loaded at random moments. Every prompt has to get one answer, a session that is
+ * loaded has to show what was said in it, every line has to be valid by the
+ * protocol's schema, and sockets and memory have to return to their earlier level.
  *
  *     deno task soak [SECONDS] [--seed=N]     60 seconds by default
  *
@@ -107,7 +108,9 @@ async function soak(): Promise<number> {
   console.log(`${SESSIONS} sessions for ${seconds} s, seed ${seed}`);
   const problems = new Set<string>();
   const open = new Map<string, number>(); // the number of answers, by running prompt
-  const count = { prompts: 0, ended: 0, cancelled: 0, failed: 0 };
+  const said = new Map<string, string[]>(); // by session
+  const shown = new Map<string, string[]>(); // by session that is being loaded
+  const count = { prompts: 0, ended: 0, cancelled: 0, failed: 0, loads: 0 };
   const service = ReferenceService.start();
   misbehave(service, randomNumbers(seed));
   await using bridge = new Editor({
@@ -117,11 +120,14 @@ async function soak(): Promise<number> {
     onMessage(message) {
       if (!isUpdate(message)) return;
       const { sessionId, update } = message.params;
+      const { text } = update.content;
       const replies = open.get(sessionId);
-      if (replies === undefined) {
+      if (shown.has(sessionId)) shown.get(sessionId)?.push(text);
+      else if (replies === undefined) {
         problems.add("an update came when no prompt was running");
       } else if (update.sessionUpdate === "agent_message_chunk") {
         open.set(sessionId, replies + 1);
+        said.get(sessionId)?.push(text);
       }
     },
   });
@@ -133,8 +139,9 @@ async function soak(): Promise<number> {
 
   const runPrompt = async (sessionId: string, random: Random) => {
     open.set(sessionId, 0);
-    count.prompts++;
-    const requestId = await bridge.sendPrompt(sessionId, "hello");
+    const prompt = `hello ${count.prompts++}`;
+    said.get(sessionId)?.push(prompt);
+    const requestId = await bridge.sendPrompt(sessionId, prompt);
     let cancelled = false;
     let closing: Promise<Response> | undefined;
     const timer = setTimeout(() => {
@@ -165,11 +172,26 @@ async function soak(): Promise<number> {
       const { result } = await bridge.request("session/new");
       if (result === undefined) continue;
       const { sessionId } = result;
-      let closed = false;
-      for (let left = 1 + random(10); left > 0 && !closed; left--) {
-        closed = await runPrompt(sessionId, random);
+      said.set(sessionId, []);
+      for (let left = 1 + random(10); left > 0; left--) {
+        const closed = await runPrompt(sessionId, random);
+        if (closed || random(4) === 0) await load(sessionId);
       }
-      if (!closed) await bridge.request("session/close", { sessionId });
+      await bridge.request("session/close", { sessionId });
+      if (random(2) === 0) await load(sessionId);
+      await bridge.request("session/close", { sessionId });
+      said.delete(sessionId);
+    }
+  };
+  const load = async (sessionId: string) => {
+    shown.set(sessionId, []);
+    count.loads++;
+    await bridge.request("session/load", { sessionId });
+    const [messages, expected] = [shown, said]
+      .map((texts) => JSON.stringify(texts.get(sessionId)));
+    shown.delete(sessionId);
+    if (messages !== expected) {
+      problems.add("a session was loaded with other messages");
     }
   };
   const late = Promise.withResolvers<false>();
@@ -203,11 +225,13 @@ async function soak(): Promise<number> {
   if (code !== 0) problems.add(`the bridge ended with code ${code}`);
 
   for (const problem of problems) console.error(`Problem: ${problem}`);
-  const { prompts, ended, cancelled, failed } = count;
+  const { prompts, ended, cancelled, failed, loads } = count;
   console.log(
     `${prompts} prompts: ${ended} completed, ${cancelled} were cancelled, ` +
       `${failed} got the error that the service was told to cause; ` +
-      `${connections} connections; memory ${mebibytes(peak)}, ` +
+      `${loads} loads; ${connections} connections; memory ${
+        mebibytes(peak)
+      }, ` +
       `${mebibytes(growth)} more than at half time; ` +
       `${problems.size} problems`,
   );
