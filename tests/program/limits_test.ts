@@ -224,3 +224,46 @@ Deno.test({
     assertEquals((await bridge.finish()).code, 0);
   },
 });
+
+Deno.test({
+  name: "of sessions with 1 MiB of text each, 16 MiB are kept",
+  ignore,
+  async fn() {
+    const explanation = "x".repeat(MIB - 100); // and a short prompt
+    const reply = encoder.encode(
+      line({ event: "complete", instructorState: { explanation } }),
+    );
+    await using service = serve(() => [reply]);
+    const loaded: number[] = [];
+    await using bridge = open(service, (message) => {
+      if (isUpdate(message)) {
+        loaded.push(message.params.update.content.text.length);
+      }
+    });
+    const sessions: string[] = [];
+    const use = async (count: number) => {
+      for (let i = 0; i < count; i++) {
+        const sessionId = await bridge.newSession();
+        await bridge.prompt(sessionId, "hello");
+        sessions.push(sessionId);
+      }
+    };
+    await use(50);
+    const warm = await usage(bridge);
+
+    await use(300);
+
+    const { peak } = await usage(bridge);
+    assertLess(peak - warm.peak, 128 * MIB);
+    loaded.length = 0;
+    const { length } = sessions;
+    for (const i of [length - 1, length - 15, length - 20]) {
+      await bridge.request("session/load", { sessionId: sessions[i] });
+    }
+    const whole = ["hello".length, explanation.length];
+    const note =
+      "Earlier messages are not shown here; the agent still knows them.";
+    assertEquals(loaded, [...whole, ...whole, note.length]);
+    assertEquals((await bridge.finish()).code, 0);
+  },
+});
