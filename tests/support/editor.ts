@@ -143,9 +143,12 @@ abstract class Connection implements AsyncDisposable {
   /** Resolves with the response to a request, as soon as it has arrived. */
   async response(id: unknown): Promise<Response> {
     this.#verify();
-    const { promise, reject } = this.#responseTo(JSON.stringify(id));
+    const key = JSON.stringify(id);
+    const { promise, reject } = this.#responseTo(key);
     if (this.#hasEnded) reject(new Error("The bridge has ended"));
-    return await promise;
+    const response = await promise;
+    if (this.#onMessage !== undefined) this.#responses.delete(key);
+    return response;
   }
 
   /** Resolves with the first matching message, as soon as it has arrived. */
@@ -324,7 +327,6 @@ abstract class Connection implements AsyncDisposable {
     // Some clients take a member that is `false` for an offer.
     if (method === "initialize") assertFalse(holdsFalse(result));
     this.#responseTo(key).resolve(message);
-    if (this.#onMessage !== undefined) this.#responses.delete(key);
   }
 }
 
