@@ -104,7 +104,6 @@ const MAX_KEPT_LENGTH = 1000;
  */
 class ProgressJson {
   readonly #kept: { node: string; status: string; json: string }[] = [];
-  #next = 0;
 
   /** The part of an event's line that is the same in all sessions. */
   of({ node, status }: ProgressEvent): string {
@@ -118,8 +117,8 @@ class ProgressJson {
     const json =
       `${text}},"_meta":{"node":${nodeJson},"status":${statusJson}}}}}\n`;
     if (json.length <= MAX_KEPT_LENGTH) {
-      this.#kept[this.#next] = { node, status, json };
-      this.#next = (this.#next + 1) % MAX_KEPT;
+      if (this.#kept.length === MAX_KEPT) this.#kept.shift();
+      this.#kept.push({ node, status, json });
     }
     return json;
   }

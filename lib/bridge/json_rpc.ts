@@ -79,10 +79,7 @@ export interface ErrorObject {
 }
 
 export interface RpcErrorOptions extends ErrorOptions {
-  /**
-   * Sent in the `data` of the error, and nothing else: some clients show it in
-   * place of the message, one shows other data as JSON.
-   */
+  /** All of the error's `data`: some clients show it in place of the message. */
   readonly details?: string;
 }
 

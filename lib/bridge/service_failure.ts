@@ -14,19 +14,19 @@ import { RpcError } from "./json_rpc.ts";
  */
 export function toRpcError(error: unknown, code: number): RpcError {
   if (error instanceof RpcError) return error;
-  const message = error instanceof ServiceError
-    ? chatMessage(error)
-    : `Internal error: ${error instanceof Error ? error.message : error}`;
+  const cause = error;
+  if (!(error instanceof ServiceError)) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const details = `Internal error: ${reason}`;
+    return new RpcError(code, details, { cause, details });
+  }
+  const message = chatMessage(error);
+  const { isThreadGone, isJson } = error.failure; // not JSON: perhaps a proxy's
   // On these words, clients start a new session.
-  const details = error instanceof ServiceError && isChatGone(error)
+  const details = isThreadGone && isJson
     ? `Session not found: ${message}`
     : message;
-  return new RpcError(code, message, { cause: error, details });
-}
-
-/** Whether the service itself, and no proxy before it, does not know the thread. */
-function isChatGone({ failure }: ServiceError): boolean {
-  return failure.isThreadGone === true && failure.isJson === true;
+  return new RpcError(code, message, { cause, details });
 }
 
 /** The operation that failed, in an editor's terms: a thread is a chat. */
