@@ -97,15 +97,10 @@ export class Bridge {
     }
   }
 
-  /** Resolves when every request that was received has been answered. */
-  async idle(): Promise<void> {
-    while (this.#tasks.size > 0) await Promise.all(this.#tasks);
-  }
-
   /** Handles the end of the input; resolves when every request has been answered. */
   async end(): Promise<void> {
     this.#editor.close();
-    await this.idle();
+    while (this.#tasks.size > 0) await Promise.all(this.#tasks);
   }
 
   async #answer(request: RpcRequest): Promise<void> {
