@@ -64,6 +64,11 @@ export async function runPrompt(
         return event satisfies never;
     }
   };
+  const texts = function* (batch: readonly TurnEvent[]) {
+    yield* textsAbout(batch, update);
+    // Reached once everything is sent, before a cancellation can take effect.
+    if (reply !== undefined) onReply(reply);
+  };
   try {
     await previous;
     const files = readFile === undefined
@@ -75,10 +80,7 @@ export async function runPrompt(
       promptText(content, files),
       { signal, sessionId: session.id, headers },
     );
-    for await (const batch of events) {
-      await send(textsAbout(batch, update), signal);
-      if (reply !== undefined && !signal.aborted) onReply(reply);
-    }
+    for await (const batch of events) await send(texts(batch), signal);
   } catch (error) {
     if (!signal.aborted) throw error;
   }

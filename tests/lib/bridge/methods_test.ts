@@ -293,6 +293,32 @@ Deno.test("session/load waits for an editor that reads slowly, and what is said 
   );
 });
 
+Deno.test("session/load sends the replies that were sent, at whatever moment their prompts were cancelled", async () => {
+  let shown = 0;
+  for (let steps = 0; steps < 60; steps++) {
+    await using editor = new MemoryEditor();
+    const sessionId = await editor.newSession();
+    const id = await editor.sendPrompt(sessionId, "hello");
+    const run = await editor.gateway.started(1);
+    await editor.rest();
+
+    await editor.notify("session/cancel", { sessionId });
+    for (let i = 0; i < steps; i++) await undefined;
+    run.complete("Hello!");
+    await editor.response(id);
+    const replies = editor.texts(sessionId, "agent_message_chunk");
+    const loaded = await load(editor, sessionId);
+
+    assertEquals(
+      loaded.map(({ said }) => said),
+      ["user: hello", ...replies.map((text) => `agent: ${text}`)],
+      `${steps} steps`,
+    );
+    shown += replies.length;
+  }
+  assert(shown > 0 && shown < 60, `${shown} replies`);
+});
+
 Deno.test("of the sessions that were closed, 10,000 are remembered", async () => {
   const sessions = new Sessions();
   const { id } = sessions.create("thread 1");
