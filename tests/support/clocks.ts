@@ -31,6 +31,14 @@ export class FakeClock implements Disposable {
     alarm?.controller.abort();
   }
 
+  /** Moves the clock to a time, and fires the timers that are due then. */
+  passTo(time: number): void {
+    this.time = time;
+    for (const { controller, due } of this.#alarms) {
+      if (due <= time) controller.abort();
+    }
+  }
+
   [Symbol.dispose](): void {
     // A few times, because timers may start others.
     for (let i = 0; i < 100; i++) this.pass();

@@ -63,10 +63,15 @@ export interface Turn {
   readonly cursors: readonly (string | null)[];
 }
 
-/** Creates a thread and runs a turn on it, with a service that answers so. */
+/**
+ * Creates a thread and runs a turn on it, with a service that answers so.
+ *
+ * @param onEvent Called with each event of the turn.
+ */
 export async function takeTurn(
   answers: Answers,
   timeouts: Partial<Timeouts> = {},
+  onEvent: (event: { readonly type: string }) => void = () => {},
 ): Promise<Turn> {
   await using service = startService(answers);
   await using gateway = gatewayTo(service, timeouts);
@@ -80,6 +85,7 @@ export async function takeTurn(
   try {
     for await (const batch of turn()) {
       for (const event of batch) {
+        onEvent(event);
         if (event.type === "wait") waits.push(event);
         if (event.type === "progress") delivered.push(event.node);
         if (event.type === "reply") delivered.push(event.text);

@@ -9,6 +9,7 @@ import {
   readBody,
   SilenceError,
 } from "../../../../lib/gateway/http/response_body.ts";
+import { FakeClock } from "../../../support/clocks.ts";
 
 const NEVER = { signal: new AbortController().signal };
 const REASON = new Error("Enough");
@@ -189,26 +190,36 @@ Deno.test("readBody() lets a timer fire while data that has arrived is read", as
 });
 
 Deno.test("readBody() fails, and drops the body, after a silence that is awaited for too long", async () => {
+  using clock = new FakeClock();
   const { response, cancelled } = silentAfter(1);
   const chunks = readBody(response, { ...NEVER, idle: 20, grace: 20 });
   await chunks.next();
-  await assertRejects(() => chunks.next(), SilenceError);
+  const rejection = assertRejects(() => chunks.next(), SilenceError);
+  clock.passTo(20);
+  await rejection;
   await cancelled;
 });
 
 Deno.test("readBody() counts a silence from the last byte, and only while a chunk is awaited", async () => {
-  const pause = (milliseconds: number) =>
-    new Promise((resolve) => setTimeout(resolve, milliseconds));
-  let left = 12;
+  using clock = new FakeClock();
+  const arrivals: (() => void)[] = [];
   const { response } = bodyOf(async (controller) => {
-    await pause(50);
-    if (left-- > 0) controller.enqueue(new Uint8Array(1));
+    await new Promise<void>((resolve) => arrivals.push(resolve));
+    controller.enqueue(new Uint8Array(1));
   });
   const chunks = readBody(response, { ...NEVER, idle: 400, grace: 400 });
-  for (let i = 0; i < 10; i++) await chunks.next();
-  await pause(800);
-  assertEquals((await chunks.next()).done, false);
-  await assertRejects(() => chunks.next(), SilenceError);
+  for (let i = 0; i < 3; i++) {
+    const next = chunks.next();
+    await nextTask();
+    clock.passTo(clock.time + 300);
+    arrivals.pop()?.();
+    assertEquals((await next).done, false);
+    clock.passTo(clock.time + 1000); // Nobody waits.
+  }
+  const rejection = assertRejects(() => chunks.next(), SilenceError);
+  await nextTask();
+  clock.passTo(clock.time + 400);
+  await rejection;
 });
 
 const TEXTS:

@@ -19,7 +19,7 @@ import {
   ReferenceService,
   TEST_KEY,
 } from "../../../support/service/service.ts";
-import { FakeClock, stopFor } from "../../../support/clocks.ts";
+import { FakeClock } from "../../../support/clocks.ts";
 import {
   createThread,
   gatewayTo,
@@ -207,20 +207,30 @@ for (const [retryAfter, advice] of Object.entries(LONG_PAUSES)) {
   });
 }
 
-const part = body(['{"thread_id":'], { end: "hang" });
 const stalled = body(["No"], { status: 404, end: "hang" });
-const LATE = "the service did not answer within 0.2 s";
+const LATE = "the service did not answer within 60 s";
 const MAY_RUN = "the run may have started, so it is not tried again";
 
 for (
-  const [operation, behaviour, message] of [
-    ["create thread", hang(), `${LATE}; try again later`],
-    ["create thread", part, `${LATE}; try again later`],
-    ["create run", hang(), `${LATE}; ${MAY_RUN}`],
+  const [operation, start, message] of [
+    ["create thread", "", `${LATE}; try again later`],
+    ["create thread", '{"thread_id":', `${LATE}; try again later`],
+    ["create run", "", `${LATE}; ${MAY_RUN}`],
   ] as const
 ) {
-  Deno.test(`"${operation}" that is not answered in time is dropped, once: ${message}`, async () => {
-    const turn = await takeTurn({ [operation]: [behaviour] }, { answer: 200 });
+  Deno.test(`"${operation}" that is not answered in time but for "${start}" is dropped, once: ${message}`, async () => {
+    using clock = new FakeClock();
+    const late = body(function* () {
+      yield start;
+      clock.pass();
+    }, { end: "hang" });
+    const never: Behaviour = (...request) => {
+      clock.pass();
+      return hang()(...request);
+    };
+    const silent = start === "" ? never : late;
+    const answers = { [operation]: [silent] };
+    const turn = await takeTurn(answers, { answer: 60_000 });
     assertEquals(turn.error?.message.replace(/^.*?: /, ""), message);
     assertEquals(requestsOf(operation, turn.requests).length, 1);
     assertEquals(turn.endings.at(-1), "dropped");
@@ -265,11 +275,12 @@ for (
   ] as const
 ) {
   Deno.test(`an answer to "${operation}" that came while the process was stopped is read`, async () => {
+    using clock = new FakeClock();
     const stopped = () => {
-      stopFor(600); // The time is over, and its timer has not fired.
+      clock.passTo(100_000); // The timer comes late, before the answer.
       return behaviour();
     };
-    const limits = { answer: 300, idle: 300 };
+    const limits = { answer: 60_000, idle: 60_000 };
     const turn = await takeTurn({ [operation]: [stopped] }, limits);
     assertEquals([turn.delivered, turn.requests.length], [["Done."], 3]);
   });

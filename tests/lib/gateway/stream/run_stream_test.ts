@@ -12,7 +12,7 @@ import {
 } from "../../../support/service/behaviours.ts";
 import { GatedStream } from "../../../support/service/gated_stream.ts";
 import { TEST_KEY } from "../../../support/service/service.ts";
-import { skipTime, stopFor } from "../../../support/clocks.ts";
+import { FakeClock, skipTime } from "../../../support/clocks.ts";
 import { gatewayTo, startService, takeTurn } from "../../../support/turns.ts";
 
 // No timer, request or connection may outlive a test.
@@ -193,8 +193,6 @@ const RESUMED: Readonly<
 > = {
   "that ends early": ["1a 2b|3c||.", "abc.", "- 2 3 3", "stream ended"],
   "that breaks": ["1a 2b!|3c!|!|.", "abc.", "- 2 3 3", "connection lost"],
-  "that falls silent": ["1a ~|.", "a.", "- 1", "stream silent"],
-  "that does not begin": ["?|.", ".", "- -", "connection lost"],
   "that starts over from the beginning": [
     "1a 2b|1a 2b|1a 2b 3c|1a|1a 2b 3c 4d 5e|1a 2b .",
     "abcde.",
@@ -208,7 +206,7 @@ for (
 ) {
   Deno.test(`a stream ${what} is resumed`, async () => {
     const streams = scripts.split("|").map(stream);
-    const turn = await takeTurn({ stream: streams }, { idle: 500 });
+    const turn = await takeTurn({ stream: streams });
     assertEquals(turn.error, undefined);
     assertEquals(turn.delivered.join(""), delivered);
     assertEquals(turn.cursors.map((id) => id ?? "-").join(" "), cursors);
@@ -270,24 +268,66 @@ Deno.test("the pauses before a stream is asked for again grow, start over after 
   }
 });
 
+/** Lets 6 s pass on a clock, after the client has begun to wait. */
+function passLater(clock: FakeClock): void {
+  setTimeout(() => clock.passTo(clock.time + 6 * SECOND), 0);
+}
+
+/** The same after a step, and before a stream is asked for again. */
+const passAfterEach = (clock: FakeClock) => ({ type }: { type: string }) => {
+  if (type === "progress" || type === "wait") passLater(clock);
+};
+
+Deno.test("a stream that falls silent, or does not begin, is resumed", async () => {
+  for (const start of ["1a ~", "?"]) {
+    using clock = new FakeClock();
+    const silent: Behaviour = (...request) => {
+      if (start === "?") passLater(clock);
+      return stream(start)(...request);
+    };
+    const turn = await takeTurn(
+      { stream: [silent, stream(".")] },
+      { idle: 6 * SECOND },
+      passAfterEach(clock),
+    );
+    assertEquals(turn.error, undefined);
+    const reasons = turn.waits.map((wait) => wait.reason);
+    assertEquals(
+      [turn.delivered, turn.cursors, reasons],
+      start === "?"
+        ? [["."], [null, null], ["connection lost"]]
+        : [["a", "."], [null, "1"], ["stream silent"]],
+    );
+  }
+});
+
 Deno.test("a stream that is silent for too long is given up, and dropped", async () => {
-  const { error, endings } = await takeTurn({ stream: [stream("a~")] }, {
-    idle: 600,
-  });
+  using clock = new FakeClock();
+  const { error, endings } = await takeTurn(
+    { stream: [stream("a~")] },
+    { idle: 6 * SECOND },
+    passAfterEach(clock),
+  );
   assertEquals(
     error?.failure.reason,
-    "nothing came from the service for 0.01 minutes",
+    "nothing came from the service for 0.1 minutes",
   );
   assertEquals([error?.failure.fate, endings.at(-1)], ["may go on", "dropped"]);
 });
 
 Deno.test("what came on a stream while the process was stopped is read", async () => {
-  const stopped = events(function* () {
-    yield progress("a", "");
-    stopFor(600); // The time is over, and its timer has not fired.
-    yield complete(".");
-  });
-  const { delivered } = await takeTurn({ stream: [stopped] }, { idle: 300 });
+  using clock = new FakeClock();
+  const gate = new GatedStream();
+  gate.progress("a", "");
+  const stop = () => {
+    clock.passTo(100 * SECOND); // The timer comes late, before the bytes.
+    gate.complete(".");
+  };
+  const { delivered } = await takeTurn(
+    { stream: [gate.behaviour] },
+    { idle: 60 * SECOND },
+    ({ type }) => type === "progress" && setTimeout(stop, 0),
+  );
   assertEquals(delivered, ["a", "."]);
 });
 
