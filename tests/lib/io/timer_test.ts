@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { startTimer, Timeout, within } from "../../../lib/io/timer.ts";
-import { FakeClock, stopFor } from "../../support/clocks.ts";
+import { FakeClock } from "../../support/clocks.ts";
 
 Deno.test("startTimer() calls each function once, not before its time, in the order in which they are due", async () => {
   const called: number[] = [];
@@ -47,41 +47,32 @@ Deno.test("startTimer() can be called when a timer is due", async () => {
 });
 
 Deno.test("startTimer() calls a function that fell due while another one was busy", async () => {
+  using clock = new FakeClock();
   const last = Promise.withResolvers<void>();
-  startTimer(1, () => stopFor(50));
+  startTimer(1, () => clock.time += 50);
   startTimer(10, last.resolve);
+  clock.pass();
+  clock.pass();
   await last.promise;
 });
 
-/** Resolves after the timers that are due by then. */
-function after(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
-Deno.test("Timeout expires once", async () => {
+Deno.test("Timeout expires once, and not when it is cleared", () => {
+  using clock = new FakeClock();
   let expired = 0;
-  await new Promise<void>((resolve) => {
-    new Timeout(1, 60_000, () => resolve(void expired++));
-  });
-  await after(5);
+  new Timeout(1, 60_000, () => expired++);
+  new Timeout(1, 0, () => expired += 10).clear();
+  for (let i = 0; i < 10; i++) clock.pass();
   assertEquals(expired, 1);
 });
 
-Deno.test("Timeout does not expire when it is cleared", async () => {
+Deno.test("Timeout that fires late expires after the grace period, however late that is", () => {
+  using clock = new FakeClock();
   let expired = 0;
-  new Timeout(5, 0, () => expired++).clear();
-  await after(20);
+  new Timeout(1_000, 30_000, () => expired++);
+  clock.passTo(1_300); // The process was stopped, or busy.
+  clock.passTo(31_000);
   assertEquals(expired, 0);
-});
-
-Deno.test("Timeout that fires late expires after the grace period, however late that is", async () => {
-  let expired = 0;
-  new Timeout(1, 30, () => expired++);
-  stopFor(300);
-  await after(5);
-  assertEquals(expired, 0);
-  stopFor(300);
-  await after(5);
+  clock.passTo(90_000);
   assertEquals(expired, 1);
 });
 
