@@ -7,22 +7,25 @@
 import { startTimer } from "./timer.ts";
 
 /**
- * Half of the longest time, in milliseconds, in which the event loop may stand
- * still: once until its next turn is requested, once until it is waited for.
+ * Half of the time that the event loop may be blocked for, in milliseconds. After
+ * the first half a turn is requested, which often comes by itself; after the
+ * second half callers await it.
  */
 const SHARE = 25;
 
-let requestedAt = 0;
-/** When the event loop last turned; the first call counts as a turn. */
+/** When the last turn of the event loop began; the first call counts as a turn. */
 let turnedAt: number | undefined;
+/** The turn that was requested and has not begun. */
 let turn: Promise<void> | undefined;
+let requestedAt = 0;
 
 /**
  * Gives the event loop a turn at least every 50 ms. Call it for each chunk of data:
- * reading data that has already arrived runs on microtasks alone, which keep
- * timers, signals and other sessions waiting.
+ * data that has already arrived is read on microtasks alone, and until they end, no
+ * timer, signal or other session gets its turn.
  *
- * @returns A promise to await, or `undefined` if there is no need to.
+ * @returns A promise that the caller has to await, or `undefined`, so that most
+ * calls cost no microtask.
  */
 export function shareEventLoop(): Promise<void> | undefined {
   const now = performance.now();

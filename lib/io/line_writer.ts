@@ -7,13 +7,13 @@
 import type { ByteSink } from "./standard_streams.ts";
 import { within } from "./timer.ts";
 
-/** Backpressure threshold of `writeInTurn()`, in UTF-16 code units. */
+/** The most queued text with which `writeInTurn()` adds more, in UTF-16 code units. */
 const ROOM = 256 * 1024;
 
-/** Queued text from which on {@linkcode LineWriter.hasBacklog}, in UTF-16 code units. */
+/** The most queued text that is no backlog, in UTF-16 code units. */
 const BACKLOG = 1024 * 1024;
 
-/** Queued text that is written without waiting for more lines, in UTF-16 code units. */
+/** The most queued text for whose end `writeInTurn()` waits, in UTF-16 code units. */
 const ENOUGH = 16 * 1024;
 
 /** The size of the buffer that lines are encoded into. */
@@ -64,8 +64,8 @@ export class LineWriter {
    * Queues lines, each as soon as there is room for it, until the signal is
    * aborted.
    *
-   * While a small write is under way it waits for that too, so that the caller's
-   * next lines gather and are written together.
+   * It first waits for a write of few lines that is under way: meanwhile more lines
+   * come, and one write takes them all.
    *
    * @param lines Requested one at a time.
    */

@@ -18,8 +18,8 @@ const CAPACITY = 1024;
 /** The most bytes of an unfinished line that wait to be decoded. */
 const PIECE_BYTES = 64 * 1024;
 
-// They take the place of lines that cannot be read. No decoder yields a lone
-// surrogate, so no decoded line ends with one of them.
+// These stand for lines that cannot be read. No decoder yields a lone surrogate, so
+// no line that was read ends with one of them.
 const TOO_LONG = "\ud800";
 const NOT_UTF8 = "\ud801";
 
@@ -111,7 +111,7 @@ function countNewlines(text: string): number {
   return count;
 }
 
-/** A text of at most this many lines is split without a `TextLineStream`. */
+/** The most lines of a text that is split without a `TextLineStream`. */
 const FEW_LINES = 8;
 
 /**

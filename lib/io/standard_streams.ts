@@ -101,13 +101,13 @@ export interface Output {
 
 const NEWLINE = 0x0a;
 
-/** The size of a write that a pipe accepts as a whole or not at all (`PIPE_BUF`), in bytes. */
+/** The largest write that a pipe accepts as a whole or not at all (`PIPE_BUF`), in bytes. */
 const ATOMIC_BYTES = Deno.build.os === "linux" ? 4096 : 512;
 
-/** From this size on, what waits to be written counts as a lot, in bytes. */
+/** The smallest write that counts as bulk, in bytes. */
 const BULK_BYTES = 64 * 1024;
 
-/** After this many atomic writes of bulk it pays to make standard output blocking. */
+/** The number of atomic writes of bulk after which a pipe is made blocking. */
 const MANY_WRITES = 256;
 
 /** The buffer of Rust's `LineWriter`, through which Deno writes, in bytes. */
@@ -116,15 +116,15 @@ const LINE_BUFFER_BYTES = 1024;
 /**
  * Makes standard output a sink. If the stream is non-blocking, writes wait for room.
  *
- * `Deno.stdout.write` is a write to Rust's `LineWriter` and a flush. If the flush
- * would block, it throws and does not say how many bytes were written. So each
- * piece is one that is written as a whole or not at all: whole lines that a pipe
- * accepts atomically, a single newline on a terminal, or bytes without a newline,
- * which bypass the buffer, or fit into it if they are few.
+ * `Deno.stdout.write` writes to Rust's `LineWriter` and flushes it. If the flush
+ * would block, it throws and does not say how many bytes were written. So bytes are
+ * written in pieces of which nothing is written if a flush throws: whole lines that
+ * a pipe accepts atomically, a single newline on a terminal, or bytes without a
+ * newline, which bypass the buffer, or fit into it if they are few.
  *
- * Writing a lot of short lines like this takes ten times as long as writing large
- * pieces. So at some point a pipe is made blocking, where Deno can do that. It
- * takes 20 ms, once, because it loads a part of Node.js's library.
+ * For many short lines, that takes ten times as long as large pieces. After
+ * {@linkcode MANY_WRITES} of such pieces a pipe is made blocking, where Deno can do
+ * that. It takes 20 ms, once, because it loads a part of Node.js's library.
  *
  * @returns A sink. Its `write` rejects with the stream's own error if nobody
  * reads the stream any more ({@linkcode isReaderGone}), else with an
@@ -208,7 +208,7 @@ let handle: Handle | undefined;
  * Makes a standard output that is a pipe or a Unix socket blocking, for all
  * processes that share it. Nothing may be written while this is called.
  *
- * @returns Whether it is certainly blocking now. (Deno before 2.9 cannot do it.)
+ * @returns Whether it is certainly blocking now. Deno 2.6 cannot do it.
  */
 async function makeOutputBlocking(): Promise<boolean> {
   if (Deno.build.os === "windows") return true; // Standard output is always blocking there.
@@ -218,7 +218,7 @@ async function makeOutputBlocking(): Promise<boolean> {
     handle = (socket as unknown as { readonly _handle: Handle })._handle;
     return handle.setBlocking?.(true) === 0;
   } catch {
-    return false; // It is not a pipe, or this version of Deno has no such handle.
+    return false; // It is not a pipe.
   }
 }
 
