@@ -193,7 +193,6 @@ Deno.test({
 for (
   const [mode, args, stdin] of [
     ["--help", ["--help"], ""],
-    ["--version", ["--version"], ""],
     ["bridge mode", ["--bridge"], INITIALIZE],
     ["interactive mode", ["--quiet"], "hello\n"],
   ] as const
