@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { Client, settings, shell } from "../support/client_process.ts";
+import { Client, settings } from "../support/client_process.ts";
 import { hang } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
@@ -61,36 +61,6 @@ for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
 
       assertEquals(await client.output(), { code, stdout: "", stderr: "" });
       await gate.dropped;
-    },
-  });
-}
-
-for (
-  const [what, args, input, code] of [
-    ["--help", ["--help"], "", 0],
-    ["bridge mode", ["--bridge"], INITIALIZE, 0],
-    ["interactive mode", ["--quiet"], "hello\n", 1],
-  ] as const
-) {
-  Deno.test({
-    name:
-      `a reader of standard output that is gone ends ${what} with ${code}, silently`,
-    ignore,
-    async fn() {
-      await using service = ReferenceService.start();
-      await using client = new Client({
-        // The program starts with the first line of input, after the reader is gone.
-        startedBy: shell('read -r line && exec "$@"'),
-        args,
-        env: settings(service),
-      });
-      await client.stdout.close();
-      await client.write(`start\n${input}`);
-
-      // Standard input stays open, so its end does not end the program.
-      const output = await client.output();
-
-      assertEquals([output.code, output.stderr], [code, ""]);
     },
   });
 }

@@ -234,29 +234,41 @@ function onResetSocket(stream: "STDIN" | "STDOUT"): string {
     exec @ARGV' "$@"`;
 }
 
+/** The program starts with the first line of input, after its reader is gone. */
+const WITHOUT_READER = {
+  "that is gone": 'read -r line && exec "$@"',
+  "whose connection is reset": `read -r line && ${onResetSocket("STDOUT")}`,
+};
+
 for (
-  const [mode, args, stdin, code] of [
+  const [mode, args, input, code] of [
     ["--help", ["--help"], "", 0],
     ["bridge mode", ["--bridge"], INITIALIZE, 0],
     ["interactive mode", ["--quiet"], "hello\n", 1],
   ] as const
 ) {
-  Deno.test({
-    name:
-      `a reader whose connection is reset ends ${mode} with ${code}, silently`,
-    ignore,
-    async fn() {
-      await using service = ReferenceService.start();
-      const output = await runClient({
-        startedBy: shell(onResetSocket("STDOUT")),
-        args,
-        env: settings(service),
-        stdin,
-      });
+  for (const [what, script] of Object.entries(WITHOUT_READER)) {
+    Deno.test({
+      name:
+        `a reader of standard output ${what} ends ${mode} with ${code}, silently`,
+      ignore,
+      async fn() {
+        await using service = ReferenceService.start();
+        await using client = new Client({
+          startedBy: shell(script),
+          args,
+          env: settings(service),
+        });
+        await client.stdout.close();
+        await client.write(`start\n${input}`);
 
-      assertEquals(output, { code, stdout: "", stderr: "" });
-    },
-  });
+        // Standard input stays open, so its end does not end the program.
+        const output = await client.output();
+
+        assertEquals([output.code, output.stderr], [code, ""]);
+      },
+    });
+  }
 }
 
 for (
