@@ -42,12 +42,8 @@ interface Fault {
   readonly stream?: Outcome;
 }
 
-/** The stream ends correctly, but the run is not complete. */
-const UNFINISHED: Outcome = {
-  requests: 1,
-  reason:
-    /^the stream ended before the run completed; the run may still go on at the service$/,
-};
+const works = (requests: number): Outcome => ({ requests });
+const fails = (reason: RegExp, requests = 1): Outcome => ({ requests, reason });
 
 /** @param elsewhere Where redirects lead: the URL of another origin. */
 function faults(elsewhere: string): readonly Fault[] {
@@ -75,10 +71,9 @@ function refusal(
   } = {},
 ): Fault {
   const reason = RegExp(`answered ${Number.parseInt(line)}${told}$`);
-  const outcome = { requests: 1, reason };
   const answer = say(http(line, headers, body));
-  const stream = /^50[24]/.test(line) ? { requests: 2 } : outcome;
-  return { name: line, answer, post: outcome, stream };
+  const stream = /^50[24]/.test(line) ? works(2) : fails(reason);
+  return { name: line, answer, post: fails(reason), stream };
 }
 
 /** The advice, and whether the prompt may have run. */
@@ -111,22 +106,19 @@ const PAST = "Sun, 06 Nov 1994 08:49:37 GMT";
 
 const OVERLOADS = ["429", "503"].flatMap((status) => {
   const overload = (retryAfter: string | undefined, times: number): Fault => {
-    const gone = {
-      requests: 4,
-      reason: RegExp(`answered ${status}${ADVICE}: slow down$`),
-    };
-    const passes = { requests: times + 1 };
+    const reason = RegExp(`answered ${status}${ADVICE}: slow down$`);
+    const passes = works(times + 1);
     const answer = say(http(
       `${status} Overload`,
       // Without this header, the next request may meet the end of this connection.
       { connection: "close", ...retryAfter && { "retry-after": retryAfter } },
       '{"message":"slow down"}',
     ));
-    const post = times < 4 ? passes : gone;
+    const post = times < 4 ? passes : fails(reason, 4);
     return {
       name: `${status}, Retry-After ${retryAfter}, ${times}x`,
       ...{ answer, times, post, stream: passes },
-      ...status === "503" && { run: { ...gone, requests: 1 } },
+      ...status === "503" && { run: fails(reason) },
     };
   };
   return [
@@ -136,77 +128,66 @@ const OVERLOADS = ["429", "503"].flatMap((status) => {
   ];
 });
 
-const NO_OBJECT: Outcome = {
-  requests: 1,
-  reason: /^the answer \(status 200\) is not a JSON object; /,
-};
-
 /** Sends the correct body in another way, and closes the connection. */
 function sayBody(change: (body: string) => Uint8Array): FaultyAnswer {
   return (connection, request) =>
     connection.write(change(correctBody(request.operation, runOf(request))));
 }
 
-const ANSWERS: readonly Fault[] = [
-  {
-    name: "an empty body",
-    answer: say(http("200 OK", {})),
-    post: NO_OBJECT,
-    stream: UNFINISHED,
-  },
-  {
-    name: "JSON of the wrong type",
-    answer: say(http("200 OK", {}, "[]")),
-    post: NO_OBJECT,
-    stream: UNFINISHED,
-  },
-  {
-    name: "an object without an id",
-    answer: say(http("200 OK", {}, '{"id":7}')),
-    post: {
-      requests: 1,
-      reason: /^the answer holds no (?:thread_id|run_id); /,
-    },
-    stream: UNFINISHED,
-  },
-  {
-    name: "JSON that is cut off",
-    answer: sayBody((body) => http("200 OK", {}, body.trimEnd().slice(0, -1))),
-    post: NO_OBJECT,
-    stream: UNFINISHED,
-  },
-  {
-    name: "another content type",
-    answer: sayBody((body) =>
-      http("200 OK", { "content-type": "image/png" }, body)
-    ),
-    post: { requests: 1 },
-    stream: { requests: 1 },
-  },
-  {
-    name: "gzip",
-    answer: sayBody((body) =>
+/** The stream ends correctly, but the run is not complete. */
+const UNFINISHED = fails(
+  /^the stream ended before the run completed; the run may still go on at the service$/,
+);
+const NO_OBJECT = fails(/^the answer \(status 200\) is not a JSON object; /);
+const NO_ID = fails(/^the answer holds no (?:thread_id|run_id); /);
+const COMPRESSED = fails(
+  /^the stream is compressed, .+; switch off compression .+; the run may still go on at the service$/,
+);
+
+/** Answers with their outcomes for a thread or a run, and for a stream. */
+const ANSWERS = faultsOf({
+  "an empty body": [say(http("200 OK", {})), NO_OBJECT, UNFINISHED],
+  "an array": [say(http("200 OK", {}, "[]")), NO_OBJECT, UNFINISHED],
+  "no id": [say(http("200 OK", {}, '{"id":7}')), NO_ID, UNFINISHED],
+  "JSON that is cut off": [
+    sayBody((body) => http("200 OK", {}, body.trimEnd().slice(0, -1))),
+    NO_OBJECT,
+    UNFINISHED,
+  ],
+  "another content type": [
+    sayBody((body) => http("200 OK", { "content-type": "image/png" }, body)),
+    works(1),
+    works(1),
+  ],
+  "gzip": [
+    sayBody((body) =>
       http("200 OK", { "content-encoding": "gzip" }, gzipSync(body))
     ),
-    post: { requests: 1 },
-    stream: {
-      requests: 1,
-      reason:
-        /^the stream is compressed, .+; switch off compression .+; the run may still go on at the service$/,
-    },
-  },
-];
+    works(1),
+    COMPRESSED,
+  ],
+});
 
-const BROKEN: Outcome = {
-  requests: 1,
-  reason: /^the connection to http:\S+ broke \(.+\); /,
-};
+function faultsOf(
+  table: Readonly<
+    Record<
+      string,
+      readonly [FaultyAnswer, Outcome | undefined, Outcome, times?: number]
+    >
+  >,
+): readonly Fault[] {
+  return Object.entries(table).map((
+    [name, [answer, post, stream, times = 1]],
+  ) => ({
+    ...{ name, answer, stream, times },
+    ...post && { post },
+  }));
+}
 
-const LOST: Outcome = {
-  requests: 1,
-  reason:
-    /^the connection to http:\S+ broke \(.+\); the run may still go on at the service$/,
-};
+const BROKEN = fails(/^the connection to http:\S+ broke \(.+\); /);
+const LOST = fails(
+  /^the connection to http:\S+ broke \(.+\); the run may still go on at the service$/,
+);
 
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n";
 const STREAM_HEAD =
@@ -237,8 +218,8 @@ const BROKEN_BEFORE_BODY: readonly Fault[] = Object.entries({
   "closed after the head": cut(`${HEAD}\r\n`),
   "closed after no HTTP": cut("What?\r\n\r\n"),
 }).flatMap(([name, answer]): readonly Fault[] => [
-  { name, answer, post: BROKEN, stream: { requests: 2 } },
-  { name: `${name}, 2x`, answer, times: 2, stream: { requests: 3 } },
+  { name, answer, post: BROKEN, stream: works(2) },
+  { name: `${name}, 2x`, answer, times: 2, stream: works(3) },
 ]);
 
 /**
@@ -263,50 +244,39 @@ function step(id?: number): string {
 }
 
 /** Streams that end too early, too late, or in parts. */
-const BROKEN_STREAMS: readonly Fault[] = [
-  {
-    name: "closed within the body",
-    answer: (connection, request) =>
+const BROKEN_STREAMS = faultsOf({
+  "closed within the body": [
+    (connection, request) =>
       brokenStream(request.operation === "stream" ? step() : "{")(
         connection,
         request,
       ),
-    post: BROKEN,
-    stream: LOST,
-  },
-  {
-    name: "no complete",
-    answer: say(http("200 OK", {}, step())),
-    stream: UNFINISHED,
-  },
-  {
-    name: "more after complete, without an end",
-    answer: async (connection, request) => {
+    BROKEN,
+    LOST,
+  ],
+  "no complete": [say(http("200 OK", {}, step())), undefined, UNFINISHED],
+  "more after complete, without an end": [
+    async (connection, request) => {
       const stream = correctBody("stream", runOf(request));
       await connection.write(`${STREAM_HEAD}\r\n${stream}${step()}${stream}`);
       await connection.gone;
     },
-    stream: { requests: 1 },
-  },
-  {
-    name: "ids: breaks once",
-    answer: resumedStream({ "": step(7) }),
-    times: 2,
-    stream: { requests: 2 },
-  },
-  {
-    name: "ids: breaks again after a new event",
-    answer: resumedStream({ "": step(7), "7": step(8) }),
-    times: 3,
-    stream: { requests: 3 },
-  },
-  {
-    name: "ids: starts over from the beginning",
-    answer: brokenStream(step(7) + step(8)),
-    times: 2,
-    stream: { requests: 3 },
-  },
-];
+    undefined,
+    works(1),
+  ],
+  "ids: breaks once": [
+    resumedStream({ "": step(7) }),
+    ...[undefined, works(2), 2] as const,
+  ],
+  "ids: breaks again after a new event": [
+    resumedStream({ "": step(7), "7": step(8) }),
+    ...[undefined, works(3), 3] as const,
+  ],
+  "ids: starts over from the beginning": [
+    brokenStream(step(7) + step(8)),
+    ...[undefined, works(3), 2] as const,
+  ],
+});
 
 /** One fault at one operation. */
 interface Cell {
