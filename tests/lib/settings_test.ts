@@ -163,34 +163,37 @@ for (
   });
 }
 
-for (
-  const [given, baseUrl] of [
-    ["https://host.example", "https://host.example"],
-    ["  https://host.example\n", "https://host.example"],
-    ["HTTPS://HOST.EXAMPLE", "https://host.example"],
-    ["https://host.example:8443", "https://host.example:8443"],
-    ["https://host.example:443", "https://host.example"],
-    ["https://host.example/", "https://host.example"],
-    ["https://host.example///", "https://host.example"],
-    ["https://host.example/api/v1", "https://host.example/api/v1"],
-    ["https://host.example/api/v1//", "https://host.example/api/v1"],
-    ["https://host.example/a%20b", "https://host.example/a%20b"],
-    ["https://host.example/@team", "https://host.example/@team"],
-    ["https://b\u00fccher.example", "https://xn--bcher-kva.example"],
-    ["https://10.0.0.1", "https://10.0.0.1"],
-    ["http://localhost", "http://localhost"],
-    ["http://LocalHost:8080/api/", "http://localhost:8080/api"],
-    ["http://127.0.0.1:8080", "http://127.0.0.1:8080"],
-    ["http://127.255.255.254", "http://127.255.255.254"],
-    ["http://127.1", "http://127.0.0.1"],
-    ["http://[::1]:8080", "http://[::1]:8080"],
-    ["http://[0:0:0:0:0:0:0:1]", "http://[::1]"],
-    ["https://host.example:2", "https://host.example:2"],
-  ] as const
-) {
-  Deno.test(`loadSettings() makes ${JSON.stringify(given)} the base URL ${baseUrl}`, () => {
-    const env = { APP_API_KEY: KEY, APP_BASE_URL: given };
-    assertEquals(loadSettingsIn({ env }).baseUrl, baseUrl);
+/** What is given, by the base URL that it becomes. */
+const BASE_URLS: Readonly<Record<string, readonly string[]>> = {
+  "https://host.example": [
+    ...["https://host.example", "  https://host.example\n"],
+    ...["HTTPS://HOST.EXAMPLE", "https://host.example:443"],
+    ...["https://host.example/", "https://host.example///"],
+  ],
+  "https://host.example:8443": ["https://host.example:8443"],
+  "https://host.example:2": ["https://host.example:2"],
+  "https://host.example/api/v1": [
+    ...["https://host.example/api/v1", "https://host.example/api/v1//"],
+  ],
+  "https://host.example/a%20b": ["https://host.example/a%20b"],
+  "https://host.example/@team": ["https://host.example/@team"],
+  "https://xn--bcher-kva.example": ["https://b\u00fccher.example"],
+  "https://10.0.0.1": ["https://10.0.0.1"],
+  "http://localhost": ["http://localhost"],
+  "http://localhost:8080/api": ["http://LocalHost:8080/api/"],
+  "http://127.0.0.1:8080": ["http://127.0.0.1:8080"],
+  "http://127.255.255.254": ["http://127.255.255.254"],
+  "http://127.0.0.1": ["http://127.1"],
+  "http://[::1]:8080": ["http://[::1]:8080"],
+  "http://[::1]": ["http://[0:0:0:0:0:0:0:1]"],
+};
+
+for (const [baseUrl, urls] of Object.entries(BASE_URLS)) {
+  Deno.test(`loadSettings() makes ${urls.join(", ").trim()} the base URL ${baseUrl}`, () => {
+    for (const given of urls) {
+      const env = { APP_API_KEY: KEY, APP_BASE_URL: given };
+      assertEquals(loadSettingsIn({ env }).baseUrl, baseUrl);
+    }
   });
 }
 
@@ -274,29 +277,20 @@ Deno.test("loadSettings() refuses a blank --base-url, whatever else is set", () 
   );
 });
 
-for (
-  const [baseUrl, expected] of [
-    ["http://localhost:8080", true],
-    ["https://localhost", true],
-    ["http://127.0.0.1", true],
-    ["http://127.9.8.7/api", true],
-    ["http://[::1]:8080", true],
-    ["https://localhost.host.example", false],
-    ["https://127.0.0.1.host.example", false],
-    ["https://128.0.0.1", false],
-    ["https://host.example/localhost", false],
-  ] as const
-) {
-  Deno.test(
-    `loadSettings() takes ${baseUrl} for ${
-      expected ? "this machine" : "another machine"
-    }`,
-    () => {
-      const env = { APP_API_KEY: KEY };
-      assertEquals(loadSettingsIn({ baseUrl, env }).isLocal, expected);
-    },
-  );
-}
+const HERE = [
+  ...["http://localhost:8080", "https://localhost", "http://127.0.0.1"],
+  ...["http://127.9.8.7/api", "http://[::1]:8080"],
+];
+const ELSEWHERE = [
+  ...["https://localhost.host.example", "https://127.0.0.1.host.example"],
+  ...["https://128.0.0.1", "https://host.example/localhost"],
+];
+
+Deno.test("loadSettings() tells this machine from others", () => {
+  const env = { APP_API_KEY: KEY };
+  const isLocal = (baseUrl: string) => loadSettingsIn({ baseUrl, env }).isLocal;
+  assertEquals([...HERE, ...ELSEWHERE].filter(isLocal), HERE);
+});
 
 Deno.test("environmentVariable() is the value, or undefined if there is none", () => {
   Deno.env.set("A_VARIABLE", "a value");

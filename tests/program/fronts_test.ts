@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { environment, tls } from "../support/corporate_network.ts";
 import { Editor } from "../support/editor.ts";
 import { answering, FaultyService } from "../support/faulty_service.ts";
 import {
@@ -7,27 +8,14 @@ import {
   FRONTS,
   isInstalled,
 } from "../support/fronts.ts";
-import { LocalCa } from "../support/local_ca.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
-import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import { ReferenceService } from "../support/service/service.ts";
 
 // Real reverse proxies between the real program and the reference service. Each
 // tested rule was once broken with one of them. Counts are those of the service.
 
 const nginx = { ignore: !isInstalled("nginx") };
 const haproxy = { ignore: !isInstalled("haproxy") };
-
-const ca = new LocalCa();
-addEventListener("unload", () => ca[Symbol.dispose]());
-const tls = ca.issue("127.0.0.1");
-
-function environment({ url }: { readonly url: string }) {
-  return {
-    APP_API_KEY: TEST_KEY,
-    APP_BASE_URL: url,
-    DENO_CERT: ca.certificate,
-  };
-}
 
 /** The part of a URL that a front forwards to. */
 function address({ url }: { readonly url: string }): string {
@@ -95,7 +83,7 @@ for (const name of FRONTS) {
         upstream: address(service),
         lines: FOR_LIVE_EVENTS[name],
       });
-      await using editor = new Editor({ env: environment(front) });
+      await using editor = new Editor({ env: environment(front.url) });
       const sessionId = await editor.newSession();
       const prompt = { sessionId, prompt: "hello" };
 
@@ -125,7 +113,7 @@ Deno.test({
       upstream: address(service),
       lines: FOR_LIVE_EVENTS.nginx,
     });
-    await using editor = new Editor({ env: environment(front) });
+    await using editor = new Editor({ env: environment(front.url) });
     const reloading = (async () => {
       for (let runs = 10; runs < 250; runs += 10) {
         await service.waitFor("create run", runs);
@@ -155,7 +143,7 @@ Deno.test({
       upstream: address(service),
       lines: FOR_LIVE_EVENTS.nginx,
     });
-    await using editor = new Editor({ env: environment(front) });
+    await using editor = new Editor({ env: environment(front.url) });
     const sessionId = await editor.newSession();
 
     const { result } = await editor.prompt(sessionId, "hello");
@@ -185,7 +173,7 @@ Deno.test({
       upstream: address(relay),
       lines: ["proxy_buffering off;"],
     });
-    await using editor = new Editor({ env: environment(front) });
+    await using editor = new Editor({ env: environment(front.url) });
     await editor.request("initialize");
     const sessions = await Promise.all(
       Array.from({ length: RUNS }, async () => {
@@ -234,7 +222,7 @@ Deno.test({
       upstream: address(server),
       lines: ["http-reuse always"],
     });
-    await using editor = new Editor({ env: environment(front) });
+    await using editor = new Editor({ env: environment(front.url) });
     const sessionId = await editor.newSession();
 
     const { error } = await editor.prompt(sessionId, "only once");

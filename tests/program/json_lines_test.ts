@@ -115,23 +115,6 @@ for (
   });
 }
 
-Deno.test("--json: a line over 16 MiB is an error line, and the next prompt runs", async () => {
-  await using service = serveStreams(events([complete("1")]));
-  await using client = new Client({ args: ["--json"], env: settings(service) });
-
-  const mebibyte = new Uint8Array(1024 * 1024).fill(0x61);
-  for (let i = 0; i <= 16; i++) await client.write(mebibyte);
-  const { code, stdout, stderr } = await client.finish("\none\n");
-
-  assertEquals({ code, stderr }, { code: 1, stderr: "" });
-  assertEquals(parseJsonLines(stdout).map(({ type }) => type), [
-    "thread",
-    "error",
-    "run",
-    "reply",
-  ]);
-});
-
 Deno.test({
   name: "--json: a reader that is gone ends the program before the next prompt",
   ignore: Deno.build.os === "windows",
