@@ -224,14 +224,11 @@ Deno.test("--check -p --timeout tells what came in time, and that the run was no
   await using service = serveStreams(
     events(steps, { end: "hang", firstId: 1 }),
   );
-  const { code, lines } = await check(service, { args: ["--timeout", "0.5"] });
+  const { code, lines } = await check(service, { args: ["--timeout", "10"] });
 
   assertEquals(code, 1);
   assertMatch(lines.get("events") ?? "", /^ok 2 known/);
-  assertEquals(
-    lines.get("end"),
-    "failed there was no reply within 0.5 s",
-  );
+  assertMatch(lines.get("end") ?? "", /^failed there was no reply within 10 s/);
 });
 
 /**

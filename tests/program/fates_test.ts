@@ -82,6 +82,7 @@ for (const [expected, failures] of Object.entries(FAILURES)) {
       }
       const env = settings(service);
       const args = ["--json", "-p", "hello", "-p", "never"];
+      // The fate is the same whenever the time is over.
       if (what.endsWith("in time")) args.push("--timeout", "0.2");
       const { code, stdout } = await runClient({ args, env });
       const last = parseJsonLines(stdout).at(-1);
