@@ -122,26 +122,24 @@ for (
   });
 }
 
-for (const args of [["-t", "my thread/1"], ["--thread=my thread/1"]]) {
-  Deno.test(`${JSON.stringify(args)} continues that thread and creates none`, async () => {
-    await using service = ReferenceService.start();
-    service.misbehave("create run", json({ run_id: "run-1" }));
-    service.misbehave("stream", events([complete("1")]));
+Deno.test("--thread continues that thread and creates none", async () => {
+  await using service = ReferenceService.start();
+  service.misbehave("create run", json({ run_id: "run-1" }));
+  service.misbehave("stream", events([complete("1")]));
 
-    const { code, stdout, stderr } = await runClient({
-      args,
-      env: settings(service),
-      stdin: "one\n",
-    });
-
-    assertEquals({ code, stdout }, { code: 0, stdout: "1\n" });
-    assertMatch(stderr, /^thread my thread\/1$/m);
-    assertEquals(service.requests.map(({ path }) => path), [
-      "/threads/my%20thread%2F1/runs",
-      "/threads/my%20thread%2F1/runs/run-1/stream",
-    ]);
+  const { code, stdout, stderr } = await runClient({
+    args: ["--thread=my thread/1"],
+    env: settings(service),
+    stdin: "one\n",
   });
-}
+
+  assertEquals({ code, stdout }, { code: 0, stdout: "1\n" });
+  assertMatch(stderr, /^thread my thread\/1$/m);
+  assertEquals(service.requests.map(({ path }) => path), [
+    "/threads/my%20thread%2F1/runs",
+    "/threads/my%20thread%2F1/runs/run-1/stream",
+  ]);
+});
 
 Deno.test("--thread: another process knows the thread's earlier prompts", async () => {
   await using service = ReferenceService.start();
@@ -155,18 +153,6 @@ Deno.test("--thread: another process knows the thread's earlier prompts", async 
   });
 
   assertMatch(stdout, /hello/);
-});
-
-Deno.test("--thread: a thread that is gone is the error of the first prompt", async () => {
-  await using service = ReferenceService.start();
-
-  const { code, stdout, stderr } = await runClient({
-    args: ["-q", "-t", "gone", "-p", "hello"],
-    env: settings(service),
-  });
-
-  assertEquals({ code, stdout }, { code: 1, stdout: "" });
-  assertMatch(stderr, /^Error: Cannot start a run: .* 404.*\n$/);
 });
 
 Deno.test("-p passes on the trace context of its environment, with the requests of the run; a chat does not", async () => {

@@ -182,20 +182,31 @@ export interface FaultyServiceOptions {
  */
 export class FaultyService implements AsyncDisposable {
   readonly #server: Server;
-  readonly #address: AddressInfo;
-  readonly #scheme: string;
-  readonly #log: Log;
-  readonly #open: Set<Connection>;
+  readonly #hostname: string;
+  readonly #scheme: "http" | "https";
+  readonly #log: Log = { connections: 0, requests: [], bytes: "" };
+  readonly #open = new Set<Connection>();
+  #port = 0;
 
   /** Starts a service that runs `script` for each connection. */
   static async start(
     script: Script,
-    { hostname = "127.0.0.1", tls, protocol = "http/1.1" }:
-      FaultyServiceOptions = {},
+    options: FaultyServiceOptions = {},
   ): Promise<FaultyService> {
-    const log: Log = { connections: 0, requests: [], bytes: "" };
-    const open = new Set<Connection>();
-    const server = createServer(async (tcp) => {
+    const service = new FaultyService(script, options);
+    await service.return();
+    return service;
+  }
+
+  private constructor(
+    script: Script,
+    { hostname = "127.0.0.1", tls, protocol = "http/1.1" }:
+      FaultyServiceOptions,
+  ) {
+    this.#hostname = hostname;
+    this.#scheme = tls === undefined ? "http" : "https";
+    const log = this.#log;
+    this.#server = createServer(async (tcp) => {
       const socket = tls === undefined ? tcp : new TLSSocket(tcp, {
         isServer: true,
         secureContext: createSecureContext(tls),
@@ -203,29 +214,11 @@ export class FaultyService implements AsyncDisposable {
       });
       const number = ++log.connections;
       const connection = new Connection({ tcp, socket }, { number, log });
-      open.add(connection);
-      tcp.once("close", () => open.delete(connection));
+      this.#open.add(connection);
+      tcp.once("close", () => this.#open.delete(connection));
       await script(connection);
       connection.close();
     });
-    await listen(server, hostname, 0);
-    const scheme = tls === undefined ? "http" : "https";
-    return new FaultyService(server, { scheme, log, open });
-  }
-
-  private constructor(
-    server: Server,
-    { scheme, log, open }: {
-      readonly scheme: string;
-      readonly log: Log;
-      readonly open: Set<Connection>;
-    },
-  ) {
-    this.#server = server;
-    this.#address = server.address() as AddressInfo;
-    this.#scheme = scheme;
-    this.#log = log;
-    this.#open = open;
   }
 
   /** How many connections were accepted. */
@@ -234,12 +227,12 @@ export class FaultyService implements AsyncDisposable {
   }
 
   get port(): number {
-    return this.#address.port;
+    return this.#port;
   }
 
   /** The base URL. */
   get url(): string {
-    return `${this.#scheme}://${this.#address.address}:${this.port}`;
+    return `${this.#scheme}://${this.#hostname}:${this.#port}`;
   }
 
   /** Every whole request that a script has read. */
@@ -264,7 +257,11 @@ export class FaultyService implements AsyncDisposable {
 
   /** Listens again, at the same port. */
   async return(): Promise<void> {
-    await listen(this.#server, this.#address.address, this.port);
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(this.#port, this.#hostname, resolve);
+    });
+    this.#port = (this.#server.address() as AddressInfo).port;
   }
 
   /** Stops at once, even with open connections. */
@@ -273,13 +270,6 @@ export class FaultyService implements AsyncDisposable {
     this.drop();
     await closed;
   }
-}
-
-function listen(server: Server, hostname: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, hostname, resolve);
-  });
 }
 
 /** The operation of a request with this head. */

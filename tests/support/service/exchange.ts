@@ -1,15 +1,25 @@
 /** The part of a recorded request that is known on arrival. */
 export type Arrival = Omit<RecordedRequest, "status" | "ended" | "at">;
 
+/** A request that reached the service, and its outcome. */
+export type RecordedRequest = Readonly<
+  Omit<Exchange, "gone" | "drop" | "deliver">
+>;
+
 /** A recorded request that is being answered. */
-export class Exchange implements RecordedRequest {
+export class Exchange {
+  /** `undefined` if no operation has this method and path. */
   readonly operation: Operation | undefined;
   readonly method: string;
+  /** Path and query as they arrived, still percent-encoded. */
   readonly path: string;
   readonly headers: Headers;
   readonly body: string;
+  /** The client's end of the connection, `host:port`. */
   readonly connection: string;
+  /** When the request had arrived, in the milliseconds of `performance.now()`. */
   readonly at: number = performance.now();
+  /** The status of the answer, once it was sent. */
   status: number | undefined = undefined;
 
   readonly #ended = Promise.withResolvers<Ending>();
@@ -24,6 +34,7 @@ export class Exchange implements RecordedRequest {
     this.connection = arrival.connection;
   }
 
+  /** Settles when the answer has ended, never rejects. */
   get ended(): Promise<Ending> {
     return this.#ended.promise;
   }
@@ -91,22 +102,3 @@ export type Operation = "create thread" | "create run" | "stream";
  * service) was gone first; or broken off by the service on purpose.
  */
 export type Ending = "complete" | "dropped" | "broken";
-
-/** A request that reached the service, and its outcome. */
-export interface RecordedRequest {
-  /** `undefined` if no operation has this method and path. */
-  readonly operation: Operation | undefined;
-  readonly method: string;
-  /** Path and query as they arrived, still percent-encoded. */
-  readonly path: string;
-  readonly headers: Headers;
-  readonly body: string;
-  /** The client's end of the connection, `host:port`. */
-  readonly connection: string;
-  /** When the request had arrived, in the milliseconds of `performance.now()`. */
-  readonly at: number;
-  /** The status of the answer, once it was sent. */
-  readonly status: number | undefined;
-  /** Settles when the answer has ended, never rejects. */
-  readonly ended: Promise<Ending>;
-}
