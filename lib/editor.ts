@@ -27,6 +27,9 @@ export type { Size } from "./editor/painter.ts";
 /** The longest wait for the rest of a sequence after an Escape, in milliseconds. */
 const ESCAPE_TIMEOUT = 50;
 
+/** How long after Escape Enter starts a line, in milliseconds. */
+const ESCAPE_ENTER = 1_000;
+
 /** The shortest time between two frames, in milliseconds. */
 const FRAME_PAUSE = 10;
 
@@ -115,6 +118,8 @@ export class Editor implements Disposable {
   /** Whether the program is stopped and another one has the terminal. */
   #isSuspended = false;
   #stopEscapeTimer = () => {};
+  /** When the last key was pressed, if it was Escape. */
+  #escapedAt = -Infinity;
   /** Stops the wait for a size that rests; `undefined` if it rests. */
   #stopResizeTimer: (() => void) | undefined;
   #size: Size;
@@ -291,7 +296,15 @@ export class Editor implements Disposable {
   }
 
   #press(key: Key): void {
+    const isAfterEscape = this.#now() - this.#escapedAt < ESCAPE_ENTER;
+    this.#escapedAt = -Infinity;
     switch (key.kind === "press" ? key.name : undefined) {
+      case "escape":
+        if (this.#state.search === undefined) this.#escapedAt = this.#now();
+        break;
+      case "enter":
+        if (isAfterEscape) key = { kind: "press", name: "alt-enter" };
+        break;
       case "ctrl-c":
         return this.#options.keyboard?.onInterrupt();
       case "ctrl-\\":

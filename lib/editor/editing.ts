@@ -120,6 +120,7 @@ type Command = (editor: EditorState) => Pressed;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   "enter": (editor) => ({ editor, action: "send" }),
+  "ctrl-j": newLine,
   "alt-enter": newLine,
   "ctrl-enter": newLine,
   "shift-enter": newLine,

@@ -1,6 +1,6 @@
 /**
- * Key mode: the terminal of this process sends each key as it is pressed, and marks
- * what is pasted.
+ * Key mode: the terminal of this process sends each key as it is pressed, Alt as an
+ * Escape before the key, and marks what is pasted.
  *
  * @module
  */
@@ -13,8 +13,9 @@ import { startTimer } from "../io.ts";
  */
 const STOP_TIMEOUT = 100;
 
-const PASTE_IN_BRACKETS = "\x1b[?2004h";
-const PASTE_AS_TYPED = "\x1b[?2004l";
+/** Bracketed paste, and `metaSendsEscape` of xterm, which otherwise sends letters. */
+const ON = "\x1b[?2004h\x1b[?1036h";
+const OFF = "\x1b[?1036l\x1b[?2004l";
 
 /** What key mode needs of an editor. */
 export interface KeyModeOptions {
@@ -55,7 +56,7 @@ export function enterKeyMode(
   let stopTimer = () => {};
   const enter = () => {
     Deno.stdin.setRaw(true);
-    write(PASTE_IN_BRACKETS);
+    write(ON);
   };
   const resume = (wasStopped: boolean) => {
     stopTimer();
@@ -71,7 +72,7 @@ export function enterKeyMode(
   }
   return {
     async stop() {
-      write(PASTE_AS_TYPED);
+      write(OFF);
       await written();
       if (isOver) return;
       Deno.stdin.setRaw(false);
@@ -91,7 +92,7 @@ export function enterKeyMode(
         Deno.removeSignalListener("SIGCONT", goOn);
         Deno.removeSignalListener("SIGWINCH", onResize);
       }
-      write(PASTE_AS_TYPED);
+      write(OFF);
       Deno.stdin.setRaw(false);
     },
   };

@@ -8,7 +8,8 @@
  * Text that was typed, text that was pasted, or a key that was pressed. Keys have
  * the names `enter`, `backspace`, `tab`, `escape`, `up`, `down`, `left`, `right`,
  * `home`, `end`, `delete`, `ctrl-` or `alt-` with a character, and these with the
- * modifiers `ctrl-`, `alt-` and `shift-`, in this order.
+ * modifiers `ctrl-`, `alt-` and `shift-`, in this order. A `\n` is Ctrl-J if it
+ * arrives alone, else Enter, as scripts type it.
  */
 export type Key =
   | { readonly kind: "text"; readonly text: string }
@@ -79,6 +80,7 @@ export class KeyParser {
   feed(bytes: Uint8Array): Key[] {
     const text = this.#held + this.#decoder.decode(bytes, { stream: true });
     this.#held = "";
+    if (text === "\n" && !this.#isPaste) return [press("ctrl-j")];
     const keys: Key[] = [];
     for (let at = 0; at < text.length;) {
       at = this.#isPaste

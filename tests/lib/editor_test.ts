@@ -108,6 +108,28 @@ Deno.test("Editor takes a lone Escape for a key after 50 ms; it leaves a search"
   assertEquals(await asked, { kind: "text", text: "y" });
 });
 
+Deno.test("Editor starts a line at Ctrl-J, and at Enter within a second after Escape outside of a search", async () => {
+  using clock = new FakeClock();
+  using person = new Person();
+  const press = async (keys: string, pause = 0) => {
+    person.type(keys);
+    await setImmediate();
+    for (let i = 0; i < 5; i++) clock.pass(); // No sequence goes on.
+    person.time += pause;
+  };
+  for (const [keys, pause] of [["a", 0], ["\n", 0], ["b\x1b", 999]] as const) {
+    await press(keys, pause);
+  }
+  for (const keys of ["\r", "c\x1b", "d", "\r"]) await press(keys);
+  assertEquals(await person.editor.read(), { kind: "text", text: "a\nb\ncd" });
+  await press("e\x1b", 1_000);
+  await press("\r");
+  await press("\x12a\x1b");
+  await press("\r");
+  assertEquals(await person.editor.read(), { kind: "text", text: "e" });
+  assertEquals(await person.editor.read(), { kind: "text", text: "a\nb\ncd" });
+});
+
 Deno.test("Editor keeps 1,000 texts that wait, tells that more were dropped, and goes on reading", async () => {
   using person = new Person();
   person.type(`${"x\r".repeat(1_002)}\x03`);
@@ -163,7 +185,8 @@ Deno.test("Editor draws nothing while the size changes, and the text again when 
   assertEquals(person.written.length, length);
   person.editor.print("above\n"); // must not wait
   assert(person.written.length > length);
-  while (clock.time < start + 100) clock.pass();
+  for (let i = 0; i < 5; i++) clock.pass();
+  assertEquals(clock.time, start + 100);
   await person.emulator.settled();
   const rows = person.emulator.allText.split("\n").slice(-3);
   assertEquals(rows, [

@@ -126,11 +126,14 @@ export class Screen implements AsyncDisposable {
     await this.#do(brackets ? "paste-buffer -p" : "paste-buffer");
   }
 
+  /** Presses a key that arrives alone: waits until the program has drawn. */
+  async pressAlone(key: string): Promise<void> {
+    await this.#drawnAfter(`send-keys ${key}`);
+  }
+
   /** Resizes the terminal, and waits until its program has drawn itself again. */
   async resize(columns: number, rows = 24): Promise<void> {
-    const { length } = this.#bytes;
-    await this.#do(`resize-window -x ${columns} -y ${rows}`);
-    await this.#poll(() => this.#bytes.length > length);
+    await this.#drawnAfter(`resize-window -x ${columns} -y ${rows}`);
   }
 
   /** Sends a signal to the program that was started last. */
@@ -199,6 +202,12 @@ export class Screen implements AsyncDisposable {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  async #drawnAfter(command: string): Promise<void> {
+    const { length } = this.#bytes;
+    await this.#do(command);
+    await this.#poll(() => this.#bytes.length > length);
   }
 
   async #do(command: string): Promise<string> {

@@ -179,12 +179,14 @@ for (const columns of [40, 80]) {
     await screen.enter("agent-gateway -q");
     await screen.shows("[0]$ agent-gateway -q", "", ">");
 
+    const rows = ["[0]$ agent-gateway -q", "", "> first"];
     await screen.type("first");
-    await screen.press("M-Enter");
+    await screen.shows(...rows);
+    await screen.pressAlone("C-j");
     await screen.type("third");
     await screen.press("Up", "End", "M-Enter");
     await screen.type("second");
-    const rows = ["[0]$ agent-gateway -q", "", "> first", "  second"];
+    rows.push("  second");
     await screen.shows(...rows, "  third");
     await screen.press("Enter");
 

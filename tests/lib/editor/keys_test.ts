@@ -24,8 +24,10 @@ function parse(...chunks: readonly (string | Uint8Array)[]): string[] {
 const KEYS: readonly (readonly [string, ...string[]])[] = [
   ["abc", '"abc"'],
   ["\r", "enter"],
-  ["\n", "enter"],
+  ["\n", "ctrl-j"],
   ["\r\n", "enter"],
+  ["\n\n", "enter", "enter"],
+  ["a\n", '"a"', "enter"],
   ["a\rb", '"a"', "enter", '"b"'],
   ["\t", "tab"],
   ["\x7f", "backspace"],
@@ -132,9 +134,10 @@ Deno.test("KeyParser yields the same keys wherever its input is cut", () => {
   ));
 });
 
-/** Joins text and pastes that were cut, even within `\r\n`. */
+/** Joins text and pastes that were cut, even within `\r\n` or before a lone `\n`. */
 function merged(keys: readonly string[]): string {
   return keys.join("").replaceAll('""', "").replaceAll("][", "")
+    .replaceAll("ctrl-j", "enter")
     .replace(/(?:alt-)?enter(?:enter)*/g, "enter");
 }
 
