@@ -27,6 +27,7 @@ import {
 import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
 import { maskKey } from "./lib/text.ts";
 
+const HUNG_UP = 129;
 const INTERRUPTED = 130;
 const QUIT = 131;
 const TERMINATED = 143;
@@ -77,8 +78,11 @@ function writeError(text: string, kind?: "progress"): void {
 /** How long the program waits at its end for standard error to be read, in milliseconds. */
 const END_LIMIT = 1000;
 
-/** The same limit after a signal, which has to end the process within a second. */
-const SIGNAL_LIMIT = 500;
+/**
+ * The same limit after a signal, which has to end the process within a second; and
+ * for the reply that is being written at that time.
+ */
+const SIGNAL_LIMIT = 400;
 
 let isEnding = false;
 
@@ -178,10 +182,12 @@ async function startInteractive(
   const isTyped = !isScript && Deno.stdin.isTerminal();
 
   let conversation: Conversation | undefined = undefined;
-  const leave = (code: number) => {
-    if (isEnding) Deno.exit(code); // A second signal does not wait.
-    conversation?.[Symbol.dispose]();
-    end(code, SIGNAL_LIMIT);
+  let isLeaving = false;
+  const leave = async (code: number) => {
+    if (isEnding || isLeaving) Deno.exit(code); // A second signal does not wait.
+    isLeaving = true;
+    await conversation?.leave(SIGNAL_LIMIT);
+    await end(code, SIGNAL_LIMIT);
   };
   const onInterrupt = () => {
     if (!conversation?.interrupt()) leave(INTERRUPTED);
@@ -190,6 +196,8 @@ async function startInteractive(
   listen(onInterrupt, () => leave(TERMINATED));
   if (isTyped && Deno.build.os !== "windows") {
     Deno.addSignalListener("SIGQUIT", onQuit);
+    // Only where the terminal has to be restored: a listener undoes `nohup`.
+    Deno.addSignalListener("SIGHUP", () => leave(HUNG_UP));
   }
 
   const prompts = asked.readsInput
@@ -230,7 +238,7 @@ async function startInteractive(
     throw error;
   } finally {
     await gateway[Symbol.asyncDispose]();
-    opened[Symbol.dispose]();
+    await opened.leave();
   }
 }
 

@@ -14,7 +14,8 @@ import {
   type TurnEvent,
 } from "./gateway.ts";
 import { CtrlC } from "./interactive/ctrl_c.ts";
-import type { Input, View } from "./interactive/view.ts";
+import { startTimer } from "./io.ts";
+import type { Input, View, ViewEvent } from "./interactive/view.ts";
 import { VERSION } from "./version.ts";
 
 export type { View } from "./interactive/view.ts";
@@ -56,10 +57,8 @@ const INTERRUPTED: Ending = { kind: "interrupted" };
  * Prompts that run on one thread, one at a time. It holds the state of the thread
  * and of the operation that is going on, and decides what Ctrl-C does; a
  * {@linkcode View} shows what happens.
- *
- * Disposing of it ends the view.
  */
-export class Conversation implements Disposable {
+export class Conversation {
   readonly #options: ConversationOptions;
   readonly #ctrlC: CtrlC;
   /** Resolved when Ctrl-C leaves. */
@@ -71,7 +70,9 @@ export class Conversation implements Disposable {
   #isAsking = false;
   #threadId = "";
   #hasRun = false;
-  #isDisposed = false;
+  /** Resolved or rejected when the reply that is being written is written. */
+  #writing: Promise<void> | undefined;
+  #isLeft = false;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
@@ -87,7 +88,6 @@ export class Conversation implements Disposable {
    * @throws Whatever standard output rejects with: see `isReaderGone()`.
    */
   async runInteractive(): Promise<Ending> {
-    const { view } = this.#options;
     let ending = await this.#open(this.#limit());
     if (ending.kind !== "done") return ending;
     for (;;) {
@@ -98,7 +98,7 @@ export class Conversation implements Disposable {
         case "end":
           return ending;
         case "refused":
-          await view.show({ type: "error", message: input.reason });
+          await this.#show({ type: "error", message: input.reason });
           ending = { kind: "failed", failure: undefined };
           break;
         case "prompt": {
@@ -165,15 +165,29 @@ export class Conversation implements Disposable {
     }
   }
 
-  [Symbol.dispose](): void {
-    if (this.#isDisposed) return;
-    this.#isDisposed = true;
+  /**
+   * Stops the reply that is being written, and ends the view. No prompt is run any
+   * more, and nothing is shown after this.
+   *
+   * @param limit The longest wait for the reply, in milliseconds. If nobody reads
+   * on, there is no farewell: the rest of the reply could come after it.
+   */
+  async leave(limit = 0): Promise<void> {
+    if (this.#isLeft) return;
+    this.#isLeft = true;
     const { view } = this.#options;
+    let isWritten = true;
+    if (this.#writing !== undefined) {
+      this.#operation?.abort();
+      const late = Promise.withResolvers<false>();
+      startTimer(limit, () => late.resolve(false));
+      const settled = this.#writing.then(() => true, () => true);
+      isWritten = await Promise.race([settled, late.promise]);
+    }
     const isGoingOn = this.#operation !== undefined && !this.#hasEnded;
     if (isGoingOn) view.show({ type: "end", completed: false });
-    const threadId = this.#hasRun && view.typing !== undefined
-      ? this.#threadId
-      : undefined;
+    const hasFarewell = isWritten && this.#hasRun && view.typing !== undefined;
+    const threadId = hasFarewell ? this.#threadId : undefined;
     view.show({ type: "farewell", threadId });
   }
 
@@ -182,15 +196,15 @@ export class Conversation implements Disposable {
    * `done` if there is a thread.
    */
   async #open(timeLimit: TimeLimit | undefined): Promise<Ending> {
-    const { gateway, view, maskedKey, baseUrl, threadId } = this.#options;
+    const { gateway, maskedKey, baseUrl, threadId } = this.#options;
     const banner = [
       `agent-gateway ${VERSION}, agent ${AGENT_NAME}, key ${maskedKey}`,
       `service ${baseUrl}`,
     ];
-    for (const text of banner) await view.show({ type: "banner", text });
+    for (const text of banner) await this.#show({ type: "banner", text });
     if (threadId !== undefined) {
       this.#threadId = threadId;
-      await view.show({ type: "thread", threadId });
+      await this.#show({ type: "thread", threadId });
       return DONE;
     }
     const ended = await this.#follow(
@@ -211,6 +225,7 @@ export class Conversation implements Disposable {
 
   /** Asks for a prompt; `undefined` if Ctrl-C leaves instead. */
   async #ask(): Promise<Input | undefined> {
+    if (this.#isLeft) await NEVER;
     this.#isAsking = true;
     const input = this.#options.view.readPrompt();
     try {
@@ -246,38 +261,39 @@ export class Conversation implements Disposable {
       signal: AbortSignal,
     ) => AsyncGenerator<readonly (CreationEvent | TurnEvent)[]>,
   ): Promise<Failure | "dropped" | undefined> {
-    const { view } = this.#options;
     const { signal } = this.#operation = new AbortController();
     this.#hasEnded = false;
     let last: (CreationEvent | TurnEvent)["type"] | undefined;
     try {
-      await view.show({ type: "begin" });
+      await this.#show({ type: "begin" });
       for await (const events of act(signal)) {
         for (const event of events) {
           if (this.#isLast(event)) await this.#end(true);
-          const shown = view.show(event, signal);
+          const shown = this.#show(event, signal);
+          if (event.type === "reply") this.#writing = shown ?? undefined;
           if (shown !== undefined) await shown;
           last = event.type;
         }
       }
+      this.#writing = undefined;
       if (last === "reply") {
         this.#ctrlC.settle();
         if (signal.aborted) {
           const prompts = this.#droppedPrompts;
-          await view.show({ type: "dropped", what: "reply", prompts });
+          await this.#show({ type: "dropped", what: "reply", prompts });
         }
       }
     } catch (error) {
       if (signal.aborted && error === signal.reason) {
         await this.#end(false);
         const prompts = this.#droppedPrompts;
-        await view.show({ type: "dropped", what, prompts });
+        await this.#show({ type: "dropped", what, prompts });
         return "dropped";
       }
       if (!(error instanceof ServiceError)) throw error;
       const { message, failure } = error;
       await this.#end(false);
-      await view.show({ type: "error", message, failure });
+      await this.#show({ type: "error", message, failure });
       return failure;
     } finally {
       this.#operation = undefined;
@@ -306,6 +322,14 @@ export class Conversation implements Disposable {
 
   async #end(completed: boolean): Promise<void> {
     this.#hasEnded = true;
-    await this.#options.view.show({ type: "end", completed });
+    await this.#show({ type: "end", completed });
+  }
+
+  /** Shows an event, unless the conversation was left. */
+  #show(event: ViewEvent, signal?: AbortSignal): void | Promise<void> {
+    return this.#isLeft ? NEVER : this.#options.view.show(event, signal);
   }
 }
+
+/** Awaited where a conversation that was left would go on: the process is about to end. */
+const NEVER = new Promise<never>(() => {});

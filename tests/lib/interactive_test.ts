@@ -16,6 +16,7 @@ import type {
   ViewEvent,
 } from "../../lib/interactive/view.ts";
 import { VERSION } from "../../lib/version.ts";
+import { FakeClock } from "../support/clocks.ts";
 
 /** A view whose user types these lines; then the input ends. */
 class ScriptedView implements View {
@@ -24,7 +25,7 @@ class ScriptedView implements View {
   /** These as well. */
   readonly fullLog: string[] = [];
   /** Called before a reply is shown. */
-  onReply: () => void | Promise<void> = () => {};
+  onReply: (signal?: AbortSignal) => void | Promise<void> = () => {};
   /** Called when a prompt is asked for and there is no line left. */
   onIdle: () => Promise<Input> = () => Promise.resolve({ kind: "end" });
   /** How many prompts wait, and whether something is typed. */
@@ -50,8 +51,8 @@ class ScriptedView implements View {
     return input === undefined ? this.onIdle() : Promise.resolve(input);
   }
 
-  async show(event: ViewEvent): Promise<void> {
-    if (event.type === "reply") await this.onReply();
+  async show(event: ViewEvent, signal?: AbortSignal): Promise<void> {
+    if (event.type === "reply") await this.onReply(signal);
     const { type, ...fields } = event;
     const values = type === "error"
       ? [event.message, event.failure?.fate]
@@ -365,8 +366,8 @@ for (const [rule, calls] of Object.entries(SEQUENCES)) {
 Deno.test("Conversation tells its view where operations begin and end, and once how to go on", async () => {
   const view = new ScriptedView("hello", "fail");
   await play(view, { runTurn: failAtFail });
-  view.conversation?.[Symbol.dispose]();
-  view.conversation?.[Symbol.dispose]();
+  await view.conversation?.leave();
+  await view.conversation?.leave();
   assertEquals(view.fullLog.slice(2), [
     ...["begin", "end true", "thread thread-1"],
     ...["begin", ...ECHO, "end true", "reply You said: hello"],
@@ -384,7 +385,7 @@ Deno.test("Conversation that is left during a run ends it; without a run, or a p
     },
   });
   while (!view.log.includes("run r")) await setImmediate();
-  view.conversation?.[Symbol.dispose]();
+  await view.conversation?.leave();
   assertEquals(view.fullLog.slice(-2), ["end false", "farewell thread-1"]);
 
   const [idle, script] = [new ScriptedView(), new ScriptedView()];
@@ -392,9 +393,45 @@ Deno.test("Conversation that is left during a run ends it; without a run, or a p
   await play(idle);
   await play(script, { prompts: ["hello"] });
   for (const view of [idle, script]) {
-    view.conversation?.[Symbol.dispose]();
+    await view.conversation?.leave();
     assertEquals(view.log.at(-1), "farewell");
   }
+});
+
+Deno.test("Conversation that is left while a reply is written stops it, and waits for its end before the farewell", async () => {
+  const view = new ScriptedView("hello", "not run");
+  const [isWriting, isWritten] = [0, 1].map(() =>
+    Promise.withResolvers<void>()
+  );
+  view.onReply = (signal) => {
+    isWriting?.resolve();
+    signal?.addEventListener("abort", () => isWritten?.resolve());
+    return isWritten?.promise;
+  };
+  void play(view);
+  await isWriting?.promise;
+  await view.conversation?.leave(60_000);
+  await setImmediate();
+  assertEquals(view.log.slice(-2), [
+    "reply You said: hello",
+    "farewell thread-1",
+  ]);
+});
+
+Deno.test("Conversation that is left has no farewell if nobody reads the reply", async () => {
+  using clock = new FakeClock();
+  const view = new ScriptedView("hello");
+  const isWriting = Promise.withResolvers<void>();
+  view.onReply = () => {
+    isWriting.resolve();
+    return new Promise(() => {});
+  };
+  void play(view);
+  await isWriting.promise;
+  const left = view.conversation?.leave(400);
+  clock.pass();
+  await left;
+  assertEquals([view.log.at(-1), clock.time], ["farewell", 400]);
 });
 
 Deno.test("runInteractive() ends at a defect, and when nobody reads the replies", async () => {

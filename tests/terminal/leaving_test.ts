@@ -37,6 +37,12 @@ const ENDS: readonly End[] = [
     end: (screen) => screen.press("'C-\\'"),
   },
   {
+    name: "SIGHUP",
+    code: 129,
+    prompt: ">",
+    end: (screen) => screen.kill("SIGHUP"),
+  },
+  {
     name: "SIGTERM",
     code: 143,
     prompt: ">",

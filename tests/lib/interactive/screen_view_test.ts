@@ -73,7 +73,7 @@ class Chat extends Person {
   }
 
   override [Symbol.dispose](): void {
-    this.conversation[Symbol.dispose]();
+    void this.conversation.leave();
     super[Symbol.dispose]();
   }
 }
@@ -235,7 +235,7 @@ Deno.test("a chat shows banner and keys once, the nodes of a run with a status b
   const second = await chat.send("o");
   second.progress("plan", "started");
   await chat.seesLast("> two", "⠋ plan: started  0.0 s  Ctrl-C stops");
-  chat.conversation[Symbol.dispose]();
+  await chat.conversation.leave();
   await chat.seesLast(
     ...["> two", "✗ plan: started  0.0 s", "✗ total  0.0 s"],
     "agent-gateway --thread thread-1",
@@ -247,7 +247,7 @@ Deno.test("a chat without a run ends without a word", async () => {
   await chat.seesLast("", ">");
   assert(chat.ctrlC(0));
   await chat.seesLast("", "Ctrl-C again leaves", ">");
-  chat.conversation[Symbol.dispose]();
+  await chat.conversation.leave();
   await chat.seesLast("", "Ctrl-C again leaves", ">");
 });
 
