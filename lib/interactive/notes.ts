@@ -8,12 +8,14 @@
 import { plainLine, type Style } from "../text.ts";
 import type { EventOf } from "./view.ts";
 
-/** The keys and the ways out, where texts are edited. */
-export const EDITOR_KEYS =
-  "Alt-Enter starts a line, Ctrl-R searches, Ctrl-C stops, Ctrl-D or exit leaves";
-
 /** The keys and the ways out, on a dumb terminal. */
-export const DUMB_KEYS = "Ctrl-C stops, Ctrl-D or exit leaves";
+export const DUMB_KEYS = "Ctrl-C: stop, Ctrl-D or exit: leave";
+
+/** The same where texts are edited. */
+export const EDITOR_KEYS = `Ctrl-J: new line, ${DUMB_KEYS}`;
+
+/** How to have less drawn, where more than the prompt is. */
+export const PLAIN_HINT = "; screen readers: --plain";
 
 export interface NoteOptions {
   readonly style: Style;

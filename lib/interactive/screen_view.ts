@@ -7,10 +7,11 @@ import {
   EDITOR_KEYS,
   noteOn,
   type NoteOptions,
+  PLAIN_HINT,
 } from "./notes.ts";
 import { PlainProgress } from "./plain_progress.ts";
 import { PROMPT_TOO_LONG, TOO_MANY_PROMPTS } from "./prompt_input.ts";
-import { type Marks, SPINNER_MILLISECONDS, StatusLine } from "./status_line.ts";
+import { type Marks, StatusLine } from "./status_line.ts";
 import {
   type Input,
   LEAVE_HINT,
@@ -61,10 +62,11 @@ export class ScreenView implements View {
   }
 
   async readPrompt(): Promise<Input> {
-    const { editor } = this.#options;
-    const keys = this.#hasShownKeys
-      ? ""
-      : banner(EDITOR_KEYS, this.#noteOptions);
+    const { editor, isPlain } = this.#options;
+    const keys = this.#hasShownKeys ? "" : banner(
+      isPlain ? EDITOR_KEYS : EDITOR_KEYS + PLAIN_HINT,
+      this.#noteOptions,
+    );
     // A blank line before a prompt, unless the last line is a prompt.
     const asked = editor.read(keys + (this.#hasGap ? "" : "\n"));
     this.#hasShownKeys = this.#hasGap = true;
@@ -92,12 +94,12 @@ export class ScreenView implements View {
         if (isPlain) return;
         editor.setStatus((columns) => this.#status?.row(columns) ?? "");
         editor.refresh();
-        if (this.#status !== undefined) this.#spin();
-        return;
+        return this.#spin();
       case "run":
       case "wait":
       case "progress":
-        return this.#print(this.#progress.take(event));
+        if (!this.#print(this.#progress.take(event))) editor.refresh();
+        return;
       case "end":
         this.#stopSpinner();
         editor.setStatus(undefined);
@@ -108,11 +110,11 @@ export class ScreenView implements View {
       case "thread":
       case "dropped":
       case "error":
-        return this.#print(noteOn(event, this.#noteOptions));
+        this.#print(noteOn(event, this.#noteOptions));
+        return;
       case "ctrl-c":
-        return this.#print(
-          event.isFirst ? `${this.#style.dim(LEAVE_HINT)}\n` : "",
-        );
+        if (event.isFirst) editor.print(`${this.#style.dim(LEAVE_HINT)}\n`);
+        return;
       case "farewell":
         editor[Symbol.dispose]();
         if (event.threadId === undefined) return;
@@ -124,20 +126,22 @@ export class ScreenView implements View {
     }
   }
 
-  #print(lines: string): void {
+  /** Writes lines above the drawn rows, and returns whether there are any. */
+  #print(lines: string): boolean {
     if (lines !== "") this.#options.editor.print(lines);
+    return lines !== "";
   }
 
   #reply(text: string, signal?: AbortSignal): Promise<void> {
     const { isQuiet, isTyped, stdoutIsTerminal } = this.#options;
-    const hasGap = stdoutIsTerminal && (isTyped || !isQuiet);
-    this.#print(hasGap ? "\n" : "");
+    if (stdoutIsTerminal && (isTyped || !isQuiet)) this.#print("\n");
     return writeReply(this.#options, text, signal);
   }
 
-  /** Draws the status again and again. */
+  /** Draws the status whenever it changes with the time. */
   #spin(): void {
-    this.#stopSpinner = startTimer(SPINNER_MILLISECONDS, () => {
+    if (this.#status === undefined) return;
+    this.#stopSpinner = startTimer(this.#status.pause, () => {
       this.#options.editor.refresh();
       this.#spin();
     });

@@ -18,8 +18,15 @@ const MIN_LABEL_COLUMNS = 24;
 /** The most UTF-16 code units of a node's name or status that are used. */
 const MAX_LABEL_LENGTH = 1000;
 
-/** The time between two frames of the spinner, in milliseconds. */
-export const SPINNER_MILLISECONDS = 100;
+/** How long an operation takes before its row is shown, in milliseconds. */
+const DELAY = 500;
+
+/** How long the spinner turns fast, and how fast, in milliseconds. */
+const FAST_TIME = 3_000;
+const FAST_FRAME = 100;
+
+/** The time between two frames after that. */
+const SLOW_FRAME = 1_000;
 
 /** The signs of a status line, one column each. */
 export interface Marks {
@@ -121,9 +128,17 @@ export class StatusLine {
     }
   }
 
+  /** The time until the row changes although nothing happens, in milliseconds. */
+  get pause(): number {
+    const elapsed = this.#now() - (this.#operation?.startedAt ?? 0);
+    if (elapsed < DELAY) return DELAY - elapsed;
+    return elapsed < FAST_TIME ? FAST_FRAME : SLOW_FRAME - elapsed % SLOW_FRAME;
+  }
+
   /**
    * The current row, cut to a number of columns: text and SGR sequences, none of
-   * which is active at the end. Empty if there is no operation.
+   * which is active at the end. Empty if there is no operation, and in its first
+   * half second.
    */
   row(columns: number): string {
     if (this.#operation === undefined) return "";
@@ -134,12 +149,14 @@ export class StatusLine {
       ? `${pause.reason}, ${againIn(pause.until - now)}`
       : node?.label ?? "waiting";
     const milliseconds = now - startedAt;
-    const frame = Math.floor(milliseconds / SPINNER_MILLISECONDS);
+    if (milliseconds < DELAY) return "";
+    const frameTime = milliseconds < FAST_TIME ? FAST_FRAME : SLOW_FRAME;
+    const frame = Math.floor(milliseconds / frameTime);
     const spinner = marks.spinner.charAt(frame % marks.spinner.length);
     const elapsed = `  ${duration(milliseconds)}`;
     const room = roomIn(columns) - elapsed.length - HINT.length;
     const hasHint = room >= MIN_LABEL_COLUMNS ||
-      cutToWidth(label, room) === label;
+      room >= 0 && cutToWidth(label, room) === label;
     const hint = hasHint ? HINT : "";
     const text = fit(label, elapsed, columns - hint.length);
     return cyan(spinner) + text + dim(hint);

@@ -295,7 +295,7 @@ async function isInstalled(program: string): Promise<boolean> {
 
 /** The banner's last line: the keys, and how to leave. */
 export const KEYS =
-  "Alt-Enter starts a line, Ctrl-R searches, Ctrl-C stops, Ctrl-D or exit leaves";
+  "Ctrl-J: new line, Ctrl-C: stop, Ctrl-D or exit: leave; screen readers: --plain";
 
 /** The lines above the first prompt if a shell started the client on 80 columns or more. */
 export function banner(service: ReferenceService): string[] {

@@ -179,7 +179,7 @@ for (const setting of ["TERM=dumb", "TERM=", "env -u TERM", "CI=true"]) {
 
     await screen.enter(`${setting} agent-gateway`);
     const [, ...rows] = banner(service).slice(0, 4);
-    rows.push("Ctrl-C stops, Ctrl-D or exit leaves");
+    rows.push("Ctrl-C: stop, Ctrl-D or exit: leave");
     await screen.shows(`[0]$ ${setting} agent-gateway`, ...rows, ">");
     await screen.enter("hello");
     await screen.waitFor(/^> hello\nplan: started\nplan: done\nHello!\n>$/m);

@@ -11,8 +11,8 @@ test("--plain shows progress as lines, the total at the end, and no spinner; wha
   await using service = serveStreams(run.behaviour, second);
   await using screen = await Screen.open({ env: settings(service) });
   await screen.enter("agent-gateway --plain");
-  const [, ...rows] = banner(service);
-  rows.unshift("[0]$ agent-gateway --plain");
+  const rows = banner(service).map((row) => row.replace(/; screen .*/, ""));
+  rows[0] = "[0]$ agent-gateway --plain";
   await screen.shows(...rows, ">");
   await screen.enter("one");
   run.progress("plan", "started");

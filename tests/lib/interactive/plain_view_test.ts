@@ -155,7 +155,7 @@ Deno.test("a dumb terminal shows the keys once, a sign before each prompt, and a
   const one = plain.view.readPrompt();
   assertEquals(
     plain.takeError(),
-    "Ctrl-C stops, Ctrl-D or exit leaves\n> ",
+    "Ctrl-C: stop, Ctrl-D or exit: leave\n> ",
   );
   await plain.type("one");
   await plain.type("waits");

@@ -212,32 +212,34 @@ Deno.test("a chat shows banner and keys once, the nodes of a run with a status b
     `agent-gateway ${VERSION}, agent the-brain, key ****`,
     "service https://service.example",
     "thread thread-1",
-    "Alt-Enter starts a line, Ctrl-R searches, Ctrl-C",
-    "stops, Ctrl-D or exit leaves",
+    "Ctrl-J: new line, Ctrl-C: stop, Ctrl-D or exit:",
+    "leave; screen readers: --plain",
   ];
   await chat.sees(...banner, "", ">");
   const run = await chat.send("one");
+  chat.time = 500;
   chat.view.show(BUSY);
   chat.type("tw");
   await chat.sees(
     ...[...banner, "", "> one"],
-    ...["⠋ service busy, again in 6 s  0.0 s  Ctrl-C stops", "> tw"],
+    ...["⠴ service busy, again in 6 s  0.5 s  Ctrl-C stops", "> tw"],
   );
   run.progress("plan", "done");
   run.progress("write", "started");
-  await chat.seesLast("⠋ write: started  0.0 s  Ctrl-C stops", "> tw");
-  chat.time = 100;
+  await chat.seesLast("⠴ write: started  0.5 s  Ctrl-C stops", "> tw");
+  chat.time = 600;
   run.complete("# One");
 
   const nodes = ["✓ plan: done  0.0 s", "✓ write: started  0.1 s"];
-  const end = [...nodes, "✓ total  0.1 s", "", "# One", "", "> two"];
+  const end = [...nodes, "✓ total  0.6 s", "", "# One", "", "> two"];
   await chat.sees(...banner, "", "> one", ...end.with(-1, "> tw"));
   const second = await chat.send("o");
+  chat.time = 1_100;
   second.progress("plan", "started");
-  await chat.seesLast("> two", "⠋ plan: started  0.0 s  Ctrl-C stops");
+  await chat.seesLast("> two", "⠴ plan: started  0.5 s  Ctrl-C stops");
   await chat.conversation.leave();
   await chat.seesLast(
-    ...["> two", "✗ plan: started  0.0 s", "✗ total  0.0 s"],
+    ...["> two", "✗ plan: started  0.0 s", "✗ total  0.5 s"],
     "agent-gateway --thread thread-1",
   );
 });
@@ -263,18 +265,20 @@ Deno.test("a chat refuses a prompt of more than 16 MiB, and takes the next one",
   assertEquals((await chat.send("two")).prompt, "two");
 });
 
-Deno.test("ScreenView draws its status ten times a second until the operation ends", () => {
+Deno.test("ScreenView draws its status after half a second, whenever it changes, and at each event until the operation ends", () => {
   using clock = new FakeClock();
-  using chat = new Chat({ isQuiet: false });
-  let frames = 0;
-  chat.editor.refresh = () => void frames++;
+  using chat = new Chat({ isQuiet: false, now: () => clock.time });
+  const frames: number[] = [];
+  chat.editor.refresh = () => void frames.push(clock.time);
 
   chat.view.show({ type: "begin" });
-  for (let i = 0; i < 10; i++) clock.pass();
-  assertEquals([frames, clock.time], [11, 1000]);
+  for (let i = 0; i < 3; i++) clock.pass();
+  assertEquals(frames, [0, 500, 600, 700]);
+  chat.view.show({ type: "progress", node: "plan", status: "done" });
+  assertEquals(frames.length, 5);
   chat.view.show({ type: "end", completed: false });
   clock.pass();
-  assertEquals(frames, 11);
+  assertEquals(frames.length, 5);
 });
 
 /** The view of a prompt of the command line on an emulator. */
@@ -282,7 +286,8 @@ function openScript(stdoutIsTerminal: boolean) {
   const emulator = new Emulator(40, 20);
   const write = (text: string) => emulator.write(text);
   const size = () => ({ columns: 40, rows: 20 });
-  const now = () => 0;
+  let time = 0;
+  const now = () => time;
   const view = new ScreenView({
     editor: new Editor({ write, size, now, style: PLAIN, sign: "> " }),
     isTyped: false,
@@ -294,6 +299,7 @@ function openScript(stdoutIsTerminal: boolean) {
     ...{ isPlain: false, marks: MARKS, size, now },
   });
   view.show({ type: "begin" });
+  time = 500;
   view.show({ type: "run", runId: "r" });
   view.show({ type: "progress", node: "plan", status: "done" });
   view.show({ type: "progress", node: "write", status: "started" });
@@ -306,7 +312,7 @@ for (const stdoutIsTerminal of [true, false]) {
     await emulator.settled();
     assertEquals(emulator.allText.split("\n"), [
       "✓ plan: done  0.0 s",
-      "⠋ write: started  0.0 s  Ctrl-C stops",
+      "⠴ write: started  0.5 s  Ctrl-C stops",
     ]);
 
     view.show({ type: "end", completed: true });
@@ -317,7 +323,7 @@ for (const stdoutIsTerminal of [true, false]) {
     assertEquals(emulator.allText.split("\n"), [
       "✓ plan: done  0.0 s",
       "✓ write: started  0.0 s",
-      "✓ total  0.0 s",
+      "✓ total  0.5 s",
       ...stdoutIsTerminal ? [""] : [],
       "Done.",
     ]);
@@ -333,7 +339,7 @@ Deno.test("a prompt of the command line that is interrupted erases its status ro
   assertEquals(emulator.allText.split("\n"), [
     "✓ plan: done  0.0 s",
     "✗ write: started  0.0 s",
-    "✗ total  0.0 s",
+    "✗ total  0.5 s",
   ]);
   assertEquals(emulator.cursor, { row: 3, column: 0 });
 });
