@@ -4,7 +4,7 @@
 // through unchanged.
 "use strict";
 
-const { spawn } = require("node:child_process");
+const { execFile, spawn } = require("node:child_process");
 const { lstatSync, mkdirSync } = require("node:fs");
 const { homedir, tmpdir } = require("node:os");
 const { isAbsolute } = require("node:path");
@@ -93,11 +93,17 @@ function findDeno() {
   }
 }
 
-const child = spawn(
-  findDeno(),
-  ["run", ...flags, `${__dirname}/program/main.js`, ...process.argv.slice(2)],
-  { stdio: "inherit", env: environment() },
-);
+const deno = findDeno();
+const main = `${__dirname}/program/main.js`;
+const args = ["run", ...flags, main, ...process.argv.slice(2)];
+
+// From Node.js 22.15 and 23.11 on, the program replaces this process. That saves
+// a process, and the shell stops and continues the program itself.
+if (process.execve !== undefined && process.platform !== "win32") {
+  process.execve(deno, [deno, ...args], environment());
+}
+
+const child = spawn(deno, args, { stdio: "inherit", env: environment() });
 
 child.on("error", (error) => fail(`cannot start Deno: ${error.message}`));
 
@@ -111,6 +117,20 @@ for (const signal of SIGNALS) {
     }
   });
 }
+
+// At Ctrl-Z the program stops, but the shell waits for this process. It stops as
+// well, and the shell continues both.
+let isAsking = false;
+process.on("SIGCHLD", () => {
+  if (isAsking) return; // The signal is about the question.
+  isAsking = true;
+  const { pid } = child;
+  const ask = `cat /proc/${pid}/stat 2>/dev/null || ps -o state= -p ${pid}`;
+  execFile("sh", ["-c", ask], (_error, state) => {
+    isAsking = false;
+    if (/(?:^|\) )T/.test(state)) process.kill(process.pid, "SIGTSTP");
+  });
+});
 
 child.on("exit", (code, signal) => {
   if (signal === null) process.exit(code);
