@@ -1,0 +1,57 @@
+import { assertEquals } from "@std/assert";
+import { settings } from "../support/client_process.ts";
+import { RealTerminal, terminalTest } from "../support/real_terminal.ts";
+import { complete, events } from "../support/service/behaviours.ts";
+import { promptsOf, serveStreams } from "../support/service/service.ts";
+
+const REPLY = Array.from({ length: 10 }, (_, i) => `line ${i} of the reply`);
+
+terminalTest(
+  "dragging the window erases nothing that was printed",
+  async (name) => {
+    await using service = serveStreams(events([complete(REPLY.join("\n"))]));
+    await using terminal = await RealTerminal.open(name, settings(service), [
+      "-q",
+    ]);
+    await terminal.shows(">");
+    await terminal.type("hello");
+    await terminal.press("Return");
+    await terminal.shows("> hello line 0 of the reply");
+    let prompt = Array.from({ length: 30 }, (_, i) => `word${i}`).join(" ");
+    await terminal.type(prompt);
+    await terminal.shows(prompt);
+
+    // Away and back, with and without rests, and to another width.
+    for (const rest of [0.9, 0.5, 1]) {
+      for (let share = 1; share > 0.5; share -= 0.1) {
+        await terminal.resize(share);
+      }
+      await terminal.resize(rest);
+      prompt += "!";
+      await terminal.type("!");
+      await terminal.shows(`> ${prompt}`);
+      const text = await terminal.text();
+      assertEquals(REPLY.filter((line) => !text.includes(line)), []);
+    }
+  },
+);
+
+terminalTest("Ctrl-J starts a line, Alt-B moves by a word", async (name) => {
+  await using service = serveStreams(events([complete("I see.")]));
+  await using terminal = await RealTerminal.open(name, settings(service), [
+    "-q",
+  ]);
+  await terminal.shows(">");
+  await terminal.type("one two");
+  await terminal.shows("> one two");
+  await terminal.press("alt+b");
+  await terminal.type("or ");
+  await terminal.shows("> one or two");
+  await terminal.press("End");
+  await terminal.press("ctrl+j");
+  await terminal.type("three");
+  await terminal.press("Return");
+
+  await terminal.shows("I see.");
+  assertEquals(promptsOf(service), ["one or two\nthree"]);
+});
