@@ -242,3 +242,18 @@ Deno.test("Painter keeps each row on one line of a terminal that draws a graphem
   assertEquals(emulator.text(1), "second");
   assertEquals(emulator.cursor, { row: 1, column: 6 });
 });
+
+Deno.test("Painter erases nothing above on a terminal that became lower and cut rows below the cursor", async () => {
+  const emulator = new Emulator(10, 10);
+  const painter = new Painter((text) => emulator.write(text));
+  const above = ["1", "2", "3", "4", "5"];
+  const rows = ["a", "b", "c", "d", "e"];
+  const cursor = { row: 0, column: 0 };
+  painter.draw({ rows, cursor }, above.map((line) => `${line}\n`).join(""));
+  await emulator.resize(10, 6);
+  painter.draw({ rows: rows.with(4, "f"), cursor }); // not known yet
+  painter.move();
+  painter.draw({ rows: ["g"], cursor });
+  await emulator.settled();
+  assertEquals(emulator.allText.split("\n").slice(0, 5), above);
+});

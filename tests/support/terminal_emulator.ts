@@ -11,12 +11,23 @@ export type Widths =
   /** By code point, with the tables of Unicode 6, as many terminals do. */
   | "code points";
 
+/** What an {@linkcode Emulator} does with rows that are too long after a resize. */
+export type Resizing = "wraps" | "cuts";
+
 /** A terminal in memory, whose cells can be looked at. */
 export class Emulator {
   readonly #terminal: InstanceType<typeof xterm.Terminal>;
   #written = Promise.resolve();
 
-  constructor(columns: number, rows: number, widths: Widths = "graphemes") {
+  readonly #resizing: Resizing;
+
+  constructor(
+    columns: number,
+    rows: number,
+    widths: Widths = "graphemes",
+    resizing: Resizing = "wraps",
+  ) {
+    this.#resizing = resizing;
     this.#terminal = new xterm.Terminal({
       cols: columns,
       rows,
@@ -24,6 +35,9 @@ export class Emulator {
       allowProposedApi: true,
       convertEol: true, // as the terminal's driver does
       reflowCursorLine: true,
+      // A console of Windows that does not wrap rows anew.
+      ...resizing === "cuts" &&
+        { windowsPty: { backend: "conpty", buildNumber: 19_000 } as const },
     });
     if (widths === "graphemes") {
       this.#terminal.loadAddon(new graphemes.UnicodeGraphemesAddon());
@@ -42,28 +56,35 @@ export class Emulator {
   }
 
   /**
-   * Resizes it. Rows that have become too long are wrapped, and the cursor stays at
+   * Resizes it. If rows that have become too long are wrapped, the cursor stays at
    * its character: xterm.js leaves it at the end of the line, tmux and others do not.
    */
   async resize(columns: number, rows: number): Promise<void> {
     await this.settled();
-    const start = this.#terminal.registerMarker();
-    let { column } = this.cursor;
-    this.#terminal.resize(columns, rows);
+    if (this.#resizing === "cuts") return this.#terminal.resize(columns, rows);
     const { active } = this.#terminal.buffer;
-    let row = start?.line ?? 0;
+    // Where the cursor is in its line, from the start of the line's first row.
+    let { row, column } = this.cursor;
+    for (; active.getLine(row)?.isWrapped; row--) column += this.#used(row - 1);
+    const start = this.#terminal.registerMarker(row - this.cursor.row);
+    this.#terminal.resize(columns, rows);
+    row = start?.line ?? 0;
     start?.dispose();
-    while (active.getLine(row + 1)?.isWrapped) {
-      const last = active.getLine(row)?.getCell(columns - 1);
-      const isFree = last?.getChars() === "" && last.getWidth() === 1;
-      const used = isFree ? columns - 1 : columns;
+    for (; active.getLine(row + 1)?.isWrapped; row++) {
+      const used = this.#used(row);
       if (column < used) break;
       column -= used;
-      row++;
     }
     const y = row - active.baseY + 1;
     this.write(`\x1b[${y};${Math.min(column, columns - 1) + 1}H`);
     await this.settled();
+  }
+
+  /** The columns of a wrapped row: a wide character may have left its last one free. */
+  #used(row: number): number {
+    const { buffer, cols } = this.#terminal;
+    const last = buffer.active.getLine(row)?.getCell(cols - 1);
+    return last?.getChars() === "" && last.getWidth() === 1 ? cols - 1 : cols;
   }
 
   /** Where the cursor is; the row counts from the top of what has scrolled out. */

@@ -7,7 +7,11 @@ import { Painter } from "../../../lib/editor/painter.ts";
 import { NEW_STATE, pressKey } from "../../../lib/editor/editing.ts";
 import { FrameLayout } from "../../../lib/editor/frame.ts";
 import { PLAIN } from "../../../lib/text/style.ts";
-import { Emulator, type Widths } from "../../support/terminal_emulator.ts";
+import {
+  Emulator,
+  type Resizing,
+  type Widths,
+} from "../../support/terminal_emulator.ts";
 
 /** The lines above the prompt, which must not change. */
 const ABOVE = ["above 1", "above 2", "above 3"];
@@ -43,7 +47,8 @@ const KEYS = [
 
 type Action =
   | { readonly input: string }
-  | { readonly columns: number };
+  /** The terminal is resized; the program knows it at once, or an action later. */
+  | { readonly columns: number; readonly isLate: boolean };
 
 function actions(graphemes: readonly string[]) {
   const text = (maxLength: number) =>
@@ -61,9 +66,10 @@ function actions(graphemes: readonly string[]) {
     },
     { arbitrary: paste.map((input) => ({ input })), weight: 1 },
     {
-      arbitrary: fc.integer({ min: 2, max: 50 }).map((columns) => ({
-        columns,
-      })),
+      arbitrary: fc.record({
+        columns: fc.integer({ min: 2, max: 50 }),
+        isLate: fc.boolean(),
+      }),
       weight: 1,
     },
   );
@@ -74,29 +80,40 @@ function actions(graphemes: readonly string[]) {
 async function typeKeys(
   columns: number,
   lowRows: number,
-  widths: Widths,
+  { widths, resizing }: { widths: Widths; resizing: Resizing },
   sequence: readonly Action[],
 ): Promise<void> {
   // This emulator loses the cursor when rows scroll out while it is resized.
   const isResized = sequence.some((action) => "columns" in action);
   const rows = isResized ? 500 : lowRows;
-  const emulator = new Emulator(columns, rows, widths);
+  const emulator = new Emulator(columns, rows, widths, resizing);
   const painter = new Painter((text) => emulator.write(text));
   const layout = new FrameLayout("> ", PLAIN);
   const keys = new KeyParser();
   let editor = NEW_STATE;
   let size = { columns, rows };
+  let isMoved = false;
   const draw = (above = "") => {
+    if (isMoved) painter.move();
+    isMoved = false;
     const frame = layout.frame({ status: "", waiting: [], editor }, size);
     painter.draw(frame, above);
     return frame;
   };
+  let actual = size;
   draw(ABOVE.join("\n") + "\n");
   for (const action of sequence) {
+    if (actual !== size) {
+      size = actual;
+      isMoved = true;
+    }
     if ("columns" in action) {
-      size = { columns: action.columns, rows };
-      painter.move();
-      await emulator.resize(size.columns, size.rows);
+      actual = { columns: action.columns, rows };
+      await emulator.resize(actual.columns, rows);
+      if (!action.isLate) {
+        size = actual;
+        isMoved = true;
+      }
     } else {
       for (const key of keys.feed(new TextEncoder().encode(action.input))) {
         editor = pressKey(editor, key).editor;
@@ -104,6 +121,8 @@ async function typeKeys(
     }
     draw();
   }
+  size = actual;
+  isMoved = isResized;
   editor = { ...editor, search: undefined };
   const { cursor, rows: drawn } = draw();
   await emulator.settled();
@@ -118,11 +137,11 @@ async function typeKeys(
   for (let i = 0; i < below; i++) {
     assertEquals(emulator.text(top + drawn.length + i), "");
   }
-  let above = "";
-  for (let row = 0; row < top; row++) above += emulator.text(row);
-  const kept = above.replaceAll(" ", "");
-  const wantedAbove = ABOVE.join("").replaceAll(" ", "");
+  const above = Array.from({ length: top }, (_, row) => emulator.text(row));
   // After a resize, copies of old frames may stay above the prompt.
+  const joined = (rows: readonly string[]) => rows.join("").replaceAll(" ", "");
+  const wantedAbove = joined(ABOVE);
+  const kept = joined(above);
   assertEquals(
     isResized ? kept.slice(0, wantedAbove.length) : kept,
     wantedAbove,
@@ -190,19 +209,20 @@ function drawnAs(grapheme: string, room: number): [string, number] {
 }
 
 for (
-  const [widths, graphemes] of [
-    ["graphemes", GRAPHEMES],
-    ["code points", CERTAIN],
+  const [widths, resizing, graphemes] of [
+    ["graphemes", "wraps", GRAPHEMES],
+    ["graphemes", "cuts", GRAPHEMES],
+    ["code points", "wraps", CERTAIN],
   ] as const
 ) {
-  Deno.test(`whatever is typed, pasted and resized, a terminal that counts ${widths} shows the prompt cell by cell`, async () => {
+  Deno.test(`whatever is typed, pasted and resized, a terminal that counts ${widths} and ${resizing} rows shows the prompt cell by cell, and keeps what is above`, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 2, max: 50 }),
         fc.integer({ min: 1, max: 12 }),
         actions(graphemes),
         async (columns, rows, sequence) => {
-          await typeKeys(columns, rows, widths, sequence);
+          await typeKeys(columns, rows, { widths, resizing }, sequence);
         },
       ),
       { numRuns: times(1_000) },
