@@ -2,6 +2,7 @@ import { assertEquals, assertFalse } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { VERSION } from "../../lib/version.ts";
 import { commandLine, DENO_VARIABLES } from "./client_process.ts";
+import { isInstalled } from "./fronts.ts";
 import { type ReferenceService, TEST_KEY } from "./service/service.ts";
 
 /** The longest wait for an expected text, in milliseconds. */
@@ -10,12 +11,14 @@ const PATIENCE = 30_000;
 const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g;
 const DURATION = /\b\d+(\.\d)? s(?=$| +Ctrl-C stops$)/gm;
 
-const TMUX_IS_INSTALLED = await isInstalled("tmux");
-
-/** A test with a {@linkcode Screen}; skipped where none can be opened. */
-export function test(name: string, fn: () => Promise<void>): void {
-  const ignore = !TMUX_IS_INSTALLED;
-  Deno.test(ignore ? `${name} (skipped: no tmux)` : name, { ignore }, fn);
+/** A test with a {@linkcode Screen}; skipped where `tmux`, or another tool, is missing. */
+export function test(
+  name: string,
+  fn: () => Promise<void>,
+  tool = "tmux",
+): void {
+  const ignore = ![tool, "tmux"].every(isInstalled);
+  Deno.test(ignore ? `${name} (skipped: no ${tool})` : name, { ignore }, fn);
 }
 
 export interface ScreenOptions {
@@ -283,14 +286,6 @@ function quote(text: string): string {
 function inherited(...names: readonly string[]): Record<string, string> {
   const found = names.map((name) => [name, Deno.env.get(name)]);
   return Object.fromEntries(found.filter(([, value]) => value !== undefined));
-}
-
-async function isInstalled(program: string): Promise<boolean> {
-  try {
-    return (await new Deno.Command(program, { args: ["-V"] }).output()).success;
-  } catch {
-    return false;
-  }
 }
 
 /** The banner's last line: the keys, and how to leave. */

@@ -36,34 +36,28 @@ const LINES = [
 ] as const;
 
 for (const { shell, start, load } of SHELLS) {
-  const name =
-    `--completions ${shell} completes options and shells in ${shell}`;
-  if (!await isInstalled(shell)) {
-    Deno.test({
-      name: `${name} (skipped: no ${shell})`,
-      ignore: true,
-      fn() {},
-    });
-    continue;
-  }
-  test(name, async () => {
-    await using screen = await Screen.open({ columns: 120 });
-    await screen.enter(start);
-    await screen.enter(`${load}; echo "rea""dy"`);
-    await screen.waitFor(/^ready$/m);
+  test(
+    `--completions ${shell} completes options and shells in ${shell}`,
+    async () => {
+      await using screen = await Screen.open({ columns: 120 });
+      await screen.enter(start);
+      await screen.enter(`${load}; echo "rea""dy"`);
+      await screen.waitFor(/^ready$/m);
 
-    for (const [typed, completed] of LINES) {
-      await screen.type(typed);
+      for (const [typed, completed] of LINES) {
+        await screen.type(typed);
+        await screen.press("Tab");
+        await screen.waitFor(RegExp(`${completed}(?:[ =]|$)`, "m"));
+        await screen.press("C-u");
+      }
+      // -p is followed by the user's text, not by a file or an option.
+      await screen.type("agent-gateway -p ");
       await screen.press("Tab");
-      await screen.waitFor(RegExp(`${completed}(?:[ =]|$)`, "m"));
-      await screen.press("C-u");
-    }
-    // -p is followed by the user's text, not by a file or an option.
-    await screen.type("agent-gateway -p ");
-    await screen.press("Tab");
-    await screen.type("end");
-    await screen.waitFor(/agent-gateway -p end$/m);
-  });
+      await screen.type("end");
+      await screen.waitFor(/agent-gateway -p end$/m);
+    },
+    shell,
+  );
 }
 
 for (const shell of ["bash", "zsh", "fish", "powershell"]) {
@@ -79,13 +73,4 @@ for (const shell of ["bash", "zsh", "fish", "powershell"]) {
     ).filter((flag) => !stdout.includes(flag));
     assertEquals(missing, []);
   });
-}
-
-async function isInstalled(shell: string): Promise<boolean> {
-  try {
-    const command = new Deno.Command(shell, { args: ["--version"] });
-    return (await command.output()).success;
-  } catch {
-    return false;
-  }
 }

@@ -57,18 +57,6 @@ test("a session: banner, prompt, progress, reply, next prompt (interface 1)", as
   );
 });
 
-test("empty input prompts again, without a gap (interface 1)", async () => {
-  await using service = serveStreams();
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway");
-  await screen.shows(...banner(service), ">");
-
-  await screen.press("Enter", "Space", "Enter");
-
-  await screen.shows(...banner(service), ">", ">", ">");
-  assertEquals(promptsOf(service), []);
-});
-
 test("an error is red, says what to do, and the next prompt works (interface 7)", async () => {
   await using service = serveStreams();
   service.misbehave("create run", json({ message: "Wrong key" }, 401));

@@ -4,35 +4,45 @@ import { GatedStream } from "../support/service/gated_stream.ts";
 import { serveStreams } from "../support/service/service.ts";
 import { banner, Screen, test } from "../support/tmux_screen.ts";
 
-/** Before Deno 2.9, a process needs a permission to signal itself: Ctrl-Z does nothing. */
+/** Before Deno 2.9, a process may not signal itself: Ctrl-Z has no effect. */
 const canStop = !/ \(deno 2\.[0-8]\./.test(
   (await runClient({ args: ["--version"], env: {} })).stdout,
 );
 
-test(`Ctrl-Z at the prompt ${canStop ? "stops, and fg goes on with" : "keeps"} what was typed`, async () => {
-  await using service = serveStreams(events([complete("Welcome back.")]));
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway");
-  const rows = banner(service);
-  await screen.shows(...rows, ">");
-  await screen.type("hel");
-  await screen.shows(...rows, "> hel");
+const SHELLS = [
+  ["bash", "bash --norc --noprofile"],
+  ["dash", "dash"],
+  ["busybox", "busybox sh"],
+  ["zsh", "zsh -f"],
+  ["fish", "fish --no-config --private"],
+] as const;
+for (const [shell, command] of canStop ? SHELLS : []) {
+  test(
+    `Ctrl-Z gives ${shell} the terminal as it was, and fg goes on with what was typed`,
+    async () => {
+      await using service = serveStreams(events([complete("I am back.")]));
+      await using screen = await Screen.open({ env: settings(service) });
+      await screen.enter(`exec ${command}`);
+      await screen.enter("stty -g > before; agent-gateway -q");
+      await screen.waitFor(/^>$/m);
+      await screen.type("hel");
+      await screen.waitFor(/^> hel$/m);
 
-  await screen.press("C-z");
-  if (canStop) {
-    rows.push("> hel", "", "[1]+  Stopped                 agent-gateway");
-    await screen.shows(...rows, "[148]$");
-    await screen.enter("fg");
-    rows.push("[148]$ fg", "agent-gateway");
-    await screen.shows(...rows, "> hel");
-  }
+      await screen.press("C-z");
+      await screen.waitFor(/^> hel\n[^]*\S/m);
+      await screen.enter("stty -g | cmp - before && echo as before");
+      await screen.waitFor(/^as before$/m);
+      await screen.enter("fg");
+      await screen.waitFor(/as before[^]*^> hel$/m);
+      await screen.enter("lo");
 
-  await screen.enter("lo");
-  rows.push("> hello", "✓ total  0.0 s", "", "Welcome back.", "");
-  await screen.shows(...rows, ">");
-});
+      await screen.waitFor(/^> hello\n\nI am back\.$/m);
+    },
+    shell,
+  );
+}
 
-test(`Ctrl-Z during a run ${canStop ? "stops, and fg shows how far it has come" : "does nothing"}`, async () => {
+test(`Ctrl-Z during a run ${canStop ? "stops, and fg shows how far it has come" : "has no effect"}`, async () => {
   const run = new GatedStream();
   await using service = serveStreams(run.behaviour);
   await using screen = await Screen.open({ env: settings(service) });
@@ -60,4 +70,18 @@ test(`Ctrl-Z during a run ${canStop ? "stops, and fg shows how far it has come" 
   run.complete("Done.");
   rows.push("✓ plan: done  0.0 s", "✓ total  0.0 s", "", "Done.", "");
   await screen.shows(...rows, ">");
+});
+
+test("Ctrl-Z has no effect where no shell could continue the program", async () => {
+  await using service = serveStreams(events([complete("I am here.")]));
+  await using screen = await Screen.open({ env: settings(service) });
+  await screen.enter("exec agent-gateway -q");
+  await screen.waitFor(/^>$/m);
+  await screen.type("hel");
+  await screen.waitFor(/^> hel$/m);
+
+  await screen.pressAlone("C-z");
+  await screen.enter("lo");
+
+  await screen.waitFor(/^> hello\n\nI am here\.$/m);
 });

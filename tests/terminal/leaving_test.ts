@@ -1,5 +1,5 @@
-import { assertStringIncludes } from "@std/assert";
-import { settings } from "../support/client_process.ts";
+import { assert } from "@std/assert";
+import { Client, settings } from "../support/client_process.ts";
 import { complete, events, hang, json } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import {
@@ -130,25 +130,6 @@ test("Ctrl-C while the thread is created exits 130", async () => {
   await screen.shows(...banner(service).slice(0, 3), "[130]$");
 });
 
-for (const columns of [40, 80]) {
-  test(`on ${columns} columns, a dim line tells at the end how to go on`, async () => {
-    await using service = serveStreams(events([complete("Hello!")]));
-    await using screen = await Screen.open({ columns, env: settings(service) });
-    await screen.enter("agent-gateway");
-    await screen.waitFor(/^>$/m);
-    await screen.enter("hello");
-    await screen.waitFor(/^Hello!\n\n>$/m);
-
-    await screen.press("C-d");
-
-    await screen.waitFor(/^>\nagent-gateway --thread thread-1\n\[0\]\$$/m);
-    assertStringIncludes(
-      screen.written,
-      "\x1b[2magent-gateway --thread thread-1\x1b[22m",
-    );
-  });
-}
-
 test("the thread to go on with is one word for the shell, whatever the service calls it", async () => {
   await using service = ReferenceService.start();
   service.misbehave("create thread", json({ thread_id: "-a'; touch b #" }));
@@ -187,10 +168,41 @@ test("Ctrl-D during a run waits for the replies to what was typed before", async
   );
 });
 
-test("a missing key is an error, exit 1 (interface 5.3)", async () => {
-  await using screen = await Screen.open();
+/** Keeps the process's id, and runs the program. */
+const SCRIPT = "echo \\$\\$ > $PID; exec $*";
 
-  await screen.enter("agent-gateway");
+test("SIGTERM while a reply is written to a terminal that nobody reads: nothing of it comes after the farewell", async () => {
+  const lines = Array.from({ length: 100_000 }, (_, i) => `line ${i}`);
+  await using service = serveStreams(events([complete(lines.join("\n"))]));
+  const pid = await Deno.makeTempFile();
+  await using client = new Client({
+    env: { ...settings(service), TERM: "xterm", SHELL: "/bin/sh", PID: pid },
+    // A terminal whose screen is a pipe.
+    startedBy: ["sh", "-c", `exec script -qc "${SCRIPT}" /dev/null`, "sh"],
+  });
+  await client.stdout.waitFor("> ");
+  await client.write("hello\r");
+  await client.stdout.waitFor("line 10");
+  client.stdout.pause();
+  const process = Number(await Deno.readTextFile(pid));
+  await writesNoMore(process);
 
-  await screen.waitFor(/^[^>]*APP_API_KEY[^>]*^\[1\]\$$/m);
+  Deno.kill(process, "SIGTERM");
+  client.stdout.resume();
+
+  const { stdout } = await client.output();
+  const [, after] = stdout.split("agent-gateway --thread thread-1");
+  assert(after !== undefined && !after.includes("line"), stdout.slice(-500));
 });
+
+/** Waits until a process has written nothing for a while. */
+async function writesNoMore(pid: number): Promise<void> {
+  const args = ["wchar", `/proc/${pid}/io`];
+  for (let before = "";;) {
+    const { stdout } = await new Deno.Command("grep", { args }).output();
+    const written = new TextDecoder().decode(stdout);
+    if (written === before) return;
+    before = written;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
