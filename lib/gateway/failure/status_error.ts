@@ -45,25 +45,35 @@ export function statusError(
   const fate = fateOf(operation, status);
   const location = headers.get("location");
   if (status >= 300 && status < 400 && location !== null) {
+    const target = URL.parse(location, url);
+    const { host, pathname } = new URL(url);
+    const addsSlash = target?.host === host &&
+      target.pathname === `${pathname}/`;
     return new ServiceError({
       operation,
       status,
       reason: `the service answered ${status}, a redirect to ${
-        targetOf(location, { url, apiKey })
+        shownTarget(target, { url, apiKey })
       }`,
-      advice: "redirects are not followed, check the base URL",
+      advice: addsSlash
+        ? "redirects are not followed: the service should answer without the slash at the end"
+        : "redirects are not followed, check the base URL",
       fate,
     });
   }
   const isPage = isWebPage(headers.get("content-type"), body.text);
   const json = parseJson(body.text);
   const words = isPage ? pageTitle(body.text) : errorDetail(json) ?? body.text;
+  const detail = shownText(words, { apiKey, isCut: body.cut });
+  const named = status < 400 || json !== undefined
+    ? ""
+    : nameOf(headers, apiKey);
   return new ServiceError({
     operation,
     status,
     ...adviceOn({ operation, status, isPage }),
     fate,
-    detail: shownText(words, { apiKey, isCut: body.cut }),
+    detail: `${detail} ${named}`.trim(),
     isThreadGone: operation === "create run" && status === 404,
     isJson: isJsonObject(json),
     retryAfter: parseRetryAfter(
@@ -90,16 +100,29 @@ export function webPageReason(
 }
 
 /** A redirect's target: its path at the service's own origin, else its origin. */
-function targetOf(
-  location: string,
+function shownTarget(
+  target: URL | null,
   { url, apiKey }: { readonly url: string; readonly apiKey: string },
 ): string {
-  const target = URL.parse(location, url);
   if (target === null || target.origin === "null") {
     return "an unreadable address";
   }
   const isOwn = target.origin === new URL(url).origin;
   return shownText(isOwn ? target.pathname : target.origin, { apiKey });
+}
+
+/** The headers by which an administrator finds a request. */
+const NAMES = "CF-RAY X-Request-Id X-Amzn-RequestId X-Amz-Cf-Id Server"
+  .split(" ");
+
+/** Who answered, and to which request, as far as the headers tell. */
+function nameOf(headers: Headers, apiKey: string): string {
+  const told = NAMES.flatMap((name) => {
+    const options = { apiKey, maxLength: 100 };
+    const value = shownText(headers.get(name) ?? "", options);
+    return value === "" ? [] : `${name}: ${value}`;
+  });
+  return told.length === 0 ? "" : `[${told.join(", ")}]`;
 }
 
 /** What the answer means, and what to do. */
@@ -111,7 +134,20 @@ function adviceOn(
   },
 ): Pick<Failure, "reason" | "advice"> {
   const reason = `the service answered ${status}`;
+  if (status === 511) {
+    return {
+      reason: `${reason}: the network asks to sign in`,
+      advice: "sign in to the network, in a browser",
+    };
+  }
   if (status === 401 || status === 403) {
+    if (isPage && operation === "create run") {
+      return {
+        reason:
+          `${reason}, a web page: a firewall may have refused the text of the prompt`,
+        advice: "change it, or check APP_API_KEY and the network",
+      };
+    }
     return isPage
       ? {
         reason:

@@ -159,12 +159,12 @@ export class ServiceClient {
         if (!(error instanceof ServiceError)) throw error;
         failure = error;
       }
-      const { reason, pauses } = this.#repetition(failure);
-      const milliseconds = pauses[retries];
-      if (milliseconds === undefined) throw failure;
       if (isTooLong(failure, this.timeouts.retryAfter)) {
         throw postponed(failure);
       }
+      const { reason, pauses } = this.#repetition(failure);
+      const milliseconds = pauses[retries];
+      if (milliseconds === undefined) throw failure;
       yield* this.wait(failure, reason, milliseconds);
     }
   }
@@ -315,6 +315,7 @@ export class ServiceClient {
       const response = await fetch(url, {
         method,
         headers: {
+          "accept": "application/json",
           ...request.headers,
           "user-agent": `agent-gateway/${VERSION}`,
           "x-api-key": apiKey,
@@ -462,9 +463,10 @@ export function serverOf(headers: Headers): string {
   return named.filter((name) => name !== null).join(", ");
 }
 
-/** Whether a service asks for a longer pause than is waited for. */
+/** Whether a request may be sent again, but only after a longer pause than the limit. */
 function isTooLong({ failure }: ServiceError, limit: number): boolean {
-  return (failure.retryAfter ?? 0) > limit;
+  const { fate, retryAfter = 0 } = failure;
+  return fate === "not run" && retryAfter > limit;
 }
 
 /** A failure that says when to ask again. */
