@@ -147,9 +147,8 @@ async function startBridge(
   { verbose }: BridgeArguments,
 ): Promise<number> {
   const stdin = readStandardInput(); // reads while the modules below are loaded
-  const { ignoreProxies, RemoteGateway } = await import("./lib/gateway.ts");
+  const { RemoteGateway } = await import("./lib/gateway.ts");
   const { runBridge, VerboseLog } = await import("./lib/bridge.ts");
-  if (settings.isLocal) ignoreProxies();
   // Ending the process drops every request under way.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
   const log = verbose ? new VerboseLog(errorSink(), settings) : undefined;
@@ -171,13 +170,10 @@ async function startInteractive(
   settings: Settings,
   asked: InteractiveArguments,
 ): Promise<number> {
-  const { ignoreProxies, RemoteGateway, traceHeaders } = await import(
-    "./lib/gateway.ts"
-  );
+  const { RemoteGateway, traceHeaders } = await import("./lib/gateway.ts");
   const { addInput, Conversation, openView } = await import(
     "./lib/interactive.ts"
   );
-  if (settings.isLocal) ignoreProxies();
   const isScript = asked.prompts.length > 0 || asked.readsInput;
   const isTyped = !isScript && Deno.stdin.isTerminal();
 

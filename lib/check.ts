@@ -16,16 +16,13 @@ import { Report } from "./check/report.ts";
 import { probeRun } from "./check/run_probe.ts";
 import { streamFindings } from "./check/stream_findings.ts";
 import {
-  ignoreProxies,
-  type Proxy,
-  proxyFor,
   RemoteGateway,
   ServiceError,
   timeLeft,
   type TimeLimit,
 } from "./gateway.ts";
 import { type ByteSink, environmentVariable, within } from "./io.ts";
-import { loadSettings, type Settings } from "./settings.ts";
+import { loadSettings, type Proxy, type Settings } from "./settings.ts";
 import { maskKey } from "./text.ts";
 import { versionLine } from "./version.ts";
 
@@ -103,7 +100,7 @@ async function checkRun(
     readonly timeLimit: TimeLimit | undefined;
   },
 ): Promise<void> {
-  const { apiKey, baseUrl, isLocal } = settings;
+  const { apiKey, isLocal } = settings;
   const wrongKey = crypto.randomUUID();
   await using stranger = new RemoteGateway({ ...settings, apiKey: wrongKey });
   let started = performance.now();
@@ -117,7 +114,7 @@ async function checkRun(
         started = performance.now();
       },
     });
-    const proxy = isLocal ? undefined : proxyFor(new URL(baseUrl))?.origin;
+    const proxy = settings.proxy?.origin;
     const findings = streamFindings(probed, { apiKey, isLocal, proxy });
     for (const line of findings) await report.line(line);
   } catch (error) {
@@ -151,17 +148,16 @@ function tellSettings({ apiKey, baseUrl, sources }: Settings): string {
  * first failure. The request that follows reports the reason and what to do.
  */
 async function checkNetwork(
-  { baseUrl, isLocal }: Settings,
+  { baseUrl, isLocal, proxy }: Settings,
   report: Report,
 ): Promise<void> {
   const url = new URL(baseUrl);
-  if (isLocal) ignoreProxies();
-  const proxy = await report.step({
+  await report.step({
     name: "proxy",
-    act: () => ({ found: isLocal ? undefined : proxyFor(url) }),
-    tell: ({ found }) => tellProxy(found, isLocal),
+    act: () => proxy,
+    tell: () => tellProxy(proxy, isLocal),
   });
-  const target = proxy?.found === undefined ? url : new URL(proxy.found.origin);
+  const target = proxy === undefined ? url : new URL(proxy.origin);
   // Not part of the step: loading the resolver takes longer than using it.
   const resolve = await openResolver();
   const addresses = await report.step({
@@ -175,9 +171,9 @@ async function checkNetwork(
     name: "connection",
     act: () => connect(addresses, target),
     tell: ({ address, port }) => `to ${address}, port ${port}`,
-    failure: proxy?.found === undefined
+    failure: proxy === undefined
       ? `nothing answers at ${target.host}`
-      : `the proxy ${proxy.found.origin} from ${proxy.found.variable} does not answer`,
+      : `the proxy ${proxy.origin} from ${proxy.variable} does not answer`,
   });
   if (endpoint === undefined) return;
   for (const address of endpoint.failed) {

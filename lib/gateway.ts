@@ -21,7 +21,6 @@ import type {
   WaitEvent,
 } from "./gateway/turn_event.ts";
 
-export { ignoreProxies, type Proxy, proxyFor } from "./gateway/http/proxies.ts";
 export { timeLeft, type TimeLimit } from "./gateway/http/deadline.ts";
 export type { CallOptions, Exchange } from "./gateway/http/service_client.ts";
 export {

@@ -1,16 +1,16 @@
 /**
- * Loads and validates the key and the base URL.
+ * Loads and validates the key, the base URL and the proxy.
  *
  * @module
  */
 
 import { environmentVariable } from "./io.ts";
-import {
-  DotenvError,
-  dotenvValue,
-  isAssigned,
-  readDotenv,
-} from "./settings/dotenv_file.ts";
+import { dotenvValue, isAssigned, readDotenv } from "./settings/dotenv_file.ts";
+import { type Proxy, takeProxy } from "./settings/proxy.ts";
+import { SettingsError } from "./settings/settings_error.ts";
+
+export type { Proxy } from "./settings/proxy.ts";
+export { SettingsError } from "./settings/settings_error.ts";
 
 /** The base URL if nothing else is configured. */
 export const DEFAULT_BASE_URL = "https://the-brain.example";
@@ -25,8 +25,10 @@ export interface Settings {
   readonly apiKey: string;
   /** The validated base URL, without a trailing slash. */
   readonly baseUrl: string;
-  /** Whether its host is this machine: then no proxy may be used. */
+  /** Whether its host is this machine: then no proxy is used. */
   readonly isLocal: boolean;
+  /** The proxy through which the service is reached, if any. */
+  readonly proxy: Proxy | undefined;
   /** The sources of key and base URL, for troubleshooting. */
   readonly sources: SettingSources;
 }
@@ -35,11 +37,6 @@ export interface Settings {
 export interface SettingSources {
   readonly apiKey: "environment" | ".env";
   readonly baseUrl: "--base-url" | "environment" | ".env" | "built-in";
-}
-
-/** A setting is missing or invalid. The message names it and never shows its value. */
-export class SettingsError extends Error {
-  override readonly name = "SettingsError";
 }
 
 export interface LoadSettingsOptions {
@@ -57,18 +54,22 @@ export interface LoadSettingsOptions {
  * `APP_BASE_URL` in `.env` counts only if the key comes from there as well: a
  * folder must never choose where the user's own key is sent.
  *
- * @throws {SettingsError} If the key or the base URL is missing or malformed.
+ * The variables about proxies are removed from the environment.
+ *
+ * @throws {SettingsError} If the key or the base URL is missing or malformed, or
+ * the proxy of the service is malformed.
  */
 export function loadSettings(options: LoadSettingsOptions): Settings {
   const { warn } = options;
   const dotenv = readDotenv({ warn });
   const keyOfEnvironment = fromEnvironment(KEY);
-  const apiKey = validateKey(keyOfEnvironment ?? fromDotenv(dotenv, KEY));
+  const apiKey = validateKey(keyOfEnvironment ?? dotenvValue(dotenv, KEY));
   const keySource = keyOfEnvironment === undefined ? ".env" : "environment";
   const { value, source } = findBaseUrl(options, { dotenv, keySource });
+  const { baseUrl, isLocal } = validateBaseUrl(value, NAMES[source]);
   return {
-    apiKey,
-    ...validateBaseUrl(value, NAMES[source]),
+    ...{ apiKey, baseUrl, isLocal },
+    proxy: takeProxy(isLocal ? undefined : new URL(baseUrl)),
     sources: { apiKey: keySource, baseUrl: source },
   };
 }
@@ -93,7 +94,7 @@ function findBaseUrl(
   const variable = fromEnvironment(BASE_URL);
   if (variable !== undefined) return { value: variable, source: "environment" };
   if (keySource === ".env") {
-    const value = fromDotenv(dotenv, BASE_URL);
+    const value = dotenvValue(dotenv, BASE_URL);
     if (value !== undefined) return { value, source: ".env" };
   } else if (isAssigned(dotenv, BASE_URL)) {
     warn(
@@ -172,15 +173,6 @@ function withoutTrailingSlashes(text: string): string {
 /** An environment variable. A value that is not Unicode fails validation later. */
 function fromEnvironment(name: string): string | undefined {
   return nonBlank(environmentVariable(name));
-}
-
-function fromDotenv(text: string, name: string): string | undefined {
-  try {
-    return dotenvValue(text, name);
-  } catch (error) {
-    if (!(error instanceof DotenvError)) throw error;
-    throw new SettingsError(error.message);
-  }
 }
 
 function nonBlank(value: string | undefined): string | undefined {

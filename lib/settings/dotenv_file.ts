@@ -6,14 +6,10 @@
  */
 
 import { parse } from "@std/dotenv/parse";
+import { SettingsError } from "./settings_error.ts";
 
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_VALUE_LENGTH = 16 * 1024;
-
-/** A value in `.env` cannot be used. The message names its variable and never shows it. */
-export class DotenvError extends Error {
-  override readonly name = "DotenvError";
-}
 
 export interface ReadDotenvOptions {
   /** Called with one line if the file exists and cannot be read. */
@@ -79,7 +75,7 @@ export function isAssigned(text: string, name: string): boolean {
  * time in the length of the text.
  *
  * @returns The value; `undefined` if there is none or it is blank.
- * @throws {DotenvError} If the value is longer than 16,384 characters, holds a
+ * @throws {SettingsError} If the value is longer than 16,384 characters, holds a
  * line break or an unquoted `$`, or if its quote is not closed.
  */
 export function dotenvValue(text: string, name: string): string | undefined {
@@ -88,7 +84,7 @@ export function dotenvValue(text: string, name: string): string | undefined {
   const { quote } = found;
   const value = found.value.trim();
   const refuse = (reason: string) =>
-    new DotenvError(`${name} in .env cannot be used: ${reason}`);
+    new SettingsError(`${name} in .env cannot be used: ${reason}`);
   if (value.length > MAX_VALUE_LENGTH) {
     throw refuse(`it is longer than ${MAX_VALUE_LENGTH} characters`);
   }

@@ -11,7 +11,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   command_line: ["text", "version"],
   settings: ["io"],
-  gateway: ["io", "text", "version"],
+  gateway: ["settings", "io", "text", "version"],
   interactive: ["gateway", "editor", "markdown", "io", "text", "version"],
   bridge: ["gateway", "io", "text", "version"],
   check: ["settings", "gateway", "io", "text", "version"],

@@ -7,11 +7,14 @@
 
 import { startTimer } from "../../io.ts";
 import { isJsonObject, parseJson, shownText } from "../../text.ts";
+import type { Proxy } from "../../settings.ts";
 import { VERSION } from "../../version.ts";
+import { systemCertificates, trustedCertificates } from "./certificates.ts";
 import {
   connectionError,
   isNotTaken,
   isRefused,
+  isUntrusted,
   tlsSetupError,
 } from "../failure/connection_failure.ts";
 import {
@@ -27,6 +30,7 @@ import {
   isWebPage,
   type LimitedText,
 } from "../failure/foreign_text.ts";
+import type { Relay } from "./relay.ts";
 import { readAnswerText, readBody } from "./response_body.ts";
 import {
   ConnectionError,
@@ -57,6 +61,8 @@ export interface ServiceClientOptions {
   readonly baseUrl: string;
   /** Sent as `X-API-Key` with each request (interface 5.1). */
   readonly apiKey: string;
+  /** The user's proxy. By default there is none. */
+  readonly proxy?: Proxy | undefined;
   /** The default is {@linkcode TIMEOUTS}. */
   readonly timeouts?: Timeouts | undefined;
   /** Called once for each request, when its outcome is known. */
@@ -114,6 +120,7 @@ export class ServiceClient {
   readonly #call: CallOptions;
   readonly #limit: Deadline | undefined;
   #connections: Deno.HttpClient | undefined;
+  #relay: Relay | undefined;
   #draining: Promise<void> | undefined;
   /** What is known of the last request so far. */
   #last: Failure = { operation: "create thread", reason: "", fate: "not run" };
@@ -228,6 +235,8 @@ export class ServiceClient {
   disconnect(): void {
     this.#connections?.close();
     this.#connections = undefined;
+    this.#relay?.[Symbol.dispose]();
+    this.#relay = undefined;
   }
 
   /** Ends the call: closes its connections after the stream was drained. */
@@ -239,8 +248,9 @@ export class ServiceClient {
 
   /** The error for a connection that failed or broke. */
   connectionError(operation: Operation, cause: unknown): ConnectionError {
-    const { baseUrl, apiKey } = this.#options;
-    return connectionError(cause, { operation, baseUrl, apiKey });
+    const tunnelError = this.#relay?.failure;
+    const options = { ...this.#options, operation, tunnelError };
+    return connectionError(cause, options);
   }
 
   /** Whether the call has taken too long. */
@@ -308,11 +318,10 @@ export class ServiceClient {
     const { operation, runId, body } = request;
     const { baseUrl, apiKey, onExchange } = this.#options;
     const url = baseUrl + request.path;
-    const client = this.#connect(operation);
     const started = performance.now();
     let status: number | undefined;
     try {
-      const response = await fetch(url, {
+      const response = await this.#send(operation, url, {
         method,
         headers: {
           "accept": "application/json",
@@ -322,7 +331,6 @@ export class ServiceClient {
         },
         redirect: "manual",
         signal,
-        client,
         // A Blob, because fetch repeats a request by itself if its body is a
         // string (denoland/deno#32566), and never if it is a Blob.
         ...(body !== undefined &&
@@ -363,9 +371,39 @@ export class ServiceClient {
     }
   }
 
-  #connect(operation: Operation): Deno.HttpClient {
+  /**
+   * Sends a request; once more with the system's certificates if Deno's own do not
+   * know the issuer of the service's, because then nothing was sent.
+   */
+  async #send(
+    operation: Operation,
+    url: string,
+    request: RequestInit,
+  ): Promise<Response> {
+    for (;;) {
+      const isComplete = trustedCertificates().length > 0;
+      try {
+        const client = await this.#connect(operation);
+        return await fetch(url, { ...request, client });
+      } catch (error) {
+        if (isComplete || !isUntrusted(error)) throw error;
+        if ((await systemCertificates()).length === 0) throw error;
+        this.disconnect();
+      }
+    }
+  }
+
+  async #connect(operation: Operation): Promise<Deno.HttpClient> {
+    const { proxy, baseUrl } = this.#options;
+    if (proxy !== undefined && this.#relay === undefined) {
+      const { Relay } = await import("./relay.ts");
+      this.#relay = new Relay(proxy, new URL(baseUrl));
+    }
     try {
-      this.#connections ??= Deno.createHttpClient({});
+      this.#connections ??= Deno.createHttpClient({
+        caCerts: [...trustedCertificates()],
+        ...(this.#relay !== undefined && { proxy: this.#relay.proxy }),
+      });
       return this.#connections;
     } catch (cause) {
       throw tlsSetupError(cause, operation);

@@ -1,0 +1,137 @@
+/**
+ * Why a proxy did not connect to the service, in the user's words.
+ *
+ * @module
+ */
+
+import type { Proxy } from "../../settings.ts";
+import {
+  type Finding,
+  howToTrust,
+  isUnknownIssuer,
+  lookUp,
+  NETWORK,
+  TLS,
+} from "./network_reasons.ts";
+
+/** Codes by which SOCKS refuses (RFC 1928, 6), and what they mean. */
+const FAILED = 1;
+const FORBIDDEN = 2;
+const REFUSED = 5;
+const SOCKS_REASONS = [
+  ...["", "it failed", "its rules forbid it", "it has no route there"],
+  ...["it cannot find or reach the host", "it says: connection refused"],
+  "it says: no answer in time",
+];
+
+/** A proxy did not connect to the service. */
+export class TunnelError extends Error {
+  readonly proxy: Proxy;
+  readonly finding: Finding;
+  /** The code by which SOCKS says so. */
+  readonly code: number;
+
+  /** @param finding By default, the variables are to be checked. */
+  constructor(
+    proxy: Proxy,
+    finding: Partial<Finding> & Pick<Finding, "reason">,
+    code: number = FAILED,
+  ) {
+    super(finding.reason);
+    const check = `check ${proxy.variable} and NO_PROXY`;
+    this.proxy = proxy;
+    this.finding = { check, ...finding };
+    this.code = code;
+  }
+}
+
+/** The proxy ended the connection. */
+export function closedTunnel(proxy: Proxy): TunnelError {
+  return new TunnelError(proxy, { reason: "it closed the connection" });
+}
+
+/** The proxy did not answer for so long. */
+export function silentProxy(proxy: Proxy, milliseconds: number): TunnelError {
+  const reason = `no answer within ${milliseconds / 1000} s`;
+  return new TunnelError(proxy, { reason });
+}
+
+/**
+ * There is no connection to the proxy, or no TLS with it.
+ *
+ * @param text Why, as the library says it.
+ */
+export function noConnection(proxy: Proxy, text: string): TunnelError {
+  const { variable, origin, scheme } = proxy;
+  const rows = [...TLS, ...NETWORK];
+  const { reason, check, isOnThisMachine } = lookUp(
+    rows,
+    text,
+    new URL(origin),
+  );
+  const advice = isUnknownIssuer(text)
+    ? `check ${variable}, or ${howToTrust()}`
+    : isOnThisMachine
+    ? check
+    : scheme === "https"
+    ? `check ${variable}: most proxies are named by http://, for https services, too`
+    : `check ${variable} and NO_PROXY`;
+  const code = /refused/i.test(text) ? REFUSED : FAILED;
+  return new TunnelError(proxy, { reason, check: advice }, code);
+}
+
+/** The proxy does not speak the protocol of its URL. */
+export function wrongProtocol(proxy: Proxy): TunnelError {
+  const [name, advice] = proxy.scheme.startsWith("socks")
+    ? ["SOCKS", "an HTTP proxy is named by http://"]
+    : ["HTTP", "one that speaks SOCKS is named by socks5://"];
+  const reason = `it does not speak ${name}`;
+  const check = `check ${proxy.variable}: ${advice}`;
+  return new TunnelError(proxy, { reason, check, isFinal: true });
+}
+
+/**
+ * The proxy needs a login, or another one.
+ *
+ * @param schemes How an HTTP proxy lets clients log in.
+ */
+export function loginFailure(
+  proxy: Proxy,
+  schemes: readonly string[] = [],
+): TunnelError {
+  const { variable, scheme, user, password } = proxy;
+  const offered = schemes.join(", ");
+  const isSpoken = offered === "" || /\bbasic\b/i.test(offered);
+  const reason = !isSpoken
+    ? `it asks for a login by ${offered}, and this program speaks Basic alone`
+    : user + password === ""
+    ? "it asks for a user name and a password"
+    : "it rejected the user name or the password";
+  const check = isSpoken
+    ? `check those in ${variable} (${scheme}://user:password@host:port)`
+    : "put a proxy of your own in between that speaks it, such as px or cntlm";
+  return new TunnelError(proxy, { reason, check, isFinal: true });
+}
+
+/** An HTTP proxy answered so, and opened no tunnel. */
+export function statusFailure(
+  proxy: Proxy,
+  { status, schemes }: {
+    readonly status: number;
+    readonly schemes: readonly string[];
+  },
+): TunnelError {
+  if (status === 407) return loginFailure(proxy, schemes);
+  const isPage = status < 400 || status === 511;
+  const reason = isPage
+    ? `a web page came (status ${status}), perhaps the sign-in page of a network`
+    : `it answered ${status}`;
+  return new TunnelError(proxy, { reason, isFinal: !isPage && status < 500 });
+}
+
+/** A SOCKS proxy refused with this code. */
+export function socksFailure(proxy: Proxy, code: number): TunnelError {
+  const reason = SOCKS_REASONS[code] ?? `it refused with code ${code}`;
+  const isFinal = code === FORBIDDEN;
+  return new TunnelError(proxy, { reason, isFinal }, code);
+}

@@ -1,0 +1,266 @@
+/**
+ * The way to the user's proxy: `fetch` uses a proxy on loopback, this relay, and the
+ * relay alone speaks to the user's. Deno 2.9.6 would send the password of an `http:`
+ * proxy to the service, with each request, and does not tell why a proxy refused.
+ *
+ * @module
+ */
+
+import { startTimer } from "../../io.ts";
+import type { Proxy } from "../../settings.ts";
+import { VERSION } from "../../version.ts";
+import { innerReason, isUnknownIssuer } from "../failure/network_reasons.ts";
+import {
+  closedTunnel,
+  loginFailure,
+  noConnection,
+  silentProxy,
+  socksFailure,
+  statusFailure,
+  TunnelError,
+  wrongProtocol,
+} from "../failure/tunnel_failure.ts";
+import { systemCertificates, trustedCertificates } from "./certificates.ts";
+
+/** How long a tunnel may take, in milliseconds: less than the answer to a `POST`. */
+const LIMIT = 20_000;
+
+/** The longest head of an answer to `CONNECT`, in bytes. */
+const MAX_HEAD_BYTES = 16 * 1024;
+
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * A SOCKS5 proxy for one HTTP client with a random password, to one service. (Deno
+ * sends the login of an HTTP proxy to the service.) Dispose of it to close its
+ * connections.
+ */
+export class Relay implements Disposable {
+  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  readonly #login = { username: "relay", password: crypto.randomUUID() };
+  readonly #closing = new AbortController();
+  readonly #proxy: Proxy;
+  readonly #url: URL;
+  #failure: TunnelError | undefined;
+
+  /** @param url The service's URL, with `https:`. */
+  constructor(proxy: Proxy, url: URL) {
+    this.#proxy = proxy;
+    this.#url = url;
+    this.#accept();
+  }
+
+  /** The proxy for the HTTP client. */
+  get proxy(): Deno.Proxy {
+    const url = `socks5://127.0.0.1:${this.#listener.addr.port}`;
+    return { url, basicAuth: this.#login };
+  }
+
+  /** Why the last tunnel was not made; `undefined` if it was. */
+  get failure(): TunnelError | undefined {
+    return this.#failure;
+  }
+
+  [Symbol.dispose](): void {
+    close(this.#listener);
+    this.#closing.abort();
+  }
+
+  async #accept(): Promise<void> {
+    try {
+      for await (const client of this.#listener) {
+        // An end that closes or resets its connection is no error here.
+        this.#serve(client).catch(() => {});
+      }
+    } catch (error) {
+      this.#failure = noConnection(this.#proxy, innerReason(error));
+      this[Symbol.dispose]();
+    }
+  }
+
+  async #serve(client: Deno.Conn): Promise<void> {
+    let isAsked = false;
+    const over = new AbortController();
+    const signal = AbortSignal.any([this.#closing.signal, over.signal]);
+    signal.addEventListener("abort", () => close(client));
+    const stop = startTimer(LIMIT, () => {
+      if (isAsked) this.#failure = silentProxy(this.#proxy, LIMIT);
+      over.abort();
+    });
+    try {
+      const address = await this.#admit(client);
+      isAsked = true;
+      this.#failure = undefined;
+      const service = await this.#connect(signal);
+      if (this.#proxy.scheme.startsWith("socks")) {
+        await this.#askSocks(service, address);
+      } else await this.#askHttp(service);
+      stop();
+      isAsked = false;
+      await write(client, reply(0));
+      await Promise.all([pump(client, service), pump(service, client)]);
+    } catch (error) {
+      if (!isAsked || signal.aborted) return;
+      const isKnown = error instanceof TunnelError;
+      this.#failure = isKnown ? error : closedTunnel(this.#proxy);
+      await write(client, reply(this.#failure.code));
+    } finally {
+      stop();
+      over.abort();
+    }
+  }
+
+  /**
+   * Lets the HTTP client in (RFC 1928 and 1929).
+   *
+   * @returns The address of the service.
+   * @throws If it is another client, or asks for another service.
+   */
+  async #admit(client: Deno.Conn): Promise<Uint8Array> {
+    const { username, password } = this.#login;
+    const expected = [1, ...sized(username), ...sized(password)];
+    const [, methods = 0] = await read(client, 2);
+    await read(client, methods);
+    await write(client, Uint8Array.of(5, 2));
+    const login = await read(client, expected.length);
+    if (login.join() !== expected.join()) throw new Error("Wrong password");
+    await write(client, Uint8Array.of(1, 0));
+    await read(client, 3);
+    const address = await readAddress(client);
+    if (hostOf(address) !== this.#url.host) throw new Error("Wrong service");
+    return address;
+  }
+
+  async #connect(signal: AbortSignal): Promise<Deno.Conn> {
+    const { scheme, hostname, port } = this.#proxy;
+    const caCerts = [...trustedCertificates()];
+    let connection: Deno.Conn | undefined;
+    signal.addEventListener("abort", () => close(connection));
+    try {
+      const tcp = connection = await Deno.connect({ hostname, port, signal });
+      tcp.setNoDelay();
+      if (scheme !== "https") return tcp;
+      const tls = connection = await Deno.startTls(tcp, { hostname, caCerts });
+      await tls.handshake();
+      return tls;
+    } catch (error) {
+      const text = innerReason(error);
+      const isNew = isUnknownIssuer(text) && caCerts.length === 0 &&
+        (await systemCertificates()).length > 0;
+      if (isNew) return await this.#connect(signal);
+      throw noConnection(this.#proxy, text);
+    }
+  }
+
+  async #askHttp(connection: Deno.Conn): Promise<void> {
+    const proxy = this.#proxy;
+    const login = `${proxy.user}:${proxy.password}`;
+    const host = `${this.#url.hostname}:${this.#url.port || 443}`;
+    const head = `CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\n` +
+      (login === ":" ? "" : `Proxy-Authorization: Basic ${btoa(login)}\r\n`) +
+      `User-Agent: agent-gateway/${VERSION}\r\n\r\n`;
+    await write(connection, new TextEncoder().encode(head));
+    let answer = "";
+    // What comes after the head belongs to the service.
+    while (!answer.endsWith("\r\n\r\n") && answer.length < MAX_HEAD_BYTES) {
+      answer += String.fromCharCode(...await read(connection, 1));
+      if (!"HTTP/1.".startsWith(answer.slice(0, 7))) throw wrongProtocol(proxy);
+    }
+    const status = Number(answer.slice(9, 12));
+    if (Number.isNaN(status)) throw wrongProtocol(proxy);
+    const isPage = /^content-type: *text\/html/im.test(answer);
+    if (status >= 200 && status < 300 && !isPage) return;
+    const offers = answer.replaceAll(/"[^"]*"/g, "")
+      .match(/(?<=^proxy-authenticate:).*$/gim)?.join() ?? "";
+    const schemes = offers.match(/(?<=^ *|, *)[\w-]+(?= |,|$)/g) ?? [];
+    throw statusFailure(proxy, { status, schemes });
+  }
+
+  async #askSocks(connection: Deno.Conn, address: Uint8Array): Promise<void> {
+    const proxy = this.#proxy;
+    const { user, password } = proxy;
+    const methods = user + password === "" ? [0] : [0, 2];
+    await write(connection, Uint8Array.of(5, methods.length, ...methods));
+    const [version, method = 0] = await read(connection, 2);
+    if (version !== 5) throw wrongProtocol(proxy);
+    if (!methods.includes(method)) throw loginFailure(proxy);
+    if (method === 2) {
+      const login = [...sized(user), ...sized(password)];
+      await write(connection, Uint8Array.of(1, ...login));
+      const [, refusal] = await read(connection, 2);
+      if (refusal !== 0) throw loginFailure(proxy);
+    }
+    await write(connection, Uint8Array.of(5, 1, 0, ...address));
+    const [, code = 0] = await read(connection, 2);
+    if (code !== 0) throw socksFailure(proxy, code);
+    await read(connection, 1);
+    await readAddress(connection);
+  }
+}
+
+/** Copies what arrives, and its end. It reads no more before that is written. */
+async function pump(from: Deno.Conn, to: Deno.Conn): Promise<void> {
+  const chunk = new Uint8Array(CHUNK_BYTES);
+  for (;;) {
+    const count = await from.read(chunk);
+    if (count === null) return await to.closeWrite();
+    await write(to, chunk.subarray(0, count));
+  }
+}
+
+/** The answer of SOCKS to a request. */
+function reply(code: number): Uint8Array {
+  return Uint8Array.of(5, code, 0, 1, 0, 0, 0, 0, 0, 0);
+}
+
+/** A text of bytes after its length, as SOCKS writes it. */
+function sized(text: string): readonly number[] {
+  return [text.length, ...Array.from(text, (byte) => byte.charCodeAt(0))];
+}
+
+/** Reads an address as SOCKS writes it: a type, the host, the port. */
+async function readAddress(connection: Deno.Conn): Promise<Uint8Array> {
+  const [type = 0, first = 0] = await read(connection, 2);
+  const length = type === 1 ? 4 : type === 4 ? 16 : first + 1;
+  return Uint8Array.of(type, first, ...await read(connection, length + 1));
+}
+
+/** The host and the port of an address, as a URL with `https:` has them. */
+function hostOf(address: Uint8Array): string | undefined {
+  const bytes = address.subarray(1, -2);
+  const [high = 0, low = 0] = address.subarray(-2);
+  const host = address[0] === 1
+    ? bytes.join(".")
+    : address[0] === 4
+    ? `[${bytes.toHex().match(/.{4}/g)?.join(":")}]`
+    : new TextDecoder().decode(bytes.subarray(1));
+  return URL.parse(`https://${host}:${high * 256 + low}`)?.host;
+}
+
+async function read(
+  connection: Deno.Conn,
+  length: number,
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  for (let filled = 0; filled < length;) {
+    const count = await connection.read(bytes.subarray(filled));
+    if (count === null) throw new Error("The connection has ended");
+    filled += count;
+  }
+  return bytes;
+}
+
+async function write(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
+  for (let written = 0; written < bytes.length;) {
+    written += await connection.write(bytes.subarray(written));
+  }
+}
+
+/** Closes what may be closed already. What waits for it fails. */
+function close(open: { close(): void } | undefined): void {
+  try {
+    open?.close();
+  } catch {
+    // It is closed already.
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * `NO_PROXY`: the hosts that are reached without the proxy.
+ *
+ * @module
+ */
+
+/**
+ * Whether a list such as the value of `NO_PROXY` names the host of a URL. Commas or
+ * spaces are between its entries, and upper case counts as lower case:
+ *
+ * - `*`: every host.
+ * - `name`, `.name`, `*.name`: the name, and all names below it.
+ * - `10.0.0.7`, `fd00::7`, `[fd00::7]`: the address, however it is written.
+ * - `10.0.0.0/8`, `fd00::/8`: the addresses of a range. Names are not resolved for it.
+ * - `name:8443`, `10.0.0.7:8443`, `[fd00::7]:8443`: the same, at that port only.
+ *
+ * Anything else matches nothing.
+ *
+ * @param url With `https:`.
+ */
+export function isExcluded(url: URL, list: string): boolean {
+  return list.split(/[\s,]+/).some((entry) => matches(entry, url));
+}
+
+/** A name or an address, and its port. */
+const HOST = /^(\[[^\]]+\]|[^:[\]@?#\\%]+)(?::(\d+))?$/;
+
+function matches(entry: string, url: URL): boolean {
+  if (entry === "*") return true;
+  const bits = bitsOf(url.hostname);
+  const named = bits === undefined ? entry.replace(/^\*?\./, "") : entry;
+  const [start = "", length, ...more] = named.split("/");
+  const isBare = !start.startsWith("[") && start.split(":").length > 2;
+  const [, name, port] = HOST.exec(isBare ? `[${start}]` : start) ?? [];
+  const host = URL.parse(`https://${name}`)?.hostname;
+  if (name === undefined || host === undefined || more.length > 0) return false;
+  if (length !== undefined) {
+    return port === undefined && isInRange(bits, bitsOf(host), length);
+  }
+  if (port !== undefined && Number(port) !== Number(url.port || 443)) {
+    return false;
+  }
+  if (bits !== undefined) return host === url.hostname;
+  const [own, other] = [url.hostname, host].map((text) =>
+    text.replace(/\.$/, "")
+  );
+  return own === other || own?.endsWith(`.${other}`) === true;
+}
+
+function isInRange(
+  address: string | undefined,
+  range: string | undefined,
+  length: string,
+): boolean {
+  return address !== undefined && address.length === range?.length &&
+    /^\d+$/.test(length) && Number(length) <= range.length &&
+    address.startsWith(range.slice(0, Number(length)));
+}
+
+/** The binary digits of an address in a URL, 32 or 128; `undefined` for a name. */
+function bitsOf(hostname: string): string | undefined {
+  const binary = (part: string, radix: number, length: number) =>
+    Number.parseInt(part, radix).toString(2).padStart(length, "0");
+  if (/^[\d.]+$/.test(hostname)) {
+    return hostname.split(".").map((part) => binary(part, 10, 8)).join("");
+  }
+  if (!hostname.startsWith("[")) return undefined;
+  const [head = [], tail = []] = hostname.slice(1, -1).split("::")
+    .map((half) => half.split(":").filter((group) => group !== ""));
+  const zeros = Array<string>(8 - head.length - tail.length).fill("0");
+  return [...head, ...zeros, ...tail]
+    .map((group) => binary(group, 16, 16)).join("");
+}

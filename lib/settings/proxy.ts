@@ -1,0 +1,109 @@
+/**
+ * The proxy that the environment names. Deno's own parser passes over a value with a
+ * mistake in it, and connects directly, or looks a piece of the password up in the
+ * DNS.
+ *
+ * @module
+ */
+
+import { environmentVariable } from "../io.ts";
+import { isExcluded } from "./no_proxy.ts";
+import { SettingsError } from "./settings_error.ts";
+
+/** A proxy between this machine and the service. */
+export interface Proxy {
+  /** The environment variable that names it. */
+  readonly variable: string;
+  readonly scheme: "http" | "https" | "socks5" | "socks5h";
+  /** A name or an address, without brackets. */
+  readonly hostname: string;
+  readonly port: number;
+  /** One character for each byte; both are empty without a login. */
+  readonly user: string;
+  readonly password: string;
+  /** Scheme, host and port, for the user: `http://proxy.example:3128`. */
+  readonly origin: string;
+}
+
+/** The first of each that is not empty counts. */
+const FOR_HTTPS = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+const EXCEPTIONS = ["no_proxy", "NO_PROXY"];
+const VARIABLES = [...FOR_HTTPS, ...EXCEPTIONS, "http_proxy", "HTTP_PROXY"];
+
+/**
+ * Removes the variables about proxies from the environment, so that `fetch` does not
+ * see them.
+ *
+ * @param url The service's URL, unless it is on this machine: no proxy may see the
+ * key of an `http:` service in clear text.
+ * @returns The proxy that they name for it; `undefined` if it is reached directly.
+ * @throws {SettingsError} If the variable that counts is malformed.
+ */
+export function takeProxy(url: URL | undefined): Proxy | undefined {
+  const values = new Map(
+    VARIABLES.map((name) => [name, environmentVariable(name)]),
+  );
+  for (const name of VARIABLES) Deno.env.delete(name);
+  if (url === undefined) return undefined;
+  const variable = FOR_HTTPS.find((name) => values.get(name)) ?? "";
+  const exceptions = EXCEPTIONS.find((name) => values.get(name)) ?? "";
+  const value = values.get(variable);
+  if (!value || isExcluded(url, values.get(exceptions) ?? "")) return undefined;
+  return parseProxy(variable, value);
+}
+
+const PORTS = { http: 80, https: 443, socks5: 1080, socks5h: 1080 } as const;
+
+function parseProxy(variable: string, value: string): Proxy {
+  const refuse = (reason: string) =>
+    new SettingsError(`${variable} cannot be used: ${reason}`);
+  if (/^[\s'"]|[\s'"]$/.test(value)) {
+    throw refuse("it has spaces or quotes around it");
+  }
+  const [start, name = "http"] = /^([a-z\d+.-]+):\/\//i.exec(value) ?? [""];
+  const scheme = name.toLowerCase();
+  if (!isScheme(scheme)) {
+    throw refuse("its scheme is none of http, https, socks5 and socks5h");
+  }
+  const rest = value.slice(start.length);
+  const login = rest.slice(0, Math.max(rest.lastIndexOf("@"), 0));
+  if (/[^!-~]|[\/?#@]|%(?![\da-f]{2})/i.test(login)) {
+    throw refuse(
+      "percent-encode /, ?, #, @, %, spaces and what is not ASCII in its user and password (%40 for @)",
+    );
+  }
+  const [, host, digits] =
+    /^(?:[^@]*@)?(\[[\da-f:.]+\]|[a-z\d._-]+)(?::(\d+))?\/?$/i.exec(rest) ?? [];
+  const hostname = URL.parse(`http://${host}`)?.hostname;
+  if (host === undefined || hostname === undefined) {
+    throw refuse("it is not like http://user:password@host:port");
+  }
+  if (start === "" && digits === undefined) {
+    throw refuse("it has neither a scheme nor a port");
+  }
+  const port = Number(digits ?? PORTS[scheme]);
+  if (port < 1 || port > 65535) throw refuse("its port is not in 1 to 65535");
+  const [, user = "", password = ""] = /^([^:]*):?(.*)$/.exec(login) ?? [];
+  const decoded = { user: decode(user), password: decode(password) };
+  const longest = Math.max(decoded.user.length, decoded.password.length);
+  if (scheme.startsWith("socks") && longest > 255) {
+    throw refuse("SOCKS takes users and passwords of at most 255 bytes");
+  }
+  return {
+    ...{ variable, scheme, port, ...decoded },
+    hostname: hostname.replace(/^\[|\]$/g, ""),
+    origin: `${scheme}://${hostname}:${port}`,
+  };
+}
+
+function isScheme(text: string): text is keyof typeof PORTS {
+  return Object.hasOwn(PORTS, text);
+}
+
+/** Decodes percent-encoded bytes, to one character each. */
+function decode(text: string): string {
+  return text.replace(
+    /%(..)/g,
+    (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
