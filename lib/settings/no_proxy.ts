@@ -22,39 +22,31 @@ export function isExcluded(url: URL, list: string): boolean {
   return list.split(/[\s,]+/).some((entry) => matches(entry, url));
 }
 
-/** A name or an address, and its port. */
-const HOST = /^(\[[^\]]+\]|[^:[\]@?#\\%]+)(?::(\d+))?$/;
+/** A name or an address, and a port or the length of a range. */
+const ENTRY = /^(\[[^\]]+\]|[^:[\]@?#\\%\/]+)(?::(\d+)|\/(\d+))?$/;
 
 function matches(entry: string, url: URL): boolean {
   if (entry === "*") return true;
   const bits = bitsOf(url.hostname);
-  const named = bits === undefined ? entry.replace(/^\*?\./, "") : entry;
-  const [start = "", length, ...more] = named.split("/");
-  const isBare = !start.startsWith("[") && start.split(":").length > 2;
-  const [, name, port] = HOST.exec(isBare ? `[${start}]` : start) ?? [];
+  const text = bits === undefined
+    ? entry.replace(/^\*?\./, "")
+    : entry.replace(/^[^[\/]*:[^[\/]*:[^[\/]*/, "[$&]");
+  const [, name = "", port, length] = ENTRY.exec(text) ?? [];
   const host = URL.parse(`https://${name}`)?.hostname;
-  if (name === undefined || host === undefined || more.length > 0) return false;
-  if (length !== undefined) {
-    return port === undefined && isInRange(bits, bitsOf(host), length);
-  }
+  if (host === undefined) return false;
   if (port !== undefined && Number(port) !== Number(url.port || 443)) {
     return false;
   }
-  if (bits !== undefined) return host === url.hostname;
-  const [own, other] = [url.hostname, host].map((text) =>
-    text.replace(/\.$/, "")
+  if (bits !== undefined) {
+    const range = bitsOf(name.startsWith("[") ? host : name);
+    const count = Number(length ?? bits.length);
+    return range?.length === bits.length && count <= bits.length &&
+      bits.startsWith(range.slice(0, count));
+  }
+  const [own = "", other] = [url.hostname, host].map((it) =>
+    it.replace(/\.$/, "")
   );
-  return own === other || own?.endsWith(`.${other}`) === true;
-}
-
-function isInRange(
-  address: string | undefined,
-  range: string | undefined,
-  length: string,
-): boolean {
-  return address !== undefined && address.length === range?.length &&
-    /^\d+$/.test(length) && Number(length) <= range.length &&
-    address.startsWith(range.slice(0, Number(length)));
+  return length === undefined && `.${own}`.endsWith(`.${other}`);
 }
 
 /** The binary digits of an address in a URL, 32 or 128; `undefined` for a name. */

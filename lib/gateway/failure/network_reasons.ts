@@ -45,7 +45,8 @@ const RUNS = "check that the service runs, and the base URL";
 /** What answers does not speak TLS. */
 export const NO_TLS = /corrupt message|InvalidContentType|InvalidMessage/;
 const UNKNOWN_ISSUER = /^invalid peer certificate: UnknownIssuer$/;
-const HANDSHAKE_CLOSED = /^tls handshake eof|reset|aborted|forcibly closed/i;
+const HANDSHAKE_CLOSED =
+  /^tls handshake eof|^unexpected end of file|reset|aborted|forcibly closed/i;
 
 /** Why TLS could not be set up. */
 export const TLS: readonly Row[] = [

@@ -31,14 +31,14 @@ export class TunnelError extends Error {
   /** The code by which SOCKS says so. */
   readonly code: number;
 
-  /** @param finding By default, the variables are to be checked. */
+  /** @param finding By default, the settings are to be checked. */
   constructor(
     proxy: Proxy,
     finding: Partial<Finding> & Pick<Finding, "reason">,
     code: number = FAILED,
   ) {
     super(finding.reason);
-    const check = `check ${proxy.variable} and NO_PROXY`;
+    const check = `check the base URL, ${proxy.variable} and NO_PROXY`;
     this.proxy = proxy;
     this.finding = { check, ...finding };
     this.code = code;

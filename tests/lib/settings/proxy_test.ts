@@ -1,0 +1,124 @@
+import { assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { type Proxy, takeProxy } from "../../../lib/settings/proxy.ts";
+import { SettingsError } from "../../../lib/settings/settings_error.ts";
+import { PROXY_VARIABLES, withVariables } from "../../support/environment.ts";
+
+const SERVICE = new URL("https://service.test");
+const A = "http://a.test:3128";
+const B = "http://b.test:3128";
+
+type Variables = Readonly<Record<string, string>>;
+
+function take(variables: Variables, url?: URL): Proxy | undefined {
+  return withVariables(variables, () => takeProxy(url));
+}
+
+/** The variables, and the one that counts. */
+const CHOICES: readonly (readonly [Variables, string | undefined])[] = [
+  [{}, undefined],
+  [{ HTTP_PROXY: A, http_proxy: A }, undefined],
+  [{ HTTPS_PROXY: A, ALL_PROXY: B }, "HTTPS_PROXY"],
+  [{ HTTPS_PROXY: A, https_proxy: B }, "https_proxy"],
+  [{ HTTPS_PROXY: A, https_proxy: "", all_proxy: B }, "HTTPS_PROXY"],
+  [{ ALL_PROXY: A, all_proxy: B }, "all_proxy"],
+  [{ HTTPS_PROXY: A, ALL_PROXY: "no proxy" }, "HTTPS_PROXY"],
+  [{ HTTPS_PROXY: A, NO_PROXY: "service.test" }, undefined],
+  [{ HTTPS_PROXY: "no proxy", NO_PROXY: "service.test" }, undefined],
+  [{ HTTPS_PROXY: A, NO_PROXY: "*", no_proxy: "other.test" }, "HTTPS_PROXY"],
+  [{ HTTPS_PROXY: A, NO_PROXY: "*", no_proxy: "" }, undefined],
+];
+
+for (const [variables, variable] of CHOICES) {
+  Deno.test({
+    name: `takeProxy() takes ${variable} of ${JSON.stringify(variables)}`,
+    ignore: Deno.build.os === "windows", // It knows no case of variables.
+    fn: () => assertEquals(take(variables, SERVICE)?.variable, variable),
+  });
+}
+
+Deno.test("takeProxy() leaves no variable about proxies, whatever they hold, and takes none without a URL", () => {
+  const names = [...PROXY_VARIABLES, "no_proxy", "NO_PROXY"];
+  withVariables(Object.fromEntries(names.map((name) => [name, "?"])), () => {
+    assertEquals(takeProxy(undefined), undefined);
+    assertEquals(names.filter((name) => Deno.env.has(name)), []);
+  });
+});
+
+/** A value, what is shown of it, and its user and password. */
+const TAKEN: readonly (readonly [string, string, string?])[] = [
+  ["http://proxy.test", "http://proxy.test:80"],
+  ["HTTPS://Proxy.TEST/", "https://proxy.test:443"],
+  ["socks5://10.0.0.7", "socks5://10.0.0.7:1080"],
+  ["socks5h://proxy.test:1", "socks5h://proxy.test:1"],
+  ["proxy.test:3128", "http://proxy.test:3128"],
+  ["al:secret@proxy.test:65535", "http://proxy.test:65535", "al:secret"],
+  ["http://[fd00::0:7]:3128", "http://[fd00::7]:3128"],
+  ["http://al@my_proxy-1.test", "http://my_proxy-1.test:80", "al:"],
+  ["http://:pw@proxy.test", "http://proxy.test:80", ":pw"],
+  ["http://a:b:c@proxy.test", "http://proxy.test:80", "a:b:c"],
+  ["http://al:%3a%2F%40%25%20!~@p", "http://p:80", "al::/@% !~"],
+  ["http://al:%C3%BC%FC@p", "http://p:80", "al:\xc3\xbc\xfc"],
+];
+
+for (const [value, origin, login = ":"] of TAKEN) {
+  Deno.test(`takeProxy() takes ${value} for ${origin}`, () => {
+    const proxy = take({ ALL_PROXY: value }, SERVICE);
+    assertEquals(proxy?.origin, origin);
+    assertEquals(`${proxy?.user}:${proxy?.password}`, login);
+    const { hostname, port } = proxy ?? {};
+    const host = hostname?.includes(":") ? `[${hostname}]` : hostname;
+    assertEquals(`${proxy?.scheme}://${host}:${port}`, origin);
+  });
+}
+
+const ENCODE =
+  "percent-encode /, ?, #, @, %, spaces and what is not ASCII in its user and password (%40 for @)";
+const AROUND = "it has spaces or quotes around it";
+const SCHEME = "its scheme is none of http, https, socks5 and socks5h";
+const FORM = "it is not like http://user:password@host:port";
+const PORT = "its port is not in 1 to 65535";
+
+/** Malformed values by what is told of them. */
+const REFUSED: Readonly<Record<string, readonly string[]>> = {
+  [ENCODE]: [
+    ...["http://al:geheimÜ@proxy:3128", "al:se cret@proxy:3128"],
+    ...["http://al:se/cret@proxy", "http://al:se#cret@proxy"],
+    ...["http://al:se?cret@proxy", "http://al:se@cret@proxy"],
+    ...["http://al:se%cret@proxy", "socks5://al:secret%4@proxy"],
+    ...["http://al:se\tcret@proxy", "http://al:secret\ufffd@proxy"],
+  ],
+  [AROUND]: [
+    ...[" http://secret:3128", "http://secret:3128\n", '"http://secret:3128"'],
+    ...["'secret:3128'", " "],
+  ],
+  [SCHEME]: [
+    ...["htp://secret:3128", "socks4://al:secret@proxy", "socks://secret"],
+    ...["http+x://secret:3128", "file://secret"],
+  ],
+  [FORM]: [
+    ...["http://", "http:///", "://secret:3128", "http:/secret:3128"],
+    ...["http//secret:3128", "http://secret:", "http://secret:31a", "al@"],
+    ...["http://secret:3128/path", "http://secret:3128?a", "http://secret#a"],
+    ...["http://fd00::7:3128", "http://[secret]:3128", "http://256.0.0.1"],
+    ...["http://secret,http://b.test", "http://al:secret@", "http://secrét:1"],
+    ...["http://al:secret", "http://[fd00::7:3128"],
+  ],
+  [PORT]: ["http://secret:0", "http://secret:65536", "secret:99999999999"],
+  "it has neither a scheme nor a port": ["secret", "al:1@secret"],
+  "SOCKS takes users and passwords of at most 255 bytes": [
+    `socks5://al:${"secret".repeat(43)}@proxy`,
+  ],
+};
+
+for (const [reason, values] of Object.entries(REFUSED)) {
+  for (const value of values) {
+    Deno.test(`takeProxy() refuses ${JSON.stringify(value.slice(0, 40))}, and does not show it: ${reason}`, () => {
+      const error = assertThrows(
+        () => take({ HTTPS_PROXY: value, ALL_PROXY: A }, SERVICE),
+        SettingsError,
+      );
+      assertEquals(error.message, `HTTPS_PROXY cannot be used: ${reason}`);
+      assertFalse(/secr|cret|geheim/.test(error.message));
+    });
+  }
+}
