@@ -185,7 +185,7 @@ async function checkNetwork(
 }
 
 async function checkTls(
-  { connection }: Endpoint,
+  endpoint: Endpoint,
   { url, isProxied, report }: {
     readonly url: URL;
     readonly isProxied: boolean;
@@ -193,7 +193,7 @@ async function checkTls(
   },
 ): Promise<void> {
   if (isProxied || url.protocol === "http:") {
-    connection.close();
+    endpoint.connection.close();
     return await report.line({
       state: "-",
       name: "TLS",
@@ -203,7 +203,7 @@ async function checkTls(
   const file = environmentVariable("DENO_CERT");
   await report.step({
     name: "TLS",
-    act: () => startTls(connection, url),
+    act: () => startTls(endpoint, url),
     tell: () => `the certificate is valid${file ? `, with ${file}` : ""}`,
     failure:
       "no connection that can be trusted; the line about the thread says why",

@@ -21,6 +21,7 @@ import type {
   WaitEvent,
 } from "./gateway/turn_event.ts";
 
+export { systemCertificates } from "./gateway/http/certificates.ts";
 export { timeLeft, type TimeLimit } from "./gateway/http/deadline.ts";
 export type { CallOptions, Exchange } from "./gateway/http/service_client.ts";
 export {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { systemCertificates } from "../gateway.ts";
 import { within } from "../io.ts";
 
 /** How long a name may take to be resolved, and TLS to be set up, in milliseconds. */
@@ -72,16 +73,25 @@ export async function connect(
 }
 
 /**
- * Sets up TLS on a connection, and closes it.
+ * Sets up TLS as a request does, and closes the connection.
  *
  * @throws If the certificate is not valid for the URL's host, or there is no TLS.
  */
 export async function startTls(
-  connection: Deno.TcpConn,
+  { connection, address, port }: Endpoint,
   url: URL,
 ): Promise<void> {
-  using tls = await Deno.startTls(connection, { hostname: hostOf(url) });
-  await inTime(STEP_LIMIT, tls.handshake());
+  const shakeHands = async (tcp: Deno.TcpConn, caCerts: string[]) => {
+    using tls = await Deno.startTls(tcp, { hostname: hostOf(url), caCerts });
+    await inTime(STEP_LIMIT, tls.handshake());
+  };
+  try {
+    await shakeHands(connection, []);
+  } catch (error) {
+    const caCerts = [...await systemCertificates()];
+    if (caCerts.length === 0) throw error;
+    await shakeHands(await Deno.connect({ hostname: address, port }), caCerts);
+  }
 }
 
 function hostOf({ hostname }: URL): string {

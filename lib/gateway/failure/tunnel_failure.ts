@@ -31,29 +31,19 @@ export class TunnelError extends Error {
   /** The code by which SOCKS says so. */
   readonly code: number;
 
-  /** @param finding By default, the settings are to be checked. */
+  /** @param finding By default, the connection was closed; to check are the settings. */
   constructor(
     proxy: Proxy,
-    finding: Partial<Finding> & Pick<Finding, "reason">,
+    finding: Partial<Finding> = {},
     code: number = FAILED,
   ) {
-    super(finding.reason);
+    super();
+    const reason = "it closed the connection";
     const check = `check the base URL, ${proxy.variable} and NO_PROXY`;
     this.proxy = proxy;
-    this.finding = { check, ...finding };
+    this.finding = { reason, check, ...finding };
     this.code = code;
   }
-}
-
-/** The proxy ended the connection. */
-export function closedTunnel(proxy: Proxy): TunnelError {
-  return new TunnelError(proxy, { reason: "it closed the connection" });
-}
-
-/** The proxy did not answer for so long. */
-export function silentProxy(proxy: Proxy, milliseconds: number): TunnelError {
-  const reason = `no answer within ${milliseconds / 1000} s`;
-  return new TunnelError(proxy, { reason });
 }
 
 /**

@@ -11,10 +11,8 @@ import type { Proxy } from "../../settings.ts";
 import { VERSION } from "../../version.ts";
 import { innerReason, isUnknownIssuer } from "../failure/network_reasons.ts";
 import {
-  closedTunnel,
   loginFailure,
   noConnection,
-  silentProxy,
   socksFailure,
   statusFailure,
   TunnelError,
@@ -84,7 +82,8 @@ export class Relay implements Disposable {
     const signal = AbortSignal.any([this.#closing.signal, over.signal]);
     signal.addEventListener("abort", () => close(client));
     const stop = startTimer(LIMIT, () => {
-      if (isAsked) this.#failure = silentProxy(this.#proxy, LIMIT);
+      const reason = `no answer within ${LIMIT / 1000} s`;
+      if (isAsked) this.#failure = new TunnelError(this.#proxy, { reason });
       over.abort();
     });
     try {
@@ -102,7 +101,7 @@ export class Relay implements Disposable {
     } catch (error) {
       if (!isAsked || signal.aborted) return;
       const isKnown = error instanceof TunnelError;
-      this.#failure = isKnown ? error : closedTunnel(this.#proxy);
+      this.#failure = isKnown ? error : new TunnelError(this.#proxy);
       await write(client, reply(this.#failure.code));
     } finally {
       stop();

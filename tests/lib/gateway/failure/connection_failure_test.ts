@@ -6,18 +6,21 @@ import {
   tlsSetupError,
 } from "../../../../lib/gateway/failure/connection_failure.ts";
 import {
-  ignoreProxies,
-  proxyFor,
-} from "../../../../lib/gateway/http/proxies.ts";
-import {
   explain,
+  type Fate,
   type Operation,
   type ServiceError,
 } from "../../../../lib/gateway/failure/service_error.ts";
 import {
-  PROXY_VARIABLES,
-  withVariables,
-} from "../../../support/environment.ts";
+  loginFailure,
+  noConnection,
+  socksFailure,
+  statusFailure,
+  TunnelError,
+  wrongProtocol,
+} from "../../../../lib/gateway/failure/tunnel_failure.ts";
+import type { Proxy } from "../../../../lib/settings.ts";
+import { withVariables } from "../../../support/environment.ts";
 
 const KEY = "test-key-0123456789";
 
@@ -44,6 +47,7 @@ interface Circumstances {
   readonly operation?: Operation;
   readonly baseUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly tunnelError?: TunnelError | undefined;
 }
 
 /** The words for a rejection, with no other relevant variables than these. */
@@ -133,64 +137,100 @@ for (const [text, told] of Object.entries(NOT_CONNECTED)) {
   });
 }
 
-const CHECK = "check HTTPS_PROXY and NO_PROXY";
-
-/** What is told, by the proxy's URL and the text. */
-const BY_PROXY: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "http://me:secret@proxy.test:3128": {
-    "proxy authentication required":
-      "(it asks for a user name and a password); check those in HTTPS_PROXY (http://user:password@host:port)",
-    "unsuccessful tunnel": `(it refused the connection); ${CHECK}`,
-    "unexpected eof while tunneling": `(it closed the connection); ${CHECK}`,
-    [REFUSED]: `(connection refused); ${CHECK}`,
-    [NO_NAME]: `(the name proxy.test cannot be resolved); ${CHECK}`,
-    "Connection reset by peer (os error 104)":
-      `(the connection was closed before TLS was set up); ${CHECK}, and the base URL`,
-  },
-  "https://proxy.test:3128": {
-    "received corrupt message of type InvalidContentType":
-      "(it does not speak https); check HTTPS_PROXY: most proxies are named by http://, for https services, too",
-  },
-  "socks5://proxy.test:1080": {
-    "Proxy server unreachable": `(it does not answer); ${CHECK}`,
-    "Invalid response version":
-      "(it does not speak SOCKS); check HTTPS_PROXY: an HTTP proxy is named by http://",
-  },
-};
-
-for (const [proxy, texts] of Object.entries(BY_PROXY)) {
-  for (const [text, told] of Object.entries(texts)) {
-    const { protocol, host } = new URL(proxy);
-    Deno.test(`connectionError() names the proxy ${protocol} for ${JSON.stringify(text)}`, () => {
-      assertEquals(
-        tell(notConnected(text), { env: { HTTPS_PROXY: proxy } }),
-        `https://service.test cannot be reached through the proxy ${protocol}//${host} ${told}`,
-      );
-    });
-  }
+/** A proxy of this scheme, with a login or without. */
+function proxy(scheme: Proxy["scheme"], user = ""): Proxy {
+  const [hostname, port] = ["proxy.test", 3128];
+  return {
+    ...{ variable: "HTTPS_PROXY", scheme, hostname, port, user },
+    ...{ password: user, origin: `${scheme}://${hostname}:${port}` },
+  };
 }
 
-const PROXY = "http://proxy.test:3128";
-const HTTPS_PROXY = { HTTPS_PROXY: PROXY };
-const SOCKS = { HTTPS_PROXY: "socks4://proxy.test:1080" };
+const HTTP = proxy("http");
+const SECURE = proxy("https");
+const SOCKS = proxy("socks5h");
+const CHECK = "check HTTPS_PROXY and NO_PROXY";
+const ALL = "check the base URL, HTTPS_PROXY and NO_PROXY";
+const LOGIN = "check those in HTTPS_PROXY (http://user:password@host:port)";
+const PX =
+  "put a proxy of your own in between that speaks it, such as px or cntlm";
+const PAGE = "perhaps the sign-in page of a network";
 
-/** Failures for which the error blames the service, not the proxy. */
-const NOT_BY_PROXY = [
+function answered(status: number, ...schemes: readonly string[]): TunnelError {
+  return statusFailure(HTTP, { status, schemes });
+}
+
+/** What is told about the failure of a proxy, and the fate of a prompt. */
+const BY_PROXY: readonly (readonly [TunnelError, string, Fate])[] = [
+  [new TunnelError(HTTP), `it closed the connection); ${ALL}`, "not run"],
+  [noConnection(HTTP, "Connection refused"), "connection refused", "not run"],
   [
-    REFUSED,
-    { ...HTTPS_PROXY, NO_PROXY: "service.test" },
-    "(connection refused)",
+    noConnection(HTTP, "failed to lookup address information: No"),
+    `the name proxy.test cannot be resolved); ${CHECK}`,
+    "not run",
   ],
-  [`${CERTIFICATE}UnknownIssuer`, HTTPS_PROXY, "(its certificate was issued"],
-  [NO_NAME, SOCKS, "(the name service.test cannot be resolved)"],
-] as const;
+  [
+    noConnection(HTTP, "Too many open files"),
+    "this process has too many open files); close some sessions, or",
+    "not run",
+  ],
+  [
+    noConnection(SECURE, `${CERTIFICATE}UnknownIssuer`),
+    "its certificate was issued by an authority that is not trusted); check HTTPS_PROXY, or trust the issuer",
+    "not run",
+  ],
+  [
+    noConnection(SECURE, "received corrupt message of type InvalidContentType"),
+    "what answers at port 3128 does not speak https); check HTTPS_PROXY: most proxies are named by http://",
+    "not run",
+  ],
+  [
+    wrongProtocol(HTTP),
+    "it does not speak HTTP); check HTTPS_PROXY: one that speaks SOCKS is named by socks5://",
+    "refused",
+  ],
+  [
+    wrongProtocol(SOCKS),
+    "it does not speak SOCKS); check HTTPS_PROXY: an HTTP proxy is named by http://",
+    "refused",
+  ],
+  [
+    answered(407, "Negotiate", "Basic"),
+    `it asks for a user name and a password); ${LOGIN}`,
+    "refused",
+  ],
+  [
+    loginFailure(proxy("http", "al")),
+    `it rejected the user name or the password); ${LOGIN}`,
+    "refused",
+  ],
+  [
+    answered(407, "Negotiate", "NTLM"),
+    `it asks for a login by Negotiate, NTLM, and this program speaks Basic alone); ${PX}`,
+    "refused",
+  ],
+  [answered(403), `it answered 403); ${ALL}`, "refused"],
+  [answered(503), `it answered 503); ${ALL}`, "not run"],
+  [answered(200), `a web page came (status 200), ${PAGE}); ${ALL}`, "not run"],
+  [answered(302), `a web page came (status 302), ${PAGE}); ${ALL}`, "not run"],
+  [answered(511), `a web page came (status 511), ${PAGE}); ${ALL}`, "not run"],
+  [socksFailure(SOCKS, 2), `its rules forbid it); ${ALL}`, "refused"],
+  [socksFailure(SOCKS, 5), `it says: connection refused); ${ALL}`, "not run"],
+  [socksFailure(SOCKS, 99), `it refused with code 99); ${ALL}`, "not run"],
+];
 
-for (const [text, env, told] of NOT_BY_PROXY) {
-  Deno.test(`connectionError() does not name a proxy: ${told}`, () => {
+for (const [tunnelError, told, fate] of BY_PROXY) {
+  const { proxy: { origin } } = tunnelError;
+  Deno.test(`connectionError() names the proxy ${origin}: ${told}`, () => {
+    const error = connectionError(notConnected("general SOCKS error"), {
+      ...{ operation: "create run", apiKey: KEY, tunnelError },
+      baseUrl: "https://service.test",
+    });
     assertStringIncludes(
-      tell(notConnected(text), { env }),
-      `https://service.test cannot be reached ${told}`,
+      error.message,
+      `https://service.test cannot be reached through the proxy ${origin} (${told}`,
     );
+    assertEquals(error.failure.fate, fate);
   });
 }
 
@@ -202,16 +242,15 @@ Deno.test("connectionError() names the file of DENO_CERT if an issuer is not tru
   );
 });
 
-for (const text of [NO_NAME, "unsuccessful tunnel", REFUSED]) {
-  Deno.test(`connectionError() says for ${JSON.stringify(text)} that no service is configured if the host is only an example`, () => {
-    const baseUrl = "https://the-brain.example";
-    for (const env of [{}, HTTPS_PROXY]) {
-      assertEquals(
-        tell(notConnected(text), { baseUrl, env }),
-        "no service is configured: https://the-brain.example is a placeholder; " +
-          "set APP_BASE_URL or --base-url to the URL of your service",
-      );
-    }
+for (const tunnelError of [undefined, answered(502)]) {
+  Deno.test(`connectionError() says that no service is configured if the host is only an example, ${tunnelError?.finding.reason}`, () => {
+    assertEquals(
+      tell(notConnected(NO_NAME), {
+        ...{ baseUrl: "https://the-brain.example", tunnelError },
+      }),
+      "no service is configured: https://the-brain.example is a placeholder; " +
+        "set APP_BASE_URL or --base-url to the URL of your service",
+    );
   });
 }
 
@@ -324,54 +363,3 @@ for (const [text, told] of Object.entries(SETUP)) {
     assertEquals(words(withVariables(env, tls)), told);
   });
 }
-
-type Variables = Readonly<Record<string, string>>;
-
-const NAME = "https://a.service.test/api";
-const ADDRESS = "https://10.0.0.7";
-
-// Each as observed with `fetch` of Deno 2.9.6.
-const CASES: readonly (readonly [string, Variables, variable?: string])[] = [
-  [NAME, {}],
-  [NAME, { HTTPS_PROXY: PROXY }, "HTTPS_PROXY"],
-  [NAME, { https_proxy: PROXY }, "https_proxy"],
-  [NAME, { HTTP_PROXY: PROXY }],
-  [NAME, { HTTPS_PROXY: "x:1", ALL_PROXY: PROXY }, "ALL_PROXY"],
-  [NAME, { HTTPS_PROXY: PROXY, ALL_PROXY: "" }, "HTTPS_PROXY"],
-  [NAME, { HTTPS_PROXY: PROXY, ALL_PROXY: "http://[" }, "HTTPS_PROXY"],
-  // Neither user nor password is shown.
-  [NAME, { HTTPS_PROXY: "me:secret@proxy.test:3128/path" }, "HTTPS_PROXY"],
-  [NAME, { HTTPS_PROXY: PROXY, NO_PROXY: "b, a.service.test" }],
-  [NAME, { HTTPS_PROXY: PROXY, no_proxy: "a.service.test" }],
-  [
-    NAME,
-    { HTTPS_PROXY: PROXY, NO_PROXY: "", no_proxy: "service.test" },
-    "HTTPS_PROXY",
-  ],
-  [NAME, { HTTPS_PROXY: PROXY, NO_PROXY: "service.test" }],
-  [NAME, { HTTPS_PROXY: PROXY, NO_PROXY: ".service.test" }],
-  [NAME, { HTTPS_PROXY: PROXY, NO_PROXY: "*" }],
-  [NAME, { HTTPS_PROXY: PROXY, NO_PROXY: "ice.test" }, "HTTPS_PROXY"],
-  [NAME, { HTTPS_PROXY: PROXY, NO_PROXY: "a.service.test:443" }, "HTTPS_PROXY"],
-  [ADDRESS, { HTTPS_PROXY: PROXY, NO_PROXY: "10.0.0.7" }],
-  [ADDRESS, { HTTPS_PROXY: PROXY, NO_PROXY: "10.0.0.0/8" }],
-  [ADDRESS, { HTTPS_PROXY: PROXY, NO_PROXY: "10.0.0.8, 7" }, "HTTPS_PROXY"],
-];
-
-for (const [url, variables, variable] of CASES) {
-  Deno.test(`proxyFor() yields ${variable} for ${url} with ${JSON.stringify(variables)}`, () => {
-    const proxy = withVariables(variables, () => proxyFor(new URL(url)));
-    assertEquals(
-      proxy,
-      variable === undefined ? variable : { variable, origin: PROXY },
-    );
-  });
-}
-
-Deno.test("ignoreProxies() forgets every proxy of the environment, in upper and lower case", () => {
-  const set = PROXY_VARIABLES.map((name) => [name, PROXY]);
-  withVariables(Object.fromEntries(set), () => {
-    ignoreProxies();
-    assertEquals(PROXY_VARIABLES.filter((name) => Deno.env.has(name)), []);
-  });
-});
