@@ -49,7 +49,7 @@ Deno.test("each request carries the key, the client's version and what its opera
     return others;
   });
   const common = {
-    "accept": "*/*",
+    "accept": "application/json",
     "accept-encoding": "gzip,br", // as fetch sends it
     "accept-language": "*",
     "user-agent": `agent-gateway/${VERSION}`,

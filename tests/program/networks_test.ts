@@ -63,16 +63,18 @@ function start(use: AsyncDisposableStack["use"], options?: ServiceOptions) {
   return use(ReferenceService.start(options));
 }
 
-const CHECK = "check HTTPS_PROXY and NO_PROXY";
+const UNTRUSTED = "its certificate was issued by an authority that is not " +
+  "trusted";
+const CHECK = "check the base URL, HTTPS_PROXY and NO_PROXY";
 
 /** A proxy that says this to whoever asks for a tunnel. */
-function proxy(says: string, told: string): SetUp {
+function proxy(says: string, told: string, isFinal = false): SetUp {
   return async (use) => {
     const service = start(use, { tls });
     const { url: proxy } = use(await FaultyService.start(tunnels(() => says)));
     const url = `https://${NAME}:${port(service)}`;
     return {
-      ...{ url, service },
+      ...{ url, service, isFinal },
       env: { HTTPS_PROXY: proxy.replace("//", "//me:secret@") },
       told: `${url} cannot be reached through the proxy ${proxy} ${told}`,
     };
@@ -161,46 +163,37 @@ const FAILURES: Readonly<Record<string, SetUp>> = {
       /^https:\/\/service\.invalid cannot be reached \(the name service\.invalid cannot be resolved\); check the base URL and the network$/;
     return { url, told };
   },
-  "a proxy that asks for a password": proxy(
+  "a proxy that rejects the password": proxy(
     "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
-    "(it asks for a user name and a password); check those in HTTPS_PROXY (http://user:password@host:port)",
-  ),
-  "a proxy that answers 403": proxy(
-    "HTTP/1.1 403 Forbidden\r\n\r\n<html>",
-    `(it refused the connection); ${CHECK}`,
+    "(it rejected the user name or the password); check those in HTTPS_PROXY (http://user:password@host:port)",
+    true,
   ),
   "a proxy that answers 502": proxy(
     "HTTP/1.1 502 Bad Gateway\r\n\r\n<html>",
-    `(it refused the connection); ${CHECK}`,
-  ),
-  "a proxy that speaks no HTTP": proxy(
-    "What?\r\n\r\n",
-    `(it refused the connection); ${CHECK}`,
+    `(it answered 502); ${CHECK}`,
   ),
   "a proxy that says nothing": proxy(
     "",
     `(it closed the connection); ${CHECK}`,
   ),
+  "a proxy with a certificate that nobody trusts": async (use) => {
+    const stranger = use(new LocalCa());
+    const options = { tls: stranger.issue("127.0.0.1") };
+    const { url: proxy } = use(
+      await FaultyService.start(({ gone }) => gone, options),
+    );
+    const url = `https://${NAME}`;
+    const told = RegExp(
+      `^${url} cannot be reached through the proxy ${proxy} \\(${UNTRUSTED}\\); ` +
+        "check HTTPS_PROXY, or check that .+, which DENO_CERT names, holds",
+    );
+    return { url, env: { HTTPS_PROXY: proxy }, told };
+  },
   "a proxy that is not there": () => {
     const [url, proxy] = [`https://${NAME}`, unreachable()];
     const told = `${url} cannot be reached through the proxy ${proxy} ` +
       "(connection refused); check ALL_PROXY and NO_PROXY";
     return { url, env: { ALL_PROXY: proxy }, told };
-  },
-  "a SOCKS URL for a proxy that speaks HTTP": async (use) => {
-    const proxy = use(
-      await FaultyService.start(async (connection) => {
-        await connection.write("HTTP/1.1 400 Bad Request\r\n\r\n");
-        await connection.gone;
-      }),
-    );
-    const [url, socks] = [
-      `https://${NAME}`,
-      proxy.url.replace("http:", "socks5:"),
-    ];
-    const told = `${url} cannot be reached through the proxy ${socks} (it ` +
-      "does not speak SOCKS); check HTTPS_PROXY: an HTTP proxy is named by http://";
-    return { url, env: { HTTPS_PROXY: socks }, told };
   },
 };
 
@@ -222,31 +215,34 @@ for (const [what, setUp] of Object.entries(FAILURES)) {
   });
 }
 
-const UNTRUSTED = "its certificate was issued by an authority that is not " +
-  "trusted";
+/** The variables for certificates, and whether the service is trusted then. */
+const STORES = [
+  [{ SSL_CERT_FILE: ca.certificate }, true],
+  [{}, false],
+  [{ DENO_TLS_CA_STORE: "system", SSL_CERT_FILE: ca.certificate }, true],
+  [{ DENO_TLS_CA_STORE: "mozilla", SSL_CERT_FILE: ca.certificate }, false],
+] as const;
 
-Deno.test({
-  name: "DENO_TLS_CA_STORE=system trusts whom the system trusts",
-  // Elsewhere the system's store is not a file.
-  ignore: Deno.build.os !== "linux",
-  async fn() {
-    await using service = ReferenceService.start({ tls });
-    const { DENO_CERT: _, ...env } = environment(service.url, {
-      DENO_TLS_CA_STORE: "system",
-    });
-    const options = { args: ["--quiet"], stdin: `${PROMPT}\n` };
+for (const [variables, isTrusted] of STORES) {
+  Deno.test({
+    name: `a system with the variables ${
+      Object.keys(variables)
+    } trusts a service that its store trusts: ${isTrusted}`,
+    // Elsewhere the system's store is not a file.
+    ignore: Deno.build.os !== "linux",
+    async fn() {
+      await using service = ReferenceService.start({ tls });
+      const { DENO_CERT: _, ...env } = environment(service.url, variables);
 
-    const alien = await runClient({ ...options, env });
-    const known = await runClient({
-      ...options,
-      env: { ...env, SSL_CERT_FILE: ca.certificate },
-    });
+      const options = { args: ["--quiet"], stdin: `${PROMPT}\n` };
+      const { stdout, stderr } = await runClient({ ...options, env });
 
-    assertEquals(alien.code, 3);
-    assertMatch(alien.stderr, RegExp(UNTRUSTED));
-    assertEquals(known.stdout, `${REPLY}\n`);
-  },
-});
+      if (!isTrusted) assertMatch(stderr, RegExp(UNTRUSTED));
+      assertEquals(stdout, isTrusted ? `${REPLY}\n` : "");
+      assertEquals(service.requests.length, isTrusted ? 3 : 0);
+    },
+  });
+}
 
 Deno.test("an https service is reached through a proxy of any variable, which sees its name and ciphertext alone", async () => {
   for (const variable of ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"]) {
@@ -341,7 +337,12 @@ for (const [operation, wrong, cannot] of OPERATIONS) {
         ? port(impostor)
         : "HTTP/1.1 503 Service Unavailable\r\n\r\n";
       await using proxy = await FaultyService.start(
-        tunnels((number) => number === wrong ? target : port(service)),
+        // A stranger is asked twice, the second time with the system's authorities.
+        tunnels((number) =>
+          number === wrong || what === "stranger" && number === wrong + 1
+            ? target
+            : port(service)
+        ),
       );
       const url = `https://${NAME}:${port(service)}`;
       const env = environment(url, { HTTPS_PROXY: proxy.url });
@@ -358,8 +359,9 @@ for (const [operation, wrong, cannot] of OPERATIONS) {
 
       const told = what === "stranger"
         ? `(${UNTRUSTED}); check the base URL, or check that ` +
-          `"${ca.certificate}", which DENO_CERT names, holds the issuer's certificate as PEM`
-        : `through the proxy ${proxy.url} (it refused the connection); ${CHECK}`;
+          `"${ca.certificate}", which DENO_CERT names, holds the issuer's ` +
+          "certificate as PEM, without a byte order mark (not DER, PKCS #7 or TRUSTED CERTIFICATE)"
+        : `through the proxy ${proxy.url} (it answered 503); ${CHECK}`;
       assertEquals(
         error?.message,
         `${cannot}: ${url} cannot be reached ${told}${
@@ -370,4 +372,51 @@ for (const [operation, wrong, cannot] of OPERATIONS) {
       assertEquals(impostor.requests, []);
     });
   }
+}
+
+Deno.test("the login of a proxy reaches the proxy alone", async () => {
+  for (const scheme of ["http", "https"]) {
+    await using service = ReferenceService.start({ tls });
+    const options = scheme === "https" ? { tls } : {};
+    await using proxy = await FaultyService.start(
+      tunnels(() => port(service)),
+      options,
+    );
+
+    const { stdout, stderr } = await runPrompt(
+      `https://${NAME}:${port(service)}`,
+      { ALL_PROXY: proxy.url.replace("//", "//al:se%20cret@") },
+    );
+
+    assertEquals([stdout, stderr], [`${REPLY}\n`, ""]);
+    const login = `Proxy-Authorization: Basic ${btoa("al:se cret")}`;
+    for (const { head } of proxy.requests) assert(head.includes(login));
+    assertEquals(proxy.requests.length, 2);
+    const seen = service.requests.map(({ headers }) => [...headers].flat());
+    assertFalse(/proxy|basic|cret/i.test(seen.join()), seen.join());
+  }
+});
+
+for (const args of [["-p", PROMPT], ["--bridge"], ["--check"]]) {
+  Deno.test(
+    `a malformed HTTPS_PROXY is an error that names it, with ${
+      args[0]
+    }, and nothing is sent`,
+    async () => {
+      await using service = ReferenceService.start({ tls });
+      const HTTPS_PROXY = "http://al:se#cret@127.0.0.1:9";
+      const url = `https://${DIRECT}:${port(service)}`;
+
+      const { code, stdout, stderr } = await runClient({
+        args,
+        env: environment(url, { HTTPS_PROXY }),
+      });
+
+      assertEquals(code, 1);
+      const told = stdout + stderr;
+      assertMatch(told, /HTTPS_PROXY cannot be used: percent-encode /);
+      assertFalse(/se#|cret|127\.0\.0\.1/.test(told), told);
+      assertEquals(service.requests, []);
+    },
+  );
 }

@@ -19,7 +19,10 @@ const SETTINGS = config.permissions.client.env
 export const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"]
   .flatMap((name) => [name, name.toUpperCase()]);
 
-const NETWORK = [...PROXY_VARIABLES, "no_proxy", "NO_PROXY", "DENO_CERT"];
+const NETWORK = [
+  ...PROXY_VARIABLES,
+  ...["no_proxy", "NO_PROXY", "DENO_CERT", "DENO_TLS_CA_STORE"],
+];
 
 /**
  * Calls `loadSettings()` with the given sources and no others.
@@ -47,7 +50,7 @@ export function within<T>(
   const cwd = Deno.cwd();
   try {
     Deno.chdir(folder.path);
-    return replaceVariables(SETTINGS, env, act);
+    return replaceVariables([...SETTINGS, ...NETWORK], env, act);
   } finally {
     Deno.chdir(cwd);
   }

@@ -49,7 +49,7 @@ export class Relay implements Disposable {
   }
 
   /** The proxy for the HTTP client. */
-  get proxy(): Deno.Proxy {
+  get proxy(): { readonly url: string; readonly basicAuth: Deno.BasicAuth } {
     const url = `socks5://127.0.0.1:${this.#listener.addr.port}`;
     return { url, basicAuth: this.#login };
   }
@@ -166,7 +166,9 @@ export class Relay implements Disposable {
       if (!"HTTP/1.".startsWith(answer.slice(0, 7))) throw wrongProtocol(proxy);
     }
     const status = Number(answer.slice(9, 12));
-    if (Number.isNaN(status)) throw wrongProtocol(proxy);
+    if (Number.isNaN(status) || !answer.endsWith("\r\n\r\n")) {
+      throw wrongProtocol(proxy);
+    }
     const isPage = /^content-type: *text\/html/im.test(answer);
     if (status >= 200 && status < 300 && !isPage) return;
     const offers = answer.replaceAll(/"[^"]*"/g, "")

@@ -103,9 +103,14 @@ const LEFT_OUT = "left out, because it holds the API key";
 
 /**
  * The text of an answer, what the error says about it, its status (by default
- * 400), and its type.
+ * 400), and its headers.
  */
-type Answer = readonly [string, told: string, status?: number, typeof HTML?];
+type Answer = readonly [
+  text: string,
+  told: string,
+  status?: number,
+  headers?: Readonly<Record<string, string>>,
+];
 
 const DETAILS: Readonly<Record<string, Answer>> = {
   "of JSON its message": ['{"message":"No"}', ": No"],
@@ -123,6 +128,28 @@ const DETAILS: Readonly<Record<string, Answer>> = {
     ", a web page: the API key was rejected, or something in front of the service refused, such as a firewall or a sign-in page (check APP_API_KEY, the network and the base URL): Access Denied",
     403,
   ],
+  "and who answered which request": [
+    "<html><title>No</title>",
+    ": No [CF-RAY: 8a, X-Request-Id: b, X-Amzn-RequestId: c, X-Amz-Cf-Id: d, Server: e f]",
+    400,
+    {
+      ...{ "server": "e\tf", "x-amz-cf-id": "d", "x-amzn-requestid": "c" },
+      ...{ "x-request-id": "b", "cf-ray": "8a" },
+    },
+  ],
+  "and who answered, if there is none": [
+    "",
+    " (try again later): [Server: nginx]",
+    502,
+    { server: "nginx" },
+  ],
+  "and of headers at most 100 characters, and no key": [
+    "",
+    `: [CF-RAY: ${"a".repeat(100)}, Server: ${LEFT_OUT}]`,
+    400,
+    { "cf-ray": "a".repeat(101), "server": KEY },
+  ],
+  "and no headers with JSON": ['"No"', ': "No"', 400, { server: "nginx" }],
 };
 
 for (
@@ -132,6 +159,15 @@ for (
     assertEquals(refuse(status, { text, headers: headers ?? {} })[0], told);
   });
 }
+
+Deno.test("statusError() tells that a firewall may have refused a prompt, and that a network asks to sign in", () => {
+  const page = { text: "<html><title>No</title>" };
+  const operation = "create run";
+  assertEquals([refuse(403, { ...page, operation })[0], refuse(511, page)[0]], [
+    ", a web page: a firewall may have refused the text of the prompt (change it, or check APP_API_KEY and the network): No",
+    ": the network asks to sign in (sign in to the network, in a browser): No",
+  ]);
+});
 
 Deno.test("statusError() tells nothing of a text that is cut within the key", () => {
   const text = `No ${KEY.slice(0, 20)}`;
@@ -158,12 +194,17 @@ const REDIRECTS: Readonly<Record<string, string>> = {
   [`/${KEY}/`]: LEFT_OUT,
   "http://[": UNREADABLE,
   "mailto:me@other.example": UNREADABLE,
+  "https://service.test/api/threads/": "/api/threads/",
+  "http://service.test/api/threads/?a": "http://service.test",
 };
 
 for (const [location, shown] of Object.entries(REDIRECTS)) {
   Deno.test(`statusError() tells of a redirect to ${location}: ${shown}`, () => {
+    const advice = location.includes("threads/")
+      ? ": the service should answer without the slash at the end"
+      : ", check the base URL";
     const start =
-      `, a redirect to ${shown}; redirects are not followed, check the base URL`;
+      `, a redirect to ${shown}; redirects are not followed${advice}`;
     const answer = { headers: { location } };
     for (
       const [operation, fate, rest] of [

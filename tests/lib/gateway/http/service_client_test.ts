@@ -207,6 +207,16 @@ for (const [retryAfter, advice] of Object.entries(LONG_PAUSES)) {
   });
 }
 
+Deno.test("a Retry-After of an hour is told for each status after which nothing has run, and for no other", async () => {
+  const advice = [];
+  for (const operation of ["create thread", "create run"] as const) {
+    const late = answer(502, "", { "retry-after": "3600" });
+    const { error } = await takeTurn({ [operation]: [late] });
+    advice.push(error?.failure.advice);
+  }
+  assertEquals(advice, ["ask again in 60 min", ""]);
+});
+
 const stalled = body(["No"], { status: 404, end: "hang" });
 const LATE = "the service did not answer within 60 s";
 const MAY_RUN = "the run may have started, so it is not tried again";
