@@ -51,8 +51,8 @@ async function* sources(folder: string): AsyncGenerator<string> {
   }
 }
 
-Deno.test("the bundle has less than 152 KiB", () => {
-  assert(new TextEncoder().encode(code).length < 152 * 1024);
+Deno.test("the bundle has less than 148 KiB", () => {
+  assert(new TextEncoder().encode(code).length < 148 * 1024);
 });
 
 Deno.test("the bundle imports parts of Deno alone, when they are used", async () => {

@@ -130,6 +130,11 @@ const ANSWERS: readonly (readonly [string, string, Partial<Proxy>?])[] = [
     "it rejected the user name or the password",
     { scheme: "socks5", ...LOGIN },
   ],
+  [
+    "\x05\x02\x01\x01",
+    "it rejected the user name or the password",
+    { scheme: "socks5", ...LOGIN },
+  ],
   ["\x05\x00\x05\x02", "its rules forbid it", { scheme: "socks5" }],
   ["\x05\x00\x05", "it closed the connection", { scheme: "socks5" }],
 ];
