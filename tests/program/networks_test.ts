@@ -67,20 +67,6 @@ const UNTRUSTED = "its certificate was issued by an authority that is not " +
   "trusted";
 const CHECK = "check the base URL, HTTPS_PROXY and NO_PROXY";
 
-/** A proxy that says this to whoever asks for a tunnel. */
-function proxy(says: string, told: string, isFinal = false): SetUp {
-  return async (use) => {
-    const service = start(use, { tls });
-    const { url: proxy } = use(await FaultyService.start(tunnels(() => says)));
-    const url = `https://${NAME}:${port(service)}`;
-    return {
-      ...{ url, service, isFinal },
-      env: { HTTPS_PROXY: proxy.replace("//", "//me:secret@") },
-      told: `${url} cannot be reached through the proxy ${proxy} ${told}`,
-    };
-  };
-}
-
 const FAILURES: Readonly<Record<string, SetUp>> = {
   "a certificate for another name": (use) => {
     const service = start(use, { tls: ca.issue("other.test") });
@@ -163,19 +149,18 @@ const FAILURES: Readonly<Record<string, SetUp>> = {
       /^https:\/\/service\.invalid cannot be reached \(the name service\.invalid cannot be resolved\); check the base URL and the network$/;
     return { url, told };
   },
-  "a proxy that rejects the password": proxy(
-    "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
-    "(it rejected the user name or the password); check those in HTTPS_PROXY (http://user:password@host:port)",
-    true,
-  ),
-  "a proxy that answers 502": proxy(
-    "HTTP/1.1 502 Bad Gateway\r\n\r\n<html>",
-    `(it answered 502); ${CHECK}`,
-  ),
-  "a proxy that says nothing": proxy(
-    "",
-    `(it closed the connection); ${CHECK}`,
-  ),
+  "a proxy that rejects the password": async (use) => {
+    const service = start(use, { tls });
+    const answer = "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n";
+    const { url: proxy } = use(
+      await FaultyService.start(tunnels(() => answer)),
+    );
+    const url = `https://${NAME}:${port(service)}`;
+    const env = { HTTPS_PROXY: proxy.replace("//", "//me:secret@") };
+    const told = `${url} cannot be reached through the proxy ${proxy} (it ` +
+      "rejected the user name or the password); check those in HTTPS_PROXY (http://user:password@host:port)";
+    return { url, service, env, told, isFinal: true };
+  },
   "a proxy with a certificate that nobody trusts": async (use) => {
     const stranger = use(new LocalCa());
     const options = { tls: stranger.issue("127.0.0.1") };

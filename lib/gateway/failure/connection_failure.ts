@@ -14,8 +14,7 @@ import {
   innerReason,
   isUnknownIssuer,
   lookUp,
-  NETWORK,
-  TLS,
+  UNREACHABLE,
 } from "./network_reasons.ts";
 import {
   ConnectionError,
@@ -137,7 +136,7 @@ function unreachable(
   }
   const isProxy = tunnelError !== undefined;
   const { reason, check, isFinal = false, isOnThisMachine = isProxy } =
-    tunnelError?.finding ?? lookUp([...TLS, ...NETWORK], text, url);
+    tunnelError?.finding ?? lookUp(UNREACHABLE, text, url);
   const way = isProxy ? ` through the proxy ${tunnelError.proxy.origin}` : "";
   return {
     reason: `${url.origin} cannot be reached${way} (${reason})`,

@@ -42,14 +42,13 @@ export const BLOCKED = /^Fetch failed: Requests to port (\d+) are blocked/;
 
 const WHO = "ask who runs the service";
 const RUNS = "check that the service runs, and the base URL";
-/** What answers does not speak TLS. */
-export const NO_TLS = /corrupt message|InvalidContentType|InvalidMessage/;
+const NO_TLS = /corrupt message|InvalidContentType|InvalidMessage/;
 const UNKNOWN_ISSUER = /^invalid peer certificate: UnknownIssuer$/;
 const HANDSHAKE_CLOSED =
   /^tls handshake eof|^unexpected end of file|reset|aborted|forcibly closed/i;
 
 /** Why TLS could not be set up. */
-export const TLS: readonly Row[] = [
+const TLS: readonly Row[] = [
   [
     /^invalid peer certificate: (?:certificate )?(expired|not valid yet|notvalidyet)(?:.*?time (\d+) .*?not valid \w+ (\d+))?/i,
     ([, problem = "", now, limit]) => outOfDate(problem, now, limit),
@@ -90,7 +89,7 @@ export const TLS: readonly Row[] = [
 ];
 
 /** Why no connection was made to a host. */
-export const NETWORK: readonly Row[] = [
+const NETWORK: readonly Row[] = [
   [BLOCKED, ([, port]) => ({
     reason:
       `port ${port} is for another protocol, and requests to it are blocked`,
@@ -117,6 +116,9 @@ export const NETWORK: readonly Row[] = [
   }],
   [/^.*$/s, ([text]) => ({ reason: text, check: RUNS })],
 ];
+
+/** Why no connection was made. */
+export const UNREACHABLE: readonly Row[] = [...TLS, ...NETWORK];
 
 /** Why an established connection broke. */
 export const BROKEN: readonly Row[] = [

@@ -10,8 +10,7 @@ import {
   howToTrust,
   isUnknownIssuer,
   lookUp,
-  NETWORK,
-  TLS,
+  UNREACHABLE,
 } from "./network_reasons.ts";
 
 /** Codes by which SOCKS refuses (RFC 1928, 6), and what they mean. */
@@ -52,32 +51,29 @@ export class TunnelError extends Error {
  * @param text Why, as the library says it.
  */
 export function noConnection(proxy: Proxy, text: string): TunnelError {
-  const { variable, origin, scheme } = proxy;
-  const rows = [...TLS, ...NETWORK];
-  const { reason, check, isOnThisMachine } = lookUp(
-    rows,
-    text,
-    new URL(origin),
-  );
+  const url = new URL(proxy.origin);
+  const { reason, check, isOnThisMachine } = lookUp(UNREACHABLE, text, url);
   const advice = isUnknownIssuer(text)
-    ? `check ${variable}, or ${howToTrust()}`
+    ? `check ${proxy.variable}, or ${howToTrust()}`
     : isOnThisMachine
     ? check
-    : scheme === "https"
-    ? `check ${variable}: most proxies are named by http://, for https services, too`
-    : `check ${variable} and NO_PROXY`;
+    : proxy.scheme === "https"
+    ? schemeAdvice(proxy)
+    : `check ${proxy.variable} and NO_PROXY`;
   const code = /refused/i.test(text) ? REFUSED : FAILED;
   return new TunnelError(proxy, { reason, check: advice }, code);
 }
 
 /** The proxy does not speak the protocol of its URL. */
 export function wrongProtocol(proxy: Proxy): TunnelError {
-  const [name, advice] = proxy.scheme.startsWith("socks")
-    ? ["SOCKS", "an HTTP proxy is named by http://"]
-    : ["HTTP", "one that speaks SOCKS is named by socks5://"];
+  const name = proxy.scheme.startsWith("socks") ? "SOCKS" : "HTTP";
   const reason = `it does not speak ${name}`;
-  const check = `check ${proxy.variable}: ${advice}`;
+  const check = schemeAdvice(proxy);
   return new TunnelError(proxy, { reason, check, isFinal: true });
+}
+
+function schemeAdvice({ variable }: Proxy): string {
+  return `check ${variable}: most proxies are named by http://, for https services, too, and those for SOCKS by socks5://`;
 }
 
 /**

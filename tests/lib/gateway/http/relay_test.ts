@@ -2,103 +2,92 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Relay } from "../../../../lib/gateway/http/relay.ts";
 import type { Proxy } from "../../../../lib/settings.ts";
 import { FakeClock } from "../../../support/clocks.ts";
-import { ca, NAME, tls } from "../../../support/corporate_network.ts";
-import {
-  FaultyService,
-  type Script,
-  tunnels,
-} from "../../../support/faulty_service.ts";
+import { ca, NAME } from "../../../support/corporate_network.ts";
+import { FaultyService } from "../../../support/faulty_service.ts";
 import { ReferenceService } from "../../../support/service/service.ts";
 
 const AUTHORITY = Deno.readTextFileSync(ca.certificate);
 const LOGIN = { user: "al", password: "se:cr\xe9t" };
+const SOCKS = { scheme: "socks5" } as const;
+const SOCKS_LOGIN = { scheme: "socks5h", ...LOGIN } as const;
 
-function portOf({ url }: { readonly url: string }): number {
-  return Number(new URL(url).port);
-}
-
-/** The settings for a proxy on this machine. */
+/** A proxy on this machine. */
 function proxyAt(
-  { url }: { readonly url: string },
-  { scheme, ...login }: Partial<Proxy> = {},
+  { url: origin, port }: FaultyService,
+  proxy: Partial<Proxy> = {},
 ): Proxy {
   return {
-    ...{ variable: "HTTPS_PROXY", scheme: scheme ?? "http" },
-    ...{ hostname: "127.0.0.1", port: portOf({ url }), origin: url },
-    ...{ user: "", password: "", ...login },
+    ...{ variable: "HTTPS_PROXY", scheme: "http", user: "", password: "" },
+    ...{ hostname: "127.0.0.1", port, origin, ...proxy },
   };
 }
 
-/** A proxy for SOCKS5 that answers so, and connects to a port. */
-function socks(
-  answers: readonly (readonly number[])[],
-  port: number,
-): Script {
-  return async (connection) => {
-    // A greeting, perhaps a login, and a request, which are short.
-    for (const answer of answers) {
-      if (!await connection.holds(3)) return;
-      connection.take(connection.received.length);
-      await connection.write(Uint8Array.from(answer));
-    }
-    if (answers.at(-1)?.[1] === 0) await connection.forward(port);
-  };
+function bytesOf(latin1: string): Uint8Array {
+  return Uint8Array.from(latin1, (byte) => byte.charCodeAt(0));
 }
-
-const OPEN = [5, 0, 0, 1, 127, 0, 0, 1, 0, 80];
-const NAMED = [5, 0, 0, 3, 2, 97, 98, 0, 80];
 
 /** Asks a service through a relay. */
-async function ask(relay: Relay, url: URL): Promise<Response> {
+async function ask(relay: Relay, url: URL): Promise<number> {
   using client = Deno.createHttpClient({
     caCerts: [AUTHORITY],
     proxy: relay.proxy,
   });
   const response = await fetch(url, { method: "POST", client });
   await response.body?.cancel();
-  return response;
+  return response.status;
 }
 
-/** The login, as the bytes of each protocol that a proxy sees it in. */
+const OK = "HTTP/1.1 200 OK\r\n\r\n";
+const OPEN = "\x05\0\0\x01\x7f\0\0\x01\0\x50";
 const BASIC = `Proxy-Authorization: Basic ${btoa("al:se:cr\xe9t")}\r\n`;
-const SOCKS_LOGIN = "\x01\x02al\x07se:cr\xe9t";
 
-/** Proxies that open a tunnel, what they see, and what they do not see. */
+/** The service's host, a proxy, its answers that open a tunnel, and what it sees. */
 const WAYS: readonly (readonly [
-  name: string,
+  host: string,
   proxy: Partial<Proxy>,
-  script: (port: number) => Script,
+  answers: readonly string[],
   seen: string,
 ])[] = [
-  ["HTTP", {}, (port) => tunnels(() => port), `CONNECT ${NAME}:`],
-  ["HTTP with a login", LOGIN, (port) => tunnels(() => port), BASIC],
-  ["SOCKS", { scheme: "socks5" }, (port) => socks([[5, 0], OPEN], port), NAME],
+  [NAME, {}, [OK], `CONNECT ${NAME}:`],
+  ["[::1]", LOGIN, [OK], BASIC],
+  [NAME, SOCKS, ["\x05\0", OPEN], `\x05\x01\0\x03\x0c${NAME}`],
+  ["127.0.0.1", SOCKS, ["\x05\0", OPEN], "\x05\x01\0\x01\x7f\0\0\x01"],
   [
-    "SOCKS with a login",
-    { scheme: "socks5h", ...LOGIN },
-    (port) => socks([[5, 2], [1, 0], NAMED], port),
+    "[::1]",
     SOCKS_LOGIN,
+    ["\x05\x02", "\x01\0", "\x05\0\0\x03\x02ab\0\x50"],
+    `\x01\x02al\x07se:cr\xe9t\x05\x01\0\x04${"\0".repeat(15)}\x01`,
   ],
 ];
 
-for (const [name, proxy, script, seen] of WAYS) {
-  Deno.test(`Relay reaches the service through a proxy that speaks ${name}, and tells it no login`, async () => {
+for (const [host, proxy, answers, seen] of WAYS) {
+  Deno.test(`Relay reaches ${host} through a proxy, and tells the service nothing of ${JSON.stringify(proxy)}`, async () => {
+    const tls = ca.issue(NAME, "127.0.0.1", "::1");
     await using service = ReferenceService.start({ tls });
-    const port = portOf(service);
-    await using server = await FaultyService.start(script(port));
-    const url = new URL(`https://${NAME}:${port}/threads`);
+    const { port } = new URL(service.url);
+    await using server = await FaultyService.start(async (connection) => {
+      for (const answer of answers) {
+        await connection.holds(3);
+        connection.take(connection.received.length);
+        await connection.write(bytesOf(answer));
+      }
+      await connection.forward(Number(port));
+    });
+    const url = new URL(`https://${host}:${port}/threads`);
     using relay = new Relay(proxyAt(server, proxy), url);
 
-    const { status } = await ask(relay, url);
+    const status = await ask(relay, url);
 
     assertEquals([status, relay.failure], [401, undefined]);
     assert(server.received.includes(seen), server.received.slice(0, 100));
-    const [{ headers } = { headers: new Headers() }] = service.requests;
-    assertEquals(headers.get("proxy-authorization"), null);
+    const headers = service.requests.flatMap(({ headers }) => [...headers]);
+    assertEquals(headers.filter(([name]) => name.startsWith("proxy")), []);
   });
 }
 
-/** What a proxy for HTTP answers, and what is told of it. */
+const REJECTED = "it rejected the user name or the password";
+
+/** What a proxy answers, and what is told of it. */
 const ANSWERS: readonly (readonly [string, string, Partial<Proxy>?])[] = [
   ["", "it closed the connection"],
   ["HTTP/1.1 200", "it closed the connection"],
@@ -110,42 +99,26 @@ const ANSWERS: readonly (readonly [string, string, Partial<Proxy>?])[] = [
     "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>",
     "a web page came (status 200), perhaps the sign-in page of a network",
   ],
-  [
-    "HTTP/1.1 407 No\r\n\r\n",
-    "it asks for a user name and a password",
-  ],
+  ["HTTP/1.1 407 No\r\n\r\n", "it asks for a user name and a password"],
   [
     'HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm="a, NTLM b", qop="auth", Negotiate\r\nproxy-authenticate:NTLM\r\n\r\n',
     "it asks for a login by Digest, Negotiate, NTLM, and this program speaks Basic alone",
   ],
-  [
-    'HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm="a"\r\n\r\n',
-    "it rejected the user name or the password",
-    LOGIN,
-  ],
-  ["HTTP/1.1 400 No\r\n\r\n", "it does not speak SOCKS", { scheme: "socks5" }],
-  ["\x05\xff", "it asks for a user name and a password", { scheme: "socks5" }],
-  [
-    "\x05\xff",
-    "it rejected the user name or the password",
-    { scheme: "socks5", ...LOGIN },
-  ],
-  [
-    "\x05\x02\x01\x01",
-    "it rejected the user name or the password",
-    { scheme: "socks5", ...LOGIN },
-  ],
-  ["\x05\x00\x05\x02", "its rules forbid it", { scheme: "socks5" }],
-  ["\x05\x00\x05", "it closed the connection", { scheme: "socks5" }],
+  ["HTTP/1.1 407 No\r\nProxy-Authenticate: Basic\r\n\r\n", REJECTED, LOGIN],
+  ["HTTP/1.1 400 No\r\n\r\n", "it does not speak SOCKS", SOCKS],
+  ["\x05\xff", "it asks for a user name and a password", SOCKS],
+  ["\x05\xff", REJECTED, SOCKS_LOGIN],
+  ["\x05\x02\x01\x01", REJECTED, SOCKS_LOGIN],
+  ["\x05\x00\x05\x02", "its rules forbid it", SOCKS],
+  ["\x05\x00\x05", "it closed the connection", SOCKS],
 ];
 
 for (const [answer, told, proxy] of ANSWERS) {
   const shown = JSON.stringify(answer.slice(0, 40));
   Deno.test(`Relay tells of a proxy that answers ${shown}: ${told}`, async () => {
-    const bytes = Uint8Array.from(answer, (byte) => byte.charCodeAt(0));
     await using server = await FaultyService.start(async (connection) => {
       await connection.holds(1);
-      await connection.write(bytes);
+      await connection.write(bytesOf(answer));
     });
     const url = new URL(`https://${NAME}/`);
     using relay = new Relay(proxyAt(server, proxy), url);
@@ -163,14 +136,10 @@ async function enter(
 ): Promise<Deno.TcpConn> {
   const { port } = new URL(relay.proxy.url);
   const connection = await Deno.connect({ port: Number(port) });
-  const bytes = (
-    text: string,
-  ) => [text.length, ...new TextEncoder().encode(text)];
-  await connection.write(Uint8Array.from([
-    ...[5, 1, 2],
-    ...[1, ...bytes(relay.proxy.basicAuth.username), ...bytes(password)],
-    ...[5, 1, 0, 3, ...bytes(name), 1, 187],
-  ]));
+  const sized = (text: string) => String.fromCharCode(text.length) + text;
+  const login = sized(relay.proxy.basicAuth.username) + sized(password);
+  const request = `\x05\x01\0\x03${sized(name)}\x01\xbb`;
+  await connection.write(bytesOf(`\x05\x01\x02\x01${login}${request}`));
   return connection;
 }
 
