@@ -14,6 +14,7 @@ import {
   tunnels,
   unreachable,
 } from "../support/faulty_service.ts";
+import { Front, isInstalled } from "../support/fronts.ts";
 import { LocalCa } from "../support/local_ca.ts";
 import { answer } from "../support/service/behaviours.ts";
 import {
@@ -405,3 +406,25 @@ for (const args of [["-p", PROMPT], ["--bridge"], ["--check"]]) {
     },
   );
 }
+
+Deno.test({
+  name: "squid lets nobody through but a user with the right password",
+  ignore: !isInstalled("squid"),
+  async fn() {
+    await using service = ReferenceService.start({ tls });
+    const url = `https://${DIRECT}:${port(service)}`;
+    await using squid = await Front.start("squid", { tls, upstream: "" });
+    const answers = [];
+    for (const login of ["", "al:wrong@", "al:se%63ret@"]) {
+      const HTTPS_PROXY = squid.url.replace("https://", `http://${login}`);
+      const { stdout, stderr } = await runPrompt(url, { HTTPS_PROXY });
+      answers.push(/\(it .*?\)/.exec(stderr)?.[0] ?? stdout);
+    }
+    assertEquals(answers, [
+      "(it asks for a user name and a password)",
+      "(it rejected the user name or the password)",
+      `${REPLY}\n`,
+    ]);
+    assertEquals(service.requests.length, 3);
+  },
+});
