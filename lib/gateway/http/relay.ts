@@ -22,11 +22,11 @@ import { systemCertificates, trustedCertificates } from "./certificates.ts";
 
 /** How long a tunnel may take, in milliseconds: less than the answer to a `POST`. */
 const LIMIT = 20_000;
-
-/** The longest head of an answer to `CONNECT`, in bytes. */
 const MAX_HEAD_BYTES = 16 * 1024;
-
 const CHUNK_BYTES = 64 * 1024;
+
+/** An address as SOCKS writes it, which tells nothing. */
+const ANYWHERE = [1, 0, 0, 0, 0, 0, 0];
 
 /**
  * A SOCKS5 proxy for one HTTP client with a random password, to one service. (Deno
@@ -91,30 +91,27 @@ export class Relay implements Disposable {
       isAsked = true;
       this.#failure = undefined;
       const service = await this.#connect(signal);
-      if (this.#proxy.scheme.startsWith("socks")) {
-        await this.#askSocks(service, address);
-      } else await this.#askHttp(service);
+      const isSocks = this.#proxy.scheme.startsWith("socks");
+      await (isSocks
+        ? this.#askSocks(service, address)
+        : this.#askHttp(service));
       stop();
       isAsked = false;
-      await write(client, reply(0));
+      await write(client, Uint8Array.of(5, 0, 0, ...ANYWHERE));
       await Promise.all([pump(client, service), pump(service, client)]);
     } catch (error) {
       if (!isAsked || signal.aborted) return;
       const isKnown = error instanceof TunnelError;
       this.#failure = isKnown ? error : new TunnelError(this.#proxy);
-      await write(client, reply(this.#failure.code));
+      const { code } = this.#failure;
+      await write(client, Uint8Array.of(5, code, 0, ...ANYWHERE));
     } finally {
       stop();
       over.abort();
     }
   }
 
-  /**
-   * Lets the HTTP client in (RFC 1928 and 1929).
-   *
-   * @returns The address of the service.
-   * @throws If it is another client, or asks for another service.
-   */
+  /** Lets the HTTP client in, and returns the service's address (RFC 1928, 1929). */
   async #admit(client: Deno.Conn): Promise<Uint8Array> {
     const { username, password } = this.#login;
     const expected = [1, ...sized(username), ...sized(password)];
@@ -143,6 +140,7 @@ export class Relay implements Disposable {
       await tls.handshake();
       return tls;
     } catch (error) {
+      close(connection);
       const text = innerReason(error);
       const isNew = isUnknownIssuer(text) && caCerts.length === 0 &&
         (await systemCertificates()).length > 0;
@@ -166,14 +164,14 @@ export class Relay implements Disposable {
       if (!"HTTP/1.".startsWith(answer.slice(0, 7))) throw wrongProtocol(proxy);
     }
     const status = Number(answer.slice(9, 12));
-    if (Number.isNaN(status) || !answer.endsWith("\r\n\r\n")) {
-      throw wrongProtocol(proxy);
-    }
+    const isHead = answer.endsWith("\r\n\r\n");
+    if (Number.isNaN(status) || !isHead) throw wrongProtocol(proxy);
     const isPage = /^content-type: *text\/html/im.test(answer);
     if (status >= 200 && status < 300 && !isPage) return;
     const offers = answer.replaceAll(/"[^"]*"/g, "")
       .match(/(?<=^proxy-authenticate:).*$/gim)?.join() ?? "";
-    const schemes = offers.match(/(?<=^ *|, *)[\w-]+(?= |,|$)/g) ?? [];
+    const schemes = offers.split(",")
+      .flatMap((offer) => /^ *([\w-]+)(?: |$)/.exec(offer)?.[1] ?? []);
     throw statusFailure(proxy, { status, schemes });
   }
 
@@ -199,7 +197,7 @@ export class Relay implements Disposable {
   }
 }
 
-/** Copies what arrives, and its end. It reads no more before that is written. */
+/** Copies what arrives, and its end. Reading waits for writing. */
 async function pump(from: Deno.Conn, to: Deno.Conn): Promise<void> {
   const chunk = new Uint8Array(CHUNK_BYTES);
   for (;;) {
@@ -207,11 +205,6 @@ async function pump(from: Deno.Conn, to: Deno.Conn): Promise<void> {
     if (count === null) return await to.closeWrite();
     await write(to, chunk.subarray(0, count));
   }
-}
-
-/** The answer of SOCKS to a request. */
-function reply(code: number): Uint8Array {
-  return Uint8Array.of(5, code, 0, 1, 0, 0, 0, 0, 0, 0);
 }
 
 /** A text of bytes after its length, as SOCKS writes it. */
