@@ -7,7 +7,6 @@
 
 import { plainLine, shownText } from "../../text.ts";
 import {
-  BLOCKED,
   BROKEN,
   certificateFile,
   fullReason,
@@ -39,11 +38,13 @@ import type { TunnelError } from "./tunnel_failure.ts";
 const NOT_TAKEN =
   /^connection (?:closed$|error received: not a result of an error(?: \(b"|$))/;
 
-/** Whether no connection was made, or no relay to the proxy: nothing was sent. */
+/** Deno's errors before a connection, or the relay to a proxy, was made. */
+const NOT_SENT =
+  /client error \(Connect\)|^Fetch failed: Requests to port |^Too many open files|^Requires net access /;
+
+/** Whether no connection was made, so that nothing was sent. */
 function isUnreachable(error: unknown): boolean {
-  const reason = fullReason(error);
-  return reason.includes("client error (Connect)") || BLOCKED.test(reason) ||
-    reason.startsWith("Too many open files");
+  return NOT_SENT.test(fullReason(error));
 }
 
 /** Whether the connection was refused. */

@@ -38,7 +38,7 @@ export function lookUp(rows: readonly Row[], text: string, url: URL): Finding {
 }
 
 /** How Deno's `fetch` refuses a port (https://fetch.spec.whatwg.org/#port-blocking). */
-export const BLOCKED = /^Fetch failed: Requests to port (\d+) are blocked/;
+const BLOCKED = /^Fetch failed: Requests to port (\d+) are blocked/;
 
 const WHO = "ask who runs the service";
 const RUNS = "check that the service runs, and the base URL";

@@ -197,6 +197,21 @@ for (const [tunnelError, told, fate] of BY_PROXY) {
   });
 }
 
+Deno.test("connectionError() of a relay that cannot listen says that nothing was sent", () => {
+  for (
+    const text of [
+      "Too many open files (os error 24)",
+      "Requires net access to x",
+    ]
+  ) {
+    const told = tell(new Error(text), { operation: "create run" });
+    assertMatch(
+      told,
+      /^https:\/\/service\.test cannot be reached .*; the run was not started$/,
+    );
+  }
+});
+
 Deno.test("connectionError() names the file of DENO_CERT if an issuer is not trusted", () => {
   const env = { DENO_CERT: "/etc/company.pem" };
   assertStringIncludes(
