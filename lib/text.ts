@@ -12,6 +12,7 @@ export {
   MAX_SIGNS,
   parseJson,
 } from "./text/json.ts";
+export { type Fields, fieldsOf, textIn } from "./text/json_text.ts";
 export { maskKey } from "./text/key_mask.ts";
 export { holdsKey } from "./text/key_search.ts";
 export { plainLine, plainText, withoutLineEnd } from "./text/plain_text.ts";

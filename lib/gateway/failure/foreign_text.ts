@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isJsonObject, plainLine } from "../../text.ts";
+import { isJsonObject, plainLine, textIn } from "../../text.ts";
 
 /** The text of an answer, and whether it was cut. */
 export interface LimitedText {
@@ -13,17 +13,21 @@ export interface LimitedText {
   readonly cut: boolean;
 }
 
-/**
- * The first of `message`, `error` and `detail` in an error's JSON body that is
- * not blank.
- */
+/** The fields that services put the reason of a failure into, in their order. */
+const REASONS = {
+  names: [
+    ...["message", "error", "detail", "errors", "title"],
+    "errortext", // AI SDK
+    "msg", // an entry of FastAPI's `detail`
+    "data", // the payload of an event
+  ],
+  separator: ", ",
+};
+
+/** The reason in an error's JSON body; `undefined` if it gives none. */
 export function errorDetail(body: unknown): string | undefined {
-  if (!isJsonObject(body)) return undefined;
-  for (const field of [body.message, body.error, body.detail]) {
-    const text = isJsonObject(field) ? field.message : field;
-    if (typeof text === "string" && text.trim() !== "") return text;
-  }
-  return undefined;
+  const text = isJsonObject(body) ? textIn(body, REASONS) : "";
+  return text === "" ? undefined : text;
 }
 
 const HTML_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;

@@ -48,15 +48,22 @@ Deno.test("shownText() leaves out a text that is cut where the key may have begu
   assertEquals(shownText("end", { apiKey: KEY, isCut: true }), "end");
 });
 
-const BODIES: readonly (readonly [unknown, string | undefined])[] = [
+const BODIES: readonly (readonly [body: unknown, reason?: string])[] = [
   [{ message: "No", error: "E" }, "No"],
   [{ error: "No", detail: "D" }, "No"],
-  [{ detail: "No" }, "No"],
+  [{ detail: "No", title: "T" }, "No"],
   [{ error: { message: "No", code: 1 } }, "No"],
   [{ message: " ", error: true, detail: "No" }, "No"],
-  [{ detail: [{ msg: "No" }] }, undefined],
-  [["No"], undefined],
-  ["No", undefined],
+  [{ statusCode: 400, error: "E", message: ["No", "Nor"] }, "No, Nor"],
+  [{ errors: [{ code: 1, message: "No" }, { message: "Nor" }] }, "No, Nor"],
+  [{ type: "about:blank", title: "No", errors: { name: ["?"] } }, "No"],
+  [{ detail: [{ loc: ["body"], msg: "No" }] }, "No"],
+  [{ Message: "No" }, "No"],
+  [{ type: "error", errorText: "No" }, "No"],
+  [{ event: "error", data: { message: "No" } }, "No"],
+  [{ message: [], errors: [{}], error: { code: 1 } }],
+  [["No"]],
+  ["No"],
 ];
 
 for (const [body, detail] of BODIES) {
@@ -64,6 +71,13 @@ for (const [body, detail] of BODIES) {
     assertEquals(errorDetail(body), detail);
   });
 }
+
+Deno.test("errorDetail() looks at a few levels, however deep a body is nested", () => {
+  const nested = (depth: number) =>
+    '{"error":'.repeat(depth) + '"No"' + "}".repeat(depth);
+  assertEquals(errorDetail(JSON.parse(nested(8))), "No");
+  assertEquals(errorDetail(JSON.parse(nested(100_000))), undefined);
+});
 
 const PAGES: readonly (readonly [string | null, string, boolean])[] = [
   ["text/html", "See <b>this</b>", true],

@@ -114,7 +114,7 @@ type Answer = readonly [
 
 const DETAILS: Readonly<Record<string, Answer>> = {
   "of JSON its message": ['{"message":"No"}', ": No"],
-  "all of other JSON": ['{"detail":["No"]}', ': {"detail":["No"]}'],
+  "all of other JSON": ['{"code":["No"]}', ': {"code":["No"]}'],
   "its text, on one line": ["  No\ttea \n", ": No tea"],
   "its text after what to do": ["No", " (try again later): No", 502],
   "words that Express labels as a web page": ["1 < 2", ": 1 < 2", 400, HTML],
