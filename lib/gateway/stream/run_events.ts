@@ -21,12 +21,10 @@ export class LineTooLongError extends Error {
   override readonly name = "LineTooLongError";
 }
 
-/** The values of `event` by which real services say that a run failed. */
-const FAILURES: ReadonlySet<unknown> = new Set([
-  "error",
-  "failed",
-  "run_failed",
-  "run.failed",
+/** The names of events by which real services say that a run failed, in lower case. */
+const FAILURES: ReadonlySet<string> = new Set([
+  ...["error", "failed", "run_failed", "run.failed"],
+  "run_error", // AG-UI
 ]);
 
 /** The longest body in place of a stream that is read as an error, in UTF-16 code units. */
@@ -169,7 +167,7 @@ class EventParser {
     }
     this.#record.cursor.end();
     if (this.#body !== undefined) {
-      this.#record.failure ??= errorDetail(parseJson(this.#body.join("\n")));
+      this.#record.failure = errorDetail(parseJson(this.#body.join("\n")));
     }
     return isComplete;
   }
@@ -237,7 +235,7 @@ function parseData(json: string, isFailure: boolean): ParsedData {
     const words = typeof payload === "string" ? payload : json;
     return { kind: "failure", words };
   }
-  const { event, node, status } = payload;
+  const { event, type, node, status } = payload;
   if (event === "progress") {
     const names = { node: stringOrEmpty(node), status: stringOrEmpty(status) };
     return { kind: "step", event: { type: "progress", ...names } };
@@ -245,14 +243,16 @@ function parseData(json: string, isFailure: boolean): ParsedData {
   if (event === "complete") {
     return { kind: "reply", reply: selectReply(payload) };
   }
-  return isFailureName(event) || event === undefined && isFailure
+  const hasFailed = isFailureName(event) ||
+    event === undefined && (isFailure || isFailureName(type));
+  return hasFailed
     ? { kind: "failure", words: errorDetail(payload) ?? "" }
     : { kind: "unknown" };
 }
 
-/** Whether the value of `event` says that the run failed. */
-function isFailureName(event: unknown): boolean {
-  return FAILURES.has(event);
+/** Whether the name of an event says that the run failed. */
+function isFailureName(name: unknown): boolean {
+  return typeof name === "string" && FAILURES.has(name.toLowerCase());
 }
 
 /** The value of a field; one space after the colon is not part of it. */

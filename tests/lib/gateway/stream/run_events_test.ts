@@ -103,6 +103,9 @@ const FAILURES:
       'data: {"event":"error","error":"A"}\n\ndata: {"event":"error","error":"B"}\n',
     ],
     ["No", 'data: {"event":"error","message":"No"}'],
+    ["No", 'data: {"event":"error","data":{"message":"No"}}\n'],
+    ["No", 'data: {"type":"error","errorText":"No"}\n'],
+    ["No", 'data: {"type":"RUN_ERROR","message":"No"}\n'],
     // The name is in a field of its own.
     ["No", 'event: error\ndata: {"message":"No"}\n'],
     ["No", 'event:run_failed\r\ndata: {"message":"No"}\r\n'],
@@ -110,6 +113,8 @@ const FAILURES:
     ["No", 'event: failed\ndata: "No"\n'],
     ["", "event: error\ndata:\n"],
     [undefined, 'event: error\ndata: {"event":"progress"}\n'],
+    [undefined, 'event: error\ndata: {"event":"token","message":"No"}\n'],
+    [undefined, 'data: {"event":"token","type":"error","message":"No"}\n'],
     [undefined, 'event: error\n\ndata: {"message":"of another event"}\n'],
     [undefined, 'event: error\nevent: message\ndata: {"message":"No"}\n'],
     [undefined, 'event: errors\ndata: {"message":"No"}\n'],
