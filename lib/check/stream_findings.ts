@@ -333,10 +333,15 @@ function reply({ reply }: StreamObservation): Line {
         `in messages[${source.index}] of ${source.count}, which is ${whose}`;
       return { name, state: "ok", text };
     }
-    case "notice": {
+    case "nothing":
+    case "unread": {
+      const isUnread = source.kind === "unread";
+      const what = isUnread
+        ? `nothing of ${number(source.count, "message")} can be read`
+        : "none was found";
       const text =
-        `none was found, so users read "${reply.text}"; put it into instructorState.explanation`;
-      return { name, state: "note", text };
+        `${what}, so users read "${reply.text}"; put the reply into instructorState.explanation`;
+      return { name, state: isUnread ? "failed" : "note", text };
     }
     default:
       return source satisfies never;

@@ -41,6 +41,8 @@ export interface ReplyEvent {
   readonly type: "reply";
   /** The reply, selected as in interface 2. Never empty. */
   readonly text: string;
+  /** Why the text is not what the service answered, if its messages could not be read. */
+  readonly note?: string;
 }
 
 /** What a run's stream yields: `reply` comes last. */

@@ -172,8 +172,14 @@ const STREAMS: readonly (readonly [
     { reply: /^ok in messages\[1\] of 2, which is an assistant's$/ },
   ],
   ["no reply", events([record({ event: "complete" })]), 0, {
-    reply: /^note none was found, so users read "Run completed\."; put it into/,
+    reply: /^note none was found, so users read "Run completed\."; put the/,
   }],
+  [
+    "messages that cannot be read",
+    events([record({ event: "complete", messages: [{ speech: "Hi." }] })]),
+    1,
+    { reply: /^failed nothing of 1 message can be read, so users read "Run/ },
+  ],
   [
     "a failed run",
     events([...steps, record({ event: "error", message: "no" })]),

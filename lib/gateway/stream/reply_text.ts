@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isJsonObject } from "../../text.ts";
+import { type Fields, fieldsOf, isJsonObject, textIn } from "../../text.ts";
 
 /**
  * The reply for a run that completed without any text (interface 2, "Reply text
@@ -12,11 +12,19 @@ import { isJsonObject } from "../../text.ts";
  */
 export const COMPLETION_NOTICE = "Run completed.";
 
+/** What users are told about a reply that is there and cannot be read. */
+export const NOT_UNDERSTOOD =
+  "the reply was not understood: the messages of the run hold no text that can be read";
+
 /** A reply, and where it was found. */
 export interface Reply {
   readonly text: string;
   readonly source:
-    | { readonly kind: "explanation" | "notice" }
+    | { readonly kind: "explanation" }
+    /** There is no reply: the text is the notice. */
+    | { readonly kind: "nothing" }
+    /** There are messages, and none has a text that can be read: the text is the notice. */
+    | { readonly kind: "unread"; readonly count: number }
     | {
       readonly kind: "message";
       /** The index of the entry of `messages`, and how many entries there are. */
@@ -37,8 +45,10 @@ const AUTHORS: ReadonlyMap<string, Author> = new Map([
   ["assistant", "assistant"],
   ["ai", "assistant"],
   ["model", "assistant"],
+  ["response", "assistant"],
   ["user", "user"],
   ["human", "user"],
+  ["request", "user"],
   ["system", "other"],
   ["developer", "other"],
   ["tool", "other"],
@@ -46,9 +56,29 @@ const AUTHORS: ReadonlyMap<string, Author> = new Map([
 ]);
 
 /** The fields of a message that may hold its text, in their order. */
-const TEXT_FIELDS = ["content", "text", "content_blocks", "parts"] as const;
+const CONTENTS = [
+  ...["content", "text", "contentblocks", "blocks", "contents", "items"],
+  "parts",
+];
 
-type JsonObject = Readonly<Record<string, unknown>>;
+/** The fields by which libraries tell what a part of a message is. */
+const KINDS = ["type", "$type", "kind", "partkind", "blocktype"];
+
+const TEXT_KINDS: ReadonlySet<string> = new Set([
+  "text",
+  "output_text",
+  "textcontent",
+]);
+
+/** How the text of a part is found, or that of a list of parts. */
+const PARTS = {
+  names: ["text", "content", "parts"],
+  separator: "",
+  accepts: (fields: Fields) => {
+    const kind = KINDS.map((name) => fields.get(name)).find(isString);
+    return kind === undefined || TEXT_KINDS.has(kind.toLowerCase());
+  },
+};
 
 /**
  * Selects the reply of a `complete` event (interface 2). In this order: the
@@ -58,88 +88,93 @@ type JsonObject = Readonly<Record<string, unknown>>;
  *
  * @param payload The event's JSON object.
  */
-export function selectReply(payload: JsonObject): Reply {
-  const state = payload.instructorState;
-  const explanation = isJsonObject(state) ? state.explanation : undefined;
-  if (typeof explanation === "string" && !isBlank(explanation)) {
+export function selectReply(
+  payload: Readonly<Record<string, unknown>>,
+): Reply {
+  const fields = fieldsOf(payload);
+  const explanation = fieldsOf(fields.get("instructorstate"))
+    .get("explanation");
+  if (isString(explanation) && !isBlank(explanation)) {
     return { text: explanation, source: { kind: "explanation" } };
   }
-  const messages = Array.isArray(payload.messages) ? payload.messages : [];
+  // One message alone is read as a list of one.
+  const found = fields.get("messages");
+  const messages = found ? [found].flat() : [];
+  const count = messages.length;
   const authors = messages.map(authorOf);
   const start = authors.lastIndexOf("user") + 1;
   for (const author of ["assistant", undefined] as const) {
-    for (let index = messages.length - 1; index >= start; index--) {
+    for (let index = count - 1; index >= start; index--) {
       if (authors[index] !== author) continue;
       const text = textOf(messages[index]);
       if (text === "") continue;
-      const where = { index, count: messages.length };
       const isAssistant = author === "assistant";
-      return { text, source: { kind: "message", ...where, isAssistant } };
+      return { text, source: { kind: "message", index, count, isAssistant } };
     }
   }
-  return { text: COMPLETION_NOTICE, source: { kind: "notice" } };
+  const isUnread = count > 0 &&
+    messages.every((message) => textOf(message) === "");
+  return {
+    text: COMPLETION_NOTICE,
+    source: isUnread ? { kind: "unread", count } : { kind: "nothing" },
+  };
 }
 
 function authorOf(message: unknown): Author {
   if (isPair(message)) return authorNamed(message[0]);
-  for (const { role, type, id } of partsOf(message)) {
-    const words = [role, type, Array.isArray(id) ? id.at(-1) : undefined];
+  for (const fields of holdersOf(message)) {
+    const id = fields.get("id");
+    const words = ["role", "type", "kind"].map((name) => fields.get(name))
+      .concat(Array.isArray(id) ? id.at(-1) : undefined);
     const author = words.map(authorNamed).find((known) => known !== undefined);
     if (author !== undefined) return author;
   }
   return undefined;
 }
 
+/** @param word A role: a word, or an object that holds it (Semantic Kernel). */
 function authorNamed(word: unknown): Author {
-  if (typeof word !== "string" || word.length > 100) return undefined;
-  const name = word.toLowerCase().replace(/chunk$/, "").replace(/message$/, "");
-  return AUTHORS.get(name);
+  const name = isJsonObject(word) ? fieldsOf(word).get("label") : word;
+  if (!isString(name) || name.length > 100) return undefined;
+  return AUTHORS.get(
+    name.toLowerCase().replace(/chunk$/, "").replace(/message$/, ""),
+  );
 }
 
 /** Whether a message is a pair of its author and its content, such as `["ai", "hi"]`. */
 function isPair(message: unknown): message is readonly [string, unknown] {
-  return Array.isArray(message) && message.length === 2 &&
-    typeof message[0] === "string";
+  return Array.isArray(message) && message.length === 2 && isString(message[0]);
 }
 
 /**
  * The objects that may hold a message's fields: LangChain puts them into
  * `kwargs` or `data`.
  */
-function partsOf(message: unknown): readonly JsonObject[] {
-  return isJsonObject(message)
-    ? [message, message.kwargs, message.data].filter(isJsonObject)
-    : [];
+function holdersOf(message: unknown): readonly Fields[] {
+  const fields = fieldsOf(message);
+  const inner = [fields.get("kwargs"), fields.get("data")];
+  return [fields, ...inner.map(fieldsOf)];
 }
 
-/** The text of a message; empty if it has none. */
+/** The text of a message, or its refusal; empty if it has none. */
 function textOf(message: unknown): string {
-  if (typeof message === "string") return isBlank(message) ? "" : message;
-  const fields = isPair(message)
+  const holders = holdersOf(message);
+  const contents = isString(message)
+    ? [message]
+    : isPair(message)
     ? [message[1]]
-    : partsOf(message).flatMap((part) => TEXT_FIELDS.map((name) => part[name]));
-  for (const read of [partText, partRefusal]) {
-    for (const field of fields) {
-      const parts = Array.isArray(field) ? field : [field];
-      const text = parts.map(read).join("");
-      if (!isBlank(text)) return text;
-    }
+    : holders.flatMap((fields) => CONTENTS.map((name) => fields.get(name)));
+  for (const content of contents) {
+    const text = textIn(content, PARTS);
+    if (!isBlank(text)) return text;
   }
-  return "";
+  const refusal = [...holders, ...contents.flat().map(fieldsOf)]
+    .map((fields) => fields.get("refusal")).filter(isString).join("");
+  return isBlank(refusal) ? "" : refusal;
 }
 
-function partText(part: unknown): string {
-  if (typeof part === "string") return part;
-  if (!isJsonObject(part)) return "";
-  const isText = part.type === undefined || part.type === "text" ||
-    part.type === "output_text";
-  return isText && typeof part.text === "string" ? part.text : "";
-}
-
-function partRefusal(part: unknown): string {
-  return isJsonObject(part) && typeof part.refusal === "string"
-    ? part.refusal
-    : "";
+function isString(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 function isBlank(text: string): boolean {

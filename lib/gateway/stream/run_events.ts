@@ -12,7 +12,7 @@ import {
   parseJson,
 } from "../../text.ts";
 import { errorDetail } from "../failure/foreign_text.ts";
-import { type Reply, selectReply } from "./reply_text.ts";
+import { NOT_UNDERSTOOD, type Reply, selectReply } from "./reply_text.ts";
 import { StreamCursor } from "./stream_cursor.ts";
 import type { StepEvent, StreamEvent } from "../turn_event.ts";
 
@@ -156,6 +156,7 @@ class EventParser {
 
   /** Handles the end of the connection. Returns whether the run is complete. */
   end(unfinished: string | undefined): boolean {
+    if (unfinished !== undefined) this.#observer?.line(unfinished);
     // An unfinished `id:` may be cut. An unfinished `data:` counts if it is JSON.
     const isComplete = unfinished?.startsWith("data:") === true &&
       this.#data(unfinished.slice("data:".length));
@@ -193,10 +194,13 @@ class EventParser {
         this.#record.known++;
         cursor.step(parsed.event, json);
         return false;
-      case "reply":
+      case "reply": {
         this.#record.known++;
-        cursor.reply({ type: "reply", text: parsed.reply.text });
+        const { text, source } = parsed.reply;
+        const note = source.kind === "unread" ? { note: NOT_UNDERSTOOD } : {};
+        cursor.reply({ type: "reply", text, ...note });
         return true;
+      }
       case "failure":
         this.#record.failure = parsed.words;
         return false;

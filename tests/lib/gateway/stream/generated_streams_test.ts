@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { times } from "../../../support/repetitions.ts";
 import { explain } from "../../../../lib/gateway.ts";
+import { NOT_UNDERSTOOD } from "../../../../lib/gateway/stream/reply_text.ts";
 import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
 import { followRun } from "../../../../lib/gateway/stream/run_stream.ts";
 import {
@@ -140,6 +141,7 @@ Deno.test("readRunEvents() reads the events of generated streams up to the reply
 const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
 const DEEP_OBJECT = '{"a":'.repeat(80_000) + "0" + "}".repeat(80_000);
 const NOTICE = { type: "reply", text: "Run completed." } as const;
+const UNREAD = { ...NOTICE, note: NOT_UNDERSTOOD };
 
 const NESTED: Readonly<Record<string, readonly [string, StreamEvent?]>> = {
   "instead of an object": [DEEP],
@@ -155,10 +157,10 @@ const NESTED: Readonly<Record<string, readonly [string, StreamEvent?]>> = {
     `{"event":"complete","instructorState":{"explanation":${DEEP_OBJECT}}}`,
     NOTICE,
   ],
-  "as the messages": [`{"event":"complete","messages":${DEEP}}`, NOTICE],
+  "as the messages": [`{"event":"complete","messages":${DEEP}}`, UNREAD],
   "as a content": [
     `{"event":"complete","messages":[{"content":${DEEP}}]}`,
-    NOTICE,
+    UNREAD,
   ],
 };
 

@@ -26,8 +26,10 @@ const MESSAGES: Readonly<Record<string, Case>> = {
   "never the user's own words": [[user]],
   "an assistant's of a thread without a user": [[ai("A")], "A", 0],
   "nothing of entries that are none": [[null, 1, true, [], {}, [[]]]],
-  "nothing of messages that are no list": ["M"],
+  "one string in place of a list": ["M", "M", 0],
+  "one message in place of a list": [ai("A"), "A", 0],
   "nothing of an empty list": [[]],
+  "nothing of an empty text": [""],
   "nothing without messages": [undefined],
 };
 
@@ -62,6 +64,9 @@ const AUTHORS: Readonly<Record<string, readonly unknown[]>> = {
     { data: { type: "ai", content: "A" } },
     ["ai", "A"],
     ["assistant", [{ type: "text", text: "A" }]],
+    { Role: "Assistant", Content: "A" },
+    { Role: { Label: "Assistant" }, Items: [{ Text: "A" }] },
+    { kind: "response", parts: [{ content: "A", part_kind: "text" }] },
   ],
   "nobody's": [
     "A",
@@ -88,6 +93,7 @@ const AUTHORS: Readonly<Record<string, readonly unknown[]>> = {
     { type: "HumanMessageChunk", content: "A" },
     constructed("HumanMessage"),
     ["human", "A"],
+    { kind: "request", parts: [{ content: "A" }] },
   ],
 };
 
@@ -123,8 +129,24 @@ const TEXTS: readonly (readonly [entry: object, text: string | undefined])[] = [
   [{ content: { type: "text", text: "A" } }, "A"],
   [{ content: [{ type: "refusal", refusal: "No" }] }, "No"],
   [{ content: [{ refusal: "no" }], text: "A" }, "A"],
-  [{ content: [{ type: "text", text: 1 }, 2, null, ["no"]] }, undefined],
+  [{ content: [{ type: "text", text: 1 }, 2, null] }, undefined],
   [{ content: { text: " " } }, undefined],
+  [{ Content: "A" }, "A"],
+  [{ ContentBlocks: [{ Type: "TEXT", Text: "A" }] }, "A"],
+  [{ content: [], blocks: [{ block_type: "text", text: "A" }] }, "A"],
+  [{ blocks: [{ block_type: "thinking", content: "no" }] }, undefined],
+  [{ contents: [{ $type: "reasoning", text: "no" }] }, undefined],
+  [{ contents: [{ $type: "text", text: "A" }] }, "A"],
+  [{ items: [{ $type: "TextContent", Text: "A" }, { Uri: "no" }] }, "A"],
+  [
+    { parts: [{ part_kind: "thinking", content: "no" }, { content: "A" }] },
+    "A",
+  ],
+  [{ parts: [{ kind: "tool-call", content: "no" }] }, undefined],
+  [{ content: { format: 2, parts: [{ type: "text", text: "A" }] } }, "A"],
+  [{ content: null, refusal: "No" }, "No"],
+  [{ content: "A", refusal: "no" }, "A"],
+  [{ content: null, refusal: " " }, undefined],
 ];
 
 for (const [entry, expected = COMPLETION_NOTICE] of TEXTS) {
@@ -134,15 +156,35 @@ for (const [entry, expected = COMPLETION_NOTICE] of TEXTS) {
   });
 }
 
-const STATES: readonly (readonly [state: unknown, kind: string])[] = [
-  [{ explanation: "E" }, "explanation"],
-  ...[{ explanation: " \n" }, { explanation: 1 }, {}, null, ["E"]]
-    .map((state) => [state, "message"] as const),
+/** Payloads without a reply: whether that is because nothing could be read. */
+const UNREAD: readonly (readonly [messages: unknown, isUnread: boolean])[] = [
+  [[{ role: "ai", speech: "A" }], true],
+  [[{ role: "ai", content: [{ type: "audio" }] }, null], true],
+  [{ speech: "A" }, true],
+  [[user, { role: "ai", content: [{ type: "tool_use" }] }], false],
+  [[user], false],
+  [[], false],
 ];
 
-for (const [instructorState, kind] of STATES) {
-  Deno.test(`selectReply() selects the ${kind} with the state ${JSON.stringify(instructorState)} (interface 2)`, () => {
-    const reply = selectReply({ instructorState, messages: ["M"] });
+for (const [messages, isUnread] of UNREAD) {
+  Deno.test(`selectReply() says that ${JSON.stringify(messages)} ${isUnread ? "was not understood" : "holds no reply"}`, () => {
+    const { source, text } = selectReply({ messages });
+    assertEquals(text, COMPLETION_NOTICE);
+    assertEquals(source.kind, isUnread ? "unread" : "nothing");
+  });
+}
+
+const STATES: readonly (readonly [payload: object, kind: string])[] = [
+  [{ instructorState: { explanation: "E" } }, "explanation"],
+  [{ instructor_state: { explanation: "E" } }, "explanation"],
+  [{ InstructorState: { Explanation: "E" } }, "explanation"],
+  ...[{ explanation: " \n" }, { explanation: 1 }, {}, null, ["E"]]
+    .map((instructorState) => [{ instructorState }, "message"] as const),
+];
+
+for (const [payload, kind] of STATES) {
+  Deno.test(`selectReply() selects the ${kind} with ${JSON.stringify(payload)} (interface 2)`, () => {
+    const reply = selectReply({ ...payload, Messages: ["M"] });
     const text = kind === "explanation" ? "E" : "M";
     assertEquals([reply.source.kind, reply.text], [kind, text]);
   });

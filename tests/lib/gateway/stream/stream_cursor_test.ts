@@ -87,6 +87,8 @@ const RESUMED: Readonly<Record<string, string>> = {
   "an empty id is no id": "1|a|-|2|b|- / 1|a|-||b|-|3|c|- / c / 3",
   "an empty id after a new event clears the cursor":
     "1|a|- / 2|b|-||c|- / bc / undefined",
+  "an event at the very end, without an id or a blank line, is delivered":
+    "1|a|- / 2|b|-|c / bc / 2",
   "events without blank lines are delivered": "1|a|- / 2|b|c|d / bcd / 2",
   "complete is new, whatever its id": "1|a|- / 1|a|-|1|! / ! / 1",
   "complete follows a new event whose block has no id":
