@@ -218,6 +218,20 @@ for (const [location, shown] of Object.entries(REDIRECTS)) {
   });
 }
 
+Deno.test("statusError() of a redirect that only adds a slash says who should change", () => {
+  const targets: readonly (readonly [string, boolean])[] = [
+    ["/api/threads/", true],
+    ["http://service.test/api/threads/?a=b", true],
+    ["https://other.test/api/threads/", false],
+    ["/threads/", false],
+  ];
+  for (const [location, isSlash] of targets) {
+    const [, { failure }] = refuse(308, { headers: { location } });
+    const isTold = failure.advice?.includes("without the slash at the end");
+    assertEquals(isTold, isSlash, location);
+  }
+});
+
 Deno.test("webPageReason() names the page, unless its title holds the key", () => {
   const pages = { '200, "Hi"': "Hi", "200": "", [`200, "${LEFT_OUT}"`]: KEY };
   for (const [named, title] of Object.entries(pages)) {
