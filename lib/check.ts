@@ -5,6 +5,7 @@
  * @module
  */
 
+import { daysLeft, FEW_DAYS } from "./check/certificate.ts";
 import { frontSetting } from "./check/fronts.ts";
 import {
   connect,
@@ -23,7 +24,7 @@ import {
 } from "./gateway.ts";
 import { type ByteSink, environmentVariable, within } from "./io.ts";
 import { loadSettings, type Proxy, type Settings } from "./settings.ts";
-import { maskKey } from "./text.ts";
+import { maskKey, shownText } from "./text.ts";
 import { versionLine } from "./version.ts";
 
 /** How long the check may take by default, up to the thread, in milliseconds. */
@@ -43,6 +44,8 @@ export interface RunCheckOptions {
   readonly json: boolean;
   /** The report is written to it. */
   readonly stdout: ByteSink;
+  /** Called for each line of the run's stream, clean and without the key. */
+  readonly onLine?: ((line: string) => void) | undefined;
 }
 
 /**
@@ -54,7 +57,7 @@ export interface RunCheckOptions {
  * @throws Whatever standard output rejects with.
  */
 export async function runCheck(options: RunCheckOptions): Promise<boolean> {
-  const { baseUrl, prompt, timeLimit, stdout } = options;
+  const { baseUrl, prompt, timeLimit, stdout, onLine } = options;
   const limit = { milliseconds: timeLimit ?? LIMIT, since: performance.now() };
   const report = new Report(stdout, options);
   await report.version(versionLine().trimEnd());
@@ -84,6 +87,7 @@ export async function runCheck(options: RunCheckOptions): Promise<boolean> {
       threadId,
       prompt,
       timeLimit: timeLimit === undefined ? undefined : limit,
+      onLine,
     });
   }
   return !report.hasFailed;
@@ -93,11 +97,12 @@ export async function runCheck(options: RunCheckOptions): Promise<boolean> {
 async function checkRun(
   gateway: RemoteGateway,
   settings: Settings,
-  { report, ...run }: {
+  { report, onLine, ...run }: {
     readonly report: Report;
     readonly threadId: string;
     readonly prompt: string;
     readonly timeLimit: TimeLimit | undefined;
+    readonly onLine: ((line: string) => void) | undefined;
   },
 ): Promise<void> {
   const { apiKey, isLocal } = settings;
@@ -107,6 +112,8 @@ async function checkRun(
   try {
     const probed = await probeRun({
       ...{ gateway, stranger, ...run },
+      onLine: onLine &&
+        ((line) => onLine(shownText(line, { apiKey, maxLength: Infinity }))),
       onRun: async (runId) => {
         const milliseconds = performance.now() - started;
         const text = `${runId} was accepted`;
@@ -204,7 +211,15 @@ async function checkTls(
   await report.step({
     name: "TLS",
     act: () => startTls(endpoint, url),
-    tell: () => `the certificate is valid${file ? `, with ${file}` : ""}`,
+    tell: async () => {
+      const days = await daysLeft(endpoint, url);
+      if (days !== undefined && days <= FEW_DAYS) {
+        const text = `the certificate expires in ${days} days; renew it`;
+        return { state: "note", text };
+      }
+      const time = days === undefined ? "" : ` for ${days} days`;
+      return `the certificate is valid${time}${file ? `, with ${file}` : ""}`;
+    },
     failure:
       "no connection that can be trusted; the line about the thread says why",
   });

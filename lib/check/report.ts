@@ -22,12 +22,15 @@ export interface Line {
   readonly failure?: Failure | undefined;
 }
 
+/** What is told about a result: a text, or a text with a state that is not `ok`. */
+type Told = string | Pick<Line, "state" | "text">;
+
 /** One step of the check. */
 export interface Step<T> {
   readonly name: string;
   readonly act: () => T | Promise<T>;
-  /** Describes the result in the report. */
-  readonly tell: (result: T) => string;
+  /** Describes the result in the report; its time is not part of the step's. */
+  readonly tell: (result: T) => Told | Promise<Told>;
   /** The text about a failure. The default is the error's message. */
   readonly failure?: string;
 }
@@ -51,11 +54,14 @@ export class Report {
   /** Runs a step. Returns its result, or `undefined` if it failed. */
   async step<T>({ name, act, tell, failure }: Step<T>): Promise<T | undefined> {
     const start = performance.now();
+    let milliseconds = 0;
     let result: T | undefined;
     let line: Pick<Line, "state" | "text" | "failure">;
     try {
       result = await act();
-      line = { state: "ok", text: tell(result) };
+      milliseconds = performance.now() - start;
+      const told = await tell(result);
+      line = typeof told === "string" ? { state: "ok", text: told } : told;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       line = {
@@ -63,8 +69,8 @@ export class Report {
         text: failure ?? reason,
         failure: error instanceof ServiceError ? error.failure : undefined,
       };
+      milliseconds = performance.now() - start;
     }
-    const milliseconds = performance.now() - start;
     await this.line({ name, milliseconds, ...line });
     return result;
   }

@@ -8,6 +8,7 @@
 import {
   type RemoteGateway,
   ServiceError,
+  timeLeft,
   type TimeLimit,
   type TurnEvent,
 } from "../gateway.ts";
@@ -22,7 +23,7 @@ export interface Request {
   readonly observation: StreamObservation;
   /** Why it ended before the reply. */
   readonly error: ServiceError | undefined;
-  /** Whether it was not over a second after the run. */
+  /** Whether it was dropped, because it was not over in time. */
   readonly isLate: boolean;
 }
 
@@ -50,58 +51,79 @@ export interface ProbeRunOptions {
   readonly timeLimit: TimeLimit | undefined;
   /** Called when the run was accepted. */
   readonly onRun: (runId: string) => Promise<void>;
+  /** Called for each line of the run's stream. */
+  readonly onLine?: ((line: string) => void) | undefined;
+}
+
+interface FurtherOptions {
+  readonly lastEventId?: string;
+  /** Whether no more of the stream has to be read. */
+  readonly isEnough?: (observation: StreamObservation) => boolean;
 }
 
 /**
- * Runs a prompt once, without retries. It ends at most a second after the run.
+ * Runs a prompt once, without retries. It ends at most a second after the run, or
+ * with its time limit.
  *
  * @throws {ServiceError} If the run cannot be started, or its stream cannot be
  * opened.
  */
 export async function probeRun(options: ProbeRunOptions): Promise<ProbedRun> {
-  const { gateway, stranger, threadId, prompt, timeLimit, onRun } = options;
+  const { gateway, stranger, threadId, prompt, timeLimit } = options;
   const over = new AbortController();
   const request = async (
     to: RemoteGateway,
-    run: { readonly runId: string; readonly lastEventId?: string | undefined },
+    runId: string,
+    { lastEventId, isEnough }: FurtherOptions = {},
   ): Promise<Request> => {
     const observation = new StreamObservation();
-    const error = await readAll(to.followRun({ threadId, runId: run.runId }, {
-      observer: observation,
-      once: true,
-      lastEventId: run.lastEventId,
-      signal: over.signal,
-    }));
+    const error = await readAll(
+      to.followRun({ threadId, runId }, {
+        observer: observation,
+        once: true,
+        lastEventId,
+        signal: over.signal,
+      }),
+      () => isEnough?.(observation) ?? false,
+    );
     return { observation, error, isLate: over.signal.aborted };
   };
   let runId = "";
   let resumed: Promise<Request> | undefined;
-  const observation = new StreamObservation((lastEventId) => {
-    resumed = request(gateway, { runId, lastEventId });
+  const observation = new StreamObservation({
+    onCursor: (lastEventId) => {
+      // Its first event tells: reading on would only cost the service more.
+      const isEnough = (seen: StreamObservation) => seen.remembered.length > 0;
+      resumed = request(gateway, runId, { lastEventId, isEnough });
+    },
+    onLine: options.onLine,
   });
   const turn = gateway.runTurn(threadId, prompt, {
     timeLimit,
     observer: observation,
     once: true,
   });
-  const error = await readAll(turn, async (event) => {
-    if (event.type !== "run") return;
-    runId = event.runId;
-    await onRun(runId);
-    observation.begin();
+  const error = await readAll(turn, async ([event]) => {
+    if (event?.type === "run") {
+      runId = event.runId;
+      await options.onRun(runId);
+      observation.begin();
+    }
+    return false;
   });
   observation.end();
   if (error !== undefined && observation.headers === undefined) throw error;
 
-  const stop = startTimer(AFTER_RUN, () => over.abort());
+  const left = timeLimit === undefined ? Infinity : timeLeft(timeLimit);
+  const stop = startTimer(Math.min(left, AFTER_RUN), () => over.abort());
   const { lastEventId } = observation;
   const requests = await Promise.all([
     resumed,
     lastEventId === undefined
       ? undefined
-      : request(gateway, { runId, lastEventId }),
-    request(gateway, { runId: crypto.randomUUID() }),
-    request(stranger, { runId }),
+      : request(gateway, runId, { lastEventId }),
+    request(gateway, crypto.randomUUID()),
+    request(stranger, runId),
   ]);
   stop();
   const [resumedThen, resumedAtEnd, unknownRun, wrongKey] = requests;
@@ -111,15 +133,18 @@ export async function probeRun(options: ProbeRunOptions): Promise<ProbedRun> {
   };
 }
 
-/** Reads events to their end. Returns the error, if they end with one. */
+/**
+ * Reads events to their end, or until there are enough. Returns the error, if they
+ * end with one.
+ *
+ * @param isEnough Called with each batch.
+ */
 async function readAll(
   batches: AsyncIterable<readonly TurnEvent[]>,
-  onEvent: (event: TurnEvent) => void | Promise<void> = () => {},
+  isEnough: (batch: readonly TurnEvent[]) => boolean | Promise<boolean>,
 ): Promise<ServiceError | undefined> {
   try {
-    for await (const batch of batches) {
-      for (const event of batch) await onEvent(event);
-    }
+    for await (const batch of batches) if (await isEnough(batch)) break;
     return undefined;
   } catch (error) {
     if (error instanceof ServiceError) return error;

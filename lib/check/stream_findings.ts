@@ -9,10 +9,7 @@ import { shownText } from "../text.ts";
 import { frontSetting, isKnownFront } from "./fronts.ts";
 import type { Line, State } from "./report.ts";
 import type { ProbedRun, Request } from "./run_probe.ts";
-import type {
-  RememberedEvent,
-  StreamObservation,
-} from "./stream_observation.ts";
+import type { StreamObservation } from "./stream_observation.ts";
 
 /** Events that arrive within this time count as one lump, in milliseconds. */
 const TOGETHER = 100;
@@ -26,9 +23,6 @@ const LONG_SILENCE = 15_000;
 /** The longest text of the service in a line, in UTF-16 code units. */
 const MAX_LENGTH = 100;
 
-const ADD_IDS =
-  "give each event an id: line, and send what comes after Last-Event-ID to a request that has one";
-
 /** What is known of the service besides its stream. */
 export interface Surroundings {
   readonly apiKey: string;
@@ -38,6 +32,19 @@ export interface Surroundings {
   readonly proxy: string | undefined;
 }
 
+/** A line without its name. */
+type Told = Omit<Line, "name">;
+type Details = Omit<Told, "state" | "text">;
+
+const teller = (state: State) => (text: string, details?: Details): Told => ({
+  ...{ state, text },
+  ...details,
+});
+const ok = teller("ok");
+const note = teller("note");
+const failed = teller("failed");
+const unclear = teller("-");
+
 /** The lines about the stream of a run, in the order in which they are told. */
 export function streamFindings(
   run: ProbedRun,
@@ -45,77 +52,73 @@ export function streamFindings(
 ): readonly Line[] {
   const { observation } = run;
   return [
-    contentType(observation, surroundings),
-    events(observation),
-    liveness(observation, surroundings),
-    ids(observation),
-    resumption(run),
-    silence(observation),
-    junk(observation, surroundings),
-    ending(run),
-    reply(observation),
-    unknownRun(run),
-    wrongKey(run),
+    { name: "stream", ...contentType(observation, surroundings) },
+    { name: "events", ...events(observation) },
+    { name: "live", ...liveness(observation, surroundings) },
+    { name: "ids", ...ids(observation) },
+    { name: "resume", ...resumption(run) },
+    { name: "silence", ...silence(observation) },
+    { name: "lines", ...junk(observation, surroundings) },
+    { name: "end", ...ending(run) },
+    { name: "reply", ...reply(observation) },
+    { name: "unknown run", ...unknownRun(run) },
+    { name: "wrong key", ...wrongKey(run) },
   ];
 }
 
 function contentType(
-  { headers, openedAt }: StreamObservation,
+  { headers, openedAt: milliseconds }: StreamObservation,
   { apiKey }: Surroundings,
-): Line {
-  const name = "stream";
-  const milliseconds = openedAt;
+): Told {
   const type = headers?.get("content-type") ?? "";
   if (/^\s*text\/event-stream\s*(;|$)/i.test(type)) {
-    return { name, state: "ok", text: "text/event-stream", milliseconds };
+    return ok("text/event-stream", { milliseconds });
   }
   const shown = shownText(type, { apiKey, maxLength: MAX_LENGTH });
-  const text = `${
-    shown === "" ? "without a type" : shown
-  }; answer with Content-Type: text/event-stream, by which fronts know not to hold it back`;
-  return { name, state: "note", text, milliseconds };
+  return note(
+    `${shown === "" ? "without a type" : shown}; ` +
+      "answer with Content-Type: text/event-stream, by which fronts know not to hold it back",
+    { milliseconds },
+  );
 }
 
-function events(
-  { counts, count, firstAt, lastAt, splitEvents, fieldEvents }:
-    StreamObservation,
-): Line {
-  const name = "events";
+function events(observation: StreamObservation): Told {
+  const { counts, count, firstAt, lastAt, splitEvents, fieldEvents } =
+    observation;
   const { known, unknown, failure } = counts;
-  const advice = [
-    ...splitEvents > 0
-      ? [
-        `the data of ${
-          number(splitEvents, "event")
-        } is on several lines: put each JSON object on one line`,
-      ]
-      : [],
-    ...fieldEvents > 0
-      ? [
-        `${
-          number(fieldEvents, "event")
-        } named by the field event: alone: put "event" into the JSON object`,
-      ]
-      : [],
-  ];
-  if (known === 0) {
-    const what = unknown > 0
-      ? `${number(unknown, "event")} came, and none that is known`
-      : failure > 0
-      ? "no progress and no reply came"
-      : "none came";
-    const form =
-      'send lines data: {"event":"progress",...} and one data: {"event":"complete",...}';
-    const hints = advice.length > 0 ? advice : unknown > 0 ? [form] : [];
-    const text = [what, ...hints].join("; ");
-    const at = count + failure > 0 ? lastAt : undefined;
-    return { name, state: "failed", text, at };
+  const advice: string[] = [];
+  if (splitEvents > 0) {
+    const what = number(splitEvents, "event");
+    advice.push(
+      `the data of ${what} is on several lines: put each JSON object on one line`,
+    );
   }
-  const what = `${known} known, ${unknown} unknown, the first after ${
-    seconds(firstAt)
-  }, the last after ${seconds(lastAt)}`;
-  const state = advice.length === 0 ? "ok" : "note";
-  return { name, state, text: [what, ...advice].join("; "), at: lastAt };
+  if (fieldEvents > 0) {
+    const what = number(fieldEvents, "event");
+    advice.push(
+      `${what} named by the field event: alone: put "event" into the JSON object`,
+    );
+  }
+  if (known > 0) {
+    const times = [firstAt, lastAt].map(seconds);
+    const text = `${known} known, ${unknown} unknown, the first after ${
+      times.join(", the last after ")
+    }`;
+    const tell = advice.length === 0 ? ok : note;
+    return tell([text, ...advice].join("; "), { at: lastAt });
+  }
+  if (advice.length === 0 && unknown > 0) {
+    advice.push(
+      'send lines data: {"event":"progress",...} and one data: {"event":"complete",...}',
+    );
+  }
+  const what = unknown > 0
+    ? `${number(unknown, "event")} came, and none that is known`
+    : failure > 0
+    ? "no progress and no reply came"
+    : "none came";
+  const at = count + failure > 0 ? lastAt : undefined;
+  return failed([what, ...advice].join("; "), { at });
 }
 
 /** Whether all events came at once, so late that something must have held them. */
@@ -126,123 +129,130 @@ function isHeldBack({ count, firstAt, lastAt }: StreamObservation): boolean {
 function liveness(
   observation: StreamObservation,
   { isLocal, proxy }: Surroundings,
-): Line {
+): Told {
   const { count, firstAt, lastAt, headers } = observation;
-  const name = "live";
-  const unclear = (text: string): Line => ({ name, state: "-", text });
-  if (count < 2) return unclear("fewer than two events tell nothing");
+  const at = count > 0 ? firstAt : undefined;
+  if (count < 2) return unclear("fewer than two events tell nothing", { at });
   if (lastAt - firstAt > TOGETHER) {
-    return { name, state: "ok", text: "events came as they happened" };
+    return ok("events came as they happened", { at });
   }
   if (!isHeldBack(observation)) {
-    return unclear(
-      `a run of ${
-        seconds(lastAt)
-      } is too short to tell whether events are held back; ask for one that takes longer than ${
-        LONG_ENOUGH / 1000
-      } s`,
-    );
+    const text = `a run of ${seconds(lastAt)} is too short to tell whether ` +
+      "events are held back; ask for one that takes longer than 2 s";
+    return unclear(text, { at });
   }
   const server = serverOf(headers);
   const isUnbuffered =
-    headers?.get("x-accel-buffering")?.trim().toLowerCase() === "no";
+    headers?.get("x-accel-buffering")?.toLowerCase() === "no";
   const causes = ["the service, if it does not flush after each event"];
   if (isKnownFront(server) || !isLocal && !isUnbuffered) {
     const accel = isUnbuffered ? "" : "answer with X-Accel-Buffering: no, or ";
-    causes.push(
-      `a front (${accel}set ${frontSetting("held back", server)})`,
-    );
+    causes.push(`a front (${accel}set ${frontSetting("held back", server)})`);
   }
   if (proxy !== undefined) causes.push(`your own proxy ${proxy}`);
   const text =
-    `all events came together, so something holds them back, the likeliest first: ${
-      causes.join("; ")
-    }`;
-  return { name, state: "note", text, at: firstAt };
+    "all events came together, so something holds them back, the likeliest first: ";
+  return note(text + causes.join("; "), { at });
 }
 
-function ids({ count, withId, hasRepeatedIds }: StreamObservation): Line {
-  const name = "ids";
-  if (count === 0) return { name, state: "-", text: "no event came" };
-  const text = withId === 0
-    ? `no event has one, so a lost stream is a lost reply; ${ADD_IDS}`
-    : hasRepeatedIds
-    ? "some repeat, so a lost stream may go on at the wrong event; give each event an id of its own"
-    : withId < count
-    ? `${number(count - withId, "event")} without one; ${ADD_IDS}`
-    : undefined;
-  return text === undefined
-    ? { name, state: "ok", text: "each event has its own" }
-    : { name, state: "note", text };
+const ADD_IDS =
+  "give each event an id: line, and send what comes after Last-Event-ID to a request that has one";
+
+function ids(
+  { count, steps, stepsWithId, hasRepeatedIds }: StreamObservation,
+): Told {
+  if (count === 0) return unclear("no event came");
+  if (steps === 0) return unclear("none came before the reply");
+  if (stepsWithId === 0) {
+    return note(
+      `no event has one, so a lost stream is a lost reply; ${ADD_IDS}`,
+    );
+  }
+  if (hasRepeatedIds) {
+    return note(
+      "some repeat, so a lost stream may go on at the wrong event; give each event an id of its own",
+    );
+  }
+  if (stepsWithId < steps) {
+    return note(
+      `${number(steps - stepsWithId, "event")} without one; ${ADD_IDS}`,
+    );
+  }
+  return ok("each event has its own");
 }
 
-function resumption(run: ProbedRun): Line {
+function resumption(run: ProbedRun): Told {
   const { observation, error, resumed, resumedAtEnd } = run;
-  const name = "resume";
   if (resumed === undefined || resumedAtEnd === undefined) {
-    return { name, state: "-", text: "no event has an id" };
+    return unclear("no event before the reply has an id");
   }
-  if (error?.failure.fate === "failed") {
-    return { name, state: "-", text: "the run failed" };
+  if (error?.failure.fate === "failed") return unclear("the run failed");
+  const isUnanswered = ({ observation, error }: Request) =>
+    observation.count === 0 && error?.failure.status === undefined;
+  if (isHeldBack(observation) && [resumed, resumedAtEnd].some(isUnanswered)) {
+    return unclear("unknown, because events are held back");
   }
-  if (observation.reply !== undefined && !hasReply(resumedAtEnd)) {
-    const text =
-      `a connection that is lost just before the reply loses it: a request with Last-Event-ID after the end ${
-        outcomeOf(resumedAtEnd)
-      }, and not "complete"; keep the events of a run for some minutes after its end, and send them again`;
-    return { name, state: "note", text };
-  }
-  if (resumed.observation.count === 0 && isHeldBack(observation)) {
-    return { name, state: "-", text: "unknown, because events are held back" };
+  const hasReply = resumedAtEnd.observation.reply !== undefined;
+  if (observation.reply !== undefined && !hasReply) {
+    return note(
+      "a connection that is lost just before the reply loses it: a request with Last-Event-ID after the end " +
+        `${outcomeOf(resumedAtEnd)}, and not "complete"; ` +
+        "keep the events of a run for some minutes after its end, and send them again",
+    );
   }
   const { state, text } = compare(observation, resumed);
-  return { name, state, text: `a request with Last-Event-ID ${text}` };
+  return { state, text: `a request with Last-Event-ID ${text}` };
 }
 
 /** Compares what a connection that resumes the stream brought with the whole run. */
 function compare(
-  { remembered, cursorAt }: StreamObservation,
+  { remembered, cursorAt = 0, count, reply }: StreamObservation,
   request: Request,
-): { readonly state: State; readonly text: string } {
+): Told {
   const [first] = request.observation.remembered;
   if (first === undefined) {
-    const text = `${
-      outcomeOf(request)
-    } before the run was over; send what comes after that one`;
-    return { state: "note", text };
+    return note(
+      `${
+        outcomeOf(request)
+      } before the run was over; send what comes after that one`,
+    );
   }
-  const isSame = ({ id, data }: RememberedEvent) =>
-    id === first.id && data === first.data;
-  const known = remembered.findIndex(isSame);
-  const hasData = ({ data }: RememberedEvent) => data === first.data;
-  const later = remembered.slice(cursorAt).findIndex(hasData);
-  if (known >= 0 && known < cursorAt) {
-    return {
-      state: "ok",
-      text: "gets all events again, which are known by their ids",
-    };
+  const known = remembered.findIndex(({ id, data }) =>
+    id === first.id && data === first.data
+  );
+  const index = known >= 0
+    ? known
+    : remembered.findIndex(({ data }) => data === first.data);
+  // A stream that was cut, or is too long to be remembered, proves nothing.
+  const isWhole = reply !== undefined && count === remembered.length;
+  if (index < 0 && isWhole) {
+    return note(
+      "gets events that the first connection does not get; a second GET must neither start the run again nor take events from the first",
+    );
   }
-  if (known < 0 && remembered.slice(0, cursorAt).some(hasData)) {
-    return {
-      state: "note",
-      text:
-        "gets events again under new ids, so users see them twice; keep the ids of events, and send what comes after that one",
-    };
-  }
-  const missed = known >= 0 ? known - cursorAt : Math.max(later, 0);
-  if (missed > 0) {
-    return {
-      state: "note",
-      text: `misses ${
-        number(missed, "event")
+  if (index > cursorAt) {
+    return note(
+      `misses ${
+        number(index - cursorAt, "event")
       } after that one; keep the events of a run, and send them again`,
-    };
+    );
   }
-  return known >= 0 ? { state: "ok", text: "goes on after that event" } : {
-    state: "note",
-    text:
+  const isAgain = index >= 0 && index < cursorAt;
+  if (isAgain && known < 0) {
+    return note(
+      "gets events again under new ids, so users see them twice; keep the ids of events, and send what comes after that one",
+    );
+  }
+  if (index === cursorAt && known < 0) {
+    return note(
       "goes on after that event, but with other ids than the first connection; keep the ids of events",
-  };
+    );
+  }
+  return ok(
+    isAgain
+      ? "gets all events again, which are known by their ids"
+      : "goes on after that event",
+  );
 }
 
 /** What a request got, if not the events that it should have got. */
@@ -250,133 +260,115 @@ function outcomeOf({ observation, error, isLate }: Request): string {
   if (error?.failure.status !== undefined) {
     return `was answered with ${error.failure.status}`;
   }
-  if (isLate) return "got no answer in time";
-  return observation.count > 0 ? "got other events" : "got no event";
+  if (error?.failure.fate === "failed") return "was told that the run failed";
+  if (observation.count > 0) return "got other events";
+  return isLate ? "got no answer in time" : "got no event";
 }
 
-function hasReply({ observation }: Request): boolean {
-  return observation.reply !== undefined;
-}
-
-function silence(
-  { comments, silence, headers }: StreamObservation,
-): Line {
-  const name = "silence";
-  if (comments > 0) {
-    const text = `bridged by ${number(comments, "comment")}`;
-    return { name, state: "ok", text };
+function silence({ comments, silence, headers }: StreamObservation): Told {
+  const came = number(comments, "comment");
+  if (comments > 0 && silence < 2 * LONG_SILENCE) {
+    return ok(`bridged by ${came}`);
   }
   if (silence < LONG_SILENCE) {
-    const text = `a run with a silence of ${
-      LONG_SILENCE / 1000
-    } s or more would tell`;
-    return { name, state: "-", text };
+    return unclear("a run with a silence of 15 s or more would tell");
   }
-  const text = `nothing came for ${
-    seconds(silence)
-  }, and fronts end silent streams; send a comment (a line that begins with a colon) every 15 s, or set ${
-    frontSetting("cut", serverOf(headers))
-  }`;
-  return { name, state: "note", text, milliseconds: silence };
+  const beside = comments > 0 ? `, with ${came} in all` : "";
+  return note(
+    `nothing came for ${
+      seconds(silence)
+    }${beside}, and fronts end silent streams; ` +
+      `send a comment (a line that begins with a colon) every 15 s, or set ${
+        frontSetting("cut", serverOf(headers))
+      }`,
+    { milliseconds: silence },
+  );
 }
 
 function junk(
   { junk, junkSample }: StreamObservation,
   { apiKey }: Surroundings,
-): Line {
-  const name = "lines";
-  if (junk === 0) {
-    return { name, state: "ok", text: "all are events, fields or comments" };
-  }
-  const options = { apiKey, isCut: true, maxLength: MAX_LENGTH };
-  const text = `${number(junk, "line")} ${
-    junk === 1 ? "is" : "are"
-  } no event, and ignored; the first: ${shownText(junkSample, options)}`;
-  return { name, state: "note", text };
+): Told {
+  if (junk === 0) return ok("all are events, fields or comments");
+  const sample = shownText(junkSample, { apiKey, maxLength: MAX_LENGTH });
+  const are = junk === 1 ? "is" : "are";
+  return note(
+    `${
+      number(junk, "line")
+    } ${are} no event, and ignored; the first: ${sample}`,
+  );
 }
 
-function ending({ observation, error }: ProbedRun): Line {
+function ending({ observation, error }: ProbedRun): Told {
   const { endedAt: at, lastSilence, headers, reply } = observation;
-  const name = "end";
-  if (reply !== undefined) {
-    return { name, state: "ok", text: "the run is complete", at };
-  }
+  if (reply !== undefined) return ok("the run is complete", { at });
   const failure = error?.failure;
   if (failure?.fate === "failed") {
     const words = failure.detail ? `: ${failure.detail}` : "";
-    const text = `the run failed${words}`;
-    return { name, state: "failed", text, at, failure };
+    return failed(`the run failed${words}`, { at, failure });
   }
+  const reason = failure?.reason ?? "the run was not complete";
   const cut = lastSilence < LONG_ENOUGH
     ? ""
     : `; after ${
       seconds(lastSilence)
-    } without a byte, it may be the time-out of a front: send a comment every 15 s, or set ${
-      frontSetting("cut", serverOf(headers))
-    }`;
-  const text = `${failure?.reason ?? "the run was not complete"}${cut}`;
-  return { name, state: "failed", text, at, failure };
+    } without a byte, it may be the time-out of a front: ` +
+      `send a comment every 15 s, or set ${
+        frontSetting("cut", serverOf(headers))
+      }`;
+  return failed(reason + cut, { at, failure });
 }
 
-function reply({ reply }: StreamObservation): Line {
-  const name = "reply";
-  if (reply === undefined) {
-    return { name, state: "-", text: "the run was not complete" };
-  }
-  const { source } = reply;
+function reply({ reply }: StreamObservation): Told {
+  if (reply === undefined) return unclear("the run was not complete");
+  const { text, source } = reply;
+  const advice =
+    `so users read "${text}"; put the reply into instructorState.explanation`;
   switch (source.kind) {
     case "explanation":
-      return { name, state: "ok", text: "in instructorState.explanation" };
+      return ok("in instructorState.explanation");
     case "message": {
       const whose = source.isAssistant ? "an assistant's" : "nobody's";
-      const text =
-        `in messages[${source.index}] of ${source.count}, which is ${whose}`;
-      return { name, state: "ok", text };
+      return ok(
+        `in messages[${source.index}] of ${source.count}, which is ${whose}`,
+      );
     }
     case "nothing":
+      return note(`none was found, ${advice}`);
     case "unread": {
-      const isUnread = source.kind === "unread";
-      const what = isUnread
-        ? `nothing of ${number(source.count, "message")} can be read`
-        : "none was found";
-      const text =
-        `${what}, so users read "${reply.text}"; put the reply into instructorState.explanation`;
-      return { name, state: isUnread ? "failed" : "note", text };
+      const messages = number(source.count, "message");
+      return failed(`nothing of ${messages} can be read, ${advice}`);
     }
     default:
       return source satisfies never;
   }
 }
 
-function unknownRun({ unknownRun }: ProbedRun): Line {
-  const name = "unknown run";
+function unknownRun({ unknownRun }: ProbedRun): Told {
   switch (refusalOf(unknownRun)) {
     case 404:
     case 410:
-      return { name, state: "ok", text: "its stream is refused" };
-    case "accepted": {
-      const text =
-        "a stream of a run that does not exist is opened; answer 404, so that nobody waits for it";
-      return { name, state: "note", text };
-    }
+      return ok("its stream is refused");
+    case "accepted":
+      return note(
+        "a stream of a run that does not exist is opened; answer 404, so that nobody waits for it",
+      );
     default:
-      return { name, state: "-", text: `its stream ${outcomeOf(unknownRun)}` };
+      return unclear(`its stream ${outcomeOf(unknownRun)}`);
   }
 }
 
-function wrongKey({ wrongKey }: ProbedRun): Line {
-  const name = "wrong key";
+function wrongKey({ wrongKey }: ProbedRun): Told {
   switch (refusalOf(wrongKey)) {
     case 401:
     case 403:
-      return { name, state: "ok", text: "it is rejected" };
-    case "accepted": {
-      const text =
-        "the stream of the run is opened with a wrong key: strangers can read it; answer 401";
-      return { name, state: "failed", text };
-    }
+      return ok("it is rejected");
+    case "accepted":
+      return failed(
+        "the stream of the run is opened with a wrong key: strangers can read it; answer 401",
+      );
     default:
-      return { name, state: "-", text: `it ${outcomeOf(wrongKey)}` };
+      return unclear(`it ${outcomeOf(wrongKey)}`);
   }
 }
 
@@ -384,7 +376,9 @@ function wrongKey({ wrongKey }: ProbedRun): Line {
 function refusalOf(
   { observation, error }: Request,
 ): number | "accepted" | undefined {
-  return observation.headers === undefined ? error?.failure.status : "accepted";
+  const isOpen = observation.headers !== undefined &&
+    error?.failure.fate !== "failed";
+  return isOpen ? "accepted" : error?.failure.status;
 }
 
 /** The server that answered, as its headers tell; empty if they do not. */

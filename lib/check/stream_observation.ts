@@ -1,11 +1,14 @@
 import type { ParsedData, Reply, StreamObserver } from "../gateway.ts";
 import { hashText } from "../text.ts";
 
-/** How many events are remembered to compare them: 160 KB at most. */
-const MAX_REMEMBERED = 10_000;
+/** How many events are remembered to compare them: 100 KB at most. */
+const MAX_REMEMBERED = 1_000;
 
-/** How many characters of a line that is no event are kept. */
-const SAMPLE_LENGTH = 100;
+/**
+ * How many characters of a line that is no event are kept: enough to find a key
+ * that begins in those that are shown.
+ */
+const SAMPLE_LENGTH = 128 * 1024;
 
 /** The fields of an event stream; all other lines are junk. */
 const FIELDS = /^(?:data|event|id|retry)(?::|$)/;
@@ -16,14 +19,20 @@ export interface RememberedEvent {
   readonly data: number;
 }
 
+export interface StreamObservationOptions {
+  /** Called once, when an id has taken effect. */
+  readonly onCursor?: (lastEventId: string) => void;
+  /** Called for each line. */
+  readonly onLine?: ((line: string) => void) | undefined;
+}
+
 /**
- * What one connection of a run's stream was like. It holds no more in memory than
- * a prompt does, however long the run is. Times are milliseconds since the stream
- * was requested.
+ * What one connection of a run's stream was like. It holds no event, however long
+ * the run is. Times are milliseconds since the stream was requested.
  */
 export class StreamObservation implements StreamObserver {
+  readonly #options: StreamObservationOptions;
   #started = performance.now();
-  readonly #onCursor: (lastEventId: string) => void;
   #lastByteAt = 0;
   /** The headers of the answer, when they have arrived. */
   headers: Headers | undefined;
@@ -33,39 +42,39 @@ export class StreamObservation implements StreamObserver {
   readonly counts = { known: 0, unknown: 0, failure: 0 };
   firstAt = 0;
   lastAt = 0;
-  /** How many known and unknown events have an id. */
-  withId = 0;
-  /** Whether an id came twice among the first 10,000 events. */
+  /** How many events came before the reply, and how many of them have an id. */
+  steps = 0;
+  stepsWithId = 0;
+  /** Whether an id came twice among the first 1,000 events. */
   hasRepeatedIds = false;
-  /** The first 10,000 known and unknown events. */
+  /** The first 1,000 known and unknown events. */
   readonly remembered: RememberedEvent[] = [];
-  /** The id after which the stream would be resumed. */
-  lastEventId: string | undefined;
   /** How many events had come when the first id took effect. */
-  cursorAt = 0;
+  cursorAt: number | undefined;
   /** The number of comments, which keep a silent stream alive. */
   comments = 0;
-  /** The longest time without a byte, and the time without one before the end. */
+  /** The longest time without a line, and the time without one before the end. */
   silence = 0;
   lastSilence = 0;
   /** How many lines are no events, and the beginning of the first. */
   junk = 0;
   junkSample = "";
-  /** How many events have data on several lines. */
+  /** How many events have JSON that is broken into several lines. */
   splitEvents = 0;
   /** How many events are named by the field `event:`, and not in their JSON. */
   fieldEvents = 0;
   reply: Reply | undefined;
   readonly #ids = new Set<number>();
+  #position: { readonly lastEventId: string | undefined } | undefined;
   // Of the current block:
   #id: string | undefined;
   #field = "";
-  #dataLines = 0;
-  #events: number[] = [];
+  #brokenLines = 0;
+  #steps = 0;
+  #hashes: number[] = [];
 
-  /** @param onCursor Called when an id has taken effect for the first time. */
-  constructor(onCursor: (lastEventId: string) => void = () => {}) {
-    this.#onCursor = onCursor;
+  constructor(options: StreamObservationOptions = {}) {
+    this.#options = options;
   }
 
   /** The number of events that can have an id: known and unknown ones. */
@@ -73,19 +82,30 @@ export class StreamObservation implements StreamObserver {
     return this.counts.known + this.counts.unknown;
   }
 
+  /** The id after which the stream would be resumed. */
+  get lastEventId(): string | undefined {
+    return this.#position?.lastEventId;
+  }
+
   /** Begins to count the time: the stream is requested now. */
   begin(): void {
     this.#started = performance.now();
   }
 
-  open(headers: Headers): void {
+  open(
+    headers: Headers,
+    position: { readonly lastEventId: string | undefined },
+  ): void {
     this.headers = headers;
+    this.#position = position;
     this.openedAt = this.#now();
     this.#hear();
   }
 
   line(line: string): void {
     this.#hear();
+    this.#options.onLine?.(line);
+    if (this.cursorAt === undefined) this.#findCursor();
     if (line === "") this.#endBlock();
     else if (line.startsWith(":")) this.comments++;
     else if (line.startsWith("id:")) this.#id = line;
@@ -95,23 +115,25 @@ export class StreamObservation implements StreamObserver {
   }
 
   data(json: string, parsed: ParsedData): void {
-    this.#dataLines++;
     switch (parsed.kind) {
       case "text":
+        this.#brokenLines++;
         this.#takeJunk(`data:${json}`);
         return;
       case "failure":
         this.counts.failure++;
         break;
       case "unknown":
+        this.#steps++;
         this.counts.unknown++;
         if (/^(?:progress|complete)$/.test(this.#field)) this.fieldEvents++;
         break;
-      case "reply":
-        this.reply = parsed.reply;
+      case "step":
+        this.#steps++;
         this.counts.known++;
         break;
-      case "step":
+      case "reply":
+        this.reply = parsed.reply;
         this.counts.known++;
         break;
       default:
@@ -119,16 +141,10 @@ export class StreamObservation implements StreamObserver {
     }
     this.lastAt = this.#now();
     if (this.count + this.counts.failure === 1) this.firstAt = this.lastAt;
-    if (parsed.kind !== "failure") this.#events.push(hashText(json));
+    if (parsed.kind !== "failure" && this.count <= MAX_REMEMBERED) {
+      this.#hashes.push(hashText(json));
+    }
     if (parsed.kind === "reply") this.#endBlock(); // Nothing after it is read.
-  }
-
-  cursor(lastEventId: string | undefined): void {
-    const isFirst = this.lastEventId === undefined;
-    this.lastEventId = lastEventId;
-    if (!isFirst || lastEventId === undefined) return;
-    this.cursorAt = this.count;
-    this.#onCursor(lastEventId);
   }
 
   /** Ends the observation. */
@@ -138,11 +154,19 @@ export class StreamObservation implements StreamObserver {
     this.#endBlock();
   }
 
+  /** Looks whether an id has taken effect. */
+  #findCursor(): void {
+    const { lastEventId } = this;
+    if (lastEventId === undefined) return;
+    this.cursorAt = this.count;
+    this.#options.onCursor?.(lastEventId);
+  }
+
   #now(): number {
     return performance.now() - this.#started;
   }
 
-  /** Records that a byte came. */
+  /** Records that something came. */
   #hear(): void {
     const now = this.#now();
     this.lastSilence = now - this.#lastByteAt;
@@ -155,19 +179,21 @@ export class StreamObservation implements StreamObserver {
   }
 
   #endBlock(): void {
-    const id = this.#id === undefined ? undefined : hashText(this.#id);
-    for (const data of this.#events) {
-      if (id !== undefined) this.withId++;
-      if (this.remembered.length === MAX_REMEMBERED) continue;
-      this.remembered.push({ id, data });
-      if (id === undefined) continue;
-      this.hasRepeatedIds ||= this.#ids.has(id);
-      this.#ids.add(id);
+    // An id that cannot be a header's value never takes effect.
+    const hasId = this.#id !== undefined && this.cursorAt !== undefined;
+    this.steps += this.#steps;
+    if (hasId) this.stepsWithId += this.#steps;
+    if (this.#hashes.length > 0) {
+      const id = hasId ? hashText(`${this.#id}`) : undefined;
+      for (const data of this.#hashes) this.remembered.push({ id, data });
+      this.hasRepeatedIds ||= id !== undefined && this.#ids.has(id);
+      if (id !== undefined) this.#ids.add(id);
     }
-    if (this.#dataLines > 1) this.splitEvents++;
+    if (this.#brokenLines > 1) this.splitEvents++;
     this.#id = undefined;
     this.#field = "";
-    this.#dataLines = 0;
-    this.#events = [];
+    this.#brokenLines = 0;
+    this.#steps = 0;
+    this.#hashes = [];
   }
 }

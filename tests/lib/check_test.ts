@@ -1,9 +1,16 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { runCheck } from "../../lib/check.ts";
+import { daysLeft } from "../../lib/check/certificate.ts";
+import { Report } from "../../lib/check/report.ts";
 import { FakeClock } from "../support/clocks.ts";
 import { hang } from "../support/service/behaviours.ts";
-import { TEST_KEY } from "../support/service/service.ts";
+import { isInstalled } from "../support/fronts.ts";
+import { LocalCa } from "../support/local_ca.ts";
+import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { startService } from "../support/turns.ts";
+
+// No timer, request or connection may outlive a test.
+Deno.test.sanitizer({ ops: true, resources: true });
 
 Deno.test("runCheck() waits 30 s for a thread", async () => {
   using clock = new FakeClock();
@@ -27,4 +34,82 @@ Deno.test("runCheck() waits 30 s for a thread", async () => {
     Object.assign(Deno.env, { get, delete: remove });
   }
   assertMatch(report, /^failed {2}thread .*no reply within 30 s; try again/m);
+});
+
+Deno.test({
+  ignore: !isInstalled("openssl"),
+  name: "daysLeft() counts the whole days until a certificate expires",
+  async fn() {
+    using ca = new LocalCa();
+    await using service = ReferenceService.start({
+      tls: ca.issue("localhost"),
+    });
+    const port = Number(new URL(service.url).port);
+    const server = { address: "127.0.0.1", port };
+    for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
+      assertEquals(await daysLeft(server, new URL(`https://${host}`)), 29);
+    }
+    const url = new URL("https://localhost");
+    const { now } = Date;
+    Date.now = () => now() + 20 * 24 * 60 * 60 * 1000;
+    try {
+      assertEquals(await daysLeft(server, url), 9);
+    } finally {
+      Date.now = now;
+    }
+    const nobody = { address: "127.0.0.1", port: 9 };
+    assertEquals(await daysLeft(nobody, url), undefined);
+  },
+});
+
+Deno.test("Report writes clean text, and escapes what JSON leaves as it is", async () => {
+  const forms = [
+    [false, "note    live              2 ms  a b\u2028c\n"],
+    [
+      true,
+      '{"type":"check","state":"note","name":"live","text":"a b\\u2028c","at":2}\n',
+    ],
+  ] as const;
+  for (const [json, shown] of forms) {
+    let written = "";
+    const write = (bytes: Uint8Array) =>
+      Promise.resolve(void (written += new TextDecoder().decode(bytes)));
+    const text = "a\x1b[31m\nb\u202e\u2028c";
+    const report = new Report({ write }, { json });
+    await report.line({ state: "note", name: "live", text, at: 1.6 });
+    assertEquals(written, shown);
+  }
+});
+
+Deno.test("Report tells how long a step took, and whether one failed", async () => {
+  using clock = new FakeClock();
+  let written = "";
+  const write = (bytes: Uint8Array) =>
+    Promise.resolve(void (written += new TextDecoder().decode(bytes)));
+  const report = new Report({ write }, { json: false });
+  const act = () => clock.time += 7;
+  const tell = () => {
+    clock.time += 100;
+    return "told";
+  };
+  await report.step({ name: "good", act, tell });
+  const dull = { state: "note", text: "dull" } as const;
+  await report.step({ name: "dull", act, tell: () => dull });
+  assertEquals(report.hasFailed, false);
+  const fail = () => {
+    clock.time += 7;
+    throw new Error("reason");
+  };
+  await report.step({ name: "bad", act: fail, tell });
+  await report.step({ name: "bad", act: fail, tell, failure: "words" });
+  await report.step({ name: "good", act, tell });
+  assertEquals(report.hasFailed, true);
+  assertEquals(written.split("\n").map((line) => line.replace(/ +/g, " ")), [
+    "ok good 7 ms told",
+    "note dull 7 ms dull",
+    "failed bad 7 ms reason",
+    "failed bad 7 ms words",
+    "ok good 7 ms told",
+    "",
+  ]);
 });

@@ -179,13 +179,35 @@ for (const [isTrusted, code] of [[true, 0], [false, 1]] as const) {
       assertEquals(actual, code);
       const [, , , , line = "", key = ""] = steps;
       if (isTrusted) {
-        assertMatch(line, /^ok TLS: the certificate is valid, with .*ca\.pem$/);
+        assertMatch(
+          line,
+          /^ok TLS: the certificate is valid for 29 days, with .*ca\.pem$/,
+        );
       } else {
         assertMatch(line, /^failed TLS: no connection that can be trusted; /);
         assertMatch(key, /^failed thread: .*; check .*DENO_CERT/);
       }
     },
   );
+}
+
+for (const days of [14, 15]) {
+  Deno.test({
+    name: `--check with a certificate that expires within ${days} days`,
+    ignore: !isInstalled("openssl"),
+    async fn() {
+      using ca = new LocalCa(days + 1); // less than a day of it has passed
+      await using service = ReferenceService.start({
+        tls: ca.issue("127.0.0.1"),
+      });
+      const env = { ...settings(service), DENO_CERT: ca.certificate };
+      const { code, steps } = await check({ env });
+      const told = days === 14
+        ? "note TLS: the certificate expires in 14 days; renew it"
+        : "ok TLS: the certificate is valid for 15 days";
+      assertEquals([code, steps[4]?.startsWith(told)], [0, true]);
+    },
+  });
 }
 
 tlsTest(

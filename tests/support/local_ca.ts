@@ -10,12 +10,15 @@ export interface Leaf {
  */
 export class LocalCa implements Disposable {
   readonly #folder = Deno.makeTempDirSync();
+  readonly #days: number;
   #leaves = 0;
 
-  constructor() {
+  /** @param days How long the certificates are valid that it issues. */
+  constructor(days = 30) {
+    this.#days = days;
     this.#openssl(
       ["req", "-x509", ...NEW_KEY, "-keyout", "ca.key", "-out", "ca.pem"],
-      ["-days", "2", "-subj", `/CN=Test CA ${crypto.randomUUID()}`],
+      ["-days", "99", "-subj", `/CN=Test CA ${crypto.randomUUID()}`],
       ["-addext", "basicConstraints=critical,CA:TRUE"],
       ["-addext", "keyUsage=critical,keyCertSign"],
     );
@@ -26,14 +29,14 @@ export class LocalCa implements Disposable {
     return `${this.#folder}/ca.pem`;
   }
 
-  /** Issues a certificate for these names or IP addresses, valid for a day. */
+  /** Issues a certificate for these names or IP addresses. */
   issue(...names: readonly string[]): Leaf {
     const file = this.#request(names);
     // Not `req -CA`, which LibreSSL lacks.
     this.#openssl(
       ["x509", "-req", "-in", `${file}.csr`, "-out", `${file}.pem`],
       ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"],
-      ["-days", "1", "-sha256", "-extfile", `${file}.ext`],
+      ["-days", `${this.#days}`, "-sha256", "-extfile", `${file}.ext`],
     );
     return this.#leaf(file);
   }

@@ -53,7 +53,7 @@ export interface Failure {
   readonly isJson?: boolean;
   /** The HTTP status, if the service answered. */
   readonly status?: number | undefined;
-  /** The headers `Server` and `Via` of an answer that could not be read as a stream. */
+  /** The headers `Server` and `Via` of a stream that was compressed. */
   readonly server?: string;
   /** The milliseconds that `Retry-After` asks for, if it does. */
   readonly retryAfter?: number | undefined;

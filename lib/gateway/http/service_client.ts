@@ -438,16 +438,13 @@ export class ServiceClient {
     signal: AbortSignal,
   ): Promise<void> {
     const { status, headers } = response;
-    const refuse = async (reason: string, advice?: string) => {
+    const refuse = async (
+      reason: string,
+      more: Pick<Failure, "advice" | "server"> = {},
+    ) => {
       await response.body?.cancel();
-      return new ServiceError({
-        operation,
-        status,
-        reason,
-        advice,
-        fate: UNKNOWN_FATE[operation],
-        server: serverOf(headers),
-      });
+      const fate = UNKNOWN_FATE[operation];
+      return new ServiceError({ operation, status, reason, fate, ...more });
     };
     if (status === 204) {
       throw await refuse(
@@ -458,7 +455,11 @@ export class ServiceClient {
     if (encoding.trim().toLowerCase() !== "identity") {
       throw await refuse(
         "the stream is compressed, although the request asked for plain text",
-        "switch off compression of text/event-stream at the service, or at the proxy in front of it",
+        {
+          advice:
+            "switch off compression of text/event-stream at the service, or at the proxy in front of it",
+          server: serverOf(headers),
+        },
       );
     }
     if (!isHtml(headers.get("content-type"))) return;

@@ -44,14 +44,16 @@ export class StreamRecord {
 
 /** Sees everything that a stream holds, as it is parsed. */
 export interface StreamObserver {
-  /** Called when a connection has brought its headers. */
-  open(headers: Headers): void;
+  /**
+   * Called when a connection has brought its headers.
+   *
+   * @param position Tells at any time after which id the stream would be resumed.
+   */
+  open(headers: Headers, position: Pick<StreamCursor, "lastEventId">): void;
   /** Called for each line, before it is parsed. */
   line(line: string): void;
   /** Called for the value of each `data:` line, with what it means. */
   data(json: string, parsed: ParsedData): void;
-  /** Called after each line, with the id after which the stream would be resumed. */
-  cursor(lastEventId: string | undefined): void;
 }
 
 export interface ReadRunEventsOptions {
@@ -125,14 +127,8 @@ class EventParser {
 
   /** Handles a line. Returns whether nothing more is to be read. */
   line(line: string): boolean {
-    this.#observer?.line(line);
-    const isOver = this.#line(line);
-    this.#observer?.cursor(this.#record.cursor.lastEventId);
-    return isOver;
-  }
-
-  #line(line: string): boolean {
     const { cursor } = this.#record;
+    this.#observer?.line(line);
     if (line === "") {
       cursor.endBlock();
       this.#isFailure = false;

@@ -97,7 +97,7 @@ export async function* followRun(
         withCursor(run.request, cursor.lastEventId ?? lastEventId),
       );
       stream = opened;
-      observer?.open(opened.headers);
+      observer?.open(opened.headers, cursor);
       connection.openedAt = performance.now();
       const batches = readRunEvents(opened.chunks, record, {
         observer,
