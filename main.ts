@@ -124,7 +124,14 @@ async function startCheck(asked: CheckArguments): Promise<number> {
   const { runCheck } = await import("./lib/check.ts");
   listen(() => end(INTERRUPTED), () => end(TERMINATED));
   try {
-    return await runCheck({ ...asked, stdout: outputSink() }) ? 0 : 1;
+    const isGood = await runCheck({
+      ...asked,
+      stdout: outputSink(),
+      onLine: asked.verbose
+        ? (line) => writeError(`${line}\n`, "progress")
+        : undefined,
+    });
+    return isGood ? 0 : 1;
   } catch (error) {
     if (isReaderGone(error)) return 1;
     throw error;

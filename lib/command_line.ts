@@ -63,6 +63,8 @@ export interface CheckArguments {
   readonly timeLimit: number | undefined;
   /** Whether the report is JSON Lines. */
   readonly json: boolean;
+  /** Whether the lines of the run's stream are written to standard error. */
+  readonly verbose: boolean;
 }
 
 /** Print a text and exit. */
@@ -117,6 +119,7 @@ export async function parseCommandLine(
       prompt: last("prompt"),
       timeLimit,
       json: isGiven("json"),
+      verbose: isGiven("verbose"),
     };
   }
   if (isGiven("bridge")) {
@@ -258,8 +261,9 @@ function refuseExcluded({ values, dashes }: Found): void {
   if (values.has("check") && (values.get("prompt")?.length ?? 0) > 1) {
     throw new UsageError("--check runs one prompt: give --prompt only once");
   }
-  if (values.has("verbose") && !values.has("bridge")) {
-    throw new UsageError("--verbose needs --bridge");
+  const hasLog = values.has(values.has("check") ? "prompt" : "bridge");
+  if (values.has("verbose") && !hasLog) {
+    throw new UsageError("--verbose needs --bridge, or --check with --prompt");
   }
 }
 

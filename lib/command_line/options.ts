@@ -93,7 +93,7 @@ export const OPTIONS = [
   {
     name: "verbose",
     effect:
-      "With --bridge: one line per request and remote call on standard error",
+      "On standard error, with --bridge: one line per request and remote call; with --check -p: each line of the stream",
   },
   { name: "help", short: "h", effect: "Prints the usage" },
   {

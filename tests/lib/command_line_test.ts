@@ -42,6 +42,8 @@ const COMMANDS: readonly (readonly [
     ...{ command: "bridge", baseUrl: undefined, verbose: true },
   }],
   [["--check", "-b", "-q"], { command: "check", prompt: undefined }],
+  [["--check", "-p=a"], { verbose: false }],
+  [["--check", "-p=a", "--verbose"], { command: "check", verbose: true }],
   [["--check", "-p", "hi", "--json", "--timeout=2", "--base-url=x"], {
     ...{ prompt: "hi", json: true, timeLimit: 2000, baseUrl: "x" },
   }],
@@ -150,7 +152,8 @@ const ERRORS: Readonly<Record<string, string>> = {
   "--check -t=x": "--thread cannot be used with --check",
   "--check -": '"-" cannot be used with --check',
   "--check -p=x -p=y": "--check runs one prompt: give --prompt only once",
-  "--verbose": "--verbose needs --bridge",
+  "--verbose": "--verbose needs --bridge, or --check with --prompt",
+  "--check -b --verbose": "--verbose needs --bridge, or --check with --prompt",
 };
 for (const [line, message] of Object.entries(ERRORS)) {
   Deno.test(`parseCommandLine() refuses ${JSON.stringify(line)}`, async () => {

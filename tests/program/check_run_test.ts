@@ -187,6 +187,24 @@ Deno.test("--check -p --json is as docs/check.schema.json says, without the key"
   assertFalse(stdout.includes(TEST_KEY));
 });
 
+Deno.test("--check -p --verbose writes each line of the stream to standard error, clean and without the key", async () => {
+  await using service = serveStreams(
+    events([`: hi\n\nx\x1b[31m ${TEST_KEY}\n`, "\x1b[31my\x9b2J\n", done]),
+  );
+  const { code, stderr } = await runClient({
+    args: ["--check", "--verbose", "-p", "hello"],
+    env: settings(service),
+  });
+  assertEquals([code, stderr.split("\n")], [0, [
+    ": hi",
+    "",
+    "left out, because it holds the API key",
+    "y",
+    `data: ${JSON.stringify(done)}`,
+    "",
+  ]]);
+});
+
 /**
  * Real proxies with settings that delay or cut streams, and what `--check -p`
  * says about them.
