@@ -246,6 +246,7 @@ export class Bridge {
       readFile: this.#canReadFiles
         ? (path, signal) => this.#readFile(sessionId, path, signal)
         : undefined,
+      onNote: (note) => this.#options.log?.noted({ sessionId, note }),
       send: (texts, signal) => this.#options.peer.sendInTurn(texts, signal),
       onReply: keep,
     });

@@ -23,6 +23,8 @@ export interface RunPromptOptions {
   readonly readFile:
     | ((path: string, signal: AbortSignal) => Promise<RpcResponse | undefined>)
     | undefined;
+  /** Called with what is to be told about the reply, if there is anything. */
+  readonly onNote: (note: string) => void;
   /**
    * Sends texts of whole lines, each as soon as the editor has read enough of the
    * earlier ones, until the signal is aborted.
@@ -42,7 +44,7 @@ export interface RunPromptOptions {
  * @throws {ServiceError} If the run fails.
  */
 export async function runPrompt(
-  { session, turn, content, headers, gateway, readFile, send, onReply }:
+  { session, turn, content, headers, gateway, readFile, send, onReply, onNote }:
     RunPromptOptions,
 ): Promise<StopReason> {
   const { signal, previous } = turn;
@@ -55,6 +57,7 @@ export async function runPrompt(
       case "progress":
         return thought(event);
       case "reply":
+        if (event.note !== undefined) onNote(event.note);
         reply = { by: "agent", messageId: replyId, text: event.text };
         return messageLine(session.id, reply);
       case "wait":

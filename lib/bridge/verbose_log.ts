@@ -39,6 +39,8 @@ export interface BridgeLog {
   answered(answered: Answered): void;
   /** Called for each request to the editor. */
   asked(asked: Asked): void;
+  /** Called if there is something to tell about the reply to a prompt. */
+  noted(noted: { readonly sessionId: string; readonly note: string }): void;
 }
 
 /** How long {@linkcode VerboseLog.flush} waits for a reader, in milliseconds. */
@@ -103,6 +105,11 @@ export class VerboseLog implements BridgeLog {
         milliseconds.toFixed(0)
       } ms`,
     );
+  }
+
+  /** Logs what is to be told about a reply. */
+  noted({ sessionId, note }: Parameters<BridgeLog["noted"]>[0]): void {
+    this.#write(`session/prompt${field("session", sessionId)}: ${note}`);
   }
 
   /** Logs a remote call. */

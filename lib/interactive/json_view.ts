@@ -42,7 +42,7 @@ function lineOf(event: ViewEvent): object | undefined {
     case "progress":
       return { type: "progress", node: event.node, status: event.status };
     case "reply":
-      return { type: "reply", text: event.text };
+      return { type: "reply", text: event.text, note: event.note };
     case "error": {
       const { message, failure: { operation, status, fate } = {} } = event;
       return { type: "error", message, operation, status, fate };

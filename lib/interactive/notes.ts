@@ -27,7 +27,7 @@ export interface NoteOptions {
 
 /** The lines that an event is shown as, each with its line end; empty if it needs none. */
 export function noteOn(
-  event: EventOf<"banner" | "thread" | "dropped" | "error">,
+  event: EventOf<"banner" | "thread" | "dropped" | "error" | "reply">,
   options: NoteOptions,
 ): string {
   switch (event.type) {
@@ -40,6 +40,10 @@ export function noteOn(
         ? ""
         : broken(droppedLine(event.what, event.prompts), options)
           .map((line) => `${line}\n`).join("");
+    case "reply":
+      return event.note === undefined
+        ? ""
+        : options.style.red(`Note: ${plainLine(event.note)}`) + "\n";
     case "error":
       return options.style.red(`Error: ${plainLine(event.message)}`) + "\n";
     default:

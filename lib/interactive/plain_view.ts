@@ -71,6 +71,7 @@ export class PlainView implements View {
       case "end":
         return stderr(this.#progress.take(event), "progress");
       case "reply":
+        stderr(noteOn(event, this.#noteOptions));
         return writeReply(this.#options, event.text, signal);
       case "banner":
       case "thread":

@@ -105,6 +105,7 @@ export class ScreenView implements View {
         editor.setStatus(undefined);
         return editor.print(this.#progress.take(event));
       case "reply":
+        this.#print(noteOn(event, this.#noteOptions));
         return this.#reply(event.text, signal);
       case "banner":
       case "thread":

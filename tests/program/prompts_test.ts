@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Client, runClient, settings } from "../support/client_process.ts";
+import { Editor } from "../support/editor.ts";
+import { parseJsonLines } from "../support/json_lines.ts";
 import {
   complete,
   events,
@@ -11,6 +13,33 @@ import {
   ReferenceService,
   serveStreams,
 } from "../support/service/service.ts";
+
+Deno.test("a reply that cannot be read is told on standard error, in JSON and in the log of the bridge: exit 0", async () => {
+  const unread = { event: "complete", messages: [{ speech: "Hi." }] };
+  const note = "the reply was not understood: the messages of the run hold";
+  await using service = ReferenceService.start();
+  service.misbehave("stream", events([unread]), Infinity);
+  const env = settings(service);
+
+  const plain = await runClient({ args: ["-p", "hello", "-q"], env });
+  assertEquals([plain.code, plain.stdout], [0, "Run completed.\n"]);
+  assert(plain.stderr.startsWith(`Note: ${note}`), plain.stderr);
+  const lines = await runClient({ args: ["-p", "hello", "--json"], env });
+  const [, , reply] = parseJsonLines(lines.stdout);
+  assertEquals([lines.code, lines.stderr, reply?.text], [
+    ...[0, "", "Run completed."],
+  ]);
+  assert(`${reply?.note}`.startsWith(note));
+  for (const args of [[], ["--verbose"]]) {
+    await using editor = new Editor({ env, args });
+    const sessionId = await editor.newSession();
+    await editor.prompt(sessionId, "hello");
+    assertEquals(
+      (await editor.finish()).stderr.includes(note),
+      args[0] === "--verbose",
+    );
+  }
+});
 
 const MEBIBYTE = new Uint8Array(1024 * 1024).fill(0x61);
 

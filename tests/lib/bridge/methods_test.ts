@@ -551,6 +551,7 @@ Deno.test("the log is told of each message, a request after its answer", async (
         told.push([id, method, sessionId, result ?? error?.code]);
       },
       asked() {},
+      noted() {},
     },
   });
   const params = { sessionId: "s" };

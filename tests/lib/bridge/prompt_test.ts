@@ -200,6 +200,7 @@ Deno.test("the end of the input ends the reads: the prompt runs with its links",
   const told: unknown[] = [];
   const log = {
     answered() {},
+    noted() {},
     asked({ method, sessionId, response, milliseconds }: Asked) {
       assert(milliseconds >= 0);
       told.push([method, sessionId, response?.id]);

@@ -316,7 +316,7 @@ for (const stdoutIsTerminal of [true, false]) {
     ]);
 
     view.show({ type: "end", completed: true });
-    await view.show({ type: "reply", text: "Done." });
+    await view.show({ type: "reply", text: "Done.", note: "half" });
     view.show({ type: "farewell", threadId: undefined });
 
     await emulator.settled();
@@ -324,6 +324,7 @@ for (const stdoutIsTerminal of [true, false]) {
       "✓ plan: done  0.0 s",
       "✓ write: started  0.0 s",
       "✓ total  0.5 s",
+      "Note: half",
       ...stdoutIsTerminal ? [""] : [],
       "Done.",
     ]);
