@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import {
   Client,
   type ClientOutput,
@@ -17,6 +17,8 @@ interface Sees {
   readonly brokenBefore: string;
   /** The prompt whose stream breaks once, after the first event. */
   readonly brokenDuring: ClientOutput;
+  /** What `--check -p` has a note about. */
+  readonly notes: readonly string[];
   readonly wrongKey: number;
   /** The errors in an editor after the service was killed, and started again. */
   readonly killed: string;
@@ -36,7 +38,7 @@ const FINISHED: ClientOutput = {
   stderr: "plan: done\nwrite: done\n",
 };
 
-const STACKS: Readonly<Record<Stack, Sees>> = {
+const STACKS: Readonly<Partial<Record<Stack, Sees>>> = {
   langgraph: {
     name: "the in-memory server of LangGraph.js",
     refused: "the queue of runs is closed",
@@ -46,6 +48,7 @@ const STACKS: Readonly<Record<Stack, Sees>> = {
       stdout: "You said: break during\n",
       stderr: "plan: done\nconnection lost, again in 1 s\nwrite: done\n",
     },
+    notes: [],
     wrongKey: 401,
     killed: "Cannot follow the run: the run failed: Run not found",
     next: "Cannot start a run: the service answered 422: HTTP 422: " +
@@ -68,23 +71,25 @@ const STACKS: Readonly<Record<Stack, Sees>> = {
       stderr:
         "plan: done\nconnection lost, again in 1 s\nplan: done\nwrite: done\n",
     },
+    notes: ["resume"],
     wrongKey: 401,
     killed: `${UNKNOWN_RUN} No such run`,
     next: `${GONE} No such thread`,
     shutDown: FINISHED,
   },
-  fastify: {
-    name: "Fastify with @fastify/sse",
-    refused: "the queue of runs is closed",
-    brokenBefore: "the log is unreadable",
-    brokenDuring: {
+  nest: {
+    name: "NestJS",
+    refused: "Internal server error",
+    brokenBefore: "Internal server error",
+    brokenDuring: { // The next event comes under the number of the first.
       code: 0,
       stdout: "You said: break during\n",
-      stderr: "plan: done\nstream ended, again in 1 s\nwrite: done\n",
+      stderr: "plan: done\nconnection lost, again in 1 s\nwrite: done\n",
     },
+    notes: ["resume"],
     wrongKey: 401,
-    killed: `${UNKNOWN_RUN} Route GET:/threads/ID/runs/ID/stream not found`,
-    next: `${GONE} Route POST:/threads/ID/runs not found`,
+    killed: `${UNKNOWN_RUN} No such run`,
+    next: `${GONE} No such thread`,
     shutDown: FINISHED,
   },
   hono: {
@@ -97,6 +102,7 @@ const STACKS: Readonly<Record<Stack, Sees>> = {
       stderr: "plan: done\n" +
         `${CANNOT_FOLLOW} the run failed: the log is unreadable (thread ID, run ID)\n`,
     },
+    notes: [],
     wrongKey: 403,
     killed: `${UNKNOWN_RUN} No such run`,
     next: `${GONE} No such thread`,
@@ -113,6 +119,7 @@ const STACKS: Readonly<Record<Stack, Sees>> = {
         `${CANNOT_FOLLOW} the connection to URL broke (it was closed within the answer); ` +
         "the run may still go on at the service (thread ID, run ID)\n",
     },
+    notes: ["ids"],
     wrongKey: 401,
     killed: "Cannot follow the run: the connection to URL broke " +
       "(it was closed within the answer); the run may still go on at the service",
@@ -144,13 +151,27 @@ async function run(
   return seen(await runClient({ args, env: settings(service) }), service);
 }
 
-for (const stack of Object.keys(STACKS) as Stack[]) {
-  const sees = STACKS[stack];
+/** A test that is skipped if this machine lacks what a stack needs. */
+function testOf(stack: Stack, name: string, fn: Deno.TestDefinition["fn"]) {
   const reason = missing(stack);
-  const test = (name: string, fn: Deno.TestDefinition["fn"]) => {
-    const skipped = reason === undefined ? "" : ` (skipped: no ${reason})`;
-    Deno.test({ name: name + skipped, ignore: reason !== undefined, fn });
-  };
+  const skipped = reason === undefined ? "" : ` (skipped: no ${reason})`;
+  Deno.test({ name: name + skipped, ignore: reason !== undefined, fn });
+}
+
+/** The lines of `--check -p` that are no `ok` and no `-`. */
+async function notesOn(
+  service: RealService,
+  prompt = "hello",
+): Promise<readonly string[]> {
+  const args = ["--check", "-p", prompt];
+  const { stdout } = await runClient({ args, env: settings(service) });
+  return stdout.split("\n").filter((line) => /^(?:note|failed)/.test(line));
+}
+
+for (const [name, sees] of Object.entries(STACKS)) {
+  const stack = name as Stack;
+  const test = (name: string, fn: Deno.TestDefinition["fn"]) =>
+    testOf(stack, name, fn);
 
   test(`${sees.name} serves a thread, errors, a wrong key and 30 sessions at once`, async (t) => {
     await using service = await RealService.start(stack);
@@ -187,6 +208,12 @@ for (const stack of Object.keys(STACKS) as Stack[]) {
 
     await t.step("an exception during the stream", async () => {
       assertEquals(await run(service, "break during"), sees.brokenDuring);
+    });
+
+    await t.step("what the check tells", async () => {
+      const notes = await notesOn(service);
+      const names = notes.map((line) => line.split(/\s+/)[1]);
+      assertEquals(names, [...sees.notes]);
     });
 
     await t.step("a wrong key", async () => {
@@ -268,3 +295,37 @@ for (const stack of Object.keys(STACKS) as Stack[]) {
     assertEquals({ code, stdout, stderr: shown }, sees.shutDown);
   });
 }
+
+testOf(
+  "php",
+  "PHP's own server serves a run, and the check tells of its warnings",
+  async () => {
+    await using service = await RealService.start("php");
+    assertEquals(await run(service, "hello"), {
+      code: 0,
+      stdout: "You said: hello\n",
+      stderr: "plan: done\nlook up: done\nwrite: done\n",
+    });
+    assertEquals(await notesOn(service), []);
+    const [note = "", ...more] = await notesOn(service, "warn");
+    assertEquals(more, []);
+    assertMatch(
+      note,
+      /^note +lines .* no event.*: (?:<br|PHP Warning|Warning)/,
+    );
+  },
+);
+
+testOf(
+  "Go without a flush",
+  "the check of a service in Go that does not flush names nothing but the service",
+  async () => {
+    await using service = await RealService.start("Go without a flush");
+    const [note = "", ...more] = await notesOn(service, "1 2 3 4 5");
+    assertEquals(more, []);
+    assertMatch(
+      note,
+      /^note +live .* likeliest first: the service, if it does not flush after each event$/,
+    );
+  },
+);

@@ -73,7 +73,7 @@ export class Front implements AsyncDisposable {
       stderr: name === "caddy" ? "null" : "inherit", // Caddy logs there.
     }).spawn();
     const front = new Front(child, folder, port);
-    await front.#listening();
+    await listening(child, port);
     return front;
   }
 
@@ -102,25 +102,32 @@ export class Front implements AsyncDisposable {
     await this.#child.status;
     await Deno.remove(this.#folder, { recursive: true });
   }
+}
 
-  async #listening(): Promise<void> {
-    let hasEnded = false;
-    this.#child.status.then(() => hasEnded = true);
-    while (!hasEnded) {
-      try {
-        (await Deno.connect({ hostname: "127.0.0.1", port: this.#port }))
-          .close();
-        return;
-      } catch {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+/**
+ * Resolves when something listens at a port of this machine.
+ *
+ * @param child The process that will. If it ends before, it is an error.
+ */
+export async function listening(
+  child: Deno.ChildProcess,
+  port: number,
+): Promise<void> {
+  let hasEnded = false;
+  child.status.then(() => hasEnded = true);
+  while (!hasEnded) {
+    try {
+      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    throw new Error("The front has ended; see its message above");
   }
+  throw new Error("The process has ended; see its message");
 }
 
 /** A port without a listener. */
-function freePort(): number {
+export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;
 }

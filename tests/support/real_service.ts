@@ -1,32 +1,57 @@
 import { Collector } from "./client_process.ts";
+import { freePort, listening } from "./fronts.ts";
 import { TEST_KEY } from "./service/service.ts";
 
 /** The folder with the npm packages of the services; `.ci/run` installs them. */
 const PACKAGES = Deno.env.get("REAL_SERVICES");
 
-const PYTHON = "/usr/bin/python3";
+const INSTALLED = 'test -n "$REAL_SERVICES"';
 
-/** The stacks, with the programs of `tests/support/real/` and what runs them. */
-const PROGRAMS = {
-  langgraph: ["node", "langgraph.mjs"],
-  express: ["node", "express.mjs"],
-  fastify: ["node", "fastify.mjs"],
-  hono: ["node", "hono.mjs"],
-  fastapi: [PYTHON, "fast_api.py"],
+const PYTHON = "/usr/bin/python3"; // Debian's packages are for its own Python.
+
+const BUILD = "go build -o service main.go && exec ./service";
+
+/**
+ * The commands that start the programs of `tests/support/real/` and the examples
+ * of `docs/service.md`, and those that fail where something is not installed.
+ */
+const COMMANDS = {
+  langgraph: ["exec node langgraph.mjs", INSTALLED],
+  express: ["exec node express.mjs", INSTALLED],
+  nest: ["exec node nest.mjs", INSTALLED],
+  hono: ["exec node hono.mjs", INSTALLED],
+  fastapi: [
+    `exec ${PYTHON} fast_api.py`,
+    `${PYTHON} -c 'import fastapi, uvicorn'`,
+  ],
+  php: [
+    "exec php -d display_errors=1 -S 127.0.0.1:$PORT service.php",
+    "php -v",
+  ],
+  "example in js": ["exec node example.mjs", "node -v"],
+  "example in python": [
+    `exec ${PYTHON} example.py`,
+    `${PYTHON} -c 'import flask'`,
+  ],
+  "example in go": [`cp example.go main.go; ${BUILD}`, "go version"],
+  "Go without a flush": [
+    `grep -v Flush example.go >main.go; ${BUILD}`,
+    "go version",
+  ],
 } as const;
 
-export type Stack = keyof typeof PROGRAMS;
+export type Stack = keyof typeof COMMANDS;
+
+/** The page with the examples, and the ends of their files' names by their languages. */
+const PAGE = `${import.meta.dirname}/../../docs/service.md`;
+const EXAMPLES = { js: "mjs", python: "py", go: "go" };
 
 /** What this machine lacks to run a stack; `undefined` if nothing. */
 export function missing(stack: Stack): string | undefined {
-  if (stack !== "fastapi") return PACKAGES ? undefined : "REAL_SERVICES";
-  try {
-    const args = ["-c", "import fastapi, uvicorn"];
-    const { success } = new Deno.Command(PYTHON, { args }).outputSync();
-    return success ? undefined : "FastAPI or uvicorn";
-  } catch {
-    return PYTHON;
-  }
+  const [, test] = COMMANDS[stack];
+  const { success } = new Deno.Command("sh", { args: ["-c", test] })
+    .outputSync();
+  return success ? undefined : test;
 }
 
 /** How long a service may run, in milliseconds: a test that hangs has to fail. */
@@ -40,6 +65,7 @@ export class RealService implements AsyncDisposable {
   readonly #stack: Stack;
   readonly #child: Deno.ChildProcess;
   readonly #folder: string;
+  readonly #port: number;
   readonly #stdout: Collector;
   readonly #stderr: Collector;
   readonly #watchdog: ReturnType<typeof setTimeout>;
@@ -49,8 +75,13 @@ export class RealService implements AsyncDisposable {
    *
    * @param port By default any free port.
    */
-  static async start(stack: Stack, port = 0): Promise<RealService> {
+  static async start(stack: Stack, port = freePort()): Promise<RealService> {
     const folder = await Deno.makeTempDir();
+    const page = await Deno.readTextFile(PAGE);
+    for (const [language, extension] of Object.entries(EXAMPLES)) {
+      const code = page.split(`\n\`\`\`${language}\n`)[1]?.split("\n```")[0];
+      await Deno.writeTextFile(`${folder}/example.${extension}`, code ?? "");
+    }
     const programs = `${import.meta.dirname}/real`;
     for await (const { name } of Deno.readDir(programs)) {
       await Deno.copyFile(`${programs}/${name}`, `${folder}/${name}`);
@@ -60,7 +91,7 @@ export class RealService implements AsyncDisposable {
     }
     const service = new RealService(stack, { folder, port });
     try {
-      await service.#stdout.waitFor(/^http:.*\n/m);
+      await listening(service.#child, port);
       return service;
     } catch (cause) {
       const reason = await service.#stderr.all();
@@ -73,16 +104,17 @@ export class RealService implements AsyncDisposable {
     stack: Stack,
     { folder, port }: { readonly folder: string; readonly port: number },
   ) {
-    const [command, program] = PROGRAMS[stack];
     this.#stack = stack;
     this.#folder = folder;
-    this.#child = new Deno.Command(command, {
-      args: [program],
+    this.#port = port;
+    this.#child = new Deno.Command("sh", {
+      args: ["-c", COMMANDS[stack][0]],
       cwd: folder,
       clearEnv: true,
       env: {
         PATH: Deno.env.get("PATH") ?? "",
-        API_KEY: TEST_KEY,
+        HOME: folder, // for Go's cache
+        SERVICE_KEY: TEST_KEY,
         PORT: `${port}`,
       },
       stdin: "piped",
@@ -94,9 +126,8 @@ export class RealService implements AsyncDisposable {
     this.#stderr = new Collector(this.#child.stderr);
   }
 
-  /** The base URL, which the service prints. */
   get url(): string {
-    return /^http:.*$/m.exec(this.#stdout.text)?.[0] ?? "";
+    return `http://127.0.0.1:${this.#port}`;
   }
 
   /** Lets the runs of prompts with `wait` go on. */
@@ -123,7 +154,7 @@ export class RealService implements AsyncDisposable {
   async restart(): Promise<RealService> {
     this.#kill();
     await this.ended();
-    return await RealService.start(this.#stack, Number(new URL(this.url).port));
+    return await RealService.start(this.#stack, this.#port);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

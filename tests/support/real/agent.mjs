@@ -1,6 +1,6 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- Node.js 20 runs JavaScript alone.
 /**
- * The agent of the services on Express, Fastify and Hono: threads and runs in
+ * The agent of the services on Express, NestJS and Hono: threads and runs in
  * memory, and a few prompts instead of a model. `langgraph_graph.mjs` and
  * `fast_api.py` know the same prompts.
  *

@@ -11,7 +11,7 @@ import { createThread, findRun, follow, startRun } from "./agent.mjs";
 const app = express();
 
 app.use((request, response, next) => {
-  if (request.get("X-API-Key") === process.env.API_KEY) return next();
+  if (request.get("X-API-Key") === process.env.SERVICE_KEY) return next();
   response.status(401).send("Unknown key");
 });
 app.use(express.json());
@@ -41,9 +41,7 @@ app.get("/threads/:thread/runs/:run/stream", async (request, response) => {
   response.end();
 });
 
-const server = app.listen(Number(process.env.PORT), "127.0.0.1", () => {
-  console.log(`http://127.0.0.1:${server.address().port}`);
-});
+const server = app.listen(Number(process.env.PORT), "127.0.0.1");
 
 process.on("SIGTERM", () => {
   server.close();

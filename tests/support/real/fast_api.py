@@ -20,7 +20,7 @@ threads: dict[str, dict] = {}
 
 
 def check_key(key: str = Depends(APIKeyHeader(name="X-API-Key"))) -> None:
-    if key != os.environ["API_KEY"]:
+    if key != os.environ["SERVICE_KEY"]:
         raise HTTPException(401, "Unknown key")
 
 
@@ -83,8 +83,4 @@ def data(event: dict) -> str:
     return f"data: {json.dumps(event)}\n\n"
 
 
-config = uvicorn.Config(app, port=int(os.environ["PORT"]))
-socket = config.bind_socket()
-socket.listen()  # It is reachable before its URL is known.
-print(f"http://127.0.0.1:{socket.getsockname()[1]}", flush=True)
-uvicorn.Server(config).run(sockets=[socket])
+uvicorn.run(app, port=int(os.environ["PORT"]))

@@ -16,7 +16,7 @@ import { createThread, findRun, follow, startRun } from "./agent.mjs";
 const app = new Hono();
 
 app.use(async (context, next) => {
-  if (context.req.header("X-API-Key") !== process.env.API_KEY) {
+  if (context.req.header("X-API-Key") !== process.env.SERVICE_KEY) {
     throw new HTTPException(403, { message: "Unknown key" });
   }
   await next();
@@ -69,10 +69,7 @@ const options = {
   port: Number(process.env.PORT),
   hostname: "127.0.0.1",
 };
-const server = serve(
-  options,
-  ({ port }) => console.log(`http://127.0.0.1:${port}`),
-);
+const server = serve(options);
 
 process.on("SIGTERM", () => {
   server.close();

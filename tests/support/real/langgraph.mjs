@@ -23,7 +23,7 @@ const { threads, runs } = new Client({ apiUrl: `http://${host}` });
 const prompts = new Map(); // by the ids of their runs
 
 async function answer(request, response) {
-  if (request.headers["x-api-key"] !== process.env.API_KEY) {
+  if (request.headers["x-api-key"] !== process.env.SERVICE_KEY) {
     return json(response, 401, { error: "Unknown key" });
   }
   const [, , threadId, , runId] = request.url.split("/");
@@ -89,9 +89,7 @@ const adapter = createServer((request, response) => {
     else json(response, error.status ?? 500, { error: error.message });
   });
 });
-adapter.listen(Number(process.env.PORT), "127.0.0.1", () => {
-  console.log(`http://127.0.0.1:${adapter.address().port}`);
-});
+adapter.listen(Number(process.env.PORT), "127.0.0.1");
 
 process.on("SIGTERM", async () => {
   console.log("Closing");
