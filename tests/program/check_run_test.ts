@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import schema from "../../docs/check.schema.json" with { type: "json" };
-import { Collector, runClient, settings } from "../support/client_process.ts";
+import { runClient, settings } from "../support/client_process.ts";
 import { Front, type FrontName, isInstalled } from "../support/fronts.ts";
 import { LocalCa } from "../support/local_ca.ts";
 import {
@@ -267,37 +267,3 @@ for (const [front, lines, code, told] of FRONTS) {
     },
   });
 }
-
-Deno.test({
-  ignore: !isInstalled("node"),
-  name: "--check -p has nothing to note about the service in docs/service.md",
-  async fn() {
-    const page = await Deno.readTextFile(
-      `${import.meta.dirname}/../../docs/service.md`,
-    );
-    const [, code = ""] = /```js\n(.*?)```/s.exec(page) ?? [];
-    assert(code.split("\n").length <= 46, "it is longer than the page says");
-    const child = new Deno.Command("node", {
-      args: [
-        ...["--input-type=module", "--eval"],
-        code.replace('"127.0.0.1")', "$&.on('listening', tell)") +
-        "function tell() { console.log(this.address().port) }",
-      ],
-      env: { SERVICE_KEY: TEST_KEY, PORT: "0" },
-      stdin: "null",
-      stdout: "piped",
-    }).spawn();
-    const output = new Collector(child.stdout);
-    const port = Number.parseInt(await output.waitFor("\n"));
-
-    const { code: exit, lines } = await check({
-      url: `http://127.0.0.1:${port}`,
-    });
-    child.kill();
-    await child.status;
-
-    assertEquals(exit, 0);
-    const states = Array.from(lines.values(), (line) => line.split(" ")[0]);
-    assertEquals(new Set(states), new Set(["ok", "-"]));
-  },
-});

@@ -1,0 +1,192 @@
+/** The examples of `docs/service.md`, held to one another and to `docs/service.openapi.yaml`. */
+import { assert, assertEquals } from "@std/assert";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { Client, runClient, settings } from "../support/client_process.ts";
+import { missing, RealService } from "../support/real_service.ts";
+import { TEST_KEY } from "../support/service/service.ts";
+
+const SPECIFICATION = await Deno.readTextFile(
+  `${import.meta.dirname}/../../docs/service.openapi.yaml`,
+);
+
+/** The part of the specification that is used. */
+interface Specification {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+interface Operation {
+  readonly responses: Readonly<
+    Record<string, {
+      readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+    }>
+  >;
+}
+
+const validator = new Validator();
+const validation = await validator.validate(SPECIFICATION);
+
+Deno.test("docs/service.openapi.yaml is valid, with the statuses of each operation", () => {
+  assertEquals(validation, { valid: true });
+  const { paths } = validator.resolveRefs() as unknown as Specification;
+  const statuses = Object.values(paths).flatMap((operations) =>
+    Object.values(operations).map(({ responses }) =>
+      Object.keys(responses).join(" ")
+    )
+  );
+  assertEquals(statuses, [
+    "200 201 401 default",
+    "200 201 400 401 404 429 default",
+    "200 204 401 404 default",
+  ]);
+});
+
+/** The events in a stream, which has to consist of ids, data and comments. */
+function eventsIn(stream: string): readonly string[] {
+  const blocks = stream.split("\n\n").slice(0, -1)
+    .filter((block) => !block.startsWith(":"));
+  return blocks.map((block, index) => {
+    const [, data = ""] = /^id: \S+\ndata: (\{.*\})$/.exec(block) ?? [];
+    assert(data !== "", `block ${index}: ${block}`);
+    return data;
+  });
+}
+
+/** A service of the examples, whose answers are as the specification says. */
+class Example {
+  readonly #url: string;
+  readonly #paths: Specification["paths"];
+  readonly #ajv = new Ajv2020({ strict: false });
+
+  constructor(url: string) {
+    this.#url = url;
+    const { paths } = validator.resolveRefs() as unknown as Specification;
+    this.#paths = paths;
+  }
+
+  /** Sends a request. Returns its status and body. */
+  async send(
+    method: "POST" | "GET",
+    path: string,
+    { key = TEST_KEY, body, lastEventId }: {
+      readonly key?: string;
+      readonly body?: string;
+      readonly lastEventId?: number;
+    } = {},
+  ): Promise<readonly [status: number, text: string]> {
+    const response = await fetch(this.#url + path, {
+      method,
+      headers: {
+        "x-api-key": key,
+        "content-type": "application/json",
+        ...lastEventId !== undefined && { "last-event-id": `${lastEventId}` },
+      },
+      ...body !== undefined && { body },
+    });
+    const text = await response.text();
+    this.#hold(method, path, { response, text });
+    return [response.status, text];
+  }
+
+  #hold(
+    method: string,
+    path: string,
+    { response: { status, headers }, text }: {
+      readonly response: Response;
+      readonly text: string;
+    },
+  ): void {
+    const [, root, , runs, run, stream] = path.split("/");
+    const template = [
+      root,
+      runs && "{threadId}",
+      runs,
+      run && "{runId}",
+      stream,
+    ]
+      .filter((part) => part !== undefined).join("/");
+    const operation = this.#paths[`/${template}`]?.[method.toLowerCase()];
+    if (operation === undefined) return;
+    const [type = ""] = headers.get("content-type")?.split(";") ?? [];
+    const schema = operation.responses[status]?.content?.[type]?.schema;
+    assert(schema !== undefined, `${method} ${path}: ${status} ${type}`);
+    const values = stream === undefined || status !== 200
+      ? [text]
+      : eventsIn(text);
+    for (const value of values) {
+      const isValid = this.#ajv.validate(schema, JSON.parse(value));
+      assert(isValid, `${value}: ${this.#ajv.errorsText()}`);
+    }
+  }
+}
+
+for (const language of ["js", "python", "go"] as const) {
+  const stack = `example in ${language}` as const;
+  const reason = missing(stack);
+  const test = (name: string, fn: Deno.TestDefinition["fn"]) => {
+    const skipped = reason === undefined ? "" : ` (skipped: no ${reason})`;
+    Deno.test({ name: name + skipped, ignore: reason !== undefined, fn });
+  };
+
+  test(`the ${stack} answers as docs/service.openapi.yaml says, and the check has nothing to note`, async () => {
+    await using service = await RealService.start(stack);
+    const example = new Example(service.url);
+    const [, thread] = await example.send("POST", "/threads");
+    const { thread_id } = JSON.parse(thread);
+    const runs = `/threads/${thread_id}/runs`;
+    const body = '{"agentName":"the-brain","prompt":"hello you","wait":false}';
+    const [created, answer] = await example.send("POST", runs, { body });
+    const { run_id } = JSON.parse(answer);
+    const stream = `${runs}/${run_id}/stream`;
+    const [, other] = await example.send("POST", "/threads");
+    const strange = stream.replace(thread_id, JSON.parse(other).thread_id);
+
+    assertEquals(created, 201);
+    for (const body of ["", "x", "null", "[]", "{}", '{"prompt":1}']) {
+      assertEquals((await example.send("POST", runs, { body }))[0], 400, body);
+    }
+    const statuses = [
+      await example.send("POST", "/threads/none/runs", { body }),
+      await example.send("GET", strange),
+      await example.send("GET", `${runs}/none/stream`),
+      await example.send("GET", "/healthz"),
+      await example.send("GET", "/"),
+      await example.send("POST", "/threads", { key: "x" }),
+      await example.send("POST", runs, { key: "x", body }),
+      await example.send("GET", stream, { key: "x" }),
+    ].map(([status]) => status);
+    assertEquals(statuses, [404, 404, 404, 404, 404, 401, 401, 401]);
+
+    const whole = eventsIn((await example.send("GET", stream))[1]);
+    assertEquals(whole.length, 3);
+    for (const lastEventId of [2, 3, 0]) { // after the end
+      const [, text] = await example.send("GET", stream, { lastEventId });
+      assertEquals(eventsIn(text), whole.slice(lastEventId));
+    }
+
+    const { code, stdout } = await runClient({
+      args: ["--check", "-p", "hello world"],
+      env: settings(service),
+    });
+    assertEquals(code, 0);
+    const states = stdout.trimEnd().split("\n").slice(1)
+      .map((line) => line.split(" ")[0]);
+    assertEquals(new Set(states), new Set(["ok", "-"]), stdout);
+  });
+
+  test(`no user of the ${stack} gets another's reply when it starts again`, async () => {
+    await using service = await RealService.start(stack);
+    const env = settings(service);
+    const secret = Array(100).fill("secret").join(" "); // 50 s
+    await using client = new Client({ args: ["-p", secret], env });
+    await client.stderr.waitFor("read: secret\n");
+
+    await using _ = await service.restart();
+    const other = await runClient({ args: ["-p", "other"], env });
+
+    assertEquals([other.code, other.stdout], [0, "You said: other\n"]);
+    const { code, stdout, stderr } = await client.finish();
+    assertEquals([code, stdout], [1, ""]);
+    assert(stderr.includes("the service does not know the run"), stderr);
+  });
+}
