@@ -94,7 +94,10 @@ Deno.test("holdsKey() knows each name that HTML has for a character of a key, or
 Deno.test("holdsKey() finds four characters of the key's beginning at the end of a text that was cut", () => {
   const key = "te&t-key-0123";
   for (
-    const end of ["te&t", "te&amp;t-k", "t e&#38;t", "te%26t%2", "te&t&#4"]
+    const end of [
+      ...["te&t", "te&amp;t-k", "t e&#38;t", "te%26t%2", "te&t&#4"],
+      "te&t&NegativeVeryThinSp",
+    ]
   ) {
     assertEquals(holdsKey(`It was ${end}`, key, true), true, end);
     assertEquals(holdsKey(`It was ${end}`, key), false);
@@ -141,6 +144,10 @@ for (const around of AROUND) {
     assertEquals(holdsKey(around.replace("|", key), key), true);
   });
 }
+
+Deno.test("holdsKey() finds a key that begins inside of its own beginning", () => {
+  assertEquals(holdsKey("abababac-", "ababac-"), true);
+});
 
 const OTHERS: readonly (readonly [text: string, key: string])[] = [
   ["test-key-0123", "test-key-01234"],
