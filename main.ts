@@ -158,7 +158,8 @@ async function startBridge(
   const { runBridge, VerboseLog } = await import("./lib/bridge.ts");
   // Ending the process drops every request under way.
   listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
-  const log = verbose ? new VerboseLog(errorSink(), settings) : undefined;
+  const writeLine = (line: string) => writeError(line, "progress");
+  const log = verbose ? new VerboseLog(writeLine, settings) : undefined;
   await using gateway = new RemoteGateway({
     ...settings,
     onExchange: log && ((exchange) => log.exchange(exchange)),
@@ -167,8 +168,6 @@ async function startBridge(
     await runBridge({ stdin, stdout: outputSink(), gateway, log });
   } catch (error) {
     if (!isReaderGone(error)) throw error;
-  } finally {
-    await log?.flush();
   }
   return 0;
 }

@@ -6,7 +6,6 @@
  */
 
 import { type Exchange, ServiceError } from "../gateway.ts";
-import { type ByteSink, LineWriter } from "../io.ts";
 import { plainLine } from "../text.ts";
 import { VERSION } from "../version.ts";
 import type { RequestId, RpcError, RpcResponse } from "./json_rpc.ts";
@@ -33,18 +32,14 @@ export interface Asked {
   readonly milliseconds: number;
 }
 
-/** What is told about a conversation, each as soon as its outcome is known. */
-export interface BridgeLog {
-  /** Called for each message of the editor; for a request, after its answer. */
-  answered(answered: Answered): void;
-  /** Called for each request to the editor. */
-  asked(asked: Asked): void;
-  /** Called if there is something to tell about the reply to a prompt. */
-  noted(noted: { readonly sessionId: string; readonly note: string }): void;
+/** What is to be told about the reply to a prompt. */
+export interface Noted {
+  readonly sessionId: string;
+  readonly note: string;
 }
 
-/** How long {@linkcode VerboseLog.flush} waits for a reader, in milliseconds. */
-const FLUSH_LIMIT = 1000;
+/** What a conversation tells its log, each as soon as its outcome is known. */
+export type BridgeLog = Pick<VerboseLog, "answered" | "asked" | "noted">;
 
 /** The most characters of a text of the editor's choice in a log line. */
 const MAX_LENGTH = 100;
@@ -56,16 +51,19 @@ export interface LoggedSettings {
   readonly sources: { readonly apiKey: string; readonly baseUrl: string };
 }
 
-/** A log that never delays the calls it describes. Each line begins with the time. */
-export class VerboseLog implements BridgeLog {
-  readonly #output: LineWriter;
+/** The log. Each line begins with the time. */
+export class VerboseLog {
+  readonly #writeLine: (line: string) => void;
 
   /**
-   * @param sink Where the lines go.
+   * @param writeLine Writes a line, with its line end, without delaying its caller.
    * @param settings Shown in the second line.
    */
-  constructor(sink: ByteSink, { baseUrl, sources }: LoggedSettings) {
-    this.#output = new LineWriter(sink);
+  constructor(
+    writeLine: (line: string) => void,
+    { baseUrl, sources }: LoggedSettings,
+  ) {
+    this.#writeLine = writeLine;
     this.#write(
       `version ${VERSION}, deno ${Deno.version.deno}, ${Deno.build.target}`,
     );
@@ -74,7 +72,7 @@ export class VerboseLog implements BridgeLog {
     );
   }
 
-  /** Logs a message of the editor and how it was answered. */
+  /** Logs a message of the editor; a request after its answer. */
   answered(answered: Answered): void {
     const { id, method, sessionId, result, error, milliseconds } = answered;
     const message = method === undefined ? "invalid line" : cut(method);
@@ -108,7 +106,7 @@ export class VerboseLog implements BridgeLog {
   }
 
   /** Logs what is to be told about a reply. */
-  noted({ sessionId, note }: Parameters<BridgeLog["noted"]>[0]): void {
+  noted({ sessionId, note }: Noted): void {
     this.#write(`session/prompt${field("session", sessionId)}: ${note}`);
   }
 
@@ -123,15 +121,9 @@ export class VerboseLog implements BridgeLog {
     );
   }
 
-  /** Resolves when the lines are written or cannot be, after a second at most. */
-  async flush(): Promise<void> {
-    await this.#output.flushWithin(FLUSH_LIMIT);
-  }
-
   #write(text: string): void {
-    if (this.#output.hasBacklog) return;
     const time = new Date().toISOString();
-    this.#output.write(`agent-gateway ${time} ${plainLine(text)}\n`);
+    this.#writeLine(`agent-gateway ${time} ${plainLine(text)}\n`);
   }
 }
 

@@ -14,26 +14,17 @@ const SETTINGS = {
 };
 
 /** The lines that a log writes, without the time. */
-async function logged(write: (log: VerboseLog) => void): Promise<string[]> {
+function logged(write: (log: VerboseLog) => void): string[] {
   let text = "";
-  const decoder = new TextDecoder();
-  const stdout = {
-    write(bytes: Uint8Array) {
-      text += decoder.decode(bytes);
-      return Promise.resolve();
-    },
-  };
-  const log = new VerboseLog(stdout, SETTINGS);
-  write(log);
-  await log.flush();
+  write(new VerboseLog((line) => text += line, SETTINGS));
   return text.trimEnd().split("\n").map((line) => {
     assertMatch(line, TIME);
     return line.replace(TIME, "");
   });
 }
 
-Deno.test("VerboseLog begins with what a bug report has to say: versions, and where the settings came from", async () => {
-  assertEquals(await logged(() => {}), [
+Deno.test("VerboseLog begins with what a bug report has to say: versions, and where the settings came from", () => {
+  assertEquals(logged(() => {}), [
     `version ${VERSION}, deno ${Deno.version.deno}, ${Deno.build.target}`,
     "settings: key from environment, base URL https://service.example/base from --base-url",
   ]);
@@ -70,14 +61,14 @@ const ANSWERED: readonly (readonly [answered: Answered, line: string])[] = [
     "session/cancel session=s-1: notification",
   ],
 ];
-Deno.test("VerboseLog.answered() tells method, id, session, outcome and duration", async () => {
+Deno.test("VerboseLog.answered() tells method, id, session, outcome and duration", () => {
   for (const [answered, line] of ANSWERED) {
-    const [, , ...lines] = await logged((log) => log.answered(answered));
+    const [, , ...lines] = logged((log) => log.answered(answered));
     assertEquals(lines, [line]);
   }
 });
 
-Deno.test("VerboseLog.answered() tells a failure of the service with thread and run, and without the service's words", async () => {
+Deno.test("VerboseLog.answered() tells a failure of the service with thread and run, and without the service's words", () => {
   const failures: readonly Failure[] = [
     {
       operation: "create run",
@@ -90,7 +81,7 @@ Deno.test("VerboseLog.answered() tells a failure of the service with thread and 
       ...{ detail: "my secret", threadId: "t-1", runId: "r-1" },
     },
   ];
-  const [, , ...lines] = await logged((log) => {
+  const [, , ...lines] = logged((log) => {
     for (const failure of failures) {
       const cause = new ServiceError(failure);
       const error = new RpcError(-32603, cause.message, { cause });
@@ -105,9 +96,9 @@ Deno.test("VerboseLog.answered() tells a failure of the service with thread and 
   ]);
 });
 
-Deno.test("VerboseLog.exchange() tells operation, session, run, status and duration", async () => {
+Deno.test("VerboseLog.exchange() tells operation, session, run, status and duration", () => {
   const operation = "create run";
-  const [, , ...lines] = await logged((log) => {
+  const [, , ...lines] = logged((log) => {
     log.exchange({ operation, status: 500, milliseconds: 12.3 });
     log.exchange({
       ...{ operation: "stream run", sessionId: "s-1", runId: "r-1" },
@@ -121,14 +112,14 @@ Deno.test("VerboseLog.exchange() tells operation, session, run, status and durat
   ]);
 });
 
-Deno.test("VerboseLog.asked() tells the session, the outcome and the duration, and nothing of the file", async () => {
+Deno.test("VerboseLog.asked() tells the session, the outcome and the duration, and nothing of the file", () => {
   const kind = "response";
   const responses = [
     { kind, id: 1, result: { content: "secret" }, error: undefined },
     { kind, id: 1, result: undefined, error: { message: "secret" } },
     undefined,
   ] as const;
-  const [, , ...lines] = await logged((log) => {
+  const [, , ...lines] = logged((log) => {
     for (const response of responses) {
       const method = "fs/read_text_file";
       log.asked({ method, sessionId: "s-1", response, milliseconds: 1.6 });
@@ -142,8 +133,8 @@ Deno.test("VerboseLog.asked() tells the session, the outcome and the duration, a
   ]);
 });
 
-Deno.test("VerboseLog keeps a line short, plain and one line, whatever an editor sends", async () => {
-  const [, , line = ""] = await logged((log) =>
+Deno.test("VerboseLog keeps a line short, plain and one line, whatever an editor sends", () => {
+  const [, , line = ""] = logged((log) =>
     log.answered({
       id: "i".repeat(1_000_000),
       method: `\x1b[31mred\r\n\x07${"m".repeat(1_000_000)}`,
@@ -158,30 +149,4 @@ Deno.test("VerboseLog keeps a line short, plain and one line, whatever an editor
     line,
     /^red m+\.\.\. id="i+\.\.\. session=s+\.\.\.: \{"value":"r+\.\.\., 0 ms$/,
   );
-});
-
-Deno.test("VerboseLog drops lines that nobody reads, and survives a reader that is gone", async () => {
-  let written = 0;
-  const release = Promise.withResolvers<void>();
-  const write = async (bytes: Uint8Array) => {
-    await release.promise;
-    written += bytes.length;
-  };
-  const log = new VerboseLog({ write }, SETTINGS);
-  const broken = new VerboseLog(
-    { write: () => Promise.reject(new Error("gone")) },
-    SETTINGS,
-  );
-
-  for (let i = 0; i < 50_000; i++) {
-    for (const each of [log, broken]) {
-      each.exchange({ operation: "create run", status: 200, milliseconds: 1 });
-    }
-  }
-  release.resolve();
-  await log.flush();
-  await broken.flush();
-
-  const MIB = 1024 * 1024;
-  assert(written > MIB && written < MIB + 1000, `${written} bytes`);
 });
