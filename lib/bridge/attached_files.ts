@@ -60,24 +60,29 @@ export async function readAttachedFiles(
   }
   if (files.size === 0) return new Map();
 
-  const controller = new AbortController();
-  const end = () => controller.abort();
-  const timeout = new Timeout(PATIENCE, GRACE, end);
-  signal.addEventListener("abort", end);
-  if (signal.aborted) end();
-  const texts = new TextBudget(files.size);
+  const over = new AbortController();
+  const timeout = new Timeout(PATIENCE, GRACE, () => over.abort());
+  const either = AbortSignal.any([signal, over.signal]);
+  /** In the order of the URIs. It ends before the first file that is left out. */
+  const read: (TakenFile | undefined)[] = Array(files.size).fill(undefined);
   try {
-    await Promise.all(Array.from(files.keys(), async (path, index) => {
-      const text = contentOf(await ask(path, controller.signal));
-      if (text !== undefined) texts.add(index, text);
+    await Promise.all(Array.from(files, async ([path, uri], index) => {
+      const text = contentOf(await ask(path, either));
+      if (text === undefined || index >= read.length) return;
+      read[index] = { uri, ...limited(withoutLineEnd(text)) };
+      let total = 0;
+      const end = read.findIndex((file) =>
+        (total += file?.bytes ?? 0) > MAX_PROMPT_BYTES
+      );
+      if (end >= 0) read.length = end;
     }));
   } finally {
     timeout.clear();
-    signal.removeEventListener("abort", end);
   }
   return new Map(
-    Array.from(files.values(), (uri, index) => [uri, texts.at(index)] as const)
-      .filter((entry): entry is [string, string] => entry[1] !== undefined),
+    read.filter((file) => file !== undefined).map((
+      { uri, text },
+    ) => [uri, text]),
   );
 }
 
@@ -113,52 +118,31 @@ function contentOf(response: RpcResponse | undefined): string | undefined {
     : undefined;
 }
 
-/** The texts of files. It holds no more of them than the limits allow. */
-class TextBudget {
-  readonly #texts: ({ text: string; bytes: number } | undefined)[];
-  #end: number; // the index of the first file that is left out
-
-  constructor(count: number) {
-    this.#texts = new Array(count).fill(undefined);
-    this.#end = count;
-  }
-
-  /** Adds the text of the file at an index. */
-  add(index: number, text: string): void {
-    if (index >= this.#end) return;
-    this.#texts[index] = limited(withoutLineEnd(text));
-    let total = 0;
-    for (let i = 0; i < this.#end; i++) {
-      total += this.#texts[i]?.bytes ?? 0;
-      if (total > MAX_PROMPT_BYTES) this.#end = i;
-    }
-    this.#texts.length = this.#end;
-  }
-
-  at(index: number): string | undefined {
-    return this.#texts[index]?.text;
-  }
+/** What is taken of a file, and its size without the line about the rest. */
+interface TakenFile {
+  readonly uri: string;
+  readonly text: string;
+  readonly bytes: number;
 }
 
 /** The part of a text that is within the limit, and the line about the rest. */
-function limited(text: string): { text: string; bytes: number } {
-  const encoder = new TextEncoder();
-  const buffer = new Uint8Array(Math.min(3 * text.length, MAX_FILE_BYTES));
-  const { read, written } = encoder.encodeInto(text, buffer);
-  if (read === text.length) return { text, bytes: written };
+function limited(text: string): Omit<TakenFile, "uri"> {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= MAX_FILE_BYTES) return { text, bytes: bytes.length };
+  let end = MAX_FILE_BYTES;
+  while (isWithinCharacter(bytes[end])) end--;
   // Decoded from bytes: a slice of the string would keep the whole text in memory.
   const taken = new TextDecoder("utf-8", { ignoreBOM: true })
-    .decode(buffer.subarray(0, written));
-  let left = 0;
-  for (let start = read; start < text.length;) {
-    const piece = encoder.encodeInto(text.slice(start), buffer);
-    start += piece.read;
-    left += piece.written;
-  }
+    .decode(bytes.subarray(0, end));
+  const left = bytes.length - end;
   return {
     text: `${withoutLineEnd(taken)}\n[${left} more ${
       left === 1 ? "byte was" : "bytes were"
     } left out]`,
-    bytes: written,
+    bytes: end,
   };
+}
+
+function isWithinCharacter(byte = 0): boolean {
+  return byte >= 0x80 && byte < 0xc0;
 }

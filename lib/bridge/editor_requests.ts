@@ -12,7 +12,10 @@ import type { Outgoing, RpcResponse } from "./json_rpc.ts";
  */
 export class EditorRequests {
   readonly #send: (message: Outgoing) => void;
-  readonly #pending = new Map<unknown, (response?: RpcResponse) => void>();
+  readonly #pending = new Map<
+    unknown,
+    (response: RpcResponse | undefined) => void
+  >();
   #lastId = 0;
   #closed = false;
 
@@ -37,16 +40,10 @@ export class EditorRequests {
     const { promise, resolve } = Promise.withResolvers<
       RpcResponse | undefined
     >();
-    const settle = (response?: RpcResponse) => {
-      this.#pending.delete(id);
-      signal.removeEventListener("abort", giveUp);
-      resolve(response);
-    };
-    const giveUp = () => settle();
-    signal.addEventListener("abort", giveUp);
-    this.#pending.set(id, settle);
+    signal.addEventListener("abort", () => resolve(undefined));
+    this.#pending.set(id, resolve);
     this.#send({ id, method, params });
-    return promise;
+    return promise.finally(() => this.#pending.delete(id));
   }
 
   /** Ends the request that a response of the editor belongs to. */
@@ -57,6 +54,6 @@ export class EditorRequests {
   /** Ends all requests without a response, because the input has ended. */
   close(): void {
     this.#closed = true;
-    for (const settle of this.#pending.values()) settle();
+    for (const resolve of this.#pending.values()) resolve(undefined);
   }
 }
