@@ -105,14 +105,14 @@ export class RpcError extends Error {
   }
 }
 
+/** The error for a message that is not a request, or comes at a wrong time. */
+export function invalidRequest(reason: string): RpcError {
+  return new RpcError(ErrorCode.invalidRequest, `Invalid request: ${reason}`);
+}
+
 /** The error for params that a method cannot take. */
 export function invalidParams(reason: string): RpcError {
   return new RpcError(ErrorCode.invalidParams, `Invalid params: ${reason}`);
-}
-
-export interface ReadMessagesOptions {
-  /** The most bytes that a line may hold. The default is 16 MiB. */
-  readonly maxLineBytes?: number;
 }
 
 /**
@@ -122,26 +122,15 @@ export interface ReadMessagesOptions {
  */
 export async function* readMessages(
   source: AsyncIterable<Uint8Array>,
-  options: ReadMessagesOptions = {},
 ): AsyncGenerator<Incoming> {
-  const { maxLineBytes = MAX_LINE_BYTES } = options;
-  for await (const line of readEachLine(source, { maxBytes: maxLineBytes })) {
-    if (lineFault(line) !== undefined) {
-      yield invalid(
-        null,
-        ErrorCode.invalidRequest,
-        `Invalid request: the line is longer than ${maxLineBytes} bytes`,
-      );
-    } else if (holdsTooMuch(line)) {
-      const most = `${MAX_SIGNS} brackets, commas and colons`;
-      yield invalid(
-        null,
-        ErrorCode.invalidRequest,
-        `Invalid request: the line holds more than ${most}`,
-      );
-    } else if (line.trim() !== "") {
-      yield parseMessage(line);
-    }
+  for await (const line of readEachLine(source)) {
+    const excess = lineFault(line) !== undefined
+      ? `is longer than ${MAX_LINE_BYTES} bytes`
+      : holdsTooMuch(line)
+      ? `holds more than ${MAX_SIGNS} brackets, commas and colons`
+      : undefined;
+    if (excess !== undefined) yield invalid(`the line ${excess}`);
+    else if (line.trim() !== "") yield parseMessage(line);
   }
 }
 
@@ -150,39 +139,26 @@ function parseMessage(line: string): Incoming {
   try {
     message = JSON.parse(line);
   } catch {
-    return invalid(
-      null,
-      ErrorCode.parseError,
-      "Parse error: the line is not valid JSON",
-    );
+    const reason = "Parse error: the line is not valid JSON";
+    const error = new RpcError(ErrorCode.parseError, reason);
+    return { kind: "invalid", id: null, error };
   }
-  if (!isJsonObject(message)) {
-    return invalid(
-      null,
-      ErrorCode.invalidRequest,
-      Array.isArray(message)
-        ? "Invalid request: batches are not supported"
-        : "Invalid request: the line is not a JSON object",
-    );
-  }
+  if (Array.isArray(message)) return invalid("batches are not supported");
+  if (!isJsonObject(message)) return invalid("the line is not a JSON object");
   const { id, method, params, result, error } = withExactIds(message, line);
   if (typeof method === "string") {
     if (id === undefined) return { kind: "notification", method, params };
     if (isRequestId(id)) return { kind: "request", id, method, params };
-    return invalid(
-      null,
-      ErrorCode.invalidRequest,
-      "Invalid request: id is not a string, a number or null",
-    );
+    return invalid("id is not a string, a number or null");
   }
   if (method === undefined && ("result" in message || "error" in message)) {
     return { kind: "response", id, result, error: error ?? undefined };
   }
-  return invalid(
-    isRequestId(id) ? id : null,
-    ErrorCode.invalidRequest,
-    "Invalid request: method is not a string",
-  );
+  return invalid("method is not a string", isRequestId(id) ? id : null);
+}
+
+function invalid(reason: string, id: RequestId = null): InvalidLine {
+  return { kind: "invalid", id, error: invalidRequest(reason) };
 }
 
 /** What a reviver gets about a value. */
@@ -215,37 +191,27 @@ function withExactIds(
   const requestId = isJsonObject(params) ? params.requestId : undefined;
   if (!isRounded(id) && !isRounded(requestId)) return message;
   try {
-    return parse(line, exactId);
+    return parse(line, (key, value, { source = "" }) => {
+      const isId = key === "id" || key === "requestId";
+      return isId && isRounded(value) && LONG_INTEGER.test(source)
+        ? BigInt(source)
+        : value;
+    });
   } catch {
     return message;
   }
 }
 
+/** The longest is 1,000 digits: `BigInt()` takes quadratic time. */
+const LONG_INTEGER = /^-?\d{1,1000}$/;
+
 function isRounded(id: unknown): boolean {
   return typeof id === "number" && Math.abs(id) > Number.MAX_SAFE_INTEGER;
-}
-
-/** The longest integer that is kept exactly, in characters. */
-const MAX_ID_LENGTH = 1000;
-
-/** Revives an integer as a `bigint` where a `number` would round it. */
-function exactId(
-  key: string,
-  value: unknown,
-  { source = "" }: Context,
-): unknown {
-  const isExact = (key === "id" || key === "requestId") && isRounded(value) &&
-    source.length <= MAX_ID_LENGTH && /^-?\d+$/.test(source);
-  return isExact ? BigInt(source) : value;
 }
 
 function isRequestId(id: unknown): id is RequestId {
   return typeof id === "string" || Number.isFinite(id) ||
     typeof id === "bigint" || id === null;
-}
-
-function invalid(id: RequestId, code: number, message: string): InvalidLine {
-  return { kind: "invalid", id, error: new RpcError(code, message) };
 }
 
 /** Formats a message as one line. */

@@ -18,6 +18,7 @@ import { EditorRequests } from "./editor_requests.ts";
 import {
   ErrorCode,
   type Incoming,
+  invalidRequest,
   type Outgoing,
   RpcError,
   type RpcNotification,
@@ -218,10 +219,7 @@ export class Bridge {
 
   #requireInitialized(method: string): void {
     if (this.#isInitialized) return;
-    throw new RpcError(
-      ErrorCode.invalidRequest,
-      `Invalid request: initialize has to come before ${method}`,
-    );
+    throw invalidRequest(`initialize has to come before ${method}`);
   }
 
   async #prompt(

@@ -5,12 +5,7 @@
  */
 
 import { isServiceId } from "../text.ts";
-import {
-  ErrorCode,
-  invalidParams,
-  type RequestId,
-  RpcError,
-} from "./json_rpc.ts";
+import { invalidParams, invalidRequest, type RequestId } from "./json_rpc.ts";
 import { Transcript, Transcripts } from "./transcripts.ts";
 
 /** The longest thread id that is used as the id of its session, in characters. */
@@ -55,9 +50,8 @@ export class Session {
    */
   begin(requestId: RequestId, answered: Promise<void>): Turn {
     if (this.#last?.signal.aborted === false) {
-      throw new RpcError(
-        ErrorCode.invalidRequest,
-        "Invalid request: a prompt is running in this session; wait for its answer or cancel it",
+      throw invalidRequest(
+        "a prompt is running in this session; wait for its answer or cancel it",
       );
     }
     const controller = new AbortController();
