@@ -47,17 +47,22 @@ export const AGENTS_LIST_RESULT = {
 /** Why a prompt's turn ended. */
 export type StopReason = "end_turn" | "cancelled";
 
+/** The session id in a method's params, if there is one. */
+export function sessionIdOf(params: unknown): string | undefined {
+  return isJsonObject(params) && typeof params.sessionId === "string"
+    ? params.sessionId
+    : undefined;
+}
+
 /**
  * Returns the session id in a method's params.
  *
  * @throws {RpcError} Invalid params, if there is none.
  */
 export function parseSessionId(params: unknown): string {
-  if (!isJsonObject(params)) throw invalidParams("params is not an object");
-  if (typeof params.sessionId !== "string") {
-    throw invalidParams("sessionId is not a string");
-  }
-  return params.sessionId;
+  const id = sessionIdOf(params);
+  if (id === undefined) throw invalidParams("sessionId is not a string");
+  return id;
 }
 
 /** Whether the params of `initialize` offer to read files for the agent. */
@@ -89,47 +94,38 @@ export function progressLines(
     },"update":{"sessionUpdate":"agent_thought_chunk","messageId":${
       json(messageId)
     },"content":{"type":"text","text":`;
-  return (event) => start + progressJson.of(event);
+  return (event) => start + progressJson(event);
 }
 
-/** How many events {@linkcode ProgressJson} keeps. */
+/** How many events are kept. */
 const MAX_KEPT = 16;
 
 /** The longest JSON that is kept, in UTF-16 code units. */
 const MAX_KEPT_LENGTH = 1000;
 
 /**
- * Formats progress events, and keeps the last ones: nodes and statuses repeat, in
- * a run and from one run to the next.
+ * The last events with their JSON: nodes and statuses repeat, in a run and from one
+ * run to the next.
  */
-class ProgressJson {
-  readonly #kept: { node: string; status: string; json: string }[] = [];
+const keptJson: { node: string; status: string; json: string }[] = [];
 
-  /** The part of an event's line that is the same in all sessions. */
-  of({ node, status }: ProgressEvent): string {
-    for (const kept of this.#kept) {
-      if (kept.status === status && kept.node === node) return kept.json;
-    }
-    // JSON.stringify() of the whole line takes four times as long.
-    const nodeJson = JSON.stringify(shortened(node));
-    const statusJson = JSON.stringify(shortened(status));
-    const text = `${nodeJson.slice(0, -1)}: ${statusJson.slice(1, -1)}  \\n"`;
-    const json =
-      `${text}},"_meta":{"node":${nodeJson},"status":${statusJson}}}}}\n`;
-    if (json.length <= MAX_KEPT_LENGTH) {
-      if (this.#kept.length === MAX_KEPT) this.#kept.shift();
-      this.#kept.push({ node, status, json });
-    }
-    return json;
+/** The part of an event's line that is the same in all sessions. */
+function progressJson({ node, status }: ProgressEvent): string {
+  for (const kept of keptJson) {
+    if (kept.status === status && kept.node === node) return kept.json;
   }
+  // JSON.stringify() of the whole line takes four times as long.
+  const nodeJson = JSON.stringify(shortened(node));
+  const statusJson = JSON.stringify(shortened(status));
+  const text = `${nodeJson.slice(0, -1)}: ${statusJson.slice(1, -1)}  \\n"`;
+  const json =
+    `${text}},"_meta":{"node":${nodeJson},"status":${statusJson}}}}}\n`;
+  if (json.length <= MAX_KEPT_LENGTH) {
+    if (keptJson.length === MAX_KEPT) keptJson.shift();
+    keptJson.push({ node, status, json });
+  }
+  return json;
 }
-
-const progressJson = new ProgressJson();
-
-const MESSAGE_KINDS = {
-  user: "user_message_chunk",
-  agent: "agent_message_chunk",
-} as const;
 
 /** Formats the notification for a whole message of the user or the agent. */
 export function messageLine(
@@ -137,7 +133,7 @@ export function messageLine(
   { by, messageId, text }: Said,
 ): string {
   const content = { type: "text", text };
-  const update = { sessionUpdate: MESSAGE_KINDS[by], messageId, content };
+  const update = { sessionUpdate: `${by}_message_chunk`, messageId, content };
   return formatMessage({
     method: "session/update",
     params: { sessionId, update },

@@ -4,14 +4,22 @@
  * @module
  */
 
-import type { Outgoing, RpcResponse } from "./json_rpc.ts";
+import type { RpcResponse } from "./json_rpc.ts";
+import type { BridgeOptions } from "./peer.ts";
+
+/** The params of `fs/read_text_file`. */
+export interface FileRequest {
+  readonly sessionId: string;
+  /** Absolute. */
+  readonly path: string;
+}
 
 /**
  * The requests that one editor has not answered yet. Each request ends once, with
  * its first response or without one. All other responses are ignored.
  */
 export class EditorRequests {
-  readonly #send: (message: Outgoing) => void;
+  readonly #options: Pick<BridgeOptions, "peer" | "log">;
   readonly #pending = new Map<
     unknown,
     (response: RpcResponse | undefined) => void
@@ -19,31 +27,37 @@ export class EditorRequests {
   #lastId = 0;
   #closed = false;
 
-  /** @param send Sends a message to the editor. */
-  constructor(send: (message: Outgoing) => void) {
-    this.#send = send;
+  constructor(options: Pick<BridgeOptions, "peer" | "log">) {
+    this.#options = options;
   }
 
   /**
-   * Sends a request.
+   * Asks for a file.
    *
-   * @returns Its response; `undefined` if the signal is aborted or the input ends
+   * @returns The response; `undefined` if the signal is aborted or the input ends
    * before there is one.
    */
-  ask(
-    method: string,
-    params: unknown,
+  async readFile(
+    params: FileRequest,
     signal: AbortSignal,
   ): Promise<RpcResponse | undefined> {
-    if (this.#closed || signal.aborted) return Promise.resolve(undefined);
+    if (this.#closed || signal.aborted) return undefined;
+    const { peer, log } = this.#options;
+    const { sessionId } = params;
+    const method = "fs/read_text_file";
+    const started = performance.now();
     const id = ++this.#lastId;
     const { promise, resolve } = Promise.withResolvers<
       RpcResponse | undefined
     >();
     signal.addEventListener("abort", () => resolve(undefined));
     this.#pending.set(id, resolve);
-    this.#send({ id, method, params });
-    return promise.finally(() => this.#pending.delete(id));
+    peer.send({ id, method, params });
+    const response = await promise;
+    this.#pending.delete(id);
+    const milliseconds = performance.now() - started;
+    log?.asked({ method, sessionId, response, milliseconds });
+    return response;
   }
 
   /** Ends the request that a response of the editor belongs to. */

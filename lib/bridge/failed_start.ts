@@ -71,16 +71,6 @@ async function* requestsIn(
   stdin: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<RpcRequest, undefined> {
   for await (const message of readMessages(stdin)) {
-    switch (message.kind) {
-      case "request":
-        yield message;
-        break;
-      case "notification":
-      case "response":
-      case "invalid":
-        break;
-      default:
-        message satisfies never;
-    }
+    if (message.kind === "request") yield message;
   }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Gateway, traceHeaders } from "../gateway.ts";
+import { traceHeaders } from "../gateway.ts";
 import { isJsonObject, quote } from "../text.ts";
 import {
   AGENTS_LIST_RESULT,
@@ -12,6 +12,7 @@ import {
   messageLine,
   offersToReadFiles,
   parseSessionId,
+  sessionIdOf,
   type StopReason,
 } from "./acp.ts";
 import { EditorRequests } from "./editor_requests.ts";
@@ -19,38 +20,20 @@ import {
   ErrorCode,
   type Incoming,
   invalidRequest,
-  type Outgoing,
   RpcError,
   type RpcNotification,
   type RpcRequest,
-  type RpcResponse,
 } from "./json_rpc.ts";
+import type { BridgeOptions } from "./peer.ts";
 import { runPrompt } from "./prompt.ts";
 import { parsePrompt } from "./prompt_blocks.ts";
 import { toRpcError } from "./service_failure.ts";
 import { type Session, Sessions } from "./session.ts";
 import type { Said } from "./transcripts.ts";
-import type { Answered, BridgeLog } from "./verbose_log.ts";
+import type { Answered } from "./verbose_log.ts";
 
 /** What is answered where there is nothing to tell. */
 const EMPTY: Readonly<Record<string, never>> = {};
-
-/** How the bridge reaches the editor. */
-export interface Peer {
-  /** Sends a message at once. */
-  send(message: Outgoing): void;
-  /**
-   * Sends texts of whole lines, each as soon as the editor has read enough of the
-   * earlier ones, until the signal is aborted.
-   */
-  sendInTurn(texts: Iterable<string>, signal: AbortSignal): Promise<void>;
-}
-
-export interface BridgeOptions {
-  readonly gateway: Gateway;
-  readonly peer: Peer;
-  readonly log?: BridgeLog | undefined;
-}
 
 /**
  * One editor's connection. Each request is answered exactly once, in a task of
@@ -66,7 +49,7 @@ export class Bridge {
 
   constructor(options: BridgeOptions) {
     this.#options = options;
-    this.#editor = new EditorRequests((message) => options.peer.send(message));
+    this.#editor = new EditorRequests(options);
   }
 
   /**
@@ -209,11 +192,10 @@ export class Bridge {
   async #loadSession(
     { id, transcript }: Session,
   ): Promise<Readonly<Record<string, never>>> {
-    const { signal } = new AbortController(); // Nothing ends it early.
     const lines = transcript.shown.values().map((said) =>
       messageLine(id, said)
     );
-    await this.#options.peer.sendInTurn(lines, signal);
+    await this.#options.peer.sendInTurn(lines);
     return EMPTY;
   }
 
@@ -235,34 +217,15 @@ export class Bridge {
       this.#sessions.transcripts.add(session.transcript, said);
     const messageId = crypto.randomUUID();
     keep({ by: "user", messageId, text: content.text });
-    const stopReason = await runPrompt({
+    const stopReason = await runPrompt(this.#options, {
       session,
       turn,
       content,
       headers: isJsonObject(_meta) ? traceHeaders(_meta) : {},
-      gateway: this.#options.gateway,
-      readFile: this.#canReadFiles
-        ? (path, signal) => this.#readFile(sessionId, path, signal)
-        : undefined,
-      onNote: (note) => this.#options.log?.noted({ sessionId, note }),
-      send: (texts, signal) => this.#options.peer.sendInTurn(texts, signal),
-      onReply: keep,
+      editor: this.#canReadFiles ? this.#editor : undefined,
+      keep,
     });
     return { stopReason };
-  }
-
-  async #readFile(
-    sessionId: string,
-    path: string,
-    signal: AbortSignal,
-  ): Promise<RpcResponse | undefined> {
-    const method = "fs/read_text_file";
-    const started = performance.now();
-    const params = { sessionId, path };
-    const response = await this.#editor.ask(method, params, signal);
-    const milliseconds = performance.now() - started;
-    this.#options.log?.asked({ method, sessionId, response, milliseconds });
-    return response;
   }
 
   #session(id: string): Session {
@@ -273,10 +236,4 @@ export class Bridge {
       `Session not found: ${quote(id)}`,
     );
   }
-}
-
-function sessionIdOf(params: unknown): string | undefined {
-  return isJsonObject(params) && typeof params.sessionId === "string"
-    ? params.sessionId
-    : undefined;
 }

@@ -4,37 +4,26 @@
  * @module
  */
 
-import type { Gateway, TurnEvent } from "../gateway.ts";
+import type { TurnEvent } from "../gateway.ts";
 import { messageLine, progressLines, type StopReason } from "./acp.ts";
 import { readAttachedFiles } from "./attached_files.ts";
-import type { RpcResponse } from "./json_rpc.ts";
+import type { EditorRequests } from "./editor_requests.ts";
+import type { BridgeOptions } from "./peer.ts";
 import { linksIn, type PromptContent, promptText } from "./prompt_blocks.ts";
 import type { Session, Turn } from "./session.ts";
 import type { Said } from "./transcripts.ts";
 
-export interface RunPromptOptions {
+/** A prompt that was accepted. */
+export interface Prompt {
   readonly session: Session;
   readonly turn: Turn;
   readonly content: PromptContent;
   /** Additional headers for the run's two requests. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly gateway: Gateway;
-  /** Asks the editor for a file; `undefined` if it has not offered to read any. */
-  readonly readFile:
-    | ((path: string, signal: AbortSignal) => Promise<RpcResponse | undefined>)
-    | undefined;
-  /** Called with what is to be told about the reply, if there is anything. */
-  readonly onNote: (note: string) => void;
-  /**
-   * Sends texts of whole lines, each as soon as the editor has read enough of the
-   * earlier ones, until the signal is aborted.
-   */
-  readonly send: (
-    texts: Iterable<string>,
-    signal: AbortSignal,
-  ) => Promise<void>;
+  /** Reads the linked files; `undefined` if the editor has not offered to. */
+  readonly editor: EditorRequests | undefined;
   /** Called when the reply was sent. */
-  readonly onReply: (reply: Said) => void;
+  readonly keep: (reply: Said) => void;
 }
 
 /**
@@ -44,11 +33,12 @@ export interface RunPromptOptions {
  * @throws {ServiceError} If the run fails.
  */
 export async function runPrompt(
-  { session, turn, content, headers, gateway, readFile, send, onReply, onNote }:
-    RunPromptOptions,
+  { peer, gateway, log }: BridgeOptions,
+  { session, turn, content, headers, editor, keep }: Prompt,
 ): Promise<StopReason> {
+  const sessionId = session.id;
   const { signal, previous } = turn;
-  const thought = progressLines(session.id, crypto.randomUUID());
+  const thought = progressLines(sessionId, crypto.randomUUID());
   const replyId = crypto.randomUUID();
   let reply: Said | undefined;
   /** Formats the update about an event; empty if there is none. */
@@ -57,9 +47,11 @@ export async function runPrompt(
       case "progress":
         return thought(event);
       case "reply":
-        if (event.note !== undefined) onNote(event.note);
+        if (event.note !== undefined) {
+          log?.noted({ sessionId, note: event.note });
+        }
         reply = { by: "agent", messageId: replyId, text: event.text };
-        return messageLine(session.id, reply);
+        return messageLine(sessionId, reply);
       case "wait":
       case "run":
         return "";
@@ -70,20 +62,25 @@ export async function runPrompt(
   const texts = function* (batch: readonly TurnEvent[]) {
     yield* textsAbout(batch, update);
     // Reached once everything is sent, before a cancellation can take effect.
-    if (reply !== undefined) onReply(reply);
+    if (reply !== undefined) keep(reply);
   };
   try {
     await previous;
-    const files = readFile === undefined
+    const files = editor === undefined
       ? new Map<string, string>()
-      : await readAttachedFiles(linksIn(content), { signal, ask: readFile });
+      : await readAttachedFiles(linksIn(content), {
+        signal,
+        ask: (path, either) => editor.readFile({ sessionId, path }, either),
+      });
     signal.throwIfAborted();
     const events = gateway.runTurn(
       session.threadId,
       promptText(content, files),
-      { signal, sessionId: session.id, headers },
+      { signal, sessionId, headers },
     );
-    for await (const batch of events) await send(texts(batch), signal);
+    for await (const batch of events) {
+      await peer.sendInTurn(texts(batch), signal);
+    }
   } catch (error) {
     if (!signal.aborted) throw error;
   }

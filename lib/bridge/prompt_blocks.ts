@@ -17,6 +17,7 @@ export interface PromptContent {
 
 /** A `resource` or `resource_link` block. */
 export interface Reference {
+  readonly name: string;
   readonly uri: string;
   /** The text that came with the prompt; `undefined` for a link. */
   readonly text: string | undefined;
@@ -46,11 +47,11 @@ export function parsePrompt(prompt: unknown): PromptContent {
     const isLink = typeof block !== "string";
     const isContinued = !isLink && typeof blocks[index - 1] === "string";
     const piece = isLink
-      ? `[${block.name}](${block.reference.uri})`
+      ? `[${block.name}](${block.uri})`
       : isContinued
       ? `\n${block}`
       : block;
-    if (isLink) references.push(block.reference);
+    if (isLink) references.push(block);
     const needsSpace = isLink && !MAY_PRECEDE_LINK.test(end) ||
       isAfterLink && !isLink && !MAY_FOLLOW_LINK.test(piece.charAt(0));
     pieces.push(needsSpace ? ` ${piece}` : piece);
@@ -101,12 +102,7 @@ export function promptText(
   return pieces.join("");
 }
 
-interface NamedReference {
-  readonly name: string;
-  readonly reference: Reference;
-}
-
-function parseBlock(block: unknown): string | NamedReference {
+function parseBlock(block: unknown): string | Reference {
   if (!isJsonObject(block)) {
     throw invalidParams("a content block is not an object");
   }
@@ -127,14 +123,14 @@ function parseBlock(block: unknown): string | NamedReference {
           'content blocks of type "resource" without text (blobs) are not supported',
         );
       }
-      return { name: nameOf(block, uri), reference: { uri, text } };
+      return { name: nameOf(block, uri), uri, text };
     }
     case "resource_link": {
       const { uri } = block;
       if (typeof uri !== "string") {
         throw invalidParams("a resource_link block has no uri");
       }
-      return { name: nameOf(block, uri), reference: { uri, text: undefined } };
+      return { name: nameOf(block, uri), uri, text: undefined };
     }
     default:
       if (typeof block.type !== "string") {

@@ -14,9 +14,8 @@ const MAX_ID_LENGTH = 200;
 /** How many closed sessions are remembered. */
 const MAX_CLOSED = 10_000;
 
-/** A prompt that has not been answered yet. */
+/** What a prompt that has begun has to watch. */
 export interface Turn {
-  readonly requestId: RequestId;
   /** Aborted when the prompt is cancelled. */
   readonly signal: AbortSignal;
   /** Resolves when the cancelled prompt before this one is answered, if there was one. */
@@ -30,7 +29,8 @@ export class Session {
   readonly transcript: Transcript;
   /** The last prompt, until it has been answered. */
   #last:
-    | Turn & {
+    | {
+      readonly requestId: RequestId;
       readonly controller: AbortController;
       readonly answered: Promise<void>;
     }
@@ -49,24 +49,18 @@ export class Session {
    * @throws {RpcError} Invalid request, if another one is running.
    */
   begin(requestId: RequestId, answered: Promise<void>): Turn {
-    if (this.#last?.signal.aborted === false) {
+    if (this.#last?.controller.signal.aborted === false) {
       throw invalidRequest(
         "a prompt is running in this session; wait for its answer or cancel it",
       );
     }
+    const previous = this.#last?.answered;
     const controller = new AbortController();
-    const turn = {
-      requestId,
-      controller,
-      signal: controller.signal,
-      answered,
-      previous: this.#last?.answered,
-    };
-    this.#last = turn;
+    const last = this.#last = { requestId, controller, answered };
     answered.then(() => {
-      if (this.#last === turn) this.#last = undefined;
+      if (this.#last === last) this.#last = undefined;
     });
-    return turn;
+    return { signal: controller.signal, previous };
   }
 
   /** Cancels the prompt that is running; with an id, only the one of that request. */

@@ -71,13 +71,13 @@ export class LineWriter {
    */
   async writeInTurn(
     lines: Iterable<string>,
-    signal: AbortSignal,
+    signal?: AbortSignal,
   ): Promise<void> {
     if (this.#queued > 0 && this.#queued < ENOUGH) await this.#progress.promise;
     for (const line of lines) {
       // Not room(): it would let all waiting callers pass before the first one writes.
       while (this.#queued >= ROOM) await this.#progress.promise;
-      if (signal.aborted) return;
+      if (signal?.aborted) return;
       this.write(line);
     }
   }

@@ -3,6 +3,7 @@ import { EditorRequests } from "../../../lib/bridge/editor_requests.ts";
 import type { Outgoing, RpcResponse } from "../../../lib/bridge/json_rpc.ts";
 
 const NEVER = new AbortController().signal;
+const FILE = { sessionId: "s", path: "/a" };
 
 function response(id: unknown, result: unknown): RpcResponse {
   return { kind: "response", id, result, error: undefined };
@@ -11,13 +12,17 @@ function response(id: unknown, result: unknown): RpcResponse {
 /** Requests with the messages that they sent. */
 function create() {
   const sent: Outgoing[] = [];
-  return { requests: new EditorRequests((it) => sent.push(it)), sent };
+  const peer = {
+    send: (message: Outgoing) => void sent.push(message),
+    sendInTurn: () => Promise.resolve(),
+  };
+  return { requests: new EditorRequests({ peer }), sent };
 }
 
-Deno.test("EditorRequests.ask() resolves with the first response to its own id, in any order", async () => {
+Deno.test("EditorRequests.readFile() resolves with the first response to its own id, in any order", async () => {
   const { requests } = create();
-  const first = requests.ask("m", { a: 1 }, NEVER);
-  const second = requests.ask("m", { a: 2 }, NEVER);
+  const first = requests.readFile(FILE, NEVER);
+  const second = requests.readFile(FILE, NEVER);
 
   for (const id of ["1", 1n, 0, 3, null, undefined, {}, [1], true]) {
     requests.receive(response(id, "wrong"));
@@ -30,19 +35,19 @@ Deno.test("EditorRequests.ask() resolves with the first response to its own id, 
   assertEquals((await second)?.result, "two");
 });
 
-Deno.test("EditorRequests.ask() resolves without a response when it is aborted or closed, and sends no more", async () => {
+Deno.test("EditorRequests.readFile() resolves without a response when it is aborted or closed, and sends no more", async () => {
   const controller = new AbortController();
   for (const isClosed of [false, true]) {
     const { requests, sent } = create();
-    const asked = requests.ask("m", {}, isClosed ? NEVER : controller.signal);
+    const signal = isClosed ? NEVER : controller.signal;
+    const asked = requests.readFile(FILE, signal);
 
     if (isClosed) requests.close();
     else controller.abort();
     requests.receive(response(1, "late"));
 
     assertEquals(await asked, undefined);
-    const { signal } = isClosed ? { signal: NEVER } : controller;
-    assertEquals(await requests.ask("m", {}, signal), undefined);
+    assertEquals(await requests.readFile(FILE, signal), undefined);
     assertEquals(sent.length, 1);
   }
 });
