@@ -15,8 +15,8 @@ const NEWLINE = 0x0a;
 /** The initial buffer for the bytes of an unfinished line. */
 const CAPACITY = 1024;
 
-/** The most bytes of an unfinished line that wait to be decoded. */
-const PIECE_BYTES = 64 * 1024;
+/** A larger buffer is not kept after its line, in bytes. */
+const MAX_KEPT_BYTES = 64 * 1024;
 
 // These stand for lines that cannot be read. No decoder yields a lone surrogate, so
 // no line that was read ends with one of them.
@@ -38,8 +38,7 @@ export interface ReadLinesOptions {
 
 /**
  * Splits UTF-8 into lines at `\n` and `\r\n`. A leading byte order mark is
- * dropped. Of several blank lines in a row at most a few are yielded, so that a
- * flood of them costs next to nothing.
+ * dropped.
  *
  * At most `maxBytes` of a line are held in memory. A line that is longer, or that
  * cannot be decoded, is replaced by a text for which {@linkcode lineFault} tells
@@ -57,8 +56,7 @@ export async function* readLines(
   const whole = new WholeLines(options);
   const splitter = new Splitter();
   for await (const chunk of source) {
-    const text = whole.decode(chunk);
-    yield text === "" ? [] : await splitter.split(withoutFloods(text));
+    yield await splitter.split(whole.decode(chunk));
   }
   return whole.end();
 }
@@ -68,7 +66,12 @@ export async function* readEachLine(
   source: AsyncIterable<Uint8Array>,
   options: ReadLinesOptions = {},
 ): AsyncGenerator<string> {
-  const last = yield* flat(readLines(source, options));
+  const whole = new WholeLines(options);
+  const splitter = new Splitter();
+  for await (const chunk of source) {
+    yield* await splitter.split(whole.decode(chunk));
+  }
+  const last = whole.end();
   if (last !== undefined) yield withoutReturn(last);
 }
 
@@ -76,27 +79,6 @@ export async function* readEachLine(
 export function lineFault(line: string): LineFault | undefined {
   if (line.endsWith(TOO_LONG)) return "too long";
   return line.endsWith(NOT_UTF8) ? "not UTF-8" : undefined;
-}
-
-async function* flat<T, R>(
-  batches: AsyncGenerator<readonly T[], R>,
-): AsyncGenerator<T, R> {
-  try {
-    for (;;) {
-      const { done, value } = await batches.next();
-      if (done) return value;
-      yield* value;
-    }
-  } finally {
-    await batches.return(undefined as R);
-  }
-}
-
-/** A text whose runs of three or more blank lines are shortened to one. */
-function withoutFloods(text: string): string {
-  return text.includes("\n\n\n\n") || text.includes("\n\r\n\r\n\r\n")
-    ? text.replace(/(?:\r?\n){4,}/g, "\n\n")
-    : text;
 }
 
 function withoutReturn(line: string): string {
@@ -123,8 +105,9 @@ class Splitter {
   #input: WritableStreamDefaultWriter<string> | undefined;
   #output: ReadableStreamDefaultReader<string> | undefined;
 
-  /** Splits a text that ends with a line end. */
+  /** Splits a text that is empty or ends with a line end. */
   async split(text: string): Promise<readonly string[]> {
+    if (text === "") return [];
     let left = countNewlines(text);
     if (left <= FEW_LINES) {
       return text.slice(0, -1).split("\n").map(withoutReturn);
@@ -157,45 +140,46 @@ async function newTextLineStream(): Promise<TextLineStream> {
  *
  * An unfinished line is held here, so that the splitter sees each character once:
  * TextLineStream 1.1.1 and older scan the whole unfinished line again for each
- * chunk, which is quadratic. It is decoded in pieces, because one large buffer
- * takes longer to grow and to decode.
+ * chunk, which is quadratic.
  */
 class WholeLines {
   readonly #maxBytes: number;
   readonly #isStrict: boolean;
-  readonly #undecoded = new ByteBuffer(CAPACITY);
-  #decoder: TextDecoder;
-  #atStart = true; // at the start of the stream, where a byte order mark is dropped
-  // Of the unfinished line:
-  #pieces: string[] = [];
-  #length = 0; // in bytes
-  #isTooLong = false; // then its mark was yielded, and the rest is skipped
-  #isInvalid = false; // not UTF-8
+  readonly #decoder: TextDecoder;
+  #unfinished = new ByteBuffer(CAPACITY);
+  /** Whether the mark of the unfinished line was yielded, and the rest is skipped. */
+  #isTooLong = false;
+  /** Whether this is the first line, where a byte order mark is dropped. */
+  #isFirst = true;
 
   constructor(
     { maxBytes = MAX_LINE_BYTES, isStrict = false }: ReadLinesOptions,
   ) {
     this.#maxBytes = maxBytes;
     this.#isStrict = isStrict;
-    this.#decoder = this.#newDecoder();
+    // One that drops byte order marks would drop one at the start of each line.
+    this.#decoder = new TextDecoder("utf-8", {
+      ignoreBOM: true,
+      fatal: isStrict,
+    });
   }
 
   /** The lines that end in this chunk, with their line ends. */
   decode(chunk: Uint8Array): string {
     const needsCheck = this.#isStrict || this.#isTooLong ||
-      this.#length + chunk.length > this.#maxBytes;
+      this.#unfinished.length + chunk.length > this.#maxBytes;
     if (needsCheck) return this.#decodeOneByOne(chunk);
     const end = chunk.indexOf(NEWLINE) < 0
       ? 0 // found sooner than by lastIndexOf()
       : chunk.lastIndexOf(NEWLINE) + 1;
     const text = end === 0 ? "" : this.#finish(chunk.subarray(0, end));
-    this.#hold(chunk.subarray(end));
+    this.#unfinished.add(chunk.subarray(end));
     return text;
   }
 
   /** The last line, if it has no line end. */
   end(): string | undefined {
-    if (this.#length === 0 || this.#isTooLong) return undefined;
+    if (this.#unfinished.length === 0) return undefined;
     return this.#finish(new Uint8Array());
   }
 
@@ -207,13 +191,15 @@ class WholeLines {
       const end = newline < 0 ? chunk.length : newline;
       const bytes = chunk.subarray(start, end);
       if (!this.#isTooLong) {
-        if (this.#length + bytes.length > this.#maxBytes) {
-          this.#drop();
+        if (this.#unfinished.length + bytes.length > this.#maxBytes) {
+          this.#unfinished = new ByteBuffer(CAPACITY);
+          this.#isFirst = false;
           this.#isTooLong = true;
           text += `${TOO_LONG}\n`;
+        } else if (newline < 0) {
+          this.#unfinished.add(bytes);
         } else {
-          this.#hold(bytes);
-          if (newline >= 0) text += `${this.#finish(new Uint8Array())}\n`;
+          text += `${this.#finish(bytes)}\n`;
         }
       }
       if (newline >= 0) this.#isTooLong = false;
@@ -222,58 +208,23 @@ class WholeLines {
     return text;
   }
 
-  /** Adds bytes to the unfinished line. */
-  #hold(bytes: Uint8Array): void {
-    this.#length += bytes.length;
-    this.#undecoded.add(bytes);
-    if (this.#undecoded.length < PIECE_BYTES) return;
-    this.#pieces.push(this.#decode(this.#undecoded.take(), { stream: true }));
-  }
-
   /** The unfinished line, continued by these bytes, or its mark. */
   #finish(bytes: Uint8Array): string {
-    let text;
-    if (this.#length === 0) {
-      text = this.#decode(bytes);
-    } else {
-      this.#undecoded.add(bytes);
-      this.#pieces.push(this.#decode(this.#undecoded.take()));
-      text = this.#pieces.join("");
+    let all = bytes;
+    if (this.#unfinished.length > 0) {
+      this.#unfinished.add(bytes);
+      all = this.#unfinished.take();
+      if (all.length > MAX_KEPT_BYTES) {
+        this.#unfinished = new ByteBuffer(CAPACITY);
+      }
     }
-    if (this.#isInvalid) text = NOT_UTF8;
-    this.#isInvalid = false;
-    this.#pieces = [];
-    this.#length = 0;
-    this.#atStart = false;
-    return text;
-  }
-
-  /** Forgets the unfinished line. */
-  #drop(): void {
-    this.#undecoded.take();
-    this.#decoder = this.#newDecoder(); // forgets a character that is cut
-    this.#pieces = [];
-    this.#length = 0;
-    this.#isInvalid = false;
-    this.#atStart = false;
-  }
-
-  #decode(bytes: Uint8Array, options?: TextDecodeOptions): string {
-    let text;
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
     try {
-      text = this.#decoder.decode(bytes, options);
+      const text = this.#decoder.decode(all);
+      return isFirst && text.startsWith("\ufeff") ? text.slice(1) : text;
     } catch {
-      this.#decoder = this.#newDecoder();
-      this.#isInvalid = true;
-      return "";
+      return NOT_UTF8;
     }
-    if (!this.#atStart || text === "") return text;
-    this.#atStart = false;
-    return text.startsWith("\ufeff") ? text.slice(1) : text;
-  }
-
-  #newDecoder(): TextDecoder {
-    // One that drops byte order marks would drop one at the start of each line.
-    return new TextDecoder("utf-8", { ignoreBOM: true, fatal: this.#isStrict });
   }
 }

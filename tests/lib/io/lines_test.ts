@@ -134,20 +134,6 @@ Deno.test("readLines() reads what a plain split reads, line by line, however the
   });
 });
 
-Deno.test("readLines() yields few of a flood of blank lines", async () => {
-  for (const end of ["\n", "\r\n"]) {
-    const text = `a${end.repeat(100_000)}b${end.repeat(3)}c${end}`;
-    const bytes = encoder.encode(text);
-    for (const isStrict of [false, true]) {
-      const lines = await read([bytes], { isStrict });
-      assertEquals(lines, ["a", "", "b", "", "", "c"]);
-      const rest = await read(cut(bytes, 10_000), { isStrict });
-      assertEquals(rest.filter((line) => line !== ""), ["a", "b", "c"]);
-      assert(rest.length < 70, `${rest.length} lines`);
-    }
-  }
-});
-
 Deno.test("readLines() yields a batch for each chunk, tells at once of a line that is too long, and returns a line without an end", async () => {
   const texts = ["12\n\n34", "5\n1234", "56", "789", "a\n\ufeffb\nc", "d"];
   const batches = readLines(chunksOf(texts), { maxBytes: 5 });
