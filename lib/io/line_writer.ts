@@ -138,11 +138,10 @@ export class LineWriter {
           line.slice(start),
           piece.subarray(filled),
         );
-        const isInLine = filled === 0;
         start += read;
         filled += written;
         if (start < line.length) {
-          await this.#sink.write(piece.subarray(0, filled), { isInLine });
+          await this.#sink.write(piece.subarray(0, filled));
           filled = 0;
         }
       }

@@ -7,15 +7,10 @@
 
 import { shareEventLoop } from "./event_loop.ts";
 
-export interface WriteOptions {
-  /** Whether the bytes are certainly without a newline, so that none is searched. */
-  readonly isInLine?: boolean;
-}
-
 /** A destination for bytes. The writer of a web stream is one too. */
 export interface ByteSink {
   /** Resolves when all of the bytes are written. */
-  write(bytes: Uint8Array, options?: WriteOptions): Promise<void>;
+  write(bytes: Uint8Array): Promise<void>;
 }
 
 /** Standard input cannot be read. The message says why. */
@@ -139,20 +134,16 @@ export function outputSink(
   let isBlocking: boolean | undefined; // undefined: not tried yet
   const atomicBytes = isTerminal ? 1 : ATOMIC_BYTES;
   const flush = () => output.write(new Uint8Array());
-  const write = async (bytes: Uint8Array, isInLine: boolean) => {
+  const write = async (bytes: Uint8Array) => {
     if (atomicWrites > MANY_WRITES) {
       isBlocking ??= !isTerminal && await makeBlocking();
     }
-    return await (isBlocking
-      ? writeAll(output, bytes)
-      : writePieces(bytes, isInLine));
+    return await (isBlocking ? writeAll(output, bytes) : writePieces(bytes));
   };
-  const writePieces = async (bytes: Uint8Array, isInLine: boolean) => {
+  const writePieces = async (bytes: Uint8Array) => {
     const isBulk = bytes.length >= BULK_BYTES;
     for (let start = 0; start < bytes.length;) {
-      const end = isInLine
-        ? bytes.length
-        : endOfPiece(bytes, start, atomicBytes);
+      const end = endOfPiece(bytes, start, atomicBytes);
       const piece = bytes.subarray(start, end);
       const isBuffered = piece.length < LINE_BUFFER_BYTES &&
         piece.at(-1) !== NEWLINE;
@@ -169,8 +160,8 @@ export function outputSink(
     }
   };
   return {
-    write: (bytes, { isInLine = false } = {}) =>
-      write(bytes, isInLine).catch((cause) => {
+    write: (bytes) =>
+      write(bytes).catch((cause) => {
         if (isReaderGone(cause)) throw cause;
         throw new OutputError(
           `Cannot write standard output: ${messageOf(cause)}`,

@@ -95,7 +95,7 @@ for (const isTerminal of [false, true]) {
           bytes[at] = random(lineLength) === 0 ? 0x0a : 97 + at % 26
         );
         for (const byte of bytes) expected.push(byte);
-        await sink.write(bytes, { isInLine: !bytes.includes(0x0a) });
+        await sink.write(bytes);
       }
       assert(`${output.written}` === `${expected}`, "the bytes differ");
     }
