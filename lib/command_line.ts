@@ -73,13 +73,8 @@ export interface PrintArguments {
   readonly text: string;
 }
 
-/** The arguments, sorted by option. */
-interface Found {
-  /** The values of each option, in order; an empty string for a switch. */
-  readonly values: Map<OptionName, string[]>;
-  /** How often `-` occurs. */
-  dashes: number;
-}
+/** The values of each option and of `-`, in order; an empty string for a switch. */
+type Found = Map<OptionName | "-", string[]>;
 
 /**
  * Parses a command line.
@@ -94,8 +89,8 @@ export async function parseCommandLine(
   args: readonly string[],
 ): Promise<Arguments> {
   const found = scan(args);
-  const isGiven = (name: OptionName) => found.values.has(name);
-  const last = (name: OptionName) => found.values.get(name)?.at(-1);
+  const isGiven = (name: OptionName | "-") => found.has(name);
+  const last = (name: OptionName) => found.get(name)?.at(-1);
   if (isGiven("help")) {
     const { usage } = await import("./command_line/usage.ts");
     return { command: "print", text: usage() };
@@ -128,8 +123,8 @@ export async function parseCommandLine(
   return {
     command: "interactive",
     baseUrl,
-    prompts: found.values.get("prompt") ?? [],
-    readsInput: found.dashes > 0,
+    prompts: found.get("prompt") ?? [],
+    readsInput: isGiven("-"),
     threadId: validateThreadId(last("thread")),
     timeLimit,
     color: COLOR_CHOICES.find((known) => known === last("color")) ?? "auto",
@@ -140,7 +135,7 @@ export async function parseCommandLine(
 }
 
 function scan(args: readonly string[]): Found {
-  const found: Found = { values: new Map(), dashes: 0 };
+  const found: Found = new Map();
   for (let index = 0; index < args.length; index++) {
     const argument = args[index] ?? "";
     if (argument === "--") {
@@ -148,7 +143,7 @@ function scan(args: readonly string[]): Found {
       if (word === "-") throw new UsageError(`"-" has to be before "--"`);
       if (word !== undefined) throw unknownWord(word, found);
     } else if (argument === "-") {
-      found.dashes++;
+      add(found, "-", "");
     } else if (argument.startsWith("-")) {
       const next = args[index + 1];
       if (addOptions(argument, next, found)) index++;
@@ -169,7 +164,7 @@ function scan(args: readonly string[]): Found {
 function addOptions(
   argument: string,
   next: string | undefined,
-  { values }: Found,
+  found: Found,
 ): boolean {
   const equals = argument.indexOf("=");
   const flags = equals < 0 ? argument : argument.slice(0, equals);
@@ -194,11 +189,15 @@ function addOptions(
     } else if (value !== undefined) {
       throw new UsageError(`${flag} takes no value: ${quote(argument)}`);
     }
-    const given = values.get(option.name);
-    if (given === undefined) values.set(option.name, [value ?? ""]);
-    else given.push(value ?? "");
+    add(found, option.name, value ?? "");
   }
   return isTaken;
+}
+
+function add(found: Found, name: OptionName | "-", value: string): void {
+  const values = found.get(name);
+  if (values === undefined) found.set(name, [value]);
+  else values.push(value);
 }
 
 function checkValue(
@@ -229,40 +228,36 @@ function checkValue(
 }
 
 /** The error for a word that is not the value of an option. */
-function unknownWord(word: string, { values }: Found): UsageError {
+function unknownWord(word: string, found: Found): UsageError {
   const advice = word === "help" || word === "version"
     ? `did you mean --${word}?`
-    : values.has("prompt")
+    : found.has("prompt")
     ? "a prompt of several words needs quotes"
     : "to run a prompt: agent-gateway -p TEXT";
   return new UsageError(`Unknown argument ${quote(word)} (${advice})`);
 }
 
-/** The options that cannot be used in a mode. */
+/** What cannot be used in a mode. */
 const EXCLUDED = {
-  bridge: ["prompt", "thread", "json", "timeout"],
-  check: ["thread"],
+  bridge: ["prompt", "thread", "json", "timeout", "-"],
+  check: ["thread", "-"],
 } as const;
 
 /** Refuses options that exclude each other. */
-function refuseExcluded({ values, dashes }: Found): void {
-  if (dashes > 1) throw new UsageError(`"-" can be given only once`);
+function refuseExcluded(found: Found): void {
+  const count = (name: OptionName | "-") => found.get(name)?.length ?? 0;
+  if (count("-") > 1) throw new UsageError(`"-" can be given only once`);
   for (const mode of ["bridge", "check"] as const) {
-    if (!values.has(mode)) continue;
-    const excluded = EXCLUDED[mode].find((name) => values.has(name));
-    const shown = excluded !== undefined
-      ? `--${excluded}`
-      : dashes > 0
-      ? `"-"`
-      : undefined;
-    if (shown === undefined) continue;
+    const excluded = EXCLUDED[mode].find((name) => found.has(name));
+    if (!found.has(mode) || excluded === undefined) continue;
+    const shown = excluded === "-" ? `"-"` : `--${excluded}`;
     throw new UsageError(`${shown} cannot be used with --${mode}`);
   }
-  if (values.has("check") && (values.get("prompt")?.length ?? 0) > 1) {
+  if (found.has("check") && count("prompt") > 1) {
     throw new UsageError("--check runs one prompt: give --prompt only once");
   }
-  const hasLog = values.has(values.has("check") ? "prompt" : "bridge");
-  if (values.has("verbose") && !hasLog) {
+  const hasLog = found.has(found.has("check") ? "prompt" : "bridge");
+  if (found.has("verbose") && !hasLog) {
     throw new UsageError("--verbose needs --bridge, or --check with --prompt");
   }
 }

@@ -52,28 +52,18 @@ function nearestFlag(argument: string): string | undefined {
   return nearest.distance <= MAX_SLIP ? nearest.flag : undefined;
 }
 
-/**
- * The edit distance: characters inserted, deleted, replaced, or swapped with
- * the next one.
- */
+/** The edit distance: characters inserted, deleted or replaced. */
 function editDistance(from: string, to: string): number {
-  let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= to.length; j++) {
-      const replaced = from[i - 1] === to[j - 1] ? 0 : 1;
-      const swapped = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
-        ? (beforeLast[j - 2] ?? Infinity) + 1
-        : Infinity;
+  for (const [i, character] of Array.from(from).entries()) {
+    const row = [i + 1];
+    for (const [j, other] of Array.from(to).entries()) {
       row.push(Math.min(
-        (last[j] ?? Infinity) + 1,
-        (row[j - 1] ?? Infinity) + 1,
-        (last[j - 1] ?? Infinity) + replaced,
-        swapped,
+        (last[j + 1] ?? Infinity) + 1,
+        (row[j] ?? Infinity) + 1,
+        (last[j] ?? Infinity) + (character === other ? 0 : 1),
       ));
     }
-    beforeLast = last;
     last = row;
   }
   return last[to.length] ?? Infinity;

@@ -169,7 +169,7 @@ for (const [line, message] of Object.entries(ERRORS)) {
 const SLIPS: Readonly<Record<string, readonly string[]>> = {
   " (did you mean --bridge?)": [
     ...["--bridg", "--bridgee", "--brdge", "--bredge", "--birdge", "-bridge"],
-    ...["--rbdige", "--bxidxe", "--bridgexx", "--bidg", "--BRIDGE=x"],
+    ...["--bxidxe", "--bridgexx", "--bidg", "--BRIDGE=x"],
   ],
   " (did you mean --json?)": ["--jso", "--josn", "--js0n=x"],
   " (did you mean --completions?)": ["--com", "--completion"],
@@ -178,6 +178,7 @@ const SLIPS: Readonly<Record<string, readonly string[]>> = {
   " (did you mean --base-url?)": ["--base-url.x", "--base_url"],
   "": [
     "--__proto__",
+    "--rbdige",
     "--no-bridge",
     "-5",
     "-bx",
