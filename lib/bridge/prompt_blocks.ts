@@ -43,18 +43,16 @@ export function parsePrompt(prompt: unknown): PromptContent {
   const pieces: string[] = [];
   let end = ""; // the last character so far
   let isAfterLink = false;
-  for (const [index, block] of blocks.entries()) {
+  for (const block of blocks) {
     const isLink = typeof block !== "string";
-    const isContinued = !isLink && typeof blocks[index - 1] === "string";
-    const piece = isLink
-      ? `[${block.name}](${block.uri})`
-      : isContinued
-      ? `\n${block}`
-      : block;
+    const piece = isLink ? `[${block.name}](${block.uri})` : block;
+    const mayTouch = isLink
+      ? MAY_PRECEDE_LINK.test(end)
+      : MAY_FOLLOW_LINK.test(piece.charAt(0));
     if (isLink) references.push(block);
-    const needsSpace = isLink && !MAY_PRECEDE_LINK.test(end) ||
-      isAfterLink && !isLink && !MAY_FOLLOW_LINK.test(piece.charAt(0));
-    pieces.push(needsSpace ? ` ${piece}` : piece);
+    else if (!isAfterLink && end !== "") pieces.push("\n");
+    if ((isLink || isAfterLink) && !mayTouch) pieces.push(" ");
+    pieces.push(piece);
     end = piece.slice(-1);
     isAfterLink = isLink;
   }
@@ -87,14 +85,11 @@ export function promptText(
   linked: ReadonlyMap<string, string>,
 ): string {
   const pieces = [text];
-  const written = new Set<string>();
+  const unused = new Map(linked);
   for (const { uri, text: embedded } of references) {
-    const content = embedded ?? linked.get(uri);
+    const content = embedded ?? unused.get(uri);
     if (content === undefined) continue;
-    if (embedded === undefined) {
-      if (written.has(uri)) continue;
-      written.add(uri);
-    }
+    if (embedded === undefined) unused.delete(uri);
     pieces.push(
       `\n\n<context uri="${uri}">\n${withoutLineEnd(content)}\n</context>`,
     );
