@@ -186,11 +186,11 @@ const STREAMS: readonly (readonly [
     "reply: - the run was not complete",
   ]],
   // Known and unknown events.
-  [[raw({ event: "token" }), raw({})], [
+  [[raw({ event: "nonsense" }), raw({})], [
     "events: failed 2 events came, and none that is known; send lines data: {",
   ]],
   [[raw({})], "events: failed 1 event came, and none that is known; send lin"],
-  [[raw({ event: "token" }), event(done)], [
+  [[raw({ event: "nonsense" }), event(done)], [
     "events: ok 1 known, 1 unknown, ",
     "live: - a run of 0.0 s is too short",
     "ids: note no event has one, ",
@@ -203,7 +203,7 @@ const STREAMS: readonly (readonly [
     [`event: progress\n${raw({ node: "a" })}event: complete\n`, raw({})],
     'events: failed 2 events came, and none that is known; 2 events named by the field event: alone: put "event" into the JSON object$',
   ],
-  [[`event: token\n${raw({})}`, event(done)], "events: ok 1 known, 1 unk"],
+  [[`event: nonsense\n${raw({})}`, event(done)], "events: ok 1 known, 1 unk"],
   [[`event: progress\n\n${raw({})}`, event(done)], "events: ok 1 known, 1 unk"],
   [['data: {\ndata: "event": "complete"\ndata: }\n\n'], [
     "events: failed none came; the data of 1 event is on several lines: put each JSON object on one line$",
