@@ -38,26 +38,6 @@ async function writeUntilEnd(
   return await end;
 }
 
-Deno.test("input that ends after the last of three requests: all are answered, exit 0", async () => {
-  await using service = ReferenceService.start();
-  await using editor = new Editor({ env: settings(service) });
-  const sessionId = await editor.newSession();
-  const prompt = { sessionId, prompt: "hello" };
-  const lines = [
-    { id: "a", method: "session/prompt", params: prompt },
-    { id: "b", method: "session/new" },
-    { id: "c", method: "agents/list" },
-  ].map((message) => JSON.stringify(message));
-
-  const { code, stderr } = await editor.finish(lines.join("\n"));
-
-  assertEquals([code, stderr], [0, ""]);
-  assertEquals((await editor.response("a")).result, { stopReason: "end_turn" });
-  assertEquals(typeof (await editor.response("b")).result.sessionId, "string");
-  assertEquals((await editor.response("c")).result.agents.length, 1);
-  assertEquals(editor.texts(sessionId, "agent_message_chunk").length, 1);
-});
-
 Deno.test("input that ends during a run: the run is finished and answered, exit 0", async () => {
   await using service = ReferenceService.start();
   await using editor = new Editor({ env: settings(service) });
@@ -73,12 +53,6 @@ Deno.test("input that ends during a run: the run is finished and answered, exit 
   const { result } = await editor.response(id);
   assertEquals(result, { stopReason: "end_turn" });
   assertEquals(editor.texts(sessionId, "agent_message_chunk"), ["Done."]);
-});
-
-Deno.test("input that ends at once: nothing is said, exit 0", async () => {
-  await using editor = new Editor();
-
-  assertEquals(await editor.finish(), { code: 0, stdout: "", stderr: "" });
 });
 
 for (const [signal, exitCode] of [["SIGTERM", 143], ["SIGINT", 130]] as const) {
@@ -131,19 +105,6 @@ Deno.test("a reader that is gone before an answer ends the program silently: exi
   assertEquals([code, stderr], [0, ""]);
 });
 
-Deno.test("a prompt of 1 MiB and its reply travel in one line each", async () => {
-  await using service = ReferenceService.start();
-  await using editor = new Editor({ env: settings(service) });
-  const sessionId = await editor.newSession();
-  const prompt = "é\n😀".repeat(MIB / 7);
-
-  const { result } = await editor.prompt(sessionId, prompt);
-
-  assertEquals(result, { stopReason: "end_turn" });
-  const [reply = ""] = editor.texts(sessionId, "agent_message_chunk");
-  assert(reply === `You said: ${prompt}`, "the prompt has changed on its way");
-});
-
 Deno.test("a reply of 5 MiB travels in one line", async () => {
   await using service = ReferenceService.start();
   await using editor = new Editor({ env: settings(service) });
@@ -170,11 +131,11 @@ async function residentMemory(pid: number): Promise<number> {
 
 Deno.test({
   name:
-    "an editor that does not read a run of 100,000 events costs no memory, and loses nothing",
+    "an editor that does not read a run of 100 MB costs no memory, and loses nothing",
   ignore: Deno.build.os !== "linux", // It reads /proc.
   async fn() {
-    const COUNT = 100_000;
-    const status = "x".repeat(1000);
+    const COUNT = 10_000;
+    const status = "x".repeat(10_000);
     let taken = 0;
     function* steps() {
       for (; taken < COUNT; taken++) yield progress(`${taken}`, status);
