@@ -177,8 +177,8 @@ const { parse, rawJSON } = JSON as unknown as {
 };
 
 /**
- * A message with the ids that `JSON.parse()` has rounded: ACP ids are 64-bit
- * integers. They stay rounded in a line that is nested more than about 2,000
+ * A message with the ids that `JSON.parse()` has rounded, and all other integers of
+ * its line, exact: ACP ids are 64-bit integers. They stay rounded in a line that is nested more than about 2,000
  * levels deep, where V8's stack is too small for a reviver.
  *
  * @param message A parsed line.
@@ -191,12 +191,11 @@ function withExactIds(
   const requestId = isJsonObject(params) ? params.requestId : undefined;
   if (!isRounded(id) && !isRounded(requestId)) return message;
   try {
-    return parse(line, (key, value, { source = "" }) => {
-      const isId = key === "id" || key === "requestId";
-      return isId && isRounded(value) && LONG_INTEGER.test(source)
-        ? BigInt(source)
-        : value;
-    });
+    return parse(
+      line,
+      (_, value, { source = "" }) =>
+        isRounded(value) && LONG_INTEGER.test(source) ? BigInt(source) : value,
+    );
   } catch {
     return message;
   }

@@ -130,10 +130,9 @@ export class Sessions {
     if (session === undefined) return;
     this.#open.delete(id);
     this.#closed.set(id, session);
-    for (const [oldest, { transcript }] of this.#closed) {
+    for (const oldest of this.#closed.keys()) {
       if (this.#closed.size <= MAX_CLOSED) break;
       this.#closed.delete(oldest);
-      this.transcripts.forget(transcript);
     }
     await session.close();
   }

@@ -72,11 +72,6 @@ export class Transcripts {
     this.#dropFrom(this.#kept, () => this.#bytes > MAX_TOTAL_BYTES);
   }
 
-  /** Drops a whole transcript. */
-  forget(transcript: Transcript): void {
-    this.#dropFrom(transcript.kept, () => true);
-  }
-
   #dropFrom(all: ReadonlySet<Kept>, isTooMuch: () => boolean): void {
     for (const kept of all) {
       if (!isTooMuch()) return;

@@ -193,7 +193,7 @@ Deno.test("readAttachedFiles() takes what an editor has answered while the proce
   assertEquals(Array.from(await reading), [["file:///a", "a"]]);
 });
 
-Deno.test("readAttachedFiles() ends at once when it is aborted, and leaves no timer", async () => {
+Deno.test("readAttachedFiles() ends at once when it is aborted", async () => {
   using _clock = new FakeClock(); // else it would end after 10 s
   const controller = new AbortController();
   const options = { ask: noAnswer, signal: controller.signal };

@@ -159,7 +159,7 @@ for (const [open, close, levels, exact] of DEEP) {
 Deno.test("readMessages() refuses a line of more than 250,000 brackets, commas and colons outside of strings, and reads on", async () => {
   const call = (params: string) => `{"id":1,"method":"m","params":${params}}`;
   const lines = [
-    call(`[${"1,".repeat(260_000)}1]`),
+    call(`[${'"\\\\",'.repeat(260_000)}1]`),
     call(`[${"1,".repeat(240_000)}1]`),
     call(JSON.stringify(['[\\",'.repeat(100_000)])),
   ];

@@ -329,9 +329,11 @@ Deno.test("of the sessions that were closed, 10,000 are remembered", async () =>
   };
   await sessions.close(id);
 
-  await close(9_999);
-  assertEquals(sessions.open(id).threadId, "thread 1");
-  await sessions.close(id);
+  for (const count of [9_999, 9_998]) {
+    await close(count);
+    assertEquals(sessions.open(id).threadId, "thread 1");
+    await sessions.close(id);
+  }
   await close(10_000);
   assertEquals(sessions.open(id).threadId, id);
 });

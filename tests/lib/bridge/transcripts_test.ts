@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { Transcript, Transcripts } from "../../../lib/bridge/transcripts.ts";
 
 const MIB = 1024 * 1024;
@@ -12,12 +12,6 @@ class Chats {
   say(chat: number, text: string, messageId = "m"): void {
     const one = this.#each[chat] ??= new Transcript({ isCut: false });
     this.#all.add(one, { by: "user", messageId, text });
-  }
-
-  forget(chat: number): void {
-    const one = this.#each[chat];
-    assert(one);
-    this.#all.forget(one);
   }
 
   /** The texts that are shown: short ones, of others the length. */
@@ -71,11 +65,6 @@ Deno.test("Transcripts keep 16 MiB of all, and drop the oldest messages of any f
   assertEquals(chats.shown(0), [NOTE, MIB / 2]);
   assertEquals(chats.shown(1), [NOTE, MIB / 2]);
   assertEquals(chats.shown(2), [MIB / 2, MIB / 2]);
-
-  chats.forget(2);
-  chats.say(17, "x".repeat(MIB - 100));
-  assertEquals(chats.shown(2), [NOTE]);
-  assertEquals(chats.shown(3), [MIB / 2, MIB / 2]);
 });
 
 Deno.test("Transcripts keep no more than some 10,000 messages of each, however short", () => {
