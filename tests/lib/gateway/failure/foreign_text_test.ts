@@ -46,6 +46,8 @@ Deno.test("shownText() leaves out a text that is cut where the key may have begu
   const text = `end ${KEY.slice(0, 16)}`;
   assertEquals(shownText(text, { apiKey: KEY, isCut: true }), LEFT_OUT);
   assertEquals(shownText("end", { apiKey: KEY, isCut: true }), "end");
+  const wide = " ".repeat(64 * 1024 - 16) + KEY; // more than is looked at
+  assertEquals(shownText(wide, { apiKey: KEY }), LEFT_OUT);
 });
 
 const BODIES: readonly (readonly [body: unknown, reason?: string])[] = [
