@@ -1,7 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
 import { runClient, settings } from "../support/client_process.ts";
-import { Editor } from "../support/editor.ts";
 import {
   complete,
   events,
@@ -20,8 +19,6 @@ import {
 for (
   const [args, named] of [
     [["--nonsense"], '"--nonsense"'],
-    [["two\nlines"], '"two\\nlines"'],
-    [["\u009b31m\u202e"], '"\\u009b31m\\u202e"'],
     [["--bridge", "-p", "hello"], "--prompt"],
   ] as const
 ) {
@@ -88,14 +85,6 @@ Deno.test("-b runs bridge mode, whatever belongs to other modes (interface 1)", 
 
   assertEquals(code, 0);
   assertEquals(JSON.parse(stdout).result.capabilities, { agents: true });
-});
-
-Deno.test("--bridge takes --base-url as well", async () => {
-  await using service = ReferenceService.start({ prefix: "/api/v1" });
-  await using editor = new Editor({ args: ["--base-url", service.url] });
-
-  assertEquals(typeof await editor.newSession(), "string");
-  assertEquals(service.requests[0]?.path, "/api/v1/threads");
 });
 
 Deno.test("no argument runs interactive mode (interface 1)", async () => {

@@ -11,7 +11,6 @@ import {
   hang,
   json,
   progress,
-  redirect,
 } from "../support/service/behaviours.ts";
 import { promptsOf, ReferenceService } from "../support/service/service.ts";
 
@@ -29,12 +28,10 @@ const FAILURES: Readonly<
 > = {
   "3 not run": {
     "a thread is answered with 500": ["create thread", answer(500)],
-    "a thread is answered with 408": ["create thread", answer(408)],
     "a thread's answer breaks": [
       "create thread",
       body(["{"], { end: "break" }),
     ],
-    "a thread's answer is no JSON": ["create thread", answer(200, "OK")],
     "a thread is not answered in time": ["create thread", hang()],
     "a run is answered with 429": [
       "create run",
@@ -46,9 +43,7 @@ const FAILURES: Readonly<
     "a run is answered with 403": ["create run", answer(403)],
   },
   "1 refused": {
-    "a thread is answered with 404": ["create thread", answer(404)],
     "a run is answered with 422": ["create run", answer(422)],
-    "a run is redirected": ["create run", redirect("/elsewhere", 307)],
   },
   "5 may have run": {
     "a run is answered with 500": ["create run", answer(500)],
@@ -57,7 +52,6 @@ const FAILURES: Readonly<
   },
   "5 may go on": {
     "a stream is answered with 401": ["stream", answer(401)],
-    "a stream ends": ["stream", events([progress("a", "")])],
     "a stream breaks": [
       "stream",
       events([progress("a", "")], { end: "break" }),

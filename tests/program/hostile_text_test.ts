@@ -93,7 +93,7 @@ Deno.test("progress on standard error is a clean line each, also without a termi
   );
 
   const { stderr } = await runClient({
-    env: settings(service),
+    env: { ...settings(service), TERM: "xterm-256color" },
     stdin: PROMPTS,
   });
 

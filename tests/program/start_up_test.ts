@@ -5,7 +5,6 @@ import {
   settings,
   shell,
 } from "../support/client_process.ts";
-import { Editor } from "../support/editor.ts";
 import { FaultyService } from "../support/faulty_service.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { Folder } from "../support/environment.ts";
@@ -155,23 +154,6 @@ Deno.test("a warning comes before the error that ends the start, a line each", a
   );
 });
 
-Deno.test("an ignored base URL of .env is one line of warning, and standard output stays clean", async () => {
-  using folder = new Folder("APP_BASE_URL=https://other.example\n");
-
-  const { code, stdout, stderr } = await runClient({
-    args: ["--bridge"],
-    env: { APP_API_KEY: TEST_KEY },
-    cwd: folder.path,
-  });
-
-  assertEquals(code, 0);
-  assertEquals(stdout, "");
-  assertEquals(
-    stderr,
-    "Warning: Ignoring APP_BASE_URL in .env, because APP_API_KEY does not come from there; set APP_BASE_URL in the environment or use --base-url instead\n",
-  );
-});
-
 Deno.test("--bridge with wrong usage refuses the session with the message: exit 2", async () => {
   await using client = new Client({ args: ["--bridge", "--nonsense"] });
   await client.stderr.waitFor("--nonsense");
@@ -184,19 +166,6 @@ Deno.test("--bridge with wrong usage refuses the session with the message: exit 
   const message = stderr.trimEnd();
   const [, refusal] = stdout.split(/(?<=\n)/);
   assertEquals(refusal, errorLine({ id: 2, code: -32010, message }));
-});
-
-Deno.test("--bridge without a key answers initialize as always, and the session with the message: exit 1", async () => {
-  await using editor = new Editor({ env: {} });
-
-  const initialized = await editor.request("initialize");
-  const { error } = await editor.request("session/new");
-  const { code, stderr } = await editor.client.output(); // The input stays open.
-
-  assertEquals(initialized.result.protocolVersion, 1);
-  assertEquals(`${error?.message}\n`, stderr);
-  assertMatch(stderr, NOT_SET);
-  assertEquals([code, error?.code], [1, -32010]);
 });
 
 Deno.test("--bridge without a key ends by itself when no request comes: exit 1", async () => {
