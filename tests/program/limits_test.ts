@@ -173,8 +173,8 @@ Deno.test({
       if (!isUpdate(message)) return;
       const { params } = message;
       received += params.update._meta?.status.length ?? 0;
-      if (received === 200_000_000) warm = usage(bridge);
-      if (received === 700_000_000) enough.resolve();
+      if (received === 100_000_000) warm = usage(bridge);
+      if (received === 300_000_000) enough.resolve();
     });
     const sessionId = await bridge.newSession();
 
@@ -251,7 +251,7 @@ Deno.test({
     await use(50);
     const warm = await usage(bridge);
 
-    await use(300);
+    await use(200);
 
     const { peak } = await usage(bridge);
     assertLess(peak - warm.peak, 128 * MIB);

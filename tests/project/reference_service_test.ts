@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { complete, progress } from "../support/service/behaviours.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 
 const KEY = { "x-api-key": TEST_KEY };
@@ -51,79 +50,6 @@ function parse(stream: string): unknown[] {
   return stream.split("\n").filter((line) => line.startsWith("data: "))
     .map((line) => JSON.parse(line.slice("data: ".length)));
 }
-
-async function ask(
-  service: ReferenceService,
-  thread: string,
-  prompt: string,
-): Promise<string> {
-  const stream = await openStream(service, thread, prompt);
-  const { instructorState } = parse(await stream.text()).at(-1) as {
-    instructorState: { explanation: string };
-  };
-  return instructorState.explanation;
-}
-
-Deno.test("the service streams the plan of a run, then its reply", async () => {
-  await using service = ReferenceService.start();
-  const thread = await createThread(service);
-
-  const stream = await openStream(service, thread, "hello");
-
-  assertEquals(stream.headers.get("content-type"), "text/event-stream");
-  const reply = "Hello! I am the-brain. Ask me something, " +
-    "or what you said before.";
-  assertEquals(parse(await stream.text()), [
-    progress("plan", "started"),
-    progress("recall", "no earlier prompt"),
-    progress("write", "started"),
-    progress("write", "done"),
-    {
-      ...complete(reply),
-      messages: [
-        { role: "user", content: "hello" },
-        { role: "assistant", content: reply },
-      ],
-    },
-  ]);
-});
-
-Deno.test("the service remembers the prompts of a thread, and only those", async () => {
-  await using service = ReferenceService.start();
-  const [one, other] = [
-    await createThread(service),
-    await createThread(service),
-  ];
-
-  assertEquals(await ask(service, one, "a red fox"), "You said: a red fox");
-  assertEquals(await ask(service, other, "a hen"), "You said: a hen");
-  assertEquals(await ask(service, one, "what is 6 * 7?"), "6 * 7 = 42");
-  assertEquals(
-    await ask(service, one, "what did I say before?"),
-    "Earlier on this thread you said:\n1. a red fox\n2. what is 6 * 7?",
-  );
-});
-
-Deno.test("the service records what reaches it", async () => {
-  await using service = ReferenceService.start({ prefix: "/api" });
-  const thread = await createThread(service);
-  await (await openStream(service, thread, "hi")).body?.cancel();
-
-  assertEquals(
-    service.requests.map(({ operation, body }) => [operation, body]),
-    [
-      ["create thread", ""],
-      ["create run", run("hi")],
-      ["stream", ""],
-    ],
-  );
-  const [first] = service.requests;
-  assertEquals(first?.method, "POST");
-  assertEquals(first?.path, "/api/threads");
-  assertEquals(first?.headers.get("x-api-key"), TEST_KEY);
-  assertEquals(first?.status, 200);
-  assertEquals(await first?.ended, "complete");
-});
 
 /** A request for what the interface does not allow, and the status that refuses it. */
 const REFUSED: readonly (readonly [
