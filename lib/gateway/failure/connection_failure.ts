@@ -17,10 +17,11 @@ import {
 } from "./network_reasons.ts";
 import {
   ConnectionError,
-  type Failure,
+  type Fate,
   type Operation,
   ServiceError,
   UNKNOWN_FATE,
+  untakenFate,
 } from "./service_error.ts";
 import type { TunnelError } from "./tunnel_failure.ts";
 
@@ -41,6 +42,9 @@ const NOT_TAKEN =
 /** Deno's errors before a connection, or the relay to a proxy, was made. */
 const NOT_SENT =
   /client error \(Connect\)|^Fetch failed: Requests to port |^Too many open files|^Requires net access /;
+
+/** A port that `fetch` does not connect to. */
+const BLOCKED = /^Fetch failed: Requests to port /;
 
 /** Whether no connection was made, so that nothing was sent. */
 function isUnreachable(error: unknown): boolean {
@@ -79,17 +83,46 @@ export interface ConnectionErrorOptions {
  */
 export function connectionError(
   cause: unknown,
-  options: ConnectionErrorOptions,
+  { operation, baseUrl, apiKey, tunnelError }: ConnectionErrorOptions,
 ): ConnectionError {
-  const { operation, baseUrl, apiKey, tunnelError } = options;
-  const attempt = { ...options, url: new URL(baseUrl) };
+  const url = new URL(baseUrl);
+  const peer = { name: "the service", url, settings: "the base URL" } as const;
   const text = shownText(innerReason(cause), { apiKey });
-  const failure = tunnelError !== undefined || isUnreachable(cause)
-    ? unreachable(text, attempt)
-    : isNotTaken(cause)
-    ? notTaken(attempt)
-    : broken(text, attempt);
-  return new ConnectionError({ operation, ...failure }, { cause });
+  const fail = (reason: string, advice: string, fate: Fate) =>
+    new ConnectionError({ operation, reason, advice, fate }, { cause });
+  if (tunnelError === undefined && !isUnreachable(cause)) {
+    if (isNotTaken(cause)) {
+      return fail(
+        `${url.origin} closes its connections before it takes a request, as a server does that is reloaded`,
+        "",
+        untakenFate(operation, "not run"),
+      );
+    }
+    const { reason, check } = lookUp(BROKEN, text, peer);
+    return fail(
+      `the connection to ${url.origin} broke (${reason})`,
+      operation === "create thread" ? check : "",
+      UNKNOWN_FATE[operation],
+    );
+  }
+  if (url.hostname.endsWith(".example")) {
+    return fail(
+      `no service is configured: ${url.origin} is a placeholder`,
+      "set APP_BASE_URL or --base-url to the URL of your service",
+      untakenFate(operation, "refused"),
+    );
+  }
+  const { reason, check } = tunnelError?.finding ??
+    lookUp(UNREACHABLE, text, peer);
+  const way = tunnelError && ` through the proxy ${tunnelError.proxy.origin}`;
+  const isFinal = tunnelError?.isFinal ?? BLOCKED.test(text);
+  // When a run is followed, the base URL has just worked.
+  const hasWorked = operation === "stream run" && tunnelError === undefined;
+  return fail(
+    `${url.origin} cannot be reached${way ?? ""} (${reason})`,
+    hasWorked ? "" : check,
+    untakenFate(operation, isFinal ? "refused" : "not run"),
+  );
 }
 
 /** The error for a TLS configuration that this machine cannot load. */
@@ -102,61 +135,13 @@ export function tlsSetupError(
     /^(?:Failed opening CA file|Unable to add pem file .*): (.*)$/
       .exec(text) ?? [];
   const file = certificateFile() ?? "of certificates";
-  const [reason, advice] = system === undefined
-    ? [
-      `TLS cannot be set up (${text})`,
-      "check DENO_CERT and DENO_TLS_CA_STORE",
-    ]
-    : [
-      `the file ${file} that DENO_CERT names cannot be read (${system})`,
-      "check DENO_CERT",
-    ];
-  const failure = { operation, reason: plainLine(reason), advice };
-  const fate = operation === "stream run" ? "may go on" : "refused";
-  return new ServiceError({ ...failure, fate }, { cause });
-}
-
-/** The request that failed, and its destination. */
-interface Attempt extends ConnectionErrorOptions {
-  readonly url: URL;
-}
-
-type Explanation = Pick<Failure, "reason" | "advice" | "fate">;
-
-function unreachable(
-  text: string,
-  { operation, url, tunnelError }: Attempt,
-): Explanation {
-  const isStream = operation === "stream run";
-  if (url.hostname.endsWith(".example")) {
-    return {
-      reason: `no service is configured: ${url.origin} is a placeholder`,
-      advice: "set APP_BASE_URL or --base-url to the URL of your service",
-      fate: isStream ? "may go on" : "refused",
-    };
-  }
-  const isProxy = tunnelError !== undefined;
-  const { reason, check, isFinal = false, isOnThisMachine = isProxy } =
-    tunnelError?.finding ?? lookUp(UNREACHABLE, text, url);
-  const way = isProxy ? ` through the proxy ${tunnelError.proxy.origin}` : "";
-  return {
-    reason: `${url.origin} cannot be reached${way} (${reason})`,
-    // When a run is followed, the base URL has just worked.
-    advice: isStream && !isOnThisMachine ? "" : check,
-    fate: isStream ? "may go on" : isFinal ? "refused" : "not run",
-  };
-}
-
-function notTaken({ operation, url }: Attempt): Explanation {
-  const reason =
-    `${url.origin} closes its connections before it takes a request, as a server does that is reloaded`;
-  const fate = operation === "stream run" ? "may go on" : "not run";
-  return { reason, fate };
-}
-
-function broken(text: string, { operation, url }: Attempt): Explanation {
-  const { reason, check } = lookUp(BROKEN, text, url);
-  const whole = `the connection to ${url.origin} broke (${reason})`;
-  const advice = operation === "create thread" ? check : "";
-  return { reason: whole, advice, fate: UNKNOWN_FATE[operation] };
+  const reason = system === undefined
+    ? `TLS cannot be set up (${text})`
+    : `the file ${file} that DENO_CERT names cannot be read (${system})`;
+  const advice = system === undefined
+    ? "check DENO_CERT and DENO_TLS_CA_STORE"
+    : "check DENO_CERT";
+  const fate = untakenFate(operation, "refused");
+  const failure = { operation, reason: plainLine(reason), advice, fate };
+  return new ServiceError(failure, { cause });
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isJsonObject, plainLine, textIn } from "../../text.ts";
+import { isJsonObject, textIn } from "../../text.ts";
 
 /** The text of an answer, and whether it was cut. */
 export interface LimitedText {
@@ -38,16 +38,6 @@ const MARKUP = /<[a-z\/!?]/i;
 // No part matches a "<", so that each one is scanned once.
 const TITLE = /<title(?:\s[^<>]*)?>([^<]*)/i;
 
-const ENTITY = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos|nbsp));/gi;
-const NAMED: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-};
-
 /** Whether a `Content-Type` is that of a web page. */
 export function isHtml(contentType: string | null): boolean {
   return HTML_TYPE.test(contentType ?? "");
@@ -61,16 +51,7 @@ export function isWebPage(contentType: string | null, text: string): boolean {
   return HTML_START.test(text) || isHtml(contentType) && MARKUP.test(text);
 }
 
-/** The title of a web page, on one line; empty if it has none. */
+/** The title of a web page, as it is written; empty if it has none. */
 export function pageTitle(html: string): string {
-  const [, title = ""] = TITLE.exec(html) ?? [];
-  const text = title.replace(ENTITY, (entity, decimal, hex, name) => {
-    if (name !== undefined) return NAMED[name.toLowerCase()] ?? entity;
-    const code = Number.parseInt(
-      decimal ?? hex,
-      decimal === undefined ? 16 : 10,
-    );
-    return code <= 0x10ffff ? String.fromCodePoint(code) : entity;
-  });
-  return plainLine(text).replace(/\s+/g, " ").trim();
+  return TITLE.exec(html)?.[1] ?? "";
 }

@@ -7,170 +7,160 @@
 import { environmentVariable } from "../../io.ts";
 import { trustedCertificates } from "../http/certificates.ts";
 
-/** The reason, and what to check. */
+/** What could not be reached. */
+export interface Peer {
+  readonly name: "the service" | "the proxy";
+  readonly url: URL;
+  /** The settings that name it, for the user. */
+  readonly settings: string;
+}
+
+/** The reason, and what to do; empty if there is nothing. */
 export interface Finding {
   readonly reason: string;
   readonly check: string;
-  /** Whether the cause is on this machine or its network. */
-  readonly isOnThisMachine?: boolean;
-  /** Whether asking again would fail again. */
-  readonly isFinal?: boolean;
 }
 
 /** What the library's text matches, and what is told then. */
 type Row = readonly [
   pattern: RegExp,
-  finding: Finding | ((match: RegExpExecArray, url: URL) => Finding),
+  reason: string | ((match: RegExpExecArray, peer: Peer) => string),
+  check?: (peer: Peer) => string,
 ];
 
-/**
- * What is told about a text by the first row that matches.
- *
- * @param url The URL of the service or the proxy that the text is about.
- */
-export function lookUp(rows: readonly Row[], text: string, url: URL): Finding {
-  for (const [pattern, finding] of rows) {
+/** What is told about a text by the first row that matches. */
+export function lookUp(
+  rows: readonly Row[],
+  text: string,
+  peer: Peer,
+): Finding {
+  for (const [pattern, reason, check] of rows) {
     const match = pattern.exec(text);
     if (match === null) continue;
-    return typeof finding === "function" ? finding(match, url) : finding;
+    return {
+      reason: typeof reason === "string" ? reason : reason(match, peer),
+      check: check?.(peer) ?? "",
+    };
   }
   return { reason: text, check: "" };
 }
 
-/** How Deno's `fetch` refuses a port (https://fetch.spec.whatwg.org/#port-blocking). */
-const BLOCKED = /^Fetch failed: Requests to port (\d+) are blocked/;
+const SETTINGS = ({ settings }: Peer) => `check ${settings}`;
+const RUNS = ({ name, settings }: Peer) =>
+  `check that ${name} runs, and ${settings}`;
+const WHO = ({ name, settings }: Peer) =>
+  `check ${settings}, or tell who runs ${name}`;
+const NETWORK = ({ settings }: Peer) => `check ${settings} and the network`;
 
-const WHO = "ask who runs the service";
-const RUNS = "check that the service runs, and the base URL";
-const NO_TLS = /corrupt message|InvalidContentType|InvalidMessage/;
 const UNKNOWN_ISSUER = /^invalid peer certificate: UnknownIssuer$/;
-const HANDSHAKE_CLOSED =
-  /^tls handshake eof|^unexpected end of file|reset|aborted|forcibly closed/i;
-
-/** Why TLS could not be set up. */
-const TLS: readonly Row[] = [
-  [
-    /^invalid peer certificate: (?:certificate )?(expired|not valid yet|notvalidyet)(?:.*?time (\d+) .*?not valid \w+ (\d+))?/i,
-    ([, problem = "", now, limit]) => outOfDate(problem, now, limit),
-  ],
-  [
-    /^invalid peer certificate: certificate not valid for name(.*)$/s,
-    ([, others = ""], { hostname }) => ({
-      reason: `its certificate is not for ${hostname}${namesIn(others)}`,
-      check: "check the base URL, and whether this network asks you to sign in",
-    }),
-  ],
-  [UNKNOWN_ISSUER, () => ({
-    reason: "its certificate was issued by an authority that is not trusted",
-    check: `check the base URL, or ${howToTrust()}`,
-    isOnThisMachine: true,
-  })],
-  [/^invalid peer certificate: (.*)$/s, ([, problem]) => ({
-    reason: `its certificate is not valid: ${problem}`,
-    check: "check the base URL, or tell who runs the service",
-    isOnThisMachine: true,
-  })],
-  [/^received fatal alert: ProtocolVersion|peer is incompatible/, {
-    reason: "it speaks no version of TLS that is safe; 1.2 or 1.3 is needed",
-    check: "check the base URL, or tell who runs the service",
-  }],
-  [/^received fatal alert: (\w+)/, ([, alert = ""]) => ({
-    reason: ALERTS[alert] ?? `it refused TLS: ${alert}`,
-    check: `check the base URL, or ${WHO}`,
-  })],
-  [NO_TLS, (_match, { port }) => ({
-    reason: `what answers at port ${port || "443"} does not speak https`,
-    check: "check the base URL",
-  })],
-  [HANDSHAKE_CLOSED, {
-    reason: "the connection was closed before TLS was set up",
-    check: "check the base URL, and whether a firewall is in between",
-  }],
-];
-
-/** Why no connection was made to a host. */
-const NETWORK: readonly Row[] = [
-  [BLOCKED, ([, port]) => ({
-    reason:
-      `port ${port} is for another protocol, and requests to it are blocked`,
-    check: "check the base URL",
-    isFinal: true,
-  })],
-  [/too many open files/i, {
-    reason: "this process has too many open files",
-    check: "close some sessions, or raise the limit (ulimit -n)",
-    isOnThisMachine: true,
-  }],
-  [/refused/i, { reason: "connection refused", check: RUNS }],
-  [/^dns error|lookup address|no such host/i, (_match, { hostname }) => ({
-    reason: `the name ${hostname} cannot be resolved`,
-    check: "check the base URL and the network",
-  })],
-  [/no route|unreachable/i, {
-    reason: "no route leads there",
-    check: "check the network",
-  }],
-  [/timed? ?out|deadline|10060/i, {
-    reason: "it does not answer",
-    check: "check the network and the base URL",
-  }],
-  [/^.*$/s, ([text]) => ({ reason: text, check: RUNS })],
-];
+const OUT_OF_DATE =
+  /^invalid peer certificate: certificate (expired|not valid yet).*?time (\d+) .*?not valid \w+ (\d+)/;
+const NOT_FOR_NAME =
+  /^invalid peer certificate: certificate not valid for name(?:.*?only valid for \w+\("?([^"()]+))?/s;
 
 /** Why no connection was made. */
-export const UNREACHABLE: readonly Row[] = [...TLS, ...NETWORK];
+export const UNREACHABLE: readonly Row[] = [
+  [
+    OUT_OF_DATE,
+    ([, problem, now, limit]) => {
+      const state = problem === "expired"
+        ? "expired on"
+        : "is not valid before";
+      return `its certificate ${state} ${
+        time(limit)
+      }; the clock of this machine says ${time(now)}`;
+    },
+    ({ name }) => `check the clock, or tell who runs ${name}`,
+  ],
+  [
+    NOT_FOR_NAME,
+    ([, other], { url }) =>
+      `its certificate is not for ${url.hostname}${
+        other ? `, but for ${other}` : ""
+      }`,
+    ({ settings }) =>
+      `check ${settings}, and whether this network asks you to sign in`,
+  ],
+  [
+    UNKNOWN_ISSUER,
+    "its certificate was issued by an authority that is not trusted",
+    ({ settings }) => `check ${settings}, or ${howToTrust()}`,
+  ],
+  [
+    /^invalid peer certificate: (.*)$/s,
+    ([, problem]) => `its certificate is not valid: ${problem}`,
+    WHO,
+  ],
+  [
+    /^received fatal alert: ProtocolVersion|peer is incompatible/,
+    "it speaks no version of TLS that is safe; 1.2 or 1.3 is needed",
+    WHO,
+  ],
+  [/^received fatal alert: (\w+)/, refusal, WHO],
+  [
+    /corrupt message|InvalidContentType|InvalidMessage/,
+    (_, { url }) =>
+      `what answers at port ${url.port || "443"} does not speak https`,
+    SETTINGS,
+  ],
+  [
+    /^tls handshake eof|^unexpected end of file|reset|aborted|forcibly closed/i,
+    "the connection was closed before TLS was set up",
+    ({ settings }) => `check ${settings}, and whether a firewall is in between`,
+  ],
+  [
+    // https://fetch.spec.whatwg.org/#port-blocking
+    /^Fetch failed: Requests to port (\d+) are blocked/,
+    ([, port]) =>
+      `port ${port} is for another protocol, and requests to it are blocked`,
+    SETTINGS,
+  ],
+  [
+    /too many open files/i,
+    "this process has too many open files",
+    () => "close some sessions, or raise the limit (ulimit -n)",
+  ],
+  [/refused/i, "connection refused", RUNS],
+  [
+    /^dns error|lookup address|no such host/i,
+    (_, { url }) => `the name ${url.hostname} cannot be resolved`,
+    NETWORK,
+  ],
+  [/no route|unreachable/i, "no route leads there", () => "check the network"],
+  [/timed? ?out|deadline|10060/i, "it does not answer", NETWORK],
+  [/^.*$/s, ([text]) => text, RUNS],
+];
 
 /** Why an established connection broke. */
 export const BROKEN: readonly Row[] = [
-  [/received fatal alert: (\w+)/, ([, alert = ""]) => ({
-    reason: ALERTS[alert] ?? `the other end refused TLS: ${alert}`,
-    check: WHO,
-  })],
-  [/head is too large|header.*too (?:large|big|long)/i, {
-    reason: "the headers of its answer are too large",
-    check: WHO,
-  }],
-  [/reset|aborted|forcibly closed/i, { reason: "it was reset", check: "" }],
-  [/invalid HTTP|corrupt message/i, {
-    reason: "what answers there does not speak HTTP",
-    check: "check the base URL",
-  }],
-  [/before message completed|eof|broken pipe/i, (_match, { protocol }) => ({
-    reason: "it was closed without an answer",
-    check: protocol === "http:"
-      ? "check the base URL (http: or https:), or try again later"
-      : "",
-  })],
-  [/reading a body/, { reason: "it was closed within the answer", check: "" }],
-  [/(?:connection|stream) error/, {
-    reason: "the other end broke the protocol",
-    check: "",
-  }],
+  [/received fatal alert: (\w+)/, refusal, WHO],
+  [
+    /head is too large|header.*too (?:large|big|long)/i,
+    "the headers of its answer are too large",
+    WHO,
+  ],
+  [/reset|aborted|forcibly closed/i, "it was reset"],
+  [
+    /invalid HTTP|corrupt message/i,
+    "what answers there does not speak HTTP",
+    SETTINGS,
+  ],
+  [
+    /before message completed|eof|broken pipe/i,
+    "it was closed without an answer",
+    ({ url }) =>
+      url.protocol === "http:"
+        ? "check the base URL (http: or https:), or try again later"
+        : "",
+  ],
+  [/reading a body/, "it was closed within the answer"],
+  [/(?:connection|stream) error/, "the other end broke the protocol"],
 ];
 
-const ALERTS: Readonly<Record<string, string>> = {
-  HandshakeFailure: "it shares no safe TLS settings with this program",
-  CertificateRequired: "it asks for a client certificate, and there is none",
-  UnrecognisedName: "it does not know this name",
-};
-
-/** What is told about a certificate that has expired, or is not valid yet. */
-function outOfDate(
-  problem: string,
-  now: string | undefined,
-  limit: string | undefined,
-): Finding {
-  const hasExpired = problem.toLowerCase() === "expired";
-  const clock = `check the clock of this machine (${time(now)})`;
-  const state = hasExpired ? "expired" : "is not valid";
-  const when = limit === undefined
-    ? (hasExpired ? "" : " yet")
-    : ` ${hasExpired ? "on" : "before"} ${time(limit)}`;
-  return {
-    reason: `its certificate ${state}${when}`,
-    check: hasExpired ? `${clock}, or tell who runs the service` : clock,
-    isOnThisMachine: true,
-  };
+function refusal([, alert]: RegExpExecArray): string {
+  return alert === "CertificateRequired"
+    ? "it asks for a client certificate, and there is none"
+    : `it refused TLS: ${alert}`;
 }
 
 /** Whether the issuer of a certificate is not known. */
@@ -179,7 +169,7 @@ export function isUnknownIssuer(text: string): boolean {
 }
 
 /** What to do if the issuer of a certificate is not known. */
-export function howToTrust(): string {
+function howToTrust(): string {
   const file = certificateFile();
   if (file !== undefined) {
     return `check that ${file}, which DENO_CERT names, holds the issuer's certificate as PEM, without a byte order mark (not DER, PKCS #7 or TRUSTED CERTIFICATE)`;
@@ -189,22 +179,9 @@ export function howToTrust(): string {
     : "trust the issuer (DENO_TLS_CA_STORE=system, or DENO_CERT)";
 }
 
-/** At most three of the certificate's names in the library's text. */
-function namesIn(text: string): string {
-  const names = Array.from(
-    text.slice(0, 1000).matchAll(/\w\("?([^"()]+)"?\)/g),
-    ([, name]) => name,
-  );
-  if (names.length === 0) return "";
-  const first = names.slice(0, 3).join(", ");
-  return `, but for ${first}${names.length > 3 ? " and others" : ""}`;
-}
-
 /** A time in seconds since 1970, formatted for a person. */
 function time(seconds: string | undefined): string {
-  const date = new Date(
-    seconds === undefined ? Date.now() : Number(seconds) * 1000,
-  );
+  const date = new Date(Number(seconds) * 1000);
   if (Number.isNaN(date.getTime())) return "an unknown time";
   return `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

@@ -37,6 +37,14 @@ export const UNKNOWN_FATE: Readonly<Record<Operation, Fate>> = {
   "stream run": "may go on",
 };
 
+/** The fate of an operation whose request was not taken: a run that is followed goes on. */
+export function untakenFate(
+  operation: Operation,
+  fate: "not run" | "refused",
+): Fate {
+  return operation === "stream run" ? "may go on" : fate;
+}
+
 /** A failure, in parts that each front end puts into its own words. */
 export interface Failure {
   readonly operation: Operation;

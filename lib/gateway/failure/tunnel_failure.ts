@@ -5,13 +5,7 @@
  */
 
 import type { Proxy } from "../../settings.ts";
-import {
-  type Finding,
-  howToTrust,
-  isUnknownIssuer,
-  lookUp,
-  UNREACHABLE,
-} from "./network_reasons.ts";
+import { type Finding, lookUp, UNREACHABLE } from "./network_reasons.ts";
 
 /** Codes by which SOCKS refuses (RFC 1928, 6), and what they mean. */
 const FAILED = 1;
@@ -27,22 +21,30 @@ const SOCKS_REASONS = [
 export class TunnelError extends Error {
   readonly proxy: Proxy;
   readonly finding: Finding;
+  /** Whether asking again would fail again. */
+  readonly isFinal: boolean;
   /** The code by which SOCKS says so. */
   readonly code: number;
 
-  /** @param finding By default, the connection was closed; to check are the settings. */
+  /** @param why By default, the connection was closed; to check are the settings. */
   constructor(
     proxy: Proxy,
-    finding: Partial<Finding> = {},
-    code: number = FAILED,
+    why: Partial<Finding & Pick<TunnelError, "isFinal" | "code">> = {},
   ) {
     super();
-    const reason = "it closed the connection";
-    const check = `check the base URL, ${proxy.variable} and NO_PROXY`;
+    const {
+      reason = "it closed the connection",
+      check = `check the base URL, ${proxy.variable} and NO_PROXY`,
+    } = why;
     this.proxy = proxy;
-    this.finding = { reason, check, ...finding };
-    this.code = code;
+    this.finding = { reason, check };
+    this.isFinal = why.isFinal ?? false;
+    this.code = why.code ?? FAILED;
   }
+}
+
+function schemesOf({ variable }: Proxy): string {
+  return `${variable} (most proxies are named by http://, for https services, too, and those for SOCKS by socks5://)`;
 }
 
 /**
@@ -51,29 +53,21 @@ export class TunnelError extends Error {
  * @param text Why, as the library says it.
  */
 export function noConnection(proxy: Proxy, text: string): TunnelError {
+  const settings = proxy.scheme === "https"
+    ? schemesOf(proxy)
+    : `${proxy.variable} and NO_PROXY`;
   const url = new URL(proxy.origin);
-  const { reason, check, isOnThisMachine } = lookUp(UNREACHABLE, text, url);
-  const advice = isUnknownIssuer(text)
-    ? `check ${proxy.variable}, or ${howToTrust()}`
-    : isOnThisMachine
-    ? check
-    : proxy.scheme === "https"
-    ? schemeAdvice(proxy)
-    : `check ${proxy.variable} and NO_PROXY`;
+  const peer = { name: "the proxy", url, settings } as const;
   const code = /refused/i.test(text) ? REFUSED : FAILED;
-  return new TunnelError(proxy, { reason, check: advice }, code);
+  return new TunnelError(proxy, { ...lookUp(UNREACHABLE, text, peer), code });
 }
 
 /** The proxy does not speak the protocol of its URL. */
 export function wrongProtocol(proxy: Proxy): TunnelError {
   const name = proxy.scheme.startsWith("socks") ? "SOCKS" : "HTTP";
+  const check = `check ${schemesOf(proxy)}`;
   const reason = `it does not speak ${name}`;
-  const check = schemeAdvice(proxy);
   return new TunnelError(proxy, { reason, check, isFinal: true });
-}
-
-function schemeAdvice({ variable }: Proxy): string {
-  return `check ${variable}: most proxies are named by http://, for https services, too, and those for SOCKS by socks5://`;
 }
 
 /**
@@ -87,25 +81,32 @@ export function loginFailure(
 ): TunnelError {
   const { variable, scheme, user, password } = proxy;
   const offered = schemes.join(", ");
-  const isSpoken = offered === "" || /\bbasic\b/i.test(offered);
-  const reason = !isSpoken
-    ? `it asks for a login by ${offered}, and this program speaks Basic alone`
-    : user + password === ""
+  if (offered !== "" && !/\bbasic\b/i.test(offered)) {
+    return new TunnelError(proxy, {
+      reason:
+        `it asks for a login by ${offered}, and this program speaks Basic alone`,
+      check:
+        "put a proxy of your own in between that speaks it, such as px or cntlm",
+      isFinal: true,
+    });
+  }
+  const reason = user + password === ""
     ? "it asks for a user name and a password"
     : "it rejected the user name or the password";
-  const check = isSpoken
-    ? `check those in ${variable} (${scheme}://user:password@host:port)`
-    : "put a proxy of your own in between that speaks it, such as px or cntlm";
+  const check =
+    `check those in ${variable} (${scheme}://user:password@host:port)`;
   return new TunnelError(proxy, { reason, check, isFinal: true });
 }
 
-/** An HTTP proxy answered so, and opened no tunnel. */
+/**
+ * An HTTP proxy answered so, and opened no tunnel.
+ *
+ * @param schemes As for {@linkcode loginFailure}.
+ */
 export function statusFailure(
   proxy: Proxy,
-  { status, schemes }: {
-    readonly status: number;
-    readonly schemes: readonly string[];
-  },
+  status: number,
+  schemes: readonly string[] = [],
 ): TunnelError {
   if (status === 407) return loginFailure(proxy, schemes);
   const isPage = status < 400 || status === 511;
@@ -118,6 +119,5 @@ export function statusFailure(
 /** A SOCKS proxy refused with this code. */
 export function socksFailure(proxy: Proxy, code: number): TunnelError {
   const reason = SOCKS_REASONS[code] ?? `it refused with code ${code}`;
-  const isFinal = code === FORBIDDEN;
-  return new TunnelError(proxy, { reason, isFinal }, code);
+  return new TunnelError(proxy, { reason, isFinal: code === FORBIDDEN, code });
 }

@@ -24,7 +24,7 @@ export function timeLeft({ milliseconds, since }: TimeLimit): number {
 
 /**
  * The time limit for the answer to one request. Its {@linkcode signal} is aborted
- * when the time is over or the outer signal is aborted.
+ * when the time is over or the outer signal is aborted, until {@linkcode end}.
  */
 export class Deadline {
   readonly #controller = new AbortController();
@@ -32,7 +32,6 @@ export class Deadline {
   readonly #forward = () => this.#controller.abort(this.#outer.reason);
   readonly #timeout: Timeout;
   #expired = false;
-  #met = false;
 
   /**
    * @param outer Aborting it aborts the request too.
@@ -57,31 +56,26 @@ export class Deadline {
     return this.#expired;
   }
 
-  /** Stops the timer. The outer signal still aborts the request until {@linkcode drop}. */
+  /** Stops the timer. */
   meet(): void {
-    this.#met = true;
     this.#timeout.clear();
   }
 
-  /** Stops the timer and detaches from the outer signal, unless the deadline was met. */
+  /** Stops the timer and detaches from the outer signal. */
   end(): void {
-    if (!this.#met) this.#release();
+    this.#timeout.clear();
+    this.#outer.removeEventListener("abort", this.#forward);
   }
 
-  /** Aborts the request if it is not over, and detaches from the outer signal. */
+  /** Ends it, and aborts the request if it is not over. */
   drop(): void {
+    this.end();
     this.#controller.abort(DROPPED);
-    this.#release();
   }
 
   #expire(): void {
     this.#expired = true;
     this.#controller.abort(new DOMException("Timed out", "TimeoutError"));
-  }
-
-  #release(): void {
-    this.#timeout.clear();
-    this.#outer.removeEventListener("abort", this.#forward);
   }
 }
 
@@ -90,28 +84,17 @@ export class Deadline {
  *
  * @throws The signal's reason, as soon as it is aborted.
  */
-export function pause(
+export async function pause(
   milliseconds: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  if (signal.aborted) {
-    reject(signal.reason);
-    return promise;
-  }
-  const stop = () => {
-    clearTimeout(timer);
-    reject(signal.reason);
-  };
-  const timer = setTimeout(() => {
-    signal.removeEventListener("abort", stop);
-    resolve();
-  }, milliseconds);
-  signal.addEventListener("abort", stop, { once: true });
-  return promise;
-}
-
-/** Changes a delay by up to a quarter, so that many clients do not retry at once. */
-export function jitter(milliseconds: number): number {
-  return milliseconds * (0.75 + Math.random() / 2);
+  signal.throwIfAborted();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = () => resolve();
+  const timer = setTimeout(stop, milliseconds);
+  signal.addEventListener("abort", stop);
+  await promise;
+  clearTimeout(timer);
+  signal.removeEventListener("abort", stop);
+  signal.throwIfAborted();
 }

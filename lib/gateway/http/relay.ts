@@ -172,7 +172,7 @@ export class Relay implements Disposable {
       .match(/(?<=^proxy-authenticate:).*$/gim)?.join() ?? "";
     const schemes = offers.split(",")
       .flatMap((offer) => /^ *([\w-]+)(?: |$)/.exec(offer)?.[1] ?? []);
-    throw statusFailure(proxy, { status, schemes });
+    throw statusFailure(proxy, status, schemes);
   }
 
   async #askSocks(connection: Deno.Conn, address: Uint8Array): Promise<void> {

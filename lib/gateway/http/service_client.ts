@@ -6,42 +6,27 @@
  */
 
 import { startTimer } from "../../io.ts";
-import { isJsonObject, parseJson, shownText } from "../../text.ts";
-import type { Proxy } from "../../settings.ts";
 import { VERSION } from "../../version.ts";
-import { systemCertificates, trustedCertificates } from "./certificates.ts";
-import {
-  connectionError,
-  isNotTaken,
-  isRefused,
-  isUntrusted,
-  tlsSetupError,
-} from "../failure/connection_failure.ts";
-import {
-  Deadline,
-  jitter,
-  pause,
-  timeLeft,
-  type TimeLimit,
-} from "./deadline.ts";
-import {
-  errorDetail,
-  isHtml,
-  isWebPage,
-  type LimitedText,
-} from "../failure/foreign_text.ts";
-import type { Relay } from "./relay.ts";
-import { readAnswerText, readBody } from "./response_body.ts";
+import { isNotTaken, isRefused } from "../failure/connection_failure.ts";
 import {
   ConnectionError,
   type Failure,
   type Operation,
   ServiceError,
   UNKNOWN_FATE,
+  untakenFate,
 } from "../failure/service_error.ts";
-import { statusError, webPageReason } from "../failure/status_error.ts";
-import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
 import type { WaitEvent } from "../turn_event.ts";
+import {
+  type Question,
+  readJson,
+  refusal,
+  refuseUnreadable,
+} from "./answers.ts";
+import { type ConnectionOptions, Connections } from "./connections.ts";
+import { Deadline, pause, timeLeft, type TimeLimit } from "./deadline.ts";
+import { readBody } from "./response_body.ts";
+import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
 
 /** One remote call, for a log. It contains no secrets. */
 export interface Exchange {
@@ -55,14 +40,8 @@ export interface Exchange {
   readonly milliseconds: number;
 }
 
-/** Options of a {@linkcode ServiceClient}: the service's address and the key. */
-export interface ServiceClientOptions {
-  /** Absolute, without a trailing slash. */
-  readonly baseUrl: string;
-  /** Sent as `X-API-Key` with each request (interface 5.1). */
-  readonly apiKey: string;
-  /** The user's proxy. By default there is none. */
-  readonly proxy?: Proxy | undefined;
+/** Options of a {@linkcode ServiceClient}. */
+export interface ServiceClientOptions extends ConnectionOptions {
   /** The default is {@linkcode TIMEOUTS}. */
   readonly timeouts?: Timeouts | undefined;
   /** Called once for each request, when its outcome is known. */
@@ -101,9 +80,6 @@ export interface OpenStream {
 
 const NEVER = new AbortController().signal;
 
-const MAX_ANSWER_BYTES = 1024 * 1024;
-const MAX_PAGE_BYTES = 64 * 1024;
-
 /**
  * Sends the requests of one call, over connections that no other call uses. They
  * are closed with the call.
@@ -119,8 +95,7 @@ export class ServiceClient {
   readonly #options: ServiceClientOptions;
   readonly #call: CallOptions;
   readonly #limit: Deadline | undefined;
-  #connections: Deno.HttpClient | undefined;
-  #relay: Relay | undefined;
+  readonly #connections: Connections;
   #draining: Promise<void> | undefined;
   /** What is known of the last request so far. */
   #last: Failure = { operation: "create thread", reason: "", fate: "not run" };
@@ -129,6 +104,7 @@ export class ServiceClient {
     this.timeouts = options.timeouts ?? TIMEOUTS;
     this.#options = options;
     this.#call = call;
+    this.#connections = new Connections(options);
     const signal = call.signal ?? NEVER;
     if (call.timeLimit !== undefined) {
       const left = timeLeft(call.timeLimit);
@@ -153,26 +129,27 @@ export class ServiceClient {
   async *post(
     request: ServiceRequest,
   ): AsyncGenerator<readonly WaitEvent[], Readonly<Record<string, unknown>>> {
+    const { answer, retryAfter } = this.timeouts;
     for (let retries = 0;; retries++) {
-      let failure;
+      let error;
       try {
         this.disconnect();
-        return await this.#within(
-          request,
-          this.timeouts.answer,
-          ({ signal }) => this.#json(request, signal),
-        );
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
-        failure = error;
+        return await this.#within(request, answer, async (deadline) => {
+          const answered = await this.#fetch("POST", request, deadline.signal);
+          const value = await readJson(...answered);
+          deadline.end();
+          return value;
+        });
+      } catch (cause) {
+        if (!(cause instanceof ServiceError)) throw cause;
+        error = cause;
       }
-      if (isTooLong(failure, this.timeouts.retryAfter)) {
-        throw postponed(failure);
-      }
-      const { reason, pauses } = this.#repetition(failure);
+      const { fate, retryAfter: asked = 0 } = error.failure;
+      if (fate === "not run" && asked > retryAfter) throw postponed(error);
+      const { reason, pauses } = this.#repetition(error);
       const milliseconds = pauses[retries];
-      if (milliseconds === undefined) throw failure;
-      yield* this.wait(failure, reason, milliseconds);
+      if (milliseconds === undefined) throw error;
+      yield* this.wait(error, reason, milliseconds);
     }
   }
 
@@ -188,9 +165,10 @@ export class ServiceClient {
     const { idle, grace } = this.timeouts;
     return this.#within(request, idle, async (deadline) => {
       const { signal } = deadline;
-      const response = await this.#fetch("GET", request, signal);
-      await this.#refuseUnreadable(response, request, signal);
+      const answered = await this.#fetch("GET", request, signal);
+      await refuseUnreadable(...answered);
       deadline.meet();
+      const [response] = answered;
       return {
         headers: response.headers,
         chunks: readBody(response, { signal, idle, grace }),
@@ -214,7 +192,8 @@ export class ServiceClient {
   ): AsyncGenerator<readonly WaitEvent[], void> {
     const { operation, retryAfter = 0 } = failure;
     const delay = Math.max(
-      jitter(milliseconds),
+      // Changed by up to a quarter, so that many clients do not retry at once.
+      milliseconds * (0.75 + Math.random() / 2),
       Math.min(retryAfter, this.timeouts.retryAfter),
     );
     this.#last = failure;
@@ -233,10 +212,7 @@ export class ServiceClient {
 
   /** Makes the next request open a connection. */
   disconnect(): void {
-    this.#connections?.close();
-    this.#connections = undefined;
-    this.#relay?.[Symbol.dispose]();
-    this.#relay = undefined;
+    this.#connections.close();
   }
 
   /** Ends the call: closes its connections after the stream was drained. */
@@ -248,9 +224,7 @@ export class ServiceClient {
 
   /** The error for a connection that failed or broke. */
   connectionError(operation: Operation, cause: unknown): ConnectionError {
-    const tunnelError = this.#relay?.failure;
-    const options = { ...this.#options, operation, tunnelError };
-    return connectionError(cause, options);
+    return this.#connections.error(operation, cause);
   }
 
   /** Whether the call has taken too long. */
@@ -286,46 +260,46 @@ export class ServiceClient {
     limit: number,
     send: (deadline: Deadline) => Promise<T>,
   ): Promise<T> {
-    const deadline = new Deadline(this.signal, limit, this.timeouts.grace);
-    const isStream = operation === "stream run";
-    const unsent = isStream ? "may go on" : "not run";
-    this.#last = { operation, reason: "", fate: unsent };
-    this.signal.throwIfAborted();
-    const fate = UNKNOWN_FATE[operation];
+    const fate = this.signal.aborted
+      ? untakenFate(operation, "not run")
+      : UNKNOWN_FATE[operation];
     this.#last = { operation, reason: "", fate };
+    this.signal.throwIfAborted();
+    const deadline = new Deadline(this.signal, limit, this.timeouts.grace);
     try {
       return await send(deadline);
-    } catch (error) {
-      const isDropped = this.signal.aborted && !this.isLate;
-      if (error instanceof ServiceError && !isDropped) throw error;
-      this.signal.throwIfAborted();
-      if (!deadline.expired) throw this.connectionError(operation, error);
-      throw new ConnectionError({
-        operation,
-        reason: `the service did not answer within ${duration(limit)}`,
-        fate,
-      }, { cause: error });
-    } finally {
+    } catch (cause) {
       deadline.end();
+      const isDropped = this.signal.aborted && !this.isLate;
+      if (cause instanceof ServiceError && !isDropped) throw cause;
+      this.signal.throwIfAborted();
+      if (!deadline.expired) throw this.connectionError(operation, cause);
+      const time = limit < 120_000
+        ? `${limit / 1000} s`
+        : `${limit / 60_000} minutes`;
+      const reason = `the service did not answer within ${time}`;
+      throw new ConnectionError({ operation, reason, fate }, { cause });
     }
   }
 
+  /** Sends a request, and throws unless the status of its answer is 2xx. */
   async #fetch(
     method: "GET" | "POST",
-    request: ServiceRequest,
+    { operation, path, headers, runId, body }: ServiceRequest,
     signal: AbortSignal,
-  ): Promise<Response> {
-    const { operation, runId, body } = request;
+  ): Promise<readonly [Response, Question]> {
     const { baseUrl, apiKey, onExchange } = this.#options;
-    const url = baseUrl + request.path;
+    const { timeouts } = this;
+    const url = baseUrl + path;
+    const question = { operation, url, apiKey, signal, timeouts };
     const started = performance.now();
     let status: number | undefined;
     try {
-      const response = await this.#send(operation, url, {
+      const response = await this.#connections.fetch(operation, url, {
         method,
         headers: {
           "accept": "application/json",
-          ...request.headers,
+          ...headers,
           "user-agent": `agent-gateway/${VERSION}`,
           "x-api-key": apiKey,
         },
@@ -337,142 +311,14 @@ export class ServiceClient {
           { body: new Blob([body], { type: "application/json" }) }),
       });
       status = response.status;
-      if (response.ok) return response;
-      const answer = {
-        status,
-        headers: response.headers,
-        body: await this.#errorText(response, signal),
-      };
-      throw statusError(answer, { operation, url, apiKey });
+      if (!response.ok) throw await refusal(response, question);
+      return [response, question];
     } finally {
       onExchange?.({
-        operation,
-        sessionId: this.#call.sessionId,
-        runId,
-        status,
+        ...{ operation, sessionId: this.#call.sessionId, runId, status },
         milliseconds: performance.now() - started,
       });
     }
-  }
-
-  /** The text of an answer outside 2xx, as much as comes within 2 s. */
-  async #errorText(
-    response: Response,
-    outer: AbortSignal,
-  ): Promise<LimitedText> {
-    const { errorText, grace } = this.timeouts;
-    const deadline = new Deadline(outer, errorText, grace);
-    try {
-      const chunks = readBody(response, { signal: deadline.signal });
-      const options = { maxBytes: MAX_PAGE_BYTES, mayBreak: true };
-      return await readAnswerText(chunks, options);
-    } finally {
-      deadline.end();
-    }
-  }
-
-  /**
-   * Sends a request; once more with the system's certificates if Deno's own do not
-   * know the issuer of the service's, because then nothing was sent.
-   */
-  async #send(
-    operation: Operation,
-    url: string,
-    request: RequestInit,
-  ): Promise<Response> {
-    for (;;) {
-      const isComplete = trustedCertificates().length > 0;
-      try {
-        const client = await this.#connect(operation);
-        return await fetch(url, { ...request, client });
-      } catch (error) {
-        if (isComplete || !isUntrusted(error)) throw error;
-        if ((await systemCertificates()).length === 0) throw error;
-        this.disconnect();
-      }
-    }
-  }
-
-  async #connect(operation: Operation): Promise<Deno.HttpClient> {
-    const { proxy, baseUrl } = this.#options;
-    if (proxy !== undefined && this.#relay === undefined) {
-      const { Relay } = await import("./relay.ts");
-      this.#relay = new Relay(proxy, new URL(baseUrl));
-    }
-    try {
-      this.#connections ??= Deno.createHttpClient({
-        caCerts: [...trustedCertificates()],
-        ...(this.#relay !== undefined && { proxy: this.#relay.proxy }),
-      });
-      return this.#connections;
-    } catch (cause) {
-      throw tlsSetupError(cause, operation);
-    }
-  }
-
-  /** Sends a `POST` and reads the JSON object in its answer. */
-  async #json(
-    request: ServiceRequest,
-    signal: AbortSignal,
-  ): Promise<Readonly<Record<string, unknown>>> {
-    const response = await this.#fetch("POST", request, signal);
-    const { status, headers } = response;
-    const chunks = readBody(response, { signal });
-    const { text, cut } = await readAnswerText(chunks, {
-      maxBytes: MAX_ANSWER_BYTES,
-    });
-    const value = cut ? undefined : parseJson(text);
-    if (isJsonObject(value)) return value;
-    const reason = isWebPage(headers.get("content-type"), text)
-      ? webPageReason(status, { text, cut }, this.#options.apiKey)
-      : cut
-      ? "the answer is larger than 1 MiB"
-      : `the answer (status ${status}) is not a JSON object`;
-    throw unusableAnswer({ operation: request.operation, status, reason });
-  }
-
-  /** Throws if an answer to a `GET` is no stream that can be read. */
-  async #refuseUnreadable(
-    response: Response,
-    { operation }: ServiceRequest,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { status, headers } = response;
-    const refuse = async (
-      reason: string,
-      more: Pick<Failure, "advice" | "server"> = {},
-    ) => {
-      await response.body?.cancel();
-      const fate = UNKNOWN_FATE[operation];
-      return new ServiceError({ operation, status, reason, fate, ...more });
-    };
-    if (status === 204) {
-      throw await refuse(
-        "the service answered 204: it has nothing more to send",
-      );
-    }
-    const encoding = headers.get("content-encoding") ?? "identity";
-    if (encoding.trim().toLowerCase() !== "identity") {
-      throw await refuse(
-        "the stream is compressed, although the request asked for plain text",
-        {
-          advice:
-            "switch off compression of text/event-stream at the service, or at the proxy in front of it",
-          server: serverOf(headers),
-        },
-      );
-    }
-    if (!isHtml(headers.get("content-type"))) return;
-    const page = await this.#errorText(response, signal);
-    const { apiKey } = this.#options;
-    const words = errorDetail(parseJson(page.text));
-    if (words !== undefined) {
-      const detail = shownText(words, { apiKey, isCut: page.cut });
-      const reason = "the run failed";
-      throw new ServiceError({ operation, reason, detail, fate: "failed" });
-    }
-    const reason = webPageReason(status, page, apiKey);
-    throw unusableAnswer({ operation, status, reason });
   }
 
   /**
@@ -496,18 +342,6 @@ export class ServiceClient {
   }
 }
 
-/** The server that answered, as its headers tell; empty if they do not. */
-export function serverOf(headers: Headers): string {
-  const named = [headers.get("server"), headers.get("via")];
-  return named.filter((name) => name !== null).join(", ");
-}
-
-/** Whether a request may be sent again, but only after a longer pause than the limit. */
-function isTooLong({ failure }: ServiceError, limit: number): boolean {
-  const { fate, retryAfter = 0 } = failure;
-  return fate === "not run" && retryAfter > limit;
-}
-
 /** A failure that says when to ask again. */
 function postponed({ failure, cause }: ServiceError): ServiceError {
   const seconds = Math.ceil((failure.retryAfter ?? 0) / 1000);
@@ -516,19 +350,6 @@ function postponed({ failure, cause }: ServiceError): ServiceError {
     : `${Math.ceil(seconds / 60)} min`;
   const advice = Number.isFinite(seconds) ? `ask again in ${time}` : "";
   return new ServiceError({ ...failure, advice }, { cause });
-}
-
-/** The error for a 2xx answer that cannot be used. */
-function unusableAnswer(
-  failure: Pick<Failure, "operation" | "status" | "reason">,
-): ServiceError {
-  const { operation } = failure;
-  const advice = operation === "create thread" ? "check the base URL" : "";
-  return new ServiceError({
-    ...failure,
-    advice,
-    fate: UNKNOWN_FATE[operation],
-  });
 }
 
 /** Reads a stream to its end, for at most a number of milliseconds. */
@@ -545,10 +366,4 @@ async function drained(
     stop();
     drop();
   }
-}
-
-function duration(milliseconds: number): string {
-  return milliseconds >= 120_000
-    ? `${milliseconds / 60_000} minutes`
-    : `${milliseconds / 1000} s`;
 }

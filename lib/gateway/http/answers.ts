@@ -1,0 +1,137 @@
+/**
+ * Reads the service's answers, and refuses those that cannot be used.
+ *
+ * @module
+ */
+
+import { isJsonObject, parseJson, shownText } from "../../text.ts";
+import {
+  errorDetail,
+  isHtml,
+  isWebPage,
+  type LimitedText,
+} from "../failure/foreign_text.ts";
+import {
+  type Failure,
+  type Operation,
+  ServiceError,
+  UNKNOWN_FATE,
+} from "../failure/service_error.ts";
+import { statusError, webPageReason } from "../failure/status_error.ts";
+import { Deadline } from "./deadline.ts";
+import { readAnswerText, readBody } from "./response_body.ts";
+import type { Timeouts } from "./timeouts.ts";
+
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_PAGE_BYTES = 64 * 1024;
+
+/** What an answer belongs to. */
+export interface Question {
+  readonly operation: Operation;
+  /** The URL of the request. */
+  readonly url: string;
+  /** The key, which no error shows. */
+  readonly apiKey: string;
+  /** Aborting it drops the answer. */
+  readonly signal: AbortSignal;
+  readonly timeouts: Timeouts;
+}
+
+/**
+ * The JSON object in an answer with status 2xx, of at most 1 MiB.
+ *
+ * @throws {ServiceError} If it holds anything else.
+ */
+export async function readJson(
+  response: Response,
+  { operation, apiKey, signal }: Question,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { status, headers } = response;
+  const chunks = readBody(response, { signal });
+  const answer = await readAnswerText(chunks, { maxBytes: MAX_ANSWER_BYTES });
+  const { text, cut } = answer;
+  const value = cut ? undefined : parseJson(text);
+  if (isJsonObject(value)) return value;
+  const reason = isWebPage(headers.get("content-type"), text)
+    ? webPageReason(status, answer, apiKey)
+    : cut
+    ? "the answer is larger than 1 MiB"
+    : `the answer (status ${status}) is not a JSON object`;
+  const advice = operation === "create thread" ? "check the base URL" : "";
+  throw unusable(response, { operation, reason, advice });
+}
+
+/**
+ * Refuses an answer with status 2xx that is no stream that can be read.
+ *
+ * @throws {ServiceError} Then.
+ */
+export async function refuseUnreadable(
+  response: Response,
+  question: Question,
+): Promise<void> {
+  const { status, headers } = response;
+  const { operation, apiKey } = question;
+  const encoding = headers.get("content-encoding") ?? "identity";
+  const isCompressed = encoding.trim().toLowerCase() !== "identity";
+  if (status === 204 || isCompressed) await response.body?.cancel();
+  if (status === 204) {
+    const reason = "the service answered 204: it has nothing more to send";
+    throw unusable(response, { operation, reason });
+  }
+  if (isCompressed) {
+    throw unusable(response, {
+      operation,
+      reason:
+        "the stream is compressed, although the request asked for plain text",
+      advice:
+        "switch off compression of text/event-stream at the service, or at the proxy in front of it",
+      server: ["server", "via"].flatMap((name) => headers.get(name) ?? [])
+        .join(", "),
+    });
+  }
+  if (!isHtml(headers.get("content-type"))) return;
+  const page = await readErrorText(response, question);
+  const words = errorDetail(parseJson(page.text));
+  if (words === undefined) {
+    const reason = webPageReason(status, page, apiKey);
+    throw unusable(response, { operation, reason });
+  }
+  const detail = shownText(words, { apiKey, isCut: page.cut });
+  const reason = "the run failed";
+  throw new ServiceError({ operation, reason, detail, fate: "failed" });
+}
+
+/** The error for an answer with a status outside 2xx. */
+export async function refusal(
+  response: Response,
+  question: Question,
+): Promise<ServiceError> {
+  const { status, headers } = response;
+  const body = await readErrorText(response, question);
+  return statusError({ status, headers, body }, question);
+}
+
+/** The text of an answer that cannot be used, as much as comes within 2 s. */
+async function readErrorText(
+  response: Response,
+  { signal, timeouts }: Question,
+): Promise<LimitedText> {
+  const deadline = new Deadline(signal, timeouts.errorText, timeouts.grace);
+  try {
+    const chunks = readBody(response, { signal: deadline.signal });
+    const options = { maxBytes: MAX_PAGE_BYTES, mayBreak: true };
+    return await readAnswerText(chunks, options);
+  } finally {
+    deadline.end();
+  }
+}
+
+/** The error for an answer with status 2xx that cannot be used. */
+function unusable(
+  { status }: Response,
+  failure: Pick<Failure, "operation" | "reason" | "advice" | "server">,
+): ServiceError {
+  const fate = UNKNOWN_FATE[failure.operation];
+  return new ServiceError({ ...failure, status, fate });
+}

@@ -1,0 +1,91 @@
+/**
+ * The connections of one call to the service, direct or through the user's proxy.
+ *
+ * @module
+ */
+
+import type { Proxy } from "../../settings.ts";
+import {
+  connectionError,
+  isUntrusted,
+  tlsSetupError,
+} from "../failure/connection_failure.ts";
+import type { ConnectionError, Operation } from "../failure/service_error.ts";
+import { systemCertificates, trustedCertificates } from "./certificates.ts";
+import type { Relay } from "./relay.ts";
+
+export interface ConnectionOptions {
+  /** Absolute, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Sent as `X-API-Key` with each request (interface 5.1). No error shows it. */
+  readonly apiKey: string;
+  /** The user's proxy. By default there is none. */
+  readonly proxy?: Proxy | undefined;
+}
+
+/** An HTTP client that no other call uses. */
+export class Connections {
+  readonly #options: ConnectionOptions;
+  #client: Deno.HttpClient | undefined;
+  #relay: Relay | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Sends a request; once more with the system's certificates if Deno's own do not
+   * know the issuer of the service's, because then nothing was sent.
+   *
+   * @throws {ServiceError} If TLS cannot be set up on this machine.
+   * @throws What `fetch` rejects with.
+   */
+  async fetch(
+    operation: Operation,
+    url: string,
+    request: RequestInit,
+  ): Promise<Response> {
+    for (;;) {
+      const isComplete = trustedCertificates().length > 0;
+      try {
+        const client = await this.#connect(operation);
+        return await fetch(url, { ...request, client });
+      } catch (error) {
+        if (isComplete || !isUntrusted(error)) throw error;
+        if ((await systemCertificates()).length === 0) throw error;
+        this.close();
+      }
+    }
+  }
+
+  /** The error for a connection that failed or broke. */
+  error(operation: Operation, cause: unknown): ConnectionError {
+    const tunnelError = this.#relay?.failure;
+    const options = { ...this.#options, operation, tunnelError };
+    return connectionError(cause, options);
+  }
+
+  /** Makes the next request open a connection. */
+  close(): void {
+    this.#client?.close();
+    this.#client = undefined;
+    this.#relay?.[Symbol.dispose]();
+    this.#relay = undefined;
+  }
+
+  async #connect(operation: Operation): Promise<Deno.HttpClient> {
+    const { proxy, baseUrl } = this.#options;
+    if (proxy !== undefined && this.#relay === undefined) {
+      const { Relay } = await import("./relay.ts");
+      this.#relay = new Relay(proxy, new URL(baseUrl));
+    }
+    try {
+      return this.#client ??= Deno.createHttpClient({
+        caCerts: [...trustedCertificates()],
+        ...(this.#relay !== undefined && { proxy: this.#relay.proxy }),
+      });
+    } catch (cause) {
+      throw tlsSetupError(cause, operation);
+    }
+  }
+}
