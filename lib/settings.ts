@@ -61,7 +61,7 @@ export interface LoadSettingsOptions {
  */
 export function loadSettings(options: LoadSettingsOptions): Settings {
   const { warn } = options;
-  const dotenv = readDotenv({ warn });
+  const dotenv = readDotenv(warn);
   const keyOfEnvironment = fromEnvironment(KEY);
   const apiKey = validateKey(keyOfEnvironment ?? dotenvValue(dotenv, KEY));
   const keySource = keyOfEnvironment === undefined ? ".env" : "environment";

@@ -11,39 +11,37 @@ import { SettingsError } from "./settings_error.ts";
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_VALUE_LENGTH = 16 * 1024;
 
-export interface ReadDotenvOptions {
-  /** Called with one line if the file exists and cannot be read. */
-  readonly warn: (line: string) => void;
-}
-
 /**
  * Reads `.env` in the current folder: a regular file of UTF-8 of at most 1 MiB.
  *
+ * @param warn Called with one line if the file exists and cannot be read.
  * @returns Its text; empty if the file does not exist or cannot be read.
  */
-export function readDotenv({ warn }: ReadDotenvOptions): string {
+export function readDotenv(warn: (line: string) => void): string {
   try {
     const bytes = readRegularFile(".env");
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) {
-      warn(
-        `Cannot read .env: ${readFailure(error)}; it is ignored, ${
-          error instanceof TypeError ? "save it as UTF-8, or " : ""
-        }set what it holds in the environment instead`,
-      );
-    }
+    if (error instanceof Deno.errors.NotFound) return "";
+    const isForbidden = error instanceof Deno.errors.PermissionDenied ||
+      error instanceof Deno.errors.NotCapable;
+    const isMisencoded = error instanceof TypeError;
+    const reason = isForbidden
+      ? "permission denied"
+      : isMisencoded
+      ? "not UTF-8"
+      : error instanceof Error && error.message;
+    const remedy = isMisencoded ? "save it as UTF-8, or " : "";
+    warn(
+      `Cannot read .env: ${reason}; it is ignored, ${remedy}set what it holds in the environment instead`,
+    );
     return "";
   }
 }
 
-class UnreadableFileError extends Error {}
-
 function readRegularFile(path: string): Uint8Array {
   // Checked before opening: opening a pipe waits for its writer.
-  if (!Deno.statSync(path).isFile) {
-    throw new UnreadableFileError("not a regular file");
-  }
+  if (!Deno.statSync(path).isFile) throw new Error("not a regular file");
   using file = Deno.openSync(path);
   const bytes = new Uint8Array(MAX_FILE_BYTES + 1);
   let length = 0;
@@ -52,17 +50,7 @@ function readRegularFile(path: string): Uint8Array {
     if (read === null) return bytes.subarray(0, length);
     length += read;
   }
-  throw new UnreadableFileError("larger than 1 MiB");
-}
-
-function readFailure(error: unknown): string {
-  if (error instanceof UnreadableFileError) return error.message;
-  if (error instanceof TypeError) return "not UTF-8";
-  if (
-    error instanceof Deno.errors.PermissionDenied ||
-    error instanceof Deno.errors.NotCapable
-  ) return "permission denied";
-  return error instanceof Error ? error.message : String(error);
+  throw new Error("larger than 1 MiB");
 }
 
 /** Whether the text of a `.env` file assigns a variable a value that is not blank. */
