@@ -95,12 +95,6 @@ export interface Gateway {
  */
 export class RemoteGateway implements Gateway, AsyncDisposable {
   readonly #options: ServiceClientOptions;
-  #serviceClient:
-    | Promise<typeof import("./gateway/http/service_client.ts")>
-    | undefined;
-  #runStream:
-    | Promise<typeof import("./gateway/stream/run_stream.ts")>
-    | undefined;
   /** Resolved when the connections of all calls that have ended are closed. */
   #closed: Promise<void> = Promise.resolve();
 
@@ -168,8 +162,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     run: RunIds,
     options: TurnOptions,
   ): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
-    this.#runStream ??= import("./gateway/stream/run_stream.ts");
-    const { followRun } = await this.#runStream;
+    const { followRun } = await import("./gateway/stream/run_stream.ts");
     const request = streamRequest(run, options);
     const { apiKey } = this.#options;
     yield* followRun(client, { ...run, request, apiKey }, options);
@@ -180,8 +173,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   }
 
   async #connect(options: CallOptions): Promise<ServiceClient> {
-    this.#serviceClient ??= import("./gateway/http/service_client.ts");
-    const { ServiceClient } = await this.#serviceClient;
+    const { ServiceClient } = await import("./gateway/http/service_client.ts");
     return new ServiceClient(this.#options, options);
   }
 
@@ -197,17 +189,13 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     operation: "create thread" | "create run",
   ): string {
     const id = answer[field];
-    const isGood = typeof id === "string" && isServiceId(id) &&
-      !holdsKey(id, this.#options.apiKey);
-    if (isGood) return id;
-    const what = id === undefined
-      ? "no"
-      : id === ""
-      ? "an empty"
-      : "a malformed";
+    const { apiKey } = this.#options;
+    if (typeof id === "string" && isServiceId(id) && !holdsKey(id, apiKey)) {
+      return id;
+    }
     throw new ServiceError({
       operation,
-      reason: `the answer holds ${what} ${field}`,
+      reason: `the answer holds no usable ${field}`,
       fate: UNKNOWN_FATE[operation],
     });
   }

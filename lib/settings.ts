@@ -124,17 +124,15 @@ function validateKey(value: string | undefined): string {
       `${KEY} is not set: ${howToSet}, or put ${KEY}='...' into a .env file in the current folder`,
     );
   }
-  if (!/^[\x21-\x7e]+$/.test(value)) {
-    throw new SettingsError(
-      `${KEY} is malformed: a key is printable ASCII without spaces; copy it again`,
-    );
-  }
-  if (value.length > MAX_KEY_LENGTH) {
-    throw new SettingsError(
-      `${KEY} is malformed: a key has at most ${MAX_KEY_LENGTH} characters; copy it again`,
-    );
-  }
-  return value;
+  const fault = !/^[\x21-\x7e]+$/.test(value)
+    ? "is printable ASCII without spaces"
+    : value.length > MAX_KEY_LENGTH
+    ? `has at most ${MAX_KEY_LENGTH} characters`
+    : undefined;
+  if (fault === undefined) return value;
+  throw new SettingsError(
+    `${KEY} is malformed: a key ${fault}; copy it again`,
+  );
 }
 
 function validateBaseUrl(
@@ -161,21 +159,10 @@ function validateBaseUrl(
       "http: would send the key in clear text; use https: (http: is for localhost, 127.0.0.0/8 and [::1])",
     );
   }
-  return { baseUrl: withoutTrailingSlashes(url.href), isLocal };
-}
-
-function withoutTrailingSlashes(text: string): string {
-  let end = text.length;
-  while (text[end - 1] === "/") end--;
-  return text.slice(0, end);
+  return { baseUrl: url.href.replace(/(?<!\/)\/+$/, ""), isLocal };
 }
 
 /** An environment variable. A value that is not Unicode fails validation later. */
 function fromEnvironment(name: string): string | undefined {
-  return nonBlank(environmentVariable(name));
-}
-
-function nonBlank(value: string | undefined): string | undefined {
-  const trimmed = value?.trim();
-  return trimmed === "" ? undefined : trimmed;
+  return environmentVariable(name)?.trim() || undefined;
 }

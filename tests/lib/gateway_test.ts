@@ -103,35 +103,27 @@ Deno.test("each path begins with the base URL's path, and ids are percent-encode
   ]);
 });
 
-const BAD_IDS: Readonly<Record<string, readonly unknown[]>> = {
-  "no": [undefined],
-  "an empty": [""],
-  "a malformed": [
-    ...[".", "..", "\ud800", null, 1, ["a"], { id: "a" }],
-    ...["x".repeat(1025), "ü".repeat(513)],
-    ...[TEST_KEY, `run-${TEST_KEY.replace("k", "%6B")}-1`],
-  ],
-};
+const BAD_IDS: readonly unknown[] = [
+  ...[undefined, "", ".", "..", "\ud800", null, 1, ["a"], { id: "a" }],
+  ...["x".repeat(1025), "ü".repeat(513)],
+  ...[TEST_KEY, `run-${TEST_KEY.replace("k", "%6B")}-1`],
+];
 
-for (const [complaint, ids] of Object.entries(BAD_IDS)) {
-  for (const id of ids) {
-    const name = JSON.stringify(id)?.slice(0, 40);
-
-    Deno.test(`the id ${name} is ${complaint} id (interface 7)`, async () => {
-      await using service = ReferenceService.start();
-      await using gateway = gatewayTo(service);
-      service.misbehave("create thread", json({ thread_id: id, run_id: "a" }));
-      service.misbehave("create run", json({ run_id: id, thread_id: "a" }));
-      const thread = await assertRejects(() => createThread(gateway));
-      const run = await assertRejects(() => converse(gateway));
-      assertEquals([thread, run].map((error) => `${error}`), [
-        `ServiceError: Cannot create a thread: the answer holds ${complaint} thread_id; try again later`,
-        `ServiceError: Cannot start a run: the answer holds ${complaint} run_id; ` +
-        "the run may have started, so it is not tried again",
-      ]);
-      assertEquals(service.requests.length, 3);
-    });
-  }
+for (const id of BAD_IDS) {
+  Deno.test(`the id ${JSON.stringify(id)?.slice(0, 40)} cannot be used (interface 7)`, async () => {
+    await using service = ReferenceService.start();
+    await using gateway = gatewayTo(service);
+    service.misbehave("create thread", json({ thread_id: id, run_id: "a" }));
+    service.misbehave("create run", json({ run_id: id, thread_id: "a" }));
+    const thread = await assertRejects(() => createThread(gateway));
+    const run = await assertRejects(() => converse(gateway));
+    assertEquals([thread, run].map((error) => `${error}`), [
+      "ServiceError: Cannot create a thread: the answer holds no usable thread_id; try again later",
+      "ServiceError: Cannot start a run: the answer holds no usable run_id; " +
+      "the run may have started, so it is not tried again",
+    ]);
+    assertEquals(service.requests.length, 3);
+  });
 }
 
 Deno.test("a turn is the run, its progress and its reply, in this order, each as soon as it comes; its stream is read to the end", async () => {

@@ -155,7 +155,7 @@ Deno.test("--check where nothing listens: the connection fails, TLS is not tried
       "failed thread",
     ],
   );
-  assertMatch(steps.at(-1) ?? "", /refused.*; check that the service runs/);
+  assertMatch(steps.at(-1) ?? "", /refused.*; check the base URL, the network/);
 });
 
 for (const [isTrusted, code] of [[true, 0], [false, 1]] as const) {

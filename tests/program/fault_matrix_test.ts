@@ -139,7 +139,7 @@ const UNFINISHED = fails(
   /^the stream ended before the run completed; the run may still go on at the service$/,
 );
 const NO_OBJECT = fails(/^the answer \(status 200\) is not a JSON object; /);
-const NO_ID = fails(/^the answer holds no (?:thread_id|run_id); /);
+const NO_ID = fails(/^the answer holds no usable (?:thread_id|run_id); /);
 const COMPRESSED = fails(
   /^the stream is compressed, .+; switch off compression .+; the run may still go on at the service$/,
 );
@@ -489,7 +489,7 @@ Deno.test("whatever the service does wrong, at each operation and in both modes,
 });
 
 const REFUSED =
-  /^Cannot start a (?:chat|run): http:\S+ cannot be reached \(.*refused.*\); check that the service runs, and the base URL(?:; the run was not started)?$/;
+  /^Cannot start a (?:chat|run): http:\S+ cannot be reached \(.*refused.*\); check the base URL, the network and the service(?:; the run was not started)?$/;
 
 for (const at of ["create thread", "create run"] as const) {
   Deno.test(`a service that does not listen at "${at}", and then listens again, is an error once for an editor`, async () => {

@@ -7,14 +7,14 @@
 
 import { plainLine, shownText } from "../../text.ts";
 import {
+  BLOCKED,
   BROKEN,
   certificateFile,
-  fullReason,
-  innerReason,
-  isUnknownIssuer,
   lookUp,
   UNREACHABLE,
+  whatToCheck,
 } from "./network_reasons.ts";
+import { fullReason, innerReason } from "./library_error.ts";
 import {
   ConnectionError,
   type Fate,
@@ -43,8 +43,8 @@ const NOT_TAKEN =
 const NOT_SENT =
   /client error \(Connect\)|^Fetch failed: Requests to port |^Too many open files|^Requires net access /;
 
-/** A port that `fetch` does not connect to. */
-const BLOCKED = /^Fetch failed: Requests to port /;
+/** What to check if the service cannot be reached. */
+const SETTINGS = "the base URL, the network and the service";
 
 /** Whether no connection was made, so that nothing was sent. */
 function isUnreachable(error: unknown): boolean {
@@ -54,11 +54,6 @@ function isUnreachable(error: unknown): boolean {
 /** Whether the connection was refused. */
 export function isRefused(error: unknown): boolean {
   return isUnreachable(error) && /refused/i.test(fullReason(error));
-}
-
-/** Whether no request was sent because the certificate's issuer is not known. */
-export function isUntrusted(error: unknown): boolean {
-  return isUnreachable(error) && isUnknownIssuer(innerReason(error));
 }
 
 /** Whether the error proves that the service did not take the request. */
@@ -86,7 +81,6 @@ export function connectionError(
   { operation, baseUrl, apiKey, tunnelError }: ConnectionErrorOptions,
 ): ConnectionError {
   const url = new URL(baseUrl);
-  const peer = { name: "the service", url, settings: "the base URL" } as const;
   const text = shownText(innerReason(cause), { apiKey });
   const fail = (reason: string, advice: string, fate: Fate) =>
     new ConnectionError({ operation, reason, advice, fate }, { cause });
@@ -98,10 +92,11 @@ export function connectionError(
         untakenFate(operation, "not run"),
       );
     }
-    const { reason, check } = lookUp(BROKEN, text, peer);
     return fail(
-      `the connection to ${url.origin} broke (${reason})`,
-      operation === "create thread" ? check : "",
+      `the connection to ${url.origin} broke (${lookUp(BROKEN, text, url)})`,
+      operation === "create thread"
+        ? "check the base URL, or try again later"
+        : "",
       UNKNOWN_FATE[operation],
     );
   }
@@ -112,16 +107,19 @@ export function connectionError(
       untakenFate(operation, "refused"),
     );
   }
-  const { reason, check } = tunnelError?.finding ??
-    lookUp(UNREACHABLE, text, peer);
-  const way = tunnelError && ` through the proxy ${tunnelError.proxy.origin}`;
-  const isFinal = tunnelError?.isFinal ?? BLOCKED.test(text);
-  // When a run is followed, the base URL has just worked.
-  const hasWorked = operation === "stream run" && tunnelError === undefined;
+  if (tunnelError !== undefined) {
+    const { proxy, reason, advice, isFinal } = tunnelError;
+    return fail(
+      `${url.origin} cannot be reached through the proxy ${proxy.origin} (${reason})`,
+      advice,
+      untakenFate(operation, isFinal ? "refused" : "not run"),
+    );
+  }
   return fail(
-    `${url.origin} cannot be reached${way ?? ""} (${reason})`,
-    hasWorked ? "" : check,
-    untakenFate(operation, isFinal ? "refused" : "not run"),
+    `${url.origin} cannot be reached (${lookUp(UNREACHABLE, text, url)})`,
+    // When a run is followed, the base URL has just worked.
+    operation === "stream run" ? "" : whatToCheck(text, SETTINGS),
+    untakenFate(operation, BLOCKED.test(text) ? "refused" : "not run"),
   );
 }
 
@@ -130,18 +128,11 @@ export function tlsSetupError(
   cause: unknown,
   operation: Operation,
 ): ServiceError {
-  const text = innerReason(cause);
-  const [, system] =
-    /^(?:Failed opening CA file|Unable to add pem file .*): (.*)$/
-      .exec(text) ?? [];
-  const file = certificateFile() ?? "of certificates";
-  const reason = system === undefined
-    ? `TLS cannot be set up (${text})`
-    : `the file ${file} that DENO_CERT names cannot be read (${system})`;
-  const advice = system === undefined
-    ? "check DENO_CERT and DENO_TLS_CA_STORE"
-    : "check DENO_CERT";
-  const fate = untakenFate(operation, "refused");
-  const failure = { operation, reason: plainLine(reason), advice, fate };
-  return new ServiceError(failure, { cause });
+  const file = certificateFile() ?? "no file";
+  return new ServiceError({
+    operation,
+    reason: plainLine(`TLS cannot be set up (${innerReason(cause)})`),
+    advice: `check DENO_CERT (${file}) and DENO_TLS_CA_STORE`,
+    fate: untakenFate(operation, "refused"),
+  }, { cause });
 }

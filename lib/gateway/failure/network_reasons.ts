@@ -6,152 +6,103 @@
 
 import { environmentVariable } from "../../io.ts";
 import { trustedCertificates } from "../http/certificates.ts";
-
-/** What could not be reached. */
-export interface Peer {
-  readonly name: "the service" | "the proxy";
-  readonly url: URL;
-  /** The settings that name it, for the user. */
-  readonly settings: string;
-}
-
-/** The reason, and what to do; empty if there is nothing. */
-export interface Finding {
-  readonly reason: string;
-  readonly check: string;
-}
+import { UNKNOWN_ISSUER } from "./library_error.ts";
 
 /** What the library's text matches, and what is told then. */
 type Row = readonly [
   pattern: RegExp,
-  reason: string | ((match: RegExpExecArray, peer: Peer) => string),
-  check?: (peer: Peer) => string,
+  reason: string | ((match: RegExpExecArray, url: URL) => string),
 ];
 
-/** What is told about a text by the first row that matches. */
-export function lookUp(
-  rows: readonly Row[],
-  text: string,
-  peer: Peer,
-): Finding {
-  for (const [pattern, reason, check] of rows) {
+/**
+ * What is told about a text by the first row that matches; the text itself if
+ * none does.
+ *
+ * @param url The URL of the service or the proxy that the text is about.
+ */
+export function lookUp(rows: readonly Row[], text: string, url: URL): string {
+  for (const [pattern, reason] of rows) {
     const match = pattern.exec(text);
     if (match === null) continue;
-    return {
-      reason: typeof reason === "string" ? reason : reason(match, peer),
-      check: check?.(peer) ?? "",
-    };
+    return typeof reason === "string" ? reason : reason(match, url);
   }
-  return { reason: text, check: "" };
+  return text;
 }
 
-const SETTINGS = ({ settings }: Peer) => `check ${settings}`;
-const RUNS = ({ name, settings }: Peer) =>
-  `check that ${name} runs, and ${settings}`;
-const WHO = ({ name, settings }: Peer) =>
-  `check ${settings}, or tell who runs ${name}`;
-const NETWORK = ({ settings }: Peer) => `check ${settings} and the network`;
-
-const UNKNOWN_ISSUER = /^invalid peer certificate: UnknownIssuer$/;
 const OUT_OF_DATE =
   /^invalid peer certificate: certificate (expired|not valid yet).*?time (\d+) .*?not valid \w+ (\d+)/;
+/** A port that `fetch` refuses (https://fetch.spec.whatwg.org/#port-blocking). */
+export const BLOCKED = /^Fetch failed: Requests to port (\d+) are blocked/;
 const NOT_FOR_NAME =
   /^invalid peer certificate: certificate not valid for name(?:.*?only valid for \w+\("?([^"()]+))?/s;
 
 /** Why no connection was made. */
 export const UNREACHABLE: readonly Row[] = [
-  [
-    OUT_OF_DATE,
-    ([, problem, now, limit]) => {
-      const state = problem === "expired"
-        ? "expired on"
-        : "is not valid before";
-      return `its certificate ${state} ${
-        time(limit)
-      }; the clock of this machine says ${time(now)}`;
-    },
-    ({ name }) => `check the clock, or tell who runs ${name}`,
-  ],
-  [
-    NOT_FOR_NAME,
-    ([, other], { url }) =>
-      `its certificate is not for ${url.hostname}${
-        other ? `, but for ${other}` : ""
-      }`,
-    ({ settings }) =>
-      `check ${settings}, and whether this network asks you to sign in`,
-  ],
+  [OUT_OF_DATE, ([, problem, now, limit]) => {
+    const state = problem === "expired" ? "expired on" : "is not valid before";
+    return `its certificate ${state} ${
+      date(limit)
+    }; the clock of this machine says ${date(now)}`;
+  }],
+  [NOT_FOR_NAME, ([, other], { hostname }) => {
+    const names = other === undefined ? "" : `, but for ${other}`;
+    return `its certificate is not for ${hostname}${names}`;
+  }],
   [
     UNKNOWN_ISSUER,
     "its certificate was issued by an authority that is not trusted",
-    ({ settings }) => `check ${settings}, or ${howToTrust()}`,
   ],
   [
     /^invalid peer certificate: (.*)$/s,
     ([, problem]) => `its certificate is not valid: ${problem}`,
-    WHO,
   ],
   [
     /^received fatal alert: ProtocolVersion|peer is incompatible/,
     "it speaks no version of TLS that is safe; 1.2 or 1.3 is needed",
-    WHO,
   ],
-  [/^received fatal alert: (\w+)/, refusal, WHO],
+  [/^received fatal alert: (\w+)/, refusal],
   [
     /corrupt message|InvalidContentType|InvalidMessage/,
-    (_, { url }) =>
-      `what answers at port ${url.port || "443"} does not speak https`,
-    SETTINGS,
+    (_, { port }) =>
+      `what answers at port ${port || "443"} does not speak https`,
   ],
   [
     /^tls handshake eof|^unexpected end of file|reset|aborted|forcibly closed/i,
-    "the connection was closed before TLS was set up",
-    ({ settings }) => `check ${settings}, and whether a firewall is in between`,
+    "the connection was closed before TLS was set up, perhaps by a firewall",
   ],
   [
-    // https://fetch.spec.whatwg.org/#port-blocking
-    /^Fetch failed: Requests to port (\d+) are blocked/,
+    BLOCKED,
     ([, port]) =>
       `port ${port} is for another protocol, and requests to it are blocked`,
-    SETTINGS,
   ],
   [
     /too many open files/i,
-    "this process has too many open files",
-    () => "close some sessions, or raise the limit (ulimit -n)",
+    "this process has too many open files: close some sessions, or raise the limit (ulimit -n)",
   ],
-  [/refused/i, "connection refused", RUNS],
+  [/refused/i, "connection refused"],
   [
     /^dns error|lookup address|no such host/i,
-    (_, { url }) => `the name ${url.hostname} cannot be resolved`,
-    NETWORK,
+    (_, { hostname }) => `the name ${hostname} cannot be resolved`,
   ],
-  [/no route|unreachable/i, "no route leads there", () => "check the network"],
-  [/timed? ?out|deadline|10060/i, "it does not answer", NETWORK],
-  [/^.*$/s, ([text]) => text, RUNS],
+  [/no route|unreachable/i, "no route leads there"],
+  [/timed? ?out|deadline|10060/i, "it does not answer"],
 ];
 
 /** Why an established connection broke. */
 export const BROKEN: readonly Row[] = [
-  [/received fatal alert: (\w+)/, refusal, WHO],
+  [/received fatal alert: (\w+)/, refusal],
   [
     /head is too large|header.*too (?:large|big|long)/i,
     "the headers of its answer are too large",
-    WHO,
   ],
   [/reset|aborted|forcibly closed/i, "it was reset"],
   [
     /invalid HTTP|corrupt message/i,
     "what answers there does not speak HTTP",
-    SETTINGS,
   ],
   [
     /before message completed|eof|broken pipe/i,
     "it was closed without an answer",
-    ({ url }) =>
-      url.protocol === "http:"
-        ? "check the base URL (http: or https:), or try again later"
-        : "",
   ],
   [/reading a body/, "it was closed within the answer"],
   [/(?:connection|stream) error/, "the other end broke the protocol"],
@@ -163,24 +114,26 @@ function refusal([, alert]: RegExpExecArray): string {
     : `it refused TLS: ${alert}`;
 }
 
-/** Whether the issuer of a certificate is not known. */
-export function isUnknownIssuer(text: string): boolean {
-  return UNKNOWN_ISSUER.test(text);
-}
-
-/** What to do if the issuer of a certificate is not known. */
-function howToTrust(): string {
+/**
+ * What to do if no connection was made.
+ *
+ * @param text Why, as the library says it.
+ * @param settings The settings that name the other end, for the user.
+ */
+export function whatToCheck(text: string, settings: string): string {
+  if (!UNKNOWN_ISSUER.test(text)) return `check ${settings}`;
   const file = certificateFile();
   if (file !== undefined) {
-    return `check that ${file}, which DENO_CERT names, holds the issuer's certificate as PEM, without a byte order mark (not DER, PKCS #7 or TRUSTED CERTIFICATE)`;
+    return `check ${settings}, or that ${file}, which DENO_CERT names, holds the issuer's certificate as PEM, without a byte order mark (not DER, PKCS #7 or TRUSTED CERTIFICATE)`;
   }
-  return trustedCertificates().length > 0
+  const how = trustedCertificates().length > 0
     ? "add the issuer to this system's authorities, or name its file in DENO_CERT"
     : "trust the issuer (DENO_TLS_CA_STORE=system, or DENO_CERT)";
+  return `check ${settings}, or ${how}`;
 }
 
 /** A time in seconds since 1970, formatted for a person. */
-function time(seconds: string | undefined): string {
+function date(seconds = ""): string {
   const date = new Date(Number(seconds) * 1000);
   if (Number.isNaN(date.getTime())) return "an unknown time";
   return `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
@@ -190,17 +143,4 @@ function time(seconds: string | undefined): string {
 export function certificateFile(): string | undefined {
   const path = environmentVariable("DENO_CERT") ?? "";
   return path === "" ? undefined : JSON.stringify(path);
-}
-
-/** The innermost reason, without the URL and the number of the system's error. */
-export function innerReason(error: unknown): string {
-  return fullReason(error)
-    .replace(/^error sending request.*?: client error \(\w+\): /s, "")
-    .replace(/ \(os error \d+\)$/, "");
-}
-
-/** The reason of a failure as the library gives it, with the URL. */
-export function fullReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
 }

@@ -12,22 +12,12 @@ import {
   type LimitedText,
   pageTitle,
 } from "./foreign_text.ts";
-import { parseRetryAfter } from "./retry_after.ts";
 import {
-  type Failure,
   type Fate,
   type Operation,
   ServiceError,
   UNKNOWN_FATE,
 } from "./service_error.ts";
-
-/** An answer with a status outside 2xx. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  /** Its text, or as much of it as was read. */
-  readonly body: LimitedText;
-}
 
 export interface StatusErrorOptions {
   readonly operation: Operation;
@@ -37,49 +27,51 @@ export interface StatusErrorOptions {
   readonly apiKey: string;
 }
 
-/** The error for an answer outside 2xx. */
+/**
+ * The error for an answer with a status outside 2xx.
+ *
+ * @param answer Its `body` is its text, or as much of it as was read.
+ */
 export function statusError(
-  { status, headers, body }: Answer,
+  { status, headers, body }: Pick<Response, "status" | "headers"> & {
+    readonly body: LimitedText;
+  },
   { operation, url, apiKey }: StatusErrorOptions,
 ): ServiceError {
   const fate = fateOf(operation, status);
   const location = headers.get("location");
   if (status >= 300 && status < 400 && location !== null) {
     const target = URL.parse(location, url);
-    const { host, pathname } = new URL(url);
+    const { origin, host, pathname } = new URL(url);
     const addsSlash = target?.host === host &&
       target.pathname === `${pathname}/`;
+    const place = target === null || target.origin === "null"
+      ? "an unreadable address"
+      : shownText(target.origin === origin ? target.pathname : target.origin, {
+        apiKey,
+      });
     return new ServiceError({
-      operation,
-      status,
-      reason: `the service answered ${status}, a redirect to ${
-        shownTarget(target, { url, apiKey })
-      }`,
+      ...{ operation, status, fate },
+      reason: `the service answered ${status}, a redirect to ${place}`,
       advice: addsSlash
         ? "redirects are not followed: the service should answer without the slash at the end"
         : "redirects are not followed, check the base URL",
-      fate,
     });
   }
   const isPage = isWebPage(headers.get("content-type"), body.text);
   const json = parseJson(body.text);
   const words = isPage ? pageTitle(body.text) : errorDetail(json) ?? body.text;
   const detail = shownText(words, { apiKey, isCut: body.cut });
-  const named = status < 400 || json !== undefined
-    ? ""
-    : nameOf(headers, apiKey);
+  const hasJson = status < 400 || json !== undefined;
+  const named = hasJson ? "" : nameOf(headers, apiKey);
+  const [meaning, advice] = meaningOf(operation, status, isPage);
   return new ServiceError({
-    operation,
-    status,
-    ...adviceOn({ operation, status, isPage }),
-    fate,
+    ...{ operation, status, advice, fate },
+    reason: `the service answered ${status}${meaning}`,
     detail: `${detail} ${named}`.trim(),
     isThreadGone: operation === "create run" && status === 404,
     isJson: isJsonObject(json),
-    retryAfter: parseRetryAfter(
-      headers.get("retry-after"),
-      headers.get("date"),
-    ),
+    retryAfter: retryAfterOf(headers),
   });
 }
 
@@ -99,18 +91,6 @@ export function webPageReason(
   return `a web page came (status ${status}${name}), perhaps the sign-in page of a network or a proxy`;
 }
 
-/** A redirect's target: its path at the service's own origin, else its origin. */
-function shownTarget(
-  target: URL | null,
-  { url, apiKey }: { readonly url: string; readonly apiKey: string },
-): string {
-  if (target === null || target.origin === "null") {
-    return "an unreadable address";
-  }
-  const isOwn = target.origin === new URL(url).origin;
-  return shownText(isOwn ? target.pathname : target.origin, { apiKey });
-}
-
 /** The headers by which an administrator finds a request. */
 const NAMES = "CF-RAY X-Request-Id X-Amzn-RequestId X-Amz-Cf-Id Server"
   .split(" ");
@@ -125,50 +105,44 @@ function nameOf(headers: Headers, apiKey: string): string {
   return told.length === 0 ? "" : `[${told.join(", ")}]`;
 }
 
-/** What the answer means, and what to do. */
-function adviceOn(
-  { operation, status, isPage }: {
-    readonly operation: Operation;
-    readonly status: number;
-    readonly isPage: boolean;
-  },
-): Pick<Failure, "reason" | "advice"> {
-  const reason = `the service answered ${status}`;
-  if (status === 511) {
-    return {
-      reason: `${reason}: the network asks to sign in`,
-      advice: "sign in to the network, in a browser",
-    };
-  }
-  if (status === 401 || status === 403) {
-    if (isPage && operation === "create run") {
-      return {
-        reason:
-          `${reason}, a web page: a firewall may have refused the text of the prompt`,
-        advice: "change it, or check APP_API_KEY and the network",
-      };
-    }
-    return isPage
-      ? {
-        reason:
-          `${reason}, a web page: the API key was rejected, or something in front of the service refused, such as a firewall or a sign-in page`,
-        advice: "check APP_API_KEY, the network and the base URL",
-      }
-      : {
-        reason: `${reason}, the API key was rejected`,
-        advice: "check APP_API_KEY",
-      };
-  }
-  return { reason, advice: ADVICE[`${operation} ${status}`] ?? "" };
-}
+/** What a status means, and what to do. */
+type Meaning = readonly [meaning: string, advice: string];
 
-const ADVICE: Readonly<Record<string, string>> = {
-  "create thread 404": "check the base URL",
-  "create run 413": "the prompt is too long for it",
-  "create run 429": "try again later",
-  "stream run 404": "the service does not know the run",
-  "stream run 410": "the service does not know the run",
+const KEY: Meaning = [", the API key was rejected", "check APP_API_KEY"];
+const FRONT: Meaning = [
+  ", a web page: the API key was rejected, or something in front of the service refused, such as a firewall or a sign-in page",
+  "check APP_API_KEY, the network and the base URL",
+];
+const FIREWALL: Meaning = [
+  ", a web page: a firewall may have refused the text of the prompt",
+  "change it, or check APP_API_KEY and the network",
+];
+const GONE: Meaning = ["", "the service does not know the run"];
+
+/** By the status, with the operation and whether a web page came where they count. */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  ...{ "401": KEY, "403": KEY, "401 page": FRONT, "403 page": FRONT },
+  ...{ "create run 401 page": FIREWALL, "create run 403 page": FIREWALL },
+  ...{ "stream run 404": GONE, "stream run 410": GONE },
+  "create thread 404": ["", "check the base URL"],
+  "create run 413": ["", "the prompt is too long for it"],
+  "create run 429": ["", "try again later"],
+  "511": [
+    ": the network asks to sign in",
+    "sign in to the network, in a browser",
+  ],
 };
+
+function meaningOf(
+  operation: Operation,
+  status: number,
+  isPage: boolean,
+): Meaning {
+  const page = `${status}${isPage ? " page" : ""}`;
+  const keys = [`${operation} ${page}`, `${operation} ${status}`, page, status];
+  const key = keys.find((key) => Object.hasOwn(MEANINGS, key)) ?? "";
+  return MEANINGS[key] ?? ["", ""];
+}
 
 /** The fate of a request that was answered with a status outside 2xx. */
 function fateOf(operation: Operation, status: number): Fate {
@@ -179,4 +153,22 @@ function fateOf(operation: Operation, status: number): Fate {
   const isUnknown = status >= 500 || status === 408 || status === 425 ||
     status === 499 && operation === "create run";
   return isUnknown ? UNKNOWN_FATE[operation] : "refused";
+}
+
+/**
+ * The milliseconds that `Retry-After` asks for, in seconds or as a date (RFC 9110,
+ * 10.2.3), which counts from the answer's own `Date`: the local clock may be wrong.
+ */
+function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get("retry-after")?.trim() ?? "";
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const until = parseDate(text);
+  const now = parseDate(headers.get("date") ?? "") ?? Date.now();
+  return until === undefined ? undefined : Math.max(0, until - now);
+}
+
+function parseDate(text: string): number | undefined {
+  // `Date.parse` alone would accept "-1" and "1.5" as dates.
+  const time = text.endsWith(" GMT") ? Date.parse(text) : NaN;
+  return Number.isNaN(time) ? undefined : time;
 }

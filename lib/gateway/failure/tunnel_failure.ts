@@ -5,7 +5,7 @@
  */
 
 import type { Proxy } from "../../settings.ts";
-import { type Finding, lookUp, UNREACHABLE } from "./network_reasons.ts";
+import { lookUp, UNREACHABLE, whatToCheck } from "./network_reasons.ts";
 
 /** Codes by which SOCKS refuses (RFC 1928, 6), and what they mean. */
 const FAILED = 1;
@@ -20,26 +20,29 @@ const SOCKS_REASONS = [
 /** A proxy did not connect to the service. */
 export class TunnelError extends Error {
   readonly proxy: Proxy;
-  readonly finding: Finding;
+  readonly reason: string;
+  readonly advice: string;
   /** Whether asking again would fail again. */
   readonly isFinal: boolean;
   /** The code by which SOCKS says so. */
   readonly code: number;
 
-  /** @param why By default, the connection was closed; to check are the settings. */
   constructor(
     proxy: Proxy,
-    why: Partial<Finding & Pick<TunnelError, "isFinal" | "code">> = {},
+    {
+      reason = "it closed the connection",
+      advice = `check the base URL, ${proxy.variable} and NO_PROXY`,
+      isFinal = false,
+      code = FAILED,
+    }: Partial<Pick<TunnelError, "reason" | "advice" | "isFinal" | "code">> =
+      {},
   ) {
     super();
-    const {
-      reason = "it closed the connection",
-      check = `check the base URL, ${proxy.variable} and NO_PROXY`,
-    } = why;
     this.proxy = proxy;
-    this.finding = { reason, check };
-    this.isFinal = why.isFinal ?? false;
-    this.code = why.code ?? FAILED;
+    this.reason = reason;
+    this.advice = advice;
+    this.isFinal = isFinal;
+    this.code = code;
   }
 }
 
@@ -56,18 +59,18 @@ export function noConnection(proxy: Proxy, text: string): TunnelError {
   const settings = proxy.scheme === "https"
     ? schemesOf(proxy)
     : `${proxy.variable} and NO_PROXY`;
-  const url = new URL(proxy.origin);
-  const peer = { name: "the proxy", url, settings } as const;
+  const reason = lookUp(UNREACHABLE, text, new URL(proxy.origin));
+  const advice = whatToCheck(text, settings);
   const code = /refused/i.test(text) ? REFUSED : FAILED;
-  return new TunnelError(proxy, { ...lookUp(UNREACHABLE, text, peer), code });
+  return new TunnelError(proxy, { reason, advice, code });
 }
 
 /** The proxy does not speak the protocol of its URL. */
 export function wrongProtocol(proxy: Proxy): TunnelError {
   const name = proxy.scheme.startsWith("socks") ? "SOCKS" : "HTTP";
-  const check = `check ${schemesOf(proxy)}`;
+  const advice = `check ${schemesOf(proxy)}`;
   const reason = `it does not speak ${name}`;
-  return new TunnelError(proxy, { reason, check, isFinal: true });
+  return new TunnelError(proxy, { reason, advice, isFinal: true });
 }
 
 /**
@@ -85,7 +88,7 @@ export function loginFailure(
     return new TunnelError(proxy, {
       reason:
         `it asks for a login by ${offered}, and this program speaks Basic alone`,
-      check:
+      advice:
         "put a proxy of your own in between that speaks it, such as px or cntlm",
       isFinal: true,
     });
@@ -93,9 +96,9 @@ export function loginFailure(
   const reason = user + password === ""
     ? "it asks for a user name and a password"
     : "it rejected the user name or the password";
-  const check =
+  const advice =
     `check those in ${variable} (${scheme}://user:password@host:port)`;
-  return new TunnelError(proxy, { reason, check, isFinal: true });
+  return new TunnelError(proxy, { reason, advice, isFinal: true });
 }
 
 /**

@@ -13,11 +13,14 @@ import {
 } from "../failure/foreign_text.ts";
 import {
   type Failure,
-  type Operation,
   ServiceError,
   UNKNOWN_FATE,
 } from "../failure/service_error.ts";
-import { statusError, webPageReason } from "../failure/status_error.ts";
+import {
+  statusError,
+  type StatusErrorOptions,
+  webPageReason,
+} from "../failure/status_error.ts";
 import { Deadline } from "./deadline.ts";
 import { readAnswerText, readBody } from "./response_body.ts";
 import type { Timeouts } from "./timeouts.ts";
@@ -26,12 +29,7 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_PAGE_BYTES = 64 * 1024;
 
 /** What an answer belongs to. */
-export interface Question {
-  readonly operation: Operation;
-  /** The URL of the request. */
-  readonly url: string;
-  /** The key, which no error shows. */
-  readonly apiKey: string;
+export interface Question extends StatusErrorOptions {
   /** Aborting it drops the answer. */
   readonly signal: AbortSignal;
   readonly timeouts: Timeouts;
@@ -74,12 +72,8 @@ export async function refuseUnreadable(
   const { operation, apiKey } = question;
   const encoding = headers.get("content-encoding") ?? "identity";
   const isCompressed = encoding.trim().toLowerCase() !== "identity";
-  if (status === 204 || isCompressed) await response.body?.cancel();
-  if (status === 204) {
-    const reason = "the service answered 204: it has nothing more to send";
-    throw unusable(response, { operation, reason });
-  }
   if (isCompressed) {
+    await response.body?.cancel();
     throw unusable(response, {
       operation,
       reason:
@@ -89,6 +83,10 @@ export async function refuseUnreadable(
       server: ["server", "via"].flatMap((name) => headers.get(name) ?? [])
         .join(", "),
     });
+  }
+  if (status === 204) {
+    const reason = "the service answered 204: it has nothing more to send";
+    throw unusable(response, { operation, reason });
   }
   if (!isHtml(headers.get("content-type"))) return;
   const page = await readErrorText(response, question);

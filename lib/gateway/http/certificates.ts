@@ -1,4 +1,5 @@
 import { environmentVariable } from "../../io.ts";
+import { innerReason, UNKNOWN_ISSUER } from "../failure/library_error.ts";
 
 let trusted: readonly string[] = [];
 let loading: Promise<readonly string[]> | undefined;
@@ -6,6 +7,25 @@ let loading: Promise<readonly string[]> | undefined;
 /** The certificates to trust besides Deno's own, as PEM: none until they are loaded. */
 export function trustedCertificates(): readonly string[] {
   return trusted;
+}
+
+/**
+ * Sets up TLS; once more with the system's certificates if Deno's own do not know
+ * the issuer of the other end's, because then nothing was sent.
+ *
+ * @param connect Sets it up with {@linkcode trustedCertificates}.
+ */
+export async function trusting<T>(
+  connect: (isAgain: boolean) => Promise<T>,
+): Promise<T> {
+  const isComplete = trusted.length > 0;
+  try {
+    return await connect(false);
+  } catch (error) {
+    if (isComplete || !UNKNOWN_ISSUER.test(innerReason(error))) throw error;
+    if ((await systemCertificates()).length === 0) throw error;
+    return await connect(true);
+  }
 }
 
 /**

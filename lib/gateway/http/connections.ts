@@ -7,11 +7,10 @@
 import type { Proxy } from "../../settings.ts";
 import {
   connectionError,
-  isUntrusted,
   tlsSetupError,
 } from "../failure/connection_failure.ts";
 import type { ConnectionError, Operation } from "../failure/service_error.ts";
-import { systemCertificates, trustedCertificates } from "./certificates.ts";
+import { trustedCertificates, trusting } from "./certificates.ts";
 import type { Relay } from "./relay.ts";
 
 export interface ConnectionOptions {
@@ -34,28 +33,21 @@ export class Connections {
   }
 
   /**
-   * Sends a request; once more with the system's certificates if Deno's own do not
-   * know the issuer of the service's, because then nothing was sent.
+   * Sends a request.
    *
    * @throws {ServiceError} If TLS cannot be set up on this machine.
    * @throws What `fetch` rejects with.
    */
-  async fetch(
+  fetch(
     operation: Operation,
     url: string,
     request: RequestInit,
   ): Promise<Response> {
-    for (;;) {
-      const isComplete = trustedCertificates().length > 0;
-      try {
-        const client = await this.#connect(operation);
-        return await fetch(url, { ...request, client });
-      } catch (error) {
-        if (isComplete || !isUntrusted(error)) throw error;
-        if ((await systemCertificates()).length === 0) throw error;
-        this.close();
-      }
-    }
+    return trusting(async (isAgain) => {
+      if (isAgain) this.close();
+      const client = await this.#connect(operation);
+      return await fetch(url, { ...request, client });
+    });
   }
 
   /** The error for a connection that failed or broke. */

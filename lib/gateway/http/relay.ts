@@ -9,7 +9,7 @@
 import { startTimer } from "../../io.ts";
 import type { Proxy } from "../../settings.ts";
 import { VERSION } from "../../version.ts";
-import { innerReason, isUnknownIssuer } from "../failure/network_reasons.ts";
+import { innerReason } from "../failure/library_error.ts";
 import {
   loginFailure,
   noConnection,
@@ -18,7 +18,7 @@ import {
   TunnelError,
   wrongProtocol,
 } from "../failure/tunnel_failure.ts";
-import { systemCertificates, trustedCertificates } from "./certificates.ts";
+import { trustedCertificates, trusting } from "./certificates.ts";
 
 /** How long a tunnel may take, in milliseconds: less than the answer to a `POST`. */
 const LIMIT = 20_000;
@@ -129,23 +129,25 @@ export class Relay implements Disposable {
 
   async #connect(signal: AbortSignal): Promise<Deno.Conn> {
     const { scheme, hostname, port } = this.#proxy;
-    const caCerts = [...trustedCertificates()];
     let connection: Deno.Conn | undefined;
     signal.addEventListener("abort", () => close(connection));
     try {
-      const tcp = connection = await Deno.connect({ hostname, port, signal });
-      tcp.setNoDelay();
-      if (scheme !== "https") return tcp;
-      const tls = connection = await Deno.startTls(tcp, { hostname, caCerts });
-      await tls.handshake();
-      return tls;
+      return await trusting(async () => {
+        close(connection);
+        const tcp = connection = await Deno.connect({ hostname, port, signal });
+        tcp.setNoDelay();
+        if (scheme !== "https") return tcp;
+        const caCerts = [...trustedCertificates()];
+        const tls = connection = await Deno.startTls(tcp, {
+          hostname,
+          caCerts,
+        });
+        await tls.handshake();
+        return tls;
+      });
     } catch (error) {
       close(connection);
-      const text = innerReason(error);
-      const isNew = isUnknownIssuer(text) && caCerts.length === 0 &&
-        (await systemCertificates()).length > 0;
-      if (isNew) return await this.#connect(signal);
-      throw noConnection(this.#proxy, text);
+      throw noConnection(this.#proxy, innerReason(error));
     }
   }
 

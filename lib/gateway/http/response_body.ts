@@ -7,11 +7,7 @@
 import { ByteBuffer, shareEventLoop, Timeout } from "../../io.ts";
 import type { LimitedText } from "../failure/foreign_text.ts";
 
-/**
- * The size of the read buffer in bytes: it starts small, and grows while the body
- * fills it. The largest size is also the read-ahead limit.
- */
-const FEWEST_BYTES = 1024;
+/** The size of the read buffer, and the read-ahead limit, in bytes. */
 const MOST_BYTES = 64 * 1024;
 
 /** No byte came while the reader was waiting for one. */
@@ -51,7 +47,7 @@ export function readBody(
   signal.addEventListener("abort", cancel);
   if (signal.aborted) cancel();
   return (async function* () {
-    using ahead = new ReadAhead(reader, { idle, grace });
+    const ahead = new ReadAhead(reader, { idle, grace });
     try {
       for (;;) {
         const chunk = await ahead.take();
@@ -96,17 +92,15 @@ export async function readAnswerText(
 }
 
 /** The bytes of a body that have been read and not yet taken. */
-class ReadAhead implements Disposable {
+class ReadAhead {
   readonly #idle: number;
   readonly #grace: number;
   readonly #reading: Promise<void>;
-  #filling = new ByteBuffer(FEWEST_BYTES);
-  #taken = new ByteBuffer(FEWEST_BYTES);
+  #filling = new ByteBuffer(1024);
+  #taken = new ByteBuffer(1024);
   #hasEnded = false;
   #arrival: PromiseWithResolvers<void> | undefined; // set while take() waits for bytes
-  #waitingSince = 0;
   #room: PromiseWithResolvers<void> | undefined; // set while reading waits for room
-  #watch: Timeout | undefined;
 
   constructor(
     reader: ReadableStreamBYOBReader,
@@ -119,7 +113,6 @@ class ReadAhead implements Disposable {
       this.#arrival?.resolve();
     });
     this.#reading.catch(() => {}); // take() reports the error
-    if (idle !== Infinity) this.#watchFor(idle);
   }
 
   /**
@@ -128,11 +121,14 @@ class ReadAhead implements Disposable {
    */
   async take(): Promise<Uint8Array | undefined> {
     if (this.#filling.length === 0 && !this.#hasEnded) {
-      this.#waitingSince = performance.now();
-      this.#arrival = Promise.withResolvers();
+      const arrival = this.#arrival = Promise.withResolvers<void>();
+      const silence = new Timeout(this.#idle, this.#grace, () => {
+        arrival.reject(new SilenceError());
+      });
       try {
-        await this.#arrival.promise;
+        await arrival.promise;
       } finally {
+        silence.clear();
         this.#arrival = undefined;
       }
     }
@@ -145,14 +141,10 @@ class ReadAhead implements Disposable {
     return this.#taken.take();
   }
 
-  [Symbol.dispose](): void {
-    this.#watch?.clear();
-  }
-
   /** Reads the body to its end, whenever there is room. */
   async #read(reader: ReadableStreamBYOBReader): Promise<void> {
     // Without a buffer, fetch allocates 64 KiB for each chunk, however small.
-    let buffer = new Uint8Array(FEWEST_BYTES);
+    let buffer = new Uint8Array(MOST_BYTES);
     for (;;) {
       const { done, value } = await reader.read(buffer);
       if (done) return;
@@ -163,21 +155,7 @@ class ReadAhead implements Disposable {
       }
       this.#filling.add(value);
       this.#arrival?.resolve();
-      const isFull = value.length === value.buffer.byteLength;
-      buffer = isFull && value.length < MOST_BYTES
-        ? new Uint8Array(2 * value.length)
-        : new Uint8Array(value.buffer);
+      buffer = new Uint8Array(value.buffer);
     }
-  }
-
-  /** Checks for silence later: a timer for each chunk would cost more than the chunk. */
-  #watchFor(milliseconds: number): void {
-    this.#watch = new Timeout(milliseconds, this.#grace, () => {
-      const left = this.#arrival === undefined
-        ? this.#idle
-        : this.#waitingSince + this.#idle - performance.now();
-      if (left > 0) return this.#watchFor(left);
-      this.#arrival?.reject(new SilenceError());
-    });
   }
 }

@@ -145,8 +145,11 @@ export class ServiceClient {
         error = cause;
       }
       const { fate, retryAfter: asked = 0 } = error.failure;
-      if (fate === "not run" && asked > retryAfter) throw postponed(error);
-      const { reason, pauses } = this.#repetition(error);
+      if (fate === "not run" && asked > retryAfter) {
+        const advice = `ask again in ${Math.ceil(asked / 60_000)} min`;
+        throw new ServiceError({ ...error.failure, advice }, error);
+      }
+      const [reason, pauses] = this.#repetition(error);
       const milliseconds = pauses[retries];
       if (milliseconds === undefined) throw error;
       yield* this.wait(error, reason, milliseconds);
@@ -206,8 +209,16 @@ export class ServiceClient {
    * Reads on after the reply for a moment, in the background, so that a service
    * that is about to end the stream does not see a broken connection.
    */
-  drain(stream: OpenStream): void {
-    this.#draining = drained(stream, this.timeouts.drain);
+  drain({ chunks, drop }: OpenStream): void {
+    const stop = startTimer(this.timeouts.drain, drop);
+    const read = async () => {
+      while (!(await chunks.next()).done);
+    };
+    // The reply has been received: errors after it do not matter.
+    this.#draining = read().catch(() => {}).finally(() => {
+      stop();
+      drop();
+    });
   }
 
   /** Makes the next request open a connection. */
@@ -238,19 +249,14 @@ export class ServiceClient {
    */
   explain(error: unknown, run: Pick<Failure, "threadId" | "runId">): unknown {
     const { signal, timeLimit } = this.#call;
-    if (
-      timeLimit === undefined || !this.isLate || error instanceof ServiceError
-    ) return error;
-    if (error === signal?.reason) return error;
+    const isKnown = error instanceof ServiceError || error === signal?.reason;
+    if (timeLimit === undefined || !this.isLate || isKnown) return error;
     const { operation, reason, fate } = this.#last;
     const last = reason === "" ? "" : `: ${reason}`;
+    const seconds = timeLimit.milliseconds / 1000;
     return new ServiceError({
-      operation,
-      reason: `there was no reply within ${
-        timeLimit.milliseconds / 1000
-      } s${last}`,
-      fate,
-      ...run,
+      ...{ operation, fate, ...run },
+      reason: `there was no reply within ${seconds} s${last}`,
     });
   }
 
@@ -327,43 +333,13 @@ export class ServiceClient {
    */
   #repetition(
     { failure, cause }: ServiceError,
-  ): { readonly reason: string; readonly pauses: readonly number[] } {
+  ): readonly [reason: string, pauses: readonly number[]] {
     const { operation, status } = failure;
     const { retry, reopen } = this.timeouts;
-    if (isNotTaken(cause)) {
-      return { reason: "connection closed", pauses: reopen };
-    }
-    if (isRefused(cause)) {
-      return { reason: "connection refused", pauses: retry };
-    }
+    if (isNotTaken(cause)) return ["connection closed", reopen];
+    if (isRefused(cause)) return ["connection refused", retry];
     const isBusy = status === 429 ||
       status === 503 && operation === "create thread";
-    return { reason: "service busy", pauses: isBusy ? retry : [] };
-  }
-}
-
-/** A failure that says when to ask again. */
-function postponed({ failure, cause }: ServiceError): ServiceError {
-  const seconds = Math.ceil((failure.retryAfter ?? 0) / 1000);
-  const time = seconds < 120
-    ? `${seconds} s`
-    : `${Math.ceil(seconds / 60)} min`;
-  const advice = Number.isFinite(seconds) ? `ask again in ${time}` : "";
-  return new ServiceError({ ...failure, advice }, { cause });
-}
-
-/** Reads a stream to its end, for at most a number of milliseconds. */
-async function drained(
-  { chunks, drop }: OpenStream,
-  milliseconds: number,
-): Promise<void> {
-  const stop = startTimer(milliseconds, drop);
-  try {
-    while (!(await chunks.next()).done);
-  } catch {
-    // The reply has been received: errors after it do not matter.
-  } finally {
-    stop();
-    drop();
+    return ["service busy", isBusy ? retry : []];
   }
 }

@@ -72,58 +72,51 @@ const FOR_OTHERS =
 const REFUSED = "tcp connect error: Connection refused (os error 111)";
 const NO_NAME =
   "dns error: failed to lookup address information: Name or service not known";
-const RUNS = "check that the service runs, and the base URL";
-const WHO = "check the base URL, or tell who runs the service";
-const SIGN_IN =
-  "check the base URL, and whether this network asks you to sign in";
+const CLOCK = "the clock of this machine says 2026-11-21 13:34 UTC";
+const NO_TLS = "it speaks no version of TLS that is safe; 1.2 or 1.3 is needed";
 
+/** Why no connection was made, by the library's text. */
 const NOT_CONNECTED: Readonly<Record<string, string>> = {
-  [REFUSED]: `(connection refused); ${RUNS}`,
+  [REFUSED]: "connection refused",
   "tcp connect error: No connection could be made because the target machine actively refused it. (os error 10061)":
-    `(connection refused); ${RUNS}`,
-  "tcp connect error: No route to host (os error 113)":
-    "(no route leads there); check the network",
+    "connection refused",
+  "tcp connect error: No route to host (os error 113)": "no route leads there",
   "tcp connect error: Network is unreachable (os error 101)":
-    "(no route leads there); check the network",
+    "no route leads there",
   "tcp connect error: Connection timed out (os error 110)":
-    "(it does not answer); check the base URL and the network",
+    "it does not answer",
   "tcp open error: Too many open files (os error 24)":
-    "(this process has too many open files); close some sessions, or raise the limit (ulimit -n)",
-  [NO_NAME]:
-    "(the name service.test cannot be resolved); check the base URL and the network",
+    "this process has too many open files: close some sessions, or raise the limit (ulimit -n)",
+  [NO_NAME]: "the name service.test cannot be resolved",
   [`${CERTIFICATE}certificate expired: verification time 1795268068 (UNIX), but certificate is not valid after 1768478400 (26797962 seconds ago)`]:
-    "(its certificate expired on 2026-01-15 12:00 UTC; the clock of this machine says 2026-11-21 13:34 UTC); check the clock, or tell who runs the service",
+    `its certificate expired on 2026-01-15 12:00 UTC; ${CLOCK}`,
   [`${CERTIFICATE}certificate not valid yet: verification time 1795268068 (UNIX), but certificate is not valid before 1893456000 (98179638 seconds in future)`]:
-    "(its certificate is not valid before 2030-01-01 00:00 UTC; the clock of this machine says 2026-11-21 13:34 UTC); check the clock, or tell who runs the service",
+    `its certificate is not valid before 2030-01-01 00:00 UTC; ${CLOCK}`,
   // One clean line, whatever a certificate holds.
   [`${FOR_OTHERS}DnsName("a\x1b[31m\nb\u202e"), Other(c)`]:
-    `(its certificate is not for service.test, but for a b); ${SIGN_IN}`,
+    "its certificate is not for service.test, but for a b",
   [`${CERTIFICATE}certificate not valid for name "service.test"`]:
-    `(its certificate is not for service.test); ${SIGN_IN}`,
-  [`${CERTIFICATE}UnknownIssuer`]:
-    "(its certificate was issued by an authority that is not trusted); check the base URL, or trust the issuer (DENO_TLS_CA_STORE=system, or DENO_CERT)",
-  [`${CERTIFICATE}Revoked`]: `(its certificate is not valid: Revoked); ${WHO}`,
-  "received fatal alert: ProtocolVersion":
-    `(it speaks no version of TLS that is safe; 1.2 or 1.3 is needed); ${WHO}`,
+    "its certificate is not for service.test",
+  [`${CERTIFICATE}Revoked`]: "its certificate is not valid: Revoked",
+  "received fatal alert: ProtocolVersion": NO_TLS,
   "peer is incompatible: ServerDoesNotSupportTls12Or13. See https://docs.rs/rustls":
-    `(it speaks no version of TLS that is safe; 1.2 or 1.3 is needed); ${WHO}`,
-  "received fatal alert: HandshakeFailure":
-    `(it refused TLS: HandshakeFailure); ${WHO}`,
+    NO_TLS,
+  "received fatal alert: HandshakeFailure": "it refused TLS: HandshakeFailure",
   "received corrupt message of type InvalidContentType":
-    "(what answers at port 443 does not speak https); check the base URL",
+    "what answers at port 443 does not speak https",
   "tls handshake eof":
-    "(the connection was closed before TLS was set up); check the base URL, and whether a firewall is in between",
+    "the connection was closed before TLS was set up, perhaps by a firewall",
   "Fetch failed: Requests to port 9 are blocked":
-    "(port 9 is for another protocol, and requests to it are blocked); check the base URL",
-  "something new": `(something new); ${RUNS}`,
-  [`it knows ${KEY}`]: `(left out, because it holds the API key); ${RUNS}`,
+    "port 9 is for another protocol, and requests to it are blocked",
+  "something new": "something new",
+  [`it knows ${KEY}`]: "left out, because it holds the API key",
 };
 
-for (const [text, told] of Object.entries(NOT_CONNECTED)) {
+for (const [text, reason] of Object.entries(NOT_CONNECTED)) {
   Deno.test(`connectionError() explains ${JSON.stringify(text.slice(0, 60))}`, () => {
     assertEquals(
       tell(notConnected(text)),
-      `https://service.test cannot be reached ${told}`,
+      `https://service.test cannot be reached (${reason}); check the base URL, the network and the service`,
     );
   });
 }
@@ -139,7 +132,7 @@ function proxy(scheme: Proxy["scheme"]): Proxy {
 
 const HTTP = proxy("http");
 const SECURE = proxy("https");
-const PROXY_RUNS = "check that the proxy runs, and HTTPS_PROXY";
+const CHECK = "check HTTPS_PROXY and NO_PROXY";
 const ALL = "check the base URL, HTTPS_PROXY and NO_PROXY";
 const UNKNOWN_ISSUER = `${CERTIFICATE}UnknownIssuer`;
 
@@ -153,7 +146,7 @@ function answered(status: number): TunnelError {
  */
 const BY_PROXY: readonly (readonly [TunnelError, string, Fate])[] = [
   [new TunnelError(HTTP), `it closed the connection); ${ALL}`, "not run"],
-  [noConnection(HTTP, "Connection refused"), PROXY_RUNS, "not run"],
+  [noConnection(HTTP, "Connection refused"), `refused); ${CHECK}`, "not run"],
   [noConnection(HTTP, NO_NAME), "the name proxy.test cannot", "not run"],
   [noConnection(HTTP, "Too many open files"), "close some", "not run"],
   [noConnection(SECURE, UNKNOWN_ISSUER), "socks5://), or trust", "not run"],
@@ -198,16 +191,20 @@ Deno.test("connectionError() of a relay that cannot listen says that nothing was
   }
 });
 
-Deno.test("connectionError() names the file of DENO_CERT if an issuer is not trusted", () => {
-  const env = { DENO_CERT: "/etc/company.pem" };
+Deno.test("connectionError() tells how to trust an issuer that is not trusted, and names the file of DENO_CERT", () => {
+  const cause = notConnected(UNKNOWN_ISSUER);
+  const start =
+    "https://service.test cannot be reached (its certificate was issued by an authority that is not trusted); check the base URL, the network and the service, or ";
+  const how = "trust the issuer (DENO_TLS_CA_STORE=system, or DENO_CERT)";
+  assertEquals(tell(cause), start + how);
   assertStringIncludes(
-    tell(notConnected(`${CERTIFICATE}UnknownIssuer`), { env }),
-    `; check the base URL, or check that "/etc/company.pem", which DENO_CERT names, holds the issuer's certificate as PEM`,
+    tell(cause, { env: { DENO_CERT: "/etc/company.pem" } }),
+    `${start}that "/etc/company.pem", which DENO_CERT names, holds the issuer's certificate as PEM`,
   );
 });
 
 for (const tunnelError of [undefined, answered(502)]) {
-  Deno.test(`connectionError() says that no service is configured if the host is only an example, ${tunnelError?.finding.reason}`, () => {
+  Deno.test(`connectionError() says that no service is configured if the host is only an example, ${tunnelError?.reason}`, () => {
     assertEquals(
       tell(notConnected(NO_NAME), {
         ...{ baseUrl: "https://the-brain.example", tunnelError },
@@ -218,59 +215,37 @@ for (const tunnelError of [undefined, answered(502)]) {
   });
 }
 
-const CLOSED = "it was closed without an answer";
 const BROKE_PROTOCOL = "the other end broke the protocol";
-const LATER = "try again later";
 
-/** After a connection was made: the reason, and the advice at the first request. */
-const BROKEN: Readonly<Record<string, readonly [string, string]>> = {
-  "connection closed before message completed": [CLOSED, LATER],
-  "Connection reset by peer (os error 104)": ["it was reset", LATER],
-  "invalid HTTP version parsed": [
-    "what answers there does not speak HTTP",
-    "check the base URL",
-  ],
-  "message head is too large": ["the headers of its answer are too large", WHO],
-  "error reading a body from connection": [
-    "it was closed within the answer",
-    LATER,
-  ],
-  "received fatal alert: CertificateRequired": [
+/** Why an established connection broke, by the library's text. */
+const BROKEN: Readonly<Record<string, string>> = {
+  "connection closed before message completed":
+    "it was closed without an answer",
+  "Connection reset by peer (os error 104)": "it was reset",
+  "invalid HTTP version parsed": "what answers there does not speak HTTP",
+  "message head is too large": "the headers of its answer are too large",
+  "error reading a body from connection": "it was closed within the answer",
+  "received fatal alert: CertificateRequired":
     "it asks for a client certificate, and there is none",
-    WHO,
-  ],
-  "stream error received: unspecific protocol error detected": [
-    BROKE_PROTOCOL,
-    LATER,
-  ],
+  "stream error received: unspecific protocol error detected": BROKE_PROTOCOL,
   // A reset of the stream, not of the connection: the prompt may have run.
-  "stream error received: not a result of an error": [BROKE_PROTOCOL, LATER],
+  "stream error received: not a result of an error": BROKE_PROTOCOL,
 };
 
-for (const [text, [reason, advice]] of Object.entries(BROKEN)) {
+for (const [text, reason] of Object.entries(BROKEN)) {
   Deno.test(`connectionError() tells that a connection broke: ${text}`, () => {
     const isInBody = text.includes("a body");
     const cause = isInBody ? new TypeError(text) : sendFailure(text);
     const start = `the connection to https://service.test broke (${reason}); `;
     const operations = ["create thread", "create run", "stream run"] as const;
     assertEquals(operations.map((operation) => tell(cause, { operation })), [
-      start + advice,
+      `${start}check the base URL, or try again later`,
       `${start}the run may have started, so it is not tried again`,
       `${start}the run may still go on at the service`,
     ]);
     assertEquals([isNotTaken(cause), isRefused(cause)], [false, false]);
   });
 }
-
-Deno.test("connectionError() asks for http: or https: if a service on this machine closes", () => {
-  assertEquals(
-    tell(sendFailure("connection closed before message completed"), {
-      baseUrl: "http://127.0.0.1:8080/api",
-    }),
-    `the connection to http://127.0.0.1:8080 broke (${CLOSED}); ` +
-      "check the base URL (http: or https:), or try again later",
-  );
-});
 
 for (
   const text of [
@@ -303,19 +278,12 @@ Deno.test("connectionError() of a run that cannot be followed advises nothing, a
   );
 });
 
-const SETUP: Readonly<Record<string, string>> = {
-  "Failed opening CA file: No such file or directory (os error 2)":
-    'the file "/etc/company.pem" that DENO_CERT names cannot be read (No such file or directory); check DENO_CERT',
-  "Unable to add pem file to certificate store: Is a\tdirectory (os error 21)":
-    'the file "/etc/company.pem" that DENO_CERT names cannot be read (Is a directory); check DENO_CERT',
-  'Unknown certificate store "at\ttic\x1b[31m" specified (allowed: "system,mozilla")':
-    'TLS cannot be set up (Unknown certificate store "at tic" specified (allowed: "system,mozilla")); check DENO_CERT and DENO_TLS_CA_STORE',
-};
-
-for (const [text, told] of Object.entries(SETUP)) {
-  Deno.test(`tlsSetupError() tells ${JSON.stringify(text)}, on one clean line`, () => {
-    const env = { DENO_CERT: "/etc/company.pem" };
-    const tls = () => tlsSetupError(new Error(text), "create thread");
-    assertEquals(words(withVariables(env, tls)), told);
-  });
-}
+Deno.test("tlsSetupError() tells the library's words on one clean line, and names the file of DENO_CERT", () => {
+  const env = { DENO_CERT: "/etc/company.pem" };
+  const text = "Failed opening CA file: Is a\tdirectory\x1b[31m (os error 21)";
+  const tls = () => tlsSetupError(new Error(text), "create thread");
+  assertEquals(
+    words(withVariables(env, tls)),
+    'TLS cannot be set up (Failed opening CA file: Is a directory); check DENO_CERT ("/etc/company.pem") and DENO_TLS_CA_STORE',
+  );
+});

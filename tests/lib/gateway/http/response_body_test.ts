@@ -13,7 +13,6 @@ import { FakeClock } from "../../../support/clocks.ts";
 
 const NEVER = { signal: new AbortController().signal };
 const REASON = new Error("Enough");
-const KIB = 1024;
 
 /** Resolves after all pending microtasks. */
 async function nextTask(): Promise<void> {
@@ -126,29 +125,6 @@ Deno.test("readBody() reads 64 KiB ahead, and no more", async () => {
   assertEquals(counter.reads, 67);
   assertEquals((await chunks.next()).value?.length, 65_000);
   await chunks.return(undefined);
-});
-
-Deno.test("readBody() asks for twice as much after each full buffer, up to 64 KiB", async () => {
-  const asked: number[] = [];
-  const { response } = bodyOf((controller) => {
-    const { byobRequest } = controller;
-    const { byteLength = 0 } = byobRequest?.view ?? {};
-    asked.push(byteLength);
-    if (asked.length < 12) {
-      // The tenth read is not filled, and does not shrink the next buffer.
-      byobRequest?.respond(asked.length === 10 ? 1 : byteLength);
-    } else {
-      controller.close();
-      byobRequest?.respond(0);
-    }
-  });
-
-  let length = 0;
-  for await (const chunk of readBody(response, NEVER)) length += chunk.length;
-
-  const grown = [1, 2, 4, 8, 16, 32, 64].map((size) => size * KIB);
-  assertEquals(asked, [...grown, ...Array(5).fill(64 * KIB)]);
-  assertEquals(length, (127 + 2 * 64 + 64) * KIB + 1);
 });
 
 Deno.test("readBody() hands on what came before a failure, and then the failure", async () => {
