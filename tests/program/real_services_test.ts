@@ -110,8 +110,8 @@ const STACKS: Readonly<Partial<Record<Stack, Sees>>> = {
   },
   fastapi: {
     name: "FastAPI with uvicorn",
-    refused: "Internal Server Error",
-    brokenBefore: "Internal Server Error",
+    refused: "Internal Server Error [Server: uvicorn]",
+    brokenBefore: "Internal Server Error [Server: uvicorn]",
     brokenDuring: { // Its events have no ids.
       code: 5,
       stdout: "",
