@@ -5,7 +5,11 @@ import {
   assertThrows,
 } from "@std/assert";
 import { environmentVariable } from "../../lib/io/environment_variable.ts";
-import { DEFAULT_BASE_URL, SettingsError } from "../../lib/settings.ts";
+import {
+  DEFAULT_BASE_URL,
+  SettingsError,
+  type SettingSources,
+} from "../../lib/settings.ts";
 import { maskKey } from "../../lib/text/key_mask.ts";
 import { loadSettingsIn } from "../support/environment.ts";
 
@@ -114,50 +118,31 @@ Deno.test("loadSettings() does not fall back to .env if the key of the environme
   );
 });
 
-for (
-  const [where, surroundings, baseUrl, source] of [
-    [
-      "--base-url before all others",
-      {
-        baseUrl: "https://flag.example",
-        env: { APP_BASE_URL: "https://variable.example" },
-        dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=https://file.example`,
-      },
-      "https://flag.example",
-      "--base-url",
-    ],
-    [
-      "APP_BASE_URL before .env",
-      {
-        env: { APP_BASE_URL: "https://variable.example" },
-        dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=https://file.example`,
-      },
-      "https://variable.example",
-      "environment",
-    ],
-    [
-      ".env if APP_BASE_URL is blank",
-      {
-        env: { APP_BASE_URL: " " },
-        dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=https://file.example`,
-      },
-      "https://file.example",
-      ".env",
-    ],
-    [
-      "the built-in one if all others are blank",
-      {
-        env: { APP_BASE_URL: "" },
-        dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=' '`,
-      },
-      DEFAULT_BASE_URL,
-      "built-in",
-    ],
-  ] as const
-) {
-  Deno.test(`loadSettings() takes the base URL from ${where}`, () => {
+const [FLAG, VARIABLE, FILE] = [
+  "https://flag.example",
+  "https://a",
+  "https://b",
+];
+
+/** The flag, the variable, the value in `.env`, and what counts of them. */
+const PRECEDENCE: readonly (readonly [
+  ...values: readonly [string | undefined, string | undefined, string],
+  baseUrl: string,
+  source: SettingSources["baseUrl"],
+])[] = [
+  [FLAG, VARIABLE, FILE, FLAG, "--base-url"],
+  [undefined, VARIABLE, FILE, VARIABLE, "environment"],
+  [undefined, " ", FILE, FILE, ".env"],
+  [undefined, "", "' '", DEFAULT_BASE_URL, "built-in"],
+];
+
+for (const [flag, variable, file, baseUrl, source] of PRECEDENCE) {
+  Deno.test(`loadSettings() takes ${source} for the base URL, of ${flag}, "${variable}" and ${file}`, () => {
     const warnings: string[] = [];
-    const { sources, ...settings } = loadSettingsIn(surroundings, warnings);
+    const env = { APP_BASE_URL: variable };
+    const dotenv = `APP_API_KEY=${KEY}\nAPP_BASE_URL=${file}`;
+    const given = { env, dotenv, ...flag && { baseUrl: flag } };
+    const { sources, ...settings } = loadSettingsIn(given, warnings);
     assertEquals([settings.baseUrl, sources.baseUrl], [baseUrl, source]);
     assertEquals(warnings, []);
   });
