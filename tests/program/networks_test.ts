@@ -16,7 +16,6 @@ import {
 } from "../support/faulty_service.ts";
 import { Front, isInstalled } from "../support/fronts.ts";
 import { LocalCa } from "../support/local_ca.ts";
-import { answer } from "../support/service/behaviours.ts";
 import {
   ReferenceService,
   type ServiceOptions,
@@ -125,14 +124,6 @@ const FAILURES: Readonly<Record<string, SetUp>> = {
       `is safe; 1.2 or 1.3 is needed); ${SERVICE}`;
     return { url, told };
   },
-  "a sign-in page": (use) => {
-    const service = start(use, { tls });
-    const page = "<!doctype html><title>Sign in</title>";
-    service.misbehave("create thread", answer(200, page));
-    const told =
-      'a web page came (status 200, "Sign in"), perhaps the sign-in page of a network or a proxy; check the base URL';
-    return { url: service.url, told };
-  },
   "the base URL that exists nowhere": () => {
     const url = "https://the-brain.example";
     const told = `no service is configured: ${url} is a placeholder; set ` +
@@ -144,18 +135,6 @@ const FAILURES: Readonly<Record<string, SetUp>> = {
     const told =
       `${url} cannot be reached (the name service.invalid cannot be resolved); ${SERVICE}`;
     return { url, told };
-  },
-  "a proxy that rejects the password": async (use) => {
-    const service = start(use, { tls });
-    const answer = "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n";
-    const { url: proxy } = use(
-      await FaultyService.start(tunnels(() => answer)),
-    );
-    const url = `https://${NAME}:${port(service)}`;
-    const env = { HTTPS_PROXY: proxy.replace("//", "//me:secret@") };
-    const told = `${url} cannot be reached through the proxy ${proxy} (it ` +
-      "rejected the user name or the password); check those in HTTPS_PROXY (http://user:password@host:port)";
-    return { url, service, env, told, isFinal: true };
   },
   "a proxy with a certificate that nobody trusts": async (use) => {
     const stranger = use(new LocalCa());
