@@ -27,16 +27,13 @@ export interface StatusErrorOptions {
   readonly apiKey: string;
 }
 
-/**
- * The error for an answer with a status outside 2xx.
- *
- * @param answer Its `body` is its text, or as much of it as was read.
- */
+/** The error for an answer with a status outside 2xx. */
 export function statusError(
-  { status, headers, body }: Pick<Response, "status" | "headers"> & {
+  { status, headers }: Pick<Response, "status" | "headers">,
+  { operation, url, apiKey, body }: StatusErrorOptions & {
+    /** Its text, or as much of it as was read. */
     readonly body: LimitedText;
   },
-  { operation, url, apiKey }: StatusErrorOptions,
 ): ServiceError {
   const fate = fateOf(operation, status);
   const location = headers.get("location");

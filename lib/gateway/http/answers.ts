@@ -17,7 +17,6 @@ import {
   UNKNOWN_FATE,
 } from "../failure/service_error.ts";
 import {
-  statusError,
   type StatusErrorOptions,
   webPageReason,
 } from "../failure/status_error.ts";
@@ -100,18 +99,8 @@ export async function refuseUnreadable(
   throw new ServiceError({ operation, reason, detail, fate: "failed" });
 }
 
-/** The error for an answer with a status outside 2xx. */
-export async function refusal(
-  response: Response,
-  question: Question,
-): Promise<ServiceError> {
-  const { status, headers } = response;
-  const body = await readErrorText(response, question);
-  return statusError({ status, headers, body }, question);
-}
-
 /** The text of an answer that cannot be used, as much as comes within 2 s. */
-async function readErrorText(
+export async function readErrorText(
   response: Response,
   { signal, timeouts }: Question,
 ): Promise<LimitedText> {

@@ -54,7 +54,7 @@ export class Relay implements Disposable {
     return { url, basicAuth: this.#login };
   }
 
-  /** Why the last tunnel was not made; `undefined` if it was. */
+  /** Why the last tunnel is not there; `undefined` if it is. */
   get failure(): TunnelError | undefined {
     return this.#failure;
   }
@@ -81,15 +81,12 @@ export class Relay implements Disposable {
     const over = new AbortController();
     const signal = AbortSignal.any([this.#closing.signal, over.signal]);
     signal.addEventListener("abort", () => close(client));
-    const stop = startTimer(LIMIT, () => {
-      const reason = `no answer within ${LIMIT / 1000} s`;
-      if (isAsked) this.#failure = new TunnelError(this.#proxy, { reason });
-      over.abort();
-    });
+    const stop = startTimer(LIMIT, () => over.abort());
     try {
       const address = await this.#admit(client);
       isAsked = true;
-      this.#failure = undefined;
+      const reason = `no answer within ${LIMIT / 1000} s`;
+      this.#failure = new TunnelError(this.#proxy, { reason });
       const service = await this.#connect(signal);
       const isSocks = this.#proxy.scheme.startsWith("socks");
       await (isSocks
@@ -97,6 +94,7 @@ export class Relay implements Disposable {
         : this.#askHttp(service));
       stop();
       isAsked = false;
+      this.#failure = undefined;
       await write(client, Uint8Array.of(5, 0, 0, ...ANYWHERE));
       await Promise.all([pump(client, service), pump(service, client)]);
     } catch (error) {

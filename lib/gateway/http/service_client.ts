@@ -16,11 +16,12 @@ import {
   UNKNOWN_FATE,
   untakenFate,
 } from "../failure/service_error.ts";
+import { statusError } from "../failure/status_error.ts";
 import type { WaitEvent } from "../turn_event.ts";
 import {
   type Question,
+  readErrorText,
   readJson,
-  refusal,
   refuseUnreadable,
 } from "./answers.ts";
 import { type ConnectionOptions, Connections } from "./connections.ts";
@@ -317,8 +318,9 @@ export class ServiceClient {
           { body: new Blob([body], { type: "application/json" }) }),
       });
       status = response.status;
-      if (!response.ok) throw await refusal(response, question);
-      return [response, question];
+      if (response.ok) return [response, question];
+      const text = await readErrorText(response, question);
+      throw statusError(response, { ...question, body: text });
     } finally {
       onExchange?.({
         ...{ operation, sessionId: this.#call.sessionId, runId, status },

@@ -23,8 +23,8 @@ function refuse(
 ): readonly [told: string, error: ServiceError] {
   const url = "https://service.test/api/threads";
   const error = statusError(
-    { status, headers: new Headers(headers), body: { text, cut } },
-    { operation, url, apiKey: KEY },
+    { status, headers: new Headers(headers) },
+    { operation, url, apiKey: KEY, body: { text, cut } },
   );
   const [, told = ""] = error.message.split(`: the service answered ${status}`);
   return [told, error];
