@@ -195,7 +195,9 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     }
     throw new ServiceError({
       operation,
-      reason: `the answer holds no usable ${field}`,
+      reason: `the answer holds ${
+        id === undefined ? "no" : "a malformed"
+      } ${field}`,
       fate: UNKNOWN_FATE[operation],
     });
   }

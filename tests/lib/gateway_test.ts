@@ -117,9 +117,10 @@ for (const id of BAD_IDS) {
     service.misbehave("create run", json({ run_id: id, thread_id: "a" }));
     const thread = await assertRejects(() => createThread(gateway));
     const run = await assertRejects(() => converse(gateway));
+    const which = id === undefined ? "no" : "a malformed";
     assertEquals([thread, run].map((error) => `${error}`), [
-      "ServiceError: Cannot create a thread: the answer holds no usable thread_id; try again later",
-      "ServiceError: Cannot start a run: the answer holds no usable run_id; " +
+      `ServiceError: Cannot create a thread: the answer holds ${which} thread_id; try again later`,
+      `ServiceError: Cannot start a run: the answer holds ${which} run_id; ` +
       "the run may have started, so it is not tried again",
     ]);
     assertEquals(service.requests.length, 3);

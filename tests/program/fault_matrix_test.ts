@@ -139,7 +139,7 @@ const UNFINISHED = fails(
   /^the stream ended before the run completed; the run may still go on at the service$/,
 );
 const NO_OBJECT = fails(/^the answer \(status 200\) is not a JSON object; /);
-const NO_ID = fails(/^the answer holds no usable (?:thread_id|run_id); /);
+const NO_ID = fails(/^the answer holds no (?:thread_id|run_id); /);
 const COMPRESSED = fails(
   /^the stream is compressed, .+; switch off compression .+; the run may still go on at the service$/,
 );

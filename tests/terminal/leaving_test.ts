@@ -111,7 +111,7 @@ test("a thread that cannot be created exits 1, and the terminal is as before (in
   await screen.shows(
     "[0]$ stty -g > before",
     "[0]$ agent-gateway -q",
-    "Error: Cannot create a thread: the answer holds no usable thread_id; try again later",
+    "Error: Cannot create a thread: the answer holds no thread_id; try again later",
     "[1]$",
   );
   await screen.enter("stty -g | cmp - before && echo as before");
