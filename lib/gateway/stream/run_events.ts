@@ -12,14 +12,10 @@ import {
   parseJson,
 } from "../../text.ts";
 import { errorDetail } from "../failure/foreign_text.ts";
+import { ServiceError, UNKNOWN_FATE } from "../failure/service_error.ts";
 import { NOT_UNDERSTOOD, type Reply, selectReply } from "./reply_text.ts";
 import { StreamCursor } from "./stream_cursor.ts";
 import type { StepEvent, StreamEvent } from "../turn_event.ts";
-
-/** A line of the stream is over a limit, so its event is lost. */
-export class LineTooLongError extends Error {
-  override readonly name = "LineTooLongError";
-}
 
 /** The names of events by which real services say that a run failed, in lower case. */
 const FAILURES: ReadonlySet<string> = new Set([
@@ -32,6 +28,8 @@ const MAX_ERROR_LENGTH = 64 * 1024;
 
 /** What the stream of a run has held, over all of its connections. */
 export class StreamRecord {
+  /** Sees the lines and events of all connections. */
+  readonly observer: StreamObserver | undefined;
   /** The position in the stream, which decides which events are new. */
   readonly cursor: StreamCursor = new StreamCursor();
   /** The service's words about why the run failed, unchanged; empty if it gave none. */
@@ -40,6 +38,10 @@ export class StreamRecord {
   known = 0;
   /** The number of JSON objects that it does not know. */
   unknown = 0;
+
+  constructor(observer?: StreamObserver) {
+    this.observer = observer;
+  }
 }
 
 /** Sees everything that a stream holds, as it is parsed. */
@@ -56,12 +58,6 @@ export interface StreamObserver {
   data(json: string, parsed: ParsedData): void;
 }
 
-export interface ReadRunEventsOptions {
-  /** The most bytes that a line may hold. The default is {@linkcode MAX_LINE_BYTES}. */
-  readonly maxLineBytes?: number;
-  readonly observer?: StreamObserver | undefined;
-}
-
 /**
  * Reads the events of one connection of a run's stream (interface 4.1,
  * "Stream-reading rules").
@@ -74,33 +70,30 @@ export interface ReadRunEventsOptions {
  * @param chunks The body of the stream, cut anywhere.
  * @param record What the stream has held so far; it is continued.
  * @yields For each chunk, the new events that end in it; an empty array if none do.
- * @throws {LineTooLongError} If a line is over the limit.
+ * @throws {ServiceError} If a line is over a limit.
  */
 export async function* readRunEvents(
   chunks: AsyncIterable<Uint8Array>,
   record: StreamRecord = new StreamRecord(),
-  { maxLineBytes = MAX_LINE_BYTES, observer }: ReadRunEventsOptions = {},
 ): AsyncGenerator<readonly StreamEvent[]> {
-  const { cursor } = record;
-  cursor.connect();
-  const parser = new EventParser(record, observer);
-  const batches = readLines(chunks, { maxBytes: maxLineBytes });
+  record.cursor.connect();
+  const parser = new EventParser(record);
+  const batches = readLines(chunks);
   try {
     for (;;) {
       const { done, value } = await batches.next();
-      const isComplete = done
+      const isOver = done
         ? parser.end(value)
         : value.some((line) => parser.line(line));
-      const events = cursor.take();
+      const events = record.cursor.take();
       if (!done || events.length > 0) yield events;
       if (parser.fault !== undefined) {
-        throw new LineTooLongError(
-          parser.fault === "too long"
-            ? `a line of the stream is longer than ${maxLineBytes} bytes`
-            : `a line of the stream holds more than ${MAX_SIGNS} brackets, commas and colons`,
-        );
+        const reason = `a line of the stream ${parser.fault}`;
+        const operation = "stream run";
+        const fate = UNKNOWN_FATE[operation];
+        throw new ServiceError({ operation, reason, fate });
       }
-      if (done || isComplete) return;
+      if (isOver) return;
     }
   } finally {
     await batches.return(undefined);
@@ -110,81 +103,69 @@ export async function* readRunEvents(
 /** Takes the lines of one connection. */
 class EventParser {
   readonly #record: StreamRecord;
-  readonly #observer: StreamObserver | undefined;
   /** Whether the field `event:` of the current block says that the run failed. */
   #isFailure = false;
-  /** The lines so far of an answer that looks like JSON instead of an event stream. */
-  #body: string[] | undefined;
-  #bodyLength = 0;
-  #isFirst = true;
+  /** The answer so far, as long as it may be a JSON object instead of a stream. */
+  #body: string | undefined = "";
   /** Why a line could not be read, and ends the stream. */
-  fault: "too long" | "too much" | undefined;
+  fault: string | undefined;
 
-  constructor(record: StreamRecord, observer: StreamObserver | undefined) {
+  constructor(record: StreamRecord) {
     this.#record = record;
-    this.#observer = observer;
   }
 
   /** Handles a line. Returns whether nothing more is to be read. */
   line(line: string): boolean {
-    const { cursor } = this.#record;
-    this.#observer?.line(line);
+    const { cursor, observer } = this.#record;
+    observer?.line(line);
     if (line === "") {
       cursor.endBlock();
       this.#isFailure = false;
       return false;
     }
     if (lineFault(line) !== undefined) {
-      this.fault = "too long";
+      this.fault = `is longer than ${MAX_LINE_BYTES} bytes`;
       return true;
     }
     if (line.startsWith("data:")) return this.#data(line.slice("data:".length));
     if (line.startsWith("id:")) cursor.id(valueOf(line, "id:"));
     else if (line.startsWith("event:")) {
       this.#isFailure = isFailureName(valueOf(line, "event:"));
-    } else if (this.#isFirst && line.trimStart().startsWith("{")) {
-      this.#body = [];
     }
-    this.#isFirst = false;
-    if (this.#body !== undefined) this.#hold(line);
+    this.#hold(line);
     return false;
   }
 
-  /** Handles the end of the connection. Returns whether the run is complete. */
-  end(unfinished: string | undefined): boolean {
-    if (unfinished !== undefined) this.#observer?.line(unfinished);
+  /** Handles the end of the connection, at which everything is read. */
+  end(unfinished: string | undefined): true {
+    const { cursor, observer } = this.#record;
+    if (unfinished !== undefined) observer?.line(unfinished);
     // An unfinished `id:` may be cut. An unfinished `data:` counts if it is JSON.
-    const isComplete = unfinished?.startsWith("data:") === true &&
+    if (unfinished?.startsWith("data:")) {
       this.#data(unfinished.slice("data:".length));
-    if (unfinished !== undefined && !unfinished.startsWith("data:")) {
-      if (this.#isFirst || this.#body !== undefined) {
-        this.#body ??= [];
-        this.#hold(unfinished);
-      }
-    }
-    this.#record.cursor.end();
-    if (this.#body !== undefined) {
-      this.#record.failure = errorDetail(parseJson(this.#body.join("\n")));
-    }
-    return isComplete;
+    } else this.#hold(unfinished ?? "");
+    cursor.end();
+    if (this.#body) this.#record.failure = errorDetail(parseJson(this.#body));
+    return true;
   }
 
   #hold(line: string): void {
-    this.#bodyLength += line.length;
-    if (this.#bodyLength <= MAX_ERROR_LENGTH) this.#body?.push(line);
+    if (this.#body === undefined) return;
+    const isObject = this.#body !== "" || line.trimStart().startsWith("{");
+    const body = `${this.#body}${line}\n`;
+    this.#body = isObject && body.length <= MAX_ERROR_LENGTH ? body : undefined;
   }
 
   /** Handles the value of a `data:` line. Returns whether the run is complete. */
   #data(json: string): boolean {
-    const { cursor } = this.#record;
-    this.#isFirst = false;
+    const { cursor, observer } = this.#record;
     this.#body = undefined;
     if (holdsTooMuch(json)) {
-      this.fault = "too much";
+      this.fault = `holds more than ${MAX_SIGNS} brackets, commas and colons`;
       return true;
     }
     const parsed = parseData(json, this.#isFailure);
-    this.#observer?.data(json, parsed);
+    observer?.data(json, parsed);
     switch (parsed.kind) {
       case "step":
         this.#record.known++;

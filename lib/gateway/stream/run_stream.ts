@@ -9,7 +9,6 @@ import { shownText } from "../../text.ts";
 import { Patience } from "./patience.ts";
 import { SilenceError } from "../http/response_body.ts";
 import {
-  LineTooLongError,
   readRunEvents,
   type StreamObserver,
   StreamRecord,
@@ -81,7 +80,7 @@ export async function* followRun(
   run: FollowedRun,
   { observer, once = false, lastEventId }: FollowOptions = {},
 ): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
-  const record = new StreamRecord();
+  const record = new StreamRecord(observer);
   const { cursor } = record;
   const patience = new Patience(client.timeouts);
   for (;;) {
@@ -90,26 +89,28 @@ export async function* followRun(
       lastByteAt: undefined,
       isFruitful: false,
     };
-    let failure: ServiceError;
+    let loss: Loss;
     let stream: OpenStream | undefined;
     try {
-      const opened = await client.stream(
-        withCursor(run.request, cursor.lastEventId ?? lastEventId),
-      );
+      const id = cursor.lastEventId ?? lastEventId;
+      const headers = {
+        ...run.request.headers,
+        ...id !== undefined && { "last-event-id": id },
+      };
+      const opened = await client.stream({ ...run.request, headers });
       stream = opened;
       observer?.open(opened.headers, cursor);
       connection.openedAt = performance.now();
-      const batches = readRunEvents(opened.chunks, record, {
-        observer,
-      });
+      const batches = readRunEvents(opened.chunks, record);
       // Not by `for await`: leaving it would end the chunks, which are still drained.
       for (let batch; !(batch = await batches.next()).done;) {
         client.signal.throwIfAborted();
         connection.lastByteAt = performance.now();
         const last = batch.value.at(-1);
         if (last === undefined) {
-          if (cursor.isReplaying && patience.isOver) throw replayError();
-          continue;
+          if (!cursor.isReplaying || !patience.isOver) continue;
+          const reason = "the service sends old events again and no new ones";
+          throw new ServiceError({ operation, reason, fate });
         }
         patience.renew();
         connection.isFruitful = true;
@@ -120,29 +121,27 @@ export async function* followRun(
         yield batch.value;
         if (last.type === "reply") return;
       }
-      failure = new UnfinishedError(
-        `the stream ended before the run completed${silence(connection)}`,
-      );
+      const reason = "the stream ended before the run completed";
+      loss = unfinished(reason + silence(connection), "stream ended");
     } catch (error) {
       if (client.isLate && record.failure !== undefined) {
         throw runFailure(record.failure, run);
       }
       client.signal.throwIfAborted();
-      failure = toServiceError(error, client, connection);
+      loss = lossOf(error, client, connection);
     } finally {
       stream?.drop();
     }
     if (record.failure !== undefined) throw runFailure(record.failure, run);
+    const { failure, retry, isUnfinished = false } = loss;
     const canGoOn = !once && (cursor.lastEventId !== undefined ||
-      connection.lastByteAt === undefined &&
-        !(failure instanceof UnfinishedError));
-    const reason = canGoOn ? transientReason(failure) : undefined;
-    const delay = reason === undefined ? undefined : patience.ended(connection);
-    if (reason === undefined || delay === undefined) {
+      connection.lastByteAt === undefined && !isUnfinished);
+    const delay = canGoOn && retry ? patience.ended(connection) : undefined;
+    if (retry === undefined || delay === undefined) {
       throw inRun(failure, run, record);
     }
     client.disconnect();
-    yield* client.wait(failure, reason, delay);
+    yield* client.wait(failure, retry, delay);
   }
 }
 
@@ -155,43 +154,39 @@ interface Connection {
   isFruitful: boolean;
 }
 
-/** The stream ended or fell silent before the run completed. */
-class UnfinishedError extends ServiceError {
-  override readonly name = "UnfinishedError";
-  /** Whether nothing came for too long. */
-  readonly isSilent: boolean;
-
-  constructor(reason: string, { isSilent = false } = {}) {
-    super({ operation, reason, fate });
-    this.isSilent = isSilent;
-  }
+/** Why a connection ended before the reply. */
+interface Loss {
+  readonly failure: ServiceError;
+  /** Why the stream is requested again, in a few words, unless the failure is final. */
+  readonly retry: string | undefined;
+  /** Whether the answer ended or fell silent: without ids, that is final. */
+  readonly isUnfinished?: boolean;
 }
 
-function replayError(): ServiceError {
-  const reason = "the service sends old events again and no new ones";
-  return new ServiceError({ operation, reason, fate });
+function unfinished(reason: string, retry: string): Loss {
+  const failure = new ServiceError({ operation, reason, fate });
+  return { failure, retry, isUnfinished: true };
 }
 
-function toServiceError(
+function lossOf(
   error: unknown,
   client: ServiceClient,
   connection: Connection,
-): ServiceError {
-  if (error instanceof LineTooLongError) {
-    const reason = error.message;
-    return new ServiceError({ operation, reason, fate }, { cause: error });
-  }
+): Loss {
   if (error instanceof SilenceError) {
     const minutes = client.timeouts.idle / 60_000;
-    return new UnfinishedError(
-      `nothing came from the service for ${minutes} minutes`,
-      { isSilent: true },
-    );
+    const reason = `nothing came from the service for ${minutes} minutes`;
+    return unfinished(reason, "stream silent");
   }
-  if (error instanceof ServiceError) return error;
+  const retry = "connection lost";
+  if (error instanceof ConnectionError) return { failure: error, retry };
+  if (error instanceof ServiceError) {
+    return { failure: error, retry: TRANSIENT.get(error.failure.status) };
+  }
   const { failure } = client.connectionError(operation, error);
   const reason = failure.reason + silence(connection);
-  return new ConnectionError({ ...failure, reason }, { cause: error });
+  const cause = { cause: error };
+  return { failure: new ConnectionError({ ...failure, reason }, cause), retry };
 }
 
 /**
@@ -203,15 +198,6 @@ function silence({ openedAt, lastByteAt }: Connection): string {
   return milliseconds < QUIET
     ? ""
     : `, after ${Math.round(milliseconds / 1000)} s without an event`;
-}
-
-/** The reason to retry, in a few words; `undefined` if the failure is final. */
-function transientReason(error: ServiceError): string | undefined {
-  if (error instanceof UnfinishedError) {
-    return error.isSilent ? "stream silent" : "stream ended";
-  }
-  if (error instanceof ConnectionError) return "connection lost";
-  return TRANSIENT.get(error.failure.status);
 }
 
 /** The error of a run that failed, as the service said. */
@@ -244,15 +230,4 @@ function inRun(
     runId,
   };
   return new ServiceError(inRun, { cause });
-}
-
-function withCursor(
-  request: ServiceRequest,
-  cursor: string | undefined,
-): ServiceRequest {
-  if (cursor === undefined) return request;
-  return {
-    ...request,
-    headers: { ...request.headers, "last-event-id": cursor },
-  };
 }

@@ -10,6 +10,9 @@ import type { ReplyEvent, StepEvent, StreamEvent } from "../turn_event.ts";
 /** The most bytes of an id. */
 const MAX_ID_BYTES = 1024;
 
+/** How many delivered events are remembered, as 8 bytes each. */
+const MAX_DELIVERED = 10_000;
+
 const encoder = new TextEncoder();
 
 /** An event with the text that it was parsed from. */
@@ -33,10 +36,17 @@ interface Step {
  * one was skipped; until there is one, it is skipped too.
  */
 export class StreamCursor {
-  readonly #delivered = new DeliveredEvents();
   #events: StreamEvent[] = [];
-  #lastId: string | undefined;
-  #resuming = false;
+  #lastId = "";
+  /** Hashes of the last events that were delivered, the newest over the oldest. */
+  readonly #delivered: number[] = [];
+  #count = 0; // of all events that were ever delivered with an id
+  /**
+   * Those of earlier connections, on one that resumes the stream. If events of the
+   * connection itself counted, a service that repeats more than 10,000 events
+   * would push out those that are still to come.
+   */
+  #earlier: ReadonlySet<number> | undefined;
   #isOld = false; // whether the last event with an id was delivered before
   #isReplaying = false;
   // Of the current block:
@@ -46,7 +56,7 @@ export class StreamCursor {
 
   /** The id of the last event that was delivered, in UTF-8 as in a header. */
   get lastEventId(): string | undefined {
-    return this.#lastId === undefined ? undefined : headerValue(this.#lastId);
+    return this.#lastId === "" ? undefined : this.#lastId;
   }
 
   /** Whether the service is repeating events that were delivered before. */
@@ -56,9 +66,8 @@ export class StreamCursor {
 
   /** Begins a connection: it resumes the stream if there is a last id. */
   connect(): void {
-    this.#resuming = this.lastEventId !== undefined;
-    this.#delivered.connect();
-    this.#isOld = this.#resuming;
+    this.#isOld = this.#lastId !== "";
+    this.#earlier = this.#isOld ? new Set(this.#delivered) : undefined;
     this.#isReplaying = false;
     this.#events = [];
     this.#held = undefined;
@@ -67,10 +76,9 @@ export class StreamCursor {
 
   /** Handles the value of an `id:` line. */
   id(value: string): void {
-    if (value !== "" && (!fits(value) || headerValue(value) === undefined)) {
-      return;
-    }
-    this.#id = value;
+    const id = headerValue(value);
+    if (id === undefined) return;
+    this.#id = id;
     if (this.#held !== undefined) this.#release();
     else if (this.#data !== undefined) this.#commit(this.#data);
   }
@@ -83,8 +91,9 @@ export class StreamCursor {
    */
   step(event: StepEvent | undefined, data: string): void {
     this.#release();
-    if (this.#resuming && this.#id === undefined) this.#held = { event, data };
-    else this.#handle({ event, data });
+    const step = { event, data };
+    if (this.#earlier && this.#id === undefined) this.#held = step;
+    else this.#handle(step);
   }
 
   /** Handles the reply, which is always new. */
@@ -124,8 +133,9 @@ export class StreamCursor {
   }
 
   #handle({ event, data }: Step): void {
-    if (this.#resuming && this.#id) {
-      this.#isOld = this.#isReplaying = this.#delivered.has(this.#id, data);
+    if (this.#earlier && this.#id) {
+      const hash = hashText(`${this.#id}\n${data}`);
+      this.#isOld = this.#isReplaying = this.#earlier.has(hash);
     }
     if (!this.#isOld && event !== undefined) this.#events.push(event);
     this.#data = data;
@@ -136,64 +146,18 @@ export class StreamCursor {
   #commit(data: string | undefined): void {
     if (this.#id === undefined || this.#isOld) return;
     this.#lastId = this.#id;
-    if (this.#id !== "" && data !== undefined) {
-      this.#delivered.add(this.#id, data);
-    }
+    if (this.#id === "" || data === undefined) return;
+    const place = this.#count++ % MAX_DELIVERED;
+    this.#delivered[place] = hashText(`${this.#id}\n${data}`);
   }
 }
 
-function fits(id: string): boolean {
-  return 3 * id.length <= MAX_ID_BYTES ||
-    (id.length <= MAX_ID_BYTES && encoder.encode(id).length <= MAX_ID_BYTES);
-}
-
-/** An id as a header value; `undefined` if it is empty or not allowed in a header. */
+/** An id as a header value; `undefined` if it is too long, or not allowed there. */
 function headerValue(id: string): string | undefined {
   // deno-lint-ignore no-control-regex -- these characters are invalid in headers
-  if (id === "" || /[\0-\x08\n-\x1f\x7f]/.test(id)) return undefined;
-  return String.fromCharCode(...encoder.encode(id));
-}
-
-/** How many delivered events are remembered. */
-const LIMIT = 10_000;
-
-/** The initial capacity: most runs have few events. */
-const CAPACITY = 64;
-
-/**
- * Remembers the last 10,000 events that were delivered on earlier connections. It
- * takes at most 80 KB until the first lookup.
- */
-class DeliveredEvents {
-  #hashes = new Float64Array(CAPACITY);
-  #count = 0; // of all events that were ever added
-  #earlier: Set<number> | undefined; // created at the first lookup: few streams break
-
-  /** Begins a connection: all events added so far belong to earlier ones. */
-  connect(): void {
-    this.#earlier = undefined;
-  }
-
-  /** Adds an event, and forgets the one that was added 10,000 events earlier. */
-  add(id: string, data: string): void {
-    const place = this.#count++ % LIMIT;
-    if (place === this.#hashes.length) {
-      const more = new Float64Array(Math.min(2 * place, LIMIT));
-      more.set(this.#hashes);
-      this.#hashes = more;
-    }
-    this.#hashes[place] = hashText(`${id}\n${data}`);
-  }
-
-  /**
-   * Whether an event was delivered on an earlier connection. Call it for each
-   * event of a connection before adding the event.
-   *
-   * Events of the current connection do not count. If they did, a service that
-   * repeats more than 10,000 events would push out those that are still to come.
-   */
-  has(id: string, data: string): boolean {
-    this.#earlier ??= new Set(this.#hashes.subarray(0, this.#count));
-    return this.#earlier.has(hashText(`${id}\n${data}`));
-  }
+  if (id.length > MAX_ID_BYTES || /[\0-\x08\n-\x1f\x7f]/.test(id)) return;
+  const bytes = encoder.encode(id);
+  return bytes.length > MAX_ID_BYTES
+    ? undefined
+    : String.fromCharCode(...bytes);
 }

@@ -48,7 +48,7 @@ async function observe(
   using clock = new FakeClock();
   const observation = new StreamObservation(options);
   observation.begin();
-  const record = new StreamRecord();
+  const record = new StreamRecord(observation);
   const open = () => observation.open(new Headers(headers), record.cursor);
   const chunks = async function* () {
     if (!pieces.includes(OPEN)) open();
@@ -58,8 +58,7 @@ async function observe(
       else yield await Promise.resolve(new TextEncoder().encode(piece));
     }
   };
-  const events = readRunEvents(chunks(), record, { observer: observation });
-  await Array.fromAsync(events);
+  await Array.fromAsync(readRunEvents(chunks(), record));
   observation.end();
   const { failure } = record;
   const operation = "stream run";
