@@ -5,16 +5,9 @@
  * @module
  */
 
-import { daysLeft, FEW_DAYS } from "./check/certificate.ts";
-import { frontSetting } from "./check/fronts.ts";
-import {
-  connect,
-  type Endpoint,
-  openResolver,
-  startTls,
-} from "./check/probes.ts";
-import { Report } from "./check/report.ts";
-import { probeRun } from "./check/run_probe.ts";
+import { connect, openResolver, startTls } from "./check/probes.ts";
+import { Report, type Told } from "./check/report.ts";
+import { probeRun, type ProbeRunOptions } from "./check/run_probe.ts";
 import { streamFindings } from "./check/stream_findings.ts";
 import {
   RemoteGateway,
@@ -23,12 +16,15 @@ import {
   type TimeLimit,
 } from "./gateway.ts";
 import { type ByteSink, environmentVariable, within } from "./io.ts";
-import { loadSettings, type Proxy, type Settings } from "./settings.ts";
+import { loadSettings, type Settings } from "./settings.ts";
 import { maskKey, shownText } from "./text.ts";
 import { versionLine } from "./version.ts";
 
 /** How long the check may take by default, up to the thread, in milliseconds. */
 const LIMIT = 30_000;
+
+/** How many days before it expires a certificate is worth a note. */
+const FEW_DAYS = 14;
 
 export interface RunCheckOptions {
   /** The value of `--base-url`, if it was given. */
@@ -97,15 +93,11 @@ export async function runCheck(options: RunCheckOptions): Promise<boolean> {
 async function checkRun(
   gateway: RemoteGateway,
   settings: Settings,
-  { report, onLine, ...run }: {
-    readonly report: Report;
-    readonly threadId: string;
-    readonly prompt: string;
-    readonly timeLimit: TimeLimit | undefined;
-    readonly onLine: ((line: string) => void) | undefined;
-  },
+  { report, onLine, ...run }:
+    & Omit<ProbeRunOptions, "gateway" | "stranger" | "onRun">
+    & { readonly report: Report },
 ): Promise<void> {
-  const { apiKey, isLocal } = settings;
+  const { apiKey } = settings;
   const wrongKey = crypto.randomUUID();
   await using stranger = new RemoteGateway({ ...settings, apiKey: wrongKey });
   let started = performance.now();
@@ -121,22 +113,15 @@ async function checkRun(
         started = performance.now();
       },
     });
-    const proxy = settings.proxy?.origin;
-    const findings = streamFindings(probed, { apiKey, isLocal, proxy });
-    for (const line of findings) await report.line(line);
+    for (const line of streamFindings(probed, settings)) {
+      await report.line(line);
+    }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const { message, failure } = error;
-    const setting = failure.server === undefined
-      ? ""
-      : `; ${frontSetting("compressed", failure.server)}`;
-    await report.line({
-      state: "failed",
-      name: failure.operation === "stream run" ? "stream" : "run",
-      milliseconds: performance.now() - started,
-      text: message + setting,
-      failure,
-    });
+    const { message: text, failure } = error;
+    const name = failure.operation === "stream run" ? "stream" : "run";
+    const milliseconds = performance.now() - started;
+    await report.line({ state: "failed", name, milliseconds, text, failure });
   }
 }
 
@@ -159,11 +144,12 @@ async function checkNetwork(
   report: Report,
 ): Promise<void> {
   const url = new URL(baseUrl);
-  await report.step({
-    name: "proxy",
-    act: () => proxy,
-    tell: () => tellProxy(proxy, isLocal),
-  });
+  const text = isLocal
+    ? "none for a service on this machine"
+    : proxy === undefined
+    ? "none"
+    : `${proxy.origin} from ${proxy.variable}`;
+  await report.line({ state: "ok", name: "proxy", text });
   const target = proxy === undefined ? url : new URL(proxy.origin);
   // Not part of the step: loading the resolver takes longer than using it.
   const resolve = await openResolver();
@@ -188,58 +174,37 @@ async function checkNetwork(
       `${address} does not answer; every request waits for it before it tries another address`;
     await report.line({ state: "note", name: "connection", text });
   }
-  await checkTls(endpoint, { url, isProxied: target !== url, report });
-}
-
-async function checkTls(
-  endpoint: Endpoint,
-  { url, isProxied, report }: {
-    readonly url: URL;
-    readonly isProxied: boolean;
-    readonly report: Report;
-  },
-): Promise<void> {
-  if (isProxied || url.protocol === "http:") {
-    endpoint.connection.close();
-    return await report.line({
-      state: "-",
-      name: "TLS",
-      text: isProxied ? "through the proxy, with the thread" : "not with http:",
-    });
+  if (proxy !== undefined || url.protocol === "http:") {
+    const text = proxy === undefined
+      ? "not with http:"
+      : "through the proxy, with the thread";
+    return await report.line({ state: "-", name: "TLS", text });
   }
-  const file = environmentVariable("DENO_CERT");
   await report.step({
     name: "TLS",
     act: () => startTls(endpoint, url),
-    tell: async () => {
-      const days = await daysLeft(endpoint, url);
-      if (days !== undefined && days <= FEW_DAYS) {
-        const text = `the certificate expires in ${days} days; renew it`;
-        return { state: "note", text };
-      }
-      const time = days === undefined ? "" : ` for ${days} days`;
-      return `the certificate is valid${time}${file ? `, with ${file}` : ""}`;
-    },
+    tell: tellDays,
     failure:
       "no connection that can be trusted; the line about the thread says why",
   });
 }
 
-function tellProxy(proxy: Proxy | undefined, isLocal: boolean): string {
-  if (isLocal) return "none for a service on this machine";
-  return proxy === undefined
-    ? "none"
-    : `${proxy.origin} from ${proxy.variable}`;
+function tellDays(days: number): Told {
+  if (days <= FEW_DAYS) {
+    const text = `the certificate expires in ${days} days; renew it`;
+    return { state: "note", text };
+  }
+  const time = Number.isNaN(days) ? "" : ` for ${days} days`;
+  const file = environmentVariable("DENO_CERT");
+  return `the certificate is valid${time}${file ? `, with ${file}` : ""}`;
 }
 
 async function createThread(
   gateway: RemoteGateway,
   timeLimit: TimeLimit,
 ): Promise<string> {
-  for await (const events of gateway.createThread({ timeLimit })) {
-    for (const event of events) {
-      if (event.type === "thread") return event.threadId;
-    }
-  }
-  throw new Error("no thread came");
+  const batches = await Array.fromAsync(gateway.createThread({ timeLimit }));
+  const last = batches.flat().at(-1);
+  if (last?.type !== "thread") throw new Error("no thread came");
+  return last.threadId;
 }

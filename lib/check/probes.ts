@@ -16,9 +16,10 @@ const ADDRESS_LIMIT = 3_000;
 /** The default ports of HTTP URLs; that of a SOCKS proxy is 1080. */
 const PORTS = new Map([["http:", 80], ["https:", 443]]);
 
-/** A connection that has been made. */
+const DAY = 24 * 60 * 60 * 1000;
+
+/** A server that accepted a connection. */
 export interface Endpoint {
-  readonly connection: Deno.TcpConn;
   readonly address: string;
   readonly port: number;
   /** The addresses that come before it, and did not accept a connection. */
@@ -46,7 +47,8 @@ export async function openResolver(): Promise<
 }
 
 /**
- * Connects to the first of the addresses that accepts a connection, within 3 s each.
+ * Connects to the first of the addresses that accepts a connection, within 3 s each,
+ * and closes the connection.
  *
  * @throws If none does.
  */
@@ -59,12 +61,12 @@ export async function connect(
   let reason: unknown;
   for (const address of addresses) {
     const connecting = Deno.connect({ hostname: address, port });
+    // One that comes too late is closed as well.
+    const closed = connecting.then((connection) => connection.close());
     try {
-      const connection = await inTime(ADDRESS_LIMIT, connecting);
-      return { connection, address, port, failed };
+      await inTime(ADDRESS_LIMIT, closed);
+      return { address, port, failed };
     } catch (error) {
-      // A connection that comes later is not needed any more.
-      connecting.then((connection) => connection.close(), () => {});
       reason ??= error;
       failed.push(address);
     }
@@ -73,24 +75,40 @@ export async function connect(
 }
 
 /**
- * Sets up TLS as a request does, and closes the connection.
+ * Sets up TLS with the certificates that a request trusts, and closes the
+ * connection.
  *
+ * @returns How many whole days the certificate is valid; `NaN` if that is unknown.
  * @throws If the certificate is not valid for the URL's host, or there is no TLS.
  */
-export async function startTls(
-  { connection, address, port }: Endpoint,
-  url: URL,
-): Promise<void> {
-  const shakeHands = async (tcp: Deno.TcpConn, caCerts: string[]) => {
-    using tls = await Deno.startTls(tcp, { hostname: hostOf(url), caCerts });
-    await inTime(STEP_LIMIT, tls.handshake());
-  };
+export async function startTls(server: Endpoint, url: URL): Promise<number> {
   try {
-    await shakeHands(connection, []);
+    return await shakeHands(server, url);
   } catch (error) {
-    const caCerts = [...await systemCertificates()];
-    if (caCerts.length === 0) throw error;
-    await shakeHands(await Deno.connect({ hostname: address, port }), caCerts);
+    const ca = [...await systemCertificates()];
+    if (ca.length === 0) throw error;
+    return await shakeHands({ ...server, ca }, url);
+  }
+}
+
+async function shakeHands(
+  { address: host, port, ca }: Endpoint & { readonly ca?: string[] },
+  url: URL,
+): Promise<number> {
+  // Deno's own connections do not tell how long a certificate is valid.
+  const { connect } = await import("node:tls");
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const name = hostOf(url);
+  const socket = connect(
+    { host, port, servername: name === host ? "" : name, ...ca && { ca } },
+    () => resolve(socket.getPeerCertificate().valid_to),
+  );
+  socket.on("error", reject);
+  try {
+    const until = Date.parse(await inTime(STEP_LIMIT, promise));
+    return Math.floor((until - Date.now()) / DAY);
+  } finally {
+    socket.destroy();
   }
 }
 

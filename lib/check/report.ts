@@ -23,14 +23,14 @@ export interface Line {
 }
 
 /** What is told about a result: a text, or a text with a state that is not `ok`. */
-type Told = string | Pick<Line, "state" | "text">;
+export type Told = string | Pick<Line, "state" | "text">;
 
 /** One step of the check. */
 export interface Step<T> {
   readonly name: string;
   readonly act: () => T | Promise<T>;
   /** Describes the result in the report; its time is not part of the step's. */
-  readonly tell: (result: T) => Told | Promise<Told>;
+  readonly tell: (result: T) => Told;
   /** The text about a failure. The default is the error's message. */
   readonly failure?: string;
 }
@@ -54,24 +54,22 @@ export class Report {
   /** Runs a step. Returns its result, or `undefined` if it failed. */
   async step<T>({ name, act, tell, failure }: Step<T>): Promise<T | undefined> {
     const start = performance.now();
-    let milliseconds = 0;
-    let result: T | undefined;
-    let line: Pick<Line, "state" | "text" | "failure">;
+    let result: T;
     try {
       result = await act();
-      milliseconds = performance.now() - start;
-      const told = await tell(result);
-      line = typeof told === "string" ? { state: "ok", text: told } : told;
     } catch (error) {
+      const milliseconds = performance.now() - start;
       const reason = error instanceof Error ? error.message : String(error);
-      line = {
-        state: "failed",
-        text: failure ?? reason,
-        failure: error instanceof ServiceError ? error.failure : undefined,
-      };
-      milliseconds = performance.now() - start;
+      const text = failure ?? reason;
+      const cause = error instanceof ServiceError ? error.failure : undefined;
+      const line = { name, milliseconds, text, failure: cause };
+      await this.line({ state: "failed", ...line });
+      return undefined;
     }
-    await this.line({ name, milliseconds, ...line });
+    const milliseconds = performance.now() - start;
+    const told = tell(result);
+    const line = typeof told === "string" ? { text: told } : told;
+    await this.line({ state: "ok", name, milliseconds, ...line });
     return result;
   }
 
@@ -83,8 +81,8 @@ export class Report {
     if (this.#json) {
       const published = {
         ...{ type: "check", state, name, text },
-        milliseconds: rounded(milliseconds),
-        at: rounded(at),
+        milliseconds: milliseconds && Math.round(milliseconds),
+        at: at && Math.round(at),
         operation: failure?.operation,
         status: failure?.status,
         fate: failure?.fate,
@@ -107,8 +105,4 @@ export class Report {
   async #write(line: string): Promise<void> {
     await this.#stdout.write(new TextEncoder().encode(`${line}\n`));
   }
-}
-
-function rounded(milliseconds: number | undefined): number | undefined {
-  return milliseconds === undefined ? undefined : Math.round(milliseconds);
 }

@@ -18,20 +18,21 @@ import { StreamObservation } from "./stream_observation.ts";
 /** How long the further requests are waited for after the run, in milliseconds. */
 const AFTER_RUN = 1_000;
 
-/** What another connection to the stream of the run brought. */
-export interface Request {
+/** What a connection to a stream brought. */
+interface Connection {
   readonly observation: StreamObservation;
   /** Why it ended before the reply. */
   readonly error: ServiceError | undefined;
+}
+
+/** A further request for a stream, and what it brought. */
+export interface Request extends Connection {
   /** Whether it was dropped, because it was not over in time. */
   readonly isLate: boolean;
 }
 
 /** What the stream of a run was like. */
-export interface ProbedRun {
-  readonly observation: StreamObservation;
-  /** Why it ended before the reply. */
-  readonly error: ServiceError | undefined;
+export interface ProbedRun extends Connection {
   /** Resumed after the first event that has an id, while the run went on. */
   readonly resumed: Request | undefined;
   /** Resumed after the last event before the reply that has an id. */
@@ -55,12 +56,6 @@ export interface ProbeRunOptions {
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
-interface FurtherOptions {
-  readonly lastEventId?: string;
-  /** Whether no more of the stream has to be read. */
-  readonly isEnough?: (observation: StreamObservation) => boolean;
-}
-
 /**
  * Runs a prompt once, without retries. It ends at most a second after the run, or
  * with its time limit.
@@ -70,45 +65,45 @@ interface FurtherOptions {
  */
 export async function probeRun(options: ProbeRunOptions): Promise<ProbedRun> {
   const { gateway, stranger, threadId, prompt, timeLimit } = options;
+  let runId = "";
+  let resumed: Promise<Request> | undefined;
   const over = new AbortController();
   const request = async (
-    to: RemoteGateway,
-    runId: string,
-    { lastEventId, isEnough }: FurtherOptions = {},
+    { to = gateway, id = runId, lastEventId, isEnough = () => false }: {
+      readonly to?: RemoteGateway;
+      readonly id?: string;
+      readonly lastEventId?: string;
+      /** Whether no more of the stream has to be read. */
+      readonly isEnough?: (observation: StreamObservation) => boolean;
+    },
   ): Promise<Request> => {
     const observation = new StreamObservation();
     const error = await readAll(
-      to.followRun({ threadId, runId }, {
-        observer: observation,
-        once: true,
-        lastEventId,
+      to.followRun({ threadId, runId: id }, {
+        ...{ observer: observation, once: true, lastEventId },
         signal: over.signal,
       }),
-      () => isEnough?.(observation) ?? false,
+      () => isEnough(observation),
     );
+    observation.end();
     return { observation, error, isLate: over.signal.aborted };
   };
-  let runId = "";
-  let resumed: Promise<Request> | undefined;
   const observation = new StreamObservation({
     onCursor: (lastEventId) => {
       // Its first event tells: reading on would only cost the service more.
       const isEnough = (seen: StreamObservation) => seen.remembered.length > 0;
-      resumed = request(gateway, runId, { lastEventId, isEnough });
+      resumed = request({ lastEventId, isEnough });
     },
     onLine: options.onLine,
   });
   const turn = gateway.runTurn(threadId, prompt, {
-    timeLimit,
-    observer: observation,
-    once: true,
+    ...{ observer: observation, once: true, timeLimit },
   });
   const error = await readAll(turn, async ([event]) => {
-    if (event?.type === "run") {
-      runId = event.runId;
-      await options.onRun(runId);
-      observation.begin();
-    }
+    if (event?.type !== "run") return false;
+    runId = event.runId;
+    await options.onRun(runId);
+    observation.begin();
     return false;
   });
   observation.end();
@@ -117,20 +112,15 @@ export async function probeRun(options: ProbeRunOptions): Promise<ProbedRun> {
   const left = timeLimit === undefined ? Infinity : timeLeft(timeLimit);
   const stop = startTimer(Math.min(left, AFTER_RUN), () => over.abort());
   const { lastEventId } = observation;
-  const requests = await Promise.all([
+  const [resumedThen, resumedAtEnd, unknownRun, wrongKey] = await Promise.all([
     resumed,
-    lastEventId === undefined
-      ? undefined
-      : request(gateway, runId, { lastEventId }),
-    request(gateway, crypto.randomUUID()),
-    request(stranger, runId),
+    lastEventId === undefined ? undefined : request({ lastEventId }),
+    request({ id: crypto.randomUUID() }),
+    request({ to: stranger }),
   ]);
   stop();
-  const [resumedThen, resumedAtEnd, unknownRun, wrongKey] = requests;
-  return {
-    ...{ observation, error, resumedAtEnd, unknownRun, wrongKey },
-    resumed: resumedThen,
-  };
+  const further = { resumed: resumedThen, resumedAtEnd, unknownRun, wrongKey };
+  return { observation, error, ...further };
 }
 
 /**
@@ -145,10 +135,9 @@ async function readAll(
 ): Promise<ServiceError | undefined> {
   try {
     for await (const batch of batches) if (await isEnough(batch)) break;
-    return undefined;
   } catch (error) {
     if (error instanceof ServiceError) return error;
-    if (error instanceof DOMException) return undefined; // dropped
-    throw error;
+    if (!(error instanceof DOMException)) throw error; // else it was dropped
   }
+  return undefined;
 }

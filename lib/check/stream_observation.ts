@@ -34,42 +34,32 @@ export class StreamObservation implements StreamObserver {
   readonly #options: StreamObservationOptions;
   #started = performance.now();
   #lastByteAt = 0;
+  #position: { readonly lastEventId: string | undefined } | undefined;
   /** The headers of the answer, when they have arrived. */
   headers: Headers | undefined;
   openedAt = 0;
   endedAt = 0;
-  /** The numbers of events: known ones, unknown ones, words about a failed run. */
-  readonly counts = { known: 0, unknown: 0, failure: 0 };
+  /** The numbers of events that the client knows, and does not know. */
+  known = 0;
+  unknown = 0;
   firstAt = 0;
   lastAt = 0;
-  /** How many events came before the reply, and how many of them have an id. */
-  steps = 0;
+  /** How many events before the reply have an id. */
   stepsWithId = 0;
-  /** Whether an id came twice among the first 1,000 events. */
-  hasRepeatedIds = false;
-  /** The first 1,000 known and unknown events. */
+  /** The first 1,000 events. */
   readonly remembered: RememberedEvent[] = [];
   /** How many events had come when the first id took effect. */
   cursorAt: number | undefined;
   /** The number of comments, which keep a silent stream alive. */
   comments = 0;
-  /** The longest time without a line, and the time without one before the end. */
+  /** The longest time without a line. */
   silence = 0;
-  lastSilence = 0;
   /** How many lines are no events, and the beginning of the first. */
   junk = 0;
   junkSample = "";
-  /** How many events have JSON that is broken into several lines. */
-  splitEvents = 0;
-  /** How many events are named by the field `event:`, and not in their JSON. */
-  fieldEvents = 0;
   reply: Reply | undefined;
-  readonly #ids = new Set<number>();
-  #position: { readonly lastEventId: string | undefined } | undefined;
   // Of the current block:
   #id: string | undefined;
-  #field = "";
-  #brokenLines = 0;
   #steps = 0;
   #hashes: number[] = [];
 
@@ -77,9 +67,9 @@ export class StreamObservation implements StreamObserver {
     this.#options = options;
   }
 
-  /** The number of events that can have an id: known and unknown ones. */
+  /** The number of events. */
   get count(): number {
-    return this.counts.known + this.counts.unknown;
+    return this.known + this.unknown;
   }
 
   /** The id after which the stream would be resumed. */
@@ -109,41 +99,33 @@ export class StreamObservation implements StreamObserver {
     if (line === "") this.#endBlock();
     else if (line.startsWith(":")) this.comments++;
     else if (line.startsWith("id:")) this.#id = line;
-    else if (line.startsWith("event:")) {
-      this.#field = line.slice("event:".length).trim();
-    } else if (!FIELDS.test(line)) this.#takeJunk(line);
+    else if (!FIELDS.test(line)) this.#takeJunk(line);
   }
 
   data(json: string, parsed: ParsedData): void {
     switch (parsed.kind) {
       case "text":
-        this.#brokenLines++;
-        this.#takeJunk(`data:${json}`);
-        return;
+        return this.#takeJunk(`data:${json}`);
       case "failure":
-        this.counts.failure++;
-        break;
+        return;
       case "unknown":
+        this.unknown++;
         this.#steps++;
-        this.counts.unknown++;
-        if (/^(?:progress|complete)$/.test(this.#field)) this.fieldEvents++;
         break;
       case "step":
+        this.known++;
         this.#steps++;
-        this.counts.known++;
         break;
       case "reply":
+        this.known++;
         this.reply = parsed.reply;
-        this.counts.known++;
         break;
       default:
         parsed satisfies never;
     }
     this.lastAt = this.#now();
-    if (this.count + this.counts.failure === 1) this.firstAt = this.lastAt;
-    if (parsed.kind !== "failure" && this.count <= MAX_REMEMBERED) {
-      this.#hashes.push(hashText(json));
-    }
+    if (this.count === 1) this.firstAt = this.lastAt;
+    if (this.count <= MAX_REMEMBERED) this.#hashes.push(hashText(json));
     if (parsed.kind === "reply") this.#endBlock(); // Nothing after it is read.
   }
 
@@ -169,8 +151,7 @@ export class StreamObservation implements StreamObserver {
   /** Records that something came. */
   #hear(): void {
     const now = this.#now();
-    this.lastSilence = now - this.#lastByteAt;
-    this.silence = Math.max(this.silence, this.lastSilence);
+    this.silence = Math.max(this.silence, now - this.#lastByteAt);
     this.#lastByteAt = now;
   }
 
@@ -180,19 +161,12 @@ export class StreamObservation implements StreamObserver {
 
   #endBlock(): void {
     // An id that cannot be a header's value never takes effect.
-    const hasId = this.#id !== undefined && this.cursorAt !== undefined;
-    this.steps += this.#steps;
-    if (hasId) this.stepsWithId += this.#steps;
-    if (this.#hashes.length > 0) {
-      const id = hasId ? hashText(`${this.#id}`) : undefined;
-      for (const data of this.#hashes) this.remembered.push({ id, data });
-      this.hasRepeatedIds ||= id !== undefined && this.#ids.has(id);
-      if (id !== undefined) this.#ids.add(id);
-    }
-    if (this.#brokenLines > 1) this.splitEvents++;
+    const id = this.#id === undefined || this.cursorAt === undefined
+      ? undefined
+      : hashText(this.#id);
+    if (id !== undefined) this.stepsWithId += this.#steps;
+    for (const data of this.#hashes) this.remembered.push({ id, data });
     this.#id = undefined;
-    this.#field = "";
-    this.#brokenLines = 0;
     this.#steps = 0;
     this.#hashes = [];
   }

@@ -1,12 +1,9 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { runCheck } from "../../lib/check.ts";
-import { daysLeft } from "../../lib/check/certificate.ts";
 import { Report } from "../../lib/check/report.ts";
 import { FakeClock } from "../support/clocks.ts";
 import { hang } from "../support/service/behaviours.ts";
-import { isInstalled } from "../support/fronts.ts";
-import { LocalCa } from "../support/local_ca.ts";
-import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import { TEST_KEY } from "../support/service/service.ts";
 import { startService } from "../support/turns.ts";
 
 // No timer, request or connection may outlive a test.
@@ -34,32 +31,6 @@ Deno.test("runCheck() waits 30 s for a thread", async () => {
     Object.assign(Deno.env, { get, delete: remove });
   }
   assertMatch(report, /^failed {2}thread .*no reply within 30 s; try again/m);
-});
-
-Deno.test({
-  ignore: !isInstalled("openssl"),
-  name: "daysLeft() counts the whole days until a certificate expires",
-  async fn() {
-    using ca = new LocalCa();
-    await using service = ReferenceService.start({
-      tls: ca.issue("localhost"),
-    });
-    const port = Number(new URL(service.url).port);
-    const server = { address: "127.0.0.1", port };
-    for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
-      assertEquals(await daysLeft(server, new URL(`https://${host}`)), 29);
-    }
-    const url = new URL("https://localhost");
-    const { now } = Date;
-    Date.now = () => now() + 20 * 24 * 60 * 60 * 1000;
-    try {
-      assertEquals(await daysLeft(server, url), 9);
-    } finally {
-      Date.now = now;
-    }
-    const nobody = { address: "127.0.0.1", port: 9 };
-    assertEquals(await daysLeft(nobody, url), undefined);
-  },
 });
 
 Deno.test("Report writes clean text, and escapes what JSON leaves as it is", async () => {

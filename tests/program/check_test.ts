@@ -14,16 +14,10 @@ import {
 const NAME = "service.test";
 
 /** A test with certificates of its own. */
-function tlsTest(name: string, fn: (ca: LocalCa) => Promise<void>): void {
+function tlsTest(name: string, fn: () => Promise<void>): void {
   const ignore = !isInstalled("openssl");
-  Deno.test(
-    ignore ? `${name} (skipped: no openssl)` : name,
-    { ignore },
-    async () => {
-      using ca = new LocalCa();
-      await fn(ca);
-    },
-  );
+  const skipped = ignore ? " (skipped: no openssl)" : "";
+  Deno.test(name + skipped, { ignore }, fn);
 }
 
 /** The lines of a report by their step: state and text, without durations. */
@@ -158,61 +152,36 @@ Deno.test("--check where nothing listens: the connection fails, TLS is not tried
   assertMatch(steps.at(-1) ?? "", /refused.*; check the base URL, the network/);
 });
 
-for (const [isTrusted, code] of [[true, 0], [false, 1]] as const) {
-  tlsTest(
-    `--check with a certificate that is ${
-      isTrusted ? "" : "not "
-    }trusted: exit ${code}`,
-    async (ca) => {
-      await using service = ReferenceService.start({
-        tls: ca.issue("localhost"),
-      });
-      const url = service.url.replace("127.0.0.1", "localhost");
+/** What is told of certificates: whether they are trusted, and their days from now. */
+const CERTIFICATES: readonly (readonly [boolean, number, 0 | 1, RegExp])[] = [
+  [
+    true,
+    15,
+    0,
+    /^ok TLS: the certificate is valid for 15 days, with .*ca\.pem$/,
+  ],
+  [true, 14, 0, /^note TLS: the certificate expires in 14 days; renew it$/],
+  [false, 15, 1, /^failed TLS: no connection that can be trusted; /],
+];
 
-      const { code: actual, steps } = await check({
-        env: {
-          ...settings({ url }),
-          ...(isTrusted ? { DENO_CERT: ca.certificate } : {}),
-        },
-      });
-
-      assertEquals(actual, code);
-      const [, , , , line = "", key = ""] = steps;
-      if (isTrusted) {
-        assertMatch(
-          line,
-          /^ok TLS: the certificate is valid for 29 days, with .*ca\.pem$/,
-        );
-      } else {
-        assertMatch(line, /^failed TLS: no connection that can be trusted; /);
-        assertMatch(key, /^failed thread: .*; check .*DENO_CERT/);
-      }
-    },
-  );
-}
-
-for (const days of [14, 15]) {
-  Deno.test({
-    name: `--check with a certificate that expires within ${days} days`,
-    ignore: !isInstalled("openssl"),
-    async fn() {
-      using ca = new LocalCa(days + 1); // less than a day of it has passed
-      await using service = ReferenceService.start({
-        tls: ca.issue("127.0.0.1"),
-      });
-      const env = { ...settings(service), DENO_CERT: ca.certificate };
-      const { code, steps } = await check({ env });
-      const told = days === 14
-        ? "note TLS: the certificate expires in 14 days; renew it"
-        : "ok TLS: the certificate is valid for 15 days";
-      assertEquals([code, steps[4]?.startsWith(told)], [0, true]);
-    },
+for (const [isTrusted, days, code, told] of CERTIFICATES) {
+  tlsTest(`--check tells of a certificate: ${told}`, async () => {
+    using ca = new LocalCa(days + 1); // less than a day of it has passed
+    const tls = ca.issue("localhost");
+    await using service = ReferenceService.start({ tls });
+    const url = service.url.replace("127.0.0.1", "localhost");
+    const trust = isTrusted ? { DENO_CERT: ca.certificate } : {};
+    const report = await check({ env: { ...settings({ url }), ...trust } });
+    assertEquals(report.code, code);
+    assertMatch(report.steps[4] ?? "", told);
+    assertMatch(report.steps[5] ?? "", isTrusted ? /^ok/ : /check .*DENO_CERT/);
   });
 }
 
 tlsTest(
   "--check tries the proxy in between, and shows neither its user nor its password",
-  async (ca) => {
+  async () => {
+    using ca = new LocalCa();
     await using service = ReferenceService.start({ tls: ca.issue(NAME) });
     const port = Number(new URL(service.url).port);
     await using proxy = await FaultyService.start(tunnels(() => port));
