@@ -61,8 +61,6 @@ export interface Failure {
   readonly isJson?: boolean;
   /** The HTTP status, if the service answered. */
   readonly status?: number | undefined;
-  /** The headers `Server` and `Via` of a stream that was compressed. */
-  readonly server?: string;
   /** The milliseconds that `Retry-After` asks for, if it does. */
   readonly retryAfter?: number | undefined;
   /** The thread and the run, if known: for a run that was or may have been started. */

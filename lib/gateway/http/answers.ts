@@ -69,9 +69,12 @@ export async function refuseUnreadable(
 ): Promise<void> {
   const { status, headers } = response;
   const { operation, apiKey } = question;
+  if (status === 204) {
+    const reason = "the service answered 204: it has nothing more to send";
+    throw unusable(response, { operation, reason });
+  }
   const encoding = headers.get("content-encoding") ?? "identity";
-  const isCompressed = encoding.trim().toLowerCase() !== "identity";
-  if (isCompressed) {
+  if (encoding.trim().toLowerCase() !== "identity") {
     await response.body?.cancel();
     throw unusable(response, {
       operation,
@@ -79,13 +82,7 @@ export async function refuseUnreadable(
         "the stream is compressed, although the request asked for plain text",
       advice:
         "switch off compression of text/event-stream at the service, or at the proxy in front of it",
-      server: ["server", "via"].flatMap((name) => headers.get(name) ?? [])
-        .join(", "),
     });
-  }
-  if (status === 204) {
-    const reason = "the service answered 204: it has nothing more to send";
-    throw unusable(response, { operation, reason });
   }
   if (!isHtml(headers.get("content-type"))) return;
   const page = await readErrorText(response, question);
@@ -117,7 +114,7 @@ export async function readErrorText(
 /** The error for an answer with status 2xx that cannot be used. */
 function unusable(
   { status }: Response,
-  failure: Pick<Failure, "operation" | "reason" | "advice" | "server">,
+  failure: Pick<Failure, "operation" | "reason" | "advice">,
 ): ServiceError {
   const fate = UNKNOWN_FATE[failure.operation];
   return new ServiceError({ ...failure, status, fate });
