@@ -1,7 +1,6 @@
 import {
   answer,
   complete,
-  encodeItem,
   type End,
   events,
   json,
@@ -9,12 +8,6 @@ import {
   sleep,
   type StreamItem,
 } from "./behaviours.ts";
-import {
-  answersTo,
-  type Dialect,
-  lastRecord,
-  type Message,
-} from "./dialect.ts";
 import type { Operation, RecordedRequest } from "./exchange.ts";
 
 /** The key that the service accepts by default. */
@@ -27,18 +20,12 @@ export interface RemoteAgentOptions {
   readonly plan?: readonly Step[];
   /** Milliseconds before each event of a stream. The default is 0. */
   readonly pace?: number;
-  /**
-   * Whether each event has an `id:` and streams resume after a `Last-Event-ID`.
-   * `"random"`: each event has a new one whenever it is sent, and streams start over.
-   */
-  readonly ids?: boolean | "random";
-  /** By default the reply is in `instructorState.explanation`, and no node fails. */
-  readonly dialect?: Dialect;
+  /** Whether each event has an `id:` and streams resume after a `Last-Event-ID`. */
+  readonly ids?: boolean;
 }
 
 interface Thread {
   readonly prompts: string[];
-  readonly messages: Message[];
   readonly runs: Map<string, Run>;
 }
 
@@ -114,7 +101,6 @@ export class RemoteAgent {
     const threadId = crypto.randomUUID();
     this.#threads.set(threadId, {
       prompts: [],
-      messages: [],
       runs: new Map(),
     });
     return json({ thread_id: threadId })();
@@ -154,13 +140,7 @@ export class RemoteAgent {
     const advances = taken.map(({ node, status }) => progress(node, status));
     const end = FAULTS.get(prompt);
     if (end) return { prompt, events: advances, end };
-    const { dialect } = this.#options;
-    const { messages } = thread;
-    messages.push(
-      { author: "user", text: prompt },
-      ...answersTo(prompt, reply),
-    );
-    const last = dialect ? lastRecord(dialect, prompt, messages) : {
+    const last = {
       ...complete(reply),
       messages: [
         { role: "user", content: prompt },
@@ -175,23 +155,14 @@ export class RemoteAgent {
       return refusal(406, "A run is streamed as text/event-stream");
     }
     const { pace = 0, ids = false } = this.#options;
-    const seen = ids === true ? Number(headers.get("last-event-id") ?? 0) : 0;
-    const items = ids === "random"
-      ? run.events.map(withRandomId)
-      : run.events.slice(seen);
+    const seen = ids ? Number(headers.get("last-event-id") ?? 0) : 0;
+    const items = run.events.slice(seen);
     const options = { end: run.end, headers: { "cache-control": "no-store" } };
     return events(
       (signal) => paced(items, pace, signal),
-      ids === true ? { ...options, firstId: seen + 1 } : options,
+      ids ? { ...options, firstId: seen + 1 } : options,
     )();
   }
-}
-
-function withRandomId(item: StreamItem): StreamItem {
-  const id = crypto.randomUUID();
-  return typeof item === "string"
-    ? `id: ${id}\n${item}`
-    : encodeItem(item, { id });
 }
 
 async function* paced<T>(

@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { times } from "../../../support/repetitions.ts";
-import { explain } from "../../../../lib/gateway.ts";
 import { NOT_UNDERSTOOD } from "../../../../lib/gateway/stream/reply_text.ts";
 import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
 import { followRun } from "../../../../lib/gateway/stream/run_stream.ts";
@@ -15,22 +14,7 @@ import {
   ServiceError,
 } from "../../../../lib/gateway/failure/service_error.ts";
 import type { StreamEvent } from "../../../../lib/gateway/turn_event.ts";
-import {
-  type Dialect,
-  FAIL_IN_A_NODE,
-  FAILURE,
-  FAILURES,
-  MESSAGES,
-  SAY_NOTHING,
-} from "../../../support/service/dialect.ts";
-import { Exchange } from "../../../support/service/exchange.ts";
-import {
-  RemoteAgent,
-  type RemoteAgentOptions,
-  route,
-  TEST_KEY,
-  think,
-} from "../../../support/service/remote_agent.ts";
+import { TEST_KEY } from "../../../support/service/remote_agent.ts";
 import { QUICK_TIMEOUTS } from "../../../support/turns.ts";
 
 /** A text in chunks of a size. */
@@ -171,27 +155,9 @@ for (const [where, [json, event]] of Object.entries(NESTED)) {
   });
 }
 
-/** A client that gets its streams from a test, without pauses. */
-abstract class StreamClient extends ServiceClient {
-  constructor() {
-    const timeouts = { ...QUICK_TIMEOUTS, reconnect: [0] };
-    super({ baseUrl: "http://localhost", apiKey: TEST_KEY, timeouts }, {});
-  }
-
-  abstract chunksOf(request: ServiceRequest): AsyncGenerator<Uint8Array>;
-
-  override stream(request: ServiceRequest): Promise<OpenStream> {
-    return Promise.try(() => {
-      const chunks = this.chunksOf(request);
-      return { chunks, headers: new Headers(), drop() {} };
-    });
-  }
-}
-
-/** Follows a run. Returns its nodes and its reply, in order, and why it failed. */
-async function follow(client: ServiceClient, path: string) {
-  const headers = { accept: "text/event-stream" };
-  const request = { operation: "stream run", path, headers } as const;
+/** Follows a run. Returns its nodes and its reply, in order, and whether it failed. */
+async function follow(client: ServiceClient) {
+  const request = { operation: "stream run", path: "/" } as const;
   const run = { threadId: "t", runId: "r", request, apiKey: TEST_KEY };
   const texts: string[] = [];
   try {
@@ -203,9 +169,9 @@ async function follow(client: ServiceClient, path: string) {
     }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return { texts, failure: explain(error.failure) };
+    return { texts, isLost: true };
   }
-  return { texts };
+  return { texts, isLost: false };
 }
 
 /**
@@ -241,19 +207,20 @@ function textAfter(blocks: readonly Block[], id: string | undefined): string {
   return `${texts.slice(start).join("")}data: {"event":"complete"}\n\n`;
 }
 
-/** A client whose requests for a stream are answered by a script. */
-class ScriptedClient extends StreamClient {
+/** A client whose requests for a stream are answered by a script, without pauses. */
+class ScriptedClient extends ServiceClient {
   readonly #blocks: readonly Block[];
   readonly #answers: Iterator<Answer>;
 
   constructor(blocks: readonly Block[], answers: readonly Answer[]) {
-    super();
+    const timeouts = { ...QUICK_TIMEOUTS, reconnect: [0] };
+    super({ baseUrl: "http://localhost", apiKey: TEST_KEY, timeouts }, {});
     this.#blocks = blocks;
     this.#answers = answers.values();
   }
 
-  chunksOf({ headers }: ServiceRequest): AsyncGenerator<Uint8Array> {
-    const answer = this.#answers.next().value;
+  override async stream({ headers }: ServiceRequest): Promise<OpenStream> {
+    const answer = await this.#answers.next().value;
     const failure = {
       operation: "stream run",
       reason: "no",
@@ -266,10 +233,11 @@ class ScriptedClient extends StreamClient {
     const { resumes, length, end, chunkBytes } = answer;
     const id = resumes ? headers?.["last-event-id"] : undefined;
     const text = textAfter(this.#blocks, id).slice(0, length);
-    return (async function* () {
+    const chunks = async function* () {
       yield* inChunks(text, chunkBytes);
       if (end === "break") throw new TypeError("broken");
-    })();
+    };
+    return { chunks: chunks(), headers: new Headers(), drop() {} };
   }
 }
 
@@ -310,9 +278,8 @@ Deno.test("followRun() delivers the events of generated runs in order, and all t
     answers: readonly Answer[],
   ) => {
     const client = new ScriptedClient(blocks, answers);
-    const { texts, failure } = await follow(client, "/");
+    const { texts, isLost } = await follow(client);
     const nodes = texts.map(Number).filter(Number.isInteger);
-    const isLost = failure !== undefined;
     const once = [...new Set(nodes)];
     assertEquals(once, once.toSorted((a, b) => a - b));
     // An event comes twice only if it is delivered, and lost before its id.
@@ -336,137 +303,4 @@ Deno.test("followRun() delivers the events of generated runs in order, and all t
   // Enough of each kind
   const [few, many] = [times(500), times(9000)];
   assertEquals([lost > few, lost < many, resumed > few], [true, true, true]);
-});
-
-/** A prompt, and after how many events its first stream breaks. */
-interface Turn {
-  readonly prompt: string;
-  readonly lostAfter: number | undefined;
-}
-
-/** A client of a service in memory. */
-class DirectClient extends StreamClient {
-  readonly #agent: RemoteAgent;
-  /** The number of events after which the next stream is lost. */
-  lostAfter: number | undefined;
-
-  constructor(options: RemoteAgentOptions) {
-    super();
-    this.#agent = new RemoteAgent(options);
-  }
-
-  request(
-    method: "GET" | "POST",
-    path: string,
-    init: { readonly headers?: HeadersInit; readonly body?: string } = {},
-  ): Response {
-    const headers = new Headers(init.headers);
-    headers.set("x-api-key", TEST_KEY);
-    const target = route(path, "");
-    const { operation } = target ?? {};
-    const { body = "" } = init;
-    return this.#agent.answer(
-      new Exchange({ operation, method, path, headers, body, connection: "" }),
-      target,
-    );
-  }
-
-  chunksOf({ path, headers = {} }: ServiceRequest): AsyncGenerator<Uint8Array> {
-    const response = this.request("GET", path, { headers });
-    const chunks = eventsIn(response, this.lostAfter);
-    this.lostAfter = undefined;
-    return chunks;
-  }
-}
-
-/** The chunks of a stream, one for each event, until the stream is lost. */
-async function* eventsIn(
-  { body }: Response,
-  lostAfter = Infinity,
-): AsyncGenerator<Uint8Array> {
-  let count = 0;
-  for await (const chunk of body ?? []) {
-    if (count++ >= lostAfter) throw new TypeError("lost");
-    yield chunk;
-  }
-}
-
-/** Runs a turn. Returns its nodes, and its reply or why it failed. */
-async function take(
-  client: DirectClient,
-  threadId: string,
-  { prompt, lostAfter }: Turn,
-): Promise<string[]> {
-  const runs = `/threads/${threadId}/runs`;
-  const created = client.request("POST", runs, {
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ agentName: "the-brain", prompt, wait: false }),
-  });
-  const { run_id } = await created.json();
-  client.lostAfter = lostAfter;
-  const path = `${runs}/${run_id}/stream`;
-  const { texts, failure } = await follow(client, path);
-  return failure === undefined ? texts : [...texts, failure];
-}
-
-/** What a turn has to deliver. */
-function expected(
-  { prompt, lostAfter }: Turn,
-  earlier: readonly string[],
-  ids: RemoteAgentOptions["ids"],
-): string[] {
-  const { steps, reply } = think(prompt, earlier);
-  const nodes = steps.map(({ node }) => node);
-  const last = prompt === FAIL_IN_A_NODE
-    ? `the run failed: ${FAILURE}`
-    : prompt === SAY_NOTHING
-    ? "Run completed."
-    : reply;
-  if (lostAfter === undefined || ids === true) return [...nodes, last];
-  const lost = nodes.slice(0, lostAfter);
-  // Under new ids, all events come again.
-  return ids === "random" ? [...lost, ...nodes, last] : [
-    ...lost,
-    "the connection to http://localhost broke (lost); the run may still go on at the service",
-  ];
-}
-
-const turn: fc.Arbitrary<Turn> = fc.record({
-  prompt: fc.constantFrom(
-    ...["hello", "6 * 7", "what did I say before?", SAY_NOTHING],
-    ...[FAIL_IN_A_NODE, "日本 👩‍💻\n\n", "\u2028data: {}"],
-  ),
-  lostAfter: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
-});
-const dialect: fc.Arbitrary<Dialect> = fc.record({
-  messages: fc.constantFrom(...keysOf(MESSAGES)),
-  failure: fc.constantFrom(...keysOf(FAILURES)),
-});
-
-function keysOf<T extends object>(object: T): (keyof T)[] {
-  return Object.keys(object) as (keyof T)[];
-}
-
-Deno.test("followRun() delivers in generated conversations, in the dialects of real services, what each turn said, and nothing of another", async () => {
-  const check = async (
-    turns: readonly Turn[],
-    dialect: Dialect,
-    ids: boolean | "random",
-  ) => {
-    const client = new DirectClient({ dialect, ids });
-    const { thread_id } = await client.request("POST", "/threads").json();
-    const earlier: string[] = [];
-    for (const turn of turns) {
-      const texts = await take(client, thread_id, turn);
-      assertEquals(texts, expected(turn, earlier, ids));
-      earlier.push(turn.prompt);
-    }
-  };
-  const property = fc.asyncProperty(
-    fc.array(turn, { minLength: 1, maxLength: 3 }),
-    dialect,
-    fc.constantFrom(true, false, "random" as const),
-    check,
-  );
-  await fc.assert(property, { numRuns: times(10_000) });
 });
