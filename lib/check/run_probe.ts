@@ -18,21 +18,15 @@ import { StreamObservation } from "./stream_observation.ts";
 /** How long the further requests are waited for after the run, in milliseconds. */
 const AFTER_RUN = 1_000;
 
-/** What a connection to a stream brought. */
-interface Connection {
+/** A request for a stream, and what it brought. */
+export interface Request {
   readonly observation: StreamObservation;
-  /** Why it ended before the reply. */
+  /** Why it ended before the reply; `undefined` if it was dropped, too. */
   readonly error: ServiceError | undefined;
 }
 
-/** A further request for a stream, and what it brought. */
-export interface Request extends Connection {
-  /** Whether it was dropped, because it was not over in time. */
-  readonly isLate: boolean;
-}
-
 /** What the stream of a run was like. */
-export interface ProbedRun extends Connection {
+export interface ProbedRun extends Request {
   /** Resumed after the first event that has an id, while the run went on. */
   readonly resumed: Request | undefined;
   /** Resumed after the last event before the reply that has an id. */
@@ -86,7 +80,7 @@ export async function probeRun(options: ProbeRunOptions): Promise<ProbedRun> {
       () => isEnough(observation),
     );
     observation.end();
-    return { observation, error, isLate: over.signal.aborted };
+    return { observation, error };
   };
   const observation = new StreamObservation({
     onCursor: (lastEventId) => {

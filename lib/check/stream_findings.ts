@@ -131,17 +131,16 @@ function liveness(
   return ["note", text + causes.join("; "), { at }];
 }
 
-function ids(
-  { count, reply, stepsWithId, remembered }: StreamObservation,
-): Finding {
-  const steps = count - Number(reply !== undefined);
-  if (steps === 0) return ["-", "no event came before the reply"];
-  if (stepsWithId < steps) {
-    const without = `${steps - stepsWithId} of ${number(steps, "event")}`;
-    const text = `${without} without one, so a lost stream is a lost reply`;
-    return ["note", `${text}; send id: lines, and heed Last-Event-ID`];
+function ids({ reply, remembered }: StreamObservation): Finding {
+  const steps = reply === undefined ? remembered : remembered.slice(0, -1);
+  if (steps.length === 0) return ["-", "no event came before the reply"];
+  const used = steps.flatMap(({ id }) => id ?? []);
+  if (used.length < steps.length) {
+    const without = steps.length - used.length;
+    const text = `${without} of ${number(steps.length, "event")} without one`;
+    const advice = "send id: lines, and heed Last-Event-ID";
+    return ["note", `${text}, so a lost stream is a lost reply; ${advice}`];
   }
-  const used = remembered.flatMap(({ id }) => id ?? []);
   if (new Set(used).size === used.length) return ["ok", "all are different"];
   const text = "some repeat, so a lost stream may go on at the wrong event";
   return ["note", `${text}; give each event its own`];
@@ -192,12 +191,12 @@ function compare(
 }
 
 /** What a request got, if not the events that it should have got. */
-function outcomeOf({ observation, error, isLate }: Request): string {
+function outcomeOf({ observation, error }: Request): string {
   const status = error?.failure.status;
   if (status !== undefined) return `was answered with ${status}`;
   if (hasFailed(error)) return "was told that the run failed";
   if (observation.count > 0) return "got other events";
-  return isLate ? "got no answer in time" : "got no event";
+  return observation.headers === undefined ? "got no answer" : "got no event";
 }
 
 /** What is told about a request that should be refused; nothing if it was not. */

@@ -44,8 +44,6 @@ export class StreamObservation implements StreamObserver {
   unknown = 0;
   firstAt = 0;
   lastAt = 0;
-  /** How many events before the reply have an id. */
-  stepsWithId = 0;
   /** The first 1,000 events. */
   readonly remembered: RememberedEvent[] = [];
   /** How many events had come when the first id took effect. */
@@ -60,7 +58,6 @@ export class StreamObservation implements StreamObserver {
   reply: Reply | undefined;
   // Of the current block:
   #id: string | undefined;
-  #steps = 0;
   #hashes: number[] = [];
 
   constructor(options: StreamObservationOptions = {}) {
@@ -110,11 +107,9 @@ export class StreamObservation implements StreamObserver {
         return;
       case "unknown":
         this.unknown++;
-        this.#steps++;
         break;
       case "step":
         this.known++;
-        this.#steps++;
         break;
       case "reply":
         this.known++;
@@ -164,10 +159,8 @@ export class StreamObservation implements StreamObserver {
     const id = this.#id === undefined || this.cursorAt === undefined
       ? undefined
       : hashText(this.#id);
-    if (id !== undefined) this.stepsWithId += this.#steps;
     for (const data of this.#hashes) this.remembered.push({ id, data });
     this.#id = undefined;
-    this.#steps = 0;
     this.#hashes = [];
   }
 }

@@ -95,7 +95,6 @@ Deno.test("probeRun() asks for the stream again after the first id and after the
   }
   const known = run.observation.remembered;
   assertEquals(run.resumed?.observation.remembered[0], known[1]);
-  assertEquals(run.resumed?.isLate, false);
   assertEquals(lines.filter((line) => line.startsWith("id:")), [
     ...["id: 1", "id: 2", "id: 3"],
   ]);
@@ -152,7 +151,7 @@ async function probeSlowly(
   answered.resolve(answer(404)());
   const { resumed, resumedAtEnd, unknownRun, wrongKey } = await probing;
   return [resumed, resumedAtEnd, unknownRun, wrongKey]
-    .map((request) => request?.isLate);
+    .map((request) => request?.error === undefined);
 }
 
 Deno.test("probeRun() waits for its further requests until a second after the run, or its time limit", async () => {

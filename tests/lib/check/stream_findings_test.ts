@@ -73,7 +73,6 @@ async function observe(
     error: isOver
       ? undefined
       : new ServiceError({ operation: "stream run", ...error }),
-    isLate: false,
   };
 }
 
@@ -85,7 +84,6 @@ function refused(status?: number): Request {
   return {
     observation: new StreamObservation(),
     error: status === undefined ? undefined : error,
-    isLate: status === undefined,
   };
 }
 
@@ -337,7 +335,7 @@ const RESUMED: readonly (readonly [
     numbered,
     `note ${LAST} was answered with 409 while`,
   ],
-  [numbered, refused(), numbered, `note ${LAST} got no answer in time while`],
+  [numbered, refused(), numbered, `note ${LAST} got no answer while`],
   [
     together,
     numbered,
@@ -407,7 +405,7 @@ Deno.test("streamFindings() tells which strangers get a stream", async () => {
     [refused(410), "ok a stream is refused", "- a request for a stream was an"],
     [
       refused(),
-      "- a request for a stream got no answer in t",
+      "- a request for a stream got no answer",
       "- a request fo",
     ],
   ];
