@@ -26,10 +26,11 @@ interface Operation {
 const validator = new Validator();
 const validation = await validator.validate(SPECIFICATION);
 
+const PATHS = (validator.resolveRefs() as unknown as Specification).paths;
+
 Deno.test("docs/service.openapi.yaml is valid, with the statuses of each operation", () => {
   assertEquals(validation, { valid: true });
-  const { paths } = validator.resolveRefs() as unknown as Specification;
-  const statuses = Object.values(paths).flatMap((operations) =>
+  const statuses = Object.values(PATHS).flatMap((operations) =>
     Object.values(operations).map(({ responses }) =>
       Object.keys(responses).join(" ")
     )
@@ -52,71 +53,52 @@ function eventsIn(stream: string): readonly string[] {
   });
 }
 
-/** A service of the examples, whose answers are as the specification says. */
+/** A request to an example. */
+interface ExampleRequest {
+  readonly key?: string;
+  readonly body?: string;
+  readonly lastEventId?: number;
+}
+
+/** Sends requests to an example, whose answers have to be as the specification says. */
 class Example {
   readonly #url: string;
-  readonly #paths: Specification["paths"];
   readonly #ajv = new Ajv2020({ strict: false });
 
-  constructor(url: string) {
+  constructor({ url }: RealService) {
     this.#url = url;
-    const { paths } = validator.resolveRefs() as unknown as Specification;
-    this.#paths = paths;
   }
 
   /** Sends a request. Returns its status and body. */
   async send(
     method: "POST" | "GET",
     path: string,
-    { key = TEST_KEY, body, lastEventId }: {
-      readonly key?: string;
-      readonly body?: string;
-      readonly lastEventId?: number;
-    } = {},
+    { key = TEST_KEY, body, lastEventId }: ExampleRequest = {},
   ): Promise<readonly [status: number, text: string]> {
-    const response = await fetch(this.#url + path, {
-      method,
-      headers: {
-        "x-api-key": key,
-        "content-type": "application/json",
-        ...lastEventId !== undefined && { "last-event-id": `${lastEventId}` },
-      },
-      ...body !== undefined && { body },
-    });
+    const headers = new Headers({ "x-api-key": key });
+    if (body !== undefined) headers.set("content-type", "application/json");
+    if (lastEventId !== undefined) {
+      headers.set("last-event-id", `${lastEventId}`);
+    }
+    const init = { method, headers, ...body !== undefined && { body } };
+    const response = await fetch(this.#url + path, init);
     const text = await response.text();
-    this.#hold(method, path, { response, text });
-    return [response.status, text];
-  }
-
-  #hold(
-    method: string,
-    path: string,
-    { response: { status, headers }, text }: {
-      readonly response: Response;
-      readonly text: string;
-    },
-  ): void {
-    const [, root, , runs, run, stream] = path.split("/");
-    const template = [
-      root,
-      runs && "{threadId}",
-      runs,
-      run && "{runId}",
-      stream,
-    ]
-      .filter((part) => part !== undefined).join("/");
-    const operation = this.#paths[`/${template}`]?.[method.toLowerCase()];
-    if (operation === undefined) return;
-    const [type = ""] = headers.get("content-type")?.split(";") ?? [];
-    const schema = operation.responses[status]?.content?.[type]?.schema;
+    const { status } = response;
+    const [, operations] =
+      Object.entries(PATHS).find(([template]) =>
+        new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path)
+      ) ?? [];
+    if (operations === undefined) return [status, text];
+    const operation = operations[method.toLowerCase()];
+    const type = response.headers.get("content-type")?.split(";")[0] ?? "";
+    const schema = operation?.responses[status]?.content?.[type]?.schema;
     assert(schema !== undefined, `${method} ${path}: ${status} ${type}`);
-    const values = stream === undefined || status !== 200
-      ? [text]
-      : eventsIn(text);
-    for (const value of values) {
+    const isStream = method === "GET" && status === 200;
+    for (const value of isStream ? eventsIn(text) : [text]) {
       const isValid = this.#ajv.validate(schema, JSON.parse(value));
       assert(isValid, `${value}: ${this.#ajv.errorsText()}`);
     }
+    return [status, text];
   }
 }
 
@@ -130,7 +112,7 @@ for (const language of ["js", "python", "go"] as const) {
 
   test(`the ${stack} answers as docs/service.openapi.yaml says, and the check has nothing to note`, async () => {
     await using service = await RealService.start(stack);
-    const example = new Example(service.url);
+    const example = new Example(service);
     const [, thread] = await example.send("POST", "/threads");
     const { thread_id } = JSON.parse(thread);
     const runs = `/threads/${thread_id}/runs`;
