@@ -152,6 +152,11 @@ function resumption(run: ProbedRun): Finding {
     return ["-", "no event before the reply has an id"];
   }
   if (hasFailed(error)) return ["-", "the run failed"];
+  const isUnanswered = ({ observation, error }: Request) =>
+    observation.count === 0 && error?.failure.status === undefined;
+  if (isHeldBack(observation) && [resumed, resumedAtEnd].some(isUnanswered)) {
+    return ["-", "unknown, because events are held back"];
+  }
   if (observation.reply && !resumedAtEnd.observation.reply) {
     const outcome = outcomeOf(resumedAtEnd);
     const text = `${RESUMING} after the end ${outcome}, and not the reply`;
@@ -159,9 +164,6 @@ function resumption(run: ProbedRun): Finding {
   }
   if (resumed.observation.count > 0) {
     return compare(observation, resumed.observation);
-  }
-  if (isHeldBack(observation) && resumed.error?.failure.status === undefined) {
-    return ["-", "unknown, because events are held back"];
   }
   const text = `${RESUMING} ${outcomeOf(resumed)} while the run went on`;
   return ["note", `${text}; send what comes after that event`];

@@ -102,9 +102,9 @@ export function selectReply(
   const messages = found ? [found].flat() : [];
   const count = messages.length;
   const authors = messages.map(authorOf);
-  const start = authors.lastIndexOf("user") + 1;
+  const question = authors.lastIndexOf("user");
   for (const author of ["assistant", undefined] as const) {
-    for (let index = count - 1; index >= start; index--) {
+    for (let index = count - 1; index > question; index--) {
       if (authors[index] !== author) continue;
       const text = textOf(messages[index]);
       if (text === "") continue;

@@ -329,6 +329,7 @@ const RESUMED: readonly (readonly [
   ),
   [numbered, [], numbered, `note ${LAST} got no event while the run went on;`],
   [together, [], numbered, "- unknown, because events are held back"],
+  [together, numbered, refused(), "- unknown, because events are held back"],
   [
     together,
     refused(409),
