@@ -8,7 +8,7 @@
 import type { ServiceError } from "../gateway.ts";
 import type { Proxy, Settings } from "../settings.ts";
 import { shownText } from "../text.ts";
-import { COMMON_FRONTS, frontsIn } from "./fronts.ts";
+import { FRONTS } from "./fronts.ts";
 import type { Line, State } from "./report.ts";
 import type { ProbedRun, Request } from "./run_probe.ts";
 import type { StreamObservation } from "./stream_observation.ts";
@@ -115,14 +115,16 @@ function liveness(
     const text = "a run of several events, longer than 2 s, would tell";
     return ["-", text, { at }];
   }
-  const named = frontsIn(headers);
+  const server = `${headers?.get("server")} ${headers?.get("via")}`
+    .toLowerCase();
+  const named = FRONTS.filter(([name]) => server.includes(name.toLowerCase()));
   const isUnbuffered =
     headers?.get("x-accel-buffering")?.toLowerCase() === "no";
   const causes = ["the service, if it does not flush after each event"];
   if (named.length > 0 || !isLocal && !isUnbuffered) {
     const accel = isUnbuffered ? "" : "answer with X-Accel-Buffering: no, or ";
-    const settings = (named.length > 0 ? named : COMMON_FRONTS)
-      .map(({ name, setting }) => `${name}: ${setting}`).join(", or ");
+    const settings = (named.length > 0 ? named : FRONTS.slice(0, 4))
+      .map((front) => front.join(": ")).join(", or ");
     causes.push(`a front (${accel}set ${settings})`);
   }
   if (proxy !== undefined) causes.push(`your own proxy ${proxy.origin}`);

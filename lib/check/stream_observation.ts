@@ -4,12 +4,6 @@ import { hashText } from "../text.ts";
 /** How many events are remembered to compare them: 100 KB at most. */
 const MAX_REMEMBERED = 1_000;
 
-/**
- * How many characters of a line that is no event are kept: enough to find a key
- * that begins in those that are shown.
- */
-const SAMPLE_LENGTH = 128 * 1024;
-
 /** The fields of an event stream; all other lines are junk. */
 const FIELDS = /^(?:data|event|id|retry)(?::|$)/;
 
@@ -52,7 +46,7 @@ export class StreamObservation implements StreamObserver {
   comments = 0;
   /** The longest time without a line. */
   silence = 0;
-  /** How many lines are no events, and the beginning of the first. */
+  /** How many lines are no events, and the first. */
   junk = 0;
   junkSample = "";
   reply: Reply | undefined;
@@ -151,7 +145,7 @@ export class StreamObservation implements StreamObserver {
   }
 
   #takeJunk(line: string): void {
-    if (this.junk++ === 0) this.junkSample = line.slice(0, SAMPLE_LENGTH);
+    if (this.junk++ === 0) this.junkSample = line;
   }
 
   #endBlock(): void {

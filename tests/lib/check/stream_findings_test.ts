@@ -211,7 +211,7 @@ const STREAMS: readonly (readonly [
   [[raw({ event: "error" })], "end: failed the run failed$"],
   // Silence.
   [[": hi\n\n", 30_000, ...numbered], [
-    "silence: note nothing came for 30.0 s, with 1 comment in all; send a comment",
+    "silence: note nothing came for 30.0 s, with 1 comment in all; send a comment (a line that begins with a colon) every 15 s$",
   ]],
   [
     [15_500, ": 1\n", 29_999, ": 2\n", ...numbered],
