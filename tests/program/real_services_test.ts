@@ -311,7 +311,7 @@ testOf(
     assertEquals(more, []);
     assertMatch(
       note,
-      /^note +lines .* no event.*: (?:<br|PHP Warning|Warning)/,
+      /^note +lines .*, ignored; the first: (?:<br|PHP Warning|Warning)/,
     );
   },
 );
