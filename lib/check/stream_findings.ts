@@ -80,7 +80,8 @@ function contentType(
 }
 
 function events({ observation, error }: ProbedRun): Finding {
-  const { known, unknown, count, firstAt, lastAt } = observation;
+  const { unknown, count, firstAt, lastAt } = observation;
+  const known = count - unknown;
   const at = count > 0 ? lastAt : undefined;
   if (known > 0) {
     const [first, last] = [firstAt, lastAt].map(seconds);

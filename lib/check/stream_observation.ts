@@ -33,8 +33,8 @@ export class StreamObservation implements StreamObserver {
   headers: Headers | undefined;
   openedAt = 0;
   endedAt = 0;
-  /** The numbers of events that the client knows, and does not know. */
-  known = 0;
+  /** The number of events, and of those among them that the client does not know. */
+  count = 0;
   unknown = 0;
   firstAt = 0;
   lastAt = 0;
@@ -56,11 +56,6 @@ export class StreamObservation implements StreamObserver {
 
   constructor(options: StreamObservationOptions = {}) {
     this.#options = options;
-  }
-
-  /** The number of events. */
-  get count(): number {
-    return this.known + this.unknown;
   }
 
   /** The id after which the stream would be resumed. */
@@ -86,7 +81,10 @@ export class StreamObservation implements StreamObserver {
   line(line: string): void {
     this.#hear();
     this.#options.onLine?.(line);
-    if (this.cursorAt === undefined) this.#findCursor();
+    if (this.cursorAt === undefined && this.lastEventId !== undefined) {
+      this.cursorAt = this.count;
+      this.#options.onCursor?.(this.lastEventId);
+    }
     if (line === "") this.#endBlock();
     else if (line.startsWith(":")) this.comments++;
     else if (line.startsWith("id:")) this.#id = line;
@@ -103,17 +101,15 @@ export class StreamObservation implements StreamObserver {
         this.unknown++;
         break;
       case "step":
-        this.known++;
         break;
       case "reply":
-        this.known++;
         this.reply = parsed.reply;
         break;
       default:
         parsed satisfies never;
     }
     this.lastAt = this.#now();
-    if (this.count === 1) this.firstAt = this.lastAt;
+    if (++this.count === 1) this.firstAt = this.lastAt;
     if (this.count <= MAX_REMEMBERED) this.#hashes.push(hashText(json));
     if (parsed.kind === "reply") this.#endBlock(); // Nothing after it is read.
   }
@@ -123,14 +119,6 @@ export class StreamObservation implements StreamObserver {
     this.endedAt = this.#now();
     if (this.reply === undefined) this.#hear();
     this.#endBlock();
-  }
-
-  /** Looks whether an id has taken effect. */
-  #findCursor(): void {
-    const { lastEventId } = this;
-    if (lastEventId === undefined) return;
-    this.cursorAt = this.count;
-    this.#options.onCursor?.(lastEventId);
   }
 
   #now(): number {

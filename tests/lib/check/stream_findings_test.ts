@@ -147,6 +147,16 @@ Deno.test("streamFindings() gives times: durations, and moments since the reques
   });
   const { at, failure } = (await find([event(a), 3_000])).get("end") ?? {};
   assertEquals([at, failure?.fate], [3_000, "may go on"]);
+  for (
+    const [pieces, moment] of [[[1000], undefined], [
+      [1000, event(a)],
+      1000,
+    ]] as const
+  ) {
+    const lines = await find(pieces);
+    const moments = ["events", "live"].map((name) => lines.get(name)?.at);
+    assertEquals(moments, [moment, moment]);
+  }
 });
 
 const raw = (value: object) => event({ ...value });
