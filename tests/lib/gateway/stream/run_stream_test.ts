@@ -215,6 +215,14 @@ for (
   });
 }
 
+Deno.test("a run that the service does not know has failed if events of it came", async () => {
+  const fates = await Promise.all([[], [stream("1a")]].map(async (first) => {
+    const { error } = await takeTurn({ stream: [...first, answer(404)] });
+    return error?.failure.fate;
+  }));
+  assertEquals(fates, ["may have run", "failed"]);
+});
+
 Deno.test("a service that fails after each event, whose ids are ever new, is given up after 2 minutes", async () => {
   let id = 0;
   const failing: Behaviour = (...request) => {
