@@ -15,7 +15,7 @@ import {
   pressKey,
   takeText,
 } from "./editor/editing.ts";
-import { FrameLayout, sentText } from "./editor/frame.ts";
+import { frameOf, sentText } from "./editor/frame.ts";
 import type { KeyMode, KeyModeOptions } from "./editor/key_mode.ts";
 import { type Key, KeyParser } from "./editor/keys.ts";
 import { type Frame, Painter, type Size } from "./editor/painter.ts";
@@ -100,7 +100,6 @@ export class Editor implements Disposable {
   readonly #options: EditorOptions;
   readonly #now: () => number;
   readonly #painter: Painter;
-  readonly #layout: FrameLayout;
   readonly #keyMode: KeyMode | undefined;
   readonly #keys = new KeyParser();
   readonly #waiting: Entry[] = [];
@@ -131,7 +130,6 @@ export class Editor implements Disposable {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
     this.#painter = new Painter(options.write);
-    this.#layout = new FrameLayout(options.sign, options.style);
     this.#size = options.size();
     const { keyboard, write } = options;
     this.#keyMode = keyboard?.keyMode({
@@ -391,15 +389,19 @@ export class Editor implements Disposable {
     const { typed, search } = this.#state;
     const isTyped = typed.text !== "" || search !== undefined;
     const isShown = this.#asked !== undefined || this.#showsTyping && isTyped;
-    return this.#layout.frame({
-      status: this.#status?.(size.columns) ?? "",
-      waiting: this.#showsTyping
-        ? this.#waiting.flatMap((entry) =>
-          entry.kind === "text" ? [entry.text] : []
-        )
-        : [],
-      editor: isShown ? this.#state : undefined,
-    }, size);
+    return frameOf(
+      {
+        status: this.#status?.(size.columns) ?? "",
+        waiting: this.#showsTyping
+          ? this.#waiting.flatMap((entry) =>
+            entry.kind === "text" ? [entry.text] : []
+          )
+          : [],
+        editor: isShown ? this.#state : undefined,
+      },
+      size,
+      this.#options,
+    );
   }
 }
 

@@ -82,26 +82,17 @@ export function lineEnd({ text, cursor }: CursorText): number {
 
 /** The start of the word before the cursor. */
 export function wordLeft(typed: CursorText): number {
-  return backOver(typed, wordCharacter());
+  return over(typed, wordCharacter(), -1);
 }
 
 /** The start of the text between white space before the cursor. */
 export function bigWordLeft(typed: CursorText): number {
-  return backOver(typed, NO_SPACE);
+  return over(typed, NO_SPACE, -1);
 }
 
 /** The end of the word after the cursor. */
-export function wordRight({ text, cursor }: CursorText): number {
-  const word = wordCharacter();
-  let at = cursor;
-  for (const isInWord of [false, true]) {
-    while (at < text.length) {
-      const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
-      if (word.test(character) !== isInWord) break;
-      at += character.length;
-    }
-  }
-  return boundaryFrom(text, at);
+export function wordRight(typed: CursorText): number {
+  return over(typed, wordCharacter(), 1);
 }
 
 /**
@@ -136,23 +127,34 @@ function graphemesBefore(typed: CursorText): number {
   return count;
 }
 
-/** Moves back over characters that do not match, then over those that match. */
-function backOver({ text, cursor }: CursorText, kind: RegExp): number {
+/** Moves over characters that do not match, then over those that match. */
+function over(
+  { text, cursor }: CursorText,
+  kind: RegExp,
+  direction: 1 | -1,
+): number {
   let at = cursor;
   for (const isInWord of [false, true]) {
-    while (at > 0) {
-      const character = characterBefore(text, at);
-      if (kind.test(character) !== isInWord) break;
-      at -= character.length;
+    for (;;) {
+      const character = direction > 0
+        ? characterAt(text, at)
+        : characterBefore(text, at);
+      if (character === "" || kind.test(character) !== isInWord) break;
+      at += direction * character.length;
     }
   }
-  return at === cursor ? at : boundaryFrom(text, at);
+  return boundaryFrom(text, at);
+}
+
+function characterAt(text: string, offset: number): string {
+  const code = text.codePointAt(offset);
+  return code === undefined ? "" : String.fromCodePoint(code);
 }
 
 function characterBefore(text: string, offset: number): string {
   const last = text.charCodeAt(offset - 1);
   const isPair = last >= 0xdc00 && last <= 0xdfff && offset > 1;
-  return text.slice(isPair ? offset - 2 : offset - 1, offset);
+  return text.slice(Math.max(offset - (isPair ? 2 : 1), 0), offset);
 }
 
 /** A text with the cursor at the first boundary at or after an offset. */

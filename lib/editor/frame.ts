@@ -6,8 +6,16 @@
  */
 
 import { plainText, type Style } from "../text.ts";
-import type { EditorState } from "./editing.ts";
-import { cellsOfLine, endOfLine, indentOf, TextRows } from "./layout.ts";
+import { type CursorText, lineEnd, lineStart } from "./cursor_text.ts";
+import type { EditorState, Search } from "./editing.ts";
+import {
+  cellsOf,
+  cellsOfLine,
+  indentOf,
+  rowsOfLine,
+  type TextRow,
+  widthOf,
+} from "./layout.ts";
 import { type Frame, rowOf, type Size, type Span } from "./painter.ts";
 
 /** The most waiting texts that are shown. */
@@ -26,116 +34,124 @@ export interface FrameContent {
   readonly editor: EditorState | undefined;
 }
 
-/** Lays out frames. It remembers how far a tall text was scrolled. */
-export class FrameLayout {
-  readonly #sign: Span;
-  readonly #dim: Style["dim"];
-  readonly #rows = new TextRows();
-  #cursor = 0;
-  #top = 0;
+/** How a frame looks. */
+export interface FrameLook {
+  /** The prompt sign before each text, two columns wide. */
+  readonly sign: string;
+  readonly style: Style;
+}
 
-  /** @param sign The prompt sign before each text, two columns wide. */
-  constructor(sign: string, { bold, dim }: Style) {
-    this.#sign = { cells: cellsOfLine(sign, sign.length), style: bold };
-    this.#dim = dim;
+/** The frame for a content on a terminal of a size. */
+export function frameOf(
+  { status, waiting, editor }: FrameContent,
+  size: Size,
+  look: FrameLook,
+): Frame {
+  const { columns } = size;
+  const search = editor?.search;
+  // If the rows do not fit, the row with the cursor comes first.
+  let room = size.rows - (editor === undefined ? 0 : 1);
+  const rows: string[] = [];
+  if (status !== "" && room > 0) {
+    rows.push(status);
+    room--;
   }
-
-  /** The frame for a content on a terminal of a size. */
-  frame({ status, waiting, editor }: FrameContent, size: Size): Frame {
-    const search = editor?.search;
-    // If the rows do not fit, the row with the cursor comes first.
-    let room = size.rows - (editor === undefined ? 0 : 1);
-    const rows: string[] = [];
-    if (status !== "" && room > 0) {
-      rows.push(status);
-      room--;
-    }
-    const searchRows = search === undefined || room < 1
-      ? []
-      : [this.#searchRow(search, size.columns)];
-    room -= searchRows.length;
-    const count = Math.min(MAX_WAITING, room);
-    for (const text of count > 0 ? waiting.slice(-count) : []) {
-      rows.push(this.#waitingRow(text, size.columns));
-      room--;
-    }
-    if (editor === undefined) {
-      const width = cellsOfLine(plainText(status), size.columns)
-        .reduce((columns, cell) => columns + cell.width, 0);
-      const column = Math.min(width, size.columns - 1);
-      return { rows, cursor: { row: 0, column } };
-    }
-    const { rows: typed, cursor } = this.#textRows(editor, size, room + 1);
-    const row = rows.length + cursor.row;
-    return {
-      rows: [...rows, ...typed, ...searchRows],
-      cursor: { row, column: cursor.column },
-    };
+  const searchRows = search === undefined || room < 1
+    ? []
+    : [searchRow(search, columns, look)];
+  room -= searchRows.length;
+  const count = Math.min(MAX_WAITING, room);
+  for (const text of count > 0 ? waiting.slice(-count) : []) {
+    rows.push(waitingRow(text, columns, look));
+    room--;
   }
+  if (editor === undefined) {
+    const width = widthOf(cellsOfLine(plainText(status), columns));
+    return { rows, cursor: { row: 0, column: Math.min(width, columns - 1) } };
+  }
+  const typed = typedRows(editor.typed, { columns, rows: room + 1 }, look);
+  const row = rows.length + typed.cursor.row;
+  return {
+    rows: [...rows, ...typed.rows, ...searchRows],
+    cursor: { ...typed.cursor, row },
+  };
+}
 
-  /** The part of the text around the cursor that fits into a number of rows. */
-  #textRows(
-    editor: EditorState,
-    size: Size,
-    height: number,
-  ): Frame {
-    const { text, cursor } = editor.typed;
-    this.#rows.update(text, size.columns, Math.min(cursor, this.#cursor));
-    this.#cursor = cursor;
-    const cursorRow = this.#rows.rowOf(cursor);
-    const column = this.#rows.columnOf(cursor);
+/** The part of a text around the cursor that fits into a number of rows. */
+function typedRows(typed: CursorText, size: Size, look: FrameLook): Frame {
+  const { text, cursor } = typed;
+  const { columns, rows: height } = size;
+  const line = (start: number, end: number) =>
+    rowsOfLine(text, { start, end, columns });
+  let start = lineStart(typed);
+  let end = lineEnd(typed);
+  const rows = line(start, end);
+  let at = rows.findLastIndex((row) => row.start <= cursor);
+  const before = rows[at] ?? { start, end, indent: 0 };
+  let column = before.indent +
+    widthOf(cellsOf(text.slice(before.start, cursor), before.indent, columns));
+  if (column >= columns) {
     // After a full row, the cursor has a row of its own.
-    const own = column < size.columns ? Infinity : cursorRow + 1;
-    const at = own === Infinity ? cursorRow : own;
-    const textRow = (row: number) => row > own ? row - 1 : row;
-    const exists = (row: number) =>
-      row === own || this.#rows.start(textRow(row)) !== undefined;
-
-    const top = Math.max(Math.min(this.#top, at), at - height + 1);
-    let bottom = top;
-    while (bottom < top + height && exists(bottom)) bottom++;
-    // After a deletion there may be room for earlier rows.
-    this.#top = Math.max(Math.min(top, bottom - height), 0);
-    const rows: string[] = [];
-    for (let row = this.#top; row < bottom; row++) {
-      rows.push(
-        row === own ? "" : this.#textRow(textRow(row), size.columns),
-      );
-    }
-    return {
-      rows,
-      cursor: { row: at - this.#top, column: at === own ? 0 : column },
-    };
+    at = rows.push({ start: cursor, end: cursor, indent: 0 }) - 1;
+    column = 0;
   }
-
-  #textRow(row: number, columns: number): string {
-    const spans: Span[] = [{ cells: this.#rows.cells(row) }];
-    if (this.#rows.indent(row) > 0) {
-      spans.unshift(row === 0 ? this.#sign : { cells: INDENT });
-    }
-    return rowOf(spans, columns);
+  let above = rows.slice(0, at);
+  let below = rows.slice(at);
+  while (above.length < height && start > 0) {
+    end = start - 1;
+    start = lineStart({ text, cursor: end });
+    above = [...line(start, end), ...above];
   }
-
-  #waitingRow(text: string, columns: number): string {
-    const line = text.slice(0, WAITING_LENGTH).replace(/\s+/g, " ");
-    const indent = indentOf(columns);
-    const cells = cellsOfLine(line, columns - indent);
-    const sign = indent > 0 ? [this.#sign] : [];
-    return rowOf([...sign, { cells, style: this.#dim }], columns);
+  for (end = lineEnd(typed); below.length < height && end < text.length;) {
+    start = end + 1;
+    end = lineEnd({ text, cursor: start });
+    below = [...below, ...line(start, end)];
   }
+  // In a text that is too tall, the cursor is in the middle, or near an end.
+  const half = Math.floor(height / 2);
+  const count = Math.min(above.length, Math.max(half, height - below.length));
+  const shown = [
+    ...above.slice(above.length - count),
+    ...below.slice(0, height - count),
+  ];
+  return {
+    rows: shown.map((row) => typedRow(text, row, columns, look)),
+    cursor: { row: count, column },
+  };
+}
 
-  #searchRow(
-    { query, isFound }: { readonly query: string; readonly isFound: boolean },
-    columns: number,
-  ): string {
-    const label = cellsOfLine(isFound ? "search: " : "not found: ", columns);
-    const room = columns - label.length;
-    const cells = cellsOfLine(endOfLine(query, room), room);
-    return rowOf(
-      [{ cells: label, style: this.#dim }, { cells }],
-      columns,
-    );
-  }
+function typedRow(
+  text: string,
+  { start, end, indent }: TextRow,
+  columns: number,
+  look: FrameLook,
+): string {
+  const cells = cellsOf(text.slice(start, end), indent, columns);
+  if (indent === 0) return rowOf([{ cells }], columns);
+  const before = start === 0 ? signOf(look) : { cells: INDENT };
+  return rowOf([before, { cells }], columns);
+}
+
+function waitingRow(text: string, columns: number, look: FrameLook): string {
+  const line = text.slice(0, WAITING_LENGTH).replace(/\s+/g, " ");
+  const indent = indentOf(columns);
+  const cells = cellsOfLine(line, columns - indent);
+  const sign = indent > 0 ? [signOf(look)] : [];
+  return rowOf([...sign, { cells, style: look.style.dim }], columns);
+}
+
+function searchRow(
+  { query, isFound }: Search,
+  columns: number,
+  { style }: FrameLook,
+): string {
+  const label = cellsOfLine(isFound ? "search: " : "not found: ", columns);
+  const cells = cellsOfLine(query, columns - label.length);
+  return rowOf([{ cells: label, style: style.dim }, { cells }], columns);
+}
+
+function signOf({ sign, style }: FrameLook): Span {
+  return { cells: cellsOfLine(sign, sign.length), style: style.bold };
 }
 
 /**
@@ -150,7 +166,9 @@ export function sentText(
 ): string {
   const indent = " ".repeat(indentOf(columns));
   const lines = text.split("\n").map((line) =>
-    special().test(line) ? drawnLine(line, columns) : line
+    special().test(line)
+      ? cellsOf(line, indent.length, Infinity).map((cell) => cell.text).join("")
+      : line
   );
   return `${indent === "" ? "" : sign}${lines.join(`\n${indent}`)}\n`;
 }
@@ -160,16 +178,5 @@ export function sentText(
  * 0.1 ms to make these classes.
  */
 const special = () => /[\p{Cc}\p{Cf}\p{M}\p{Emoji_Modifier}]/u;
-
-/** A line of a text, with the text of its cells. */
-function drawnLine(line: string, columns: number): string {
-  const rows = new TextRows();
-  rows.update(line, columns, 0);
-  const parts: string[] = [];
-  for (let row = 0; rows.start(row) !== undefined; row++) {
-    for (const cell of rows.cells(row)) parts.push(cell.text);
-  }
-  return parts.join("");
-}
 
 const INDENT = cellsOfLine("  ", 2);

@@ -6,9 +6,6 @@
 
 import { unicodeWidth } from "@std/cli/unicode-width";
 
-/** How far before an offset {@linkcode boundaryBefore} looks for a certain boundary. */
-const LOOKBACK = 1_000;
-
 /** The size of the text that is segmented at once. */
 const WINDOW = 256;
 
@@ -33,16 +30,8 @@ export function isSimple(unit: number): boolean {
 
 /** Whether a boundary is certain between two UTF-16 code units. */
 function isCertain(before: number, after: number): boolean {
-  return isSimple(after) && !isPrepended(before) || before === 0x0a ||
+  return isSimple(before) && isSimple(after) || before === 0x0a ||
     after === 0x0a && before !== 0x0d;
-}
-
-/** Whether a code unit may join with the next one (Unicode: Prepend, and Hangul L). */
-function isPrepended(unit: number): boolean {
-  return unit >= 0x600 && unit <= 0x605 || unit === 0x6dd || unit === 0x70f ||
-    unit === 0x890 || unit === 0x891 || unit === 0x8e2 || unit === 0xd4e ||
-    unit >= 0xdc00 && unit <= 0xdfff || unit >= 0x1100 && unit <= 0x115f ||
-    unit >= 0xa960 && unit <= 0xa97c;
 }
 
 /**
@@ -71,26 +60,18 @@ export function boundaryBefore(text: string, offset: number): number {
 }
 
 /** The nearest boundary at or below an offset. */
-export function boundaryAt(text: string, offset: number): number {
+function boundaryAt(text: string, offset: number): number {
   if (offset <= 0) return 0;
   if (offset >= text.length) return text.length;
-  const lowest = offset - LOOKBACK;
-  for (let start = offset; start > 0; start--) {
-    if (
-      isCertain(text.charCodeAt(start - 1), text.charCodeAt(start))
-    ) {
-      let at = start;
-      for (;;) {
-        const next = boundaryAfter(text, at);
-        if (next > offset) return at;
-        at = next;
-      }
-    }
-    if (start === lowest) break;
-  }
-  // No certain boundary is near: all of the text is segmented, in linear time.
+  let start = offset;
+  while (
+    start > 0 && !isCertain(text.charCodeAt(start - 1), text.charCodeAt(start))
+  ) start--;
+  if (start === offset) return offset;
+  const part = text.slice(start, offset + 2); // perhaps a surrogate pair
   segmenter ??= new Intl.Segmenter();
-  return segmenter.segment(text).containing(offset)?.index ?? 0;
+  const found = segmenter.segment(part).containing(offset - start);
+  return start + (found?.index ?? 0);
 }
 
 /** The nearest boundary at or above an offset. */

@@ -4,12 +4,7 @@
  * @module
  */
 
-import {
-  boundaryAfter,
-  boundaryAt,
-  graphemeWidth,
-  isSimple,
-} from "./graphemes.ts";
+import { boundaryAfter, graphemeWidth, isSimple } from "./graphemes.ts";
 
 /** A grapheme as it is drawn in one or more columns of a row. */
 export interface Cell {
@@ -42,134 +37,65 @@ export function indentOf(columns: number): number {
   return columns < INDENT + 2 ? 0 : INDENT;
 }
 
-/**
- * The rows of a text. Rows are computed when they are requested, and kept for the
- * next text as far as both begin alike. So the cost of a key depends on the
- * visible rows, and not on the length of the text.
- */
-export class TextRows {
-  #text = "";
-  #columns = 80;
-  /** The offsets of the rows that have been computed so far. */
-  #starts: number[] = [0];
+/** A row of a text: the part of a line that fits into a terminal's row. */
+export interface TextRow {
+  /** Where it begins and ends, in UTF-16 code units, without a line end. */
+  readonly start: number;
+  readonly end: number;
+  /** The columns before it: only a line's first row has them. */
+  readonly indent: number;
+}
 
-  /** The text that is laid out. */
-  get text(): string {
-    return this.#text;
-  }
-
-  /**
-   * Changes the text or the width.
-   *
-   * @param changedFrom An offset before which the text is probably unchanged.
-   */
-  update(text: string, columns: number, changedFrom: number): void {
-    const isResized = columns !== this.#columns;
-    if (text === this.#text && !isResized) return;
-    // The ends of the changed row and of the one before it may have moved.
-    const kept = isResized ? 0 : Math.max(this.#find(changedFrom) - 2, 0);
-    const start = this.#starts[kept] ?? 0;
-    const isSame = text.slice(0, start) === this.#text.slice(0, start);
-    this.#starts.length = isSame ? kept + 1 : 1;
-    this.#text = text;
-    this.#columns = columns;
-  }
-
-  /** The offset at which a row begins; `undefined` if there are fewer rows. */
-  start(row: number): number | undefined {
-    while (this.#starts.length <= row && this.#findNext()) {
-      /* computing rows */
+/** The rows of the line that begins and ends at two offsets of a text. */
+export function rowsOfLine(
+  text: string,
+  { start, end, columns }: {
+    readonly start: number;
+    readonly end: number;
+    readonly columns: number;
+  },
+): TextRow[] {
+  const rows: TextRow[] = [];
+  let indent = indentOf(columns);
+  let first = start;
+  let column = indent;
+  for (let at = start; at < end;) {
+    const unit = text.charCodeAt(at);
+    let next = at + 1;
+    let width = 1;
+    // Most text is ASCII, and there may be megabytes of it.
+    if (!isPlainAscii(unit) || !isSimple(text.charCodeAt(next))) {
+      next = boundaryAfter(text, at);
+      width = cellOf(text.slice(at, next), column, columns).width;
     }
-    return this.#starts[row];
-  }
-
-  /** The row of the grapheme at an offset. */
-  rowOf(offset: number): number {
-    while ((this.#starts.at(-1) ?? 0) < offset && this.#findNext()) {
-      // computing rows
-    }
-    return this.#find(offset);
-  }
-
-  /** The cells of a row, without the indent of a line's first row. */
-  cells(row: number): Cell[] {
-    const start = this.start(row) ?? this.#text.length;
-    const end = this.start(row + 1) ?? this.#text.length;
-    const cells: Cell[] = [];
-    let column = this.indent(row);
-    for (let at = start; at < end && this.#text[at] !== "\n";) {
-      const next = boundaryAfter(this.#text, at);
-      const cell = cellOf(this.#text.slice(at, next), column, this.#columns);
-      cells.push(cell);
-      column += cell.width;
-      at = next;
-    }
-    return cells;
-  }
-
-  /** The indent of a row, in columns. */
-  indent(row: number): number {
-    const start = this.start(row) ?? 0;
-    const isFirst = start === 0 || this.#text[start - 1] === "\n";
-    return isFirst ? indentOf(this.#columns) : 0;
-  }
-
-  /**
-   * The column of an offset. At the end of a full row it equals the terminal's
-   * number of columns, which is outside of the terminal.
-   */
-  columnOf(offset: number): number {
-    const row = this.rowOf(offset);
-    let at = this.start(row) ?? 0;
-    let column = this.indent(row);
-    while (at < offset) {
-      const next = boundaryAfter(this.#text, at);
-      const cell = cellOf(this.#text.slice(at, next), column, this.#columns);
-      column += cell.width;
-      at = next;
-    }
-    return column;
-  }
-
-  /** The last computed row that begins at or before an offset. */
-  #find(offset: number): number {
-    let low = 0;
-    let high = this.#starts.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if ((this.#starts[middle] ?? 0) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  }
-
-  /** Computes the next row. Returns whether there is one. */
-  #findNext(): boolean {
-    const text = this.#text;
-    let at = this.#starts.at(-1) ?? 0;
-    let column = this.indent(this.#starts.length - 1);
-    while (at < text.length) {
-      const unit = text.charCodeAt(at);
-      if (unit === 0x0a) {
-        this.#starts.push(at + 1);
-        return true;
-      }
-      let next = at + 1;
-      let width = 1;
-      // Most text is ASCII, and there may be megabytes of it.
-      if (!isPlainAscii(unit) || !isSimple(text.charCodeAt(next))) {
-        next = boundaryAfter(text, at);
-        width = cellOf(text.slice(at, next), column, this.#columns).width;
-      }
-      if (column + width > this.#columns) {
-        this.#starts.push(at);
-        return true;
-      }
+    if (column + width > columns) {
+      rows.push({ start: first, end: at, indent });
+      first = at;
+      indent = column = 0;
+    } else {
       column += width;
       at = next;
     }
-    return false;
   }
+  return [...rows, { start: first, end, indent }];
+}
+
+/** The cells of a text that begins in a column, without an end at the last one. */
+export function cellsOf(text: string, column: number, columns: number): Cell[] {
+  const cells: Cell[] = [];
+  for (let at = 0; at < text.length;) {
+    const next = boundaryAfter(text, at);
+    const cell = cellOf(text.slice(at, next), column, columns);
+    cells.push(cell);
+    column += cell.width;
+    at = next;
+  }
+  return cells;
+}
+
+/** The columns that cells take. */
+export function widthOf(cells: readonly Cell[]): number {
+  return cells.reduce((columns, { width }) => columns + width, 0);
 }
 
 /** The cells of a text as {@linkcode cutToWidth} cuts it. */
@@ -196,19 +122,6 @@ export function cellsOfLine(text: string, columns: number): Cell[] {
 /** A text, cut to a number of columns, with an ellipsis where it is cut. */
 export function cutToWidth(text: string, columns: number): string {
   return cellsOfLine(text, columns).map((cell) => cell.text).join("");
-}
-
-/** The end of a text, cut to a number of columns. */
-export function endOfLine(text: string, columns: number): string {
-  let at = text.length;
-  let width = 0;
-  while (at > 0) {
-    const before = boundaryAt(text, at - 1);
-    width += cellOf(text.slice(before, at), 0, columns).width;
-    if (width > columns) break;
-    at = before;
-  }
-  return text.slice(at);
 }
 
 /**

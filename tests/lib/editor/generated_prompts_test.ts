@@ -5,7 +5,7 @@ import { graphemeWidth } from "../../../lib/editor/graphemes.ts";
 import { KeyParser } from "../../../lib/editor/keys.ts";
 import { Painter } from "../../../lib/editor/painter.ts";
 import { NEW_STATE, pressKey } from "../../../lib/editor/editing.ts";
-import { FrameLayout } from "../../../lib/editor/frame.ts";
+import { frameOf } from "../../../lib/editor/frame.ts";
 import { PLAIN } from "../../../lib/text/style.ts";
 import {
   Emulator,
@@ -13,8 +13,8 @@ import {
   type Widths,
 } from "../../support/terminal_emulator.ts";
 
-/** The lines above the prompt, which must not change. */
-const ABOVE = ["above 1", "above 2", "above 3"];
+/** The lines above the prompt, which must not change; no terminal cuts or wraps them. */
+const ABOVE = ["a1", "a2", "a3"];
 
 /** Graphemes of one column, of two, joined of several code points, and none. */
 const GRAPHEMES = [
@@ -44,6 +44,8 @@ const KEYS = [
   ...["\x1b[3~", "\x1b[1;5D", "\x1b[1;5C", "\x1bb", "\x1bf", "\x1bd"],
   ...["\x1b\x7f", "\x1b[99;99X", "\x1b[2"],
 ];
+
+const LOOK = { sign: "> ", style: PLAIN };
 
 type Action =
   | { readonly input: string }
@@ -88,7 +90,6 @@ async function typeKeys(
   const rows = isResized ? 500 : lowRows;
   const emulator = new Emulator(columns, rows, widths, resizing);
   const painter = new Painter((text) => emulator.write(text));
-  const layout = new FrameLayout("> ", PLAIN);
   const keys = new KeyParser();
   let editor = NEW_STATE;
   let size = { columns, rows };
@@ -96,7 +97,7 @@ async function typeKeys(
   const draw = (above = "") => {
     if (isMoved) painter.move();
     isMoved = false;
-    const frame = layout.frame({ status: "", waiting: [], editor }, size);
+    const frame = frameOf({ status: "", waiting: [], editor }, size, LOOK);
     painter.draw(frame, above);
     return frame;
   };
