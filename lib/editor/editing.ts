@@ -23,11 +23,11 @@ import {
 } from "./cursor_text.ts";
 import type { Key } from "./keys.ts";
 
-/** The most texts in the history, and their most UTF-16 code units in total. */
-const HISTORY_LIMITS = { entries: 1_000, length: 64 * 1024 * 1024 };
+/** The most texts in the history, and states that can be undone. */
+const MAX_KEPT = 1_000;
 
-/** The most states that can be undone, and their most UTF-16 code units in total. */
-const UNDO_LIMITS = { entries: 500, length: 64 * 1024 * 1024 };
+/** The most UTF-16 code units of each of them in total. */
+const MAX_KEPT_LENGTH = 64 * 1024 * 1024;
 
 /** The longest text, in UTF-16 code units. Further text is refused. */
 export const MAX_TEXT_LENGTH = MAX_LINE_BYTES;
@@ -37,8 +37,8 @@ export interface Search {
   readonly query: string;
   /** Whether the shown text contains the query. */
   readonly isFound: boolean;
-  /** The text before the search, restored when the search is cancelled. */
-  readonly before: Pick<EditorState, "typed" | "entries" | "entry">;
+  /** The state before the search, restored when the search is cancelled. */
+  readonly before: EditorState;
 }
 
 /** The editor's state. */
@@ -88,7 +88,10 @@ export const NEW_STATE: EditorState = {
 /** Applies a key. Unassigned keys change nothing. */
 export function pressKey(editor: EditorState, key: Key): Pressed {
   if (editor.search !== undefined) return searchKey(editor, editor.search, key);
-  if (key.kind === "paste") return done(paste(editor, key));
+  if (key.kind === "paste") {
+    const changed = put(editor, key.text);
+    return done(edit(editor, changed, "paste", key.isContinued));
+  }
   if (key.kind === "text") return done(type(editor, key.text));
   const command = COMMANDS[key.name];
   return command === undefined ? { editor } : command(editor);
@@ -102,7 +105,7 @@ export function takeText(
   const isKept = text.trim() !== "" && text !== editor.history.at(-1) &&
     !editor.isTooLong;
   const history = isKept
-    ? within(HISTORY_LIMITS, [...editor.history, text], (entry) => entry.length)
+    ? newest([...editor.history, text], (entry) => entry.length)
     : editor.history;
   return {
     text,
@@ -122,7 +125,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "enter": (editor) => ({ editor, action: "send" }),
   "ctrl-j": newLine,
   "alt-enter": newLine,
-  "ctrl-enter": newLine,
   "shift-enter": newLine,
 
   "left": move(left),
@@ -139,8 +141,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "end": move(lineEnd),
   "ctrl-a": move(lineStart),
   "ctrl-e": move(lineEnd),
-  "ctrl-home": move(() => 0),
-  "ctrl-end": move(({ text }) => text.length),
 
   "backspace": erase(left),
   "delete": erase(right),
@@ -150,9 +150,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "ctrl-u": kill(toLineStart),
   "ctrl-w": kill(bigWordLeft),
   "alt-backspace": kill(wordLeft),
-  "ctrl-backspace": kill(wordLeft),
   "alt-d": kill(wordRight),
-  "ctrl-delete": kill(wordRight),
   "ctrl-y": (editor) => done(edit(editor, put(editor, editor.killed))),
   "ctrl-t": (editor) => done(edit(editor, transpose(editor.typed))),
   "ctrl-_": undo,
@@ -169,16 +167,19 @@ function done(editor: EditorState): Pressed {
   return { editor };
 }
 
+/** A state that the next key does not continue. */
+function settled(
+  editor: EditorState,
+  changes: Partial<EditorState>,
+): EditorState {
+  return { ...editor, last: "other", goal: undefined, ...changes };
+}
+
 /** A key that moves the cursor. */
 function move(target: (typed: CursorText) => number): Command {
   return (editor) => {
-    const cursor = target(editor.typed);
-    return done({
-      ...editor,
-      typed: { ...editor.typed, cursor },
-      last: "other",
-      goal: undefined,
-    });
+    const typed = { ...editor.typed, cursor: target(editor.typed) };
+    return done(settled(editor, { typed }));
   };
 }
 
@@ -186,7 +187,8 @@ function move(target: (typed: CursorText) => number): Command {
 function erase(target: (typed: CursorText) => number): Command {
   return (editor) => {
     const { typed } = editor;
-    return done(edit(editor, deleteTo(typed, target(typed)), "erase"));
+    const changed = deleteTo(typed, target(typed));
+    return done(edit(editor, changed, "erase", editor.last === "erase"));
   };
 }
 
@@ -225,18 +227,8 @@ function newLine(editor: EditorState): Pressed {
 
 function type(editor: EditorState, text: string): EditorState {
   // One undo removes a word and the space before it.
-  const isWord = !/^\s/.test(text) || editor.last !== "type";
-  return edit(editor, put(editor, text), isWord ? "type" : "other", "type");
-}
-
-function paste(
-  editor: EditorState,
-  { text, isContinued }: Extract<Key, { kind: "paste" }>,
-): EditorState {
-  const changed = put(editor, text);
-  return isContinued
-    ? edit(editor, changed, "paste")
-    : edit(editor, changed, "other", "paste");
+  const isWord = editor.last === "type" && !/^\s/.test(text);
+  return edit(editor, put(editor, text), "type", isWord);
 }
 
 /** Inserts a text, or changes nothing if the text would be too long. */
@@ -247,41 +239,28 @@ function put({ typed }: EditorState, text: string): CursorText | undefined {
 }
 
 /**
- * Makes a change. It is undone together with the last change if that was of the
- * same kind, else alone.
+ * Makes a change.
+ *
+ * @param isContinued Whether it is undone together with the last change.
  */
 function edit(
   editor: EditorState,
   changed: CursorText | undefined,
-  kind: EditorState["last"] = "other",
-  last: EditorState["last"] = kind,
+  last: EditorState["last"] = "other",
+  isContinued = false,
 ): EditorState {
   if (changed === undefined) return { ...editor, isTooLong: true };
-  const isContinued = kind !== "other" && kind === editor.last;
   const isChanged = changed.text !== editor.typed.text;
-  return {
-    ...editor,
-    typed: changed,
-    undo: isContinued || !isChanged ? editor.undo : within(
-      UNDO_LIMITS,
-      [...editor.undo, editor.typed],
-      ({ text }) => text.length,
-    ),
-    last,
-    goal: undefined,
-  };
+  const undo = isContinued || !isChanged
+    ? editor.undo
+    : newest([...editor.undo, editor.typed], ({ text }) => text.length);
+  return settled(editor, { typed: changed, undo, last });
 }
 
 function undo(editor: EditorState): Pressed {
   const typed = editor.undo.at(-1);
   if (typed === undefined) return { editor };
-  return done({
-    ...editor,
-    typed,
-    undo: editor.undo.slice(0, -1),
-    last: "other",
-    goal: undefined,
-  });
+  return done(settled(editor, { typed, undo: editor.undo.slice(0, -1) }));
 }
 
 function vertical(direction: "up" | "down"): Command {
@@ -289,12 +268,8 @@ function vertical(direction: "up" | "down"): Command {
     const { typed, goal, entry } = editor;
     const moved = verticalMove(typed, direction, goal);
     if (moved !== undefined) {
-      return done({
-        ...editor,
-        typed: { ...typed, cursor: moved.cursor },
-        last: "other",
-        goal: moved.goal,
-      });
+      const { cursor, goal } = moved;
+      return done(settled(editor, { typed: { ...typed, cursor }, goal }));
     }
     const next = direction === "up" ? entry - 1 : entry + 1;
     return editor.entries[next] === undefined
@@ -307,26 +282,12 @@ function vertical(direction: "up" | "down"): Command {
 function recall(editor: EditorState, entry: number): EditorState {
   const entries = editor.entries.with(editor.entry, editor.typed.text);
   const typed = textOf(entries[entry] ?? "");
-  return {
-    ...editor,
-    typed,
-    entries,
-    entry,
-    undo: [],
-    last: "other",
-    goal: undefined,
-  };
+  return settled(editor, { typed, entries, entry, undo: [] });
 }
 
 function startSearch(editor: EditorState): Pressed {
-  const { typed, entries, entry } = editor;
-  const before = { typed, entries, entry };
-  return done({
-    ...editor,
-    search: { query: "", isFound: true, before },
-    last: "other",
-    goal: undefined,
-  });
+  const search = { query: "", isFound: true, before: editor };
+  return done(settled(editor, { search }));
 }
 
 function searchKey(editor: EditorState, search: Search, key: Key): Pressed {
@@ -341,7 +302,7 @@ function searchKey(editor: EditorState, search: Search, key: Key): Pressed {
     case "ctrl-r":
       return done(find(editor, search, search.query, editor.entry - 1));
     case "ctrl-g":
-      return done({ ...editor, ...search.before, search: undefined });
+      return done(search.before);
     case "escape":
       return done({ ...editor, search: undefined });
     default:
@@ -376,18 +337,13 @@ function find(
 }
 
 /** The newest entries that fit the limits. */
-function within<Entry>(
-  limits: { readonly entries: number; readonly length: number },
+function newest<Entry>(
   entries: readonly Entry[],
   lengthOf: (entry: Entry) => number,
 ): readonly Entry[] {
   let length = 0;
-  let start = entries.length;
-  const lowest = Math.max(0, entries.length - limits.entries);
-  while (start > lowest) {
-    length += lengthOf(entries[start - 1] as Entry);
-    if (length > limits.length) break;
-    start--;
-  }
-  return start === 0 ? entries : entries.slice(start);
+  const isOver = (entry: Entry, index: number) =>
+    index < entries.length - MAX_KEPT ||
+    (length += lengthOf(entry)) > MAX_KEPT_LENGTH;
+  return entries.slice(entries.findLastIndex(isOver) + 1);
 }

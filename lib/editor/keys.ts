@@ -90,12 +90,11 @@ export class KeyParser {
     return keys;
   }
 
-  /** Treats the held text as keys. */
+  /** Treats the held text as a key; Alt with `[` or `O` has no meaning. */
   flush(): Key[] {
-    const [first, second] = this.#held;
+    const isEscape = this.#held === "\x1b";
     this.#held = "";
-    if (first === undefined) return [];
-    return [press(second === undefined ? "escape" : `alt-${second}`)];
+    return isEscape ? [press("escape")] : [];
   }
 
   /** Drops the held text and an unfinished paste. */
@@ -213,24 +212,11 @@ function controlName(code: number): string {
 }
 
 function csiName(parameters: string, final: string): string | undefined {
-  // Reports, for example of the mouse
-  if (/^[<-?]/.test(parameters)) return undefined;
-  const [first = "", second = "", third = ""] = parameters.split(";");
-  if (final === "~") {
-    // xterm's modifyOtherKeys: 27 ; modifiers ; character
-    if (first === "27") return otherKey(third, second);
-    const name = NUMBERS[first];
-    return name && withModifiers(second, name);
-  }
-  // The "fixterms" encoding: character ; modifiers
-  if (final === "u") return otherKey(first, second);
-  const name = FINALS[final];
-  return name && withModifiers(second, name);
-}
-
-/** A key given by its character's code. Only Enter is used here. */
-function otherKey(code: string, modifiers: string): string | undefined {
-  return code === "13" ? withModifiers(modifiers, "enter") : undefined;
+  const [first = "", modifiers = ""] = parameters.split(";");
+  // The "fixterms" encoding: character ; modifiers. Enter alone is of use.
+  if (final === "u" && first === "13") return withModifiers(modifiers, "enter");
+  const name = final === "~" ? NUMBERS[first] : FINALS[final];
+  return name && withModifiers(modifiers, name);
 }
 
 /** xterm's modifiers: 1 and the sum of 1 for Shift, 2 for Alt, 4 for Ctrl. */

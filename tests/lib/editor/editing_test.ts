@@ -123,10 +123,10 @@ Deno.test("pressKey() takes no more than a text may hold, and says so", () => {
   assertEquals(takeText(editor).editor.history, []);
 });
 
-Deno.test("pressKey() can undo the last 500 changes", () => {
+Deno.test("pressKey() can undo the last 1,000 changes", () => {
   const changes = Array.from({ length: 502 }, (_, i) => `${i % 10}\x1b\r`);
   const undone = typed(`${changes.join("")}${"\x1f".repeat(1_100)}`);
-  assertEquals(undone.typed.text.length, 504);
+  assertEquals(undone.typed.text.length, 4);
 });
 
 Deno.test("takeText() keeps the last 1,000 texts", () => {
