@@ -45,23 +45,10 @@ export function* styleMarkdown(text: string): Generator<string> {
   for (;;) {
     const end = text.indexOf("\n", start);
     if (end < 0) break;
-    const underline = underlineAt(text, end + 1);
-    yield styler.line(text.slice(start, end), underline) + "\n";
+    yield styler.line(text.slice(start, end)) + "\n";
     start = end + 1;
   }
-  if (start < text.length) yield styler.line(text.slice(start), undefined);
-}
-
-/** The underline of a heading: `=` for the first level, `-` for the second. */
-type Underline = "=" | "-" | undefined;
-
-const UNDERLINED = / {0,3}(?:(=)+|-+)[ \t]*$/my;
-
-/** The underline that is the line at an index, if it is one. */
-function underlineAt(text: string, start: number): Underline {
-  const match = matchAt(UNDERLINED, text, start);
-  if (match === null) return undefined;
-  return match[1] === undefined ? "-" : "=";
+  if (start < text.length) yield styler.line(text.slice(start));
 }
 
 /** The opening fence of a code block. */
@@ -83,15 +70,12 @@ class MarkdownStyler {
   #isList = false;
   /** Whether the previous line was part of a paragraph. */
   #isParagraph = false;
-  /** Whether the previous line was a heading that this line underlines. */
-  #isUnderline = false;
 
-  /** @param next The next line, if it is an underline. */
-  line(source: string, next: Underline): string {
+  line(source: string): string {
     const line = new StyledLine(source);
     const isCode = this.#fence !== undefined &&
       this.#fenced(line, source, this.#fence);
-    if (!isCode) this.#block(line, source, next);
+    if (!isCode) this.#block(line, source);
     return line.finish();
   }
 
@@ -124,11 +108,9 @@ class MarkdownStyler {
   }
 
   /** Styles a line outside of fenced code blocks. */
-  #block(line: StyledLine, source: string, next: Underline): void {
+  #block(line: StyledLine, source: string): void {
     const wasParagraph = this.#isParagraph;
-    const isUnderline = this.#isUnderline;
-    this.#isParagraph = this.#isUnderline = false;
-    if (isUnderline) return line.to(source.length, DIM);
+    this.#isParagraph = false;
     if (!this.#isList && !wasParagraph && INDENTED.test(source)) return; // code
     let at = 0;
     let quotes = 0;
@@ -165,10 +147,8 @@ class MarkdownStyler {
       line.to(source.indexOf("#", at), 0);
       line.to(source.indexOf("#", at) + level, DIM);
       line.to(at + length, 0);
-      styleInline(line, source, at + length, headingOf(level));
-    } else if (next !== undefined && at === 0 && !wasParagraph) {
-      this.#isUnderline = true;
-      styleInline(line, source, at, headingOf(next === "=" ? 1 : 2));
+      const style = level === 1 ? BOLD | UNDERLINE : BOLD;
+      styleInline(line, source, at + length, style);
     } else if (matchAt(BLANK, source, at) === null) {
       this.#isParagraph = true;
       styleInline(line, source, at, 0);
@@ -177,11 +157,6 @@ class MarkdownStyler {
     const continues = wasParagraph && this.#isParagraph;
     this.#isList = isItem || this.#isList && (!isAtEdge || continues);
   }
-}
-
-/** The attributes of a heading. */
-function headingOf(level: number): number {
-  return level === 1 ? BOLD | UNDERLINE : BOLD;
 }
 
 function matchAt(pattern: RegExp, text: string, at: number) {
