@@ -63,8 +63,13 @@ export class Conversation {
   readonly #ctrlC: CtrlC;
   /** Resolved when Ctrl-C leaves. */
   readonly #left = Promise.withResolvers<undefined>();
+  readonly #now: () => number;
   /** Aborted when the user drops the operation that is going on. */
   #operation: AbortController | undefined;
+  /** When it began. */
+  #begunAt = 0;
+  /** Whether it is a run that the service has started. */
+  #isRun = false;
   #hasEnded = false;
   #droppedPrompts = 0;
   #isAsking = false;
@@ -76,7 +81,8 @@ export class Conversation {
 
   constructor(options: ConversationOptions) {
     this.#options = options;
-    this.#ctrlC = new CtrlC(options.now);
+    this.#now = options.now ?? (() => performance.now());
+    this.#ctrlC = new CtrlC(this.#now);
   }
 
   /**
@@ -185,7 +191,7 @@ export class Conversation {
       isWritten = await Promise.race([settled, late.promise]);
     }
     const isGoingOn = this.#operation !== undefined && !this.#hasEnded;
-    if (isGoingOn) view.show({ type: "end", completed: false });
+    if (isGoingOn) view.show(this.#ending(false));
     const hasFarewell = isWritten && this.#hasRun && view.typing !== undefined;
     const threadId = hasFarewell ? this.#threadId : undefined;
     view.show({ type: "farewell", threadId });
@@ -262,7 +268,8 @@ export class Conversation {
     ) => AsyncGenerator<readonly (CreationEvent | TurnEvent)[]>,
   ): Promise<Failure | "dropped" | undefined> {
     const { signal } = this.#operation = new AbortController();
-    this.#hasEnded = false;
+    this.#begunAt = this.#now();
+    this.#hasEnded = this.#isRun = false;
     let last: (CreationEvent | TurnEvent)["type"] | undefined;
     try {
       await this.#show({ type: "begin" });
@@ -308,7 +315,7 @@ export class Conversation {
       case "progress":
         return false;
       case "run":
-        this.#hasRun = true;
+        this.#hasRun = this.#isRun = true;
         return false;
       case "thread":
         this.#threadId = event.threadId;
@@ -322,7 +329,12 @@ export class Conversation {
 
   async #end(completed: boolean): Promise<void> {
     this.#hasEnded = true;
-    await this.#show({ type: "end", completed });
+    await this.#show(this.#ending(completed));
+  }
+
+  #ending(completed: boolean): ViewEvent {
+    const total = this.#isRun ? this.#now() - this.#begunAt : undefined;
+    return { type: "end", completed, total };
   }
 
   /** Shows an event, unless the conversation was left. */

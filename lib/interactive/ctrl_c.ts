@@ -13,8 +13,8 @@ export class CtrlC {
   #settledAt = -Infinity;
   #announcedAt = -Infinity;
 
-  /** @param now A clock, in milliseconds. The default is the clock of the process. */
-  constructor(now: () => number = () => performance.now()) {
+  /** @param now A clock, in milliseconds. */
+  constructor(now: () => number) {
     this.#now = now;
   }
 

@@ -1,12 +1,12 @@
 /**
- * The lines that a view shows besides progress and replies, and the words for
- * durations in any line.
+ * The lines that a view shows besides replies, and the words for durations in any
+ * line.
  *
  * @module
  */
 
 import { plainLine, type Style } from "../text.ts";
-import type { EventOf } from "./view.ts";
+import type { EventOf, ViewEvent } from "./view.ts";
 
 /** The keys and the ways out, on a dumb terminal. */
 export const DUMB_KEYS = "Ctrl-C: stop, Ctrl-D or exit: leave";
@@ -21,16 +21,32 @@ export interface NoteOptions {
   readonly style: Style;
   /** Whether the banner is left out. */
   readonly isQuiet: boolean;
+  /** Whether the total of each run is a line. */
+  readonly isPlain: boolean;
   /** The width of the terminal, if there is one. */
   readonly columns?: number | undefined;
 }
 
 /** The lines that an event is shown as, each with its line end; empty if it needs none. */
 export function noteOn(
-  event: EventOf<"banner" | "thread" | "dropped" | "error" | "reply">,
+  event: Exclude<ViewEvent, EventOf<"ctrl-c">>,
   options: NoteOptions,
 ): string {
+  const { isPlain, isQuiet, style } = options;
   switch (event.type) {
+    case "begin":
+    case "run":
+      return "";
+    case "wait":
+      return isQuiet
+        ? ""
+        : `${plainLine(event.reason)}, ${againIn(event.milliseconds)}\n`;
+    case "progress":
+      return isQuiet ? "" : plainLine(`${event.node}: ${event.status}`) + "\n";
+    case "end":
+      return isQuiet || !isPlain || event.total === undefined
+        ? ""
+        : `total ${duration(event.total)}\n`;
     case "banner":
       return banner(event.text, options);
     case "thread":
@@ -43,9 +59,13 @@ export function noteOn(
     case "reply":
       return event.note === undefined
         ? ""
-        : options.style.red(`Note: ${plainLine(event.note)}`) + "\n";
+        : style.red(`Note: ${plainLine(event.note)}`) + "\n";
     case "error":
-      return options.style.red(`Error: ${plainLine(event.message)}`) + "\n";
+      return style.red(`Error: ${plainLine(event.message)}`) + "\n";
+    case "farewell":
+      return event.threadId === undefined
+        ? ""
+        : banner(continuation(event.threadId), options);
     default:
       return event satisfies never;
   }
@@ -73,7 +93,7 @@ function broken(
 }
 
 /** The command that continues a thread, with the id quoted for a POSIX shell. */
-export function continuation(threadId: string): string {
+function continuation(threadId: string): string {
   const id = plainLine(threadId);
   const word = /^[\w.:@%+,/-]+$/.test(id)
     ? id

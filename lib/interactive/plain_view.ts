@@ -1,12 +1,5 @@
 import { COLOURED, PLAIN, type Style } from "../text.ts";
-import {
-  banner,
-  continuation,
-  DUMB_KEYS,
-  noteOn,
-  type NoteOptions,
-} from "./notes.ts";
-import { PlainProgress } from "./plain_progress.ts";
+import { banner, DUMB_KEYS, noteOn, type NoteOptions } from "./notes.ts";
 import { PromptLines } from "./prompt_input.ts";
 import {
   type Input,
@@ -36,7 +29,6 @@ export class PlainView implements View {
   readonly #options: PlainViewOptions;
   readonly #style: Style;
   readonly #lines: PromptLines;
-  readonly #progress: PlainProgress;
   #hasShownKeys = false;
   /** Whether the cursor is after the sign. */
   #isAfterSign = false;
@@ -46,7 +38,6 @@ export class PlainView implements View {
     this.#style = options.stylesErrors ? COLOURED : PLAIN;
     this.#lines = new PromptLines(options.stdin(), options.isTyped);
     this.typing = options.isTyped ? this.#lines : undefined;
-    this.#progress = new PlainProgress(options);
   }
 
   async readPrompt(): Promise<Input> {
@@ -69,7 +60,7 @@ export class PlainView implements View {
       case "wait":
       case "progress":
       case "end":
-        return stderr(this.#progress.take(event), "progress");
+        return stderr(noteOn(event, this.#noteOptions), "progress");
       case "reply":
         stderr(noteOn(event, this.#noteOptions));
         return writeReply(this.#options, event.text, signal);
@@ -86,15 +77,15 @@ export class PlainView implements View {
       }
       case "farewell":
         if (this.#isAfterSign) stderr("\n");
-        if (event.threadId === undefined || !this.#options.hasSign) return;
-        return stderr(banner(continuation(event.threadId), this.#noteOptions));
+        if (!this.#options.hasSign) return;
+        return stderr(noteOn(event, this.#noteOptions));
       default:
         event satisfies never;
     }
   }
 
   get #noteOptions(): NoteOptions {
-    const { isQuiet, columns } = this.#options;
-    return { style: this.#style, isQuiet, columns: columns?.() };
+    const { isPlain, isQuiet, columns } = this.#options;
+    return { style: this.#style, isPlain, isQuiet, columns: columns?.() };
   }
 }

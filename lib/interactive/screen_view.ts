@@ -3,18 +3,17 @@ import { startTimer } from "../io.ts";
 import { COLOURED, PLAIN, type Style } from "../text.ts";
 import {
   banner,
-  continuation,
   EDITOR_KEYS,
   noteOn,
   type NoteOptions,
   PLAIN_HINT,
 } from "./notes.ts";
-import { PlainProgress } from "./plain_progress.ts";
 import { PROMPT_TOO_LONG, TOO_MANY_PROMPTS } from "./prompt_input.ts";
 import { type Marks, StatusLine } from "./status_line.ts";
 import {
   type Input,
   LEAVE_HINT,
+  type Step,
   type Typing,
   type View,
   type ViewEvent,
@@ -33,6 +32,8 @@ export interface ScreenViewOptions
   readonly marks: Marks;
   /** Returns the current size of the terminal. */
   readonly size: () => Size;
+  /** A clock, in milliseconds. The default is the clock of the process. */
+  readonly now?: (() => number) | undefined;
 }
 
 /** A view on a terminal, with a prompt editor, a status line and colour. */
@@ -42,7 +43,6 @@ export class ScreenView implements View {
   readonly #style: Style;
   /** The status line; `undefined` if no row is redrawn during an operation. */
   readonly #status: StatusLine | undefined;
-  readonly #progress: StatusLine | PlainProgress;
   #stopSpinner = () => {};
   #hasGap = false;
   #hasShownKeys = false;
@@ -58,7 +58,6 @@ export class ScreenView implements View {
       columns: () => size().columns,
       now,
     });
-    this.#progress = this.#status ?? new PlainProgress(options);
   }
 
   async readPrompt(): Promise<Input> {
@@ -89,7 +88,7 @@ export class ScreenView implements View {
     const { editor, isPlain } = this.#options;
     switch (event.type) {
       case "begin":
-        this.#progress.take(event);
+        this.#status?.take(event);
         this.#hasGap = false;
         if (isPlain) return;
         editor.setStatus((columns) => this.#status?.row(columns) ?? "");
@@ -98,12 +97,12 @@ export class ScreenView implements View {
       case "run":
       case "wait":
       case "progress":
-        if (!this.#print(this.#progress.take(event))) editor.refresh();
+        if (!this.#print(this.#take(event))) editor.refresh();
         return;
       case "end":
         this.#stopSpinner();
         editor.setStatus(undefined);
-        return editor.print(this.#progress.take(event));
+        return editor.print(this.#take(event));
       case "reply":
         this.#print(noteOn(event, this.#noteOptions));
         return this.#reply(event.text, signal);
@@ -118,13 +117,15 @@ export class ScreenView implements View {
         return;
       case "farewell":
         editor[Symbol.dispose]();
-        if (event.threadId === undefined) return;
-        return editor.print(
-          banner(continuation(event.threadId), this.#noteOptions),
-        );
+        return editor.print(noteOn(event, this.#noteOptions));
       default:
         event satisfies never;
     }
+  }
+
+  /** The lines of a step, which stay above the status. */
+  #take(step: Step): string {
+    return this.#status?.take(step) ?? noteOn(step, this.#noteOptions);
   }
 
   /** Writes lines above the drawn rows, and returns whether there are any. */
@@ -149,7 +150,7 @@ export class ScreenView implements View {
   }
 
   get #noteOptions(): NoteOptions {
-    const { isQuiet, size } = this.#options;
-    return { style: this.#style, isQuiet, columns: size().columns };
+    const { isPlain, isQuiet, size } = this.#options;
+    return { style: this.#style, isPlain, isQuiet, columns: size().columns };
   }
 }

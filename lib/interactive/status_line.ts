@@ -54,7 +54,6 @@ export interface StatusLineOptions {
 /** What is shown of an operation. */
 interface Operation {
   readonly startedAt: number;
-  isRun: boolean;
   /** The node that the run has reached. */
   node?: { readonly name: string; label: string; readonly reachedAt: number };
   /** The pause before a retry. */
@@ -89,16 +88,14 @@ export class StatusLine {
   take(step: Step): string {
     const now = this.#now();
     if (step.type === "begin") {
-      this.#operation = { startedAt: now, isRun: false };
+      this.#operation = { startedAt: now };
     }
     const operation = this.#operation;
     if (operation === undefined) return "";
-    const { node, isRun, startedAt } = operation;
+    const { node } = operation;
     switch (step.type) {
       case "begin":
-        return "";
       case "run":
-        operation.isRun = true;
         return "";
       case "wait": {
         const until = now + step.milliseconds;
@@ -112,16 +109,18 @@ export class StatusLine {
         if (isSame) node.label = label;
         else operation.node = { name: step.node, label, reachedAt: now };
         return node && !isSame
-          ? this.#finished(node.label, node.reachedAt, true)
+          ? this.#finished(node.label, now - node.reachedAt, true)
           : "";
       }
       case "end": {
         this.#operation = undefined;
-        const { completed } = step;
-        const last = node &&
-          this.#finished(node.label, node.reachedAt, completed);
-        const total = isRun && this.#finished("total", startedAt, completed);
-        return (last ?? "") + (total || "");
+        const { completed, total } = step;
+        return (node === undefined
+          ? ""
+          : this.#finished(node.label, now - node.reachedAt, completed)) +
+          (total === undefined
+            ? ""
+            : this.#finished("total", total, completed));
       }
       default:
         return step satisfies never;
@@ -163,10 +162,10 @@ export class StatusLine {
   }
 
   /** The line that stays on the screen after a node, or the run, has finished. */
-  #finished(label: string, since: number, completed: boolean): string {
+  #finished(label: string, milliseconds: number, completed: boolean): string {
     const { columns, marks, style } = this.#options;
     const sign = completed ? style.green(marks.done) : style.red(marks.failed);
-    const elapsed = `  ${duration(this.#now() - since)}`;
+    const elapsed = `  ${duration(milliseconds)}`;
     return `${sign}${style.dim(fit(label, elapsed, columns()))}\n`;
   }
 }

@@ -32,7 +32,12 @@ export type ViewEvent =
   /** An operation begins: the creation of a thread, or a turn. */
   | { readonly type: "begin" }
   /** The operation has ended. Its `thread`, `reply`, `dropped` or `error` follows. */
-  | { readonly type: "end"; readonly completed: boolean }
+  | {
+    readonly type: "end";
+    readonly completed: boolean;
+    /** How long a run took, in milliseconds; none if there was no run. */
+    readonly total?: number | undefined;
+  }
   /** The user dropped an operation, or a reply while it was being written. */
   | {
     readonly type: "dropped";
@@ -107,6 +112,4 @@ export interface ViewOptions {
   readonly isQuiet: boolean;
   /** Whether nothing but the prompt is redrawn, and the time of each run is a line. */
   readonly isPlain: boolean;
-  /** A clock, in milliseconds. The default is the clock of the process. */
-  readonly now?: (() => number) | undefined;
 }

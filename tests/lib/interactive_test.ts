@@ -56,6 +56,8 @@ class ScriptedView implements View {
     const { type, ...fields } = event;
     const values = type === "error"
       ? [event.message, event.failure?.fate]
+      : type === "end"
+      ? [event.completed, event.total]
       : Object.values(fields);
     const line = [type, ...values].join(" ").trimEnd();
     this.fullLog.push(line);
@@ -365,12 +367,14 @@ for (const [rule, calls] of Object.entries(SEQUENCES)) {
 
 Deno.test("Conversation tells its view where operations begin and end, and once how to go on", async () => {
   const view = new ScriptedView("hello", "fail");
-  await play(view, { runTurn: failAtFail });
+  let time = 0;
+  const now = () => time += 1_700; // read at the beginning and at the end
+  await play(view, { runTurn: failAtFail, now });
   await view.conversation?.leave();
   await view.conversation?.leave();
   assertEquals(view.fullLog.slice(2), [
     ...["begin", "end true", "thread thread-1"],
-    ...["begin", ...ECHO, "end true", "reply You said: hello"],
+    ...["begin", ...ECHO, "end true 1700", "reply You said: hello"],
     ...["begin", "end false", FAILURE],
     "farewell thread-1",
   ]);
@@ -383,10 +387,11 @@ Deno.test("Conversation that is left during a run ends it; without a run, or a p
       yield [{ type: "run", runId: "r" }];
       await new Promise(() => {});
     },
+    now: () => 0,
   });
   while (!view.log.includes("run r")) await setImmediate();
   await view.conversation?.leave();
-  assertEquals(view.fullLog.slice(-2), ["end false", "farewell thread-1"]);
+  assertEquals(view.fullLog.slice(-2), ["end false 0", "farewell thread-1"]);
 
   const [idle, script] = [new ScriptedView(), new ScriptedView()];
   script.typing = undefined;

@@ -2,13 +2,12 @@ import { assertEquals } from "@std/assert";
 import {
   againIn,
   banner,
-  continuation,
   duration,
   noteOn,
 } from "../../../lib/interactive/notes.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
 
-const OPTIONS = { style: PLAIN, isQuiet: false };
+const OPTIONS = { style: PLAIN, isQuiet: false, isPlain: true };
 
 const BANNERS = [
   ["one two three", undefined, "one two three\n"],
@@ -27,31 +26,74 @@ Deno.test("banner() breaks a line between words, and cleans it", () => {
 
 Deno.test("banner() dims each line, and is empty if quiet", () => {
   assertEquals(
-    banner("one two", { style: COLOURED, isQuiet: false, columns: 3 }),
+    banner("one two", { ...OPTIONS, style: COLOURED, columns: 3 }),
     "\x1b[2mone\x1b[22m\n\x1b[2mtwo\x1b[22m\n",
   );
   assertEquals(banner("one", { ...OPTIONS, isQuiet: true }), "");
 });
 
-const DROPPED = [
-  ["thread", 2, ""],
-  ["run", 0, "Run dropped; the run may still go on at the service\n"],
-  ["reply", 0, "Rest of the reply dropped\n"],
-  ["reply", 1, "Rest of the reply dropped, and 1 waiting prompt\n"],
-  ["reply", 2, "Rest of the reply dropped, and 2 waiting prompts\n"],
+const operation = "stream run";
+const END = { type: "end", completed: true } as const;
+
+/** Events with their lines, and whether these are shown with `-q`, too. */
+const NOTES = [
+  [{ type: "banner", text: "a banner" }, "a banner\n", false],
+  [{ type: "thread", threadId: "t\x1b[31m" }, "thread t\n", false],
+  [
+    { type: "wait", operation, reason: "busy\n\x07", milliseconds: 65_000 },
+    "busy , again in 1 min 5 s\n",
+    false,
+  ],
+  [
+    { type: "progress", node: "\x9b2Jplan", status: "x\ny\rz" },
+    "plan: x y z\n",
+    false,
+  ],
+  [{ type: "progress", node: "", status: "" }, ": \n", false],
+  [{ ...END, total: 1_700 }, "total 1.7 s\n", false],
+  [{ type: "dropped", what: "thread", prompts: 2 }, "", true],
+  [
+    { type: "dropped", what: "run", prompts: 0 },
+    "Run dropped; the run may still go on at the service\n",
+    true,
+  ],
+  [
+    { type: "dropped", what: "reply", prompts: 0 },
+    "Rest of the reply dropped\n",
+    true,
+  ],
+  [
+    { type: "dropped", what: "reply", prompts: 1 },
+    "Rest of the reply dropped, and 1 waiting prompt\n",
+    true,
+  ],
+  [
+    { type: "dropped", what: "reply", prompts: 2 },
+    "Rest of the reply dropped, and 2 waiting prompts\n",
+    true,
+  ],
+  [{ type: "error", message: "a\x1b[31m\nb" }, "Error: a b\n", true],
+  [{ type: "farewell", threadId: undefined }, "", true],
 ] as const;
-Deno.test("noteOn() says what was dropped, and how many waiting prompts", () => {
-  for (const [what, prompts, lines] of DROPPED) {
-    const event = { type: "dropped", what, prompts } as const;
-    assertEquals(noteOn(event, { ...OPTIONS, isQuiet: true }), lines);
+Deno.test("noteOn() shows an event as lines, cleaned; with -q what was dropped and errors alone", () => {
+  for (const [event, lines, isAlways] of NOTES) {
+    const { type } = event;
+    assertEquals(noteOn(event, OPTIONS), lines, type);
+    const quiet = noteOn(event, { ...OPTIONS, isQuiet: true });
+    assertEquals(quiet, isAlways ? lines : "", type);
   }
 });
 
-Deno.test("noteOn() writes an error as one line, in red", () => {
-  const message = "a\x1b[31m\nb";
+Deno.test("noteOn() shows the total of runs alone, with --plain alone", () => {
+  assertEquals(noteOn(END, OPTIONS), "");
+  const event = { ...END, total: 1 };
+  assertEquals(noteOn(event, { ...OPTIONS, isPlain: false }), "");
+});
+
+Deno.test("noteOn() writes an error in red", () => {
   assertEquals(
-    noteOn({ type: "error", message }, { style: COLOURED, isQuiet: true }),
-    "\x1b[31mError: a b\x1b[39m\n",
+    noteOn({ type: "error", message: "no" }, { ...OPTIONS, style: COLOURED }),
+    "\x1b[31mError: no\x1b[39m\n",
   );
 });
 
@@ -63,9 +105,10 @@ const CONTINUATIONS = {
   "it's $HOME": "--thread 'it'\\''s $HOME'",
   "-a b": "--thread='-a b'",
 };
-Deno.test("continuation() quotes the thread's id for the shell", () => {
-  for (const [id, option] of Object.entries(CONTINUATIONS)) {
-    assertEquals(continuation(id), `agent-gateway ${option}`);
+Deno.test("noteOn() quotes the id of the thread to go on with for the shell", () => {
+  for (const [threadId, option] of Object.entries(CONTINUATIONS)) {
+    const note = noteOn({ type: "farewell", threadId }, OPTIONS);
+    assertEquals(note, `agent-gateway ${option}\n`);
   }
 });
 

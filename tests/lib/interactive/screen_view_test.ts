@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import { Editor } from "../../../lib/editor.ts";
-import { ServiceError } from "../../../lib/gateway.ts";
 import { Conversation, type Ending } from "../../../lib/interactive.ts";
 import {
   ScreenView,
@@ -85,88 +84,6 @@ const BUSY = {
   milliseconds: 5_100,
 } as const;
 
-const DROPPED = [
-  "Run dropped, and 2 waiting prompts; the run may",
-  "still go on at the service",
-];
-
-Deno.test("Ctrl-C drops the run and the prompts that wait; what is typed stays, and Up brings back what was dropped", async () => {
-  using chat = new Chat();
-  const run = await chat.send("one");
-  chat.type("two\rthree\rfou");
-  await chat.sees("", "> one", "> two", "> three", "> fou");
-
-  assert(chat.ctrlC(0));
-
-  await chat.sees("", "> one", ...DROPPED, "", "> fou");
-  assert(run.options.signal?.aborted);
-  const next = await chat.send("\x1b[A\x1b[A");
-  assertEquals(next.prompt, "two");
-  assert(chat.ctrlC(5_000));
-  await chat.seesLast(
-    "Run dropped; the run may still go on at the",
-    "service",
-    "",
-    ">",
-  );
-});
-
-Deno.test("Ctrl-C clears what is typed, which Up brings back; at an empty prompt it announces to leave, and leaves within 2 s", async () => {
-  using chat = new Chat();
-  chat.type("one\x1b\rtwo");
-  await chat.sees("", "> one", "  two");
-  assert(chat.ctrlC(0));
-  await chat.sees("", ">");
-  chat.type("\x1b[A");
-  await chat.sees("", "> one", "  two");
-  assert(chat.ctrlC(100));
-  await chat.sees("", ">");
-
-  const run = await chat.send("one");
-  run.fail(
-    new ServiceError({
-      operation: "stream run",
-      reason: "no",
-      fate: "failed",
-    }),
-  );
-  const failed = ["", "> one", "Error: Cannot follow the run: no", ""];
-  await chat.sees(...failed, ">");
-  assert(chat.ctrlC(200));
-  await chat.sees(...failed, "Ctrl-C again leaves", ">");
-  chat.type("x");
-  await chat.seesLast("> x");
-  assert(chat.ctrlC(300));
-  await chat.seesLast("Ctrl-C again leaves", ">");
-  assert(chat.ctrlC(400));
-  await chat.seesLast("Ctrl-C again leaves", "Ctrl-C again leaves", ">");
-  assert(chat.ctrlC(2_399));
-
-  assertEquals((await chat.ending).kind, "interrupted");
-});
-
-Deno.test("Ctrl-C stops a reply that is being written, and drops its rest and the prompts that wait", async () => {
-  using chat = new Chat();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  chat.reading = promise;
-  const run = await chat.send("one");
-  chat.type("two\rthr");
-  await chat.sees("", "> one", "> two", "> thr");
-  run.complete("x".repeat(10_000));
-  while (chat.replies === "") await setImmediate();
-
-  assert(chat.ctrlC(0));
-  resolve();
-
-  await chat.seesLast(
-    "x".repeat(4096 % 50),
-    "Rest of the reply dropped, and 1 waiting prompt",
-    "",
-    "> thr",
-  );
-  assertEquals(chat.replies, `${"x".repeat(4096)}\n`);
-});
-
 Deno.test("--plain writes a line for each event, and draws nothing during a run; what is typed meanwhile shows at the next prompt", async () => {
   using chat = new Chat({ isPlain: true, isQuiet: false });
   const reading = Promise.withResolvers<void>();
@@ -190,20 +107,6 @@ Deno.test("--plain writes a line for each event, and draws nothing during a run;
   );
   reading.resolve();
   await chat.seesLast("total 1.7 s", "", "One.", "", "> tw");
-});
-
-Deno.test("--plain shows the total of a run that failed, and with -q neither progress nor total", () => {
-  for (const isQuiet of [false, true]) {
-    using chat = new Chat({ isPlain: true, isQuiet });
-    chat.written = "";
-    chat.view.show({ type: "begin" });
-    chat.view.show({ type: "run", runId: "r" });
-    chat.view.show({ type: "progress", node: "plan", status: "done" });
-    chat.view.show({ type: "end", completed: false });
-    chat.view.show({ type: "error", message: "no" });
-    const lines = isQuiet ? "" : "plan: done\ntotal 0.0 s\n";
-    assertEquals(chat.written, `${lines}Error: no\n`);
-  }
 });
 
 Deno.test("a chat shows banner and keys once, the nodes of a run with a status below, and at the end how to go on", async () => {
@@ -315,7 +218,7 @@ for (const stdoutIsTerminal of [true, false]) {
       "⠴ write: started  0.5 s  Ctrl-C stops",
     ]);
 
-    view.show({ type: "end", completed: true });
+    view.show({ type: "end", completed: true, total: 500 });
     await view.show({ type: "reply", text: "Done.", note: "half" });
     view.show({ type: "farewell", threadId: undefined });
 
@@ -333,7 +236,7 @@ for (const stdoutIsTerminal of [true, false]) {
 
 Deno.test("a prompt of the command line that is interrupted erases its status row, and leaves no farewell", async () => {
   const { emulator, view } = openScript(true);
-  view.show({ type: "end", completed: false });
+  view.show({ type: "end", completed: false, total: 500 });
   view.show({ type: "farewell", threadId: undefined });
 
   await emulator.settled();
