@@ -45,7 +45,7 @@ const MAX_FRAME_PAUSE = 500;
 /** How long the size of the terminal has to rest before a frame is drawn, in milliseconds. */
 const RESIZE_PAUSE = 100;
 
-/** The most texts that wait. */
+/** The most texts that wait. Then Enter starts a line, so that nothing is lost. */
 const MAX_WAITING = 1_000;
 
 /** Options of an {@linkcode Editor}. */
@@ -76,14 +76,12 @@ export interface Keyboard extends Pick<KeyModeOptions, "written"> {
 }
 
 /**
- * What was entered: a text; one that is too long (over 16 MiB of UTF-8); texts that
- * were dropped, because 1,000 waited; or the end of the input, which Ctrl-D also
- * means.
+ * What was entered: a text; one that is too long (over 16 MiB of UTF-8); or the end
+ * of the input, which Ctrl-D also means.
  */
 export type Entry =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "too long" }
-  | { readonly kind: "too many" }
   | { readonly kind: "end" };
 
 /**
@@ -109,7 +107,6 @@ export class Editor implements Disposable {
   #asked: PromiseWithResolvers<Entry> | undefined;
   #failure: unknown;
   #status: ((columns: number) => string) | undefined;
-  #showsTyping = false;
   /** Whether the input has ended. */
   #isClosed = false;
   /** Whether the input has ended, or the user has pressed Ctrl-D. */
@@ -173,7 +170,6 @@ export class Editor implements Disposable {
    */
   setStatus(status: ((columns: number) => string) | undefined): void {
     this.#status = status;
-    this.#showsTyping = status !== undefined;
   }
 
   /** Draws now if the last frame is old enough, else together with later changes. */
@@ -209,7 +205,7 @@ export class Editor implements Disposable {
     this.#stopEscapeTimer();
     this.#stopResizeTimer?.();
     this.#stopResizeTimer = undefined;
-    this.#status = undefined;
+    this.#status &&= () => ""; // What is typed stays.
     this.#draw();
     this.#painter.leave();
     this.#hasEnded = true;
@@ -301,7 +297,9 @@ export class Editor implements Disposable {
         if (this.#state.search === undefined) this.#escapedAt = this.#now();
         break;
       case "enter":
-        if (isAfterEscape) key = { kind: "press", name: "alt-enter" };
+        if (isAfterEscape || this.#waiting.length >= MAX_WAITING) {
+          key = { kind: "press", name: "alt-enter" };
+        }
         break;
       case "ctrl-c":
         return this.#options.keyboard?.onInterrupt();
@@ -341,12 +339,7 @@ export class Editor implements Disposable {
    */
   #deliver(entry: Entry): void {
     if (this.#asked === undefined) {
-      const { length } = this.#waiting;
-      if (length < MAX_WAITING || entry.kind === "end") {
-        this.#waiting.push(entry);
-      } else if (length === MAX_WAITING) {
-        this.#waiting.push({ kind: "too many" });
-      }
+      this.#waiting.push(entry);
       return;
     }
     if (entry.kind === "text") {
@@ -388,11 +381,11 @@ export class Editor implements Disposable {
     const size = this.#options.size();
     const { typed, search } = this.#state;
     const isTyped = typed.text !== "" || search !== undefined;
-    const isShown = this.#asked !== undefined || this.#showsTyping && isTyped;
+    const isShown = this.#asked !== undefined || this.#status && isTyped;
     return frameOf(
       {
         status: this.#status?.(size.columns) ?? "",
-        waiting: this.#showsTyping
+        waiting: this.#status
           ? this.#waiting.flatMap((entry) =>
             entry.kind === "text" ? [entry.text] : []
           )

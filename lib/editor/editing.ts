@@ -87,14 +87,33 @@ export const NEW_STATE: EditorState = {
 
 /** Applies a key. Unassigned keys change nothing. */
 export function pressKey(editor: EditorState, key: Key): Pressed {
-  if (editor.search !== undefined) return searchKey(editor, editor.search, key);
+  const { search } = editor;
+  if (search !== undefined) {
+    const searched = searchKey(editor, search, key);
+    if (searched !== undefined) return { editor: searched };
+    editor = { ...editor, search: undefined };
+  }
   if (key.kind === "paste") {
     const changed = put(editor, key.text);
-    return done(edit(editor, changed, "paste", key.isContinued));
+    return { editor: edit(editor, changed, "paste", key.isContinued) };
   }
-  if (key.kind === "text") return done(type(editor, key.text));
-  const command = COMMANDS[key.name];
-  return command === undefined ? { editor } : command(editor);
+  if (key.kind === "text") return { editor: type(editor, key.text) };
+  const action = actionOf(editor, key.name);
+  if (action !== undefined) return { editor, action };
+  return { editor: COMMANDS[key.name]?.(editor) ?? editor };
+}
+
+function actionOf({ typed }: EditorState, name: string): Action | undefined {
+  switch (name) {
+    case "enter":
+      return "send";
+    case "ctrl-l":
+      return "clear screen";
+    case "ctrl-d":
+      return typed.text === "" ? "end" : undefined;
+    default:
+      return undefined;
+  }
 }
 
 /** Moves the text from the editor to its history. */
@@ -119,10 +138,9 @@ export function takeText(
   };
 }
 
-type Command = (editor: EditorState) => Pressed;
+type Command = (editor: EditorState) => EditorState;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  "enter": (editor) => ({ editor, action: "send" }),
   "ctrl-j": newLine,
   "alt-enter": newLine,
   "shift-enter": newLine,
@@ -144,15 +162,14 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 
   "backspace": erase(left),
   "delete": erase(right),
-  "ctrl-d": (editor) =>
-    editor.typed.text === "" ? { editor, action: "end" } : erase(right)(editor),
+  "ctrl-d": erase(right),
   "ctrl-k": kill(toLineEnd),
   "ctrl-u": kill(toLineStart),
   "ctrl-w": kill(bigWordLeft),
   "alt-backspace": kill(wordLeft),
   "alt-d": kill(wordRight),
-  "ctrl-y": (editor) => done(edit(editor, put(editor, editor.killed))),
-  "ctrl-t": (editor) => done(edit(editor, transpose(editor.typed))),
+  "ctrl-y": (editor) => edit(editor, put(editor, editor.killed)),
+  "ctrl-t": (editor) => edit(editor, transpose(editor.typed)),
   "ctrl-_": undo,
 
   "up": vertical("up"),
@@ -160,12 +177,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "ctrl-p": vertical("up"),
   "ctrl-n": vertical("down"),
   "ctrl-r": startSearch,
-  "ctrl-l": (editor) => ({ editor, action: "clear screen" }),
 };
-
-function done(editor: EditorState): Pressed {
-  return { editor };
-}
 
 /** A state that the next key does not continue. */
 function settled(
@@ -179,7 +191,7 @@ function settled(
 function move(target: (typed: CursorText) => number): Command {
   return (editor) => {
     const typed = { ...editor.typed, cursor: target(editor.typed) };
-    return done(settled(editor, { typed }));
+    return settled(editor, { typed });
   };
 }
 
@@ -188,7 +200,7 @@ function erase(target: (typed: CursorText) => number): Command {
   return (editor) => {
     const { typed } = editor;
     const changed = deleteTo(typed, target(typed));
-    return done(edit(editor, changed, "erase", editor.last === "erase"));
+    return edit(editor, changed, "erase", editor.last === "erase");
   };
 }
 
@@ -197,17 +209,14 @@ function kill(target: (typed: CursorText) => number): Command {
   return (editor) => {
     const { typed } = editor;
     const offset = target(typed);
-    if (offset === typed.cursor) return { editor };
+    if (offset === typed.cursor) return editor;
     const isBefore = offset < typed.cursor;
     const text = isBefore
       ? typed.text.slice(offset, typed.cursor)
       : typed.text.slice(typed.cursor, offset);
     const earlier = editor.last === "kill" ? editor.killed : "";
-    return done({
-      ...edit(editor, deleteTo(typed, offset)),
-      killed: isBefore ? text + earlier : earlier + text,
-      last: "kill",
-    });
+    const killed = isBefore ? text + earlier : earlier + text;
+    return { ...edit(editor, deleteTo(typed, offset), "kill"), killed };
   };
 }
 
@@ -221,8 +230,8 @@ function toLineStart(typed: CursorText): number {
   return start === typed.cursor ? left(typed) : start;
 }
 
-function newLine(editor: EditorState): Pressed {
-  return done(edit(editor, put(editor, "\n")));
+function newLine(editor: EditorState): EditorState {
+  return edit(editor, put(editor, "\n"));
 }
 
 function type(editor: EditorState, text: string): EditorState {
@@ -257,10 +266,10 @@ function edit(
   return settled(editor, { typed: changed, undo, last });
 }
 
-function undo(editor: EditorState): Pressed {
+function undo(editor: EditorState): EditorState {
   const typed = editor.undo.at(-1);
-  if (typed === undefined) return { editor };
-  return done(settled(editor, { typed, undo: editor.undo.slice(0, -1) }));
+  if (typed === undefined) return editor;
+  return settled(editor, { typed, undo: editor.undo.slice(0, -1) });
 }
 
 function vertical(direction: "up" | "down"): Command {
@@ -269,12 +278,10 @@ function vertical(direction: "up" | "down"): Command {
     const moved = verticalMove(typed, direction, goal);
     if (moved !== undefined) {
       const { cursor, goal } = moved;
-      return done(settled(editor, { typed: { ...typed, cursor }, goal }));
+      return settled(editor, { typed: { ...typed, cursor }, goal });
     }
     const next = direction === "up" ? entry - 1 : entry + 1;
-    return editor.entries[next] === undefined
-      ? { editor }
-      : done(recall(editor, next));
+    return editor.entries[next] === undefined ? editor : recall(editor, next);
   };
 }
 
@@ -285,28 +292,34 @@ function recall(editor: EditorState, entry: number): EditorState {
   return settled(editor, { typed, entries, entry, undo: [] });
 }
 
-function startSearch(editor: EditorState): Pressed {
+function startSearch(editor: EditorState): EditorState {
   const search = { query: "", isFound: true, before: editor };
-  return done(settled(editor, { search }));
+  return settled(editor, { search });
 }
 
-function searchKey(editor: EditorState, search: Search, key: Key): Pressed {
+/** Applies a key to a search; `undefined` if it ends the search and is for the text. */
+function searchKey(
+  editor: EditorState,
+  search: Search,
+  key: Key,
+): EditorState | undefined {
+  const { query, before } = search;
   if (key.kind !== "press") {
-    return done(find(editor, search, search.query + key.text, editor.entry));
+    return find(editor, search, query + key.text, editor.entry);
   }
   switch (key.name) {
     case "backspace": {
-      const query = search.query.slice(0, left(textOf(search.query)));
-      return done(find(editor, search, query, editor.entries.length - 1));
+      const shorter = query.slice(0, left(textOf(query)));
+      return find(editor, search, shorter, editor.entries.length - 1);
     }
     case "ctrl-r":
-      return done(find(editor, search, search.query, editor.entry - 1));
+      return find(editor, search, query, editor.entry - 1);
     case "ctrl-g":
-      return done(search.before);
+      return before;
     case "escape":
-      return done({ ...editor, search: undefined });
+      return { ...editor, search: undefined };
     default:
-      return pressKey({ ...editor, search: undefined }, key);
+      return undefined;
   }
 }
 

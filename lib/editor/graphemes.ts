@@ -82,13 +82,10 @@ export function boundaryFrom(text: string, offset: number): number {
 
 /** Whether terminals may draw a grapheme in parts: emoji, flags, and Hangul. */
 function isJoined(grapheme: string): boolean {
-  const emojiStyle = /\ufe0f/;
-  const joinedEmoji =
-    /\p{Extended_Pictographic}.*\u200d|[\u{1f3fb}-\u{1f3ff}]/u;
-  const flag = /^\p{Regional_Indicator}{2}/u;
-  const hangul = /^[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]/;
-  return [emojiStyle, joinedEmoji, flag, hangul]
-    .some((kind) => kind.test(grapheme));
+  return /[\ufe0f\u{1f3fb}-\u{1f3ff}]|\p{Extended_Pictographic}.*\u200d/u
+    .test(grapheme) ||
+    /^(?:\p{Regional_Indicator}{2}|[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3])/u
+      .test(grapheme);
 }
 
 /**

@@ -80,10 +80,20 @@ export function rowsOfLine(
   return [...rows, { start: first, end, indent }];
 }
 
-/** The cells of a text that begins in a column, without an end at the last one. */
-export function cellsOf(text: string, column: number, columns: number): Cell[] {
+/**
+ * The cells of a text that begins in a column; without `limit`, they may go beyond
+ * the terminal's columns.
+ *
+ * @param limit The column after which no further cell is of use.
+ */
+export function cellsOf(
+  text: string,
+  column: number,
+  columns: number,
+  limit = Infinity,
+): Cell[] {
   const cells: Cell[] = [];
-  for (let at = 0; at < text.length;) {
+  for (let at = 0; at < text.length && column <= limit;) {
     const next = boundaryAfter(text, at);
     const cell = cellOf(text.slice(at, next), column, columns);
     cells.push(cell);
@@ -100,23 +110,10 @@ export function widthOf(cells: readonly Cell[]): number {
 
 /** The cells of a text as {@linkcode cutToWidth} cuts it. */
 export function cellsOfLine(text: string, columns: number): Cell[] {
-  const cells: Cell[] = [];
-  let column = 0;
-  for (let at = 0; at < text.length;) {
-    const next = boundaryAfter(text, at);
-    const cell = cellOf(text.slice(at, next), column, columns);
-    if (column + cell.width > columns) {
-      while (column > columns - 1 && cells.length > 0) {
-        column -= cells.pop()?.width ?? 0;
-      }
-      if (columns > 0) cells.push(sure("…"));
-      break;
-    }
-    cells.push(cell);
-    column += cell.width;
-    at = next;
-  }
-  return cells;
+  const cells = cellsOf(text, 0, columns, columns);
+  if (widthOf(cells) <= columns) return cells;
+  while (widthOf(cells) >= Math.max(columns, 1)) cells.pop();
+  return columns > 0 ? [...cells, sure("…")] : [];
 }
 
 /** A text, cut to a number of columns, with an ellipsis where it is cut. */

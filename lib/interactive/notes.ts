@@ -6,7 +6,7 @@
  */
 
 import { plainLine, type Style } from "../text.ts";
-import type { EventOf, ViewEvent } from "./view.ts";
+import type { ViewEvent, ViewOptions } from "./view.ts";
 
 /** The keys and the ways out, on a dumb terminal. */
 export const DUMB_KEYS = "Ctrl-C: stop, Ctrl-D or exit: leave";
@@ -17,19 +17,13 @@ export const EDITOR_KEYS = `Ctrl-J: new line, ${DUMB_KEYS}`;
 /** How to have less drawn, where more than the prompt is. */
 export const PLAIN_HINT = "; screen readers: --plain";
 
-export interface NoteOptions {
+export interface NoteOptions extends Pick<ViewOptions, "isQuiet" | "isPlain"> {
   readonly style: Style;
-  /** Whether the banner is left out. */
-  readonly isQuiet: boolean;
-  /** Whether the total of each run is a line. */
-  readonly isPlain: boolean;
-  /** The width of the terminal, if there is one. */
-  readonly columns?: number | undefined;
 }
 
 /** The lines that an event is shown as, each with its line end; empty if it needs none. */
 export function noteOn(
-  event: Exclude<ViewEvent, EventOf<"ctrl-c">>,
+  event: ViewEvent,
   options: NoteOptions,
 ): string {
   const { isPlain, isQuiet, style } = options;
@@ -54,14 +48,15 @@ export function noteOn(
     case "dropped":
       return event.what === "thread"
         ? ""
-        : broken(droppedLine(event.what, event.prompts), options)
-          .map((line) => `${line}\n`).join("");
+        : `${droppedLine(event.what, event.prompts)}\n`;
     case "reply":
       return event.note === undefined
         ? ""
         : style.red(`Note: ${plainLine(event.note)}`) + "\n";
     case "error":
       return style.red(`Error: ${plainLine(event.message)}`) + "\n";
+    case "ctrl-c":
+      return event.isFirst ? `${style.dim("Ctrl-C again leaves")}\n` : "";
     case "farewell":
       return event.threadId === undefined
         ? ""
@@ -71,25 +66,9 @@ export function noteOn(
   }
 }
 
-/** A line of the banner, broken between words; empty if quiet. */
+/** A line of the banner; empty if quiet. */
 export function banner(text: string, options: NoteOptions): string {
-  if (options.isQuiet) return "";
-  return broken(text, options)
-    .map((line) => `${options.style.dim(line)}\n`).join("");
-}
-
-/** A text without control characters, in lines that are broken between words. */
-function broken(
-  text: string,
-  { columns = Infinity }: NoteOptions,
-): readonly string[] {
-  const lines: string[] = [];
-  for (const word of plainLine(text).split(" ")) {
-    const line = `${lines.at(-1)} ${word}`;
-    if (lines.length === 0 || line.length > columns) lines.push(word);
-    else lines[lines.length - 1] = line;
-  }
-  return lines;
+  return options.isQuiet ? "" : `${options.style.dim(plainLine(text))}\n`;
 }
 
 /** The command that continues a thread, with the id quoted for a POSIX shell. */

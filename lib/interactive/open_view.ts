@@ -63,7 +63,6 @@ export async function openView(options: OpenViewOptions): Promise<View> {
       stylesErrors: isForced,
       isTyped,
       hasSign: isTyped && stderrIsTerminal,
-      columns: stderrIsTerminal ? () => consoleSize().columns : undefined,
     });
   }
   const [{ Editor, enterKeyMode }, { ScreenView }, { ASCII_MARKS, MARKS }] =

@@ -1,9 +1,8 @@
-import { COLOURED, PLAIN, type Style } from "../text.ts";
+import { COLOURED, PLAIN } from "../text.ts";
 import { banner, DUMB_KEYS, noteOn, type NoteOptions } from "./notes.ts";
 import { PromptLines } from "./prompt_input.ts";
 import {
   type Input,
-  LEAVE_HINT,
   PROMPT_SIGN,
   type Typing,
   type View,
@@ -19,15 +18,13 @@ export interface PlainViewOptions extends ViewOptions {
   readonly hasSign: boolean;
   /** Whether errors are styled. */
   readonly stylesErrors: boolean;
-  /** Returns the width of the terminal, if there is one. */
-  readonly columns?: (() => number) | undefined;
 }
 
 /** A view that reads and writes plain lines, without escape codes. */
 export class PlainView implements View {
   readonly typing: Typing | undefined;
   readonly #options: PlainViewOptions;
-  readonly #style: Style;
+  readonly #notes: NoteOptions;
   readonly #lines: PromptLines;
   #hasShownKeys = false;
   /** Whether the cursor is after the sign. */
@@ -35,7 +32,8 @@ export class PlainView implements View {
 
   constructor(options: PlainViewOptions) {
     this.#options = options;
-    this.#style = options.stylesErrors ? COLOURED : PLAIN;
+    const style = options.stylesErrors ? COLOURED : PLAIN;
+    this.#notes = { ...options, style };
     this.#lines = new PromptLines(options.stdin(), options.isTyped);
     this.typing = options.isTyped ? this.#lines : undefined;
   }
@@ -43,7 +41,7 @@ export class PlainView implements View {
   async readPrompt(): Promise<Input> {
     const { hasSign, stderr } = this.#options;
     if (hasSign) {
-      if (!this.#hasShownKeys) stderr(banner(DUMB_KEYS, this.#noteOptions));
+      if (!this.#hasShownKeys) stderr(banner(DUMB_KEYS, this.#notes));
       stderr(PROMPT_SIGN);
       this.#hasShownKeys = this.#isAfterSign = true;
     }
@@ -60,17 +58,17 @@ export class PlainView implements View {
       case "wait":
       case "progress":
       case "end":
-        return stderr(noteOn(event, this.#noteOptions), "progress");
+        return stderr(noteOn(event, this.#notes), "progress");
       case "reply":
-        stderr(noteOn(event, this.#noteOptions));
+        stderr(noteOn(event, this.#notes));
         return writeReply(this.#options, event.text, signal);
       case "banner":
       case "thread":
       case "dropped":
       case "error":
-        return stderr(noteOn(event, this.#noteOptions));
+        return stderr(noteOn(event, this.#notes));
       case "ctrl-c": {
-        const hint = event.isFirst ? `${LEAVE_HINT}\n` : "";
+        const hint = noteOn(event, this.#notes);
         const sign = this.#isAfterSign ? PROMPT_SIGN : "";
         if (hint + sign !== "") stderr(`\n${hint}${sign}`);
         return;
@@ -78,14 +76,9 @@ export class PlainView implements View {
       case "farewell":
         if (this.#isAfterSign) stderr("\n");
         if (!this.#options.hasSign) return;
-        return stderr(noteOn(event, this.#noteOptions));
+        return stderr(noteOn(event, this.#notes));
       default:
         event satisfies never;
     }
-  }
-
-  get #noteOptions(): NoteOptions {
-    const { isPlain, isQuiet, columns } = this.#options;
-    return { style: this.#style, isPlain, isQuiet, columns: columns?.() };
   }
 }

@@ -23,10 +23,6 @@ const CONVERT = Deno.build.os === "windows"
 export const PROMPT_TOO_LONG =
   `Cannot take a prompt of more than ${MAX_LINE_BYTES} bytes`;
 
-/** The error for prompts that were typed while 1,000 waited. */
-export const TOO_MANY_PROMPTS =
-  "More than 1000 prompts waited: later ones were dropped";
-
 /** Standard input as prompts, one from each line. */
 export class PromptLines implements Typing {
   readonly #lines: AsyncGenerator<string>;

@@ -1,6 +1,6 @@
 import type { Editor, Size } from "../editor.ts";
 import { startTimer } from "../io.ts";
-import { COLOURED, PLAIN, type Style } from "../text.ts";
+import { COLOURED, PLAIN } from "../text.ts";
 import {
   banner,
   EDITOR_KEYS,
@@ -8,16 +8,15 @@ import {
   type NoteOptions,
   PLAIN_HINT,
 } from "./notes.ts";
-import { PROMPT_TOO_LONG, TOO_MANY_PROMPTS } from "./prompt_input.ts";
+import { PROMPT_TOO_LONG } from "./prompt_input.ts";
 import { type Marks, StatusLine } from "./status_line.ts";
-import {
-  type Input,
-  LEAVE_HINT,
-  type Step,
-  type Typing,
-  type View,
-  type ViewEvent,
-  type ViewOptions,
+import type {
+  Input,
+  Step,
+  Typing,
+  View,
+  ViewEvent,
+  ViewOptions,
 } from "./view.ts";
 import { writeReply } from "./write_reply.ts";
 
@@ -40,7 +39,7 @@ export interface ScreenViewOptions
 export class ScreenView implements View {
   readonly typing: Typing | undefined;
   readonly #options: ScreenViewOptions;
-  readonly #style: Style;
+  readonly #notes: NoteOptions;
   /** The status line; `undefined` if no row is redrawn during an operation. */
   readonly #status: StatusLine | undefined;
   #stopSpinner = () => {};
@@ -51,9 +50,10 @@ export class ScreenView implements View {
     const { editor, isPlain, isQuiet, isTyped, marks, now, size } = options;
     this.#options = options;
     this.typing = isTyped ? editor : undefined;
-    this.#style = options.hasColour ? COLOURED : PLAIN;
+    const style = options.hasColour ? COLOURED : PLAIN;
+    this.#notes = { style, isPlain, isQuiet };
     this.#status = isPlain || isQuiet ? undefined : new StatusLine({
-      style: this.#style,
+      style,
       marks,
       columns: () => size().columns,
       now,
@@ -64,7 +64,7 @@ export class ScreenView implements View {
     const { editor, isPlain } = this.#options;
     const keys = this.#hasShownKeys ? "" : banner(
       isPlain ? EDITOR_KEYS : EDITOR_KEYS + PLAIN_HINT,
-      this.#noteOptions,
+      this.#notes,
     );
     // A blank line before a prompt, unless the last line is a prompt.
     const asked = editor.read(keys + (this.#hasGap ? "" : "\n"));
@@ -75,8 +75,6 @@ export class ScreenView implements View {
         return { kind: "prompt", text: entry.text };
       case "too long":
         return { kind: "refused", reason: PROMPT_TOO_LONG };
-      case "too many":
-        return { kind: "refused", reason: TOO_MANY_PROMPTS };
       case "end":
         return entry;
       default:
@@ -104,20 +102,18 @@ export class ScreenView implements View {
         editor.setStatus(undefined);
         return editor.print(this.#take(event));
       case "reply":
-        this.#print(noteOn(event, this.#noteOptions));
+        this.#print(noteOn(event, this.#notes));
         return this.#reply(event.text, signal);
       case "banner":
       case "thread":
       case "dropped":
       case "error":
-        this.#print(noteOn(event, this.#noteOptions));
-        return;
       case "ctrl-c":
-        if (event.isFirst) editor.print(`${this.#style.dim(LEAVE_HINT)}\n`);
+        this.#print(noteOn(event, this.#notes));
         return;
       case "farewell":
         editor[Symbol.dispose]();
-        return editor.print(noteOn(event, this.#noteOptions));
+        return editor.print(noteOn(event, this.#notes));
       default:
         event satisfies never;
     }
@@ -125,7 +121,7 @@ export class ScreenView implements View {
 
   /** The lines of a step, which stay above the status. */
   #take(step: Step): string {
-    return this.#status?.take(step) ?? noteOn(step, this.#noteOptions);
+    return this.#status?.take(step) ?? noteOn(step, this.#notes);
   }
 
   /** Writes lines above the drawn rows, and returns whether there are any. */
@@ -147,10 +143,5 @@ export class ScreenView implements View {
       this.#options.editor.refresh();
       this.#spin();
     });
-  }
-
-  get #noteOptions(): NoteOptions {
-    const { isPlain, isQuiet, size } = this.#options;
-    return { style: this.#style, isPlain, isQuiet, columns: size().columns };
   }
 }

@@ -11,9 +11,6 @@ import type { ByteSink } from "../io.ts";
 /** The sign before the text that the user types. */
 export const PROMPT_SIGN = "> ";
 
-/** The line that a first Ctrl-C at an empty prompt shows. */
-export const LEAVE_HINT = "Ctrl-C again leaves";
-
 /**
  * The answer to a request for a prompt: its text, which may have several lines; a
  * prompt that cannot be taken, and why; or the end of the input.

@@ -1,36 +1,8 @@
 import { assertEquals } from "@std/assert";
-import {
-  againIn,
-  banner,
-  duration,
-  noteOn,
-} from "../../../lib/interactive/notes.ts";
+import { againIn, duration, noteOn } from "../../../lib/interactive/notes.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
 
 const OPTIONS = { style: PLAIN, isQuiet: false, isPlain: true };
-
-const BANNERS = [
-  ["one two three", undefined, "one two three\n"],
-  ["one two three", 13, "one two three\n"],
-  ["one two three", 12, "one two\nthree\n"],
-  ["one two three", 6, "one\ntwo\nthree\n"],
-  ["a longword b", 4, "a\nlongword\nb\n"],
-  ["a\x1b[31m\nb\x07", 80, "a b\n"],
-  ["", 80, "\n"],
-] as const;
-Deno.test("banner() breaks a line between words, and cleans it", () => {
-  for (const [text, columns, lines] of BANNERS) {
-    assertEquals(banner(text, { ...OPTIONS, columns }), lines);
-  }
-});
-
-Deno.test("banner() dims each line, and is empty if quiet", () => {
-  assertEquals(
-    banner("one two", { ...OPTIONS, style: COLOURED, columns: 3 }),
-    "\x1b[2mone\x1b[22m\n\x1b[2mtwo\x1b[22m\n",
-  );
-  assertEquals(banner("one", { ...OPTIONS, isQuiet: true }), "");
-});
 
 const operation = "stream run";
 const END = { type: "end", completed: true } as const;
@@ -90,10 +62,12 @@ Deno.test("noteOn() shows the total of runs alone, with --plain alone", () => {
   assertEquals(noteOn(event, { ...OPTIONS, isPlain: false }), "");
 });
 
-Deno.test("noteOn() writes an error in red", () => {
+Deno.test("noteOn() dims the banner, and writes an error in red", () => {
+  const options = { ...OPTIONS, style: COLOURED };
   assertEquals(
-    noteOn({ type: "error", message: "no" }, { ...OPTIONS, style: COLOURED }),
-    "\x1b[31mError: no\x1b[39m\n",
+    noteOn({ type: "banner", text: "one" }, options) +
+      noteOn({ type: "error", message: "no" }, options),
+    "\x1b[2mone\x1b[22m\n\x1b[31mError: no\x1b[39m\n",
   );
 });
 

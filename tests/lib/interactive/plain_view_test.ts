@@ -64,7 +64,6 @@ class Plain {
 Deno.test("PlainView writes everything but replies to standard error, progress as such", async () => {
   const kinds: unknown[] = [];
   const plain: Plain = new Plain({
-    columns: () => 20,
     stderr: (text, kind) => {
       plain.stderr += text;
       kinds.push(kind);
@@ -76,7 +75,7 @@ Deno.test("PlainView writes everything but replies to standard error, progress a
   );
   await plain.view.show({ type: "reply", text: "reply" });
   assertEquals(plain.stdout, "reply\n");
-  assertEquals(plain.stderr, "a banner of some\nwords\nplan: done\n");
+  assertEquals(plain.stderr, "a banner of some words\nplan: done\n");
   assertEquals(kinds, [undefined, "progress", undefined]);
 });
 
