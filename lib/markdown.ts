@@ -29,8 +29,7 @@ const HEADING = /[ \t]*(#{1,6})(?:[ \t]+|$)/y;
 const FENCE = /[ \t]*(?:(`{3,})([^`]*)|(~{3,})([^]*))$/y;
 const FENCE_END = /[ \t]*(`{3,}|~{3,})[ \t]*$/y;
 const DIFF = /^[ \t]*(?:diff|patch)\b/i;
-const INDENTED = /^(?: {4}| {0,3}\t)[ \t]*[^ \t]/;
-const BLANK = /[ \t]*$/y;
+const INDENTED = /^(?: {4}| {0,3}\t)/;
 
 /**
  * Styles the Markdown of a text, in linear time.
@@ -66,10 +65,6 @@ interface Fence {
 class MarkdownStyler {
   /** The fenced code block that is open. */
   #fence: Fence | undefined;
-  /** Whether indented lines belong to a list. */
-  #isList = false;
-  /** Whether the previous line was part of a paragraph. */
-  #isParagraph = false;
 
   line(source: string): string {
     const line = new StyledLine(source);
@@ -109,13 +104,9 @@ class MarkdownStyler {
 
   /** Styles a line outside of fenced code blocks. */
   #block(line: StyledLine, source: string): void {
-    const wasParagraph = this.#isParagraph;
-    this.#isParagraph = false;
-    if (!this.#isList && !wasParagraph && INDENTED.test(source)) return; // code
     let at = 0;
     let quotes = 0;
     let quoted = 0; // where the content of the innermost quote begins
-    let isItem = false;
     for (let depth = 0; depth < MAX_DEPTH; depth++) {
       const isBreak = matchAt(BREAK, source, at) !== null;
       const marker = isBreak ? null : matchAt(MARKER, source, at);
@@ -127,21 +118,21 @@ class MarkdownStyler {
       if (sign === ">") {
         quotes++;
         quoted = source.charAt(at) === " " ? at + 1 : at;
-      } else {
-        isItem = true;
       }
     }
     const heading = matchAt(HEADING, source, at);
     const fence = matchAt(FENCE, source, at);
-    if (matchAt(BREAK, source, at) !== null) {
-      line.to(source.length, DIM);
-    } else if (fence !== null) {
+    if (fence !== null) {
       const sign = fence[1] ?? fence[3] ?? "";
       const isDiff = DIFF.test(fence[2] ?? fence[4] ?? "");
       const start = source.indexOf(sign, at);
       this.#fence = { sign, quotes, indent: start - quoted, isDiff };
       line.to(start, 0);
       line.to(source.length, CYAN);
+    } else if (at === 0 && INDENTED.test(source)) {
+      // Probably code; a paragraph of a list is as readable without styles.
+    } else if (matchAt(BREAK, source, at) !== null) {
+      line.to(source.length, DIM);
     } else if (heading !== null) {
       const [{ length }, { length: level } = ""] = heading;
       line.to(source.indexOf("#", at), 0);
@@ -149,13 +140,9 @@ class MarkdownStyler {
       line.to(at + length, 0);
       const style = level === 1 ? BOLD | UNDERLINE : BOLD;
       styleInline(line, source, at + length, style);
-    } else if (matchAt(BLANK, source, at) === null) {
-      this.#isParagraph = true;
+    } else {
       styleInline(line, source, at, 0);
     }
-    const isAtEdge = /^[^ \t]/.test(source);
-    const continues = wasParagraph && this.#isParagraph;
-    this.#isList = isItem || this.#isList && (!isAtEdge || continues);
   }
 }
 

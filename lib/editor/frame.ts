@@ -12,7 +12,7 @@ import {
   cellsOf,
   cellsOfLine,
   indentOf,
-  rowsOfLine,
+  rowsOfLines,
   type TextRow,
   widthOf,
 } from "./layout.ts";
@@ -81,42 +81,30 @@ export function frameOf(
 function typedRows(typed: CursorText, size: Size, look: FrameLook): Frame {
   const { text, cursor } = typed;
   const { columns, rows: height } = size;
-  const line = (start: number, end: number) =>
-    rowsOfLine(text, { start, end, columns });
+  // More lines than rows are not needed on either side.
   let start = lineStart(typed);
   let end = lineEnd(typed);
-  const rows = line(start, end);
+  for (let i = 1; i < height; i++) {
+    if (start > 0) start = lineStart({ text, cursor: start - 1 });
+    if (end < text.length) end = lineEnd({ text, cursor: end + 1 });
+  }
+  const rows = rowsOfLines(text, { start, end, columns });
   let at = rows.findLastIndex((row) => row.start <= cursor);
-  const before = rows[at] ?? { start, end, indent: 0 };
-  let column = before.indent +
-    widthOf(cellsOf(text.slice(before.start, cursor), before.indent, columns));
+  const { start: from = 0, indent = 0 } = rows[at] ?? {};
+  let column = indent +
+    widthOf(cellsOf(text.slice(from, cursor), indent, columns));
   if (column >= columns) {
     // After a full row, the cursor has a row of its own.
-    at = rows.push({ start: cursor, end: cursor, indent: 0 }) - 1;
+    rows.splice(++at, 0, { start: cursor, end: cursor, indent: 0 });
     column = 0;
   }
-  let above = rows.slice(0, at);
-  let below = rows.slice(at);
-  while (above.length < height && start > 0) {
-    end = start - 1;
-    start = lineStart({ text, cursor: end });
-    above = [...line(start, end), ...above];
-  }
-  for (end = lineEnd(typed); below.length < height && end < text.length;) {
-    start = end + 1;
-    end = lineEnd({ text, cursor: start });
-    below = [...below, ...line(start, end)];
-  }
   // In a text that is too tall, the cursor is in the middle, or near an end.
-  const half = Math.floor(height / 2);
-  const count = Math.min(above.length, Math.max(half, height - below.length));
-  const shown = [
-    ...above.slice(above.length - count),
-    ...below.slice(0, height - count),
-  ];
+  const middle = at - Math.floor(height / 2);
+  const top = Math.max(Math.min(middle, rows.length - height), 0);
   return {
-    rows: shown.map((row) => typedRow(text, row, columns, look)),
-    cursor: { row: count, column },
+    rows: rows.slice(top, top + height)
+      .map((row) => typedRow(text, row, columns, look)),
+    cursor: { row: at - top, column },
   };
 }
 

@@ -46,8 +46,8 @@ export interface TextRow {
   readonly indent: number;
 }
 
-/** The rows of the line that begins and ends at two offsets of a text. */
-export function rowsOfLine(
+/** The rows of the lines between two offsets of a text. */
+export function rowsOfLines(
   text: string,
   { start, end, columns }: {
     readonly start: number;
@@ -56,28 +56,37 @@ export function rowsOfLine(
   },
 ): TextRow[] {
   const rows: TextRow[] = [];
-  let indent = indentOf(columns);
   let first = start;
+  let indent = indentOf(columns);
   let column = indent;
+  const endRow = (at: number, next: number, nextIndent: number) => {
+    rows.push({ start: first, end: at, indent });
+    first = next;
+    indent = column = nextIndent;
+  };
   for (let at = start; at < end;) {
     const unit = text.charCodeAt(at);
     let next = at + 1;
     let width = 1;
+    if (unit === 0x0a) {
+      endRow(at, next, indentOf(columns));
+      at = next;
+      continue;
+    }
     // Most text is ASCII, and there may be megabytes of it.
     if (!isPlainAscii(unit) || !isSimple(text.charCodeAt(next))) {
       next = boundaryAfter(text, at);
       width = cellOf(text.slice(at, next), column, columns).width;
     }
     if (column + width > columns) {
-      rows.push({ start: first, end: at, indent });
-      first = at;
-      indent = column = 0;
+      endRow(at, at, 0);
     } else {
       column += width;
       at = next;
     }
   }
-  return [...rows, { start: first, end, indent }];
+  endRow(end, end, 0);
+  return rows;
 }
 
 /**

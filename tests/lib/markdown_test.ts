@@ -106,11 +106,13 @@ const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
       ["- ```diff\n  -a\n   -b", "{c:-} {c:```diff}\n{r:  -a}\n   -b"],
       ["> ```diff\n> +a", "{g:>} {c:```diff}\n{g:>} {g:+a}"],
     ],
-    "no indented code": [
-      ["    *a*\n\n\t*b*", "    *a*\n\n\t*b*"],
-      ["a\n    *b*", "a\n    {d:*}{i:b}{d:*}"],
-      ["- a\n\n    *b*\nc", "{c:-} a\n\n    {d:*}{i:b}{d:*}\nc"],
-      ["- a\n\nb\n\n    *c*", "{c:-} a\n\nb\n\n    *c*"],
+    "of indented lines fences and signs of lists alone": [
+      ["    *a*\n\n\t# *b*\n    ---", "    *a*\n\n\t# *b*\n    ---"],
+      [
+        "1. a\n\n    ```\n    b\n    ```",
+        "{c:1.} a\n\n    {c:```}\n    b\n{c:    ```}",
+      ],
+      ["- a\n    - *b*", "{c:-} a\n    {c:-} {d:*}{i:b}{d:*}"],
     ],
     "the signs of lists": [
       ["- a\n+ *b*\n* c", "{c:-} a\n{c:+} {d:*}{i:b}{d:*}\n{c:*} c"],
