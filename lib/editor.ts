@@ -154,13 +154,30 @@ export class Editor implements Disposable {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (this.#hasEnded) return Promise.resolve({ kind: "end" });
     this.#asked = Promise.withResolvers();
-    this.#draw(above);
+    this.print(above);
     return this.#asked.promise;
   }
 
-  /** Writes lines above the drawn rows, each with its line end. */
-  print(lines: string): void {
-    this.#draw(lines);
+  /** Draws, with lines above the drawn rows that stay, each with its line end. */
+  print(above = ""): void {
+    this.#stopFrameTimer?.();
+    this.#stopFrameTimer = undefined;
+    this.#takeGathered();
+    if (this.#isSuspended) {
+      if (above !== "") this.#options.write(above);
+      return;
+    }
+    const { columns, rows } = this.#options.size();
+    if (columns !== this.#size.columns || rows !== this.#size.rows) {
+      this.#size = { columns, rows };
+      this.#resize();
+    }
+    if (this.#stopResizeTimer !== undefined && above === "") return;
+    const begun = this.#now();
+    this.#painter.draw(this.#frame(), above);
+    const end = this.#now();
+    const pause = Math.max(FRAME_PAUSE, (end - begun) * DRAWING_SHARE);
+    this.#nextFrameAt = end + Math.min(pause, MAX_FRAME_PAUSE);
   }
 
   /**
@@ -176,8 +193,8 @@ export class Editor implements Disposable {
   refresh(): void {
     if (this.#stopFrameTimer !== undefined) return;
     const pause = this.#nextFrameAt - this.#now();
-    if (pause <= 0) this.#draw();
-    else this.#stopFrameTimer = startTimer(pause, () => this.#draw());
+    if (pause <= 0) this.print();
+    else this.#stopFrameTimer = startTimer(pause, () => this.print());
   }
 
   /** Clears what is typed, and returns whether there was anything. It is in the history. */
@@ -206,7 +223,7 @@ export class Editor implements Disposable {
     this.#stopResizeTimer?.();
     this.#stopResizeTimer = undefined;
     this.#status &&= () => ""; // What is typed stays.
-    this.#draw();
+    this.print();
     this.#painter.leave();
     this.#hasEnded = true;
     this.#asked = undefined;
@@ -227,7 +244,7 @@ export class Editor implements Disposable {
   #resume(wasStopped: boolean): void {
     this.#isSuspended = false;
     if (wasStopped) this.#painter.forget();
-    this.#draw();
+    this.print();
   }
 
   /** Draws the rows again when the size of the terminal rests. */
@@ -237,7 +254,7 @@ export class Editor implements Disposable {
     this.#stopResizeTimer = startTimer(RESIZE_PAUSE, () => {
       this.#stopResizeTimer = undefined;
       this.#painter.move();
-      this.#draw();
+      this.print();
     });
   }
 
@@ -305,6 +322,8 @@ export class Editor implements Disposable {
         return this.#options.keyboard?.onInterrupt();
       case "ctrl-\\":
         return this.#options.keyboard?.onQuit();
+      case "ctrl-l":
+        return this.#painter.clear(this.#frame());
       case "ctrl-z":
         return this.#stop();
     }
@@ -315,7 +334,6 @@ export class Editor implements Disposable {
   }
 
   #do(action: Action): void {
-    if (action === "clear screen") return this.#painter.clear(this.#frame());
     if (action === "end") return this.#end();
     const { isTooLong } = this.#state;
     const { text, editor } = takeText(this.#state);
@@ -354,27 +372,6 @@ export class Editor implements Disposable {
   #sent(text: string): string {
     const { sign, size, style } = this.#options;
     return sentText(text, size().columns, style.bold(sign));
-  }
-
-  #draw(above = ""): void {
-    this.#stopFrameTimer?.();
-    this.#stopFrameTimer = undefined;
-    this.#takeGathered();
-    if (this.#isSuspended) {
-      if (above !== "") this.#options.write(above);
-      return;
-    }
-    const { columns, rows } = this.#options.size();
-    if (columns !== this.#size.columns || rows !== this.#size.rows) {
-      this.#size = { columns, rows };
-      this.#resize();
-    }
-    if (this.#stopResizeTimer !== undefined && above === "") return;
-    const begun = this.#now();
-    this.#painter.draw(this.#frame(), above);
-    const end = this.#now();
-    const pause = Math.max(FRAME_PAUSE, (end - begun) * DRAWING_SHARE);
-    this.#nextFrameAt = end + Math.min(pause, MAX_FRAME_PAUSE);
   }
 
   #frame(): Frame {

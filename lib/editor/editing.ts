@@ -63,7 +63,7 @@ export interface EditorState {
 }
 
 /** What a key does, other than changing the text. */
-export type Action = "send" | "end" | "clear screen";
+export type Action = "send" | "end";
 
 /** The result of a key. */
 export interface Pressed {
@@ -98,22 +98,10 @@ export function pressKey(editor: EditorState, key: Key): Pressed {
     return { editor: edit(editor, changed, "paste", key.isContinued) };
   }
   if (key.kind === "text") return { editor: type(editor, key.text) };
-  const action = actionOf(editor, key.name);
-  if (action !== undefined) return { editor, action };
+  if (key.name === "enter") return { editor, action: "send" };
+  const isEmpty = editor.typed.text === "";
+  if (key.name === "ctrl-d" && isEmpty) return { editor, action: "end" };
   return { editor: COMMANDS[key.name]?.(editor) ?? editor };
-}
-
-function actionOf({ typed }: EditorState, name: string): Action | undefined {
-  switch (name) {
-    case "enter":
-      return "send";
-    case "ctrl-l":
-      return "clear screen";
-    case "ctrl-d":
-      return typed.text === "" ? "end" : undefined;
-    default:
-      return undefined;
-  }
 }
 
 /** Moves the text from the editor to its history. */

@@ -11,12 +11,14 @@ import type { EditorState, Search } from "./editing.ts";
 import {
   cellsOf,
   cellsOfLine,
+  cutToWidth,
   indentOf,
+  outputOf,
   rowsOfLines,
   type TextRow,
   widthOf,
 } from "./layout.ts";
-import { type Frame, rowOf, type Size, type Span } from "./painter.ts";
+import type { Frame, Size } from "./painter.ts";
 
 /** The most waiting texts that are shown. */
 const MAX_WAITING = 5;
@@ -112,20 +114,25 @@ function typedRow(
   text: string,
   { start, end, indent }: TextRow,
   columns: number,
-  look: FrameLook,
+  { sign, style }: FrameLook,
 ): string {
   const cells = cellsOf(text.slice(start, end), indent, columns);
-  if (indent === 0) return rowOf([{ cells }], columns);
-  const before = start === 0 ? signOf(look) : { cells: INDENT };
-  return rowOf([before, { cells }], columns);
+  const before = start === 0 && indent > 0
+    ? style.bold(sign)
+    : " ".repeat(indent);
+  return before + outputOf(cells, indent, columns);
 }
 
-function waitingRow(text: string, columns: number, look: FrameLook): string {
+function waitingRow(
+  text: string,
+  columns: number,
+  { sign, style }: FrameLook,
+): string {
   const line = text.slice(0, WAITING_LENGTH).replace(/\s+/g, " ");
   const indent = indentOf(columns);
   const cells = cellsOfLine(line, columns - indent);
-  const sign = indent > 0 ? [signOf(look)] : [];
-  return rowOf([...sign, { cells, style: look.style.dim }], columns);
+  return (indent > 0 ? style.bold(sign) : "") +
+    style.dim(outputOf(cells, indent, columns));
 }
 
 function searchRow(
@@ -133,13 +140,9 @@ function searchRow(
   columns: number,
   { style }: FrameLook,
 ): string {
-  const label = cellsOfLine(isFound ? "search: " : "not found: ", columns);
+  const label = cutToWidth(isFound ? "search: " : "not found: ", columns);
   const cells = cellsOfLine(query, columns - label.length);
-  return rowOf([{ cells: label, style: style.dim }, { cells }], columns);
-}
-
-function signOf({ sign, style }: FrameLook): Span {
-  return { cells: cellsOfLine(sign, sign.length), style: style.bold };
+  return style.dim(label) + outputOf(cells, label.length, columns);
 }
 
 /**
@@ -166,5 +169,3 @@ export function sentText(
  * 0.1 ms to make these classes.
  */
 const special = () => /[\p{Cc}\p{Cf}\p{M}\p{Emoji_Modifier}]/u;
-
-const INDENT = cellsOfLine("  ", 2);

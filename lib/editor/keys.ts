@@ -29,9 +29,8 @@ const MAX_SEQUENCE = 64;
 const CONTROL = /\p{Cc}/gu;
 
 // The continuations of an Escape. The Linux console sends CSI [ A for F1.
-const CSI = /\[(?:\[[A-E]|([0-?]*)[ -/]*([@-Z\\-~]))/y;
-const SS3 = /O([0-9;]*)([@-~])/y;
-const UNFINISHED = /(?:\[\[|\[[0-?]*[ -/]*|O[0-9;]*)?$/y;
+const SEQUENCE = /\[\[[A-E]|[[O]([0-?]*)[ -/]*([@-Z\\-~])/y;
+const UNFINISHED = /(?:\[\[|[[O][0-?]*[ -/]*)?$/y;
 const BROKEN_OFF = /\[[0-?]*[ -/]*/y;
 
 /** Final bytes of CSI and SS3 sequences. */
@@ -120,26 +119,18 @@ export class KeyParser {
 
   #sequence(text: string, escape: number, keys: Key[]): number {
     const at = escape + 1;
-    const csi = matchAt(CSI, text, at);
-    if (csi !== null) {
-      const [sequence, parameters = "", final = ""] = csi;
-      const name = csiName(parameters, final);
+    const found = matchAt(SEQUENCE, text, at);
+    if (found !== null) {
+      const [sequence, parameters = "", final = ""] = found;
+      const name = sequence === "OM" // on a numeric keypad
+        ? "enter"
+        : sequenceName(parameters, final);
       if (name === "paste") {
         this.#isPaste = true;
         this.#isContinued = false;
         this.#endsInReturn = false;
       } else if (name !== undefined) {
         keys.push(press(name));
-      }
-      return at + sequence.length;
-    }
-    const ss3 = matchAt(SS3, text, at);
-    if (ss3 !== null) {
-      const [sequence, parameters = "", final = ""] = ss3;
-      // The Enter key of a numeric keypad
-      const name = final === "M" ? "enter" : FINALS[final];
-      if (name !== undefined) {
-        keys.push(press(withModifiers(parameters, name)));
       }
       return at + sequence.length;
     }
@@ -211,7 +202,7 @@ function controlName(code: number): string {
   }
 }
 
-function csiName(parameters: string, final: string): string | undefined {
+function sequenceName(parameters: string, final: string): string | undefined {
   const [first = "", modifiers = ""] = parameters.split(";");
   // The "fixterms" encoding: character ; modifiers. Enter alone is of use.
   if (final === "u" && first === "13") return withModifiers(modifiers, "enter");

@@ -125,6 +125,25 @@ export function cellsOfLine(text: string, columns: number): Cell[] {
   return columns > 0 ? [...cells, sure("…")] : [];
 }
 
+/**
+ * The output for cells that begin in a column. After each grapheme of uncertain
+ * width, the cursor is placed and the rest of the row is erased.
+ */
+export function outputOf(
+  cells: readonly Cell[],
+  column: number,
+  columns: number,
+): string {
+  let output = "";
+  for (const { text, width, isCertain } of cells) {
+    output += text;
+    column += width;
+    // The cursor cannot be placed beyond the last column, and need not be.
+    if (!isCertain && column < columns) output += `\x1b[${column + 1}G\x1b[K`;
+  }
+  return output;
+}
+
 /** A text, cut to a number of columns, with an ellipsis where it is cut. */
 export function cutToWidth(text: string, columns: number): string {
   return cellsOfLine(text, columns).map((cell) => cell.text).join("");

@@ -4,8 +4,6 @@
  * @module
  */
 
-import type { Cell } from "./layout.ts";
-
 /** The size of a terminal. */
 export interface Size {
   readonly columns: number;
@@ -29,34 +27,6 @@ const WRAP = "\x1b[?7h";
 const ERASE_TO_END_OF_LINE = "\x1b[K";
 const ERASE_BELOW = "\x1b[J";
 const CLEAR = "\x1b[H\x1b[2J";
-
-/** Some cells of a row, and their style. */
-export interface Span {
-  readonly cells: readonly Cell[];
-  readonly style?: (text: string) => string;
-}
-
-/**
- * Formats a row of spans. After each grapheme of uncertain width, the cursor is
- * placed and the rest of the row is erased.
- */
-export function rowOf(spans: readonly Span[], columns: number): string {
-  let text = "";
-  let column = 0;
-  for (const { cells, style } of spans) {
-    let part = "";
-    for (const cell of cells) {
-      part += cell.text;
-      column += cell.width;
-      // The cursor cannot be placed beyond the last column, and need not be.
-      if (!cell.isCertain && column < columns) {
-        part += toColumn(column) + ERASE_TO_END_OF_LINE;
-      }
-    }
-    text += style === undefined || part === "" ? part : style(part);
-  }
-  return text;
-}
 
 /**
  * Draws frames, each over the one before it.

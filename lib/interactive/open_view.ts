@@ -38,7 +38,9 @@ export interface OpenViewOptions {
  */
 export async function openView(options: OpenViewOptions): Promise<View> {
   const { color, json, plain, quiet, readsPrompts, stderr, stdout } = options;
-  const stdin = readsPrompts ? readStandardInput : () => NO_INPUT;
+  const stdin = readsPrompts
+    ? readStandardInput
+    : () => ReadableStream.from([]);
   if (json) return new JsonView({ stdin, stdout });
 
   const isTyped = readsPrompts && Deno.stdin.isTerminal();
@@ -97,8 +99,6 @@ export async function openView(options: OpenViewOptions): Promise<View> {
     size: consoleSize,
   });
 }
-
-const NO_INPUT: AsyncIterable<Uint8Array> = (async function* () {})();
 
 /**
  * Whether text on a terminal may be styled: not if `NO_COLOR` is set

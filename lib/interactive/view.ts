@@ -58,14 +58,11 @@ export type ViewEvent =
     readonly threadId: string | undefined;
   };
 
-/** The events of these kinds. */
-export type EventOf<Type extends ViewEvent["type"]> = Extract<
-  ViewEvent,
-  { readonly type: Type }
->;
-
 /** The events that say how far an operation is. */
-export type Step = EventOf<"begin" | "run" | "wait" | "progress" | "end">;
+export type Step = Extract<
+  ViewEvent,
+  { readonly type: "begin" | "run" | "wait" | "progress" | "end" }
+>;
 
 /** Supplies prompts, and shows what happens. */
 export interface View {

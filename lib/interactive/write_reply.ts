@@ -32,11 +32,13 @@ export async function writeReply(
   const write = (text: string) => stdout.write(encoder.encode(text));
   const shown = `${cleansReplies ? plainText(text) : text}\n`;
   const isStyled = hasColour && cleansReplies;
-  const written = isStyled
-    ? styledPieces(shown)
-    : pieces(shown, cleansReplies ? PIECE_LENGTH : LARGE_PIECE_LENGTH);
+  // Loaded with the first reply: the first prompt does not wait for it.
+  const parts = isStyled
+    ? (await import("../markdown.ts")).styleMarkdown(shown)
+    : [shown];
+  const length = cleansReplies ? PIECE_LENGTH : LARGE_PIECE_LENGTH;
   let last = "";
-  for await (const piece of written) {
+  for (const piece of pieces(parts, length)) {
     if (signal?.aborted) {
       const isInLine = last !== "" && !last.endsWith("\n");
       return await write((isStyled ? RESET : "") + (isInLine ? "\n" : ""));
@@ -46,22 +48,20 @@ export async function writeReply(
   }
 }
 
-/** The lines of a styled text, joined and cut so that each write has about one size. */
-async function* styledPieces(text: string): AsyncGenerator<string> {
-  // Loaded with the first reply: the first prompt does not wait for it.
-  const { styleMarkdown } = await import("../markdown.ts");
+/** The parts of a text, joined and cut so that each write has about one size. */
+function* pieces(parts: Iterable<string>, length: number): Generator<string> {
   let gathered = "";
-  for (const line of styleMarkdown(text)) {
-    gathered += line;
-    if (gathered.length < PIECE_LENGTH) continue;
-    yield* pieces(gathered);
+  for (const part of parts) {
+    gathered += part;
+    if (gathered.length < length) continue;
+    yield* cut(gathered, length);
     gathered = "";
   }
-  yield* pieces(gathered);
+  yield* cut(gathered, length);
 }
 
 /** Cuts a text at line ends, and longer lines between characters. */
-function* pieces(text: string, length = PIECE_LENGTH): Generator<string> {
+function* cut(text: string, length: number): Generator<string> {
   for (let start = 0; start < text.length;) {
     // Searched in a slice: lastIndexOf() would search back to the start of the text.
     const piece = text.slice(start, start + length);

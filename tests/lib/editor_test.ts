@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
-import { cellsOfLine, cutToWidth } from "../../lib/editor/layout.ts";
-import { Painter, rowOf } from "../../lib/editor/painter.ts";
+import { cellsOfLine, cutToWidth, outputOf } from "../../lib/editor/layout.ts";
+import { Painter } from "../../lib/editor/painter.ts";
 import { FakeClock } from "../support/clocks.ts";
 import { Emulator, Person } from "../support/terminal_emulator.ts";
 
@@ -235,7 +235,7 @@ Deno.test("Painter keeps each row on one line of a terminal that draws a graphem
   const emulator = new Emulator(10, 5, "code points");
   const painter = new Painter((text) => emulator.write(text));
   const rows = ["12345678👨‍👩‍👧", "second"]
-    .map((text) => rowOf([{ cells: cellsOfLine(text, 10) }], 10));
+    .map((text) => outputOf(cellsOfLine(text, 10), 0, 10));
   painter.draw({ rows, cursor: { row: 1, column: 6 } });
   await emulator.settled();
   assertEquals(emulator.text(1), "second");
