@@ -29,6 +29,8 @@ const HEADING = /[ \t]*(#{1,6})(?:[ \t]+|$)/y;
 const FENCE = /[ \t]*(?:(`{3,})([^`]*)|(~{3,})([^]*))$/y;
 const FENCE_END = /[ \t]*(`{3,}|~{3,})[ \t]*$/y;
 const DIFF = /^[ \t]*(?:diff|patch)\b/i;
+/** A line that makes the one before it a heading, of the first level with `=`. */
+const UNDERLINES = / {0,3}(?:(=)+|-+)[ \t]*$/my;
 const INDENTED = /^(?: {4}| {0,3}\t)/;
 
 /**
@@ -44,10 +46,12 @@ export function* styleMarkdown(text: string): Generator<string> {
   for (;;) {
     const end = text.indexOf("\n", start);
     if (end < 0) break;
-    yield styler.line(text.slice(start, end)) + "\n";
+    const underline = matchAt(UNDERLINES, text, end + 1);
+    const level = underline === null ? 0 : underline[1] === "=" ? 1 : 2;
+    yield styler.line(text.slice(start, end), level) + "\n";
     start = end + 1;
   }
-  if (start < text.length) yield styler.line(text.slice(start));
+  if (start < text.length) yield styler.line(text.slice(start), 0);
 }
 
 /** The opening fence of a code block. */
@@ -66,11 +70,15 @@ class MarkdownStyler {
   /** The fenced code block that is open. */
   #fence: Fence | undefined;
 
-  line(source: string): string {
+  /** Whether the line before is a heading that this line underlines. */
+  #isUnderline = false;
+
+  /** @param underlined The level of heading that the next line makes of it, or 0. */
+  line(source: string, underlined: number): string {
     const line = new StyledLine(source);
     const isCode = this.#fence !== undefined &&
       this.#fenced(line, source, this.#fence);
-    if (!isCode) this.#block(line, source);
+    if (!isCode) this.#block(line, source, underlined);
     return line.finish();
   }
 
@@ -103,7 +111,10 @@ class MarkdownStyler {
   }
 
   /** Styles a line outside of fenced code blocks. */
-  #block(line: StyledLine, source: string): void {
+  #block(line: StyledLine, source: string, underlined: number): void {
+    const isUnderline = this.#isUnderline;
+    this.#isUnderline = false;
+    if (isUnderline) return line.to(source.length, DIM);
     let at = 0;
     let quotes = 0;
     let quoted = 0; // where the content of the innermost quote begins
@@ -138,12 +149,18 @@ class MarkdownStyler {
       line.to(source.indexOf("#", at), 0);
       line.to(source.indexOf("#", at) + level, DIM);
       line.to(at + length, 0);
-      const style = level === 1 ? BOLD | UNDERLINE : BOLD;
-      styleInline(line, source, at + length, style);
+      styleInline(line, source, at + length, headingStyle(level));
+    } else if (underlined > 0 && at === 0 && source.trim() !== "") {
+      this.#isUnderline = true;
+      styleInline(line, source, at, headingStyle(underlined));
     } else {
       styleInline(line, source, at, 0);
     }
   }
+}
+
+function headingStyle(level: number): number {
+  return level === 1 ? BOLD | UNDERLINE : BOLD;
 }
 
 function matchAt(pattern: RegExp, text: string, at: number) {

@@ -40,6 +40,14 @@ const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
       ["####### seven", "####### seven"],
       ["text\n# One", "text\n{d:#} {bu:One}"],
     ],
+    "underlined headings": [
+      ["One *b*\n===\na", "{bu:One }{d:*}{biu:b}{d:*}\n{d:===}\na"],
+      ["Two\n --  \n", "{b:Two}\n{d: --  }\n"],
+      ["One\n===\n===\n\n=", "{bu:One}\n{d:===}\n===\n\n="],
+      ["a\n==x\n\nb\n    =", "a\n==x\n\nb\n    ="],
+      ["> a\n=", "{g:>} a\n="],
+      ["# One\n=", "{d:#} {bu:One}\n="],
+    ],
     "emphasis": [
       ["*a* _b_", "{d:*}{i:a}{d:*} {d:_}{i:b}{d:_}"],
       ["**a** __b__", "{d:**}{b:a}{d:**} {d:__}{b:b}{d:__}"],
