@@ -4,7 +4,6 @@ import {
   assertFalse,
   assertStringIncludes,
 } from "@std/assert";
-import { VERSION } from "../../lib/version.ts";
 import { settings } from "../support/client_process.ts";
 import {
   complete,
@@ -142,12 +141,6 @@ for (const setting of ["TERM=dumb", "TERM=", "env -u TERM", "CI=true"]) {
   });
 }
 
-/** The rows of a text that is broken between words. */
-function inRows(text: string, columns: number): string[] {
-  const rows = text.match(new RegExp(`.{1,${columns}}(?: |$)`, "g")) ?? [];
-  return rows.map((row) => row.trimEnd());
-}
-
 test("TERM=linux, whose fonts lack other marks, gets a spinner and marks of ASCII", async () => {
   const run = new GatedStream();
   await using service = serveStreams(run.behaviour);
@@ -174,10 +167,9 @@ test("on 40 columns, the status line is cut to one row", async () => {
     env: settings(service),
   });
   await screen.enter("agent-gateway");
-  const first = `agent-gateway ${VERSION}, agent the-brain, key test...cdef`;
-  const rows = ["[0]$ agent-gateway", ...inRows(first, 40)];
-  rows.push(`service ${service.url}`, "thread thread-1");
-  rows.push(...inRows(KEYS, 40), "");
+  const rows = banner(service)
+    .flatMap((row) => row.match(/.{1,40}/g) ?? [""])
+    .map((row) => row.trimEnd());
   await screen.shows(...rows, ">");
 
   await screen.enter("hello");

@@ -133,32 +133,6 @@ test("several lines that are pasted into a terminal without brackets run one aft
   assertEquals(promptsOf(service), ["one", "two", "three"]);
 });
 
-test("what is pasted into the middle of a line is part of it, tabs included", async () => {
-  await using service = serveStreams(events([complete("I see.")]));
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway");
-  await screen.shows(...banner(service), ">");
-
-  await screen.type("[]\t");
-  await screen.press("Left");
-  const pasted = "a\ttab, and enough of text to fill ".repeat(3) + "the row";
-  await screen.paste(pasted);
-  const rows = [
-    ...banner(service),
-    "> [a    tab, and enough of text to fill a       tab, and enough of text to fill",
-  ];
-  await screen.shows(
-    ...[...rows, "a       tab, and enough of text to fill the row]"],
-  );
-  await screen.press("!", "Enter");
-
-  await screen.shows(
-    ...[...rows, "a       tab, and enough of text to fill the row!]"],
-    ...["✓ total  0.0 s", "", "I see.", "", ">"],
-  );
-  assertEquals(promptsOf(service), [`[${pasted}!]`]);
-});
-
 for (const columns of [40, 80]) {
   test(`on ${columns} columns, a prompt of several lines is edited line by line, and sent once`, async () => {
     await using service = serveStreams(events([complete("I see.")]));

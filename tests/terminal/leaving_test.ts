@@ -2,11 +2,7 @@ import { assert } from "@std/assert";
 import { Client, settings } from "../support/client_process.ts";
 import { complete, events, hang, json } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
-import {
-  addStream,
-  ReferenceService,
-  serveStreams,
-} from "../support/service/service.ts";
+import { ReferenceService, serveStreams } from "../support/service/service.ts";
 import { banner, Screen, test } from "../support/tmux_screen.ts";
 
 interface End {
@@ -128,23 +124,6 @@ test("Ctrl-C while the thread is created exits 130", async () => {
   await screen.press("C-c");
 
   await screen.shows(...banner(service).slice(0, 3), "[130]$");
-});
-
-test("the thread to go on with is one word for the shell, whatever the service calls it", async () => {
-  await using service = ReferenceService.start();
-  service.misbehave("create thread", json({ thread_id: "-a'; touch b #" }));
-  addStream(service, events([complete("Hello!")]));
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway");
-  await screen.waitFor(/^>$/m);
-  await screen.enter("hello");
-  await screen.waitFor(/^Hello!\n\n>$/m);
-
-  await screen.press("C-d");
-
-  await screen.waitFor(
-    `agent-gateway --thread='-a'\\''; touch b #'\n[0]$`,
-  );
 });
 
 test("Ctrl-D during a run waits for the replies to what was typed before", async () => {

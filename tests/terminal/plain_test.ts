@@ -51,23 +51,25 @@ test("-p --plain writes nothing but lines", async () => {
   assertFalse(screen.written.includes("\x1b["), screen.written);
 });
 
-test("-p shows the status line of the chat and erases it; finished nodes stay", async () => {
-  const run = new GatedStream();
-  await using service = serveStreams(run.behaviour);
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway -p hello");
-  const [, ...rows] = banner(service).slice(0, 4);
-  rows.unshift("[0]$ agent-gateway -p hello");
-  run.progress("plan", "started");
-  await screen.shows(...rows, "⠋ plan: started  0.0 s  Ctrl-C stops");
-  run.progress("write", "started");
-  rows.push("✓ plan: started  0.0 s");
-  await screen.shows(...rows, "⠋ write: started  0.0 s  Ctrl-C stops");
-  run.complete("Hello!");
+for (const pipe of ["", " | cat"]) {
+  test(`-p shows the status line of the chat and erases it; finished nodes stay${pipe && ", and no gap is before a reply in a pipe"}`, async () => {
+    const run = new GatedStream();
+    await using service = serveStreams(run.behaviour);
+    await using screen = await Screen.open({ env: settings(service) });
+    await screen.enter(`agent-gateway -p hello${pipe}`);
+    const [, ...rows] = banner(service).slice(0, 4);
+    rows.unshift(`[0]$ agent-gateway -p hello${pipe}`);
+    run.progress("plan", "started");
+    await screen.shows(...rows, "⠋ plan: started  0.0 s  Ctrl-C stops");
+    run.progress("write", "started");
+    rows.push("✓ plan: started  0.0 s");
+    await screen.shows(...rows, "⠋ write: started  0.0 s  Ctrl-C stops");
+    run.complete("Hello!");
 
-  rows.push("✓ write: started  0.0 s", "✓ total  0.0 s", "", "Hello!");
-  await screen.shows(...rows, "[0]$");
-});
+    rows.push("✓ write: started  0.0 s", "✓ total  0.0 s");
+    await screen.shows(...rows, ...pipe ? [] : [""], "Hello!", "[0]$");
+  });
+}
 
 test("Ctrl-C during -p with a status line ends the program with 130, below the line", async () => {
   const run = new GatedStream();

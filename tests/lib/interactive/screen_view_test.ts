@@ -1,17 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
-import { Editor } from "../../../lib/editor.ts";
 import { Conversation, type Ending } from "../../../lib/interactive.ts";
 import {
   ScreenView,
   type ScreenViewOptions,
 } from "../../../lib/interactive/screen_view.ts";
 import { MARKS } from "../../../lib/interactive/status_line.ts";
-import { PLAIN } from "../../../lib/text.ts";
 import { VERSION } from "../../../lib/version.ts";
 import { FakeGateway, type FakeRun } from "../../support/fake_gateway.ts";
 import { FakeClock } from "../../support/clocks.ts";
-import { Emulator, Person } from "../../support/terminal_emulator.ts";
+import { Person } from "../../support/terminal_emulator.ts";
 
 /** A chat of a person on the thread `thread-1`, whose runs the test drives. */
 class Chat extends Person {
@@ -182,68 +180,4 @@ Deno.test("ScreenView draws its status after half a second, whenever it changes,
   chat.view.show({ type: "end", completed: false });
   clock.pass();
   assertEquals(frames.length, 5);
-});
-
-/** The view of a prompt of the command line on an emulator. */
-function openScript(stdoutIsTerminal: boolean) {
-  const emulator = new Emulator(40, 20);
-  const write = (text: string) => emulator.write(text);
-  const size = () => ({ columns: 40, rows: 20 });
-  let time = 0;
-  const now = () => time;
-  const view = new ScreenView({
-    editor: new Editor({ write, size, now, style: PLAIN, sign: "> " }),
-    isTyped: false,
-    stdout: {
-      write: (bytes) => Promise.resolve(write(new TextDecoder().decode(bytes))),
-    },
-    stdoutIsTerminal,
-    ...{ cleansReplies: true, hasColour: false, isQuiet: false },
-    ...{ isPlain: false, marks: MARKS, size, now },
-  });
-  view.show({ type: "begin" });
-  time = 500;
-  view.show({ type: "run", runId: "r" });
-  view.show({ type: "progress", node: "plan", status: "done" });
-  view.show({ type: "progress", node: "write", status: "started" });
-  return { emulator, view };
-}
-
-for (const stdoutIsTerminal of [true, false]) {
-  Deno.test(`a prompt of the command line shows a status row, which goes with the reply, ${stdoutIsTerminal ? "and a gap before it" : "which has no gap in a pipe"}`, async () => {
-    const { emulator, view } = openScript(stdoutIsTerminal);
-    await emulator.settled();
-    assertEquals(emulator.allText.split("\n"), [
-      "✓ plan: done  0.0 s",
-      "⠴ write: started  0.5 s  Ctrl-C stops",
-    ]);
-
-    view.show({ type: "end", completed: true, total: 500 });
-    await view.show({ type: "reply", text: "Done.", note: "half" });
-    view.show({ type: "farewell", threadId: undefined });
-
-    await emulator.settled();
-    assertEquals(emulator.allText.split("\n"), [
-      "✓ plan: done  0.0 s",
-      "✓ write: started  0.0 s",
-      "✓ total  0.5 s",
-      "Note: half",
-      ...stdoutIsTerminal ? [""] : [],
-      "Done.",
-    ]);
-  });
-}
-
-Deno.test("a prompt of the command line that is interrupted erases its status row, and leaves no farewell", async () => {
-  const { emulator, view } = openScript(true);
-  view.show({ type: "end", completed: false, total: 500 });
-  view.show({ type: "farewell", threadId: undefined });
-
-  await emulator.settled();
-  assertEquals(emulator.allText.split("\n"), [
-    "✓ plan: done  0.0 s",
-    "✗ write: started  0.0 s",
-    "✗ total  0.5 s",
-  ]);
-  assertEquals(emulator.cursor, { row: 3, column: 0 });
 });
