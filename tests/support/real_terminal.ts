@@ -1,4 +1,5 @@
 import { commandLine, DENO_VARIABLES } from "./client_process.ts";
+import { isInstalled } from "./fronts.ts";
 
 /** The longest wait for a text, in milliseconds, and the pause between two looks. */
 const PATIENCE = 60_000;
@@ -207,10 +208,4 @@ export class RealTerminal implements AsyncDisposable {
     }).output();
     return new TextDecoder().decode(stdout).trimEnd();
   }
-}
-
-/** Whether a program is on the path. It is not run: `Xvfb` would not end. */
-function isInstalled(program: string): boolean {
-  return Deno.build.os !== "windows" &&
-    new Deno.Command("which", { args: [program] }).outputSync().success;
 }
