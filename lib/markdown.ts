@@ -139,7 +139,7 @@ class MarkdownStyler {
       const start = source.indexOf(sign, at);
       this.#fence = { sign, quotes, indent: start - quoted, isDiff };
       line.to(start, 0);
-      line.to(source.length, CYAN);
+      line.to(start + sign.length, CYAN);
     } else if (at === 0 && INDENTED.test(source)) {
       // Probably code; a paragraph of a list is as readable without styles.
     } else if (matchAt(BREAK, source, at) !== null) {

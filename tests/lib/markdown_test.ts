@@ -96,7 +96,7 @@ const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
       ["xhttps://a https:// http", "xhttps://a https:// http"],
     ],
     "the fences of code": [
-      ["```js\n*a*\n\n```\n*b*", "{c:```js}\n*a*\n\n{c:```}\n{d:*}{i:b}{d:*}"],
+      ["```js\n*a*\n\n```\n*b*", "{c:```}js\n*a*\n\n{c:```}\n{d:*}{i:b}{d:*}"],
       ["~~~\n```\n~~\n~~~~", "{c:~~~}\n```\n~~\n{c:~~~~}"],
       ["````\n```\n```` a\n````", "{c:````}\n```\n```` a\n{c:````}"],
       ["``` a ```", "{c:```} a {c:```}"],
@@ -107,12 +107,12 @@ const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
     "diffs": [
       [
         "```diff\n-a\n+b\n c\n +\n@@\n```\n+d",
-        "{c:```diff}\n{r:-a}\n{g:+b}\n c\n +\n@@\n{c:```}\n+d",
+        "{c:```}diff\n{r:-a}\n{g:+b}\n c\n +\n@@\n{c:```}\n+d",
       ],
-      ["~~~ Patch x\n+a", "{c:~~~ Patch x}\n{g:+a}"],
-      ["```different\n+a", "{c:```different}\n+a"],
-      ["- ```diff\n  -a\n   -b", "{c:-} {c:```diff}\n{r:  -a}\n   -b"],
-      ["> ```diff\n> +a", "{g:>} {c:```diff}\n{g:>} {g:+a}"],
+      ["~~~ Patch x\n+a", "{c:~~~} Patch x\n{g:+a}"],
+      ["```different\n+a", "{c:```}different\n+a"],
+      ["- ```diff\n  -a\n   -b", "{c:-} {c:```}diff\n{r:  -a}\n   -b"],
+      ["> ```diff\n> +a", "{g:>} {c:```}diff\n{g:>} {g:+a}"],
     ],
     "of indented lines fences and signs of lists alone": [
       ["    *a*\n\n\t# *b*\n    ---", "    *a*\n\n\t# *b*\n    ---"],

@@ -261,7 +261,7 @@ for (const columns of [40, 80]) {
         "\x1b[0;4mthe docs\x1b[0;2m]",
         "\x1b[0;36m1.\x1b[0m first",
         "\x1b[0;32m>\x1b[0m quoted",
-        "\x1b[0;36m```ts\x1b[0m\r\nconst stars = **2;",
+        "\x1b[0;36m```\x1b[0mts\r\nconst stars = **2;",
       ]
     ) assert(screen.written.includes(styled), JSON.stringify(styled));
   });
