@@ -8,7 +8,6 @@
 import { startTimer } from "./io.ts";
 import type { Style } from "./text.ts";
 import {
-  type Action,
   type EditorState,
   MAX_TEXT_LENGTH,
   NEW_STATE,
@@ -18,7 +17,7 @@ import {
 import { frameOf, sentText } from "./editor/frame.ts";
 import type { KeyMode, KeyModeOptions } from "./editor/key_mode.ts";
 import { type Key, KeyParser } from "./editor/keys.ts";
-import { type Frame, Painter, type Size } from "./editor/painter.ts";
+import { type Frame, NO_FRAME, Painter, type Size } from "./editor/painter.ts";
 
 export { enterKeyMode, type KeyModeOptions } from "./editor/key_mode.ts";
 export { cutToWidth } from "./editor/layout.ts";
@@ -330,11 +329,11 @@ export class Editor implements Disposable {
     if (this.#hasEnded) return;
     const { editor, action } = pressKey(this.#state, key);
     this.#state = editor;
-    if (action !== undefined) this.#do(action);
+    if (action === "end") this.#end();
+    if (action === "send") this.#send();
   }
 
-  #do(action: Action): void {
-    if (action === "end") return this.#end();
+  #send(): void {
     const { isTooLong } = this.#state;
     const { text, editor } = takeText(this.#state);
     this.#state = editor;
@@ -361,7 +360,7 @@ export class Editor implements Disposable {
       return;
     }
     if (entry.kind === "text") {
-      this.#painter.erase(this.#sent(entry.text));
+      this.#painter.draw(NO_FRAME, this.#sent(entry.text));
     } else {
       this.#painter.leave();
     }

@@ -101,9 +101,7 @@ class MarkdownStyler {
       this.#fence = undefined;
       line.to(source.length, CYAN);
     } else if (fence.isDiff) {
-      const [indent = ""] = /^ */.exec(source.slice(at, at + fence.indent)) ??
-        [];
-      const first = source.charAt(at + indent.length);
+      const first = source.charAt(at + fence.indent);
       line.to(at, 0);
       line.to(source.length, first === "+" ? GREEN : first === "-" ? RED : 0);
     }

@@ -4,15 +4,13 @@
  * @module
  */
 
-import { boundaryAfter, boundaryBefore, boundaryFrom } from "./graphemes.ts";
+import { boundaryAfter, boundaryAt, boundaryFrom } from "./graphemes.ts";
 
 /** A text and its cursor: the offset of a grapheme boundary, in UTF-16 code units. */
 export interface CursorText {
   readonly text: string;
   readonly cursor: number;
 }
-
-export const EMPTY: CursorText = { text: "", cursor: 0 };
 
 // A function, because V8 takes 0.4 ms to make these classes.
 const wordCharacter = () => /[\p{L}\p{N}\p{M}_]/u;
@@ -50,7 +48,7 @@ export function transpose(typed: CursorText): CursorText {
   const start = lineStart(typed);
   const middle = cursor < lineEnd(typed) ? cursor : left(typed);
   if (middle <= start) return typed;
-  const first = boundaryBefore(text, middle);
+  const first = boundaryAt(text, middle - 1);
   const end = boundaryAfter(text, middle);
   return place(
     text.slice(0, first) + text.slice(middle, end) +
@@ -61,7 +59,7 @@ export function transpose(typed: CursorText): CursorText {
 
 /** The offset of the grapheme before the cursor. */
 export function left({ text, cursor }: CursorText): number {
-  return boundaryBefore(text, cursor);
+  return boundaryAt(text, cursor - 1);
 }
 
 /** The offset after the grapheme at the cursor. */

@@ -9,7 +9,6 @@ import {
   bigWordLeft,
   type CursorText,
   deleteTo,
-  EMPTY,
   insert,
   left,
   lineEnd,
@@ -73,7 +72,7 @@ export interface Pressed {
 
 /** An empty editor. */
 export const NEW_STATE: EditorState = {
-  typed: EMPTY,
+  typed: textOf(""),
   history: [],
   entries: [""],
   entry: 0,

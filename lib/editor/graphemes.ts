@@ -51,16 +51,8 @@ export function boundaryAfter(text: string, offset: number): number {
   }
 }
 
-/**
- * The start of the grapheme that holds an offset, or that ends right before it if
- * it is a boundary: the nearest boundary below a positive offset.
- */
-export function boundaryBefore(text: string, offset: number): number {
-  return boundaryAt(text, offset - 1);
-}
-
 /** The nearest boundary at or below an offset. */
-function boundaryAt(text: string, offset: number): number {
+export function boundaryAt(text: string, offset: number): number {
   if (offset <= 0) return 0;
   if (offset >= text.length) return text.length;
   let start = offset;

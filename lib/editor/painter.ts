@@ -21,6 +21,8 @@ export interface Frame {
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
+export const NO_FRAME: Frame = { rows: [], cursor: { row: 0, column: 0 } };
+
 // A grapheme that is wider than it should be must not make a row wrap.
 const NO_WRAP = "\x1b[?7l";
 const WRAP = "\x1b[?7h";
@@ -38,7 +40,7 @@ const CLEAR = "\x1b[H\x1b[2J";
  */
 export class Painter {
   readonly #write: (text: string) => void;
-  #drawn: Frame = NOTHING;
+  #drawn: Frame = NO_FRAME;
   /** Whether the rows may not be where they were drawn. */
   #isMoved = false;
 
@@ -70,11 +72,6 @@ export class Painter {
     this.#isMoved = true;
   }
 
-  /** Erases the frame; lines that stay may be written in its place. */
-  erase(above = ""): void {
-    this.draw(NOTHING, above);
-  }
-
   /** Leaves the frame on the terminal, and moves the cursor to the row below it. */
   leave(): void {
     this.park();
@@ -92,7 +89,7 @@ export class Painter {
 
   /** Forgets the frame: the cursor is assumed to be in an empty row. */
   forget(): void {
-    this.#drawn = NOTHING;
+    this.#drawn = NO_FRAME;
     this.#isMoved = false;
   }
 
@@ -126,8 +123,6 @@ export class Painter {
     return text + vertical(cursor.row - at) + toColumn(cursor.column);
   }
 }
-
-const NOTHING: Frame = { rows: [], cursor: { row: 0, column: 0 } };
 
 /** Moves down, or up if negative, within existing rows. */
 function vertical(rows: number): string {

@@ -95,22 +95,20 @@ export class ScreenView implements View {
       case "run":
       case "wait":
       case "progress":
-        if (!this.#print(this.#take(event))) editor.refresh();
-        return;
+        return this.#step(event);
       case "end":
         this.#stopSpinner();
         editor.setStatus(undefined);
         return editor.print(this.#take(event));
       case "reply":
-        this.#print(noteOn(event, this.#notes));
+        editor.print(noteOn(event, this.#notes));
         return this.#reply(event.text, signal);
       case "banner":
       case "thread":
       case "dropped":
       case "error":
       case "ctrl-c":
-        this.#print(noteOn(event, this.#notes));
-        return;
+        return editor.print(noteOn(event, this.#notes));
       case "farewell":
         editor[Symbol.dispose]();
         return editor.print(noteOn(event, this.#notes));
@@ -119,20 +117,20 @@ export class ScreenView implements View {
     }
   }
 
+  #step(step: Step): void {
+    const lines = this.#take(step);
+    if (lines === "") this.#options.editor.refresh();
+    else this.#options.editor.print(lines);
+  }
+
   /** The lines of a step, which stay above the status. */
   #take(step: Step): string {
     return this.#status?.take(step) ?? noteOn(step, this.#notes);
   }
 
-  /** Writes lines above the drawn rows, and returns whether there are any. */
-  #print(lines: string): boolean {
-    if (lines !== "") this.#options.editor.print(lines);
-    return lines !== "";
-  }
-
   #reply(text: string, signal?: AbortSignal): Promise<void> {
-    const { isQuiet, isTyped, stdoutIsTerminal } = this.#options;
-    if (stdoutIsTerminal && (isTyped || !isQuiet)) this.#print("\n");
+    const { editor, isQuiet, isTyped, stdoutIsTerminal } = this.#options;
+    if (stdoutIsTerminal && (isTyped || !isQuiet)) editor.print("\n");
     return writeReply(this.#options, text, signal);
   }
 
