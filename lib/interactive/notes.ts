@@ -22,10 +22,7 @@ export interface NoteOptions extends Pick<ViewOptions, "isQuiet" | "isPlain"> {
 }
 
 /** The lines that an event is shown as, each with its line end; empty if it needs none. */
-export function noteOn(
-  event: ViewEvent,
-  options: NoteOptions,
-): string {
+export function noteOn(event: ViewEvent, options: NoteOptions): string {
   const { isPlain, isQuiet, style } = options;
   switch (event.type) {
     case "begin":

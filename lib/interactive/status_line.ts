@@ -115,12 +115,11 @@ export class StatusLine {
       case "end": {
         this.#operation = undefined;
         const { completed, total } = step;
-        return (node === undefined
-          ? ""
-          : this.#finished(node.label, now - node.reachedAt, completed)) +
-          (total === undefined
-            ? ""
-            : this.#finished("total", total, completed));
+        const last = node
+          ? this.#finished(node.label, now - node.reachedAt, completed)
+          : "";
+        if (total === undefined) return last;
+        return last + this.#finished("total", total, completed);
       }
       default:
         return step satisfies never;
