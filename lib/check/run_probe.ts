@@ -63,12 +63,12 @@ export async function probeRun(options: ProbeRunOptions): Promise<ProbedRun> {
   let resumed: Promise<Request> | undefined;
   const over = new AbortController();
   const request = async (
-    { to = gateway, id = runId, lastEventId, isEnough = () => false }: {
+    { to = gateway, id = runId, lastEventId, firstOnly = false }: {
       readonly to?: RemoteGateway;
       readonly id?: string;
       readonly lastEventId?: string;
-      /** Whether no more of the stream has to be read. */
-      readonly isEnough?: (observation: StreamObservation) => boolean;
+      /** Its first event tells: reading on would only cost the service more. */
+      readonly firstOnly?: boolean;
     },
   ): Promise<Request> => {
     const observation = new StreamObservation();
@@ -77,16 +77,14 @@ export async function probeRun(options: ProbeRunOptions): Promise<ProbedRun> {
         ...{ observer: observation, once: true, lastEventId },
         signal: over.signal,
       }),
-      () => isEnough(observation),
+      () => firstOnly && observation.remembered.length > 0,
     );
     observation.end();
     return { observation, error };
   };
   const observation = new StreamObservation({
     onCursor: (lastEventId) => {
-      // Its first event tells: reading on would only cost the service more.
-      const isEnough = (seen: StreamObservation) => seen.remembered.length > 0;
-      resumed = request({ lastEventId, isEnough });
+      resumed = request({ lastEventId, firstOnly: true });
     },
     onLine: options.onLine,
   });
@@ -94,11 +92,10 @@ export async function probeRun(options: ProbeRunOptions): Promise<ProbedRun> {
     ...{ observer: observation, once: true, timeLimit },
   });
   const error = await readAll(turn, async ([event]) => {
-    if (event?.type !== "run") return false;
+    if (event?.type !== "run") return;
     runId = event.runId;
     await options.onRun(runId);
     observation.begin();
-    return false;
   });
   observation.end();
   if (error !== undefined && observation.headers === undefined) throw error;
@@ -118,17 +115,16 @@ export async function probeRun(options: ProbeRunOptions): Promise<ProbedRun> {
 }
 
 /**
- * Reads events to their end, or until there are enough. Returns the error, if they
- * end with one.
+ * Reads events to their end. Returns the error, if they end with one.
  *
- * @param isEnough Called with each batch.
+ * @param onBatch Called with each batch. It may return `true` if that is enough.
  */
 async function readAll(
   batches: AsyncIterable<readonly TurnEvent[]>,
-  isEnough: (batch: readonly TurnEvent[]) => boolean | Promise<boolean>,
+  onBatch: (batch: readonly TurnEvent[]) => boolean | Promise<void>,
 ): Promise<ServiceError | undefined> {
   try {
-    for await (const batch of batches) if (await isEnough(batch)) break;
+    for await (const batch of batches) if (await onBatch(batch)) break;
   } catch (error) {
     if (error instanceof ServiceError) return error;
     if (!(error instanceof DOMException)) throw error; // else it was dropped
