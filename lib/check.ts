@@ -9,12 +9,7 @@ import { connect, openResolver, startTls } from "./check/probes.ts";
 import { Report, type Told } from "./check/report.ts";
 import { probeRun, type ProbeRunOptions } from "./check/run_probe.ts";
 import { streamFindings } from "./check/stream_findings.ts";
-import {
-  RemoteGateway,
-  ServiceError,
-  timeLeft,
-  type TimeLimit,
-} from "./gateway.ts";
+import { RemoteGateway, ServiceError, timeLeft } from "./gateway.ts";
 import { type ByteSink, environmentVariable, within } from "./io.ts";
 import { loadSettings, type Settings } from "./settings.ts";
 import { maskKey, shownText } from "./text.ts";
@@ -31,10 +26,7 @@ export interface RunCheckOptions {
   readonly baseUrl: string | undefined;
   /** A prompt to run, to report what its stream is like. */
   readonly prompt: string | undefined;
-  /**
-   * How long the whole check may take, in milliseconds. By default 30 s without a
-   * prompt, and without a limit with one.
-   */
+  /** The milliseconds for the whole check. By default 30 s, and no limit for a run. */
   readonly timeLimit: number | undefined;
   /** Whether the report is JSON Lines. */
   readonly json: boolean;
@@ -71,7 +63,11 @@ export async function runCheck(options: RunCheckOptions): Promise<boolean> {
   await using gateway = new RemoteGateway(settings);
   const threadId = await report.step({
     name: "thread",
-    act: () => createThread(gateway, limit),
+    act: async () => {
+      const creation = gateway.createThread({ timeLimit: limit });
+      const events = (await Array.fromAsync(creation)).flat();
+      return events.find((event) => event.type === "thread")?.threadId;
+    },
     tell: (id) =>
       `${id} was created: the key is accepted${
         prompt === undefined ? "; no run was started" : ""
@@ -170,8 +166,7 @@ async function checkNetwork(
   });
   if (endpoint === undefined) return;
   for (const address of endpoint.failed) {
-    const text =
-      `${address} does not answer; every request waits for it before it tries another address`;
+    const text = `${address} does not answer, and each request waits for it`;
     await report.line({ state: "note", name: "connection", text });
   }
   if (proxy !== undefined || url.protocol === "http:") {
@@ -197,14 +192,4 @@ function tellDays(days: number): Told {
   const time = Number.isNaN(days) ? "" : ` for ${days} days`;
   const file = environmentVariable("DENO_CERT");
   return `the certificate is valid${time}${file ? `, with ${file}` : ""}`;
-}
-
-async function createThread(
-  gateway: RemoteGateway,
-  timeLimit: TimeLimit,
-): Promise<string> {
-  const batches = await Array.fromAsync(gateway.createThread({ timeLimit }));
-  const last = batches.flat().at(-1);
-  if (last?.type !== "thread") throw new Error("no thread came");
-  return last.threadId;
 }

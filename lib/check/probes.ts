@@ -58,7 +58,6 @@ export async function connect(
 ): Promise<Endpoint> {
   const port = Number(url.port) || (PORTS.get(url.protocol) ?? 1080);
   const failed: string[] = [];
-  let reason: unknown;
   for (const address of addresses) {
     const connecting = Deno.connect({ hostname: address, port });
     // One that comes too late is closed as well.
@@ -66,12 +65,11 @@ export async function connect(
     try {
       await inTime(ADDRESS_LIMIT, closed);
       return { address, port, failed };
-    } catch (error) {
-      reason ??= error;
+    } catch {
       failed.push(address);
     }
   }
-  throw reason;
+  throw new Error("no address accepts a connection");
 }
 
 /**

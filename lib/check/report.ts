@@ -60,10 +60,9 @@ export class Report {
     } catch (error) {
       const milliseconds = performance.now() - start;
       const reason = error instanceof Error ? error.message : String(error);
-      const text = failure ?? reason;
       const cause = error instanceof ServiceError ? error.failure : undefined;
-      const line = { name, milliseconds, text, failure: cause };
-      await this.line({ state: "failed", ...line });
+      const line = { text: failure ?? reason, failure: cause };
+      await this.line({ state: "failed", name, milliseconds, ...line });
       return undefined;
     }
     const milliseconds = performance.now() - start;

@@ -88,9 +88,8 @@ export async function probeRun(options: ProbeRunOptions): Promise<ProbedRun> {
     },
     onLine: options.onLine,
   });
-  const turn = gateway.runTurn(threadId, prompt, {
-    ...{ observer: observation, once: true, timeLimit },
-  });
+  const watched = { observer: observation, once: true, timeLimit };
+  const turn = gateway.runTurn(threadId, prompt, watched);
   const error = await readAll(turn, async ([event]) => {
     if (event?.type !== "run") return;
     runId = event.runId;
@@ -102,7 +101,7 @@ export async function probeRun(options: ProbeRunOptions): Promise<ProbedRun> {
 
   const left = timeLimit === undefined ? Infinity : timeLeft(timeLimit);
   const stop = startTimer(Math.min(left, AFTER_RUN), () => over.abort());
-  const { lastEventId } = observation;
+  const lastEventId = observation.position?.lastEventId;
   const [resumedThen, resumedAtEnd, unknownRun, wrongKey] = await Promise.all([
     resumed,
     lastEventId === undefined ? undefined : request({ lastEventId }),

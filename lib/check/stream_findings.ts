@@ -116,9 +116,8 @@ function liveness(
     const text = "a run of several events, longer than 2 s, would tell";
     return ["-", text, { at }];
   }
-  const server = `${headers?.get("server")} ${headers?.get("via")}`
-    .toLowerCase();
-  const named = FRONTS.filter(([name]) => server.includes(name.toLowerCase()));
+  const server = `${headers?.get("server")} ${headers?.get("via")}`;
+  const named = FRONTS.filter(([name]) => RegExp(name, "i").test(server));
   const isUnbuffered =
     headers?.get("x-accel-buffering")?.toLowerCase() === "no";
   const causes = ["the service, if it does not flush after each event"];

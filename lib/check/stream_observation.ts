@@ -28,7 +28,8 @@ export class StreamObservation implements StreamObserver {
   readonly #options: StreamObservationOptions;
   #started = performance.now();
   #lastByteAt = 0;
-  #position: { readonly lastEventId: string | undefined } | undefined;
+  /** Tells after which id the stream would be resumed. */
+  position: { readonly lastEventId: string | undefined } | undefined;
   /** The headers of the answer, when they have arrived. */
   headers: Headers | undefined;
   openedAt = 0;
@@ -58,11 +59,6 @@ export class StreamObservation implements StreamObserver {
     this.#options = options;
   }
 
-  /** The id after which the stream would be resumed. */
-  get lastEventId(): string | undefined {
-    return this.#position?.lastEventId;
-  }
-
   /** Begins to count the time: the stream is requested now. */
   begin(): void {
     this.#started = performance.now();
@@ -73,7 +69,7 @@ export class StreamObservation implements StreamObserver {
     position: { readonly lastEventId: string | undefined },
   ): void {
     this.headers = headers;
-    this.#position = position;
+    this.position = position;
     this.openedAt = this.#now();
     this.#hear();
   }
@@ -81,9 +77,10 @@ export class StreamObservation implements StreamObserver {
   line(line: string): void {
     this.#hear();
     this.#options.onLine?.(line);
-    if (this.cursorAt === undefined && this.lastEventId !== undefined) {
+    const lastEventId = this.position?.lastEventId;
+    if (this.cursorAt === undefined && lastEventId !== undefined) {
       this.cursorAt = this.count;
-      this.#options.onCursor?.(this.lastEventId);
+      this.#options.onCursor?.(lastEventId);
     }
     if (line === "") this.#endBlock();
     else if (line.startsWith(":")) this.comments++;

@@ -447,5 +447,5 @@ Deno.test("StreamObservation tells the first id once, whatever follows", async (
     SSE,
     { onCursor: (id) => void told.push(id) },
   );
-  assertEquals([told, observation.lastEventId], [["1"], "3"]);
+  assertEquals([told, observation.position?.lastEventId], [["1"], "3"]);
 });
