@@ -200,7 +200,9 @@ function outcomeOf({ observation, error }: Request): string {
   if (status !== undefined) return `was answered with ${status}`;
   if (hasFailed(error)) return "was told that the run failed";
   if (observation.count > 0) return "got other events";
-  return observation.headers === undefined ? "got no answer" : "got no event";
+  return error ?? observation.headers
+    ? "got no event"
+    : "got no answer in time";
 }
 
 /** What is told about a request that should be refused; nothing if it was not. */

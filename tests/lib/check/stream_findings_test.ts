@@ -346,7 +346,7 @@ const RESUMED: readonly (readonly [
     numbered,
     `note ${LAST} was answered with 409 while`,
   ],
-  [numbered, refused(), numbered, `note ${LAST} got no answer while`],
+  [numbered, refused(), numbered, `note ${LAST} got no answer in time while`],
   [
     together,
     numbered,
