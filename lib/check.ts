@@ -75,11 +75,8 @@ export async function runCheck(options: RunCheckOptions): Promise<boolean> {
   });
   if (threadId !== undefined && prompt !== undefined) {
     await checkRun(gateway, settings, {
-      report,
-      threadId,
-      prompt,
+      ...{ report, threadId, prompt, onLine },
       timeLimit: timeLimit === undefined ? undefined : limit,
-      onLine,
     });
   }
   return !report.hasFailed;
