@@ -38,10 +38,10 @@ const reporter = isVerbose ? [] : ["--reporter=dot"];
 const DOT = /^(?:\x1b\[[0-9;]*m)*[.,!]?(?:\x1b\[[0-9;]*m)*$/;
 const options = {
   ...!isVerbose && { shows: (line: string) => !DOT.test(line) },
-  // Most tests wait for another process: twice as many as there are cores.
+  // Most tests wait for another process: three times as many as there are cores.
   env: {
     DENO_JOBS: Deno.env.get("DENO_JOBS") ??
-      `${2 * navigator.hardwareConcurrency}`,
+      `${3 * navigator.hardwareConcurrency}`,
   },
 };
 const test = [
