@@ -78,19 +78,19 @@ export interface ErrorObject {
   readonly data?: { readonly details: string };
 }
 
-export interface RpcErrorOptions extends ErrorOptions {
-  /** All of the error's `data`: some clients show it in place of the message. */
-  readonly details?: string;
-}
-
 /** An error that a request is answered with. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   /** One of {@linkcode ErrorCode}. */
   readonly code: number;
+  /** All of the error's `data`: some clients show it in place of the message. */
   readonly #details: string | undefined;
 
-  constructor(code: number, message: string, options: RpcErrorOptions = {}) {
+  constructor(
+    code: number,
+    message: string,
+    options: ErrorOptions & { readonly details?: string } = {},
+  ) {
     super(message, options);
     this.code = code;
     this.#details = options.details;

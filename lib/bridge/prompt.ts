@@ -48,7 +48,7 @@ export async function runPrompt(
         return thought(event);
       case "reply":
         if (event.note !== undefined) {
-          log?.noted({ sessionId, note: event.note });
+          log?.noted(sessionId, event.note);
         }
         reply = { by: "agent", messageId: replyId, text: event.text };
         return messageLine(sessionId, reply);

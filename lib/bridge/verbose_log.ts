@@ -32,12 +32,6 @@ export interface Asked {
   readonly milliseconds: number;
 }
 
-/** What is to be told about the reply to a prompt. */
-export interface Noted {
-  readonly sessionId: string;
-  readonly note: string;
-}
-
 /** What a conversation tells its log, each as soon as its outcome is known. */
 export type BridgeLog = Pick<VerboseLog, "answered" | "asked" | "noted">;
 
@@ -84,11 +78,8 @@ export class VerboseLog {
     const outcome = error === undefined
       ? cut(JSON.stringify(result))
       : `error ${error.code}, ${shortReason(error)}`;
-    this.#write(
-      `${message} id=${
-        cut(typeof id === "bigint" ? `${id}` : JSON.stringify(id))
-      }${session}: ${outcome}, ${milliseconds.toFixed(0)} ms`,
-    );
+    const shownId = cut(typeof id === "bigint" ? `${id}` : JSON.stringify(id));
+    this.#write(`${message} id=${shownId}${session}: ${outcome}`, milliseconds);
   }
 
   /** Logs a request to the editor. */
@@ -98,15 +89,12 @@ export class VerboseLog {
       : response.error === undefined
       ? "answered"
       : "error";
-    this.#write(
-      `asked ${method}${field("session", sessionId)}: ${outcome}, ${
-        milliseconds.toFixed(0)
-      } ms`,
-    );
+    const session = field("session", sessionId);
+    this.#write(`asked ${method}${session}: ${outcome}`, milliseconds);
   }
 
   /** Logs what is to be told about a reply. */
-  noted({ sessionId, note }: Noted): void {
+  noted(sessionId: string, note: string): void {
     this.#write(`session/prompt${field("session", sessionId)}: ${note}`);
   }
 
@@ -114,16 +102,15 @@ export class VerboseLog {
   exchange(exchange: Exchange): void {
     const { operation, sessionId, runId, status, milliseconds } = exchange;
     const about = field("session", sessionId) + field("run", runId);
-    this.#write(
-      `${operation}${about}: ${status ?? "no answer"}, ${
-        milliseconds.toFixed(0)
-      } ms`,
-    );
+    this.#write(`${operation}${about}: ${status ?? "no answer"}`, milliseconds);
   }
 
-  #write(text: string): void {
+  #write(text: string, milliseconds?: number): void {
     const time = new Date().toISOString();
-    this.#writeLine(`agent-gateway ${time} ${plainLine(text)}\n`);
+    const took = milliseconds === undefined
+      ? ""
+      : `, ${milliseconds.toFixed(0)} ms`;
+    this.#writeLine(`agent-gateway ${time} ${plainLine(text)}${took}\n`);
   }
 }
 
