@@ -9,37 +9,27 @@ import { ReferenceService } from "../support/service/service.ts";
 
 const ignore = Deno.build.os === "windows";
 
-const INITIALIZE = '{"jsonrpc":"2.0","id":1,"method":"initialize"}\n';
-const NEW_SESSION = '{"jsonrpc":"2.0","id":2,"method":"session/new"}\n';
-
 for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
-  for (
-    const [mode, args, input] of [
-      ["interactive mode", ["--quiet"], ""],
-      ["bridge mode", ["--bridge"], INITIALIZE + NEW_SESSION],
-    ] as const
-  ) {
-    for (const isCreated of [false, true]) {
-      const when = isCreated ? "after" : "while";
-      Deno.test({
-        name:
-          `${signal} ${when} a thread is created: ${mode} exits with ${code}, without a word`,
-        ignore,
-        async fn() {
-          await using service = ReferenceService.start();
-          if (!isCreated) service.misbehave("create thread", hang());
-          await using client = new Client({ args, env: settings(service) });
-          await client.write(input);
-          const { ended } = await service.waitFor("create thread");
-          if (isCreated) await ended;
+  for (const isCreated of [false, true]) {
+    const when = isCreated ? "after" : "while";
+    Deno.test({
+      name:
+        `${signal} ${when} a thread is created: interactive mode exits with ${code}, without a word`,
+      ignore,
+      async fn() {
+        await using service = ReferenceService.start();
+        if (!isCreated) service.misbehave("create thread", hang());
+        const args = ["--quiet"];
+        await using client = new Client({ args, env: settings(service) });
+        const { ended } = await service.waitFor("create thread");
+        if (isCreated) await ended;
 
-          client.kill(signal);
+        client.kill(signal);
 
-          const output = await client.output();
-          assertEquals([output.code, output.stderr], [code, ""]);
-        },
-      });
-    }
+        const output = await client.output();
+        assertEquals([output.code, output.stderr], [code, ""]);
+      },
+    });
   }
 
   Deno.test({

@@ -143,29 +143,6 @@ Deno.test("bridge mode with a log that nobody reads ends with the input: exit 0"
   assertEquals(answered((await client.output()).stdout), numbers(3000));
 });
 
-Deno.test("the log of bridge mode is complete at the end of the input", async () => {
-  await using service = ReferenceService.start();
-  await using client = new Client({
-    args: ["--bridge", "--verbose"],
-    env: settings(service),
-  });
-
-  // The log is more than a pipe holds, and is read after the last answer.
-  client.stderr.pause();
-  await client.write(requests(2000));
-  await client.closeInput();
-  await client.stdout.waitFor('"id":2000');
-  client.stderr.resume();
-  const { code, stdout, stderr } = await client.output();
-
-  assertEquals([code, answered(stdout).length], [0, 2000]);
-  const logged = Array.from(
-    stderr.matchAll(/ agents\/list id=(\d+)/g),
-    ([_, id]) => Number(id),
-  );
-  assertEquals(logged, numbers(2000));
-});
-
 Deno.test({
   name: "standard streams that do not block lose nothing",
   ignore,
