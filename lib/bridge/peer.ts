@@ -1,5 +1,5 @@
 /**
- * What a bridge stands between.
+ * What a bridge connects: the editor, the service and the log.
  *
  * @module
  */
@@ -19,7 +19,6 @@ export interface Peer {
   sendInTurn(texts: Iterable<string>, signal?: AbortSignal): Promise<void>;
 }
 
-/** The editor, the service, and the log, if there is one. */
 export interface BridgeOptions {
   readonly peer: Peer;
   readonly gateway: Gateway;

@@ -7,13 +7,13 @@
 import type { ByteSink } from "./standard_streams.ts";
 import { within } from "./timer.ts";
 
-/** The most queued text with which `writeInTurn()` adds more, in UTF-16 code units. */
+/** `writeInTurn()` waits while this much text or more is queued, in UTF-16 code units. */
 const ROOM = 256 * 1024;
 
-/** The most queued text that is no backlog, in UTF-16 code units. */
+/** More queued text than this is a backlog, in UTF-16 code units. */
 const BACKLOG = 1024 * 1024;
 
-/** The most queued text for whose end `writeInTurn()` waits, in UTF-16 code units. */
+/** `writeInTurn()` first waits for a write of less text than this, in UTF-16 code units. */
 const ENOUGH = 16 * 1024;
 
 /** The size of the buffer that lines are encoded into. */
