@@ -31,13 +31,6 @@ export const assertEquals: <T>(actual: T, expected: T, msg?: string) => void =
 export const assertLess: <T>(actual: T, expected: T, msg?: string) => void =
   code.assertLess;
 
-export const assertAlmostEquals: (
-  actual: number,
-  expected: number,
-  tolerance?: number,
-  msg?: string,
-) => void = code.assertAlmostEquals;
-
 export const assertObjectMatch: (
   actual: object,
   expected: Record<PropertyKey, unknown>,
