@@ -103,16 +103,25 @@ async function fail(error: unknown): Promise<void> {
   await end(1);
 }
 
-const TERMINATING: readonly Deno.Signal[] = Deno.build.os === "windows"
-  ? ["SIGTERM", "SIGBREAK", "SIGHUP"] // SIGHUP: the console is closed.
-  : ["SIGTERM"];
+/** The signals that end the process, and their exit codes. */
+const TERMINATING: readonly (readonly [signal: Deno.Signal, code: number])[] =
+  Deno.build.os === "windows"
+    // SIGHUP: the console is closed.
+    ? [["SIGTERM", TERMINATED], ["SIGBREAK", TERMINATED], [
+      "SIGHUP",
+      TERMINATED,
+    ]]
+    : [["SIGTERM", TERMINATED], ["SIGHUP", HUNG_UP], ["SIGQUIT", QUIT]];
 
-/** Listens for the signals that end the process. */
-function listen(interrupt: () => void, terminate: () => void): void {
+/** Listens for the signals that end the process, and for Ctrl-C. */
+function listen(
+  terminate: (code: number) => void,
+  interrupt: () => void = () => terminate(INTERRUPTED),
+): void {
   Deno.addSignalListener("SIGINT", interrupt);
-  for (const signal of TERMINATING) {
+  for (const [signal, code] of TERMINATING) {
     try {
-      Deno.addSignalListener(signal, terminate);
+      Deno.addSignalListener(signal, () => terminate(code));
     } catch (error) {
       // Deno before 2.7.6 has no SIGTERM on Windows.
       if (Deno.build.os !== "windows") throw error;
@@ -122,7 +131,7 @@ function listen(interrupt: () => void, terminate: () => void): void {
 
 async function startCheck(asked: CheckArguments): Promise<number> {
   const { runCheck } = await import("./lib/check.ts");
-  listen(() => end(INTERRUPTED), () => end(TERMINATED));
+  listen(end);
   try {
     const isGood = await runCheck({
       ...asked,
@@ -157,7 +166,7 @@ async function startBridge(
   const { RemoteGateway } = await import("./lib/gateway.ts");
   const { runBridge, VerboseLog } = await import("./lib/bridge.ts");
   // Ending the process drops every request under way.
-  listen(() => Deno.exit(INTERRUPTED), () => Deno.exit(TERMINATED));
+  listen(Deno.exit);
   const writeLine = (line: string) => writeError(line, "progress");
   const log = verbose ? new VerboseLog(writeLine, settings) : undefined;
   await using gateway = new RemoteGateway({
@@ -195,12 +204,7 @@ async function startInteractive(
     if (!conversation?.interrupt()) leave(INTERRUPTED);
   };
   const onQuit = () => leave(QUIT); // Ctrl-\
-  listen(onInterrupt, () => leave(TERMINATED));
-  if (isTyped && Deno.build.os !== "windows") {
-    Deno.addSignalListener("SIGQUIT", onQuit);
-    // Only where the terminal has to be restored: a listener undoes `nohup`.
-    Deno.addSignalListener("SIGHUP", () => leave(HUNG_UP));
-  }
+  listen(leave, onInterrupt);
 
   const prompts = asked.readsInput
     ? await addInput(asked.prompts, readStandardInput())

@@ -55,7 +55,11 @@ Deno.test("input that ends during a run: the run is finished and answered, exit 
   assertEquals(editor.texts(sessionId, "agent_message_chunk"), ["Done."]);
 });
 
-for (const [signal, exitCode] of [["SIGTERM", 143], ["SIGINT", 130]] as const) {
+for (
+  const [signal, exitCode] of [
+    ...[["SIGTERM", 143], ["SIGINT", 130], ["SIGHUP", 129]] as const,
+  ]
+) {
   Deno.test({
     name: `${signal} drops a run at once: exit ${exitCode}`,
     ignore: Deno.build.os === "windows", // Windows has no signals.

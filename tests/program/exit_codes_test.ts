@@ -9,7 +9,12 @@ import { ReferenceService } from "../support/service/service.ts";
 
 const ignore = Deno.build.os === "windows";
 
-for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
+const SIGNALS: readonly (readonly [Deno.Signal, number])[] = [
+  ...[["SIGHUP", 129], ["SIGINT", 130], ["SIGQUIT", 131]] as const,
+  ["SIGTERM", 143],
+];
+
+for (const [signal, code] of SIGNALS) {
   for (const isCreated of [false, true]) {
     const when = isCreated ? "after" : "while";
     Deno.test({
