@@ -14,12 +14,7 @@ import type {
 } from "./gateway/http/service_client.ts";
 import { ServiceError, UNKNOWN_FATE } from "./gateway/failure/service_error.ts";
 import type { FollowOptions } from "./gateway/stream/run_stream.ts";
-import type {
-  CreationEvent,
-  StreamEvent,
-  TurnEvent,
-  WaitEvent,
-} from "./gateway/turn_event.ts";
+import type { CreationEvent, TurnEvent } from "./gateway/turn_event.ts";
 
 export { systemCertificates } from "./gateway/http/certificates.ts";
 export { timeLeft, type TimeLimit } from "./gateway/http/deadline.ts";
@@ -118,54 +113,54 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     }
   }
 
-  async *runTurn(
+  runTurn(
     threadId: string,
     prompt: string,
     options: TurnOptions = {},
   ): AsyncGenerator<readonly TurnEvent[]> {
-    const client = await this.#connect(options);
-    let runId: string | undefined;
-    try {
-      const answer = yield* client.post(runRequest(threadId, prompt, options));
-      runId = this.#idIn(answer, "run_id", "create run");
-      yield [{ type: "run", runId }];
-      yield* this.#follow(client, { threadId, runId }, options);
-    } catch (error) {
-      throw client.explain(error, { threadId, runId });
-    } finally {
-      this.#close(client);
-    }
+    return this.#turn({ threadId, runId: undefined, prompt }, options);
   }
 
   /**
    * Follows a run that was started before.
    *
-   * @yields `progress`, `reply`, and `wait` before each pause, as a turn does.
+   * @yields What a turn yields after its `run`.
    * @throws {ServiceError} If it cannot be followed.
    */
-  async *followRun(
+  followRun(
     run: RunIds,
     options: TurnOptions = {},
-  ): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
+  ): AsyncGenerator<readonly TurnEvent[]> {
+    return this.#turn({ ...run, prompt: "" }, options);
+  }
+
+  /** Triggers the run of a turn, unless there is one, and follows it. */
+  async *#turn(
+    { threadId, runId, prompt }: {
+      readonly threadId: string;
+      readonly runId: string | undefined;
+      readonly prompt: string;
+    },
+    options: TurnOptions,
+  ): AsyncGenerator<readonly TurnEvent[]> {
     const client = await this.#connect(options);
     try {
-      yield* this.#follow(client, run, options);
+      if (runId === undefined) {
+        const request = runRequest(threadId, prompt, options);
+        const answer = yield* client.post(request);
+        runId = this.#idIn(answer, "run_id", "create run");
+        yield [{ type: "run", runId }];
+      }
+      const { followRun } = await import("./gateway/stream/run_stream.ts");
+      const run = { threadId, runId };
+      const request = streamRequest(run, options);
+      const { apiKey } = this.#options;
+      yield* followRun(client, { ...run, request, apiKey }, options);
     } catch (error) {
-      throw client.explain(error, run);
+      throw client.explain(error, { threadId, runId });
     } finally {
       this.#close(client);
     }
-  }
-
-  async *#follow(
-    client: ServiceClient,
-    run: RunIds,
-    options: TurnOptions,
-  ): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
-    const { followRun } = await import("./gateway/stream/run_stream.ts");
-    const request = streamRequest(run, options);
-    const { apiKey } = this.#options;
-    yield* followRun(client, { ...run, request, apiKey }, options);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

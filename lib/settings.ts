@@ -65,7 +65,7 @@ export function loadSettings(options: LoadSettingsOptions): Settings {
   const keyOfEnvironment = fromEnvironment(KEY);
   const apiKey = validateKey(keyOfEnvironment ?? dotenvValue(dotenv, KEY));
   const keySource = keyOfEnvironment === undefined ? ".env" : "environment";
-  const { value, source } = findBaseUrl(options, { dotenv, keySource });
+  const [source, value] = findBaseUrl(options, { dotenv, keySource });
   const { baseUrl, isLocal } = validateBaseUrl(value, NAMES[source]);
   return {
     ...{ apiKey, baseUrl, isLocal },
@@ -89,19 +89,19 @@ function findBaseUrl(
     readonly dotenv: string;
     readonly keySource: SettingSources["apiKey"];
   },
-): { readonly value: string; readonly source: SettingSources["baseUrl"] } {
-  if (baseUrl !== undefined) return { value: baseUrl, source: "--base-url" };
+): readonly [SettingSources["baseUrl"], string] {
+  if (baseUrl !== undefined) return ["--base-url", baseUrl];
   const variable = fromEnvironment(BASE_URL);
-  if (variable !== undefined) return { value: variable, source: "environment" };
+  if (variable !== undefined) return ["environment", variable];
   if (keySource === ".env") {
     const value = dotenvValue(dotenv, BASE_URL);
-    if (value !== undefined) return { value, source: ".env" };
+    if (value !== undefined) return [".env", value];
   } else if (isAssigned(dotenv, BASE_URL)) {
     warn(
       `Ignoring ${BASE_URL} in .env, because ${KEY} does not come from there; set ${BASE_URL} in the environment or use --base-url instead`,
     );
   }
-  return { value: DEFAULT_BASE_URL, source: "built-in" };
+  return ["built-in", DEFAULT_BASE_URL];
 }
 
 function isLoopback({ hostname }: URL): boolean {
