@@ -6,6 +6,7 @@
  */
 
 import { plainLine, shownText } from "../../text.ts";
+import { fullReason, innerReason } from "./library_error.ts";
 import {
   BLOCKED,
   BROKEN,
@@ -14,7 +15,6 @@ import {
   UNREACHABLE,
   whatToCheck,
 } from "./network_reasons.ts";
-import { fullReason, innerReason } from "./library_error.ts";
 import {
   ConnectionError,
   type Fate,

@@ -29,10 +29,11 @@ export function lookUp(rows: readonly Row[], text: string, url: URL): string {
   return text;
 }
 
-const OUT_OF_DATE =
-  /^invalid peer certificate: certificate (expired|not valid yet).*?time (\d+) .*?not valid \w+ (\d+)/;
 /** A port that `fetch` refuses (https://fetch.spec.whatwg.org/#port-blocking). */
 export const BLOCKED = /^Fetch failed: Requests to port (\d+) are blocked/;
+
+const OUT_OF_DATE =
+  /^invalid peer certificate: certificate (expired|not valid yet).*?time (\d+) .*?not valid \w+ (\d+)/;
 const NOT_FOR_NAME =
   /^invalid peer certificate: certificate not valid for name(?:.*?only valid for \w+\("?([^"()]+))?/s;
 
@@ -40,9 +41,8 @@ const NOT_FOR_NAME =
 export const UNREACHABLE: readonly Row[] = [
   [OUT_OF_DATE, ([, problem, now, limit]) => {
     const state = problem === "expired" ? "expired on" : "is not valid before";
-    return `its certificate ${state} ${
-      date(limit)
-    }; the clock of this machine says ${date(now)}`;
+    const clock = `the clock of this machine says ${utc(now)}`;
+    return `its certificate ${state} ${utc(limit)}; ${clock}`;
   }],
   [NOT_FOR_NAME, ([, other], { hostname }) => {
     const names = other === undefined ? "" : `, but for ${other}`;
@@ -133,7 +133,7 @@ export function whatToCheck(text: string, settings: string): string {
 }
 
 /** A time in seconds since 1970, formatted for a person. */
-function date(seconds = ""): string {
+function utc(seconds: string | undefined): string {
   const date = new Date(Number(seconds) * 1000);
   if (Number.isNaN(date.getTime())) return "an unknown time";
   return `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
