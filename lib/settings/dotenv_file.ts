@@ -55,7 +55,7 @@ function readRegularFile(path: string): Uint8Array {
 
 /** Whether the text of a `.env` file assigns a variable a value that is not blank. */
 export function isAssigned(text: string, name: string): boolean {
-  return (assignment(text, name)?.value ?? "").trim() !== "";
+  return (assignment(text, name)?.[0] ?? "").trim() !== "";
 }
 
 /**
@@ -69,8 +69,7 @@ export function isAssigned(text: string, name: string): boolean {
 export function dotenvValue(text: string, name: string): string | undefined {
   const found = assignment(text, name);
   if (found === undefined) return undefined;
-  const { quote } = found;
-  const value = found.value.trim();
+  const [value, quote] = [found[0].trim(), found[1]];
   const refuse = (reason: string) =>
     new SettingsError(`${name} in .env cannot be used: ${reason}`);
   if (value.length > MAX_VALUE_LENGTH) {
@@ -88,12 +87,8 @@ export function dotenvValue(text: string, name: string): string | undefined {
   return parsed === "" ? undefined : parsed;
 }
 
-interface Assignment {
-  /** The text after the `=`, without quotes and comment. */
-  readonly value: string;
-  /** The quote character; empty if the value is not quoted. */
-  readonly quote: string;
-}
+/** What is assigned, without quotes and comment, and the quote; empty if there is none. */
+type Assignment = readonly [value: string, quote: string];
 
 /**
  * The last assignment of a variable in the text of a `.env` file.
@@ -114,10 +109,9 @@ function assignment(text: string, name: string): Assignment | undefined {
       const closing = quote === "" ? -1 : text.indexOf(quote, inner);
       if (closing >= 0) end = endOfLine(text, closing);
       if (variable === name) {
-        const value = closing >= 0
-          ? text.slice(inner, closing)
-          : quote + text.slice(inner, end).replace(/#.*/, "");
-        found = { value, quote: closing >= 0 ? quote : "" };
+        found = closing >= 0
+          ? [text.slice(inner, closing), quote]
+          : [quote + text.slice(inner, end).replace(/#.*/, ""), ""];
       }
     }
     position = end + 1;
