@@ -31,7 +31,7 @@ export class TunnelError extends Error {
     proxy: Proxy,
     {
       reason = "it closed the connection",
-      advice = `check the base URL, ${proxy.variable} and NO_PROXY`,
+      advice = `check ${schemesOf(proxy)}`,
       isFinal = false,
       code = FAILED,
     }: Partial<Pick<TunnelError, "reason" | "advice" | "isFinal" | "code">> =
@@ -46,6 +46,12 @@ export class TunnelError extends Error {
   }
 }
 
+/** What to check if the proxy refuses the service. */
+function settingsOf({ variable }: Proxy): string {
+  return `check the base URL, ${variable} and NO_PROXY`;
+}
+
+/** What to check if it may speak another protocol. */
 function schemesOf({ variable }: Proxy): string {
   return `${variable} (most proxies are named by http://, for https services, too, and those for SOCKS by socks5://)`;
 }
@@ -68,9 +74,8 @@ export function noConnection(proxy: Proxy, text: string): TunnelError {
 /** The proxy does not speak the protocol of its URL. */
 export function wrongProtocol(proxy: Proxy): TunnelError {
   const name = proxy.scheme.startsWith("socks") ? "SOCKS" : "HTTP";
-  const advice = `check ${schemesOf(proxy)}`;
   const reason = `it does not speak ${name}`;
-  return new TunnelError(proxy, { reason, advice, isFinal: true });
+  return new TunnelError(proxy, { reason, isFinal: true });
 }
 
 /**
@@ -116,11 +121,14 @@ export function statusFailure(
   const reason = isPage
     ? `a web page came (status ${status}), perhaps the sign-in page of a network`
     : `it answered ${status}`;
-  return new TunnelError(proxy, { reason, isFinal: !isPage && status < 500 });
+  const isFinal = !isPage && status < 500;
+  return new TunnelError(proxy, { reason, advice: settingsOf(proxy), isFinal });
 }
 
 /** A SOCKS proxy refused with this code. */
 export function socksFailure(proxy: Proxy, code: number): TunnelError {
   const reason = SOCKS_REASONS[code] ?? `it refused with code ${code}`;
-  return new TunnelError(proxy, { reason, isFinal: code === FORBIDDEN, code });
+  const isFinal = code === FORBIDDEN;
+  const advice = settingsOf(proxy);
+  return new TunnelError(proxy, { reason, advice, isFinal, code });
 }

@@ -145,7 +145,7 @@ function answered(status: number): TunnelError {
  * words are tested with the bytes of proxies, in relay_test.ts.
  */
 const BY_PROXY: readonly (readonly [TunnelError, string, Fate])[] = [
-  [new TunnelError(HTTP), `it closed the connection); ${ALL}`, "not run"],
+  [new TunnelError(HTTP), "connection); check HTTPS_PROXY (most", "not run"],
   [noConnection(HTTP, "Connection refused"), `refused); ${CHECK}`, "not run"],
   [noConnection(HTTP, NO_NAME), "the name proxy.test cannot", "not run"],
   [noConnection(HTTP, "Too many open files"), "close some", "not run"],
