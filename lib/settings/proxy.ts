@@ -67,7 +67,7 @@ function parseProxy(variable: string, value: string): Proxy {
   }
   const rest = value.slice(start.length);
   const login = rest.slice(0, Math.max(rest.lastIndexOf("@"), 0));
-  if (/[^!-~]|[\/?#@]|%(?![\da-f]{2})/i.test(login)) {
+  if (/[^!-~]|[\/?#@\\]|%(?![\da-f]{2})/i.test(login)) {
     throw refuse(
       "percent-encode /, ?, #, @, %, spaces and what is not ASCII in its user and password (%40 for @)",
     );

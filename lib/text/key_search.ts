@@ -33,12 +33,14 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** White space, and characters that are invisible. */
-const GAPS = /[\s\u00ad\u200b-\u200f\u2060\ufeff]+/g;
+const GAPS = /[\s\p{Default_Ignorable_Code_Point}]+/gu;
 
 const HTML = String.raw`&(?:#(?<decimal>\d+)|#x(?<html>[\da-f]+)|(?<name>${
   [...NAMES.keys()].sort((a, b) => b.length - a.length).join("|")
 }))`;
-const URL_ESCAPE = String.raw`%(?<url>[\da-f]{2})`;
+const NEXT = String.raw`%[89ab][\da-f]`; // a further byte of a character
+const URL_ESCAPE = String
+  .raw`(?<utf8>%(?:[cd][\da-f]|e[\da-f]${NEXT}|f[\da-f]${NEXT}${NEXT})${NEXT})|%(?<url>[\da-f]{2})`;
 const HEX = String
   .raw`(?:u(?<four>[\da-f]{4})|u\{(?<braces>[\da-f]+)\}|x(?<two>[\da-f]{2}))`;
 
@@ -109,7 +111,8 @@ function decode(text: string, escape: RegExp): string | undefined {
 /** The character of a key that an escape stands for; the escape for others. */
 function decodeOne(escape: string, ...rest: unknown[]): string {
   const groups = rest.at(-1) as Readonly<Record<string, string | undefined>>;
-  const { name, decimal, octal } = groups;
+  const { name, decimal, octal, utf8 } = groups;
+  if (utf8 !== undefined) return isGap(decodeUtf8(utf8)) ? "" : escape;
   if (name !== undefined) return NAMES.get(name.toLowerCase()) ?? escape;
   const hex = groups.url ?? groups.four ?? groups.braces ?? groups.two ??
     groups.eight ?? groups.html;
@@ -118,9 +121,20 @@ function decodeOne(escape: string, ...rest: unknown[]): string {
   const radix = decimal !== undefined ? 10 : octal !== undefined ? 8 : 16;
   const code = Number.parseInt(digits, radix);
   if (code > 0x20 && code < 0x7f) return String.fromCharCode(code);
-  const isGap = code <= 0xffff &&
-    String.fromCharCode(code).replace(GAPS, "") === "";
-  return isGap ? "" : escape;
+  return code <= 0x10ffff && isGap(String.fromCodePoint(code)) ? "" : escape;
+}
+
+function isGap(text: string): boolean {
+  return text.replace(GAPS, "") === "";
+}
+
+/** Decodes the bytes of one character; as they are if they are not UTF-8. */
+function decodeUtf8(escape: string): string {
+  try {
+    return decodeURIComponent(escape);
+  } catch {
+    return escape;
+  }
 }
 
 /** Whether a key occurs in a text (Knuth-Morris-Pratt: `includes()` is not linear). */

@@ -134,7 +134,7 @@ const EXPECTED: Readonly<
       assertEquals([code, prompts.length], [0, 2]);
       assertMatch(
         stderr,
-        /^Error: .*ask again in 60 s; the run was not started/,
+        /^Error: .*ask again in 1 min; the run was not started/,
       );
       assertMatch(files.get("reply.txt") ?? "", /^You said: What changed/);
     },

@@ -53,6 +53,14 @@ export const UNREACHABLE: readonly Row[] = [
     "its certificate was issued by an authority that is not trusted",
   ],
   [
+    /CaUsedAsEndEntity/,
+    "its certificate is that of an authority (CA:TRUE), which is not allowed for a server",
+  ],
+  [
+    /BadSignature/,
+    "its certificate was not signed by the authority that it names",
+  ],
+  [
     /^invalid peer certificate: (.*)$/s,
     ([, problem]) => `its certificate is not valid: ${problem}`,
   ],

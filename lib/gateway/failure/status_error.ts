@@ -147,7 +147,8 @@ function fateOf(operation: Operation, status: number): Fate {
     return status === 404 || status === 410 ? "may have run" : "may go on";
   }
   if (status === 429) return "not run";
-  const isUnknown = status >= 500 || status === 408 || status === 425 ||
+  const isUnknown = status < 300 || status >= 500 || status === 408 ||
+    status === 425 ||
     status === 499 && operation === "create run";
   return isUnknown ? UNKNOWN_FATE[operation] : "refused";
 }

@@ -50,6 +50,11 @@ export class Connections {
     });
   }
 
+  /** Whether the user's proxy has not connected to the service, so nothing was sent. */
+  get isUnsent(): boolean {
+    return this.#relay?.failure !== undefined;
+  }
+
   /** The error for a connection that failed or broke. */
   error(operation: Operation, cause: unknown): ConnectionError {
     const tunnelError = this.#relay?.failure;

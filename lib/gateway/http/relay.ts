@@ -85,7 +85,7 @@ export class Relay implements Disposable {
     try {
       const address = await this.#admit(client);
       isAsked = true;
-      const reason = `no answer within ${LIMIT / 1000} s`;
+      const reason = "it does not answer";
       this.#failure = new TunnelError(this.#proxy, { reason });
       const service = await this.#connect(signal);
       const isSocks = this.#proxy.scheme.startsWith("socks");

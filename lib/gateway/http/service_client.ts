@@ -147,7 +147,9 @@ export class ServiceClient {
       }
       const { fate, retryAfter: asked = 0 } = error.failure;
       if (fate === "not run" && asked > retryAfter) {
-        const advice = `ask again in ${Math.ceil(asked / 60_000)} min`;
+        const minutes = Math.ceil(asked / 60_000);
+        const time = minutes > 1440 ? "more than a day" : `${minutes} min`;
+        const advice = `ask again in ${time}`;
         throw new ServiceError({ ...error.failure, advice }, error);
       }
       const [reason, pauses] = this.#repetition(error);
@@ -279,6 +281,9 @@ export class ServiceClient {
       deadline.end();
       const isDropped = this.signal.aborted && !this.isLate;
       if (cause instanceof ServiceError && !isDropped) throw cause;
+      if (this.isLate && this.#connections.isUnsent) {
+        this.#last = this.connectionError(operation, cause).failure;
+      }
       this.signal.throwIfAborted();
       if (!deadline.expired) throw this.connectionError(operation, cause);
       const time = limit < 120_000

@@ -127,7 +127,9 @@ export async function* followRun(
       if (client.isLate && record.failure !== undefined) {
         throw runFailure(record.failure, run);
       }
-      client.signal.throwIfAborted();
+      // A status that is known is told, also if its text came too late.
+      const isTold = client.isLate && error instanceof ServiceError;
+      if (!isTold) client.signal.throwIfAborted();
       loss = lossOf(error, client, connection);
     } finally {
       stream?.drop();

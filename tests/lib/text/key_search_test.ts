@@ -45,6 +45,10 @@ const SPELLINGS: Readonly<Record<string, (character: string) => string>> = {
   "as an entity in JSON": (character) => `\\${named(character)}`,
   "with a space": (character) => ` ${character}`,
   "with a soft hyphen": (character) => `${character}\u00ad`,
+  "with a soft hyphen in a URL": (character) => `${character}%C2%AD`,
+  "with a variation selector": (character) => `${character}\ufe0f`,
+  "with a zero-width space in a URL": (character) =>
+    `%25E2%2580%258B${character}`,
   "with an entity for a gap": (character) => `${character}&ZeroWidthSpace;`,
   "with a reference to a gap": (character) => `&#8203;${character}`,
 };

@@ -185,6 +185,7 @@ for (const [chance, retryAfter, milliseconds] of PAUSES) {
 const LONG_PAUSES = {
   "31": "ask again in 1 min",
   "3600": "ask again in 60 min",
+  "99999999": "ask again in more than a day",
   [new Date(Date.now() + 600_000).toUTCString()]: "ask again in 10 min",
 };
 
@@ -248,25 +249,27 @@ Deno.test("the text of an error that stalls costs 2 s and not the status, also a
   assertEquals(error?.message, `Cannot create a thread: ${message}`);
   assertEquals(endings, ["dropped"]);
 
-  await using service = ReferenceService.start();
-  service.misbehave("create thread", stalled);
-  using clock = new FakeClock();
-  await using gateway = gatewayTo(service);
-  const { fetch } = globalThis;
-  globalThis.fetch = async (...request) => {
-    const response = await fetch(...request);
-    clock.pass();
-    return response;
-  };
-  const timeLimit = { milliseconds: 1, since: performance.now() };
-  try {
-    await assertRejects(
-      () => createThread(gateway, { timeLimit }),
-      ServiceError,
-      "the service answered 404",
-    );
-  } finally {
-    globalThis.fetch = fetch;
+  for (const operation of ["create thread", "stream"] as const) {
+    await using service = ReferenceService.start();
+    service.misbehave(operation, stalled);
+    using clock = new FakeClock();
+    await using gateway = gatewayTo(service);
+    const { fetch } = globalThis;
+    globalThis.fetch = async (...request) => {
+      const response = await fetch(...request);
+      if (response.status === 404) clock.pass();
+      return response;
+    };
+    try {
+      const timeLimit = { milliseconds: 1, since: performance.now() };
+      const error = await assertRejects(async () => {
+        const threadId = await createThread(gateway, { timeLimit });
+        await Array.fromAsync(gateway.runTurn(threadId, "hi", { timeLimit }));
+      }, ServiceError);
+      assertEquals(error.failure.status, 404);
+    } finally {
+      globalThis.fetch = fetch;
+    }
   }
 });
 
