@@ -107,10 +107,10 @@ export class Emulator {
     );
   }
 
-  /** The text of a row, without spaces at its end. */
+  /** The visible text of a row, without spaces at its end. */
   text(row: number): string {
     return this.#terminal.buffer.active.getLine(row)
-      ?.translateToString(true).trimEnd() ?? "";
+      ?.translateToString(true, 0, this.#terminal.cols).trimEnd() ?? "";
   }
 
   /** The text of all rows, without empty ones at the end, joined by `\n`. */
