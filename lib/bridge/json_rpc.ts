@@ -178,8 +178,9 @@ const { parse, rawJSON } = JSON as unknown as {
 
 /**
  * A message with the ids that `JSON.parse()` has rounded, and all other integers of
- * its line, exact: ACP ids are 64-bit integers. They stay rounded in a line that is nested more than about 2,000
- * levels deep, where V8's stack is too small for a reviver.
+ * its line, exact: ACP ids are 64-bit integers. They stay rounded in a line that is
+ * nested more than about 2,000 levels deep, where V8's stack is too small for a
+ * reviver.
  *
  * @param message A parsed line.
  */
