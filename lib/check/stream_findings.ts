@@ -8,7 +8,7 @@
 import type { ServiceError } from "../gateway.ts";
 import type { Proxy, Settings } from "../settings.ts";
 import { shownText } from "../text.ts";
-import { FRONTS } from "./fronts.ts";
+import { FRONTS } from "./front_settings.ts";
 import type { Line, State } from "./report.ts";
 import type { ProbedRun, Request } from "./run_probe.ts";
 import type { StreamObservation } from "./stream_observation.ts";

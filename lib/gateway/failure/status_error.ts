@@ -11,7 +11,8 @@ import {
   isWebPage,
   type LimitedText,
   pageTitle,
-} from "./foreign_text.ts";
+} from "./error_text.ts";
+import { retryAfterOf } from "../http/retries.ts";
 import {
   type Fate,
   type Operation,
@@ -151,22 +152,4 @@ function fateOf(operation: Operation, status: number): Fate {
     status === 425 ||
     status === 499 && operation === "create run";
   return isUnknown ? UNKNOWN_FATE[operation] : "refused";
-}
-
-/**
- * The milliseconds that `Retry-After` asks for, in seconds or as a date (RFC 9110,
- * 10.2.3), which counts from the answer's own `Date`: the local clock may be wrong.
- */
-function retryAfterOf(headers: Headers): number | undefined {
-  const text = headers.get("retry-after")?.trim() ?? "";
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const until = parseDate(text);
-  const now = parseDate(headers.get("date") ?? "") ?? Date.now();
-  return until === undefined ? undefined : Math.max(0, until - now);
-}
-
-function parseDate(text: string): number | undefined {
-  // `Date.parse` alone would accept "-1" and "1.5" as dates.
-  const time = text.endsWith(" GMT") ? Date.parse(text) : NaN;
-  return Number.isNaN(time) ? undefined : time;
 }

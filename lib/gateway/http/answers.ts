@@ -10,7 +10,7 @@ import {
   isHtml,
   isWebPage,
   type LimitedText,
-} from "../failure/foreign_text.ts";
+} from "../failure/error_text.ts";
 import {
   type Failure,
   ServiceError,

@@ -7,7 +7,6 @@
 
 import { startTimer } from "../../io.ts";
 import { VERSION } from "../../version.ts";
-import { isNotTaken, isRefused } from "../failure/connection_failure.ts";
 import {
   ConnectionError,
   type Failure,
@@ -27,6 +26,7 @@ import {
 import { type ConnectionOptions, Connections } from "./connections.ts";
 import { Deadline, pause, timeLeft, type TimeLimit } from "./deadline.ts";
 import { readBody } from "./response_body.ts";
+import { pauseBefore, postPauses, retryReason } from "./retries.ts";
 import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
 
 /** One remote call, for a log. It contains no secrets. */
@@ -118,11 +118,7 @@ export class ServiceClient {
    * Sends a `POST` and reads its JSON answer of at most 1 MiB.
    *
    * It is sent again, at most three times, only if the service has not accepted
-   * it: after a refused connection, after a connection that was closed with the
-   * word that the request was not taken, after 429, and after 503 to
-   * `create thread`. (A proxy or cache also answers 503 when the service accepted
-   * the request and died.) A service that asks for a pause of more than 30 s is
-   * not waited for.
+   * it. A service that asks for a pause of more than 30 s is not waited for.
    *
    * @throws {ServiceError} If there is no 2xx answer with a JSON object.
    * @throws The signal's reason, if it is aborted.
@@ -152,9 +148,9 @@ export class ServiceClient {
         const advice = `ask again in ${time}`;
         throw new ServiceError({ ...error.failure, advice }, error);
       }
-      const [reason, pauses] = this.#repetition(error);
-      const milliseconds = pauses[retries];
-      if (milliseconds === undefined) throw error;
+      const reason = retryReason(error);
+      const milliseconds = postPauses(error, this.timeouts)[retries];
+      if (reason === undefined || milliseconds === undefined) throw error;
       yield* this.wait(error, reason, milliseconds);
     }
   }
@@ -187,21 +183,17 @@ export class ServiceClient {
    * Announces a pause before a retry, and waits: about `milliseconds`, or longer
    * if the service asks for it, up to the limit.
    *
-   * @param failure The reason for the retry.
+   * @param error The reason for the retry.
    * @param reason The reason in a few words, for the user.
    * @throws The signal's reason, as soon as it is aborted.
    */
   async *wait(
-    { failure }: ServiceError,
+    error: ServiceError,
     reason: string,
     milliseconds: number,
   ): AsyncGenerator<readonly WaitEvent[], void> {
-    const { operation, retryAfter = 0 } = failure;
-    const delay = Math.max(
-      // Changed by up to a quarter, so that many clients do not retry at once.
-      milliseconds * (0.75 + Math.random() / 2),
-      Math.min(retryAfter, this.timeouts.retryAfter),
-    );
+    const { failure, failure: { operation } } = error;
+    const delay = pauseBefore(milliseconds, error, this.timeouts.retryAfter);
     this.#last = failure;
     if (delay === 0) return;
     yield [{ type: "wait", operation, reason, milliseconds: delay }];
@@ -332,21 +324,5 @@ export class ServiceClient {
         milliseconds: performance.now() - started,
       });
     }
-  }
-
-  /**
-   * The pauses before the retries of a `POST` that failed; none if it may not
-   * be repeated.
-   */
-  #repetition(
-    { failure, cause }: ServiceError,
-  ): readonly [reason: string, pauses: readonly number[]] {
-    const { operation, status } = failure;
-    const { retry, reopen } = this.timeouts;
-    if (isNotTaken(cause)) return ["connection closed", reopen];
-    if (isRefused(cause)) return ["connection refused", retry];
-    const isBusy = status === 429 ||
-      status === 503 && operation === "create thread";
-    return ["service busy", isBusy ? retry : []];
   }
 }

@@ -11,7 +11,7 @@ import {
   MAX_SIGNS,
   parseJson,
 } from "../../text.ts";
-import { errorDetail } from "../failure/foreign_text.ts";
+import { errorDetail } from "../failure/error_text.ts";
 import { ServiceError, UNKNOWN_FATE } from "../failure/service_error.ts";
 import { NOT_UNDERSTOOD, type Reply, selectReply } from "./reply_text.ts";
 import { StreamCursor } from "./stream_cursor.ts";

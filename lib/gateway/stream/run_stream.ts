@@ -13,6 +13,7 @@ import {
   type StreamObserver,
   StreamRecord,
 } from "./run_events.ts";
+import { retryReason } from "../http/retries.ts";
 import type {
   OpenStream,
   ServiceClient,
@@ -31,14 +32,6 @@ const fate = UNKNOWN_FATE[operation];
 
 /** An error does not mention a silence that is shorter than this, in milliseconds. */
 const QUIET = 5_000;
-
-/** The statuses after which the `GET` is retried, and their meaning for the user. */
-const TRANSIENT: ReadonlyMap<number | undefined, string> = new Map([
-  [429, "service busy"],
-  [502, "service unreachable"],
-  [503, "service busy"],
-  [504, "service unreachable"],
-]);
 
 /** A run and the request for its stream. */
 export interface FollowedRun {
@@ -183,7 +176,7 @@ function lossOf(
   const retry = "connection lost";
   if (error instanceof ConnectionError) return { failure: error, retry };
   if (error instanceof ServiceError) {
-    return { failure: error, retry: TRANSIENT.get(error.failure.status) };
+    return { failure: error, retry: retryReason(error) };
   }
   const { failure } = client.connectionError(operation, error);
   const reason = failure.reason + silence(connection);

@@ -1,0 +1,78 @@
+/**
+ * Which requests are sent again, and after which pause. A prompt must run once, so
+ * a run is only created again if the service certainly has not taken the request.
+ *
+ * @module
+ */
+
+import { isNotTaken, isRefused } from "../failure/connection_failure.ts";
+import type { Operation, ServiceError } from "../failure/service_error.ts";
+import type { Timeouts } from "./timeouts.ts";
+
+const BUSY = "service busy";
+const UNREACHABLE = "service unreachable";
+
+/**
+ * The statuses after which a request is sent again, and why, in a few words. (503 to
+ * `create run` may come from a proxy or cache when the service has died of it.)
+ */
+const STATUSES: Readonly<
+  Record<Operation, Readonly<Record<number, string>>>
+> = {
+  "create thread": { 429: BUSY, 503: BUSY },
+  "create run": { 429: BUSY },
+  "stream run": { 429: BUSY, 502: UNREACHABLE, 503: BUSY, 504: UNREACHABLE },
+};
+
+/**
+ * Why a request is sent again, in a few words for the user; `undefined` if its
+ * failure is final.
+ */
+export function retryReason(
+  { failure: { operation, status = 0 }, cause }: ServiceError,
+): string | undefined {
+  if (isNotTaken(cause)) return "connection closed";
+  if (isRefused(cause)) return "connection refused";
+  return STATUSES[operation][status];
+}
+
+/** The pauses before the retries of a `POST` that failed, in milliseconds. */
+export function postPauses(
+  { cause }: ServiceError,
+  { retry, reopen }: Timeouts,
+): readonly number[] {
+  return isNotTaken(cause) ? reopen : retry;
+}
+
+/**
+ * A pause, changed by up to a quarter, so that many clients do not retry at once;
+ * longer if the service asks for it, up to the limit. In milliseconds.
+ */
+export function pauseBefore(
+  milliseconds: number,
+  { failure: { retryAfter = 0 } }: ServiceError,
+  limit: number,
+): number {
+  return Math.max(
+    milliseconds * (0.75 + Math.random() / 2),
+    Math.min(retryAfter, limit),
+  );
+}
+
+/**
+ * The milliseconds that `Retry-After` asks for, in seconds or as a date (RFC 9110,
+ * 10.2.3), which counts from the answer's own `Date`: the local clock may be wrong.
+ */
+export function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get("retry-after")?.trim() ?? "";
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const until = parseDate(text);
+  const now = parseDate(headers.get("date") ?? "") ?? Date.now();
+  return until === undefined ? undefined : Math.max(0, until - now);
+}
+
+function parseDate(text: string): number | undefined {
+  // `Date.parse` alone would accept "-1" and "1.5" as dates.
+  const time = text.endsWith(" GMT") ? Date.parse(text) : NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
