@@ -129,9 +129,13 @@ export class Screen implements AsyncDisposable {
     await this.#do(brackets ? "paste-buffer -p" : "paste-buffer");
   }
 
-  /** Presses a key that arrives alone: waits until the program has drawn. */
-  async pressAlone(key: string): Promise<void> {
-    await this.#drawnAfter(`send-keys ${key}`);
+  /**
+   * Presses a key that arrives alone: waits until the program has drawn.
+   *
+   * @param text A part of what it has drawn then.
+   */
+  async pressAlone(key: string, text = ""): Promise<void> {
+    await this.#drawnAfter(`send-keys ${key}`, text);
   }
 
   /** Resizes the terminal, and waits until its program has drawn itself again. */
@@ -207,10 +211,12 @@ export class Screen implements AsyncDisposable {
     }
   }
 
-  async #drawnAfter(command: string): Promise<void> {
+  async #drawnAfter(command: string, text = ""): Promise<void> {
     const { length } = this.#bytes;
     await this.#do(command);
-    await this.#poll(() => this.#bytes.length > length);
+    const isDrawn = () =>
+      this.#bytes.length > length && this.#bytes.includes(text, length);
+    await this.#poll(isDrawn);
   }
 
   async #do(command: string): Promise<string> {
