@@ -129,10 +129,11 @@ test("Ctrl-C with TERM=dumb drops a run; at the prompt, two of them leave", asyn
   const run = new GatedStream();
   await using service = serveStreams(run.behaviour);
   await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("TERM=dumb agent-gateway -q");
-  await screen.shows("[0]$ TERM=dumb agent-gateway -q", ">");
+  await screen.enter("TERM=dumb agent-gateway");
+  await screen.waitFor(/^>$/m);
   await screen.enter("hello");
-  await run.opened;
+  run.progress("plan", "started");
+  await screen.waitFor(/^plan: started$/m); // The headers of the stream are read.
 
   await screen.press("C-c");
   await screen.waitFor(
@@ -144,5 +145,5 @@ test("Ctrl-C with TERM=dumb drops a run; at the prompt, two of them leave", asyn
   await screen.waitFor(/^> \^C\nCtrl-C again leaves\n>$/m);
   await screen.press("C-c");
 
-  await screen.waitFor(/^> \^C\n\[130\]\$$/m);
+  await screen.waitFor(/^> \^C\n.+\n\[130\]\$$/m);
 });
