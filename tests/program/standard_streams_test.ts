@@ -276,7 +276,7 @@ for (
   }
 }
 
-for (const args of [["-q"], ["-q", "--base-url", "http://127.0.0.1:1"]]) {
+for (const args of [["-q"], ["-q", "--base-url", "http://service.test"]]) {
   Deno.test({
     name: `a full disk under standard error changes nothing: ${args.join(" ")}`,
     ...onLinux, // The others have no /dev/full.
