@@ -200,17 +200,14 @@ function sentToGroup(): boolean {
 }
 
 /**
- * Wakes a child that Ctrl-Z has stopped. `deno task` does not stop with its
- * children, so the terminal would hang: the shell does not take it back.
+ * Wakes a child that Ctrl-Z has stopped. The shell would not take the terminal
+ * back: it waits for `deno task`, which does not stop.
  */
 function goOnAfterStop(child: Deno.ChildProcess): void {
-  Deno.addSignalListener("SIGTSTP", () => {
-    try {
-      child.kill("SIGCONT");
-    } catch {
-      // The child has just ended.
-    }
-  });
+  // Where the terminal sends the signal, this process must not stop either.
+  for (const signal of ["SIGTSTP", "SIGCHLD"] as const) {
+    Deno.addSignalListener(signal, () => pass("SIGCONT", child));
+  }
 }
 
 async function main(): Promise<void> {

@@ -3,12 +3,14 @@ import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { PINNED_DENO } from "../../tools/pins.ts";
 import { runCommand } from "../../tools/run_command.ts";
 import { settings } from "../support/client_process.ts";
+import { isInstalled } from "../support/fronts.ts";
 import {
   type ProgramOptions,
   programOutput,
 } from "../support/program_output.ts";
 import { ReferenceService } from "../support/service/service.ts";
 import { SourceCopy } from "../support/source_copy.ts";
+import { Screen } from "../support/tmux_screen.ts";
 
 // The package as users get it: packed, installed by npm without install scripts,
 // and started by Node.js.
@@ -187,6 +189,29 @@ Deno.test("the npm package", async (t) => {
       },
     });
   }
+
+  await t.step({
+    name: "stops at Ctrl-Z with the process that has started it",
+    ignore: !isInstalled("tmux"),
+    async fn() {
+      await using service = ReferenceService.start();
+      await using screen = await Screen.open({ env: settings(service) });
+      // A shell that waits for it, as npx does and many a script.
+      await screen.enter(`sh -c '${command.join(" ")} -q; echo left'`);
+      await screen.waitFor(/^>$/m);
+      await screen.type("hel");
+      await screen.waitFor(/^> hel$/m);
+
+      await screen.press("C-z");
+      await screen.waitFor(/^> hel\n[^]*Stopped[^]*\[148\]\$$/m);
+      await screen.enter("fg");
+      await screen.waitFor(/\$ fg\n[^]*^> hel$/m);
+      await screen.enter("lo");
+      await screen.waitFor(REPLY);
+      await screen.press("C-d");
+      await screen.waitFor(/^left$/m);
+    },
+  });
 
   await Deno.remove(folder, { recursive: true });
 });

@@ -97,9 +97,11 @@ const deno = findDeno();
 const main = `${__dirname}/program/main.js`;
 const args = ["run", ...flags, main, ...process.argv.slice(2)];
 
-// From Node.js 22.15 and 23.11 on, the program replaces this process. That saves
-// a process, and the shell stops and continues the program itself.
-if (process.execve !== undefined && process.platform !== "win32") {
+// From Node.js 22.15 and 23.11 on, the program replaces this process, which saves
+// one for each editor. At a terminal, Ctrl-Z needs this process: see below.
+if (
+  process.execve !== undefined && process.platform !== "win32" && !isatty(0)
+) {
   process.execve(deno, [deno, ...args], environment());
 }
 
@@ -118,8 +120,9 @@ for (const signal of SIGNALS) {
   });
 }
 
-// At Ctrl-Z the program stops, but the shell waits for this process. It stops as
-// well, and the shell continues both.
+// At Ctrl-Z the program stops itself alone, but the shell waits for this process, or for
+// one that has started it: npx, a script. So all of them stop, as if the terminal had sent
+// the signal, and the shell continues them all.
 let isAsking = false;
 process.on("SIGCHLD", () => {
   if (isAsking) return; // The signal is about the question.
@@ -128,7 +131,7 @@ process.on("SIGCHLD", () => {
   const ask = `cat /proc/${pid}/stat 2>/dev/null || ps -o state= -p ${pid}`;
   execFile("sh", ["-c", ask], (_error, state) => {
     isAsking = false;
-    if (/(?:^|\) )T/.test(state)) process.kill(process.pid, "SIGTSTP");
+    if (/(?:^|\) )T/.test(state)) process.kill(0, "SIGTSTP");
   });
 });
 
