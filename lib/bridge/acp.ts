@@ -108,6 +108,7 @@ const MAX_KEPT_LENGTH = 1000;
  * run to the next.
  */
 const keptJson: { node: string; status: string; json: string }[] = [];
+let nextKept = 0;
 
 /** The part of an event's line that is the same in all sessions. */
 function progressJson({ node, status }: ProgressEvent): string {
@@ -121,8 +122,8 @@ function progressJson({ node, status }: ProgressEvent): string {
   const json =
     `${text}},"_meta":{"node":${nodeJson},"status":${statusJson}}}}}\n`;
   if (json.length <= MAX_KEPT_LENGTH) {
-    if (keptJson.length === MAX_KEPT) keptJson.shift();
-    keptJson.push({ node, status, json });
+    keptJson[nextKept] = { node, status, json };
+    nextKept = (nextKept + 1) % MAX_KEPT;
   }
   return json;
 }

@@ -21,12 +21,6 @@ const MAX_FILES = 1000;
 /** How long an editor may take for all files of a prompt, in milliseconds. */
 const PATIENCE = 10_000;
 
-/**
- * How much longer it may take if the process was stopped meanwhile: answers that
- * have arrived have to be read first. In milliseconds.
- */
-const GRACE = 5_000;
-
 export interface ReadAttachedFilesOptions {
   /** Asks the editor; resolves without a response if the signal is aborted. */
   readonly ask: (
@@ -61,7 +55,7 @@ export async function readAttachedFiles(
   if (files.size === 0) return new Map();
 
   const over = new AbortController();
-  const timeout = new Timeout(PATIENCE, GRACE, () => over.abort());
+  const timeout = new Timeout(PATIENCE, () => over.abort());
   const either = AbortSignal.any([signal, over.signal]);
   /** In the order of the URIs. It ends before the first file that is left out. */
   const read: (TakenFile | undefined)[] = Array(files.size).fill(undefined);

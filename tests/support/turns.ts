@@ -126,7 +126,6 @@ export const QUICK_TIMEOUTS: Timeouts = {
   answer: NEVER,
   errorText: NEVER,
   idle: NEVER,
-  grace: NEVER,
   drain: NEVER,
   retry: [1, 1, 1],
   reopen: [0, 1, 1],

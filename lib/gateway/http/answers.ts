@@ -101,7 +101,7 @@ export async function readErrorText(
   response: Response,
   { signal, timeouts }: Question,
 ): Promise<LimitedText> {
-  const deadline = new Deadline(signal, timeouts.errorText, timeouts.grace);
+  const deadline = new Deadline(signal, timeouts.errorText);
   try {
     const chunks = readBody(response, { signal: deadline.signal });
     const options = { maxBytes: MAX_PAGE_BYTES, mayBreak: true };

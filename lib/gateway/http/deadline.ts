@@ -36,11 +36,10 @@ export class Deadline {
   /**
    * @param outer Aborting it aborts the request too.
    * @param milliseconds The time for the answer. With 0, it is over at once.
-   * @param grace As for a {@linkcode Timeout}.
    */
-  constructor(outer: AbortSignal, milliseconds: number, grace: number) {
+  constructor(outer: AbortSignal, milliseconds: number) {
     this.#outer = outer;
-    this.#timeout = new Timeout(milliseconds, grace, () => this.#expire());
+    this.#timeout = new Timeout(milliseconds, () => this.#expire());
     if (outer.aborted) this.#forward();
     else outer.addEventListener("abort", this.#forward, { once: true });
     if (milliseconds <= 0) this.#expire();

@@ -20,8 +20,6 @@ export interface ReadBodyOptions {
   readonly signal: AbortSignal;
   /** The limit on silence, in milliseconds, counted while a chunk is awaited. By default none. */
   readonly idle?: number;
-  /** As for a {@linkcode Timeout}. */
-  readonly grace?: number;
 }
 
 /**
@@ -40,14 +38,14 @@ export function readBody(
   response: Response,
   options: ReadBodyOptions,
 ): AsyncGenerator<Uint8Array> {
-  const { signal, idle = Infinity, grace = 0 } = options;
+  const { signal, idle = Infinity } = options;
   const reader = (response.body ?? new Blob().stream())
     .getReader({ mode: "byob" });
   const cancel = () => void reader.cancel().catch(() => {}); // It failed before.
   signal.addEventListener("abort", cancel);
   if (signal.aborted) cancel();
   return (async function* () {
-    const ahead = new ReadAhead(reader, { idle, grace });
+    const ahead = new ReadAhead(reader, idle);
     try {
       for (;;) {
         const chunk = await ahead.take();
@@ -94,7 +92,6 @@ export async function readAnswerText(
 /** The bytes of a body that have been read and not yet taken. */
 class ReadAhead {
   readonly #idle: number;
-  readonly #grace: number;
   readonly #reading: Promise<void>;
   #filling = new ByteBuffer(1024);
   #taken = new ByteBuffer(1024);
@@ -102,12 +99,8 @@ class ReadAhead {
   #arrival: PromiseWithResolvers<void> | undefined; // set while take() waits for bytes
   #room: PromiseWithResolvers<void> | undefined; // set while reading waits for room
 
-  constructor(
-    reader: ReadableStreamBYOBReader,
-    { idle, grace }: { readonly idle: number; readonly grace: number },
-  ) {
+  constructor(reader: ReadableStreamBYOBReader, idle: number) {
     this.#idle = idle;
-    this.#grace = grace;
     this.#reading = this.#read(reader).finally(() => {
       this.#hasEnded = true;
       this.#arrival?.resolve();
@@ -122,7 +115,7 @@ class ReadAhead {
   async take(): Promise<Uint8Array | undefined> {
     if (this.#filling.length === 0 && !this.#hasEnded) {
       const arrival = this.#arrival = Promise.withResolvers<void>();
-      const silence = new Timeout(this.#idle, this.#grace, () => {
+      const silence = new Timeout(this.#idle, () => {
         arrival.reject(new SilenceError());
       });
       try {

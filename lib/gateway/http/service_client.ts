@@ -109,7 +109,7 @@ export class ServiceClient {
     const signal = call.signal ?? NEVER;
     if (call.timeLimit !== undefined) {
       const left = timeLeft(call.timeLimit);
-      this.#limit = new Deadline(signal, left, this.timeouts.grace);
+      this.#limit = new Deadline(signal, left);
     }
     this.signal = this.#limit?.signal ?? signal;
   }
@@ -164,7 +164,7 @@ export class ServiceClient {
    * @throws The signal's reason, if it is aborted.
    */
   stream(request: ServiceRequest): Promise<OpenStream> {
-    const { idle, grace } = this.timeouts;
+    const { idle } = this.timeouts;
     return this.#within(request, idle, async (deadline) => {
       const { signal } = deadline;
       const answered = await this.#fetch("GET", request, signal);
@@ -173,7 +173,7 @@ export class ServiceClient {
       const [response] = answered;
       return {
         headers: response.headers,
-        chunks: readBody(response, { signal, idle, grace }),
+        chunks: readBody(response, { signal, idle }),
         drop: () => deadline.drop(),
       };
     });
@@ -266,7 +266,7 @@ export class ServiceClient {
       : UNKNOWN_FATE[operation];
     this.#last = { operation, reason: "", fate };
     this.signal.throwIfAborted();
-    const deadline = new Deadline(this.signal, limit, this.timeouts.grace);
+    const deadline = new Deadline(this.signal, limit);
     try {
       return await send(deadline);
     } catch (cause) {

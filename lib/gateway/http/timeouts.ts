@@ -9,11 +9,6 @@ export const TIMEOUTS = {
    * back, too. Counted while the client is waiting for a byte.
    */
   idle: 600_000,
-  /**
-   * Added once to a timeout that fires late because the process was stopped or busy,
-   * so that it first reads the data that has arrived.
-   */
-  grace: 5_000,
   /** The limit for reading on after `complete`. */
   drain: 100,
   /** The pauses before the retries of a `POST`. */
