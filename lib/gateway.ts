@@ -17,7 +17,6 @@ import type { FollowOptions } from "./gateway/stream/run_stream.ts";
 import type { CreationEvent, TurnEvent } from "./gateway/turn_event.ts";
 
 export { systemCertificates } from "./gateway/http/certificates.ts";
-export { timeLeft, type TimeLimit } from "./gateway/http/deadline.ts";
 export type { CallOptions, Exchange } from "./gateway/http/service_client.ts";
 export {
   explain,
@@ -145,13 +144,14 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   ): AsyncGenerator<readonly TurnEvent[]> {
     const client = await this.#connect(options);
     try {
+      const loading = import("./gateway/stream/run_stream.ts"); // Meanwhile.
       if (runId === undefined) {
         const request = runRequest(threadId, prompt, options);
         const answer = yield* client.post(request);
         runId = this.#idIn(answer, "run_id", "create run");
         yield [{ type: "run", runId }];
       }
-      const { followRun } = await import("./gateway/stream/run_stream.ts");
+      const { followRun } = await loading;
       const run = { threadId, runId };
       const request = streamRequest(run, options);
       const { apiKey } = this.#options;

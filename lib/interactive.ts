@@ -10,11 +10,10 @@ import {
   type Failure,
   type Gateway,
   ServiceError,
-  type TimeLimit,
   type TurnEvent,
 } from "./gateway.ts";
 import { CtrlC } from "./interactive/ctrl_c.ts";
-import { startTimer } from "./io.ts";
+import { startTimer, type TimeLimit } from "./io.ts";
 import type { Input, View, ViewEvent } from "./interactive/view.ts";
 import { VERSION } from "./version.ts";
 

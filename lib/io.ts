@@ -24,4 +24,10 @@ export {
   outputSink,
   readStandardInput,
 } from "./io/standard_streams.ts";
-export { startTimer, Timeout, within } from "./io/timer.ts";
+export {
+  startTimer,
+  timeLeft,
+  type TimeLimit,
+  Timeout,
+  within,
+} from "./io/timer.ts";

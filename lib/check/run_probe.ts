@@ -8,11 +8,9 @@
 import {
   type RemoteGateway,
   ServiceError,
-  timeLeft,
-  type TimeLimit,
   type TurnEvent,
 } from "../gateway.ts";
-import { startTimer } from "../io.ts";
+import { startTimer, timeLeft, type TimeLimit } from "../io.ts";
 import { StreamObservation } from "./stream_observation.ts";
 
 /** How long the further requests are waited for after the run, in milliseconds. */

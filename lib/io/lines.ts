@@ -94,7 +94,7 @@ function countNewlines(text: string): number {
 }
 
 /** The most lines of a text that is split without a `TextLineStream`. */
-const FEW_LINES = 8;
+const FEW_LINES = 32;
 
 /**
  * Splits whole lines by a `TextLineStream`. It is loaded with the first text of

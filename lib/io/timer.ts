@@ -77,6 +77,18 @@ function callDue(): void {
   }
 }
 
+/** A time limit for several steps. */
+export interface TimeLimit {
+  readonly milliseconds: number;
+  /** When the time began, on the clock of `performance.now()`. */
+  readonly since: number;
+}
+
+/** The milliseconds that are left of a time limit, at least 0. */
+export function timeLeft({ milliseconds, since }: TimeLimit): number {
+  return Math.max(since + milliseconds - performance.now(), 0);
+}
+
 /**
  * Waits for a promise, at most a number of milliseconds.
  *

@@ -10,34 +10,27 @@
  */
 
 /**
- * The characters of a key by their names in HTML, in lower case; empty for white
- * space and invisible characters.
+ * The names in HTML of the characters of a key, in lower case; and after an empty
+ * character those of white space and invisible characters.
  */
-const NAMES: ReadonlyMap<string, string> = new Map([
-  ...Object.entries({
-    ...{ "!": "excl", '"': "quot", "#": "num", "$": "dollar", "%": "percnt" },
-    ...{ "&": "amp", "'": "apos", "(": "lpar", ")": "rpar", "*": "ast midast" },
-    ...{ "+": "plus", ",": "comma", ".": "period", "/": "sol", ":": "colon" },
-    ...{ ";": "semi", "<": "lt", "=": "equals", ">": "gt", "?": "quest" },
-    ...{ "@": "commat", "[": "lsqb lbrack", "\\": "bsol", "]": "rsqb rbrack" },
-    ...{ "^": "hat", "_": "lowbar underbar", "`": "grave diacriticalgrave" },
-    ...{ "{": "lcub lbrace", "|": "verbar vert verticalline", fj: "fjlig" },
-    "}": "rcub rbrace",
-    "": "tab newline nobreak shy lrm rlm zwj zwnj nbsp nonbreakingspace ensp " +
-      "emsp emsp13 emsp14 numsp puncsp thinsp thinspace hairsp verythinspace " +
-      "mediumspace thickspace zerowidthspace negativethinspace " +
-      "negativemediumspace negativethickspace negativeverythinspace",
-  }).flatMap(([character, names]) =>
-    names.split(" ").map((name) => [name, character] as const)
-  ),
-]);
+const NAMES = {
+  ...{ "!": "excl", '"': "quot", "#": "num", "$": "dollar", "%": "percnt" },
+  ...{ "&": "amp", "'": "apos", "(": "lpar", ")": "rpar", "*": "ast midast" },
+  ...{ "+": "plus", ",": "comma", ".": "period", "/": "sol", ":": "colon" },
+  ...{ ";": "semi", "<": "lt", "=": "equals", ">": "gt", "?": "quest" },
+  ...{ "@": "commat", "[": "lsqb lbrack", "\\": "bsol", "]": "rsqb rbrack" },
+  ...{ "^": "hat", "_": "lowbar underbar", "`": "grave diacriticalgrave" },
+  ...{ "{": "lcub lbrace", "|": "verbar vert verticalline", fj: "fjlig" },
+  "}": "rcub rbrace",
+  "": "tab newline nobreak shy lrm rlm zwj zwnj nbsp nonbreakingspace ensp " +
+    "emsp emsp13 emsp14 numsp puncsp thinsp thinspace hairsp verythinspace " +
+    "mediumspace thickspace zerowidthspace negativethinspace " +
+    "negativemediumspace negativethickspace negativeverythinspace",
+};
 
 /** White space, and characters that are invisible. */
 const GAPS = /[\s\p{Default_Ignorable_Code_Point}]+/gu;
 
-const HTML = String.raw`&(?:#(?<decimal>\d+)|#x(?<html>[\da-f]+)|(?<name>${
-  [...NAMES.keys()].sort((a, b) => b.length - a.length).join("|")
-}))`;
 const NEXT = String.raw`%[89ab][\da-f]`; // a further byte of a character
 const URL_ESCAPE = String
   .raw`(?<utf8>%(?:[cd][\da-f]|e[\da-f]${NEXT}|f[\da-f]${NEXT}${NEXT})${NEXT})|%(?<url>[\da-f]{2})`;
@@ -45,21 +38,39 @@ const HEX = String
   .raw`(?:u(?<four>[\da-f]{4})|u\{(?<braces>[\da-f]+)\}|x(?<two>[\da-f]{2}))`;
 
 /**
- * The escapes that are decoded, in two ways. In the first one, no two escapes
- * overlap, so every mixture of spellings is decoded alike; backslashes are
- * dropped, and are not needed. The second one has what can overlap: references
- * without a semicolon, octal numbers, and eight digits.
+ * The characters of a key by name, and the escapes that are decoded, in two ways. In
+ * the first one, no two escapes overlap, so every mixture of spellings is decoded
+ * alike; backslashes are dropped, and are not needed. The second one has what can
+ * overlap: references without a semicolon, octal numbers, and eight digits.
  */
-const makeEscapes = (): readonly RegExp[] => [
-  new RegExp(`\\\\+|${URL_ESCAPE}|${HEX}|${HTML};`, "gi"),
-  new RegExp(
+function makeTables() {
+  const characters = new Map(
+    Object.entries(NAMES).flatMap(([character, names]) =>
+      names.split(" ").map((name) => [name, character] as const)
+    ),
+  );
+  const longestFirst = [...characters.keys()]
+    .sort((a, b) => b.length - a.length);
+  const html = String
+    .raw`&(?:#(?<decimal>\d+)|#x(?<html>[\da-f]+)|(?<name>${
+    longestFirst.join("|")
+  }))`;
+  const escapes = [
+    String.raw`\\+|${URL_ESCAPE}|${HEX}|${html};`,
     String
-      .raw`\\+(?:U(?<eight>[\da-f]{8})|${HEX}|(?<octal>[0-7]{1,3}))?|${URL_ESCAPE}|${HTML};?`,
-    "gi",
-  ),
-];
+      .raw`\\+(?:U(?<eight>[\da-f]{8})|${HEX}|(?<octal>[0-7]{1,3}))?|${URL_ESCAPE}|${html};?`,
+  ].map((source) => new RegExp(source, "gi"));
+  return { characters, escapes };
+}
 
-let escapes: readonly RegExp[] | undefined; // made when needed, not at the start
+/** Made when they are needed, not at the start. */
+let tables: ReturnType<typeof makeTables> | undefined;
+
+/**
+ * A text without a match is not changed by decoding. Most ids and keys are such texts,
+ * and compiling the escapes takes 1 ms, once.
+ */
+const MAY_CHANGE = /[^\x21-\x7e]|[%&\\]|x[\da-f]{2}|u(?:[\da-f]{4}|\{)/i;
 
 /** How often a text is decoded. One that still changes then is not shown. */
 const MAX_LEVELS = 8;
@@ -90,8 +101,9 @@ export function holdsKey(text: string, key: string, isCut = false): boolean {
       text.slice(-CUT_LENGTH).replace(CUT_ESCAPE, "")
     : text;
   if (contains(text, key, isCut) || contains(whole, key, isCut)) return true;
-  escapes ??= makeEscapes();
-  return escapes.some((escape) => {
+  if (![whole, key].some((text) => MAY_CHANGE.test(text))) return false;
+  tables ??= makeTables();
+  return tables.escapes.some((escape) => {
     const [decoded, sought] = [decode(whole, escape), decode(key, escape)];
     return decoded === undefined || contains(decoded, sought ?? key, isCut);
   });
@@ -113,7 +125,9 @@ function decodeOne(escape: string, ...rest: unknown[]): string {
   const groups = rest.at(-1) as Readonly<Record<string, string | undefined>>;
   const { name, decimal, octal, utf8 } = groups;
   if (utf8 !== undefined) return isGap(decodeUtf8(utf8)) ? "" : escape;
-  if (name !== undefined) return NAMES.get(name.toLowerCase()) ?? escape;
+  if (name !== undefined) {
+    return tables?.characters.get(name.toLowerCase()) ?? escape;
+  }
   const hex = groups.url ?? groups.four ?? groups.braces ?? groups.two ??
     groups.eight ?? groups.html;
   const digits = decimal ?? octal ?? hex;

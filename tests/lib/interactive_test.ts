@@ -1,12 +1,8 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
-import type {
-  CreationEvent,
-  Gateway,
-  TimeLimit,
-  TurnEvent,
-} from "../../lib/gateway.ts";
+import type { CreationEvent, Gateway, TurnEvent } from "../../lib/gateway.ts";
 import { ServiceError } from "../../lib/gateway/failure/service_error.ts";
+import type { TimeLimit } from "../../lib/io.ts";
 import { Conversation, type Ending } from "../../lib/interactive.ts";
 import { CtrlC } from "../../lib/interactive/ctrl_c.ts";
 import type {

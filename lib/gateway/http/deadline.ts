@@ -10,18 +10,6 @@ import { Timeout } from "../../io.ts";
 // Shared: creating a DOMException per abort dominated the cost of a drop.
 const DROPPED = new DOMException("The request was dropped", "AbortError");
 
-/** A time limit for one or several calls. */
-export interface TimeLimit {
-  readonly milliseconds: number;
-  /** When the time began, on the clock of `performance.now()`. */
-  readonly since: number;
-}
-
-/** The milliseconds that are left of a time limit, at least 0. */
-export function timeLeft({ milliseconds, since }: TimeLimit): number {
-  return Math.max(since + milliseconds - performance.now(), 0);
-}
-
 /**
  * The time limit for the answer to one request. Its {@linkcode signal} is aborted
  * when the time is over or the outer signal is aborted, until {@linkcode end}.

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { startTimer } from "../../io.ts";
+import { startTimer, timeLeft, type TimeLimit } from "../../io.ts";
 import { VERSION } from "../../version.ts";
 import {
   ConnectionError,
@@ -24,7 +24,7 @@ import {
   refuseUnreadable,
 } from "./answers.ts";
 import { type ConnectionOptions, Connections } from "./connections.ts";
-import { Deadline, pause, timeLeft, type TimeLimit } from "./deadline.ts";
+import { Deadline, pause } from "./deadline.ts";
 import { readBody } from "./response_body.ts";
 import { pauseBefore, postPauses, retryReason } from "./retries.ts";
 import { TIMEOUTS, type Timeouts } from "./timeouts.ts";

@@ -57,6 +57,11 @@ const SPELLINGS: Readonly<Record<string, (character: string) => string>> = {
 const WHOLE: typeof SPELLINGS = {
   "escaped for C, octal": (character) =>
     `\\${code(character).toString(8).padStart(3, "0")}`,
+  "escaped without backslashes": (character) => `x${hex(character)}`,
+  "escaped without backslashes, as in JSON": (character) =>
+    `u00${hex(character)}`,
+  "escaped without backslashes, in braces": (character) =>
+    `u{${hex(character)}}`,
   "escaped for C": (character) => `\\U000000${hex(character)}`,
   "as a decimal reference without a semicolon": (character) =>
     `&#${code(character)}`,
@@ -75,6 +80,11 @@ for (const [how, spell] of Object.entries({ ...SPELLINGS, ...WHOLE })) {
     const echo = Array.from(KEY, spell);
     assertEquals(holdsKey(`key ${echo.join("")}.`, KEY), true);
     assertEquals(holdsKey(`key ${echo.slice(0, -1).join("")}.`, KEY), false);
+    // Nothing else in it has to be decoded.
+    assertEquals(
+      holdsKey(Array.from("test-key", spell).join(""), "test-key"),
+      true,
+    );
   });
 }
 
