@@ -285,8 +285,14 @@ function anchorsOf(markdown: string): readonly string[] {
 }
 
 for (const [index, file] of FILES.entries()) {
-  Deno.test(`${file}: what it links to in the repository is there`, async () => {
-    const links = (TEXTS[index] ?? "").replaceAll(/`[^`]*`/g, "")
+  Deno.test(`${file}: what it names in the repository is there`, async () => {
+    const text = TEXTS[index] ?? "";
+    for (
+      const [path] of text.matchAll(/\b(?:lib|tests|tools)\/[\w/]+\.ts\b/g)
+    ) {
+      await Deno.stat(`${ROOT}/${path}`);
+    }
+    const links = text.replaceAll(/`[^`]*`/g, "")
       .matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g);
     for (const [, path = "", anchor = ""] of links) {
       const target = new URL(path, `file://${ROOT}/${file}`);
