@@ -18,7 +18,7 @@ import { versionLine } from "./version.ts";
 /** How long the check may take by default, up to the thread, in milliseconds. */
 const LIMIT = 30_000;
 
-/** How many days before it expires a certificate is worth a note. */
+/** A certificate that is valid for so many days or fewer gets a note. */
 const FEW_DAYS = 14;
 
 export interface RunCheckOptions {

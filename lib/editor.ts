@@ -26,7 +26,7 @@ export type { Size } from "./editor/painter.ts";
 /** The longest wait for the rest of a sequence after an Escape, in milliseconds. */
 const ESCAPE_TIMEOUT = 50;
 
-/** How long after Escape Enter starts a line, in milliseconds. */
+/** How long after Escape an Enter starts a new line, in milliseconds. */
 const ESCAPE_ENTER = 1_000;
 
 /** The shortest time between two frames, in milliseconds. */
@@ -41,10 +41,10 @@ const DRAWING_SHARE = 10;
  */
 const MAX_FRAME_PAUSE = 500;
 
-/** How long the size of the terminal has to rest before a frame is drawn, in milliseconds. */
+/** How long the terminal must keep its size before a frame is drawn, in milliseconds. */
 const RESIZE_PAUSE = 100;
 
-/** The most texts that wait. Then Enter starts a line, so that nothing is lost. */
+/** The most sent texts that may wait. After them, Enter only starts a new line. */
 const MAX_WAITING = 1_000;
 
 /** Options of an {@linkcode Editor}. */
@@ -76,7 +76,7 @@ export interface Keyboard extends Pick<KeyModeOptions, "written"> {
 
 /**
  * What was entered: a text; one that is too long (over 16 MiB of UTF-8); or the end
- * of the input, which Ctrl-D also means.
+ * of the input, which Ctrl-D stands for, too.
  */
 export type Entry =
   | { readonly kind: "text"; readonly text: string }
@@ -115,7 +115,7 @@ export class Editor implements Disposable {
   #stopEscapeTimer = () => {};
   /** When the last key was pressed, if it was Escape. */
   #escapedAt = -Infinity;
-  /** Stops the wait for a size that rests; `undefined` if it rests. */
+  /** Stops the timer of the last resize; `undefined` if it has run out. */
   #stopResizeTimer: (() => void) | undefined;
   #size: Size;
   /** Stops the timer of the next frame; `undefined` if none is due. */
@@ -139,8 +139,8 @@ export class Editor implements Disposable {
   }
 
   /**
-   * Asks for the next text. A text that was sent before stays above as if it were
-   * sent now.
+   * Asks for the next text. If one has been sent before, it is written above as if
+   * it were sent now.
    *
    * @param above Lines to write above the text, each with its line end.
    * @throws {InputError} If the input cannot be read.
@@ -157,7 +157,7 @@ export class Editor implements Disposable {
     return this.#asked.promise;
   }
 
-  /** Draws, with lines above the drawn rows that stay, each with its line end. */
+  /** Draws the rows, and writes lines above them that stay, each with its line end. */
   print(above = ""): void {
     this.#stopFrameTimer?.();
     this.#stopFrameTimer = undefined;
@@ -246,7 +246,7 @@ export class Editor implements Disposable {
     this.print();
   }
 
-  /** Draws the rows again when the size of the terminal rests. */
+  /** Draws the rows again when the terminal has kept its size for a moment. */
   #resize(): void {
     this.#painter.move();
     this.#stopResizeTimer?.();

@@ -43,11 +43,11 @@ export interface ConversationOptions {
 export type Ending =
   /** All runs were completed. */
   | { readonly kind: "done" }
-  /** A prompt failed: at a remote operation, unless it could not be taken. */
+  /** A prompt failed. Without a `failure`, it was dropped or could not be taken. */
   | { readonly kind: "failed"; readonly failure: Failure | undefined }
   /** No thread could be created. */
   | { readonly kind: "not started"; readonly failure: Failure }
-  /** Ctrl-C left. */
+  /** The user left with Ctrl-C. */
   | { readonly kind: "interrupted" };
 
 const DONE: Ending = { kind: "done" };
@@ -61,14 +61,14 @@ const INTERRUPTED: Ending = { kind: "interrupted" };
 export class Conversation {
   readonly #options: ConversationOptions;
   readonly #ctrlC: CtrlC;
-  /** Resolved when Ctrl-C leaves. */
+  /** Resolved when the user leaves with Ctrl-C. */
   readonly #left = Promise.withResolvers<undefined>();
   readonly #now: () => number;
   /** Aborted when the user drops the operation that is going on. */
   #operation: AbortController | undefined;
-  /** When it began. */
+  /** When that operation began. */
   #begunAt = 0;
-  /** Whether it is a run that the service has started. */
+  /** Whether that operation is a run that the service has started. */
   #isRun = false;
   #hasEnded = false;
   #droppedPrompts = 0;
@@ -229,7 +229,7 @@ export class Conversation {
     return { milliseconds, since: performance.now() };
   }
 
-  /** Asks for a prompt; `undefined` if Ctrl-C leaves instead. */
+  /** Asks for a prompt; `undefined` if the user leaves with Ctrl-C. */
   async #ask(): Promise<Input | undefined> {
     if (this.#isLeft) await NEVER;
     this.#isAsking = true;
@@ -343,5 +343,5 @@ export class Conversation {
   }
 }
 
-/** Awaited where a conversation that was left would go on: the process is about to end. */
+/** Awaited instead of going on after the conversation was left: the process ends soon. */
 const NEVER = new Promise<never>(() => {});

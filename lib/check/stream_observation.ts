@@ -34,7 +34,7 @@ export class StreamObservation implements StreamObserver {
   headers: Headers | undefined;
   openedAt = 0;
   endedAt = 0;
-  /** The number of events, and of those among them that the client does not know. */
+  /** The number of events, and of those that the client does not know. */
   count = 0;
   unknown = 0;
   firstAt = 0;
@@ -47,7 +47,7 @@ export class StreamObservation implements StreamObserver {
   comments = 0;
   /** The longest time without a line. */
   silence = 0;
-  /** How many lines are no events, and the first. */
+  /** The number of lines that are no events, and the first of them. */
   junk = 0;
   junkSample = "";
   reply: Reply | undefined;

@@ -9,7 +9,7 @@ import { PlainView } from "./plain_view.ts";
 import { PROMPT_SIGN, type View } from "./view.ts";
 
 export interface OpenViewOptions {
-  /** Writes replies to standard output, after the text that `stderr` got before. */
+  /** Writes to standard output, after everything that went to `stderr` before. */
   readonly stdout: ByteSink;
   /** Writes to standard error; progress may be dropped if nobody reads it. */
   readonly stderr: (text: string, kind?: "progress") => void;

@@ -34,8 +34,8 @@ export class PromptLines implements Typing {
 
   /**
    * @param stdin The bytes of standard input.
-   * @param isTyped Whether a person types the lines. Then they are read as they
-   * come, so that the ones that wait are known.
+   * @param isTyped Whether a person types the lines. Then each is read as soon as it
+   * comes, so that the waiting ones can be counted and dropped.
    */
   constructor(stdin: AsyncIterable<Uint8Array>, isTyped: boolean) {
     this.#lines = readEachLine(stdin, { isStrict: true });

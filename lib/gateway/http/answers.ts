@@ -27,7 +27,7 @@ import type { Timeouts } from "./timeouts.ts";
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_PAGE_BYTES = 64 * 1024;
 
-/** What an answer belongs to. */
+/** The request that an answer belongs to. */
 export interface Question extends StatusErrorOptions {
   /** Aborting it drops the answer. */
   readonly signal: AbortSignal;
@@ -59,9 +59,9 @@ export async function readJson(
 }
 
 /**
- * Refuses an answer with status 2xx that is no stream that can be read.
+ * Refuses an answer with status 2xx that cannot be read as an event stream.
  *
- * @throws {ServiceError} Then.
+ * @throws {ServiceError} If it cannot.
  */
 export async function refuseUnreadable(
   response: Response,

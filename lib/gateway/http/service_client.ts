@@ -239,8 +239,8 @@ export class ServiceClient {
   }
 
   /**
-   * Replaces the error of a call that took too long, unless it says more itself or
-   * is the caller's own abort.
+   * Replaces the error of a call that took too long, unless that error gives a reason
+   * itself or is the caller's own abort.
    */
   explain(error: unknown, run: Pick<Failure, "threadId" | "runId">): unknown {
     const { signal, timeLimit } = this.#call;
