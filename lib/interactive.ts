@@ -14,7 +14,7 @@ import {
   type TurnEvent,
 } from "./gateway.ts";
 import { CtrlC } from "./interactive/ctrl_c.ts";
-import { startTimer } from "./io.ts";
+import { within } from "./io.ts";
 import type { Input, View, ViewEvent } from "./interactive/view.ts";
 import { VERSION } from "./version.ts";
 
@@ -185,10 +185,8 @@ export class Conversation {
     let isWritten = true;
     if (this.#writing !== undefined) {
       this.#operation?.abort();
-      const late = Promise.withResolvers<false>();
-      startTimer(limit, () => late.resolve(false));
       const settled = this.#writing.then(() => true, () => true);
-      isWritten = await Promise.race([settled, late.promise]);
+      isWritten = await within(limit, settled, () => false);
     }
     const isGoingOn = this.#operation !== undefined && !this.#hasEnded;
     if (isGoingOn) view.show(this.#ending(false));

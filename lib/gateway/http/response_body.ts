@@ -8,7 +8,7 @@ import { ByteBuffer, shareEventLoop, Timeout } from "../../io.ts";
 import type { LimitedText } from "../failure/error_text.ts";
 
 /** The size of the read buffer, and the read-ahead limit, in bytes. */
-const MOST_BYTES = 64 * 1024;
+const BUFFER_BYTES = 64 * 1024;
 
 /** No byte came while the reader was waiting for one. */
 export class SilenceError extends Error {
@@ -144,11 +144,11 @@ class ReadAhead {
   /** Reads the body to its end, whenever there is room. */
   async #read(reader: ReadableStreamBYOBReader): Promise<void> {
     // Without a buffer, fetch allocates 64 KiB for each chunk, however small.
-    let buffer = new Uint8Array(MOST_BYTES);
+    let buffer = new Uint8Array(BUFFER_BYTES);
     for (;;) {
       const { done, value } = await reader.read(buffer);
       if (done) return;
-      if (this.#filling.length + value.length > MOST_BYTES) {
+      if (this.#filling.length + value.length > BUFFER_BYTES) {
         this.#room = Promise.withResolvers();
         await this.#room.promise;
         this.#room = undefined;
