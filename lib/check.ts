@@ -144,7 +144,7 @@ async function checkNetwork(
     : `${proxy.origin} from ${proxy.variable}`;
   await report.line({ state: "ok", name: "proxy", text });
   const target = proxy === undefined ? url : new URL(proxy.origin);
-  // Not part of the step: loading the resolver takes longer than using it.
+  // Before the step, which is timed: loading the resolver takes longer than using it.
   const resolve = await openResolver();
   const addresses = await report.step({
     name: "name",

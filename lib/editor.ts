@@ -62,7 +62,7 @@ export interface EditorOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** What an {@linkcode Editor} needs to be typed into. */
+/** Where an {@linkcode Editor} gets its keys from, and what two of them do. */
 export interface Keyboard extends Pick<KeyModeOptions, "written"> {
   /** Begins to read the keyboard. */
   readonly input: () => AsyncIterable<Uint8Array>;
@@ -76,7 +76,7 @@ export interface Keyboard extends Pick<KeyModeOptions, "written"> {
 
 /**
  * What was entered: a text; one that is too long (over 16 MiB of UTF-8); or the end
- * of the input, which Ctrl-D stands for, too.
+ * of the input. Ctrl-D counts as its end, too.
  */
 export type Entry =
   | { readonly kind: "text"; readonly text: string }

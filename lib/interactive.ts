@@ -306,7 +306,7 @@ export class Conversation {
     return undefined;
   }
 
-  /** Keeps what is known of the thread. Returns whether an event ends its operation. */
+  /** Keeps the thread's id, and that it has a run. Returns whether its operation ends. */
   #isLast(event: CreationEvent | TurnEvent): boolean {
     switch (event.type) {
       case "wait":

@@ -61,7 +61,7 @@ export async function runPrompt(
   };
   const texts = function* (batch: readonly TurnEvent[]) {
     yield* textsAbout(batch, update);
-    // Reached once everything is sent, before a cancellation can take effect.
+    // This runs after the last text was sent, before a cancellation can take effect.
     if (reply !== undefined) keep(reply);
   };
   try {

@@ -11,7 +11,7 @@ import { Transcript, Transcripts } from "./transcripts.ts";
 /** The longest thread id that is used as the id of its session, in characters. */
 const MAX_ID_LENGTH = 200;
 
-/** How many closed sessions are remembered. */
+/** The most closed sessions that are remembered. */
 const MAX_CLOSED = 10_000;
 
 /** What a prompt in a session has to wait for and to watch. */

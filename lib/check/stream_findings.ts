@@ -32,14 +32,14 @@ export interface Surroundings extends Pick<Settings, "apiKey" | "isLocal"> {
   readonly proxy: Pick<Proxy, "origin"> | undefined;
 }
 
-/** A line: its state and its text, and what else is told. */
+/** A line of the report without its name. */
 type Finding = readonly [
   state: State,
   text: string,
   details?: Pick<Line, "at" | "milliseconds" | "failure">,
 ];
 
-/** The lines about the stream of a run, in the order in which they are told. */
+/** The lines about the stream of a run, in the order of the report. */
 export function streamFindings(
   run: ProbedRun,
   surroundings: Surroundings,

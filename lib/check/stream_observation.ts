@@ -1,7 +1,7 @@
 import type { ParsedData, Reply, StreamObserver } from "../gateway.ts";
 import { hashText } from "../text.ts";
 
-/** How many events are remembered to compare them: 100 KB at most. */
+/** The most events that are remembered for comparisons, in 100 KB or less. */
 const MAX_REMEMBERED = 1_000;
 
 /** The fields of an event stream; all other lines are junk. */

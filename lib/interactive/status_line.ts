@@ -51,7 +51,7 @@ export interface StatusLineOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** What is shown of an operation. */
+/** The state of an operation, as far as the row shows it. */
 interface Operation {
   readonly startedAt: number;
   /** The node that the run has reached. */

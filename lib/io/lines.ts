@@ -85,14 +85,6 @@ function withoutReturn(line: string): string {
   return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
-function countNewlines(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
-    count++;
-  }
-  return count;
-}
-
 /** The most lines of a text that is split without a `TextLineStream`. */
 const FEW_LINES = 8;
 
@@ -127,6 +119,14 @@ class Splitter {
     }
     return lines;
   }
+}
+
+function countNewlines(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
+    count++;
+  }
+  return count;
 }
 
 async function newTextLineStream(): Promise<TextLineStream> {

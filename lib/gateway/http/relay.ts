@@ -158,7 +158,7 @@ export class Relay implements Disposable {
       `User-Agent: agent-gateway/${VERSION}\r\n\r\n`;
     await write(connection, new TextEncoder().encode(head));
     let answer = "";
-    // What comes after the head belongs to the service.
+    // Read byte by byte: what comes after the head belongs to the service.
     while (!answer.endsWith("\r\n\r\n") && answer.length < MAX_HEAD_BYTES) {
       answer += String.fromCharCode(...await read(connection, 1));
       if (!"HTTP/1.".startsWith(answer.slice(0, 7))) throw wrongProtocol(proxy);

@@ -43,7 +43,8 @@ export function readBody(
   const { signal, idle = Infinity, grace = 0 } = options;
   const reader = (response.body ?? new Blob().stream())
     .getReader({ mode: "byob" });
-  const cancel = () => void reader.cancel().catch(() => {}); // It failed before.
+  // It rejects if the body has failed, which the reader below reports.
+  const cancel = () => void reader.cancel().catch(() => {});
   signal.addEventListener("abort", cancel);
   if (signal.aborted) cancel();
   return (async function* () {

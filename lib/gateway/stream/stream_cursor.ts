@@ -10,7 +10,7 @@ import type { ReplyEvent, StepEvent, StreamEvent } from "../turn_event.ts";
 /** The most bytes of an id. */
 const MAX_ID_BYTES = 1024;
 
-/** How many delivered events are remembered, as 8 bytes each. */
+/** The most delivered events that are remembered, at 8 bytes each. */
 const MAX_DELIVERED = 10_000;
 
 const encoder = new TextEncoder();
