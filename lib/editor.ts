@@ -29,6 +29,9 @@ const ESCAPE_TIMEOUT = 50;
 /** How long after Escape an Enter starts a new line, in milliseconds. */
 const ESCAPE_ENTER = 1_000;
 
+/** A Ctrl-C that comes alone after so many milliseconds ends a paste without an end. */
+const PASTE_TIMEOUT = 1_000;
+
 /** The shortest time between two frames, in milliseconds. */
 const FRAME_PAUSE = 10;
 
@@ -113,6 +116,8 @@ export class Editor implements Disposable {
   /** Whether the program is stopped and another one has the terminal. */
   #isSuspended = false;
   #stopEscapeTimer = () => {};
+  /** When the last bytes came. */
+  #typedAt = -Infinity;
   /** When the last key was pressed, if it was Escape. */
   #escapedAt = -Infinity;
   /** Stops the timer of the last resize; `undefined` if it has run out. */
@@ -201,7 +206,6 @@ export class Editor implements Disposable {
     this.#takeGathered();
     const { typed, search } = this.#state;
     if (typed.text === "" && search === undefined) return false;
-    this.#keys.reset(); // A paste whose end was lost ends here.
     this.#state = takeText({ ...this.#state, search: undefined }).editor;
     this.refresh();
     return true;
@@ -210,7 +214,6 @@ export class Editor implements Disposable {
   /** Drops the texts that wait, and returns their number. They are in the history. */
   dropWaiting(): number {
     this.#takeGathered();
-    this.#keys.reset();
     const count = this.#waiting.filter(({ kind }) => kind !== "end").length;
     this.#waiting.length = 0;
     this.#hasEnded = this.#isClosed;
@@ -274,6 +277,10 @@ export class Editor implements Disposable {
 
   #take(bytes: Uint8Array): void {
     this.#stopEscapeTimer();
+    const now = this.#now();
+    const isCtrlC = bytes.length === 1 && bytes[0] === 0x03;
+    if (isCtrlC && now - this.#typedAt >= PASTE_TIMEOUT) this.#keys.reset();
+    this.#typedAt = now;
     for (const key of this.#keys.feed(bytes)) this.#gather(key);
     if (this.#keys.isAmbiguous) {
       this.#stopEscapeTimer = startTimer(ESCAPE_TIMEOUT, () => {
