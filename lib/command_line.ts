@@ -145,8 +145,7 @@ function scan(args: readonly string[]): Found {
     } else if (argument === "-") {
       add(found, "-", "");
     } else if (argument.startsWith("-")) {
-      const next = args[index + 1];
-      if (addOptions(argument, next, found)) index++;
+      if (addOptions(argument, args[index + 1], found)) index++;
     } else {
       throw unknownWord(argument, found);
     }

@@ -125,9 +125,7 @@ function validateKey(value: string | undefined): string {
     ? `has at most ${MAX_KEY_LENGTH} characters`
     : undefined;
   if (fault === undefined) return value;
-  throw new SettingsError(
-    `${KEY} is malformed: a key ${fault}; copy it again`,
-  );
+  throw new SettingsError(`${KEY} is malformed: a key ${fault}; copy it again`);
 }
 
 function validateBaseUrl(

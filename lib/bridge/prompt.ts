@@ -47,9 +47,7 @@ export async function runPrompt(
       case "progress":
         return thought(event);
       case "reply":
-        if (event.note !== undefined) {
-          log?.noted(sessionId, event.note);
-        }
+        if (event.note !== undefined) log?.noted(sessionId, event.note);
         reply = { by: "agent", messageId: replyId, text: event.text };
         return messageLine(sessionId, reply);
       case "wait":
