@@ -281,7 +281,7 @@ function passLater(clock: FakeClock): void {
   setTimeout(() => clock.passTo(clock.time + 6 * SECOND), 0);
 }
 
-/** The same after a step, and before a stream is asked for again. */
+/** Calls {@linkcode passLater} at each `progress` and each `wait`. */
 const passAfterEach = (clock: FakeClock) => ({ type }: { type: string }) => {
   if (type === "progress" || type === "wait") passLater(clock);
 };
