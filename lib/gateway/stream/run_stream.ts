@@ -209,15 +209,14 @@ function runFailure(
 function inRun(
   { failure, cause }: ServiceError,
   { threadId, runId }: FollowedRun,
-  { known, unknown, cursor }: StreamRecord,
+  { known, unknown }: StreamRecord,
 ): ServiceError {
   const objects = unknown === 1 ? "JSON object" : "JSON objects";
   const foreign = known === 0 && unknown > 0
     ? `; ${unknown} ${objects} came, and none is an event that this client knows`
     : "";
   // The service sent events of the run before it said that it knows no such run.
-  const isGone = failure.fate === "may have run" &&
-    cursor.lastEventId !== undefined;
+  const isGone = failure.fate === "may have run" && known + unknown > 0;
   const inRun: Failure = {
     ...failure,
     ...isGone && { fate: "failed" },
