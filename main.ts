@@ -79,8 +79,8 @@ function writeError(text: string, kind?: "progress"): void {
 const END_LIMIT = 1000;
 
 /**
- * The same limit after a signal, which has to end the process within a second. As
- * much time is left before that to the reply that is being written.
+ * The same limit after a signal, which has to end the process within a second.
+ * Before that, a reply that is being written gets as much time.
  */
 const SIGNAL_LIMIT = 400;
 
