@@ -79,8 +79,8 @@ function writeError(text: string, kind?: "progress"): void {
 const END_LIMIT = 1000;
 
 /**
- * The same limit after a signal, which has to end the process within a second; and
- * for the reply that is being written at that time.
+ * The same limit after a signal, which has to end the process within a second.
+ * Before that, a reply that is being written gets as much time.
  */
 const SIGNAL_LIMIT = 400;
 
@@ -217,8 +217,8 @@ async function startInteractive(
     onInterrupt,
     onQuit,
   });
+  // Disposed of below: the minifier drops `using` if its variable is used once.
   const gateway = new RemoteGateway(settings);
-  // Not by `using`: the minifier drops it where the variable is used once.
   const opened = conversation = new Conversation({
     gateway,
     view,

@@ -18,7 +18,7 @@ import { versionLine } from "./version.ts";
 /** How long the check may take by default, up to the thread, in milliseconds. */
 const LIMIT = 30_000;
 
-/** How many days before it expires a certificate is worth a note. */
+/** A certificate that is valid for so many days or fewer gets a note. */
 const FEW_DAYS = 14;
 
 export interface RunCheckOptions {
@@ -144,7 +144,7 @@ async function checkNetwork(
     : `${proxy.origin} from ${proxy.variable}`;
   await report.line({ state: "ok", name: "proxy", text });
   const target = proxy === undefined ? url : new URL(proxy.origin);
-  // Not part of the step: loading the resolver takes longer than using it.
+  // Before the step, which is timed: loading the resolver takes longer than using it.
   const resolve = await openResolver();
   const addresses = await report.step({
     name: "name",

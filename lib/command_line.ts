@@ -82,8 +82,8 @@ type Found = Map<OptionName | "-", string[]>;
  * Short switches may be combined (`-bq`). A value is the next argument, or
  * follows `=`; one that begins with a dash has to follow `=`.
  *
- * @throws {UsageError} If an argument is unknown, an option lacks its value or has
- * one too many, or options exclude each other.
+ * @throws {UsageError} If an argument is unknown, an option lacks its value, a switch
+ * has one, or options exclude each other.
  */
 export async function parseCommandLine(
   args: readonly string[],
@@ -145,8 +145,7 @@ function scan(args: readonly string[]): Found {
     } else if (argument === "-") {
       add(found, "-", "");
     } else if (argument.startsWith("-")) {
-      const next = args[index + 1];
-      if (addOptions(argument, next, found)) index++;
+      if (addOptions(argument, args[index + 1], found)) index++;
     } else {
       throw unknownWord(argument, found);
     }
@@ -237,7 +236,7 @@ function unknownWord(word: string, found: Found): UsageError {
   return new UsageError(`Unknown argument ${quote(word)} (${advice})`);
 }
 
-/** What cannot be used in a mode. */
+/** The options that cannot be used in a mode. */
 const EXCLUDED = {
   bridge: ["prompt", "thread", "json", "timeout", "-"],
   check: ["thread", "-"],
@@ -284,7 +283,7 @@ function validateThreadId(id: string | undefined): string | undefined {
   );
 }
 
-/** Whether the arguments ask for bridge mode. They may be wrong otherwise. */
+/** Whether the arguments ask for bridge mode, even if others of them are wrong. */
 export function asksForBridge(args: readonly string[]): boolean {
   return args.some((argument) =>
     /^(?:--bridge|-[a-zA-Z]*b[a-zA-Z]*)$/.test(argument)

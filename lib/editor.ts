@@ -26,8 +26,11 @@ export type { Size } from "./editor/painter.ts";
 /** The longest wait for the rest of a sequence after an Escape, in milliseconds. */
 const ESCAPE_TIMEOUT = 50;
 
-/** How long after Escape Enter starts a line, in milliseconds. */
+/** How long after Escape an Enter starts a new line, in milliseconds. */
 const ESCAPE_ENTER = 1_000;
+
+/** A Ctrl-C that comes alone after so many milliseconds ends a paste without an end. */
+const PASTE_TIMEOUT = 1_000;
 
 /** The shortest time between two frames, in milliseconds. */
 const FRAME_PAUSE = 10;
@@ -41,10 +44,10 @@ const DRAWING_SHARE = 10;
  */
 const MAX_FRAME_PAUSE = 500;
 
-/** How long the size of the terminal has to rest before a frame is drawn, in milliseconds. */
+/** How long the terminal must keep its size before a frame is drawn, in milliseconds. */
 const RESIZE_PAUSE = 100;
 
-/** The most texts that wait. Then Enter starts a line, so that nothing is lost. */
+/** The most sent texts that may wait. After them, Enter only starts a new line. */
 const MAX_WAITING = 1_000;
 
 /** Options of an {@linkcode Editor}. */
@@ -62,7 +65,7 @@ export interface EditorOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** What an {@linkcode Editor} needs to be typed into. */
+/** Where an {@linkcode Editor} gets its keys from, and what two of them do. */
 export interface Keyboard extends Pick<KeyModeOptions, "written"> {
   /** Begins to read the keyboard. */
   readonly input: () => AsyncIterable<Uint8Array>;
@@ -76,7 +79,7 @@ export interface Keyboard extends Pick<KeyModeOptions, "written"> {
 
 /**
  * What was entered: a text; one that is too long (over 16 MiB of UTF-8); or the end
- * of the input, which Ctrl-D also means.
+ * of the input. Ctrl-D counts as its end, too.
  */
 export type Entry =
   | { readonly kind: "text"; readonly text: string }
@@ -113,9 +116,11 @@ export class Editor implements Disposable {
   /** Whether the program is stopped and another one has the terminal. */
   #isSuspended = false;
   #stopEscapeTimer = () => {};
+  /** When the last bytes came. */
+  #typedAt = -Infinity;
   /** When the last key was pressed, if it was Escape. */
   #escapedAt = -Infinity;
-  /** Stops the wait for a size that rests; `undefined` if it rests. */
+  /** Stops the timer of the last resize; `undefined` if it has run out. */
   #stopResizeTimer: (() => void) | undefined;
   #size: Size;
   /** Stops the timer of the next frame; `undefined` if none is due. */
@@ -139,8 +144,8 @@ export class Editor implements Disposable {
   }
 
   /**
-   * Asks for the next text. A text that was sent before stays above as if it were
-   * sent now.
+   * Asks for the next text. If one has been sent before, it is written above as if
+   * it were sent now.
    *
    * @param above Lines to write above the text, each with its line end.
    * @throws {InputError} If the input cannot be read.
@@ -157,7 +162,7 @@ export class Editor implements Disposable {
     return this.#asked.promise;
   }
 
-  /** Draws, with lines above the drawn rows that stay, each with its line end. */
+  /** Draws the rows, and writes lines above them that stay, each with its line end. */
   print(above = ""): void {
     this.#stopFrameTimer?.();
     this.#stopFrameTimer = undefined;
@@ -201,7 +206,6 @@ export class Editor implements Disposable {
     this.#takeGathered();
     const { typed, search } = this.#state;
     if (typed.text === "" && search === undefined) return false;
-    this.#keys.reset(); // A paste whose end was lost ends here.
     this.#state = takeText({ ...this.#state, search: undefined }).editor;
     this.refresh();
     return true;
@@ -210,7 +214,6 @@ export class Editor implements Disposable {
   /** Drops the texts that wait, and returns their number. They are in the history. */
   dropWaiting(): number {
     this.#takeGathered();
-    this.#keys.reset();
     const count = this.#waiting.filter(({ kind }) => kind !== "end").length;
     this.#waiting.length = 0;
     this.#hasEnded = this.#isClosed;
@@ -246,7 +249,7 @@ export class Editor implements Disposable {
     this.print();
   }
 
-  /** Draws the rows again when the size of the terminal rests. */
+  /** Draws the rows again when the terminal has kept its size for a moment. */
   #resize(): void {
     this.#painter.move();
     this.#stopResizeTimer?.();
@@ -274,6 +277,10 @@ export class Editor implements Disposable {
 
   #take(bytes: Uint8Array): void {
     this.#stopEscapeTimer();
+    const now = this.#now();
+    const isCtrlC = bytes.length === 1 && bytes[0] === 0x03;
+    if (isCtrlC && now - this.#typedAt >= PASTE_TIMEOUT) this.#keys.reset();
+    this.#typedAt = now;
     for (const key of this.#keys.feed(bytes)) this.#gather(key);
     if (this.#keys.isAmbiguous) {
       this.#stopEscapeTimer = startTimer(ESCAPE_TIMEOUT, () => {

@@ -123,7 +123,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   /**
    * Follows a run that was started before.
    *
-   * @yields What a turn yields after its `run`.
+   * @yields What {@linkcode runTurn} yields, without `run`.
    * @throws {ServiceError} If it cannot be followed.
    */
   followRun(

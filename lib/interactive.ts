@@ -13,7 +13,7 @@ import {
   type TurnEvent,
 } from "./gateway.ts";
 import { CtrlC } from "./interactive/ctrl_c.ts";
-import { startTimer, type TimeLimit } from "./io.ts";
+import { type TimeLimit, within } from "./io.ts";
 import type { Input, View, ViewEvent } from "./interactive/view.ts";
 import { VERSION } from "./version.ts";
 
@@ -42,11 +42,11 @@ export interface ConversationOptions {
 export type Ending =
   /** All runs were completed. */
   | { readonly kind: "done" }
-  /** A prompt failed: at a remote operation, unless it could not be taken. */
+  /** A prompt failed. Without a `failure`, it was dropped or could not be taken. */
   | { readonly kind: "failed"; readonly failure: Failure | undefined }
   /** No thread could be created. */
   | { readonly kind: "not started"; readonly failure: Failure }
-  /** Ctrl-C left. */
+  /** The user left with Ctrl-C. */
   | { readonly kind: "interrupted" };
 
 const DONE: Ending = { kind: "done" };
@@ -60,14 +60,14 @@ const INTERRUPTED: Ending = { kind: "interrupted" };
 export class Conversation {
   readonly #options: ConversationOptions;
   readonly #ctrlC: CtrlC;
-  /** Resolved when Ctrl-C leaves. */
+  /** Resolved when the user leaves with Ctrl-C. */
   readonly #left = Promise.withResolvers<undefined>();
   readonly #now: () => number;
   /** Aborted when the user drops the operation that is going on. */
   #operation: AbortController | undefined;
-  /** When it began. */
+  /** When that operation began. */
   #begunAt = 0;
-  /** Whether it is a run that the service has started. */
+  /** Whether that operation is a run that the service has started. */
   #isRun = false;
   #hasEnded = false;
   #droppedPrompts = 0;
@@ -184,10 +184,8 @@ export class Conversation {
     let isWritten = true;
     if (this.#writing !== undefined) {
       this.#operation?.abort();
-      const late = Promise.withResolvers<false>();
-      startTimer(limit, () => late.resolve(false));
       const settled = this.#writing.then(() => true, () => true);
-      isWritten = await Promise.race([settled, late.promise]);
+      isWritten = await within(limit, settled, () => false);
     }
     const isGoingOn = this.#operation !== undefined && !this.#hasEnded;
     if (isGoingOn) view.show(this.#ending(false));
@@ -228,7 +226,7 @@ export class Conversation {
     return { milliseconds, since: performance.now() };
   }
 
-  /** Asks for a prompt; `undefined` if Ctrl-C leaves instead. */
+  /** Asks for a prompt; `undefined` if the user leaves with Ctrl-C. */
   async #ask(): Promise<Input | undefined> {
     if (this.#isLeft) await NEVER;
     this.#isAsking = true;
@@ -307,7 +305,7 @@ export class Conversation {
     return undefined;
   }
 
-  /** Keeps what is known of the thread. Returns whether an event ends its operation. */
+  /** Keeps the thread's id, and that it has a run. Returns whether its operation ends. */
   #isLast(event: CreationEvent | TurnEvent): boolean {
     switch (event.type) {
       case "wait":
@@ -342,5 +340,5 @@ export class Conversation {
   }
 }
 
-/** Awaited where a conversation that was left would go on: the process is about to end. */
+/** Awaited instead of going on after the conversation was left: the process ends soon. */
 const NEVER = new Promise<never>(() => {});

@@ -1,7 +1,7 @@
 /**
  * Markdown for a terminal: adds styles and keeps the text unchanged. Of code,
- * quotes, lists and links, the signs alone are coloured, so that the text is as
- * readable as the terminal's own.
+ * quotes, lists and links, only the signs are coloured: their text keeps the
+ * terminal's own colour, which is readable.
  *
  * @module
  */
@@ -25,11 +25,11 @@ const MARKER = /[ \t]*(>|(?:[-+*]|\d{1,9}[.)])(?![^ \t]))/y;
 const QUOTE = /[ \t]*> ?/y;
 const BREAK = /[ \t]*([-*_])[ \t]*(?:\1[ \t]*){2,}$/y;
 const HEADING = /[ \t]*(#{1,6})(?:[ \t]+|$)/y;
-/** A fence, and the language. A line with more backticks is a code span. */
+/** A fence and its language. If backticks follow, the line holds a code span. */
 const FENCE = /[ \t]*(?:(`{3,})([^`]*)|(~{3,})([^]*))$/y;
 const FENCE_END = /[ \t]*(`{3,}|~{3,})[ \t]*$/y;
 const DIFF = /^[ \t]*(?:diff|patch)\b/i;
-/** A line that makes the one before it a heading, of the first level with `=`. */
+/** A line that makes the line before it a heading: `=` of level 1, `-` of level 2. */
 const UNDERLINES = / {0,3}(?:(=)+|-+)[ \t]*$/my;
 const INDENTED = /^(?: {4}| {0,3}\t)/;
 
@@ -73,7 +73,7 @@ class MarkdownStyler {
   /** Whether the line before is a heading that this line underlines. */
   #isUnderline = false;
 
-  /** @param underlined The level of heading that the next line makes of it, or 0. */
+  /** @param underlined The level of the heading that the next line makes it, or 0. */
   line(source: string, underlined: number): string {
     const line = new StyledLine(source);
     const isCode = this.#fence !== undefined &&
@@ -139,7 +139,7 @@ class MarkdownStyler {
       line.to(start, 0);
       line.to(start + sign.length, CYAN);
     } else if (at === 0 && INDENTED.test(source)) {
-      // Probably code; a paragraph of a list is as readable without styles.
+      // Probably code. If it is a paragraph of a list, it only lacks its styles.
     } else if (matchAt(BREAK, source, at) !== null) {
       line.to(source.length, DIM);
     } else if (heading !== null) {

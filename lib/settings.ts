@@ -104,11 +104,6 @@ function findBaseUrl(
   return ["built-in", DEFAULT_BASE_URL];
 }
 
-function isLoopback({ hostname }: URL): boolean {
-  return hostname === "localhost" || hostname === "[::1]" ||
-    /^127\.\d+\.\d+\.\d+$/.test(hostname);
-}
-
 function validateKey(value: string | undefined): string {
   if (value === undefined) {
     const variable = { name: "env", variable: KEY } as const;
@@ -130,9 +125,7 @@ function validateKey(value: string | undefined): string {
     ? `has at most ${MAX_KEY_LENGTH} characters`
     : undefined;
   if (fault === undefined) return value;
-  throw new SettingsError(
-    `${KEY} is malformed: a key ${fault}; copy it again`,
-  );
+  throw new SettingsError(`${KEY} is malformed: a key ${fault}; copy it again`);
 }
 
 function validateBaseUrl(
@@ -160,6 +153,11 @@ function validateBaseUrl(
     );
   }
   return { baseUrl: url.href.replace(/(?<!\/)\/+$/, ""), isLocal };
+}
+
+function isLoopback({ hostname }: URL): boolean {
+  return hostname === "localhost" || hostname === "[::1]" ||
+    /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
 /** An environment variable. A value that is not Unicode fails validation later. */

@@ -34,7 +34,7 @@ export interface CompileOptions {
   readonly program: Readonly<Record<string, string>>;
   /** The target, for example `aarch64-apple-darwin`. */
   readonly target: string;
-  /** A folder of its own for the binary. */
+  /** A folder that no other binary uses. */
   readonly folder: string;
   /** The embedded arguments, which precede the user's. */
   readonly args?: readonly string[];

@@ -73,11 +73,8 @@ export async function readAttachedFiles(
   } finally {
     timeout.clear();
   }
-  return new Map(
-    read.filter((file) => file !== undefined).map((
-      { uri, text },
-    ) => [uri, text]),
-  );
+  const taken = read.filter((file) => file !== undefined);
+  return new Map(taken.map(({ uri, text }) => [uri, text]));
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * A conversation with an editor about a program that does not start.
+ * Tells an editor why the program does not start.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import {
 /** How long the editor's first request is waited for, in milliseconds. */
 const FIRST = 1000;
 
-/** How long the request after `initialize` is waited for, in milliseconds. */
+/** How long the next request is waited for after `initialize`, in milliseconds. */
 const NEXT = 10_000;
 
 /**
@@ -36,10 +36,10 @@ export interface FailedStartOptions {
 }
 
 /**
- * Answers `initialize` as always, and the first other request with the reason why
- * the program does not start: editors hide standard error, and some of them show
- * no window if `initialize` fails. All other lines are skipped. It returns at the
- * end of the input, or when the next request or that end does not come in time.
+ * Answers the first request with an error that says why the program does not start:
+ * editors hide standard error. Only `initialize` succeeds as usual, because some
+ * editors show no window if it fails; then the next request gets the error. All other
+ * lines are skipped. Returns when the input ends, or when a wait is over.
  */
 export async function answerFailedStart(
   { stdin, stdout, reason }: FailedStartOptions,

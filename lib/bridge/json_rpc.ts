@@ -10,7 +10,7 @@ import { holdsTooMuch, isJsonObject, MAX_SIGNS } from "../text.ts";
 /** The id of a request: a `bigint` where a `number` would round it. */
 export type RequestId = string | number | bigint | null;
 
-/** The error codes in use: JSON-RPC 2.0, section 5.1, but for the last two. */
+/** The error codes: those of JSON-RPC 2.0, section 5.1, and two more at the end. */
 export const ErrorCode = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -53,7 +53,7 @@ export interface RpcResponse {
   readonly kind: "response";
   readonly id: unknown;
   readonly result: unknown;
-  /** `undefined` if there is none: some peers send `null` beside a result. */
+  /** `undefined` if there is none: some peers send `null` together with a result. */
   readonly error: unknown;
 }
 
@@ -202,7 +202,7 @@ function withExactIds(
   }
 }
 
-/** The longest is 1,000 digits: `BigInt()` takes quadratic time. */
+/** At most 1,000 digits, because `BigInt()` takes quadratic time. */
 const LONG_INTEGER = /^-?\d{1,1000}$/;
 
 function isRounded(id: unknown): boolean {

@@ -32,7 +32,7 @@ import { type Session, Sessions } from "./session.ts";
 import type { Said } from "./transcripts.ts";
 import type { Answered } from "./verbose_log.ts";
 
-/** What is answered where there is nothing to tell. */
+/** The result of the methods that only have an effect. */
 const EMPTY: Readonly<Record<string, never>> = {};
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What a bridge connects: the editor, the service and the log.
+ * What the bridge is connected to: the editor, the service and the log.
  *
  * @module
  */

@@ -47,9 +47,7 @@ export async function runPrompt(
       case "progress":
         return thought(event);
       case "reply":
-        if (event.note !== undefined) {
-          log?.noted(sessionId, event.note);
-        }
+        if (event.note !== undefined) log?.noted(sessionId, event.note);
         reply = { by: "agent", messageId: replyId, text: event.text };
         return messageLine(sessionId, reply);
       case "wait":
@@ -61,7 +59,7 @@ export async function runPrompt(
   };
   const texts = function* (batch: readonly TurnEvent[]) {
     yield* textsAbout(batch, update);
-    // Reached once everything is sent, before a cancellation can take effect.
+    // This runs after the last text was sent, before a cancellation can take effect.
     if (reply !== undefined) keep(reply);
   };
   try {

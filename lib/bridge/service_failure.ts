@@ -21,8 +21,8 @@ export function toRpcError(error: unknown, code: number): RpcError {
     return new RpcError(code, details, { cause, details });
   }
   const message = chatMessage(error);
-  const { isThreadGone, isJson } = error.failure; // not JSON: perhaps a proxy's
-  // On these words, clients start a new session.
+  const { isThreadGone, isJson } = error.failure; // other answers may be a proxy's
+  // Clients start a new session if the details begin with these words.
   const details = isThreadGone && isJson
     ? `Session not found: ${message}`
     : message;

@@ -11,10 +11,10 @@ import { Transcript, Transcripts } from "./transcripts.ts";
 /** The longest thread id that is used as the id of its session, in characters. */
 const MAX_ID_LENGTH = 200;
 
-/** How many closed sessions are remembered. */
+/** The most closed sessions that are remembered. */
 const MAX_CLOSED = 10_000;
 
-/** What a prompt that has begun has to watch. */
+/** What a prompt in a session has to wait for and to watch. */
 export interface Turn {
   /** Aborted when the prompt is cancelled. */
   readonly signal: AbortSignal;
@@ -104,8 +104,8 @@ export class Sessions {
   }
 
   /**
-   * Opens a session that there was, here or in an earlier process. One that is
-   * open stays as it is.
+   * Opens a session that existed before, in this process or in an earlier one. One
+   * that is open stays as it is.
    *
    * @throws {RpcError} Invalid params, if the id cannot be that of a thread.
    */

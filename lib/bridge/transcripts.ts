@@ -11,7 +11,7 @@ const MAX_BYTES = 1024 * 1024;
 /** The most of all transcripts together. */
 const MAX_TOTAL_BYTES = 16 * MAX_BYTES;
 
-/** What a shorter message counts as: it takes about as much memory. */
+/** The bytes that a shorter message counts as: it takes about as much memory. */
 const MIN_BYTES = 100;
 
 /** A prompt, or the reply to one. */

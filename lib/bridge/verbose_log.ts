@@ -32,10 +32,10 @@ export interface Asked {
   readonly milliseconds: number;
 }
 
-/** What a conversation tells its log, each as soon as its outcome is known. */
+/** What the bridge tells its log: each outcome, as soon as it is known. */
 export type BridgeLog = Pick<VerboseLog, "answered" | "asked" | "noted">;
 
-/** The most characters of a text of the editor's choice in a log line. */
+/** The most characters of a text from outside in a log line. */
 const MAX_LENGTH = 100;
 
 /** The settings as a log shows them: without the key. */
@@ -93,7 +93,7 @@ export class VerboseLog {
     this.#write(`asked ${method}${session}: ${outcome}`, milliseconds);
   }
 
-  /** Logs what is to be told about a reply. */
+  /** Logs the note that came with a reply. */
   noted(sessionId: string, note: string): void {
     this.#write(`session/prompt${field("session", sessionId)}: ${note}`);
   }

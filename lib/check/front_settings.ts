@@ -1,8 +1,8 @@
 const NGINX = "proxy_http_version 1.1; proxy_buffering off;";
 
 /**
- * The settings by which servers in front of a service do not hold events back, by
- * words in the header `Server` or `Via`. The first four are the common ones.
+ * Servers in front of a service, by words in the header `Server` or `Via`, each with
+ * the setting that keeps it from holding events back. The first four are common.
  */
 export const FRONTS: readonly (readonly [name: string, setting: string])[] = [
   ["nginx", NGINX],

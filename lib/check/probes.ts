@@ -60,7 +60,7 @@ export async function connect(
   const failed: string[] = [];
   for (const address of addresses) {
     const connecting = Deno.connect({ hostname: address, port });
-    // One that comes too late is closed as well.
+    // A connection that is made after the limit is closed as well.
     const closed = connecting.then((connection) => connection.close());
     try {
       await inTime(ADDRESS_LIMIT, closed);

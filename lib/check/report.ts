@@ -22,7 +22,7 @@ export interface Line {
   readonly failure?: Failure | undefined;
 }
 
-/** What is told about a result: a text, or a text with a state that is not `ok`. */
+/** How a result is reported: a text, or a text with a state that is not `ok`. */
 export type Told = string | Pick<Line, "state" | "text">;
 
 /** One step of the check. */

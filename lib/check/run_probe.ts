@@ -1,6 +1,6 @@
 /**
- * Runs a prompt, and sends the further requests that tell what happens to users
- * whose connection is lost, and to strangers.
+ * Runs a prompt, and sends further requests: they show what happens to users whose
+ * connection is lost, and to strangers without a valid key.
  *
  * @module
  */
@@ -19,7 +19,7 @@ const AFTER_RUN = 1_000;
 /** A request for a stream, and what it brought. */
 export interface Request {
   readonly observation: StreamObservation;
-  /** Why it ended before the reply; `undefined` if it was dropped, too. */
+  /** Why it failed; `undefined` if it brought the reply, or was dropped. */
   readonly error: ServiceError | undefined;
 }
 
@@ -65,7 +65,7 @@ export async function probeRun(options: ProbeRunOptions): Promise<ProbedRun> {
       readonly to?: RemoteGateway;
       readonly id?: string;
       readonly lastEventId?: string;
-      /** Its first event tells: reading on would only cost the service more. */
+      /** Whether only its first event is read: more would only load the service. */
       readonly firstOnly?: boolean;
     },
   ): Promise<Request> => {
@@ -114,7 +114,7 @@ export async function probeRun(options: ProbeRunOptions): Promise<ProbedRun> {
 /**
  * Reads events to their end. Returns the error, if they end with one.
  *
- * @param onBatch Called with each batch. It may return `true` if that is enough.
+ * @param onBatch Called with each batch. If it returns `true`, the rest is dropped.
  */
 async function readAll(
   batches: AsyncIterable<readonly TurnEvent[]>,

@@ -32,14 +32,14 @@ export interface Surroundings extends Pick<Settings, "apiKey" | "isLocal"> {
   readonly proxy: Pick<Proxy, "origin"> | undefined;
 }
 
-/** A line: its state and its text, and what else is told. */
+/** A line of the report without its name. */
 type Finding = readonly [
   state: State,
   text: string,
   details?: Pick<Line, "at" | "milliseconds" | "failure">,
 ];
 
-/** The lines about the stream of a run, in the order in which they are told. */
+/** The lines about the stream of a run, in the order of the report. */
 export function streamFindings(
   run: ProbedRun,
   surroundings: Surroundings,
@@ -182,7 +182,7 @@ function compare(
   const index = known >= 0
     ? known
     : remembered.findIndex(({ data }) => data === first?.data);
-  // Of a stream that was cut, or is too long, what comes next is not remembered.
+  // If the stream broke off or is too long, what comes after that event is unknown.
   if (index > cursorAt || index < 0 && cursorAt < remembered.length) {
     const text = `${RESUMING} misses events that come after that one`;
     return ["note", `${text}; send all events to each connection`];
@@ -194,7 +194,7 @@ function compare(
   return ["ok", `${RESUMING} gets what comes after that event`];
 }
 
-/** What a request got, if not the events that it should have got. */
+/** What a request got instead of the events that it should have got. */
 function outcomeOf({ observation, error }: Request): string {
   const status = error?.failure.status;
   if (status !== undefined) return `was answered with ${status}`;
@@ -205,7 +205,7 @@ function outcomeOf({ observation, error }: Request): string {
     : "got no answer in time";
 }
 
-/** What is told about a request that should be refused; nothing if it was not. */
+/** The finding about a request that should be refused; `undefined` if it was not. */
 function refusal(
   request: Request,
   statuses: readonly number[],

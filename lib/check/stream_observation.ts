@@ -1,7 +1,7 @@
 import type { ParsedData, Reply, StreamObserver } from "../gateway.ts";
 import { hashText } from "../text.ts";
 
-/** How many events are remembered to compare them: 100 KB at most. */
+/** The most events that are remembered for comparisons, in 100 KB or less. */
 const MAX_REMEMBERED = 1_000;
 
 /** The fields of an event stream; all other lines are junk. */
@@ -34,7 +34,7 @@ export class StreamObservation implements StreamObserver {
   headers: Headers | undefined;
   openedAt = 0;
   endedAt = 0;
-  /** The number of events, and of those among them that the client does not know. */
+  /** The number of events, and of those that the client does not know. */
   count = 0;
   unknown = 0;
   firstAt = 0;
@@ -47,7 +47,7 @@ export class StreamObservation implements StreamObserver {
   comments = 0;
   /** The longest time without a line. */
   silence = 0;
-  /** How many lines are no events, and the first. */
+  /** The number of lines that are no events, and the first of them. */
   junk = 0;
   junkSample = "";
   reply: Reply | undefined;

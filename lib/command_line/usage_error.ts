@@ -6,9 +6,9 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** The longest argument that can be a slip, in UTF-16 code units. */
+/** The longest argument that is compared with flags, in UTF-16 code units. */
 const MAX_LENGTH = 200;
-const MAX_SLIP = 2;
+const MAX_DISTANCE = 2;
 
 /** Flags that users know from other programs, with a hint at ours. */
 const FOREIGN: Readonly<Record<string, string>> = {
@@ -49,7 +49,7 @@ function nearestFlag(argument: string): string | undefined {
       : editDistance(name, option.name),
   })).sort((a, b) => a.distance - b.distance);
   if (nearest === undefined || name.length < 3) return undefined;
-  return nearest.distance <= MAX_SLIP ? nearest.flag : undefined;
+  return nearest.distance <= MAX_DISTANCE ? nearest.flag : undefined;
 }
 
 /** The edit distance: characters inserted, deleted or replaced. */

@@ -82,7 +82,7 @@ export function wordLeft(typed: CursorText): number {
   return over(typed, wordCharacter(), -1);
 }
 
-/** The start of the text between white space before the cursor. */
+/** The start of the word before the cursor, where only white space ends a word. */
 export function bigWordLeft(typed: CursorText): number {
   return over(typed, /\S/, -1);
 }

@@ -22,10 +22,10 @@ import {
 } from "./cursor_text.ts";
 import type { Key } from "./keys.ts";
 
-/** The most texts in the history, and states that can be undone. */
+/** The most texts in the history, and the most changes that can be undone. */
 const MAX_KEPT = 1_000;
 
-/** The most UTF-16 code units of each of them in total. */
+/** The most UTF-16 code units that each of these two lists holds in total. */
 const MAX_KEPT_LENGTH = 64 * 1024 * 1024;
 
 /** The longest text, in UTF-16 code units. Further text is refused. */
@@ -166,7 +166,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "ctrl-r": startSearch,
 };
 
-/** A state that the next key does not continue. */
+/** The editor after a change that the next key does not continue. */
 function settled(
   editor: EditorState,
   changes: Partial<EditorState>,
@@ -284,7 +284,7 @@ function startSearch(editor: EditorState): EditorState {
   return settled(editor, { search });
 }
 
-/** Applies a key to a search; `undefined` if it ends the search and is for the text. */
+/** Applies a key to a search; `undefined` if the key ends it and acts on the text. */
 function searchKey(
   editor: EditorState,
   search: Search,

@@ -51,7 +51,7 @@ export function frameOf(
 ): Frame {
   const { columns } = size;
   const search = editor?.search;
-  // If the rows do not fit, the row with the cursor comes first.
+  // If not all rows fit, the row with the cursor is shown before all others.
   let room = size.rows - (editor === undefined ? 0 : 1);
   const rows: string[] = [];
   if (status !== "" && room > 0) {
@@ -83,7 +83,7 @@ export function frameOf(
 function typedRows(typed: CursorText, size: Size, look: FrameLook): Frame {
   const { text, cursor } = typed;
   const { columns, rows: height } = size;
-  // More lines than rows are not needed on either side.
+  // On either side of the cursor, at most as many lines as rows are needed.
   let start = lineStart(typed);
   let end = lineEnd(typed);
   for (let i = 1; i < height; i++) {
@@ -100,7 +100,7 @@ function typedRows(typed: CursorText, size: Size, look: FrameLook): Frame {
     rows.splice(++at, 0, { start: cursor, end: cursor, indent: 0 });
     column = 0;
   }
-  // In a text that is too tall, the cursor is in the middle, or near an end.
+  // If not all rows fit, the cursor's row is in the middle, unless it is near an end.
   const middle = at - Math.floor(height / 2);
   const top = Math.max(Math.min(middle, rows.length - height), 0);
   return {
@@ -146,9 +146,9 @@ function searchRow(
 }
 
 /**
- * A text that was sent as it stays on the terminal, with its line end. Its lines are not
- * split into rows: the terminal wraps them, and wraps them again when it is
- * resized.
+ * The output for a text that was sent, with its line end. It stays on the terminal.
+ * Its lines are not split into rows: the terminal wraps them, and wraps them again
+ * when it is resized.
  */
 export function sentText(
   text: string,

@@ -28,7 +28,7 @@ const MAX_SEQUENCE = 64;
 
 const CONTROL = /\p{Cc}/gu;
 
-// The continuations of an Escape. The Linux console sends CSI [ A for F1.
+// What may follow an Escape. The Linux console sends CSI [ A for F1.
 const SEQUENCE = /\[\[[A-E]|[[O]([0-?]*)[ -/]*([@-Z\\-~])/y;
 const UNFINISHED = /(?:\[\[|[[O][0-?]*[ -/]*)?$/y;
 const BROKEN_OFF = /\[[0-?]*[ -/]*/y;

@@ -41,7 +41,7 @@ const CLEAR = "\x1b[H\x1b[2J";
 export class Painter {
   readonly #write: (text: string) => void;
   #drawn: Frame = NO_FRAME;
-  /** Whether the rows may not be where they were drawn. */
+  /** Whether the terminal may have moved the rows since they were drawn. */
   #isMoved = false;
 
   /** @param write Writes a text as a whole. */

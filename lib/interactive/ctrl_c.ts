@@ -1,7 +1,7 @@
 /** How long after a drop or a reply Ctrl-C at an empty prompt does nothing, in milliseconds. */
 const QUIET = 1_000;
 
-/** How long after the first Ctrl-C at an empty prompt a second one leaves, in milliseconds. */
+/** How soon after the first Ctrl-C at an empty prompt a second one leaves, in milliseconds. */
 const PATIENCE = 2_000;
 
 /**

@@ -32,7 +32,7 @@ export class JsonView implements View {
   }
 }
 
-/** The published form of an event, field by field: no internal one becomes public. */
+/** The published form of an event, field by field, so that no internal one slips in. */
 function lineOf(event: ViewEvent): object | undefined {
   switch (event.type) {
     case "thread":

@@ -8,13 +8,13 @@
 import { plainLine, type Style } from "../text.ts";
 import type { ViewEvent, ViewOptions } from "./view.ts";
 
-/** The keys and the ways out, on a dumb terminal. */
+/** The keys and words that stop a run or leave, on a dumb terminal. */
 export const DUMB_KEYS = "Ctrl-C: stop, Ctrl-D or exit: leave";
 
-/** The same where texts are edited. */
+/** The same for a terminal on which prompts can be edited. */
 export const EDITOR_KEYS = `Ctrl-J: new line, ${DUMB_KEYS}`;
 
-/** How to have less drawn, where more than the prompt is. */
+/** Added to the keys where more than the prompt is redrawn. */
 export const PLAIN_HINT = "; screen readers: --plain";
 
 export interface NoteOptions extends Pick<ViewOptions, "isQuiet" | "isPlain"> {
@@ -63,7 +63,7 @@ export function noteOn(event: ViewEvent, options: NoteOptions): string {
   }
 }
 
-/** A line of the banner; empty if quiet. */
+/** A text as a line of the banner; empty with `-q`, which leaves the banner out. */
 export function banner(text: string, options: NoteOptions): string {
   return options.isQuiet ? "" : `${options.style.dim(plainLine(text))}\n`;
 }

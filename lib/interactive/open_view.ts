@@ -12,7 +12,7 @@ import { PROMPT_SIGN, type View } from "./view.ts";
 const NO_INPUT: AsyncIterable<Uint8Array> = (async function* () {})();
 
 export interface OpenViewOptions {
-  /** Writes replies to standard output, after the text that `stderr` got before. */
+  /** Writes to standard output, after everything that went to `stderr` before. */
   readonly stdout: ByteSink;
   /** Writes to standard error; progress may be dropped if nobody reads it. */
   readonly stderr: (text: string, kind?: "progress") => void;

@@ -14,7 +14,7 @@ import { writeReply } from "./write_reply.ts";
 export interface PlainViewOptions extends ViewOptions {
   /** Whether a person types the prompts, on a terminal that cannot be drawn on. */
   readonly isTyped: boolean;
-  /** Whether a sign shows where to type. */
+  /** Whether the prompt sign is written where a person types. */
   readonly hasSign: boolean;
   /** Whether errors are styled. */
   readonly stylesErrors: boolean;

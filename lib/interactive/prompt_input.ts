@@ -14,7 +14,7 @@ const MAX_WAITING = 1_000;
 const TOO_LONG = `holds more than ${MAX_LINE_BYTES} bytes`;
 const HOLDS_NUL = "holds a NUL character";
 
-/** How text is converted to UTF-8. */
+/** What users can do about a text that is not UTF-8. */
 const CONVERT = Deno.build.os === "windows"
   ? "run chcp 65001 first, or save it as UTF-8"
   : "convert it, for example with iconv -t UTF-8";
@@ -34,8 +34,8 @@ export class PromptLines implements Typing {
 
   /**
    * @param stdin The bytes of standard input.
-   * @param isTyped Whether a person types the lines. Then they are read as they
-   * come, so that the ones that wait are known.
+   * @param isTyped Whether a person types the lines. Then each is read as soon as it
+   * comes, so that the waiting ones can be counted and dropped.
    */
   constructor(stdin: AsyncIterable<Uint8Array>, isTyped: boolean) {
     this.#lines = readEachLine(stdin, { isStrict: true });

@@ -12,7 +12,7 @@ import type { Step } from "./view.ts";
 
 const HINT = "  Ctrl-C stops";
 
-/** The columns that the hint leaves for a longer label, or the hint is left out. */
+/** The fewest columns for a label that is cut. The hint is left out if there are fewer. */
 const MIN_LABEL_COLUMNS = 24;
 
 /** The most UTF-16 code units of a node's name or status that are used. */
@@ -21,7 +21,7 @@ const MAX_LABEL_LENGTH = 1000;
 /** How long an operation takes before its row is shown, in milliseconds. */
 const DELAY = 500;
 
-/** How long the spinner turns fast, and how fast, in milliseconds. */
+/** How long the spinner turns fast, and the time of a frame then, in milliseconds. */
 const FAST_TIME = 3_000;
 const FAST_FRAME = 100;
 
@@ -51,7 +51,7 @@ export interface StatusLineOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** What is shown of an operation. */
+/** The state of an operation, as far as the row shows it. */
 interface Operation {
   readonly startedAt: number;
   /** The node that the run has reached. */

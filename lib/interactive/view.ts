@@ -84,7 +84,7 @@ export interface View {
   show(event: ViewEvent, signal?: AbortSignal): void | Promise<void>;
 }
 
-/** What a person has typed. */
+/** What a person has typed: the prompts that wait, and the text at the prompt. */
 export interface Typing {
   /** Drops the prompts that wait, and returns their number. */
   dropWaiting(): number;

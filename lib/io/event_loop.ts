@@ -8,8 +8,8 @@ import { startTimer } from "./timer.ts";
 
 /**
  * Half of the time that the event loop may be blocked for, in milliseconds. After
- * the first half a turn is requested, which often comes by itself; after the
- * second half callers await it.
+ * the first half, a turn is requested, which often begins before the second half is
+ * over; if it has not begun then, callers await it.
  */
 const SHARE = 25;
 

@@ -64,8 +64,8 @@ export class LineWriter {
    * Queues lines, each as soon as there is room for it, until the signal is
    * aborted.
    *
-   * It first waits for a write of few lines that is under way: meanwhile more lines
-   * come, and one write takes them all.
+   * If a write of few lines is under way, it first waits for its end: lines that come
+   * meanwhile are then written together.
    *
    * @param lines Requested one at a time.
    */

@@ -15,11 +15,11 @@ const NEWLINE = 0x0a;
 /** The initial buffer for the bytes of an unfinished line. */
 const CAPACITY = 1024;
 
-/** A larger buffer is not kept after its line, in bytes. */
+/** The largest buffer that is used again for the next lines, in bytes. */
 const MAX_KEPT_BYTES = 64 * 1024;
 
-// These stand for lines that cannot be read. No decoder yields a lone surrogate, so
-// no line that was read ends with one of them.
+// One of these marks takes the place of a line that cannot be read. No decoder yields
+// a lone surrogate, so no line that was read ends with one of them.
 const TOO_LONG = "\ud800";
 const NOT_UTF8 = "\ud801";
 
@@ -85,21 +85,13 @@ function withoutReturn(line: string): string {
   return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
-function countNewlines(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
-    count++;
-  }
-  return count;
-}
-
 /** The most lines of a text that is split without a `TextLineStream`. */
 const FEW_LINES = 32;
 
 /**
- * Splits whole lines by a `TextLineStream`. It is loaded with the first text of
- * many lines: loading web streams takes 2 to 7 ms, while a user waits for the first
- * answer, and awaiting each line of a chunk of one event costs more than the rest.
+ * Splits whole lines. A `TextLineStream` is used from the first text of many lines
+ * on: loading it takes 2 to 7 ms while a user waits for the first answer, and if a
+ * text holds one event, awaiting each of its lines costs more than the rest.
  */
 class Splitter {
   #input: WritableStreamDefaultWriter<string> | undefined;
@@ -127,6 +119,14 @@ class Splitter {
     }
     return lines;
   }
+}
+
+function countNewlines(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
+    count++;
+  }
+  return count;
 }
 
 async function newTextLineStream(): Promise<TextLineStream> {
@@ -157,7 +157,7 @@ class WholeLines {
   ) {
     this.#maxBytes = maxBytes;
     this.#isStrict = isStrict;
-    // One that drops byte order marks would drop one at the start of each line.
+    // By default, a decoder drops a byte order mark at the start of each line.
     this.#decoder = new TextDecoder("utf-8", {
       ignoreBOM: true,
       fatal: isStrict,
@@ -208,7 +208,7 @@ class WholeLines {
     return text;
   }
 
-  /** The unfinished line, continued by these bytes, or its mark. */
+  /** Decodes the unfinished line, which ends with these bytes, or returns its mark. */
   #finish(bytes: Uint8Array): string {
     let all = bytes;
     if (this.#unfinished.length > 0) {

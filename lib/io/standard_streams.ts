@@ -130,7 +130,7 @@ export function outputSink(
   makeBlocking: () => Promise<boolean> = makeOutputBlocking,
 ): ByteSink {
   const isTerminal = output.isTerminal();
-  let atomicWrites = 0; // of bulk
+  let atomicWrites = 0; // only those of bulk
   let isBlocking: boolean | undefined; // undefined: not tried yet
   const atomicBytes = isTerminal ? 1 : ATOMIC_BYTES;
   const flush = () => output.write(new Uint8Array());

@@ -87,7 +87,7 @@ export function dotenvValue(text: string, name: string): string | undefined {
   return parsed === "" ? undefined : parsed;
 }
 
-/** What is assigned, without quotes and comment, and the quote; empty if there is none. */
+/** A value without its quotes and comment, and its quote, which is empty if there is none. */
 type Assignment = readonly [value: string, quote: string];
 
 /**

@@ -16,7 +16,7 @@
  *
  * Anything else matches nothing.
  *
- * @param url With `https:`.
+ * @param url An `https:` URL.
  */
 export function isExcluded(url: URL, list: string): boolean {
   return list.split(/[\s,]+/).some((entry) => matches(entry, url));

@@ -1,6 +1,6 @@
 /**
- * The proxy that the environment names. Deno's own parser passes over a value with a
- * mistake in it, and connects directly, or looks a piece of the password up in the
+ * The proxy that the environment names. Deno's own parser ignores a value with a
+ * mistake in it and connects directly, or looks a piece of the password up in the
  * DNS.
  *
  * @module
@@ -18,14 +18,14 @@ export interface Proxy {
   /** A name or an address, without brackets. */
   readonly hostname: string;
   readonly port: number;
-  /** One character for each byte; both are empty without a login. */
+  /** User and password are decoded, one character for each byte; empty without a login. */
   readonly user: string;
   readonly password: string;
   /** Scheme, host and port, for the user: `http://proxy.example:3128`. */
   readonly origin: string;
 }
 
-/** The first of each that is not empty counts. */
+/** Of each of these two lists, the first variable that is not empty counts. */
 const FOR_HTTPS = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 const EXCEPTIONS = ["no_proxy", "NO_PROXY"];
 const VARIABLES = [...FOR_HTTPS, ...EXCEPTIONS, "http_proxy", "HTTP_PROXY"];

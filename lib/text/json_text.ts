@@ -29,7 +29,7 @@ export function fieldsOf(value: unknown): Fields {
 export interface TextInOptions {
   /** The fields of an object that may hold its text, in their order, as {@linkcode Fields} name them. */
   readonly names: readonly string[];
-  /** Stands between the texts of a list. */
+  /** Put between the texts of a list. */
   readonly separator: string;
   /** Whether an object may hold text. By default each may. */
   readonly accepts?: (fields: Fields) => boolean;

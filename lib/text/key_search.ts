@@ -72,10 +72,10 @@ let tables: ReturnType<typeof makeTables> | undefined;
  */
 const MAY_CHANGE = /[^\x21-\x7e]|[%&\\]|x[\da-f]{2}|u(?:[\da-f]{4}|\{)/i;
 
-/** How often a text is decoded. One that still changes then is not shown. */
+/** How often a text is decoded at most. One that still changes then is not shown. */
 const MAX_LEVELS = 8;
 
-/** How many characters of the key are found at the end of a text that was cut. */
+/** The fewest characters of the key that count at the end of a text that was cut. */
 const MIN_START = 4;
 
 /** The beginning of an escape at the end of a text that was cut. */
@@ -142,7 +142,7 @@ function isGap(text: string): boolean {
   return text.replace(GAPS, "") === "";
 }
 
-/** Decodes the bytes of one character; as they are if they are not UTF-8. */
+/** Decodes the bytes of one character; returns the escape if they are not UTF-8. */
 function decodeUtf8(escape: string): string {
   try {
     return decodeURIComponent(escape);

@@ -1,7 +1,7 @@
 import { holdsKey } from "./key_search.ts";
 import { plainText } from "./plain_text.ts";
 
-/** How many characters are shown by default. */
+/** The most UTF-16 code units that are shown by default. */
 const MAX_LENGTH = 500;
 
 /** How much of a text is looked at, in UTF-16 code units: decoding it takes time. */

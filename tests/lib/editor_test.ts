@@ -15,16 +15,21 @@ Deno.test("Editor calls onInterrupt for Ctrl-C and onQuit for Ctrl-\\, also afte
   assertEquals([person.interrupts, person.quits], [2, 1]);
 });
 
-Deno.test("Editor shows a paste without an end, and ends it with clear(), which keeps it in the history", async () => {
+Deno.test("Editor shows a paste without an end, and ends it at a Ctrl-C that comes alone after a second", async () => {
   using person = new Person();
   const asked = person.editor.read();
   person.type("\x1b[200~one\rtwo\r");
   await person.sees("> one", "  two");
+  person.type("\x03");
+  await person.sees("> one", "  two", "  ^C");
+  person.time += 1_000;
+  person.type("\x03");
+  while (person.interrupts === 0) await setImmediate();
   assert(person.editor.clear());
   await person.sees(">");
   assertFalse(person.editor.clear());
   person.type(`${UP}!\r`);
-  assertEquals(await asked, { kind: "text", text: "one\ntwo\n!" });
+  assertEquals(await asked, { kind: "text", text: "one\ntwo\n\x03!" });
 });
 
 Deno.test("Editor.dropWaiting() drops what was sent, which stays in the history, and keeps what is typed", async () => {
@@ -188,11 +193,8 @@ Deno.test("Editor draws nothing while the size changes, and the text again when 
   assertEquals(clock.time, start + 100);
   await person.emulator.settled();
   const rows = person.emulator.allText.split("\n").slice(-3);
-  assertEquals(rows, [
-    "above",
-    `> ${digits.slice(0, 38)}`,
-    `${digits.slice(38)}xxxx`,
-  ]);
+  const typed = [`> ${digits.slice(0, 38)}`, `${digits.slice(38)}xxxx`];
+  assertEquals(rows, ["above", ...typed]);
 });
 
 Deno.test("Editor stops at Ctrl-Z with the cursor below the text, and draws the text again", async () => {

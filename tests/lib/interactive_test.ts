@@ -14,11 +14,11 @@ import type {
 import { VERSION } from "../../lib/version.ts";
 import { FakeClock } from "../support/clocks.ts";
 
-/** A view whose user types these lines; then the input ends. */
+/** A view whose user types some lines, after which the input ends. */
 class ScriptedView implements View {
   /** What happens, in order, without the beginnings and ends of operations. */
   readonly log: string[] = [];
-  /** These as well. */
+  /** What happens, with these beginnings and ends. */
   readonly fullLog: string[] = [];
   /** Called before a reply is shown. */
   onReply: (signal?: AbortSignal) => void | Promise<void> = () => {};

@@ -148,7 +148,7 @@ for (const [flag, variable, file, baseUrl, source] of PRECEDENCE) {
   });
 }
 
-/** What is given, by the base URL that it becomes. */
+/** The texts that become a base URL, by that URL. */
 const BASE_URLS: Readonly<Record<string, readonly string[]>> = {
   "https://host.example": [
     ...["https://host.example", "  https://host.example\n"],

@@ -35,7 +35,7 @@ interface Outcome extends ClientOutput {
 interface RunOptions {
   readonly protocol: "h2" | "http/1.1";
   readonly isTunnelled?: boolean;
-  /** What happens to the prompts that arrive first, one after the other. */
+  /** The faults that the first prompts meet, one each, in the order of their arrival. */
   readonly faults?: readonly Fault[];
   /** A setting of HTTP/2, by its identifier, from the second connection on. */
   readonly setting?: readonly [number, number];

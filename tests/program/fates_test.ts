@@ -14,7 +14,7 @@ import {
 } from "../support/service/behaviours.ts";
 import { promptsOf, ReferenceService } from "../support/service/service.ts";
 
-/** What a service does at an operation, by the code and the fate that it leads to. */
+/** Faults of a service at an operation, by the exit code and the fate that follow. */
 const FAILURES: Readonly<
   Record<
     string,

@@ -11,7 +11,7 @@ import { GatedStream } from "../support/service/gated_stream.ts";
 import type { RecordedRequest } from "../support/service/exchange.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
-/** With characters that encodings escape. */
+/** A key with characters that encodings escape. */
 const KEY = `sk+live/4f=8&a<b>"c'd%e$f~Zz`;
 
 /** Some spellings of the key; tests/lib/text/key_search_test.ts has all. */

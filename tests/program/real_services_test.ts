@@ -13,7 +13,7 @@ interface Sees {
   readonly name: string;
   /** The service's words when the code that starts a run throws. */
   readonly refused: string;
-  /** The same for the code that streams a run, before the first event. */
+  /** Its words when the code that streams a run throws before the first event. */
   readonly brokenBefore: string;
   /** The prompt whose stream breaks once, after the first event. */
   readonly brokenDuring: ClientOutput;
@@ -136,7 +136,7 @@ function anonymous(text: string, { url }: RealService): string {
   return text.replaceAll(ID, "ID").replaceAll(url, "URL");
 }
 
-/** The same for its output, without the lines of its start. */
+/** The output of a client without what differs between runs, and without its first lines. */
 function seen(output: ClientOutput, service: RealService): ClientOutput {
   const stderr = anonymous(output.stderr.replace(START, ""), service);
   return { ...output, stderr };

@@ -126,7 +126,7 @@ function withoutPromptId(line: string): string {
   return line.replace(/(user_message_chunk","messageId":")[^"]+/, "$1");
 }
 
-/** What differs between two runs is replaced. */
+/** Replaces what differs between two runs of the program. */
 function stable(text: string): string {
   return text.replace(/key .{11}/, "key ...")
     .replace(/^service http.*$/m, "service ...")

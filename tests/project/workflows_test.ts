@@ -124,7 +124,7 @@ Deno.test("pinDeno() writes the version into commands, and nowhere else", () => 
   );
 });
 
-/** Runs a step of the release workflow as GitHub does, in a folder, by its name. */
+/** Runs the step of the release workflow that has this name, as GitHub does. */
 function runStep(name: string, folder: string, env: Record<string, string>) {
   const step = workflows["release.yml"]?.split(`- name: ${name}\n`)[1] ?? "";
   const [, script = ""] = /run: \|\n((?: {10}.*\n|\n)+)/.exec(step) ?? [];
@@ -135,7 +135,7 @@ function runStep(name: string, folder: string, env: Record<string, string>) {
   });
 }
 
-/** A test with a folder of its own; on Linux, where the workflow runs. */
+/** Registers a test that gets a temporary folder; only for Linux, as the workflow is. */
 function stepTest(name: string, fn: (folder: string) => Promise<void>): void {
   Deno.test({
     name,

@@ -37,7 +37,7 @@ export async function processUsage(pid: number): Promise<ProcessUsage> {
 export interface ThreadActivity {
   /** The time on a processor, in milliseconds. */
   readonly cpu: number;
-  /** How many times they have waited for something, and gone on. */
+  /** How often one of the threads was woken after it had waited. */
   readonly wakeUps: number;
 }
 

@@ -1,9 +1,9 @@
 /**
  * Makes `dist/agent-gateway.cdx.json`: the software bill of materials of the
- * program in the CycloneDX format. It names what ends up in the program (the parts
- * of the standard library, Deno and what it is linked with), and the bundler that
- * has made it. (A tool for it would bring 186 packages into the job that makes the
- * binaries.)
+ * program in the CycloneDX format. It lists the components of the program (parts of
+ * the standard library, Deno, and the Rust crates that Deno is linked with) and the
+ * bundler. (A tool that makes such a file would bring 186 packages into the job that
+ * makes the binaries.)
  *
  *     deno task sbom
  *
@@ -110,7 +110,7 @@ export interface Sbom {
   readonly components: readonly Component[];
 }
 
-/** The bill of materials of a program that is built from these sources. */
+/** Makes the bill of materials from the texts and sums that describe the program. */
 export function makeSbom(sources: Sources): Sbom & Record<string, unknown> {
   const program = component(
     "application",

@@ -39,7 +39,7 @@ import type { TunnelError } from "./tunnel_failure.ts";
 const NOT_TAKEN =
   /^connection (?:closed$|error received: not a result of an error(?: \(b"|$))/;
 
-/** Deno's errors before a connection, or the relay to a proxy, was made. */
+/** The messages of Deno's errors that prove that no connection or relay was made. */
 const NOT_SENT =
   /client error \(Connect\)|^Fetch failed: Requests to port |^Too many open files|^Requires net access /;
 

@@ -1,6 +1,6 @@
 /**
- * Text for error messages from answers that cannot be used: the service's words, and
- * web pages of a proxy, a firewall or a sign-in.
+ * Finds words for an error message in an answer that cannot be used: the service's
+ * own, or the title of a web page that a proxy, a firewall or a network has sent.
  *
  * @module
  */
@@ -24,7 +24,7 @@ const REASONS = {
   separator: ", ",
 };
 
-/** The reason in an error's JSON body; `undefined` if it gives none. */
+/** The reason that a JSON value gives for a failure; `undefined` if it gives none. */
 export function errorDetail(body: unknown): string | undefined {
   const text = isJsonObject(body) ? textIn(body, REASONS) : "";
   return text === "" ? undefined : text;
@@ -35,7 +35,7 @@ const HTML_START = /^\s*<(?:!doctype\s+html|html|head|title)[\s>]/i;
 
 const MARKUP = /<[a-z\/!?]/i;
 
-// No part matches a "<", so that each one is scanned once.
+// Once it has begun, a match has no further "<", so a page is scanned only once.
 const TITLE = /<title(?:\s[^<>]*)?>([^<]*)/i;
 
 /** Whether a `Content-Type` is that of a web page. */
@@ -44,8 +44,8 @@ export function isHtml(contentType: string | null): boolean {
 }
 
 /**
- * Whether an answer is a web page: text with markup that is labelled so, or that
- * begins like one. (Express labels plain words as `text/html`, too.)
+ * Whether an answer is a web page: it begins like one, or its type is that of one
+ * and it has markup. (Express sends plain words as `text/html`, too.)
  */
 export function isWebPage(contentType: string | null, text: string): boolean {
   return HTML_START.test(text) || isHtml(contentType) && MARKUP.test(text);

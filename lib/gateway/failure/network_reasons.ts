@@ -8,15 +8,15 @@ import { environmentVariable } from "../../io.ts";
 import { trustedCertificates } from "../http/certificates.ts";
 import { UNKNOWN_ISSUER } from "./library_error.ts";
 
-/** What the library's text matches, and what is told then. */
+/** A pattern for the library's text, and the reason that the user reads if it matches. */
 type Row = readonly [
   pattern: RegExp,
   reason: string | ((match: RegExpExecArray, url: URL) => string),
 ];
 
 /**
- * What is told about a text by the first row that matches; the text itself if
- * none does.
+ * The reason in the first row whose pattern matches a text; the text itself if none
+ * does.
  *
  * @param url The URL of the service or the proxy that the text is about.
  */

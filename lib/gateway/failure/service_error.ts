@@ -14,8 +14,8 @@ const ATTEMPT: Readonly<Record<Operation, string>> = {
 };
 
 /**
- * What became of the prompt (of the thread, where none was created). It decides
- * the words of a message, the exit code, and what a script may do next.
+ * What became of the prompt, or of a thread that was to be created. It decides the
+ * words of a message, the exit code, and what a script may do next.
  *
  * - `not run`: nothing was started, and asking again may help.
  * - `refused`: nothing was started, and asking again would be refused again.
@@ -30,14 +30,14 @@ export type Fate =
   | "may go on"
   | "failed";
 
-/** The fate of an operation whose request was sent, and got no usable answer. */
+/** The fate of an operation whose request was sent and got no usable answer. */
 export const UNKNOWN_FATE: Readonly<Record<Operation, Fate>> = {
   "create thread": "not run",
   "create run": "may have run",
   "stream run": "may go on",
 };
 
-/** The fate of an operation whose request was not taken: a run that is followed goes on. */
+/** The fate if the service did not take a request. A run that is followed goes on. */
 export function untakenFate(
   operation: Operation,
   fate: "not run" | "refused",

@@ -89,11 +89,11 @@ export function webPageReason(
   return `a web page came (status ${status}${name}), perhaps the sign-in page of a network or a proxy`;
 }
 
-/** The headers by which an administrator finds a request. */
+/** The headers with which an administrator can find a request in a log. */
 const NAMES = "CF-RAY X-Request-Id X-Amzn-RequestId X-Amz-Cf-Id Server"
   .split(" ");
 
-/** Who answered, and to which request, as far as the headers tell. */
+/** These headers of an answer, in brackets; empty if it has none of them. */
 function nameOf(headers: Headers, apiKey: string): string {
   const told = NAMES.flatMap((name) => {
     const options = { apiKey, maxLength: 100 };
@@ -117,7 +117,7 @@ const FIREWALL: Meaning = [
 ];
 const GONE: Meaning = ["", "the service does not know the run"];
 
-/** By the status, with the operation and whether a web page came where they count. */
+/** Keys: `OPERATION STATUS page`, or parts of it; `page` means that a web page came. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   ...{ "401": KEY, "403": KEY, "401 page": FRONT, "403 page": FRONT },
   ...{ "create run 401 page": FIREWALL, "create run 403 page": FIREWALL },

@@ -7,7 +7,7 @@
 import type { Proxy } from "../../settings.ts";
 import { lookUp, UNREACHABLE, whatToCheck } from "./network_reasons.ts";
 
-/** Codes by which SOCKS refuses (RFC 1928, 6), and what they mean. */
+/** The reply codes with which SOCKS refuses (RFC 1928, 6), and what they mean. */
 const FAILED = 1;
 const FORBIDDEN = 2;
 const REFUSED = 5;
@@ -24,7 +24,7 @@ export class TunnelError extends Error {
   readonly advice: string;
   /** Whether asking again would fail again. */
   readonly isFinal: boolean;
-  /** The code by which SOCKS says so. */
+  /** The reply code of SOCKS for this failure. */
   readonly code: number;
 
   constructor(
@@ -51,13 +51,13 @@ function settingsOf({ variable }: Proxy): string {
   return `check the base URL, ${variable} and NO_PROXY`;
 }
 
-/** What to check if it may speak another protocol. */
+/** What to check if the proxy may speak another protocol. */
 function schemesOf({ variable }: Proxy): string {
   return `${variable} (most proxies are named by http://, for https services, too, and those for SOCKS by socks5://)`;
 }
 
 /**
- * There is no connection to the proxy, or no TLS with it.
+ * The error if no connection to the proxy could be made, or TLS not be set up.
  *
  * @param text Why, as the library says it.
  */
@@ -71,7 +71,7 @@ export function noConnection(proxy: Proxy, text: string): TunnelError {
   return new TunnelError(proxy, { reason, advice, code });
 }
 
-/** The proxy does not speak the protocol of its URL. */
+/** The error if the proxy does not speak the protocol of its URL. */
 export function wrongProtocol(proxy: Proxy): TunnelError {
   const name = proxy.scheme.startsWith("socks") ? "SOCKS" : "HTTP";
   const reason = `it does not speak ${name}`;
@@ -79,7 +79,7 @@ export function wrongProtocol(proxy: Proxy): TunnelError {
 }
 
 /**
- * The proxy needs a login, or another one.
+ * The error if the proxy asks for a login, or rejects the one that it got.
  *
  * @param schemes How an HTTP proxy lets clients log in.
  */
@@ -107,7 +107,7 @@ export function loginFailure(
 }
 
 /**
- * An HTTP proxy answered so, and opened no tunnel.
+ * The error if an HTTP proxy answered with this status, and opened no tunnel.
  *
  * @param schemes As for {@linkcode loginFailure}.
  */
@@ -125,7 +125,7 @@ export function statusFailure(
   return new TunnelError(proxy, { reason, advice: settingsOf(proxy), isFinal });
 }
 
-/** A SOCKS proxy refused with this code. */
+/** The error if a SOCKS proxy refused with this code. */
 export function socksFailure(proxy: Proxy, code: number): TunnelError {
   const reason = SOCKS_REASONS[code] ?? `it refused with code ${code}`;
   const isFinal = code === FORBIDDEN;

@@ -27,8 +27,8 @@ import type { Timeouts } from "./timeouts.ts";
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_PAGE_BYTES = 64 * 1024;
 
-/** What an answer belongs to. */
-export interface Question extends StatusErrorOptions {
+/** The request that an answer belongs to. */
+export interface RequestContext extends StatusErrorOptions {
   /** Aborting it drops the answer. */
   readonly signal: AbortSignal;
   readonly timeouts: Timeouts;
@@ -41,7 +41,7 @@ export interface Question extends StatusErrorOptions {
  */
 export async function readJson(
   response: Response,
-  { operation, apiKey, signal }: Question,
+  { operation, apiKey, signal }: RequestContext,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { status, headers } = response;
   const chunks = readBody(response, { signal });
@@ -59,16 +59,16 @@ export async function readJson(
 }
 
 /**
- * Refuses an answer with status 2xx that is no stream that can be read.
+ * Refuses an answer with status 2xx that cannot be read as an event stream.
  *
- * @throws {ServiceError} Then.
+ * @throws {ServiceError} If it cannot.
  */
 export async function refuseUnreadable(
   response: Response,
-  question: Question,
+  context: RequestContext,
 ): Promise<void> {
   const { status, headers } = response;
-  const { operation, apiKey } = question;
+  const { operation, apiKey } = context;
   if (status === 204) {
     const reason = "the service answered 204: it has nothing more to send";
     throw unusable(response, { operation, reason });
@@ -85,7 +85,7 @@ export async function refuseUnreadable(
     });
   }
   if (!isHtml(headers.get("content-type"))) return;
-  const page = await readErrorText(response, question);
+  const page = await readErrorText(response, context);
   const words = errorDetail(parseJson(page.text));
   if (words === undefined) {
     const reason = webPageReason(status, page, apiKey);
@@ -99,7 +99,7 @@ export async function refuseUnreadable(
 /** The text of an answer that cannot be used, as much as comes within 2 s. */
 export async function readErrorText(
   response: Response,
-  { signal, timeouts }: Question,
+  { signal, timeouts }: RequestContext,
 ): Promise<LimitedText> {
   const deadline = new Deadline(signal, timeouts.errorText);
   try {

@@ -4,16 +4,16 @@ import { innerReason, UNKNOWN_ISSUER } from "../failure/library_error.ts";
 let trusted: readonly string[] = [];
 let loading: Promise<readonly string[]> | undefined;
 
-/** The certificates to trust besides Deno's own, as PEM: none until they are loaded. */
+/** The system's certificates, as PEM, which are trusted too; none until loaded. */
 export function trustedCertificates(): readonly string[] {
   return trusted;
 }
 
 /**
- * Sets up TLS; once more with the system's certificates if Deno's own do not know
- * the issuer of the other end's, because then nothing was sent.
+ * Connects; and once more, with the system's certificates, if Deno's own do not know
+ * the issuer of the server's certificate: in that case, nothing was sent.
  *
- * @param connect Sets it up with {@linkcode trustedCertificates}.
+ * @param connect Connects with the {@linkcode trustedCertificates} of that moment.
  */
 export async function trusting<T>(
   connect: (isAgain: boolean) => Promise<T>,
@@ -29,11 +29,11 @@ export async function trusting<T>(
 }
 
 /**
- * Trusts the certificate authorities of this system from now on, such as a company's
- * own. They take 50 ms to load, so they are asked for when an issuer is not known.
+ * Loads this system's certificates, which may include a company's own. All later
+ * connections trust them. Loading takes 50 ms: call it only for an unknown issuer.
  *
- * @returns The certificates; none if `DENO_TLS_CA_STORE` says whom to trust, without
- * `--allow-sys`, and with Deno before 2.8.
+ * @returns The certificates; none if `DENO_TLS_CA_STORE` is set, without the
+ * permission `--allow-sys`, or with Deno before 2.8.
  */
 export function systemCertificates(): Promise<readonly string[]> {
   return loading ??= load();
@@ -50,7 +50,7 @@ async function load(): Promise<readonly string[]> {
   return trusted;
 }
 
-/** One certificate that cannot be used would make the whole client fail. */
+/** Whether Deno accepts a certificate: a rejected one would make each client fail. */
 function isUsable(certificate: string): boolean {
   try {
     Deno.createHttpClient({ caCerts: [certificate] }).close();

@@ -25,7 +25,7 @@ const LIMIT = 20_000;
 const MAX_HEAD_BYTES = 16 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 
-/** An address as SOCKS writes it, which tells nothing. */
+/** The address 0.0.0.0:0 as SOCKS writes it. Answers need one, and nobody reads it. */
 const ANYWHERE = [1, 0, 0, 0, 0, 0, 0];
 
 /**
@@ -54,7 +54,7 @@ export class Relay implements Disposable {
     return { url, basicAuth: this.#login };
   }
 
-  /** Why the last tunnel is not there; `undefined` if it is. */
+  /** Why the last tunnel was not opened; `undefined` if it was. */
   get failure(): TunnelError | undefined {
     return this.#failure;
   }
@@ -67,7 +67,7 @@ export class Relay implements Disposable {
   async #accept(): Promise<void> {
     try {
       for await (const client of this.#listener) {
-        // An end that closes or resets its connection is no error here.
+        // A client that closes or resets its connection causes no error here.
         this.#serve(client).catch(() => {});
       }
     } catch (error) {
@@ -158,7 +158,7 @@ export class Relay implements Disposable {
       `User-Agent: agent-gateway/${VERSION}\r\n\r\n`;
     await write(connection, new TextEncoder().encode(head));
     let answer = "";
-    // What comes after the head belongs to the service.
+    // Read byte by byte: what comes after the head belongs to the service.
     while (!answer.endsWith("\r\n\r\n") && answer.length < MAX_HEAD_BYTES) {
       answer += String.fromCharCode(...await read(connection, 1));
       if (!"HTTP/1.".startsWith(answer.slice(0, 7))) throw wrongProtocol(proxy);
@@ -197,7 +197,7 @@ export class Relay implements Disposable {
   }
 }
 
-/** Copies what arrives, and its end. Reading waits for writing. */
+/** Copies what arrives until the end, and the end. Reading waits for writing. */
 async function pump(from: Deno.Conn, to: Deno.Conn): Promise<void> {
   const chunk = new Uint8Array(CHUNK_BYTES);
   for (;;) {
@@ -207,7 +207,7 @@ async function pump(from: Deno.Conn, to: Deno.Conn): Promise<void> {
   }
 }
 
-/** A text of bytes after its length, as SOCKS writes it. */
+/** The length of a text and its bytes, as SOCKS writes them. */
 function sized(text: string): readonly number[] {
   return [text.length, ...Array.from(text, (byte) => byte.charCodeAt(0))];
 }
@@ -250,7 +250,7 @@ async function write(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Closes what may be closed already. What waits for it fails. */
+/** Closes a connection or a listener, if it is open. Pending calls on it fail. */
 function close(open: { close(): void } | undefined): void {
   try {
     open?.close();

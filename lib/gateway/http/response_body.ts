@@ -8,7 +8,7 @@ import { ByteBuffer, shareEventLoop, Timeout } from "../../io.ts";
 import type { LimitedText } from "../failure/error_text.ts";
 
 /** The size of the read buffer, and the read-ahead limit, in bytes. */
-const MOST_BYTES = 64 * 1024;
+const BUFFER_BYTES = 64 * 1024;
 
 /** No byte came while the reader was waiting for one. */
 export class SilenceError extends Error {
@@ -41,7 +41,8 @@ export function readBody(
   const { signal, idle = Infinity } = options;
   const reader = (response.body ?? new Blob().stream())
     .getReader({ mode: "byob" });
-  const cancel = () => void reader.cancel().catch(() => {}); // It failed before.
+  // It rejects if the body has failed, which the reader below reports.
+  const cancel = () => void reader.cancel().catch(() => {});
   signal.addEventListener("abort", cancel);
   if (signal.aborted) cancel();
   return (async function* () {
@@ -137,11 +138,11 @@ class ReadAhead {
   /** Reads the body to its end, whenever there is room. */
   async #read(reader: ReadableStreamBYOBReader): Promise<void> {
     // Without a buffer, fetch allocates 64 KiB for each chunk, however small.
-    let buffer = new Uint8Array(MOST_BYTES);
+    let buffer = new Uint8Array(BUFFER_BYTES);
     for (;;) {
       const { done, value } = await reader.read(buffer);
       if (done) return;
-      if (this.#filling.length + value.length > MOST_BYTES) {
+      if (this.#filling.length + value.length > BUFFER_BYTES) {
         this.#room = Promise.withResolvers();
         await this.#room.promise;
         this.#room = undefined;

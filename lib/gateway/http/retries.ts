@@ -13,8 +13,8 @@ const BUSY = "service busy";
 const UNREACHABLE = "service unreachable";
 
 /**
- * The statuses after which a request is sent again, and why, in a few words. (503 to
- * `create run` may come from a proxy or cache when the service has died of it.)
+ * The statuses after which a request is sent again, and why, in a few words. (After
+ * 503 to `create run`, the service may have taken the request, and then have died.)
  */
 const STATUSES: Readonly<
   Record<Operation, Readonly<Record<number, string>>>

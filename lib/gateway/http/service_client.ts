@@ -18,10 +18,10 @@ import {
 import { statusError } from "../failure/status_error.ts";
 import type { WaitEvent } from "../turn_event.ts";
 import {
-  type Question,
   readErrorText,
   readJson,
   refuseUnreadable,
+  type RequestContext,
 } from "./answers.ts";
 import { type ConnectionOptions, Connections } from "./connections.ts";
 import { Deadline, pause } from "./deadline.ts";
@@ -239,8 +239,8 @@ export class ServiceClient {
   }
 
   /**
-   * Replaces the error of a call that took too long, unless it says more itself or
-   * is the caller's own abort.
+   * Replaces the error of a call that took too long, unless that error gives a reason
+   * itself or is the caller's own abort.
    */
   explain(error: unknown, run: Pick<Failure, "threadId" | "runId">): unknown {
     const { signal, timeLimit } = this.#call;
@@ -291,11 +291,11 @@ export class ServiceClient {
     method: "GET" | "POST",
     { operation, path, headers, runId, body }: ServiceRequest,
     signal: AbortSignal,
-  ): Promise<readonly [Response, Question]> {
+  ): Promise<readonly [Response, RequestContext]> {
     const { baseUrl, apiKey, onExchange } = this.#options;
     const { timeouts } = this;
     const url = baseUrl + path;
-    const question = { operation, url, apiKey, signal, timeouts };
+    const context = { operation, url, apiKey, signal, timeouts };
     const started = performance.now();
     let status: number | undefined;
     try {
@@ -315,9 +315,9 @@ export class ServiceClient {
           { body: new Blob([body], { type: "application/json" }) }),
       });
       status = response.status;
-      if (response.ok) return [response, question];
-      const text = await readErrorText(response, question);
-      throw statusError(response, { ...question, body: text });
+      if (response.ok) return [response, context];
+      const text = await readErrorText(response, context);
+      throw statusError(response, { ...context, body: text });
     } finally {
       onExchange?.({
         ...{ operation, sessionId: this.#call.sessionId, runId, status },

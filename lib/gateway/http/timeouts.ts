@@ -30,8 +30,8 @@ export const TIMEOUTS = {
   /** A connection of a stream that ends sooner counts as a failure. */
   steady: 5_000,
   /**
-   * The longest delay of `Retry-After` that is waited for, which only lengthens a
-   * pause.
+   * The longest pause that `Retry-After` causes. It never makes a pause shorter than
+   * those above.
    */
   retryAfter: 30_000,
 };

@@ -19,9 +19,9 @@ export interface EndedConnection {
  *
  * It is given up when 2 minutes have passed without an answer, or 10 minutes
  * without a new event. A connection that ends within 5 s counts as a failure,
- * whatever it brought: a service that gives every event a new id, and fails after
- * its first event, would be asked for ever. 2 minutes after the first of such
- * connections in a row, it is over.
+ * whatever it brought. Otherwise, a service that gives every event a new id and
+ * fails after its first event would be asked for ever. It is given up 2 minutes
+ * after the first such connection in a row has ended.
  */
 export class Patience {
   readonly #timeouts: Timeouts;
@@ -65,8 +65,8 @@ export class Patience {
     }
     if (isSteady && isFruitful) this.#retries = 0;
     if (now - this.#failingSince >= outage) return undefined;
-    // However much time has passed, it tries again once: after a silence, or for
-    // a process that was stopped for long and finds its connection lost.
+    // However much time has passed, there is one retry: after a silence, or when a
+    // process that was stopped for long finds its connection lost.
     if (this.isOver && this.#retries > 0) return undefined;
     if (this.#allRetries++ >= MAX_RETRIES) return undefined;
     return reconnect[Math.min(this.#retries++, reconnect.length - 1)];

@@ -12,7 +12,7 @@ import { type Fields, fieldsOf, isJsonObject, textIn } from "../../text.ts";
  */
 export const COMPLETION_NOTICE = "Run completed.";
 
-/** What users are told about a reply that is there and cannot be read. */
+/** The note to users if there are messages, and none has a text that can be read. */
 export const NOT_UNDERSTOOD =
   "the reply was not understood: the messages of the run hold no text that can be read";
 
@@ -34,7 +34,7 @@ export interface Reply {
     };
 }
 
-/** Who wrote a message; `undefined` if it does not say. */
+/** Who wrote a message; `undefined` if the message does not say. */
 type Author = "assistant" | "user" | "other" | undefined;
 
 /**
@@ -61,7 +61,7 @@ const CONTENTS = [
   "parts",
 ];
 
-/** The fields by which libraries tell what a part of a message is. */
+/** The fields that libraries put the type of a message's part into. */
 const KINDS = ["type", "$type", "kind", "partkind", "blocktype"];
 
 const TEXT_KINDS: ReadonlySet<string> = new Set([
@@ -70,7 +70,7 @@ const TEXT_KINDS: ReadonlySet<string> = new Set([
   "textcontent",
 ]);
 
-/** How the text of a part is found, or that of a list of parts. */
+/** Where {@linkcode textIn} finds the text of a part, or of a list of parts. */
 const PARTS = {
   names: ["text", "content", "parts"],
   separator: "",

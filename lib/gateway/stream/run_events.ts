@@ -17,13 +17,13 @@ import { NOT_UNDERSTOOD, type Reply, selectReply } from "./reply_text.ts";
 import { StreamCursor } from "./stream_cursor.ts";
 import type { StepEvent, StreamEvent } from "../turn_event.ts";
 
-/** The names of events by which real services say that a run failed, in lower case. */
+/** The names of the events that real services send if a run failed, in lower case. */
 const FAILURES: ReadonlySet<string> = new Set([
   ...["error", "failed", "run_failed", "run.failed"],
   "run_error", // AG-UI
 ]);
 
-/** The longest body in place of a stream that is read as an error, in UTF-16 code units. */
+/** The longest body that is read as an error and not as a stream, in UTF-16 code units. */
 const MAX_ERROR_LENGTH = 64 * 1024;
 
 /** What the stream of a run has held, over all of its connections. */
@@ -65,7 +65,7 @@ export interface StreamObserver {
  * Every line `data: {...}` is an event of its own. Comments, other fields, lines
  * that are not JSON, JSON that is not an object and unknown events are skipped.
  * Nothing is delivered after the reply. Words about a failed run go into the
- * record, and end nothing: what follows decides.
+ * record. They do not end the stream: a reply may still follow.
  *
  * @param chunks The body of the stream, cut anywhere.
  * @param record What the stream has held so far; it is continued.
@@ -100,14 +100,14 @@ export async function* readRunEvents(
   }
 }
 
-/** Takes the lines of one connection. */
+/** Parses the lines of one connection. */
 class EventParser {
   readonly #record: StreamRecord;
   /** Whether the field `event:` of the current block says that the run failed. */
   #isFailure = false;
-  /** The answer so far, as long as it may be a JSON object instead of a stream. */
+  /** The body so far, as long as it may be a JSON object and not a stream. */
   #body: string | undefined = "";
-  /** Why a line could not be read, and ends the stream. */
+  /** Why a line cannot be read. Such a line ends the stream. */
   fault: string | undefined;
 
   constructor(record: StreamRecord) {

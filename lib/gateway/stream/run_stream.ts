@@ -95,7 +95,7 @@ export async function* followRun(
       observer?.open(opened.headers, cursor);
       connection.openedAt = performance.now();
       const batches = readRunEvents(opened.chunks, record);
-      // Not by `for await`: leaving it would end the chunks, which are still drained.
+      // Leaving a `for await` would end the chunks, which are drained after the reply.
       for (let batch; !(batch = await batches.next()).done;) {
         client.signal.throwIfAborted();
         connection.lastByteAt = performance.now();
@@ -120,7 +120,7 @@ export async function* followRun(
       if (client.isLate && record.failure !== undefined) {
         throw runFailure(record.failure, run);
       }
-      // A status that is known is told, also if its text came too late.
+      // An error with a known status is kept, even if its text came too late.
       const isTold = client.isLate && error instanceof ServiceError;
       if (!isTold) client.signal.throwIfAborted();
       loss = lossOf(error, client, connection);
@@ -185,8 +185,8 @@ function lossOf(
 }
 
 /**
- * How long nothing had come when a connection was lost: a proxy may have cut it
- * for that.
+ * How long nothing had come when a connection was lost: a proxy may have closed it
+ * because of that.
  */
 function silence({ openedAt, lastByteAt }: Connection): string {
   const milliseconds = performance.now() - (lastByteAt ?? openedAt ?? Infinity);
@@ -209,15 +209,14 @@ function runFailure(
 function inRun(
   { failure, cause }: ServiceError,
   { threadId, runId }: FollowedRun,
-  { known, unknown, cursor }: StreamRecord,
+  { known, unknown }: StreamRecord,
 ): ServiceError {
   const objects = unknown === 1 ? "JSON object" : "JSON objects";
   const foreign = known === 0 && unknown > 0
     ? `; ${unknown} ${objects} came, and none is an event that this client knows`
     : "";
   // The service sent events of the run before it said that it knows no such run.
-  const isGone = failure.fate === "may have run" &&
-    cursor.lastEventId !== undefined;
+  const isGone = failure.fate === "may have run" && known + unknown > 0;
   const inRun: Failure = {
     ...failure,
     ...isGone && { fate: "failed" },

@@ -1,5 +1,5 @@
 /**
- * The position at which a lost stream is resumed, and the choice of new events.
+ * Tracks where a lost stream is resumed, and which of its events are new.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { ReplyEvent, StepEvent, StreamEvent } from "../turn_event.ts";
 /** The most bytes of an id. */
 const MAX_ID_BYTES = 1024;
 
-/** How many delivered events are remembered, as 8 bytes each. */
+/** The most delivered events that are remembered, at 8 bytes each. */
 const MAX_DELIVERED = 10_000;
 
 const encoder = new TextEncoder();
@@ -42,9 +42,9 @@ export class StreamCursor {
   readonly #delivered: number[] = [];
   #count = 0; // of all events that were ever delivered with an id
   /**
-   * Those of earlier connections, on one that resumes the stream. If events of the
-   * connection itself counted, a service that repeats more than 10,000 events
-   * would push out those that are still to come.
+   * The hashes of earlier connections, on one that resumes the stream. If its own
+   * events were added, a service that repeats more than 10,000 events would push out
+   * those that it has yet to repeat.
    */
   #earlier: ReadonlySet<number> | undefined;
   #isOld = false; // whether the last event with an id was delivered before

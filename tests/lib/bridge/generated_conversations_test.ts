@@ -76,7 +76,7 @@ interface Prompt {
   readonly text: string;
   /** Whether another prompt may be running in the session. */
   readonly mayBeRefused: boolean;
-  /** What its run has sent, and how much of it has arrived. */
+  /** The texts that its run has sent, and how many of them have arrived. */
   readonly sent: string[];
   received: number;
   end: "reply" | "failure" | undefined;
@@ -89,7 +89,7 @@ interface Named {
   readonly requestId: number;
 }
 
-/** What a response has to be. */
+/** Fails if a response is not the one that is expected. */
 type Expectation = (response: Response) => void;
 
 const isEmpty: Expectation = ({ result }) => assertEquals(result, {});
@@ -112,7 +112,7 @@ class Conversation {
   readonly #threadIds = new Map<string, string>(); // by session
   readonly #open = new Set<string>();
   readonly #prompts = new Map<number, Prompt>(); // by the ids of their requests
-  /** What the requests have to be answered with, until they are. */
+  /** The expected responses to requests without one, by the requests' ids. */
   readonly #due = new Map<unknown, Expectation>();
   /** The sessions of the loads that were not answered, by their requests. */
   readonly #loading = new Map<unknown, string>();

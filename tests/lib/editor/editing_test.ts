@@ -29,7 +29,7 @@ const UP = "\x1b[A";
 const DOWN = "\x1b[B";
 const LEFT = "\x1b[D";
 
-/** What is typed, and the text that it leaves. */
+/** The keys that are typed, and the text with its cursor (`|`) after them. */
 const CASES: Readonly<Record<string, readonly [input: string, text: string]>> =
   {
     "text goes in at the cursor": [`ac${LEFT}b`, "ab|c"],

@@ -6,7 +6,7 @@ const PORT = "https://a.service.test:8443";
 const V4 = "https://10.0.0.7";
 const V6 = "https://[fd00::7]";
 
-/** Lists, by whether they exclude a URL. */
+/** A URL, whether the lists exclude it, and the lists. */
 const CASES: readonly (readonly [string, boolean, readonly string[]])[] = [
   [NAME, true, ["*", "b.test,*", "a.service.test", "service.test", "test:443"]],
   [NAME, true, [".service.test", "*.service.test", ".a.service.test"]],

@@ -35,7 +35,7 @@ export class Connection {
   /** 1 for the service's first connection. */
   readonly number: number;
   readonly #tcp: Socket;
-  /** The same, or TLS over it. */
+  /** The same socket, or that of TLS on top of it. */
   readonly #socket: Socket;
   readonly #log: Log;
   readonly #gone = Promise.withResolvers<void>();

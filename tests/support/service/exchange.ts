@@ -15,11 +15,11 @@ export class Exchange {
   readonly path: string;
   readonly headers: Headers;
   readonly body: string;
-  /** The client's end of the connection, `host:port`. */
+  /** The client's address and port, as `host:port`. */
   readonly connection: string;
-  /** When the request had arrived, in the milliseconds of `performance.now()`. */
+  /** When the request arrived, on the clock of `performance.now()`. */
   readonly at: number = performance.now();
-  /** The status of the answer, once it was sent. */
+  /** The status of the answer; `undefined` until it is sent. */
   status: number | undefined = undefined;
 
   readonly #ended = Promise.withResolvers<Ending>();

@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
  */
 const SETTLING = 40;
 
-/** How long it is then measured, in seconds. */
+/** How long the process is measured after that, in seconds. */
 const MEASURED = 60;
 
 /** A process with 100 open sessions, while nobody asks anything. */
@@ -73,7 +73,7 @@ const STALLED = [
 const FEW = 10;
 const MANY = 50;
 
-/** How long streams take to fill what they may fill, in milliseconds. */
+/** How long streams get to fill all buffers on their way, in milliseconds. */
 const FILLING = 2000;
 
 /** Resident memory during long streams, and of streams that nobody reads. */

@@ -33,7 +33,7 @@ const MANY = 100;
 /** How many sessions are opened at the same time. */
 const AT_ONCE = 50;
 
-/** Measured are the events between these shares of all. Runs begin before and end after. */
+/** Only the events between these shares are measured, while no run begins or ends. */
 const BEGIN = 0.2;
 const END = 0.95;
 
