@@ -52,6 +52,7 @@ export function textIn(value: unknown, options: TextInOptions): string {
   if (Array.isArray(value)) {
     return value.map(read).filter((text) => text !== "").join(separator);
   }
+  if (!isJsonObject(value)) return ""; // A field that is not there has no fields.
   const fields = fieldsOf(value);
   if (accepts?.(fields) === false) return "";
   for (const name of names) {
