@@ -25,8 +25,14 @@ const CHECKS = [
 /** Tests that change the environment or the folder of their process. */
 const IN_TURN = [
   "tests/lib/gateway/failure/connection_failure_test.ts",
-  "tests/lib/settings",
+  "tests/lib/settings/",
   "tests/lib/settings_test.ts",
+];
+
+/** All other tests: the longest file begins first, and those that only compute last. */
+const IN_PARALLEL = [
+  "tests/program/real_services_test.ts",
+  ...["tests/terminal/", "tests/program/", "tests/project/", "tests/lib/"],
 ];
 
 const args = Deno.args.filter((argument) => argument !== "--verbose");
@@ -58,9 +64,28 @@ const steps = all
     ...CHECKS,
     [...test, ...IN_TURN],
     // Files that run in parallel share one process.
-    [...test, "--parallel", `--ignore=${IN_TURN}`, "tests"],
+    [...test, "--parallel", ...inOrder(testFiles("tests"))],
   ]
   : [[...test, ...args]];
+
+function testFiles(folder: string): string[] {
+  return Array.from(Deno.readDirSync(folder)).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory) return testFiles(path);
+    return path.endsWith("_test.ts") ? path : [];
+  });
+}
+
+function inOrder(files: readonly string[]): string[] {
+  const others = files.filter((file) =>
+    !IN_TURN.some((path) => file.startsWith(path))
+  );
+  const ordered = IN_PARALLEL.flatMap((path) =>
+    others.filter((file) => file.startsWith(path)).sort()
+  );
+  return [...new Set([...ordered, ...others])];
+}
+
 let exitCode = 0;
 for (const args of steps) {
   const code = await runDeno(args, args[0] === "test" ? options : {});
