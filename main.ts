@@ -13,8 +13,7 @@ import {
   parseCommandLine,
   UsageError,
 } from "./lib/command_line.ts";
-import type { Failure } from "./lib/gateway.ts";
-import type { Conversation, Ending } from "./lib/interactive.ts";
+import type { Conversation } from "./lib/interactive.ts";
 import {
   environmentVariable,
   ErrorOutput,
@@ -186,7 +185,7 @@ async function startInteractive(
   asked: InteractiveArguments,
 ): Promise<number> {
   const { RemoteGateway, traceHeaders } = await import("./lib/gateway.ts");
-  const { addInput, Conversation, openView } = await import(
+  const { addInput, Conversation, exitCode, openView } = await import(
     "./lib/interactive.ts"
   );
   const isScript = asked.prompts.length > 0 || asked.readsInput;
@@ -245,44 +244,6 @@ async function startInteractive(
   } finally {
     await gateway[Symbol.asyncDispose]();
     await opened.leave();
-  }
-}
-
-/**
- * The fate of the prompt sets the exit code, unless a person types prompts and so
- * has seen the error.
- */
-function exitCode(ending: Ending, isTyped: boolean): number {
-  switch (ending.kind) {
-    case "done":
-      return 0;
-    case "failed":
-      return isTyped ? 0 : failureCode(ending.failure);
-    case "not started":
-      return isTyped ? 1 : failureCode(ending.failure);
-    case "interrupted":
-      return INTERRUPTED;
-    default:
-      return ending satisfies never;
-  }
-}
-
-/** What a script may do next: docs/command-line.md has the table. */
-function failureCode(failure: Failure | undefined): number {
-  const { fate, status } = failure ?? {};
-  switch (fate) {
-    case "not run":
-      return 3;
-    case "refused":
-      return status === 401 || status === 403 ? 4 : 1;
-    case "may have run":
-    case "may go on":
-      return 5;
-    case "failed":
-    case undefined:
-      return 1;
-    default:
-      return fate satisfies never;
   }
 }
 

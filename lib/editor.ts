@@ -13,10 +13,10 @@ import {
   NEW_STATE,
   pressKey,
   takeText,
-} from "./editor/editing.ts";
+} from "./editor/key_commands.ts";
 import { frameOf, sentText } from "./editor/frame.ts";
 import type { KeyMode, KeyModeOptions } from "./editor/key_mode.ts";
-import { type Key, KeyParser } from "./editor/keys.ts";
+import { type Key, KeyParser } from "./editor/key_parser.ts";
 import { type Frame, NO_FRAME, Painter, type Size } from "./editor/painter.ts";
 
 export { enterKeyMode, type KeyModeOptions } from "./editor/key_mode.ts";

@@ -10,20 +10,27 @@ import type {
   CallOptions,
   ServiceClient,
   ServiceClientOptions,
-  ServiceRequest,
 } from "./gateway/http/service_client.ts";
-import { ServiceError, UNKNOWN_FATE } from "./gateway/failure/service_error.ts";
+import { UNKNOWN_FATE } from "./gateway/failure/fate.ts";
+import { ServiceError } from "./gateway/failure/service_error.ts";
+import {
+  type RunIds,
+  runRequest,
+  streamRequest,
+  THREAD_REQUEST,
+} from "./gateway/requests.ts";
 import type { FollowOptions } from "./gateway/stream/run_stream.ts";
 import type { CreationEvent, TurnEvent } from "./gateway/turn_event.ts";
 
 export { systemCertificates } from "./gateway/http/certificates.ts";
 export type { CallOptions, Exchange } from "./gateway/http/service_client.ts";
+export type { Fate } from "./gateway/failure/fate.ts";
 export {
   explain,
   type Failure,
-  type Fate,
   ServiceError,
 } from "./gateway/failure/service_error.ts";
+export { AGENT_NAME, type RunIds } from "./gateway/requests.ts";
 export type { Reply } from "./gateway/stream/reply_text.ts";
 export type {
   ParsedData,
@@ -38,18 +45,9 @@ export type {
   WaitEvent,
 } from "./gateway/turn_event.ts";
 
-/** The single agent of the service (interface 1.4). */
-export const AGENT_NAME = "the-brain";
-
 export interface TurnOptions extends CallOptions, FollowOptions {
   /** Additional headers for the run's two requests. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-}
-
-/** A run of a thread. */
-export interface RunIds {
-  readonly threadId: string;
-  readonly runId: string;
 }
 
 /** The operations that front ends use. */
@@ -102,7 +100,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     const operation = "create thread";
     const client = await this.#connect(options);
     try {
-      const answer = yield* client.post({ operation, path: "/threads" });
+      const answer = yield* client.post(THREAD_REQUEST);
       const threadId = this.#idIn(answer, "thread_id", operation);
       yield [{ type: "thread", threadId }];
     } catch (error) {
@@ -146,14 +144,14 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     try {
       const loading = import("./gateway/stream/run_stream.ts"); // Meanwhile.
       if (runId === undefined) {
-        const request = runRequest(threadId, prompt, options);
+        const request = runRequest(threadId, prompt, options.headers);
         const answer = yield* client.post(request);
         runId = this.#idIn(answer, "run_id", "create run");
         yield [{ type: "run", runId }];
       }
       const { followRun } = await loading;
       const run = { threadId, runId };
-      const request = streamRequest(run, options);
+      const request = streamRequest(run, options.headers);
       const { apiKey } = this.#options;
       yield* followRun(client, { ...run, request, apiKey }, options);
     } catch (error) {
@@ -196,38 +194,4 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       fate: UNKNOWN_FATE[operation],
     });
   }
-}
-
-// The thread's id is valid: callers check it, or get it from createThread().
-function runsPath(threadId: string): string {
-  return `/threads/${encodeURIComponent(threadId)}/runs`;
-}
-
-function runRequest(
-  threadId: string,
-  prompt: string,
-  { headers }: TurnOptions,
-): ServiceRequest {
-  return {
-    operation: "create run",
-    path: runsPath(threadId),
-    headers: { ...headers, "content-type": "application/json" },
-    body: JSON.stringify({ agentName: AGENT_NAME, prompt, wait: false }),
-  };
-}
-
-function streamRequest(
-  { threadId, runId }: RunIds,
-  { headers }: TurnOptions,
-): ServiceRequest {
-  return {
-    operation: "stream run",
-    path: `${runsPath(threadId)}/${encodeURIComponent(runId)}/stream`,
-    headers: {
-      ...headers,
-      "accept": "text/event-stream",
-      "accept-encoding": "identity", // compressing proxies delay events
-    },
-    runId,
-  };
 }

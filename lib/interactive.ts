@@ -13,11 +13,13 @@ import {
   type TurnEvent,
 } from "./gateway.ts";
 import { CtrlC } from "./interactive/ctrl_c.ts";
+import type { Ending } from "./interactive/exit_code.ts";
 import { type TimeLimit, within } from "./io.ts";
 import type { Input, View, ViewEvent } from "./interactive/view.ts";
 import { VERSION } from "./version.ts";
 
 export type { View } from "./interactive/view.ts";
+export { type Ending, exitCode } from "./interactive/exit_code.ts";
 export { openView } from "./interactive/open_view.ts";
 export { addInput } from "./interactive/prompt_input.ts";
 
@@ -37,17 +39,6 @@ export interface ConversationOptions {
   /** A clock, in milliseconds. The default is the clock of the process. */
   readonly now?: (() => number) | undefined;
 }
-
-/** How the prompts ended. */
-export type Ending =
-  /** All runs were completed. */
-  | { readonly kind: "done" }
-  /** A prompt failed. Without a `failure`, it was dropped or could not be taken. */
-  | { readonly kind: "failed"; readonly failure: Failure | undefined }
-  /** No thread could be created. */
-  | { readonly kind: "not started"; readonly failure: Failure }
-  /** The user left with Ctrl-C. */
-  | { readonly kind: "interrupted" };
 
 const DONE: Ending = { kind: "done" };
 const INTERRUPTED: Ending = { kind: "interrupted" };

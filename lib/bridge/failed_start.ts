@@ -5,7 +5,7 @@
  */
 
 import { type ByteSink, within } from "../io.ts";
-import { INITIALIZE_RESULT } from "./acp.ts";
+import { INITIALIZE_RESULT } from "./capabilities.ts";
 import {
   ErrorCode,
   formatMessage,

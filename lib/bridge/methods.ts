@@ -9,26 +9,24 @@ import { isJsonObject, quote } from "../text.ts";
 import {
   AGENTS_LIST_RESULT,
   INITIALIZE_RESULT,
-  messageLine,
   offersToReadFiles,
-  parseSessionId,
-  sessionIdOf,
-  type StopReason,
-} from "./acp.ts";
+} from "./capabilities.ts";
 import { EditorRequests } from "./editor_requests.ts";
 import {
   ErrorCode,
   type Incoming,
+  invalidParams,
   invalidRequest,
   RpcError,
   type RpcNotification,
   type RpcRequest,
 } from "./json_rpc.ts";
 import type { BridgeOptions } from "./peer.ts";
-import { runPrompt } from "./prompt.ts";
+import { runPrompt, type StopReason } from "./prompt.ts";
 import { parsePrompt } from "./prompt_blocks.ts";
 import { toRpcError } from "./service_failure.ts";
 import { type Session, Sessions } from "./session.ts";
+import { messageLine } from "./session_updates.ts";
 import type { Said } from "./transcripts.ts";
 import type { Answered } from "./verbose_log.ts";
 
@@ -236,4 +234,22 @@ export class Bridge {
       `Session not found: ${quote(id)}`,
     );
   }
+}
+
+/** The session id in a method's params, if there is one. */
+function sessionIdOf(params: unknown): string | undefined {
+  return isJsonObject(params) && typeof params.sessionId === "string"
+    ? params.sessionId
+    : undefined;
+}
+
+/**
+ * The session id in a method's params.
+ *
+ * @throws {RpcError} Invalid params, if there is none.
+ */
+function parseSessionId(params: unknown): string {
+  const id = sessionIdOf(params);
+  if (id === undefined) throw invalidParams("sessionId is not a string");
+  return id;
 }

@@ -5,13 +5,16 @@
  */
 
 import type { TurnEvent } from "../gateway.ts";
-import { messageLine, progressLines, type StopReason } from "./acp.ts";
 import { readAttachedFiles } from "./attached_files.ts";
 import type { EditorRequests } from "./editor_requests.ts";
 import type { BridgeOptions } from "./peer.ts";
 import { linksIn, type PromptContent, promptText } from "./prompt_blocks.ts";
 import type { Session, Turn } from "./session.ts";
+import { messageLine, progressLines } from "./session_updates.ts";
 import type { Said } from "./transcripts.ts";
+
+/** Why a prompt's turn ended. */
+export type StopReason = "end_turn" | "cancelled";
 
 /** A prompt that was accepted. */
 export interface Prompt {

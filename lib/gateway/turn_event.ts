@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Operation } from "./failure/service_error.ts";
+import type { Operation } from "./failure/fate.ts";
 
 /** A request will be repeated after a pause. */
 export interface WaitEvent {

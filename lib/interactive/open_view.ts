@@ -1,11 +1,14 @@
-import {
-  type ByteSink,
-  environmentVariable,
-  readStandardInput,
-} from "../io.ts";
+import { type ByteSink, readStandardInput } from "../io.ts";
 import { COLOURED, PLAIN } from "../text.ts";
 import { JsonView } from "./json_view.ts";
 import { PlainView } from "./plain_view.ts";
+import {
+  consoleSize,
+  isAutomated,
+  isDumb,
+  isLinuxConsole,
+  mayUseColour,
+} from "./terminal_abilities.ts";
 import { PROMPT_SIGN, type View } from "./view.ts";
 
 // Not a ReadableStream: Deno takes 2 ms to load the first one.
@@ -96,36 +99,7 @@ export async function openView(options: OpenViewOptions): Promise<View> {
     isTyped,
     stdoutIsTerminal,
     hasColour: isStyled,
-    marks: environmentVariable("TERM") === "linux" ? ASCII_MARKS : MARKS,
+    marks: isLinuxConsole() ? ASCII_MARKS : MARKS,
     size: consoleSize,
   });
-}
-
-/**
- * Whether text on a terminal may be styled: not if `NO_COLOR` is set
- * (https://no-color.org) or the terminal is dumb.
- */
-function mayUseColour(): boolean {
-  return !isDumb() && (environmentVariable("NO_COLOR") ?? "") === "";
-}
-
-/** Whether `TERM` says that the terminal cannot be drawn on. The Windows console has no `TERM`. */
-function isDumb(): boolean {
-  const term = environmentVariable("TERM") ?? "";
-  return term === "dumb" || term === "" && Deno.build.os !== "windows";
-}
-
-/** Whether `CI` is set: to anything but empty, `0` or `false`. */
-function isAutomated(): boolean {
-  return !["", "0", "false"].includes(environmentVariable("CI") ?? "");
-}
-
-/** Returns the current size of the terminal. */
-function consoleSize(): { readonly columns: number; readonly rows: number } {
-  try {
-    const { columns, rows } = Deno.consoleSize();
-    return { columns: columns || 80, rows: rows || 24 };
-  } catch {
-    return { columns: 80, rows: 24 }; // no standard stream is a terminal
-  }
 }

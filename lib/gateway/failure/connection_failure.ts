@@ -16,13 +16,12 @@ import {
   whatToCheck,
 } from "./network_reasons.ts";
 import {
-  ConnectionError,
   type Fate,
   type Operation,
-  ServiceError,
   UNKNOWN_FATE,
   untakenFate,
-} from "./service_error.ts";
+} from "./fate.ts";
+import { ConnectionError, ServiceError } from "./service_error.ts";
 import type { TunnelError } from "./tunnel_failure.ts";
 
 /**

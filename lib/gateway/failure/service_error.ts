@@ -4,46 +4,13 @@
  * @module
  */
 
-/** The three remote operations (interface 4.1). */
-export type Operation = "create thread" | "create run" | "stream run";
+import { type Fate, fateInWords, type Operation } from "./fate.ts";
 
 const ATTEMPT: Readonly<Record<Operation, string>> = {
   "create thread": "create a thread",
   "create run": "start a run",
   "stream run": "follow the run",
 };
-
-/**
- * What became of the prompt, or of a thread that was to be created. It decides the
- * words of a message, the exit code, and what a script may do next.
- *
- * - `not run`: nothing was started, and asking again may help.
- * - `refused`: nothing was started, and asking again would be refused again.
- * - `may have run`: it is unknown whether the run was started.
- * - `may go on`: the run was started, and could not be followed to its end.
- * - `failed`: the run has ended, and the service says so.
- */
-export type Fate =
-  | "not run"
-  | "refused"
-  | "may have run"
-  | "may go on"
-  | "failed";
-
-/** The fate of an operation whose request was sent and got no usable answer. */
-export const UNKNOWN_FATE: Readonly<Record<Operation, Fate>> = {
-  "create thread": "not run",
-  "create run": "may have run",
-  "stream run": "may go on",
-};
-
-/** The fate if the service did not take a request. A run that is followed goes on. */
-export function untakenFate(
-  operation: Operation,
-  fate: "not run" | "refused",
-): Fate {
-  return operation === "stream run" ? "may go on" : fate;
-}
 
 /** A failure, in parts that each front end puts into its own words. */
 export interface Failure {
@@ -107,29 +74,9 @@ export class ConnectionError extends ServiceError {
  */
 export function explain(failure: Failure, advice = ""): string {
   const { reason, detail } = failure;
-  const rest = [advice, fateOf(failure, advice)]
+  const rest = [advice, fateInWords(failure, advice)]
     .filter((part) => part !== "").join("; ");
   if (detail === undefined) return rest === "" ? reason : `${reason}; ${rest}`;
   const withRest = rest === "" ? reason : `${reason} (${rest})`;
   return detail === "" ? withRest : `${withRest}: ${detail}`;
-}
-
-/** The fate in words; empty if there is nothing that the user has to know. */
-function fateOf({ operation, fate }: Failure, advice: string): string {
-  switch (fate) {
-    case "not run":
-      if (operation === "create run") return "the run was not started";
-      return advice === "" ? "try again later" : "";
-    case "may have run":
-      return operation === "create run"
-        ? "the run may have started, so it is not tried again"
-        : "it may have run";
-    case "may go on":
-      return "the run may still go on at the service";
-    case "refused":
-    case "failed":
-      return "";
-    default:
-      return fate satisfies never;
-  }
 }

@@ -13,12 +13,8 @@ import {
   pageTitle,
 } from "./error_text.ts";
 import { retryAfterOf } from "../http/retries.ts";
-import {
-  type Fate,
-  type Operation,
-  ServiceError,
-  UNKNOWN_FATE,
-} from "./service_error.ts";
+import { fateOfStatus, type Operation } from "./fate.ts";
+import { ServiceError } from "./service_error.ts";
 
 export interface StatusErrorOptions {
   readonly operation: Operation;
@@ -36,7 +32,7 @@ export function statusError(
     readonly body: LimitedText;
   },
 ): ServiceError {
-  const fate = fateOf(operation, status);
+  const fate = fateOfStatus(operation, status);
   const location = headers.get("location");
   if (status >= 300 && status < 400 && location !== null) {
     const target = URL.parse(location, url);
@@ -140,16 +136,4 @@ function meaningOf(
   const keys = [`${operation} ${page}`, `${operation} ${status}`, page, status];
   const key = keys.find((key) => Object.hasOwn(MEANINGS, key)) ?? "";
   return MEANINGS[key] ?? ["", ""];
-}
-
-/** The fate of a request that was answered with a status outside 2xx. */
-function fateOf(operation: Operation, status: number): Fate {
-  if (operation === "stream run") {
-    return status === 404 || status === 410 ? "may have run" : "may go on";
-  }
-  if (status === 429) return "not run";
-  const isUnknown = status < 300 || status >= 500 || status === 408 ||
-    status === 425 ||
-    status === 499 && operation === "create run";
-  return isUnknown ? UNKNOWN_FATE[operation] : "refused";
 }

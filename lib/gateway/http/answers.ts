@@ -11,11 +11,8 @@ import {
   isWebPage,
   type LimitedText,
 } from "../failure/error_text.ts";
-import {
-  type Failure,
-  ServiceError,
-  UNKNOWN_FATE,
-} from "../failure/service_error.ts";
+import { UNKNOWN_FATE } from "../failure/fate.ts";
+import { type Failure, ServiceError } from "../failure/service_error.ts";
 import {
   type StatusErrorOptions,
   webPageReason,

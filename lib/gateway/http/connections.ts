@@ -9,7 +9,8 @@ import {
   connectionError,
   tlsSetupError,
 } from "../failure/connection_failure.ts";
-import type { ConnectionError, Operation } from "../failure/service_error.ts";
+import type { Operation } from "../failure/fate.ts";
+import type { ConnectionError } from "../failure/service_error.ts";
 import { trustedCertificates, trusting } from "./certificates.ts";
 import type { Relay } from "./relay.ts";
 

@@ -6,7 +6,8 @@
  */
 
 import { isNotTaken, isRefused } from "../failure/connection_failure.ts";
-import type { Operation, ServiceError } from "../failure/service_error.ts";
+import type { Operation } from "../failure/fate.ts";
+import type { ServiceError } from "../failure/service_error.ts";
 import type { Timeouts } from "./timeouts.ts";
 
 const BUSY = "service busy";

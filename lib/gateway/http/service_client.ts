@@ -7,13 +7,11 @@
 
 import { startTimer, timeLeft, type TimeLimit } from "../../io.ts";
 import { VERSION } from "../../version.ts";
+import { type Operation, UNKNOWN_FATE, untakenFate } from "../failure/fate.ts";
 import {
   ConnectionError,
   type Failure,
-  type Operation,
   ServiceError,
-  UNKNOWN_FATE,
-  untakenFate,
 } from "../failure/service_error.ts";
 import { statusError } from "../failure/status_error.ts";
 import type { WaitEvent } from "../turn_event.ts";

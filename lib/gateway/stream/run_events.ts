@@ -12,7 +12,8 @@ import {
   parseJson,
 } from "../../text.ts";
 import { errorDetail } from "../failure/error_text.ts";
-import { ServiceError, UNKNOWN_FATE } from "../failure/service_error.ts";
+import { UNKNOWN_FATE } from "../failure/fate.ts";
+import { ServiceError } from "../failure/service_error.ts";
 import { NOT_UNDERSTOOD, type Reply, selectReply } from "./reply_text.ts";
 import { StreamCursor } from "./stream_cursor.ts";
 import type { StepEvent, StreamEvent } from "../turn_event.ts";

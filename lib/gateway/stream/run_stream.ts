@@ -19,11 +19,11 @@ import type {
   ServiceClient,
   ServiceRequest,
 } from "../http/service_client.ts";
+import { UNKNOWN_FATE } from "../failure/fate.ts";
 import {
   ConnectionError,
   type Failure,
   ServiceError,
-  UNKNOWN_FATE,
 } from "../failure/service_error.ts";
 import type { StreamEvent, WaitEvent } from "../turn_event.ts";
 

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import {
   AGENTS_LIST_RESULT,
   INITIALIZE_RESULT,
-} from "../../../lib/bridge/acp.ts";
+} from "../../../lib/bridge/capabilities.ts";
 import { Sessions } from "../../../lib/bridge/session.ts";
 import type { Answered } from "../../../lib/bridge/verbose_log.ts";
 import { ServiceError } from "../../../lib/gateway.ts";

@@ -2,9 +2,9 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { times } from "../../support/repetitions.ts";
 import { graphemeWidth } from "../../../lib/editor/graphemes.ts";
-import { KeyParser } from "../../../lib/editor/keys.ts";
+import { KeyParser } from "../../../lib/editor/key_parser.ts";
 import { Painter } from "../../../lib/editor/painter.ts";
-import { NEW_STATE, pressKey } from "../../../lib/editor/editing.ts";
+import { NEW_STATE, pressKey } from "../../../lib/editor/key_commands.ts";
 import { frameOf } from "../../../lib/editor/frame.ts";
 import { PLAIN } from "../../../lib/text/style.ts";
 import {

@@ -5,10 +5,9 @@ import {
   isRefused,
   tlsSetupError,
 } from "../../../../lib/gateway/failure/connection_failure.ts";
+import type { Fate, Operation } from "../../../../lib/gateway/failure/fate.ts";
 import {
   explain,
-  type Fate,
-  type Operation,
   type ServiceError,
 } from "../../../../lib/gateway/failure/service_error.ts";
 import {

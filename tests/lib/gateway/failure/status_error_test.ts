@@ -1,9 +1,6 @@
 import { assertEquals } from "@std/assert";
-import type {
-  Fate,
-  Operation,
-  ServiceError,
-} from "../../../../lib/gateway/failure/service_error.ts";
+import type { Fate, Operation } from "../../../../lib/gateway/failure/fate.ts";
+import type { ServiceError } from "../../../../lib/gateway/failure/service_error.ts";
 import {
   statusError,
   webPageReason,

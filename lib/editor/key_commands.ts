@@ -20,7 +20,7 @@ import {
   wordLeft,
   wordRight,
 } from "./cursor_text.ts";
-import type { Key } from "./keys.ts";
+import type { Key } from "./key_parser.ts";
 
 /** The most texts in the history, and the most changes that can be undone. */
 const MAX_KEPT = 1_000;

@@ -1,76 +1,12 @@
 /**
- * The messages between an editor and the bridge: Agent Client Protocol (ACP)
- * version 1 (https://agentclientprotocol.com), with the additions of
- * interface 4.2.
+ * The notifications `session/update` (interface 4.2): progress, and messages.
  *
  * @module
  */
 
 import type { ProgressEvent } from "../gateway.ts";
-import { isJsonObject } from "../text.ts";
-import { VERSION } from "../version.ts";
-import { formatMessage, invalidParams } from "./json_rpc.ts";
+import { formatMessage } from "./json_rpc.ts";
 import type { Said } from "./transcripts.ts";
-
-const NAME = "agent-gateway";
-const TITLE = "Agent Gateway";
-
-/**
- * The result of `initialize`. The bridge supports one protocol version, so the
- * result is the same for every version that a client asks for. Capabilities that
- * the bridge lacks are left out: some clients take a member that is `false` for
- * an offer.
- */
-export const INITIALIZE_RESULT = {
-  protocolVersion: 1,
-  serverInfo: { name: NAME, version: VERSION },
-  capabilities: { agents: true },
-  agentInfo: { name: NAME, title: TITLE, version: VERSION },
-  agentCapabilities: {
-    loadSession: true,
-    promptCapabilities: { embeddedContext: true },
-    sessionCapabilities: { close: {}, resume: {} },
-  },
-  authMethods: [],
-} as const;
-
-/** The result of `agents/list`: the single agent of the service. */
-export const AGENTS_LIST_RESULT = {
-  agents: [{
-    id: "the-brain",
-    name: "the-brain",
-    title: "The Brain",
-    description: "The remote agent that this client sends every prompt to",
-  }],
-} as const;
-
-/** Why a prompt's turn ended. */
-export type StopReason = "end_turn" | "cancelled";
-
-/** The session id in a method's params, if there is one. */
-export function sessionIdOf(params: unknown): string | undefined {
-  return isJsonObject(params) && typeof params.sessionId === "string"
-    ? params.sessionId
-    : undefined;
-}
-
-/**
- * Returns the session id in a method's params.
- *
- * @throws {RpcError} Invalid params, if there is none.
- */
-export function parseSessionId(params: unknown): string {
-  const id = sessionIdOf(params);
-  if (id === undefined) throw invalidParams("sessionId is not a string");
-  return id;
-}
-
-/** Whether the params of `initialize` offer to read files for the agent. */
-export function offersToReadFiles(params: unknown): boolean {
-  const capabilities = isJsonObject(params) && params.clientCapabilities;
-  const fs = isJsonObject(capabilities) && capabilities.fs;
-  return isJsonObject(fs) && fs.readTextFile === true;
-}
 
 /**
  * The longest node or status that is sent, in UTF-16 code units: each is sent

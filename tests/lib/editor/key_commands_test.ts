@@ -1,13 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { KeyParser } from "../../../lib/editor/keys.ts";
+import { KeyParser } from "../../../lib/editor/key_parser.ts";
 import {
   type EditorState,
   MAX_TEXT_LENGTH,
   NEW_STATE,
   pressKey,
   takeText,
-} from "../../../lib/editor/editing.ts";
+} from "../../../lib/editor/key_commands.ts";
 
 /** The editor after this was typed; Enter sends. */
 function typed(input: string, editor: EditorState = NEW_STATE): EditorState {

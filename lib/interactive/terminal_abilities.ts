@@ -1,0 +1,44 @@
+/**
+ * What the environment tells of the terminal, and its size.
+ *
+ * @module
+ */
+
+import { environmentVariable } from "../io.ts";
+
+/**
+ * Whether text on a terminal may be styled: not if `NO_COLOR` is set
+ * (https://no-color.org) or the terminal is dumb.
+ */
+export function mayUseColour(): boolean {
+  return !isDumb() && (environmentVariable("NO_COLOR") ?? "") === "";
+}
+
+/** Whether `TERM` says that the terminal cannot be drawn on. The Windows console has no `TERM`. */
+export function isDumb(): boolean {
+  const term = environmentVariable("TERM") ?? "";
+  return term === "dumb" || term === "" && Deno.build.os !== "windows";
+}
+
+/** Whether the terminal is the Linux console, whose font lacks most signs. */
+export function isLinuxConsole(): boolean {
+  return environmentVariable("TERM") === "linux";
+}
+
+/** Whether `CI` is set: to anything but empty, `0` or `false`. */
+export function isAutomated(): boolean {
+  return !["", "0", "false"].includes(environmentVariable("CI") ?? "");
+}
+
+/** Returns the current size of the terminal. */
+export function consoleSize(): {
+  readonly columns: number;
+  readonly rows: number;
+} {
+  try {
+    const { columns, rows } = Deno.consoleSize();
+    return { columns: columns || 80, rows: rows || 24 };
+  } catch {
+    return { columns: 80, rows: 24 }; // no standard stream is a terminal
+  }
+}
