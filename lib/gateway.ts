@@ -144,14 +144,14 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     try {
       const loading = import("./gateway/stream/run_stream.ts"); // Meanwhile.
       if (runId === undefined) {
-        const request = runRequest(threadId, prompt, options.headers);
+        const request = runRequest(threadId, prompt, options);
         const answer = yield* client.post(request);
         runId = this.#idIn(answer, "run_id", "create run");
         yield [{ type: "run", runId }];
       }
       const { followRun } = await loading;
       const run = { threadId, runId };
-      const request = streamRequest(run, options.headers);
+      const request = streamRequest(run, options);
       const { apiKey } = this.#options;
       yield* followRun(client, { ...run, request, apiKey }, options);
     } catch (error) {

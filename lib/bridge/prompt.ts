@@ -10,7 +10,7 @@ import type { EditorRequests } from "./editor_requests.ts";
 import type { BridgeOptions } from "./peer.ts";
 import { linksIn, type PromptContent, promptText } from "./prompt_blocks.ts";
 import type { Session, Turn } from "./session.ts";
-import { messageLine, progressLines } from "./session_updates.ts";
+import { textsAbout, updatesOf } from "./session_updates.ts";
 import type { Said } from "./transcripts.ts";
 
 /** Why a prompt's turn ended. */
@@ -41,25 +41,11 @@ export async function runPrompt(
 ): Promise<StopReason> {
   const sessionId = session.id;
   const { signal, previous } = turn;
-  const thought = progressLines(sessionId, crypto.randomUUID());
-  const replyId = crypto.randomUUID();
   let reply: Said | undefined;
-  /** Formats the update about an event; empty if there is none. */
-  const update = (event: TurnEvent): string => {
-    switch (event.type) {
-      case "progress":
-        return thought(event);
-      case "reply":
-        if (event.note !== undefined) log?.noted(sessionId, event.note);
-        reply = { by: "agent", messageId: replyId, text: event.text };
-        return messageLine(sessionId, reply);
-      case "wait":
-      case "run":
-        return "";
-      default:
-        return event satisfies never;
-    }
-  };
+  const update = updatesOf(sessionId, (said, note) => {
+    reply = said;
+    if (note !== undefined) log?.noted(sessionId, note);
+  });
   const texts = function* (batch: readonly TurnEvent[]) {
     yield* textsAbout(batch, update);
     // This runs after the last text was sent, before a cancellation can take effect.
@@ -86,28 +72,4 @@ export async function runPrompt(
     if (!signal.aborted) throw error;
   }
   return signal.aborted ? "cancelled" : "end_turn";
-}
-
-/** The size of the texts that short lines are joined to, in UTF-16 code units. */
-const JOINED_LENGTH = 16 * 1024;
-
-/**
- * Formats the updates about events as texts of whole lines, each when there is
- * room for it. Writing a line costs more than formatting it, so short ones are
- * joined.
- */
-function* textsAbout(
-  events: readonly TurnEvent[],
-  update: (event: TurnEvent) => string,
-): Generator<string> {
-  let text = "";
-  for (const event of events) {
-    const line = update(event);
-    if (text !== "" && text.length + line.length > JOINED_LENGTH) {
-      yield text;
-      text = "";
-    }
-    text += line;
-  }
-  if (text !== "") yield text;
 }

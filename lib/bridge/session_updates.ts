@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ProgressEvent } from "../gateway.ts";
+import type { ProgressEvent, TurnEvent } from "../gateway.ts";
 import { formatMessage } from "./json_rpc.ts";
 import type { Said } from "./transcripts.ts";
 
@@ -15,14 +15,61 @@ import type { Said } from "./transcripts.ts";
 const MAX_LABEL_LENGTH = 1_000_000;
 
 /**
- * A function that formats the notifications for the progress events of a prompt.
+ * Returns a function that formats the update about an event of a prompt: one for each
+ * progress event, and one for the reply; empty for others.
  *
- * @param messageId The id of the message that they continue.
+ * @param onReply Called with the reply, and a note about it, before its update is sent.
  */
-export function progressLines(
+export function updatesOf(
   sessionId: string,
-  messageId: string,
-): (event: ProgressEvent) => string {
+  onReply: (reply: Said, note: string | undefined) => void,
+): (event: TurnEvent) => string {
+  const thought = progressLines(sessionId, crypto.randomUUID());
+  const messageId = crypto.randomUUID();
+  return (event) => {
+    switch (event.type) {
+      case "progress":
+        return thought(event);
+      case "reply": {
+        const reply: Said = { by: "agent", messageId, text: event.text };
+        onReply(reply, event.note);
+        return messageLine(sessionId, reply);
+      }
+      case "wait":
+      case "run":
+        return "";
+      default:
+        return event satisfies never;
+    }
+  };
+}
+
+/** The size of the texts that short lines are joined to, in UTF-16 code units. */
+const JOINED_LENGTH = 16 * 1024;
+
+/**
+ * Formats the updates about events as texts of whole lines, each when there is
+ * room for it. Writing a line costs more than formatting it, so short ones are
+ * joined.
+ */
+export function* textsAbout(
+  events: readonly TurnEvent[],
+  update: (event: TurnEvent) => string,
+): Generator<string> {
+  let text = "";
+  for (const event of events) {
+    const line = update(event);
+    if (text !== "" && text.length + line.length > JOINED_LENGTH) {
+      yield text;
+      text = "";
+    }
+    text += line;
+  }
+  if (text !== "") yield text;
+}
+
+/** Returns a function that formats the updates about progress, fast. */
+function progressLines(sessionId: string, messageId: string) {
   const json = JSON.stringify;
   const start =
     `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${
@@ -30,7 +77,7 @@ export function progressLines(
     },"update":{"sessionUpdate":"agent_thought_chunk","messageId":${
       json(messageId)
     },"content":{"type":"text","text":`;
-  return (event) => start + progressJson(event);
+  return (event: ProgressEvent) => start + progressJson(event);
 }
 
 /** How many events are kept. */

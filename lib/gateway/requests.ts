@@ -15,9 +15,6 @@ export interface RunIds {
   readonly runId: string;
 }
 
-/** Additional headers, by their names. */
-type Headers = Readonly<Record<string, string>>;
-
 /** Creates a thread. */
 export const THREAD_REQUEST: ServiceRequest = {
   operation: "create thread",
@@ -28,7 +25,7 @@ export const THREAD_REQUEST: ServiceRequest = {
 export function runRequest(
   threadId: string,
   prompt: string,
-  headers?: Headers,
+  { headers }: Pick<ServiceRequest, "headers">,
 ): ServiceRequest {
   return {
     operation: "create run",
@@ -41,7 +38,7 @@ export function runRequest(
 /** Asks for the stream of a run. */
 export function streamRequest(
   { threadId, runId }: RunIds,
-  headers?: Headers,
+  { headers }: Pick<ServiceRequest, "headers">,
 ): ServiceRequest {
   return {
     operation: "stream run",

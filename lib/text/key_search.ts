@@ -49,12 +49,10 @@ function makeTables() {
       names.split(" ").map((name) => [name, character] as const)
     ),
   );
-  const longestFirst = [...characters.keys()]
-    .sort((a, b) => b.length - a.length);
+  const names = [...characters.keys()].sort((a, b) => b.length - a.length);
+  const name = `(?<name>${names.join("|")})`;
   const html = String
-    .raw`&(?:#(?<decimal>\d+)|#x(?<html>[\da-f]+)|(?<name>${
-    longestFirst.join("|")
-  }))`;
+    .raw`&(?:#(?<decimal>\d+)|#x(?<html>[\da-f]+)|${name})`;
   const escapes = [
     String.raw`\\+|${URL_ESCAPE}|${HEX}|${html};`,
     String

@@ -107,12 +107,9 @@ export function connectionError(
     );
   }
   if (tunnelError !== undefined) {
-    const { proxy, reason, advice, isFinal } = tunnelError;
-    return fail(
-      `${url.origin} cannot be reached through the proxy ${proxy.origin} (${reason})`,
-      advice,
-      untakenFate(operation, isFinal ? "refused" : "not run"),
-    );
+    const { advice, isFinal } = tunnelError;
+    const fate = untakenFate(operation, isFinal ? "refused" : "not run");
+    return fail(tunnelError.reasonFor(url.origin), advice, fate);
   }
   return fail(
     `${url.origin} cannot be reached (${lookUp(UNREACHABLE, text, url)})`,

@@ -44,6 +44,11 @@ export class TunnelError extends Error {
     this.isFinal = isFinal;
     this.code = code;
   }
+
+  /** The reason why a service with this origin cannot be reached. */
+  reasonFor(origin: string): string {
+    return `${origin} cannot be reached through the proxy ${this.proxy.origin} (${this.reason})`;
+  }
 }
 
 /** What to check if the proxy refuses the service. */

@@ -1,8 +1,8 @@
 import { assert } from "@std/assert";
-import { progressLines } from "../../../lib/bridge/session_updates.ts";
+import { updatesOf } from "../../../lib/bridge/session_updates.ts";
 
-Deno.test("progressLines() cuts a node or status to a million characters, and none of them in two", () => {
-  const line = progressLines("s", "m");
+Deno.test("updatesOf() cuts a node or status to a million characters, and none of them in two", () => {
+  const update = updatesOf("s", () => {});
   const rest = "x".repeat(999_999);
   for (
     const [label, shown] of [
@@ -12,7 +12,7 @@ Deno.test("progressLines() cuts a node or status to a million characters, and no
     ] as const
   ) {
     const { params } = JSON.parse(
-      line({ type: "progress", node: label, status: label }),
+      update({ type: "progress", node: label, status: label }),
     );
     const { node, status } = params.update._meta;
     assert(node === shown && status === shown);
