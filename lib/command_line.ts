@@ -236,7 +236,7 @@ function unknownWord(word: string, found: Found): UsageError {
   return new UsageError(`Unknown argument ${quote(word)} (${advice})`);
 }
 
-/** The options that cannot be used in a mode. */
+/** The options that `--bridge` and `--check` refuse. */
 const EXCLUDED = {
   bridge: ["prompt", "thread", "json", "timeout", "-"],
   check: ["thread", "-"],

@@ -7,6 +7,7 @@
 
 import { startTimer } from "./io.ts";
 import type { Style } from "./text.ts";
+import { frameOf, sentText } from "./editor/frame.ts";
 import {
   type EditorState,
   MAX_TEXT_LENGTH,
@@ -14,7 +15,6 @@ import {
   pressKey,
   takeText,
 } from "./editor/key_commands.ts";
-import { frameOf, sentText } from "./editor/frame.ts";
 import type { KeyMode, KeyModeOptions } from "./editor/key_mode.ts";
 import { type Key, KeyParser } from "./editor/key_parser.ts";
 import { type Frame, NO_FRAME, Painter, type Size } from "./editor/painter.ts";

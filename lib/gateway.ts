@@ -97,11 +97,10 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   async *createThread(
     options: CallOptions = {},
   ): AsyncGenerator<readonly CreationEvent[]> {
-    const operation = "create thread";
     const client = await this.#connect(options);
     try {
       const answer = yield* client.post(THREAD_REQUEST);
-      const threadId = this.#idIn(answer, "thread_id", operation);
+      const threadId = this.#idIn(answer, "thread_id", "create thread");
       yield [{ type: "thread", threadId }];
     } catch (error) {
       throw client.explain(error, {});
@@ -142,7 +141,8 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   ): AsyncGenerator<readonly TurnEvent[]> {
     const client = await this.#connect(options);
     try {
-      const loading = import("./gateway/stream/run_stream.ts"); // Meanwhile.
+      // Loaded while the service starts the run.
+      const loading = import("./gateway/stream/run_stream.ts");
       if (runId === undefined) {
         const request = runRequest(threadId, prompt, options);
         const answer = yield* client.post(request);

@@ -217,7 +217,7 @@ export class Conversation {
     return { milliseconds, since: performance.now() };
   }
 
-  /** Asks for a prompt; `undefined` if the user leaves with Ctrl-C. */
+  /** Returns the next prompt; `undefined` if the user left with Ctrl-C instead. */
   async #ask(): Promise<Input | undefined> {
     if (this.#isLeft) await NEVER;
     this.#isAsking = true;

@@ -1,5 +1,5 @@
 /**
- * Tells an editor why the program does not start.
+ * What an editor gets when the program cannot start: the reason.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import {
 /** How long the editor's first request is waited for, in milliseconds. */
 const FIRST = 1000;
 
-/** How long the next request is waited for after `initialize`, in milliseconds. */
+/** How long the request after `initialize` is waited for, in milliseconds. */
 const NEXT = 10_000;
 
 /**
@@ -36,10 +36,10 @@ export interface FailedStartOptions {
 }
 
 /**
- * Answers the first request with an error that says why the program does not start:
- * editors hide standard error. Only `initialize` succeeds as usual, because some
- * editors show no window if it fails; then the next request gets the error. All other
- * lines are skipped. Returns when the input ends, or when a wait is over.
+ * Answers one request with the reason as its error, because editors hide standard
+ * error: the first request, unless that is `initialize`. `initialize` succeeds as usual
+ * (some editors show no window if it fails), and the request after it gets the error.
+ * All other lines are ignored. Returns at the end of the input, or after a timeout.
  */
 export async function answerFailedStart(
   { stdin, stdout, reason }: FailedStartOptions,

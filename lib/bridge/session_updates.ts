@@ -15,8 +15,8 @@ import type { Said } from "./transcripts.ts";
 const MAX_LABEL_LENGTH = 1_000_000;
 
 /**
- * Returns a function that formats the update about an event of a prompt: one for each
- * progress event, and one for the reply; empty for others.
+ * Returns a function that formats the update about an event of a prompt: a line for
+ * each progress event and for the reply, and an empty text for other events.
  *
  * @param onReply Called with the reply, and a note about it, before its update is sent.
  */
@@ -68,7 +68,7 @@ export function* textsAbout(
   if (text !== "") yield text;
 }
 
-/** Returns a function that formats the updates about progress, fast. */
+/** Returns a function that formats the updates about progress. */
 function progressLines(sessionId: string, messageId: string) {
   const json = JSON.stringify;
   const start =
@@ -80,7 +80,7 @@ function progressLines(sessionId: string, messageId: string) {
   return (event: ProgressEvent) => start + progressJson(event);
 }
 
-/** How many events are kept. */
+/** The most events whose JSON is kept. */
 const MAX_KEPT = 16;
 
 /** The longest JSON that is kept, in UTF-16 code units. */
@@ -91,7 +91,7 @@ const MAX_KEPT_LENGTH = 1000;
  * run to the next.
  */
 const keptJson: { node: string; status: string; json: string }[] = [];
-let nextKept = 0;
+let nextKept = 0; // the index of the one that is replaced next
 
 /** The part of an event's line that is the same in all sessions. */
 function progressJson({ node, status }: ProgressEvent): string {

@@ -85,7 +85,7 @@ export async function startTls(server: Endpoint, url: URL): Promise<number> {
   } catch {
     const ca = [...await systemCertificates()];
     if (ca.length > 0) return await shakeHands({ ...server, ca }, url);
-    // With Deno before 2.8, node:tls does not know the certificates of DENO_CERT.
+    // Before Deno 2.8, node:tls ignores DENO_CERT: only Deno.startTls() reads it.
     const { address, port } = server;
     const connection = await Deno.connect({ hostname: address, port });
     const starting = Deno.startTls(connection, { hostname: hostOf(url) });

@@ -51,7 +51,7 @@ export function frameOf(
 ): Frame {
   const { columns } = size;
   const search = editor?.search;
-  // If not all rows fit, the row with the cursor is shown before all others.
+  // One row is kept for the cursor, even if other rows then do not fit.
   let room = size.rows - (editor === undefined ? 0 : 1);
   const rows: string[] = [];
   if (status !== "" && room > 0) {
@@ -83,7 +83,7 @@ export function frameOf(
 function typedRows(typed: CursorText, size: Size, look: FrameLook): Frame {
   const { text, cursor } = typed;
   const { columns, rows: height } = size;
-  // On either side of the cursor, at most as many lines as rows are needed.
+  // No more lines before and after the cursor can be shown than there are rows.
   let start = lineStart(typed);
   let end = lineEnd(typed);
   for (let i = 1; i < height; i++) {
@@ -100,7 +100,7 @@ function typedRows(typed: CursorText, size: Size, look: FrameLook): Frame {
     rows.splice(++at, 0, { start: cursor, end: cursor, indent: 0 });
     column = 0;
   }
-  // If not all rows fit, the cursor's row is in the middle, unless it is near an end.
+  // If rows are left out, the cursor's row is in the middle, except near the ends.
   const middle = at - Math.floor(height / 2);
   const top = Math.max(Math.min(middle, rows.length - height), 0);
   return {

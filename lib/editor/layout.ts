@@ -28,7 +28,7 @@ const MAX_DRAWN = 64;
 const NOT_DRAWN =
   /^[\p{Cc}\p{Bidi_Control}\p{Join_Control}\p{M}\p{Emoji_Modifier}]/u;
 
-/** The indent of each line of a text, in columns; none on a very narrow terminal. */
+/** The columns that each line is indented by; very narrow terminals have no indent. */
 const INDENT = 2;
 
 /** The columns of the sign or space at the start of each line. */

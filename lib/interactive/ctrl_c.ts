@@ -1,7 +1,7 @@
-/** How long after a drop or a reply Ctrl-C at an empty prompt does nothing, in milliseconds. */
+/** After a drop or a reply, Ctrl-C at an empty prompt does nothing for so long, in milliseconds. */
 const QUIET = 1_000;
 
-/** How soon after the first Ctrl-C at an empty prompt a second one leaves, in milliseconds. */
+/** Two Ctrl-C at an empty prompt leave within this time, in milliseconds. */
 const PATIENCE = 2_000;
 
 /**

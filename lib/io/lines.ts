@@ -15,11 +15,11 @@ const NEWLINE = 0x0a;
 /** The initial buffer for the bytes of an unfinished line. */
 const CAPACITY = 1024;
 
-/** The largest buffer that is used again for the next lines, in bytes. */
+/** The largest buffer that is kept for the next lines, in bytes. */
 const MAX_KEPT_BYTES = 64 * 1024;
 
-// One of these marks takes the place of a line that cannot be read. No decoder yields
-// a lone surrogate, so no line that was read ends with one of them.
+// Each mark replaces a line that cannot be read. The marks are lone surrogates: decoded
+// text never holds one, so a mark cannot be mistaken for a line of the source.
 const TOO_LONG = "\ud800";
 const NOT_UTF8 = "\ud801";
 
@@ -89,9 +89,9 @@ function withoutReturn(line: string): string {
 const FEW_LINES = 32;
 
 /**
- * Splits whole lines. A `TextLineStream` is used from the first text of many lines
- * on: loading it takes 2 to 7 ms while a user waits for the first answer, and if a
- * text holds one event, awaiting each of its lines costs more than the rest.
+ * Splits whole lines: many by a `TextLineStream`, and few without one. Loading it takes
+ * 2 to 7 ms, which a user would wait for at the first answer; and if a chunk holds one
+ * event, awaiting each of its lines would cost more than everything else.
  */
 class Splitter {
   #input: WritableStreamDefaultWriter<string> | undefined;

@@ -10,8 +10,8 @@
  */
 
 /**
- * The names in HTML of the characters of a key, in lower case; and after an empty
- * character those of white space and invisible characters.
+ * Characters that a key may hold, each with its names in HTML, in lower case. Under the
+ * empty character are the names of white space and invisible characters.
  */
 const NAMES = {
   ...{ "!": "excl", '"': "quot", "#": "num", "$": "dollar", "%": "percnt" },
@@ -38,10 +38,10 @@ const HEX = String
   .raw`(?:u(?<four>[\da-f]{4})|u\{(?<braces>[\da-f]+)\}|x(?<two>[\da-f]{2}))`;
 
 /**
- * The characters of a key by name, and the escapes that are decoded, in two ways. In
- * the first one, no two escapes overlap, so every mixture of spellings is decoded
- * alike; backslashes are dropped, and are not needed. The second one has what can
- * overlap: references without a semicolon, octal numbers, and eight digits.
+ * The characters by their names in HTML, and two patterns of escapes. A text is decoded
+ * once with each. The first pattern finds the key in every mixture of spellings: its
+ * escapes cannot overlap, and it drops backslashes. The second one has escapes that can
+ * overlap: references without a semicolon, octal numbers, and `U` with eight digits.
  */
 function makeTables() {
   const characters = new Map(
@@ -65,8 +65,8 @@ function makeTables() {
 let tables: ReturnType<typeof makeTables> | undefined;
 
 /**
- * A text without a match is not changed by decoding. Most ids and keys are such texts,
- * and compiling the escapes takes 1 ms, once.
+ * Decoding does not change a text without a match, such as most ids and keys. This
+ * saves 1 ms at the first id: that long the patterns of escapes take to compile.
  */
 const MAY_CHANGE = /[^\x21-\x7e]|[%&\\]|x[\da-f]{2}|u(?:[\da-f]{4}|\{)/i;
 

@@ -85,7 +85,7 @@ export function webPageReason(
   return `a web page came (status ${status}${name}), perhaps the sign-in page of a network or a proxy`;
 }
 
-/** The headers with which an administrator can find a request in a log. */
+/** Headers that help an administrator to find the request in a log. */
 const NAMES = "CF-RAY X-Request-Id X-Amzn-RequestId X-Amz-Cf-Id Server"
   .split(" ");
 

@@ -4,16 +4,16 @@ import { innerReason, UNKNOWN_ISSUER } from "../failure/library_error.ts";
 let trusted: readonly string[] = [];
 let loading: Promise<readonly string[]> | undefined;
 
-/** The system's certificates, as PEM, which are trusted too; none until loaded. */
+/** The certificates of this system that are trusted, as PEM; empty until loaded. */
 export function trustedCertificates(): readonly string[] {
   return trusted;
 }
 
 /**
- * Connects; and once more, with the system's certificates, if Deno's own do not know
- * the issuer of the server's certificate: in that case, nothing was sent.
+ * Connects. If Deno's certificates do not include the issuer of the server's, nothing
+ * was sent: then it loads the system's certificates and connects again.
  *
- * @param connect Connects with the {@linkcode trustedCertificates} of that moment.
+ * @param connect Connects, and trusts {@linkcode trustedCertificates} too.
  */
 export async function trusting<T>(
   connect: (isAgain: boolean) => Promise<T>,

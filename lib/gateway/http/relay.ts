@@ -67,7 +67,7 @@ export class Relay implements Disposable {
   async #accept(): Promise<void> {
     try {
       for await (const client of this.#listener) {
-        // A client that closes or resets its connection causes no error here.
+        // It rejects if the client closes or resets the connection, as it may.
         this.#serve(client).catch(() => {});
       }
     } catch (error) {

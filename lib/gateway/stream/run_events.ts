@@ -18,7 +18,7 @@ import { NOT_UNDERSTOOD, type Reply, selectReply } from "./reply_text.ts";
 import { StreamCursor } from "./stream_cursor.ts";
 import type { StepEvent, StreamEvent } from "../turn_event.ts";
 
-/** The names of the events that real services send if a run failed, in lower case. */
+/** Names of events, in lower case: real services send one of them when a run failed. */
 const FAILURES: ReadonlySet<string> = new Set([
   ...["error", "failed", "run_failed", "run.failed"],
   "run_error", // AG-UI
