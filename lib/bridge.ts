@@ -4,8 +4,8 @@
  * @module
  */
 
+import { Dispatcher } from "./bridge/dispatcher.ts";
 import { formatMessage, readMessages } from "./bridge/json_rpc.ts";
-import { Bridge } from "./bridge/methods.ts";
 import type { BridgeLog } from "./bridge/verbose_log.ts";
 import type { Gateway } from "./gateway.ts";
 import { type ByteSink, LineWriter } from "./io.ts";
@@ -31,7 +31,7 @@ export async function runBridge(
   { stdin, stdout, gateway, log }: RunBridgeOptions,
 ): Promise<void> {
   const output = new LineWriter(stdout);
-  const bridge = new Bridge({
+  const dispatcher = new Dispatcher({
     gateway,
     log,
     peer: {
@@ -41,10 +41,10 @@ export async function runBridge(
   });
   const serve = async () => {
     for await (const message of readMessages(stdin)) {
-      bridge.receive(message);
+      dispatcher.receive(message);
       await output.room();
     }
-    await bridge.end();
+    await dispatcher.end();
     await output.flush();
   };
   await Promise.race([serve(), output.failed]);

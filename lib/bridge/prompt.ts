@@ -1,46 +1,48 @@
 /**
- * Runs one prompt of a session: from its content blocks to its updates.
+ * `session/prompt`: runs a prompt, from its content blocks to its updates.
  *
  * @module
  */
 
-import type { TurnEvent } from "../gateway.ts";
+import { traceHeaders, type TurnEvent } from "../gateway.ts";
+import { isJsonObject } from "../text.ts";
 import { readAttachedFiles } from "./attached_files.ts";
 import type { EditorRequests } from "./editor_requests.ts";
+import type { RequestId } from "./json_rpc.ts";
 import type { BridgeOptions } from "./peer.ts";
-import { linksIn, type PromptContent, promptText } from "./prompt_blocks.ts";
-import type { Session, Turn } from "./session.ts";
+import { linksIn, parsePrompt, promptText } from "./prompt_blocks.ts";
+import type { Session } from "./session.ts";
 import { textsAbout, updatesOf } from "./session_updates.ts";
 import type { Said } from "./transcripts.ts";
 
-/** Why a prompt's turn ended. */
-export type StopReason = "end_turn" | "cancelled";
-
-/** A prompt that was accepted. */
-export interface Prompt {
+/** A request for a prompt. */
+export interface PromptRequest {
+  readonly id: RequestId;
+  readonly prompt: unknown;
+  readonly _meta: unknown;
+  /** Resolves when it has been answered. */
+  readonly answered: Promise<void>;
   readonly session: Session;
-  readonly turn: Turn;
-  readonly content: PromptContent;
-  /** Additional headers for the run's two requests. */
-  readonly headers: Readonly<Record<string, string>>;
   /** Reads the linked files; `undefined` if the editor has not offered to. */
   readonly editor: EditorRequests | undefined;
-  /** Called when the reply was sent. */
-  readonly keep: (reply: Said) => void;
 }
 
 /**
  * Runs a prompt and sends its updates: one for each progress event, and one for
- * the reply (interface 6).
+ * the reply (interface 6). The prompt and its reply are kept in the session.
  *
+ * @throws {RpcError} Invalid params, or invalid request if a prompt is running.
  * @throws {ServiceError} If the run fails.
  */
 export async function runPrompt(
   { peer, gateway, log }: BridgeOptions,
-  { session, turn, content, headers, editor, keep }: Prompt,
-): Promise<StopReason> {
-  const sessionId = session.id;
-  const { signal, previous } = turn;
+  { id, prompt, _meta, answered, session, editor }: PromptRequest,
+): Promise<{ stopReason: "end_turn" | "cancelled" }> {
+  const content = parsePrompt(prompt);
+  const { id: sessionId, threadId, transcript } = session;
+  const { signal, previous } = session.begin(id, answered);
+  const messageId = crypto.randomUUID();
+  transcript.add({ by: "user", messageId, text: content.text });
   let reply: Said | undefined;
   const update = updatesOf(sessionId, (said, note) => {
     reply = said;
@@ -49,7 +51,7 @@ export async function runPrompt(
   const texts = function* (batch: readonly TurnEvent[]) {
     yield* textsAbout(batch, update);
     // This runs after the last text was sent, before a cancellation can take effect.
-    if (reply !== undefined) keep(reply);
+    if (reply !== undefined) transcript.add(reply);
   };
   try {
     await previous;
@@ -60,16 +62,14 @@ export async function runPrompt(
         ask: (path, either) => editor.readFile({ sessionId, path }, either),
       });
     signal.throwIfAborted();
-    const events = gateway.runTurn(
-      session.threadId,
-      promptText(content, files),
-      { signal, sessionId, headers },
-    );
-    for await (const batch of events) {
+    const text = promptText(content, files);
+    const headers = isJsonObject(_meta) ? traceHeaders(_meta) : {};
+    const options = { signal, sessionId, headers };
+    for await (const batch of gateway.runTurn(threadId, text, options)) {
       await peer.sendInTurn(texts(batch), signal);
     }
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-  return signal.aborted ? "cancelled" : "end_turn";
+  return { stopReason: signal.aborted ? "cancelled" : "end_turn" };
 }

@@ -4,8 +4,16 @@
  * @module
  */
 
-import { isServiceId } from "../text.ts";
-import { invalidParams, invalidRequest, type RequestId } from "./json_rpc.ts";
+import { isServiceId, quote } from "../text.ts";
+import {
+  ErrorCode,
+  invalidParams,
+  invalidRequest,
+  type RequestId,
+  RpcError,
+} from "./json_rpc.ts";
+import type { BridgeOptions } from "./peer.ts";
+import { messageLine } from "./session_updates.ts";
 import { Transcript, Transcripts } from "./transcripts.ts";
 
 /** The longest thread id that is used as the id of its session, in characters. */
@@ -79,27 +87,44 @@ export class Session {
 
 /** The open sessions, and those that were closed and can be opened again. */
 export class Sessions {
-  readonly transcripts = new Transcripts();
+  readonly #options: BridgeOptions;
+  readonly #transcripts = new Transcripts();
   readonly #open = new Map<string, Session>();
   /** In the order in which they were closed. */
   readonly #closed = new Map<string, Session>();
 
-  /** The open session of an id. */
-  get(id: string): Session | undefined {
-    return this.#open.get(id);
+  constructor(options: BridgeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The open session of an id.
+   *
+   * @throws {RpcError} Resource not found, if there is none.
+   */
+  find(id: string): Session {
+    const session = this.#open.get(id);
+    if (session !== undefined) return session;
+    throw new RpcError(
+      ErrorCode.resourceNotFound,
+      `Session not found: ${quote(id)}`,
+    );
   }
 
   /**
    * Opens a session on a new thread. It has the thread's id, if an editor may put
    * that into a file name, a log or a command line.
+   *
+   * @throws {ServiceError} If no thread can be created.
    */
-  create(threadId: string): Session {
+  async create(): Promise<Session> {
+    const threadId = await this.#createThread();
     const isUsed = threadId.length <= MAX_ID_LENGTH &&
       /^[\x21-\x7e]+$/.test(threadId) && !this.#open.has(threadId);
     const id = isUsed ? threadId : crypto.randomUUID();
     return this.#add(
       this.#closed.get(id) ??
-        new Session(id, threadId, new Transcript({ isCut: false })),
+        new Session(id, threadId, new Transcript(this.#transcripts, false)),
     );
   }
 
@@ -115,12 +140,25 @@ export class Sessions {
       throw invalidParams("sessionId cannot be the id of a chat");
     }
     return this.#add(
-      known ?? new Session(id, id, new Transcript({ isCut: true })),
+      known ?? new Session(id, id, new Transcript(this.#transcripts, true)),
     );
   }
 
+  /** Sends what is known of a conversation again. */
+  async replay({ id, transcript }: Session): Promise<void> {
+    const lines = transcript.shown.values().map((said) =>
+      messageLine(id, said)
+    );
+    await this.#options.peer.sendInTurn(lines);
+  }
+
+  /** Cancels the prompt that is running in a session, if it is open. */
+  cancel(id: string): void {
+    this.#open.get(id)?.cancel();
+  }
+
   /** Cancels the prompt of a request, whatever session it is in. */
-  cancel(requestId: unknown): void {
+  cancelRequest(requestId: unknown): void {
     for (const session of this.#open.values()) session.cancel(requestId);
   }
 
@@ -135,6 +173,22 @@ export class Sessions {
       this.#closed.delete(oldest);
     }
     await session.close();
+  }
+
+  async #createThread(): Promise<string> {
+    for await (const events of this.#options.gateway.createThread()) {
+      for (const event of events) {
+        switch (event.type) {
+          case "thread":
+            return event.threadId;
+          case "wait":
+            break;
+          default:
+            event satisfies never;
+        }
+      }
+    }
+    throw new Error("no thread came");
   }
 
   #add(session: Session): Session {

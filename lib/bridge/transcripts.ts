@@ -31,16 +31,23 @@ interface Kept {
   readonly transcript: Transcript;
 }
 
-/** What is known of a conversation. Only {@linkcode Transcripts} changes it. */
+/** What is known of a conversation. */
 export class Transcript {
+  readonly #all: Transcripts;
   /** Whether earlier messages are unknown, or were dropped. */
   isCut: boolean;
   /** The oldest first. */
   readonly kept = new Set<Kept>();
   bytes = 0;
 
-  constructor({ isCut }: { readonly isCut: boolean }) {
+  constructor(all: Transcripts, isCut: boolean) {
+    this.#all = all;
     this.isCut = isCut;
+  }
+
+  /** Adds a message. */
+  add(said: Said): void {
+    this.#all.add(this, said);
   }
 
   /** What an editor shows of it: the messages, after a note if it is cut. */

@@ -10,8 +10,8 @@ class Chats {
   readonly #each: Transcript[] = [];
 
   say(chat: number, text: string, messageId = "m"): void {
-    const one = this.#each[chat] ??= new Transcript({ isCut: false });
-    this.#all.add(one, { by: "user", messageId, text });
+    const one = this.#each[chat] ??= new Transcript(this.#all, false);
+    one.add({ by: "user", messageId, text });
   }
 
   /** The texts that are shown: short ones, of others the length. */
@@ -23,15 +23,15 @@ class Chats {
 }
 
 Deno.test("a transcript that is cut begins with a note of the agent, under an id of its own", () => {
-  const transcript = new Transcript({ isCut: true });
-  new Transcripts().add(transcript, { by: "user", messageId: "m", text: "a" });
+  const transcript = new Transcript(new Transcripts(), true);
+  transcript.add({ by: "user", messageId: "m", text: "a" });
 
   const [note, message] = transcript.shown;
 
   assertEquals([note?.by, note?.text], ["agent", NOTE]);
   assertMatch(note?.messageId ?? "", /^[0-9a-f-]{36}$/);
   assertEquals(message, { by: "user", messageId: "m", text: "a" });
-  assertEquals(new Transcript({ isCut: false }).shown, []);
+  assertEquals(new Transcript(new Transcripts(), false).shown, []);
 });
 
 Deno.test("Transcripts keep 1 MiB of UTF-8 of each, and drop the oldest messages first", () => {

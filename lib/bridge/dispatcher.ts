@@ -1,10 +1,9 @@
 /**
- * Bridge mode: the JSON-RPC methods of interface 4.2.
+ * Receives the messages of an editor, and answers its requests (interface 4.2).
  *
  * @module
  */
 
-import { traceHeaders } from "../gateway.ts";
 import { isJsonObject, quote } from "../text.ts";
 import {
   AGENTS_LIST_RESULT,
@@ -22,12 +21,9 @@ import {
   type RpcRequest,
 } from "./json_rpc.ts";
 import type { BridgeOptions } from "./peer.ts";
-import { runPrompt, type StopReason } from "./prompt.ts";
-import { parsePrompt } from "./prompt_blocks.ts";
+import { runPrompt } from "./prompt.ts";
 import { toRpcError } from "./service_failure.ts";
-import { type Session, Sessions } from "./session.ts";
-import { messageLine } from "./session_updates.ts";
-import type { Said } from "./transcripts.ts";
+import { Sessions } from "./session.ts";
 import type { Answered } from "./verbose_log.ts";
 
 /** The result of the methods that only have an effect. */
@@ -37,10 +33,10 @@ const EMPTY: Readonly<Record<string, never>> = {};
  * One editor's connection. Each request is answered exactly once, in a task of
  * its own, so a slow request does not delay the requests after it.
  */
-export class Bridge {
+export class Dispatcher {
   readonly #options: BridgeOptions;
   readonly #editor: EditorRequests;
-  readonly #sessions = new Sessions();
+  readonly #sessions: Sessions;
   readonly #tasks = new Set<Promise<void>>();
   #isInitialized = false;
   #canReadFiles = false;
@@ -48,6 +44,7 @@ export class Bridge {
   constructor(options: BridgeOptions) {
     this.#options = options;
     this.#editor = new EditorRequests(options);
+    this.#sessions = new Sessions(options);
   }
 
   /**
@@ -110,8 +107,11 @@ export class Bridge {
   }
 
   /** Calls a method. Up to its first `await` it runs in the order of the requests. */
-  #call(request: RpcRequest, answered: Promise<void>): unknown {
-    const { method, params } = request;
+  #call(
+    { id, method, params }: RpcRequest,
+    answered: Promise<void>,
+  ): unknown {
+    const sessions = this.#sessions;
     switch (method) {
       case "initialize":
         this.#isInitialized = true;
@@ -120,19 +120,28 @@ export class Bridge {
       case "agents/list":
         return AGENTS_LIST_RESULT;
       case "session/new":
-        return this.#newSession();
+        this.#requireInitialized(method);
+        return sessions.create().then(({ id }) => ({ sessionId: id }));
       case "session/resume":
-        this.#openSession(request);
-        return EMPTY;
-      case "session/load":
-        return this.#loadSession(this.#openSession(request));
-      case "session/prompt":
-        return this.#prompt(request, answered);
+      case "session/load": {
+        const id = parseSessionId(params);
+        this.#requireInitialized(method);
+        const session = sessions.open(id);
+        if (method === "session/resume") return EMPTY;
+        return sessions.replay(session).then(() => EMPTY);
+      }
+      case "session/prompt": {
+        const session = sessions.find(parseSessionId(params));
+        const editor = this.#canReadFiles ? this.#editor : undefined;
+        const { prompt, _meta } = params as Readonly<Record<string, unknown>>;
+        const request = { id, prompt, _meta, answered, session, editor };
+        return runPrompt(this.#options, request);
+      }
       case "session/cancel":
-        this.#sessions.get(parseSessionId(params))?.cancel();
+        sessions.cancel(parseSessionId(params));
         return EMPTY;
       case "session/close":
-        return this.#sessions.close(parseSessionId(params)).then(() => EMPTY);
+        return sessions.close(parseSessionId(params)).then(() => EMPTY);
       default:
         throw new RpcError(
           ErrorCode.methodNotFound,
@@ -150,89 +159,17 @@ export class Bridge {
     });
     if (!isJsonObject(params)) return;
     if (method === "session/cancel" && typeof params.sessionId === "string") {
-      this.#sessions.get(params.sessionId)?.cancel();
+      this.#sessions.cancel(params.sessionId);
     } else if (
       method === "$/cancel_request" && params.requestId !== undefined
     ) {
-      this.#sessions.cancel(params.requestId);
+      this.#sessions.cancelRequest(params.requestId);
     }
-  }
-
-  async #newSession(): Promise<{ sessionId: string }> {
-    this.#requireInitialized("session/new");
-    const { id } = this.#sessions.create(await this.#createThread());
-    return { sessionId: id };
-  }
-
-  async #createThread(): Promise<string> {
-    for await (const events of this.#options.gateway.createThread()) {
-      for (const event of events) {
-        switch (event.type) {
-          case "thread":
-            return event.threadId;
-          case "wait":
-            break;
-          default:
-            event satisfies never;
-        }
-      }
-    }
-    throw new Error("no thread came");
-  }
-
-  #openSession({ method, params }: RpcRequest): Session {
-    const id = parseSessionId(params);
-    this.#requireInitialized(method);
-    return this.#sessions.open(id);
-  }
-
-  /** Sends what is known of a conversation again. */
-  async #loadSession(
-    { id, transcript }: Session,
-  ): Promise<Readonly<Record<string, never>>> {
-    const lines = transcript.shown.values().map((said) =>
-      messageLine(id, said)
-    );
-    await this.#options.peer.sendInTurn(lines);
-    return EMPTY;
   }
 
   #requireInitialized(method: string): void {
     if (this.#isInitialized) return;
     throw invalidRequest(`initialize has to come before ${method}`);
-  }
-
-  async #prompt(
-    { id, params }: RpcRequest,
-    answered: Promise<void>,
-  ): Promise<{ stopReason: StopReason }> {
-    const sessionId = parseSessionId(params);
-    const { prompt, _meta } = params as Readonly<Record<string, unknown>>;
-    const content = parsePrompt(prompt);
-    const session = this.#session(sessionId);
-    const turn = session.begin(id, answered);
-    const keep = (said: Said) =>
-      this.#sessions.transcripts.add(session.transcript, said);
-    const messageId = crypto.randomUUID();
-    keep({ by: "user", messageId, text: content.text });
-    const stopReason = await runPrompt(this.#options, {
-      session,
-      turn,
-      content,
-      headers: isJsonObject(_meta) ? traceHeaders(_meta) : {},
-      editor: this.#canReadFiles ? this.#editor : undefined,
-      keep,
-    });
-    return { stopReason };
-  }
-
-  #session(id: string): Session {
-    const session = this.#sessions.get(id);
-    if (session !== undefined) return session;
-    throw new RpcError(
-      ErrorCode.resourceNotFound,
-      `Session not found: ${quote(id)}`,
-    );
   }
 }
 

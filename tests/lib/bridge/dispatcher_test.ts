@@ -7,6 +7,7 @@ import { Sessions } from "../../../lib/bridge/session.ts";
 import type { Answered } from "../../../lib/bridge/verbose_log.ts";
 import { ServiceError } from "../../../lib/gateway.ts";
 import { isUpdate, MemoryEditor, READS_FILES } from "../../support/editor.ts";
+import { FakeGateway } from "../../support/fake_gateway.ts";
 
 const CANCELLED = { stopReason: "cancelled" };
 const END_TURN = { stopReason: "end_turn" };
@@ -320,8 +321,11 @@ Deno.test("session/load sends the replies that were sent, at whatever moment the
 });
 
 Deno.test("of the sessions that were closed, 10,000 are remembered", async () => {
-  const sessions = new Sessions();
-  const { id } = sessions.create("thread 1");
+  const gateway = new FakeGateway();
+  gateway.creating = () => Promise.resolve("thread 1");
+  const peer = { send() {}, sendInTurn: () => Promise.resolve() };
+  const sessions = new Sessions({ gateway, peer });
+  const { id } = await sessions.create();
   const close = async (count: number) => {
     for (let i = 0; i < count; i++) {
       await sessions.close(sessions.open(`${count} ${i}`).id);
