@@ -5,14 +5,11 @@
  * @module
  */
 
-import { holdsKey, isServiceId } from "./text.ts";
 import type {
   CallOptions,
   ServiceClient,
   ServiceClientOptions,
 } from "./gateway/http/service_client.ts";
-import { UNKNOWN_FATE } from "./gateway/failure/fate.ts";
-import { ServiceError } from "./gateway/failure/service_error.ts";
 import {
   type RunIds,
   runRequest,
@@ -99,8 +96,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   ): AsyncGenerator<readonly CreationEvent[]> {
     const client = await this.#connect(options);
     try {
-      const answer = yield* client.post(THREAD_REQUEST);
-      const threadId = this.#idIn(answer, "thread_id", "create thread");
+      const threadId = yield* client.post(THREAD_REQUEST);
       yield [{ type: "thread", threadId }];
     } catch (error) {
       throw client.explain(error, {});
@@ -145,8 +141,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       const loading = import("./gateway/stream/run_stream.ts");
       if (runId === undefined) {
         const request = runRequest(threadId, prompt, options);
-        const answer = yield* client.post(request);
-        runId = this.#idIn(answer, "run_id", "create run");
+        runId = yield* client.post(request);
         yield [{ type: "run", runId }];
       }
       const { followRun } = await loading;
@@ -173,25 +168,5 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   #close(client: ServiceClient): void {
     const earlier = this.#closed;
     this.#closed = client.close().then(() => earlier);
-  }
-
-  /** The id in an answer. */
-  #idIn(
-    answer: Readonly<Record<string, unknown>>,
-    field: "thread_id" | "run_id",
-    operation: "create thread" | "create run",
-  ): string {
-    const id = answer[field];
-    const { apiKey } = this.#options;
-    if (typeof id === "string" && isServiceId(id) && !holdsKey(id, apiKey)) {
-      return id;
-    }
-    throw new ServiceError({
-      operation,
-      reason: `the answer holds ${
-        id === undefined ? "no" : "a malformed"
-      } ${field}`,
-      fate: UNKNOWN_FATE[operation],
-    });
   }
 }

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { ServiceRequest } from "./http/service_client.ts";
+import { VERSION } from "../version.ts";
+import type { Operation } from "./failure/fate.ts";
 
 /** The single agent of the service (interface 1.4). */
 export const AGENT_NAME = "the-brain";
@@ -13,6 +14,31 @@ export const AGENT_NAME = "the-brain";
 export interface RunIds {
   readonly threadId: string;
   readonly runId: string;
+}
+
+/** A request to the service. */
+export interface ServiceRequest {
+  readonly operation: Operation;
+  /** The path after the base URL, with a leading slash, percent-encoded. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The JSON body of a `POST`, if it has one. */
+  readonly body?: Blob;
+  /** The run that the stream belongs to; only with `stream run`. */
+  readonly runId?: string | undefined;
+}
+
+/** The headers of a request. */
+export function headersOf(
+  { headers }: ServiceRequest,
+  apiKey: string,
+): Readonly<Record<string, string>> {
+  return {
+    "accept": "application/json",
+    ...headers,
+    "user-agent": `agent-gateway/${VERSION}`,
+    "x-api-key": apiKey,
+  };
 }
 
 /** Creates a thread. */
@@ -27,11 +53,14 @@ export function runRequest(
   prompt: string,
   { headers }: Pick<ServiceRequest, "headers">,
 ): ServiceRequest {
+  const json = JSON.stringify({ agentName: AGENT_NAME, prompt, wait: false });
   return {
     operation: "create run",
     path: runsPath(threadId),
     headers: { ...headers, "content-type": "application/json" },
-    body: JSON.stringify({ agentName: AGENT_NAME, prompt, wait: false }),
+    // A Blob, because fetch repeats a request by itself if its body is a string
+    // (denoland/deno#32566), and never if it is a Blob.
+    body: new Blob([json], { type: "application/json" }),
   };
 }
 

@@ -6,15 +6,15 @@
  */
 
 import { plainLine, shownText } from "../../text.ts";
-import { fullReason, innerReason } from "./library_error.ts";
+import { innerReason, isNotTaken, isUnreachable } from "./deno_errors.ts";
 import {
   BLOCKED,
   BROKEN,
-  certificateFile,
   lookUp,
   UNREACHABLE,
   whatToCheck,
 } from "./network_reasons.ts";
+import { certificateFile } from "../http/certificates.ts";
 import {
   type Fate,
   type Operation,
@@ -24,41 +24,8 @@ import {
 import { ConnectionError, ServiceError } from "./service_error.ts";
 import type { TunnelError } from "./tunnel_failure.ts";
 
-/**
- * The messages of Deno's errors that prove that the service did not take a request,
- * although a connection was made. A server that is being reloaded causes both:
- *
- * - The server closed the HTTP/2 connection with `GOAWAY` and `NO_ERROR` before it
- *   took the request (RFC 9113, 6.8). Debug data follow in parentheses. After a
- *   reset, the message begins with "stream error received", and the service may
- *   have taken the request.
- * - The connection was closed before hyper had passed the request to it
- *   (`client/dispatch.rs`).
- */
-const NOT_TAKEN =
-  /^connection (?:closed$|error received: not a result of an error(?: \(b"|$))/;
-
-/** The messages of Deno's errors that prove that no connection or relay was made. */
-const NOT_SENT =
-  /client error \(Connect\)|^Fetch failed: Requests to port |^Too many open files|^Requires net access /;
-
 /** What to check if the service cannot be reached. */
 const SETTINGS = "the base URL, the network and the service";
-
-/** Whether no connection was made, so that nothing was sent. */
-function isUnreachable(error: unknown): boolean {
-  return NOT_SENT.test(fullReason(error));
-}
-
-/** Whether the connection was refused. */
-export function isRefused(error: unknown): boolean {
-  return isUnreachable(error) && /refused/i.test(fullReason(error));
-}
-
-/** Whether the error proves that the service did not take the request. */
-export function isNotTaken(error: unknown): boolean {
-  return NOT_TAKEN.test(innerReason(error));
-}
 
 export interface ConnectionErrorOptions {
   readonly operation: Operation;

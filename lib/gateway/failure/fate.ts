@@ -52,6 +52,12 @@ export function fateOfStatus(operation: Operation, status: number): Fate {
   return isUnknown ? UNKNOWN_FATE[operation] : "refused";
 }
 
+/** The final fate of a run whose stream brought this number of events. */
+export function fateOfStream(fate: Fate, events: number): Fate {
+  // With 404 or 410, the service says that it knows no such run any more.
+  return fate === "may have run" && events > 0 ? "failed" : fate;
+}
+
 /**
  * The fate in words; empty if there is nothing that the user has to know.
  *

@@ -4,9 +4,8 @@
  * @module
  */
 
-import { environmentVariable } from "../../io.ts";
-import { trustedCertificates } from "../http/certificates.ts";
-import { UNKNOWN_ISSUER } from "./library_error.ts";
+import { issuerAdvice } from "../http/certificates.ts";
+import { UNKNOWN_ISSUER } from "./deno_errors.ts";
 
 /** A pattern for the library's text, and the reason that the user reads if it matches. */
 type Row = readonly [
@@ -129,15 +128,8 @@ function refusal([, alert]: RegExpExecArray): string {
  * @param settings The settings that name the other end, for the user.
  */
 export function whatToCheck(text: string, settings: string): string {
-  if (!UNKNOWN_ISSUER.test(text)) return `check ${settings}`;
-  const file = certificateFile();
-  if (file !== undefined) {
-    return `check ${settings}, or that ${file}, which DENO_CERT names, holds the issuer's certificate as PEM, without a byte order mark (not DER, PKCS #7 or TRUSTED CERTIFICATE)`;
-  }
-  const how = trustedCertificates().length > 0
-    ? "add the issuer to this system's authorities, or name its file in DENO_CERT"
-    : "trust the issuer (DENO_TLS_CA_STORE=system, or DENO_CERT)";
-  return `check ${settings}, or ${how}`;
+  const other = UNKNOWN_ISSUER.test(text) ? `, or ${issuerAdvice()}` : "";
+  return `check ${settings}${other}`;
 }
 
 /** A time in seconds since 1970, formatted for a person. */
@@ -145,10 +137,4 @@ function utc(seconds: string | undefined): string {
   const date = new Date(Number(seconds) * 1000);
   if (Number.isNaN(date.getTime())) return "an unknown time";
   return `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
-}
-
-/** The file that `DENO_CERT` names, in quotes. */
-export function certificateFile(): string | undefined {
-  const path = environmentVariable("DENO_CERT") ?? "";
-  return path === "" ? undefined : JSON.stringify(path);
 }

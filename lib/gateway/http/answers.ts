@@ -1,16 +1,11 @@
 /**
- * Reads the service's answers, and refuses those that cannot be used.
+ * Reads the service's answers but for streams, and refuses those that cannot be used.
  *
  * @module
  */
 
-import { isJsonObject, parseJson, shownText } from "../../text.ts";
-import {
-  errorDetail,
-  isHtml,
-  isWebPage,
-  type LimitedText,
-} from "../failure/error_text.ts";
+import { holdsKey, isJsonObject, isServiceId, parseJson } from "../../text.ts";
+import { isWebPage, type LimitedText } from "../failure/error_text.ts";
 import { UNKNOWN_FATE } from "../failure/fate.ts";
 import { type Failure, ServiceError } from "../failure/service_error.ts";
 import {
@@ -32,20 +27,29 @@ export interface RequestContext extends StatusErrorOptions {
 }
 
 /**
- * The JSON object in an answer with status 2xx, of at most 1 MiB.
+ * The id in an answer with status 2xx: a JSON object of at most 1 MiB.
  *
- * @throws {ServiceError} If it holds anything else.
+ * @throws {ServiceError} If it holds none that can be used.
  */
-export async function readJson(
+export async function readId(
   response: Response,
   { operation, apiKey, signal }: RequestContext,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<string> {
   const { status, headers } = response;
   const chunks = readBody(response, { signal });
   const answer = await readAnswerText(chunks, { maxBytes: MAX_ANSWER_BYTES });
   const { text, cut } = answer;
   const value = cut ? undefined : parseJson(text);
-  if (isJsonObject(value)) return value;
+  if (isJsonObject(value)) {
+    const field = operation === "create thread" ? "thread_id" : "run_id";
+    const { [field]: id } = value;
+    if (typeof id === "string" && isServiceId(id) && !holdsKey(id, apiKey)) {
+      return id;
+    }
+    const found = id === undefined ? "no" : "a malformed";
+    const reason = `the answer holds ${found} ${field}`;
+    throw unusable(response, { operation, reason });
+  }
   const reason = isWebPage(headers.get("content-type"), text)
     ? webPageReason(status, answer, apiKey)
     : cut
@@ -53,44 +57,6 @@ export async function readJson(
     : `the answer (status ${status}) is not a JSON object`;
   const advice = operation === "create thread" ? "check the base URL" : "";
   throw unusable(response, { operation, reason, advice });
-}
-
-/**
- * Refuses an answer with status 2xx that cannot be read as an event stream.
- *
- * @throws {ServiceError} If it cannot.
- */
-export async function refuseUnreadable(
-  response: Response,
-  context: RequestContext,
-): Promise<void> {
-  const { status, headers } = response;
-  const { operation, apiKey } = context;
-  if (status === 204) {
-    const reason = "the service answered 204: it has nothing more to send";
-    throw unusable(response, { operation, reason });
-  }
-  const encoding = headers.get("content-encoding") ?? "identity";
-  if (encoding.trim().toLowerCase() !== "identity") {
-    await response.body?.cancel();
-    throw unusable(response, {
-      operation,
-      reason:
-        "the stream is compressed, although the request asked for plain text",
-      advice:
-        "switch off compression of text/event-stream at the service, or at the proxy in front of it",
-    });
-  }
-  if (!isHtml(headers.get("content-type"))) return;
-  const page = await readErrorText(response, context);
-  const words = errorDetail(parseJson(page.text));
-  if (words === undefined) {
-    const reason = webPageReason(status, page, apiKey);
-    throw unusable(response, { operation, reason });
-  }
-  const detail = shownText(words, { apiKey, isCut: page.cut });
-  const reason = "the run failed";
-  throw new ServiceError({ operation, reason, detail, fate: "failed" });
 }
 
 /** The text of an answer that cannot be used, as much as comes within 2 s. */
@@ -109,7 +75,7 @@ export async function readErrorText(
 }
 
 /** The error for an answer with status 2xx that cannot be used. */
-function unusable(
+export function unusable(
   { status }: Response,
   failure: Pick<Failure, "operation" | "reason" | "advice">,
 ): ServiceError {

@@ -1,5 +1,5 @@
 import { environmentVariable } from "../../io.ts";
-import { innerReason, UNKNOWN_ISSUER } from "../failure/library_error.ts";
+import { innerReason, UNKNOWN_ISSUER } from "../failure/deno_errors.ts";
 
 let trusted: readonly string[] = [];
 let loading: Promise<readonly string[]> | undefined;
@@ -45,9 +45,26 @@ async function load(): Promise<readonly string[]> {
     const { getCACertificates } = await import("node:tls");
     trusted = getCACertificates("system").filter(isUsable);
   } catch {
-    // The error about the certificate says what to set.
+    // The error about the certificate gives issuerAdvice().
   }
   return trusted;
+}
+
+/** The file that `DENO_CERT` names, in quotes. */
+export function certificateFile(): string | undefined {
+  const path = environmentVariable("DENO_CERT") ?? "";
+  return path === "" ? undefined : JSON.stringify(path);
+}
+
+/** What to do if the issuer of a certificate is not known. */
+export function issuerAdvice(): string {
+  const file = certificateFile();
+  if (file !== undefined) {
+    return `that ${file}, which DENO_CERT names, holds the issuer's certificate as PEM, without a byte order mark (not DER, PKCS #7 or TRUSTED CERTIFICATE)`;
+  }
+  return trusted.length > 0
+    ? "add the issuer to this system's authorities, or name its file in DENO_CERT"
+    : "trust the issuer (DENO_TLS_CA_STORE=system, or DENO_CERT)";
 }
 
 /** Whether Deno accepts a certificate: a rejected one would make each client fail. */

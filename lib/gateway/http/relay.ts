@@ -9,7 +9,7 @@
 import { startTimer } from "../../io.ts";
 import type { Proxy } from "../../settings.ts";
 import { VERSION } from "../../version.ts";
-import { innerReason } from "../failure/library_error.ts";
+import { innerReason } from "../failure/deno_errors.ts";
 import {
   loginFailure,
   noConnection,

@@ -5,9 +5,9 @@
  * @module
  */
 
-import { isNotTaken, isRefused } from "../failure/connection_failure.ts";
+import { isNotTaken, isRefused } from "../failure/deno_errors.ts";
 import type { Operation } from "../failure/fate.ts";
-import type { ServiceError } from "../failure/service_error.ts";
+import { ServiceError } from "../failure/service_error.ts";
 import type { Timeouts } from "./timeouts.ts";
 
 const BUSY = "service busy";
@@ -43,6 +43,21 @@ export function postPauses(
   { retry, reopen }: Timeouts,
 ): readonly number[] {
   return isNotTaken(cause) ? reopen : retry;
+}
+
+/**
+ * Refuses to wait for a service that asks for a longer pause than the limit, in
+ * milliseconds.
+ *
+ * @throws {ServiceError} The error, which then says when to ask again.
+ */
+export function refuseLongPause(error: ServiceError, limit: number): void {
+  const { fate, retryAfter = 0 } = error.failure;
+  if (fate !== "not run" || retryAfter <= limit) return;
+  const minutes = Math.ceil(retryAfter / 60_000);
+  const time = minutes > 1440 ? "more than a day" : `${minutes} min`;
+  const advice = `ask again in ${time}`;
+  throw new ServiceError({ ...error.failure, advice }, error);
 }
 
 /**

@@ -6,7 +6,6 @@
  */
 
 import { startTimer, timeLeft, type TimeLimit } from "../../io.ts";
-import { VERSION } from "../../version.ts";
 import { type Operation, UNKNOWN_FATE, untakenFate } from "../failure/fate.ts";
 import {
   ConnectionError,
@@ -14,18 +13,20 @@ import {
   ServiceError,
 } from "../failure/service_error.ts";
 import { statusError } from "../failure/status_error.ts";
+import { headersOf, type ServiceRequest } from "../requests.ts";
 import type { WaitEvent } from "../turn_event.ts";
-import {
-  readErrorText,
-  readJson,
-  refuseUnreadable,
-  type RequestContext,
-} from "./answers.ts";
+import { readErrorText, readId, type RequestContext } from "./answers.ts";
 import { type ConnectionOptions, Connections } from "./connections.ts";
 import { Deadline, pause } from "./deadline.ts";
 import { readBody } from "./response_body.ts";
-import { pauseBefore, postPauses, retryReason } from "./retries.ts";
+import {
+  pauseBefore,
+  postPauses,
+  refuseLongPause,
+  retryReason,
+} from "./retries.ts";
 import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
+import { refuseUnreadable } from "./unreadable_stream.ts";
 
 /** One remote call, for a log. It contains no secrets. */
 export interface Exchange {
@@ -55,18 +56,6 @@ export interface CallOptions {
   readonly sessionId?: string | undefined;
   /** By default there is no limit. */
   readonly timeLimit?: TimeLimit | undefined;
-}
-
-/** A request to the service. */
-export interface ServiceRequest {
-  readonly operation: Operation;
-  /** The path after the base URL, with a leading slash, percent-encoded. */
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The JSON body of a `POST`, if it has one. */
-  readonly body?: string | undefined;
-  /** Copied into each {@linkcode Exchange}. */
-  readonly runId?: string | undefined;
 }
 
 /** An event stream whose headers have arrived. */
@@ -113,39 +102,33 @@ export class ServiceClient {
   }
 
   /**
-   * Sends a `POST` and reads its JSON answer of at most 1 MiB.
+   * Sends a `POST` and reads the id in its JSON answer of at most 1 MiB.
    *
    * It is sent again, at most three times, only if the service has not accepted
    * it. A service that asks for a pause of more than 30 s is not waited for.
    *
-   * @throws {ServiceError} If there is no 2xx answer with a JSON object.
+   * @throws {ServiceError} If there is no 2xx answer with a valid id.
    * @throws The signal's reason, if it is aborted.
    */
   async *post(
     request: ServiceRequest,
-  ): AsyncGenerator<readonly WaitEvent[], Readonly<Record<string, unknown>>> {
-    const { answer, retryAfter } = this.timeouts;
+  ): AsyncGenerator<readonly WaitEvent[], string> {
+    const { answer } = this.timeouts;
     for (let retries = 0;; retries++) {
       let error;
       try {
         this.disconnect();
         return await this.#within(request, answer, async (deadline) => {
           const answered = await this.#fetch("POST", request, deadline.signal);
-          const value = await readJson(...answered);
+          const id = await readId(...answered);
           deadline.end();
-          return value;
+          return id;
         });
       } catch (cause) {
         if (!(cause instanceof ServiceError)) throw cause;
         error = cause;
       }
-      const { fate, retryAfter: asked = 0 } = error.failure;
-      if (fate === "not run" && asked > retryAfter) {
-        const minutes = Math.ceil(asked / 60_000);
-        const time = minutes > 1440 ? "more than a day" : `${minutes} min`;
-        const advice = `ask again in ${time}`;
-        throw new ServiceError({ ...error.failure, advice }, error);
-      }
+      refuseLongPause(error, this.timeouts.retryAfter);
       const reason = retryReason(error);
       const milliseconds = postPauses(error, this.timeouts)[retries];
       if (reason === undefined || milliseconds === undefined) throw error;
@@ -287,30 +270,21 @@ export class ServiceClient {
   /** Sends a request, and throws unless the status of its answer is 2xx. */
   async #fetch(
     method: "GET" | "POST",
-    { operation, path, headers, runId, body }: ServiceRequest,
+    request: ServiceRequest,
     signal: AbortSignal,
   ): Promise<readonly [Response, RequestContext]> {
     const { baseUrl, apiKey, onExchange } = this.#options;
     const { timeouts } = this;
+    const { operation, path, runId, body = null } = request;
     const url = baseUrl + path;
     const context = { operation, url, apiKey, signal, timeouts };
     const started = performance.now();
     let status: number | undefined;
     try {
       const response = await this.#connections.fetch(operation, url, {
-        method,
-        headers: {
-          "accept": "application/json",
-          ...headers,
-          "user-agent": `agent-gateway/${VERSION}`,
-          "x-api-key": apiKey,
-        },
+        ...{ method, body, signal },
+        headers: headersOf(request, apiKey),
         redirect: "manual",
-        signal,
-        // A Blob, because fetch repeats a request by itself if its body is a
-        // string (denoland/deno#32566), and never if it is a Blob.
-        ...(body !== undefined &&
-          { body: new Blob([body], { type: "application/json" }) }),
       });
       status = response.status;
       if (response.ok) return [response, context];

@@ -3,15 +3,13 @@ import type { Timeouts } from "../http/timeouts.ts";
 /** The most requests that resume the stream of a run. */
 const MAX_RETRIES = 1_000;
 
-/** A connection that has ended. */
-export interface EndedConnection {
-  /**
-   * When its headers arrived, on the clock of `performance.now()`; `undefined`
-   * if none did.
-   */
-  readonly openedAt: number | undefined;
+/** One connection of a stream. Times are on the clock of `performance.now()`. */
+export interface Connection {
+  /** When its headers arrived; `undefined` if none did. */
+  openedAt: number | undefined;
+  lastByteAt: number | undefined;
   /** Whether it brought a new event. */
-  readonly isFruitful: boolean;
+  isFruitful: boolean;
 }
 
 /**
@@ -55,7 +53,9 @@ export class Patience {
    *
    * @returns The milliseconds until the next request, or `undefined` to give up.
    */
-  ended({ openedAt, isFruitful }: EndedConnection): number | undefined {
+  ended(
+    { openedAt, isFruitful }: Pick<Connection, "openedAt" | "isFruitful">,
+  ): number | undefined {
     const { outage, reconnect, steady } = this.#timeouts;
     const now = performance.now();
     const isSteady = openedAt !== undefined && now - openedAt >= steady;

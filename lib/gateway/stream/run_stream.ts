@@ -6,7 +6,7 @@
  */
 
 import { shownText } from "../../text.ts";
-import { Patience } from "./patience.ts";
+import { type Connection, Patience } from "./patience.ts";
 import { SilenceError } from "../http/response_body.ts";
 import {
   readRunEvents,
@@ -14,12 +14,9 @@ import {
   StreamRecord,
 } from "./run_events.ts";
 import { retryReason } from "../http/retries.ts";
-import type {
-  OpenStream,
-  ServiceClient,
-  ServiceRequest,
-} from "../http/service_client.ts";
-import { UNKNOWN_FATE } from "../failure/fate.ts";
+import type { OpenStream, ServiceClient } from "../http/service_client.ts";
+import type { ServiceRequest } from "../requests.ts";
+import { fateOfStream, UNKNOWN_FATE } from "../failure/fate.ts";
 import {
   ConnectionError,
   type Failure,
@@ -140,15 +137,6 @@ export async function* followRun(
   }
 }
 
-/** One connection of a stream. Times are on the clock of `performance.now()`. */
-interface Connection {
-  /** When its headers arrived. */
-  openedAt: number | undefined;
-  lastByteAt: number | undefined;
-  /** Whether it brought a new event. */
-  isFruitful: boolean;
-}
-
 /** Why a connection ended before the reply. */
 interface Loss {
   readonly failure: ServiceError;
@@ -215,11 +203,9 @@ function inRun(
   const foreign = known === 0 && unknown > 0
     ? `; ${unknown} ${objects} came, and none is an event that this client knows`
     : "";
-  // The service sent events of the run before it said that it knows no such run.
-  const isGone = failure.fate === "may have run" && known + unknown > 0;
   const inRun: Failure = {
     ...failure,
-    ...isGone && { fate: "failed" },
+    fate: fateOfStream(failure.fate, known + unknown),
     reason: failure.reason + foreign,
     threadId,
     runId,

@@ -1,10 +1,12 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import {
   connectionError,
-  isNotTaken,
-  isRefused,
   tlsSetupError,
 } from "../../../../lib/gateway/failure/connection_failure.ts";
+import {
+  isNotTaken,
+  isRefused,
+} from "../../../../lib/gateway/failure/deno_errors.ts";
 import type { Fate, Operation } from "../../../../lib/gateway/failure/fate.ts";
 import {
   explain,

@@ -7,8 +7,8 @@ import { followRun } from "../../../../lib/gateway/stream/run_stream.ts";
 import {
   type OpenStream,
   ServiceClient,
-  type ServiceRequest,
 } from "../../../../lib/gateway/http/service_client.ts";
+import type { ServiceRequest } from "../../../../lib/gateway/requests.ts";
 import {
   ConnectionError,
   ServiceError,
