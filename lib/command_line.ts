@@ -15,8 +15,12 @@ import {
   OPTIONS,
   SHELLS,
   spellings,
-} from "./command_line/options.ts";
-import { unknownFlag, UsageError } from "./command_line/usage_error.ts";
+} from "./command_line/option_table.ts";
+import {
+  unknownFlag,
+  unknownWord,
+  UsageError,
+} from "./command_line/usage_error.ts";
 import { isServiceId, quote } from "./text.ts";
 
 export { UsageError } from "./command_line/usage_error.ts";
@@ -141,13 +145,13 @@ function scan(args: readonly string[]): Found {
     if (argument === "--") {
       const word = args[index + 1];
       if (word === "-") throw new UsageError(`"-" has to be before "--"`);
-      if (word !== undefined) throw unknownWord(word, found);
+      if (word !== undefined) throw unknownWord(word, found.has("prompt"));
     } else if (argument === "-") {
       add(found, "-", "");
     } else if (argument.startsWith("-")) {
       if (addOptions(argument, args[index + 1], found)) index++;
     } else {
-      throw unknownWord(argument, found);
+      throw unknownWord(argument, found.has("prompt"));
     }
   }
   return found;
@@ -224,16 +228,6 @@ function checkValue(
       `${flag} does not know ${quote(value)} (${choices.join(", ")})`,
     );
   }
-}
-
-/** The error for a word that is not the value of an option. */
-function unknownWord(word: string, found: Found): UsageError {
-  const advice = word === "help" || word === "version"
-    ? `did you mean --${word}?`
-    : found.has("prompt")
-    ? "a prompt of several words needs quotes"
-    : "to run a prompt: agent-gateway -p TEXT";
-  return new UsageError(`Unknown argument ${quote(word)} (${advice})`);
 }
 
 /** The options that `--bridge` and `--check` refuse. */

@@ -6,10 +6,7 @@
  * @module
  */
 
-import { type Option, OPTIONS, type SHELLS, spellings } from "./options.ts";
-
-/** A shell that has a completion script. */
-export type Shell = typeof SHELLS[number];
+import { type Option, OPTIONS, spellings } from "./option_table.ts";
 
 const LIST: readonly Option[] = OPTIONS;
 const WITH_VALUE = LIST.filter(({ value }) => value !== undefined);
@@ -17,15 +14,10 @@ const WITH_CHOICES = LIST.flatMap((option) =>
   option.choices === undefined ? [] : [{ ...option, choices: option.choices }]
 );
 
-const SCRIPTS: Readonly<Record<Shell, () => string>> = {
-  bash,
-  zsh,
-  fish,
-  powershell,
-};
+const SCRIPTS = { bash, zsh, fish, powershell };
 
 /** Returns the completion script for a shell. */
-export function completions(shell: Shell): string {
+export function completions(shell: keyof typeof SCRIPTS): string {
   return SCRIPTS[shell]();
 }
 

@@ -10,7 +10,7 @@ import {
   OPTIONS,
   spellings,
   STANDARD_INPUT_EFFECT,
-} from "./options.ts";
+} from "./option_table.ts";
 
 const COLUMNS = 80;
 /** The column at which the effect of an option begins. */

@@ -1,5 +1,5 @@
 import { quote } from "../text.ts";
-import { OPTIONS } from "./options.ts";
+import { OPTIONS } from "./option_table.ts";
 
 /** The command line is wrong. The message is one line that names the argument. */
 export class UsageError extends Error {
@@ -33,6 +33,20 @@ export function unknownFlag(argument: string): UsageError {
       advice === undefined ? "" : ` (${advice})`
     }`,
   );
+}
+
+/**
+ * The error for a word that is not the value of an option.
+ *
+ * @param hasPrompt Whether there is a prompt, of which it may be a part.
+ */
+export function unknownWord(word: string, hasPrompt: boolean): UsageError {
+  const advice = word === "help" || word === "version"
+    ? `did you mean --${word}?`
+    : hasPrompt
+    ? "a prompt of several words needs quotes"
+    : "to run a prompt: agent-gateway -p TEXT";
+  return new UsageError(`Unknown argument ${quote(word)} (${advice})`);
 }
 
 /** The flag that the user most likely meant. */

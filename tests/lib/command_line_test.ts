@@ -11,7 +11,7 @@ import {
   parseCommandLine,
   UsageError,
 } from "../../lib/command_line.ts";
-import { OPTIONS, spellings } from "../../lib/command_line/options.ts";
+import { OPTIONS, spellings } from "../../lib/command_line/option_table.ts";
 
 const COMMANDS: readonly (readonly [
   args: readonly string[],

@@ -6,7 +6,7 @@ import {
   OPTIONS,
   spellings,
   STANDARD_INPUT_EFFECT,
-} from "../../lib/command_line/options.ts";
+} from "../../lib/command_line/option_table.ts";
 import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { commandLine, runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { OPTIONS, spellings } from "../../lib/command_line/options.ts";
+import { OPTIONS, spellings } from "../../lib/command_line/option_table.ts";
 import { runClient } from "../support/client_process.ts";
 import { Screen, test } from "../support/tmux_screen.ts";
 
