@@ -21,7 +21,7 @@ import { VERSION } from "./version.ts";
 export type { View } from "./interactive/view.ts";
 export { type Ending, exitCode } from "./interactive/exit_code.ts";
 export { openView } from "./interactive/open_view.ts";
-export { addInput } from "./interactive/prompt_input.ts";
+export { addInput } from "./interactive/stdin_prompts.ts";
 
 export interface ConversationOptions {
   readonly gateway: Gateway;
@@ -137,18 +137,16 @@ export class Conversation {
   interrupt(): boolean {
     const { view, view: { typing } } = this.#options;
     if (typing === undefined) return false;
-    if (this.#operation?.signal.aborted === false) {
-      this.#droppedPrompts = typing.dropWaiting();
-      this.#ctrlC.settle();
-      this.#operation.abort();
-      return true;
-    }
-    if (this.#isAsking && typing.clear?.()) {
-      this.#ctrlC.clear();
-      return true;
-    }
-    const effect = this.#ctrlC.press();
+    const isRunning = this.#operation?.signal.aborted === false;
+    const clear = () => this.#isAsking && typing.clear?.() === true;
+    const effect = this.#ctrlC.press(isRunning, clear);
     switch (effect) {
+      case "drop":
+        this.#droppedPrompts = typing.dropWaiting();
+        this.#operation?.abort();
+        return true;
+      case "clear":
+        return true;
       case "leave":
         this.#left.resolve(undefined);
         return this.#isAsking;

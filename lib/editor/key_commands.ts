@@ -61,13 +61,11 @@ export interface EditorState {
   readonly isTooLong: boolean;
 }
 
-/** What a key does, other than changing the text. */
-export type Action = "send" | "end";
-
 /** The result of a key. */
 export interface Pressed {
   readonly editor: EditorState;
-  readonly action?: Action;
+  /** What the key does, other than changing the text. */
+  readonly action?: "send" | "end";
 }
 
 /** An empty editor. */

@@ -5,8 +5,9 @@ const QUIET = 1_000;
 const PATIENCE = 2_000;
 
 /**
- * Decides what Ctrl-C does at an empty prompt: two in a row leave. One that comes
- * just after a run or a reply was meant for that, and does nothing.
+ * Decides what Ctrl-C does: it drops the operation that is going on, or clears the
+ * text at the prompt. At an empty prompt, two in a row leave. One that comes just
+ * after a run or a reply was meant for that, and does nothing.
  */
 export class CtrlC {
   readonly #now: () => number;
@@ -24,14 +25,25 @@ export class CtrlC {
     this.#announcedAt = -Infinity;
   }
 
-  /** Records a Ctrl-C that cleared a text: it is not the first of two. */
-  clear(): void {
-    this.#announcedAt = -Infinity;
-  }
-
-  /** Returns what a Ctrl-C at an empty prompt does. */
-  press(): "nothing" | "announce" | "leave" {
+  /**
+   * Returns what a Ctrl-C does. One that clears is not the first of two.
+   *
+   * @param isRunning Whether an operation is going on that has not been dropped.
+   * @param clear Clears the text at the prompt, and returns whether there was any.
+   */
+  press(
+    isRunning: boolean,
+    clear: () => boolean,
+  ): "drop" | "clear" | "nothing" | "announce" | "leave" {
+    if (isRunning) {
+      this.settle();
+      return "drop";
+    }
     const now = this.#now();
+    if (clear()) {
+      this.#announcedAt = -Infinity;
+      return "clear";
+    }
     if (now - this.#settledAt < QUIET) return "nothing";
     if (now - this.#announcedAt < PATIENCE) return "leave";
     this.#announcedAt = now;

@@ -6,7 +6,7 @@
  */
 
 import { escapeControls } from "../text.ts";
-import { PromptLines } from "./prompt_input.ts";
+import { PromptLines } from "./stdin_prompts.ts";
 import type { Input, View, ViewEvent, ViewOptions } from "./view.ts";
 
 /** Reads prompts as lines and writes JSON Lines, each before the next one is formatted. */

@@ -1,13 +1,13 @@
 import { type ByteSink, readStandardInput } from "../io.ts";
 import { COLOURED, PLAIN } from "../text.ts";
 import { JsonView } from "./json_view.ts";
-import { PlainView } from "./plain_view.ts";
+import { LineView } from "./line_view.ts";
 import {
   consoleSize,
   isAutomated,
   isDumb,
   isLinuxConsole,
-  mayUseColour,
+  usesColour,
 } from "./terminal_abilities.ts";
 import { PROMPT_SIGN, type View } from "./view.ts";
 
@@ -50,7 +50,7 @@ export async function openView(options: OpenViewOptions): Promise<View> {
   const isTyped = readsPrompts && Deno.stdin.isTerminal();
   const stderrIsTerminal = Deno.stderr.isTerminal();
   const stdoutIsTerminal = Deno.stdout.isTerminal();
-  const isStyled = color === "auto" ? mayUseColour() : color === "always";
+  const isStyled = usesColour(color);
   const isForced = color === "always";
   const common = {
     stdin,
@@ -63,7 +63,7 @@ export async function openView(options: OpenViewOptions): Promise<View> {
   const isScreen = stderrIsTerminal && !isDumb() && !isAutomated() &&
     (isTyped || !readsPrompts && !plain);
   if (!isScreen) {
-    return new PlainView({
+    return new LineView({
       ...common,
       hasColour: isStyled,
       stylesErrors: isForced,

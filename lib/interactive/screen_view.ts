@@ -4,11 +4,11 @@ import { COLOURED, PLAIN } from "../text.ts";
 import {
   banner,
   EDITOR_KEYS,
-  noteOn,
-  type NoteOptions,
+  type LineOptions,
+  linesAbout,
   PLAIN_HINT,
-} from "./notes.ts";
-import { PROMPT_TOO_LONG } from "./prompt_input.ts";
+} from "./event_lines.ts";
+import { PROMPT_TOO_LONG } from "./stdin_prompts.ts";
 import { type Marks, StatusLine } from "./status_line.ts";
 import type {
   Input,
@@ -39,7 +39,7 @@ export interface ScreenViewOptions
 export class ScreenView implements View {
   readonly typing: Typing | undefined;
   readonly #options: ScreenViewOptions;
-  readonly #notes: NoteOptions;
+  readonly #lineOptions: LineOptions;
   /** The status line; `undefined` if no row is redrawn during an operation. */
   readonly #status: StatusLine | undefined;
   #stopSpinner = () => {};
@@ -51,7 +51,7 @@ export class ScreenView implements View {
     this.#options = options;
     this.typing = isTyped ? editor : undefined;
     const style = options.hasColour ? COLOURED : PLAIN;
-    this.#notes = { style, isPlain, isQuiet };
+    this.#lineOptions = { style, isPlain, isQuiet };
     this.#status = isPlain || isQuiet ? undefined : new StatusLine({
       style,
       marks,
@@ -64,7 +64,7 @@ export class ScreenView implements View {
     const { editor, isPlain } = this.#options;
     const keys = this.#hasShownKeys ? "" : banner(
       isPlain ? EDITOR_KEYS : EDITOR_KEYS + PLAIN_HINT,
-      this.#notes,
+      this.#lineOptions,
     );
     // A blank line before a prompt, unless the last line is a prompt.
     const asked = editor.read(keys + (this.#hasGap ? "" : "\n"));
@@ -101,17 +101,17 @@ export class ScreenView implements View {
         editor.setStatus(undefined);
         return editor.print(this.#take(event));
       case "reply":
-        editor.print(noteOn(event, this.#notes));
+        editor.print(linesAbout(event, this.#lineOptions));
         return this.#reply(event.text, signal);
       case "banner":
       case "thread":
       case "dropped":
       case "error":
       case "ctrl-c":
-        return editor.print(noteOn(event, this.#notes));
+        return editor.print(linesAbout(event, this.#lineOptions));
       case "farewell":
         editor[Symbol.dispose]();
-        return editor.print(noteOn(event, this.#notes));
+        return editor.print(linesAbout(event, this.#lineOptions));
       default:
         event satisfies never;
     }
@@ -125,7 +125,7 @@ export class ScreenView implements View {
 
   /** The lines of a step, which stay above the status. */
   #take(step: Step): string {
-    return this.#status?.take(step) ?? noteOn(step, this.#notes);
+    return this.#status?.take(step) ?? linesAbout(step, this.#lineOptions);
   }
 
   #reply(text: string, signal?: AbortSignal): Promise<void> {

@@ -7,7 +7,7 @@
 import { cutToWidth } from "../editor.ts";
 import type { ProgressEvent } from "../gateway.ts";
 import { plainLine, type Style } from "../text.ts";
-import { againIn, duration } from "./notes.ts";
+import { againIn, duration } from "./event_lines.ts";
 import type { Step } from "./view.ts";
 
 const HINT = "  Ctrl-C stops";

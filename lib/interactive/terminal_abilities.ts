@@ -4,13 +4,17 @@
  * @module
  */
 
+import type { Size } from "../editor.ts";
 import { environmentVariable } from "../io.ts";
 
 /**
- * Whether text on a terminal may be styled: not if `NO_COLOR` is set
+ * Whether text on a terminal is styled: with `auto` not if `NO_COLOR` is set
  * (https://no-color.org) or the terminal is dumb.
+ *
+ * @param color The value of `--color`.
  */
-export function mayUseColour(): boolean {
+export function usesColour(color: "auto" | "always" | "never"): boolean {
+  if (color !== "auto") return color === "always";
   return !isDumb() && (environmentVariable("NO_COLOR") ?? "") === "";
 }
 
@@ -31,10 +35,7 @@ export function isAutomated(): boolean {
 }
 
 /** Returns the current size of the terminal. */
-export function consoleSize(): {
-  readonly columns: number;
-  readonly rows: number;
-} {
+export function consoleSize(): Size {
   try {
     const { columns, rows } = Deno.consoleSize();
     return { columns: columns || 80, rows: rows || 24 };

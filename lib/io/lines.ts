@@ -23,9 +23,6 @@ const MAX_KEPT_BYTES = 64 * 1024;
 const TOO_LONG = "\ud800";
 const NOT_UTF8 = "\ud801";
 
-/** Why a line could not be read. */
-export type LineFault = "too long" | "not UTF-8";
-
 export interface ReadLinesOptions {
   /** The most bytes that a line may hold. The default is {@linkcode MAX_LINE_BYTES}. */
   readonly maxBytes?: number;
@@ -76,7 +73,7 @@ export async function* readEachLine(
 }
 
 /** Why a line from {@linkcode readLines} could not be read; `undefined` if it could. */
-export function lineFault(line: string): LineFault | undefined {
+export function lineFault(line: string): "too long" | "not UTF-8" | undefined {
   if (line.endsWith(TOO_LONG)) return "too long";
   return line.endsWith(NOT_UTF8) ? "not UTF-8" : undefined;
 }

@@ -325,8 +325,12 @@ Deno.test("Ctrl-C leaves at once where nobody types", async () => {
 });
 
 type Call =
-  | readonly [milliseconds: number, "settle" | "clear"]
-  | readonly [milliseconds: number, "press", does: ReturnType<CtrlC["press"]>];
+  | readonly [milliseconds: number, "settle"]
+  | readonly [
+    milliseconds: number,
+    "press" | "press while running" | "press after typing",
+    does: ReturnType<CtrlC["press"]>,
+  ];
 
 const SEQUENCES: Readonly<Record<string, readonly Call[]>> = {
   "announces, and leaves at a second one within 2 s": [
@@ -346,8 +350,14 @@ const SEQUENCES: Readonly<Record<string, readonly Call[]>> = {
   ],
   "announces again after one that cleared a text": [
     [0, "press", "announce"],
-    [100, "clear"],
+    [100, "press after typing", "clear"],
     [200, "press", "announce"],
+  ],
+  "drops what is running, and then does nothing for a second": [
+    [0, "press", "announce"],
+    [100, "press while running", "drop"],
+    [1_099, "press", "nothing"],
+    [1_100, "press", "announce"],
   ],
 };
 for (const [rule, calls] of Object.entries(SEQUENCES)) {
@@ -356,7 +366,11 @@ for (const [rule, calls] of Object.entries(SEQUENCES)) {
     const ctrlC = new CtrlC(() => time);
     for (const [milliseconds, call, does] of calls) {
       time = milliseconds;
-      assertEquals(ctrlC[call](), does, `${milliseconds} ms`);
+      const effect = call === "settle" ? ctrlC.settle() : ctrlC.press(
+        call === "press while running",
+        () => call === "press after typing",
+      );
+      assertEquals(effect, does, `${milliseconds} ms`);
     }
   });
 }

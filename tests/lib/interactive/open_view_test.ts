@@ -57,7 +57,7 @@ const VIEWS: Readonly<Record<string, readonly Setting[]>> = {
     ...["", "0", "false"].map((CI) => ({ env: { CI } })),
     { options: { quiet: true } },
   ],
-  PlainView: [
+  LineView: [
     { isTerminal: false },
     ...["1", "true", "yes"].map((CI) => ({ env: { CI } })),
     { env: { TERM: "dumb" } },

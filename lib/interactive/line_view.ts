@@ -1,6 +1,11 @@
 import { COLOURED, PLAIN } from "../text.ts";
-import { banner, DUMB_KEYS, noteOn, type NoteOptions } from "./notes.ts";
-import { PromptLines } from "./prompt_input.ts";
+import {
+  banner,
+  DUMB_KEYS,
+  type LineOptions,
+  linesAbout,
+} from "./event_lines.ts";
+import { PromptLines } from "./stdin_prompts.ts";
 import {
   type Input,
   PROMPT_SIGN,
@@ -11,7 +16,7 @@ import {
 } from "./view.ts";
 import { writeReply } from "./write_reply.ts";
 
-export interface PlainViewOptions extends ViewOptions {
+export interface LineViewOptions extends ViewOptions {
   /** Whether a person types the prompts, on a terminal that cannot be drawn on. */
   readonly isTyped: boolean;
   /** Whether the prompt sign is written where a person types. */
@@ -21,19 +26,19 @@ export interface PlainViewOptions extends ViewOptions {
 }
 
 /** A view that reads and writes plain lines, without escape codes. */
-export class PlainView implements View {
+export class LineView implements View {
   readonly typing: Typing | undefined;
-  readonly #options: PlainViewOptions;
-  readonly #notes: NoteOptions;
+  readonly #options: LineViewOptions;
+  readonly #lineOptions: LineOptions;
   readonly #lines: PromptLines;
   #hasShownKeys = false;
   /** Whether the cursor is after the sign. */
   #isAfterSign = false;
 
-  constructor(options: PlainViewOptions) {
+  constructor(options: LineViewOptions) {
     this.#options = options;
     const style = options.stylesErrors ? COLOURED : PLAIN;
-    this.#notes = { ...options, style };
+    this.#lineOptions = { ...options, style };
     this.#lines = new PromptLines(options.stdin(), options.isTyped);
     this.typing = options.isTyped ? this.#lines : undefined;
   }
@@ -41,7 +46,7 @@ export class PlainView implements View {
   async readPrompt(): Promise<Input> {
     const { hasSign, stderr } = this.#options;
     if (hasSign) {
-      if (!this.#hasShownKeys) stderr(banner(DUMB_KEYS, this.#notes));
+      if (!this.#hasShownKeys) stderr(banner(DUMB_KEYS, this.#lineOptions));
       stderr(PROMPT_SIGN);
       this.#hasShownKeys = this.#isAfterSign = true;
     }
@@ -52,31 +57,31 @@ export class PlainView implements View {
 
   show(event: ViewEvent, signal?: AbortSignal): void | Promise<void> {
     const { stderr } = this.#options;
+    const lines = linesAbout(event, this.#lineOptions);
     switch (event.type) {
       case "begin":
       case "run":
       case "wait":
       case "progress":
       case "end":
-        return stderr(noteOn(event, this.#notes), "progress");
+        return stderr(lines, "progress");
       case "reply":
-        stderr(noteOn(event, this.#notes));
+        stderr(lines);
         return writeReply(this.#options, event.text, signal);
       case "banner":
       case "thread":
       case "dropped":
       case "error":
-        return stderr(noteOn(event, this.#notes));
+        return stderr(lines);
       case "ctrl-c": {
-        const hint = noteOn(event, this.#notes);
         const sign = this.#isAfterSign ? PROMPT_SIGN : "";
-        if (hint + sign !== "") stderr(`\n${hint}${sign}`);
+        if (lines + sign !== "") stderr(`\n${lines}${sign}`);
         return;
       }
       case "farewell":
         if (this.#isAfterSign) stderr("\n");
         if (!this.#options.hasSign) return;
-        return stderr(noteOn(event, this.#notes));
+        return stderr(lines);
       default:
         event satisfies never;
     }

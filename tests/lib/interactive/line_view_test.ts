@@ -1,29 +1,29 @@
 import { assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import {
-  PlainView,
-  type PlainViewOptions,
-} from "../../../lib/interactive/plain_view.ts";
+  LineView,
+  type LineViewOptions,
+} from "../../../lib/interactive/line_view.ts";
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
 
 const DUMB = { isTyped: true, hasSign: true, cleansReplies: true } as const;
 
 /** A view of plain lines, and what it wrote. */
 class Plain {
-  readonly view: PlainView;
+  readonly view: LineView;
   stdout = "";
   stderr = "";
   /** Holds up the writing of replies. */
   reading = Promise.resolve();
   readonly #typing: WritableStreamDefaultWriter<Uint8Array>;
 
-  constructor(options: Partial<PlainViewOptions> = {}) {
+  constructor(options: Partial<LineViewOptions> = {}) {
     const { readable, writable } = new TransformStream<
       Uint8Array,
       Uint8Array
     >();
     this.#typing = writable.getWriter();
-    this.view = new PlainView({
+    this.view = new LineView({
       stdin: () => readable,
       stdout: {
         write: async (bytes) => {
@@ -61,7 +61,7 @@ class Plain {
   }
 }
 
-Deno.test("PlainView writes everything but replies to standard error, progress as such", async () => {
+Deno.test("LineView writes everything but replies to standard error, progress as such", async () => {
   const kinds: unknown[] = [];
   const plain: Plain = new Plain({
     stderr: (text, kind) => {
@@ -79,13 +79,13 @@ Deno.test("PlainView writes everything but replies to standard error, progress a
   assertEquals(kinds, [undefined, "progress", undefined]);
 });
 
-Deno.test("PlainView styles errors if it is asked to", () => {
+Deno.test("LineView styles errors if it is asked to", () => {
   const plain = new Plain({ stylesErrors: true });
   plain.show({ type: "error", message: "wrong" });
   assertEquals(plain.stderr, "\x1b[31mError: wrong\x1b[39m\n");
 });
 
-Deno.test("PlainView takes its next event when a reply is written, and rejects when its reader is gone", async () => {
+Deno.test("LineView takes its next event when a reply is written, and rejects when its reader is gone", async () => {
   const plain = new Plain();
   const { promise, resolve } = Promise.withResolvers<void>();
   plain.reading = promise;
@@ -140,7 +140,7 @@ Deno.test("Ctrl-C at the prompt of a dumb terminal shows the sign again, and dur
   assertEquals(plain.takeError(), "");
 });
 
-Deno.test("PlainView without a person shows neither a sign nor how to go on", async () => {
+Deno.test("LineView without a person shows neither a sign nor how to go on", async () => {
   const plain = new Plain();
   await plain.type("one");
   assertEquals(await plain.view.readPrompt(), { kind: "prompt", text: "one" });

@@ -17,12 +17,15 @@ export const EDITOR_KEYS = `Ctrl-J: new line, ${DUMB_KEYS}`;
 /** Added to the keys where more than the prompt is redrawn. */
 export const PLAIN_HINT = "; screen readers: --plain";
 
-export interface NoteOptions extends Pick<ViewOptions, "isQuiet" | "isPlain"> {
+export interface LineOptions extends Pick<ViewOptions, "isQuiet" | "isPlain"> {
   readonly style: Style;
 }
 
 /** The lines that an event is shown as, each with its line end; empty if it needs none. */
-export function noteOn(event: ViewEvent, options: NoteOptions): string {
+export function linesAbout(
+  event: ViewEvent,
+  options: LineOptions,
+): string {
   const { isPlain, isQuiet, style } = options;
   switch (event.type) {
     case "begin":
@@ -64,7 +67,7 @@ export function noteOn(event: ViewEvent, options: NoteOptions): string {
 }
 
 /** A text as a line of the banner; empty with `-q`, which leaves the banner out. */
-export function banner(text: string, options: NoteOptions): string {
+export function banner(text: string, options: LineOptions): string {
   return options.isQuiet ? "" : `${options.style.dim(plainLine(text))}\n`;
 }
 

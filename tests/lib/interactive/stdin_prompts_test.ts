@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import {
   addInput,
   PromptLines,
-} from "../../../lib/interactive/prompt_input.ts";
+} from "../../../lib/interactive/stdin_prompts.ts";
 import type { Input } from "../../../lib/interactive/view.ts";
 import { InputError } from "../../../lib/io/standard_streams.ts";
 

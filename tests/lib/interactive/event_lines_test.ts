@@ -1,5 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { againIn, duration, noteOn } from "../../../lib/interactive/notes.ts";
+import {
+  againIn,
+  duration,
+  linesAbout,
+} from "../../../lib/interactive/event_lines.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
 
 const OPTIONS = { style: PLAIN, isQuiet: false, isPlain: true };
@@ -47,26 +51,26 @@ const NOTES = [
   [{ type: "error", message: "a\x1b[31m\nb" }, "Error: a b\n", true],
   [{ type: "farewell", threadId: undefined }, "", true],
 ] as const;
-Deno.test("noteOn() shows an event as lines, cleaned; with -q what was dropped and errors alone", () => {
+Deno.test("linesAbout() shows an event as lines, cleaned; with -q what was dropped and errors alone", () => {
   for (const [event, lines, isAlways] of NOTES) {
     const { type } = event;
-    assertEquals(noteOn(event, OPTIONS), lines, type);
-    const quiet = noteOn(event, { ...OPTIONS, isQuiet: true });
+    assertEquals(linesAbout(event, OPTIONS), lines, type);
+    const quiet = linesAbout(event, { ...OPTIONS, isQuiet: true });
     assertEquals(quiet, isAlways ? lines : "", type);
   }
 });
 
-Deno.test("noteOn() shows the total of runs alone, with --plain alone", () => {
-  assertEquals(noteOn(END, OPTIONS), "");
+Deno.test("linesAbout() shows the total of runs alone, with --plain alone", () => {
+  assertEquals(linesAbout(END, OPTIONS), "");
   const event = { ...END, total: 1 };
-  assertEquals(noteOn(event, { ...OPTIONS, isPlain: false }), "");
+  assertEquals(linesAbout(event, { ...OPTIONS, isPlain: false }), "");
 });
 
-Deno.test("noteOn() dims the banner, and writes an error in red", () => {
+Deno.test("linesAbout() dims the banner, and writes an error in red", () => {
   const options = { ...OPTIONS, style: COLOURED };
   assertEquals(
-    noteOn({ type: "banner", text: "one" }, options) +
-      noteOn({ type: "error", message: "no" }, options),
+    linesAbout({ type: "banner", text: "one" }, options) +
+      linesAbout({ type: "error", message: "no" }, options),
     "\x1b[2mone\x1b[22m\n\x1b[31mError: no\x1b[39m\n",
   );
 });
@@ -79,9 +83,9 @@ const CONTINUATIONS = {
   "it's $HOME": "--thread 'it'\\''s $HOME'",
   "-a b": "--thread='-a b'",
 };
-Deno.test("noteOn() quotes the id of the thread to go on with for the shell", () => {
+Deno.test("linesAbout() quotes the id of the thread to go on with for the shell", () => {
   for (const [threadId, option] of Object.entries(CONTINUATIONS)) {
-    const note = noteOn({ type: "farewell", threadId }, OPTIONS);
+    const note = linesAbout({ type: "farewell", threadId }, OPTIONS);
     assertEquals(note, `agent-gateway ${option}\n`);
   }
 });
