@@ -5,21 +5,18 @@
  * @module
  */
 
-import { connect, openResolver, startTls } from "./check/probes.ts";
-import { Report, type Told } from "./check/report.ts";
+import { checkNetwork } from "./check/probes.ts";
+import { Report } from "./check/report.ts";
 import { probeRun, type ProbeRunOptions } from "./check/run_probe.ts";
 import { streamFindings } from "./check/stream_findings.ts";
 import { RemoteGateway, ServiceError } from "./gateway.ts";
-import { type ByteSink, environmentVariable, timeLeft, within } from "./io.ts";
+import { type ByteSink, timeLeft, within } from "./io.ts";
 import { loadSettings, type Settings } from "./settings.ts";
 import { maskKey, shownText } from "./text.ts";
 import { versionLine } from "./version.ts";
 
 /** How long the check may take by default, up to the thread, in milliseconds. */
 const LIMIT = 30_000;
-
-/** A certificate that is valid for so many days or fewer gets a note. */
-const FEW_DAYS = 14;
 
 export interface RunCheckOptions {
   /** The value of `--base-url`, if it was given. */
@@ -126,67 +123,4 @@ function tellSettings({ apiKey, baseUrl, sources }: Settings): string {
   return `key ${maskKey(apiKey)} ${from(sources.apiKey)}, service ${baseUrl} ${
     from(sources.baseUrl)
   }`;
-}
-
-/**
- * Tries the connection to the service, or to the proxy in between, up to the
- * first failure. The request that follows reports the reason and what to do.
- */
-async function checkNetwork(
-  { baseUrl, isLocal, proxy }: Settings,
-  report: Report,
-): Promise<void> {
-  const url = new URL(baseUrl);
-  const text = isLocal
-    ? "none for a service on this machine"
-    : proxy === undefined
-    ? "none"
-    : `${proxy.origin} from ${proxy.variable}`;
-  await report.line({ state: "ok", name: "proxy", text });
-  const target = proxy === undefined ? url : new URL(proxy.origin);
-  // Before the step, which is timed: loading the resolver takes longer than using it.
-  const resolve = await openResolver();
-  const addresses = await report.step({
-    name: "name",
-    act: () => resolve(target),
-    tell: (found) => `${target.hostname} is ${found.join(", ")}`,
-    failure: `the name ${target.hostname} cannot be resolved`,
-  });
-  if (addresses === undefined) return;
-  const endpoint = await report.step({
-    name: "connection",
-    act: () => connect(addresses, target),
-    tell: ({ address, port }) => `to ${address}, port ${port}`,
-    failure: proxy === undefined
-      ? `nothing answers at ${target.host}`
-      : `the proxy ${proxy.origin} from ${proxy.variable} does not answer`,
-  });
-  if (endpoint === undefined) return;
-  for (const address of endpoint.failed) {
-    const text = `${address} does not answer, and each request waits for it`;
-    await report.line({ state: "note", name: "connection", text });
-  }
-  if (proxy !== undefined || url.protocol === "http:") {
-    const text = proxy === undefined
-      ? "not with http:"
-      : "through the proxy, with the thread";
-    return await report.line({ state: "-", name: "TLS", text });
-  }
-  await report.step({
-    name: "TLS",
-    act: () => startTls(endpoint, url),
-    tell: tellDays,
-    failure:
-      "no connection that can be trusted; the line about the thread says why",
-  });
-}
-
-function tellDays(days: number): Told {
-  if (days <= FEW_DAYS) {
-    const text = `the certificate expires in ${days} days; renew it`;
-    return { state: "note", text };
-  }
-  const time = Number.isNaN(days) ? "" : ` for ${days} days`;
-  const file = environmentVariable("DENO_CERT");
-  return `the certificate is valid${time}${file ? `, with ${file}` : ""}`;
 }

@@ -5,7 +5,9 @@
  */
 
 import { systemCertificates } from "../gateway.ts";
-import { within } from "../io.ts";
+import { environmentVariable, within } from "../io.ts";
+import type { Settings } from "../settings.ts";
+import type { Report, Told } from "./report.ts";
 
 /** How long a name may take to be resolved, and TLS to be set up, in milliseconds. */
 const STEP_LIMIT = 10_000;
@@ -18,12 +20,78 @@ const PORTS = new Map([["http:", 80], ["https:", 443]]);
 
 const DAY = 24 * 60 * 60 * 1000;
 
+/** A certificate that is valid for so many days or fewer gets a note. */
+const FEW_DAYS = 14;
+
 /** A server that accepted a connection. */
 export interface Endpoint {
   readonly address: string;
   readonly port: number;
   /** The addresses that come before it, and did not accept a connection. */
   readonly failed: readonly string[];
+}
+
+/**
+ * Tries the connection to the service, or to the proxy in between, up to the
+ * first failure. The request that follows reports the reason and what to do.
+ */
+export async function checkNetwork(
+  { baseUrl, isLocal, proxy }: Settings,
+  report: Report,
+): Promise<void> {
+  const url = new URL(baseUrl);
+  const text = isLocal
+    ? "none for a service on this machine"
+    : proxy === undefined
+    ? "none"
+    : `${proxy.origin} from ${proxy.variable}`;
+  await report.line({ state: "ok", name: "proxy", text });
+  const target = proxy === undefined ? url : new URL(proxy.origin);
+  // Before the step, which is timed: loading the resolver takes longer than using it.
+  const resolve = await openResolver();
+  const addresses = await report.step({
+    name: "name",
+    act: () => resolve(target),
+    tell: (found) => `${target.hostname} is ${found.join(", ")}`,
+    failure: `the name ${target.hostname} cannot be resolved`,
+  });
+  if (addresses === undefined) return;
+  const endpoint = await report.step({
+    name: "connection",
+    act: () => connect(addresses, target),
+    tell: ({ address, port }) => `to ${address}, port ${port}`,
+    failure: proxy === undefined
+      ? `nothing answers at ${target.host}`
+      : `the proxy ${proxy.origin} from ${proxy.variable} does not answer`,
+  });
+  if (endpoint === undefined) return;
+  for (const address of endpoint.failed) {
+    const text = `${address} does not answer, and each request waits for it`;
+    await report.line({ state: "note", name: "connection", text });
+  }
+  if (proxy !== undefined || url.protocol === "http:") {
+    const text = proxy === undefined
+      ? "not with http:"
+      : "through the proxy, with the thread";
+    return await report.line({ state: "-", name: "TLS", text });
+  }
+  await report.step({
+    name: "TLS",
+    act: () => startTls(endpoint, url),
+    tell: tellDays,
+    failure:
+      "no connection that can be trusted; the line about the thread says why",
+  });
+}
+
+function tellDays(days: number): Told {
+  if (days <= FEW_DAYS) {
+    const text = `the certificate expires in ${days} days; renew it`;
+    return { state: "note", text };
+  }
+  const time = Number.isNaN(days) ? "" : ` for ${days} days`;
+  const file = environmentVariable("DENO_CERT");
+  return `the certificate is valid${time}${file ? `, with ${file}` : ""}`;
 }
 
 /**

@@ -8,7 +8,7 @@
 import type { ServiceError } from "../gateway.ts";
 import type { Proxy, Settings } from "../settings.ts";
 import { shownText } from "../text.ts";
-import { FRONTS } from "./front_settings.ts";
+import { FRONTS } from "./known_fronts.ts";
 import type { Line, State } from "./report.ts";
 import type { ProbedRun, Request } from "./run_probe.ts";
 import type { StreamObservation } from "./stream_observation.ts";
@@ -139,7 +139,8 @@ function ids({ reply, remembered }: StreamObservation): Finding {
   const used = steps.flatMap(({ id }) => id ?? []);
   if (used.length < steps.length) {
     const without = steps.length - used.length;
-    const text = `${without} of ${number(steps.length, "event")} without one`;
+    const count = number(steps.length, "event");
+    const text = `${without} of ${count} before the reply without one`;
     const advice = "send id: lines, and heed Last-Event-ID";
     return ["note", `${text}, so a lost stream is a lost reply; ${advice}`];
   }

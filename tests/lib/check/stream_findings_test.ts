@@ -198,7 +198,7 @@ const STREAMS: readonly (readonly [
   [[raw({ event: "nonsense" }), event(done)], [
     "events: ok 1 known, 1 unknown, ",
     TOO_SHORT,
-    "ids: note 1 of 1 event without one, ",
+    "ids: note 1 of 1 event before the reply without one, ",
   ]],
   [
     [3000, raw({ event: "error" }), 2000, event(done)],
@@ -282,8 +282,14 @@ const STREAMS: readonly (readonly [
   // Ids.
   [[event(a, 1), event(b, 1), event(done, 2)], "ids: note some repeat, so a "],
   [["id: 1\n\nid: 1\n\n", ...numbered], "ids: ok all are different"],
-  [[event(a, 1), event(b), event(done)], "ids: note 1 of 2 events without one"],
-  [[event(a, "\x01"), event(done)], "ids: note 1 of 1 event without one, so a"],
+  [
+    [event(a, 1), event(b), event(done)],
+    "ids: note 1 of 2 events before the reply without one",
+  ],
+  [
+    [event(a, "\x01"), event(done)],
+    "ids: note 1 of 1 event before the reply without one, so a",
+  ],
   [[`${event(a).trim()}\nid: 1\n\n`, event(done)], "ids: ok all are different"],
   // The reply.
   [
