@@ -69,7 +69,7 @@ export function loadSettings(options: LoadSettingsOptions): Settings {
   const { baseUrl, isLocal } = validateBaseUrl(value, NAMES[source]);
   return {
     ...{ apiKey, baseUrl, isLocal },
-    proxy: takeProxy(isLocal ? undefined : new URL(baseUrl)),
+    proxy: takeProxy(new URL(baseUrl), isLocal),
     sources: { apiKey: keySource, baseUrl: source },
   };
 }

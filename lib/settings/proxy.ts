@@ -34,17 +34,18 @@ const VARIABLES = [...FOR_HTTPS, ...EXCEPTIONS, "http_proxy", "HTTP_PROXY"];
  * Removes the variables about proxies from the environment, so that `fetch` does not
  * see them.
  *
- * @param url The service's URL, unless it is on this machine: no proxy may see the
- * key of an `http:` service in clear text.
+ * @param url The service's URL.
+ * @param isLocal Whether it is on this machine. Then there is no proxy, which would
+ * see the key of an `http:` service in clear text.
  * @returns The proxy that they name for it; `undefined` if it is reached directly.
  * @throws {SettingsError} If the variable that counts is malformed.
  */
-export function takeProxy(url: URL | undefined): Proxy | undefined {
+export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   const values = new Map(
     VARIABLES.map((name) => [name, environmentVariable(name)]),
   );
   for (const name of VARIABLES) Deno.env.delete(name);
-  if (url === undefined) return undefined;
+  if (isLocal) return undefined;
   const variable = FOR_HTTPS.find((name) => values.get(name)) ?? "";
   const exceptions = EXCEPTIONS.find((name) => values.get(name)) ?? "";
   const value = values.get(variable);

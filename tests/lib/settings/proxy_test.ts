@@ -8,8 +8,8 @@ const A = "http://a.test:3128";
 
 type Variables = Readonly<Record<string, string>>;
 
-function take(variables: Variables, url?: URL): Proxy | undefined {
-  return withVariables(variables, () => takeProxy(url));
+function take(variables: Variables, url: URL): Proxy | undefined {
+  return withVariables(variables, () => takeProxy(url, false));
 }
 
 /** The variables, and the one that counts. */
@@ -32,10 +32,10 @@ for (const [variables, variable] of CHOICES) {
   });
 }
 
-Deno.test("takeProxy() leaves no variable about proxies, whatever they hold, and takes none without a URL", () => {
+Deno.test("takeProxy() leaves no variable about proxies, whatever they hold, and takes none for this machine", () => {
   const names = [...PROXY_VARIABLES, "no_proxy", "NO_PROXY"];
   withVariables(Object.fromEntries(names.map((name) => [name, "?"])), () => {
-    assertEquals(takeProxy(undefined), undefined);
+    assertEquals(takeProxy(new URL("https://localhost"), true), undefined);
     assertEquals(names.filter((name) => Deno.env.has(name)), []);
   });
 });
