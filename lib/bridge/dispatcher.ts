@@ -20,7 +20,7 @@ import {
   type RpcNotification,
   type RpcRequest,
 } from "./json_rpc.ts";
-import type { BridgeOptions } from "./peer.ts";
+import type { BridgeOptions } from "./bridge_options.ts";
 import { runPrompt } from "./prompt.ts";
 import { toRpcError } from "./service_failure.ts";
 import { Sessions } from "./session.ts";
@@ -93,10 +93,7 @@ export class Dispatcher {
       peer.send({ id, result });
       outcome = { result };
     } catch (cause) {
-      const code = method === "session/new"
-        ? ErrorCode.cannotOpenSession
-        : ErrorCode.internalError;
-      const error = toRpcError(cause, code);
+      const error = toRpcError(cause, method);
       peer.send({ id, error: error.toObject() });
       outcome = { error };
     }
@@ -152,18 +149,13 @@ export class Dispatcher {
 
   /** Notifications are never answered, so errors in one are ignored. */
   #notice({ method, params }: RpcNotification): void {
-    this.#options.log?.answered({
-      method,
-      sessionId: sessionIdOf(params),
-      milliseconds: 0,
-    });
-    if (!isJsonObject(params)) return;
-    if (method === "session/cancel" && typeof params.sessionId === "string") {
-      this.#sessions.cancel(params.sessionId);
-    } else if (
-      method === "$/cancel_request" && params.requestId !== undefined
-    ) {
-      this.#sessions.cancelRequest(params.requestId);
+    const sessionId = sessionIdOf(params);
+    this.#options.log?.answered({ method, sessionId, milliseconds: 0 });
+    const requestId = isJsonObject(params) ? params.requestId : undefined;
+    if (method === "session/cancel" && sessionId !== undefined) {
+      this.#sessions.cancel(sessionId);
+    } else if (method === "$/cancel_request" && requestId !== undefined) {
+      this.#sessions.cancelRequest(requestId);
     }
   }
 

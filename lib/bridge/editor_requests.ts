@@ -5,7 +5,7 @@
  */
 
 import type { RpcResponse } from "./json_rpc.ts";
-import type { BridgeOptions } from "./peer.ts";
+import type { BridgeOptions } from "./bridge_options.ts";
 
 /** The params of `fs/read_text_file`. */
 export interface FileRequest {

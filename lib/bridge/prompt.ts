@@ -9,7 +9,7 @@ import { isJsonObject } from "../text.ts";
 import { readAttachedFiles } from "./attached_files.ts";
 import type { EditorRequests } from "./editor_requests.ts";
 import type { RequestId } from "./json_rpc.ts";
-import type { BridgeOptions } from "./peer.ts";
+import type { BridgeOptions } from "./bridge_options.ts";
 import { linksIn, parsePrompt, promptText } from "./prompt_blocks.ts";
 import type { Session } from "./session.ts";
 import { textsAbout, updatesOf } from "./session_updates.ts";

@@ -5,15 +5,14 @@
  */
 
 import { explain, ServiceError } from "../gateway.ts";
-import { RpcError } from "./json_rpc.ts";
+import { ErrorCode, RpcError } from "./json_rpc.ts";
 
-/**
- * The JSON-RPC error for a request that failed.
- *
- * @param code Its code, unless the error is an {@linkcode RpcError} already.
- */
-export function toRpcError(error: unknown, code: number): RpcError {
+/** The JSON-RPC error for a request of a method that failed. */
+export function toRpcError(error: unknown, method: string): RpcError {
   if (error instanceof RpcError) return error;
+  const code = method === "session/new"
+    ? ErrorCode.cannotOpenSession
+    : ErrorCode.internalError;
   const cause = error;
   if (!(error instanceof ServiceError)) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -12,7 +12,7 @@ import {
   type RequestId,
   RpcError,
 } from "./json_rpc.ts";
-import type { BridgeOptions } from "./peer.ts";
+import type { BridgeOptions } from "./bridge_options.ts";
 import { messageLine } from "./session_updates.ts";
 import { Transcript, Transcripts } from "./transcripts.ts";
 
@@ -118,7 +118,10 @@ export class Sessions {
    * @throws {ServiceError} If no thread can be created.
    */
   async create(): Promise<Session> {
-    const threadId = await this.#createThread();
+    const events = await Array.fromAsync(this.#options.gateway.createThread());
+    const thread = events.flat().find(({ type }) => type === "thread");
+    if (thread?.type !== "thread") throw new Error("no thread came");
+    const { threadId } = thread;
     const isUsed = threadId.length <= MAX_ID_LENGTH &&
       /^[\x21-\x7e]+$/.test(threadId) && !this.#open.has(threadId);
     const id = isUsed ? threadId : crypto.randomUUID();
@@ -173,22 +176,6 @@ export class Sessions {
       this.#closed.delete(oldest);
     }
     await session.close();
-  }
-
-  async #createThread(): Promise<string> {
-    for await (const events of this.#options.gateway.createThread()) {
-      for (const event of events) {
-        switch (event.type) {
-          case "thread":
-            return event.threadId;
-          case "wait":
-            break;
-          default:
-            event satisfies never;
-        }
-      }
-    }
-    throw new Error("no thread came");
   }
 
   #add(session: Session): Session {

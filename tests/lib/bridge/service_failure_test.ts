@@ -40,7 +40,7 @@ for (const [failure, message] of MESSAGES) {
   Deno.test(`toRpcError() says "${message}" of ${JSON.stringify(failure)}`, () => {
     const cause = new ServiceError(failure);
 
-    const error = toRpcError(cause, -32603);
+    const error = toRpcError(cause, "session/prompt");
 
     assertEquals(error.cause, cause);
     const { code, message: said, data } = error.toObject();
@@ -53,10 +53,10 @@ for (const [failure, message] of MESSAGES) {
 
 Deno.test("toRpcError() leaves an RpcError as it is, and calls any other error internal", () => {
   const error = new RpcError(-32602, "Invalid params");
-  assert(toRpcError(error, -32603) === error);
+  assert(toRpcError(error, "session/prompt") === error);
   assertEquals(error.toObject().data, undefined);
   for (const cause of [new TypeError("thrown"), "thrown"]) {
-    const { code, message, data } = toRpcError(cause, -32010).toObject();
+    const { code, message, data } = toRpcError(cause, "session/new").toObject();
     assertEquals([code, message], [-32010, "Internal error: thrown"]);
     assertEquals(data, { details: message });
   }
