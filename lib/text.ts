@@ -12,9 +12,8 @@ export {
   MAX_SIGNS,
   parseJson,
 } from "./text/json.ts";
-export { type Fields, fieldsOf, textIn } from "./text/json_text.ts";
-export { maskKey } from "./text/key_mask.ts";
-export { holdsKey } from "./text/key_search.ts";
+export { type Fields, fieldsOf, textIn } from "./text/json_fields.ts";
+export { holdsKey, maskKey } from "./text/key_redaction.ts";
 export { plainLine, plainText, withoutLineEnd } from "./text/plain_text.ts";
 export { quote } from "./text/quote.ts";
 export { hashText } from "./text/hash_text.ts";

@@ -1,4 +1,4 @@
-import { holdsKey } from "./key_search.ts";
+import { withoutKey } from "./key_redaction.ts";
 import { plainText } from "./plain_text.ts";
 
 /** The most UTF-16 code units that are shown by default. */
@@ -6,9 +6,6 @@ const MAX_LENGTH = 500;
 
 /** How much of a text is looked at, in UTF-16 code units: decoding it takes time. */
 const MAX_SEARCHED = 64 * 1024;
-
-/** What is shown in place of a text that holds the key. */
-const LEFT_OUT = "left out, because it holds the API key";
 
 export interface ShownTextOptions {
   /** The key, which must not be shown. */
@@ -30,6 +27,6 @@ export function shownText(
   // Cleaned first: removing characters within a key could restore the key.
   const start = text.slice(0, MAX_SEARCHED);
   const plain = plainText(start.replaceAll(/\s+/g, " ")).trim();
-  if (holdsKey(plain, apiKey, isCut || start !== text)) return LEFT_OUT;
-  return plain.slice(0, maxLength).toWellFormed();
+  return withoutKey(plain, apiKey, isCut || start !== text)
+    .slice(0, maxLength).toWellFormed();
 }

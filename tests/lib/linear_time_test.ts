@@ -59,7 +59,7 @@ const TABLE: readonly (readonly [
     "\t\x07".repeat(MANY),
     "\x1b]\n".repeat(MANY),
   ]],
-  // key_search_test.ts tests hard keys.
+  // key_redaction_test.ts tests hard keys.
   ["shownText", (text) => shownText(text, { apiKey: KEY, isCut: true }), [
     "test-key-012345678%".repeat(MANY / 20),
     "\r\n ".repeat(MANY),

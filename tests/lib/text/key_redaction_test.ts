@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { characterEntities } from "character-entities";
 import fc from "fast-check";
-import { holdsKey } from "../../../lib/text/key_search.ts";
+import { holdsKey } from "../../../lib/text/key_redaction.ts";
 
 const hex = (character: string) =>
   character.charCodeAt(0).toString(16).padStart(2, "0");

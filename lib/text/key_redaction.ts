@@ -1,5 +1,5 @@
 /**
- * Finds the API key in text from outside.
+ * Masks the API key, and finds it in text from outside.
  *
  * A service may echo the key escaped for a programming language, HTML or a URL,
  * partly or wholly, several times over, and with white space in between. The text
@@ -107,6 +107,14 @@ export function holdsKey(text: string, key: string, isCut = false): boolean {
   });
 }
 
+/** What is shown in place of a text that holds the key. */
+const LEFT_OUT = "left out, because it holds the API key";
+
+/** A text, or a note in its place if {@linkcode holdsKey} finds the key in it. */
+export function withoutKey(text: string, key: string, isCut: boolean): string {
+  return holdsKey(text, key, isCut) ? LEFT_OUT : text;
+}
+
 /** Decodes escapes until nothing changes; `undefined` if that takes too often. */
 function decode(text: string, escape: RegExp): string | undefined {
   let decoded = text.replace(GAPS, "");
@@ -171,4 +179,15 @@ function contains(text: string, key: string, isCut: boolean): boolean {
     if (matched === pattern.length) return true;
   }
   return isCut && matched >= MIN_START;
+}
+
+/**
+ * Masks the key for display (interface 5.5): the first and the last four
+ * characters; `****` for a key of eight characters or fewer, `undefined` for an
+ * empty one.
+ */
+export function maskKey(key: string): string {
+  if (key === "") return "undefined";
+  if (key.length <= 8) return "****";
+  return `${key.slice(0, 4)}...${key.slice(-4)}`;
 }
