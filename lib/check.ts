@@ -7,7 +7,7 @@
 
 import { checkNetwork } from "./check/probes.ts";
 import { Report } from "./check/report.ts";
-import { probeRun, type ProbeRunOptions } from "./check/run_probe.ts";
+import { probeRun, type ProbeRunOptions } from "./check/run_requests.ts";
 import { streamFindings } from "./check/stream_findings.ts";
 import { RemoteGateway, ServiceError } from "./gateway.ts";
 import { type ByteSink, timeLeft, within } from "./io.ts";

@@ -10,7 +10,7 @@ import type { Proxy, Settings } from "../settings.ts";
 import { shownText } from "../text.ts";
 import { FRONTS } from "./known_fronts.ts";
 import type { Line, State } from "./report.ts";
-import type { ProbedRun, Request } from "./run_probe.ts";
+import type { ProbedRun, Request } from "./run_requests.ts";
 import type { StreamObservation } from "./stream_observation.ts";
 
 /** Events that arrive within this time count as one lump, in milliseconds. */

@@ -3,7 +3,7 @@ import {
   errorDetail,
   isWebPage,
   pageTitle,
-} from "../../lib/gateway/failure/error_text.ts";
+} from "../../lib/gateway/failure/error_body.ts";
 import { shownText } from "../../lib/text.ts";
 import { parseJson } from "../../lib/text/json.ts";
 import { plainLine, plainText } from "../../lib/text/plain_text.ts";

@@ -5,7 +5,7 @@
  */
 
 import { holdsKey, isJsonObject, isServiceId, parseJson } from "../../text.ts";
-import { isWebPage, type LimitedText } from "../failure/error_text.ts";
+import { isWebPage, type LimitedText } from "../failure/error_body.ts";
 import { UNKNOWN_FATE } from "../failure/fate.ts";
 import { type Failure, ServiceError } from "../failure/service_error.ts";
 import {

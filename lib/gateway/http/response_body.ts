@@ -5,7 +5,7 @@
  */
 
 import { ByteBuffer, shareEventLoop, Timeout } from "../../io.ts";
-import type { LimitedText } from "../failure/error_text.ts";
+import type { LimitedText } from "../failure/error_body.ts";
 
 /** The size of the read buffer, and the read-ahead limit, in bytes. */
 const BUFFER_BYTES = 64 * 1024;

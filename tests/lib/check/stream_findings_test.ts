@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Line } from "../../../lib/check/report.ts";
-import type { ProbedRun, Request } from "../../../lib/check/run_probe.ts";
+import type { ProbedRun, Request } from "../../../lib/check/run_requests.ts";
 import {
   streamFindings,
   type Surroundings,

@@ -3,7 +3,7 @@ import {
   type ProbedRun,
   probeRun,
   type ProbeRunOptions,
-} from "../../../lib/check/run_probe.ts";
+} from "../../../lib/check/run_requests.ts";
 import { RemoteGateway, ServiceError } from "../../../lib/gateway.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import {
