@@ -119,8 +119,8 @@ export class Sessions {
    */
   async create(): Promise<Session> {
     const events = await Array.fromAsync(this.#options.gateway.createThread());
-    const thread = events.flat().find(({ type }) => type === "thread");
-    if (thread?.type !== "thread") throw new Error("no thread came");
+    const thread = events.flat().find((event) => event.type === "thread");
+    if (thread === undefined) throw new Error("no thread came");
     const { threadId } = thread;
     const isUsed = threadId.length <= MAX_ID_LENGTH &&
       /^[\x21-\x7e]+$/.test(threadId) && !this.#open.has(threadId);
