@@ -5,6 +5,7 @@
  */
 
 export { ByteBuffer } from "./io/byte_buffer.ts";
+export { Deadline, pause, Timeout } from "./io/deadline.ts";
 export { environmentVariable } from "./io/environment_variable.ts";
 export { ErrorOutput } from "./io/error_output.ts";
 export { shareEventLoop } from "./io/event_loop.ts";
@@ -24,10 +25,4 @@ export {
   outputSink,
   readStandardInput,
 } from "./io/standard_streams.ts";
-export {
-  startTimer,
-  timeLeft,
-  type TimeLimit,
-  Timeout,
-  within,
-} from "./io/timer.ts";
+export { startTimer, timeLeft, type TimeLimit, within } from "./io/timer.ts";

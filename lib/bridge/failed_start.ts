@@ -28,13 +28,6 @@ const NEXT = 10_000;
  */
 const LAST = 1000;
 
-export interface FailedStartOptions {
-  readonly stdin: AsyncIterable<Uint8Array>;
-  readonly stdout: ByteSink;
-  /** Why the program does not start. */
-  readonly reason: string;
-}
-
 /**
  * Answers one request with the reason as its error, because editors hide standard
  * error: the first request, unless that is `initialize`. `initialize` succeeds as usual
@@ -42,7 +35,12 @@ export interface FailedStartOptions {
  * All other lines are ignored. Returns at the end of the input, or after a timeout.
  */
 export async function answerFailedStart(
-  { stdin, stdout, reason }: FailedStartOptions,
+  { stdin, stdout, reason }: {
+    readonly stdin: AsyncIterable<Uint8Array>;
+    readonly stdout: ByteSink;
+    /** Why the program does not start. */
+    readonly reason: string;
+  },
 ): Promise<void> {
   const requests = requestsIn(stdin);
   const next = async (limit: number) => {

@@ -12,8 +12,7 @@ import type { RequestId } from "./json_rpc.ts";
 import type { BridgeOptions } from "./bridge_options.ts";
 import { linksIn, parsePrompt, promptText } from "./prompt_blocks.ts";
 import type { Session } from "./session.ts";
-import { textsAbout, updatesOf } from "./session_updates.ts";
-import type { Said } from "./transcripts.ts";
+import { type Said, textsAbout, updatesOf } from "./session_updates.ts";
 
 /** A request for a prompt. */
 export interface PromptRequest {

@@ -13,7 +13,6 @@ import {
   RpcError,
 } from "./json_rpc.ts";
 import type { BridgeOptions } from "./bridge_options.ts";
-import { messageLine } from "./session_updates.ts";
 import { Transcript, Transcripts } from "./transcripts.ts";
 
 /** The longest thread id that is used as the id of its session, in characters. */
@@ -149,10 +148,7 @@ export class Sessions {
 
   /** Sends what is known of a conversation again. */
   async replay({ id, transcript }: Session): Promise<void> {
-    const lines = transcript.shown.values().map((said) =>
-      messageLine(id, said)
-    );
-    await this.#options.peer.sendInTurn(lines);
+    await this.#options.peer.sendInTurn(transcript.lines(id));
   }
 
   /** Cancels the prompt that is running in a session, if it is open. */

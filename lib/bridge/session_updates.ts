@@ -6,7 +6,13 @@
 
 import type { ProgressEvent, TurnEvent } from "../gateway.ts";
 import { formatMessage } from "./json_rpc.ts";
-import type { Said } from "./transcripts.ts";
+
+/** A prompt, or the reply to one. */
+export interface Said {
+  readonly by: "user" | "agent";
+  readonly messageId: string;
+  readonly text: string;
+}
 
 /**
  * The longest node or status that is sent, in UTF-16 code units: each is sent

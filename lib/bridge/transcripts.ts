@@ -5,6 +5,8 @@
  * @module
  */
 
+import { messageLine, type Said } from "./session_updates.ts";
+
 /** The most of one transcript that is kept, in bytes of UTF-8. */
 const MAX_BYTES = 1024 * 1024;
 
@@ -13,13 +15,6 @@ const MAX_TOTAL_BYTES = 16 * MAX_BYTES;
 
 /** The bytes that a shorter message counts as: it takes about as much memory. */
 const MIN_BYTES = 100;
-
-/** A prompt, or the reply to one. */
-export interface Said {
-  readonly by: "user" | "agent";
-  readonly messageId: string;
-  readonly text: string;
-}
 
 /** Shown in place of messages that are not known. */
 const EARLIER =
@@ -56,6 +51,11 @@ export class Transcript {
     if (!this.isCut) return messages;
     const messageId = crypto.randomUUID();
     return [{ by: "agent", messageId, text: EARLIER }, ...messages];
+  }
+
+  /** What is shown, each as the line that sends it to a session of this id. */
+  lines(sessionId: string): Iterable<string> {
+    return this.shown.values().map((said) => messageLine(sessionId, said));
   }
 }
 

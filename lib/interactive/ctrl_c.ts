@@ -2,7 +2,7 @@
 const QUIET = 1_000;
 
 /** Two Ctrl-C at an empty prompt leave within this time, in milliseconds. */
-const PATIENCE = 2_000;
+const LEAVE_WITHIN = 2_000;
 
 /**
  * Decides what Ctrl-C does: it drops the operation that is going on, or clears the
@@ -45,7 +45,7 @@ export class CtrlC {
       return "clear";
     }
     if (now - this.#settledAt < QUIET) return "nothing";
-    if (now - this.#announcedAt < PATIENCE) return "leave";
+    if (now - this.#announcedAt < LEAVE_WITHIN) return "leave";
     this.#announcedAt = now;
     return "announce";
   }

@@ -5,12 +5,6 @@
  * @module
  */
 
-/** How late a timer may fire and still count as punctual, in milliseconds. */
-const PUNCTUAL = 200;
-
-/** How long a {@linkcode Timeout} that fires late is set again for, in milliseconds. */
-const GRACE = 5_000;
-
 interface Timer {
   /** When it is due, on the clock of `performance.now()`. */
   readonly due: number;
@@ -105,34 +99,5 @@ export async function within<T>(
     return await Promise.race([promise, over.then(late)]);
   } finally {
     stop();
-  }
-}
-
-/**
- * A timeout that allows for time in which the process was stopped.
- *
- * A timer that is due while the process is stopped (SIGSTOP, a sleeping machine)
- * or busy fires before the sockets are read. Such a timer is set again for 5 s, so
- * that the data that has arrived is read first. That happens once: a peer that keeps
- * the process busy cannot put the timeout off for ever.
- */
-export class Timeout {
-  #stop: () => void;
-
-  /**
-   * @param milliseconds From now until the timeout expires.
-   * @param onExpired Called once when it expires, unless it was cleared.
-   */
-  constructor(milliseconds: number, onExpired: () => void) {
-    const due = performance.now() + milliseconds;
-    this.#stop = startTimer(milliseconds, () => {
-      if (performance.now() - due <= PUNCTUAL) onExpired();
-      else this.#stop = startTimer(GRACE, onExpired);
-    });
-  }
-
-  /** Stops the timer. */
-  clear(): void {
-    this.#stop();
   }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { Deadline } from "../../io.ts";
 import { holdsKey, isJsonObject, isServiceId, parseJson } from "../../text.ts";
 import { isWebPage, type LimitedText } from "../failure/error_body.ts";
 import { UNKNOWN_FATE } from "../failure/fate.ts";
@@ -12,7 +13,6 @@ import {
   type StatusErrorOptions,
   webPageReason,
 } from "../failure/status_error.ts";
-import { Deadline } from "./deadline.ts";
 import { readAnswerText, readBody } from "./response_body.ts";
 import type { Timeouts } from "./timeouts.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ByteBuffer, shareEventLoop, Timeout } from "../../io.ts";
+import { ByteBuffer, shareEventLoop, startTimer, Timeout } from "../../io.ts";
 import type { LimitedText } from "../failure/error_body.ts";
 
 /** The size of the read buffer, and the read-ahead limit, in bytes. */
@@ -60,6 +60,28 @@ export function readBody(
       cancel();
     }
   })();
+}
+
+/**
+ * Reads a body on for at most `limit` milliseconds, and drops the rest, so that a
+ * service that is about to end its stream does not see a broken connection.
+ */
+export async function drainBody(
+  { chunks, drop }: {
+    readonly chunks: AsyncGenerator<Uint8Array>;
+    /** Drops what has not been read. */
+    readonly drop: () => void;
+  },
+  limit: number,
+): Promise<void> {
+  const stop = startTimer(limit, drop);
+  try {
+    while (!(await chunks.next()).done);
+  } catch {
+    // The reply has been received: errors after it do not matter.
+  }
+  stop();
+  drop();
 }
 
 export interface ReadAnswerTextOptions {

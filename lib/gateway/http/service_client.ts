@@ -5,7 +5,7 @@
  * @module
  */
 
-import { startTimer, timeLeft, type TimeLimit } from "../../io.ts";
+import { Deadline, pause, timeLeft, type TimeLimit } from "../../io.ts";
 import { type Operation, UNKNOWN_FATE, untakenFate } from "../failure/fate.ts";
 import {
   ConnectionError,
@@ -17,8 +17,7 @@ import { headersOf, type ServiceRequest } from "../requests.ts";
 import type { WaitEvent } from "../turn_event.ts";
 import { readErrorText, readId, type RequestContext } from "./answers.ts";
 import { type ConnectionOptions, Connections } from "./connections.ts";
-import { Deadline, pause } from "./deadline.ts";
-import { readBody } from "./response_body.ts";
+import { drainBody, readBody } from "./response_body.ts";
 import {
   pauseBefore,
   postPauses,
@@ -181,20 +180,9 @@ export class ServiceClient {
     await pause(delay, this.signal);
   }
 
-  /**
-   * Reads on after the reply for a moment, in the background, so that a service
-   * that is about to end the stream does not see a broken connection.
-   */
-  drain({ chunks, drop }: OpenStream): void {
-    const stop = startTimer(this.timeouts.drain, drop);
-    const read = async () => {
-      while (!(await chunks.next()).done);
-    };
-    // The reply has been received: errors after it do not matter.
-    this.#draining = read().catch(() => {}).finally(() => {
-      stop();
-      drop();
-    });
+  /** Reads on after the reply for a moment, in the background, and drops the rest. */
+  drain(stream: OpenStream): void {
+    this.#draining = drainBody(stream, this.timeouts.drain);
   }
 
   /** Makes the next request open a connection. */

@@ -6,14 +6,17 @@
  */
 
 import { shownText } from "../../text.ts";
-import { type Connection, Patience } from "./patience.ts";
 import { SilenceError } from "../http/response_body.ts";
 import {
   readRunEvents,
   type StreamObserver,
   StreamRecord,
 } from "./run_events.ts";
-import { retryReason } from "../http/retries.ts";
+import {
+  type Connection,
+  retryReason,
+  StreamRetries,
+} from "../http/retries.ts";
 import type { OpenStream, ServiceClient } from "../http/service_client.ts";
 import type { ServiceRequest } from "../requests.ts";
 import { fateOfStream, UNKNOWN_FATE } from "../failure/fate.ts";
@@ -54,7 +57,7 @@ export interface FollowOptions {
  *
  * A `GET` without a single byte in answer is retried until 2 minutes have passed
  * without an answer. After the first byte, the stream is resumed with
- * `Last-Event-ID` if the service sent `id:` lines ({@linkcode Patience} says how
+ * `Last-Event-ID` if the service sent `id:` lines ({@linkcode StreamRetries} says how
  * long). Without ids a loss is an error, so that a truncated run never looks like
  * a finished one.
  *
@@ -72,7 +75,7 @@ export async function* followRun(
 ): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
   const record = new StreamRecord(observer);
   const { cursor } = record;
-  const patience = new Patience(client.timeouts);
+  const retries = new StreamRetries(client.timeouts);
   for (;;) {
     const connection: Connection = {
       openedAt: undefined,
@@ -98,11 +101,11 @@ export async function* followRun(
         connection.lastByteAt = performance.now();
         const last = batch.value.at(-1);
         if (last === undefined) {
-          if (!cursor.isReplaying || !patience.isOver) continue;
+          if (!cursor.isReplaying || !retries.isOver) continue;
           const reason = "the service sends old events again and no new ones";
           throw new ServiceError({ operation, reason, fate });
         }
-        patience.renew();
+        retries.renew();
         connection.isFruitful = true;
         if (last.type === "reply") {
           stream = undefined;
@@ -128,7 +131,7 @@ export async function* followRun(
     const { failure, retry, isUnfinished = false } = loss;
     const canGoOn = !once && (cursor.lastEventId !== undefined ||
       connection.lastByteAt === undefined && !isUnfinished);
-    const delay = canGoOn && retry ? patience.ended(connection) : undefined;
+    const delay = canGoOn && retry ? retries.ended(connection) : undefined;
     if (retry === undefined || delay === undefined) {
       throw inRun(failure, run, record);
     }

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { startTimer, Timeout, within } from "../../../lib/io/timer.ts";
+import { startTimer, within } from "../../../lib/io/timer.ts";
 import { FakeClock } from "../../support/clocks.ts";
 
 Deno.test("startTimer() calls each function once, not before its time, in the order in which they are due", async () => {
@@ -54,26 +54,6 @@ Deno.test("startTimer() calls a function that fell due while another one was bus
   clock.pass();
   clock.pass();
   await last.promise;
-});
-
-Deno.test("Timeout expires once, and not when it is cleared", () => {
-  using clock = new FakeClock();
-  let expired = 0;
-  new Timeout(1, () => expired++);
-  new Timeout(1, () => expired += 10).clear();
-  for (let i = 0; i < 10; i++) clock.pass();
-  assertEquals(expired, 1);
-});
-
-Deno.test("Timeout that fires late expires after the grace period, however late that is", () => {
-  using clock = new FakeClock();
-  let expired = 0;
-  new Timeout(1_000, () => expired++);
-  clock.passTo(1_300); // The process was stopped, or busy.
-  clock.passTo(6_000);
-  assertEquals(expired, 0);
-  clock.passTo(90_000);
-  assertEquals(expired, 1);
 });
 
 Deno.test("within() yields the result in time, and else what is late", async () => {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { Patience } from "../../../../lib/gateway/stream/patience.ts";
+import { StreamRetries } from "../../../../lib/gateway/http/retries.ts";
 import { TIMEOUTS } from "../../../../lib/gateway/http/timeouts.ts";
 import { skipTime } from "../../../support/clocks.ts";
 
@@ -9,15 +9,16 @@ interface Connection {
   readonly isFruitful?: boolean;
 }
 
-/** The pauses after these connections, in seconds, up to the end of the patience, if it ends. */
+/** The pauses after these connections, in seconds, up to the end of the retries, if they end. */
 function pausesAfter(connections: Iterable<Connection>): number[] {
-  const patience = new Patience(TIMEOUTS);
+  const retries = new StreamRetries(TIMEOUTS);
   const pauses: number[] = [];
   for (const { seconds, isFruitful = false } of connections) {
     const openedAt = seconds === undefined ? undefined : performance.now();
     skipTime((seconds ?? 0) * 1000);
-    if (isFruitful) patience.renew();
-    const pause = patience.ended({ openedAt, isFruitful });
+    if (isFruitful) retries.renew();
+    const lastByteAt = openedAt;
+    const pause = retries.ended({ openedAt, lastByteAt, isFruitful });
     if (pause === undefined) return [...pauses, Infinity];
     skipTime(pause);
     pauses.push(pause / 1000);
@@ -72,17 +73,17 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 for (const [when, [connections, pauses]] of Object.entries(CASES)) {
-  Deno.test(`Patience ends after ${when}`, () => {
+  Deno.test(`StreamRetries ends after ${when}`, () => {
     assertEquals(pausesAfter(connections), pauses);
   });
 }
 
-Deno.test("Patience is over when no event has come for 10 minutes", () => {
-  const patience = new Patience(TIMEOUTS);
+Deno.test("StreamRetries is over when no event has come for 10 minutes", () => {
+  const retries = new StreamRetries(TIMEOUTS);
   skipTime(500_000);
-  assertEquals(patience.isOver, false);
+  assertEquals(retries.isOver, false);
   skipTime(100_000);
-  assertEquals(patience.isOver, true);
-  patience.renew();
-  assertEquals(patience.isOver, false);
+  assertEquals(retries.isOver, true);
+  retries.renew();
+  assertEquals(retries.isOver, false);
 });
