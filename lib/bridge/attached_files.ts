@@ -5,7 +5,7 @@
  * @module
  */
 
-import { Timeout } from "../io.ts";
+import { Deadline } from "../io.ts";
 import { isJsonObject, withoutLineEnd } from "../text.ts";
 import type { RpcResponse } from "./json_rpc.ts";
 
@@ -19,7 +19,7 @@ const MAX_PROMPT_BYTES = 4 * MAX_FILE_BYTES;
 const MAX_FILES = 1000;
 
 /** How long an editor may take for all files of a prompt, in milliseconds. */
-const PATIENCE = 10_000;
+const TIMEOUT = 10_000;
 
 export interface ReadAttachedFilesOptions {
   /** Asks the editor; resolves without a response if the signal is aborted. */
@@ -54,14 +54,12 @@ export async function readAttachedFiles(
   }
   if (files.size === 0) return new Map();
 
-  const over = new AbortController();
-  const timeout = new Timeout(PATIENCE, () => over.abort());
-  const either = AbortSignal.any([signal, over.signal]);
+  const deadline = new Deadline(signal, TIMEOUT);
   /** In the order of the URIs. It ends before the first file that is left out. */
   const read: (TakenFile | undefined)[] = Array(files.size).fill(undefined);
   try {
     await Promise.all(Array.from(files, async ([path, uri], index) => {
-      const text = contentOf(await ask(path, either));
+      const text = contentOf(await ask(path, deadline.signal));
       if (text === undefined || index >= read.length) return;
       read[index] = { uri, ...limited(withoutLineEnd(text)) };
       let total = 0;
@@ -71,7 +69,7 @@ export async function readAttachedFiles(
       if (end >= 0) read.length = end;
     }));
   } finally {
-    timeout.clear();
+    deadline.end();
   }
   const taken = read.filter((file) => file !== undefined);
   return new Map(taken.map(({ uri, text }) => [uri, text]));
