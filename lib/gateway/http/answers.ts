@@ -1,5 +1,5 @@
 /**
- * Reads the service's answers but for streams, and refuses those that cannot be used.
+ * Reads the service's JSON answers and the texts of errors.
  *
  * @module
  */
@@ -48,7 +48,8 @@ export async function readId(
     }
     const found = id === undefined ? "no" : "a malformed";
     const reason = `the answer holds ${found} ${field}`;
-    throw unusable(response, { operation, reason });
+    const fate = UNKNOWN_FATE[operation];
+    throw new ServiceError({ operation, reason, fate });
   }
   const reason = isWebPage(headers.get("content-type"), text)
     ? webPageReason(status, answer, apiKey)
