@@ -23,7 +23,13 @@ export interface ConnectionOptions {
   readonly proxy?: Proxy | undefined;
 }
 
-/** An HTTP client that no other call uses. */
+/**
+ * Connections that no other call uses.
+ *
+ * Each `POST` has a fresh one: a server may close one that was used before at any
+ * time, and nothing would prove that it did not take the prompt. The `GET` of a turn
+ * uses the connection of its `POST`, so it reaches the same host.
+ */
 export class Connections {
   readonly #options: ConnectionOptions;
   #client: Deno.HttpClient | undefined;
@@ -44,6 +50,7 @@ export class Connections {
     url: string,
     request: RequestInit,
   ): Promise<Response> {
+    if (request.method === "POST") this.close();
     return trusting(async (isAgain) => {
       if (isAgain) this.close();
       const client = await this.#connect(operation);

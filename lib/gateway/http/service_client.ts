@@ -67,14 +67,7 @@ export interface OpenStream {
 
 const NEVER = new AbortController().signal;
 
-/**
- * Sends the requests of one call, over connections that no other call uses. They
- * are closed with the call.
- *
- * Each `POST` has a fresh connection: a server may close one that was used before
- * at any time, and nothing would prove that it did not take the prompt. The `GET`
- * of a turn uses the connection of its `POST`, so it reaches the same host.
- */
+/** Sends the requests of one call, over {@linkcode Connections} that end with it. */
 export class ServiceClient {
   /** Aborted when the call is dropped or takes too long. */
   readonly signal: AbortSignal;
@@ -116,7 +109,6 @@ export class ServiceClient {
     for (let retries = 0;; retries++) {
       let error;
       try {
-        this.disconnect();
         return await this.#within(request, answer, async (deadline) => {
           const answered = await this.#fetch("POST", request, deadline.signal);
           const id = await readId(...answered);
