@@ -5,7 +5,7 @@
  * @module
  */
 
-import { checkNetwork } from "./check/probes.ts";
+import { checkNetwork } from "./check/network_steps.ts";
 import { Report } from "./check/report.ts";
 import { probeRun, type ProbeRunOptions } from "./check/run_requests.ts";
 import { streamFindings } from "./check/stream_findings.ts";

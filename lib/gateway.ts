@@ -15,7 +15,7 @@ import {
   runRequest,
   streamRequest,
   THREAD_REQUEST,
-} from "./gateway/requests.ts";
+} from "./gateway/http/requests.ts";
 import type { FollowOptions } from "./gateway/stream/run_stream.ts";
 import type { CreationEvent, TurnEvent } from "./gateway/turn_event.ts";
 
@@ -27,7 +27,7 @@ export {
   type Failure,
   ServiceError,
 } from "./gateway/failure/service_error.ts";
-export { AGENT_NAME, type RunIds } from "./gateway/requests.ts";
+export { AGENT_NAME, type RunIds } from "./gateway/http/requests.ts";
 export type { Reply } from "./gateway/stream/reply_text.ts";
 export type {
   ParsedData,

@@ -13,9 +13,9 @@ import {
   DIM,
   GREEN,
   RED,
-  StyledLine,
+  SgrLine,
   UNDERLINE,
-} from "./markdown/styled_line.ts";
+} from "./markdown/sgr_line.ts";
 
 /** The most markers of quotes and lists at the start of a line; further ones are text. */
 const MAX_DEPTH = 32;
@@ -75,7 +75,7 @@ class MarkdownStyler {
 
   /** @param underlined The level of the heading that the next line makes it, or 0. */
   line(source: string, underlined: number): string {
-    const line = new StyledLine(source);
+    const line = new SgrLine(source);
     const isCode = this.#fence !== undefined &&
       this.#fenced(line, source, this.#fence);
     if (!isCode) this.#block(line, source, underlined);
@@ -83,7 +83,7 @@ class MarkdownStyler {
   }
 
   /** Styles a line of a fenced code block. Returns `false` if the quote around it has ended. */
-  #fenced(line: StyledLine, source: string, fence: Fence): boolean {
+  #fenced(line: SgrLine, source: string, fence: Fence): boolean {
     let at = 0;
     for (let i = 0; i < fence.quotes; i++) {
       const quote = matchAt(QUOTE, source, at);
@@ -109,7 +109,7 @@ class MarkdownStyler {
   }
 
   /** Styles a line outside of fenced code blocks. */
-  #block(line: StyledLine, source: string, underlined: number): void {
+  #block(line: SgrLine, source: string, underlined: number): void {
     const isUnderline = this.#isUnderline;
     this.#isUnderline = false;
     if (isUnderline) return line.to(source.length, DIM);

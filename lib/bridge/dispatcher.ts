@@ -23,11 +23,8 @@ import {
 import type { BridgeOptions } from "./bridge_options.ts";
 import { runPrompt } from "./prompt.ts";
 import { toRpcError } from "./service_failure.ts";
-import { Sessions } from "./session.ts";
+import { Sessions } from "./sessions.ts";
 import type { Answered } from "./verbose_log.ts";
-
-/** The result of the methods that only have an effect. */
-const EMPTY: Readonly<Record<string, never>> = {};
 
 /**
  * One editor's connection. Each request is answered exactly once, in a task of
@@ -89,7 +86,7 @@ export class Dispatcher {
     const answered = Promise.withResolvers<void>();
     let outcome: Pick<Answered, "result" | "error">;
     try {
-      const result = await this.#call(request, answered.promise);
+      const result = await this.#call(request, answered.promise) ?? {};
       peer.send({ id, result });
       outcome = { result };
     } catch (cause) {
@@ -103,7 +100,10 @@ export class Dispatcher {
     log?.answered({ id, method, sessionId, milliseconds, ...outcome });
   }
 
-  /** Calls a method. Up to its first `await` it runs in the order of the requests. */
+  /**
+   * Calls a method, and returns its result, if it has one. Up to its first `await` it
+   * runs in the order of the requests.
+   */
   #call(
     { id, method, params }: RpcRequest,
     answered: Promise<void>,
@@ -124,8 +124,7 @@ export class Dispatcher {
         const id = parseSessionId(params);
         this.#requireInitialized(method);
         const session = sessions.open(id);
-        if (method === "session/resume") return EMPTY;
-        return sessions.replay(session).then(() => EMPTY);
+        return method === "session/load" ? sessions.replay(session) : undefined;
       }
       case "session/prompt": {
         const session = sessions.find(parseSessionId(params));
@@ -135,10 +134,9 @@ export class Dispatcher {
         return runPrompt(this.#options, request);
       }
       case "session/cancel":
-        sessions.cancel(parseSessionId(params));
-        return EMPTY;
+        return sessions.cancel(parseSessionId(params));
       case "session/close":
-        return sessions.close(parseSessionId(params)).then(() => EMPTY);
+        return sessions.close(parseSessionId(params));
       default:
         throw new RpcError(
           ErrorCode.methodNotFound,

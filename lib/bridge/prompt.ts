@@ -11,7 +11,7 @@ import type { EditorRequests } from "./editor_requests.ts";
 import type { RequestId } from "./json_rpc.ts";
 import type { BridgeOptions } from "./bridge_options.ts";
 import { linksIn, parsePrompt, promptText } from "./prompt_blocks.ts";
-import type { Session } from "./session.ts";
+import type { Session } from "./sessions.ts";
 import { type Said, textsAbout, updatesOf } from "./session_updates.ts";
 
 /** A request for a prompt. */

@@ -9,10 +9,16 @@ import { escapeControls, plainLine } from "../text.ts";
  */
 export type State = "ok" | "note" | "failed" | "-";
 
+/** The names of the lines. Scripts rely on them: they never change. */
+export type LineName =
+  | ("version" | "settings" | "proxy" | "name" | "connection" | "TLS")
+  | ("thread" | "run" | "stream" | "events" | "live" | "ids" | "resume")
+  | ("silence" | "lines" | "end" | "reply" | "unknown run" | "wrong key");
+
 /** A line of the report. */
 export interface Line {
   readonly state: State;
-  readonly name: string;
+  readonly name: LineName;
   /** A duration. */
   readonly milliseconds?: number | undefined;
   /** A moment, in milliseconds since the stream was requested. */
@@ -27,7 +33,7 @@ export type Told = string | Pick<Line, "state" | "text">;
 
 /** One step of the check. */
 export interface Step<T> {
-  readonly name: string;
+  readonly name: LineName;
   readonly act: () => T | Promise<T>;
   /** Describes the result in the report; its time is not part of the step's. */
   readonly tell: (result: T) => Told;

@@ -9,7 +9,7 @@ import type { ServiceError } from "../gateway.ts";
 import type { Proxy, Settings } from "../settings.ts";
 import { shownText } from "../text.ts";
 import { FRONTS } from "./known_fronts.ts";
-import type { Line, State } from "./report.ts";
+import type { Line, LineName, State } from "./report.ts";
 import type { ProbedRun, Request } from "./run_requests.ts";
 import type { StreamObservation } from "./stream_observation.ts";
 
@@ -45,7 +45,7 @@ export function streamFindings(
   surroundings: Surroundings,
 ): readonly Line[] {
   const { observation } = run;
-  const findings: Readonly<Record<string, Finding>> = {
+  const findings: Readonly<Partial<Record<LineName, Finding>>> = {
     "stream": contentType(observation, surroundings),
     "events": events(run),
     "live": liveness(observation, surroundings),
@@ -61,7 +61,7 @@ export function streamFindings(
       ["failed", "the stream is opened to strangers; answer 401"],
   };
   return Object.entries(findings).map(([name, [state, text, details]]) => ({
-    ...{ state, name, text },
+    ...{ state, name: name as LineName, text },
     ...details,
   }));
 }

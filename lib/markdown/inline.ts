@@ -12,10 +12,10 @@ import {
   CYAN,
   DIM,
   ITALIC,
+  type SgrLine,
   STRIKE,
-  type StyledLine,
   UNDERLINE,
-} from "./styled_line.ts";
+} from "./sgr_line.ts";
 
 /**
  * The longest text whose inline Markdown is styled, in UTF-16 code units. It
@@ -79,7 +79,7 @@ const ATTRIBUTES: Readonly<Record<string, number>> = {
  * @param base Attributes of the whole text.
  */
 export function styleInline(
-  line: StyledLine,
+  line: SgrLine,
   source: string,
   start: number,
   base: number,

@@ -63,24 +63,24 @@ Deno.test("Report tells how long a step took, and whether one failed", async () 
     clock.time += 100;
     return "told";
   };
-  await report.step({ name: "good", act, tell });
+  await report.step({ name: "name", act, tell });
   const dull = { state: "note", text: "dull" } as const;
-  await report.step({ name: "dull", act, tell: () => dull });
+  await report.step({ name: "live", act, tell: () => dull });
   assertEquals(report.hasFailed, false);
   const fail = () => {
     clock.time += 7;
     throw new Error("reason");
   };
-  await report.step({ name: "bad", act: fail, tell });
-  await report.step({ name: "bad", act: fail, tell, failure: "words" });
-  await report.step({ name: "good", act, tell });
+  await report.step({ name: "end", act: fail, tell });
+  await report.step({ name: "end", act: fail, tell, failure: "words" });
+  await report.step({ name: "name", act, tell });
   assertEquals(report.hasFailed, true);
   assertEquals(written.split("\n").map((line) => line.replace(/ +/g, " ")), [
-    "ok good 7 ms told",
-    "note dull 7 ms dull",
-    "failed bad 7 ms reason",
-    "failed bad 7 ms words",
-    "ok good 7 ms told",
+    "ok name 7 ms told",
+    "note live 7 ms dull",
+    "failed end 7 ms reason",
+    "failed end 7 ms words",
+    "ok name 7 ms told",
     "",
   ]);
 });

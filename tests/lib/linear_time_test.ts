@@ -3,7 +3,7 @@ import {
   errorDetail,
   isWebPage,
   pageTitle,
-} from "../../lib/gateway/failure/error_body.ts";
+} from "../../lib/gateway/failure/error_words.ts";
 import { shownText } from "../../lib/text.ts";
 import { parseJson } from "../../lib/text/json.ts";
 import { plainLine, plainText } from "../../lib/text/plain_text.ts";

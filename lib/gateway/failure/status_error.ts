@@ -11,7 +11,7 @@ import {
   isWebPage,
   type LimitedText,
   pageTitle,
-} from "./error_body.ts";
+} from "./error_words.ts";
 import { retryAfterOf } from "../http/retries.ts";
 import { fateOfStatus, type Operation } from "./fate.ts";
 import { ServiceError } from "./service_error.ts";

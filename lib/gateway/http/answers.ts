@@ -6,7 +6,7 @@
 
 import { Deadline } from "../../io.ts";
 import { holdsKey, isJsonObject, isServiceId, parseJson } from "../../text.ts";
-import { isWebPage, type LimitedText } from "../failure/error_body.ts";
+import { isWebPage, type LimitedText } from "../failure/error_words.ts";
 import { UNKNOWN_FATE } from "../failure/fate.ts";
 import { type Failure, ServiceError } from "../failure/service_error.ts";
 import {

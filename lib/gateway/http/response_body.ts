@@ -5,7 +5,7 @@
  */
 
 import { ByteBuffer, shareEventLoop, startTimer, Timeout } from "../../io.ts";
-import type { LimitedText } from "../failure/error_body.ts";
+import type { LimitedText } from "../failure/error_words.ts";
 
 /** The size of the read buffer, and the read-ahead limit, in bytes. */
 const BUFFER_BYTES = 64 * 1024;

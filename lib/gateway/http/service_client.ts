@@ -13,7 +13,7 @@ import {
   ServiceError,
 } from "../failure/service_error.ts";
 import { statusError } from "../failure/status_error.ts";
-import { headersOf, type ServiceRequest } from "../requests.ts";
+import { headersOf, type ServiceRequest } from "./requests.ts";
 import type { WaitEvent } from "../turn_event.ts";
 import { readErrorText, readId, type RequestContext } from "./answers.ts";
 import { type ConnectionOptions, Connections } from "./connections.ts";

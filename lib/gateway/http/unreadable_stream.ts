@@ -1,5 +1,5 @@
 import { parseJson, shownText } from "../../text.ts";
-import { errorDetail, isHtml } from "../failure/error_body.ts";
+import { errorDetail, isHtml } from "../failure/error_words.ts";
 import { ServiceError } from "../failure/service_error.ts";
 import { webPageReason } from "../failure/status_error.ts";
 import { readErrorText, type RequestContext, unusable } from "./answers.ts";

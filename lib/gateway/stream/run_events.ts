@@ -11,7 +11,7 @@ import {
   MAX_SIGNS,
   parseJson,
 } from "../../text.ts";
-import { errorDetail } from "../failure/error_body.ts";
+import { errorDetail } from "../failure/error_words.ts";
 import { UNKNOWN_FATE } from "../failure/fate.ts";
 import { ServiceError } from "../failure/service_error.ts";
 import { NOT_UNDERSTOOD, type Reply, selectReply } from "./reply_text.ts";

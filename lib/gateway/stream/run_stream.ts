@@ -18,7 +18,7 @@ import {
   StreamRetries,
 } from "../http/retries.ts";
 import type { OpenStream, ServiceClient } from "../http/service_client.ts";
-import type { ServiceRequest } from "../requests.ts";
+import type { ServiceRequest } from "../http/requests.ts";
 import { fateOfStream, UNKNOWN_FATE } from "../failure/fate.ts";
 import {
   ConnectionError,

@@ -3,7 +3,7 @@ import {
   AGENTS_LIST_RESULT,
   INITIALIZE_RESULT,
 } from "../../../lib/bridge/capabilities.ts";
-import { Sessions } from "../../../lib/bridge/session.ts";
+import { Sessions } from "../../../lib/bridge/sessions.ts";
 import type { Answered } from "../../../lib/bridge/verbose_log.ts";
 import { ServiceError } from "../../../lib/gateway.ts";
 import { isUpdate, MemoryEditor, READS_FILES } from "../../support/editor.ts";

@@ -8,7 +8,7 @@ import {
   type OpenStream,
   ServiceClient,
 } from "../../../../lib/gateway/http/service_client.ts";
-import type { ServiceRequest } from "../../../../lib/gateway/requests.ts";
+import type { ServiceRequest } from "../../../../lib/gateway/http/requests.ts";
 import {
   ConnectionError,
   ServiceError,

@@ -3,7 +3,7 @@ import {
   errorDetail,
   isWebPage,
   pageTitle,
-} from "../../../../lib/gateway/failure/error_body.ts";
+} from "../../../../lib/gateway/failure/error_words.ts";
 import { shownText } from "../../../../lib/text.ts";
 
 const KEY = "test-key-0123456789abcdef";

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Attributes of a part of a {@linkcode StyledLine}; they combine with `|`. */
+/** Attributes of a part of a {@linkcode SgrLine}; they combine with `|`. */
 export const BOLD = 1;
 export const DIM = 2;
 export const ITALIC = 4;
@@ -30,7 +30,7 @@ function sequenceOf(attributes: number): string {
  * A line of text that gets its attributes from left to right. Only SGR sequences
  * are added to it, and none is in force at its end.
  */
-export class StyledLine {
+export class SgrLine {
   readonly #source: string;
   #styled = "";
   #position = 0;

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { connect, openResolver } from "../../../lib/check/probes.ts";
+import { connect, openResolver } from "../../../lib/check/network_steps.ts";
 
 Deno.test("openResolver() resolves an address of IPv6 to itself", async () => {
   const resolve = await openResolver();

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { VERSION } from "../version.ts";
-import type { Operation } from "./failure/fate.ts";
+import { VERSION } from "../../version.ts";
+import type { Operation } from "../failure/fate.ts";
 
 /** The single agent of the service (interface 1.4). */
 export const AGENT_NAME = "the-brain";
