@@ -28,6 +28,13 @@ export interface Line {
   readonly failure?: Failure | undefined;
 }
 
+/** A line of the report without its name. */
+export type Finding = readonly [
+  state: State,
+  text: string,
+  details?: Pick<Line, "at" | "milliseconds" | "failure">,
+];
+
 /** How a result is reported: a text, or a text with a state that is not `ok`. */
 export type Told = string | Pick<Line, "state" | "text">;
 

@@ -6,18 +6,11 @@
  */
 
 import type { ServiceError } from "../gateway.ts";
-import type { Proxy, Settings } from "../settings.ts";
 import { shownText } from "../text.ts";
-import { FRONTS } from "./known_fronts.ts";
-import type { Line, LineName, State } from "./report.ts";
+import { isHeldBack, liveness, type Surroundings } from "./held_back.ts";
+import type { Finding, Line, LineName } from "./report.ts";
 import type { ProbedRun, Request } from "./run_requests.ts";
 import type { StreamObservation } from "./stream_observation.ts";
-
-/** Events that arrive within this time count as one lump, in milliseconds. */
-const TOGETHER = 100;
-
-/** A shorter run does not show whether its events were held back, in milliseconds. */
-const LONG_ENOUGH = 2_000;
 
 /** After a silence of this length, a proxy may close the connection, in milliseconds. */
 const LONG_SILENCE = 15_000;
@@ -26,18 +19,6 @@ const LONG_SILENCE = 15_000;
 const MAX_LENGTH = 100;
 
 const RESUMING = "a request with Last-Event-ID";
-
-/** What is known of the service besides its stream. */
-export interface Surroundings extends Pick<Settings, "apiKey" | "isLocal"> {
-  readonly proxy: Pick<Proxy, "origin"> | undefined;
-}
-
-/** A line of the report without its name. */
-type Finding = readonly [
-  state: State,
-  text: string,
-  details?: Pick<Line, "at" | "milliseconds" | "failure">,
-];
 
 /** The lines about the stream of a run, in the order of the report. */
 export function streamFindings(
@@ -96,41 +77,6 @@ function events({ observation, error }: ProbedRun): Finding {
   const advice =
     'send each as one line data: {"event":"progress",...}, and the reply as data: {"event":"complete",...}; a line event: does not replace "event" in the JSON';
   return ["failed", `${came}; ${advice}`, { at }];
-}
-
-/** Whether all events came at once, so late that something must have held them. */
-function isHeldBack({ count, firstAt, lastAt }: StreamObservation): boolean {
-  return count > 1 && lastAt - firstAt <= TOGETHER && firstAt > LONG_ENOUGH;
-}
-
-function liveness(
-  observation: StreamObservation,
-  { isLocal, proxy }: Surroundings,
-): Finding {
-  const { count, firstAt, lastAt, headers } = observation;
-  const at = count > 0 ? firstAt : undefined;
-  if (lastAt - firstAt > TOGETHER) {
-    return ["ok", "events came as they happened", { at }];
-  }
-  if (!isHeldBack(observation)) {
-    const text = "a run of several events, longer than 2 s, would tell";
-    return ["-", text, { at }];
-  }
-  const server = `${headers?.get("server")} ${headers?.get("via")}`;
-  const named = FRONTS.filter(([name]) => RegExp(name, "i").test(server));
-  const isUnbuffered =
-    headers?.get("x-accel-buffering")?.toLowerCase() === "no";
-  const causes = ["the service, if it does not flush after each event"];
-  if (named.length > 0 || !isLocal && !isUnbuffered) {
-    const accel = isUnbuffered ? "" : "answer with X-Accel-Buffering: no, or ";
-    const settings = (named.length > 0 ? named : FRONTS.slice(0, 4))
-      .map((front) => front.join(": ")).join(", or ");
-    causes.push(`a front (${accel}set ${settings})`);
-  }
-  if (proxy !== undefined) causes.push(`your own proxy ${proxy.origin}`);
-  const text =
-    "all events came together, so something holds them back, the likeliest first: ";
-  return ["note", text + causes.join("; "), { at }];
 }
 
 function ids({ reply, remembered }: StreamObservation): Finding {

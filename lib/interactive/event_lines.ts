@@ -6,16 +6,8 @@
  */
 
 import { plainLine, type Style } from "../text.ts";
+import { banner } from "./banner.ts";
 import type { ViewEvent, ViewOptions } from "./view.ts";
-
-/** The keys and words that stop a run or leave, on a dumb terminal. */
-export const DUMB_KEYS = "Ctrl-C: stop, Ctrl-D or exit: leave";
-
-/** The same for a terminal on which prompts can be edited. */
-export const EDITOR_KEYS = `Ctrl-J: new line, ${DUMB_KEYS}`;
-
-/** Added to the keys where more than the prompt is redrawn. */
-export const PLAIN_HINT = "; screen readers: --plain";
 
 export interface LineOptions extends Pick<ViewOptions, "isQuiet" | "isPlain"> {
   readonly style: Style;
@@ -64,11 +56,6 @@ export function linesAbout(
     default:
       return event satisfies never;
   }
-}
-
-/** A text as a line of the banner; empty with `-q`, which leaves the banner out. */
-export function banner(text: string, options: LineOptions): string {
-  return options.isQuiet ? "" : `${options.style.dim(plainLine(text))}\n`;
 }
 
 /** The command that continues a thread, with the id quoted for a POSIX shell. */

@@ -1,10 +1,6 @@
 import { COLOURED, PLAIN } from "../text.ts";
-import {
-  banner,
-  DUMB_KEYS,
-  type LineOptions,
-  linesAbout,
-} from "./event_lines.ts";
+import { banner, DUMB_KEYS } from "./banner.ts";
+import { type LineOptions, linesAbout } from "./event_lines.ts";
 import { PromptLines } from "./stdin_prompts.ts";
 import {
   type Input,

@@ -1,13 +1,8 @@
 import type { Editor, Size } from "../editor.ts";
 import { startTimer } from "../io.ts";
 import { COLOURED, PLAIN } from "../text.ts";
-import {
-  banner,
-  EDITOR_KEYS,
-  type LineOptions,
-  linesAbout,
-  PLAIN_HINT,
-} from "./event_lines.ts";
+import { banner, EDITOR_KEYS, PLAIN_HINT } from "./banner.ts";
+import { type LineOptions, linesAbout } from "./event_lines.ts";
 import { PROMPT_TOO_LONG } from "./stdin_prompts.ts";
 import { type Marks, StatusLine } from "./status_line.ts";
 import type {
