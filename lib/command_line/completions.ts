@@ -10,9 +10,6 @@ import { type Option, OPTIONS, spellings } from "./option_table.ts";
 
 const LIST: readonly Option[] = OPTIONS;
 const WITH_VALUE = LIST.filter(({ value }) => value !== undefined);
-const WITH_CHOICES = LIST.flatMap((option) =>
-  option.choices === undefined ? [] : [{ ...option, choices: option.choices }]
-);
 
 const SCRIPTS = { bash, zsh, fish, powershell };
 
@@ -22,13 +19,14 @@ export function completions(shell: keyof typeof SCRIPTS): string {
 }
 
 function bash(): string {
-  const choices = WITH_CHOICES.map((option) =>
+  const values = WITH_VALUE.map((option) =>
     `    ${spellings(option).join("|")})
-      COMPREPLY=($(compgen -W '${option.choices.join(" ")}' -- "$current"))
+      COMPREPLY=($(compgen -W '${
+      option.choices?.join(" ") ?? ""
+    }' -- "$current"))
       return
       ;;`
   );
-  const free = WITH_VALUE.filter((option) => option.choices === undefined);
   return `# bash completion for agent-gateway
 _agent_gateway() {
   local current="\${COMP_WORDS[COMP_CWORD]}"
@@ -39,12 +37,8 @@ _agent_gateway() {
   elif [[ $previous == "=" ]]; then
     previous="\${COMP_WORDS[COMP_CWORD - 2]}"
   fi
-  COMPREPLY=()
   case "$previous" in
-${choices.join("\n")}
-    ${free.flatMap(spellings).join("|")})
-      return
-      ;;
+${values.join("\n")}
   esac
   COMPREPLY=($(compgen -W '${LIST.flatMap(spellings).join(" ")}' -- "$current"))
 }
