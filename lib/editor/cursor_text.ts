@@ -133,25 +133,15 @@ function over(
   let at = cursor;
   for (const isInWord of [false, true]) {
     for (;;) {
-      const character = direction > 0
-        ? characterAt(text, at)
-        : characterBefore(text, at);
-      if (character === "" || kind.test(character) !== isInWord) break;
+      const [start, end] = direction > 0 ? [at, at + 2] : [at - 2, at];
+      // The nearest two UTF-16 code units: one character or two.
+      const near = Array.from(text.slice(Math.max(start, 0), end));
+      const character = near.at(direction > 0 ? 0 : -1);
+      if (!character || kind.test(character) !== isInWord) break;
       at += direction * character.length;
     }
   }
   return boundaryFrom(text, at);
-}
-
-function characterAt(text: string, offset: number): string {
-  const code = text.codePointAt(offset);
-  return code === undefined ? "" : String.fromCodePoint(code);
-}
-
-function characterBefore(text: string, offset: number): string {
-  const last = text.charCodeAt(offset - 1);
-  const isPair = last >= 0xdc00 && last <= 0xdfff && offset > 1;
-  return text.slice(Math.max(offset - (isPair ? 2 : 1), 0), offset);
 }
 
 /** A text with the cursor at the first boundary at or after an offset. */
