@@ -58,7 +58,7 @@ export class Painter {
     let text = "";
     if (above !== "" || this.#isMoved) {
       const { rows, cursor } = this.#drawn;
-      if (rows.length > 0) text = up(cursor.row) + "\r" + ERASE_BELOW;
+      if (rows.length > 0) text = vertical(-cursor.row) + "\r" + ERASE_BELOW;
       text += above;
       this.forget();
     }
@@ -82,7 +82,7 @@ export class Painter {
   park(): void {
     const { rows, cursor } = this.#drawn;
     if (rows.length === 0) return;
-    this.#write(down(rows.length - 1 - cursor.row) + "\r\n");
+    this.#write(vertical(rows.length - 1 - cursor.row) + "\r\n");
     this.#drawn = { rows, cursor: { row: rows.length, column: 0 } };
     this.#isMoved = true;
   }
@@ -124,21 +124,13 @@ export class Painter {
   }
 }
 
-/** Moves down, or up if negative, within existing rows. */
-function vertical(rows: number): string {
-  return rows > 0 ? down(rows) : up(-rows);
-}
-
 /**
- * Moves down. A terminal that became lower may have cut rows below the cursor: a
- * line feed adds them again, and no later movement up goes beyond the frame.
+ * Moves down, or up if negative. A terminal that became lower may have cut rows below
+ * the cursor: a line feed adds them again, and no later movement up goes beyond the
+ * frame.
  */
-function down(rows: number): string {
-  return "\n".repeat(rows);
-}
-
-function up(rows: number): string {
-  return rows === 0 ? "" : `\x1b[${rows}A`;
+function vertical(rows: number): string {
+  return rows < 0 ? `\x1b[${-rows}A` : "\n".repeat(rows);
 }
 
 /** Moves to a column, counted from 0. */

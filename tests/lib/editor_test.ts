@@ -216,6 +216,18 @@ Deno.test("Editor stops at Ctrl-Z with the cursor below the text, and draws the 
   }
 });
 
+Deno.test("Editor ends after a Ctrl-Z, before the program goes on, with the cursor below the text", async () => {
+  using person = new Person();
+  void person.editor.read();
+  person.type("one");
+  await person.sees("> one");
+  person.type("\x1a");
+  while (person.stops === 0) await setImmediate();
+  person.editor[Symbol.dispose]();
+  await person.sees("> one");
+  assertEquals(person.emulator.cursor, { row: 1, column: 0 });
+});
+
 const CUTS: readonly (readonly [text: string, columns: number, row: string])[] =
   [
     ["a\tb\tc", 18, "a       b       c"],
