@@ -140,16 +140,16 @@ export async function parseCommandLine(
 
 function scan(args: readonly string[]): Found {
   const found: Found = new Map();
-  for (let index = 0; index < args.length; index++) {
-    const argument = args[index] ?? "";
+  const rest = [...args];
+  for (let argument; (argument = rest.shift()) !== undefined;) {
     if (argument === "--") {
-      const word = args[index + 1];
+      const [word] = rest;
       if (word === "-") throw new UsageError(`"-" has to be before "--"`);
       if (word !== undefined) throw unknownWord(word, found.has("prompt"));
     } else if (argument === "-") {
       add(found, "-", "");
     } else if (argument.startsWith("-")) {
-      if (addOptions(argument, args[index + 1], found)) index++;
+      addOptions(argument, rest, found);
     } else {
       throw unknownWord(argument, found.has("prompt"));
     }
@@ -161,14 +161,9 @@ function scan(args: readonly string[]): Found {
  * Adds the options of one argument: `--name`, `--name=value`, `-n`, `-n=value`, or
  * several letters.
  *
- * @param next The argument after it.
- * @returns Whether `next` was used as a value.
+ * @param rest The arguments after it. The first one is removed if it is the value.
  */
-function addOptions(
-  argument: string,
-  next: string | undefined,
-  found: Found,
-): boolean {
+function addOptions(argument: string, rest: string[], found: Found): void {
   const equals = argument.indexOf("=");
   const flags = equals < 0 ? argument : argument.slice(0, equals);
   const spelled = flags.startsWith("--")
@@ -179,14 +174,13 @@ function addOptions(
     if (option === undefined) throw unknownFlag(argument);
     return { flag, option };
   });
-  let isTaken = false;
   for (const [index, { flag, option }] of options.entries()) {
     const isLast = index === options.length - 1;
     let value = isLast && equals >= 0 ? argument.slice(equals + 1) : undefined;
     if ("value" in option) {
+      const [next] = rest;
       if (value === undefined && isLast && !next?.startsWith("-")) {
-        value = next;
-        isTaken = true;
+        value = rest.shift();
       }
       checkValue(option, flag, value, next);
     } else if (value !== undefined) {
@@ -194,7 +188,6 @@ function addOptions(
     }
     add(found, option.name, value ?? "");
   }
-  return isTaken;
 }
 
 function add(found: Found, name: OptionName | "-", value: string): void {
