@@ -49,16 +49,10 @@ function setAlarm(time: number): void {
     try {
       callDue();
     } finally {
-      setAlarm(earliest());
+      const times = pending.values().map(({ due }) => due);
+      setAlarm(times.reduce((a, b) => Math.min(a, b), Infinity));
     }
   });
-}
-
-/** When the earliest timer is due; `Infinity` if there is none. */
-function earliest(): number {
-  let time = Infinity;
-  for (const { due } of pending) time = Math.min(time, due);
-  return time;
 }
 
 function callDue(): void {
