@@ -5,7 +5,7 @@
  */
 
 import { lineFault, MAX_LINE_BYTES, readEachLine } from "../io.ts";
-import { holdsTooMuch, isJsonObject, MAX_SIGNS } from "../text.ts";
+import { holdsTooMuch, isJsonObject, MAX_SIGNS, parseJson } from "../text.ts";
 
 /** The id of a request: a `bigint` where a `number` would round it. */
 export type RequestId = string | number | bigint | null;
@@ -135,10 +135,8 @@ export async function* readMessages(
 }
 
 function parseMessage(line: string): Incoming {
-  let message: unknown;
-  try {
-    message = JSON.parse(line);
-  } catch {
+  const message = parseJson(line);
+  if (message === undefined) {
     const reason = "Parse error: the line is not valid JSON";
     const error = new RpcError(ErrorCode.parseError, reason);
     return { kind: "invalid", id: null, error };
