@@ -118,11 +118,11 @@ interface TakenFile {
 function limited(text: string): Omit<TakenFile, "uri"> {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= MAX_FILE_BYTES) return { text, bytes: bytes.length };
-  let end = MAX_FILE_BYTES;
-  while (isWithinCharacter(bytes[end])) end--;
+  const part = new Uint8Array(MAX_FILE_BYTES);
+  const { written: end } = new TextEncoder().encodeInto(text, part);
   // Decoded from bytes: a slice of the string would keep the whole text in memory.
   const taken = new TextDecoder("utf-8", { ignoreBOM: true })
-    .decode(bytes.subarray(0, end));
+    .decode(part.subarray(0, end));
   const left = bytes.length - end;
   return {
     text: `${withoutLineEnd(taken)}\n[${left} more ${
@@ -130,8 +130,4 @@ function limited(text: string): Omit<TakenFile, "uri"> {
     } left out]`,
     bytes: end,
   };
-}
-
-function isWithinCharacter(byte = 0): boolean {
-  return byte >= 0x80 && byte < 0xc0;
 }
