@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { TextLineStream } from "@std/streams/text-line-stream";
 import { ByteBuffer } from "./byte_buffer.ts";
 
 /** The most UTF-8 bytes that one line of a stream or of input may hold: 16 MiB. */
@@ -102,7 +101,8 @@ class Splitter {
       return text.slice(0, -1).split("\n").map(withoutReturn);
     }
     if (this.#input === undefined || this.#output === undefined) {
-      const { writable, readable } = await newTextLineStream();
+      const { TextLineStream } = await import("@std/streams/text-line-stream");
+      const { writable, readable } = new TextLineStream();
       this.#input = writable.getWriter();
       this.#output = readable.getReader();
     }
@@ -124,11 +124,6 @@ function countNewlines(text: string): number {
     count++;
   }
   return count;
-}
-
-async function newTextLineStream(): Promise<TextLineStream> {
-  const { TextLineStream } = await import("@std/streams/text-line-stream");
-  return new TextLineStream();
 }
 
 /**
