@@ -11,9 +11,9 @@ import { frameOf, sentText } from "./editor/frame.ts";
 import {
   type EditorState,
   MAX_TEXT_LENGTH,
+  moveToHistory,
   NEW_STATE,
   pressKey,
-  takeText,
 } from "./editor/key_commands.ts";
 import type { KeyMode, KeyModeOptions } from "./editor/key_mode.ts";
 import { type Key, KeyParser } from "./editor/key_parser.ts";
@@ -206,7 +206,7 @@ export class Editor implements Disposable {
     this.#takeGathered();
     const { typed, search } = this.#state;
     if (typed.text === "" && search === undefined) return false;
-    this.#state = takeText({ ...this.#state, search: undefined }).editor;
+    this.#state = moveToHistory(this.#state);
     this.refresh();
     return true;
   }
@@ -341,9 +341,8 @@ export class Editor implements Disposable {
   }
 
   #send(): void {
-    const { isTooLong } = this.#state;
-    const { text, editor } = takeText(this.#state);
-    this.#state = editor;
+    const { typed: { text }, isTooLong } = this.#state;
+    this.#state = moveToHistory(this.#state);
     this.#deliver(
       isTooLong || isLongerThan(text, MAX_TEXT_LENGTH)
         ? { kind: "too long" }

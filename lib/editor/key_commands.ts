@@ -102,9 +102,7 @@ export function pressKey(editor: EditorState, key: Key): Pressed {
 }
 
 /** Moves the text from the editor to its history. */
-export function takeText(
-  editor: EditorState,
-): { readonly text: string; readonly editor: EditorState } {
+export function moveToHistory(editor: EditorState): EditorState {
   const { text } = editor.typed;
   const isKept = text.trim() !== "" && text !== editor.history.at(-1) &&
     !editor.isTooLong;
@@ -112,14 +110,11 @@ export function takeText(
     ? newest([...editor.history, text], (entry) => entry.length)
     : editor.history;
   return {
-    text,
-    editor: {
-      ...NEW_STATE,
-      history,
-      entries: [...history, ""],
-      entry: history.length,
-      killed: editor.killed,
-    },
+    ...NEW_STATE,
+    history,
+    entries: [...history, ""],
+    entry: history.length,
+    killed: editor.killed,
   };
 }
 

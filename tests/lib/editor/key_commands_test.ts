@@ -4,9 +4,9 @@ import { KeyParser } from "../../../lib/editor/key_parser.ts";
 import {
   type EditorState,
   MAX_TEXT_LENGTH,
+  moveToHistory,
   NEW_STATE,
   pressKey,
-  takeText,
 } from "../../../lib/editor/key_commands.ts";
 
 /** The editor after this was typed; Enter sends. */
@@ -14,7 +14,7 @@ function typed(input: string, editor: EditorState = NEW_STATE): EditorState {
   for (const key of new KeyParser().feed(new TextEncoder().encode(input))) {
     const pressed = pressKey(editor, key);
     editor = pressed.action === "send"
-      ? takeText(pressed.editor).editor
+      ? moveToHistory(pressed.editor)
       : pressed.editor;
   }
   return editor;
@@ -100,7 +100,7 @@ Deno.test("pressKey() sends what a search has found with Enter", () => {
   const key = { kind: "press", name: "enter" } as const;
   const { editor, action } = pressKey(typed("one\rtwo\r\x12on"), key);
   assertEquals(action, "send");
-  assertEquals(takeText(editor).text, "one");
+  assertEquals(editor.typed.text, "one");
 });
 
 Deno.test("pressKey() asks for the end with Ctrl-D only where nothing is typed", () => {
@@ -120,7 +120,7 @@ Deno.test("pressKey() takes no more than a text may hold, and says so", () => {
   const { editor } = pressKey(full, paste("b"));
   assertEquals(editor.typed.text.length, MAX_TEXT_LENGTH);
   assert(editor.isTooLong);
-  assertEquals(takeText(editor).editor.history, []);
+  assertEquals(moveToHistory(editor).history, []);
 });
 
 Deno.test("pressKey() can undo the last 1,000 changes", () => {
@@ -129,7 +129,7 @@ Deno.test("pressKey() can undo the last 1,000 changes", () => {
   assertEquals(undone.typed.text.length, 4);
 });
 
-Deno.test("takeText() keeps the last 1,000 texts", () => {
+Deno.test("moveToHistory() keeps the last 1,000 texts", () => {
   const prompts = Array.from({ length: 1_002 }, (_, i) => `${i}`);
   const { history } = typed(prompts.join("\r") + "\r");
   assertEquals(history.length, 1_000);
