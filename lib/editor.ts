@@ -343,8 +343,9 @@ export class Editor implements Disposable {
   #send(): void {
     const { typed: { text }, isTooLong } = this.#state;
     this.#state = moveToHistory(this.#state);
+    const bytes = new TextEncoder().encode(text).length;
     this.#deliver(
-      isTooLong || isLongerThan(text, MAX_TEXT_LENGTH)
+      isTooLong || bytes > MAX_TEXT_LENGTH
         ? { kind: "too long" }
         : { kind: "text", text },
     );
@@ -398,10 +399,4 @@ export class Editor implements Disposable {
       this.#options,
     );
   }
-}
-
-function isLongerThan(text: string, bytes: number): boolean {
-  // No UTF-16 code unit takes more than three bytes of UTF-8.
-  return text.length * 3 > bytes &&
-    new TextEncoder().encode(text).length > bytes;
 }
