@@ -6,8 +6,7 @@
  */
 
 import { startTimer } from "./io.ts";
-import type { Style } from "./text.ts";
-import { frameOf, sentText } from "./editor/frame.ts";
+import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
 import {
   type EditorState,
   MAX_TEXT_LENGTH,
@@ -51,16 +50,13 @@ const RESIZE_PAUSE = 100;
 const MAX_WAITING = 1_000;
 
 /** Options of an {@linkcode Editor}. */
-export interface EditorOptions {
+export interface EditorOptions extends FrameLook {
   /** Writes to the terminal. */
   readonly write: (text: string) => void;
   /** Returns the current size of the terminal. */
   readonly size: () => Size;
   /** The keyboard; without one, the editor only shows a status. */
   readonly keyboard?: Keyboard | undefined;
-  readonly style: Style;
-  /** The prompt sign before a text, two columns wide. */
-  readonly sign: string;
   /** A clock, in milliseconds. The default is the clock of the process. */
   readonly now?: (() => number) | undefined;
 }
@@ -376,8 +372,8 @@ export class Editor implements Disposable {
   }
 
   #sent(text: string): string {
-    const { sign, size, style } = this.#options;
-    return sentText(text, size().columns, style.bold(sign));
+    const { columns } = this.#options.size();
+    return sentText(text, columns, this.#options);
   }
 
   #frame(): Frame {

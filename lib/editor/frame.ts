@@ -153,7 +153,7 @@ function searchRow(
 export function sentText(
   text: string,
   columns: number,
-  sign: string,
+  { sign, style }: FrameLook,
 ): string {
   const indent = " ".repeat(indentOf(columns));
   const lines = text.split("\n").map((line) =>
@@ -161,7 +161,9 @@ export function sentText(
       ? cellsOf(line, indent.length, Infinity).map((cell) => cell.text).join("")
       : line
   );
-  return `${indent === "" ? "" : sign}${lines.join(`\n${indent}`)}\n`;
+  return `${indent === "" ? "" : style.bold(sign)}${
+    lines.join(`\n${indent}`)
+  }\n`;
 }
 
 /**
