@@ -120,7 +120,7 @@ export class Painter {
     }
     const isThere = text === "" && drawn.cursor.column === cursor.column;
     if (isThere && at === cursor.row) return "";
-    return text + vertical(cursor.row - at) + toColumn(cursor.column);
+    return text + vertical(cursor.row - at) + `\x1b[${cursor.column + 1}G`;
   }
 }
 
@@ -131,9 +131,4 @@ export class Painter {
  */
 function vertical(rows: number): string {
   return rows < 0 ? `\x1b[${-rows}A` : "\n".repeat(rows);
-}
-
-/** Moves to a column, counted from 0. */
-function toColumn(column: number): string {
-  return `\x1b[${column + 1}G`;
 }
