@@ -7,13 +7,6 @@
 import type { RpcResponse } from "./json_rpc.ts";
 import type { BridgeOptions } from "./bridge_options.ts";
 
-/** The params of `fs/read_text_file`. */
-export interface FileRequest {
-  readonly sessionId: string;
-  /** Absolute. */
-  readonly path: string;
-}
-
 /**
  * The requests that one editor has not answered yet. Each request ends once, with
  * its first response or without one. All other responses are ignored.
@@ -34,11 +27,12 @@ export class EditorRequests {
   /**
    * Asks for a file.
    *
+   * @param params Those of `fs/read_text_file`. The path is absolute.
    * @returns The response; `undefined` if the signal is aborted or the input ends
    * before there is one.
    */
   async readFile(
-    params: FileRequest,
+    params: { readonly sessionId: string; readonly path: string },
     signal: AbortSignal,
   ): Promise<RpcResponse | undefined> {
     if (this.#closed || signal.aborted) return undefined;
