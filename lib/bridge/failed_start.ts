@@ -43,10 +43,8 @@ export async function answerFailedStart(
   },
 ): Promise<void> {
   const requests = requestsIn(stdin);
-  const next = async (limit: number) => {
-    const none = { done: true, value: undefined } as const;
-    return (await within(limit, requests.next(), () => none)).value;
-  };
+  const next = (limit: number) =>
+    within(limit, requests.next().then(({ value }) => value), () => undefined);
   const send = (message: Outgoing) =>
     stdout.write(new TextEncoder().encode(formatMessage(message)));
 
