@@ -33,9 +33,9 @@ const GAPS = /[\s\p{Default_Ignorable_Code_Point}]+/gu;
 
 const NEXT = String.raw`%[89ab][\da-f]`; // a further byte of a character
 const URL_ESCAPE = String
-  .raw`(?<utf8>%(?:[cd][\da-f]|e[\da-f]${NEXT}|f[\da-f]${NEXT}${NEXT})${NEXT})|%(?<url>[\da-f]{2})`;
+  .raw`(?<utf8>%(?:[cd][\da-f]|e[\da-f]${NEXT}|f[\da-f]${NEXT}${NEXT})${NEXT})|%(?<hex>[\da-f]{2})`;
 const HEX = String
-  .raw`(?:u(?<four>[\da-f]{4})|u\{(?<braces>[\da-f]+)\}|x(?<two>[\da-f]{2}))`;
+  .raw`(?:u(?<hex>[\da-f]{4})|u\{(?<hex>[\da-f]+)\}|x(?<hex>[\da-f]{2}))`;
 
 /**
  * The characters by their names in HTML, and two patterns of escapes. A text is decoded
@@ -52,11 +52,11 @@ function makeTables() {
   const names = [...characters.keys()].sort((a, b) => b.length - a.length);
   const name = `(?<name>${names.join("|")})`;
   const html = String
-    .raw`&(?:#(?<decimal>\d+)|#x(?<html>[\da-f]+)|${name})`;
+    .raw`&(?:#(?<decimal>\d+)|#x(?<hex>[\da-f]+)|${name})`;
   const escapes = [
     String.raw`\\+|${URL_ESCAPE}|${HEX}|${html};`,
     String
-      .raw`\\+(?:U(?<eight>[\da-f]{8})|${HEX}|(?<octal>[0-7]{1,3}))?|${URL_ESCAPE}|${html};?`,
+      .raw`\\+(?:U(?<hex>[\da-f]{8})|${HEX}|(?<octal>[0-7]{1,3}))?|${URL_ESCAPE}|${html};?`,
   ].map((source) => new RegExp(source, "gi"));
   return { characters, escapes };
 }
@@ -129,13 +129,11 @@ function decode(text: string, escape: RegExp): string | undefined {
 /** The character of a key that an escape stands for; the escape for others. */
 function decodeOne(escape: string, ...rest: unknown[]): string {
   const groups = rest.at(-1) as Readonly<Record<string, string | undefined>>;
-  const { name, decimal, octal, utf8 } = groups;
+  const { name, decimal, octal, hex, utf8 } = groups;
   if (utf8 !== undefined) return isGap(decodeUtf8(utf8)) ? "" : escape;
   if (name !== undefined) {
     return tables?.characters.get(name.toLowerCase()) ?? escape;
   }
-  const hex = groups.url ?? groups.four ?? groups.braces ?? groups.two ??
-    groups.eight ?? groups.html;
   const digits = decimal ?? octal ?? hex;
   if (digits === undefined) return ""; // a backslash
   const radix = decimal !== undefined ? 10 : octal !== undefined ? 8 : 16;
