@@ -108,8 +108,7 @@ export class KeyParser {
     const code = text.charCodeAt(at);
     if (code === 0x1b) return this.#sequence(text, at, keys);
     if (code >= 0x20 && code !== 0x7f) {
-      CONTROL.lastIndex = at + 1;
-      const end = CONTROL.exec(text)?.index ?? text.length;
+      const end = matchAt(CONTROL, text, at + 1)?.index ?? text.length;
       keys.push({ kind: "text", text: text.slice(at, end) });
       return end;
     }
