@@ -30,7 +30,8 @@ export type Arguments =
   | InteractiveArguments
   | BridgeArguments
   | CheckArguments
-  | PrintArguments;
+  /** Print a text and exit. */
+  | { readonly command: "print"; readonly text: string };
 
 /** Interactive mode, or the prompts of the command line. */
 export interface InteractiveArguments {
@@ -69,12 +70,6 @@ export interface CheckArguments {
   readonly json: boolean;
   /** Whether the lines of the run's stream are written to standard error. */
   readonly verbose: boolean;
-}
-
-/** Print a text and exit. */
-export interface PrintArguments {
-  readonly command: "print";
-  readonly text: string;
 }
 
 /** The values of each option and of `-`, in order; an empty string for a switch. */
