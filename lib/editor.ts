@@ -7,13 +7,9 @@
 
 import { startTimer } from "./io.ts";
 import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
-import {
-  type EditorState,
-  MAX_TEXT_LENGTH,
-  moveToHistory,
-  NEW_STATE,
-  pressKey,
-} from "./editor/key_commands.ts";
+import { type EditorState, NEW_STATE } from "./editor/editor_state.ts";
+import { moveToHistory } from "./editor/history.ts";
+import { MAX_TEXT_LENGTH, pressKey } from "./editor/key_commands.ts";
 import type { KeyMode, KeyModeOptions } from "./editor/key_mode.ts";
 import { type Key, KeyParser } from "./editor/key_parser.ts";
 import { type Frame, NO_FRAME, Painter, type Size } from "./editor/painter.ts";

@@ -7,7 +7,7 @@
 
 import { plainText, type Style } from "../text.ts";
 import { type CursorText, lineEnd, lineStart } from "./cursor_text.ts";
-import type { EditorState, Search } from "./key_commands.ts";
+import type { EditorState, Search } from "./editor_state.ts";
 import {
   cellsOf,
   cellsOfLine,

@@ -14,52 +14,17 @@ import {
   lineEnd,
   lineStart,
   right,
-  textOf,
   transpose,
   verticalMove,
   wordLeft,
   wordRight,
 } from "./cursor_text.ts";
+import { type EditorState, settled } from "./editor_state.ts";
+import { newest, recall, searchKey, startSearch } from "./history.ts";
 import type { Key } from "./key_parser.ts";
-
-/** The most texts in the history, and the most changes that can be undone. */
-const MAX_KEPT = 1_000;
-
-/** The most UTF-16 code units that each of these two lists holds in total. */
-const MAX_KEPT_LENGTH = 64 * 1024 * 1024;
 
 /** The longest text, in UTF-16 code units. Further text is refused. */
 export const MAX_TEXT_LENGTH = MAX_LINE_BYTES;
-
-/** A search through the history. */
-export interface Search {
-  readonly query: string;
-  /** Whether the shown text contains the query. */
-  readonly isFound: boolean;
-  /** The state before the search, restored when the search is cancelled. */
-  readonly before: EditorState;
-}
-
-/** The editor's state. */
-export interface EditorState {
-  readonly typed: CursorText;
-  /** Texts that were sent, oldest first. */
-  readonly history: readonly string[];
-  /** The history with its edits, and the new text at the end. */
-  readonly entries: readonly string[];
-  /** The index of the shown entry. */
-  readonly entry: number;
-  readonly search: Search | undefined;
-  /** The text that Ctrl-Y inserts. */
-  readonly killed: string;
-  readonly undo: readonly CursorText[];
-  /** The effect of the last key, if the next key can continue it. */
-  readonly last: "type" | "paste" | "erase" | "kill" | "other";
-  /** The column that Up and Down keep, in graphemes from the start of the line. */
-  readonly goal: number | undefined;
-  /** Whether text was refused because the text is too long. */
-  readonly isTooLong: boolean;
-}
 
 /** The result of a key. */
 export interface Pressed {
@@ -67,20 +32,6 @@ export interface Pressed {
   /** What the key does, other than changing the text. */
   readonly action?: "send" | "end";
 }
-
-/** An empty editor. */
-export const NEW_STATE: EditorState = {
-  typed: textOf(""),
-  history: [],
-  entries: [""],
-  entry: 0,
-  search: undefined,
-  killed: "",
-  undo: [],
-  last: "other",
-  goal: undefined,
-  isTooLong: false,
-};
 
 /** Applies a key. Unassigned keys change nothing. */
 export function pressKey(editor: EditorState, key: Key): Pressed {
@@ -99,23 +50,6 @@ export function pressKey(editor: EditorState, key: Key): Pressed {
   const isEmpty = editor.typed.text === "";
   if (key.name === "ctrl-d" && isEmpty) return { editor, action: "end" };
   return { editor: COMMANDS[key.name]?.(editor) ?? editor };
-}
-
-/** Moves the text from the editor to its history. */
-export function moveToHistory(editor: EditorState): EditorState {
-  const { text } = editor.typed;
-  const isKept = text.trim() !== "" && text !== editor.history.at(-1) &&
-    !editor.isTooLong;
-  const history = isKept
-    ? newest([...editor.history, text], (entry) => entry.length)
-    : editor.history;
-  return {
-    ...NEW_STATE,
-    history,
-    entries: [...history, ""],
-    entry: history.length,
-    killed: editor.killed,
-  };
 }
 
 type Command = (editor: EditorState) => EditorState;
@@ -158,14 +92,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "ctrl-n": vertical("down"),
   "ctrl-r": startSearch,
 };
-
-/** The editor after a change that the next key does not continue. */
-function settled(
-  editor: EditorState,
-  changes: Partial<EditorState>,
-): EditorState {
-  return { ...editor, last: "other", goal: undefined, ...changes };
-}
 
 /** A key that moves the cursor. */
 function move(target: (typed: CursorText) => number): Command {
@@ -263,80 +189,4 @@ function vertical(direction: "up" | "down"): Command {
     const next = direction === "up" ? entry - 1 : entry + 1;
     return editor.entries[next] === undefined ? editor : recall(editor, next);
   };
-}
-
-/** Shows an entry of the history; the previous entry keeps its edits. */
-function recall(editor: EditorState, entry: number): EditorState {
-  const entries = editor.entries.with(editor.entry, editor.typed.text);
-  const typed = textOf(entries[entry] ?? "");
-  return settled(editor, { typed, entries, entry, undo: [] });
-}
-
-function startSearch(editor: EditorState): EditorState {
-  const search = { query: "", isFound: true, before: editor };
-  return settled(editor, { search });
-}
-
-/** Applies a key to a search; `undefined` if the key ends it and acts on the text. */
-function searchKey(
-  editor: EditorState,
-  search: Search,
-  key: Key,
-): EditorState | undefined {
-  const { query, before } = search;
-  if (key.kind !== "press") {
-    return find(editor, search, query + key.text, editor.entry);
-  }
-  switch (key.name) {
-    case "backspace": {
-      const shorter = query.slice(0, left(textOf(query)));
-      return find(editor, search, shorter, editor.entries.length - 1);
-    }
-    case "ctrl-r":
-      return find(editor, search, query, editor.entry - 1);
-    case "ctrl-g":
-      return before;
-    case "escape":
-      return { ...editor, search: undefined };
-    default:
-      return undefined;
-  }
-}
-
-/** Finds the newest text, at or before the entry `newest`, that contains the query. */
-function find(
-  editor: EditorState,
-  search: Search,
-  query: string,
-  newest: number,
-): EditorState {
-  const { text } = editor.typed;
-  const entries = editor.entries.with(editor.entry, text);
-  const first = Math.min(newest, editor.history.length - 1);
-  for (let entry = first; query !== "" && entry >= 0; entry--) {
-    const candidate = entries[entry] ?? "";
-    const cursor = candidate.lastIndexOf(query);
-    // Skips texts equal to the shown one: the user is looking for another one.
-    if (cursor < 0 || entry < newest && candidate === text) continue;
-    const found = recall(editor, entry);
-    return {
-      ...found,
-      typed: { text: candidate, cursor },
-      search: { ...search, query, isFound: true },
-    };
-  }
-  const isFound = query === "";
-  return { ...editor, search: { ...search, query, isFound } };
-}
-
-/** The newest entries that fit the limits. */
-function newest<Entry>(
-  entries: readonly Entry[],
-  lengthOf: (entry: Entry) => number,
-): readonly Entry[] {
-  let length = 0;
-  const isOver = (entry: Entry, index: number) =>
-    index < entries.length - MAX_KEPT ||
-    (length += lengthOf(entry)) > MAX_KEPT_LENGTH;
-  return entries.slice(entries.findLastIndex(isOver) + 1);
 }

@@ -4,7 +4,8 @@ import { times } from "../../support/repetitions.ts";
 import { graphemeWidth } from "../../../lib/editor/graphemes.ts";
 import { KeyParser } from "../../../lib/editor/key_parser.ts";
 import { Painter } from "../../../lib/editor/painter.ts";
-import { NEW_STATE, pressKey } from "../../../lib/editor/key_commands.ts";
+import { NEW_STATE } from "../../../lib/editor/editor_state.ts";
+import { pressKey } from "../../../lib/editor/key_commands.ts";
 import { frameOf } from "../../../lib/editor/frame.ts";
 import { PLAIN } from "../../../lib/text/style.ts";
 import {

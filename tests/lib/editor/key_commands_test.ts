@@ -1,13 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { KeyParser } from "../../../lib/editor/key_parser.ts";
 import {
   type EditorState,
-  MAX_TEXT_LENGTH,
-  moveToHistory,
   NEW_STATE,
-  pressKey,
-} from "../../../lib/editor/key_commands.ts";
+} from "../../../lib/editor/editor_state.ts";
+import { moveToHistory } from "../../../lib/editor/history.ts";
+import { MAX_TEXT_LENGTH, pressKey } from "../../../lib/editor/key_commands.ts";
+import { KeyParser } from "../../../lib/editor/key_parser.ts";
 
 /** The editor after this was typed; Enter sends. */
 function typed(input: string, editor: EditorState = NEW_STATE): EditorState {

@@ -1,0 +1,53 @@
+import { type CursorText, textOf } from "./cursor_text.ts";
+
+/** A search through the history. */
+export interface Search {
+  readonly query: string;
+  /** Whether the shown text contains the query. */
+  readonly isFound: boolean;
+  /** The state before the search, restored when the search is cancelled. */
+  readonly before: EditorState;
+}
+
+/** The editor's state. */
+export interface EditorState {
+  readonly typed: CursorText;
+  /** Texts that were sent, oldest first. */
+  readonly history: readonly string[];
+  /** The history with its edits, and the new text at the end. */
+  readonly entries: readonly string[];
+  /** The index of the shown entry. */
+  readonly entry: number;
+  readonly search: Search | undefined;
+  /** The text that Ctrl-Y inserts. */
+  readonly killed: string;
+  readonly undo: readonly CursorText[];
+  /** The effect of the last key, if the next key can continue it. */
+  readonly last: "type" | "paste" | "erase" | "kill" | "other";
+  /** The column that Up and Down keep, in graphemes from the start of the line. */
+  readonly goal: number | undefined;
+  /** Whether text was refused because the text is too long. */
+  readonly isTooLong: boolean;
+}
+
+/** An empty editor. */
+export const NEW_STATE: EditorState = {
+  typed: textOf(""),
+  history: [],
+  entries: [""],
+  entry: 0,
+  search: undefined,
+  killed: "",
+  undo: [],
+  last: "other",
+  goal: undefined,
+  isTooLong: false,
+};
+
+/** The editor after a change that the next key does not continue. */
+export function settled(
+  editor: EditorState,
+  changes: Partial<EditorState>,
+): EditorState {
+  return { ...editor, last: "other", goal: undefined, ...changes };
+}

@@ -1,0 +1,114 @@
+/**
+ * The history of an editor: the texts that were sent, and the search through them.
+ *
+ * @module
+ */
+
+import { left, textOf } from "./cursor_text.ts";
+import {
+  type EditorState,
+  NEW_STATE,
+  type Search,
+  settled,
+} from "./editor_state.ts";
+import type { Key } from "./key_parser.ts";
+
+/** The most texts in the history, and the most changes that can be undone. */
+const MAX_KEPT = 1_000;
+
+/** The most UTF-16 code units that each of these two lists holds in total. */
+const MAX_KEPT_LENGTH = 64 * 1024 * 1024;
+
+/** Moves the text from the editor to its history. */
+export function moveToHistory(editor: EditorState): EditorState {
+  const { text } = editor.typed;
+  const isKept = text.trim() !== "" && text !== editor.history.at(-1) &&
+    !editor.isTooLong;
+  const history = isKept
+    ? newest([...editor.history, text], (entry) => entry.length)
+    : editor.history;
+  return {
+    ...NEW_STATE,
+    history,
+    entries: [...history, ""],
+    entry: history.length,
+    killed: editor.killed,
+  };
+}
+
+/** Shows an entry of the history; the previous entry keeps its edits. */
+export function recall(editor: EditorState, entry: number): EditorState {
+  const entries = editor.entries.with(editor.entry, editor.typed.text);
+  const typed = textOf(entries[entry] ?? "");
+  return settled(editor, { typed, entries, entry, undo: [] });
+}
+
+/** Begins a search (Ctrl-R). */
+export function startSearch(editor: EditorState): EditorState {
+  const search = { query: "", isFound: true, before: editor };
+  return settled(editor, { search });
+}
+
+/** Applies a key to a search; `undefined` if the key ends it and acts on the text. */
+export function searchKey(
+  editor: EditorState,
+  search: Search,
+  key: Key,
+): EditorState | undefined {
+  const { query, before } = search;
+  if (key.kind !== "press") {
+    return find(editor, search, query + key.text, editor.entry);
+  }
+  switch (key.name) {
+    case "backspace": {
+      const shorter = query.slice(0, left(textOf(query)));
+      return find(editor, search, shorter, editor.entries.length - 1);
+    }
+    case "ctrl-r":
+      return find(editor, search, query, editor.entry - 1);
+    case "ctrl-g":
+      return before;
+    case "escape":
+      return { ...editor, search: undefined };
+    default:
+      return undefined;
+  }
+}
+
+/** Finds the newest text, at or before the entry `newest`, that contains the query. */
+function find(
+  editor: EditorState,
+  search: Search,
+  query: string,
+  newest: number,
+): EditorState {
+  const { text } = editor.typed;
+  const entries = editor.entries.with(editor.entry, text);
+  const first = Math.min(newest, editor.history.length - 1);
+  for (let entry = first; query !== "" && entry >= 0; entry--) {
+    const candidate = entries[entry] ?? "";
+    const cursor = candidate.lastIndexOf(query);
+    // Skips texts equal to the shown one: the user is looking for another one.
+    if (cursor < 0 || entry < newest && candidate === text) continue;
+    const found = recall(editor, entry);
+    return {
+      ...found,
+      typed: { text: candidate, cursor },
+      search: { ...search, query, isFound: true },
+    };
+  }
+  const isFound = query === "";
+  return { ...editor, search: { ...search, query, isFound } };
+}
+
+/** The newest entries that fit the limits. */
+export function newest<Entry>(
+  entries: readonly Entry[],
+  lengthOf: (entry: Entry) => number,
+): readonly Entry[] {
+  let length = 0;
+  const isOver = (entry: Entry, index: number) =>
+    index < entries.length - MAX_KEPT ||
+    (length += lengthOf(entry)) > MAX_KEPT_LENGTH;
+  return entries.slice(entries.findLastIndex(isOver) + 1);
+}
