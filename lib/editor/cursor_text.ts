@@ -141,7 +141,8 @@ function over(
       at += direction * character.length;
     }
   }
-  return boundaryFrom(text, at);
+  // Rounded in its direction: after an emoji, the loop may end within a grapheme.
+  return direction > 0 ? boundaryFrom(text, at) : boundaryAt(text, at);
 }
 
 /** A text with the cursor at the first boundary at or after an offset. */

@@ -46,6 +46,10 @@ const CASES: Readonly<Record<string, readonly [input: string, text: string]>> =
       "a b\x1b[1;5D\x1b[1;5Dx\x1b[1;5C",
       "xa| b",
     ],
+    "Alt-B goes before an emoji of several characters": [
+      "a \u2764\ufe0f\x1bbx",
+      "a x|\u2764\ufe0f",
+    ],
     "Ctrl-K kills to the end": [`abc${LEFT}\x0b`, "ab|"],
     "Ctrl-K kills a line end": [`a\x1b\rb${UP}\x05\x0b`, "a|b"],
     "Ctrl-U kills to the start": [`abc${LEFT}\x15`, "|c"],
