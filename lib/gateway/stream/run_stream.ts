@@ -5,7 +5,6 @@
  * @module
  */
 
-import { shownText } from "../../text.ts";
 import { SilenceError } from "../http/response_body.ts";
 import {
   readRunEvents,
@@ -18,13 +17,10 @@ import {
   StreamRetries,
 } from "../http/retries.ts";
 import type { OpenStream, ServiceClient } from "../http/service_client.ts";
-import type { ServiceRequest } from "../http/requests.ts";
-import { fateOfStream, UNKNOWN_FATE } from "../failure/fate.ts";
-import {
-  ConnectionError,
-  type Failure,
-  ServiceError,
-} from "../failure/service_error.ts";
+import type { RunIds, ServiceRequest } from "../http/requests.ts";
+import { UNKNOWN_FATE } from "../failure/fate.ts";
+import { failureInRun, runFailure } from "../failure/run_failure.ts";
+import { ConnectionError, ServiceError } from "../failure/service_error.ts";
 import type { StreamEvent, WaitEvent } from "../turn_event.ts";
 
 const operation = "stream run";
@@ -34,9 +30,7 @@ const fate = UNKNOWN_FATE[operation];
 const QUIET = 5_000;
 
 /** A run and the request for its stream. */
-export interface FollowedRun {
-  readonly threadId: string;
-  readonly runId: string;
+export interface FollowedRun extends RunIds {
   /** The request for its stream. */
   readonly request: ServiceRequest;
   /** The key, which no error shows. */
@@ -118,7 +112,7 @@ export async function* followRun(
       loss = unfinished(reason + silence(connection), "stream ended");
     } catch (error) {
       if (client.isLate && record.failure !== undefined) {
-        throw runFailure(record.failure, run);
+        throw runFailure(record.failure, run, run.apiKey);
       }
       // An error with a known status is kept, even if its text came too late.
       const isTold = client.isLate && error instanceof ServiceError;
@@ -127,13 +121,15 @@ export async function* followRun(
     } finally {
       stream?.drop();
     }
-    if (record.failure !== undefined) throw runFailure(record.failure, run);
+    if (record.failure !== undefined) {
+      throw runFailure(record.failure, run, run.apiKey);
+    }
     const { failure, retry, isUnfinished = false } = loss;
     const canGoOn = !once && (cursor.lastEventId !== undefined ||
       connection.lastByteAt === undefined && !isUnfinished);
     const delay = canGoOn && retry ? retries.ended(connection) : undefined;
     if (retry === undefined || delay === undefined) {
-      throw inRun(failure, run, record);
+      throw failureInRun(failure, run, record);
     }
     client.disconnect();
     yield* client.wait(failure, retry, delay);
@@ -184,34 +180,4 @@ function silence({ openedAt, lastByteAt }: Connection): string {
   return milliseconds < QUIET
     ? ""
     : `, after ${Math.round(milliseconds / 1000)} s without an event`;
-}
-
-/** The error of a run that failed, as the service said. */
-function runFailure(
-  words: string,
-  { threadId, runId, apiKey }: FollowedRun,
-): ServiceError {
-  const detail = shownText(words, { apiKey });
-  const failure = { operation, reason: "the run failed", detail } as const;
-  return new ServiceError({ ...failure, fate: "failed", threadId, runId });
-}
-
-/** The final error, with the ids of thread and run. */
-function inRun(
-  { failure, cause }: ServiceError,
-  { threadId, runId }: FollowedRun,
-  { known, unknown }: StreamRecord,
-): ServiceError {
-  const objects = unknown === 1 ? "JSON object" : "JSON objects";
-  const foreign = known === 0 && unknown > 0
-    ? `; ${unknown} ${objects} came, and none is an event that this client knows`
-    : "";
-  const inRun: Failure = {
-    ...failure,
-    fate: fateOfStream(failure.fate, known + unknown),
-    reason: failure.reason + foreign,
-    threadId,
-    runId,
-  };
-  return new ServiceError(inRun, { cause });
 }
