@@ -128,3 +128,19 @@ async function readAll(
   }
   return undefined;
 }
+
+/** What a request got instead of the events that it should have got. */
+export function outcomeOf({ observation, error }: Request): string {
+  const status = error?.failure.status;
+  if (status !== undefined) return `was answered with ${status}`;
+  if (hasFailed(error)) return "was told that the run failed";
+  if (observation.count > 0) return "got other events";
+  return error ?? observation.headers
+    ? "got no event"
+    : "got no answer in time";
+}
+
+/** Whether the service said that the run failed. */
+export function hasFailed(error: ServiceError | undefined): boolean {
+  return error?.failure.fate === "failed";
+}

@@ -5,11 +5,16 @@
  * @module
  */
 
-import type { ServiceError } from "../gateway.ts";
 import { shownText } from "../text.ts";
-import { isHeldBack, liveness, type Surroundings } from "./held_back.ts";
+import { liveness, type Surroundings } from "./held_back.ts";
 import type { Finding, Line, LineName } from "./report.ts";
-import type { ProbedRun, Request } from "./run_requests.ts";
+import { resumption } from "./resumption.ts";
+import {
+  hasFailed,
+  outcomeOf,
+  type ProbedRun,
+  type Request,
+} from "./run_requests.ts";
 import type { StreamObservation } from "./stream_observation.ts";
 
 /** After a silence of this length, a proxy may close the connection, in milliseconds. */
@@ -17,8 +22,6 @@ const LONG_SILENCE = 15_000;
 
 /** The longest text of the service in a line, in UTF-16 code units. */
 const MAX_LENGTH = 100;
-
-const RESUMING = "a request with Last-Event-ID";
 
 /** The lines about the stream of a run, in the order of the report. */
 export function streamFindings(
@@ -95,63 +98,6 @@ function ids({ reply, remembered }: StreamObservation): Finding {
   return ["note", `${text}; give each event its own`];
 }
 
-function resumption(run: ProbedRun): Finding {
-  const { observation, error, resumed, resumedAtEnd } = run;
-  if (resumed === undefined || resumedAtEnd === undefined) {
-    return ["-", "no event before the reply has an id"];
-  }
-  if (hasFailed(error)) return ["-", "the run failed"];
-  const isUnanswered = ({ observation, error }: Request) =>
-    observation.count === 0 && error?.failure.status === undefined;
-  if (isHeldBack(observation) && [resumed, resumedAtEnd].some(isUnanswered)) {
-    return ["-", "unknown, because events are held back"];
-  }
-  if (observation.reply && !resumedAtEnd.observation.reply) {
-    const outcome = outcomeOf(resumedAtEnd);
-    const text = `${RESUMING} after the end ${outcome}, and not the reply`;
-    return ["note", `${text}; keep the events of a run for some minutes`];
-  }
-  if (resumed.observation.count > 0) {
-    return compare(observation, resumed.observation);
-  }
-  const text = `${RESUMING} ${outcomeOf(resumed)} while the run went on`;
-  return ["note", `${text}; send what comes after that event`];
-}
-
-/** Compares what a connection that resumes the stream brought with the whole run. */
-function compare(
-  { remembered, cursorAt = 0 }: StreamObservation,
-  { remembered: [first] }: StreamObservation,
-): Finding {
-  const known = remembered.findIndex(({ id, data }) =>
-    id === first?.id && data === first?.data
-  );
-  const index = known >= 0
-    ? known
-    : remembered.findIndex(({ data }) => data === first?.data);
-  // If the stream broke off or is too long, what comes after that event is unknown.
-  if (index > cursorAt || index < 0 && cursorAt < remembered.length) {
-    const text = `${RESUMING} misses events that come after that one`;
-    return ["note", `${text}; send all events to each connection`];
-  }
-  if (index >= 0 && known < 0) {
-    const text = `${RESUMING} gets other ids, so events may come twice`;
-    return ["note", `${text}; number the events of a run, not a connection's`];
-  }
-  return ["ok", `${RESUMING} gets what comes after that event`];
-}
-
-/** What a request got instead of the events that it should have got. */
-function outcomeOf({ observation, error }: Request): string {
-  const status = error?.failure.status;
-  if (status !== undefined) return `was answered with ${status}`;
-  if (hasFailed(error)) return "was told that the run failed";
-  if (observation.count > 0) return "got other events";
-  return error ?? observation.headers
-    ? "got no event"
-    : "got no answer in time";
-}
-
 /** The finding about a request that should be refused; `undefined` if it was not. */
 function refusal(
   request: Request,
@@ -218,11 +164,6 @@ function reply({ reply }: StreamObservation): Finding {
     default:
       return source satisfies never;
   }
-}
-
-/** Whether the service said that the run failed. */
-function hasFailed(error: ServiceError | undefined): boolean {
-  return error?.failure.fate === "failed";
 }
 
 function seconds(milliseconds: number): string {

@@ -15,8 +15,7 @@ import { writeReply } from "./write_reply.ts";
 export interface LineViewOptions extends ViewOptions {
   /** Whether a person types the prompts, on a terminal that cannot be drawn on. */
   readonly isTyped: boolean;
-  /** Whether the prompt sign is written where a person types. */
-  readonly hasSign: boolean;
+  readonly stderrIsTerminal: boolean;
   /** Whether errors are styled. */
   readonly stylesErrors: boolean;
 }
@@ -25,6 +24,8 @@ export interface LineViewOptions extends ViewOptions {
 export class LineView implements View {
   readonly typing: Typing | undefined;
   readonly #options: LineViewOptions;
+  /** Whether the prompt sign is written, and at the end how to go on. */
+  readonly #hasSign: boolean;
   readonly #lineOptions: LineOptions;
   readonly #lines: PromptLines;
   #hasShownKeys = false;
@@ -33,6 +34,7 @@ export class LineView implements View {
 
   constructor(options: LineViewOptions) {
     this.#options = options;
+    this.#hasSign = options.isTyped && options.stderrIsTerminal;
     const style = options.stylesErrors ? COLOURED : PLAIN;
     this.#lineOptions = { ...options, style };
     this.#lines = new PromptLines(options.stdin(), options.isTyped);
@@ -40,8 +42,8 @@ export class LineView implements View {
   }
 
   async readPrompt(): Promise<Input> {
-    const { hasSign, stderr } = this.#options;
-    if (hasSign) {
+    const { stderr } = this.#options;
+    if (this.#hasSign) {
       if (!this.#hasShownKeys) stderr(banner(DUMB_KEYS, this.#lineOptions));
       stderr(PROMPT_SIGN);
       this.#hasShownKeys = this.#isAfterSign = true;
@@ -76,7 +78,7 @@ export class LineView implements View {
       }
       case "farewell":
         if (this.#isAfterSign) stderr("\n");
-        if (!this.#options.hasSign) return;
+        if (!this.#hasSign) return;
         return stderr(lines);
       default:
         event satisfies never;

@@ -68,7 +68,7 @@ export async function openView(options: OpenViewOptions): Promise<View> {
       hasColour: isStyled,
       stylesErrors: isForced,
       isTyped,
-      hasSign: isTyped && stderrIsTerminal,
+      stderrIsTerminal,
     });
   }
   const [{ Editor, enterKeyMode }, { ScreenView }, { ASCII_MARKS, MARKS }] =

@@ -95,8 +95,9 @@ export interface Typing {
 /** The standard streams that a view uses, and how it writes to them. */
 export interface ViewOptions {
   readonly stdin: () => AsyncIterable<Uint8Array>;
+  /** For replies, or JSON Lines, and nothing else. */
   readonly stdout: ByteSink;
-  /** Writes to standard error; progress may be dropped if nobody reads it. */
+  /** Writes all other text to standard error; progress may be dropped if nobody reads it. */
   readonly stderr: (text: string, kind?: "progress") => void;
   /** Whether replies are made safe to show. */
   readonly cleansReplies: boolean;

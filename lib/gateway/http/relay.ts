@@ -1,7 +1,8 @@
 /**
  * The way to the user's proxy: `fetch` uses a proxy on loopback, this relay, and the
  * relay alone speaks to the user's. Deno 2.9.6 would send the password of an `http:`
- * proxy to the service, with each request, and does not tell why a proxy refused.
+ * proxy to the service, with each request, and does not tell why a proxy refused. The
+ * proxy's name is looked up here; the service's is left to the proxy.
  *
  * @module
  */

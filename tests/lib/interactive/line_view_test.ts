@@ -6,7 +6,7 @@ import {
 } from "../../../lib/interactive/line_view.ts";
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
 
-const DUMB = { isTyped: true, hasSign: true, cleansReplies: true } as const;
+const DUMB = { isTyped: true, stderrIsTerminal: true, cleansReplies: true } as const;
 
 /** A view of plain lines, and what it wrote. */
 class Plain {
@@ -33,7 +33,7 @@ class Plain {
       },
       stderr: (text) => this.stderr += text,
       ...{ isQuiet: false, isPlain: false, cleansReplies: false },
-      ...{ hasColour: false, isTyped: false, hasSign: false },
+      ...{ hasColour: false, isTyped: false, stderrIsTerminal: false },
       stylesErrors: false,
       ...options,
     });
