@@ -1,5 +1,6 @@
 /**
- * The history of an editor: the texts that were sent, and the search through them.
+ * The history of an editor: the texts that were sent or cleared, and the search
+ * through them.
  *
  * @module
  */

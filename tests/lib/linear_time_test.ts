@@ -1,9 +1,6 @@
 import { connectionError } from "../../lib/gateway/failure/connection_failure.ts";
-import {
-  errorDetail,
-  isWebPage,
-  pageTitle,
-} from "../../lib/gateway/failure/error_words.ts";
+import { errorDetail } from "../../lib/gateway/failure/error_words.ts";
+import { isWebPage, pageTitle } from "../../lib/gateway/failure/web_page.ts";
 import { shownText } from "../../lib/text.ts";
 import { parseJson } from "../../lib/text/json.ts";
 import { plainLine, plainText } from "../../lib/text/plain_text.ts";

@@ -1,5 +1,5 @@
 /**
- * Why a run that was started has not completed.
+ * How a service says that a run failed, and why a run has not completed.
  *
  * @module
  */
@@ -8,6 +8,17 @@ import { shownText } from "../../text.ts";
 import type { RunIds } from "../http/requests.ts";
 import { fateOfStream } from "./fate.ts";
 import { ServiceError } from "./service_error.ts";
+
+/** Names of events, in lower case: real services send one of them when a run failed. */
+const FAILURES: ReadonlySet<string> = new Set([
+  ...["error", "failed", "run_failed", "run.failed"],
+  "run_error", // AG-UI
+]);
+
+/** Whether the name of an event says that the run failed. */
+export function isFailureName(name: unknown): boolean {
+  return typeof name === "string" && FAILURES.has(name.toLowerCase());
+}
 
 /** The error of a run that failed, as the service said. */
 export function runFailure(

@@ -6,15 +6,12 @@
  */
 
 import { isJsonObject, parseJson, shownText } from "../../text.ts";
-import {
-  errorDetail,
-  isWebPage,
-  type LimitedText,
-  pageTitle,
-} from "./error_words.ts";
+import { errorDetail } from "./error_words.ts";
+import type { LimitedText } from "../http/response_body.ts";
 import { retryAfterOf } from "../http/retries.ts";
 import { fateOfStatus, type Operation } from "./fate.ts";
 import { ServiceError } from "./service_error.ts";
+import { isWebPage, pageTitle } from "./web_page.ts";
 
 export interface StatusErrorOptions {
   readonly operation: Operation;
@@ -67,22 +64,6 @@ export function statusError(
     isJson: isJsonObject(json),
     retryAfter: retryAfterOf(headers),
   });
-}
-
-/**
- * The reason why a web page with status 2xx cannot be used. It gives the page's
- * title.
- *
- * @param page The page, or its beginning.
- */
-export function webPageReason(
-  status: number,
-  page: LimitedText,
-  apiKey: string,
-): string {
-  const title = shownText(pageTitle(page.text), { apiKey, isCut: page.cut });
-  const name = title === "" ? "" : `, "${title}"`;
-  return `a web page came (status ${status}${name}), perhaps the sign-in page of a network or a proxy`;
 }
 
 /** Headers that help an administrator to find the request in a log. */

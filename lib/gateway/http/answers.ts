@@ -6,14 +6,11 @@
 
 import { Deadline } from "../../io.ts";
 import { holdsKey, isJsonObject, isServiceId, parseJson } from "../../text.ts";
-import { isWebPage, type LimitedText } from "../failure/error_words.ts";
 import { UNKNOWN_FATE } from "../failure/fate.ts";
 import { type Failure, ServiceError } from "../failure/service_error.ts";
-import {
-  type StatusErrorOptions,
-  webPageReason,
-} from "../failure/status_error.ts";
-import { readAnswerText, readBody } from "./response_body.ts";
+import type { StatusErrorOptions } from "../failure/status_error.ts";
+import { isWebPage, webPageReason } from "../failure/web_page.ts";
+import { type LimitedText, readAnswerText, readBody } from "./response_body.ts";
 import type { Timeouts } from "./timeouts.ts";
 
 const MAX_ANSWER_BYTES = 1024 * 1024;

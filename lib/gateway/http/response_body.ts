@@ -5,7 +5,6 @@
  */
 
 import { ByteBuffer, shareEventLoop, startTimer, Timeout } from "../../io.ts";
-import type { LimitedText } from "../failure/error_words.ts";
 
 /** The size of the read buffer, and the read-ahead limit, in bytes. */
 const BUFFER_BYTES = 64 * 1024;
@@ -82,6 +81,12 @@ export async function drainBody(
   }
   stop();
   drop();
+}
+
+/** The text of an answer, and whether it was cut. */
+export interface LimitedText {
+  readonly text: string;
+  readonly cut: boolean;
 }
 
 export interface ReadAnswerTextOptions {

@@ -1,7 +1,7 @@
 import { parseJson, shownText } from "../../text.ts";
-import { errorDetail, isHtml } from "../failure/error_words.ts";
+import { errorDetail } from "../failure/error_words.ts";
 import { ServiceError } from "../failure/service_error.ts";
-import { webPageReason } from "../failure/status_error.ts";
+import { isHtml, webPageReason } from "../failure/web_page.ts";
 import { readErrorText, type RequestContext, unusable } from "./answers.ts";
 
 /**

@@ -13,16 +13,11 @@ import {
 } from "../../text.ts";
 import { errorDetail } from "../failure/error_words.ts";
 import { UNKNOWN_FATE } from "../failure/fate.ts";
+import { isFailureName } from "../failure/run_failure.ts";
 import { ServiceError } from "../failure/service_error.ts";
 import { NOT_UNDERSTOOD, type Reply, selectReply } from "./reply_text.ts";
 import { StreamCursor } from "./stream_cursor.ts";
 import type { StepEvent, StreamEvent } from "../turn_event.ts";
-
-/** Names of events, in lower case: real services send one of them when a run failed. */
-const FAILURES: ReadonlySet<string> = new Set([
-  ...["error", "failed", "run_failed", "run.failed"],
-  "run_error", // AG-UI
-]);
 
 /** The longest body that is read as an error and not as a stream, in UTF-16 code units. */
 const MAX_ERROR_LENGTH = 64 * 1024;
@@ -230,11 +225,6 @@ function parseData(json: string, isFailure: boolean): ParsedData {
   return hasFailed
     ? { kind: "failure", words: errorDetail(payload) ?? "" }
     : { kind: "unknown" };
-}
-
-/** Whether the name of an event says that the run failed. */
-function isFailureName(name: unknown): boolean {
-  return typeof name === "string" && FAILURES.has(name.toLowerCase());
 }
 
 /** The value of a field; one space after the colon is not part of it. */

@@ -6,7 +6,11 @@ import {
 } from "../../../lib/interactive/line_view.ts";
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
 
-const DUMB = { isTyped: true, stderrIsTerminal: true, cleansReplies: true } as const;
+const DUMB = {
+  isTyped: true,
+  stderrIsTerminal: true,
+  cleansReplies: true,
+} as const;
 
 /** A view of plain lines, and what it wrote. */
 class Plain {

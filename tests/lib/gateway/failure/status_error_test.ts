@@ -1,10 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Fate, Operation } from "../../../../lib/gateway/failure/fate.ts";
 import type { ServiceError } from "../../../../lib/gateway/failure/service_error.ts";
-import {
-  statusError,
-  webPageReason,
-} from "../../../../lib/gateway/failure/status_error.ts";
+import { statusError } from "../../../../lib/gateway/failure/status_error.ts";
 
 const KEY = "test-key-0123456789abcdef";
 
@@ -204,17 +201,6 @@ for (const [location, shown] of Object.entries(REDIRECTS)) {
     }
   });
 }
-
-Deno.test("webPageReason() names the page, unless its title holds the key", () => {
-  const pages = { '200, "Hi"': "Hi", "200": "", [`200, "${LEFT_OUT}"`]: KEY };
-  for (const [named, title] of Object.entries(pages)) {
-    const page = { text: `<title>${title}</title>`, cut: false };
-    assertEquals(
-      webPageReason(200, page, KEY),
-      `a web page came (status ${named}), perhaps the sign-in page of a network or a proxy`,
-    );
-  }
-});
 
 const NOON = "Sun, 06 Nov 1994 12:00:00 GMT";
 

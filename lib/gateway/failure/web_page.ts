@@ -1,0 +1,50 @@
+/**
+ * Web pages in place of answers, which a proxy, a firewall or a network sends.
+ *
+ * @module
+ */
+
+import { shownText } from "../../text.ts";
+import type { LimitedText } from "../http/response_body.ts";
+
+const HTML_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
+const HTML_START = /^\s*<(?:!doctype\s+html|html|head|title)[\s>]/i;
+
+const MARKUP = /<[a-z\/!?]/i;
+
+// Once it has begun, a match has no further "<", so a page is scanned only once.
+const TITLE = /<title(?:\s[^<>]*)?>([^<]*)/i;
+
+/** Whether a `Content-Type` is that of a web page. */
+export function isHtml(contentType: string | null): boolean {
+  return HTML_TYPE.test(contentType ?? "");
+}
+
+/**
+ * Whether an answer is a web page: it begins like one, or its type is that of one
+ * and it has markup. (Express sends plain words as `text/html`, too.)
+ */
+export function isWebPage(contentType: string | null, text: string): boolean {
+  return HTML_START.test(text) || isHtml(contentType) && MARKUP.test(text);
+}
+
+/** The title of a web page, as it is written; empty if it has none. */
+export function pageTitle(html: string): string {
+  return TITLE.exec(html)?.[1] ?? "";
+}
+
+/**
+ * The reason why a web page with status 2xx cannot be used. It gives the page's
+ * title.
+ *
+ * @param page The page, or its beginning.
+ */
+export function webPageReason(
+  status: number,
+  page: LimitedText,
+  apiKey: string,
+): string {
+  const title = shownText(pageTitle(page.text), { apiKey, isCut: page.cut });
+  const name = title === "" ? "" : `, "${title}"`;
+  return `a web page came (status ${status}${name}), perhaps the sign-in page of a network or a proxy`;
+}

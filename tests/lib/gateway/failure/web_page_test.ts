@@ -1,0 +1,58 @@
+import { assertEquals } from "@std/assert";
+import {
+  isWebPage,
+  pageTitle,
+  webPageReason,
+} from "../../../../lib/gateway/failure/web_page.ts";
+
+const KEY = "test-key-0123456789abcdef";
+const LEFT_OUT = "left out, because it holds the API key";
+
+const PAGES: readonly (readonly [string | null, string, boolean])[] = [
+  ["text/html", "See <b>this</b>", true],
+  ["Text/HTML; charset=utf-8", "a</p>", true],
+  ["application/xhtml+xml", "<?xml?>", true],
+  ["text/html", "<!-- -->", true],
+  ["text/html", "Too many requests, 1 < 2", false], // as Express labels plain words
+  ["text/html", "", false],
+  ["text/html5", "<b>", false],
+  ["text/plain", "<html>", true],
+  [null, "\ufeff\r\n <!DOCTYPE html>", true],
+  [null, "<HTML lang=en>", true],
+  [null, "<head><title>", true],
+  [null, "<htmlish>", false],
+  [null, "see <html>", false],
+  ["application/json", "{}", false],
+];
+
+for (const [contentType, text, expected] of PAGES) {
+  Deno.test(`isWebPage() of ${contentType} and ${JSON.stringify(text)} is ${expected}`, () => {
+    assertEquals(isWebPage(contentType, text), expected);
+  });
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  "<title>502 Bad Gateway</title>": "502 Bad Gateway",
+  "<html><head>\n<TITLE lang='en'>Sign in</TITLE>": "Sign in",
+  "<title>first</title><title>second</title>": "first",
+  "<titles>none</titles>": "",
+  "<title></title>": "",
+  "no title": "",
+  "<title": "",
+};
+
+Deno.test("pageTitle() is the first title of a page, if it has one", () => {
+  const told = Object.keys(TITLES).map(pageTitle);
+  assertEquals(told, Object.values(TITLES));
+});
+
+Deno.test("webPageReason() names the page, unless its title holds the key", () => {
+  const pages = { '200, "Hi"': "Hi", "200": "", [`200, "${LEFT_OUT}"`]: KEY };
+  for (const [named, title] of Object.entries(pages)) {
+    const page = { text: `<title>${title}</title>`, cut: false };
+    assertEquals(
+      webPageReason(200, page, KEY),
+      `a web page came (status ${named}), perhaps the sign-in page of a network or a proxy`,
+    );
+  }
+});
