@@ -5,6 +5,7 @@
  */
 
 import { isJsonObject, quote } from "../text.ts";
+import type { BridgeOptions } from "./bridge_options.ts";
 import {
   AGENTS_LIST_RESULT,
   INITIALIZE_RESULT,
@@ -20,7 +21,6 @@ import {
   type RpcNotification,
   type RpcRequest,
 } from "./json_rpc.ts";
-import type { BridgeOptions } from "./bridge_options.ts";
 import { runPrompt } from "./prompt.ts";
 import { toRpcError } from "./service_failure.ts";
 import { Sessions } from "./sessions.ts";
@@ -118,20 +118,20 @@ export class Dispatcher {
         return AGENTS_LIST_RESULT;
       case "session/new":
         this.#requireInitialized(method);
-        return sessions.create().then(({ id }) => ({ sessionId: id }));
+        return sessions.create().then((session) => ({ sessionId: session.id }));
       case "session/resume":
       case "session/load": {
-        const id = parseSessionId(params);
+        const sessionId = parseSessionId(params);
         this.#requireInitialized(method);
-        const session = sessions.open(id);
+        const session = sessions.open(sessionId);
         return method === "session/load" ? sessions.replay(session) : undefined;
       }
       case "session/prompt": {
-        const session = sessions.find(parseSessionId(params));
+        const sessionId = parseSessionId(params);
         const editor = this.#canReadFiles ? this.#editor : undefined;
         const { prompt, _meta } = params as Readonly<Record<string, unknown>>;
-        const request = { id, prompt, _meta, answered, session, editor };
-        return runPrompt(this.#options, request);
+        const request = { id, prompt, _meta, answered, sessionId, sessions };
+        return runPrompt(this.#options, { ...request, editor });
       }
       case "session/cancel":
         return sessions.cancel(parseSessionId(params));

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { RpcResponse } from "./json_rpc.ts";
 import type { BridgeOptions } from "./bridge_options.ts";
+import type { RpcResponse } from "./json_rpc.ts";
 
 /**
  * The requests that one editor has not answered yet. Each request ends once, with

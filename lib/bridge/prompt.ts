@@ -7,21 +7,22 @@
 import { traceHeaders, type TurnEvent } from "../gateway.ts";
 import { isJsonObject } from "../text.ts";
 import { readAttachedFiles } from "./attached_files.ts";
+import type { BridgeOptions } from "./bridge_options.ts";
 import type { EditorRequests } from "./editor_requests.ts";
 import type { RequestId } from "./json_rpc.ts";
-import type { BridgeOptions } from "./bridge_options.ts";
 import { linksIn, parsePrompt, promptText } from "./prompt_blocks.ts";
-import type { Session } from "./sessions.ts";
+import type { Sessions } from "./sessions.ts";
 import { type Said, textsAbout, updatesOf } from "./session_updates.ts";
 
-/** A request for a prompt. */
+/** A request of `session/prompt`; its params are not checked yet. */
 export interface PromptRequest {
   readonly id: RequestId;
   readonly prompt: unknown;
   readonly _meta: unknown;
   /** Resolves when it has been answered. */
   readonly answered: Promise<void>;
-  readonly session: Session;
+  readonly sessionId: string;
+  readonly sessions: Sessions;
   /** Reads the linked files; `undefined` if the editor has not offered to. */
   readonly editor: EditorRequests | undefined;
 }
@@ -30,15 +31,16 @@ export interface PromptRequest {
  * Runs a prompt and sends its updates: one for each progress event, and one for
  * the reply (interface 6). The prompt and its reply are kept in the session.
  *
- * @throws {RpcError} Invalid params, or invalid request if a prompt is running.
+ * @throws {RpcError} If a param is bad, the session is unknown, or a prompt runs in it.
  * @throws {ServiceError} If the run fails.
  */
 export async function runPrompt(
   { peer, gateway, log }: BridgeOptions,
-  { id, prompt, _meta, answered, session, editor }: PromptRequest,
+  { id, prompt, _meta, answered, sessionId, sessions, editor }: PromptRequest,
 ): Promise<{ stopReason: "end_turn" | "cancelled" }> {
   const content = parsePrompt(prompt);
-  const { id: sessionId, threadId, transcript } = session;
+  const session = sessions.find(sessionId);
+  const { threadId, transcript } = session;
   const { signal, previous } = session.begin(id, answered);
   const messageId = crypto.randomUUID();
   transcript.add({ by: "user", messageId, text: content.text });
@@ -58,7 +60,7 @@ export async function runPrompt(
       ? new Map<string, string>()
       : await readAttachedFiles(linksIn(content), {
         signal,
-        ask: (path, either) => editor.readFile({ sessionId, path }, either),
+        ask: (path, inTime) => editor.readFile({ sessionId, path }, inTime),
       });
     signal.throwIfAborted();
     const text = promptText(content, files);

@@ -7,7 +7,7 @@
 import { explain, ServiceError } from "../gateway.ts";
 import { ErrorCode, RpcError } from "./json_rpc.ts";
 
-/** The JSON-RPC error for a request of a method that failed. */
+/** The JSON-RPC error for a request that failed; the request's method decides the code. */
 export function toRpcError(error: unknown, method: string): RpcError {
   if (error instanceof RpcError) return error;
   const code = method === "session/new"

@@ -5,6 +5,7 @@
  */
 
 import { isServiceId, quote } from "../text.ts";
+import type { BridgeOptions } from "./bridge_options.ts";
 import {
   ErrorCode,
   invalidParams,
@@ -12,7 +13,6 @@ import {
   type RequestId,
   RpcError,
 } from "./json_rpc.ts";
-import type { BridgeOptions } from "./bridge_options.ts";
 import { Transcript, Transcripts } from "./transcripts.ts";
 
 /** The longest thread id that is used as the id of its session, in characters. */

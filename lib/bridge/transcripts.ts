@@ -26,7 +26,7 @@ interface Kept {
   readonly transcript: Transcript;
 }
 
-/** What is known of a conversation. */
+/** What is known of a conversation. {@linkcode Transcripts} alone changes its fields. */
 export class Transcript {
   readonly #all: Transcripts;
   /** Whether earlier messages are unknown, or were dropped. */
@@ -53,7 +53,7 @@ export class Transcript {
     return [{ by: "agent", messageId, text: EARLIER }, ...messages];
   }
 
-  /** What is shown, each as the line that sends it to a session of this id. */
+  /** The notifications that show it in a session, one line each. */
   lines(sessionId: string): Iterable<string> {
     return this.shown.values().map((said) => messageLine(sessionId, said));
   }
@@ -68,7 +68,7 @@ export class Transcripts {
   readonly #kept = new Set<Kept>();
   #bytes = 0;
 
-  /** Adds a message. */
+  /** Adds a message, and drops the oldest ones beyond the limits. */
   add(transcript: Transcript, said: Said): void {
     const bytes = Math.max(MIN_BYTES, byteLength(said.text));
     const kept = { said, bytes, transcript };

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Proxy, Settings } from "../settings.ts";
+import type { Proxy } from "../settings.ts";
 import type { Finding } from "./report.ts";
 import type { StreamObservation } from "./stream_observation.ts";
 
@@ -29,11 +29,6 @@ const FRONTS: readonly (readonly [name: string, setting: string])[] = [
   ["OpenResty", NGINX],
 ];
 
-/** What is known of the service besides its stream. */
-export interface Surroundings extends Pick<Settings, "apiKey" | "isLocal"> {
-  readonly proxy: Pick<Proxy, "origin"> | undefined;
-}
-
 /** Whether all events came at once, so late that something must have held them. */
 export function isHeldBack(
   { count, firstAt, lastAt }: StreamObservation,
@@ -44,7 +39,10 @@ export function isHeldBack(
 /** The finding about whether events came live. */
 export function liveness(
   observation: StreamObservation,
-  { isLocal, proxy }: Surroundings,
+  { isLocal, proxy }: {
+    readonly isLocal: boolean;
+    readonly proxy: Pick<Proxy, "origin"> | undefined;
+  },
 ): Finding {
   const { count, firstAt, lastAt, headers } = observation;
   const at = count > 0 ? firstAt : undefined;

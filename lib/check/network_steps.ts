@@ -147,7 +147,7 @@ export async function connect(
  * @returns How many whole days the certificate is valid; `NaN` if that is unknown.
  * @throws If the certificate is not valid for the URL's host, or there is no TLS.
  */
-export async function startTls(server: Endpoint, url: URL): Promise<number> {
+async function startTls(server: Endpoint, url: URL): Promise<number> {
   try {
     return await shakeHands(server, url);
   } catch {

@@ -6,7 +6,8 @@
  */
 
 import { shownText } from "../text.ts";
-import { liveness, type Surroundings } from "./held_back.ts";
+import type { Proxy, Settings } from "../settings.ts";
+import { liveness } from "./held_back.ts";
 import type { Finding, Line, LineName } from "./report.ts";
 import { resumption } from "./resumption.ts";
 import {
@@ -22,6 +23,11 @@ const LONG_SILENCE = 15_000;
 
 /** The longest text of the service in a line, in UTF-16 code units. */
 const MAX_LENGTH = 100;
+
+/** What is known of the service besides its stream. */
+export interface Surroundings extends Pick<Settings, "apiKey" | "isLocal"> {
+  readonly proxy: Pick<Proxy, "origin"> | undefined;
+}
 
 /** The lines about the stream of a run, in the order of the report. */
 export function streamFindings(

@@ -141,7 +141,8 @@ function over(
       at += direction * character.length;
     }
   }
-  // Rounded in its direction: after an emoji, the loop may end within a grapheme.
+  // Rounded in the direction of the movement: a variation selector counts as a part
+  // of a word, so the loop may stop within an emoji.
   return direction > 0 ? boundaryFrom(text, at) : boundaryAt(text, at);
 }
 

@@ -1,5 +1,11 @@
 import { type CursorText, textOf } from "./cursor_text.ts";
 
+/** The most texts in the history, and the most changes that can be undone. */
+const MAX_KEPT = 1_000;
+
+/** The most UTF-16 code units that each of these two lists holds in total. */
+const MAX_KEPT_LENGTH = 64 * 1024 * 1024;
+
 /** A search through the history. */
 export interface Search {
   readonly query: string;
@@ -12,7 +18,7 @@ export interface Search {
 /** The editor's state. */
 export interface EditorState {
   readonly typed: CursorText;
-  /** Texts that were sent, oldest first. */
+  /** Texts that were sent or cleared, oldest first. */
   readonly history: readonly string[];
   /** The history with its edits, and the new text at the end. */
   readonly entries: readonly string[];
@@ -50,4 +56,16 @@ export function settled(
   changes: Partial<EditorState>,
 ): EditorState {
   return { ...editor, last: "other", goal: undefined, ...changes };
+}
+
+/** The newest entries that fit the limits. */
+export function newest<Entry>(
+  entries: readonly Entry[],
+  lengthOf: (entry: Entry) => number,
+): readonly Entry[] {
+  let length = 0;
+  const isOver = (entry: Entry, index: number) =>
+    index < entries.length - MAX_KEPT ||
+    (length += lengthOf(entry)) > MAX_KEPT_LENGTH;
+  return entries.slice(entries.findLastIndex(isOver) + 1);
 }

@@ -9,16 +9,11 @@ import { left, textOf } from "./cursor_text.ts";
 import {
   type EditorState,
   NEW_STATE,
+  newest,
   type Search,
   settled,
 } from "./editor_state.ts";
 import type { Key } from "./key_parser.ts";
-
-/** The most texts in the history, and the most changes that can be undone. */
-const MAX_KEPT = 1_000;
-
-/** The most UTF-16 code units that each of these two lists holds in total. */
-const MAX_KEPT_LENGTH = 64 * 1024 * 1024;
 
 /** Moves the text from the editor to its history. */
 export function moveToHistory(editor: EditorState): EditorState {
@@ -100,16 +95,4 @@ function find(
   }
   const isFound = query === "";
   return { ...editor, search: { ...search, query, isFound } };
-}
-
-/** The newest entries that fit the limits. */
-export function newest<Entry>(
-  entries: readonly Entry[],
-  lengthOf: (entry: Entry) => number,
-): readonly Entry[] {
-  let length = 0;
-  const isOver = (entry: Entry, index: number) =>
-    index < entries.length - MAX_KEPT ||
-    (length += lengthOf(entry)) > MAX_KEPT_LENGTH;
-  return entries.slice(entries.findLastIndex(isOver) + 1);
 }

@@ -19,11 +19,14 @@ import {
   wordLeft,
   wordRight,
 } from "./cursor_text.ts";
-import { type EditorState, settled } from "./editor_state.ts";
-import { newest, recall, searchKey, startSearch } from "./history.ts";
+import { type EditorState, newest, settled } from "./editor_state.ts";
+import { recall, searchKey, startSearch } from "./history.ts";
 import type { Key } from "./key_parser.ts";
 
-/** The longest text, in UTF-16 code units. Further text is refused. */
+/**
+ * The longest text: in UTF-16 code units while it is typed, in bytes of UTF-8 when it
+ * is sent. Further text is refused.
+ */
 export const MAX_TEXT_LENGTH = MAX_LINE_BYTES;
 
 /** The result of a key. */

@@ -15,12 +15,13 @@ import { writeReply } from "./write_reply.ts";
 export interface LineViewOptions extends ViewOptions {
   /** Whether a person types the prompts, on a terminal that cannot be drawn on. */
   readonly isTyped: boolean;
+  /** Whether standard error is a terminal. */
   readonly stderrIsTerminal: boolean;
   /** Whether errors are styled. */
   readonly stylesErrors: boolean;
 }
 
-/** A view that reads and writes plain lines, without escape codes. */
+/** A view that reads and writes plain lines. Only errors may be styled. */
 export class LineView implements View {
   readonly typing: Typing | undefined;
   readonly #options: LineViewOptions;

@@ -8,7 +8,7 @@ import type { Size } from "../editor.ts";
 import { environmentVariable } from "../io.ts";
 
 /**
- * Whether text on a terminal is styled: with `auto` not if `NO_COLOR` is set
+ * Whether text on a terminal is styled. `auto` styles it unless `NO_COLOR` is set
  * (https://no-color.org) or the terminal is dumb.
  *
  * @param color The value of `--color`.

@@ -46,8 +46,8 @@ export class Timeout {
 let dropped: DOMException | undefined;
 
 /**
- * A time limit for a request. Its {@linkcode signal} is aborted when the time is over
- * or the outer signal is aborted, until {@linkcode end}.
+ * A time limit for one or more requests. Its {@linkcode signal} is aborted when the time
+ * is over or the outer signal is aborted, until {@linkcode end}.
  */
 export class Deadline {
   readonly #controller = new AbortController();

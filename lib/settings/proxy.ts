@@ -35,8 +35,8 @@ const VARIABLES = [...FOR_HTTPS, ...EXCEPTIONS, "http_proxy", "HTTP_PROXY"];
  * see them.
  *
  * @param url The service's URL.
- * @param isLocal Whether it is on this machine. Then there is no proxy, which would
- * see the key of an `http:` service in clear text.
+ * @param isLocal Whether it is on this machine. Then no proxy is used: it would see
+ * the key of an `http:` service in clear text.
  * @returns The proxy that they name for it; `undefined` if it is reached directly.
  * @throws {SettingsError} If the variable that counts is malformed.
  */

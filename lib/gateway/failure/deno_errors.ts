@@ -1,5 +1,5 @@
 /**
- * What the errors of Deno's `fetch` prove. Their texts are all that tells.
+ * What the errors of Deno's `fetch` and TLS mean. Only their texts tell them apart.
  *
  * @module
  */

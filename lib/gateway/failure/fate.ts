@@ -54,7 +54,7 @@ export function fateOfStatus(operation: Operation, status: number): Fate {
 
 /** The final fate of a run whose stream brought this number of events. */
 export function fateOfStream(fate: Fate, events: number): Fate {
-  // With 404 or 410, the service says that it knows no such run any more.
+  // After events of the run, 404 or 410 says that the run has ended.
   return fate === "may have run" && events > 0 ? "failed" : fate;
 }
 

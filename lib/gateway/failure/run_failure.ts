@@ -1,5 +1,6 @@
 /**
- * How a service says that a run failed, and why a run has not completed.
+ * The errors of a run: one that failed, as the service said, and one that cannot be
+ * followed to its end.
  *
  * @module
  */
@@ -23,8 +24,7 @@ export function isFailureName(name: unknown): boolean {
 /** The error of a run that failed, as the service said. */
 export function runFailure(
   words: string,
-  { threadId, runId }: RunIds,
-  apiKey: string,
+  { threadId, runId, apiKey }: RunIds & { readonly apiKey: string },
 ): ServiceError {
   const detail = shownText(words, { apiKey });
   return new ServiceError({

@@ -1,5 +1,5 @@
 /**
- * Web pages in place of answers, which a proxy, a firewall or a network sends.
+ * Web pages that a proxy, a firewall or a network sends in place of an answer.
  *
  * @module
  */

@@ -24,7 +24,8 @@ export interface RequestContext extends StatusErrorOptions {
 }
 
 /**
- * The id in an answer with status 2xx: a JSON object of at most 1 MiB.
+ * Reads the id in an answer with status 2xx, which has to be a JSON object of at
+ * most 1 MiB.
  *
  * @throws {ServiceError} If it holds none that can be used.
  */

@@ -45,7 +45,7 @@ async function load(): Promise<readonly string[]> {
     const { getCACertificates } = await import("node:tls");
     trusted = getCACertificates("system").filter(isUsable);
   } catch {
-    // The error about the certificate gives issuerAdvice().
+    // Not fatal: if a certificate is refused, the error says what to set.
   }
   return trusted;
 }
@@ -56,7 +56,7 @@ export function certificateFile(): string | undefined {
   return path === "" ? undefined : JSON.stringify(path);
 }
 
-/** What to do if the issuer of a certificate is not known. */
+/** What to do if the issuer of a certificate is not known: it continues "check ..., or". */
 export function issuerAdvice(): string {
   const file = certificateFile();
   if (file !== undefined) {

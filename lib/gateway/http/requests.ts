@@ -24,7 +24,7 @@ export interface ServiceRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The JSON body of a `POST`, if it has one. */
   readonly body?: Blob;
-  /** The run that the stream belongs to; only with `stream run`. */
+  /** The run, for the log; only with `stream run`. */
   readonly runId?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The HTTP requests of one call to the service: the key, time-outs, retries, size
- * limits, and failures turned into {@linkcode ServiceError}s.
+ * Sends the HTTP requests of one call to the service: timeouts, retries, and failures
+ * turned into {@linkcode ServiceError}s.
  *
  * @module
  */

@@ -112,7 +112,7 @@ export async function* followRun(
       loss = unfinished(reason + silence(connection), "stream ended");
     } catch (error) {
       if (client.isLate && record.failure !== undefined) {
-        throw runFailure(record.failure, run, run.apiKey);
+        throw runFailure(record.failure, run);
       }
       // An error with a known status is kept, even if its text came too late.
       const isTold = client.isLate && error instanceof ServiceError;
@@ -122,7 +122,7 @@ export async function* followRun(
       stream?.drop();
     }
     if (record.failure !== undefined) {
-      throw runFailure(record.failure, run, run.apiKey);
+      throw runFailure(record.failure, run);
     }
     const { failure, retry, isUnfinished = false } = loss;
     const canGoOn = !once && (cursor.lastEventId !== undefined ||

@@ -1,8 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Line } from "../../../lib/check/report.ts";
 import type { ProbedRun, Request } from "../../../lib/check/run_requests.ts";
-import type { Surroundings } from "../../../lib/check/held_back.ts";
-import { streamFindings } from "../../../lib/check/stream_findings.ts";
+import {
+  streamFindings,
+  type Surroundings,
+} from "../../../lib/check/stream_findings.ts";
 import {
   StreamObservation,
   type StreamObservationOptions,

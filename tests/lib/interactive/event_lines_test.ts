@@ -12,7 +12,7 @@ const operation = "stream run";
 const END = { type: "end", completed: true } as const;
 
 /** Events with their lines, and whether these are shown with `-q`, too. */
-const NOTES = [
+const LINES = [
   [{ type: "banner", text: "a banner" }, "a banner\n", false],
   [{ type: "thread", threadId: "t\x1b[31m" }, "thread t\n", false],
   [
@@ -52,7 +52,7 @@ const NOTES = [
   [{ type: "farewell", threadId: undefined }, "", true],
 ] as const;
 Deno.test("linesAbout() shows an event as lines, cleaned; with -q what was dropped and errors alone", () => {
-  for (const [event, lines, isAlways] of NOTES) {
+  for (const [event, lines, isAlways] of LINES) {
     const { type } = event;
     assertEquals(linesAbout(event, OPTIONS), lines, type);
     const quiet = linesAbout(event, { ...OPTIONS, isQuiet: true });
@@ -85,8 +85,8 @@ const CONTINUATIONS = {
 };
 Deno.test("linesAbout() quotes the id of the thread to go on with for the shell", () => {
   for (const [threadId, option] of Object.entries(CONTINUATIONS)) {
-    const note = linesAbout({ type: "farewell", threadId }, OPTIONS);
-    assertEquals(note, `agent-gateway ${option}\n`);
+    const line = linesAbout({ type: "farewell", threadId }, OPTIONS);
+    assertEquals(line, `agent-gateway ${option}\n`);
   }
 });
 

@@ -13,7 +13,7 @@ const DUMB = {
 } as const;
 
 /** A view of plain lines, and what it wrote. */
-class Plain {
+class Lines {
   readonly view: LineView;
   stdout = "";
   stderr = "";
@@ -67,34 +67,34 @@ class Plain {
 
 Deno.test("LineView writes everything but replies to standard error, progress as such", async () => {
   const kinds: unknown[] = [];
-  const plain: Plain = new Plain({
+  const lines: Lines = new Lines({
     stderr: (text, kind) => {
-      plain.stderr += text;
+      lines.stderr += text;
       kinds.push(kind);
     },
   });
-  plain.show(
+  lines.show(
     { type: "banner", text: "a banner of some words" },
     { type: "progress", node: "plan", status: "done" },
   );
-  await plain.view.show({ type: "reply", text: "reply" });
-  assertEquals(plain.stdout, "reply\n");
-  assertEquals(plain.stderr, "a banner of some words\nplan: done\n");
+  await lines.view.show({ type: "reply", text: "reply" });
+  assertEquals(lines.stdout, "reply\n");
+  assertEquals(lines.stderr, "a banner of some words\nplan: done\n");
   assertEquals(kinds, [undefined, "progress", undefined]);
 });
 
 Deno.test("LineView styles errors if it is asked to", () => {
-  const plain = new Plain({ stylesErrors: true });
-  plain.show({ type: "error", message: "wrong" });
-  assertEquals(plain.stderr, "\x1b[31mError: wrong\x1b[39m\n");
+  const lines = new Lines({ stylesErrors: true });
+  lines.show({ type: "error", message: "wrong" });
+  assertEquals(lines.stderr, "\x1b[31mError: wrong\x1b[39m\n");
 });
 
 Deno.test("LineView takes its next event when a reply is written, and rejects when its reader is gone", async () => {
-  const plain = new Plain();
+  const lines = new Lines();
   const { promise, resolve } = Promise.withResolvers<void>();
-  plain.reading = promise;
+  lines.reading = promise;
   let isWritten = false;
-  const shown = plain.view.show({ type: "reply", text: "reply" })
+  const shown = lines.view.show({ type: "reply", text: "reply" })
     ?.then(() => isWritten = true);
   await setImmediate();
   assertFalse(isWritten);
@@ -102,7 +102,7 @@ Deno.test("LineView takes its next event when a reply is written, and rejects wh
   await shown;
 
   const gone = () => Promise.reject(new Deno.errors.BrokenPipe());
-  const { view } = new Plain({ stdout: { write: gone } });
+  const { view } = new Lines({ stdout: { write: gone } });
   await assertRejects(
     async () => await view.show({ type: "reply", text: "x" }),
     Deno.errors.BrokenPipe,
@@ -110,45 +110,45 @@ Deno.test("LineView takes its next event when a reply is written, and rejects wh
 });
 
 Deno.test("a dumb terminal shows the keys once, a sign before each prompt, and at the end how to go on", async () => {
-  const plain = new Plain(DUMB);
-  const one = plain.view.readPrompt();
+  const lines = new Lines(DUMB);
+  const one = lines.view.readPrompt();
   assertEquals(
-    plain.takeError(),
+    lines.takeError(),
     "Ctrl-C: stop, Ctrl-D or exit: leave\n> ",
   );
-  await plain.type("one");
-  await plain.type("waits");
+  await lines.type("one");
+  await lines.type("waits");
   assertEquals(await one, { kind: "prompt", text: "one" });
-  assertEquals(plain.view.typing?.dropWaiting(), 1);
-  const end = plain.view.readPrompt();
-  assertEquals(plain.takeError(), "> ");
-  plain.end();
+  assertEquals(lines.view.typing?.dropWaiting(), 1);
+  const end = lines.view.readPrompt();
+  assertEquals(lines.takeError(), "> ");
+  lines.end();
   assertEquals(await end, { kind: "end" });
-  plain.show({ type: "farewell", threadId: "thread-1" });
-  assertEquals(plain.takeError(), "\nagent-gateway --thread thread-1\n");
+  lines.show({ type: "farewell", threadId: "thread-1" });
+  assertEquals(lines.takeError(), "\nagent-gateway --thread thread-1\n");
 });
 
 Deno.test("Ctrl-C at the prompt of a dumb terminal shows the sign again, and during a run only the hint", async () => {
-  const plain = new Plain({ ...DUMB, isQuiet: true });
-  const one = plain.view.readPrompt();
-  plain.show({ type: "ctrl-c", isFirst: true });
-  assertEquals(plain.takeError(), "> \nCtrl-C again leaves\n> ");
-  plain.show({ type: "ctrl-c", isFirst: false });
-  assertEquals(plain.takeError(), "\n> ");
-  await plain.type("one");
+  const lines = new Lines({ ...DUMB, isQuiet: true });
+  const one = lines.view.readPrompt();
+  lines.show({ type: "ctrl-c", isFirst: true });
+  assertEquals(lines.takeError(), "> \nCtrl-C again leaves\n> ");
+  lines.show({ type: "ctrl-c", isFirst: false });
+  assertEquals(lines.takeError(), "\n> ");
+  await lines.type("one");
   await one;
-  plain.show({ type: "ctrl-c", isFirst: true });
-  plain.show({ type: "ctrl-c", isFirst: false });
-  assertEquals(plain.takeError(), "\nCtrl-C again leaves\n");
-  plain.show({ type: "farewell", threadId: undefined });
-  assertEquals(plain.takeError(), "");
+  lines.show({ type: "ctrl-c", isFirst: true });
+  lines.show({ type: "ctrl-c", isFirst: false });
+  assertEquals(lines.takeError(), "\nCtrl-C again leaves\n");
+  lines.show({ type: "farewell", threadId: undefined });
+  assertEquals(lines.takeError(), "");
 });
 
 Deno.test("LineView without a person shows neither a sign nor how to go on", async () => {
-  const plain = new Plain();
-  await plain.type("one");
-  assertEquals(await plain.view.readPrompt(), { kind: "prompt", text: "one" });
-  assertEquals(plain.view.typing, undefined);
-  plain.show({ type: "farewell", threadId: "thread-1" });
-  assertEquals(plain.stderr, "");
+  const lines = new Lines();
+  await lines.type("one");
+  assertEquals(await lines.view.readPrompt(), { kind: "prompt", text: "one" });
+  assertEquals(lines.view.typing, undefined);
+  lines.show({ type: "farewell", threadId: "thread-1" });
+  assertEquals(lines.stderr, "");
 });

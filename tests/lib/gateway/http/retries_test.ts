@@ -4,13 +4,13 @@ import { TIMEOUTS } from "../../../../lib/gateway/http/timeouts.ts";
 import { skipTime } from "../../../support/clocks.ts";
 
 /** A connection: the seconds from its headers to its end, if it has headers, and whether it brings an event. */
-interface Connection {
+interface Ended {
   readonly seconds?: number;
   readonly isFruitful?: boolean;
 }
 
 /** The pauses after these connections, in seconds, up to the end of the retries, if they end. */
-function pausesAfter(connections: Iterable<Connection>): number[] {
+function pausesAfter(connections: Iterable<Ended>): number[] {
   const retries = new StreamRetries(TIMEOUTS);
   const pauses: number[] = [];
   for (const { seconds, isFruitful = false } of connections) {
@@ -26,7 +26,7 @@ function pausesAfter(connections: Iterable<Connection>): number[] {
   return pauses;
 }
 
-function repeat(connection: Connection, count = 2000): readonly Connection[] {
+function repeat(connection: Ended, count = 2000): readonly Ended[] {
   return Array(count).fill(connection);
 }
 
@@ -40,7 +40,7 @@ function growing(count: number): readonly number[] {
 }
 
 type Case = readonly [
-  connections: readonly Connection[],
+  connections: readonly Ended[],
   pauses: readonly number[],
 ];
 
@@ -73,7 +73,7 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 for (const [when, [connections, pauses]] of Object.entries(CASES)) {
-  Deno.test(`StreamRetries ends after ${when}`, () => {
+  Deno.test(`StreamRetries gives up after ${when}`, () => {
     assertEquals(pausesAfter(connections), pauses);
   });
 }
