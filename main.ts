@@ -27,10 +27,8 @@ import {
 import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
 import { maskKey } from "./lib/text.ts";
 
-const HUNG_UP = 129;
 const INTERRUPTED = 130;
 const QUIT = 131;
-const TERMINATED = 143;
 
 async function main(args: readonly string[]): Promise<number> {
   // V8 reparses the functions on the stack when the first error is created, even
@@ -90,6 +88,9 @@ const SIGNAL_LIMIT = 400;
 
 let isEnding = false;
 
+/** The conversation, once it has begun. Leaving it gives the terminal back. */
+let conversation: Conversation | undefined;
+
 /**
  * Ends the process after standard error is written, or after `limit`
  * milliseconds. The first exit code counts.
@@ -103,6 +104,7 @@ async function end(code: number, limit = END_LIMIT): Promise<void> {
 
 /** Ends the process after an error that no front end has handled. */
 async function fail(error: unknown): Promise<void> {
+  await conversation?.leave().catch(() => {}); // The first error counts.
   if (!isEnding) writeError(`${failureLine(error)}\n`);
   await end(1);
 }
@@ -111,11 +113,8 @@ async function fail(error: unknown): Promise<void> {
 const TERMINATING: readonly (readonly [signal: Deno.Signal, code: number])[] =
   Deno.build.os === "windows"
     // SIGHUP: the console is closed.
-    ? [["SIGTERM", TERMINATED], ["SIGBREAK", TERMINATED], [
-      "SIGHUP",
-      TERMINATED,
-    ]]
-    : [["SIGTERM", TERMINATED], ["SIGHUP", HUNG_UP], ["SIGQUIT", QUIT]];
+    ? [["SIGTERM", 143], ["SIGBREAK", 143], ["SIGHUP", 143]]
+    : [["SIGTERM", 143], ["SIGHUP", 129], ["SIGQUIT", QUIT]];
 
 /** Listens for the signals that end the process, and for Ctrl-C. */
 function listen(
@@ -187,7 +186,6 @@ async function startInteractive(
   const isScript = asked.prompts.length > 0 || asked.readsInput;
   const isTyped = !isScript && Deno.stdin.isTerminal();
 
-  let conversation: Conversation | undefined = undefined;
   let isLeaving = false;
   const leave = async (code: number) => {
     if (isEnding || isLeaving) Deno.exit(code); // A second signal does not wait.

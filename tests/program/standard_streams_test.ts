@@ -357,6 +357,33 @@ if (RUN_BY_DENO) {
     });
   }
 
+  Deno.test({
+    name: "an error that nobody catches leaves the terminal as it was",
+    ...onLinux, // Other systems have another script(1).
+    async fn() {
+      await using service = ReferenceService.start();
+      using folder = new Folder();
+      const program = await preloaded(
+        folder,
+        `const enter = Deno.stdin.setRaw;
+         Deno.stdin.setRaw = (isRaw) => {
+           if (isRaw) setTimeout(() => { throw new TypeError("error"); });
+           return enter.call(Deno.stdin, isRaw);
+         };`,
+      );
+      await using client = new Client({
+        ...program,
+        startedBy: shell('exec script -qec "$*" /dev/null'),
+        env: { ...settings(service), TERM: "xterm" },
+      });
+
+      const { code, stdout } = await client.output();
+
+      assertEquals(code, 1);
+      assertMatch(stdout, /\?2004h[^]*\?2004l[^]*Internal error/); // bracketed paste
+    },
+  });
+
   Deno.test("a permission that is missing: one line that names it, exit 1", async () => {
     const program = commandLine()
       .filter((flag) => !flag.startsWith("--allow-env"));
