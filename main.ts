@@ -40,6 +40,7 @@ async function main(args: readonly string[]): Promise<number> {
     asked = await parseCommandLine(args);
     return await start(asked);
   } catch (error) {
+    // Nobody reads standard output any more: the program ends without a word.
     if (isReaderGone(error)) {
       return asked?.command === "bridge" || asked?.command === "print" ? 0 : 1;
     }
@@ -104,7 +105,7 @@ async function end(code: number, limit = END_LIMIT): Promise<void> {
 
 /** Ends the process after an error that no front end has handled. */
 async function fail(error: unknown): Promise<void> {
-  await conversation?.leave().catch(() => {}); // The first error counts.
+  await conversation?.leave().catch(() => {}); // The error that came first is told.
   if (!isEnding) writeError(`${failureLine(error)}\n`);
   await end(1);
 }

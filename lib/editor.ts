@@ -6,8 +6,8 @@
  */
 
 import { startTimer } from "./io.ts";
-import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
 import { type EditorState, NEW_STATE } from "./editor/editor_state.ts";
+import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
 import { moveToHistory } from "./editor/history.ts";
 import { MAX_TEXT_LENGTH, pressKey } from "./editor/key_commands.ts";
 import type { KeyMode, KeyModeOptions } from "./editor/key_mode.ts";

@@ -27,7 +27,7 @@ export class EditorRequests {
   /**
    * Asks for a file.
    *
-   * @param params Those of `fs/read_text_file`. The path is absolute.
+   * @param params The params of `fs/read_text_file`, with an absolute path.
    * @returns The response; `undefined` if the signal is aborted or the input ends
    * before there is one.
    */

@@ -15,14 +15,14 @@ import {
   type RpcRequest,
 } from "./json_rpc.ts";
 
-/** How long the editor's first request is waited for, in milliseconds. */
+/** How long to wait for the editor's first request, in milliseconds. */
 const FIRST = 1000;
 
-/** How long the request after `initialize` is waited for, in milliseconds. */
+/** How long to wait for the request after `initialize`, in milliseconds. */
 const NEXT = 10_000;
 
 /**
- * How long the end of the input is waited for after the last answer, in
+ * How long to wait for the end of the input after the last answer, in
  * milliseconds: agent-shell drops an answer if the process ends before Emacs has
  * handled it.
  */

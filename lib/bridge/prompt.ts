@@ -60,7 +60,7 @@ export async function runPrompt(
       ? new Map<string, string>()
       : await readAttachedFiles(linksIn(content), {
         signal,
-        ask: (path, inTime) => editor.readFile({ sessionId, path }, inTime),
+        ask: (path, signal) => editor.readFile({ sessionId, path }, signal),
       });
     signal.throwIfAborted();
     const text = promptText(content, files);

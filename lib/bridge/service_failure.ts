@@ -7,7 +7,7 @@
 import { explain, ServiceError } from "../gateway.ts";
 import { ErrorCode, RpcError } from "./json_rpc.ts";
 
-/** The JSON-RPC error for a request that failed; the request's method decides the code. */
+/** Converts the failure of a request to a JSON-RPC error, with a code for its method. */
 export function toRpcError(error: unknown, method: string): RpcError {
   if (error instanceof RpcError) return error;
   const code = method === "session/new"

@@ -54,9 +54,8 @@ export function updatesOf(
 const JOINED_LENGTH = 16 * 1024;
 
 /**
- * Formats the updates about events as texts of whole lines, each when there is
- * room for it. Writing a line costs more than formatting it, so short ones are
- * joined.
+ * Formats the updates about events, each when it is requested. Short ones are joined
+ * to one text of whole lines, because writing a line costs more than formatting it.
  */
 export function* textsAbout(
   events: readonly TurnEvent[],

@@ -126,7 +126,11 @@ export class Sessions {
     const id = isUsed ? threadId : crypto.randomUUID();
     return this.#add(
       this.#closed.get(id) ??
-        new Session(id, threadId, new Transcript(this.#transcripts, false)),
+        new Session(
+          id,
+          threadId,
+          new Transcript(this.#transcripts, { isCut: false }),
+        ),
     );
   }
 
@@ -142,7 +146,8 @@ export class Sessions {
       throw invalidParams("sessionId cannot be the id of a chat");
     }
     return this.#add(
-      known ?? new Session(id, id, new Transcript(this.#transcripts, true)),
+      known ??
+        new Session(id, id, new Transcript(this.#transcripts, { isCut: true })),
     );
   }
 

@@ -35,7 +35,7 @@ export class Transcript {
   readonly kept = new Set<Kept>();
   bytes = 0;
 
-  constructor(all: Transcripts, isCut: boolean) {
+  constructor(all: Transcripts, { isCut }: { readonly isCut: boolean }) {
     this.#all = all;
     this.isCut = isCut;
   }

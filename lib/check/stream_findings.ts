@@ -5,8 +5,8 @@
  * @module
  */
 
-import { shownText } from "../text.ts";
 import type { Proxy, Settings } from "../settings.ts";
+import { shownText } from "../text.ts";
 import { liveness } from "./held_back.ts";
 import type { Finding, Line, LineName } from "./report.ts";
 import { resumption } from "./resumption.ts";

@@ -19,14 +19,13 @@ export function completions(shell: keyof typeof SCRIPTS): string {
 }
 
 function bash(): string {
-  const values = WITH_VALUE.map((option) =>
-    `    ${spellings(option).join("|")})
-      COMPREPLY=($(compgen -W '${
-      option.choices?.join(" ") ?? ""
-    }' -- "$current"))
+  const values = WITH_VALUE.map((option) => {
+    const words = option.choices?.join(" ") ?? "";
+    return `    ${spellings(option).join("|")})
+      COMPREPLY=($(compgen -W '${words}' -- "$current"))
       return
-      ;;`
-  );
+      ;;`;
+  });
   return `# bash completion for agent-gateway
 _agent_gateway() {
   local current="\${COMP_WORDS[COMP_CWORD]}"

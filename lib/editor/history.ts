@@ -45,7 +45,7 @@ export function startSearch(editor: EditorState): EditorState {
   return settled(editor, { search });
 }
 
-/** Applies a key to a search; `undefined` if the key ends it and acts on the text. */
+/** Applies a key to a search. Returns `undefined` if the key ends the search. */
 export function searchKey(
   editor: EditorState,
   search: Search,

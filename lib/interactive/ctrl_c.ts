@@ -1,7 +1,7 @@
 /** After a drop or a reply, Ctrl-C at an empty prompt does nothing for so long, in milliseconds. */
 const QUIET = 1_000;
 
-/** Two Ctrl-C at an empty prompt leave within this time, in milliseconds. */
+/** The longest time between two Ctrl-C at an empty prompt that leave, in milliseconds. */
 const LEAVE_WITHIN = 2_000;
 
 /**

@@ -14,10 +14,7 @@ export interface LineOptions extends Pick<ViewOptions, "isQuiet" | "isPlain"> {
 }
 
 /** The lines that an event is shown as, each with its line end; empty if it needs none. */
-export function linesAbout(
-  event: ViewEvent,
-  options: LineOptions,
-): string {
+export function linesAbout(event: ViewEvent, options: LineOptions): string {
   const { isPlain, isQuiet, style } = options;
   switch (event.type) {
     case "begin":

@@ -25,7 +25,7 @@ export interface LineViewOptions extends ViewOptions {
 export class LineView implements View {
   readonly typing: Typing | undefined;
   readonly #options: LineViewOptions;
-  /** Whether the prompt sign is written, and at the end how to go on. */
+  /** Whether to write the prompt sign, and at the end the command that continues. */
   readonly #hasSign: boolean;
   readonly #lineOptions: LineOptions;
   readonly #lines: PromptLines;

@@ -9,15 +9,15 @@ import { startTimer } from "./timer.ts";
 /** How late a timer may fire and still count as punctual, in milliseconds. */
 const PUNCTUAL = 200;
 
-/** How long a {@linkcode Timeout} that fires late is set again for, in milliseconds. */
+/** How much longer a {@linkcode Timeout} waits if it fires late, in milliseconds. */
 const GRACE = 5_000;
 
 /**
  * A timeout that allows for time in which the process was stopped.
  *
- * A timer that is due while the process is stopped (SIGSTOP, a sleeping machine)
- * or busy fires before the sockets are read. Such a timer is set again for 5 s, so
- * that the data that has arrived is read first. That happens once: a peer that keeps
+ * A timer that falls due while the process is stopped (SIGSTOP, a sleeping machine)
+ * or busy fires before the sockets are read. This timeout then waits for another 5 s,
+ * so that the data that has arrived is read first. It does so once: a peer that keeps
  * the process busy cannot put the timeout off for ever.
  */
 export class Timeout {

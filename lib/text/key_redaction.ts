@@ -110,7 +110,7 @@ export function holdsKey(text: string, key: string, isCut = false): boolean {
 /** What is shown in place of a text that holds the key. */
 const LEFT_OUT = "left out, because it holds the API key";
 
-/** A text, or a note in its place if {@linkcode holdsKey} finds the key in it. */
+/** Replaces a text as a whole by a note, if {@linkcode holdsKey} finds the key in it. */
 export function withoutKey(text: string, key: string, isCut: boolean): string {
   return holdsKey(text, key, isCut) ? LEFT_OUT : text;
 }
@@ -180,9 +180,9 @@ function contains(text: string, key: string, isCut: boolean): boolean {
 }
 
 /**
- * Masks the key for display (interface 5.5): the first and the last four
- * characters; `****` for a key of eight characters or fewer, `undefined` for an
- * empty one.
+ * Masks the key for display (interface 5.5): only its first and last four characters
+ * are shown. A key of eight characters or fewer becomes `****`, and an empty one the
+ * word `undefined`.
  */
 export function maskKey(key: string): string {
   if (key === "") return "undefined";

@@ -14,7 +14,7 @@ import { ReferenceService } from "../support/service/service.ts";
 /** A key with characters that encodings escape. */
 const KEY = `sk+live/4f=8&a<b>"c'd%e$f~Zz`;
 
-/** Some spellings of the key; tests/lib/text/key_redaction_test.ts has all. */
+/** Some spellings of the key. tests/lib/text/key_redaction_test.ts tries all of them. */
 const SPELLINGS: Readonly<Record<string, (key: string) => string>> = {
   "as it is": (key) => key,
   "escaped for JSON": (key) => JSON.stringify(key).slice(1, -1),

@@ -10,8 +10,8 @@
  *
  * - The server closed the HTTP/2 connection with `GOAWAY` and `NO_ERROR` before it
  *   took the request (RFC 9113, 6.8). Debug data follow in parentheses. After a
- *   reset, the message begins with "stream error received", and the service may have
- *   taken the request: HAProxy 2.6 passes one on and then sends `REFUSED_STREAM`.
+ *   reset, the message begins with "stream error received". The service may have taken
+ *   that request: HAProxy 2.6 resets some with `REFUSED_STREAM` after it passed them on.
  * - The connection was closed before hyper had passed the request to it
  *   (`client/dispatch.rs`).
  */

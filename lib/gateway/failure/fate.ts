@@ -52,7 +52,7 @@ export function fateOfStatus(operation: Operation, status: number): Fate {
   return isUnknown ? UNKNOWN_FATE[operation] : "refused";
 }
 
-/** The final fate of a run whose stream brought this number of events. */
+/** The fate of a run whose stream failed with `fate` after a number of events. */
 export function fateOfStream(fate: Fate, events: number): Fate {
   // After events of the run, 404 or 410 says that the run has ended.
   return fate === "may have run" && events > 0 ? "failed" : fate;

@@ -1,5 +1,5 @@
 /**
- * Web pages that a proxy, a firewall or a network sends in place of an answer.
+ * Recognises web pages that a proxy or a firewall sends in place of an answer.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export function pageTitle(html: string): string {
  * The reason why a web page with status 2xx cannot be used. It gives the page's
  * title.
  *
- * @param page The page, or its beginning.
+ * @param page The text of the page, or the beginning of a long one.
  */
 export function webPageReason(
   status: number,

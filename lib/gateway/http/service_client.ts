@@ -13,10 +13,10 @@ import {
   ServiceError,
 } from "../failure/service_error.ts";
 import { statusError } from "../failure/status_error.ts";
-import { headersOf, type ServiceRequest } from "./requests.ts";
 import type { WaitEvent } from "../turn_event.ts";
 import { readErrorText, readId, type RequestContext } from "./answers.ts";
 import { type ConnectionOptions, Connections } from "./connections.ts";
+import { headersOf, type ServiceRequest } from "./requests.ts";
 import { drainBody, readBody } from "./response_body.ts";
 import {
   pauseBefore,
@@ -67,7 +67,7 @@ export interface OpenStream {
 
 const NEVER = new AbortController().signal;
 
-/** Sends the requests of one call, over {@linkcode Connections} that end with it. */
+/** Sends the requests of one call. Its connections are closed when the call ends. */
 export class ServiceClient {
   /** Aborted when the call is dropped or takes too long. */
   readonly signal: AbortSignal;

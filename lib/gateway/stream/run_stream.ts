@@ -121,9 +121,7 @@ export async function* followRun(
     } finally {
       stream?.drop();
     }
-    if (record.failure !== undefined) {
-      throw runFailure(record.failure, run);
-    }
+    if (record.failure !== undefined) throw runFailure(record.failure, run);
     const { failure, retry, isUnfinished = false } = loss;
     const canGoOn = !once && (cursor.lastEventId !== undefined ||
       connection.lastByteAt === undefined && !isUnfinished);

@@ -10,7 +10,9 @@ class Chats {
   readonly #each: Transcript[] = [];
 
   say(chat: number, text: string, messageId = "m"): void {
-    const one = this.#each[chat] ??= new Transcript(this.#all, false);
+    const one = this.#each[chat] ??= new Transcript(this.#all, {
+      isCut: false,
+    });
     one.add({ by: "user", messageId, text });
   }
 
@@ -23,7 +25,7 @@ class Chats {
 }
 
 Deno.test("a transcript that is cut begins with a note of the agent, under an id of its own", () => {
-  const transcript = new Transcript(new Transcripts(), true);
+  const transcript = new Transcript(new Transcripts(), { isCut: true });
   transcript.add({ by: "user", messageId: "m", text: "a" });
 
   const [note, message] = transcript.shown;
@@ -31,7 +33,7 @@ Deno.test("a transcript that is cut begins with a note of the agent, under an id
   assertEquals([note?.by, note?.text], ["agent", NOTE]);
   assertMatch(note?.messageId ?? "", /^[0-9a-f-]{36}$/);
   assertEquals(message, { by: "user", messageId: "m", text: "a" });
-  assertEquals(new Transcript(new Transcripts(), false).shown, []);
+  assertEquals(new Transcript(new Transcripts(), { isCut: false }).shown, []);
 });
 
 Deno.test("Transcripts keep 1 MiB of UTF-8 of each, and drop the oldest messages first", () => {
