@@ -1,34 +1,46 @@
-/** A growing buffer of bytes. */
+/** The size of the first block, in bytes. */
+const FIRST_BYTES = 1024;
+
+/** The size up to which each block is as large as all before it, in bytes. */
+const BLOCK_BYTES = 64 * 1024;
+
+/** Gathers bytes in blocks: nothing is copied again while more come. */
 export class ByteBuffer {
-  #bytes: Uint8Array<ArrayBuffer>;
+  readonly #full: Uint8Array<ArrayBuffer>[] = [];
+  #block = new Uint8Array(FIRST_BYTES);
+  #filled = 0;
   #length = 0;
 
-  /** @param capacity The initial capacity, in bytes. */
-  constructor(capacity: number) {
-    this.#bytes = new Uint8Array(capacity);
-  }
-
-  /** The number of bytes in the buffer. */
   get length(): number {
     return this.#length;
   }
 
   /** Copies bytes to the end of the buffer. */
   add(bytes: Uint8Array): void {
-    const length = this.#length + bytes.length;
-    if (length > this.#bytes.length) {
-      const longer = new Uint8Array(Math.max(length, 2 * this.#bytes.length));
-      longer.set(this.#bytes.subarray(0, this.#length));
-      this.#bytes = longer;
+    if (this.#filled + bytes.length > this.#block.length) {
+      this.#full.push(this.#block.subarray(0, this.#filled));
+      const size = Math.min(this.#length, BLOCK_BYTES);
+      this.#block = new Uint8Array(Math.max(size, bytes.length));
+      this.#filled = 0;
     }
-    this.#bytes.set(bytes, this.#length);
-    this.#length = length;
+    this.#block.set(bytes, this.#filled);
+    this.#filled += bytes.length;
+    this.#length += bytes.length;
   }
 
   /** Returns all bytes, valid until the next {@linkcode add}, and empties the buffer. */
   take(): Uint8Array<ArrayBuffer> {
-    const taken = this.#bytes.subarray(0, this.#length);
-    this.#length = 0;
+    let taken = this.#block.subarray(0, this.#filled);
+    if (this.#full.length > 0) {
+      const last = taken;
+      taken = new Uint8Array(this.#length);
+      let at = 0;
+      for (const block of [...this.#full.splice(0), last]) {
+        taken.set(block, at);
+        at += block.length;
+      }
+    }
+    this.#filled = this.#length = 0;
     return taken;
   }
 }

@@ -1,43 +1,39 @@
-/**
- * Time and cancellation: timeouts, deadlines and pauses.
- *
- * @module
- */
-
 import { startTimer } from "./timer.ts";
 
 /** How late a timer may fire and still count as punctual, in milliseconds. */
 const PUNCTUAL = 200;
 
-/** How much longer a {@linkcode Timeout} waits if it fires late, in milliseconds. */
+/** How much longer a timeout waits if it fires late, in milliseconds. */
 const GRACE = 5_000;
 
 /**
- * A timeout that allows for time in which the process was stopped.
+ * Calls a function after a time. A timer that falls due while the process is stopped
+ * (SIGSTOP, a sleeping machine) or busy fires before the sockets are read. Then this
+ * one waits for another 5 s, so that what has arrived is read first; once, because a
+ * peer may keep the process busy.
  *
- * A timer that falls due while the process is stopped (SIGSTOP, a sleeping machine)
- * or busy fires before the sockets are read. This timeout then waits for another 5 s,
- * so that the data that has arrived is read first. It does so once: a peer that keeps
- * the process busy cannot put the timeout off for ever.
+ * @returns A function that stops the timer.
  */
-export class Timeout {
-  #stop: () => void;
+export function startTimeout(
+  milliseconds: number,
+  onExpired: () => void,
+): () => void {
+  const due = performance.now() + milliseconds;
+  let stop = startTimer(milliseconds, () => {
+    if (performance.now() - due <= PUNCTUAL) onExpired();
+    else stop = startTimer(GRACE, onExpired);
+  });
+  return () => stop();
+}
 
-  /**
-   * @param milliseconds From now until the timeout expires.
-   * @param onExpired Called once when it expires, unless it was cleared.
-   */
-  constructor(milliseconds: number, onExpired: () => void) {
-    const due = performance.now() + milliseconds;
-    this.#stop = startTimer(milliseconds, () => {
-      if (performance.now() - due <= PUNCTUAL) onExpired();
-      else this.#stop = startTimer(GRACE, onExpired);
-    });
-  }
+/** The reason of a signal that was aborted because the time was over. */
+export class TimeIsOver extends Error {
+  override readonly name = "TimeoutError";
+  readonly milliseconds: number;
 
-  /** Stops the timer. */
-  clear(): void {
-    this.#stop();
+  constructor(milliseconds: number) {
+    super("The time is over");
+    this.milliseconds = milliseconds;
   }
 }
 
@@ -46,67 +42,56 @@ export class Timeout {
 let dropped: DOMException | undefined;
 
 /**
- * A time limit for one or more requests. Its {@linkcode signal} is aborted when the time
- * is over or the outer signal is aborted, until {@linkcode end}.
+ * A time limit for one or more steps. Its {@linkcode signal} is aborted when the time is
+ * over ({@linkcode TimeIsOver}) or an outer signal is aborted, until it is disposed of.
  */
-export class Deadline {
+export class Deadline implements Disposable {
   readonly #controller = new AbortController();
-  readonly #outer: AbortSignal;
-  readonly #forward = () => this.#controller.abort(this.#outer.reason);
-  readonly #timeout: Timeout;
-  #expired = false;
+  readonly #outer: AbortSignal | undefined;
+  readonly #forward = () => this.#controller.abort(this.#outer?.reason);
+  readonly #stopTimer: () => void;
+  #isOver = false;
 
-  /**
-   * @param outer Aborting it aborts the request too.
-   * @param milliseconds The time for the answer. With 0, it is over at once.
-   */
-  constructor(outer: AbortSignal, milliseconds: number) {
+  /** @param outer Aborting it aborts the steps too. */
+  constructor(milliseconds: number, outer?: AbortSignal) {
     this.#outer = outer;
-    this.#timeout = new Timeout(milliseconds, () => this.#expire());
-    if (outer.aborted) this.#forward();
-    else outer.addEventListener("abort", this.#forward, { once: true });
-    if (milliseconds <= 0) this.#expire();
+    this.#stopTimer = startTimeout(milliseconds, () => {
+      this.#isOver = true;
+      this.#controller.abort(new TimeIsOver(milliseconds));
+    });
+    if (outer?.aborted) this.#forward();
+    else outer?.addEventListener("abort", this.#forward, { once: true });
   }
 
-  /** The signal to pass to the request. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Whether the time ran out before the request was answered. */
-  get expired(): boolean {
-    return this.#expired;
+  /** Whether the time was over before the last step ended. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
-  /** Stops the timer. */
+  /** Stops the timer. The outer signal still counts. */
   meet(): void {
-    this.#timeout.clear();
+    this.#stopTimer();
   }
 
   /** Stops the timer and detaches from the outer signal. */
-  end(): void {
-    this.#timeout.clear();
-    this.#outer.removeEventListener("abort", this.#forward);
+  [Symbol.dispose](): void {
+    this.meet();
+    this.#outer?.removeEventListener("abort", this.#forward);
   }
 
-  /** Ends it, and aborts the request if it is not over. */
+  /** Ends it, and aborts the steps if they are not over. */
   drop(): void {
-    this.end();
+    this[Symbol.dispose]();
     dropped ??= new DOMException("The request was dropped", "AbortError");
     this.#controller.abort(dropped);
   }
-
-  #expire(): void {
-    this.#expired = true;
-    this.#controller.abort(new DOMException("Timed out", "TimeoutError"));
-  }
 }
 
-/**
- * Waits.
- *
- * @throws The signal's reason, as soon as it is aborted.
- */
+/** Waits. Throws the signal's reason as soon as it is aborted. */
 export async function pause(
   milliseconds: number,
   signal: AbortSignal,

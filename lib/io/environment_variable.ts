@@ -1,8 +1,6 @@
 /**
- * Reads an environment variable, whatever its value is.
- *
- * @returns The value; U+FFFD if it is not Unicode; `undefined` if the variable is
- * not set or may not be read.
+ * Reads an environment variable: U+FFFD if its value is not Unicode; `undefined` if it
+ * is not set or may not be read.
  */
 export function environmentVariable(name: string): string | undefined {
   try {

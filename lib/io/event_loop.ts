@@ -1,15 +1,9 @@
-/**
- * Lets timers, signals and other tasks run while much data arrives.
- *
- * @module
- */
-
 import { startTimer } from "./timer.ts";
 
 /**
- * Half of the time that the event loop may be blocked for, in milliseconds. After
- * the first half, a turn is requested, which often begins before the second half is
- * over; if it has not begun then, callers await it.
+ * Half of the time that the event loop may be blocked for, in milliseconds. After the
+ * first half, a turn is requested; if it has not begun after the second, callers await
+ * it.
  */
 const SHARE = 25;
 
@@ -20,12 +14,9 @@ let turn: Promise<void> | undefined;
 let requestedAt = 0;
 
 /**
- * Gives the event loop a turn at least every 50 ms. Call it for each chunk of data:
- * data that has already arrived is read on microtasks alone, and until they end, no
- * timer, signal or other session gets its turn.
- *
- * @returns A promise that the caller has to await, or `undefined`, so that most
- * calls cost no microtask.
+ * Gives the event loop a turn at least every 50 ms. Call it for each chunk of data, and
+ * await a promise that it returns: data that has already arrived is read on microtasks
+ * alone, and until they end, no timer, signal or other session gets its turn.
  */
 export function shareEventLoop(): Promise<void> | undefined {
   const now = performance.now();

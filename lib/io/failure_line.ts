@@ -1,20 +1,11 @@
-/**
- * Describes an unhandled error in one line.
- *
- * @module
- */
-
 import { plainLine } from "../text.ts";
 import { InputError, OutputError } from "./standard_streams.ts";
 
 const ISSUES = "https://github.com/agent-gateway/agent-gateway/issues";
 
 /**
- * Describes an error that no front end has handled, in one line without a line
- * end.
- *
- * Only the class and place of an unexpected error are shown: its message may
- * quote anything, including the key.
+ * Describes an error that no front end has handled, in one line without a line end. Of
+ * an unexpected one only class and place are shown: its message may quote the key.
  */
 export function failureLine(error: unknown): string {
   if (

@@ -1,9 +1,4 @@
-/**
- * Writes lines as bytes: whole, in order, and with little memory.
- *
- * @module
- */
-
+import { Signal } from "./signal.ts";
 import type { ByteSink } from "./standard_streams.ts";
 import { within } from "./timer.ts";
 
@@ -25,24 +20,22 @@ export class LineWriter {
   readonly #encoder = new TextEncoder();
   readonly #failed = Promise.withResolvers<never>();
   #piece: Uint8Array<ArrayBuffer> | undefined;
-  #progress = Promise.withResolvers<void>();
+  readonly #progress = new Signal();
   #writing: Promise<void> | undefined;
   /** The queued lines; `undefined` after a failed write. */
   #lines: string[] | undefined = [];
   #queued = 0;
 
-  /** @param sink The destination of the lines. */
   constructor(sink: ByteSink) {
     this.#sink = sink;
     this.#failed.promise.catch(() => {}); // Callers that need the reason await `failed`.
   }
 
-  /** Rejects with the reason after a write has failed. */
+  /** Rejects after a write has failed. */
   get failed(): Promise<never> {
     return this.#failed.promise;
   }
 
-  /** Whether nothing waits to be written. */
   get isIdle(): boolean {
     return this.#queued === 0;
   }
@@ -61,22 +54,18 @@ export class LineWriter {
   }
 
   /**
-   * Queues lines, each as soon as there is room for it, until the signal is
-   * aborted.
-   *
-   * If a write of few lines is under way, it first waits for its end: lines that come
-   * meanwhile are then written together.
-   *
-   * @param lines Requested one at a time.
+   * Queues lines, each as soon as there is room for it, until the signal is aborted.
+   * Each is requested only then. If a write of few lines is under way, it first waits
+   * for its end: lines that come meanwhile are then written together.
    */
   async writeInTurn(
     lines: Iterable<string>,
     signal?: AbortSignal,
   ): Promise<void> {
-    if (this.#queued > 0 && this.#queued < ENOUGH) await this.#progress.promise;
+    if (this.#queued > 0 && this.#queued < ENOUGH) await this.#progress.next;
     for (const line of lines) {
       // Not room(): it would let all waiting callers pass before the first one writes.
-      while (this.#queued >= ROOM) await this.#progress.promise;
+      while (this.#queued >= ROOM) await this.#progress.next;
       if (signal?.aborted) return;
       this.write(line);
     }
@@ -84,24 +73,18 @@ export class LineWriter {
 
   /** Resolves when there is no backlog. */
   async room(): Promise<void> {
-    while (this.hasBacklog) await this.#progress.promise;
+    while (this.hasBacklog) await this.#progress.next;
   }
 
-  /**
-   * Resolves when everything that was queued is written.
-   *
-   * @throws If it cannot be written.
-   */
+  /** Resolves when everything that was queued is written; rejects if it cannot be. */
   async flush(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
     if (this.#lines === undefined) await this.failed;
   }
 
   /**
-   * Waits until everything that was queued is written, or a write has failed.
-   *
-   * @param limit The longest wait, in milliseconds.
-   * @returns Whether that was so within the limit.
+   * Waits at most `limit` milliseconds until everything that was queued is written, or
+   * a write has failed. Returns whether that was so.
    */
   async flushWithin(limit: number): Promise<boolean> {
     const flushed = this.flush().then(() => true, () => true);
@@ -117,13 +100,13 @@ export class LineWriter {
         this.#lines = [];
         await this.#writeLines(lines);
         this.#queued -= length;
-        this.#advance();
+        this.#progress.send();
       }
     } catch (error) {
       this.#lines = undefined;
       this.#failed.reject(error);
       this.#queued = 0;
-      this.#advance();
+      this.#progress.send();
     }
     this.#writing = undefined;
   }
@@ -147,11 +130,5 @@ export class LineWriter {
       }
     }
     await this.#sink.write(piece.subarray(0, filled));
-  }
-
-  #advance(): void {
-    const { resolve } = this.#progress;
-    this.#progress = Promise.withResolvers();
-    resolve();
   }
 }

@@ -1,21 +1,12 @@
-/**
- * Splits bytes into lines, with a limit on the length of one line.
- *
- * @module
- */
-
 import { ByteBuffer } from "./byte_buffer.ts";
 
 /** The most UTF-8 bytes that one line of a stream or of input may hold: 16 MiB. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
+/** The error for a prompt that is longer, whatever it came from. */
+export const PROMPT_TOO_LONG = "The prompt is larger than 16 MiB";
+
 const NEWLINE = 0x0a;
-
-/** The initial buffer for the bytes of an unfinished line. */
-const CAPACITY = 1024;
-
-/** The largest buffer that is kept for the next lines, in bytes. */
-const MAX_KEPT_BYTES = 64 * 1024;
 
 // Each mark replaces a line that cannot be read. The marks are lone surrogates: decoded
 // text never holds one, so a mark cannot be mistaken for a line of the source.
@@ -25,20 +16,14 @@ const NOT_UTF8 = "\ud801";
 export interface ReadLinesOptions {
   /** The most bytes that a line may hold. The default is {@linkcode MAX_LINE_BYTES}. */
   readonly maxBytes?: number;
-  /**
-   * Whether a line that is not UTF-8 is a fault. By default its invalid bytes
-   * become U+FFFD.
-   */
+  /** Whether a line that is not UTF-8 is a fault. By default its bad bytes become U+FFFD. */
   readonly isStrict?: boolean;
 }
 
 /**
- * Splits UTF-8 into lines at `\n` and `\r\n`. A leading byte order mark is
- * dropped.
- *
- * At most `maxBytes` of a line are held in memory. A line that is longer, or that
- * cannot be decoded, is replaced by a text for which {@linkcode lineFault} tells
- * why; the lines after it are not affected.
+ * Splits UTF-8 into lines at `\n` and `\r\n`. A leading byte order mark is dropped. A
+ * line that is too long, or cannot be decoded, is replaced by a text for which
+ * {@linkcode lineFault} tells why; the lines after it are not affected.
  *
  * @param source The bytes, cut into chunks anywhere. Each chunk need be valid
  * only until the next one is requested.
@@ -127,18 +112,15 @@ function countNewlines(text: string): number {
 }
 
 /**
- * Decodes UTF-8 by whole lines, and puts a mark in place of each line that cannot
- * be read.
- *
- * An unfinished line is held here, so that the splitter sees each character once:
- * TextLineStream 1.1.1 and older scan the whole unfinished line again for each
- * chunk, which is quadratic.
+ * Decodes UTF-8 by whole lines, and puts a mark in place of each line that cannot be
+ * read. An unfinished line is held here: TextLineStream 1.1.1 and older scan all of it
+ * again for each chunk, which is quadratic.
  */
 class WholeLines {
   readonly #maxBytes: number;
   readonly #isStrict: boolean;
   readonly #decoder: TextDecoder;
-  #unfinished = new ByteBuffer(CAPACITY);
+  readonly #unfinished = new ByteBuffer();
   /** Whether the mark of the unfinished line was yielded, and the rest is skipped. */
   #isTooLong = false;
   /** Whether this is the first line, where a byte order mark is dropped. */
@@ -184,7 +166,7 @@ class WholeLines {
       const bytes = chunk.subarray(start, end);
       if (!this.#isTooLong) {
         if (this.#unfinished.length + bytes.length > this.#maxBytes) {
-          this.#unfinished = new ByteBuffer(CAPACITY);
+          this.#unfinished.take();
           this.#isFirst = false;
           this.#isTooLong = true;
           text += `${TOO_LONG}\n`;
@@ -206,9 +188,6 @@ class WholeLines {
     if (this.#unfinished.length > 0) {
       this.#unfinished.add(bytes);
       all = this.#unfinished.take();
-      if (all.length > MAX_KEPT_BYTES) {
-        this.#unfinished = new ByteBuffer(CAPACITY);
-      }
     }
     const isFirst = this.#isFirst;
     this.#isFirst = false;

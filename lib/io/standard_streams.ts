@@ -9,7 +9,6 @@ import { shareEventLoop } from "./event_loop.ts";
 
 /** A destination for bytes. The writer of a web stream is one too. */
 export interface ByteSink {
-  /** Resolves when all of the bytes are written. */
   write(bytes: Uint8Array): Promise<void>;
 }
 
@@ -29,12 +28,7 @@ const CHUNK_BYTES = 64 * 1024;
 /** The longest pause before a stream that would block is tried again, in milliseconds. */
 const MAX_DELAY = 32;
 
-/**
- * Reads this process's standard input as UTF-8. The first read begins at once.
- *
- * @returns The bytes as they arrive, each chunk valid until the next is requested.
- * @throws {InputError} If it cannot be read.
- */
+/** {@linkcode readChunks} of this process's standard input. */
 export function readStandardInput(): AsyncIterable<Uint8Array> {
   return Deno.build.os === "windows" && Deno.stdin.isTerminal()
     ? readWindowsConsole()
@@ -42,10 +36,9 @@ export function readStandardInput(): AsyncIterable<Uint8Array> {
 }
 
 /**
- * Reads a stream in chunks. The first read begins at once.
+ * Reads a stream in chunks as they come, each valid until the next is requested. The
+ * first read begins at once. A stream that would block is read again after a pause.
  *
- * @param input The stream. If it would block, it is read again after a pause.
- * @returns The bytes as they come, each chunk valid until the next is requested.
  * @throws {InputError} If it cannot be read.
  */
 export function readChunks(
@@ -109,7 +102,9 @@ const MANY_WRITES = 256;
 const LINE_BUFFER_BYTES = 1024;
 
 /**
- * Makes standard output a sink. If the stream is non-blocking, writes wait for room.
+ * Makes standard output a sink. If the stream is non-blocking, writes wait for room. A
+ * failed write rejects with the stream's own error if the reader is gone
+ * ({@linkcode isReaderGone}), else with an {@linkcode OutputError}.
  *
  * `Deno.stdout.write` writes to Rust's `LineWriter` and flushes it. If the flush
  * would block, it throws and does not say how many bytes were written. So bytes are
@@ -117,13 +112,8 @@ const LINE_BUFFER_BYTES = 1024;
  * a pipe accepts atomically, a single newline on a terminal, or bytes without a
  * newline, which bypass the buffer, or fit into it if they are few.
  *
- * For many short lines, that takes ten times as long as large pieces. After
- * {@linkcode MANY_WRITES} of such pieces a pipe is made blocking, where Deno can do
- * that. It takes 20 ms, once, because it loads a part of Node.js's library.
- *
- * @returns A sink. Its `write` rejects with the stream's own error if nobody
- * reads the stream any more ({@linkcode isReaderGone}), else with an
- * {@linkcode OutputError}.
+ * For many short lines, that takes ten times as long as large pieces. So after many of
+ * them a pipe is made blocking, where Deno can do that. It takes 20 ms, once.
  */
 export function outputSink(
   output: Output = Deno.stdout,
@@ -196,10 +186,8 @@ interface Handle {
 let handle: Handle | undefined;
 
 /**
- * Makes a standard output that is a pipe or a Unix socket blocking, for all
- * processes that share it. Nothing may be written while this is called.
- *
- * @returns Whether it is certainly blocking now. Deno 2.6 cannot do it.
+ * Makes a standard output that is a pipe or a Unix socket blocking, for all processes
+ * that share it, and returns whether it certainly is. Deno 2.6 cannot do it.
  */
 async function makeOutputBlocking(): Promise<boolean> {
   if (Deno.build.os === "windows") return true; // Standard output is always blocking there.
@@ -213,7 +201,7 @@ async function makeOutputBlocking(): Promise<boolean> {
   }
 }
 
-/** Makes standard error a sink. If the stream is non-blocking, writes wait for room. */
+/** The same for standard error, in any pieces. */
 export function errorSink(
   output: Pick<Output, "write"> = Deno.stderr,
 ): ByteSink {
@@ -231,10 +219,7 @@ async function writeAll(
 
 /**
  * Whether a write failed because the reader is gone: a broken pipe or a reset
- * connection.
- *
- * It checks the error's code as well as its class: Windows error 233 ("no process
- * is on the other end of the pipe") is an `Error` with the code `EPIPE`.
+ * connection. (Windows error 233 is a plain `Error` with the code `EPIPE`.)
  */
 export function isReaderGone(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -245,10 +230,9 @@ export function isReaderGone(error: unknown): boolean {
 }
 
 /**
- * Repeats a read or a write until it does not fail with `WouldBlock`. It fails so
- * on a stream that another process made non-blocking: a parent on Node.js, or any
- * program on the same terminal. Deno cannot poll a standard stream, so the pauses
- * are 1, 2, 4, ... up to {@linkcode MAX_DELAY} ms.
+ * Repeats a read or a write that fails with `WouldBlock`, as on a stream that another
+ * process made non-blocking: a parent on Node.js, or any program on the same terminal.
+ * Deno cannot poll a standard stream, so it pauses 1, 2, 4, ... ms.
  */
 async function whenReady<T>(transfer: () => Promise<T>): Promise<T> {
   for (let delay = 1;; delay = Math.min(2 * delay, MAX_DELAY)) {

@@ -20,11 +20,8 @@ const alarms = new Set<AbortSignal>();
 let nextAlarm = Infinity;
 
 /**
- * Calls a function after a time. Unlike `setTimeout()`, it does not keep the
- * process alive: something else has to, such as a request.
- *
- * @param milliseconds At most 2^53.
- * @returns A function that stops the timer.
+ * Calls a function after a time of at most 2^53 ms. Unlike `setTimeout()`, it does not
+ * keep the process alive. Returns a function that stops the timer.
  */
 export function startTimer(
   milliseconds: number,
@@ -65,23 +62,7 @@ function callDue(): void {
   }
 }
 
-/** A time limit for several steps. */
-export interface TimeLimit {
-  readonly milliseconds: number;
-  /** When the time began, on the clock of `performance.now()`. */
-  readonly since: number;
-}
-
-/** The milliseconds that are left of a time limit, at least 0. */
-export function timeLeft({ milliseconds, since }: TimeLimit): number {
-  return Math.max(since + milliseconds - performance.now(), 0);
-}
-
-/**
- * Waits for a promise, at most a number of milliseconds.
- *
- * @param late Returns the result, or throws, if the time is over.
- */
+/** Waits for a promise; after a number of milliseconds the result is that of `late`. */
 export async function within<T>(
   milliseconds: number,
   promise: Promise<T>,
