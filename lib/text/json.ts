@@ -1,9 +1,3 @@
-/**
- * JSON from outside the program, and for a terminal.
- *
- * @module
- */
-
 /** Shorter JSON is parsed whatever it holds, in UTF-16 code units. */
 const SHORT = 64 * 1024;
 
@@ -46,7 +40,6 @@ function endOfString(json: string, start: number): number {
   }
 }
 
-/** Parses JSON; returns `undefined` if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -55,7 +48,6 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether a value is a JSON object. */
 export function isJsonObject(
   value: unknown,
 ): value is Readonly<Record<string, unknown>> {

@@ -1,9 +1,3 @@
-/**
- * Makes text from outside safe to show on a terminal.
- *
- * @module
- */
-
 // Functions, because V8 takes long to make a Unicode class: 0.1 ms each at the start.
 const unsafe = () => /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u;
 const unsafeOnALine = () => /\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u;

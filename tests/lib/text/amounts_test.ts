@@ -1,0 +1,27 @@
+import { assertEquals } from "@std/assert";
+import { counted, duration, wholeDuration } from "../../../lib/text/amounts.ts";
+
+const DURATIONS: readonly (readonly [number, string, string])[] = [
+  [0, "0.0 s", "0 s"],
+  [99, "0.0 s", "1 s"],
+  [6_000, "6.0 s", "6 s"],
+  [6_001, "6.0 s", "7 s"],
+  [9_999, "9.9 s", "10 s"],
+  [10_000, "10 s", "10 s"],
+  [59_999, "59 s", "1 min"],
+  [60_001, "1 min", "1 min 1 s"],
+  [125_900, "2 min 5 s", "2 min 6 s"],
+];
+
+Deno.test("duration() rounds down, to tenths below 10 s, and wholeDuration() up to seconds", () => {
+  for (const [time, down, up] of DURATIONS) {
+    assertEquals([duration(time), wholeDuration(time)], [down, up]);
+  }
+});
+
+Deno.test("counted() puts a noun into its number", () => {
+  assertEquals(
+    [counted(1, "entry"), counted(2, "entry"), counted(0, "prompt")],
+    ["1 entry", "2 entries", "0 prompts"],
+  );
+});
