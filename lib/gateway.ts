@@ -11,29 +11,23 @@ import type {
   ServiceClientOptions,
 } from "./gateway/http/service_client.ts";
 import {
-  type RunIds,
   runRequest,
   streamRequest,
   THREAD_REQUEST,
 } from "./gateway/http/requests.ts";
-import type { FollowOptions } from "./gateway/stream/run_stream.ts";
+import { type RunIds, ServiceError } from "./gateway/failure/service_error.ts";
+import type { StreamObserver } from "./gateway/stream/run_events.ts";
 import type { CreationEvent, TurnEvent } from "./gateway/turn_event.ts";
 
-export { systemCertificates } from "./gateway/http/certificates.ts";
-export type { CallOptions, Exchange } from "./gateway/http/service_client.ts";
+export type { CallOptions } from "./gateway/http/service_client.ts";
 export type { Fate } from "./gateway/failure/fate.ts";
-export {
-  explain,
-  type Failure,
-  ServiceError,
-} from "./gateway/failure/service_error.ts";
-export { AGENT_NAME, type RunIds } from "./gateway/http/requests.ts";
+export { type Failure, wordsOf } from "./gateway/failure/service_error.ts";
+export { type RunIds, ServiceError };
+export { AGENT_NAME } from "./gateway/http/requests.ts";
 export type { Reply } from "./gateway/stream/reply_text.ts";
-export type {
-  ParsedData,
-  StreamObserver,
-} from "./gateway/stream/run_events.ts";
-export { traceHeaders } from "./gateway/trace_context.ts";
+export type { ParsedData } from "./gateway/stream/run_events.ts";
+export type { StreamObserver };
+export { traceHeaders } from "./gateway/http/trace_context.ts";
 export type {
   CreationEvent,
   ProgressEvent,
@@ -42,7 +36,9 @@ export type {
   WaitEvent,
 } from "./gateway/turn_event.ts";
 
-export interface TurnOptions extends CallOptions, FollowOptions {
+export interface TurnOptions extends CallOptions {
+  /** Sees the lines and events of all connections of the stream. */
+  readonly observer?: StreamObserver | undefined;
   /** Additional headers for the run's two requests. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -75,12 +71,21 @@ export interface Gateway {
   ): AsyncGenerator<readonly TurnEvent[]>;
 }
 
+/** The id of the thread that a call of `createThread()` creates. */
+export async function threadIdFrom(
+  creation: AsyncIterable<readonly CreationEvent[]>,
+): Promise<string> {
+  for await (const events of creation) {
+    for (const event of events) {
+      if (event.type === "thread") return event.threadId;
+    }
+  }
+  throw new Error("no thread came");
+}
+
 /**
- * The service at a base URL. Disposing of it waits until the last streams are
- * closed, at most 100 ms after their replies.
- *
- * The HTTP code is loaded at the first call, so that an editor does not wait for
- * it at the start.
+ * The service at a base URL. Disposing of it waits until the last streams are closed,
+ * at most 100 ms after their replies. The HTTP code is loaded at the first call.
  */
 export class RemoteGateway implements Gateway, AsyncDisposable {
   readonly #options: ServiceClientOptions;
@@ -105,52 +110,52 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     }
   }
 
-  runTurn(
+  async *runTurn(
     threadId: string,
     prompt: string,
     options: TurnOptions = {},
   ): AsyncGenerator<readonly TurnEvent[]> {
-    return this.#turn({ threadId, runId: undefined, prompt }, options);
-  }
-
-  /**
-   * Follows a run that was started before.
-   *
-   * @yields What {@linkcode runTurn} yields, without `run`.
-   * @throws {ServiceError} If it cannot be followed.
-   */
-  followRun(
-    run: RunIds,
-    options: TurnOptions = {},
-  ): AsyncGenerator<readonly TurnEvent[]> {
-    return this.#turn({ ...run, prompt: "" }, options);
-  }
-
-  /** Triggers the run of a turn, unless there is one, and follows it. */
-  async *#turn(
-    { threadId, runId, prompt }: {
-      readonly threadId: string;
-      readonly runId: string | undefined;
-      readonly prompt: string;
-    },
-    options: TurnOptions,
-  ): AsyncGenerator<readonly TurnEvent[]> {
     const client = await this.#connect(options);
+    let runId: string | undefined;
     try {
       // Loaded while the service starts the run.
       const loading = import("./gateway/stream/run_stream.ts");
-      if (runId === undefined) {
-        const request = runRequest(threadId, prompt, options);
-        runId = yield* client.post(request);
-        yield [{ type: "run", runId }];
-      }
+      runId = yield* client.post(runRequest(threadId, prompt, options));
+      yield [{ type: "run", runId }];
       const { followRun } = await loading;
       const run = { threadId, runId };
       const request = streamRequest(run, options);
-      const { apiKey } = this.#options;
-      yield* followRun(client, { ...run, request, apiKey }, options);
+      yield* followRun(client, { ...run, request }, options.observer);
     } catch (error) {
       throw client.explain(error, { threadId, runId });
+    } finally {
+      this.#close(client);
+    }
+  }
+
+  /**
+   * Asks once for the stream of a run after one of its events. Returns `reply` if the
+   * reply came, else in words what came instead.
+   */
+  async replyAfter(
+    run: RunIds,
+    lastEventId: string,
+    options: CallOptions = {},
+  ): Promise<string> {
+    const client = await this.#connect(options);
+    try {
+      const headers = { "last-event-id": lastEventId };
+      const { chunks } = await client.stream(streamRequest(run, { headers }));
+      const { readRunEvents } = await import("./gateway/stream/run_events.ts");
+      for await (const batch of readRunEvents(chunks)) {
+        if (batch.at(-1)?.type === "reply") return "reply";
+      }
+      return "ended without the reply";
+    } catch (error) {
+      if (client.isLate) return "timed out";
+      if (!(error instanceof ServiceError)) throw error;
+      const { status } = error.failure;
+      return status === undefined ? "broke" : `was answered with ${status}`;
     } finally {
       this.#close(client);
     }

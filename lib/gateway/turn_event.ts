@@ -1,9 +1,3 @@
-/**
- * What happens during a call to the service, in the order in which it happens.
- *
- * @module
- */
-
 import type { Operation } from "./failure/fate.ts";
 
 /** A request will be repeated after a pause. */
@@ -15,13 +9,11 @@ export interface WaitEvent {
   readonly milliseconds: number;
 }
 
-/** A thread was created. */
 export interface ThreadEvent {
   readonly type: "thread";
   readonly threadId: string;
 }
 
-/** A run was started. */
 export interface RunEvent {
   readonly type: "run";
   readonly runId: string;

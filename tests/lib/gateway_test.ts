@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { Deadline } from "../../lib/io.ts";
 import {
   type RemoteGateway,
   ServiceError,
@@ -106,7 +107,7 @@ Deno.test("each path begins with the base URL's path, and ids are percent-encode
 const BAD_IDS: readonly unknown[] = [
   ...[undefined, "", ".", "..", "\ud800", null, 1, ["a"], { id: "a" }],
   ...["x".repeat(1025), "ü".repeat(513)],
-  ...[TEST_KEY, `run-${TEST_KEY.replace("k", "%6B")}-1`],
+  ...[TEST_KEY, `run-${TEST_KEY.toUpperCase()}-1`],
 ];
 
 for (const id of BAD_IDS) {
@@ -230,9 +231,9 @@ for (const [answers, type, message] of LATE) {
     await using service = startService(answers);
     const pauses = { retry: [600_000], reconnect: [600_000] };
     await using gateway = gatewayTo(service, pauses);
-    const timeLimit = { milliseconds: 7_000, since: performance.now() };
+    using deadline = new Deadline(7_000);
     const error = await assertRejects(async () => {
-      for await (const batch of gateway.runTurn("t", "hello", { timeLimit })) {
+      for await (const batch of gateway.runTurn("t", "hello", deadline)) {
         if (batch.some((event) => event.type === type)) clock.pass();
       }
     });
@@ -256,12 +257,13 @@ for (
     using clock = new FakeClock();
     await using service = startService({ [operation]: [hang()] });
     await using gateway = gatewayTo(service);
-    const timeLimit = { milliseconds: 7_000, since: performance.now() - over };
+    using deadline = new Deadline(7_000);
+    if (over > 0) clock.pass();
     const told = assertRejects(
       () =>
         operation === "create run"
-          ? Array.fromAsync(gateway.runTurn("t", "hello", { timeLimit }))
-          : createThread(gateway, { timeLimit }),
+          ? Array.fromAsync(gateway.runTurn("t", "hello", deadline))
+          : createThread(gateway, deadline),
       ServiceError,
       message,
     );

@@ -1,12 +1,19 @@
-/**
- * What became of a prompt whose remote operation failed: whether it has run, and
- * whether it may be sent again.
- *
- * @module
- */
-
 /** The three remote operations (interface 4.1). */
 export type Operation = "create thread" | "create run" | "stream run";
+
+/**
+ * How far a request got that failed:
+ *
+ * - `not sent`: no connection was made, so nothing was sent.
+ * - `not taken`: the service certainly did not accept it.
+ * - `refused`: the same, and it would be refused again.
+ * - `open`: it may have been accepted.
+ * - `unknown run`: the service knows no such run.
+ * - `failed`: the service said that the run failed.
+ */
+export type Stage =
+  | ("not sent" | "not taken" | "refused")
+  | ("open" | "unknown run" | "failed");
 
 /**
  * What became of the prompt, or of a thread that was to be created. It decides the
@@ -25,44 +32,47 @@ export type Fate =
   | "may go on"
   | "failed";
 
-/** The fate of an operation whose request was sent and got no usable answer. */
-export const UNKNOWN_FATE: Readonly<Record<Operation, Fate>> = {
-  "create thread": "not run",
-  "create run": "may have run",
-  "stream run": "may go on",
-};
-
-/** The fate if the service did not take a request. A run that is followed goes on. */
-export function untakenFate(
+/**
+ * The fate of a prompt, or of a thread: it follows from the operation that failed, how
+ * far its request got, and whether events of the run came before.
+ */
+export function fateOf(
   operation: Operation,
-  fate: "not run" | "refused",
+  stage: Stage,
+  hasEvents = false,
 ): Fate {
-  return operation === "stream run" ? "may go on" : fate;
+  switch (stage) {
+    case "failed":
+      return "failed";
+    case "unknown run":
+      // After events of the run, the service says that it has ended.
+      return hasEvents ? "failed" : "may have run";
+    case "refused":
+    case "not sent":
+    case "not taken":
+      if (operation === "stream run") return "may go on";
+      return stage === "refused" ? "refused" : "not run";
+    case "open":
+      if (operation === "stream run") return "may go on";
+      return operation === "create run" ? "may have run" : "not run";
+    default:
+      return stage satisfies never;
+  }
 }
 
-/** The fate of a request that was answered with a status outside 2xx. */
-export function fateOfStatus(operation: Operation, status: number): Fate {
+/** How far a request got that was answered with a status outside 2xx. */
+export function stageOfStatus(operation: Operation, status: number): Stage {
   if (operation === "stream run") {
-    return status === 404 || status === 410 ? "may have run" : "may go on";
+    return status === 404 || status === 410 ? "unknown run" : "open";
   }
-  if (status === 429) return "not run";
-  const isUnknown = status < 300 || status >= 500 || status === 408 ||
+  if (status === 429) return "not taken";
+  const isOpen = status < 300 || status >= 500 || status === 408 ||
     status === 425 ||
     status === 499 && operation === "create run";
-  return isUnknown ? UNKNOWN_FATE[operation] : "refused";
+  return isOpen ? "open" : "refused";
 }
 
-/** The fate of a run whose stream failed with `fate` after a number of events. */
-export function fateOfStream(fate: Fate, events: number): Fate {
-  // After events of the run, 404 or 410 says that the run has ended.
-  return fate === "may have run" && events > 0 ? "failed" : fate;
-}
-
-/**
- * The fate in words; empty if there is nothing that the user has to know.
- *
- * @param advice What to do besides, if there is anything.
- */
+/** The fate in words, beside other advice; empty if users need not know it. */
 export function fateInWords(
   { operation, fate }: { readonly operation: Operation; readonly fate: Fate },
   advice: string,

@@ -1,32 +1,31 @@
-/**
- * Failures of remote operations, described for the user.
- *
- * @module
- */
+import {
+  type Fate,
+  fateInWords,
+  fateOf,
+  type Operation,
+  type Stage,
+} from "./fate.ts";
 
-import { type Fate, fateInWords, type Operation } from "./fate.ts";
+export interface RunIds {
+  readonly threadId: string;
+  readonly runId: string;
+}
 
-const ATTEMPT: Readonly<Record<Operation, string>> = {
-  "create thread": "create a thread",
-  "create run": "start a run",
-  "stream run": "follow the run",
-};
-
-/** A failure, in parts that each front end puts into its own words. */
-export interface Failure {
+export interface FailureParts {
   readonly operation: Operation;
-  /** What went wrong. */
+  readonly stage: Stage;
   readonly reason: string;
-  readonly fate: Fate;
-  /** What to do, if there is anything. */
+  /** Whether events of the run came before. */
+  readonly hasEvents?: boolean;
   readonly advice?: string | undefined;
   /** The service's own words about a status, safe to show; empty if it had none. */
   readonly detail?: string | undefined;
+  /** Why the request is sent again, in a few words; not set if the failure is final. */
+  readonly retry?: string | undefined;
   /** Whether the service seems not to know the thread any more. */
   readonly isThreadGone?: boolean;
   /** Whether the answer was a JSON object: a proxy that does not know a path sends none. */
   readonly isJson?: boolean;
-  /** The HTTP status, if the service answered. */
   readonly status?: number | undefined;
   /** The milliseconds that `Retry-After` asks for, if it does. */
   readonly retryAfter?: number | undefined;
@@ -35,48 +34,72 @@ export interface Failure {
   readonly runId?: string | undefined;
 }
 
-/**
- * A remote operation failed. The message is a sentence that gives the operation,
- * the reason, what to do, and the thread and the run if one was started. It does
- * not contain the key.
- */
+/** A failure, from which {@linkcode wordsOf} makes messages. */
+export interface Failure extends FailureParts {
+  readonly fate: Fate;
+}
+
+/** A remote operation failed. The message is a sentence for a person, without the key. */
 export class ServiceError extends Error {
-  override readonly name: string = "ServiceError";
-  /** The parts of the message. */
+  override readonly name = "ServiceError";
   readonly failure: Failure;
 
-  constructor(failure: Failure, options?: ErrorOptions) {
-    const { operation, threadId, runId } = failure;
-    const advice = failure.isThreadGone
-      ? "the thread may be gone: start a new one"
-      : failure.advice;
-    const run = threadId === undefined
-      ? ""
-      : runId === undefined
-      ? ` (thread ${threadId})`
-      : ` (thread ${threadId}, run ${runId})`;
-    super(
-      `Cannot ${ATTEMPT[operation]}: ${explain(failure, advice)}${run}`,
-      options,
-    );
+  constructor(parts: FailureParts, options?: ErrorOptions) {
+    const { operation, stage, hasEvents } = parts;
+    const failure = { ...parts, fate: fateOf(operation, stage, hasEvents) };
+    super(wordsOf(failure, "terminal"), options);
     this.failure = failure;
   }
 }
 
-/** The connection to the service failed, broke, or brought no answer in time. */
-export class ConnectionError extends ServiceError {
-  override readonly name = "ConnectionError";
-}
+/** What was tried, in the words of the terminal and of an editor, for which a thread is a chat. */
+const ATTEMPTS = {
+  terminal: {
+    "create thread": "create a thread",
+    "create run": "start a run",
+    "stream run": "follow the run",
+    gone: "the thread may be gone: start a new one",
+  },
+  editor: {
+    "create thread": "start a chat",
+    "create run": "start a run",
+    "stream run": "follow the run",
+    gone: "the chat may be gone: start a new one",
+  },
+} as const;
 
 /**
- * The reason of a failure, what to do, the fate of the run, and the service's own
- * words, which may be long and come last.
+ * A failure in words:
+ *
+ * - `terminal`: what was tried, the reason, what to do, the fate of the prompt, the
+ *   service's own words, and the thread and the run if one was started.
+ * - `editor`: the same, without thread and run.
+ * - `log`: operation, thread, run and status, without the service's own words, which
+ *   may quote a prompt.
  */
-export function explain(failure: Failure, advice = ""): string {
-  const { reason, detail } = failure;
+export function wordsOf(
+  failure: Failure,
+  audience: "terminal" | "editor" | "log",
+): string {
+  const { operation, status, reason, detail, threadId, runId } = failure;
+  const ids = [["thread", threadId], ["run", runId]]
+    .filter(([, id]) => id !== undefined);
+  if (audience === "log") {
+    const about = ids.map(([name, id]) => ` ${name}=${id}`).join("");
+    return `${operation}${about}: ${status ?? reason}`;
+  }
+  const words = ATTEMPTS[audience];
+  const advice = failure.isThreadGone ? words.gone : failure.advice ?? "";
   const rest = [advice, fateInWords(failure, advice)]
     .filter((part) => part !== "").join("; ");
-  if (detail === undefined) return rest === "" ? reason : `${reason}; ${rest}`;
-  const withRest = rest === "" ? reason : `${reason} (${rest})`;
-  return detail === "" ? withRest : `${withRest}: ${detail}`;
+  const explained = rest === ""
+    ? reason
+    : detail === undefined
+    ? `${reason}; ${rest}`
+    : `${reason} (${rest})`;
+  const quoted = detail ? `: ${detail}` : "";
+  const run = audience === "editor" || ids.length === 0
+    ? ""
+    : ` (${ids.map((pair) => pair.join(" ")).join(", ")})`;
+  return `Cannot ${words[operation]}: ${explained}${quoted}${run}`;
 }

@@ -1,22 +1,10 @@
-/**
- * The requests of the three remote operations (interface 4.1).
- *
- * @module
- */
-
 import { VERSION } from "../../version.ts";
 import type { Operation } from "../failure/fate.ts";
+import type { RunIds } from "../failure/service_error.ts";
 
 /** The single agent of the service (interface 1.4). */
 export const AGENT_NAME = "the-brain";
 
-/** A run of a thread. */
-export interface RunIds {
-  readonly threadId: string;
-  readonly runId: string;
-}
-
-/** A request to the service. */
 export interface ServiceRequest {
   readonly operation: Operation;
   /** The path after the base URL, with a leading slash, percent-encoded. */
@@ -28,7 +16,6 @@ export interface ServiceRequest {
   readonly runId?: string | undefined;
 }
 
-/** The headers of a request. */
 export function headersOf(
   { headers }: ServiceRequest,
   apiKey: string,
@@ -41,13 +28,11 @@ export function headersOf(
   };
 }
 
-/** Creates a thread. */
 export const THREAD_REQUEST: ServiceRequest = {
   operation: "create thread",
   path: "/threads",
 };
 
-/** Triggers a run. */
 export function runRequest(
   threadId: string,
   prompt: string,
@@ -64,7 +49,6 @@ export function runRequest(
   };
 }
 
-/** Asks for the stream of a run. */
 export function streamRequest(
   { threadId, runId }: RunIds,
   { headers }: Pick<ServiceRequest, "headers">,

@@ -1,29 +1,21 @@
-import { parseJson, shownText } from "../../text.ts";
-import { errorDetail } from "../failure/error_words.ts";
+import { parseJson } from "../../text.ts";
 import { ServiceError } from "../failure/service_error.ts";
-import { isHtml, webPageReason } from "../failure/web_page.ts";
-import { readErrorText, type RequestContext, unusable } from "./answers.ts";
+import { type Answer, readErrorText, unusable } from "./answer.ts";
+import { errorDetail } from "./error_words.ts";
+import { isHtml, webPageReason } from "./web_page.ts";
 
-/**
- * Refuses an answer with status 2xx that cannot be read as an event stream.
- *
- * @throws {ServiceError} If it cannot.
- */
-export async function refuseUnreadable(
-  response: Response,
-  context: RequestContext,
-): Promise<void> {
-  const { status, headers } = response;
-  const { operation, apiKey } = context;
+/** Throws a {@linkcode ServiceError} if an answer with status 2xx is no event stream. */
+export async function refuseUnreadable(answer: Answer): Promise<void> {
+  const { operation, redactor, response } = answer;
+  const { status, headers, body } = response;
   if (status === 204) {
     const reason = "the service answered 204: it has nothing more to send";
-    throw unusable(response, { operation, reason });
+    throw unusable(answer, { reason });
   }
   const encoding = headers.get("content-encoding") ?? "identity";
   if (encoding.trim().toLowerCase() !== "identity") {
-    await response.body?.cancel();
-    throw unusable(response, {
-      operation,
+    await body?.cancel();
+    throw unusable(answer, {
       reason:
         "the stream is compressed, although the request asked for plain text",
       advice:
@@ -31,13 +23,13 @@ export async function refuseUnreadable(
     });
   }
   if (!isHtml(headers.get("content-type"))) return;
-  const page = await readErrorText(response, context);
+  const page = await readErrorText(answer);
   const words = errorDetail(parseJson(page.text));
   if (words === undefined) {
-    const reason = webPageReason(status, page, apiKey);
-    throw unusable(response, { operation, reason });
+    const reason = webPageReason(status, page, redactor);
+    throw unusable(answer, { reason });
   }
-  const detail = shownText(words, { apiKey, isCut: page.cut });
+  const detail = redactor.show(words, page);
   const reason = "the run failed";
-  throw new ServiceError({ operation, reason, detail, fate: "failed" });
+  throw new ServiceError({ operation, stage: "failed", reason, detail });
 }

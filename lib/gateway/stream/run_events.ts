@@ -1,9 +1,3 @@
-/**
- * Parses the lines of a run's event stream into events.
- *
- * @module
- */
-
 import { lineFault, MAX_LINE_BYTES, readLines } from "../../io.ts";
 import {
   holdsTooMuch,
@@ -11,11 +5,10 @@ import {
   MAX_SIGNS,
   parseJson,
 } from "../../text.ts";
-import { errorDetail } from "../failure/error_words.ts";
-import { UNKNOWN_FATE } from "../failure/fate.ts";
-import { isFailureName } from "../failure/run_failure.ts";
 import { ServiceError } from "../failure/service_error.ts";
+import { errorDetail } from "../http/error_words.ts";
 import { NOT_UNDERSTOOD, type Reply, selectReply } from "./reply_text.ts";
+import { isFailureName } from "./run_failure.ts";
 import { StreamCursor } from "./stream_cursor.ts";
 import type { StepEvent, StreamEvent } from "../turn_event.ts";
 
@@ -24,7 +17,6 @@ const MAX_ERROR_LENGTH = 64 * 1024;
 
 /** What the stream of a run has held, over all of its connections. */
 export class StreamRecord {
-  /** Sees the lines and events of all connections. */
   readonly observer: StreamObserver | undefined;
   /** The position in the stream, which decides which events are new. */
   readonly cursor: StreamCursor = new StreamCursor();
@@ -42,16 +34,10 @@ export class StreamRecord {
 
 /** Sees everything that a stream holds, as it is parsed. */
 export interface StreamObserver {
-  /**
-   * Called when a connection has brought its headers.
-   *
-   * @param position Tells at any time after which id the stream would be resumed.
-   */
-  open(headers: Headers, position: Pick<StreamCursor, "lastEventId">): void;
-  /** Called for each line, before it is parsed. */
+  open(headers: Headers): void;
   line(line: string): void;
-  /** Called for the value of each `data:` line, with what it means. */
-  data(json: string, parsed: ParsedData): void;
+  /** Takes each `data:` line, and the id after which the stream would be resumed. */
+  data(json: string, parsed: ParsedData, lastEventId?: string): void;
 }
 
 /**
@@ -81,13 +67,12 @@ export async function* readRunEvents(
       const isOver = done
         ? parser.end(value)
         : value.some((line) => parser.line(line));
-      const events = record.cursor.take();
+      const events = record.cursor.delivered();
       if (!done || events.length > 0) yield events;
       if (parser.fault !== undefined) {
         const reason = `a line of the stream ${parser.fault}`;
         const operation = "stream run";
-        const fate = UNKNOWN_FATE[operation];
-        throw new ServiceError({ operation, reason, fate });
+        throw new ServiceError({ operation, stage: "open", reason });
       }
       if (isOver) return;
     }
@@ -96,7 +81,6 @@ export async function* readRunEvents(
   }
 }
 
-/** Parses the lines of one connection. */
 class EventParser {
   readonly #record: StreamRecord;
   /** Whether the field `event:` of the current block says that the run failed. */
@@ -140,7 +124,7 @@ class EventParser {
     if (unfinished?.startsWith("data:")) {
       this.#data(unfinished.slice("data:".length));
     } else this.#hold(unfinished ?? "");
-    cursor.end();
+    cursor.endConnection();
     if (this.#body) this.#record.failure = errorDetail(parseJson(this.#body));
     return true;
   }
@@ -161,17 +145,17 @@ class EventParser {
       return true;
     }
     const parsed = parseData(json, this.#isFailure);
-    observer?.data(json, parsed);
+    observer?.data(json, parsed, cursor.lastEventId);
     switch (parsed.kind) {
       case "step":
         this.#record.known++;
-        cursor.step(parsed.event, json);
+        cursor.take(parsed.event);
         return false;
       case "reply": {
         this.#record.known++;
         const { text, source } = parsed.reply;
         const note = source.kind === "unread" ? { note: NOT_UNDERSTOOD } : {};
-        cursor.reply({ type: "reply", text, ...note });
+        cursor.take({ type: "reply", text, ...note });
         return true;
       }
       case "failure":
@@ -179,7 +163,7 @@ class EventParser {
         return false;
       case "unknown":
         this.#record.unknown++;
-        cursor.step(undefined, json);
+        cursor.take(undefined);
         return false;
       case "text":
         return false;
@@ -189,7 +173,6 @@ class EventParser {
   }
 }
 
-/** What a `data:` line holds. */
 export type ParsedData =
   | { readonly kind: "step"; readonly event: StepEvent }
   | { readonly kind: "reply"; readonly reply: Reply }
@@ -200,11 +183,7 @@ export type ParsedData =
   /** Text that is no JSON object. */
   | { readonly kind: "text" };
 
-/**
- * Parses the value of a `data:` line.
- *
- * @param isFailure Whether the field `event:` before it says that the run failed.
- */
+/** Parses the value of a `data:` line after a field `event:` that may tell a failure. */
 function parseData(json: string, isFailure: boolean): ParsedData {
   const payload = parseJson(json); // stream-reading rule 3: other text is ignored
   if (!isJsonObject(payload)) {

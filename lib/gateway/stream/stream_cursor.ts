@@ -1,121 +1,90 @@
-/**
- * Tracks where a lost stream is resumed, and which of its events are new.
- *
- * @module
- */
+import type { StreamEvent } from "../turn_event.ts";
 
-import { hashText } from "../../text.ts";
-import type { ReplyEvent, StepEvent, StreamEvent } from "../turn_event.ts";
-
-/** The most bytes of an id. */
 const MAX_ID_BYTES = 1024;
 
-/** The most delivered events that are remembered, at 8 bytes each. */
-const MAX_DELIVERED = 10_000;
-
-const encoder = new TextEncoder();
-
-/** An event with the text that it was parsed from. */
-interface Step {
-  readonly event: StepEvent | undefined;
-  readonly data: string;
-}
-
 /**
- * Tracks the ids and events of a run's stream over all of its connections, and
- * collects the events to deliver.
+ * Tracks the ids of a run's stream over all of its connections, and collects the
+ * events to deliver.
  *
- * An id takes effect when its event is delivered, whether its `id:` line is
- * before or after the event in the same block. If it took effect sooner, a loss
- * would skip the event; later, the event would be delivered twice.
+ * An id takes effect when its event is delivered, whether its `id:` line is before
+ * or after the event in the same block. If it took effect sooner, a loss would skip
+ * the event; later, the event would be delivered twice.
  *
- * On a connection that resumes the stream, an event that was delivered before is
- * skipped, because a service may start over from the beginning. An event is known
- * by its id and its data: some frameworks number the events of each connection
- * from 1. An event without an id is skipped if the last event before it that has
- * one was skipped; until there is one, it is skipped too.
+ * A connection that resumes the stream and whose first id is the run's first id
+ * starts over: its events are skipped up to the last id that took effect. The reply
+ * never is.
  */
 export class StreamCursor {
   #events: StreamEvent[] = [];
+  #firstId: string | undefined;
   #lastId = "";
-  /** Hashes of the last events that were delivered, the newest over the oldest. */
-  readonly #delivered: number[] = [];
-  #count = 0; // of all events that were ever delivered with an id
-  /**
-   * The hashes of earlier connections, on one that resumes the stream. If its own
-   * events were added, a service that repeats more than 10,000 events would push out
-   * those that it has yet to repeat.
-   */
-  #earlier: ReadonlySet<number> | undefined;
-  #isOld = false; // whether the last event with an id was delivered before
+  /** The id after which this connection resumes the stream, if it does. */
+  #resumedAfter = "";
+  /** Whether it does, and has not brought an id yet. */
+  #awaitsId = false;
   #isReplaying = false;
   // Of the current block:
   #id: string | undefined;
-  #data: string | undefined; // of its last event that was handled
-  #held: Step | undefined; // held back, because its id may follow
+  #hasEvent = false;
+  /** Held back, because its id may follow and tell whether it is new. */
+  #held: { readonly event: StreamEvent | undefined } | undefined;
 
   /** The id of the last event that was delivered, in UTF-8 as in a header. */
   get lastEventId(): string | undefined {
     return this.#lastId === "" ? undefined : this.#lastId;
   }
 
-  /** Whether the service is repeating events that were delivered before. */
   get isReplaying(): boolean {
     return this.#isReplaying;
   }
 
   /** Begins a connection: it resumes the stream if there is a last id. */
   connect(): void {
-    this.#isOld = this.#lastId !== "";
-    this.#earlier = this.#isOld ? new Set(this.#delivered) : undefined;
-    this.#isReplaying = false;
     this.#events = [];
+    this.#resumedAfter = this.#lastId;
+    this.#awaitsId = this.#lastId !== "";
+    this.#isReplaying = false;
     this.#held = undefined;
     this.#beginBlock();
   }
 
-  /** Handles the value of an `id:` line. */
   id(value: string): void {
     const id = headerValue(value);
     if (id === undefined) return;
+    // Services that send no blank lines begin a block with its id.
+    if (this.#id !== undefined) this.endBlock();
     this.#id = id;
-    if (this.#held !== undefined) this.#release();
-    else if (this.#data !== undefined) this.#commit(this.#data);
+    if (id !== "") {
+      this.#firstId ??= id;
+      this.#isReplaying ||= this.#awaitsId && id === this.#firstId;
+      this.#awaitsId = false;
+    }
+    this.#release();
+    if (this.#hasEvent) this.#commit();
   }
 
-  /**
-   * Handles an event before the reply.
-   *
-   * @param event The event; `undefined` for one that this client does not know.
-   * @param data The text that it was parsed from.
-   */
-  step(event: StepEvent | undefined, data: string): void {
+  /** Handles an event; `undefined` for one that this client does not know. */
+  take(event: StreamEvent | undefined): void {
     this.#release();
-    const step = { event, data };
-    if (this.#earlier && this.#id === undefined) this.#held = step;
-    else this.#handle(step);
-  }
-
-  /** Handles the reply, which is always new. */
-  reply(event: ReplyEvent): void {
-    this.#release();
-    this.#events.push(event);
+    if (this.#awaitsId && this.#id === undefined && event?.type !== "reply") {
+      this.#held = { event };
+    } else this.#handle(event);
   }
 
   /** Handles a blank line, which ends a block. */
   endBlock(): void {
     this.#release();
-    if (this.#data === undefined) this.#commit(undefined);
+    this.#commit();
+    if (this.#id === this.#resumedAfter) this.#isReplaying = false;
     this.#beginBlock();
   }
 
-  /** Handles the end of the stream. */
-  end(): void {
+  /** Handles the end of a connection that was not lost. */
+  endConnection(): void {
     this.#release();
   }
 
-  /** Returns the events to deliver since the last call. */
-  take(): readonly StreamEvent[] {
+  delivered(): readonly StreamEvent[] {
     const events = this.#events;
     this.#events = [];
     return events;
@@ -123,40 +92,35 @@ export class StreamCursor {
 
   #beginBlock(): void {
     this.#id = undefined;
-    this.#data = undefined;
+    this.#hasEvent = false;
   }
 
   #release(): void {
     const held = this.#held;
     this.#held = undefined;
-    if (held !== undefined) this.#handle(held);
+    if (held !== undefined) this.#handle(held.event);
   }
 
-  #handle({ event, data }: Step): void {
-    if (this.#earlier && this.#id) {
-      const hash = hashText(`${this.#id}\n${data}`);
-      this.#isOld = this.#isReplaying = this.#earlier.has(hash);
-    }
-    if (!this.#isOld && event !== undefined) this.#events.push(event);
-    this.#data = data;
-    this.#commit(data);
+  #handle(event: StreamEvent | undefined): void {
+    const isNew = !this.#isReplaying || event?.type === "reply";
+    if (isNew && event !== undefined) this.#events.push(event);
+    this.#hasEvent = true;
+    this.#commit();
   }
 
   /** Makes the id of the current block the last one, if the block is new. */
-  #commit(data: string | undefined): void {
-    if (this.#id === undefined || this.#isOld) return;
-    this.#lastId = this.#id;
-    if (this.#id === "" || data === undefined) return;
-    const place = this.#count++ % MAX_DELIVERED;
-    this.#delivered[place] = hashText(`${this.#id}\n${data}`);
+  #commit(): void {
+    if (this.#id !== undefined && !this.#isReplaying) this.#lastId = this.#id;
   }
 }
 
 /** An id as a header value; `undefined` if it is too long, or not allowed there. */
 function headerValue(id: string): string | undefined {
+  if (id.length > MAX_ID_BYTES) return undefined;
+  if (/^[\t\x20-\x7e]*$/.test(id)) return id;
   // deno-lint-ignore no-control-regex -- these characters are invalid in headers
-  if (id.length > MAX_ID_BYTES || /[\0-\x08\n-\x1f\x7f]/.test(id)) return;
-  const bytes = encoder.encode(id);
+  if (/[\0-\x08\n-\x1f\x7f]/.test(id)) return undefined;
+  const bytes = new TextEncoder().encode(id);
   return bytes.length > MAX_ID_BYTES
     ? undefined
     : String.fromCharCode(...bytes);

@@ -1,4 +1,5 @@
 import { getEventListeners } from "node:events";
+import { Deadline } from "../../../../lib/io.ts";
 import {
   assert,
   assertEquals,
@@ -67,8 +68,8 @@ for (const [operation, behaviour, seen] of PHASES) {
       baseUrl: service.url,
       apiKey: TEST_KEY,
       timeouts: { ...QUICK_TIMEOUTS, ...pauses },
-      onExchange: (exchange) => {
-        const isIt = exchange.operation.startsWith(operation);
+      log: (line) => {
+        const isIt = line.startsWith(operation);
         if (isIt && seen === "answer") happened.resolve();
       },
     });
@@ -112,11 +113,8 @@ Deno.test("an abort wins over a time limit that passes in the same moment", asyn
   await using service = startService({ "create run": [hang()] });
   await using gateway = gatewayTo(service);
   const controller = new AbortController();
-  const options = {
-    signal: controller.signal,
-    timeLimit: { milliseconds: 1, since: performance.now() },
-  };
-  const turn = gateway.runTurn("t", "hello", options);
+  using deadline = new Deadline(1, controller.signal);
+  const turn = gateway.runTurn("t", "hello", deadline);
   const rejection = assertRejects(() => turn.next());
   await service.waitFor("create run");
   controller.abort(REASON);
@@ -129,11 +127,8 @@ Deno.test("an abort just after a time limit leaves it the limit's error", async 
   await using service = startService({ "create run": [hang()] });
   await using gateway = gatewayTo(service);
   const controller = new AbortController();
-  const options = {
-    signal: controller.signal,
-    timeLimit: { milliseconds: 1, since: performance.now() },
-  };
-  const turn = gateway.runTurn("t", "hello", options);
+  using deadline = new Deadline(1, controller.signal);
+  const turn = gateway.runTurn("t", "hello", deadline);
   const rejection = assertRejects(() => turn.next(), ServiceError);
   await service.waitFor("create run");
   clock.pass();
@@ -176,8 +171,8 @@ Deno.test("calls leave no listener on a signal that outlives them", async () => 
     await using gateway = gatewayTo(service);
     service.misbehave("create thread", answer(503));
     const threadId = await createThread(gateway, { signal });
-    const timeLimit = { milliseconds: 60_000, since: performance.now() };
-    for (const options of [{ signal }, { signal, timeLimit }]) {
+    using deadline = new Deadline(60_000, signal);
+    for (const options of [{ signal }, deadline]) {
       const turn = (prompt: string) =>
         gateway.runTurn(threadId, prompt, options);
       service.misbehave("stream", resumable);

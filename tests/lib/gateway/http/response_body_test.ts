@@ -5,7 +5,6 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import {
-  readAnswerText,
   readBody,
   SilenceError,
 } from "../../../../lib/gateway/http/response_body.ts";
@@ -197,21 +196,3 @@ Deno.test("readBody() counts a silence from the last byte, and only while a chun
   clock.passTo(clock.time + 400);
   await rejection;
 });
-
-const TEXTS:
-  readonly (readonly [string, number[][], number, string, boolean])[] = [
-    ["all of it", [[0x61, 0x62]], 2, "ab", false],
-    ["no more than the limit", [[0x61, 0x62], [0x63]], 2, "ab", true],
-    ["a part of a chunk", [[0x61, 0x62, 0x63]], 2, "ab", true],
-    ["a character across chunks", [[0xc3], [0xbc]], 2, "ü", false],
-    ["a character cut at the limit", [[0x61, 0xc3, 0xbc]], 2, "a", true],
-    ["a character cut at the end", [[0x61, 0xc3]], 2, "a\ufffd", false],
-    ["nothing of an empty body", [], 2, "", false],
-  ];
-
-for (const [what, chunks, maxBytes, text, cut] of TEXTS) {
-  Deno.test(`readAnswerText() reads ${what}`, async () => {
-    const source = ReadableStream.from(chunks.map((c) => Uint8Array.from(c)));
-    assertEquals(await readAnswerText(source, { maxBytes }), { text, cut });
-  });
-}

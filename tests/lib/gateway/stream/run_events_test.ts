@@ -88,8 +88,6 @@ const FAILURES:
       'data: {"event":"error","error":"A"}\n\ndata: {"event":"error","error":"B"}\n',
     ],
     ["No", 'data: {"event":"error","message":"No"}'],
-    ["No", 'data: {"event":"error","data":{"message":"No"}}\n'],
-    ["No", 'data: {"type":"error","errorText":"No"}\n'],
     ["No", 'data: {"type":"RUN_ERROR","message":"No"}\n'],
     // The name is in a field of its own.
     ["No", 'event: error\ndata: {"message":"No"}\n'],

@@ -1,5 +1,5 @@
 import { environmentVariable } from "../../io.ts";
-import { innerReason, UNKNOWN_ISSUER } from "../failure/deno_errors.ts";
+import { isUnknownIssuer } from "./known_failures.ts";
 
 let trusted: readonly string[] = [];
 let loading: Promise<readonly string[]> | undefined;
@@ -11,9 +11,8 @@ export function trustedCertificates(): readonly string[] {
 
 /**
  * Connects. If Deno's certificates do not include the issuer of the server's, nothing
- * was sent: then it loads the system's certificates and connects again.
- *
- * @param connect Connects, and trusts {@linkcode trustedCertificates} too.
+ * was sent: then it loads the system's ({@linkcode trustedCertificates}) and connects
+ * again.
  */
 export async function trusting<T>(
   connect: (isAgain: boolean) => Promise<T>,
@@ -22,23 +21,17 @@ export async function trusting<T>(
   try {
     return await connect(false);
   } catch (error) {
-    if (isComplete || !UNKNOWN_ISSUER.test(innerReason(error))) throw error;
-    if ((await systemCertificates()).length === 0) throw error;
+    if (isComplete || !isUnknownIssuer(error)) throw error;
+    if ((await (loading ??= load())).length === 0) throw error;
     return await connect(true);
   }
 }
 
 /**
- * Loads this system's certificates, which may include a company's own. All later
- * connections trust them. Loading takes 50 ms: call it only for an unknown issuer.
- *
- * @returns The certificates; none if `DENO_TLS_CA_STORE` is set, without the
- * permission `--allow-sys`, or with Deno before 2.8.
+ * Loads this system's certificates, which may include a company's own: it takes 50 ms.
+ * There are none if `DENO_TLS_CA_STORE` is set, without the permission `--allow-sys`,
+ * or with Deno before 2.8.
  */
-export function systemCertificates(): Promise<readonly string[]> {
-  return loading ??= load();
-}
-
 async function load(): Promise<readonly string[]> {
   if (environmentVariable("DENO_TLS_CA_STORE")) return [];
   try {

@@ -10,7 +10,8 @@
 import { startTimer } from "../../io.ts";
 import type { Proxy } from "../../settings.ts";
 import { VERSION } from "../../version.ts";
-import { innerReason } from "../failure/deno_errors.ts";
+import { trustedCertificates, trusting } from "./certificates.ts";
+import type { KnownFailure } from "./known_failures.ts";
 import {
   loginFailure,
   noConnection,
@@ -18,21 +19,34 @@ import {
   statusFailure,
   TunnelError,
   wrongProtocol,
-} from "../failure/tunnel_failure.ts";
-import { trustedCertificates, trusting } from "./certificates.ts";
+} from "./tunnel_failure.ts";
 
 /** How long a tunnel may take, in milliseconds: less than the answer to a `POST`. */
 const LIMIT = 20_000;
+
+/** How long a connection may take to show the password, in milliseconds. */
+const ADMISSION_LIMIT = 2_000;
+
+/** How many connections may be without it. */
+const MAX_STRANGERS = 16;
+
+/** The pause after a connection that could not be accepted, in milliseconds. */
+const ACCEPT_PAUSE = 20;
+
 const MAX_HEAD_BYTES = 16 * 1024;
 const CHUNK_BYTES = 64 * 1024;
+
+/** The reply code of SOCKS for a failure. Nobody reads which one it is. */
+const FAILED = 1;
 
 /** The address 0.0.0.0:0 as SOCKS writes it. Answers need one, and nobody reads it. */
 const ANYWHERE = [1, 0, 0, 0, 0, 0, 0];
 
 /**
  * A SOCKS5 proxy for one HTTP client with a random password, to one service. (Deno
- * sends the login of an HTTP proxy to the service.) Dispose of it to close its
- * connections.
+ * sends the login of an HTTP proxy to the service.) Whatever other processes do at its
+ * port changes nothing: a connection counts when it has shown the password. Dispose of
+ * it to close its connections.
  */
 export class Relay implements Disposable {
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -40,7 +54,10 @@ export class Relay implements Disposable {
   readonly #closing = new AbortController();
   readonly #proxy: Proxy;
   readonly #url: URL;
-  #failure: TunnelError | undefined;
+  /** The connections that have not shown the password, the oldest first. */
+  readonly #strangers = new Set<Deno.Conn>();
+  #failure: KnownFailure | undefined;
+  #hasOpened = false;
 
   /** @param url The service's URL, with `https:`. */
   constructor(proxy: Proxy, url: URL) {
@@ -49,45 +66,56 @@ export class Relay implements Disposable {
     this.#accept();
   }
 
-  /** The proxy for the HTTP client. */
   get proxy(): { readonly url: string; readonly basicAuth: Deno.BasicAuth } {
     const url = `socks5://127.0.0.1:${this.#listener.addr.port}`;
     return { url, basicAuth: this.#login };
   }
 
   /** Why the last tunnel was not opened; `undefined` if it was. */
-  get failure(): TunnelError | undefined {
+  get failure(): KnownFailure | undefined {
     return this.#failure;
   }
 
+  /** Whether a tunnel was ever opened, so that something may have been sent. */
+  get hasOpened(): boolean {
+    return this.#hasOpened;
+  }
+
   [Symbol.dispose](): void {
-    close(this.#listener);
     this.#closing.abort();
+    close(this.#listener);
   }
 
   async #accept(): Promise<void> {
-    try {
-      for await (const client of this.#listener) {
+    while (!this.#closing.signal.aborted) {
+      try {
+        const client = await this.#listener.accept();
         // It rejects if the client closes or resets the connection, as it may.
         this.#serve(client).catch(() => {});
+      } catch {
+        // It is about this connection alone (a reset), or descriptors are short.
+        await new Promise<void>((go) => startTimer(ACCEPT_PAUSE, go));
       }
-    } catch (error) {
-      this.#failure = noConnection(this.#proxy, innerReason(error));
-      this[Symbol.dispose]();
     }
   }
 
   async #serve(client: Deno.Conn): Promise<void> {
-    let isAsked = false;
     const over = new AbortController();
     const signal = AbortSignal.any([this.#closing.signal, over.signal]);
     signal.addEventListener("abort", () => close(client));
-    const stop = startTimer(LIMIT, () => over.abort());
+    let stop = startTimer(ADMISSION_LIMIT, () => over.abort());
+    let isAsked = false;
     try {
-      const address = await this.#admit(client);
+      this.#strangers.add(client);
+      const [oldest] = this.#strangers;
+      if (this.#strangers.size > MAX_STRANGERS) close(oldest);
+      const address = await this.#admit(client)
+        .finally(() => this.#strangers.delete(client));
+      stop();
+      stop = startTimer(LIMIT, () => over.abort());
       isAsked = true;
       const reason = "it does not answer";
-      this.#failure = new TunnelError(this.#proxy, { reason });
+      this.#failure = new TunnelError(this.#proxy, { reason }).failure;
       const service = await this.#connect(signal);
       const isSocks = this.#proxy.scheme.startsWith("socks");
       await (isSocks
@@ -96,14 +124,15 @@ export class Relay implements Disposable {
       stop();
       isAsked = false;
       this.#failure = undefined;
+      this.#hasOpened = true;
       await write(client, Uint8Array.of(5, 0, 0, ...ANYWHERE));
       await Promise.all([pump(client, service), pump(service, client)]);
     } catch (error) {
       if (!isAsked || signal.aborted) return;
       const isKnown = error instanceof TunnelError;
-      this.#failure = isKnown ? error : new TunnelError(this.#proxy);
-      const { code } = this.#failure;
-      await write(client, Uint8Array.of(5, code, 0, ...ANYWHERE));
+      const known = isKnown ? error : new TunnelError(this.#proxy);
+      this.#failure = known.failure;
+      await write(client, Uint8Array.of(5, FAILED, 0, ...ANYWHERE));
     } finally {
       stop();
       over.abort();
@@ -146,7 +175,7 @@ export class Relay implements Disposable {
       });
     } catch (error) {
       close(connection);
-      throw noConnection(this.#proxy, innerReason(error));
+      throw noConnection(this.#proxy, error);
     }
   }
 
@@ -158,22 +187,22 @@ export class Relay implements Disposable {
       (login === ":" ? "" : `Proxy-Authorization: Basic ${btoa(login)}\r\n`) +
       `User-Agent: agent-gateway/${VERSION}\r\n\r\n`;
     await write(connection, new TextEncoder().encode(head));
-    let answer = "";
-    // Read byte by byte: what comes after the head belongs to the service.
-    while (!answer.endsWith("\r\n\r\n") && answer.length < MAX_HEAD_BYTES) {
-      answer += String.fromCharCode(...await read(connection, 1));
-      if (!"HTTP/1.".startsWith(answer.slice(0, 7))) throw wrongProtocol(proxy);
+    let left = MAX_HEAD_BYTES;
+    for (let status = 100; status < 200;) { // 1xx come before the answer
+      let head = "";
+      // Read byte by byte: what comes after the head belongs to the service.
+      for (; !head.endsWith("\r\n\r\n"); left--) {
+        if (left === 0) throw wrongProtocol(proxy);
+        head += String.fromCharCode(...await read(connection, 1));
+        if (!"HTTP/1.".startsWith(head.slice(0, 7))) throw wrongProtocol(proxy);
+      }
+      status = Number(head.slice(9, 12)) || 0;
+      if (status < 100) throw wrongProtocol(proxy);
+      const isPage = /^content-type: *text\/html/im.test(head);
+      if (status >= 200 && (status >= 300 || isPage)) {
+        throw statusFailure(proxy, status, schemesIn(head));
+      }
     }
-    const status = Number(answer.slice(9, 12));
-    const isHead = answer.endsWith("\r\n\r\n");
-    if (Number.isNaN(status) || !isHead) throw wrongProtocol(proxy);
-    const isPage = /^content-type: *text\/html/im.test(answer);
-    if (status >= 200 && status < 300 && !isPage) return;
-    const offers = answer.replaceAll(/"[^"]*"/g, "")
-      .match(/(?<=^proxy-authenticate:).*$/gim)?.join() ?? "";
-    const schemes = offers.split(",")
-      .flatMap((offer) => /^ *([\w-]+)(?: |$)/.exec(offer)?.[1] ?? []);
-    throw statusFailure(proxy, status, schemes);
   }
 
   async #askSocks(connection: Deno.Conn, address: Uint8Array): Promise<void> {
@@ -196,6 +225,17 @@ export class Relay implements Disposable {
     await read(connection, 1);
     await readAddress(connection);
   }
+}
+
+/** The schemes by which a proxy lets clients log in. Only known names are told. */
+const SCHEMES = ["Basic", "Digest", "NTLM", "Negotiate", "Bearer"];
+
+/** The known schemes that the head of an answer offers. */
+function schemesIn(head: string): readonly string[] {
+  const offers = head.replaceAll(/"[^"]*"/g, "")
+    .match(/(?<=^proxy-authenticate:).*$/gim)?.join().toLowerCase() ?? "";
+  const offered = offers.split(",").map((offer) => offer.trim().split(" ")[0]);
+  return SCHEMES.filter((name) => offered.includes(name.toLowerCase()));
 }
 
 /** Copies what arrives until the end, and the end. Reading waits for writing. */

@@ -3,10 +3,11 @@ import {
   isWebPage,
   pageTitle,
   webPageReason,
-} from "../../../../lib/gateway/failure/web_page.ts";
+} from "../../../../lib/gateway/http/web_page.ts";
+import { Redactor } from "../../../../lib/text.ts";
 
 const KEY = "test-key-0123456789abcdef";
-const LEFT_OUT = "left out, because it holds the API key";
+const LEFT_OUT = "left out, because it may contain the API key";
 
 const PAGES: readonly (readonly [string | null, string, boolean])[] = [
   ["text/html", "See <b>this</b>", true],
@@ -49,9 +50,9 @@ Deno.test("pageTitle() is the first title of a page, if it has one", () => {
 Deno.test("webPageReason() names the page, unless its title holds the key", () => {
   const pages = { '200, "Hi"': "Hi", "200": "", [`200, "${LEFT_OUT}"`]: KEY };
   for (const [named, title] of Object.entries(pages)) {
-    const page = { text: `<title>${title}</title>`, cut: false };
+    const page = { text: `<title>${title}</title>`, isCut: false };
     assertEquals(
-      webPageReason(200, page, KEY),
+      webPageReason(200, page, new Redactor(KEY)),
       `a web page came (status ${named}), perhaps the sign-in page of a network or a proxy`,
     );
   }

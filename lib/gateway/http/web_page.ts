@@ -1,11 +1,5 @@
-/**
- * Recognises web pages that a proxy or a firewall sends in place of an answer.
- *
- * @module
- */
-
-import { shownText } from "../../text.ts";
-import type { LimitedText } from "../http/response_body.ts";
+import type { ReadText } from "../../io.ts";
+import type { Redactor } from "../../text.ts";
 
 const HTML_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 const HTML_START = /^\s*<(?:!doctype\s+html|html|head|title)[\s>]/i;
@@ -15,7 +9,6 @@ const MARKUP = /<[a-z\/!?]/i;
 // Once it has begun, a match has no further "<", so a page is scanned only once.
 const TITLE = /<title(?:\s[^<>]*)?>([^<]*)/i;
 
-/** Whether a `Content-Type` is that of a web page. */
 export function isHtml(contentType: string | null): boolean {
   return HTML_TYPE.test(contentType ?? "");
 }
@@ -33,18 +26,13 @@ export function pageTitle(html: string): string {
   return TITLE.exec(html)?.[1] ?? "";
 }
 
-/**
- * The reason why a web page with status 2xx cannot be used. It gives the page's
- * title.
- *
- * @param page The text of the page, or the beginning of a long one.
- */
+/** The reason why a web page with status 2xx cannot be used, with the page's title. */
 export function webPageReason(
   status: number,
-  page: LimitedText,
-  apiKey: string,
+  page: ReadText,
+  redactor: Redactor,
 ): string {
-  const title = shownText(pageTitle(page.text), { apiKey, isCut: page.cut });
+  const title = redactor.show(pageTitle(page.text), page);
   const name = title === "" ? "" : `, "${title}"`;
   return `a web page came (status ${status}${name}), perhaps the sign-in page of a network or a proxy`;
 }

@@ -1,35 +1,19 @@
-/**
- * Errors for answers that cannot be used: what arrived, what to do, and the
- * service's own words.
- *
- * @module
- */
-
-import { isJsonObject, parseJson, shownText } from "../../text.ts";
+import type { ReadText } from "../../io.ts";
+import { isJsonObject, parseJson, type Redactor } from "../../text.ts";
+import { type Operation, stageOfStatus } from "../failure/fate.ts";
+import { ServiceError } from "../failure/service_error.ts";
+import type { Answer } from "./answer.ts";
 import { errorDetail } from "./error_words.ts";
-import type { LimitedText } from "../http/response_body.ts";
-import { retryAfterOf } from "../http/retries.ts";
-import { fateOfStatus, type Operation } from "./fate.ts";
-import { ServiceError } from "./service_error.ts";
+import { retryAfterOf, retryReason } from "./retries.ts";
 import { isWebPage, pageTitle } from "./web_page.ts";
 
-export interface StatusErrorOptions {
-  readonly operation: Operation;
-  /** The URL of the request. */
-  readonly url: string;
-  /** The API key, which must not appear in the message. */
-  readonly apiKey: string;
-}
-
-/** The error for an answer with a status outside 2xx. */
+/** The error for an answer with a status outside 2xx, and as much text as was read. */
 export function statusError(
-  { status, headers }: Pick<Response, "status" | "headers">,
-  { operation, url, apiKey, body }: StatusErrorOptions & {
-    /** Its text, or as much of it as was read. */
-    readonly body: LimitedText;
-  },
+  { operation, url, response, redactor }: Omit<Answer, "signal" | "timeouts">,
+  body: ReadText,
 ): ServiceError {
-  const fate = fateOfStatus(operation, status);
+  const { status, headers } = response;
+  const stage = stageOfStatus(operation, status);
   const location = headers.get("location");
   if (status >= 300 && status < 400 && location !== null) {
     const target = URL.parse(location, url);
@@ -38,11 +22,11 @@ export function statusError(
       target.pathname === `${pathname}/`;
     const place = target === null || target.origin === "null"
       ? "an unreadable address"
-      : shownText(target.origin === origin ? target.pathname : target.origin, {
-        apiKey,
-      });
+      : redactor.show(
+        target.origin === origin ? target.pathname : target.origin,
+      );
     return new ServiceError({
-      ...{ operation, status, fate },
+      ...{ operation, status, stage },
       reason: `the service answered ${status}, a redirect to ${place}`,
       advice: addsSlash
         ? "redirects are not followed: the service should answer without the slash at the end"
@@ -52,14 +36,15 @@ export function statusError(
   const isPage = isWebPage(headers.get("content-type"), body.text);
   const json = parseJson(body.text);
   const words = isPage ? pageTitle(body.text) : errorDetail(json) ?? body.text;
-  const detail = shownText(words, { apiKey, isCut: body.cut });
+  const detail = redactor.show(words, body);
   const hasJson = status < 400 || json !== undefined;
-  const named = hasJson ? "" : nameOf(headers, apiKey);
+  const named = hasJson ? "" : nameOf(headers, redactor);
   const [meaning, advice] = meaningOf(operation, status, isPage);
   return new ServiceError({
-    ...{ operation, status, advice, fate },
+    ...{ operation, status, advice, stage },
     reason: `the service answered ${status}${meaning}`,
     detail: `${detail} ${named}`.trim(),
+    retry: retryReason(operation, status),
     isThreadGone: operation === "create run" && status === 404,
     isJson: isJsonObject(json),
     retryAfter: retryAfterOf(headers),
@@ -71,10 +56,9 @@ const NAMES = "CF-RAY X-Request-Id X-Amzn-RequestId X-Amz-Cf-Id Server"
   .split(" ");
 
 /** These headers of an answer, in brackets; empty if it has none of them. */
-function nameOf(headers: Headers, apiKey: string): string {
+function nameOf(headers: Headers, redactor: Redactor): string {
   const told = NAMES.flatMap((name) => {
-    const options = { apiKey, maxLength: 100 };
-    const value = shownText(headers.get(name) ?? "", options);
+    const value = redactor.show(headers.get(name) ?? "", { maxLength: 100 });
     return value === "" ? [] : `${name}: ${value}`;
   });
   return told.length === 0 ? "" : `[${told.join(", ")}]`;

@@ -1,17 +1,10 @@
-/**
- * W3C trace context (https://www.w3.org/TR/trace-context/).
- *
- * @module
- */
-
 /** A value that can be a header: at most 512 printable characters of ASCII. */
 const HEADER_VALUE = /^[\x21-\x7e][\x20-\x7e]{0,511}$/;
 
 /**
- * The trace context of a turn, as the headers of its requests. Values of another
- * type, with other characters or of more than 512 are dropped. Whether they are
- * well formed is left to the receiver, which ignores what it does not understand.
- * `tracestate` never travels without `traceparent`.
+ * The trace context of a turn (https://www.w3.org/TR/trace-context/), as the headers of
+ * its requests. Values that cannot be headers are dropped; receivers ignore those that
+ * they do not understand. `tracestate` never travels without `traceparent`.
  */
 export function traceHeaders(
   { traceparent, tracestate }: {

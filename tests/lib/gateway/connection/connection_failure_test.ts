@@ -2,15 +2,11 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import {
   connectionError,
   tlsSetupError,
-} from "../../../../lib/gateway/failure/connection_failure.ts";
-import {
-  isNotTaken,
-  isRefused,
-} from "../../../../lib/gateway/failure/deno_errors.ts";
+} from "../../../../lib/gateway/connection/connection_failure.ts";
 import type { Fate, Operation } from "../../../../lib/gateway/failure/fate.ts";
 import {
-  explain,
   type ServiceError,
+  wordsOf,
 } from "../../../../lib/gateway/failure/service_error.ts";
 import {
   noConnection,
@@ -18,9 +14,10 @@ import {
   statusFailure,
   TunnelError,
   wrongProtocol,
-} from "../../../../lib/gateway/failure/tunnel_failure.ts";
+} from "../../../../lib/gateway/connection/tunnel_failure.ts";
 import type { Proxy } from "../../../../lib/settings.ts";
 import { withVariables } from "../../../support/environment.ts";
+import { Redactor } from "../../../../lib/text.ts";
 
 const KEY = "test-key-0123456789";
 
@@ -47,7 +44,7 @@ interface Circumstances {
   readonly operation?: Operation;
   readonly baseUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly tunnelError?: TunnelError | undefined;
+  readonly tunnel?: TunnelError["failure"] | undefined;
 }
 
 /** The words for a rejection, with no other relevant variables than these. */
@@ -58,13 +55,13 @@ function tell(
   const options = {
     ...{ operation: "create thread", baseUrl: "https://service.test" } as const,
     ...others,
-    apiKey: KEY,
+    redactor: new Redactor(KEY),
   };
   return words(withVariables(env, () => connectionError(cause, options)));
 }
 
 function words({ failure }: ServiceError): string {
-  return explain(failure, failure.advice);
+  return wordsOf(failure, "editor").replace(/^Cannot .*?: /, "");
 }
 
 const CERTIFICATE = "invalid peer certificate: ";
@@ -110,7 +107,7 @@ const NOT_CONNECTED: Readonly<Record<string, string>> = {
   "Fetch failed: Requests to port 9 are blocked":
     "port 9 is for another protocol, and requests to it are blocked",
   "something new": "something new",
-  [`it knows ${KEY}`]: "left out, because it holds the API key",
+  [`it knows ${KEY}`]: "left out, because it may contain the API key",
 };
 
 for (const [text, reason] of Object.entries(NOT_CONNECTED)) {
@@ -138,7 +135,7 @@ const ALL = "check the base URL, HTTPS_PROXY and NO_PROXY";
 const UNKNOWN_ISSUER = `${CERTIFICATE}UnknownIssuer`;
 
 function answered(status: number): TunnelError {
-  return statusFailure(HTTP, status);
+  return statusFailure(HTTP, status, []);
 }
 
 /**
@@ -147,11 +144,31 @@ function answered(status: number): TunnelError {
  */
 const BY_PROXY: readonly (readonly [TunnelError, string, Fate])[] = [
   [new TunnelError(HTTP), "connection); check HTTPS_PROXY (most", "not run"],
-  [noConnection(HTTP, "Connection refused"), `refused); ${CHECK}`, "not run"],
-  [noConnection(HTTP, NO_NAME), "the name proxy.test cannot", "not run"],
-  [noConnection(HTTP, "Too many open files"), "close some", "not run"],
-  [noConnection(SECURE, UNKNOWN_ISSUER), "socks5://), or trust", "not run"],
-  [noConnection(SECURE, "InvalidMessage"), "named by http://", "not run"],
+  [
+    noConnection(HTTP, new Error("Connection refused")),
+    `refused); ${CHECK}`,
+    "not run",
+  ],
+  [
+    noConnection(HTTP, new Error(NO_NAME)),
+    "the name proxy.test cannot",
+    "not run",
+  ],
+  [
+    noConnection(HTTP, new Error("Too many open files")),
+    "close some",
+    "not run",
+  ],
+  [
+    noConnection(SECURE, new Error(UNKNOWN_ISSUER)),
+    "socks5://), or trust",
+    "not run",
+  ],
+  [
+    noConnection(SECURE, new Error("InvalidMessage")),
+    "named by http://",
+    "not run",
+  ],
   [wrongProtocol(HTTP), "named by http://", "refused"],
   [answered(403), `it answered 403); ${ALL}`, "refused"],
   [answered(407), "(http://user:password@host:port)", "refused"],
@@ -163,15 +180,14 @@ const BY_PROXY: readonly (readonly [TunnelError, string, Fate])[] = [
   [socksFailure(HTTP, 99), "it refused with code 99", "not run"],
 ];
 
-for (const [tunnelError, told, fate] of BY_PROXY) {
-  const { proxy: { origin } } = tunnelError;
-  Deno.test(`connectionError() names the proxy ${origin}: ${told}`, () => {
+for (const [{ failure: tunnel }, told, fate] of BY_PROXY) {
+  Deno.test(`connectionError() names the proxy: ${told}`, () => {
     const { message, failure } = connectionError(notConnected("SOCKS"), {
-      ...{ operation: "create run", apiKey: KEY, tunnelError },
-      baseUrl: "https://service.test",
+      ...{ operation: "create run", redactor: new Redactor(KEY), tunnel },
+      ...{ baseUrl: "https://service.test", proxy: HTTP },
     });
     const start = "https://service.test cannot be reached through the proxy";
-    assertStringIncludes(message, `${start} ${origin} (`);
+    assertStringIncludes(message, `${start} ${HTTP.origin} (`);
     assertStringIncludes(message, told);
     assertEquals(failure.fate, fate);
   });
@@ -204,11 +220,11 @@ Deno.test("connectionError() tells how to trust an issuer that is not trusted, a
   );
 });
 
-for (const tunnelError of [undefined, answered(502)]) {
-  Deno.test(`connectionError() says that no service is configured if the host is only an example, ${tunnelError?.reason}`, () => {
+for (const tunnel of [undefined, answered(502).failure]) {
+  Deno.test(`connectionError() says that no service is configured if the host is only an example, ${tunnel?.reason}`, () => {
     assertEquals(
       tell(notConnected(NO_NAME), {
-        ...{ baseUrl: "https://the-brain.example", tunnelError },
+        ...{ baseUrl: "https://the-brain.example", tunnel },
       }),
       "no service is configured: https://the-brain.example is a placeholder; " +
         "set APP_BASE_URL or --base-url to the URL of your service",
@@ -244,7 +260,6 @@ for (const [text, reason] of Object.entries(BROKEN)) {
       `${start}the run may have started, so it is not tried again`,
       `${start}the run may still go on at the service`,
     ]);
-    assertEquals([isNotTaken(cause), isRefused(cause)], [false, false]);
   });
 }
 
@@ -256,9 +271,9 @@ for (
 ) {
   Deno.test(`connectionError() says that the run was not started: ${text}`, () => {
     const cause = sendFailure(text);
-    const reason = "https://service.test closes its connections before it " +
-      "takes a request, as a server does that is reloaded; ";
-    assertEquals(isNotTaken(cause), true);
+    const reason =
+      "the connection to https://service.test broke (it was closed " +
+      "before the request was accepted; the service may be restarting); ";
     assertEquals(
       [tell(cause), tell(cause, { operation: "create run" })],
       [`${reason}try again later`, `${reason}the run was not started`],
@@ -266,9 +281,27 @@ for (
   });
 }
 
-Deno.test("isRefused() is true for a connection that was refused, and for no other", () => {
-  const told = [REFUSED, NO_NAME].map((text) => isRefused(notConnected(text)));
-  assertEquals(told, [true, false]);
+/** Why a request is sent again, by the library's text. */
+const RETRIES: readonly (readonly [unknown, string | undefined])[] = [
+  [notConnected(REFUSED), "connection refused"],
+  [sendFailure("connection closed"), "connection closed"],
+  [notConnected(NO_NAME), undefined],
+  [sendFailure("connection closed before message completed"), undefined],
+  [sendFailure("tcp connect error: Connection refused"), undefined],
+  [new Error("something new"), undefined],
+];
+
+Deno.test("connectionError() says why a POST is sent again, and that every stream is", () => {
+  for (const [cause, retry] of RETRIES) {
+    const options = {
+      baseUrl: "https://service.test",
+      redactor: new Redactor(KEY),
+    };
+    const [run, stream] = (["create run", "stream run"] as const).map(
+      (operation) => connectionError(cause, { operation, ...options }).failure,
+    );
+    assertEquals([run?.retry, stream?.retry], [retry, "connection lost"]);
+  }
 });
 
 Deno.test("connectionError() of a run that cannot be followed advises nothing, as the base URL has just worked", () => {

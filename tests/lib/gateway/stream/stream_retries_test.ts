@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { StreamRetries } from "../../../../lib/gateway/http/retries.ts";
+import { StreamRetries } from "../../../../lib/gateway/stream/stream_retries.ts";
 import { TIMEOUTS } from "../../../../lib/gateway/http/timeouts.ts";
 import { skipTime } from "../../../support/clocks.ts";
 

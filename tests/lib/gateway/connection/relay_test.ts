@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Relay } from "../../../../lib/gateway/http/relay.ts";
+import { Relay } from "../../../../lib/gateway/connection/relay.ts";
 import type { Proxy } from "../../../../lib/settings.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 import { ca, NAME } from "../../../support/corporate_network.ts";
@@ -49,7 +49,7 @@ const WAYS: readonly (readonly [
   seen: string,
 ])[] = [
   [NAME, {}, [OK], `CONNECT ${NAME}:`],
-  ["[::1]", LOGIN, [OK], BASIC],
+  ["[::1]", LOGIN, [`HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n${OK}`], BASIC],
   [NAME, SOCKS, ["\x05\0", OPEN], `\x05\x01\0\x03\x0c${NAME}`],
   ["127.0.0.1", SOCKS, ["\x05\0", OPEN], "\x05\x01\0\x01\x7f\0\0\x01"],
   [
@@ -99,12 +99,22 @@ const ANSWERS: readonly (readonly [string, string, Partial<Proxy>?])[] = [
     "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>",
     "a web page came (status 200), perhaps the sign-in page of a network",
   ],
-  ["HTTP/1.1 407 No\r\n\r\n", "it asks for a user name and a password"],
+  [
+    "HTTP/1.1 407 No\r\n\r\n",
+    "it answered 407 and asks for a user name and a password",
+  ],
+  ["HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 429 No\r\n\r\n", "it answered 429"],
   [
     'HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm="a, NTLM b", qop="auth", Negotiate\r\nproxy-authenticate:NTLM\r\n\r\n',
-    "it asks for a login by Digest, Negotiate, NTLM, and this program speaks Basic alone",
+    "it answered 407 and asks for a login by Digest, NTLM, Negotiate, and this program speaks only Basic",
   ],
-  ["HTTP/1.1 407 No\r\nProxy-Authenticate: Basic\r\n\r\n", REJECTED, LOGIN],
+  [
+    `HTTP/1.1 407 No\r\nProxy-Authenticate: ${
+      "x".repeat(9_000)
+    }, Basic\r\n\r\n`,
+    "it answered 407 and rejected the user name or the password",
+    LOGIN,
+  ],
   ["HTTP/1.1 400 No\r\n\r\n", "it does not speak SOCKS", SOCKS],
   ["\x05\xff", "it asks for a user name and a password", SOCKS],
   ["\x05\xff", REJECTED, SOCKS_LOGIN],
@@ -166,6 +176,61 @@ Deno.test("Relay lets nobody in without its password, and to no other service", 
   assertEquals([server.connections, relay.failure], [0, undefined]);
 });
 
+Deno.test("Relay serves its client, whatever others do at its port, and tells of its client's tunnel alone", async () => {
+  await using server = await FaultyService.start(async (connection) => {
+    await connection.head();
+    await connection.write(bytesOf(OK));
+    await connection.gone;
+  });
+  using relay = new Relay(proxyAt(server), new URL(`https://${NAME}`));
+  const port = Number(new URL(relay.proxy.url).port);
+  const strangers: Deno.Conn[] = [];
+  const disturb = async () => {
+    for (let i = 0; i < 40; i++) {
+      const stranger = await Deno.connect({ port });
+      if (i % 2 === 0) strangers.push(stranger); // silent
+      else stranger.close();
+    }
+  };
+  await disturb();
+  assertEquals([relay.failure, relay.hasOpened], [undefined, false]);
+  using client = await enter(relay);
+  const answer = new Uint8Array(14);
+  let length = 0;
+  while (length < answer.length) {
+    length += await client.read(answer.subarray(length)) ?? Infinity;
+  }
+  await disturb();
+  // At most 16 connections without the password are kept, the newest ones.
+  for (const stranger of strangers.slice(0, -8)) await readAll(stranger);
+  assertEquals([relay.failure, relay.hasOpened], [undefined, true]);
+  assertEquals(Array.from(answer.subarray(4, 6)), [5, 0]);
+  for (const stranger of strangers) stranger.close();
+});
+
+Deno.test("Relay goes on after a connection that cannot be accepted", async () => {
+  const { listen } = Deno;
+  Deno.listen = ((options: Deno.TcpListenOptions) => {
+    const listener = listen(options);
+    const { accept } = listener;
+    let errors = 2;
+    listener.accept = () =>
+      errors-- > 0
+        ? Promise.reject(new Error("Too many open files (os error 24)"))
+        : accept.call(listener);
+    return listener;
+  }) as typeof listen;
+  try {
+    await using server = await FaultyService.start(() => {});
+    using relay = new Relay(proxyAt(server), new URL(`https://${NAME}`));
+    using stranger = await enter(relay, { password: crypto.randomUUID() });
+    assertEquals(await readAll(stranger), "\x05\x02");
+    assertEquals(relay.failure, undefined);
+  } finally {
+    Deno.listen = listen;
+  }
+});
+
 Deno.test("Relay passes the end of each direction on, and keeps the other one", async () => {
   const { promise: arrived, resolve } = Promise.withResolvers<boolean>();
   await using server = await FaultyService.start(async (connection) => {
@@ -200,8 +265,8 @@ Deno.test("Relay gives a silent proxy up after 20 s, and lets go of it when disp
     using client = await enter(relay);
     await asked;
 
-    if (isLate) clock.pass();
-    else relay[Symbol.dispose]();
+    if (isLate) { for (let i = 0; i < 2; i++) clock.pass(); // that of the login, too
+     } else relay[Symbol.dispose]();
 
     await left;
     assertEquals(await readAll(client), "\x05\x02\x01\x00");

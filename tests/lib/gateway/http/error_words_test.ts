@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { errorDetail } from "../../../../lib/gateway/failure/error_words.ts";
+import { errorDetail } from "../../../../lib/gateway/http/error_words.ts";
 
 const BODIES: readonly (readonly [body: unknown, reason?: string])[] = [
   [{ message: "No", error: "E" }, "No"],
@@ -11,9 +11,15 @@ const BODIES: readonly (readonly [body: unknown, reason?: string])[] = [
   [{ errors: [{ code: 1, message: "No" }, { message: "Nor" }] }, "No, Nor"],
   [{ type: "about:blank", title: "No", errors: { name: ["?"] } }, "No"],
   [{ detail: [{ loc: ["body"], msg: "No" }] }, "No"],
-  [{ Message: "No" }, "No"],
-  [{ type: "error", errorText: "No" }, "No"],
-  [{ event: "error", data: { message: "No" } }, "No"],
+  [
+    {
+      detail: [
+        { loc: ["body", "user_id"], msg: "Field required" },
+        { loc: ["query", "tags", 0], msg: "No" },
+      ],
+    },
+    "user_id: Field required, query.tags.0: No",
+  ],
   [{ message: [], errors: [{}], error: { code: 1 } }],
   [["No"]],
   ["No"],

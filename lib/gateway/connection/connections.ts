@@ -1,17 +1,9 @@
-/**
- * The connections of one call to the service, direct or through the user's proxy.
- *
- * @module
- */
-
 import type { Proxy } from "../../settings.ts";
-import {
-  connectionError,
-  tlsSetupError,
-} from "../failure/connection_failure.ts";
-import type { Operation } from "../failure/fate.ts";
-import type { ConnectionError } from "../failure/service_error.ts";
+import { Redactor } from "../../text.ts";
+import type { Operation, Stage } from "../failure/fate.ts";
+import type { ServiceError } from "../failure/service_error.ts";
 import { trustedCertificates, trusting } from "./certificates.ts";
+import { connectionError, tlsSetupError } from "./connection_failure.ts";
 import type { Relay } from "./relay.ts";
 
 export interface ConnectionOptions {
@@ -24,27 +16,23 @@ export interface ConnectionOptions {
 }
 
 /**
- * Connections that no other call uses.
- *
- * Each `POST` has a fresh one: a server may close one that was used before at any
- * time, and nothing would prove that it did not take the prompt. The `GET` of a turn
- * uses the connection of its `POST`, so it reaches the same host.
+ * Connections that no other call uses. Each `POST` has a fresh one: a server may close
+ * one that was used before at any time, and nothing would prove that it did not take the
+ * prompt. The `GET` of a turn uses the connection of its `POST`, so it reaches the same
+ * host.
  */
 export class Connections {
+  readonly redactor: Redactor;
   readonly #options: ConnectionOptions;
   #client: Deno.HttpClient | undefined;
   #relay: Relay | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    this.redactor = new Redactor(options.apiKey);
   }
 
-  /**
-   * Sends a request.
-   *
-   * @throws {ServiceError} If TLS cannot be set up on this machine.
-   * @throws What `fetch` rejects with.
-   */
+  /** Like `fetch`; rejects with a {@linkcode ServiceError} if TLS cannot be set up here. */
   fetch(
     operation: Operation,
     url: string,
@@ -58,19 +46,23 @@ export class Connections {
     });
   }
 
-  /** Whether the user's proxy has not connected to the service, so nothing was sent. */
-  get isUnsent(): boolean {
-    return this.#relay?.failure !== undefined;
+  /**
+   * How far the request got that is under way. Without a proxy, nothing tells when a
+   * connection is made, so bytes may have left from the beginning.
+   */
+  get stage(): Stage {
+    return this.#relay?.hasOpened === false ? "not sent" : "open";
   }
 
-  /** The error for a connection that failed or broke. */
-  error(operation: Operation, cause: unknown): ConnectionError {
-    const tunnelError = this.#relay?.failure;
-    const options = { ...this.#options, operation, tunnelError };
-    return connectionError(cause, options);
+  error(operation: Operation, cause: unknown): ServiceError {
+    // What happens to a later tunnel says nothing about a request that was sent.
+    const isTunnel = operation === "stream run" || this.stage === "not sent";
+    return connectionError(cause, {
+      ...{ ...this.#options, redactor: this.redactor, operation },
+      tunnel: isTunnel ? this.#relay?.failure : undefined,
+    });
   }
 
-  /** Makes the next request open a connection. */
   close(): void {
     this.#client?.close();
     this.#client = undefined;

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { traceHeaders } from "../../../lib/gateway/trace_context.ts";
+import { traceHeaders } from "../../../../lib/gateway/http/trace_context.ts";
 
 const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 

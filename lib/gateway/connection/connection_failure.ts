@@ -1,0 +1,71 @@
+import type { Proxy } from "../../settings.ts";
+import type { Redactor } from "../../text.ts";
+import type { Operation } from "../failure/fate.ts";
+import { type FailureParts, ServiceError } from "../failure/service_error.ts";
+import { certificateFile, issuerAdvice } from "./certificates.ts";
+import { type KnownFailure, reasonOf, recognise } from "./known_failures.ts";
+
+export interface ConnectionErrorOptions {
+  readonly operation: Operation;
+  readonly baseUrl: string;
+  readonly redactor: Redactor;
+  /** The user's proxy, if there is one. */
+  readonly proxy?: Pick<Proxy, "origin"> | undefined;
+  /** Why it did not connect to the service, if it did not. */
+  readonly tunnel?: KnownFailure | undefined;
+}
+
+/** The error for a rejection of `fetch`, or of reading its body. */
+export function connectionError(
+  cause: unknown,
+  { operation, baseUrl, redactor, proxy, tunnel }: ConnectionErrorOptions,
+): ServiceError {
+  const url = new URL(baseUrl);
+  const known = tunnel ?? recognise(cause, url);
+  const { phase, stage, isKnown } = known;
+  const fail = (parts: Pick<FailureParts, "stage" | "reason" | "advice">) =>
+    new ServiceError({
+      ...{ operation, ...parts },
+      retry: operation === "stream run" ? "connection lost" : known.retry,
+    }, { cause });
+  const reason = isKnown ? known.reason : redactor.show(known.reason);
+  if (phase === "connected") {
+    const isThread = stage === "open" && operation === "create thread";
+    return fail({
+      stage,
+      reason: `the connection to ${url.origin} broke (${reason})`,
+      advice: isThread ? "check the base URL, or try again later" : "",
+    });
+  }
+  if (url.hostname.endsWith(".example")) {
+    return fail({
+      stage: "refused",
+      reason: `no service is configured: ${url.origin} is a placeholder`,
+      advice: "set APP_BASE_URL or --base-url to the URL of your service",
+    });
+  }
+  const issuer = known.isUnknownIssuer ? `, or ${issuerAdvice()}` : "";
+  const way = proxy === undefined ? "" : ` through the proxy ${proxy.origin}`;
+  // When a run is followed, the base URL has just worked.
+  const advice = operation === "stream run"
+    ? ""
+    : `check the base URL, the network and the service${issuer}`;
+  return fail({
+    stage,
+    reason: `${url.origin} cannot be reached${way} (${reason})`,
+    advice: known.advice ?? advice,
+  });
+}
+
+export function tlsSetupError(
+  cause: unknown,
+  operation: Operation,
+): ServiceError {
+  const file = certificateFile() ?? "no file";
+  return new ServiceError({
+    operation,
+    stage: "refused",
+    reason: `TLS cannot be set up (${reasonOf(cause)})`,
+    advice: `check DENO_CERT (${file}) and DENO_TLS_CA_STORE`,
+  }, { cause });
+}

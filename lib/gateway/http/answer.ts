@@ -1,0 +1,71 @@
+import { Deadline, type ReadText, readText } from "../../io.ts";
+import {
+  isJsonObject,
+  isServiceId,
+  parseJson,
+  type Redactor,
+} from "../../text.ts";
+import type { Operation } from "../failure/fate.ts";
+import { type FailureParts, ServiceError } from "../failure/service_error.ts";
+import { readBody } from "./response_body.ts";
+import type { Timeouts } from "./timeouts.ts";
+import { isWebPage, webPageReason } from "./web_page.ts";
+
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_PAGE_BYTES = 64 * 1024;
+
+export interface Answer {
+  readonly operation: Operation;
+  readonly url: string;
+  readonly response: Pick<Response, "status" | "headers" | "body">;
+  readonly signal: AbortSignal;
+  readonly timeouts: Timeouts;
+  readonly redactor: Redactor;
+}
+
+/**
+ * Reads the id in an answer with status 2xx, a JSON object of at most 1 MiB. Rejects
+ * with a {@linkcode ServiceError} if it holds none that can be used.
+ */
+export async function readId(answer: Answer): Promise<string> {
+  const { operation, response, redactor, signal } = answer;
+  const { status, headers } = response;
+  const chunks = readBody(response, { signal });
+  const read = await readText(chunks, { maxBytes: MAX_ANSWER_BYTES });
+  const { text, isCut } = read;
+  const value = isCut ? undefined : parseJson(text);
+  if (isJsonObject(value)) {
+    const field = operation === "create thread" ? "thread_id" : "run_id";
+    const { [field]: id } = value;
+    if (typeof id === "string" && isServiceId(id) && !redactor.isIn(id)) {
+      return id;
+    }
+    const found = id === undefined ? "no" : "a malformed";
+    const reason = `the answer holds ${found} ${field}`;
+    throw new ServiceError({ operation, stage: "open", reason });
+  }
+  const reason = isWebPage(headers.get("content-type"), text)
+    ? webPageReason(status, read, redactor)
+    : isCut
+    ? "the answer is larger than 1 MiB"
+    : `the answer (status ${status}) is not a JSON object`;
+  const advice = operation === "create thread" ? "check the base URL" : "";
+  throw unusable(answer, { reason, advice });
+}
+
+/** The text of an answer that cannot be used, as much as comes within 2 s. */
+export async function readErrorText(
+  { response, signal, timeouts }: Answer,
+): Promise<ReadText> {
+  using deadline = new Deadline(timeouts.errorText, signal);
+  const chunks = readBody(response, { signal: deadline.signal });
+  return await readText(chunks, { maxBytes: MAX_PAGE_BYTES, mayBreak: true });
+}
+
+/** The error for an answer with status 2xx that cannot be used. */
+export function unusable(
+  { operation, response: { status } }: Answer,
+  failure: Pick<FailureParts, "reason" | "advice">,
+): ServiceError {
+  return new ServiceError({ ...failure, operation, status, stage: "open" });
+}

@@ -1,0 +1,42 @@
+import { counted, type Redactor } from "../../text.ts";
+import { type RunIds, ServiceError } from "../failure/service_error.ts";
+
+/** Names of events, in lower case: real services send one of them when a run failed. */
+const FAILURES: ReadonlySet<string> = new Set([
+  ...["error", "failed", "run_failed", "run.failed"],
+  "run_error", // AG-UI
+]);
+
+export function isFailureName(name: unknown): boolean {
+  return typeof name === "string" && FAILURES.has(name.toLowerCase());
+}
+
+export function runFailure(
+  words: string,
+  { threadId, runId }: RunIds,
+  redactor: Redactor,
+): ServiceError {
+  return new ServiceError({
+    ...{ operation: "stream run", stage: "failed", threadId, runId },
+    reason: "the run failed",
+    detail: redactor.show(words),
+  });
+}
+
+/** The final error of a run that cannot be followed, after a number of events. */
+export function failureInRun(
+  { failure, cause }: ServiceError,
+  { threadId, runId }: RunIds,
+  { known, unknown }: { readonly known: number; readonly unknown: number },
+): ServiceError {
+  const foreign = known === 0 && unknown > 0
+    ? `; ${
+      counted(unknown, "JSON object")
+    } came, and none is an event that this client knows`
+    : "";
+  return new ServiceError({
+    ...failure,
+    ...{ threadId, runId, hasEvents: known + unknown > 0 },
+    reason: failure.reason + foreign,
+  }, { cause });
+}
