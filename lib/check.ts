@@ -5,122 +5,210 @@
  * @module
  */
 
-import { checkNetwork } from "./check/network_steps.ts";
 import { Report } from "./check/report.ts";
-import { probeRun, type ProbeRunOptions } from "./check/run_requests.ts";
-import { streamFindings } from "./check/stream_findings.ts";
-import { RemoteGateway, ServiceError } from "./gateway.ts";
-import { type ByteSink, timeLeft, within } from "./io.ts";
-import { loadSettings, type Settings } from "./settings.ts";
-import { maskKey, shownText } from "./text.ts";
+import { StreamFacts } from "./check/stream_facts.ts";
+import {
+  RemoteGateway,
+  type RunIds,
+  ServiceError,
+  threadIdFrom,
+} from "./gateway.ts";
+import { type ByteSink, Deadline } from "./io.ts";
+import { loadSettings, type Settings, SettingsError } from "./settings.ts";
+import { maskKey, Redactor } from "./text.ts";
 import { versionLine } from "./version.ts";
 
 /** How long the check may take by default, up to the thread, in milliseconds. */
 const LIMIT = 30_000;
 
+/** How long a request with a wrong key may take, in milliseconds. */
+const WRONG_KEY_LIMIT = 10_000;
+
+/** How long a resumed stream may take to bring the reply again, in milliseconds. */
+const RESUME_LIMIT = 1_000;
+
 export interface RunCheckOptions {
-  /** The value of `--base-url`, if it was given. */
   readonly baseUrl: string | undefined;
   /** A prompt to run, to report what its stream is like. */
   readonly prompt: string | undefined;
   /** The milliseconds for the whole check. By default 30 s, and no limit for a run. */
   readonly timeLimit: number | undefined;
-  /** Whether the report is JSON Lines. */
   readonly json: boolean;
-  /** The report is written to it. */
   readonly stdout: ByteSink;
   /** Called for each line of the run's stream, clean and without the key. */
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
 /**
- * Tries the settings step by step and writes a line about each step: its state,
- * name and duration, and the result or what to do. A thread is created. With a
- * prompt, a run follows, and lines about its stream.
+ * Reports the settings, and tries them: creates a thread and, with a prompt, starts a
+ * run and follows it as a user would.
  *
  * @returns Whether nothing failed.
  * @throws Whatever standard output rejects with.
  */
 export async function runCheck(options: RunCheckOptions): Promise<boolean> {
-  const { baseUrl, prompt, timeLimit, stdout, onLine } = options;
-  const limit = { milliseconds: timeLimit ?? LIMIT, since: performance.now() };
+  const { baseUrl, prompt, timeLimit, stdout } = options;
+  using deadline = new Deadline(timeLimit ?? LIMIT);
   const report = new Report(stdout, options);
   await report.version(versionLine().trimEnd());
-  const warnings: string[] = [];
-  const settings = await report.step({
-    name: "settings",
-    act: () => loadSettings({ baseUrl, warn: (line) => warnings.push(line) }),
-    tell: tellSettings,
-  });
-  for (const text of warnings) {
-    await report.line({ state: "note", name: "settings", text });
-  }
+  const settings = await checkSettings(report, baseUrl);
   if (settings === undefined) return false;
-  await within(timeLeft(limit), checkNetwork(settings, report), () => {});
   await using gateway = new RemoteGateway(settings);
-  const threadId = await report.step({
-    name: "thread",
-    act: async () => {
-      const creation = gateway.createThread({ timeLimit: limit });
-      const events = (await Array.fromAsync(creation)).flat();
-      return events.find((event) => event.type === "thread")?.threadId;
-    },
-    tell: (id) =>
-      `${id} was created: the key is accepted${
-        prompt === undefined ? "; no run was started" : ""
-      }`,
-  });
+  const { signal } = deadline;
+  const threadId = await checkThread(report, gateway, signal);
   if (threadId !== undefined && prompt !== undefined) {
-    await checkRun(gateway, settings, {
-      ...{ report, threadId, prompt, onLine },
-      timeLimit: timeLimit === undefined ? undefined : limit,
-    });
+    if (timeLimit === undefined) deadline.meet();
+    const run = { threadId, prompt, signal, onLine: options.onLine };
+    await checkRun(report, { gateway, settings, ...run });
   }
   return !report.hasFailed;
 }
 
-/** Runs a prompt, and tells about its stream. */
-async function checkRun(
-  gateway: RemoteGateway,
-  settings: Settings,
-  { report, onLine, ...run }:
-    & Omit<ProbeRunOptions, "gateway" | "stranger" | "onRun">
-    & { readonly report: Report },
-): Promise<void> {
-  const { apiKey } = settings;
-  const wrongKey = crypto.randomUUID();
-  await using stranger = new RemoteGateway({ ...settings, apiKey: wrongKey });
-  let started = performance.now();
+async function checkSettings(
+  report: Report,
+  baseUrl: string | undefined,
+): Promise<Settings | undefined> {
+  const name = "settings";
+  const warnings: string[] = [];
+  const warn = (line: string) => void warnings.push(line);
   try {
-    const probed = await probeRun({
-      ...{ gateway, stranger, ...run },
-      onLine: onLine &&
-        ((line) => onLine(shownText(line, { apiKey, maxLength: Infinity }))),
-      onRun: async (runId) => {
-        const milliseconds = performance.now() - started;
-        const text = `${runId} was accepted`;
-        await report.line({ state: "ok", name: "run", milliseconds, text });
-        started = performance.now();
-      },
-    });
-    for (const line of streamFindings(probed, settings)) {
-      await report.line(line);
+    const settings = loadSettings({ baseUrl, warn });
+    const { apiKey, sources, proxy } = settings;
+    const key = `key ${maskKey(apiKey)} ${from(sources.apiKey)}`;
+    const service = `service ${settings.baseUrl} ${from(sources.baseUrl)}`;
+    await report.line({ state: "ok", name, text: `${key}, ${service}` });
+    for (const text of warnings) {
+      await report.line({ state: "note", name, text });
     }
+    const text = settings.isLocal
+      ? "none for a service on this machine"
+      : proxy === undefined
+      ? "none"
+      : `${proxy.origin} from ${proxy.variable}`;
+    await report.line({ state: "ok", name: "proxy", text });
+    return settings;
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const { message: text, failure } = error;
-    const name = failure.operation === "stream run" ? "stream" : "run";
-    const milliseconds = performance.now() - started;
-    await report.line({ state: "failed", name, milliseconds, text, failure });
+    if (!(error instanceof SettingsError)) throw error;
+    await report.line({ state: "failed", name, text: error.message });
+    return undefined;
   }
 }
 
-function tellSettings({ apiKey, baseUrl, sources }: Settings): string {
-  const from = (source: string) =>
-    source === "built-in"
-      ? "(built in)"
-      : `from ${source === "environment" ? "the environment" : source}`;
-  return `key ${maskKey(apiKey)} ${from(sources.apiKey)}, service ${baseUrl} ${
-    from(sources.baseUrl)
-  }`;
+function from(source: string): string {
+  if (source === "built-in") return "(built in)";
+  return `from ${source === "environment" ? "the environment" : source}`;
+}
+
+async function checkThread(
+  report: Report,
+  gateway: RemoteGateway,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const name = "thread";
+  const started = performance.now();
+  const time = () => ({ milliseconds: performance.now() - started });
+  try {
+    const id = await threadIdFrom(gateway.createThread({ signal }));
+    const text = `${id} was created: the key is accepted`;
+    await report.line({ state: "ok", name, ...time(), text });
+    return id;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { message: text, failure } = error;
+    await report.line({ state: "failed", name, ...time(), text, failure });
+    return undefined;
+  }
+}
+
+async function checkRun(
+  report: Report,
+  { gateway, settings, threadId, prompt, signal, onLine }: {
+    readonly gateway: RemoteGateway;
+    readonly settings: Settings;
+    readonly threadId: string;
+    readonly prompt: string;
+    readonly signal: AbortSignal;
+    readonly onLine?: ((line: string) => void) | undefined;
+  },
+): Promise<void> {
+  const started = performance.now();
+  const facts = new StreamFacts(new Redactor(settings.apiKey), onLine);
+  let runId: string | undefined;
+  let failed: ServiceError | undefined;
+  try {
+    const turn = gateway.runTurn(threadId, prompt, {
+      observer: facts,
+      signal,
+    });
+    for await (const [event] of turn) {
+      if (event?.type !== "run") continue;
+      facts.begin();
+      ({ runId } = event);
+      const milliseconds = performance.now() - started;
+      const text = `${runId} was accepted`;
+      await report.line({ state: "ok", name: "run", milliseconds, text });
+    }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    failed = error;
+  }
+  if (failed !== undefined && !facts.isOpen) {
+    const { message: text, failure } = failed;
+    const name = runId === undefined ? "run" : "stream";
+    await report.line({ state: "failed", name, text, failure });
+  } else {
+    for (const line of facts.lines(failed, settings.proxy?.origin)) {
+      await report.line(line);
+    }
+  }
+  if (runId === undefined) return;
+  await checkWrongKey(report, settings);
+  if (failed !== undefined) return;
+  await checkResuming(report, gateway, { threadId, runId }, facts.lastEventId);
+}
+
+async function checkWrongKey(
+  report: Report,
+  settings: Settings,
+): Promise<void> {
+  const name = "wrong key";
+  const apiKey = crypto.randomUUID();
+  using deadline = new Deadline(WRONG_KEY_LIMIT);
+  await using stranger = new RemoteGateway({ ...settings, apiKey });
+  try {
+    await threadIdFrom(stranger.createThread(deadline));
+    const text = "a wrong key creates threads; answer 401";
+    await report.line({ state: "failed", name, text });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { status } = error.failure;
+    const answer = `a thread with a wrong key gets ${status ?? "no answer"}`;
+    const isRefused = status === 401 || status === 403;
+    await report.line({
+      ...{ state: isRefused ? "ok" : "note", name },
+      text: isRefused ? answer : `${answer}; answer 401`,
+    });
+  }
+}
+
+/** Reports whether a stream that is lost just before the reply still brings it. */
+async function checkResuming(
+  report: Report,
+  gateway: RemoteGateway,
+  run: RunIds,
+  lastEventId: string | undefined,
+): Promise<void> {
+  const name = "resume";
+  if (lastEventId === undefined) {
+    const text = "not tested: needs an event with an id before the reply";
+    return await report.line({ state: "-", name, text });
+  }
+  using deadline = new Deadline(RESUME_LIMIT);
+  const outcome = await gateway.replyAfter(run, lastEventId, deadline);
+  await report.line({
+    ...{ state: outcome === "reply" ? "ok" : "note", name },
+    text: outcome === "reply"
+      ? "after the run, a request with Last-Event-ID gets the reply"
+      : `after the run, a request with Last-Event-ID ${outcome}; keep a run's events for a few minutes`,
+  });
 }

@@ -35,7 +35,7 @@ Deno.test("runCheck() waits 30 s for a thread", async () => {
 
 Deno.test("Report writes clean text, and escapes what JSON leaves as it is", async () => {
   const forms = [
-    [false, "note    live              2 ms  a b\u2028c\n"],
+    [false, "note    live            2 ms  a b\u2028c\n"],
     [
       true,
       '{"type":"check","state":"note","name":"live","text":"a b\\u2028c","at":2}\n',
@@ -50,37 +50,4 @@ Deno.test("Report writes clean text, and escapes what JSON leaves as it is", asy
     await report.line({ state: "note", name: "live", text, at: 1.6 });
     assertEquals(written, shown);
   }
-});
-
-Deno.test("Report tells how long a step took, and whether one failed", async () => {
-  using clock = new FakeClock();
-  let written = "";
-  const write = (bytes: Uint8Array) =>
-    Promise.resolve(void (written += new TextDecoder().decode(bytes)));
-  const report = new Report({ write }, { json: false });
-  const act = () => clock.time += 7;
-  const tell = () => {
-    clock.time += 100;
-    return "told";
-  };
-  await report.step({ name: "name", act, tell });
-  const dull = { state: "note", text: "dull" } as const;
-  await report.step({ name: "live", act, tell: () => dull });
-  assertEquals(report.hasFailed, false);
-  const fail = () => {
-    clock.time += 7;
-    throw new Error("reason");
-  };
-  await report.step({ name: "end", act: fail, tell });
-  await report.step({ name: "end", act: fail, tell, failure: "words" });
-  await report.step({ name: "name", act, tell });
-  assertEquals(report.hasFailed, true);
-  assertEquals(written.split("\n").map((line) => line.replace(/ +/g, " ")), [
-    "ok name 7 ms told",
-    "note live 7 ms dull",
-    "failed end 7 ms reason",
-    "failed end 7 ms words",
-    "ok name 7 ms told",
-    "",
-  ]);
 });

@@ -1,0 +1,278 @@
+import type {
+  ParsedData,
+  Reply,
+  ServiceError,
+  StreamObserver,
+} from "../gateway.ts";
+import type { Redactor } from "../text.ts";
+import type { Line } from "./report.ts";
+
+/** Events that arrive within this time count as one lump, in milliseconds. */
+const TOGETHER = 100;
+
+/** A shorter run does not show whether its events were held back, in milliseconds. */
+const LONG_ENOUGH = 2_000;
+
+/** After a silence of this length, a proxy may close the connection, in milliseconds. */
+const LONG_SILENCE = 15_000;
+
+/** The most ids of a connection that are compared. */
+const MAX_IDS = 10_000;
+
+/** The longest text of the service in a line, in UTF-16 code units. */
+const MAX_LENGTH = 100;
+
+/**
+ * Notes what a stream brings, over all of its connections. It keeps no event, however
+ * long the run is. Times are milliseconds since the stream was requested.
+ */
+export class StreamFacts implements StreamObserver {
+  readonly #show: (text: string) => string;
+  readonly #onLine: (line: string) => void;
+  readonly #askedAt = performance.now();
+  #startedAt = this.#askedAt;
+  #headers: Headers | undefined;
+  readonly #openedAt: number[] = [];
+  #known = 0;
+  #unknown = 0;
+  #firstAt = 0;
+  #lastAt = 0;
+  #ids = new Set<string>();
+  #hasRepeatedId = false;
+  #comments = 0;
+  #lastLineAt = 0;
+  #silence = 0;
+  #junk = 0;
+  #junkSample = "";
+  #reply: Reply | undefined;
+  #lastEventId: string | undefined;
+
+  /**
+   * Begins when the run is requested.
+   *
+   * @param onLine Called with each line of the stream, clean and without the key.
+   */
+  constructor(redactor: Redactor, onLine: (line: string) => void = () => {}) {
+    this.#show = (text) => redactor.show(text, { maxLength: MAX_LENGTH });
+    this.#onLine = (line) =>
+      onLine(redactor.show(line, { maxLength: Infinity }));
+  }
+
+  /** Begins to count the time: the stream is requested now. */
+  begin(): void {
+    this.#startedAt = performance.now();
+  }
+
+  get isOpen(): boolean {
+    return this.#headers !== undefined;
+  }
+
+  /** The id after which a stream that is lost just before the reply is resumed. */
+  get lastEventId(): string | undefined {
+    return this.#lastEventId;
+  }
+
+  open(headers: Headers): void {
+    this.#headers = headers;
+    this.#openedAt.push(this.#now());
+    this.#ids.clear(); // A service may start over.
+    this.#hear();
+  }
+
+  line(line: string): void {
+    this.#hear();
+    this.#onLine(line);
+    if (line.startsWith(":")) {
+      this.#comments++;
+    } else if (line.startsWith("id:")) {
+      this.#hasRepeatedId ||= this.#ids.has(line);
+      if (this.#ids.size < MAX_IDS) this.#ids.add(line);
+    }
+  }
+
+  data(json: string, parsed: ParsedData, lastEventId?: string): void {
+    if (parsed.kind === "failure") return;
+    if (parsed.kind === "text") {
+      if (this.#junk++ === 0) this.#junkSample = json;
+      return;
+    }
+    if (parsed.kind === "unknown") this.#unknown++;
+    else this.#known++;
+    this.#lastAt = this.#now();
+    this.#firstAt ||= this.#lastAt;
+    if (parsed.kind !== "reply") return;
+    this.#reply = parsed.reply;
+    this.#lastEventId = lastEventId;
+  }
+
+  /**
+   * The lines of the report, in its order.
+   *
+   * @param error Why the run has no reply, if it has none.
+   * @param proxy The origin of the user's proxy, if there is one.
+   */
+  lines(error: ServiceError | undefined, proxy?: string): readonly Line[] {
+    return [
+      this.#stream(),
+      this.#events(),
+      this.#live(proxy),
+      this.#idLine(),
+      this.#silenceLine(),
+      this.#junkLine(),
+      this.#end(error),
+      replyLine(this.#reply),
+    ];
+  }
+
+  #now(): number {
+    return performance.now() - this.#startedAt;
+  }
+
+  /** Records that something came. */
+  #hear(): void {
+    const now = this.#now();
+    this.#silence = Math.max(this.#silence, now - this.#lastLineAt);
+    this.#lastLineAt = now;
+  }
+
+  /** What the headers name of the servers on the way. */
+  #servers(): readonly string[] {
+    return ["server", "via"].map((name) => this.#headers?.get(name) ?? "")
+      .map(this.#show).filter((value) => value !== "");
+  }
+
+  #stream(): Line {
+    const type = this.#headers?.get("content-type") ?? "no content type";
+    const isStream = /^\s*text\/event-stream\s*(?:;|$)/i.test(type);
+    const advice = "; answer with Content-Type: text/event-stream";
+    const text = [this.#show(type), ...this.#servers()].join(", ");
+    return {
+      ...{ state: isStream ? "ok" : "note", name: "stream" },
+      milliseconds: this.#openedAt[0],
+      text: isStream ? text : text + advice,
+    };
+  }
+
+  #events(): Line {
+    const [first, last] = [this.#firstAt, this.#lastAt].map(seconds);
+    const counts = `${this.#known} known, ${this.#unknown} unknown`;
+    return this.#known > 0
+      ? {
+        ...{ state: "ok", name: "events", at: this.#lastAt },
+        text: `${counts}, the first after ${first}, the last after ${last}`,
+      }
+      : {
+        ...{ state: "failed", name: "events" },
+        text:
+          `${counts}; send each as one line data: {"event":"progress",...}, and the reply as data: {"event":"complete",...}`,
+      };
+  }
+
+  #live(proxy: string | undefined): Line {
+    const [name, at] = ["live" as const, this.#firstAt || undefined];
+    if (this.#lastAt - this.#firstAt > TOGETHER) {
+      return { state: "ok", name, at, text: "events arrived as they happened" };
+    }
+    const waited = this.#startedAt - this.#askedAt + this.#firstAt;
+    if (this.#known + this.#unknown < 2 || waited <= LONG_ENOUGH) {
+      const text = "not tested: needs a run of several events, over 2 s";
+      return { state: "-", name, at, text };
+    }
+    const others = [...this.#servers(), ...proxy ? [`your proxy ${proxy}`] : []]
+      .map((other) => `, or by ${other}`).join("");
+    const text = `all events arrived at once after ${seconds(waited)}: ` +
+      `buffered, most likely by the service (flush after each event)${others}; see docs/service.md`;
+    return { state: "note", name, at, text };
+  }
+
+  #idLine(): Line {
+    const name = "ids";
+    if (this.#hasRepeatedId) {
+      const text =
+        "some repeat, so a dropped connection may resume at the wrong event; give each event its own";
+      return { state: "note", name, text };
+    }
+    if (this.#ids.size > 0) {
+      return { state: "ok", name, text: "all are different" };
+    }
+    const isShort = this.#known + this.#unknown < 2;
+    const text = isShort
+      ? "no event came before the reply"
+      : "none, so a dropped connection loses the reply; send id: lines and honour Last-Event-ID";
+    return { state: isShort ? "-" : "note", name, text };
+  }
+
+  #silenceLine(): Line {
+    const name = "silence";
+    const came = `${this.#comments} comments`;
+    if (this.#silence >= LONG_SILENCE) {
+      const text = `nothing came for ${seconds(this.#silence)}, with ${came} ` +
+        "in all; send a comment (a line that begins with a colon) every 15 s";
+      return { state: "note", name, milliseconds: this.#silence, text };
+    }
+    return this.#comments > 0
+      ? { state: "ok", name, text: `${came} came` }
+      : { state: "-", name, text: "not tested: needs a pause of 15 s" };
+  }
+
+  #junkLine(): Line {
+    const [name, sample] = ["lines" as const, this.#show(this.#junkSample)];
+    return this.#junk === 0
+      ? { state: "ok", name, text: "each data: holds a JSON object" }
+      : {
+        ...{ state: "note", name },
+        text:
+          `data: without a JSON object, ignored: ${this.#junk}; the first: ${sample}`,
+      };
+  }
+
+  #end(error: ServiceError | undefined): Line {
+    const [name, at] = ["end" as const, this.#lastLineAt];
+    if (this.#reply === undefined) {
+      const failure = error?.failure;
+      const { reason = "the run was not complete", detail } = failure ?? {};
+      const text = detail ? `${reason}: ${detail}` : reason;
+      return { state: "failed", name, at, text, failure };
+    }
+    const [, ...resumed] = this.#openedAt.map(seconds);
+    const text = "the run is complete";
+    return resumed.length === 0 ? { state: "ok", name, at, text } : {
+      ...{ state: "note", name, at },
+      text: `${text}; cuts in its stream: ${resumed.length}, resumed after ${
+        resumed.slice(0, 3).join(", ")
+      }`,
+    };
+  }
+}
+
+function replyLine(reply: Reply | undefined): Line {
+  const name = "reply";
+  if (reply === undefined) {
+    return { state: "-", name, text: "the run was not complete" };
+  }
+  const { text: shown, source } = reply;
+  const advice =
+    `so users see "${shown}"; put the reply into instructorState.explanation`;
+  switch (source.kind) {
+    case "explanation":
+      return { state: "ok", name, text: "in instructorState.explanation" };
+    case "message": {
+      const { index, count, isAssistant } = source;
+      const whose = isAssistant ? "from an assistant" : "without a role";
+      const text = `in messages[${index}] of ${count}, ${whose}`;
+      return { state: "ok", name, text };
+    }
+    case "nothing":
+      return { state: "note", name, text: `none found, ${advice}` };
+    case "unread": {
+      const text = `no text found in messages (entries: ${source.count})`;
+      return { state: "failed", name, text: `${text}, ${advice}` };
+    }
+    default:
+      return source satisfies never;
+  }
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}
