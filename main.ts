@@ -21,11 +21,13 @@ import {
   errorSink,
   failureLine,
   isReaderGone,
+  openLog,
   outputSink,
   readStandardInput,
 } from "./lib/io.ts";
 import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
 import { maskKey } from "./lib/text.ts";
+import { versionLine } from "./lib/version.ts";
 
 const INTERRUPTED = 130;
 const QUIT = 131;
@@ -163,15 +165,18 @@ async function startBridge(
 ): Promise<number> {
   const stdin = readStandardInput(); // reads while the modules below are loaded
   const { RemoteGateway } = await import("./lib/gateway.ts");
-  const { runBridge, VerboseLog } = await import("./lib/bridge.ts");
+  const { runBridge } = await import("./lib/bridge.ts");
   // Ending the process drops every request under way.
   listen(Deno.exit);
-  const writeLine = (line: string) => writeError(line, "progress");
-  const log = verbose ? new VerboseLog(writeLine, settings) : undefined;
-  await using gateway = new RemoteGateway({
-    ...settings,
-    onExchange: log && ((exchange) => log.exchange(exchange)),
-  });
+  const { baseUrl, sources } = settings;
+  const log = verbose
+    ? openLog((line) => writeError(line, "progress"))
+    : undefined;
+  log?.(versionLine().trimEnd());
+  log?.(
+    `settings: key from ${sources.apiKey}, base URL ${baseUrl} from ${sources.baseUrl}`,
+  );
+  await using gateway = new RemoteGateway({ ...settings, log });
   await runBridge({ stdin, stdout: outputSink(), gateway, log });
   return 0;
 }
@@ -211,8 +216,7 @@ async function startInteractive(
     onInterrupt,
     onQuit,
   });
-  // Disposed of below: the minifier drops `using` if its variable is used once.
-  const gateway = new RemoteGateway(settings);
+  await using gateway = new RemoteGateway(settings);
   const opened = conversation = new Conversation({
     gateway,
     view,
@@ -234,7 +238,6 @@ async function startInteractive(
       : await opened.runInteractive();
     return exitCode(ending, isTyped);
   } finally {
-    await gateway[Symbol.asyncDispose]();
     await opened.leave();
   }
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { startTimer } from "./io.ts";
+import { PROMPT_TOO_LONG, startTimer } from "./io.ts";
 import { type EditorState, NEW_STATE } from "./editor/editor_state.ts";
 import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
 import { moveToHistory } from "./editor/history.ts";
@@ -33,10 +33,7 @@ const FRAME_PAUSE = 10;
 /** The pause after a frame, as a multiple of the time that drawing it took. */
 const DRAWING_SHARE = 10;
 
-/**
- * The longest pause after a frame, in milliseconds: a frame can take seconds because
- * the process or the machine was stopped meanwhile.
- */
+/** The longest pause after a frame, which may have been drawn while the process was stopped. */
 const MAX_FRAME_PAUSE = 500;
 
 /** How long the terminal must keep its size before a frame is drawn, in milliseconds. */
@@ -45,11 +42,8 @@ const RESIZE_PAUSE = 100;
 /** The most sent texts that may wait. After them, Enter only starts a new line. */
 const MAX_WAITING = 1_000;
 
-/** Options of an {@linkcode Editor}. */
 export interface EditorOptions extends FrameLook {
-  /** Writes to the terminal. */
   readonly write: (text: string) => void;
-  /** Returns the current size of the terminal. */
   readonly size: () => Size;
   /** The keyboard; without one, the editor only shows a status. */
   readonly keyboard?: Keyboard | undefined;
@@ -59,23 +53,19 @@ export interface EditorOptions extends FrameLook {
 
 /** Where an {@linkcode Editor} gets its keys from, and what two of them do. */
 export interface Keyboard extends Pick<KeyModeOptions, "written"> {
-  /** Begins to read the keyboard. */
   readonly input: () => AsyncIterable<Uint8Array>;
-  /** Switches the terminal to key mode. */
   readonly keyMode: (options: KeyModeOptions) => KeyMode;
-  /** Called on Ctrl-C. */
   readonly onInterrupt: () => void;
-  /** Called on Ctrl-\. */
   readonly onQuit: () => void;
 }
 
 /**
- * What was entered: a text; one that is too long (over 16 MiB of UTF-8); or the end
- * of the input. Ctrl-D counts as its end, too.
+ * What was entered: a text, which may have several lines; one that cannot be taken, and
+ * why; or the end of the input. Ctrl-D counts as its end, too.
  */
-export type Entry =
+export type Input =
   | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "too long" }
+  | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "end" };
 
 /**
@@ -94,21 +84,19 @@ export class Editor implements Disposable {
   readonly #painter: Painter;
   readonly #keyMode: KeyMode | undefined;
   readonly #keys = new KeyParser();
-  readonly #waiting: Entry[] = [];
+  readonly #waiting: Input[] = [];
   #state: EditorState = NEW_STATE;
   /** Typed or pasted text that has not become a key yet. */
   #gathered: { readonly first: Key; readonly parts: string[] } | undefined;
-  #asked: PromiseWithResolvers<Entry> | undefined;
+  #asked: PromiseWithResolvers<Input> | undefined;
   #failure: unknown;
   #status: ((columns: number) => string) | undefined;
-  /** Whether the input has ended. */
   #isClosed = false;
   /** Whether the input has ended, or the user has pressed Ctrl-D. */
   #hasEnded = false;
   /** Whether the program is stopped and another one has the terminal. */
   #isSuspended = false;
   #stopEscapeTimer = () => {};
-  /** When the last bytes came. */
   #typedAt = -Infinity;
   /** When the last key was pressed, if it was Escape. */
   #escapedAt = -Infinity;
@@ -136,13 +124,10 @@ export class Editor implements Disposable {
   }
 
   /**
-   * Asks for the next text. If one has been sent before, it is written above as if
-   * it were sent now.
-   *
-   * @param above Lines to write above the text, each with its line end.
-   * @throws {InputError} If the input cannot be read.
+   * Asks for the next text, below lines that stay. One that was sent before is written
+   * above as if it were sent now. Rejects with an `InputError` if nothing can be read.
    */
-  read(above = ""): Promise<Entry> {
+  read(above = ""): Promise<Input> {
     this.#takeGathered();
     const next = this.#waiting.shift();
     if (next?.kind === "text") this.print(above + this.#sent(next.text));
@@ -176,11 +161,7 @@ export class Editor implements Disposable {
     this.#nextFrameAt = end + Math.min(pause, MAX_FRAME_PAUSE);
   }
 
-  /**
-   * Shows a row above the typed text, and what is typed meanwhile.
-   *
-   * @param status Returns the row for a number of columns; `undefined` for no row.
-   */
+  /** Shows a row of a number of columns above the text that is typed meanwhile. */
   setStatus(status: ((columns: number) => string) | undefined): void {
     this.#status = status;
   }
@@ -338,7 +319,7 @@ export class Editor implements Disposable {
     const bytes = new TextEncoder().encode(text).length;
     this.#deliver(
       isTooLong || bytes > MAX_TEXT_LENGTH
-        ? { kind: "too long" }
+        ? { kind: "refused", reason: PROMPT_TOO_LONG }
         : { kind: "text", text },
     );
   }
@@ -349,21 +330,18 @@ export class Editor implements Disposable {
     this.#deliver({ kind: "end" });
   }
 
-  /**
-   * Delivers an entry to the pending call of {@linkcode read}, or keeps it for
-   * the next one.
-   */
-  #deliver(entry: Entry): void {
+  /** Delivers an input to the pending call of {@linkcode read}, or the next one. */
+  #deliver(input: Input): void {
     if (this.#asked === undefined) {
-      this.#waiting.push(entry);
+      this.#waiting.push(input);
       return;
     }
-    if (entry.kind === "text") {
-      this.#painter.draw(NO_FRAME, this.#sent(entry.text));
+    if (input.kind === "text") {
+      this.#painter.draw(NO_FRAME, this.#sent(input.text));
     } else {
       this.#painter.leave();
     }
-    this.#asked.resolve(entry);
+    this.#asked.resolve(input);
     this.#asked = undefined;
   }
 
@@ -381,8 +359,8 @@ export class Editor implements Disposable {
       {
         status: this.#status?.(size.columns) ?? "",
         waiting: this.#status
-          ? this.#waiting.flatMap((entry) =>
-            entry.kind === "text" ? [entry.text] : []
+          ? this.#waiting.flatMap((input) =>
+            input.kind === "text" ? [input.text] : []
           )
           : [],
         editor: isShown ? this.#state : undefined,

@@ -1,9 +1,3 @@
-/**
- * Interactive mode: a prompt loop on one thread.
- *
- * @module
- */
-
 import {
   AGENT_NAME,
   type CreationEvent,
@@ -14,7 +8,7 @@ import {
 } from "./gateway.ts";
 import { CtrlC } from "./interactive/ctrl_c.ts";
 import type { Ending } from "./interactive/exit_code.ts";
-import { type TimeLimit, within } from "./io.ts";
+import { Deadline, within } from "./io.ts";
 import type { Input, View, ViewEvent } from "./interactive/view.ts";
 import { VERSION } from "./version.ts";
 
@@ -26,15 +20,12 @@ export { addInput } from "./interactive/stdin_prompts.ts";
 export interface ConversationOptions {
   readonly gateway: Gateway;
   readonly view: View;
-  /** The masked API key. */
   readonly maskedKey: string;
-  /** The service's base URL. */
   readonly baseUrl: string;
   /** The thread to continue. By default a new one is created. */
   readonly threadId?: string | undefined;
   /** How long one prompt may take, in milliseconds. By default there is no limit. */
   readonly timeLimit?: number | undefined;
-  /** Additional headers for the requests of each run. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** A clock, in milliseconds. The default is the clock of the process. */
   readonly now?: (() => number) | undefined;
@@ -56,7 +47,6 @@ export class Conversation {
   readonly #now: () => number;
   /** Aborted when the user drops the operation that is going on. */
   #operation: AbortController | undefined;
-  /** When that operation began. */
   #begunAt = 0;
   /** Whether that operation is a run that the service has started. */
   #isRun = false;
@@ -84,7 +74,7 @@ export class Conversation {
    * @throws Whatever standard output rejects with: see `isReaderGone()`.
    */
   async runInteractive(): Promise<Ending> {
-    let ending = await this.#open(this.#limit());
+    let ending = await this.#within((limit) => this.#open(limit));
     if (ending.kind !== "done") return ending;
     for (;;) {
       const input = await this.#ask();
@@ -97,11 +87,12 @@ export class Conversation {
           await this.#show({ type: "error", message: input.reason });
           ending = { kind: "failed", failure: undefined };
           break;
-        case "prompt": {
+        case "text": {
           const word = input.text.trim().toLowerCase();
           if (word === "exit" || word === "quit") return DONE;
           if (word === "") continue;
-          const ended = await this.#run(input.text, this.#limit());
+          const { text } = input;
+          const ended = await this.#within((limit) => this.#run(text, limit));
           if (ended.kind !== "done") ending = ended;
           break;
         }
@@ -112,28 +103,23 @@ export class Conversation {
   }
 
   /**
-   * Runs prompts in order, until one fails. The time limit of the first one holds
-   * for the creation of the thread, too.
-   *
-   * @throws Whatever standard output rejects with: see `isReaderGone()`.
+   * Runs prompts in order, until one fails. The time limit of the first one holds for
+   * the creation of the thread, too. Rejects as standard output does.
    */
   async runPrompts(prompts: readonly string[]): Promise<Ending> {
-    let limit = this.#limit();
-    const ending = await this.#open(limit);
-    if (ending.kind !== "done") return ending;
-    for (const prompt of prompts) {
-      const ended = await this.#run(prompt, limit);
-      if (ended.kind !== "done") return ended;
-      limit = this.#limit();
+    const [first = "", ...others] = prompts;
+    let ending = await this.#within(async (limit) => {
+      const opened = await this.#open(limit);
+      return opened.kind === "done" ? await this.#run(first, limit) : opened;
+    });
+    for (const prompt of others) {
+      if (ending.kind !== "done") break;
+      ending = await this.#within((limit) => this.#run(prompt, limit));
     }
-    return DONE;
+    return ending;
   }
 
-  /**
-   * Handles a Ctrl-C.
-   *
-   * @returns Whether the program goes on. If not, the caller ends it.
-   */
+  /** Handles a Ctrl-C. Returns whether the program goes on; if not, the caller ends it. */
   interrupt(): boolean {
     const { view, view: { typing } } = this.#options;
     if (typing === undefined) return false;
@@ -183,11 +169,8 @@ export class Conversation {
     view.show({ type: "farewell", threadId });
   }
 
-  /**
-   * Shows the banner, and creates a thread unless there is one to continue. Returns
-   * `done` if there is a thread.
-   */
-  async #open(timeLimit: TimeLimit | undefined): Promise<Ending> {
+  /** Shows the banner, and creates a thread unless there is one to continue. */
+  async #open(limit: AbortSignal | undefined): Promise<Ending> {
     const { gateway, maskedKey, baseUrl, threadId } = this.#options;
     const banner = [
       `agent-gateway ${VERSION}, agent ${AGENT_NAME}, key ${maskedKey}`,
@@ -201,18 +184,22 @@ export class Conversation {
     }
     const ended = await this.#follow(
       "thread",
-      (signal) => gateway.createThread({ signal, timeLimit }),
+      limit,
+      (signal) => gateway.createThread({ signal }),
     );
     if (ended === undefined) return DONE;
     if (ended === "dropped") return INTERRUPTED;
     return { kind: "not started", failure: ended };
   }
 
-  /** The time limit of what begins now, if there is one. */
-  #limit(): TimeLimit | undefined {
-    const { timeLimit: milliseconds } = this.#options;
-    if (milliseconds === undefined) return undefined;
-    return { milliseconds, since: performance.now() };
+  /** Runs one or two operations within the time limit, if there is one. */
+  async #within(
+    act: (limit: AbortSignal | undefined) => Promise<Ending>,
+  ): Promise<Ending> {
+    const { timeLimit } = this.#options;
+    if (timeLimit === undefined) return await act(undefined);
+    using deadline = new Deadline(timeLimit);
+    return await act(deadline.signal);
   }
 
   /** Returns the next prompt; `undefined` if the user left with Ctrl-C instead. */
@@ -227,14 +214,13 @@ export class Conversation {
     }
   }
 
-  /** Runs one prompt and shows what happens. */
   async #run(
     prompt: string,
-    timeLimit: TimeLimit | undefined,
+    limit: AbortSignal | undefined,
   ): Promise<Ending> {
     const { gateway, headers } = this.#options;
-    const ended = await this.#follow("run", (signal) => {
-      const options = { signal, timeLimit, headers };
+    const ended = await this.#follow("run", limit, (signal) => {
+      const options = { signal, headers };
       return gateway.runTurn(this.#threadId, prompt, options);
     });
     if (ended === undefined) return DONE;
@@ -242,24 +228,22 @@ export class Conversation {
     return { kind: "failed", failure };
   }
 
-  /**
-   * Shows the events of an operation that the user can drop, or its error.
-   *
-   * @returns The failure, if it failed; `dropped` if the user dropped it.
-   */
+  /** Shows the events of an operation that the user can drop, or returns why it failed. */
   async #follow(
     what: "thread" | "run",
+    limit: AbortSignal | undefined,
     act: (
       signal: AbortSignal,
     ) => AsyncGenerator<readonly (CreationEvent | TurnEvent)[]>,
   ): Promise<Failure | "dropped" | undefined> {
     const { signal } = this.#operation = new AbortController();
+    const both = limit ? AbortSignal.any([signal, limit]) : signal;
     this.#begunAt = this.#now();
     this.#hasEnded = this.#isRun = false;
     let last: (CreationEvent | TurnEvent)["type"] | undefined;
     try {
       await this.#show({ type: "begin" });
-      for await (const events of act(signal)) {
+      for await (const events of act(both)) {
         for (const event of events) {
           if (this.#isLast(event)) await this.#end(true);
           const shown = this.#show(event, signal);

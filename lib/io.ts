@@ -1,11 +1,5 @@
-/**
- * Bytes in and out of the process: standard streams, lines, writers and timers.
- *
- * @module
- */
-
 export { ByteBuffer } from "./io/byte_buffer.ts";
-export { Deadline, pause, Timeout } from "./io/deadline.ts";
+export { Deadline, pause, startTimeout, TimeIsOver } from "./io/deadline.ts";
 export { environmentVariable } from "./io/environment_variable.ts";
 export { ErrorOutput } from "./io/error_output.ts";
 export { shareEventLoop } from "./io/event_loop.ts";
@@ -13,10 +7,14 @@ export { failureLine } from "./io/failure_line.ts";
 export {
   lineFault,
   MAX_LINE_BYTES,
+  PROMPT_TOO_LONG,
   readEachLine,
   readLines,
 } from "./io/lines.ts";
 export { LineWriter } from "./io/line_writer.ts";
+export { type Log, openLog } from "./io/log.ts";
+export { type ReadText, readText } from "./io/read_text.ts";
+export { Signal } from "./io/signal.ts";
 export {
   type ByteSink,
   errorSink,
@@ -25,4 +23,4 @@ export {
   outputSink,
   readStandardInput,
 } from "./io/standard_streams.ts";
-export { startTimer, timeLeft, type TimeLimit, within } from "./io/timer.ts";
+export { startTimer, within } from "./io/timer.ts";

@@ -1,167 +1,109 @@
 /**
- * Markdown for a terminal: adds styles and keeps the text unchanged. Of code,
- * quotes, lists and links, only the signs are coloured: their text keeps the
+ * Markdown for a terminal: adds styles, line by line, and keeps the text unchanged.
+ * Of code, quotes and lists only the markers are coloured: their text keeps the
  * terminal's own colour, which is readable.
  *
  * @module
  */
 
-import { styleInline } from "./markdown/inline.ts";
-import {
-  BOLD,
-  CYAN,
-  DIM,
-  GREEN,
-  RED,
-  SgrLine,
-  UNDERLINE,
-} from "./markdown/sgr_line.ts";
+import { COLOURED } from "./text.ts";
 
-/** The most markers of quotes and lists at the start of a line; further ones are text. */
-const MAX_DEPTH = 32;
+/** Longer lines are data rather than prose, in UTF-16 code units. */
+const MAX_LENGTH = 4 * 1024;
 
-/** The marker of a quote, or of a list item. */
-const MARKER = /[ \t]*(>|(?:[-+*]|\d{1,9}[.)])(?![^ \t]))/y;
-const QUOTE = /[ \t]*> ?/y;
-const BREAK = /[ \t]*([-*_])[ \t]*(?:\1[ \t]*){2,}$/y;
-const HEADING = /[ \t]*(#{1,6})(?:[ \t]+|$)/y;
-/** A fence and its language. If backticks follow, the line holds a code span. */
-const FENCE = /[ \t]*(?:(`{3,})([^`]*)|(~{3,})([^]*))$/y;
-const FENCE_END = /[ \t]*(`{3,}|~{3,})[ \t]*$/y;
+/** A fence, within quotes and lists, too. With backticks after it, it is a code span. */
+const FENCE = /^([ \t>]*)(?:(`{3,})(?=[^`]*$)|(~{3,}))(.*)$/;
 const DIFF = /^[ \t]*(?:diff|patch)\b/i;
-/** A line that makes the line before it a heading: `=` of level 1, `-` of level 2. */
-const UNDERLINES = / {0,3}(?:(=)+|-+)[ \t]*$/my;
-const INDENTED = /^(?: {4}| {0,3}\t)/;
+const HEADING = /^ {0,3}#{1,6}(?=[ \t]|$)/;
+/** The markers of quotes and lists at the start of a line. */
+const MARKERS = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))+/;
+
+/**
+ * A code span, bold text or italics. It takes linear time: the text of a span holds
+ * no marker of its kind.
+ */
+const INLINE =
+  /(?<!`)(`+)[^`]+\1(?!`)|(?<![*\\])\*\*[^\s*](?:[^*]*[^\s*])?\*\*(?!\*)|(?<![\w*\\])\*[^\s*`](?:[^*`]*[^\s*`])?\*(?![\w*])/g;
 
 /**
  * Styles the Markdown of a text, in linear time.
  *
  * @param text Text without escape sequences.
- * @returns Its lines, with their line ends. They differ from the text only by SGR
+ * @returns Its lines, with their newlines. They differ from the text only by SGR
  * sequences, whose effect ends on the same line.
  */
 export function* styleMarkdown(text: string): Generator<string> {
-  const styler = new MarkdownStyler();
-  let start = 0;
-  for (;;) {
-    const end = text.indexOf("\n", start);
-    if (end < 0) break;
-    const underline = matchAt(UNDERLINES, text, end + 1);
-    const level = underline === null ? 0 : underline[1] === "=" ? 1 : 2;
-    yield styler.line(text.slice(start, end), level) + "\n";
+  let fence: Fence | undefined; // the block that is open
+  for (let start = 0; start < text.length;) {
+    const newline = text.indexOf("\n", start);
+    const end = newline < 0 ? text.length : newline;
+    const line = text.slice(start, end);
     start = end + 1;
+    let styled = line;
+    if (line.length <= MAX_LENGTH) {
+      const found = fenceOf(line);
+      if (fence === undefined) {
+        fence = found;
+        styled = found === undefined
+          ? styleLine(line)
+          : COLOURED.cyan(found.line) + found.words;
+      } else if (
+        found?.words.trim() === "" && found.marker.startsWith(fence.marker)
+      ) {
+        fence = undefined;
+        styled = COLOURED.cyan(line);
+      } else if (DIFF.test(fence.words)) {
+        styled = styleChange(line, fence.indent);
+      }
+    }
+    yield newline < 0 ? styled : `${styled}\n`;
   }
-  if (start < text.length) yield styler.line(text.slice(start), 0);
 }
 
-/** The opening fence of a code block. */
+/** The line that begins or ends a fenced block. */
 interface Fence {
-  /** Backticks or tildes. */
-  readonly sign: string;
-  /** How many markers of quotes are before it. */
-  readonly quotes: number;
-  /** How far the code is indented after them, in characters. */
+  /** The line up to its words. */
+  readonly line: string;
+  /** How many characters come before each line of its code. */
   readonly indent: number;
-  readonly isDiff: boolean;
+  readonly marker: string;
+  /** What comes after the marker: the language. */
+  readonly words: string;
 }
 
-/** Styles the lines of one text, in their order. */
-class MarkdownStyler {
-  /** The fenced code block that is open. */
-  #fence: Fence | undefined;
-
-  /** Whether the line before is a heading that this line underlines. */
-  #isUnderline = false;
-
-  /** @param underlined The level of the heading that the next line makes it, or 0. */
-  line(source: string, underlined: number): string {
-    const line = new SgrLine(source);
-    const isCode = this.#fence !== undefined &&
-      this.#fenced(line, source, this.#fence);
-    if (!isCode) this.#block(line, source, underlined);
-    return line.finish();
-  }
-
-  /** Styles a line of a fenced code block. Returns `false` if the quote around it has ended. */
-  #fenced(line: SgrLine, source: string, fence: Fence): boolean {
-    let at = 0;
-    for (let i = 0; i < fence.quotes; i++) {
-      const quote = matchAt(QUOTE, source, at);
-      if (quote === null) {
-        this.#fence = undefined;
-        return false;
-      }
-      const sign = at + quote[0].indexOf(">");
-      line.to(sign, 0);
-      line.to(sign + 1, GREEN);
-      at += quote[0].length;
-    }
-    const end = matchAt(FENCE_END, source, at)?.[1];
-    if (end?.startsWith(fence.sign)) {
-      this.#fence = undefined;
-      line.to(source.length, CYAN);
-    } else if (fence.isDiff) {
-      const first = source.charAt(at + fence.indent);
-      line.to(at, 0);
-      line.to(source.length, first === "+" ? GREEN : first === "-" ? RED : 0);
-    }
-    return true;
-  }
-
-  /** Styles a line outside of fenced code blocks. */
-  #block(line: SgrLine, source: string, underlined: number): void {
-    const isUnderline = this.#isUnderline;
-    this.#isUnderline = false;
-    if (isUnderline) return line.to(source.length, DIM);
-    let at = 0;
-    let quotes = 0;
-    let quoted = 0; // where the content of the innermost quote begins
-    for (let depth = 0; depth < MAX_DEPTH; depth++) {
-      const isBreak = matchAt(BREAK, source, at) !== null;
-      const marker = isBreak ? null : matchAt(MARKER, source, at);
-      if (marker === null) break;
-      const [{ length }, sign = ""] = marker;
-      at += length;
-      line.to(at - sign.length, 0);
-      line.to(at, sign === ">" ? GREEN : CYAN);
-      if (sign === ">") {
-        quotes++;
-        quoted = source.charAt(at) === " " ? at + 1 : at;
-      }
-    }
-    const heading = matchAt(HEADING, source, at);
-    const fence = matchAt(FENCE, source, at);
-    if (fence !== null) {
-      const sign = fence[1] ?? fence[3] ?? "";
-      const isDiff = DIFF.test(fence[2] ?? fence[4] ?? "");
-      const start = source.indexOf(sign, at);
-      this.#fence = { sign, quotes, indent: start - quoted, isDiff };
-      line.to(start, 0);
-      line.to(start + sign.length, CYAN);
-    } else if (at === 0 && INDENTED.test(source)) {
-      // Probably code. If it is a paragraph of a list, it only lacks its styles.
-    } else if (matchAt(BREAK, source, at) !== null) {
-      line.to(source.length, DIM);
-    } else if (heading !== null) {
-      const [{ length }, { length: level } = ""] = heading;
-      line.to(source.indexOf("#", at), 0);
-      line.to(source.indexOf("#", at) + level, DIM);
-      line.to(at + length, 0);
-      styleInline(line, source, at + length, headingStyle(level));
-    } else if (underlined > 0 && at === 0 && source.trim() !== "") {
-      this.#isUnderline = true;
-      styleInline(line, source, at, headingStyle(underlined));
-    } else {
-      styleInline(line, source, at, 0);
-    }
-  }
+function fenceOf(line: string): Fence | undefined {
+  const [, before = "", ticks, tildes, words = ""] = FENCE.exec(line) ?? [];
+  const marker = ticks ?? tildes;
+  if (marker === undefined) return undefined;
+  return { line: before + marker, indent: before.length, marker, words };
 }
 
-function headingStyle(level: number): number {
-  return level === 1 ? BOLD | UNDERLINE : BOLD;
+/** Styles a line of a diff that was added or removed. */
+function styleChange(line: string, indent: number): string {
+  const sign = line.charAt(indent);
+  if (sign === "+") return COLOURED.green(line);
+  return sign === "-" ? COLOURED.red(line) : line;
 }
 
-function matchAt(pattern: RegExp, text: string, at: number) {
-  pattern.lastIndex = at;
-  return pattern.exec(text);
+/** Styles a line outside of fenced code blocks. */
+function styleLine(line: string): string {
+  if (HEADING.test(line)) return COLOURED.bold(line);
+  const [markers = ""] = MARKERS.exec(line) ?? [];
+  const styled = styleInline(line.slice(markers.length));
+  return markers === "" ? styled : COLOURED.cyan(markers) + styled;
+}
+
+/** Styles code spans and emphasis that hold no further marker of their kind. */
+function styleInline(text: string): string {
+  return text.replace(INLINE, (span: string, ticks = "") => {
+    if (ticks !== "") {
+      const code = span.slice(ticks.length, -ticks.length);
+      return COLOURED.cyan(ticks) + code + COLOURED.cyan(ticks);
+    }
+    return span.startsWith("**") ? COLOURED.bold(span) : italic(span);
+  });
+}
+
+function italic(text: string): string {
+  return `\x1b[3m${text}\x1b[23m`;
 }

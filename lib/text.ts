@@ -1,10 +1,4 @@
-/**
- * Text from outside the program: cleaning it for a terminal, finding the key in
- * it, parsing it; and the styles of text on a terminal.
- *
- * @module
- */
-
+export { counted, duration, wholeDuration } from "./text/amounts.ts";
 export {
   escapeControls,
   holdsTooMuch,
@@ -12,11 +6,9 @@ export {
   MAX_SIGNS,
   parseJson,
 } from "./text/json.ts";
-export { type Fields, fieldsOf, textIn } from "./text/json_fields.ts";
-export { holdsKey, maskKey } from "./text/key_redaction.ts";
+export { maskKey } from "./text/mask_key.ts";
 export { plainLine, plainText, withoutLineEnd } from "./text/plain_text.ts";
 export { quote } from "./text/quote.ts";
-export { hashText } from "./text/hash_text.ts";
+export { Redactor } from "./text/redactor.ts";
 export { isServiceId } from "./text/service_id.ts";
-export { shownText } from "./text/shown_text.ts";
 export { COLOURED, PLAIN, type Style } from "./text/style.ts";

@@ -1,9 +1,3 @@
-/**
- * An immutable text with a cursor, and the functions that move, insert and delete.
- *
- * @module
- */
-
 import { boundaryAfter, boundaryAt, boundaryFrom } from "./graphemes.ts";
 
 /** A text and its cursor: the offset of a grapheme boundary, in UTF-16 code units. */
@@ -15,12 +9,10 @@ export interface CursorText {
 // A function, because V8 takes 0.4 ms to make these classes.
 const wordCharacter = () => /[\p{L}\p{N}\p{M}_]/u;
 
-/** A text with the cursor at its end. */
 export function textOf(text: string): CursorText {
   return { text, cursor: text.length };
 }
 
-/** Inserts text at the cursor. */
 export function insert(
   { text, cursor }: CursorText,
   inserted: string,
@@ -56,17 +48,14 @@ export function transpose(typed: CursorText): CursorText {
   );
 }
 
-/** The offset of the grapheme before the cursor. */
 export function left({ text, cursor }: CursorText): number {
   return boundaryAt(text, cursor - 1);
 }
 
-/** The offset after the grapheme at the cursor. */
 export function right({ text, cursor }: CursorText): number {
   return boundaryAfter(text, cursor);
 }
 
-/** The start of the cursor's line. */
 export function lineStart({ text, cursor }: CursorText): number {
   return cursor === 0 ? 0 : text.lastIndexOf("\n", cursor - 1) + 1;
 }
@@ -77,7 +66,6 @@ export function lineEnd({ text, cursor }: CursorText): number {
   return end < 0 ? text.length : end;
 }
 
-/** The start of the word before the cursor. */
 export function wordLeft(typed: CursorText): number {
   return over(typed, wordCharacter(), -1);
 }
@@ -87,16 +75,13 @@ export function bigWordLeft(typed: CursorText): number {
   return over(typed, /\S/, -1);
 }
 
-/** The end of the word after the cursor. */
 export function wordRight(typed: CursorText): number {
   return over(typed, wordCharacter(), 1);
 }
 
 /**
- * Moves the cursor one line up or down, in the same column of graphemes. Returns
- * `undefined` on the first or last line.
- *
- * @param goal The column to move to, in graphemes. The default is the cursor's column.
+ * Moves the cursor one line up or down, to a column of graphemes, by default its own.
+ * Returns `undefined` on the first or last line.
  */
 export function verticalMove(
   typed: CursorText,

@@ -6,23 +6,19 @@ const MAX_KEPT = 1_000;
 /** The most UTF-16 code units that each of these two lists holds in total. */
 const MAX_KEPT_LENGTH = 64 * 1024 * 1024;
 
-/** A search through the history. */
 export interface Search {
   readonly query: string;
-  /** Whether the shown text contains the query. */
   readonly isFound: boolean;
   /** The state before the search, restored when the search is cancelled. */
   readonly before: EditorState;
 }
 
-/** The editor's state. */
 export interface EditorState {
   readonly typed: CursorText;
   /** Texts that were sent or cleared, oldest first. */
   readonly history: readonly string[];
   /** The history with its edits, and the new text at the end. */
   readonly entries: readonly string[];
-  /** The index of the shown entry. */
   readonly entry: number;
   readonly search: Search | undefined;
   /** The text that Ctrl-Y inserts. */
@@ -36,7 +32,6 @@ export interface EditorState {
   readonly isTooLong: boolean;
 }
 
-/** An empty editor. */
 export const NEW_STATE: EditorState = {
   typed: textOf(""),
   history: [],

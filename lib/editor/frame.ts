@@ -1,10 +1,3 @@
-/**
- * What is drawn at the bottom of the terminal: a status, the texts that wait, and
- * the text that is typed.
- *
- * @module
- */
-
 import { plainText, type Style } from "../text.ts";
 import { type CursorText, lineEnd, lineStart } from "./cursor_text.ts";
 import type { EditorState, Search } from "./editor_state.ts";
@@ -26,24 +19,21 @@ const MAX_WAITING = 5;
 /** The most UTF-16 code units of a waiting text that are used. */
 const WAITING_LENGTH = 1_000;
 
-/** The content of a frame. */
+/** What is drawn at the bottom of the terminal. */
 export interface FrameContent {
   /** The row of the status, which may be coloured; empty if there is none. */
   readonly status: string;
-  /** The texts that were sent and wait. */
   readonly waiting: readonly string[];
   /** The text that is typed; `undefined` if it is not shown. */
   readonly editor: EditorState | undefined;
 }
 
-/** How a frame looks. */
 export interface FrameLook {
   /** The prompt sign before each text, two columns wide. */
   readonly sign: string;
   readonly style: Style;
 }
 
-/** The frame for a content on a terminal of a size. */
 export function frameOf(
   { status, waiting, editor }: FrameContent,
   size: Size,
@@ -146,9 +136,8 @@ function searchRow(
 }
 
 /**
- * The output for a text that was sent, with its line end. It stays on the terminal.
- * Its lines are not split into rows: the terminal wraps them, and wraps them again
- * when it is resized.
+ * The output for a text that was sent and stays on the terminal. The terminal wraps its
+ * lines, and wraps them again when it is resized.
  */
 export function sentText(
   text: string,
@@ -166,8 +155,5 @@ export function sentText(
   }\n`;
 }
 
-/**
- * Matches characters that are not drawn as they are. A function, because V8 takes
- * 0.1 ms to make these classes.
- */
+/** Characters that are not drawn as they are. V8 takes 0.1 ms to make these classes. */
 const special = () => /[\p{Cc}\p{Cf}\p{M}\p{Emoji_Modifier}]/u;

@@ -1,9 +1,3 @@
-/**
- * Graphemes (the characters that a person sees) and their widths in columns.
- *
- * @module
- */
-
 import { unicodeWidth } from "@std/cli/unicode-width";
 
 /** The size of the text that is segmented at once. */

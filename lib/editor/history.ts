@@ -1,10 +1,3 @@
-/**
- * The history of an editor: the texts that were sent or cleared, and the search
- * through them.
- *
- * @module
- */
-
 import { left, textOf } from "./cursor_text.ts";
 import {
   type EditorState,
@@ -15,7 +8,6 @@ import {
 } from "./editor_state.ts";
 import type { Key } from "./key_parser.ts";
 
-/** Moves the text from the editor to its history. */
 export function moveToHistory(editor: EditorState): EditorState {
   const { text } = editor.typed;
   const isKept = text.trim() !== "" && text !== editor.history.at(-1) &&
@@ -39,7 +31,6 @@ export function recall(editor: EditorState, entry: number): EditorState {
   return settled(editor, { typed, entries, entry, undo: [] });
 }
 
-/** Begins a search (Ctrl-R). */
 export function startSearch(editor: EditorState): EditorState {
   const search = { query: "", isFound: true, before: editor };
   return settled(editor, { search });

@@ -1,9 +1,3 @@
-/**
- * The effect of keys on a text, as a pure function of the editor's state.
- *
- * @module
- */
-
 import { MAX_LINE_BYTES } from "../io.ts";
 import {
   bigWordLeft,
@@ -29,7 +23,6 @@ import type { Key } from "./key_parser.ts";
  */
 export const MAX_TEXT_LENGTH = MAX_LINE_BYTES;
 
-/** The result of a key. */
 export interface Pressed {
   readonly editor: EditorState;
   /** What the key does, other than changing the text. */
@@ -96,7 +89,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "ctrl-r": startSearch,
 };
 
-/** A key that moves the cursor. */
 function move(target: (typed: CursorText) => number): Command {
   return (editor) => {
     const typed = { ...editor.typed, cursor: target(editor.typed) };
@@ -104,7 +96,6 @@ function move(target: (typed: CursorText) => number): Command {
   };
 }
 
-/** A key that deletes up to an offset. */
 function erase(target: (typed: CursorText) => number): Command {
   return (editor) => {
     const { typed } = editor;
@@ -156,11 +147,7 @@ function put({ typed }: EditorState, text: string): CursorText | undefined {
     : insert(typed, text);
 }
 
-/**
- * Makes a change.
- *
- * @param isContinued Whether it is undone together with the last change.
- */
+/** Makes a change; one that continues the last one is undone together with it. */
 function edit(
   editor: EditorState,
   changed: CursorText | undefined,

@@ -1,10 +1,3 @@
-/**
- * Key mode: the terminal of this process sends each key as it is pressed, Alt as an
- * Escape before the key, and marks what is pasted.
- *
- * @module
- */
-
 import { startTimer } from "../io.ts";
 
 /**
@@ -17,9 +10,7 @@ const STOP_TIMEOUT = 100;
 const ON = "\x1b[?2004h\x1b[?1036h";
 const OFF = "\x1b[?1036l\x1b[?2004l";
 
-/** What key mode needs of an editor. */
 export interface KeyModeOptions {
-  /** Writes to the terminal. */
   readonly write: (text: string) => void;
   /**
    * Resolves when everything is written, before another program takes the
@@ -32,7 +23,6 @@ export interface KeyModeOptions {
    * @param wasStopped Whether another program may have used it meanwhile.
    */
   readonly onResume: (wasStopped: boolean) => void;
-  /** Called when the size of the terminal has changed. */
   readonly onResize: () => void;
 }
 

@@ -1,10 +1,4 @@
 /**
- * Parses the bytes that a terminal sends into keys.
- *
- * @module
- */
-
-/**
  * Text that was typed, text that was pasted, or a key that was pressed. Keys have
  * the names `enter`, `backspace`, `tab`, `escape`, `up`, `down`, `left`, `right`,
  * `home`, `end`, `delete`, `ctrl-` or `alt-` with a character, and these with the
@@ -75,7 +69,6 @@ export class KeyParser {
     return !this.#isPaste && this.#held !== "" && this.#held.length <= 2;
   }
 
-  /** Parses a chunk and returns the keys that it completes. */
   feed(bytes: Uint8Array): Key[] {
     const text = this.#held + this.#decoder.decode(bytes, { stream: true });
     this.#held = "";

@@ -1,9 +1,3 @@
-/**
- * Lays a text out in the rows of a terminal: where each grapheme is drawn.
- *
- * @module
- */
-
 import { boundaryAfter, graphemeWidth, isSimple } from "./graphemes.ts";
 
 /** A grapheme as it is drawn in one or more columns of a row. */
@@ -18,7 +12,6 @@ export interface Cell {
   readonly isCertain: boolean;
 }
 
-/** The distance of tab stops, in columns. */
 const TAB = 8;
 
 /** The most UTF-16 code units of a grapheme that are drawn. */
@@ -46,7 +39,6 @@ export interface TextRow {
   readonly indent: number;
 }
 
-/** The rows of the lines between two offsets of a text. */
 export function rowsOfLines(
   text: string,
   { start, end, columns }: {
@@ -89,12 +81,7 @@ export function rowsOfLines(
   return rows;
 }
 
-/**
- * The cells of a text that begins in a column; without `limit`, they may go beyond
- * the terminal's columns.
- *
- * @param limit The column after which no further cell is of use.
- */
+/** The cells of a text that begins in a column, up to the first one beyond a limit. */
 export function cellsOf(
   text: string,
   column: number,
@@ -112,17 +99,17 @@ export function cellsOf(
   return cells;
 }
 
-/** The columns that cells take. */
 export function widthOf(cells: readonly Cell[]): number {
   return cells.reduce((columns, { width }) => columns + width, 0);
 }
 
-/** The cells of a text as {@linkcode cutToWidth} cuts it. */
+/** The cells of a text in one row; if they do not fit, the last one is an ellipsis. */
 export function cellsOfLine(text: string, columns: number): Cell[] {
   const cells = cellsOf(text, 0, columns, columns);
   if (widthOf(cells) <= columns) return cells;
-  while (widthOf(cells) >= Math.max(columns, 1)) cells.pop();
-  return columns > 0 ? [...cells, sure("…")] : [];
+  if (columns < 1) return [];
+  while (widthOf(cells) > columns - 1) cells.pop(); // room for the ellipsis
+  return [...cells, sure("…")];
 }
 
 /**
@@ -144,7 +131,7 @@ export function outputOf(
   return output;
 }
 
-/** A text, cut to a number of columns, with an ellipsis where it is cut. */
+/** A text in one row; if it does not fit, it ends with an ellipsis. */
 export function cutToWidth(text: string, columns: number): string {
   return cellsOfLine(text, columns).map((cell) => cell.text).join("");
 }

@@ -1,16 +1,8 @@
-/**
- * Draws rows at the bottom of a terminal. Only changes are written.
- *
- * @module
- */
-
-/** The size of a terminal. */
 export interface Size {
   readonly columns: number;
   readonly rows: number;
 }
 
-/** All rows that are drawn. */
 export interface Frame {
   /**
    * At most as many rows as the terminal has: printable characters, SGR sequences,
@@ -31,7 +23,8 @@ const ERASE_BELOW = "\x1b[J";
 const CLEAR = "\x1b[H\x1b[2J";
 
 /**
- * Draws frames, each over the one before it.
+ * Draws frames at the bottom of a terminal, each over the one before it. Only changes
+ * are written.
  *
  * A terminal that is resized moves the drawn rows as it likes: some wrap them anew,
  * some cut them. None of them moves the cursor's row closer to the frame's first
@@ -44,16 +37,11 @@ export class Painter {
   /** Whether the terminal may have moved the rows since they were drawn. */
   #isMoved = false;
 
-  /** @param write Writes a text as a whole. */
   constructor(write: (text: string) => void) {
     this.#write = write;
   }
 
-  /**
-   * Draws a frame.
-   *
-   * @param above Lines that are written above the frame and stay there, each with its `\n`.
-   */
+  /** Draws a frame below lines that stay there, each with its `\n`. */
   draw(frame: Frame, above = ""): void {
     let text = "";
     if (above !== "" || this.#isMoved) {

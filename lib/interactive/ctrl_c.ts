@@ -14,7 +14,6 @@ export class CtrlC {
   #settledAt = -Infinity;
   #announcedAt = -Infinity;
 
-  /** @param now A clock, in milliseconds. */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -25,12 +24,7 @@ export class CtrlC {
     this.#announcedAt = -Infinity;
   }
 
-  /**
-   * Returns what a Ctrl-C does. One that clears is not the first of two.
-   *
-   * @param isRunning Whether an operation is going on that has not been dropped.
-   * @param clear Clears the text at the prompt, and returns whether there was any.
-   */
+  /** Returns what a Ctrl-C does. One that clears a text is not the first of two. */
   press(
     isRunning: boolean,
     clear: () => boolean,

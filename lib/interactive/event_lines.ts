@@ -1,11 +1,10 @@
-/**
- * The lines that a view shows besides replies, and the words for durations in any
- * line.
- *
- * @module
- */
-
-import { plainLine, type Style } from "../text.ts";
+import {
+  counted,
+  duration,
+  plainLine,
+  type Style,
+  wholeDuration,
+} from "../text.ts";
 import { banner } from "./banner.ts";
 import type { ViewEvent, ViewOptions } from "./view.ts";
 
@@ -66,28 +65,15 @@ function continuation(threadId: string): string {
 }
 
 function droppedLine(what: "run" | "reply", prompts: number): string {
-  const waiting = prompts === 1 ? "prompt" : "prompts";
-  const also = prompts === 0 ? "" : `, and ${prompts} waiting ${waiting}`;
+  const also = prompts === 0
+    ? ""
+    : `, and ${counted(prompts, "waiting prompt")}`;
   return what === "run"
     ? `Run dropped${also}; the run may still go on at the service`
     : `Rest of the reply dropped${also}`;
 }
 
-/** "0.4 s", "12 s", "2 min 5 s" */
-export function duration(milliseconds: number): string {
-  const tenths = Math.floor(milliseconds / 100);
-  return tenths < 100
-    ? `${(tenths / 10).toFixed(1)} s`
-    : wholeSeconds(Math.floor(tenths / 10) * 1000);
-}
-
-/** "again in 6 s", "again in 2 min 5 s": rounded up to whole seconds. */
+/** "again in 6 s", "again in 2 min 5 s" */
 export function againIn(milliseconds: number): string {
-  return `again in ${wholeSeconds(milliseconds)}`;
-}
-
-function wholeSeconds(milliseconds: number): string {
-  const seconds = Math.ceil(milliseconds / 1000);
-  const minutes = Math.floor(seconds / 60);
-  return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
+  return `again in ${wholeDuration(milliseconds)}`;
 }

@@ -1,12 +1,6 @@
-/**
- * How prompts ended, and the exit code for it: docs/command-line.md has the table.
- *
- * @module
- */
-
 import type { Failure } from "../gateway.ts";
 
-/** How the prompts ended. */
+/** How prompts ended. */
 export type Ending =
   /** All runs were completed. */
   | { readonly kind: "done" }
@@ -18,8 +12,8 @@ export type Ending =
   | { readonly kind: "interrupted" };
 
 /**
- * The fate of the prompt sets the exit code, unless a person types prompts and so
- * has seen the error.
+ * The exit code (docs/command-line.md has the table). The fate of the prompt sets it,
+ * unless a person types prompts and so has seen the error.
  */
 export function exitCode(ending: Ending, isTyped: boolean): number {
   switch (ending.kind) {

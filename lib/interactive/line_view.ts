@@ -15,9 +15,7 @@ import { writeReply } from "./write_reply.ts";
 export interface LineViewOptions extends ViewOptions {
   /** Whether a person types the prompts, on a terminal that cannot be drawn on. */
   readonly isTyped: boolean;
-  /** Whether standard error is a terminal. */
   readonly stderrIsTerminal: boolean;
-  /** Whether errors are styled. */
   readonly stylesErrors: boolean;
 }
 

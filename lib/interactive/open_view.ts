@@ -24,9 +24,7 @@ export interface OpenViewOptions {
    * command line has them. Then standard input is not touched.
    */
   readonly readsPrompts: boolean;
-  /** Whether standard output is JSON Lines. */
   readonly json: boolean;
-  /** Whether banner and progress are left out. */
   readonly quiet: boolean;
   /** Whether only the prompt is redrawn, while the user types it. */
   readonly plain: boolean;

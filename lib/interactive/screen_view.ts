@@ -3,7 +3,6 @@ import { startTimer } from "../io.ts";
 import { COLOURED, PLAIN } from "../text.ts";
 import { banner, EDITOR_KEYS, PLAIN_HINT } from "./banner.ts";
 import { type LineOptions, linesAbout } from "./event_lines.ts";
-import { PROMPT_TOO_LONG } from "./stdin_prompts.ts";
 import { type Marks, StatusLine } from "./status_line.ts";
 import type {
   Input,
@@ -17,16 +16,12 @@ import { writeReply } from "./write_reply.ts";
 
 export interface ScreenViewOptions
   extends Omit<ViewOptions, "stdin" | "stderr"> {
-  /** The part of the terminal that is drawn on. */
   readonly editor: Editor;
   /** Whether prompts are typed there, and do not come from the command line. */
   readonly isTyped: boolean;
-  /** Whether standard output is a terminal, too. */
   readonly stdoutIsTerminal: boolean;
   readonly marks: Marks;
-  /** Returns the current size of the terminal. */
   readonly size: () => Size;
-  /** A clock, in milliseconds. The default is the clock of the process. */
   readonly now?: (() => number) | undefined;
 }
 
@@ -64,17 +59,7 @@ export class ScreenView implements View {
     // A blank line before a prompt, unless the last line is a prompt.
     const asked = editor.read(keys + (this.#hasGap ? "" : "\n"));
     this.#hasShownKeys = this.#hasGap = true;
-    const entry = await asked;
-    switch (entry.kind) {
-      case "text":
-        return { kind: "prompt", text: entry.text };
-      case "too long":
-        return { kind: "refused", reason: PROMPT_TOO_LONG };
-      case "end":
-        return entry;
-      default:
-        return entry satisfies never;
-    }
+    return await asked;
   }
 
   show(event: ViewEvent, signal?: AbortSignal): void | Promise<void> {

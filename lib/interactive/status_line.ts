@@ -1,19 +1,10 @@
-/**
- * The status of an operation, in one row at the bottom of a terminal.
- *
- * @module
- */
-
 import { cutToWidth } from "../editor.ts";
 import type { ProgressEvent } from "../gateway.ts";
-import { plainLine, type Style } from "../text.ts";
-import { againIn, duration } from "./event_lines.ts";
+import { duration, plainLine, type Style } from "../text.ts";
+import { againIn } from "./event_lines.ts";
 import type { Step } from "./view.ts";
 
 const HINT = "  Ctrl-C stops";
-
-/** The fewest columns for a label that is cut. The hint is left out if there are fewer. */
-const MIN_LABEL_COLUMNS = 24;
 
 /** The most UTF-16 code units of a node's name or status that are used. */
 const MAX_LABEL_LENGTH = 1000;
@@ -21,16 +12,11 @@ const MAX_LABEL_LENGTH = 1000;
 /** How long an operation takes before its row is shown, in milliseconds. */
 const DELAY = 500;
 
-/** How long the spinner turns fast, and the time of a frame then, in milliseconds. */
-const FAST_TIME = 3_000;
-const FAST_FRAME = 100;
-
-/** The time between two frames after that. */
-const SLOW_FRAME = 1_000;
+/** The time between two frames of the spinner, in milliseconds. */
+const FRAME = 250;
 
 /** The signs of a status line, one column each. */
 export interface Marks {
-  /** The frames of the spinner. */
   readonly spinner: string;
   readonly done: string;
   readonly failed: string;
@@ -45,9 +31,7 @@ export const ASCII_MARKS: Marks = { spinner: "|/-\\", done: "+", failed: "x" };
 export interface StatusLineOptions {
   readonly style: Style;
   readonly marks: Marks;
-  /** Returns the current number of columns of the terminal. */
   readonly columns: () => number;
-  /** A clock, in milliseconds. The default is the clock of the process. */
   readonly now?: (() => number) | undefined;
 }
 
@@ -56,7 +40,6 @@ interface Operation {
   readonly startedAt: number;
   /** The node that the run has reached. */
   node?: { readonly name: string; label: string; readonly reachedAt: number };
-  /** The pause before a retry. */
   pause?: { readonly reason: string; readonly until: number };
 }
 
@@ -65,9 +48,7 @@ interface Operation {
  * began, and how to stop it. During a pause before a retry, the reason and the
  * remaining time replace the node. Each finished node becomes a line above, with
  * its duration; so does the run, with its total.
- *
- * It neither draws nor keeps time: callers draw {@linkcode row} as often as they
- * like. All text from the service is cleaned.
+ * Callers draw {@linkcode row} as often as they like.
  */
 export class StatusLine {
   readonly #options: StatusLineOptions;
@@ -79,12 +60,7 @@ export class StatusLine {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /**
-   * Takes a step of an operation.
-   *
-   * @returns The lines that stay above the row from now on, each with its line end;
-   * often empty.
-   */
+  /** Takes a step of an operation. Returns the lines that stay above the row, if any. */
   take(step: Step): string {
     const now = this.#now();
     if (step.type === "begin") {
@@ -129,58 +105,49 @@ export class StatusLine {
   /** The time until the row changes although nothing happens, in milliseconds. */
   get pause(): number {
     const elapsed = this.#now() - (this.#operation?.startedAt ?? 0);
-    if (elapsed < DELAY) return DELAY - elapsed;
-    return elapsed < FAST_TIME ? FAST_FRAME : SLOW_FRAME - elapsed % SLOW_FRAME;
+    return elapsed < DELAY ? DELAY - elapsed : FRAME;
   }
 
-  /**
-   * The current row, cut to a number of columns: text and SGR sequences, none of
-   * which is active at the end. Empty if there is no operation, and in its first
-   * half second.
-   */
+  /** The row, cut to a number of columns; empty in the first half second. */
   row(columns: number): string {
     if (this.#operation === undefined) return "";
     const { marks, style: { cyan, dim } } = this.#options;
     const { node, pause, startedAt } = this.#operation;
     const now = this.#now();
+    const milliseconds = now - startedAt;
+    if (milliseconds < DELAY) return "";
     const label = pause !== undefined && pause.until > now
       ? `${pause.reason}, ${againIn(pause.until - now)}`
       : node?.label ?? "waiting";
-    const milliseconds = now - startedAt;
-    if (milliseconds < DELAY) return "";
-    const frameTime = milliseconds < FAST_TIME ? FAST_FRAME : SLOW_FRAME;
-    const frame = Math.floor(milliseconds / frameTime);
-    const spinner = marks.spinner.charAt(frame % marks.spinner.length);
-    const elapsed = `  ${duration(milliseconds)}`;
-    const room = roomIn(columns) - elapsed.length - HINT.length;
-    const hasHint = room >= MIN_LABEL_COLUMNS ||
-      room >= 0 && cutToWidth(label, room) === label;
-    const hint = hasHint ? HINT : "";
-    const text = fit(label, elapsed, columns - hint.length);
-    return cyan(spinner) + text + dim(hint);
+    const frame = Math.floor(milliseconds / FRAME) % marks.spinner.length;
+    const text = afterMark(label, milliseconds, columns, HINT);
+    const end = text.endsWith(HINT) ? text.length - HINT.length : text.length;
+    return cyan(marks.spinner.charAt(frame)) + text.slice(0, end) +
+      dim(text.slice(end));
   }
 
   /** The line that stays on the screen after a node, or the run, has finished. */
   #finished(label: string, milliseconds: number, completed: boolean): string {
     const { columns, marks, style } = this.#options;
     const sign = completed ? style.green(marks.done) : style.red(marks.failed);
-    const elapsed = `  ${duration(milliseconds)}`;
-    return `${sign}${style.dim(fit(label, elapsed, columns()))}\n`;
+    return sign + style.dim(afterMark(label, milliseconds, columns())) + "\n";
   }
 }
 
-/** The columns that are left for text after a sign and a space. */
-function roomIn(columns: number): number {
+/** A label and a time after a mark, and a hint if there is room; the label is cut. */
+function afterMark(
+  label: string,
+  milliseconds: number,
+  columns: number,
+  hint = "",
+): string {
   // The last column stays free: some terminals wrap as soon as it is taken.
-  return Math.max(columns - 1 - "✓ ".length, 0);
-}
-
-/** The part of a row after the sign: a text, cut to fit, and a time, not cut if possible. */
-function fit(text: string, elapsed: string, columns: number): string {
-  const room = roomIn(columns);
-  if (room === 0) return "";
-  const start = cutToWidth(text, Math.max(room - elapsed.length, 0));
-  return ` ${cutToWidth(start + elapsed, room)}`;
+  const room = Math.max(columns - "✓".length - 1, 0);
+  const time = `  ${duration(milliseconds)}`;
+  const whole = ` ${label}${time}${hint}`;
+  if (cutToWidth(whole, room) === whole) return whole;
+  const start = cutToWidth(` ${label}`, Math.max(room - time.length, 0));
+  return cutToWidth(start + time, room);
 }
 
 function labelOf({ node, status }: ProgressEvent): string {

@@ -1,17 +1,9 @@
-/**
- * What the environment tells of the terminal, and its size.
- *
- * @module
- */
-
 import type { Size } from "../editor.ts";
 import { environmentVariable } from "../io.ts";
 
 /**
  * Whether text on a terminal is styled. `auto` styles it unless `NO_COLOR` is set
  * (https://no-color.org) or the terminal is dumb.
- *
- * @param color The value of `--color`.
  */
 export function usesColour(color: "auto" | "always" | "never"): boolean {
   if (color !== "auto") return color === "always";
@@ -34,7 +26,6 @@ export function isAutomated(): boolean {
   return !["", "0", "false"].includes(environmentVariable("CI") ?? "");
 }
 
-/** Returns the current size of the terminal. */
 export function consoleSize(): Size {
   try {
     const { columns, rows } = Deno.consoleSize();

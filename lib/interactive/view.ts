@@ -5,26 +5,18 @@
  * @module
  */
 
+import type { Input } from "../editor.ts";
 import type { CreationEvent, Failure, TurnEvent } from "../gateway.ts";
 import type { ByteSink } from "../io.ts";
 
-/** The sign before the text that the user types. */
-export const PROMPT_SIGN = "> ";
+export type { Input };
 
-/**
- * The answer to a request for a prompt: its text, which may have several lines; a
- * prompt that cannot be taken, and why; or the end of the input.
- */
-export type Input =
-  | { readonly kind: "prompt"; readonly text: string }
-  | { readonly kind: "refused"; readonly reason: string }
-  | { readonly kind: "end" };
+export const PROMPT_SIGN = "> ";
 
 /** What happens in the prompt loop, in the order in which it happens. */
 export type ViewEvent =
   | CreationEvent
   | TurnEvent
-  /** A line of the banner. */
   | { readonly type: "banner"; readonly text: string }
   /** An operation begins: the creation of a thread, or a turn. */
   | { readonly type: "begin" }
@@ -86,7 +78,6 @@ export interface View {
 
 /** What a person has typed: the prompts that wait, and the text at the prompt. */
 export interface Typing {
-  /** Drops the prompts that wait, and returns their number. */
   dropWaiting(): number;
   /** Clears the text at the prompt, and returns whether there was any. */
   clear?(): boolean;

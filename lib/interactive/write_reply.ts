@@ -7,7 +7,6 @@ const PIECE_LENGTH = 4 * 1024;
 /** The same for other outputs, which take large pieces faster. */
 const LARGE_PIECE_LENGTH = 128 * 1024;
 
-/** Ends all styles. */
 const RESET = "\x1b[m";
 
 export type ReplyOptions = Pick<
@@ -18,10 +17,7 @@ export type ReplyOptions = Pick<
 /**
  * Writes a reply and a newline to standard output: unchanged, or for a terminal
  * without control characters and with its Markdown styled.
- *
- * @param signal Aborting it stops the writing: the rest is left out but for a line
- * end.
- * @throws If standard output cannot be written.
+ * Aborting the signal stops the writing: the rest is left out but for a line end.
  */
 export async function writeReply(
   { stdout, cleansReplies, hasColour }: ReplyOptions,

@@ -2,7 +2,6 @@ import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import type { CreationEvent, Gateway, TurnEvent } from "../../lib/gateway.ts";
 import { ServiceError } from "../../lib/gateway/failure/service_error.ts";
-import type { TimeLimit } from "../../lib/io.ts";
 import { Conversation, type Ending } from "../../lib/interactive.ts";
 import { CtrlC } from "../../lib/interactive/ctrl_c.ts";
 import type {
@@ -37,7 +36,7 @@ class ScriptedView implements View {
 
   constructor(...inputs: readonly (string | Input)[]) {
     this.#inputs = inputs.map((input) =>
-      typeof input === "string" ? { kind: "prompt", text: input } : input
+      typeof input === "string" ? { kind: "text", text: input } : input
     );
   }
 
@@ -130,7 +129,7 @@ async function* fail(): AsyncGenerator<never> {
     operation: "create run",
     reason,
     status: 503,
-    fate: "refused",
+    stage: "refused",
   });
 }
 const FAILURE = "error Cannot start a run: out of order refused";
@@ -444,7 +443,7 @@ Deno.test("Conversation that is left has no farewell if nobody reads the reply",
   void play(view);
   await isWriting.promise;
   const left = view.conversation?.leave(400);
-  clock.pass();
+  clock.passTo(400);
   await left;
   assertEquals([view.log.at(-1), clock.time], ["farewell", 400]);
 });
@@ -461,25 +460,30 @@ Deno.test("runInteractive() ends at a defect, and when nobody reads the replies"
 });
 
 Deno.test("runPrompts() runs the prompts in order on one thread, each with the time limit, the first one with the thread; exit is one like any other", async () => {
+  using clock = new FakeClock();
   const view = new ScriptedView("not read");
-  const limits: unknown[] = [];
+  const over: unknown[] = [];
+  /** Whether the time of an operation is over at these times. */
+  const pass = (signal: AbortSignal | undefined, ...times: number[]) => {
+    for (const time of times) {
+      clock.passTo(time);
+      over.push(signal?.aborted);
+    }
+  };
   const ending = await play(view, {
     prompts: ["one", "exit"],
     createThread(options) {
-      limits.push(options?.timeLimit);
+      pass(options?.signal, 6_999);
       return create();
     },
     runTurn(threadId, prompt, options) {
-      limits.push(options?.timeLimit);
+      if (prompt === "one") pass(options?.signal, 6_999, 7_000);
+      else pass(options?.signal, 13_999, 14_000);
       return echo(threadId, prompt);
     },
   });
   assertEquals(ending, "done");
-  const [thread, first, second] = limits as TimeLimit[];
-  assertEquals(first, thread);
-  assertEquals([first?.milliseconds, second?.milliseconds], [7_000, 7_000]);
-  assert(second !== undefined && first !== undefined);
-  assert(second.since > first.since);
+  assertEquals(over, [false, false, true, false, true]);
   assertEquals(view.log, [
     ...START,
     'start thread-1 "one"',

@@ -1,9 +1,5 @@
 import { assertEquals } from "@std/assert";
-import {
-  againIn,
-  duration,
-  linesAbout,
-} from "../../../lib/interactive/event_lines.ts";
+import { linesAbout } from "../../../lib/interactive/event_lines.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
 
 const OPTIONS = { style: PLAIN, isQuiet: false, isPlain: true };
@@ -87,21 +83,5 @@ Deno.test("linesAbout() quotes the id of the thread to go on with for the shell"
   for (const [threadId, option] of Object.entries(CONTINUATIONS)) {
     const line = linesAbout({ type: "farewell", threadId }, OPTIONS);
     assertEquals(line, `agent-gateway ${option}\n`);
-  }
-});
-
-const DURATIONS = [
-  ...[[0, "0.0 s"], [99, "0.0 s"], [9_999, "9.9 s"], [10_000, "10 s"]] as const,
-  ...[[59_999, "59 s"], [60_000, "1 min 0 s"], [125_900, "2 min 5 s"]] as const,
-] as const;
-const WAITS = [[1, "1 s"], [6_000, "6 s"], [6_001, "7 s"], [
-  60_001,
-  "1 min 1 s",
-]];
-
-Deno.test("duration() rounds down, to tenths below 10 s, and againIn() up to seconds", () => {
-  for (const [time, text] of DURATIONS) assertEquals(duration(time), text);
-  for (const [time, text] of WAITS) {
-    assertEquals(againIn(Number(time)), `again in ${text}`);
   }
 });

@@ -118,7 +118,7 @@ Deno.test("a dumb terminal shows the keys once, a sign before each prompt, and a
   );
   await lines.type("one");
   await lines.type("waits");
-  assertEquals(await one, { kind: "prompt", text: "one" });
+  assertEquals(await one, { kind: "text", text: "one" });
   assertEquals(lines.view.typing?.dropWaiting(), 1);
   const end = lines.view.readPrompt();
   assertEquals(lines.takeError(), "> ");
@@ -147,7 +147,7 @@ Deno.test("Ctrl-C at the prompt of a dumb terminal shows the sign again, and dur
 Deno.test("LineView without a person shows neither a sign nor how to go on", async () => {
   const lines = new Lines();
   await lines.type("one");
-  assertEquals(await lines.view.readPrompt(), { kind: "prompt", text: "one" });
+  assertEquals(await lines.view.readPrompt(), { kind: "text", text: "one" });
   assertEquals(lines.view.typing, undefined);
   lines.show({ type: "farewell", threadId: "thread-1" });
   assertEquals(lines.stderr, "");

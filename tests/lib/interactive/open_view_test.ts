@@ -116,7 +116,13 @@ const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
     {
       type: "error",
       message: "no",
-      failure: { operation, reason: "", status: 502, fate: "may go on" },
+      failure: {
+        operation,
+        reason: "",
+        status: 502,
+        stage: "open",
+        fate: "may go on",
+      },
     },
     '{"type":"error","message":"no","operation":"stream run","status":502,"fate":"may go on"}\n',
   ],

@@ -23,14 +23,14 @@ function input(
   );
 }
 
-const prompt = (text: string): Input => ({ kind: "prompt", text });
+const prompt = (text: string): Input => ({ kind: "text", text });
 const refused = (why: string): Input => ({
   kind: "refused",
   reason: `Cannot take a line as a prompt: it ${why}`,
 });
 const TOO_LONG: Input = {
   kind: "refused",
-  reason: "Cannot take a prompt of more than 16777216 bytes",
+  reason: "The prompt is larger than 16 MiB",
 };
 
 for (const isTyped of [false, true]) {
@@ -47,7 +47,7 @@ for (const isTyped of [false, true]) {
     while (inputs.at(-1)?.kind !== "end") inputs.push(await lines.next());
 
     const [longest] = inputs.splice(5, 1);
-    assert(longest?.kind === "prompt");
+    assert(longest?.kind === "text");
     assertEquals(longest.text.length, 16 * 1024 * 1024);
     assertEquals(inputs, [
       ...[prompt("one"), prompt(""), refused("holds a NUL character")],
@@ -164,7 +164,7 @@ Deno.test("addInput() takes 16 MiB, and stops reading after them", async () => {
   await assertRejects(
     () => addInput([], endless()),
     InputError,
-    "holds more than 16777216 bytes",
+    "The prompt is larger than 16 MiB",
   );
   assertEquals(chunks, 16);
 });

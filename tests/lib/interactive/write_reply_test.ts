@@ -44,8 +44,7 @@ Deno.test("writeReply() cleans a reply for a terminal", async () => {
 
 Deno.test("writeReply() styles a reply for a terminal with colour", async () => {
   assertEquals(await written(MARKDOWN, COLOURED), [
-    "\x1b[0;2m#\x1b[0m \x1b[0;1;4mOne\x1b[0m\n" +
-    "\x1b[0;2m*\x1b[0;3mtwo\x1b[0;2m*\x1b[0m red\n\n",
+    "\x1b[1m# One\x1b[22m\n\x1b[3m*two*\x1b[23m red\n\n",
   ]);
 });
 
