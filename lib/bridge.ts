@@ -1,23 +1,15 @@
-/**
- * Bridge mode on a pair of byte streams.
- *
- * @module
- */
-
 import { Dispatcher } from "./bridge/dispatcher.ts";
 import { formatMessage, readMessages } from "./bridge/json_rpc.ts";
-import type { BridgeLog } from "./bridge/verbose_log.ts";
 import type { Gateway } from "./gateway.ts";
-import { type ByteSink, LineWriter } from "./io.ts";
+import { type ByteSink, LineWriter, type Log } from "./io.ts";
 
 export { answerFailedStart } from "./bridge/failed_start.ts";
-export { VerboseLog } from "./bridge/verbose_log.ts";
 
 export interface RunBridgeOptions {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: ByteSink;
   readonly gateway: Gateway;
-  readonly log?: BridgeLog | undefined;
+  readonly log?: Log | undefined;
 }
 
 /**

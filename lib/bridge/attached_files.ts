@@ -1,15 +1,8 @@
-/**
- * The files that a prompt links to, read through the editor
- * (`fs/read_text_file` of ACP).
- *
- * @module
- */
-
 import { Deadline } from "../io.ts";
-import { isJsonObject, withoutLineEnd } from "../text.ts";
+import { isJsonObject } from "../text.ts";
 import type { RpcResponse } from "./json_rpc.ts";
 
-/** The most that is taken of one file, in bytes of UTF-8. */
+/** The largest file that is taken, in bytes of UTF-8. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** The most that is taken of all files of a prompt, in bytes of UTF-8. */
@@ -21,13 +14,15 @@ const MAX_FILES = 1000;
 /** How long an editor may take for all files of a prompt, in milliseconds. */
 const TIMEOUT = 10_000;
 
+const TOO_LARGE = "(not read: larger than 1 MiB)";
+const TOO_MANY = "(not read: the files of this prompt are larger than 4 MiB)";
+
 export interface ReadAttachedFilesOptions {
   /** Asks the editor; resolves without a response if the signal is aborted. */
   readonly ask: (
     path: string,
     signal: AbortSignal,
   ) => Promise<RpcResponse | undefined>;
-  /** Aborting it ends the reading. */
   readonly signal: AbortSignal;
 }
 
@@ -35,17 +30,16 @@ export interface ReadAttachedFilesOptions {
  * Asks the editor for the files that `file:` URIs point to: all at once, each
  * file once, at most 1,000 of them and for at most 10 s.
  *
- * At most 1 MiB of each file is taken; a last line then says how much was left
- * out. In the order of the URIs, files are taken until the next one would make
- * the total exceed 4 MiB; that file and all after it are left out.
+ * A file is taken whole or not at all. In the order of the URIs, files of up to 1 MiB
+ * are taken until the next one would make the total exceed 4 MiB.
  *
- * @returns The texts of the files that were read in time, by URI.
+ * @returns By URI, the texts of the files that were read in time; of those that are
+ * too large, a line that says so.
  */
 export async function readAttachedFiles(
   uris: readonly string[],
-  options: ReadAttachedFilesOptions,
+  { ask, signal }: ReadAttachedFilesOptions,
 ): Promise<ReadonlyMap<string, string>> {
-  const { ask, signal } = options;
   const files = new Map<string, string>(); // paths to URIs
   for (const uri of uris) {
     const path = filePath(uri);
@@ -54,25 +48,38 @@ export async function readAttachedFiles(
   }
   if (files.size === 0) return new Map();
 
-  const deadline = new Deadline(signal, TIMEOUT);
-  /** In the order of the URIs. It ends before the first file that is left out. */
-  const read: (TakenFile | undefined)[] = Array(files.size).fill(undefined);
-  try {
-    await Promise.all(Array.from(files, async ([path, uri], index) => {
-      const text = contentOf(await ask(path, deadline.signal));
-      if (text === undefined || index >= read.length) return;
-      read[index] = { uri, ...limited(withoutLineEnd(text)) };
-      let total = 0;
-      const end = read.findIndex((file) =>
-        (total += file?.bytes ?? 0) > MAX_PROMPT_BYTES
-      );
-      if (end >= 0) read.length = end;
-    }));
-  } finally {
-    deadline.end();
-  }
-  const taken = read.filter((file) => file !== undefined);
-  return new Map(taken.map(({ uri, text }) => [uri, text]));
+  using deadline = new Deadline(TIMEOUT, signal);
+  /** In the order of the URIs. */
+  const taken: (TakenFile | undefined)[] = Array(files.size).fill(undefined);
+  let total = 0;
+  await Promise.all(Array.from(files, async ([path, uri], index) => {
+    const text = contentOf(await ask(path, deadline.signal));
+    if (text === undefined) return;
+    const file = taken[index] = takeFile(uri, text);
+    total += file.bytes;
+    // At once, so that no more than the limit is held.
+    for (let last = taken.length; total > MAX_PROMPT_BYTES; last--) {
+      const dropped = taken[last];
+      if (dropped === undefined || dropped.bytes === 0) continue;
+      total -= dropped.bytes;
+      taken[last] = { uri: dropped.uri, text: TOO_MANY, bytes: 0 };
+    }
+  }));
+  return new Map(taken.flatMap((file) => file ? [[file.uri, file.text]] : []));
+}
+
+interface TakenFile {
+  readonly uri: string;
+  readonly text: string;
+  /** The size of a file that is taken; 0 if it is not. */
+  readonly bytes: number;
+}
+
+function takeFile(uri: string, text: string): TakenFile {
+  const bytes = new TextEncoder().encode(text).length;
+  return bytes <= MAX_FILE_BYTES
+    ? { uri, text, bytes }
+    : { uri, text: TOO_LARGE, bytes: 0 };
 }
 
 /**
@@ -105,29 +112,4 @@ function contentOf(response: RpcResponse | undefined): string | undefined {
   return isJsonObject(result) && typeof result.content === "string"
     ? result.content
     : undefined;
-}
-
-/** What is taken of a file, and its size without the line about the rest. */
-interface TakenFile {
-  readonly uri: string;
-  readonly text: string;
-  readonly bytes: number;
-}
-
-/** The part of a text that is within the limit, and the line about the rest. */
-function limited(text: string): Omit<TakenFile, "uri"> {
-  const bytes = new TextEncoder().encode(text);
-  if (bytes.length <= MAX_FILE_BYTES) return { text, bytes: bytes.length };
-  const part = new Uint8Array(MAX_FILE_BYTES);
-  const { written: end } = new TextEncoder().encodeInto(text, part);
-  // Decoded from bytes: a slice of the string would keep the whole text in memory.
-  const taken = new TextDecoder("utf-8", { ignoreBOM: true })
-    .decode(part.subarray(0, end));
-  const left = bytes.length - end;
-  return {
-    text: `${withoutLineEnd(taken)}\n[${left} more ${
-      left === 1 ? "byte was" : "bytes were"
-    } left out]`,
-    bytes: end,
-  };
 }

@@ -1,16 +1,9 @@
-/**
- * What the bridge is connected to: the editor, the service and the log.
- *
- * @module
- */
-
 import type { Gateway } from "../gateway.ts";
+import type { Log } from "../io.ts";
 import type { Outgoing } from "./json_rpc.ts";
-import type { BridgeLog } from "./verbose_log.ts";
 
 /** How the bridge reaches the editor. */
 export interface Peer {
-  /** Sends a message at once. */
   send(message: Outgoing): void;
   /**
    * Sends texts of whole lines, each as soon as the editor has read enough of the
@@ -22,5 +15,6 @@ export interface Peer {
 export interface BridgeOptions {
   readonly peer: Peer;
   readonly gateway: Gateway;
-  readonly log?: BridgeLog | undefined;
+  /** Never gets the key, a prompt or a reply. */
+  readonly log?: Log | undefined;
 }

@@ -31,7 +31,6 @@ export const INITIALIZE_RESULT = {
   authMethods: [],
 } as const;
 
-/** The result of `agents/list`: the single agent of the service. */
 export const AGENTS_LIST_RESULT = {
   agents: [{
     id: "the-brain",

@@ -1,9 +1,3 @@
-/**
- * Receives the messages of an editor, and answers its requests (interface 4.2).
- *
- * @module
- */
-
 import { isJsonObject, quote } from "../text.ts";
 import type { BridgeOptions } from "./bridge_options.ts";
 import {
@@ -22,9 +16,11 @@ import {
   type RpcRequest,
 } from "./json_rpc.ts";
 import { runPrompt } from "./prompt.ts";
-import { toRpcError } from "./service_failure.ts";
+import { logReason, toRpcError } from "./service_failure.ts";
 import { Sessions } from "./sessions.ts";
-import type { Answered } from "./verbose_log.ts";
+
+/** How much of a result is logged, in UTF-16 code units. */
+const MAX_LOGGED = 100;
 
 /**
  * One editor's connection. Each request is answered exactly once, in a task of
@@ -64,8 +60,9 @@ export class Dispatcher {
         break;
       case "invalid": {
         const { id, error } = message;
-        this.#options.peer.send({ id, error: error.toObject() });
-        this.#options.log?.answered({ id, error, milliseconds: 0 });
+        const { peer, log } = this.#options;
+        peer.send({ id, error: error.toObject() });
+        log?.(`invalid line: error ${error.code}, ${error.message}`);
         break;
       }
       default:
@@ -80,24 +77,25 @@ export class Dispatcher {
   }
 
   async #answer(request: RpcRequest): Promise<void> {
-    const { id, method, params } = request;
+    const { id, method } = request;
     const { peer, log } = this.#options;
     const started = performance.now();
     const answered = Promise.withResolvers<void>();
-    let outcome: Pick<Answered, "result" | "error">;
+    let outcome: string;
     try {
       const result = await this.#call(request, answered.promise) ?? {};
       peer.send({ id, result });
-      outcome = { result };
+      outcome = log ? JSON.stringify(result).slice(0, MAX_LOGGED) : "";
     } catch (cause) {
       const error = toRpcError(cause, method);
       peer.send({ id, error: error.toObject() });
-      outcome = { error };
+      outcome = `error ${error.code}, ${logReason(error)}`;
     }
     answered.resolve();
-    const milliseconds = performance.now() - started;
-    const sessionId = sessionIdOf(params);
-    log?.answered({ id, method, sessionId, milliseconds, ...outcome });
+    log?.(
+      `${callOf(request)}: ${outcome}`,
+      performance.now() - started,
+    );
   }
 
   /**
@@ -146,9 +144,10 @@ export class Dispatcher {
   }
 
   /** Notifications are never answered, so errors in one are ignored. */
-  #notice({ method, params }: RpcNotification): void {
+  #notice(notification: RpcNotification): void {
+    const { method, params } = notification;
     const sessionId = sessionIdOf(params);
-    this.#options.log?.answered({ method, sessionId, milliseconds: 0 });
+    this.#options.log?.(`${callOf(notification)}: notification`);
     const requestId = isJsonObject(params) ? params.requestId : undefined;
     if (method === "session/cancel" && sessionId !== undefined) {
       this.#sessions.cancel(sessionId);
@@ -163,7 +162,14 @@ export class Dispatcher {
   }
 }
 
-/** The session id in a method's params, if there is one. */
+/** A call in the log: its method, its id and the session that it names. */
+function callOf(call: RpcRequest | RpcNotification): string {
+  const id = call.kind === "request" ? ` id=${JSON.stringify(call.id)}` : "";
+  const sessionId = sessionIdOf(call.params);
+  const session = sessionId === undefined ? "" : ` session=${sessionId}`;
+  return `${call.method}${id}${session}`;
+}
+
 function sessionIdOf(params: unknown): string | undefined {
   return isJsonObject(params) && typeof params.sessionId === "string"
     ? params.sessionId

@@ -1,9 +1,3 @@
-/**
- * Requests from the bridge to the editor.
- *
- * @module
- */
-
 import type { BridgeOptions } from "./bridge_options.ts";
 import type { RpcResponse } from "./json_rpc.ts";
 
@@ -37,7 +31,6 @@ export class EditorRequests {
   ): Promise<RpcResponse | undefined> {
     if (this.#closed || signal.aborted) return undefined;
     const { peer, log } = this.#options;
-    const { sessionId } = params;
     const method = "fs/read_text_file";
     const started = performance.now();
     const id = ++this.#lastId;
@@ -49,12 +42,18 @@ export class EditorRequests {
     peer.send({ id, method, params });
     const response = await promise;
     this.#pending.delete(id);
-    const milliseconds = performance.now() - started;
-    log?.asked({ method, sessionId, response, milliseconds });
+    const outcome = response === undefined
+      ? "no answer"
+      : response.error === undefined
+      ? "answered"
+      : "error";
+    log?.(
+      `asked ${method} session=${params.sessionId}: ${outcome}`,
+      performance.now() - started,
+    );
     return response;
   }
 
-  /** Ends the request that a response of the editor belongs to. */
   receive(response: RpcResponse): void {
     this.#pending.get(response.id)?.(response);
   }

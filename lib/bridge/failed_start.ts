@@ -1,9 +1,3 @@
-/**
- * What an editor gets when the program cannot start: the reason.
- *
- * @module
- */
-
 import { type ByteSink, within } from "../io.ts";
 import { INITIALIZE_RESULT } from "./capabilities.ts";
 import {
@@ -38,7 +32,6 @@ export async function answerFailedStart(
   { stdin, stdout, reason }: {
     readonly stdin: AsyncIterable<Uint8Array>;
     readonly stdout: ByteSink;
-    /** Why the program does not start. */
     readonly reason: string;
   },
 ): Promise<void> {

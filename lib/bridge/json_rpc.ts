@@ -1,14 +1,8 @@
-/**
- * JSON-RPC 2.0, one message per line: parses and formats the messages.
- *
- * @module
- */
-
 import { lineFault, MAX_LINE_BYTES, readEachLine } from "../io.ts";
 import { holdsTooMuch, isJsonObject, MAX_SIGNS, parseJson } from "../text.ts";
 
-/** The id of a request: a `bigint` where a `number` would round it. */
-export type RequestId = string | number | bigint | null;
+/** The id of a request. A number beyond 2^53 is rounded, as JavaScript reads it. */
+export type RequestId = string | number | null;
 
 /** The error codes: those of JSON-RPC 2.0, section 5.1, and two more at the end. */
 export const ErrorCode = {
@@ -26,7 +20,6 @@ export const ErrorCode = {
   cannotOpenSession: -32010,
 } as const;
 
-/** A call that is answered. */
 export interface RpcRequest {
   readonly kind: "request";
   readonly id: RequestId;
@@ -57,7 +50,6 @@ export interface RpcResponse {
   readonly error: unknown;
 }
 
-/** A message or an invalid line from the peer. */
 export type Incoming =
   | RpcRequest
   | RpcNotification
@@ -71,17 +63,14 @@ export type Outgoing =
   | { readonly id: number; readonly method: string; readonly params: unknown }
   | { readonly method: string; readonly params: unknown };
 
-/** The `error` of a response. */
 export interface ErrorObject {
   readonly code: number;
   readonly message: string;
   readonly data?: { readonly details: string };
 }
 
-/** An error that a request is answered with. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
-  /** One of {@linkcode ErrorCode}. */
   readonly code: number;
   /** All of the error's `data`: some clients show it in place of the message. */
   readonly #details: string | undefined;
@@ -96,7 +85,6 @@ export class RpcError extends Error {
     this.#details = options.details;
   }
 
-  /** The error as it is sent. */
   toObject(): ErrorObject {
     const { code, message } = this;
     return this.#details === undefined
@@ -110,7 +98,6 @@ export function invalidRequest(reason: string): RpcError {
   return new RpcError(ErrorCode.invalidRequest, `Invalid request: ${reason}`);
 }
 
-/** The error for params that a method cannot take. */
 export function invalidParams(reason: string): RpcError {
   return new RpcError(ErrorCode.invalidParams, `Invalid params: ${reason}`);
 }
@@ -143,7 +130,7 @@ function parseMessage(line: string): Incoming {
   }
   if (Array.isArray(message)) return invalid("batches are not supported");
   if (!isJsonObject(message)) return invalid("the line is not a JSON object");
-  const { id, method, params, result, error } = withExactIds(message, line);
+  const { id, method, params, result, error } = message;
   if (typeof method === "string") {
     if (id === undefined) return { kind: "notification", method, params };
     if (isRequestId(id)) return { kind: "request", id, method, params };
@@ -159,63 +146,10 @@ function invalid(reason: string, id: RequestId = null): InvalidLine {
   return { kind: "invalid", id, error: invalidRequest(reason) };
 }
 
-/** What a reviver gets about a value. */
-interface Context {
-  /** The text of a number or literal. */
-  readonly source?: string;
-}
-
-// TypeScript's library declares neither the reviver's context nor rawJSON().
-const { parse, rawJSON } = JSON as unknown as {
-  parse(
-    json: string,
-    reviver: (key: string, value: unknown, context: Context) => unknown,
-  ): Readonly<Record<string, unknown>>;
-  rawJSON(json: string): unknown;
-};
-
-/**
- * A message with the ids that `JSON.parse()` has rounded, and all other integers of
- * its line, exact: ACP ids are 64-bit integers. They stay rounded in a line that is
- * nested more than about 2,000 levels deep, where V8's stack is too small for a
- * reviver.
- *
- * @param message A parsed line.
- */
-function withExactIds(
-  message: Readonly<Record<string, unknown>>,
-  line: string,
-): Readonly<Record<string, unknown>> {
-  const { id, params } = message;
-  const requestId = isJsonObject(params) ? params.requestId : undefined;
-  if (!isRounded(id) && !isRounded(requestId)) return message;
-  try {
-    return parse(
-      line,
-      (_, value, { source = "" }) =>
-        isRounded(value) && LONG_INTEGER.test(source) ? BigInt(source) : value,
-    );
-  } catch {
-    return message;
-  }
-}
-
-/** At most 1,000 digits, because `BigInt()` takes quadratic time. */
-const LONG_INTEGER = /^-?\d{1,1000}$/;
-
-function isRounded(id: unknown): boolean {
-  return typeof id === "number" && Math.abs(id) > Number.MAX_SAFE_INTEGER;
-}
-
 function isRequestId(id: unknown): id is RequestId {
-  return typeof id === "string" || Number.isFinite(id) ||
-    typeof id === "bigint" || id === null;
+  return typeof id === "string" || Number.isFinite(id) || id === null;
 }
 
-/** Formats a message as one line. */
 export function formatMessage(message: Outgoing): string {
-  const exact = "id" in message && typeof message.id === "bigint"
-    ? { ...message, id: rawJSON(`${message.id}`) }
-    : message;
-  return JSON.stringify({ jsonrpc: "2.0", ...exact }) + "\n";
+  return JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n";
 }

@@ -1,9 +1,3 @@
-/**
- * `session/prompt`: runs a prompt, from its content blocks to its updates.
- *
- * @module
- */
-
 import { traceHeaders, type TurnEvent } from "../gateway.ts";
 import { isJsonObject } from "../text.ts";
 import { readAttachedFiles } from "./attached_files.ts";
@@ -47,7 +41,9 @@ export async function runPrompt(
   let reply: Said | undefined;
   const update = updatesOf(sessionId, (said, note) => {
     reply = said;
-    if (note !== undefined) log?.noted(sessionId, note);
+    if (note !== undefined) {
+      log?.(`session/prompt session=${sessionId}: ${note}`);
+    }
   });
   const texts = function* (batch: readonly TurnEvent[]) {
     yield* textsAbout(batch, update);

@@ -1,17 +1,9 @@
-/**
- * Turns the content blocks of a prompt into the text that is sent to the agent.
- *
- * @module
- */
-
 import { isJsonObject, quote, withoutLineEnd } from "../text.ts";
 import { invalidParams } from "./json_rpc.ts";
 
-/** A valid prompt: the user's text and its references. */
 export interface PromptContent {
   /** Not blank. Each reference is replaced by `[name](uri)`. */
   readonly text: string;
-  /** In the order of the blocks. */
   readonly references: readonly Reference[];
 }
 

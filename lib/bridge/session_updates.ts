@@ -1,9 +1,3 @@
-/**
- * The notifications `session/update` (interface 4.2): progress, and messages.
- *
- * @module
- */
-
 import type { ProgressEvent, TurnEvent } from "../gateway.ts";
 import { formatMessage } from "./json_rpc.ts";
 
@@ -73,7 +67,6 @@ export function* textsAbout(
   if (text !== "") yield text;
 }
 
-/** Returns a function that formats the updates about progress. */
 function progressLines(sessionId: string, messageId: string) {
   const json = JSON.stringify;
   const start =
@@ -116,7 +109,6 @@ function progressJson({ node, status }: ProgressEvent): string {
   return json;
 }
 
-/** Formats the notification for a whole message of the user or the agent. */
 export function messageLine(
   sessionId: string,
   { by, messageId, text }: Said,

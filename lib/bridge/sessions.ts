@@ -1,9 +1,4 @@
-/**
- * The sessions of the editor.
- *
- * @module
- */
-
+import { threadIdFrom } from "../gateway.ts";
 import { isServiceId, quote } from "../text.ts";
 import type { BridgeOptions } from "./bridge_options.ts";
 import {
@@ -23,7 +18,6 @@ const MAX_CLOSED = 10_000;
 
 /** What a prompt in a session has to wait for and to watch. */
 export interface Turn {
-  /** Aborted when the prompt is cancelled. */
   readonly signal: AbortSignal;
   /** Resolves when the cancelled prompt before this one is answered, if there was one. */
   readonly previous: Promise<void> | undefined;
@@ -117,20 +111,14 @@ export class Sessions {
    * @throws {ServiceError} If no thread can be created.
    */
   async create(): Promise<Session> {
-    const events = await Array.fromAsync(this.#options.gateway.createThread());
-    const thread = events.flat().find((event) => event.type === "thread");
-    if (thread === undefined) throw new Error("no thread came");
-    const { threadId } = thread;
+    const { gateway } = this.#options;
+    const threadId = await threadIdFrom(gateway.createThread());
     const isUsed = threadId.length <= MAX_ID_LENGTH &&
       /^[\x21-\x7e]+$/.test(threadId) && !this.#open.has(threadId);
     const id = isUsed ? threadId : crypto.randomUUID();
     return this.#add(
       this.#closed.get(id) ??
-        new Session(
-          id,
-          threadId,
-          new Transcript(this.#transcripts, { isCut: false }),
-        ),
+        new Session(id, threadId, new Transcript(this.#transcripts, false)),
     );
   }
 
@@ -147,21 +135,18 @@ export class Sessions {
     }
     return this.#add(
       known ??
-        new Session(id, id, new Transcript(this.#transcripts, { isCut: true })),
+        new Session(id, id, new Transcript(this.#transcripts, true)),
     );
   }
 
-  /** Sends what is known of a conversation again. */
   async replay({ id, transcript }: Session): Promise<void> {
     await this.#options.peer.sendInTurn(transcript.lines(id));
   }
 
-  /** Cancels the prompt that is running in a session, if it is open. */
   cancel(id: string): void {
     this.#open.get(id)?.cancel();
   }
 
-  /** Cancels the prompt of a request, whatever session it is in. */
   cancelRequest(requestId: unknown): void {
     for (const session of this.#open.values()) session.cancel(requestId);
   }

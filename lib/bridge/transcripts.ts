@@ -1,93 +1,73 @@
-/**
- * What was said in the sessions, for editors that load a session again. It is
- * kept in memory alone.
- *
- * @module
- */
-
 import { messageLine, type Said } from "./session_updates.ts";
 
 /** The most of one transcript that is kept, in bytes of UTF-8. */
 const MAX_BYTES = 1024 * 1024;
 
-/** The most of all transcripts together. */
-const MAX_TOTAL_BYTES = 16 * MAX_BYTES;
-
 /** The bytes that a shorter message counts as: it takes about as much memory. */
 const MIN_BYTES = 100;
 
-/** Shown in place of messages that are not known. */
-const EARLIER =
-  "Earlier messages are not shown here; the agent still knows them.";
+const MAX_TRANSCRIPTS = 100;
 
-interface Kept {
-  readonly said: Said;
-  readonly bytes: number;
-  readonly transcript: Transcript;
-}
+const EARLIER = "Earlier messages are not shown here.";
 
-/** What is known of a conversation. {@linkcode Transcripts} alone changes its fields. */
+/** What is known of one conversation: the newest messages, at most 1 MiB of them. */
 export class Transcript {
   readonly #all: Transcripts;
   /** Whether earlier messages are unknown, or were dropped. */
-  isCut: boolean;
-  /** The oldest first. */
-  readonly kept = new Set<Kept>();
-  bytes = 0;
+  #isCut: boolean;
+  readonly #messages: { readonly said: Said; readonly bytes: number }[] = [];
+  #bytes = 0;
 
-  constructor(all: Transcripts, { isCut }: { readonly isCut: boolean }) {
+  /** @param isCut Whether messages of an earlier process are missing. */
+  constructor(all: Transcripts, isCut: boolean) {
     this.#all = all;
-    this.isCut = isCut;
+    this.#isCut = isCut;
   }
 
-  /** Adds a message. */
+  /** Adds a message, and drops the oldest ones beyond the limit. */
   add(said: Said): void {
-    this.#all.add(this, said);
+    const bytes = Math.max(MIN_BYTES, byteLength(said.text));
+    this.#messages.push({ said, bytes });
+    this.#bytes += bytes;
+    this.#dropTo(MAX_BYTES);
+    this.#all.keep(this);
   }
 
-  /** What an editor shows of it: the messages, after a note if it is cut. */
-  get shown(): readonly Said[] {
-    const messages = Array.from(this.kept, ({ said }) => said);
-    if (!this.isCut) return messages;
-    const messageId = crypto.randomUUID();
-    return [{ by: "agent", messageId, text: EARLIER }, ...messages];
+  clear(): void {
+    this.#dropTo(0);
   }
 
   /** The notifications that show it in a session, one line each. */
-  lines(sessionId: string): Iterable<string> {
-    return this.shown.values().map((said) => messageLine(sessionId, said));
+  *lines(sessionId: string): Generator<string> {
+    const messages = [...this.#messages]; // More may be said before all are sent.
+    if (this.#isCut) {
+      const messageId = crypto.randomUUID();
+      yield messageLine(sessionId, { by: "agent", messageId, text: EARLIER });
+    }
+    for (const { said } of messages) yield messageLine(sessionId, said);
+  }
+
+  #dropTo(limit: number): void {
+    while (this.#bytes > limit) {
+      this.#bytes -= this.#messages.shift()?.bytes ?? 0;
+      this.#isCut = true;
+    }
   }
 }
 
-/**
- * The transcripts of all sessions: at most 1 MiB of UTF-8 of each and 16 MiB of
- * all. The oldest messages are dropped first.
- */
+/** The transcripts of the 100 sessions in which something was said last. */
 export class Transcripts {
-  /** The messages of all transcripts, the oldest first. */
-  readonly #kept = new Set<Kept>();
-  #bytes = 0;
+  /** The one that has been silent for longest comes first. */
+  readonly #kept = new Set<Transcript>();
 
-  /** Adds a message, and drops the oldest ones beyond the limits. */
-  add(transcript: Transcript, said: Said): void {
-    const bytes = Math.max(MIN_BYTES, byteLength(said.text));
-    const kept = { said, bytes, transcript };
-    for (const each of [this.#kept, transcript.kept]) each.add(kept);
-    this.#bytes += bytes;
-    transcript.bytes += bytes;
-    this.#dropFrom(transcript.kept, () => transcript.bytes > MAX_BYTES);
-    this.#dropFrom(this.#kept, () => this.#bytes > MAX_TOTAL_BYTES);
-  }
-
-  #dropFrom(all: ReadonlySet<Kept>, isTooMuch: () => boolean): void {
-    for (const kept of all) {
-      if (!isTooMuch()) return;
-      const { transcript, bytes } = kept;
-      for (const each of [this.#kept, transcript.kept]) each.delete(kept);
-      this.#bytes -= bytes;
-      transcript.bytes -= bytes;
-      transcript.isCut = true;
-    }
+  /** Keeps a transcript, in place of the one that has been silent for longest. */
+  keep(transcript: Transcript): void {
+    this.#kept.delete(transcript);
+    this.#kept.add(transcript);
+    const [oldest] = this.#kept;
+    if (this.#kept.size <= MAX_TRANSCRIPTS || oldest === undefined) return;
+    this.#kept.delete(oldest);
+    oldest.clear();
   }
 }
 

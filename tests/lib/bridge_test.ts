@@ -109,12 +109,12 @@ const NOISE = [
 
 Deno.test("answerFailedStart() answers initialize as always, and the first other request with the reason", async () => {
   const refusal = `-32010 ${reason}`;
-  const list = '{"id":9007199254740993,"method":"agents/list"}';
+  const list = '{"id":7,"method":"agents/list"}';
   for (
     const [lines, answers] of [
       [[INITIALIZE, OPEN, OPEN], ["1 version 1", `2 ${refusal}`]],
       [[INITIALIZE, INITIALIZE], ["1 version 1", "1 version 1"]],
-      [[list, INITIALIZE], [`9007199254740993 ${refusal}`]],
+      [[list, INITIALIZE], [`7 ${refusal}`]],
       [[], []],
     ] as const
   ) {

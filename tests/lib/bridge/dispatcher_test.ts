@@ -4,7 +4,6 @@ import {
   INITIALIZE_RESULT,
 } from "../../../lib/bridge/capabilities.ts";
 import { Sessions } from "../../../lib/bridge/sessions.ts";
-import type { Answered } from "../../../lib/bridge/verbose_log.ts";
 import { ServiceError } from "../../../lib/gateway.ts";
 import { isUpdate, MemoryEditor, READS_FILES } from "../../support/editor.ts";
 import { FakeGateway } from "../../support/fake_gateway.ts";
@@ -191,8 +190,7 @@ async function load(editor: MemoryEditor, sessionId: string) {
   }));
 }
 
-const NOTE =
-  "agent: Earlier messages are not shown here; the agent still knows them.";
+const NOTE = "agent: Earlier messages are not shown here.";
 
 Deno.test("session/load sends the conversation again: prompts that failed or were cancelled too, no contents of files, no progress", async () => {
   await using editor = new MemoryEditor();
@@ -367,7 +365,7 @@ Deno.test("session/cancel drops the run of its session, as a notification and as
 });
 
 Deno.test("$/cancel_request drops the run of its prompt, with any kind of id, and nothing without one", async () => {
-  const ids = ["-1", '"-1"', "null", "1.5", '""', "9007199254740993"];
+  const ids = ["-1", '"-1"', "null", "1.5", '""', "9007199254740991"];
   await using editor = new MemoryEditor();
   const sessions = new Map<string, string>();
   for (const id of ids) {
@@ -386,7 +384,7 @@ Deno.test("$/cancel_request drops the run of its prompt, with any kind of id, an
   };
   await editor.gateway.started(ids.length);
 
-  for (const none of ["{}", "[]", "null", '{"requestId":9007199254740995}']) {
+  for (const none of ["{}", "[]", "null", '{"requestId":9007199254740990}']) {
     assertEquals(await cancel(none), "");
   }
   for (const id of ids) {
@@ -483,7 +481,7 @@ Deno.test("a failed request is answered with its error, and the next one works (
   const error = new ServiceError({
     operation,
     reason: "no answer",
-    fate: "refused",
+    stage: "refused",
   });
   editor.gateway.creating = () => Promise.reject(error);
 
@@ -545,31 +543,38 @@ Deno.test("requests run side by side: one that hangs delays no other", async () 
   );
 });
 
-Deno.test("the log is told of each message, a request after its answer", async () => {
-  const told: unknown[] = [];
-  await using editor: MemoryEditor = new MemoryEditor({
-    log: {
-      answered({ id, method, sessionId, milliseconds, ...outcome }: Answered) {
-        assert(milliseconds >= 0);
-        const { result, error } = outcome;
-        told.push([id, method, sessionId, result ?? error?.code]);
-      },
-      asked() {},
-      noted() {},
+Deno.test("the log tells of each message, a request after its answer, and never the service's words", async () => {
+  const lines: string[] = [];
+  await using editor = new MemoryEditor({
+    log: (text, milliseconds = 0) => {
+      assert(milliseconds >= 0);
+      lines.push(text);
     },
   });
-  const params = { sessionId: "s" };
+  const sessionId = await editor.newSession();
+  const params = { sessionId, prompt: "hello" };
+  lines.length = 0;
 
-  await editor.request("session/cancel", params);
-  await editor.request("session/prompt", { ...params, prompt: "hello" });
-  await editor.notify("session/cancel", params);
+  await editor.request("session/cancel", { sessionId });
+  await editor.request("session/prompt", { ...params, sessionId: "s" });
+  const id = await editor.send("session/prompt", params);
+  const run = await editor.gateway.started(1);
+  run.fail(
+    new ServiceError({
+      ...{ operation: "stream run", reason: "the run failed", stage: "failed" },
+      ...{ detail: "secret", threadId: "t-1", runId: "r-1" },
+    }),
+  );
+  await editor.response(id);
+  await editor.notify("session/cancel", { sessionId });
   await editor.sendLine("not JSON");
   await editor.rest();
 
-  assertEquals(told, [
-    [1, "session/cancel", "s", {}],
-    [2, "session/prompt", "s", -32002],
-    [undefined, "session/cancel", "s", undefined],
-    [null, undefined, undefined, -32700],
+  assertEquals(lines.map((line) => line.replace(sessionId, "S")), [
+    "session/cancel id=3 session=S: {}",
+    'session/prompt id=4 session=s: error -32002, Session not found: "s"',
+    "session/prompt id=5 session=S: error -32603, stream run thread=t-1 run=r-1: the run failed",
+    "session/cancel session=S: notification",
+    "invalid line: error -32700, Parse error: the line is not valid JSON",
   ]);
 });

@@ -15,12 +15,12 @@ const SEED = Deno.env.get("GENERATED_SEED");
 const REPEATED = SEED === undefined ? {} : { seed: Number(SEED) };
 
 const NO_THREAD = new ServiceError({
-  ...{ operation: "create thread", reason: "no", fate: "refused" },
+  ...{ operation: "create thread", reason: "no", stage: "refused" },
 });
 const NO_REPLY = new ServiceError({
   operation: "stream run",
   reason: "no",
-  fate: "failed",
+  stage: "failed",
 });
 
 /** Lines that are no request, and the codes of their errors, if they get any. */

@@ -3,34 +3,39 @@ import { RpcError } from "../../../lib/bridge/json_rpc.ts";
 import { toRpcError } from "../../../lib/bridge/service_failure.ts";
 import { ServiceError } from "../../../lib/gateway.ts";
 
-type Failure = ServiceError["failure"];
+type Parts = ConstructorParameters<typeof ServiceError>[0];
 
-const fate = "refused";
-const GONE: Failure = {
+const stage = "refused";
+const GONE: Parts = {
   operation: "create run",
-  ...{ reason: "no", fate, isThreadGone: true },
+  ...{ reason: "no", stage, isThreadGone: true },
 };
 const ADVICE = "the chat may be gone: start a new one";
 
 /** What the error for each failure says. */
-const MESSAGES: readonly (readonly [failure: Failure, message: string])[] = [
+const MESSAGES: readonly (readonly [failure: Parts, message: string])[] = [
   [
-    { operation: "create thread", reason: "rejected", fate, status: 401 },
+    { operation: "create thread", reason: "rejected", stage, status: 401 },
     "Cannot start a chat: rejected",
   ],
   [
-    { operation: "create thread", reason: "no", fate, advice: "look again" },
+    { operation: "create thread", reason: "no", stage, advice: "look again" },
     "Cannot start a chat: no; look again",
   ],
   [
-    { operation: "create run", reason: "rejected", fate, status: 403 },
+    { operation: "create run", reason: "rejected", stage, status: 403 },
     "Cannot start a run: rejected",
   ],
   [GONE, `Cannot start a run: no; ${ADVICE}`],
   [{ ...GONE, isJson: true }, `Cannot start a run: no; ${ADVICE}`],
   [
     {
-      ...{ operation: "stream run", reason: "no", fate, detail: "no run" },
+      ...{
+        operation: "stream run",
+        reason: "no",
+        stage: "failed",
+        detail: "no run",
+      },
       ...{ threadId: "thread-1", runId: "run-1" },
     },
     "Cannot follow the run: no: no run",

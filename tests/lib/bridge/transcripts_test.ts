@@ -2,75 +2,84 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { Transcript, Transcripts } from "../../../lib/bridge/transcripts.ts";
 
 const MIB = 1024 * 1024;
-const NOTE = "Earlier messages are not shown here; the agent still knows them.";
+const NOTE = "Earlier messages are not shown here.";
 
-/** Transcripts that nothing is known of yet, and what is shown of each. */
-class Chats {
-  readonly #all = new Transcripts();
-  readonly #each: Transcript[] = [];
+function updates(transcript: Transcript) {
+  return Array.from(
+    transcript.lines("s"),
+    (line) => JSON.parse(line).params.update,
+  );
+}
 
-  say(chat: number, text: string, messageId = "m"): void {
-    const one = this.#each[chat] ??= new Transcript(this.#all, {
-      isCut: false,
-    });
-    one.add({ by: "user", messageId, text });
-  }
+/** The texts of a transcript: short ones, of others the length. */
+function texts(transcript: Transcript): readonly unknown[] {
+  return updates(transcript).map(({ content: { text } }) =>
+    text.length > 100 ? text.length : text
+  );
+}
 
-  /** The texts that are shown: short ones, of others the length. */
-  shown(chat: number): unknown[] {
-    return (this.#each[chat]?.shown ?? []).map(({ text }) =>
-      text.length > 100 ? text.length : text
-    );
+function say(transcript: Transcript, ...texts: readonly string[]): void {
+  for (const text of texts) {
+    transcript.add({ by: "user", messageId: "m", text });
   }
 }
 
 Deno.test("a transcript that is cut begins with a note of the agent, under an id of its own", () => {
-  const transcript = new Transcript(new Transcripts(), { isCut: true });
-  transcript.add({ by: "user", messageId: "m", text: "a" });
+  const transcript = new Transcript(new Transcripts(), true);
+  say(transcript, "a");
 
-  const [note, message] = transcript.shown;
+  const [note, message] = updates(transcript);
 
-  assertEquals([note?.by, note?.text], ["agent", NOTE]);
-  assertMatch(note?.messageId ?? "", /^[0-9a-f-]{36}$/);
-  assertEquals(message, { by: "user", messageId: "m", text: "a" });
-  assertEquals(new Transcript(new Transcripts(), { isCut: false }).shown, []);
+  assertEquals(note.sessionUpdate, "agent_message_chunk");
+  assertEquals(note.content.text, NOTE);
+  assertMatch(note.messageId, /^[0-9a-f-]{36}$/);
+  assertEquals(message.sessionUpdate, "user_message_chunk");
+  assertEquals([message.messageId, message.content.text], ["m", "a"]);
+  assertEquals(texts(new Transcript(new Transcripts(), false)), []);
 });
 
-Deno.test("Transcripts keep 1 MiB of UTF-8 of each, and drop the oldest messages first", () => {
-  const chats = new Chats();
-  chats.say(0, "first");
-  chats.say(0, "é".repeat(MIB / 2 - 100));
-  chats.say(0, "x".repeat(100));
-  assertEquals(chats.shown(0), ["first", MIB / 2 - 100, "x".repeat(100)]);
+Deno.test("a transcript keeps 1 MiB of UTF-8, and drops the oldest messages first", () => {
+  const half = "é".repeat(MIB / 2 - 100);
+  const [x, y] = ["x".repeat(100), "y".repeat(100)];
+  const transcript = new Transcript(new Transcripts(), false);
+  say(transcript, "first", half, x);
+  assertEquals(texts(transcript), ["first", half.length, x]);
+  say(transcript, y);
+  assertEquals(texts(transcript), [NOTE, half.length, x, y]);
 
-  chats.say(0, "y".repeat(100));
-  chats.say(1, "x".repeat(MIB));
-  chats.say(2, "€".repeat(MIB / 3 + 1));
-  chats.say(3, "x".repeat(MIB + 1));
-  chats.say(3, "last");
-
-  const rest = [MIB / 2 - 100, "x".repeat(100), "y".repeat(100)];
-  assertEquals(chats.shown(0), [NOTE, ...rest]);
-  assertEquals(chats.shown(1), [MIB]);
-  assertEquals(chats.shown(2), [NOTE]);
-  assertEquals(chats.shown(3), [NOTE, "last"]);
+  const whole = new Transcript(new Transcripts(), false);
+  say(whole, "x".repeat(MIB));
+  assertEquals(texts(whole), [MIB]);
+  for (const tooLong of ["€".repeat(MIB / 3 + 1), "x".repeat(MIB + 1)]) {
+    say(whole, tooLong, "last");
+    assertEquals(texts(whole), [NOTE, "last"]);
+  }
 });
 
-Deno.test("Transcripts keep 16 MiB of all, and drop the oldest messages of any first", () => {
-  const chats = new Chats();
-  for (let i = 0; i < 16; i++) chats.say(i, "x".repeat(MIB / 2));
-  for (let i = 0; i < 16; i++) chats.say(i, "y".repeat(MIB / 2));
-  assertEquals(chats.shown(0), [MIB / 2, MIB / 2]);
-
-  chats.say(16, "hello");
-  chats.say(16, "x".repeat(MIB / 2));
-  assertEquals(chats.shown(0), [NOTE, MIB / 2]);
-  assertEquals(chats.shown(1), [NOTE, MIB / 2]);
-  assertEquals(chats.shown(2), [MIB / 2, MIB / 2]);
+Deno.test("a transcript keeps no more than some 10,000 messages, however short", () => {
+  const transcript = new Transcript(new Transcripts(), false);
+  for (let i = 0; i < 11_000; i++) say(transcript, "");
+  assertEquals(texts(transcript).length, 1 + Math.floor(MIB / 100));
 });
 
-Deno.test("Transcripts keep no more than some 10,000 messages of each, however short", () => {
-  const chats = new Chats();
-  for (let i = 0; i < 11_000; i++) chats.say(0, "");
-  assertEquals(chats.shown(0).length, 1 + Math.floor(MIB / 100));
+Deno.test("Transcripts keep the 100 in which something was said last", () => {
+  const all = new Transcripts();
+  const chats = Array.from({ length: 101 }, () => new Transcript(all, false));
+  for (const chat of chats.slice(0, 100)) say(chat, "a");
+  say(...chats.slice(0, 1) as [Transcript], "b");
+  say(...chats.slice(100) as [Transcript], "c");
+
+  const shown = chats.map(texts);
+  assertEquals([shown[0], shown[1], shown[2], shown[100]], [
+    ...[["a", "b"], [NOTE], ["a"], ["c"]],
+  ]);
+});
+
+Deno.test("a transcript that is sent is not changed by what is said meanwhile", () => {
+  const transcript = new Transcript(new Transcripts(), false);
+  say(transcript, "a", "b");
+  const lines = transcript.lines("s");
+  assertMatch(`${lines.next().value}`, /"text":"a"/);
+  say(transcript, "x".repeat(MIB));
+  assertEquals(Array.from(lines, (line) => /"text":"b"/.test(line)), [true]);
 });
