@@ -9,12 +9,14 @@
  */
 
 import {
+  type Argument,
   COLOR_CHOICES,
   type Option,
   type OptionName,
   OPTIONS,
   SHELLS,
   spellings,
+  STANDARD_INPUT,
 } from "./command_line/option_table.ts";
 import {
   unknownFlag,
@@ -25,23 +27,19 @@ import { isServiceId, quote } from "./text.ts";
 
 export { UsageError } from "./command_line/usage_error.ts";
 
-/** The command that the command line asks for. */
 export type Arguments =
   | InteractiveArguments
   | BridgeArguments
   | CheckArguments
-  /** Print a text and exit. */
   | { readonly command: "print"; readonly text: string };
 
 /** Interactive mode, or the prompts of the command line. */
 export interface InteractiveArguments {
   readonly command: "interactive";
   readonly baseUrl: string | undefined;
-  /** The prompts of `-p`, in order. */
   readonly prompts: readonly string[];
   /** Whether all of standard input is a prompt, or belongs to the last one (`-`). */
   readonly readsInput: boolean;
-  /** The thread to continue. */
   readonly threadId: string | undefined;
   /** How long one prompt may take, in milliseconds. */
   readonly timeLimit: number | undefined;
@@ -51,22 +49,18 @@ export interface InteractiveArguments {
   readonly quiet: boolean;
 }
 
-/** Bridge mode. */
 export interface BridgeArguments {
   readonly command: "bridge";
   readonly baseUrl: string | undefined;
   readonly verbose: boolean;
 }
 
-/** `--check`. */
 export interface CheckArguments {
   readonly command: "check";
   readonly baseUrl: string | undefined;
-  /** The prompt to run, if there is one. */
   readonly prompt: string | undefined;
   /** How long it may take, in milliseconds. */
   readonly timeLimit: number | undefined;
-  /** Whether the report is JSON Lines. */
   readonly json: boolean;
   /** Whether the lines of the run's stream are written to standard error. */
   readonly verbose: boolean;
@@ -218,35 +212,37 @@ function checkValue(
   }
 }
 
-/** The options that `--bridge` and `--check` refuse. */
-const EXCLUDED = {
-  bridge: ["prompt", "thread", "json", "timeout", "-"],
-  check: ["thread", "-"],
-} as const;
-
-/** Refuses options that exclude each other. */
 function refuseExcluded(found: Found): void {
   const count = (name: OptionName | "-") => found.get(name)?.length ?? 0;
   if (count("-") > 1) throw new UsageError(`"-" can be given only once`);
-  for (const mode of ["bridge", "check"] as const) {
-    const excluded = EXCLUDED[mode].find((name) => found.has(name));
-    if (!found.has(mode) || excluded === undefined) continue;
-    const shown = excluded === "-" ? `"-"` : `--${excluded}`;
-    throw new UsageError(`${shown} cannot be used with --${mode}`);
+  const mode = found.has("check")
+    ? "check"
+    : found.has("bridge")
+    ? "bridge"
+    : "prompts";
+  const all: readonly Argument[] = [...OPTIONS, STANDARD_INPUT];
+  const given: ReadonlySet<string> = new Set(found.keys());
+  for (const { name, modes, isLook } of all) {
+    if (!given.has(name) || modes.includes(mode) || isLook) continue;
+    const shown = name === "-" ? `"-"` : `--${name}`;
+    throw new UsageError(
+      mode === "prompts"
+        ? `${shown} needs ${modes.map((known) => `--${known}`).join(" or ")}`
+        : `${shown} cannot be used with --${mode}`,
+    );
   }
-  if (found.has("check") && count("prompt") > 1) {
+  if (mode !== "check") return;
+  if (count("prompt") > 1) {
     throw new UsageError("--check runs one prompt: give --prompt only once");
   }
-  const hasLog = found.has(found.has("check") ? "prompt" : "bridge");
-  if (found.has("verbose") && !hasLog) {
-    throw new UsageError("--verbose needs --bridge, or --check with --prompt");
+  if (found.has("verbose") && !found.has("prompt")) {
+    throw new UsageError("--verbose needs --prompt with --check");
   }
 }
 
 /** The longest time of a prompt, in seconds: a day. */
 const MAX_SECONDS = 86_400;
 
-/** Converts seconds, as the user wrote them, to milliseconds. */
 function parseSeconds(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const seconds = /^\d*\.?\d+$|^\d+\.$/.test(text) ? Number(text) : NaN;

@@ -1,9 +1,3 @@
-/**
- * Loads and validates the key, the base URL and the proxy.
- *
- * @module
- */
-
 import { environmentVariable } from "./io.ts";
 import { dotenvValue, isAssigned, readDotenv } from "./settings/dotenv_file.ts";
 import { type Proxy, takeProxy } from "./settings/proxy.ts";
@@ -19,7 +13,6 @@ const KEY = "APP_API_KEY";
 const BASE_URL = "APP_BASE_URL";
 const MAX_KEY_LENGTH = 8192;
 
-/** The settings of the program. */
 export interface Settings {
   /** The validated API key. Never shown; see {@linkcode maskKey}. */
   readonly apiKey: string;
@@ -33,31 +26,25 @@ export interface Settings {
   readonly sources: SettingSources;
 }
 
-/** The sources of the settings. */
 export interface SettingSources {
   readonly apiKey: "environment" | ".env";
   readonly baseUrl: "--base-url" | "environment" | ".env" | "built-in";
 }
 
 export interface LoadSettingsOptions {
-  /** The value of `--base-url`, if it was given. */
   readonly baseUrl?: string | undefined;
   /** Called with one line for each thing that is ignored, with the reason. */
   readonly warn: (line: string) => void;
 }
 
 /**
- * Loads the settings (interface 5): flags win over the environment, which wins
- * over a `.env` file in the current folder. Nothing is exported into the
- * process.
+ * Loads the settings (interface 5): flags win over the environment, which wins over a
+ * `.env` file in the current folder. `APP_BASE_URL` counts there only if the key comes
+ * from it as well: a folder must never choose where the user's own key is sent. The
+ * variables about proxies are removed from the environment.
  *
- * `APP_BASE_URL` in `.env` counts only if the key comes from there as well: a
- * folder must never choose where the user's own key is sent.
- *
- * The variables about proxies are removed from the environment.
- *
- * @throws {SettingsError} If the key or the base URL is missing or malformed, or
- * the proxy of the service is malformed.
+ * @throws {SettingsError} If the key is missing, or it, the base URL or the proxy of the
+ * service is malformed.
  */
 export function loadSettings(options: LoadSettingsOptions): Settings {
   const { warn } = options;

@@ -6,14 +6,16 @@
  * @module
  */
 
-import { type Option, OPTIONS, spellings } from "./option_table.ts";
+import { described, type Option, OPTIONS, spellings } from "./option_table.ts";
 
-const LIST: readonly Option[] = OPTIONS;
+const LIST: readonly Option[] = OPTIONS.map((option) => ({
+  ...option,
+  effect: described(option),
+}));
 const WITH_VALUE = LIST.filter(({ value }) => value !== undefined);
 
 const SCRIPTS = { bash, zsh, fish, powershell };
 
-/** Returns the completion script for a shell. */
 export function completions(shell: keyof typeof SCRIPTS): string {
   return SCRIPTS[shell]();
 }

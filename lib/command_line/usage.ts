@@ -1,24 +1,20 @@
-/**
- * The text of `--help`.
- *
- * @module
- */
-
 import { VERSION } from "../version.ts";
 import {
+  described,
   type Option,
   OPTIONS,
   spellings,
-  STANDARD_INPUT_EFFECT,
+  STANDARD_INPUT,
 } from "./option_table.ts";
 
 const COLUMNS = 80;
 /** The column at which the effect of an option begins. */
 const INDENT = 26;
 
-/** Returns the text of `--help`. */
 export function usage(): string {
-  const options = OPTIONS.map((option) => entry(label(option), option.effect));
+  const options = OPTIONS.map((option) =>
+    entry(label(option), described(option))
+  );
   return `agent-gateway ${VERSION}: the client of a remote agent service
 
 Usage: agent-gateway [OPTIONS] [-]
@@ -28,7 +24,7 @@ Usage: agent-gateway [OPTIONS] [-]
 
 Options:
 ${options.join("\n")}
-${entry("  -", STANDARD_INPUT_EFFECT)}
+${entry("  -", described(STANDARD_INPUT))}
 
 Settings, from the environment or a .env file in the current folder:
 ${entry("  APP_API_KEY", "The API key (required)")}

@@ -49,7 +49,6 @@ export function unknownWord(word: string, hasPrompt: boolean): UsageError {
   return new UsageError(`Unknown argument ${quote(word)} (${advice})`);
 }
 
-/** The flag that the user most likely meant. */
 function nearestFlag(argument: string): string | undefined {
   const [name = ""] = argument.replace(/^-+/, "").toLowerCase().split("=", 1);
   if (name.length > MAX_LENGTH) return undefined;

@@ -12,10 +12,8 @@ const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_VALUE_LENGTH = 16 * 1024;
 
 /**
- * Reads `.env` in the current folder: a regular file of UTF-8 of at most 1 MiB.
- *
- * @param warn Called with one line if the file exists and cannot be read.
- * @returns Its text; empty if the file does not exist or cannot be read.
+ * Reads `.env` in the current folder: a regular file of UTF-8 of at most 1 MiB. Its text
+ * is empty if it does not exist, or cannot be read, which is warned of in one line.
  */
 export function readDotenv(warn: (line: string) => void): string {
   try {

@@ -10,7 +10,6 @@ import { environmentVariable } from "../io.ts";
 import { isExcluded } from "./no_proxy.ts";
 import { SettingsError } from "./settings_error.ts";
 
-/** A proxy between this machine and the service. */
 export interface Proxy {
   /** The environment variable that names it. */
   readonly variable: string;
@@ -31,13 +30,10 @@ const EXCEPTIONS = ["no_proxy", "NO_PROXY"];
 const VARIABLES = [...FOR_HTTPS, ...EXCEPTIONS, "http_proxy", "HTTP_PROXY"];
 
 /**
- * Removes the variables about proxies from the environment, so that `fetch` does not
- * see them.
+ * Removes the variables about proxies from the environment, so that `fetch` does not see
+ * them, and returns the proxy that they name for a service, if they do. A service on
+ * this machine has none: it would see the key of an `http:` service in clear text.
  *
- * @param url The service's URL.
- * @param isLocal Whether it is on this machine. Then no proxy is used: it would see
- * the key of an `http:` service in clear text.
- * @returns The proxy that they name for it; `undefined` if it is reached directly.
  * @throws {SettingsError} If the variable that counts is malformed.
  */
 export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {

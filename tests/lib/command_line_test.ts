@@ -41,7 +41,7 @@ const COMMANDS: readonly (readonly [
   [["-bq", "--verbose", "--color=never", "--plain"], {
     ...{ command: "bridge", baseUrl: undefined, verbose: true },
   }],
-  [["--check", "-b", "-q"], { command: "check", prompt: undefined }],
+  [["--check", "-q"], { command: "check", prompt: undefined }],
   [["--check", "-p=a"], { verbose: false }],
   [["--check", "-p=a", "--verbose"], { command: "check", verbose: true }],
   [["--check", "-p", "hi", "--json", "--timeout=2", "--base-url=x"], {
@@ -152,8 +152,9 @@ const ERRORS: Readonly<Record<string, string>> = {
   "--check -t=x": "--thread cannot be used with --check",
   "--check -": '"-" cannot be used with --check',
   "--check -p=x -p=y": "--check runs one prompt: give --prompt only once",
-  "--verbose": "--verbose needs --bridge, or --check with --prompt",
-  "--check -b --verbose": "--verbose needs --bridge, or --check with --prompt",
+  "--check -b": "--bridge cannot be used with --check",
+  "--verbose": "--verbose needs --bridge or --check",
+  "--check --verbose": "--verbose needs --prompt with --check",
 };
 for (const [line, message] of Object.entries(ERRORS)) {
   Deno.test(`parseCommandLine() refuses ${JSON.stringify(line)}`, async () => {

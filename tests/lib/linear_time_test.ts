@@ -1,7 +1,7 @@
-import { connectionError } from "../../lib/gateway/failure/connection_failure.ts";
-import { errorDetail } from "../../lib/gateway/failure/error_words.ts";
-import { isWebPage, pageTitle } from "../../lib/gateway/failure/web_page.ts";
-import { shownText } from "../../lib/text.ts";
+import { connectionError } from "../../lib/gateway/connection/connection_failure.ts";
+import { errorDetail } from "../../lib/gateway/http/error_words.ts";
+import { isWebPage, pageTitle } from "../../lib/gateway/http/web_page.ts";
+import { Redactor } from "../../lib/text.ts";
 import { parseJson } from "../../lib/text/json.ts";
 import { plainLine, plainText } from "../../lib/text/plain_text.ts";
 import { SettingsError } from "../../lib/settings.ts";
@@ -29,7 +29,7 @@ function tellCertificate(names: string): string {
       `certificate is only valid for ${names}`,
   );
   const error = new TypeError("fetch failed", { cause });
-  const place = { baseUrl: "https://a", apiKey: KEY };
+  const place = { baseUrl: "https://a", redactor: new Redactor(KEY) };
   return connectionError(error, { operation: "create thread", ...place })
     .message;
 }
@@ -56,8 +56,7 @@ const TABLE: readonly (readonly [
     "\t\x07".repeat(MANY),
     "\x1b]\n".repeat(MANY),
   ]],
-  // key_redaction_test.ts tests hard keys.
-  ["shownText", (text) => shownText(text, { apiKey: KEY, isCut: true }), [
+  ["show", (text) => new Redactor(KEY).show(text, { isCut: true }), [
     "test-key-012345678%".repeat(MANY / 20),
     "\r\n ".repeat(MANY),
   ]],

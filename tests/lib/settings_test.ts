@@ -10,7 +10,7 @@ import {
   SettingsError,
   type SettingSources,
 } from "../../lib/settings.ts";
-import { maskKey } from "../../lib/text/key_redaction.ts";
+import { maskKey } from "../../lib/text/mask_key.ts";
 import { loadSettingsIn } from "../support/environment.ts";
 
 const KEY = "test-key-0123456789";
