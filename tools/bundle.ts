@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { cp } from "node:fs/promises";
 import config from "../deno.json" with { type: "json" };
 import { writeChecksums } from "./checksums.ts";
 import { chosenLibrary, sameFlags } from "./deno.ts";
@@ -112,35 +113,21 @@ function runBundler(...args: readonly string[]): Promise<string> {
   return runCommand([Deno.execPath(), "bundle", ...flags, ...args]);
 }
 
-/** Calls a function with a copy of the program's source. */
-async function withSource<T>(use: (folder: string) => Promise<T>): Promise<T> {
-  const source = await copySource();
-  try {
-    return await use(source);
-  } finally {
-    await Deno.remove(source, { recursive: true });
-  }
-}
-
 /**
- * Copies the program into a folder, together with a `deno.json` that holds only
- * the version: Deno bundles an imported JSON file as a whole.
+ * Calls a function with a copy of the program's source, whose `deno.json` holds
+ * only the version: Deno bundles an imported JSON file as a whole.
  */
-async function copySource(): Promise<string> {
+async function withSource<T>(use: (folder: string) => Promise<T>): Promise<T> {
   await Deno.mkdir(DIST, { recursive: true });
   const copy = await Deno.makeTempDir({ dir: DIST, prefix: ".source-" });
-  const { version } = config;
-  await Deno.writeTextFile(`${copy}/deno.json`, JSON.stringify({ version }));
-  await Deno.copyFile(`${ROOT}/main.ts`, `${copy}/main.ts`);
-  await copyFolder(`${ROOT}/lib`, `${copy}/lib`);
-  return copy;
-}
-
-async function copyFolder(from: string, to: string): Promise<void> {
-  await Deno.mkdir(to);
-  for await (const { name, isDirectory } of Deno.readDir(from)) {
-    const copy = isDirectory ? copyFolder : Deno.copyFile;
-    await copy(`${from}/${name}`, `${to}/${name}`);
+  try {
+    const { version } = config;
+    await Deno.writeTextFile(`${copy}/deno.json`, JSON.stringify({ version }));
+    await cp(`${ROOT}/main.ts`, `${copy}/main.ts`);
+    await cp(`${ROOT}/lib`, `${copy}/lib`, { recursive: true });
+    return await use(copy);
+  } finally {
+    await Deno.remove(copy, { recursive: true });
   }
 }
 

@@ -45,25 +45,20 @@ async function playTerminal({ url }: ReferenceService): Promise<number> {
   return await runDeno(CLIENT, { env: settings(url) });
 }
 
-/**
- * Sends two prompts on one thread. Each prompt is shown when the stream of its run is
- * requested: the client has most likely written its line about the thread by then.
- */
-async function playChat(service: ReferenceService): Promise<number> {
-  for (const [index, prompt] of PROMPTS.entries()) {
-    service.waitFor("stream", index + 1).then(
-      () => console.error(`> ${prompt}`),
-      () => {}, // The client has failed and has reported it.
-    );
-  }
-  const client = start(service.url, [], "inherit");
-  await send(client.stdin.getWriter(), [...PROMPTS, "exit"].join("\n") + "\n");
-  return (await client.status).code;
+/** Sends two prompts on one thread. */
+async function playChat({ url }: ReferenceService): Promise<number> {
+  const args = PROMPTS.flatMap((prompt) => ["-p", prompt]);
+  return await runDeno([...CLIENT, ...args], { env: settings(url) });
 }
 
 /** Runs a session like an editor, each request after the answer to the one before. */
 async function playBridge({ url }: ReferenceService): Promise<number> {
-  const client = start(url, ["--bridge"], "piped");
+  const client = new Deno.Command(Deno.execPath(), {
+    args: [...CLIENT, "--bridge"],
+    env: settings(url),
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
   const writer = client.stdin.getWriter();
   const lines = client.stdout
     .pipeThrough(new TextDecoderStream())
@@ -75,7 +70,7 @@ async function playBridge({ url }: ReferenceService): Promise<number> {
     id++;
     const line = JSON.stringify({ jsonrpc: "2.0", id, method, params });
     console.log(`--> ${line}`);
-    await send(writer, `${line}\n`);
+    await writer.write(new TextEncoder().encode(`${line}\n`));
     for (;;) {
       const { done, value } = await lines.read();
       if (done) Deno.exit((await client.status).code);
@@ -88,13 +83,13 @@ async function playBridge({ url }: ReferenceService): Promise<number> {
   await request("initialize", { protocolVersion: 1, clientCapabilities: {} });
   await request("agents/list");
   const session = { cwd: "/home/me/project", mcpServers: [] };
-  const sessionId = (await request("session/new", session))?.sessionId;
+  const { sessionId } = await request("session/new", session);
   for (const text of PROMPTS) {
     const prompt = [{ type: "text", text }];
     await request("session/prompt", { sessionId, prompt });
   }
   await request("session/close", { sessionId });
-  await writer.close().catch(() => {});
+  await writer.close();
   await lines.cancel();
   return (await client.status).code;
 }
@@ -102,31 +97,4 @@ async function playBridge({ url }: ReferenceService): Promise<number> {
 /** The environment of the client. */
 function settings(url: string): Record<string, string> {
   return { APP_API_KEY: KEY, APP_BASE_URL: url };
-}
-
-/** Starts the client with a pipe as its input. It ends when this process does. */
-function start(
-  url: string,
-  args: readonly string[],
-  stdout: "inherit" | "piped",
-): Deno.ChildProcess {
-  return new Deno.Command(Deno.execPath(), {
-    args: [...CLIENT, ...args],
-    env: settings(url),
-    stdin: "piped",
-    stdout,
-    stderr: "inherit",
-  }).spawn();
-}
-
-/** Writes lines that the client may not read any more: its exit code shows why. */
-async function send(
-  writer: WritableStreamDefaultWriter<Uint8Array>,
-  text: string,
-): Promise<void> {
-  try {
-    await writer.write(new TextEncoder().encode(text));
-  } catch {
-    // The client has ended.
-  }
 }

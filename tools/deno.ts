@@ -6,8 +6,7 @@
  *
  *     deno run -P=launcher tools/deno.ts SUBCOMMAND [ARGUMENT...]
  *
- * The exit code is that of Deno; 1 if the standard library cannot be loaded, 2
- * without a subcommand.
+ * The exit code is that of Deno; 1 if the standard library cannot be loaded.
  *
  * @module
  */
@@ -22,20 +21,17 @@ const JSR_TIMEOUT = 3_000;
 /** How long the standard library may take to arrive, in milliseconds. */
 const LOAD_TIMEOUT = 60_000;
 
-/** The sources of the standard library: JSR, or its stand-ins on npm. */
+/** Where the standard library comes from: JSR, or packages of npm. */
 export type Library = "jsr" | "npm";
 
-/**
- * The environment variable in which `tools/deno.ts` passes the source of the
- * standard library to the processes that it starts.
- */
+/** Passes the choice on to the processes that this one starts. */
 const LIBRARY_VARIABLE = "STANDARD_LIBRARY";
 
 /**
- * The flags with which Deno loads the standard library from a source. `deno.json`
- * names the lock file for JSR; the stand-ins in `tools/npm/` have their own.
+ * The flags with which Deno loads the standard library. `deno.json` names the lock
+ * file for JSR; the replacements in `tools/npm/` have their own.
  */
-export const libraryFlags: Readonly<Record<Library, readonly string[]>> = {
+const libraryFlags: Readonly<Record<Library, readonly string[]>> = {
   jsr: [config],
   npm: [
     config,
@@ -53,10 +49,7 @@ export function chosenLibrary(): Library | undefined {
   return value === "jsr" || value === "npm" ? value : undefined;
 }
 
-/**
- * The flags with which another Deno resolves imports like this one. Without the
- * launcher, Deno's default applies: JSR.
- */
+/** The flags with which another Deno resolves imports like this one. */
 export const sameFlags: readonly string[] =
   libraryFlags[chosenLibrary() ?? "jsr"];
 
@@ -71,17 +64,13 @@ async function findLibrary(): Promise<Library> {
   const chosen = chosenLibrary();
   if (chosen !== undefined) return chosen;
   if (await loads("jsr", "--cached-only")) return "jsr";
-  const [jsrAnswers, standInsAreCached] = await Promise.all([
-    askJsr(),
-    loads("npm", "--cached-only"),
-  ]);
-  if (jsrAnswers) {
+  if (await askJsr()) {
     // All of it, so that the next run needs no network. If that fails, Deno
     // says why when it runs.
     await loads("jsr");
     return "jsr";
   }
-  if (!standInsAreCached && !await loads("npm")) {
+  if (!await loads("npm")) {
     throw new ToolError(
       "Cannot get the standard library: neither JSR nor npm can be reached; " +
         "connect to either of them once, after that no network is needed",
@@ -98,11 +87,10 @@ async function loads(
   library: Library,
   ...flags: readonly string[]
 ): Promise<boolean> {
-  const entrypoint = `${import.meta.dirname}/standard_library.ts`;
   const { success } = await new Deno.Command(Deno.execPath(), {
     args: [
       ...["install", "--quiet", ...libraryFlags[library], ...flags],
-      ...["--entrypoint", entrypoint],
+      ...["--entrypoint", `${tools}/standard_library.ts`],
     ],
     signal: AbortSignal.timeout(LOAD_TIMEOUT),
     stdin: "null",
@@ -129,8 +117,8 @@ async function askJsr(): Promise<boolean> {
 interface RunDenoOptions {
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Selects the lines of its standard output that are shown. By default all are. */
-  readonly shows?: (line: string) => boolean;
+  /** Reads its standard output, which is that of this process by default. */
+  readonly read?: (stdout: ReadableStream<Uint8Array>) => Promise<void>;
 }
 
 /**
@@ -139,45 +127,27 @@ interface RunDenoOptions {
  */
 export async function runDeno(
   args: readonly string[],
-  { env = {}, shows }: RunDenoOptions = {},
+  { env = {}, read }: RunDenoOptions = {},
 ): Promise<number> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [...args],
     env: { ...env },
     stdin: "inherit",
-    stdout: shows === undefined ? "inherit" : "piped",
+    stdout: read === undefined ? "inherit" : "piped",
     stderr: "inherit",
   }).spawn();
-  const shown = shows && showLines(child.stdout, shows);
-  const stops: (() => void)[] = [];
+  const reading = read?.(child.stdout);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    const listener = () => pass(signal, child);
     try {
-      Deno.addSignalListener(signal, listener);
-      stops.push(() => Deno.removeSignalListener(signal, listener));
+      Deno.addSignalListener(signal, () => pass(signal, child));
     } catch {
       // This system does not have the signal.
     }
   }
   if (Deno.build.os !== "windows") goOnAfterStop(child);
   const { code } = await child.status;
-  await shown;
-  for (const stop of stops) stop();
+  await reading;
   return code;
-}
-
-// Without `TextLineStream`: this runs before the standard library is there.
-async function showLines(
-  output: ReadableStream<Uint8Array>,
-  shows: (line: string) => boolean,
-): Promise<void> {
-  let rest = "";
-  for await (const text of output.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines.filter(shows)) console.log(line);
-  }
-  if (rest !== "") console.log(rest);
 }
 
 function pass(signal: Deno.Signal, child: Deno.ChildProcess): void {
@@ -211,10 +181,7 @@ function goOnAfterStop(child: Deno.ChildProcess): void {
 }
 
 async function main(): Promise<void> {
-  const [subcommand, ...args] = Deno.args;
-  if (subcommand === undefined) {
-    throw new ToolError("Usage: tools/deno.ts SUBCOMMAND [ARGUMENT...]", 2);
-  }
+  const [subcommand = "", ...args] = Deno.args;
   const library = await findLibrary();
   const env = { [LIBRARY_VARIABLE]: library };
   const flags = libraryFlags[library];

@@ -28,7 +28,7 @@ export const PINNED_DENO: string = Deno.readTextFileSync(DENO_VERSION).trim();
 const DOCUMENTS = ["README.md", "CONTRIBUTING.md"];
 
 /** Pins Deno in the commands of a document. */
-export function pinDeno(text: string, version: string): string {
+function pinDeno(text: string, version: string): string {
   return text.replaceAll(/\bdeno@\d+\.\d+\.\d+/g, `deno@${version}`);
 }
 

@@ -13,7 +13,7 @@ import { runTool, ToolError } from "./tool_error.ts";
  * Returns the text below a heading of the second level, a changelog's version
  * for example, up to the next such heading; `undefined` if there is none.
  */
-export function section(
+function section(
   markdown: string,
   title: string,
 ): string | undefined {

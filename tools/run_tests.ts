@@ -11,92 +11,83 @@
  *
  * @module
  */
+import { TextLineStream } from "@std/streams/text-line-stream";
+import { globSync } from "node:fs";
 import { chosenLibrary, runDeno, sameFlags } from "./deno.ts";
-
-const SOURCES = { jsr: "JSR", npm: "npm" };
-
-/** The subcommands that come before all tests. With `-q`, they print only errors. */
-const CHECKS = [
-  ["fmt", "--check", "-q"],
-  ["lint", "-q"],
-  ["check", "-q", ...sameFlags],
-];
 
 /** Tests that change the environment or the folder of their process. */
 const IN_TURN = [
-  "tests/lib/gateway/failure/connection_failure_test.ts",
-  "tests/lib/settings/",
+  "tests/lib/gateway/connection/connection_failure_test.ts",
+  "tests/lib/settings/**/*_test.ts",
   "tests/lib/settings_test.ts",
-];
+].flatMap((pattern) => globSync(pattern));
 
-/** All other tests: the longest file begins first, and those that only compute last. */
-const IN_PARALLEL = [
+/** The longest file begins first, and those that only compute last. */
+const ALL = [
   "tests/program/real_services_test.ts",
-  ...["tests/terminal/", "tests/program/", "tests/project/", "tests/lib/"],
-];
-
-const args = Deno.args.filter((argument) => argument !== "--verbose");
-const isVerbose = args.length < Deno.args.length;
-const reporter = isVerbose ? [] : ["--reporter=dot"];
+  ...["terminal", "program", "project", "lib"]
+    .map((folder) => `tests/${folder}/**/*_test.ts`),
+].flatMap((pattern) => globSync(pattern).sort());
 
 /** The dot reporter's lines: a dot for each test, in colour on a terminal. */
 // deno-lint-ignore no-control-regex -- SGR sequences
 const DOT = /^(?:\x1b\[[0-9;]*m)*[.,!]?(?:\x1b\[[0-9;]*m)*$/;
+
+/** Sets the time limit of each test, and is named as the place of each of them. */
+const PRELOAD = "tests/support/time_limit.ts";
+const LIMITED = new RegExp(` \\S*=> \\S*${PRELOAD}\\S*`);
+
+/** Shows what is not a dot. */
+async function showFailures(
+  stdout: ReadableStream<Uint8Array>,
+): Promise<void> {
+  const lines = stdout.pipeThrough(new TextDecoderStream())
+    .pipeThrough(new TextLineStream());
+  for await (const line of lines) {
+    if (!DOT.test(line)) console.log(line.replace(LIMITED, ""));
+  }
+}
+
+const args = Deno.args.filter((argument) => argument !== "--verbose");
+const isVerbose = args.length < Deno.args.length;
+const all = args.length === 0;
 const options = {
-  ...!isVerbose && { shows: (line: string) => !DOT.test(line) },
+  ...!isVerbose && { read: showFailures },
   // Most tests wait for another process: three times as many as there are cores.
   env: {
     DENO_JOBS: Deno.env.get("DENO_JOBS") ??
       `${3 * navigator.hardwareConcurrency}`,
   },
 };
-const test = [
-  "test",
-  "-q",
-  ...sameFlags,
-  "-P=test",
-  "--no-prompt",
-  ...reporter,
-];
-const all = args.length === 0;
-const steps = all
-  ? [
-    ...CHECKS,
-    [...test, ...IN_TURN],
-    // Files that run in parallel share one process.
-    [...test, "--parallel", ...inOrder(testFiles("tests"))],
-  ]
-  : [[...test, ...args]];
 
-function testFiles(folder: string): string[] {
-  return Array.from(Deno.readDirSync(folder)).flatMap((entry) => {
-    const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory) return testFiles(path);
-    return path.endsWith("_test.ts") ? path : [];
-  });
+function test(...args: readonly string[]): Promise<number> {
+  const reporter = isVerbose ? [] : ["--reporter=dot"];
+  const flags = ["-q", ...sameFlags, "-P=test", "--no-prompt", ...reporter];
+  flags.push(`--preload=${PRELOAD}`);
+  return runDeno(["test", ...flags, ...args], options);
 }
 
-function inOrder(files: readonly string[]): string[] {
-  const others = files.filter((file) =>
-    !IN_TURN.some((path) => file.startsWith(path))
-  );
-  const ordered = IN_PARALLEL.flatMap((path) =>
-    others.filter((file) => file.startsWith(path)).sort()
-  );
-  return [...new Set([...ordered, ...others])];
+async function testAll(): Promise<number> {
+  // With -q, lint and check print only errors; fmt would not name the files.
+  for (
+    const check of [
+      ["fmt", "--check"],
+      ["lint", "-q"],
+      ["check", "-q", ...sameFlags],
+    ]
+  ) {
+    const code = await runDeno(check);
+    if (code !== 0) return code;
+  }
+  // Files that run in parallel share one process.
+  const parallel = new Set(ALL).difference(new Set(IN_TURN));
+  const codes = [await test(...IN_TURN), await test("--parallel", ...parallel)];
+  const code = codes.find((code) => code !== 0) ?? 0;
+  if (code === 0) {
+    const source = chosenLibrary() === "npm" ? "npm" : "JSR";
+    console.log(`Tested with the standard library from ${source}`);
+  }
+  return code;
 }
 
-let exitCode = 0;
-for (const args of steps) {
-  const code = await runDeno(args, args[0] === "test" ? options : {});
-  exitCode ||= code;
-  if (code === 0 || args[0] === "test") continue;
-  // With `-q`, it does not say which files.
-  if (args[0] === "fmt") await runDeno(["fmt", "--check"]);
-  break;
-}
-if (all && exitCode === 0) {
-  const source = SOURCES[chosenLibrary() ?? "jsr"];
-  console.log(`Tested with the standard library from ${source}`);
-}
-Deno.exit(exitCode);
+Deno.exit(await (all ? testAll() : test(...args)));

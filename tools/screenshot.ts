@@ -10,7 +10,6 @@
  *
  * @module
  */
-import { unicodeWidth } from "@std/cli/unicode-width";
 import { settings } from "../tests/support/client_process.ts";
 import { Screen } from "../tests/support/tmux_screen.ts";
 import { GatedStream } from "../tests/support/service/gated_stream.ts";
@@ -78,13 +77,6 @@ function exampleOf(screen: string): string {
     .replace(/\b\d+(?:\.\d)? s\b/g, (time) => times.next().value ?? time);
 }
 
-interface Span {
-  readonly text: string;
-  /** Names of classes. */
-  readonly style: readonly string[];
-}
-
-const ESCAPE = "\x1b";
 const FONT_SIZE = 14;
 const COLUMN = 8.4;
 const ROW = 20;
@@ -100,46 +92,58 @@ const CSS = [
   ".dim{fill:#8b949e}",
   ".italic{font-style:italic}",
   ".underlined{text-decoration:underline}",
-  ".red{fill:#ff7b72}",
   ".green{fill:#56d364}",
   ".cyan{fill:#76e3ea}",
 ].join("");
 
-/** The class that an SGR code turns on. */
-const ON: Readonly<Record<number, string>> = {
+/** The class that an SGR code of tmux turns on. */
+const CLASSES: Readonly<Record<string, string>> = {
   1: "bold",
   2: "dim",
   3: "italic",
   4: "underlined",
-  31: "red",
   32: "green",
   36: "cyan",
 };
 
-/** The classes that an SGR code turns off. */
-const OFF: Readonly<Record<number, readonly string[]>> = {
-  0: Object.values(ON),
-  22: ["bold", "dim"],
-  23: ["italic"],
-  24: ["underlined"],
-  39: ["red", "green", "cyan"],
+/** The classes that an SGR code of tmux turns off. */
+const OFF: Readonly<Record<string, readonly string[]>> = {
+  0: Object.values(CLASSES),
+  39: ["green", "cyan"],
   49: [], // the background, which is never coloured
 };
 
-/**
- * Draws the text of a terminal as an SVG picture in which the text can be selected.
- *
- * @param screen Rows of text with the escape codes of colours (SGR), as
- * `tmux capture-pane -e` prints them.
- * @throws {Error} If there is an unknown escape code.
- */
-export function terminalSvg(screen: string): string {
-  const rows = readRows(screen);
+/** Draws what `tmux capture-pane -e` prints, as text that can be selected. */
+function terminalSvg(screen: string): string {
+  const rows = screen.split("\n");
   const width = Math.ceil(COLUMNS * COLUMN + 2 * MARGIN);
   const height = TITLE_BAR + rows.length * ROW + MARGIN;
-  const lines = rows.flatMap((row, index) =>
-    drawRow(row, TITLE_BAR + index * ROW + FONT_SIZE)
-  );
+  const texts: string[] = [];
+  let style: readonly string[] = [];
+  for (const [index, row] of rows.entries()) {
+    const y = TITLE_BAR + index * ROW + FONT_SIZE;
+    let column = 0;
+    for (const part of `49m${row}`.split("\x1b[")) {
+      const end = part.indexOf("m");
+      for (const code of part.slice(0, end).split(";")) {
+        const [on, off] = [CLASSES[code], OFF[code]];
+        if (on !== undefined) style = [...style, on];
+        else if (off === undefined) throw new Error(`Cannot draw SGR ${code}`);
+        else style = style.filter((name) => !off.includes(name));
+      }
+      const text = part.slice(end + 1);
+      const x = (MARGIN + column * COLUMN).toFixed(1);
+      // The columns do not depend on the width of the font's characters.
+      const length = (text.length * COLUMN).toFixed(1);
+      column += text.length;
+      if (text.trim() === "") continue;
+      const classes = style.length > 0 ? ` class="${style.join(" ")}"` : "";
+      texts.push(
+        `<text${classes} x="${x}" y="${y}" textLength="${length}">` +
+          `${escape(text)}</text>`,
+      );
+    }
+  }
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" ` +
     `height="${height}" viewBox="0 0 ${width} ${height}" role="img" ` +
@@ -152,83 +156,26 @@ export function terminalSvg(screen: string): string {
     '<circle cx="40" cy="18" r="6" fill="#d29922"/>',
     '<circle cx="60" cy="18" r="6" fill="#3fb950"/>',
     `<text class="title" x="${width / 2}" y="23">${TITLE}</text>`,
-    ...lines,
+    ...texts,
     "</svg>",
     "",
   ].join("\n");
-}
-
-/** Splits text with escape codes into rows of spans. */
-function readRows(screen: string): Span[][] {
-  let style: readonly string[] = [];
-  return screen.split("\n").map((row) => {
-    const [start = "", ...parts] = row.split(ESCAPE);
-    const spans: Span[] = [{ text: start, style }];
-    for (const part of parts) {
-      const [code = "", numbers] = /^\[([\d;]*)m/.exec(part) ?? [];
-      if (numbers === undefined) {
-        throw new Error(`Cannot draw the escape code ${JSON.stringify(part)}`);
-      }
-      style = changed(style, numbers);
-      spans.push({ text: part.slice(code.length), style });
-    }
-    return spans;
-  });
-}
-
-function changed(
-  style: readonly string[],
-  numbers: string,
-): readonly string[] {
-  for (const number of numbers.split(";").map(Number)) {
-    const [on, off] = [ON[number], OFF[number]];
-    if (on !== undefined) style = [...style, on];
-    else if (off !== undefined) style = style.filter((c) => !off.includes(c));
-    else throw new Error(`Cannot draw SGR ${number}`);
-  }
-  return style;
-}
-
-/** One text element for each span that shows something. */
-function drawRow(spans: readonly Span[], y: number): string[] {
-  let column = 0;
-  return spans.flatMap(({ text, style }) => {
-    const start = column + text.length - text.trimStart().length;
-    column += unicodeWidth(text);
-    const shown = text.trim();
-    if (shown === "") return [];
-    const x = coordinate(MARGIN + start * COLUMN);
-    // The columns do not depend on the width of the font's characters.
-    const length = coordinate(unicodeWidth(shown) * COLUMN);
-    const name = style.join(" ");
-    return [
-      `<text${name && ` class="${name}"`} x="${x}" y="${y}" ` +
-      `textLength="${length}">${escape(shown)}</text>`,
-    ];
-  });
-}
-
-function coordinate(value: number): string {
-  return `${Math.round(value * 10) / 10}`;
 }
 
 function escape(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
-if (import.meta.main) {
-  if (Deno.args.some((argument) => argument !== "--check")) {
-    console.error("Usage: deno task screenshot [--check]");
-    Deno.exit(2);
-  }
-  const picture = terminalSvg(exampleOf(await playSession()));
-  if (!Deno.args.includes("--check")) {
-    await Deno.writeTextFile(PICTURE, picture);
-    console.log(`docs/session.svg: ${picture.length} bytes`);
-  } else if (await Deno.readTextFile(PICTURE) !== picture) {
-    console.error(
-      "docs/session.svg is not what the program shows: run deno task screenshot",
-    );
-    Deno.exit(1);
-  }
+if (Deno.args.some((argument) => argument !== "--check")) {
+  console.error("Usage: deno task screenshot [--check]");
+  Deno.exit(2);
+}
+const picture = terminalSvg(exampleOf(await playSession()));
+if (!Deno.args.includes("--check")) {
+  await Deno.writeTextFile(PICTURE, picture);
+} else if (await Deno.readTextFile(PICTURE) !== picture) {
+  console.error(
+    "docs/session.svg is not what the program shows: run deno task screenshot",
+  );
+  Deno.exit(1);
 }

@@ -5,14 +5,13 @@
  * loaded has to show what was said in it, every line has to be valid by the
  * protocol's schema, and sockets and memory have to return to their earlier level.
  *
- *     deno task soak [SECONDS] [--seed=N]     60 seconds by default
+ *     deno task soak [SECONDS] [SEED]     60 seconds by default
  *
  * The seed repeats every choice, though not the moment at which it takes effect.
  *
  * @module
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { settings } from "../tests/support/client_process.ts";
 import { Editor, isUpdate, type Response } from "../tests/support/editor.ts";
 import { type Random, randomNumbers } from "../tests/support/random_numbers.ts";
@@ -79,30 +78,14 @@ const STREAM_FAULTS: readonly Behaviour[] = [
   events(["data: ", "x".repeat(1_000_000), "\n\n", complete("Long.")]),
 ];
 
-const { seconds, seed } = readArguments();
-Deno.exitCode = await soak();
-
-function readArguments(): { seconds: number; seed: number } {
-  try {
-    const { values, positionals: [seconds = 60, ...more] } = parseArgs({
-      options: { seed: { type: "string" } },
-      allowPositionals: true,
-    });
-    const [random] = crypto.getRandomValues(new Uint32Array(1));
-    const read = {
-      seconds: Number(seconds),
-      seed: Number(values.seed ?? random),
-    };
-    const valid = read.seconds > 0 && Number.isSafeInteger(read.seed);
-    if (valid && more.length === 0) return read;
-  } catch {
-    // There is no such option.
-  }
-  console.error(
-    `Cannot use "${Deno.args.join(" ")}"; usage: soak [SECONDS] [--seed=N]`,
-  );
+const [random] = crypto.getRandomValues(new Uint32Array(1));
+const seconds = Number(Deno.args[0] ?? 60);
+const seed = Number(Deno.args[1] ?? random);
+if (!(seconds > 0 && Number.isSafeInteger(seed))) {
+  console.error("Usage: deno task soak [SECONDS] [SEED]");
   Deno.exit(2);
 }
+Deno.exitCode = await soak();
 
 async function soak(): Promise<number> {
   console.log(`${SESSIONS} sessions for ${seconds} s, seed ${seed}`);
@@ -149,9 +132,8 @@ async function soak(): Promise<number> {
       const choice = random(4);
       if (choice === 0) bridge.notify("session/cancel", { sessionId });
       else if (choice === 1) bridge.request("session/cancel", { sessionId });
-      else if (choice === 2) {
-        bridge.notify("$/cancel_request", { requestId });
-      } else closing = bridge.request("session/close", { sessionId });
+      else if (choice === 2) bridge.notify("$/cancel_request", { requestId });
+      else closing = bridge.request("session/close", { sessionId });
     }, random(2) === 0 ? random(20) : PATIENCE);
     const { result, error } = await bridge.response(requestId);
     clearTimeout(timer);
@@ -221,19 +203,17 @@ async function soak(): Promise<number> {
     }
     await sleep(50);
   }
-  const { code } = problems.size > 0 ? { code: 0 } : await bridge.finish();
+  const code = problems.size > 0 ? 0 : (await bridge.finish()).code;
   if (code !== 0) problems.add(`the bridge ended with code ${code}`);
 
   for (const problem of problems) console.error(`Problem: ${problem}`);
   const { prompts, ended, cancelled, failed, loads } = count;
+  const [memory, more] = [peak, growth].map((n) => (n / 1024 ** 2).toFixed(0));
   console.log(
     `${prompts} prompts: ${ended} completed, ${cancelled} were cancelled, ` +
       `${failed} got the error that the service was told to cause; ` +
-      `${loads} loads; ${connections} connections; memory ${
-        mebibytes(peak)
-      }, ` +
-      `${mebibytes(growth)} more than at half time; ` +
-      `${problems.size} problems`,
+      `${loads} loads; ${connections} connections; memory ${memory} MiB, ` +
+      `${more} MiB more than at half time; ${problems.size} problems`,
   );
   return problems.size === 0 ? 0 : 1;
 }
@@ -254,8 +234,4 @@ async function countSockets(pid: number): Promise<number> {
     args: ["-l", `/proc/${pid}/fd`],
   }).output();
   return new TextDecoder().decode(stdout).split(" socket:[").length - 1;
-}
-
-function mebibytes(bytes: number): string {
-  return `${(bytes / 1024 / 1024).toFixed(0)} MiB`;
 }

@@ -1,5 +1,5 @@
 import type { Command } from "./programs.ts";
-import { type Endpoint, settings, type Shape } from "./service.ts";
+import { countEvents, type Endpoint, settings, type Shape } from "./service.ts";
 
 export interface AgentProcessOptions {
   readonly service: Endpoint;
@@ -13,10 +13,10 @@ export class AgentProcess implements AsyncDisposable {
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   readonly #end: Promise<void>;
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
-  readonly #onEvent: ((line: Uint8Array) => void) | undefined;
   #lastId = 0;
   #reads = true;
-  #events = 0;
+  /** The events of all turns that have not come. */
+  #missing = 0;
 
   /** Starts a program, initializes it, and waits for its answer. */
   static async start(
@@ -31,26 +31,23 @@ export class AgentProcess implements AsyncDisposable {
     return agent;
   }
 
-  private constructor(command: Command, options: AgentProcessOptions) {
-    this.#onEvent = options.onEvent;
-    this.#child = new Deno.Command(command.program, {
-      args: [...command.args],
-      env: { ...command.env, ...settings(options.service) },
+  private constructor(
+    [program = "", ...args]: Command,
+    { service, onEvent }: AgentProcessOptions,
+  ) {
+    this.#child = new Deno.Command(program, {
+      args,
+      env: settings(service),
       stdin: "piped",
       stdout: "piped",
     }).spawn();
     this.#input = this.#child.stdin.getWriter();
-    this.#end = this.#read();
+    this.#end = this.#read(onEvent ?? (() => {}));
   }
 
   /** The id of the process. */
   get pid(): number {
     return this.#child.pid;
-  }
-
-  /** The number of lines that were not answers. */
-  get events(): number {
-    return this.#events;
   }
 
   /** Opens a session and returns its id. */
@@ -60,27 +57,39 @@ export class AgentProcess implements AsyncDisposable {
     return (result as { sessionId: string }).sessionId;
   }
 
+  /**
+   * Runs a turn to its end.
+   *
+   * @throws If no other turn runs any more, and not every event of all came.
+   */
+  async prompt(sessionId: string, shape: Shape): Promise<void> {
+    const prompt = [{ type: "text", text: JSON.stringify(shape) }];
+    this.#missing += countEvents(shape);
+    await this.#request("session/prompt", { sessionId, prompt });
+    if (this.#pending.size > 0 || this.#missing === 0) return;
+    throw new Error(`${this.#missing} events were lost`);
+  }
+
   /** Stops reading the program's output and does not begin again. */
   stopReading(): void {
     this.#reads = false;
   }
 
-  /** Runs a turn to its end. */
-  async prompt(sessionId: string, shape: Shape): Promise<void> {
-    const prompt = [{ type: "text", text: JSON.stringify(shape) }];
-    await this.#request("session/prompt", { sessionId, prompt });
+  /** Closes the input, and waits until the program ends by itself. */
+  async close(): Promise<void> {
+    await this.#input.close().catch(() => {}); // It may have ended.
+    await this.#end;
+    await this.#child.status;
   }
 
-  /** Ends the process. */
+  /** Kills the process. */
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       this.#child.kill("SIGKILL");
     } catch {
       // It has ended.
     }
-    this.#input.abort().catch(() => {});
-    await this.#end;
-    await this.#child.status;
+    await this.close();
   }
 
   async #request(method: string, params: unknown): Promise<unknown> {
@@ -92,14 +101,16 @@ export class AgentProcess implements AsyncDisposable {
     return await answer.promise;
   }
 
-  async #read(): Promise<void> {
-    const scanner = new LineScanner((line) => {
-      if (isAnswer(line)) return this.#take(line);
-      this.#events++;
-      this.#onEvent?.(line);
+  async #read(onEvent: (line: Uint8Array) => void): Promise<void> {
+    const scan = lineScanner((line) => {
+      if (ANSWER.every((byte, index) => line[index] === byte)) {
+        return this.#take(line);
+      }
+      this.#missing--;
+      onEvent(line);
     });
     for await (const chunk of this.#child.stdout) {
-      scanner.scan(chunk);
+      scan(chunk);
       if (!this.#reads) await this.#child.status;
     }
     const error = new Error("The program ended before it answered");
@@ -115,42 +126,37 @@ export class AgentProcess implements AsyncDisposable {
   }
 }
 
+/** How answers begin. */
 const ANSWER = new TextEncoder().encode('{"jsonrpc":"2.0","id":');
-
-function isAnswer(line: Uint8Array): boolean {
-  return ANSWER.every((byte, index) => line[index] === byte);
-}
 
 const NEWLINE = 0x0a;
 
 /** The part of a line that is kept, in bytes. */
 const HEAD_BYTES = 4096;
 
-/** Finds lines in bytes, at little cost however long they are. */
-export class LineScanner {
-  readonly #onLine: (head: Uint8Array) => void;
-  readonly #head = new Uint8Array(HEAD_BYTES);
-  #length = 0;
-
-  /** @param onLine Called with the first 4 KiB of each line that is not blank. */
-  constructor(onLine: (head: Uint8Array) => void) {
-    this.#onLine = onLine;
-  }
-
-  /** Scans the next bytes. The argument of {@linkcode onLine} is valid until it returns. */
-  scan(chunk: Uint8Array): void {
+/**
+ * Returns a function that finds lines in bytes, at little cost however long they are.
+ *
+ * @param onLine Called with the first 4 KiB of each line that is not blank. They are
+ * valid until it returns.
+ */
+function lineScanner(
+  onLine: (head: Uint8Array) => void,
+): (chunk: Uint8Array) => void {
+  const head = new Uint8Array(HEAD_BYTES);
+  let length = 0;
+  const keep = (part: Uint8Array) => {
+    const kept = part.subarray(0, HEAD_BYTES - length);
+    head.set(kept, length);
+    length += kept.length;
+  };
+  return (chunk) => {
     let start = 0;
     for (let end; (end = chunk.indexOf(NEWLINE, start)) >= 0; start = end + 1) {
-      this.#keep(chunk.subarray(start, end));
-      if (this.#length > 0) this.#onLine(this.#head.subarray(0, this.#length));
-      this.#length = 0;
+      keep(chunk.subarray(start, end));
+      if (length > 0) onLine(head.subarray(0, length));
+      length = 0;
     }
-    this.#keep(chunk.subarray(start));
-  }
-
-  #keep(part: Uint8Array): void {
-    const kept = part.subarray(0, HEAD_BYTES - this.#length);
-    this.#head.set(kept, this.#length);
-    this.#length += kept.length;
-  }
+    keep(chunk.subarray(start));
+  };
 }

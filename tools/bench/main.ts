@@ -2,67 +2,95 @@
  * Measures the client against other programs that do the same work, and against
  * floors: the least code that does it. Prints the tables.
  *
- *     deno task bench [--quick] [--json PATH] [NAME...]
+ *     deno task bench [--quick | --publish] [NAME...]
  *
  * `AGENT_GATEWAY` names a bundle to measure; by default, bundle and binary are
  * built. `--quick` runs everything with small sizes; its figures mean nothing.
- * The samples go to `dist/bench.json`, which `performance_page.ts` publishes.
+ * `--publish` writes a whole run to `docs/performance.md`, and its chart.
  *
  * @module
  */
 import { cpus } from "node:os";
-import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { runCommand } from "../run_command.ts";
-import { formatTable, type Run, RUN_FILE, TABLES } from "./performance_page.ts";
-import { installPeers } from "./peers.ts";
-import { buildPrograms } from "./programs.ts";
-import { Samples, type Setup } from "./table.ts";
+import { runTool, ToolError } from "../tool_error.ts";
+import { DOCS, formatTable, publish } from "./page.ts";
+import { PEER_VERSIONS, preparePrograms } from "./programs.ts";
+import { measure, type Table } from "./table.ts";
+import { idle, memory } from "./tables/memory.ts";
+import { sessions } from "./tables/sessions.ts";
+import { prompt, start } from "./tables/start.ts";
+import { streams, turn } from "./tables/streams.ts";
 
-const { values: { quick, json }, positionals } = parseArgs({
-  options: {
-    quick: { type: "boolean", default: false },
-    json: { type: "string", default: RUN_FILE },
-  },
-  allowPositionals: true,
-});
-const unknown = positionals.find((name) => !(name in TABLES));
-if (unknown !== undefined) {
-  const known = Object.keys(TABLES).join(", ");
-  console.error(`No benchmark is called "${unknown}". There are: ${known}`);
-  Deno.exit(2);
-}
+/** The tables of `docs/performance.md` in its order, by the names of the benchmarks. */
+export const TABLES: Readonly<Record<string, Table>> = {
+  start,
+  prompt,
+  turn,
+  streams,
+  sessions,
+  idle,
+  memory,
+};
 
-const folder = await Deno.makeTempDir();
-try {
-  const setup: Setup = {
-    quick,
-    programs: await buildPrograms(folder, quick),
-    peer: await installPeers(),
-  };
-  const tables: Record<string, Samples["record"]> = {};
-  for (const [name, table] of Object.entries(TABLES)) {
-    if (positionals.length > 0 && !positionals.includes(name)) continue;
-    const started = performance.now();
-    const samples = new Samples(table, { quick, caches: `${folder}/${name}` });
-    await table.measure(setup, samples);
-    tables[name] = samples.record;
-    const seconds = Math.round((performance.now() - started) / 1000);
-    console.log(`${name}, measured in ${seconds} s: ${table.title}\n`);
-    console.log(formatTable(table, samples.record));
+/** The packages that the page names. */
+const SHOWN = [
+  "@agentclientprotocol/sdk",
+  "@langchain/langgraph-sdk",
+  "eventsource-parser",
+];
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    options: { quick: { type: "boolean" }, publish: { type: "boolean" } },
+    allowPositionals: true,
+  });
+  const quick = values.quick ?? false;
+  const unknown = positionals.find((name) => !(name in TABLES));
+  if (unknown !== undefined) {
+    const known = Object.keys(TABLES).join(", ");
+    throw new ToolError(
+      `No benchmark is called "${unknown}". There are: ${known}`,
+      2,
+    );
   }
-  const run: Run = {
-    quick,
-    date: new Date().toISOString().slice(0, "YYYY-MM-DD".length),
-    machine: [
-      `${navigator.hardwareConcurrency} cores of ${cpus()[0]?.model}`,
-      `${Deno.build.target}, Deno ${Deno.version.deno}`,
-      `Node.js ${(await runCommand(["node", "--version"])).trim()}`,
-    ].join(", "),
-    tables,
-  };
-  await Deno.mkdir(dirname(json), { recursive: true });
-  await Deno.writeTextFile(json, JSON.stringify(run, null, 2) + "\n");
-} finally {
-  await Deno.remove(folder, { recursive: true });
+  if (values.publish && (quick || positionals.length > 0)) {
+    throw new ToolError("Only a whole run can be published", 2);
+  }
+  const folder = await Deno.makeTempDir();
+  try {
+    const programs = await preparePrograms(folder, quick);
+    if (values.publish && !programs.forms.includes("binary")) {
+      throw new ToolError("Only a run with the binary can be published");
+    }
+    const sections = [await introduce()];
+    for (const [name, table] of Object.entries(TABLES)) {
+      if (positionals.length > 0 && !positionals.includes(name)) continue;
+      // A cache contains the code that its first run used: tables share none.
+      Deno.env.set("DENO_DIR", `${folder}/${name}`);
+      const samples = await measure(table, programs, { quick });
+      const section = `### ${table.title}\n\n${formatTable(table, samples)}`;
+      console.log(section);
+      sections.push(section);
+    }
+    if (values.publish) {
+      await publish(DOCS, sections.join("\n"));
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 }
+
+/** When and with what a run is measured. */
+async function introduce(): Promise<string> {
+  const date = new Date().toISOString().slice(0, "YYYY-MM-DD".length);
+  const machine = [
+    `${navigator.hardwareConcurrency} cores of ${cpus()[0]?.model}`,
+    `${Deno.build.target}, Deno ${Deno.version.deno}`,
+    `Node.js ${(await runCommand(["node", "--version"])).trim()}`,
+  ];
+  const peers = SHOWN.map((name) => `${name} ${PEER_VERSIONS[name]}`);
+  return `On ${date}, with ${machine.join(", ")}; ${peers.join(", ")}.\n`;
+}
+
+if (import.meta.main) await runTool(main);

@@ -1,40 +1,59 @@
 import { bundle, bundleParts, clientPermissionFlags } from "../bundle.ts";
 import { compile, CompileError } from "../compile.ts";
+import { runCommand } from "../run_command.ts";
 
-/** A program, its arguments and its environment variables. */
-export interface Command {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
+const PEERS = `${import.meta.dirname}/peers`;
+
+/** The versions of the peers' packages and of their dependencies. */
+export const PEER_VERSIONS: Readonly<Record<string, string>> = {
+  "@agentclientprotocol/sdk": "2.4.0",
+  "@langchain/langgraph-sdk": "2.0.0",
+  "@types/json-schema": "7.0.15",
+  eventemitter3: "5.0.4",
+  "eventsource-parser": "4.1.3",
+  "is-network-error": "1.3.2",
+  "p-queue": "9.3.5",
+  "p-retry": "7.1.1",
+  "p-timeout": "7.0.2",
+  uuid: "13.0.2",
+  zod: "4.6.7",
+};
+
+/** A program and its arguments. */
+export type Command = readonly string[];
+
+/** How the client and the empty program are built. */
+export type Form = "bundle" | "binary";
+
+/** What a program is to do. */
+export interface CommandOptions {
+  /** The default is the bundle. */
+  readonly form?: Form;
+  /** The prompt to run. By default a program is a bridge. */
+  readonly prompt?: string;
 }
 
-/** Makes the command that runs the client with some arguments. */
-export type Client = (...args: string[]) => Command;
-
-/** The client as a bundle or as a binary, and an empty program built the same way. */
-export interface Form {
-  readonly client: Client;
-  readonly empty: Command;
-}
-
-/** The forms that are measured. */
+/** The programs that the tables compare. */
 export interface Programs {
-  readonly bundle: Form;
-  readonly binary: Form | undefined;
+  /** The forms that are measured. */
+  readonly forms: readonly Form[];
+  /** The command of a program by its name in the tables. */
+  readonly command: (subject: string, options: CommandOptions) => Command;
 }
 
-/** The smallest program that shows that it has started. */
-const EMPTY = `console.log("up");\n`;
+/** Prints the answer to `initialize` that `AgentProcess` waits for. */
+const EMPTY = `console.log('{"jsonrpc":"2.0","id":1,"result":{}}');\n`;
 
 /**
- * Builds the bundle and the binary as `deno task bundle` and `deno task compile` do,
- * and an empty program for each. The bundle that `AGENT_GATEWAY` names is measured
- * in place of both.
+ * Builds the client as `deno task bundle` and `deno task compile` do, and an empty
+ * program in the same forms; installs the peers. The bundle that `AGENT_GATEWAY`
+ * names is measured in place of both forms.
  *
  * @param folder Where the programs are written.
  * @param quick Whether the binary is left out.
+ * @throws If there is no npm, or no registry the first time.
  */
-export async function buildPrograms(
+export async function preparePrograms(
   folder: string,
   quick: boolean,
 ): Promise<Programs> {
@@ -42,48 +61,75 @@ export async function buildPrograms(
   const [path, empty] = [named ?? `${folder}/client.js`, `${folder}/empty.js`];
   if (named === undefined) await Deno.writeTextFile(path, await bundle());
   await Deno.writeTextFile(empty, EMPTY);
-  return {
-    bundle: {
-      client: (...args) => javaScript(path, ...args),
-      empty: javaScript(empty),
-    },
-    binary: quick || named !== undefined ? undefined : await binaryForm(folder),
+  const built: Partial<Record<Form, Readonly<Record<string, Command>>>> = {
+    bundle: { ours: runScript(path), empty: runScript(empty) },
   };
-}
-
-async function binaryForm(folder: string): Promise<Form | undefined> {
   try {
-    const program = await toBinary(`${folder}/client`, await bundleParts());
-    const empty = await toBinary(`${folder}/empty`, { "main.js": EMPTY });
-    return {
-      client: (...args) => ({ program, args }),
-      empty: { program: empty, args: [] },
-    };
+    if (named === undefined && !quick) {
+      built.binary = {
+        ours: await compileInto(`${folder}/ours`, await bundleParts()),
+        empty: await compileInto(`${folder}/empty`, { "main.js": EMPTY }),
+      };
+    }
   } catch (error) {
     if (!(error instanceof CompileError)) throw error;
     console.error(`The binary is not measured: ${error.message}`);
-    return undefined;
   }
+  const peers = await installPeers();
+  return {
+    forms: built.binary === undefined ? ["bundle"] : ["bundle", "binary"],
+    command(subject, { form = "bundle", prompt }) {
+      const command = { ...peers, ...built[form] }[subject] ?? [];
+      const flags = prompt === undefined ? ["--bridge"] : ["-q", "-p"];
+      return [
+        ...command,
+        ...subject === "ours" ? flags : [],
+        ...prompt === undefined ? [] : [prompt],
+      ];
+    },
+  };
 }
 
-async function toBinary(
+/** The command that runs one file on this Deno with the permissions of the client. */
+function runScript(path: string): Command {
+  const flags = ["-q", "--no-config", ...clientPermissionFlags];
+  return [Deno.execPath(), "run", ...flags, path];
+}
+
+async function compileInto(
   folder: string,
   program: Readonly<Record<string, string>>,
-): Promise<string> {
+): Promise<Command> {
   await Deno.mkdir(folder);
-  return await compile({ program, target: Deno.build.target, folder });
+  return [await compile({ program, target: Deno.build.target, folder })];
 }
 
-/** One file on this Deno, with the permissions of the client. */
-export function javaScript(
-  path: string,
-  ...args: readonly string[]
-): Command {
+/** Installs the peers' packages in the system's cache, and copies the peers there. */
+async function installPeers(): Promise<Readonly<Record<string, Command>>> {
+  const cache = Deno.env.get("XDG_CACHE_HOME") ??
+    `${Deno.env.get("HOME")}/.cache`;
+  const folder = `${cache}/agent-gateway-bench/peers`;
+  await Deno.mkdir(folder, { recursive: true });
+  const packages = Object.entries(PEER_VERSIONS).map((pair) => pair.join("@"));
+  const installed = `${folder}/installed.txt`;
+  const list = packages.join("\n");
+  if (await Deno.readTextFile(installed).catch(() => "") !== list) {
+    await runCommand([
+      ...["npm", "install", "--prefix", folder, "--no-save"],
+      ...["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
+      ...packages,
+    ]);
+    await Deno.writeTextFile(installed, list);
+  }
+  for await (const { name } of Deno.readDir(PEERS)) {
+    await Deno.copyFile(`${PEERS}/${name}`, `${folder}/${name}`);
+  }
+  const bridge = ["node", `${folder}/node_bridge.mjs`];
   return {
-    program: Deno.execPath(),
-    args: [
-      ...["run", "-q", "--no-config", ...clientPermissionFlags],
-      ...[path, ...args],
-    ],
+    floor: runScript(`${PEERS}/floor.ts`),
+    curl: ["sh", `${PEERS}/three_calls.sh`],
+    "acp-sdk": ["node", `${folder}/acp_agent.mjs`],
+    langgraph: [...bridge, "langgraph"],
+    "eventsource-parser": [...bridge, "eventsource_parser"],
   };
 }

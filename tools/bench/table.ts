@@ -1,5 +1,4 @@
-import type { Peer } from "./peers.ts";
-import type { Command, Programs } from "./programs.ts";
+import type { Command, CommandOptions, Form, Programs } from "./programs.ts";
 
 /** A table of `docs/performance.md`, and how its figures are measured. */
 export interface Table {
@@ -8,8 +7,8 @@ export interface Table {
   /** Its columns. The first one is the client. */
   readonly subjects: readonly string[];
   readonly rows: readonly Row[];
-  /** Adds samples for every row. */
-  readonly measure: (setup: Setup, samples: Samples) => Promise<void>;
+  /** Takes samples for every row. */
+  readonly measure: (bench: Bench) => Promise<void>;
 }
 
 /** A row of a table. */
@@ -21,99 +20,67 @@ export interface Row {
   readonly withoutRatios?: boolean;
 }
 
-/** What tables measure, and where. */
-export interface Setup {
+/** What a table is measured with. */
+export interface Bench {
   /** Whether sizes are small, only to see that everything works. */
   readonly quick: boolean;
-  readonly programs: Programs;
-  readonly peer: Peer;
+  /** The forms of the client that are measured. */
+  readonly forms: readonly Form[];
+  /**
+   * Runs the subjects in turn, several times, so that other load on the machine
+   * affects all of them.
+   */
+  readonly take: (options: TakeOptions) => Promise<void>;
+}
+
+export interface TakeOptions extends CommandOptions {
+  readonly rounds: number;
+  /** Whether the subjects of a round run at the same time. */
+  readonly together?: boolean;
+  /** Runs a subject once, and returns its figures by the names of the rows. */
+  readonly sample: (
+    command: Command,
+  ) => Promise<Readonly<Record<string, number>>>;
 }
 
 /** The samples of each row and subject. */
-export type SampleRecord = Record<string, Record<string, number[]>>;
+export type Samples = Record<string, Record<string, number[]>>;
 
-/** A sample of one or more rows, by their names. */
-export type Sample = Readonly<Record<string, number>>;
-
-export interface TakeOptions {
-  /** The first subject is the client. */
-  readonly subjects: Readonly<Record<string, Command>>;
-  readonly rounds: number;
-  /** Whether each subject runs once before, unmeasured, to fill its caches. */
-  readonly warmUp?: boolean;
-  /** Whether the subjects of a round run at the same time. */
-  readonly together?: boolean;
-  /** Runs a subject once. */
-  readonly sample: (command: Command) => Promise<Sample>;
-}
-
-/** Collects the samples of a table. */
-export class Samples {
-  readonly record: SampleRecord;
-  readonly #quick: boolean;
-  readonly #env: Readonly<Record<string, string>>;
-
-  /**
-   * @param quick Whether each program runs once only.
-   * @param caches A folder for Deno's caches. They hold the code that the first run
-   * has used, so no other table may share them.
-   */
-  constructor(
-    { rows }: Pick<Table, "rows">,
-    { quick, caches }: { readonly quick: boolean; readonly caches: string },
-  ) {
-    this.record = Object.fromEntries(rows.map(({ name }) => [name, {}]));
-    this.#quick = quick;
-    this.#env = { DENO_DIR: caches };
-  }
-
-  /**
-   * Runs the subjects in turn, several times, so that other load on the machine
-   * affects all of them. A peer that fails is left out, with a line on standard
-   * error.
-   *
-   * @throws If the client fails.
-   */
-  async take(options: TakeOptions): Promise<void> {
-    const { subjects, warmUp = false, together = false } = options;
-    const taken = new Map(
-      Object.keys(subjects).map((subject) => [subject, [] as Sample[]]),
-    );
-    const [client] = taken.keys();
-    const run = async (subject: string, command: Command) => {
-      try {
-        const sample = await options.sample({ ...command, env: this.#env });
-        taken.get(subject)?.push(sample);
-      } catch (error) {
-        if (subject === client || !(error instanceof Error)) throw error;
-        console.error(`Not measured: ${subject}: ${error.message}`);
-        taken.delete(subject);
+/**
+ * Measures a table. With `quick`, each subject runs once.
+ *
+ * @throws If a subject fails.
+ */
+export async function measure(
+  table: Pick<Table, "subjects" | "measure">,
+  programs: Programs,
+  { quick }: { readonly quick: boolean },
+): Promise<Samples> {
+  const samples: Samples = {};
+  const run = async (subject: string, options: TakeOptions) => {
+    const figures = await options.sample(programs.command(subject, options))
+      .catch((cause) => {
+        throw new Error(`Cannot measure ${subject}`, { cause });
+      });
+    for (const [row, figure] of Object.entries(figures)) {
+      ((samples[row] ??= {})[subject] ??= []).push(figure);
+    }
+  };
+  await table.measure({
+    quick,
+    forms: programs.forms,
+    async take(options) {
+      for (let left = quick ? 1 : options.rounds; left > 0; left--) {
+        const running = [];
+        for (const subject of table.subjects) {
+          running.push(run(subject, options));
+          if (!options.together) await running.at(-1);
+        }
+        await Promise.all(running);
       }
-    };
-    const warmUps = warmUp && !this.#quick ? 1 : 0;
-    const rounds = this.#quick ? 1 : options.rounds;
-    for (let round = 0; round < warmUps + rounds; round++) {
-      const running = [];
-      for (const [subject, command] of Object.entries(subjects)) {
-        if (!taken.has(subject)) continue;
-        const ended = run(subject, command);
-        if (together) running.push(ended);
-        else await ended;
-      }
-      await Promise.all(running);
-    }
-    for (const [subject, samples] of taken) {
-      for (const sample of samples.slice(warmUps)) this.#add(subject, sample);
-    }
-  }
-
-  #add(subject: string, sample: Sample): void {
-    for (const [name, value] of Object.entries(sample)) {
-      const row = this.record[name];
-      if (row === undefined) throw new Error(`The table has no row "${name}"`);
-      (row[subject] ??= []).push(value);
-    }
-  }
+    },
+  });
+  return samples;
 }
 
 /** The value that a share of all values does not exceed, interpolated. */

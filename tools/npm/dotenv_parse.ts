@@ -1,10 +1,7 @@
-// The grammar of `@std/dotenv` 0.225.6, which is not on npm. The package
-// `dotenv` reads other values in a few cases, and would bring file system,
-// operating system and cryptography into the bundle.
-const ASSIGNMENT =
-  /^\s*(?:export\s+)?([^\s=#]+?)\s*=[ \t]*(?:'\r?\n?((?:[^'\r\u2028\u2029]|\r\n)*?)\r?\n?'|"\r?\n?((?:[^"\r\u2028\u2029]|\r\n)*?)\r?\n?"|([^\r\n#]*)).*$/gm;
-
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+// Replaces `@std/dotenv` 0.225.6, which is not on npm, for what the program lets it
+// parse: one assignment on one line. (The package `dotenv` would bring file system,
+// operating system and cryptography into the bundle.)
+const ASSIGNMENT = /^(\w+)=(?:'(.*)'|"(.*)"|(.*))$/;
 
 const ESCAPED: Readonly<Record<string, string>> = {
   "\\n": "\n",
@@ -12,16 +9,11 @@ const ESCAPED: Readonly<Record<string, string>> = {
   "\\t": "\t",
 };
 
-/** Parses the text of a `.env` file, without expanding `$NAME`. */
-export function parse(text: string): Record<string, string> {
-  const env: Record<string, string> = Object.create(null);
-  for (
-    const [, name = "", raw, quoted, bare = ""] of text.matchAll(ASSIGNMENT)
-  ) {
-    if (!NAME.test(name)) continue;
-    env[name] = raw ??
-      quoted?.replace(/\\[nrt]/g, (s) => ESCAPED[s] ?? s) ??
-      bare.trim();
-  }
-  return env;
+/** Parses an assignment, without expanding `$NAME`. */
+export function parse(line: string): Record<string, string> {
+  const match = ASSIGNMENT.exec(line);
+  if (match === null) throw new Error("This is not one assignment on one line");
+  const [, name = "", raw, quoted, bare = ""] = match;
+  const text = quoted?.replace(/\\[nrt]/g, (escape) => ESCAPED[escape] ?? "");
+  return { [name]: raw ?? text ?? bare.trim() };
 }

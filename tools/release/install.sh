@@ -47,13 +47,6 @@ main() {
   version='' folder='' from=$releases uninstall=''
   while [ $# -gt 0 ]; do
     case $1 in
-      --version=* | --to=* | --from=*)
-        argument=$1
-        shift
-        set -- "${argument%%=*}" "${argument#*=}" "$@"
-        ;;
-    esac
-    case $1 in
       --version) version=${2-} && needs_value "$@" && shift 2 ;;
       --to) folder=${2-} && needs_value "$@" && shift 2 ;;
       --from) from=${2-} && needs_value "$@" && shift 2 ;;
@@ -95,6 +88,8 @@ needs_value() {
   [ -n "${2-}" ] || fail "$1 needs a value"
 }
 
+with_deno="with Deno 2.6 or later, the program runs from its one file: see docs/install.md in https://github.com/$repository"
+
 # Sets $target to the name of this system's build.
 find_target() {
   case $(uname -m) in
@@ -103,10 +98,7 @@ find_target() {
     *) fail "there is no build for $(uname -m); $with_deno" ;;
   esac
   case $(uname -s) in
-    Linux)
-      check_libc
-      target=$architecture-unknown-linux-gnu
-      ;;
+    Linux) target=$architecture-unknown-linux-gnu ;;
     Darwin)
       # A shell under Rosetta reports the wrong architecture.
       [ "$(sysctl -n sysctl.proc_translated 2>/dev/null || echo 0)" != 1 ] ||
@@ -116,27 +108,6 @@ find_target() {
     MINGW* | MSYS* | CYGWIN*) fail "on Windows, use install.ps1 in PowerShell" ;;
     *) fail "there is no build for $(uname -s); $with_deno" ;;
   esac
-}
-
-with_deno="with Deno 2.6 or later, the program runs from its one file: see docs/install.md in https://github.com/$repository"
-
-# The builds need glibc 2.27 or later. Where getconf is missing, glibc's loader
-# shows that there is glibc, and whether it is new enough shows at the first start.
-check_libc() {
-  loader=/lib64/ld-linux-x86-64.so.2
-  [ "$architecture" = x86_64 ] || loader=/lib/ld-linux-aarch64.so.1
-  libc=''
-  if has getconf; then
-    libc=$(getconf GNU_LIBC_VERSION 2>/dev/null) || loader=''
-  fi
-  [ -e "$loader" ] ||
-    fail "the builds need glibc, which this system (musl, as on Alpine?) does not have; $with_deno"
-  [ -n "$libc" ] || return 0
-  libc=${libc#glibc }
-  major=${libc%%.*} minor=${libc#*.}
-  minor=${minor%%.*}
-  [ "$major" -gt 2 ] || { [ "$major" -eq 2 ] && [ "$minor" -ge 27 ]; } ||
-    fail "the builds need glibc 2.27 or later, and this system has $libc; $with_deno"
 }
 
 # has COMMAND...: whether there is one of them.
@@ -153,39 +124,19 @@ sum_of() {
   say "${sum%% *}"
 }
 
-# download URL FILE: says why if it fails.
+# download URL FILE: if it fails, the downloader has said why.
 download() {
-  reason=''
-  if has curl; then download_by_curl "$@"; else download_by_wget "$@"; fi
-  case $reason in
-    '') return ;;
-    redirect) fail "cannot download $1: a redirect leads to http:" ;;
-    missing) fail "cannot download $1: there is no such release, or it lacks this file" ;;
-    disk) fail "cannot download $1 completely: is there room on the disk?" ;;
-    stalls) fail "cannot download $1: the connection stalls$(through_proxy)" ;;
-    connect) fail "cannot connect to download $1$(through_proxy)" ;;
-    *) fail "cannot download $1 completely: the connection broke$(through_proxy)" ;;
-  esac
+  if has curl; then download_by_curl "$@"; else download_by_wget "$@"; fi ||
+    fail "cannot download $1; nothing was installed"
 }
 
-# Sets $reason if it fails, as the next one does.
 download_by_curl() {
-  protocols="=${1%%:*}" # a redirect from https: must not lead to http:
   if [ -t 2 ]; then show=--progress-bar; else show=--silent; fi
-  code=0
-  # Less than 1 kB/s for 30 s is a download that stalls.
-  curl --fail --location --show-error $show --proto "$protocols" \
+  # A redirect from https: must not lead to http:. Less than 1 kB/s for 30 s is a
+  # download that stalls.
+  curl --fail --location --show-error $show --proto "=${1%%:*}" \
     --connect-timeout 30 --speed-limit 1000 --speed-time 30 \
-    --retry 1 --output "$2" "$1" || code=$?
-  case $code in
-    0) ;;
-    1) reason=redirect ;;
-    22) reason=missing ;;
-    23) reason=disk ;;
-    28) reason=stalls ;;
-    5 | 6 | 7 | 35 | 60 | 97) reason=connect ;;
-    *) reason=broke ;;
-  esac
+    --retry 1 --output "$2" "$1"
 }
 
 download_by_wget() {
@@ -194,31 +145,14 @@ download_by_wget() {
   if wget --version >/dev/null 2>&1; then # GNU's
     set -- "$@" --tries=2 --timeout=30
     [ ! -t 2 ] || set -- "$@" --show-progress
-  elif wget --help 2>&1 | grep -q '^[[:blank:]]*-T[ ,]'; then
-    set -- "$@" -T30 # BusyBox's, which not always has it
   fi
   code=0
   wget "$@" "$address" || code=$?
+  [ $code = 0 ] || sed '/^ /d' "$work/log" >&2
   case $address:$(sed -n 's/^ *[Ll]ocation: *\(http:\).*/\1/p' "$work/log") in
-    https:*http:) reason=redirect && return ;;
+    https:*http:) fail "a redirect leads to http:" ;;
   esac
-  [ $code != 0 ] || return 0
-  sed '/^ /d' "$work/log" >&2
-  case $code:$(cat "$work/log") in
-    8:* | *'server returned error'*) reason=missing ;;
-    3:* | *'No space left'* | *'short write'* | *'File too large'*) reason=disk ;;
-    5:* | *'onnection refused'* | *'unable to resolve'* | *'bad address'* | *"can't connect"*)
-      reason=connect
-      ;;
-    *'timed out'*) reason=stalls ;;
-    *) reason=broke ;;
-  esac
-}
-
-# Prints the proxy that the environment names, if any, without its password.
-through_proxy() {
-  proxy=${https_proxy-${HTTPS_PROXY-${ALL_PROXY-${all_proxy-}}}}
-  [ -z "$proxy" ] || say "; is the proxy ${proxy##*@} of the environment right?"
+  return $code
 }
 
 # Asks the GitHub CLI whether the release workflow built a file of this version,
@@ -249,10 +183,6 @@ install_program() {
   trap 'exit 130' INT
   trap 'exit 141' PIPE
   trap 'exit 143' TERM HUP
-  printf '#!/bin/sh\n' >"$work/try"
-  chmod 755 "$work/try"
-  "$work/try" 2>/dev/null ||
-    fail "programs in $folder cannot be started (is it mounted noexec?): use --to DIR"
 
   download "$url/SHA256SUMS" "$work/SHA256SUMS"
   expected=$(sed -n "s/^\([0-9a-f]\{64\}\)  $name\$/\1/p" "$work/SHA256SUMS")
@@ -273,14 +203,9 @@ install_program() {
 
   chmod 755 "$work/$program"
   installed=$("$work/$program" --version) ||
-    fail "the program does not start on this system; nothing was installed"
-  replaced=''
-  if [ -x "$folder/$program" ]; then
-    replaced=$("$folder/$program" --version 2>/dev/null) || replaced=''
-  fi
+    fail "the program does not start: it needs glibc 2.27 or later, and a folder that is not mounted noexec; nothing was installed; $with_deno"
   mv -f "$work/$program" "$folder/$program" || fail "cannot write $folder/$program"
   say "Installed $folder/$program: $installed"
-  [ -z "$replaced" ] || say "It replaced $replaced"
   check_path
   say "To uninstall: rm $(quote "$folder/$program")"
 }

@@ -3,9 +3,7 @@
  * Requests arrive as JSON-RPC lines, and a stream's bytes are written unchanged.
  * With a text, it runs that one prompt and prints the reply.
  *
- * ```sh
- * deno run --allow-net --allow-env tools/bench/peers/floor.ts [TEXT]
- * ```
+ *     deno run --allow-net --allow-env tools/bench/peers/floor.ts [TEXT]
  *
  * Its connections are those of the client: each turn has an HTTP client of its own,
  * so its `POST` opens a connection, and its `GET` uses the same one.
@@ -32,26 +30,18 @@ async function serve(): Promise<void> {
   const { default: process } = await import("node:process");
   const output = Deno.stdout.writable.getWriter();
   const encoder = new TextEncoder();
-  const call = async (
-    client: Deno.HttpClient,
-    method: string,
-    params: { sessionId: string; prompt: [{ text: string }] },
-  ) => {
-    if (method === "session/new") {
-      return { sessionId: await createThread(client) };
-    }
-    if (method === "session/prompt") {
-      const { sessionId, prompt: [{ text }] } = params;
-      const stream = await runPrompt(client, sessionId, text);
-      for await (const chunk of stream.body ?? []) await output.write(chunk);
-      return { stopReason: "end_turn" };
-    }
-    return {};
-  };
   createInterface({ input: process.stdin }).on("line", async (line) => {
     const { id, method, params } = JSON.parse(line);
     const client = Deno.createHttpClient({});
-    const result = await call(client, method, params);
+    let result = {};
+    if (method === "session/new") {
+      result = { sessionId: await createThread(client) };
+    } else if (method === "session/prompt") {
+      const { sessionId, prompt: [{ text }] } = params;
+      const stream = await runPrompt(client, sessionId, text);
+      for await (const chunk of stream.body ?? []) await output.write(chunk);
+      result = { stopReason: "end_turn" };
+    }
     client.close();
     const answer = JSON.stringify({ jsonrpc: "2.0", id, result });
     await output.write(encoder.encode(answer + "\n"));
@@ -80,12 +70,12 @@ async function runPrompt(
 async function post(
   client: Deno.HttpClient,
   path: string,
-  body?: string,
+  body: string | null = null,
 ): Promise<{ thread_id: string; run_id: string }> {
   const response = await fetch(url + path, {
     method: "POST",
     headers: { ...headers, "content-type": "application/json" },
-    body: body ?? null,
+    body,
     client,
   });
   return await response.json();

@@ -12,24 +12,21 @@ const url = process.env.APP_BASE_URL;
 const apiKey = process.env.APP_API_KEY;
 
 // The packages are imported dynamically: Deno's check of this folder has none of
-// them, and no peer loads another one's.
+// them, and no peer loads another one's. `open` starts a run and returns its
+// messages; `parse` turns the data of a message into an event.
 const PEERS = {
   /** LangGraph's client on the same three paths. */
   async langgraph() {
     const { Client } = await import("@langchain/langgraph-sdk");
     const { threads, runs } = new Client({ apiUrl: url, apiKey });
     return {
-      async newSession() {
-        return (await threads.create()).thread_id;
-      },
-      async prompt(threadId, prompt, toLine) {
+      newSession: async () => (await threads.create()).thread_id,
+      async open(threadId, prompt) {
         const input = { prompt };
         const run = await runs.create(threadId, "the-brain", { input });
-        for await (const { data } of runs.joinStream(threadId, run.run_id)) {
-          const full = write(toLine(data));
-          if (full) await full;
-        }
+        return runs.joinStream(threadId, run.run_id);
       },
+      parse: (data) => data,
     };
   },
 
@@ -38,62 +35,51 @@ const PEERS = {
     const { EventSourceParserStream } = await import(
       "eventsource-parser/stream"
     );
-    const headers = { "x-api-key": apiKey };
+    const headers = { "x-api-key": apiKey, "content-type": "application/json" };
     const post = async (path, body) => {
-      const response = await fetch(url + path, {
-        method: "POST",
-        headers: { ...headers, "content-type": "application/json" },
-        body,
-      });
-      return await response.json();
+      const options = { method: "POST", headers, body };
+      return await (await fetch(url + path, options)).json();
     };
     return {
-      async newSession() {
-        return (await post("/threads")).thread_id;
-      },
-      async prompt(threadId, prompt, toLine) {
+      newSession: async () => (await post("/threads")).thread_id,
+      async open(threadId, prompt) {
         const runs = `/threads/${threadId}/runs`;
         const body = { agentName: "the-brain", prompt, wait: false };
         const { run_id } = await post(runs, JSON.stringify(body));
         const response = await fetch(`${url}${runs}/${run_id}/stream`, {
           headers: { ...headers, accept: "text/event-stream" },
         });
-        const events = response.body
+        return response.body
           .pipeThrough(new TextDecoderStream())
           .pipeThrough(new EventSourceParserStream());
-        for await (const { data } of events) {
-          const full = write(toLine(JSON.parse(data)));
-          if (full) await full;
-        }
       },
+      parse: JSON.parse,
     };
   },
 };
 
 const [, , name, text] = process.argv;
-const peer = await PEERS[name]();
+const { newSession, open, parse } = await PEERS[name]();
 if (text === undefined) {
   process.stdout.setMaxListeners(0);
-  await serve(peer);
+  await serve();
 } else {
-  await peer.prompt(await peer.newSession(), text, replyOf);
+  // Only the last event has a reply.
+  await run(
+    await newSession(),
+    text,
+    ({ instructorState: reply }) =>
+      reply === undefined ? "" : `${reply.explanation}\n`,
+  );
 }
 
-/**
- * Serves the methods of interface 4.2 with the two functions given. `prompt` gets
- * the session, the text, and a function that makes the line of an event.
- */
-async function serve({ newSession, prompt }) {
+async function serve() {
   const { createInterface } = await import("node:readline"); // A single prompt needs none.
-  const call = async (method, params) => {
+  const call = async (method, { sessionId, prompt }) => {
     if (method === "session/new") return { sessionId: await newSession() };
-    if (method === "session/prompt") {
-      const { sessionId } = params;
-      const toLine = lineMaker(sessionId);
-      await prompt(sessionId, params.prompt[0].text, toLine);
-      return { stopReason: "end_turn" };
-    }
-    return {};
+    if (method !== "session/prompt") return {};
+    await run(sessionId, prompt[0].text, lineMaker(sessionId));
+    return { stopReason: "end_turn" };
   };
   createInterface({ input: process.stdin }).on("line", async (line) => {
     const { id, method, params } = JSON.parse(line);
@@ -102,14 +88,17 @@ async function serve({ newSession, prompt }) {
   });
 }
 
+/** Runs a prompt, and writes the line of each event. */
+async function run(sessionId, prompt, toLine) {
+  for await (const { data } of await open(sessionId, prompt)) {
+    const full = write(toLine(parse(data)));
+    if (full) await full;
+  }
+}
+
 /** Writes, and returns a promise if the next one has to wait for room. */
 function write(text) {
   return process.stdout.write(text) ? undefined : once(process.stdout, "drain");
-}
-
-/** The reply in the last event of a stream, with its line end; empty for all others. */
-function replyOf({ event, instructorState }) {
-  return event === "complete" ? `${instructorState.explanation}\n` : "";
 }
 
 /** Makes the notifications for the events of a stream. */

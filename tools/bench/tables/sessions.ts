@@ -1,9 +1,8 @@
 import { AgentProcess } from "../agent_process.ts";
-import { floor } from "../peers.ts";
 import { processUsage } from "../processes.ts";
 import type { Command } from "../programs.ts";
-import { clock, countEvents, type Endpoint, startService } from "../service.ts";
-import { quantile, type Row, type Table } from "../table.ts";
+import { type Endpoint, startService } from "../service.ts";
+import { quantile, type Table } from "../table.ts";
 
 /** A number of sessions, each with a run at the same time. */
 interface Load {
@@ -45,23 +44,26 @@ const MEMORY = "memory per session";
 export const sessions: Table = {
   title: "Many sessions with a run each, at the same time",
   subjects: ["ours", "floor"],
-  rows: LOADS.flatMap(rowsOf),
-  async measure({ programs, quick }, samples) {
+  rows: LOADS.flatMap((load) => [
+    { name: titleOf(load) + CPU, unit: "us" },
+    { name: titleOf(load) + LATENCY, unit: "ms" },
+    ...load.sessions < MANY
+      ? []
+      : [{ name: titleOf(load) + MEMORY, unit: "KiB" }],
+  ]),
+  async measure({ quick, take }) {
     await using service = await startService();
     for (const load of LOADS) {
-      const title = titleOf(load);
       const few = Math.ceil(load.sessions / 50);
       const sized = quick ? { sessions: few, rate: 100, seconds: 0.5 } : load;
-      await samples.take({
-        subjects: { ours: programs.bundle.client("--bridge"), floor: floor() },
+      await take({
         rounds: 2,
-        sample: async (command) => {
-          const usage = await run(command, service, sized);
+        async sample(command) {
+          const { cpu, latency, memory } = await run(command, service, sized);
           return {
-            [`${title}, ${CPU}`]: usage.cpu,
-            [`${title}, ${LATENCY}`]: usage.latency,
-            ...load.sessions >= MANY &&
-              { [`${title}, ${MEMORY}`]: usage.memory },
+            [titleOf(load) + CPU]: cpu,
+            [titleOf(load) + LATENCY]: latency,
+            [titleOf(load) + MEMORY]: memory,
           };
         },
       });
@@ -69,19 +71,9 @@ export const sessions: Table = {
   },
 };
 
-function rowsOf(load: Load): readonly Row[] {
-  const title = titleOf(load);
-  return [
-    { name: `${title}, ${CPU}`, unit: "us" },
-    { name: `${title}, ${LATENCY}`, unit: "ms" },
-    ...load.sessions >= MANY
-      ? [{ name: `${title}, ${MEMORY}`, unit: "KiB" }]
-      : [],
-  ];
-}
-
 function titleOf({ sessions }: Load): string {
-  return `${sessions.toLocaleString("en")} session${sessions === 1 ? "" : "s"}`;
+  const number = sessions.toLocaleString("en");
+  return `${number} session${sessions === 1 ? "" : "s"}, `;
 }
 
 /** What a load costs. */
@@ -105,14 +97,14 @@ async function run(
   const delays: number[] = [];
   const begin = Promise.withResolvers<void>();
   const end = Promise.withResolvers<void>();
-  await using agent = await AgentProcess.start(command, {
-    service,
-    onEvent: (line) => {
-      delays.push(...delay(line));
-      if (delays.length === Math.floor(total * BEGIN)) begin.resolve();
-      if (delays.length === Math.floor(total * END)) end.resolve();
-    },
-  });
+  const onEvent = (line: Uint8Array) => {
+    const [, sent] = /"status":"([\d.]+)/.exec(decoder.decode(line)) ?? [];
+    if (sent === undefined) return; // the last event of a stream
+    delays.push(performance.timeOrigin + performance.now() - Number(sent));
+    if (delays.length === Math.floor(total * BEGIN)) begin.resolve();
+    if (delays.length === Math.floor(total * END)) end.resolve();
+  };
+  await using agent = await AgentProcess.start(command, { service, onEvent });
   const idle = await processUsage(agent.pid);
   const ids: string[] = [];
   while (ids.length < sessions) {
@@ -128,23 +120,12 @@ async function run(
   const last = delays.length;
   const after = await processUsage(agent.pid);
   await runs;
-  const lost = countEvents(shape) * sessions - agent.events;
-  if (lost !== 0) throw new Error(`${lost} events were lost`);
   const { peak } = await processUsage(agent.pid);
   return {
-    cpu: (after.cpu - before.cpu) / (last - first) * 1e6,
+    cpu: (after.cpu - before.cpu) / (last - first) * 1000,
     latency: quantile(delays.slice(first, last), 0.99),
     memory: (peak - idle.resident) / sessions / 1024,
   };
 }
 
-const STATUS = '"status":"';
 const decoder = new TextDecoder();
-
-/** How many milliseconds ago the event in a line was sent; empty if it holds no event. */
-function delay(line: Uint8Array): readonly number[] {
-  const text = decoder.decode(line);
-  const at = text.indexOf(STATUS);
-  if (at < 0) return [];
-  return [clock() - Number.parseFloat(text.slice(at + STATUS.length))];
-}
