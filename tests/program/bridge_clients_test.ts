@@ -29,7 +29,7 @@ interface ClientRecording {
 }
 
 /** What a session of an earlier process is loaded with. */
-const NOTE = "Earlier messages are not shown here; the agent still knows them.";
+const NOTE = "Earlier messages are not shown here.";
 
 const NOTES = "file:///home/me/notes.txt";
 

@@ -153,7 +153,7 @@ Deno.test("HTTP/2: a prompt that no connection took is an error that says so", a
   assertEquals([outcome.code, outcome.prompts], [3, 0]);
   assertMatch(
     outcome.stderr,
-    /^Error: Cannot start a run: https:\S+ closes its connections .*; the run was not started\n$/,
+    /^Error: Cannot start a run: the connection to https:\S+ broke \(it was closed before the request was accepted; the service may be restarting\); the run was not started\n$/,
   );
 });
 

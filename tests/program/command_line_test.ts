@@ -111,7 +111,7 @@ Deno.test("--color=always styles replies and errors in a pipe, too, cleaned as o
 
   assertEquals(
     stdout,
-    "\x1b[0;2m#\x1b[0m \x1b[0;1;4mOne\x1b[0m\ntwo \x1b[0;36m`\x1b[0mcode\x1b[0;36m`\x1b[0m\n",
+    "\x1b[1m# One\x1b[22m\ntwo \x1b[36m`\x1b[39mcode\x1b[36m`\x1b[39m\n",
   );
   assertEquals(
     stderr,

@@ -12,9 +12,9 @@ import type { RecordedRequest } from "../support/service/exchange.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
 /** A key with characters that encodings escape. */
-const KEY = `sk+live/4f=8&a<b>"c'd%e$f~Zz`;
+const KEY = `sk+live/4f=8&a<b>"c'd%e$f~0123-Abcd`;
 
-/** Some spellings of the key. tests/lib/text/key_redaction_test.ts tries all of them. */
+/** Some spellings of the key. */
 const SPELLINGS: Readonly<Record<string, (key: string) => string>> = {
   "as it is": (key) => key,
   "escaped for JSON": (key) => JSON.stringify(key).slice(1, -1),
@@ -38,7 +38,7 @@ for (const [how, spell] of Object.entries(SPELLINGS)) {
     const env = { APP_API_KEY: KEY, APP_BASE_URL: service.url };
     const message =
       "Cannot start a run: the service answered 401, the API key " +
-      "was rejected (check APP_API_KEY): left out, because it holds the API key";
+      "was rejected (check APP_API_KEY): left out, because it may contain the API key";
 
     service.misbehave("create run", echo(spell), 2);
     await using client = new Client({ args: ["--quiet"], env });

@@ -323,10 +323,10 @@ for (const [operation, wrong, cannot] of OPERATIONS) {
         ? `(${UNTRUSTED}); ${SERVICE}, or that ` +
           `"${ca.certificate}", which DENO_CERT names, holds the issuer's ` +
           "certificate as PEM, without a byte order mark (not DER, PKCS #7 or TRUSTED CERTIFICATE)"
-        : `through the proxy ${proxy.url} (it answered 503); ${CHECK}`;
+        : `(it answered 503); ${CHECK}`;
       assertEquals(
         error?.message,
-        `${cannot}: ${url} cannot be reached ${told}${
+        `${cannot}: ${url} cannot be reached through the proxy ${proxy.url} ${told}${
           operation === "create run" ? "; the run was not started" : ""
         }`,
       );
@@ -397,8 +397,8 @@ Deno.test({
       answers.push(/\(it .*?\)/.exec(stderr)?.[0] ?? stdout);
     }
     assertEquals(answers, [
-      "(it asks for a user name and a password)",
-      "(it rejected the user name or the password)",
+      "(it answered 407 and asks for a user name and a password)",
+      "(it answered 407 and rejected the user name or the password)",
       `${REPLY}\n`,
     ]);
     assertEquals(service.requests.length, 3);

@@ -129,7 +129,7 @@ for (
       "17 MiB",
       ["-"],
       Array(17).fill(MEBIBYTE),
-      /it holds more than 16777216 bytes/,
+      /The prompt is larger than 16 MiB/,
     ],
     ["invalid UTF-8", ["-"], [Uint8Array.of(0x61, 0xff)], /it is not UTF-8/],
     ["blanks with --json", ["--json", "-"], [" "], /holds no prompt/],

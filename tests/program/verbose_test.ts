@@ -57,7 +57,7 @@ Deno.test("--verbose tells requests and remote calls, never a key, a prompt or a
     'session/prompt id=4 session=S: {"stopReason":"end_turn"}',
     "session/prompt id=5 session=S: error -32602, Invalid params: prompt holds no text",
     "session/cancel session=S: notification",
-    "invalid line id=null: error -32700, Parse error: the line is not valid JSON",
+    "invalid line: error -32700, Parse error: the line is not valid JSON",
   ]);
 });
 

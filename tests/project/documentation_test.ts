@@ -2,10 +2,11 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
 import { ErrorCode } from "../../lib/bridge/json_rpc.ts";
 import {
+  described,
   type Option,
   OPTIONS,
   spellings,
-  STANDARD_INPUT_EFFECT,
+  STANDARD_INPUT,
 } from "../../lib/command_line/option_table.ts";
 import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { commandLine, runClient, settings } from "../support/client_process.ts";
@@ -57,17 +58,13 @@ const conversations: readonly Exchange[] = blocks("text")
   });
 const [opening, ...reference] = conversations;
 
-Deno.test("documentation: the conversation at its top happens, and more is said", async () => {
-  assert(opening !== undefined);
-  const heard = await play([opening]);
+Deno.test("documentation: the bridge answers as shown", async () => {
+  assert(opening !== undefined && reference.length >= 7);
+  const heard = await play([opening]); // More is said than it shows.
   assertEquals(
     heard.filter((line) => opening.heard.includes(line)),
     opening.heard,
   );
-});
-
-Deno.test("documentation: the bridge answers each message as shown", async () => {
-  assert(reference.length >= 7);
   assertEquals(
     await play(reference),
     reference.flatMap(({ heard }) => heard).map(withoutPromptId),
@@ -184,15 +181,15 @@ Deno.test("README.md has at most 170 lines", () => {
   assert(lines.length <= 170, `${lines.length} lines`);
 });
 
-for (const script of ["install.sh", "install.ps1"]) {
-  Deno.test(`documentation: the command that runs ${script} is the one in its header`, async () => {
+Deno.test("documentation: the commands that run the install scripts are those in their headers", async () => {
+  for (const script of ["install.sh", "install.ps1"]) {
     const source = await Deno.readTextFile(`${ROOT}/tools/release/${script}`);
     const [, command] = /^# {5}(.*\/releases\/.*)$/m.exec(source) ?? [];
     for (const file of ["README.md", "docs/install.md"]) {
       assertStringIncludes(TEXTS[FILES.indexOf(file)] ?? "", `\n${command}\n`);
     }
-  });
-}
+  }
+});
 
 Deno.test("documentation: interactive mode prints through a pipe what is shown", async () => {
   const shown = blocks("text").find((block) =>
@@ -231,9 +228,9 @@ Deno.test("documentation: the table of options is that of the program", async ()
       ...options.map((option) => {
         const names = spellings(option).map((name) => `\`${name}\``).join(", ");
         const value = option.value === undefined ? "" : ` ${option.value}`;
-        return [names.replace(/`$/, `${value}\``), option.effect];
+        return [names.replace(/`$/, `${value}\``), described(option)];
       }),
-      ["`-`", STANDARD_INPUT_EFFECT],
+      ["`-`", described(STANDARD_INPUT)],
     ],
   );
 });
@@ -255,17 +252,7 @@ Deno.test("documentation: --check tells the steps that are shown", async () => {
   });
   const steps = (text = "") =>
     text.trimEnd().split("\n").slice(1).map((line) => line.slice(8, 18).trim());
-  assertEquals(
-    steps(stdout),
-    steps(shown).filter((step) => step !== "TLS"), // there is no connection
-  );
-});
-
-Deno.test("documentation: --help shows every option", async () => {
-  const { stdout } = await runClient({ args: ["--help"], env: {} });
-  for (const option of OPTIONS) {
-    assertStringIncludes(stdout, ` ${spellings(option).join(", ")} `);
-  }
+  assertEquals(steps(stdout), steps(shown));
 });
 
 Deno.test("documentation: its JSON blocks are JSON", () => {
@@ -284,14 +271,11 @@ function anchorsOf(markdown: string): readonly string[] {
   );
 }
 
-for (const [index, file] of FILES.entries()) {
-  Deno.test(`${file}: what it names in the repository is there`, async () => {
+Deno.test("documentation: what it names in the repository is there", async () => {
+  for (const [index, file] of FILES.entries()) {
     const text = TEXTS[index] ?? "";
-    for (
-      const [path] of text.matchAll(/\b(?:lib|tests|tools)\/[\w/]+\.ts\b/g)
-    ) {
-      await Deno.stat(`${ROOT}/${path}`);
-    }
+    const paths = text.matchAll(/\b(?:lib|tests|tools)\/[\w/]+\.ts\b/g);
+    for (const [path] of paths) await Deno.stat(`${ROOT}/${path}`);
     const links = text.replaceAll(/`[^`]*`/g, "")
       .matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g);
     for (const [, path = "", anchor = ""] of links) {
@@ -299,10 +283,10 @@ for (const [index, file] of FILES.entries()) {
       await Deno.stat(target);
       if (anchor === "") continue;
       const anchors = anchorsOf(await Deno.readTextFile(target));
-      assert(anchors.includes(anchor), `${path} has no heading #${anchor}`);
+      assert(anchors.includes(anchor), `${file}: ${path} has no #${anchor}`);
     }
-  });
-}
+  }
+});
 
 const SECURITY = Deno.readTextFileSync(`${ROOT}/SECURITY.md`)
   .replaceAll(/\s+/g, " ");

@@ -1,4 +1,9 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { isInstalled } from "../support/fronts.ts";
 import { LocalCa } from "../support/local_ca.ts";
 import {
@@ -6,7 +11,6 @@ import {
   programOutput,
 } from "../support/program_output.ts";
 import { gzip, ReleaseFolder } from "../support/release_folder.ts";
-import { unreachable } from "../support/faulty_service.ts";
 
 // Each test runs the real script in a real shell, against a release on loopback.
 
@@ -55,6 +59,11 @@ class Place implements AsyncDisposable {
     await Deno.writeTextFile(file, program("1.0.0"), { mode: 0o755 });
   }
 
+  /** The program in the folder. */
+  installed(): Promise<string> {
+    return Deno.readTextFile(`${this.folder}/agent-gateway`);
+  }
+
   /** Feeds the script to a shell, as `curl ... | sh -s -- ARGS` does. */
   install(
     shell: Shell = ["sh"],
@@ -86,100 +95,79 @@ for (const shell of SHELLS) {
       fn,
     });
 
-  test("installs the latest version and says how to use and remove it", async () => {
+  test("installs the latest version, and its commands for using and removing it work", async () => {
     await using place = await Place.make();
+    const folder = `${place.home}/it's "$HOME"`;
 
-    const { code, stdout, stderr } = await place.install(shell);
+    const { code, stdout, stderr } = await place.install(shell, [
+      ...["--to", folder],
+    ]);
 
     assertEquals([code, stderr], [0, ""]);
-    const file = `${place.folder}/agent-gateway`;
+    const file = `${folder}/agent-gateway`;
     assertStringIncludes(
       stdout,
       `Installed ${file}: agent-gateway 1.2.3 (test)\n`,
     );
-    assertStringIncludes(stdout, `export PATH=${place.folder}:"$PATH"\n`);
-    assertStringIncludes(stdout, `To uninstall: rm ${file}\n`);
-    assertEquals(place.files(), [".local/bin/agent-gateway"]);
+    assertEquals(place.files(), [`it's "$HOME"/agent-gateway`]);
     assertEquals((await Deno.stat(file)).mode, 0o100755);
+    const [, path] = stdout.match(/^ {2}(export PATH=.*)$/m) ?? [];
+    const [, remove] = stdout.match(/^To uninstall: (rm .*)$/m) ?? [];
+    const printed = await programOutput([
+      ...["sh", "-c", `${path}; agent-gateway; ${remove}`],
+    ]);
+    assertEquals(printed.stdout, "agent-gateway 1.2.3 (test)\n");
+    assertEquals(place.files(), []);
     assertEquals(place.releases.requested, [
       "/latest/download/SHA256SUMS",
       `/latest/download/${NAME}.gz`,
     ]);
   });
 
-  test("installs the version that was asked for over an older one", async () => {
+  test("installs the version that was asked for over an older one, and uninstalls it", async () => {
     await using place = await Place.make();
     await place.releases.add("v1.2.4", { [NAME]: program("1.2.4") });
     await place.installOld();
+    const env = { PATH: `${place.folder}:${PATH}` };
 
-    const { code, stdout } = await place.install(
-      shell,
-      ["--version", "v1.2.4"],
-      { PATH: `${place.folder}:${PATH}` },
-    );
+    const installed = await place.install(shell, ["--version", "v1.2.4"], env);
+    const text = await place.installed();
+    const removed = await place.install(shell, ["--uninstall"]);
+    const again = await place.install(shell, ["--uninstall"]);
 
-    assertEquals(code, 0);
-    assert(!stdout.includes("PATH"), stdout);
-    assertStringIncludes(stdout, "It replaced agent-gateway 1.0.0 (test)\n");
-    assertEquals(
-      await Deno.readTextFile(`${place.folder}/agent-gateway`),
-      program("1.2.4"),
-    );
-  });
-
-  test("prints commands that a shell takes for a folder with any name", async () => {
-    await using place = await Place.make();
-    const folder = `${place.home}/it's "$HOME"`;
-
-    const { code, stdout } = await place.install(shell, ["--to", folder]);
-
-    assertEquals(code, 0);
-    const [, path] = stdout.match(/^ {2}(export PATH=.*)$/m) ?? [];
-    const [, remove] = stdout.match(/^To uninstall: (rm .*)$/m) ?? [];
-    const script = `${path}; agent-gateway; ${remove}`;
-    const printed = await programOutput(["sh", "-c", script]);
-    assertEquals(printed.stdout, "agent-gateway 1.2.3 (test)\n");
+    assertEquals([installed.code, text], [0, program("1.2.4")]);
+    assert(!installed.stdout.includes("PATH"), installed.stdout);
+    const file = `${place.folder}/agent-gateway`;
+    assertEquals([removed.code, removed.stdout], [0, `Removed ${file}\n`]);
     assertEquals(place.files(), []);
+    assertEquals(again.code, 1);
+    assertStringIncludes(again.stderr, `there is no ${file}: use --to DIR`);
   });
 
-  for (
-    const [download, file, message] of [
-      [
-        "with one byte changed",
-        { bytes: await gzip(new TextEncoder().encode(program("1.2.4"))) },
-        "the download is damaged: its SHA-256 sum is ",
-      ],
-      [
-        "that was cut",
-        {
-          bytes: await gzip(new TextEncoder().encode(program("1.2.3"))),
-          cutAfter: 5,
-        },
-        ".gz completely: the connection broke\n",
-      ],
-      [
-        "that is no archive",
-        { bytes: new TextEncoder().encode("<html>") },
-        "the download is damaged, or there is no room on the disk",
-      ],
-    ] as const
-  ) {
-    test(`refuses a download ${download}, and leaves the older version alone`, async () => {
-      await using place = await Place.make();
+  test("refuses a damaged download, and leaves the older version alone", async () => {
+    await using place = await Place.make();
+    await place.installOld();
+    const encoder = new TextEncoder();
+    const bytes = await gzip(encoder.encode(program("1.2.3")));
+    for (
+      const [file, message] of [
+        [
+          { bytes: await gzip(encoder.encode(program("1.2.4"))) },
+          "the download is damaged: its SHA-256 sum is ",
+        ],
+        [{ bytes, cutAfter: 5 }, ".gz; nothing was installed\n"],
+        [{ bytes: encoder.encode("<html>") }, "the download is damaged, or "],
+      ] as const
+    ) {
       place.releases.set("latest", `${NAME}.gz`, file);
-      await place.installOld();
-
       const { code, stderr } = await place.install(shell);
 
       assertEquals(code, 1);
       assertStringIncludes(stderr, message);
       assertEquals(place.files(), [".local/bin/agent-gateway"]);
-      assertEquals(
-        await Deno.readTextFile(`${place.folder}/agent-gateway`),
-        program("1.0.0"),
-      );
-    });
-  }
+      assertEquals(await place.installed(), program("1.0.0"));
+    }
+  });
 
   test("does nothing with a wrong command line", async () => {
     await using place = await Place.make();
@@ -191,13 +179,9 @@ for (const shell of SHELLS) {
         [["--to"], "--to needs a value"],
         [["--version", "1.0/.."], "'1.0/..' is not a version such as 1.2.3"],
         [["--from", "http://other.example"], "--from needs an https: URL"],
-        [["--version", "9.9.9"], "/download/v9.9.9/SHA256SUMS: there is no"],
         // Not a folder without permissions, which do not affect root.
         [["--to", `${place.home}/file/bin`], "cannot make the folder "],
-        [
-          ["--to", `${place.home}/taken`],
-          `${place.home}/taken/agent-gateway is a folder: remove it, or use --to`,
-        ],
+        [["--to", `${place.home}/taken`], "agent-gateway is a folder: "],
       ] as const
     ) {
       const { code, stderr } = await place.install(shell, args);
@@ -205,20 +189,6 @@ for (const shell of SHELLS) {
       assertStringIncludes(stderr, message);
     }
     assertEquals(place.files(), ["file"]);
-  });
-
-  test("uninstalls what it has installed, and says so if there is nothing", async () => {
-    await using place = await Place.make();
-    await place.install(shell);
-
-    const { code, stdout } = await place.install(shell, ["--uninstall"]);
-    const again = await place.install(shell, ["--uninstall"]);
-
-    const file = `${place.folder}/agent-gateway`;
-    assertEquals([code, stdout], [0, `Removed ${file}\n`]);
-    assertEquals(place.files(), []);
-    assertEquals(again.code, 1);
-    assertStringIncludes(again.stderr, `there is no ${file}: use --to DIR`);
   });
 
   test("does nothing when it was cut off while it was downloaded", async () => {
@@ -243,81 +213,31 @@ async function withCommands(
   return `${folder}:${PATH}`;
 }
 
-for (
-  const [system, commands, message] of [
-    ["musl", { getconf: "exit 1" }, "need glibc, which this system"],
-    [
-      "glibc 2.26",
-      { getconf: "echo glibc 2.26" },
-      "need glibc 2.27 or later, and this system has 2.26",
-    ],
-    ["a 32-bit processor", { uname: "echo i686" }, "no build for i686"],
-    [
-      "Git Bash on Windows",
-      { uname: "case $1 in -m) echo x86_64;; *) echo MINGW64_NT;; esac" },
-      "use install.ps1 in PowerShell",
-    ],
-  ] as const
-) {
-  Deno.test({
-    name: `install.sh says on ${system} what to do instead`,
-    ignore: Deno.build.os !== "linux",
-    async fn() {
-      await using place = await Place.make();
-      const path = await withCommands(place.home, commands);
-
-      const { code, stderr } = await place.install(["sh"], [], { PATH: path });
-
+Deno.test({
+  name: "install.sh says what it needs, and requests nothing",
+  ignore,
+  async fn() {
+    await using place = await Place.make();
+    for (
+      const [commands, message] of [
+        [{ uname: "echo i686" }, "no build for i686; with Deno 2.6 or later"],
+        [
+          { uname: "case $1 in -m) echo x86_64;; *) echo MINGW64_NT;; esac" },
+          "use install.ps1 in PowerShell",
+        ],
+        [{ id: "echo 0" }, "as root, it needs --to DIR"],
+        [{ id: "echo 1000" }, "HOME is not set: use --to DIR"],
+      ] as const
+    ) {
+      const to = "id" in commands ? [] : ["--to", place.folder];
+      const { code, stderr } = await programOutput(["sh", SCRIPT, ...to], {
+        env: { PATH: await withCommands(place.home, commands) },
+        clearEnv: true,
+      });
       assertEquals(code, 1);
       assertStringIncludes(stderr, message);
-      assertEquals(place.releases.requested, []);
-    },
-  });
-}
-
-Deno.test({
-  name:
-    "install.sh asks for a folder where it cannot choose one, and takes any spelling",
-  ignore,
-  async fn() {
-    await using place = await Place.make();
-    const run = (id: number, ...args: readonly string[]) =>
-      withCommands(place.home, { id: `echo ${id}` }).then((path) =>
-        programOutput(["sh", SCRIPT, ...args], {
-          env: { PATH: path },
-          clearEnv: true,
-        })
-      );
-
-    const root = await run(0);
-    const homeless = await run(1000);
-    const spelt = await run(
-      ...[1000, `--from=${place.releases.url}/`, `--to=${place.folder}/`],
-    );
-
-    assertEquals([root.code, homeless.code, spelt.code], [1, 1, 0]);
-    assertStringIncludes(root.stderr, "as root, it needs --to DIR");
-    assertStringIncludes(homeless.stderr, "HOME is not set: use --to DIR");
-    assertStringIncludes(
-      spelt.stdout,
-      `Installed ${place.folder}/agent-gateway: `,
-    );
-  },
-});
-
-Deno.test({
-  name: "install.sh --help lists the options and installs nothing",
-  ignore,
-  async fn() {
-    await using place = await Place.make();
-    const { code, stdout } = await place.install(["sh"], ["--help"]);
-
-    assertEquals(code, 0);
-    assertEquals(
-      Array.from(stdout.matchAll(/^ {4}(--\w+)/gm), ([, name]) => name),
-      ["--version", "--to", "--from", "--uninstall", "--help"],
-    );
-    assertEquals(place.files(), []);
+    }
+    assertEquals(place.releases.requested, []);
   },
 });
 
@@ -329,29 +249,8 @@ Deno.test({
     const { code, stderr } = await place.install();
 
     assertEquals(code, 1);
-    assertStringIncludes(stderr, "does not start on this system");
+    assertStringIncludes(stderr, "the program does not start: it needs glibc");
     assertEquals(place.files(), []);
-  },
-});
-
-Deno.test({
-  name: "install.sh names the proxy of the environment, without its password",
-  ignore: ignore || !isInstalled("curl"),
-  async fn() {
-    await using place = await Place.make();
-    const { host } = new URL(unreachable());
-    const { code, stderr } = await place.install(
-      ["sh"],
-      ["--from", "https://mirror.example"],
-      { https_proxy: `http://me:secret@${host}` },
-    );
-
-    assertEquals(code, 1);
-    assertStringIncludes(
-      stderr,
-      `cannot connect to download https://mirror.example/latest/download/SHA256SUMS; is the proxy ${host} of the environment right?\n`,
-    );
-    assert(!stderr.includes("secret"), stderr);
   },
 });
 
@@ -384,13 +283,10 @@ for (
   ] as const
 ) {
   Deno.test(
-    `install.sh with ${downloader} says why a download fails`,
+    `install.sh with ${downloader} installs, and takes nothing after a redirect to http:`,
     onLinux,
     async () => {
       await using place = await Place.make();
-      await place.releases.add("v1.2.4", { [NAME]: "" });
-      const bytes = crypto.getRandomValues(new Uint8Array(60_000));
-      place.releases.set("v1.2.4", `${NAME}.gz`, { bytes, cutAfter: 30_000 });
       using ca = new LocalCa();
       await using server = Deno.serve(
         {
@@ -402,7 +298,10 @@ for (
         ({ url }) =>
           Response.redirect(place.releases.url + new URL(url).pathname),
       );
-      const env: Record<string, string> = {
+      // GNU wget takes the test's certificate authority from its settings file only.
+      const WGETRC = `${place.home}/wgetrc`;
+      await Deno.writeTextFile(WGETRC, `ca_certificate=${ca.certificate}\n`);
+      const env = {
         PATH: await makeTools(place.home, {
           [tool]: target,
           gzip: "/bin/busybox",
@@ -411,11 +310,8 @@ for (
         }),
         CURL_CA_BUNDLE: ca.certificate,
         SSL_CERT_FILE: ca.certificate,
-        // GNU wget takes the test's certificate authority from its settings file only.
-        WGETRC: `${place.home}/wgetrc`,
+        WGETRC,
       };
-      const wgetrc = `ca_certificate=${ca.certificate}\n`;
-      await Deno.writeTextFile(env["WGETRC"] ?? "", wgetrc);
       const install = (...args: readonly string[]) =>
         place.install(["/bin/busybox", "sh"], args, env);
 
@@ -423,16 +319,15 @@ for (
         const [args, message] of [
           [
             ["--from", `https://localhost:${server.addr.port}`],
-            "a redirect leads to http:\n",
+            /redirect|\(1\)/,
           ],
-          [["--from", "http://127.0.0.1:9"], "cannot connect to download "],
-          [["--version", "9.9.9"], "there is no such release, or it lacks "],
-          [["--version", "1.2.4"], ".gz completely: the connection broke\n"],
+          [["--version", "9.9.9"], /404/],
         ] as const
       ) {
-        const { code, stdout, stderr } = await install(...args);
-        assertEquals(code, 1, stdout);
-        assertStringIncludes(stderr, message);
+        const { code, stderr } = await install(...args);
+        assertEquals(code, 1);
+        assertMatch(stderr, message);
+        assert(!place.files().some((name) => name.startsWith(".local")));
       }
       const { code, stderr } = await install();
       assertEquals([code, stderr], [0, ""]);
@@ -441,7 +336,7 @@ for (
 }
 
 Deno.test(
-  "install.sh needs no getconf, and names a missing tool at once",
+  "install.sh needs no gzip, and names a missing tool at once",
   onLinux,
   async () => {
     await using place = await Place.make();
@@ -457,47 +352,6 @@ Deno.test(
     assertEquals((await install()).code, 0);
   },
 );
-
-Deno.test(
-  "install.sh refuses a folder that is mounted noexec",
-  onLinux,
-  async () => {
-    await using place = await Place.make();
-    await Deno.mkdir(place.folder, { recursive: true });
-    const root = (await programOutput(["id", "-u"])).stdout === "0\n";
-    const script =
-      'mount -t tmpfs -o noexec none "$1" && shift && exec sh "$@"';
-
-    const { stderr } = await programOutput([
-      ...root ? [] : ["sudo", "-n"],
-      ...["unshare", "--mount", "sh", "-c", script, "sh", place.folder, SCRIPT],
-      ...["--from", place.releases.url, "--to", place.folder],
-    ]);
-
-    assertStringIncludes(
-      stderr,
-      `programs in ${place.folder} cannot be started`,
-    );
-    assertEquals(place.releases.requested, []);
-  },
-);
-
-Deno.test({
-  name: "install.sh leaves nothing behind when nobody reads what it says",
-  ignore,
-  async fn() {
-    await using place = await Place.make();
-    await programOutput([
-      ...["sh", "-c", 'sh "$@" | true', "sh", SCRIPT],
-      ...["--from", place.releases.url, "--to", place.folder],
-    ]);
-    const unfinished = place.files().filter((name) => name.includes("/."));
-    assertEquals(
-      unfinished.filter((name) => /\.agent-gateway\./.test(name)),
-      [],
-    );
-  },
-});
 
 Deno.test({
   name: "install.sh removes what it has begun when the disk is full",

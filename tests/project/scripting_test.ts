@@ -1,5 +1,6 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { commandLine, settings } from "../support/client_process.ts";
+import { isInstalled } from "../support/fronts.ts";
 import { answer } from "../support/service/behaviours.ts";
 import { promptsOf, ReferenceService } from "../support/service/service.ts";
 
@@ -22,9 +23,11 @@ interface Outcome {
   readonly stdout: string;
   readonly stderr: string;
   readonly prompts: readonly unknown[];
-  /** The files that it has created, by name. */
-  readonly files: ReadonlyMap<string, string>;
+  /** The texts of the files that it has created. */
+  readonly files: readonly string[];
 }
+
+const NOTES = ["notes/a.txt", "notes/b c.txt"];
 
 const FILES = {
   "code.txt": "old line\n",
@@ -34,36 +37,26 @@ const FILES = {
   "app.log": "GET /\n",
 };
 
-/** The files that recipes create. */
-const MADE = [
-  "report.txt",
-  "reply.txt",
-  "notes/a.txt.summary",
-  "notes/b c.txt.summary",
-];
-
 /** Runs a recipe with `sh` in a home folder of its own, against the reference service. */
-async function run(heading: string, index: number): Promise<Outcome> {
-  const script = RECIPES.get(heading)?.[index];
-  assert(script !== undefined, `${heading} has no recipe ${index}`);
+async function run(heading: string, script: string): Promise<Outcome> {
   await using service = ReferenceService.start();
   if (heading === "Ask again, but never twice") {
     service.misbehave("create run", answer(429, "", { "retry-after": "60" }));
   }
   const home = await Deno.makeTempDir();
   try {
+    for (const folder of ["notes", ".config", ".local/bin"]) {
+      await Deno.mkdir(`${home}/${folder}`, { recursive: true });
+    }
     for (const [name, text] of Object.entries(FILES)) {
-      await Deno.mkdir(`${home}/notes`, { recursive: true });
       await Deno.writeTextFile(`${home}/${name}`, text);
     }
     const { APP_API_KEY, APP_BASE_URL } = settings(service);
     const exports =
       `export APP_API_KEY='${APP_API_KEY}' APP_BASE_URL='${APP_BASE_URL}'\n`;
-    await Deno.mkdir(`${home}/.config`);
     await Deno.writeTextFile(`${home}/.config/agent-gateway`, exports);
     // Where the install script puts it.
     const bin = `${home}/.local/bin`;
-    await Deno.mkdir(bin, { recursive: true });
     await Deno.writeTextFile(
       `${bin}/agent-gateway`,
       `#!/bin/sh\nHOME='${Deno.env.get("HOME")}' exec ${
@@ -99,24 +92,22 @@ async function run(heading: string, index: number): Promise<Outcome> {
       new Response(child.stderr).text(),
     ]);
     await input.abort();
-    const files = new Map<string, string>();
-    for (const name of MADE) {
-      const text = await Deno.readTextFile(`${home}/${name}`).catch(() => "");
-      if (text !== "") files.set(name, text);
-    }
+    const made = [
+      "report.txt",
+      "reply.txt",
+      ...NOTES.map((n) => `${n}.summary`),
+    ];
+    const files = made.flatMap((name) => {
+      try {
+        return Deno.readTextFileSync(`${home}/${name}`);
+      } catch {
+        return [];
+      }
+    });
     return { code, stdout, stderr, prompts: promptsOf(service), files };
   } finally {
     await Deno.remove(home, { recursive: true });
   }
-}
-
-/** The files that recipes need. Each recipe starts in a repository. */
-const PROGRAMS = ["git", "jq", "setsid"];
-const installed = new Set<string>();
-for (const program of PROGRAMS) {
-  const script = `command -v ${program}`;
-  const found = new Deno.Command("sh", { args: ["-c", script] }).output();
-  if ((await found.catch(() => undefined))?.success) installed.add(program);
 }
 
 /** Makes a change that `git diff` shows. */
@@ -136,7 +127,7 @@ const EXPECTED: Readonly<
         stderr,
         /^Error: .*ask again in 1 min; the run was not started/,
       );
-      assertMatch(files.get("reply.txt") ?? "", /^You said: What changed/);
+      assertMatch(files.join(), /^You said: What changed/);
     },
   ],
   "Watch a service": [
@@ -162,13 +153,7 @@ const EXPECTED: Readonly<
     ({ code, stdout, stderr, files }) => {
       const said = "You said: Summarise this in one sentence.\n\n";
       assertEquals([code, stdout, stderr], [0, "", ""]);
-      assertEquals(
-        files,
-        new Map([
-          ["notes/a.txt.summary", `${said}first note\n`],
-          ["notes/b c.txt.summary", `${said}second note\n`],
-        ]),
-      );
+      assertEquals(files, [`${said}first note\n`, `${said}second note\n`]);
     },
     ({ code, stderr, prompts }) => {
       assertEquals([code, stderr, prompts], [0, "", ["hello", "- 6 * 7"]]);
@@ -192,15 +177,15 @@ const EXPECTED: Readonly<
   "Run it from cron": [
     ({ code, stdout, stderr, files }) => {
       assertEquals([code, stdout, stderr], [0, "", ""]);
-      const said = "You said: What is unusual in this log?\n\nGET /\n";
-      assertEquals(files, new Map([["report.txt", said]]));
+      assertEquals(files, [
+        "You said: What is unusual in this log?\n\nGET /\n",
+      ]);
     },
   ],
   "Go on after you log out": [
     ({ code, stdout, stderr, files }) => {
       assertEquals([code, stdout, stderr], [0, "", ""]);
-      const said = "You said: A long task\n";
-      assertEquals(files, new Map([["reply.txt", said]]));
+      assertEquals(files, ["You said: A long task\n"]);
     },
   ],
   "Use jq on JSON Lines": [
@@ -227,16 +212,16 @@ Deno.test("documentation: every recipe for scripts is tried", () => {
 for (const [heading, checks] of Object.entries(EXPECTED)) {
   for (const [index, check] of checks.entries()) {
     const script = RECIPES.get(heading)?.[index] ?? "";
-    const missing = PROGRAMS.find((program) =>
-      (program === "git" || script.includes(program)) && !installed.has(program)
+    // Each recipe starts in a repository.
+    const missing = ["git", "jq", "setsid"].find((program) =>
+      (program === "git" || script.includes(program)) && !isInstalled(program)
     );
-    const skipped = missing === undefined ? "" : ` (skipped: no ${missing})`;
     Deno.test({
-      name: `documentation: recipe ${
-        index + 1
-      } of "${heading}" works in sh${skipped}`,
+      name: `documentation: recipe ${index + 1} of "${heading}" works in sh${
+        missing === undefined ? "" : ` (skipped: no ${missing})`
+      }`,
       ignore: missing !== undefined,
-      fn: async () => check(await run(heading, index)),
+      fn: async () => check(await run(heading, script)),
     });
   }
 }

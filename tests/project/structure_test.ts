@@ -7,7 +7,7 @@ const ROOT = `${import.meta.dirname}/../..`;
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: [
     ...["command_line", "settings", "gateway", "interactive", "bridge"],
-    ...["check", "io", "text"],
+    ...["check", "io", "text", "version"],
   ],
   command_line: ["text", "version"],
   settings: ["io"],
@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   bridge: ["gateway", "io", "text", "version"],
   check: ["settings", "gateway", "io", "text", "version"],
   editor: ["io", "text"],
-  markdown: [],
+  markdown: ["text"],
   io: ["text"],
   text: [],
   version: [],
@@ -75,6 +75,29 @@ Deno.test("folders import only what the plan allows", () => {
 
 Deno.test("a folder is imported through its entry alone", () => {
   assertEquals(arrows.filter(({ to }) => to !== `lib/${folderOf(to)}.ts`), []);
+});
+
+/** The folders of `lib/gateway/`, from the top to the bottom. */
+const FLOORS = ["stream", "http", "connection", "failure"];
+
+Deno.test("imports within the gateway run one way: stream, http, connection, failure", () => {
+  const floorOf = (file: string) =>
+    FLOORS.indexOf(/^lib\/gateway\/(\w+)\//.exec(file)?.[1] ?? "");
+  const inner = Array.from(imports).flatMap(([from, files]) =>
+    files.filter((to) => floorOf(from) >= 0 && floorOf(to) >= 0)
+      .map((to) => ({ from, to }))
+  );
+  assert(inner.length > 20);
+  assertEquals(inner.filter(({ from, to }) => floorOf(from) > floorOf(to)), []);
+});
+
+Deno.test("one table of the gateway reads the texts of Deno's errors", () => {
+  const readers = Array.from(imports.keys()).filter((file) => {
+    const source = Deno.readTextFileSync(`${ROOT}/${file}`);
+    return file.startsWith("lib/gateway") &&
+      /\.message\b|\berror\.cause\b|String\(error\)/.test(source);
+  });
+  assertEquals(readers, ["lib/gateway/connection/known_failures.ts"]);
 });
 
 Deno.test("no two modules have the same name", () => {

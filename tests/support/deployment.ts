@@ -138,11 +138,11 @@ export async function findObstacle(): Promise<string | undefined> {
     await using _ = await Deployment.compile({ code: "" });
     return undefined;
   } catch (error) {
-    const [obstacle] = error instanceof CompileError
-      ? error.message.match(/\S+ cannot be downloaded/) ?? []
+    const [url] = error instanceof CompileError
+      ? error.message.match(/https:\S+denort[\w.-]+/) ?? []
       : [];
-    if (obstacle === undefined) throw error;
-    return obstacle;
+    if (url === undefined) throw error;
+    return `${url} cannot be downloaded`;
   }
 }
 

@@ -1,3 +1,5 @@
+import { formatSums, sha256 } from "../../tools/checksums.ts";
+
 /** A file of a release: its bytes, and its faults. */
 export interface ReleaseFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -20,29 +22,21 @@ export async function gzip(
  * `SHA256SUMS`.
  */
 export class ReleaseFolder implements AsyncDisposable {
-  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  readonly #server: Deno.HttpServer<Deno.NetAddr> = Deno.serve(
+    {
+      hostname: "127.0.0.1",
+      port: 0,
+      onListen: () => {},
+      onError: () => new Response(null, { status: 500 }), // cut on purpose
+    },
+    (request) => this.#answer(new URL(request.url).pathname),
+  );
   readonly #files = new Map<string, ReleaseFile>();
-  readonly #requested: string[] = [];
-
-  constructor() {
-    this.#server = Deno.serve(
-      {
-        hostname: "127.0.0.1",
-        port: 0,
-        onListen: () => {},
-        onError: () => new Response(null, { status: 500 }), // cut on purpose
-      },
-      (request) => this.#answer(new URL(request.url).pathname),
-    );
-  }
+  /** The requested paths, in order. */
+  readonly requested: string[] = [];
 
   get url(): string {
     return `http://127.0.0.1:${this.#server.addr.port}`;
-  }
-
-  /** The requested paths, in order. */
-  get requested(): readonly string[] {
-    return this.#requested;
   }
 
   /** Adds a release, `latest` or `vX.Y.Z`, and the sums of its files. */
@@ -50,22 +44,23 @@ export class ReleaseFolder implements AsyncDisposable {
     release: string,
     files: Readonly<Record<string, Uint8Array<ArrayBuffer> | string>>,
   ): Promise<void> {
-    let sums = "";
+    const sums = new Map<string, string>();
     for (const [name, content] of Object.entries(files)) {
-      const bytes = typeof content === "string"
-        ? new TextEncoder().encode(content)
-        : content;
-      const digest = await crypto.subtle.digest("SHA-256", bytes);
-      sums += `${new Uint8Array(digest).toHex()}  ${name}\n`;
+      const bytes = await new Blob([content]).bytes();
+      sums.set(name, await sha256(bytes));
       this.set(release, name, { bytes });
       this.set(release, `${name}.gz`, { bytes: await gzip(bytes) });
     }
-    this.set(release, "SHA256SUMS", { bytes: new TextEncoder().encode(sums) });
+    const bytes = new TextEncoder().encode(formatSums(sums));
+    this.set(release, "SHA256SUMS", { bytes });
   }
 
   /** Sets one file of a release, whatever its sum is. */
   set(release: string, name: string, file: ReleaseFile): void {
-    this.#files.set(`${folderOf(release)}/${name}`, file);
+    const folder = release === "latest"
+      ? "/latest/download"
+      : `/download/${release}`;
+    this.#files.set(`${folder}/${name}`, file);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -73,7 +68,7 @@ export class ReleaseFolder implements AsyncDisposable {
   }
 
   #answer(path: string): Response {
-    this.#requested.push(path);
+    this.requested.push(path);
     const file = this.#files.get(path);
     if (file === undefined) return new Response("Not Found", { status: 404 });
     const { bytes, cutAfter } = file;
@@ -90,8 +85,4 @@ export class ReleaseFolder implements AsyncDisposable {
       headers: { "content-length": `${bytes.length}` },
     });
   }
-}
-
-function folderOf(release: string): string {
-  return release === "latest" ? "/latest/download" : `/download/${release}`;
 }

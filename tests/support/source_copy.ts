@@ -1,3 +1,5 @@
+import { cp } from "node:fs/promises";
+
 const ROOT = `${import.meta.dirname}/../..`;
 
 /** The files that the program is built from. */
@@ -26,7 +28,7 @@ export class SourceCopy implements AsyncDisposable {
   static async make(): Promise<SourceCopy> {
     const folder = await Deno.makeTempDir();
     for (const name of SOURCES) {
-      await copy(`${ROOT}/${name}`, `${folder}/${name}`);
+      await cp(`${ROOT}/${name}`, `${folder}/${name}`, { recursive: true });
     }
     return new SourceCopy(folder);
   }
@@ -59,14 +61,5 @@ export class SourceCopy implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Deno.remove(this.folder, { recursive: true });
-  }
-}
-
-async function copy(from: string, to: string): Promise<void> {
-  const { isDirectory } = await Deno.stat(from);
-  if (!isDirectory) return await Deno.copyFile(from, to);
-  await Deno.mkdir(to);
-  for await (const { name } of Deno.readDir(from)) {
-    await copy(`${from}/${name}`, `${to}/${name}`);
   }
 }

@@ -254,14 +254,13 @@ for (const columns of [40, 80]) {
     );
     for (
       const styled of [
-        "\x1b[0;1;4mPlan\x1b[0m",
-        "\x1b[0;1mall\x1b[0;2m**\x1b[0m",
-        "\x1b[0;3mtests\x1b[0;2m*\x1b[0m",
-        "\x1b[0;36m`\x1b[0mdeno task test\x1b[0;36m`\x1b[0m",
-        "\x1b[0;4mthe docs\x1b[0;2m]",
-        "\x1b[0;36m1.\x1b[0m first",
-        "\x1b[0;32m>\x1b[0m quoted",
-        "\x1b[0;36m```\x1b[0mts\r\nconst stars = **2;",
+        "\x1b[1m# Plan\x1b[22m",
+        "\x1b[1m**all**\x1b[22m",
+        "\x1b[3m*tests*\x1b[23m",
+        "\x1b[36m`\x1b[39mdeno task test\x1b[36m`\x1b[39m",
+        "\x1b[36m1.\x1b[39m first",
+        "\x1b[36m>\x1b[39m quoted",
+        "\x1b[36m```\x1b[39mts\r\nconst stars = **2;",
       ]
     ) assert(screen.written.includes(styled), JSON.stringify(styled));
   });
@@ -296,7 +295,7 @@ test("a reply is styled on a terminal, even if standard error is none", async ()
 
   const rows = ["[0]$ agent-gateway 2> log", "hello", "**all**"];
   await screen.shows(...rows);
-  assert(screen.written.includes("\x1b[0;1mall\x1b[0;2m**\x1b[0m"));
+  assert(screen.written.includes("\x1b[1m**all**\x1b[22m"));
 });
 
 test("-p in a terminal shows the reply alone, without a control character", async () => {

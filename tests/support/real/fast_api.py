@@ -1,5 +1,5 @@
 """A service on FastAPI and uvicorn. A run is executed while it is streamed, its
-events have no ids, and its messages are written by LangChain's messages_to_dict.
+events have no ids, and its messages have the types of LangChain.
 
 agent.mjs tells what each prompt does.
 """
@@ -64,7 +64,7 @@ async def stream_run(thread_id: str, run_id: str):
 
 
 async def think(messages: list, prompt: str):
-    messages.append({"type": "human", "data": {"content": prompt}})
+    messages.append({"type": "human", "content": prompt})
     yield data({"event": "progress", "node": "plan", "status": "done"})
     if prompt == "break during":
         raise RuntimeError("the log is unreadable")
@@ -74,7 +74,7 @@ async def think(messages: list, prompt: str):
         yield data({"event": "run_failed", "error": "node write: no quota is left"})
         return
     content = "" if prompt == "say nothing" else f"You said: {prompt}"
-    messages.append({"type": "ai", "data": {"content": content}})
+    messages.append({"type": "ai", "content": content})
     yield data({"event": "progress", "node": "write", "status": "done"})
     yield data({"event": "complete", "messages": messages})
 
