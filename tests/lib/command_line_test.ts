@@ -5,13 +5,13 @@ import {
   assertObjectMatch,
   assertRejects,
 } from "@std/assert";
-import fc from "fast-check";
 import {
   asksForBridge,
   parseCommandLine,
   UsageError,
 } from "../../lib/command_line.ts";
 import { OPTIONS, spellings } from "../../lib/command_line/option_table.ts";
+import fc from "../support/generated.ts";
 
 const COMMANDS: readonly (readonly [
   args: readonly string[],

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import fc from "fast-check";
 import { styleMarkdown } from "../../lib/markdown.ts";
+import fc from "../support/generated.ts";
 
 /** The sequences that may be added, with their letters in this test. */
 const LETTERS: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import fc from "fast-check";
+import fc from "../../support/generated.ts";
 import { times } from "../../support/repetitions.ts";
 import { ServiceError } from "../../../lib/gateway.ts";
 import type { FakeRun } from "../../support/fake_gateway.ts";
@@ -9,10 +9,6 @@ import {
   type Response,
   type Update,
 } from "../../support/editor.ts";
-
-/** Repeats a failure, whose report names the seed: `GENERATED_SEED=N deno task test`. */
-const SEED = Deno.env.get("GENERATED_SEED");
-const REPEATED = SEED === undefined ? {} : { seed: Number(SEED) };
 
 const NO_THREAD = new ServiceError({
   ...{ operation: "create thread", reason: "no", stage: "refused" },
@@ -387,6 +383,6 @@ Deno.test("a bridge keeps its promises in generated conversations (interface 3, 
       for (const action of actions) await conversation.perform(action);
       await conversation.end();
     }),
-    { numRuns: times(10_000), ...REPEATED },
+    { numRuns: times(10_000) },
   );
 });

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
-import fc from "fast-check";
 import {
   formatMessage,
   type Outgoing,
   readMessages,
   RpcError,
 } from "../../../lib/bridge/json_rpc.ts";
+import fc from "../../support/generated.ts";
 
 const encoder = new TextEncoder();
 

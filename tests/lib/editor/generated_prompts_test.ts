@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import fc from "fast-check";
+import fc from "../../support/generated.ts";
 import { times } from "../../support/repetitions.ts";
 import { graphemeWidth } from "../../../lib/editor/graphemes.ts";
 import { KeyParser } from "../../../lib/editor/key_parser.ts";

@@ -1,5 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import fc from "fast-check";
 import {
   type EditorState,
   NEW_STATE,
@@ -7,6 +6,7 @@ import {
 import { moveToHistory } from "../../../lib/editor/history.ts";
 import { MAX_TEXT_LENGTH, pressKey } from "../../../lib/editor/key_commands.ts";
 import { KeyParser } from "../../../lib/editor/key_parser.ts";
+import fc from "../../support/generated.ts";
 
 /** The editor after this was typed; Enter sends. */
 function typed(input: string, editor: EditorState = NEW_STATE): EditorState {

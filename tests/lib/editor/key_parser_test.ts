@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import fc from "fast-check";
 import { type Key, KeyParser } from "../../../lib/editor/key_parser.ts";
+import fc from "../../support/generated.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 

@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
-import fc from "fast-check";
 import { cellsOfLine } from "../../../lib/editor/layout.ts";
 import {
   ASCII_MARKS,
@@ -7,6 +6,7 @@ import {
   StatusLine,
 } from "../../../lib/interactive/status_line.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
+import fc from "../../support/generated.ts";
 
 const SGR = RegExp("\x1b\\[\\d+m", "g");
 const COMPLETED = { type: "end", completed: true } as const;

@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import fc from "fast-check";
 import {
   type ReplyOptions,
   writeReply,
 } from "../../../lib/interactive/write_reply.ts";
 import { plainText } from "../../../lib/text/plain_text.ts";
+import fc from "../../support/generated.ts";
 
 const SGR = RegExp("\x1b\\[[\\d;]*m", "g");
 

@@ -1,5 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import fc from "fast-check";
 import v8 from "node:v8";
 import vm from "node:vm";
 import { ByteBuffer } from "../../../lib/io/byte_buffer.ts";
@@ -9,6 +8,7 @@ import {
   readLines,
   type ReadLinesOptions,
 } from "../../../lib/io/lines.ts";
+import fc from "../../support/generated.ts";
 
 const encoder = new TextEncoder();
 const MIB = 1024 * 1024;

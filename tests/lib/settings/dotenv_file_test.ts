@@ -4,13 +4,13 @@ import {
   assertMatch,
   assertThrows,
 } from "@std/assert";
-import fc from "fast-check";
 import { loadSettings, SettingsError } from "../../../lib/settings.ts";
 import {
   type Dotenv,
   loadSettingsIn,
   within,
 } from "../../support/environment.ts";
+import fc from "../../support/generated.ts";
 
 const KEY = "test-key-0123456789";
 const MIB = 1024 * 1024;

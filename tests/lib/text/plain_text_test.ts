@@ -1,7 +1,7 @@
 import { assertEquals, assertNotMatch } from "@std/assert";
-import fc from "fast-check";
 import { escapeControls } from "../../../lib/text/json.ts";
 import { plainLine, plainText } from "../../../lib/text/plain_text.ts";
+import fc from "../../support/generated.ts";
 
 const REMOVED: Readonly<Record<string, string>> = {
   "a CSI sequence": "\x1b[31m",

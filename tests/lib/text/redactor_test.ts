@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import fc from "fast-check";
 import { Redactor } from "../../../lib/text/redactor.ts";
+import fc from "../../support/generated.ts";
 
 const KEY = "test-key-0123456789abcdef";
 const LEFT_OUT = "left out, because it may contain the API key";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import fc from "fast-check";
+import fc from "../../../support/generated.ts";
 import { times } from "../../../support/repetitions.ts";
 import { NOT_UNDERSTOOD } from "../../../../lib/gateway/stream/reply_text.ts";
 import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
