@@ -10,11 +10,11 @@ import { type EditorState, NEW_STATE } from "./editor/editor_state.ts";
 import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
 import { moveToHistory } from "./editor/history.ts";
 import { MAX_TEXT_LENGTH, pressKey } from "./editor/key_commands.ts";
-import type { KeyMode, KeyModeOptions } from "./editor/key_mode.ts";
+import type { KeyMode, KeyModeActions } from "./editor/key_mode.ts";
 import { type Key, KeyParser } from "./editor/key_parser.ts";
 import { type Frame, NO_FRAME, Painter, type Size } from "./editor/painter.ts";
 
-export { enterKeyMode, type KeyModeOptions } from "./editor/key_mode.ts";
+export { enterKeyMode, type KeyModeActions } from "./editor/key_mode.ts";
 export { cutToWidth } from "./editor/layout.ts";
 export type { Size } from "./editor/painter.ts";
 
@@ -52,9 +52,9 @@ export interface EditorOptions extends FrameLook {
 }
 
 /** Where an {@linkcode Editor} gets its keys from, and what two of them do. */
-export interface Keyboard extends Pick<KeyModeOptions, "written"> {
+export interface Keyboard {
   readonly input: () => AsyncIterable<Uint8Array>;
-  readonly keyMode: (options: KeyModeOptions) => KeyMode;
+  readonly keyMode: (actions: KeyModeActions) => KeyMode;
   readonly onInterrupt: () => void;
   readonly onQuit: () => void;
 }
@@ -112,10 +112,8 @@ export class Editor implements Disposable {
     this.#now = options.now ?? (() => performance.now());
     this.#painter = new Painter(options.write);
     this.#size = options.size();
-    const { keyboard, write } = options;
+    const { keyboard } = options;
     this.#keyMode = keyboard?.keyMode({
-      write,
-      written: keyboard.written,
       onResume: (wasStopped) => this.#resume(wasStopped),
       onResize: () => this.#resize(),
     });

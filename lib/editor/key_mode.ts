@@ -10,13 +10,7 @@ const STOP_TIMEOUT = 100;
 const ON = "\x1b[?2004h\x1b[?1036h";
 const OFF = "\x1b[?1036l\x1b[?2004l";
 
-export interface KeyModeOptions {
-  readonly write: (text: string) => void;
-  /**
-   * Resolves when everything is written, before another program takes the
-   * terminal over.
-   */
-  readonly written: () => Promise<unknown>;
+export interface KeyModeActions {
   /**
    * Called when the terminal is in key mode again.
    *
@@ -24,6 +18,15 @@ export interface KeyModeOptions {
    */
   readonly onResume: (wasStopped: boolean) => void;
   readonly onResize: () => void;
+}
+
+export interface KeyModeOptions extends KeyModeActions {
+  readonly write: (text: string) => void;
+  /**
+   * Resolves when everything is written, before another program takes the
+   * terminal over.
+   */
+  readonly written: () => Promise<unknown>;
 }
 
 /** A terminal in key mode. Disposing of it switches the terminal back. */

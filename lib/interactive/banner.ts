@@ -1,4 +1,5 @@
-import { plainLine, type Style } from "../text.ts";
+import { plainLine } from "../text.ts";
+import type { LineOptions } from "./event_lines.ts";
 
 /** The keys and words that stop a run or leave, on a dumb terminal. */
 export const DUMB_KEYS = "Ctrl-C: stop, Ctrl-D or exit: leave";
@@ -12,10 +13,7 @@ export const PLAIN_HINT = "; screen readers: --plain";
 /** A text as a line of the banner; empty with `-q`, which leaves the banner out. */
 export function banner(
   text: string,
-  { isQuiet, style }: {
-    readonly isQuiet: boolean;
-    readonly style: Style;
-  },
+  { isQuiet, style }: Pick<LineOptions, "isQuiet" | "style">,
 ): string {
   return isQuiet ? "" : `${style.dim(plainLine(text))}\n`;
 }

@@ -6,10 +6,14 @@ import {
   wholeDuration,
 } from "../text.ts";
 import { banner } from "./banner.ts";
-import type { ViewEvent, ViewOptions } from "./view.ts";
+import type { ViewEvent } from "./view.ts";
 
-export interface LineOptions extends Pick<ViewOptions, "isQuiet" | "isPlain"> {
+export interface LineOptions {
   readonly style: Style;
+  /** Whether banner and progress are left out. */
+  readonly isQuiet: boolean;
+  /** Whether nothing but the prompt is redrawn, and the time of each run is a line. */
+  readonly isPlain: boolean;
 }
 
 /** The lines that an event is shown as, each with its line end; empty if it needs none. */

@@ -5,19 +5,20 @@
  * @module
  */
 
+import type { ByteSink } from "../io.ts";
 import { escapeControls } from "../text.ts";
 import { PromptLines } from "./stdin_prompts.ts";
-import type { Input, View, ViewEvent, ViewOptions } from "./view.ts";
+import type { Input, View, ViewEvent } from "./view.ts";
 
 /** Reads prompts as lines and writes JSON Lines, each before the next one is formatted. */
 export class JsonView implements View {
-  readonly #stdout: ViewOptions["stdout"];
+  readonly #stdout: ByteSink;
   readonly #lines: PromptLines;
   readonly #encoder = new TextEncoder();
 
-  constructor({ stdin, stdout }: Pick<ViewOptions, "stdin" | "stdout">) {
+  constructor(stdin: AsyncIterable<Uint8Array>, stdout: ByteSink) {
     this.#stdout = stdout;
-    this.#lines = new PromptLines(stdin(), false);
+    this.#lines = new PromptLines(stdin, false);
   }
 
   readPrompt(): Promise<Input> {

@@ -1,4 +1,3 @@
-import { COLOURED, PLAIN } from "../text.ts";
 import { banner, DUMB_KEYS } from "./banner.ts";
 import { type LineOptions, linesAbout } from "./event_lines.ts";
 import { PromptLines } from "./stdin_prompts.ts";
@@ -8,24 +7,24 @@ import {
   type Typing,
   type View,
   type ViewEvent,
-  type ViewOptions,
 } from "./view.ts";
-import { writeReply } from "./write_reply.ts";
+import type { ReplyWriter } from "./write_reply.ts";
 
-export interface LineViewOptions extends ViewOptions {
+export interface LineViewOptions {
+  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly stderr: (text: string, kind?: "progress") => void;
+  readonly reply: ReplyWriter;
+  readonly lines: LineOptions;
   /** Whether a person types the prompts, on a terminal that cannot be drawn on. */
   readonly isTyped: boolean;
-  readonly stderrIsTerminal: boolean;
-  readonly stylesErrors: boolean;
+  /** Whether to write the prompt sign, and at the end the command that continues. */
+  readonly hasSign: boolean;
 }
 
 /** A view that reads and writes plain lines. Only errors may be styled. */
 export class LineView implements View {
   readonly typing: Typing | undefined;
   readonly #options: LineViewOptions;
-  /** Whether to write the prompt sign, and at the end the command that continues. */
-  readonly #hasSign: boolean;
-  readonly #lineOptions: LineOptions;
   readonly #lines: PromptLines;
   #hasShownKeys = false;
   /** Whether the cursor is after the sign. */
@@ -33,17 +32,14 @@ export class LineView implements View {
 
   constructor(options: LineViewOptions) {
     this.#options = options;
-    this.#hasSign = options.isTyped && options.stderrIsTerminal;
-    const style = options.stylesErrors ? COLOURED : PLAIN;
-    this.#lineOptions = { ...options, style };
-    this.#lines = new PromptLines(options.stdin(), options.isTyped);
+    this.#lines = new PromptLines(options.stdin, options.isTyped);
     this.typing = options.isTyped ? this.#lines : undefined;
   }
 
   async readPrompt(): Promise<Input> {
-    const { stderr } = this.#options;
-    if (this.#hasSign) {
-      if (!this.#hasShownKeys) stderr(banner(DUMB_KEYS, this.#lineOptions));
+    const { stderr, lines, hasSign } = this.#options;
+    if (hasSign) {
+      if (!this.#hasShownKeys) stderr(banner(DUMB_KEYS, lines));
       stderr(PROMPT_SIGN);
       this.#hasShownKeys = this.#isAfterSign = true;
     }
@@ -53,8 +49,8 @@ export class LineView implements View {
   }
 
   show(event: ViewEvent, signal?: AbortSignal): void | Promise<void> {
-    const { stderr } = this.#options;
-    const lines = linesAbout(event, this.#lineOptions);
+    const { stderr, reply, hasSign } = this.#options;
+    const lines = linesAbout(event, this.#options.lines);
     switch (event.type) {
       case "begin":
       case "run":
@@ -64,7 +60,7 @@ export class LineView implements View {
         return stderr(lines, "progress");
       case "reply":
         stderr(lines);
-        return writeReply(this.#options, event.text, signal);
+        return reply(event.text, signal);
       case "banner":
       case "thread":
       case "dropped":
@@ -77,8 +73,8 @@ export class LineView implements View {
       }
       case "farewell":
         if (this.#isAfterSign) stderr("\n");
-        if (!this.#hasSign) return;
-        return stderr(lines);
+        if (hasSign) stderr(lines);
+        return;
       default:
         event satisfies never;
     }

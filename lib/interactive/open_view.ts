@@ -10,6 +10,7 @@ import {
   usesColour,
 } from "./terminal_abilities.ts";
 import { PROMPT_SIGN, type View } from "./view.ts";
+import { type ReplyWriter, writeReply } from "./write_reply.ts";
 
 // Not a ReadableStream: Deno takes 2 ms to load the first one.
 const NO_INPUT: AsyncIterable<Uint8Array> = (async function* () {})();
@@ -41,32 +42,28 @@ export interface OpenViewOptions {
  * no terminal, or where `TERM` or `CI` say that it cannot be drawn on.
  */
 export async function openView(options: OpenViewOptions): Promise<View> {
-  const { color, json, plain, quiet, readsPrompts, stderr, stdout } = options;
-  const stdin = readsPrompts ? readStandardInput : () => NO_INPUT;
-  if (json) return new JsonView({ stdin, stdout });
+  const { color, json, readsPrompts, stderr, stdout } = options;
+  const { plain: isPlain, quiet: isQuiet } = options;
+  const stdin = () => readsPrompts ? readStandardInput() : NO_INPUT;
+  if (json) return new JsonView(stdin(), stdout);
 
   const isTyped = readsPrompts && Deno.stdin.isTerminal();
   const stderrIsTerminal = Deno.stderr.isTerminal();
   const stdoutIsTerminal = Deno.stdout.isTerminal();
-  const isStyled = usesColour(color);
   const isForced = color === "always";
-  const common = {
-    stdin,
-    stdout,
-    stderr,
-    isQuiet: quiet,
-    isPlain: plain,
-    cleansReplies: stdoutIsTerminal || isForced,
-  };
+  const isShown = stdoutIsTerminal || isForced;
+  const isStyled = usesColour(color);
+  const form = !isShown ? "unchanged" : isStyled ? "styled" : "clean";
+  const reply: ReplyWriter = (text, signal) =>
+    writeReply({ stdout, form }, text, signal);
   const isScreen = stderrIsTerminal && !isDumb() && !isAutomated() &&
-    (isTyped || !readsPrompts && !plain);
+    (isTyped || !readsPrompts && !isPlain);
   if (!isScreen) {
+    const style = isForced ? COLOURED : PLAIN;
     return new LineView({
-      ...common,
-      hasColour: isStyled,
-      stylesErrors: isForced,
-      isTyped,
-      stderrIsTerminal,
+      ...{ stdin: stdin(), stderr, reply, isTyped },
+      lines: { style, isQuiet, isPlain },
+      hasSign: isTyped && stderrIsTerminal,
     });
   }
   const [{ Editor, enterKeyMode }, { ScreenView }, { ASCII_MARKS, MARKS }] =
@@ -75,28 +72,31 @@ export async function openView(options: OpenViewOptions): Promise<View> {
       import("./screen_view.ts"),
       import("./status_line.ts"),
     ]);
+  const style = isStyled ? COLOURED : PLAIN;
   const editor = new Editor({
     write: stderr,
     size: consoleSize,
-    style: isStyled ? COLOURED : PLAIN,
+    style,
     sign: PROMPT_SIGN,
     keyboard: isTyped
       ? {
         input: readStandardInput,
-        // Standard output is written after standard error, so this waits for both.
-        written: () => stdout.write(new Uint8Array()),
-        keyMode: enterKeyMode,
+        keyMode: (actions) =>
+          enterKeyMode({
+            ...actions,
+            write: stderr,
+            // Standard output is written after standard error, so this waits for both.
+            written: () => stdout.write(new Uint8Array()),
+          }),
         onInterrupt: options.onInterrupt,
         onQuit: options.onQuit,
       }
       : undefined,
   });
   return new ScreenView({
-    ...common,
-    editor,
-    isTyped,
-    stdoutIsTerminal,
-    hasColour: isStyled,
+    ...{ editor, reply, isTyped },
+    lines: { style, isQuiet, isPlain },
+    separatesReplies: stdoutIsTerminal && (isTyped || !isQuiet),
     marks: isLinuxConsole() ? ASCII_MARKS : MARKS,
     size: consoleSize,
   });

@@ -1,25 +1,19 @@
 import type { Editor, Size } from "../editor.ts";
 import { startTimer } from "../io.ts";
-import { COLOURED, PLAIN } from "../text.ts";
 import { banner, EDITOR_KEYS, PLAIN_HINT } from "./banner.ts";
 import { type LineOptions, linesAbout } from "./event_lines.ts";
 import { type Marks, StatusLine } from "./status_line.ts";
-import type {
-  Input,
-  Step,
-  Typing,
-  View,
-  ViewEvent,
-  ViewOptions,
-} from "./view.ts";
-import { writeReply } from "./write_reply.ts";
+import type { Input, Step, Typing, View, ViewEvent } from "./view.ts";
+import type { ReplyWriter } from "./write_reply.ts";
 
-export interface ScreenViewOptions
-  extends Omit<ViewOptions, "stdin" | "stderr"> {
+export interface ScreenViewOptions {
   readonly editor: Editor;
+  readonly reply: ReplyWriter;
+  readonly lines: LineOptions;
   /** Whether prompts are typed there, and do not come from the command line. */
   readonly isTyped: boolean;
-  readonly stdoutIsTerminal: boolean;
+  /** Whether an empty line comes before each reply. */
+  readonly separatesReplies: boolean;
   readonly marks: Marks;
   readonly size: () => Size;
   readonly now?: (() => number) | undefined;
@@ -29,7 +23,6 @@ export interface ScreenViewOptions
 export class ScreenView implements View {
   readonly typing: Typing | undefined;
   readonly #options: ScreenViewOptions;
-  readonly #lineOptions: LineOptions;
   /** The status line; `undefined` if no row is redrawn during an operation. */
   readonly #status: StatusLine | undefined;
   #stopSpinner = () => {};
@@ -37,13 +30,11 @@ export class ScreenView implements View {
   #hasShownKeys = false;
 
   constructor(options: ScreenViewOptions) {
-    const { editor, isPlain, isQuiet, isTyped, marks, now, size } = options;
+    const { editor, lines, isTyped, marks, now, size } = options;
     this.#options = options;
     this.typing = isTyped ? editor : undefined;
-    const style = options.hasColour ? COLOURED : PLAIN;
-    this.#lineOptions = { style, isPlain, isQuiet };
-    this.#status = isPlain || isQuiet ? undefined : new StatusLine({
-      style,
+    this.#status = lines.isPlain || lines.isQuiet ? undefined : new StatusLine({
+      style: lines.style,
       marks,
       columns: () => size().columns,
       now,
@@ -51,11 +42,9 @@ export class ScreenView implements View {
   }
 
   async readPrompt(): Promise<Input> {
-    const { editor, isPlain } = this.#options;
-    const keys = this.#hasShownKeys ? "" : banner(
-      isPlain ? EDITOR_KEYS : EDITOR_KEYS + PLAIN_HINT,
-      this.#lineOptions,
-    );
+    const { editor, lines } = this.#options;
+    const names = EDITOR_KEYS + (lines.isPlain ? "" : PLAIN_HINT);
+    const keys = this.#hasShownKeys ? "" : banner(names, lines);
     // A blank line before a prompt, unless the last line is a prompt.
     const asked = editor.read(keys + (this.#hasGap ? "" : "\n"));
     this.#hasShownKeys = this.#hasGap = true;
@@ -63,12 +52,12 @@ export class ScreenView implements View {
   }
 
   show(event: ViewEvent, signal?: AbortSignal): void | Promise<void> {
-    const { editor, isPlain } = this.#options;
+    const { editor, lines } = this.#options;
     switch (event.type) {
       case "begin":
         this.#status?.take(event);
         this.#hasGap = false;
-        if (isPlain) return;
+        if (lines.isPlain) return;
         editor.setStatus((columns) => this.#status?.row(columns) ?? "");
         editor.refresh();
         return this.#spin();
@@ -81,17 +70,18 @@ export class ScreenView implements View {
         editor.setStatus(undefined);
         return editor.print(this.#take(event));
       case "reply":
-        editor.print(linesAbout(event, this.#lineOptions));
-        return this.#reply(event.text, signal);
+        editor.print(linesAbout(event, lines));
+        if (this.#options.separatesReplies) editor.print("\n");
+        return this.#options.reply(event.text, signal);
       case "banner":
       case "thread":
       case "dropped":
       case "error":
       case "ctrl-c":
-        return editor.print(linesAbout(event, this.#lineOptions));
+        return editor.print(linesAbout(event, lines));
       case "farewell":
         editor[Symbol.dispose]();
-        return editor.print(linesAbout(event, this.#lineOptions));
+        return editor.print(linesAbout(event, lines));
       default:
         event satisfies never;
     }
@@ -105,13 +95,7 @@ export class ScreenView implements View {
 
   /** The lines of a step, which stay above the status. */
   #take(step: Step): string {
-    return this.#status?.take(step) ?? linesAbout(step, this.#lineOptions);
-  }
-
-  #reply(text: string, signal?: AbortSignal): Promise<void> {
-    const { editor, isQuiet, isTyped, stdoutIsTerminal } = this.#options;
-    if (stdoutIsTerminal && (isTyped || !isQuiet)) editor.print("\n");
-    return writeReply(this.#options, text, signal);
+    return this.#status?.take(step) ?? linesAbout(step, this.#options.lines);
   }
 
   /** Draws the status whenever it changes with the time. */

@@ -7,7 +7,6 @@
 
 import type { Input } from "../editor.ts";
 import type { CreationEvent, Failure, TurnEvent } from "../gateway.ts";
-import type { ByteSink } from "../io.ts";
 
 export type { Input };
 
@@ -81,21 +80,4 @@ export interface Typing {
   dropWaiting(): number;
   /** Clears the text at the prompt, and returns whether there was any. */
   clear?(): boolean;
-}
-
-/** The standard streams that a view uses, and how it writes to them. */
-export interface ViewOptions {
-  readonly stdin: () => AsyncIterable<Uint8Array>;
-  /** For replies, or JSON Lines, and nothing else. */
-  readonly stdout: ByteSink;
-  /** Writes all other text to standard error; progress may be dropped if nobody reads it. */
-  readonly stderr: (text: string, kind?: "progress") => void;
-  /** Whether replies are made safe to show. */
-  readonly cleansReplies: boolean;
-  /** Whether replies and errors are styled. */
-  readonly hasColour: boolean;
-  /** Whether banner and progress are left out. */
-  readonly isQuiet: boolean;
-  /** Whether nothing but the prompt is redrawn, and the time of each run is a line. */
-  readonly isPlain: boolean;
 }

@@ -1,5 +1,5 @@
+import type { ByteSink } from "../io.ts";
 import { plainText } from "../text.ts";
-import type { ViewOptions } from "./view.ts";
 
 /** The size of one write of a reply to a terminal, in UTF-16 code units. */
 const PIECE_LENGTH = 4 * 1024;
@@ -9,35 +9,41 @@ const LARGE_PIECE_LENGTH = 128 * 1024;
 
 const RESET = "\x1b[m";
 
-export type ReplyOptions = Pick<
-  ViewOptions,
-  "stdout" | "cleansReplies" | "hasColour"
->;
+/** Writes a reply; the rest is left out when the signal is aborted. */
+export type ReplyWriter = (
+  text: string,
+  signal?: AbortSignal,
+) => Promise<void>;
+
+export interface ReplyOptions {
+  readonly stdout: ByteSink;
+  /** `clean`: safe to show on a terminal. `styled`: with its Markdown styled, too. */
+  readonly form: "unchanged" | "clean" | "styled";
+}
 
 /**
- * Writes a reply and a newline to standard output: unchanged, or for a terminal
- * without control characters and with its Markdown styled.
- * Aborting the signal stops the writing: the rest is left out but for a line end.
+ * Writes a reply and a newline to standard output. Aborting the signal stops the writing: the rest is left out but for a line end.
  */
 export async function writeReply(
-  { stdout, cleansReplies, hasColour }: ReplyOptions,
+  { stdout, form }: ReplyOptions,
   text: string,
   signal?: AbortSignal,
 ): Promise<void> {
   const encoder = new TextEncoder();
   const write = (text: string) => stdout.write(encoder.encode(text));
-  const shown = `${cleansReplies ? plainText(text) : text}\n`;
-  const isStyled = hasColour && cleansReplies;
+  const isShown = form !== "unchanged";
+  const shown = `${isShown ? plainText(text) : text}\n`;
   // Loaded with the first reply: the first prompt does not wait for it.
-  const parts = isStyled
+  const parts = form === "styled"
     ? (await import("../markdown.ts")).styleMarkdown(shown)
     : [shown];
-  const length = cleansReplies ? PIECE_LENGTH : LARGE_PIECE_LENGTH;
+  const length = isShown ? PIECE_LENGTH : LARGE_PIECE_LENGTH;
   let last = "";
   for (const piece of pieces(parts, length)) {
     if (signal?.aborted) {
       const isInLine = last !== "" && !last.endsWith("\n");
-      return await write((isStyled ? RESET : "") + (isInLine ? "\n" : ""));
+      const reset = form === "styled" ? RESET : "";
+      return await write(reset + (isInLine ? "\n" : ""));
     }
     await write(piece);
     last = piece;

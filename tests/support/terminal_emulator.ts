@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import graphemes from "@xterm/addon-unicode-graphemes";
 import xterm from "@xterm/headless";
-import { Editor, type KeyModeOptions, type Size } from "../../lib/editor.ts";
+import { Editor, type KeyModeActions, type Size } from "../../lib/editor.ts";
 import { PLAIN } from "../../lib/text.ts";
 
 /** How an {@linkcode Emulator} counts columns. */
@@ -136,7 +136,7 @@ export class Person implements Disposable {
   written = "";
   size: Size;
   readonly #input: ReadableStreamDefaultController<Uint8Array>;
-  #events: KeyModeOptions | undefined;
+  #events: KeyModeActions | undefined;
   #wrote = Promise.withResolvers<void>();
 
   constructor(columns = 40, rows = 100) {
@@ -157,7 +157,6 @@ export class Person implements Disposable {
       now: () => this.time,
       keyboard: {
         input: () => keyboard,
-        written: () => Promise.resolve(),
         keyMode: (events) => {
           this.#events = events;
           const stop = () => Promise.resolve(void this.stops++);

@@ -5,17 +5,15 @@ import {
   type LineViewOptions,
 } from "../../../lib/interactive/line_view.ts";
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
+import { COLOURED, PLAIN } from "../../../lib/text.ts";
 
-const DUMB = {
-  isTyped: true,
-  stderrIsTerminal: true,
-  cleansReplies: true,
-} as const;
+const DUMB = { isTyped: true, hasSign: true };
+const LINES = { style: PLAIN, isQuiet: false, isPlain: false };
 
 /** A view of plain lines, and what it wrote. */
 class Lines {
   readonly view: LineView;
-  stdout = "";
+  readonly replies: string[] = [];
   stderr = "";
   /** Holds up the writing of replies. */
   reading = Promise.resolve();
@@ -28,17 +26,14 @@ class Lines {
     >();
     this.#typing = writable.getWriter();
     this.view = new LineView({
-      stdin: () => readable,
-      stdout: {
-        write: async (bytes) => {
-          this.stdout += new TextDecoder().decode(bytes);
-          await this.reading;
-        },
+      stdin: readable,
+      reply: async (text) => {
+        this.replies.push(text);
+        await this.reading;
       },
       stderr: (text) => this.stderr += text,
-      ...{ isQuiet: false, isPlain: false, cleansReplies: false },
-      ...{ hasColour: false, isTyped: false, stderrIsTerminal: false },
-      stylesErrors: false,
+      lines: LINES,
+      ...{ isTyped: false, hasSign: false },
       ...options,
     });
   }
@@ -78,13 +73,13 @@ Deno.test("LineView writes everything but replies to standard error, progress as
     { type: "progress", node: "plan", status: "done" },
   );
   await lines.view.show({ type: "reply", text: "reply" });
-  assertEquals(lines.stdout, "reply\n");
+  assertEquals(lines.replies, ["reply"]);
   assertEquals(lines.stderr, "a banner of some words\nplan: done\n");
   assertEquals(kinds, [undefined, "progress", undefined]);
 });
 
 Deno.test("LineView styles errors if it is asked to", () => {
-  const lines = new Lines({ stylesErrors: true });
+  const lines = new Lines({ lines: { ...LINES, style: COLOURED } });
   lines.show({ type: "error", message: "wrong" });
   assertEquals(lines.stderr, "\x1b[31mError: wrong\x1b[39m\n");
 });
@@ -102,7 +97,7 @@ Deno.test("LineView takes its next event when a reply is written, and rejects wh
   await shown;
 
   const gone = () => Promise.reject(new Deno.errors.BrokenPipe());
-  const { view } = new Lines({ stdout: { write: gone } });
+  const { view } = new Lines({ reply: gone });
   await assertRejects(
     async () => await view.show({ type: "reply", text: "x" }),
     Deno.errors.BrokenPipe,
@@ -129,7 +124,7 @@ Deno.test("a dumb terminal shows the keys once, a sign before each prompt, and a
 });
 
 Deno.test("Ctrl-C at the prompt of a dumb terminal shows the sign again, and during a run only the hint", async () => {
-  const lines = new Lines({ ...DUMB, isQuiet: true });
+  const lines = new Lines({ ...DUMB, lines: { ...LINES, isQuiet: true } });
   const one = lines.view.readPrompt();
   lines.show({ type: "ctrl-c", isFirst: true });
   assertEquals(lines.takeError(), "> \nCtrl-C again leaves\n> ");

@@ -146,14 +146,14 @@ Deno.test("JsonView writes a line for each event, or nothing, and no internal fi
         Promise.resolve(void (written += new TextDecoder().decode(bytes))),
     };
     const internal = { ...event, internal: true };
-    await new JsonView({ stdin: noInput, stdout }).show(internal);
+    await new JsonView(noInput(), stdout).show(internal);
     assertEquals(written, line);
   }
 });
 
 Deno.test("JsonView rejects when the reader is gone", async () => {
   const stdout = { write: () => Promise.reject(new Deno.errors.BrokenPipe()) };
-  const view = new JsonView({ stdin: noInput, stdout });
+  const view = new JsonView(noInput(), stdout);
   const event = { type: "thread", threadId: "t" } as const;
   await assertRejects(() => view.show(event), Deno.errors.BrokenPipe);
 });

@@ -6,10 +6,14 @@ import {
   type ScreenViewOptions,
 } from "../../../lib/interactive/screen_view.ts";
 import { MARKS } from "../../../lib/interactive/status_line.ts";
+import { PLAIN } from "../../../lib/text.ts";
 import { VERSION } from "../../../lib/version.ts";
 import { FakeGateway, type FakeRun } from "../../support/fake_gateway.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import { Person } from "../../support/terminal_emulator.ts";
+
+const QUIET = { style: PLAIN, isQuiet: true, isPlain: false };
+const TALKING = { ...QUIET, isQuiet: false };
 
 /** A chat of a person on the thread `thread-1`, whose runs the test drives. */
 class Chat extends Person {
@@ -24,23 +28,16 @@ class Chat extends Person {
 
   constructor(options: Partial<ScreenViewOptions> = {}) {
     super(50);
-    const decoder = new TextDecoder();
     this.view = new ScreenView({
       editor: this.editor,
       isTyped: true,
-      stdout: {
-        write: async (bytes) => {
-          const text = decoder.decode(bytes);
-          this.replies += text;
-          this.write(text);
-          await this.reading;
-        },
+      reply: async (text) => {
+        this.replies += text;
+        this.write(`${text}\n`);
+        await this.reading;
       },
-      stdoutIsTerminal: true,
-      cleansReplies: true,
-      hasColour: false,
-      isQuiet: true,
-      isPlain: false,
+      lines: QUIET,
+      separatesReplies: true,
       marks: MARKS,
       size: () => this.size,
       now: () => this.time,
@@ -83,7 +80,7 @@ const BUSY = {
 } as const;
 
 Deno.test("--plain writes a line for each event, and draws nothing during a run; what is typed meanwhile shows at the next prompt", async () => {
-  using chat = new Chat({ isPlain: true, isQuiet: false });
+  using chat = new Chat({ lines: { ...TALKING, isPlain: true } });
   const reading = Promise.withResolvers<void>();
   chat.reading = reading.promise;
   chat.time = 500;
@@ -108,7 +105,7 @@ Deno.test("--plain writes a line for each event, and draws nothing during a run;
 });
 
 Deno.test("a chat shows banner and keys once, the nodes of a run with a status below, and at the end how to go on", async () => {
-  using chat = new Chat({ isQuiet: false });
+  using chat = new Chat({ lines: TALKING });
   const banner = [
     `agent-gateway ${VERSION}, agent the-brain, key ****`,
     "service https://service.example",
@@ -146,7 +143,7 @@ Deno.test("a chat shows banner and keys once, the nodes of a run with a status b
 });
 
 Deno.test("a chat without a run ends without a word", async () => {
-  using chat = new Chat({ isQuiet: false });
+  using chat = new Chat({ lines: TALKING });
   await chat.seesLast("", ">");
   assert(chat.ctrlC(0));
   await chat.seesLast("", "Ctrl-C again leaves", ">");
@@ -164,7 +161,7 @@ Deno.test("a chat refuses a prompt of more than 16 MiB, and takes the next one",
 
 Deno.test("ScreenView draws its status after half a second, whenever it changes, and at each event until the operation ends", () => {
   using clock = new FakeClock();
-  using chat = new Chat({ isQuiet: false, now: () => clock.time });
+  using chat = new Chat({ lines: TALKING, now: () => clock.time });
   const frames: number[] = [];
   chat.editor.refresh = () => void frames.push(clock.time);
 

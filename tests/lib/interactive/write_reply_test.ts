@@ -8,12 +8,10 @@ import fc from "../../support/generated.ts";
 
 const SGR = RegExp("\x1b\\[[\\d;]*m", "g");
 
-const COLOURED = { cleansReplies: true, hasColour: true };
-
 /** The output for a reply, joined from one or more writes. */
 async function written(
   text: string,
-  options: Omit<ReplyOptions, "stdout">,
+  form: ReplyOptions["form"],
 ): Promise<string[]> {
   const pieces: string[] = [];
   const stdout = {
@@ -22,38 +20,34 @@ async function written(
       return Promise.resolve();
     },
   };
-  await writeReply({ stdout, ...options }, text);
+  await writeReply({ stdout, form }, text);
   return pieces;
 }
 
 const MARKDOWN = "# One\n*two* \x1b[31mred\x1b[m\x07\n";
 
 Deno.test("writeReply() writes a reply and one newline, byte for byte, where no terminal is", async () => {
-  for (const hasColour of [true, false]) {
-    const options = { cleansReplies: false, hasColour };
-    for (const text of [MARKDOWN, "", "\x9b"]) {
-      assertEquals(await written(text, options), [`${text}\n`]);
-    }
+  for (const text of [MARKDOWN, "", "\x9b"]) {
+    assertEquals(await written(text, "unchanged"), [`${text}\n`]);
   }
 });
 
 Deno.test("writeReply() cleans a reply for a terminal", async () => {
-  const options = { cleansReplies: true, hasColour: false };
-  assertEquals(await written(MARKDOWN, options), ["# One\n*two* red\n\n"]);
+  assertEquals(await written(MARKDOWN, "clean"), ["# One\n*two* red\n\n"]);
 });
 
 Deno.test("writeReply() styles a reply for a terminal with colour", async () => {
-  assertEquals(await written(MARKDOWN, COLOURED), [
+  assertEquals(await written(MARKDOWN, "styled"), [
     "\x1b[1m# One\x1b[22m\n\x1b[3m*two*\x1b[23m red\n\n",
   ]);
 });
 
 const STOPPED = [
-  ["x".repeat(5_000), false, ["x".repeat(4_096), "\n"]],
-  ["x".repeat(5_000), true, ["x".repeat(4_096), "\x1b[m\n"]],
-  [`${"x".repeat(4_095)}\nrest`, false, [`${"x".repeat(4_095)}\n`, ""]],
+  ["x".repeat(5_000), "clean", ["x".repeat(4_096), "\n"]],
+  ["x".repeat(5_000), "styled", ["x".repeat(4_096), "\x1b[m\n"]],
+  [`${"x".repeat(4_095)}\nrest`, "clean", [`${"x".repeat(4_095)}\n`, ""]],
 ] as const;
-for (const [text, hasColour, pieces] of STOPPED) {
+for (const [text, form, pieces] of STOPPED) {
   Deno.test(`writeReply() that is stopped ends with ${JSON.stringify(pieces[1])} after ${JSON.stringify(pieces[0].slice(-1))}`, async () => {
     const stop = new AbortController();
     const shown: string[] = [];
@@ -64,8 +58,7 @@ for (const [text, hasColour, pieces] of STOPPED) {
         return Promise.resolve();
       },
     };
-    const options = { stdout, cleansReplies: true, hasColour };
-    await writeReply(options, text, stop.signal);
+    await writeReply({ stdout, form }, text, stop.signal);
     assertEquals<readonly string[]>(shown, pieces);
   });
 }
@@ -80,23 +73,22 @@ Deno.test("writeReply() that is stopped leaves out the rest where no terminal is
       return Promise.resolve();
     },
   };
-  const options = { stdout, cleansReplies: false, hasColour: false };
+  const options = { stdout, form: "unchanged" } as const;
   await writeReply(options, "line\n".repeat(1_000_000), stop.signal);
   assert(length > 0 && length < 1_000_000, `${length} bytes`);
 });
 
 Deno.test("writeReply() cuts no character into two writes", async () => {
   const text = `x${"👍".repeat(5_000)}`;
-  const options = { cleansReplies: true, hasColour: false };
-  const pieces = await written(text, options);
+  const pieces = await written(text, "clean");
   assert(pieces.every((piece) => piece.isWellFormed()));
   assertEquals(pieces.join(""), `${text}\n`);
 });
 
 Deno.test("writeReply() writes a long reply in pieces, each of whole lines", async () => {
   const lines = Array.from({ length: 10_000 }, (_, i) => `*line* ${i}`);
-  for (const options of [COLOURED, { ...COLOURED, hasColour: false }]) {
-    const pieces = await written(lines.join("\n"), options);
+  for (const form of ["clean", "styled"] as const) {
+    const pieces = await written(lines.join("\n"), form);
     assert(pieces.length > 10);
     for (const piece of pieces) assert(piece.endsWith("\n"));
     assertEquals(pieces.join("").replace(SGR, ""), `${lines.join("\n")}\n`);
@@ -112,7 +104,7 @@ Deno.test("writeReply() shows on a terminal what plainText() leaves of a reply, 
   await fc.assert(
     fc.asyncProperty(fc.array(part), async (parts) => {
       const text = parts.join("");
-      const pieces = await written(text, COLOURED);
+      const pieces = await written(text, "styled");
       assertEquals(
         pieces.join("").replace(SGR, ""),
         `${plainText(text)}\n`,
