@@ -68,7 +68,6 @@ async function checkSettings(
   report: Report,
   baseUrl: string | undefined,
 ): Promise<Settings | undefined> {
-  const name = "settings";
   const warnings: string[] = [];
   const warn = (line: string) => void warnings.push(line);
   try {
@@ -76,20 +75,18 @@ async function checkSettings(
     const { apiKey, sources, proxy } = settings;
     const key = `key ${maskKey(apiKey)} ${from(sources.apiKey)}`;
     const service = `service ${settings.baseUrl} ${from(sources.baseUrl)}`;
-    await report.line({ state: "ok", name, text: `${key}, ${service}` });
-    for (const text of warnings) {
-      await report.line({ state: "note", name, text });
-    }
+    await report.line("ok", "settings", `${key}, ${service}`);
+    for (const text of warnings) await report.line("note", "settings", text);
     const text = settings.isLocal
       ? "none for a service on this machine"
       : proxy === undefined
       ? "none"
       : `${proxy.origin} from ${proxy.variable}`;
-    await report.line({ state: "ok", name: "proxy", text });
+    await report.line("ok", "proxy", text);
     return settings;
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    await report.line({ state: "failed", name, text: error.message });
+    await report.line("failed", "settings", error.message);
     return undefined;
   }
 }
@@ -104,18 +101,17 @@ async function checkThread(
   gateway: RemoteGateway,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const name = "thread";
   const started = performance.now();
   const time = () => ({ milliseconds: performance.now() - started });
   try {
     const id = await threadIdFrom(gateway.createThread({ signal }));
     const text = `${id} was created: the key is accepted`;
-    await report.line({ state: "ok", name, ...time(), text });
+    await report.line("ok", "thread", text, time());
     return id;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const { message: text, failure } = error;
-    await report.line({ state: "failed", name, ...time(), text, failure });
+    const { message, failure } = error;
+    await report.line("failed", "thread", message, { ...time(), failure });
     return undefined;
   }
 }
@@ -146,19 +142,19 @@ async function checkRun(
       ({ runId } = event);
       const milliseconds = performance.now() - started;
       const text = `${runId} was accepted`;
-      await report.line({ state: "ok", name: "run", milliseconds, text });
+      await report.line("ok", "run", text, { milliseconds });
     }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     failed = error;
   }
   if (failed !== undefined && !facts.isOpen) {
-    const { message: text, failure } = failed;
+    const { message, failure } = failed;
     const name = runId === undefined ? "run" : "stream";
-    await report.line({ state: "failed", name, text, failure });
+    await report.line("failed", name, message, { failure });
   } else {
     for (const line of facts.lines(failed, settings.proxy?.origin)) {
-      await report.line(line);
+      await report.add(line);
     }
   }
   if (runId === undefined) return;
@@ -171,23 +167,20 @@ async function checkWrongKey(
   report: Report,
   settings: Settings,
 ): Promise<void> {
-  const name = "wrong key";
   const apiKey = crypto.randomUUID();
   using deadline = new Deadline(WRONG_KEY_LIMIT);
   await using stranger = new RemoteGateway({ ...settings, apiKey });
   try {
     await threadIdFrom(stranger.createThread(deadline));
     const text = "a wrong key creates threads; answer 401";
-    await report.line({ state: "failed", name, text });
+    await report.line("failed", "wrong key", text);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { status } = error.failure;
     const answer = `a thread with a wrong key gets ${status ?? "no answer"}`;
     const isRefused = status === 401 || status === 403;
-    await report.line({
-      ...{ state: isRefused ? "ok" : "note", name },
-      text: isRefused ? answer : `${answer}; answer 401`,
-    });
+    if (isRefused) await report.line("ok", "wrong key", answer);
+    else await report.line("note", "wrong key", `${answer}; answer 401`);
   }
 }
 
@@ -198,17 +191,16 @@ async function checkResuming(
   run: RunIds,
   lastEventId: string | undefined,
 ): Promise<void> {
-  const name = "resume";
   if (lastEventId === undefined) {
     const text = "not tested: needs an event with an id before the reply";
-    return await report.line({ state: "-", name, text });
+    return await report.line("-", "resume", text);
   }
   using deadline = new Deadline(RESUME_LIMIT);
   const outcome = await gateway.replyAfter(run, lastEventId, deadline);
-  await report.line({
-    ...{ state: outcome === "reply" ? "ok" : "note", name },
-    text: outcome === "reply"
-      ? "after the run, a request with Last-Event-ID gets the reply"
-      : `after the run, a request with Last-Event-ID ${outcome}; keep a run's events for a few minutes`,
-  });
+  const asked = "after the run, a request with Last-Event-ID";
+  if (outcome === "reply") {
+    return await report.line("ok", "resume", `${asked} gets the reply`);
+  }
+  const advice = "keep a run's events for a few minutes";
+  await report.line("note", "resume", `${asked} ${outcome}; ${advice}`);
 }

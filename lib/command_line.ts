@@ -192,13 +192,11 @@ function checkValue(
   next: string | undefined,
 ): asserts value is string {
   const { name, value: placeholder, choices } = option;
-  if (value === undefined && next?.startsWith("-")) {
-    throw new UsageError(
-      `${flag} lacks its value (write --${name}=${placeholder} for one that begins with a dash)`,
-    );
-  }
   if (value === undefined) {
-    throw new UsageError(`${flag} lacks its value (${flag} ${placeholder})`);
+    const how = next?.startsWith("-")
+      ? `write --${name}=${placeholder} for one that begins with a dash`
+      : `${flag} ${placeholder}`;
+    throw new UsageError(`${flag} lacks its value (${how})`);
   }
   if (value.trim() === "") {
     throw new UsageError(

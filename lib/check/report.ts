@@ -35,7 +35,16 @@ export class Report {
     return this.#hasFailed;
   }
 
-  async line(line: Line): Promise<void> {
+  line(
+    state: Line["state"],
+    name: Line["name"],
+    text: string,
+    more: Omit<Line, "state" | "name" | "text"> = {},
+  ): Promise<void> {
+    return this.add({ state, name, text, ...more });
+  }
+
+  async add(line: Line): Promise<void> {
     const { state, name, milliseconds, at, failure } = line;
     this.#hasFailed ||= state === "failed";
     const text = plainLine(line.text);
@@ -59,7 +68,7 @@ export class Report {
 
   /** Writes which program this is. */
   async version(text: string): Promise<void> {
-    if (this.#json) await this.line({ state: "ok", name: "version", text });
+    if (this.#json) await this.line("ok", "version", text);
     else await this.#write(text);
   }
 

@@ -22,6 +22,9 @@ const MAX_IDS = 10_000;
 /** The longest text of the service in a line, in UTF-16 code units. */
 const MAX_LENGTH = 100;
 
+/** A line of the report, without its name. */
+type Fact = Omit<Line, "name">;
+
 /**
  * Notes what a stream brings, over all of its connections. It keeps no event, however
  * long the run is. Times are milliseconds since the stream was requested.
@@ -112,16 +115,17 @@ export class StreamFacts implements StreamObserver {
    * @param proxy The origin of the user's proxy, if there is one.
    */
   lines(error: ServiceError | undefined, proxy?: string): readonly Line[] {
-    return [
-      this.#stream(),
-      this.#events(),
-      this.#live(proxy),
-      this.#idLine(),
-      this.#silenceLine(),
-      this.#junkLine(),
-      this.#end(error),
-      replyLine(this.#reply),
-    ];
+    const facts = [
+      ["stream", this.#stream()],
+      ["events", this.#events()],
+      ["live", this.#live(proxy)],
+      ["ids", this.#idFact()],
+      ["silence", this.#silenceFact()],
+      ["lines", this.#junkFact()],
+      ["end", this.#end(error)],
+      ["reply", replyFact(this.#reply)],
+    ] as const;
+    return facts.map(([name, fact]) => ({ name, ...fact }));
   }
 
   #now(): number {
@@ -141,132 +145,128 @@ export class StreamFacts implements StreamObserver {
       .map(this.#show).filter((value) => value !== "");
   }
 
-  #stream(): Line {
+  #stream(): Fact {
     const type = this.#headers?.get("content-type") ?? "no content type";
     const isStream = /^\s*text\/event-stream\s*(?:;|$)/i.test(type);
-    const advice = "; answer with Content-Type: text/event-stream";
+    const advice = isStream
+      ? ""
+      : "; answer with Content-Type: text/event-stream";
     const text = [this.#show(type), ...this.#servers()].join(", ");
     return {
-      ...{ state: isStream ? "ok" : "note", name: "stream" },
+      state: isStream ? "ok" : "note",
       milliseconds: this.#openedAt[0],
-      text: isStream ? text : text + advice,
+      text: text + advice,
     };
   }
 
-  #events(): Line {
+  #events(): Fact {
     const [first, last] = [this.#firstAt, this.#lastAt].map(seconds);
     const counts = `${this.#known} known, ${this.#unknown} unknown`;
-    return this.#known > 0
-      ? {
-        ...{ state: "ok", name: "events", at: this.#lastAt },
-        text: `${counts}, the first after ${first}, the last after ${last}`,
-      }
-      : {
-        ...{ state: "failed", name: "events" },
-        text:
-          `${counts}; send each as one line data: {"event":"progress",...}, and the reply as data: {"event":"complete",...}`,
-      };
+    if (this.#known > 0) {
+      const text =
+        `${counts}, the first after ${first}, the last after ${last}`;
+      return { state: "ok", at: this.#lastAt, text };
+    }
+    const text =
+      `${counts}; send each as one line data: {"event":"progress",...}, and the reply as data: {"event":"complete",...}`;
+    return { state: "failed", text };
   }
 
-  #live(proxy: string | undefined): Line {
-    const [name, at] = ["live" as const, this.#firstAt || undefined];
+  #live(proxy: string | undefined): Fact {
+    const at = this.#firstAt || undefined;
     if (this.#lastAt - this.#firstAt > TOGETHER) {
-      return { state: "ok", name, at, text: "events arrived as they happened" };
+      return { state: "ok", at, text: "events arrived as they happened" };
     }
     const waited = this.#startedAt - this.#askedAt + this.#firstAt;
     if (this.#known + this.#unknown < 2 || waited <= LONG_ENOUGH) {
       const text = "not tested: needs a run of several events, over 2 s";
-      return { state: "-", name, at, text };
+      return { state: "-", at, text };
     }
     const others = [...this.#servers(), ...proxy ? [`your proxy ${proxy}`] : []]
       .map((other) => `, or by ${other}`).join("");
     const text = `all events arrived at once after ${seconds(waited)}: ` +
       `buffered, most likely by the service (flush after each event)${others}; see docs/service.md`;
-    return { state: "note", name, at, text };
+    return { state: "note", at, text };
   }
 
-  #idLine(): Line {
-    const name = "ids";
+  #idFact(): Fact {
     if (this.#hasRepeatedId) {
       const text =
         "some repeat, so a dropped connection may resume at the wrong event; give each event its own";
-      return { state: "note", name, text };
+      return { state: "note", text };
     }
-    if (this.#ids.size > 0) {
-      return { state: "ok", name, text: "all are different" };
+    if (this.#ids.size > 0) return { state: "ok", text: "all are different" };
+    if (this.#known + this.#unknown < 2) {
+      return { state: "-", text: "no event came before the reply" };
     }
-    const isShort = this.#known + this.#unknown < 2;
-    const text = isShort
-      ? "no event came before the reply"
-      : "none, so a dropped connection loses the reply; send id: lines and honour Last-Event-ID";
-    return { state: isShort ? "-" : "note", name, text };
+    const text =
+      "none, so a dropped connection loses the reply; send id: lines and honour Last-Event-ID";
+    return { state: "note", text };
   }
 
-  #silenceLine(): Line {
-    const name = "silence";
+  #silenceFact(): Fact {
     const came = `${this.#comments} comments`;
     if (this.#silence >= LONG_SILENCE) {
       const text = `nothing came for ${seconds(this.#silence)}, with ${came} ` +
         "in all; send a comment (a line that begins with a colon) every 15 s";
-      return { state: "note", name, milliseconds: this.#silence, text };
+      return { state: "note", milliseconds: this.#silence, text };
     }
     return this.#comments > 0
-      ? { state: "ok", name, text: `${came} came` }
-      : { state: "-", name, text: "not tested: needs a pause of 15 s" };
+      ? { state: "ok", text: `${came} came` }
+      : { state: "-", text: "not tested: needs a pause of 15 s" };
   }
 
-  #junkLine(): Line {
-    const [name, sample] = ["lines" as const, this.#show(this.#junkSample)];
-    return this.#junk === 0
-      ? { state: "ok", name, text: "each data: holds a JSON object" }
-      : {
-        ...{ state: "note", name },
-        text:
-          `data: without a JSON object, ignored: ${this.#junk}; the first: ${sample}`,
-      };
+  #junkFact(): Fact {
+    if (this.#junk === 0) {
+      return { state: "ok", text: "each data: holds a JSON object" };
+    }
+    const sample = this.#show(this.#junkSample);
+    const text =
+      `data: without a JSON object, ignored: ${this.#junk}; the first: ${sample}`;
+    return { state: "note", text };
   }
 
-  #end(error: ServiceError | undefined): Line {
-    const [name, at] = ["end" as const, this.#lastLineAt];
+  #end(error: ServiceError | undefined): Fact {
+    const at = this.#lastLineAt;
     if (this.#reply === undefined) {
       const failure = error?.failure;
-      const { reason = "the run was not complete", detail } = failure ?? {};
+      const { reason = INCOMPLETE, detail } = failure ?? {};
       const text = detail ? `${reason}: ${detail}` : reason;
-      return { state: "failed", name, at, text, failure };
+      return { state: "failed", at, text, failure };
     }
     const [, ...resumed] = this.#openedAt.map(seconds);
     const text = "the run is complete";
-    return resumed.length === 0 ? { state: "ok", name, at, text } : {
-      ...{ state: "note", name, at },
-      text: `${text}; cuts in its stream: ${resumed.length}, resumed after ${
-        resumed.slice(0, 3).join(", ")
-      }`,
-    };
+    if (resumed.length === 0) return { state: "ok", at, text };
+    const times = resumed.slice(0, 3).join(", ");
+    const cuts =
+      `cuts in its stream: ${resumed.length}, resumed after ${times}`;
+    return { state: "note", at, text: `${text}; ${cuts}` };
   }
 }
 
-function replyLine(reply: Reply | undefined): Line {
-  const name = "reply";
-  if (reply === undefined) {
-    return { state: "-", name, text: "the run was not complete" };
-  }
+const INCOMPLETE = "the run was not complete";
+
+function replyFact(reply: Reply | undefined): Fact {
+  if (reply === undefined) return { state: "-", text: INCOMPLETE };
   const { text: shown, source } = reply;
   const advice =
     `so users see "${shown}"; put the reply into instructorState.explanation`;
   switch (source.kind) {
     case "explanation":
-      return { state: "ok", name, text: "in instructorState.explanation" };
+      return { state: "ok", text: "in instructorState.explanation" };
     case "message": {
       const { index, count, isAssistant } = source;
       const whose = isAssistant ? "from an assistant" : "without a role";
-      const text = `in messages[${index}] of ${count}, ${whose}`;
-      return { state: "ok", name, text };
+      return {
+        state: "ok",
+        text: `in messages[${index}] of ${count}, ${whose}`,
+      };
     }
     case "nothing":
-      return { state: "note", name, text: `none found, ${advice}` };
+      return { state: "note", text: `none found, ${advice}` };
     case "unread": {
-      const text = `no text found in messages (entries: ${source.count})`;
-      return { state: "failed", name, text: `${text}, ${advice}` };
+      const found = `no text found in messages (entries: ${source.count})`;
+      return { state: "failed", text: `${found}, ${advice}` };
     }
     default:
       return source satisfies never;

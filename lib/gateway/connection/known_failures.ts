@@ -67,10 +67,6 @@ const CONNECTING_ROWS: readonly Row[] = [
     "its certificate is that of an authority (CA:TRUE), which is not allowed for a server",
   ],
   [
-    /BadSignature/,
-    "its certificate was not signed by the authority that it names",
-  ],
-  [
     /^invalid peer certificate: (.*)$/,
     ([, problem]) => `its certificate is not valid: ${problem}`,
   ],
