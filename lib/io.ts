@@ -10,6 +10,7 @@ export {
   PROMPT_TOO_LONG,
   readEachLine,
   readLines,
+  type RefusedLine,
 } from "./io/lines.ts";
 export { LineWriter } from "./io/line_writer.ts";
 export { type Log, openLog } from "./io/log.ts";

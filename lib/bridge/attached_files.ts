@@ -15,6 +15,7 @@ const MAX_FILES = 1000;
 const TIMEOUT = 10_000;
 
 const TOO_LARGE = "(not read: larger than 1 MiB)";
+const NOT_UTF8 = "(not read: not UTF-8)";
 const TOO_MANY = "(not read: the files of this prompt are larger than 4 MiB)";
 
 export interface ReadAttachedFilesOptions {
@@ -53,9 +54,9 @@ export async function readAttachedFiles(
   const taken: (TakenFile | undefined)[] = Array(files.size).fill(undefined);
   let total = 0;
   await Promise.all(Array.from(files, async ([path, uri], index) => {
-    const text = contentOf(await ask(path, deadline.signal));
-    if (text === undefined) return;
-    const file = taken[index] = takeFile(uri, text);
+    const file = takeFile(uri, await ask(path, deadline.signal));
+    if (file === undefined) return;
+    taken[index] = file;
     total += file.bytes;
     // At once, so that no more than the limit is held.
     for (let last = taken.length; total > MAX_PROMPT_BYTES; last--) {
@@ -75,7 +76,17 @@ interface TakenFile {
   readonly bytes: number;
 }
 
-function takeFile(uri: string, text: string): TakenFile {
+/** The file of a response; `undefined` if the editor cannot read it. */
+function takeFile(
+  uri: string,
+  response: RpcResponse | undefined,
+): TakenFile | undefined {
+  if (response?.fault === "not UTF-8") return { uri, text: NOT_UTF8, bytes: 0 };
+  if (response?.fault !== undefined) return { uri, text: TOO_LARGE, bytes: 0 };
+  if (response === undefined || response.error !== undefined) return undefined;
+  const { result } = response;
+  const text = isJsonObject(result) ? result.content : undefined;
+  if (typeof text !== "string") return undefined;
   const bytes = new TextEncoder().encode(text).length;
   return bytes <= MAX_FILE_BYTES
     ? { uri, text, bytes }
@@ -104,12 +115,4 @@ export function filePath(uri: string): string | undefined {
   return /^\/[a-z]:\//i.test(path)
     ? path.slice(1).replaceAll("/", "\\") // Windows
     : path;
-}
-
-function contentOf(response: RpcResponse | undefined): string | undefined {
-  if (response === undefined || response.error !== undefined) return undefined;
-  const { result } = response;
-  return isJsonObject(result) && typeof result.content === "string"
-    ? result.content
-    : undefined;
 }

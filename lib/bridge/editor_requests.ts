@@ -19,7 +19,8 @@ export class EditorRequests {
   }
 
   /**
-   * Asks for a file.
+   * Asks for a file. A request that is still open when the signal is aborted is taken
+   * back.
    *
    * @param params The params of `fs/read_text_file`, with an absolute path.
    * @returns The response; `undefined` if the signal is aborted or the input ends
@@ -37,11 +38,15 @@ export class EditorRequests {
     const { promise, resolve } = Promise.withResolvers<
       RpcResponse | undefined
     >();
-    signal.addEventListener("abort", () => resolve(undefined));
+    signal.addEventListener("abort", () => {
+      if (!this.#pending.delete(id)) return;
+      const params = { requestId: id };
+      peer.send({ method: "$/cancel_request", params });
+      resolve(undefined);
+    });
     this.#pending.set(id, resolve);
     peer.send({ id, method, params });
     const response = await promise;
-    this.#pending.delete(id);
     const outcome = response === undefined
       ? "no answer"
       : response.error === undefined
@@ -55,12 +60,15 @@ export class EditorRequests {
   }
 
   receive(response: RpcResponse): void {
-    this.#pending.get(response.id)?.(response);
+    const resolve = this.#pending.get(response.id);
+    this.#pending.delete(response.id);
+    resolve?.(response);
   }
 
   /** Ends all requests without a response, because the input has ended. */
   close(): void {
     this.#closed = true;
     for (const resolve of this.#pending.values()) resolve(undefined);
+    this.#pending.clear();
   }
 }

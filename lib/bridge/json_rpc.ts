@@ -1,5 +1,6 @@
-import { lineFault, MAX_LINE_BYTES, readEachLine } from "../io.ts";
+import { lineFault, readEachLine } from "../io.ts";
 import { holdsTooMuch, isJsonObject, MAX_SIGNS, parseJson } from "../text.ts";
+import { Outline } from "./outline.ts";
 
 /** The id of a request. A number beyond 2^53 is rounded, as JavaScript reads it. */
 export type RequestId = string | number | null;
@@ -34,7 +35,7 @@ export interface RpcNotification {
   readonly params: unknown;
 }
 
-/** A line that is not a valid message. It is answered with the error. */
+/** A line that is not a valid message, or a request that cannot be taken. */
 export interface InvalidLine {
   readonly kind: "invalid";
   readonly id: RequestId;
@@ -48,7 +49,12 @@ export interface RpcResponse {
   readonly result: unknown;
   /** `undefined` if there is none: some peers send `null` together with a result. */
   readonly error: unknown;
+  /** Why its line could not be read, if so. */
+  readonly fault?: Fault;
 }
+
+/** Why a line cannot be taken. */
+export type Fault = "too long" | "too many parts" | "not UTF-8";
 
 export type Incoming =
   | RpcRequest
@@ -105,20 +111,44 @@ export function invalidParams(reason: string): RpcError {
 /**
  * Reads the peer's messages, one from each line. Blank lines are skipped; a line
  * that is not a valid message yields an {@linkcode InvalidLine} and does not affect
- * the lines after it.
+ * the lines after it. Of a line that cannot be taken, what it holds at its top level
+ * says which request or response it is; notifications are skipped.
  */
 export async function* readMessages(
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Incoming> {
-  for await (const line of readEachLine(source)) {
-    const excess = lineFault(line) !== undefined
-      ? `is longer than ${MAX_LINE_BYTES} bytes`
-      : holdsTooMuch(line)
-      ? `holds more than ${MAX_SIGNS} brackets, commas and colons`
-      : undefined;
-    if (excess !== undefined) yield invalid(`the line ${excess}`);
-    else if (line.trim() !== "") yield parseMessage(line);
+  const outline = new Outline();
+  const options = { isStrict: true, refused: outline };
+  for await (const line of readEachLine(source, options)) {
+    const fault = lineFault(line);
+    if (fault !== undefined) {
+      yield* refused(line.slice(0, -1), fault);
+    } else if (holdsTooMuch(line)) {
+      outline.add(new TextEncoder().encode(line));
+      yield* refused(outline.take(), "too many parts");
+    } else if (line.trim() !== "") {
+      yield parseMessage(line);
+    }
   }
+}
+
+/** What follows the request, or the line, that cannot be taken, in an error. */
+const FAULTS: Readonly<Record<Fault, string>> = {
+  "too long": "is larger than 16 MiB",
+  "too many parts": `holds more than ${MAX_SIGNS} brackets, commas and colons`,
+  "not UTF-8": "is not UTF-8",
+};
+
+function* refused(outline: string, fault: Fault): Generator<Incoming> {
+  const message = parseMessage(outline);
+  if (message.kind === "notification") return;
+  if (message.kind === "response") return yield { ...message, fault };
+  const isPrompt = message.kind === "request" &&
+    message.method === "session/prompt";
+  const reason = `the ${isPrompt ? "prompt" : "line"} ${FAULTS[fault]}`;
+  const isBroken = typeof message.id === "string" &&
+    message.id.includes("\ufffd");
+  yield invalid(reason, isBroken ? null : message.id);
 }
 
 function parseMessage(line: string): Incoming {

@@ -119,6 +119,10 @@ function parseBlock(block: unknown): string | Reference {
       }
       return { name: nameOf(block, uri), uri, text: undefined };
     }
+    case "image":
+      throw invalidParams("this agent takes no images");
+    case "audio":
+      throw invalidParams("this agent takes no audio");
     default:
       if (typeof block.type !== "string") {
         throw invalidParams("the type of a content block is not a string");

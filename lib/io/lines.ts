@@ -18,6 +18,19 @@ export interface ReadLinesOptions {
   readonly maxBytes?: number;
   /** Whether a line that is not UTF-8 is a fault. By default its bad bytes become U+FFFD. */
   readonly isStrict?: boolean;
+  /**
+   * Gets the bytes of each line that cannot be read. What it keeps of them comes before
+   * the mark, when the line has ended. By default the mark of a line that is too long
+   * comes at once, and alone.
+   */
+  readonly refused?: RefusedLine | undefined;
+}
+
+/** What is kept of a line that cannot be read, without line ends. */
+export interface RefusedLine {
+  add(bytes: Uint8Array): void;
+  /** Returns it, and begins the next line. */
+  take(): string;
 }
 
 /**
@@ -119,16 +132,18 @@ function countNewlines(text: string): number {
 class WholeLines {
   readonly #maxBytes: number;
   readonly #isStrict: boolean;
+  readonly #refused: RefusedLine | undefined;
   readonly #decoder: TextDecoder;
   readonly #unfinished = new ByteBuffer();
-  /** Whether the mark of the unfinished line was yielded, and the rest is skipped. */
+  /** Whether the unfinished line is too long, and its rest is skipped. */
   #isTooLong = false;
   /** Whether this is the first line, where a byte order mark is dropped. */
   #isFirst = true;
 
   constructor(
-    { maxBytes = MAX_LINE_BYTES, isStrict = false }: ReadLinesOptions,
+    { maxBytes = MAX_LINE_BYTES, isStrict = false, refused }: ReadLinesOptions,
   ) {
+    this.#refused = refused;
     this.#maxBytes = maxBytes;
     this.#isStrict = isStrict;
     // By default, a decoder drops a byte order mark at the start of each line.
@@ -153,6 +168,9 @@ class WholeLines {
 
   /** The last line, if it has no line end. */
   end(): string | undefined {
+    if (this.#isTooLong) {
+      return this.#refused && this.#refused.take() + TOO_LONG;
+    }
     if (this.#unfinished.length === 0) return undefined;
     return this.#finish(new Uint8Array());
   }
@@ -164,19 +182,25 @@ class WholeLines {
       const newline = chunk.indexOf(NEWLINE, start);
       const end = newline < 0 ? chunk.length : newline;
       const bytes = chunk.subarray(start, end);
-      if (!this.#isTooLong) {
-        if (this.#unfinished.length + bytes.length > this.#maxBytes) {
-          this.#unfinished.take();
-          this.#isFirst = false;
-          this.#isTooLong = true;
-          text += `${TOO_LONG}\n`;
-        } else if (newline < 0) {
-          this.#unfinished.add(bytes);
-        } else {
-          text += `${this.#finish(bytes)}\n`;
-        }
+      const length = this.#unfinished.length + bytes.length;
+      if (!this.#isTooLong && length > this.#maxBytes) {
+        const begun = this.#unfinished.take();
+        this.#refused?.add(begun);
+        this.#isFirst = false;
+        this.#isTooLong = true;
+        if (this.#refused === undefined) text += `${TOO_LONG}\n`;
       }
-      if (newline >= 0) this.#isTooLong = false;
+      if (this.#isTooLong) {
+        this.#refused?.add(bytes);
+        this.#isTooLong = newline < 0;
+        if (!this.#isTooLong && this.#refused !== undefined) {
+          text += `${this.#refused.take()}${TOO_LONG}\n`;
+        }
+      } else if (newline < 0) {
+        this.#unfinished.add(bytes);
+      } else {
+        text += `${this.#finish(bytes)}\n`;
+      }
       start = end + 1;
     }
     return text;
@@ -195,7 +219,8 @@ class WholeLines {
       const text = this.#decoder.decode(all);
       return isFirst && text.startsWith("\ufeff") ? text.slice(1) : text;
     } catch {
-      return NOT_UTF8;
+      this.#refused?.add(all);
+      return (this.#refused?.take() ?? "") + NOT_UTF8;
     }
   }
 }

@@ -56,9 +56,10 @@ export function isQuestion(message: Message): message is Question {
   return "method" in message && "id" in message;
 }
 
-/** Whether a message is a notification of the bridge. */
+/** Whether a message is a notification of the bridge with a content: not a notice. */
 export function isUpdate(message: Message): message is Update {
-  return "method" in message && !("id" in message);
+  return "method" in message && !("id" in message) &&
+    "update" in message.params && "content" in message.params.update;
 }
 
 /** The params of `initialize` from an editor that offers to read files. */
@@ -308,7 +309,9 @@ abstract class Connection implements AsyncDisposable {
   #take(message: Message): void {
     assert(message.jsonrpc === "2.0");
     if (!("method" in message)) this.#takeResponse(message);
-    else assertValid(isQuestion(message) ? QUESTIONS : UPDATES, message);
+    else if (message.method as string === "$/cancel_request") {
+      assertValidAs("CancelRequestNotification", message.params);
+    } else assertValid(isQuestion(message) ? QUESTIONS : UPDATES, message);
     if (isQuestion(message)) {
       assertFalse(this.#asked.has(message.id), "an id is used twice");
       this.#asked.add(message.id);

@@ -143,19 +143,7 @@ Deno.test("readMessages() refuses a line of more than 250,000 brackets, commas a
   ]);
   const [refused] = messages;
   assert(refused?.kind === "invalid");
-  assertEquals([refused.id, refused.error.code], [null, -32600]);
-});
-
-Deno.test("readMessages() refuses a line over the limit and reads on", async () => {
-  const line = '{"id":1,"method":"m"}'.padEnd(16 * 1024 * 1024);
-  const tooLong = invalid(
-    -32600,
-    "Invalid request: the line is longer than 16777216 bytes",
-  );
-  assertEquals(
-    await read(`${line}\n ${line}\n${line}\n${line} `),
-    [request(1), tooLong, request(1), tooLong],
-  );
+  assertEquals([refused.id, refused.error.code], [1, -32600]);
 });
 
 const OUTGOING: readonly (readonly [message: Outgoing, line: string])[] = [

@@ -136,7 +136,7 @@ const BAD_PROMPTS: Readonly<Record<string, readonly unknown[]>> = {
   "the text of a text block is not a string": [
     ...[[text(undefined)], [text("fine"), text(1)]],
   ],
-  'content blocks of type "image" are not supported': [
+  "this agent takes no images": [
     [text("x"), { type: "image", data: "", mimeType: "image/png" }],
   ],
   'content blocks of type "Text" are not supported': [
