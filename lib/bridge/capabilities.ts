@@ -40,9 +40,21 @@ export const AGENTS_LIST_RESULT = {
   }],
 } as const;
 
-/** Whether the params of `initialize` offer to read files for the agent. */
-export function offersToReadFiles(params: unknown): boolean {
+/** What an editor offers to do for the agent. */
+export interface Offers {
+  readonly readsFiles: boolean;
+  readonly showsNotices: boolean;
+}
+
+export const NO_OFFERS: Offers = { readsFiles: false, showsNotices: false };
+
+/** What the params of `initialize` offer. */
+export function offersIn(params: unknown): Offers {
   const capabilities = isJsonObject(params) && params.clientCapabilities;
-  const fs = isJsonObject(capabilities) && capabilities.fs;
-  return isJsonObject(fs) && fs.readTextFile === true;
+  if (!isJsonObject(capabilities)) return NO_OFFERS;
+  const { fs, session } = capabilities;
+  return {
+    readsFiles: isJsonObject(fs) && fs.readTextFile === true,
+    showsNotices: isJsonObject(session) && isJsonObject(session.notices),
+  };
 }

@@ -3,7 +3,9 @@ import type { BridgeOptions } from "./bridge_options.ts";
 import {
   AGENTS_LIST_RESULT,
   INITIALIZE_RESULT,
-  offersToReadFiles,
+  NO_OFFERS,
+  type Offers,
+  offersIn,
 } from "./capabilities.ts";
 import { EditorRequests } from "./editor_requests.ts";
 import {
@@ -32,7 +34,7 @@ export class Dispatcher {
   readonly #sessions: Sessions;
   readonly #tasks = new Set<Promise<void>>();
   #isInitialized = false;
-  #canReadFiles = false;
+  #offers: Offers = NO_OFFERS;
 
   constructor(options: BridgeOptions) {
     this.#options = options;
@@ -110,7 +112,7 @@ export class Dispatcher {
     switch (method) {
       case "initialize":
         this.#isInitialized = true;
-        this.#canReadFiles = offersToReadFiles(params);
+        this.#offers = offersIn(params);
         return INITIALIZE_RESULT;
       case "agents/list":
         return AGENTS_LIST_RESULT;
@@ -122,14 +124,17 @@ export class Dispatcher {
         const sessionId = parseSessionId(params);
         this.#requireInitialized(method);
         const session = sessions.open(sessionId);
-        return method === "session/load" ? sessions.replay(session) : undefined;
+        return method === "session/load"
+          ? sessions.replay(session, this.#offers)
+          : undefined;
       }
       case "session/prompt": {
         const sessionId = parseSessionId(params);
-        const editor = this.#canReadFiles ? this.#editor : undefined;
+        const { readsFiles, showsNotices } = this.#offers;
+        const editor = readsFiles ? this.#editor : undefined;
         const { prompt, _meta } = params as Readonly<Record<string, unknown>>;
         const request = { id, prompt, _meta, answered, sessionId, sessions };
-        return runPrompt(this.#options, { ...request, editor });
+        return runPrompt(this.#options, { ...request, editor, showsNotices });
       }
       case "session/cancel":
         return sessions.cancel(parseSessionId(params));

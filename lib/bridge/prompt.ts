@@ -6,6 +6,7 @@ import type { EditorRequests } from "./editor_requests.ts";
 import type { RequestId } from "./json_rpc.ts";
 import { linksIn, parsePrompt, promptText } from "./prompt_blocks.ts";
 import type { Sessions } from "./sessions.ts";
+import { isGone } from "./service_failure.ts";
 import { type Said, textsAbout, updatesOf } from "./session_updates.ts";
 
 /** A request of `session/prompt`; its params are not checked yet. */
@@ -19,6 +20,8 @@ export interface PromptRequest {
   readonly sessions: Sessions;
   /** Reads the linked files; `undefined` if the editor has not offered to. */
   readonly editor: EditorRequests | undefined;
+  /** Whether the editor shows notices. */
+  readonly showsNotices: boolean;
 }
 
 /**
@@ -30,8 +33,9 @@ export interface PromptRequest {
  */
 export async function runPrompt(
   { peer, gateway, log }: BridgeOptions,
-  { id, prompt, _meta, answered, sessionId, sessions, editor }: PromptRequest,
+  request: PromptRequest,
 ): Promise<{ stopReason: "end_turn" | "cancelled" }> {
+  const { id, prompt, _meta, answered, sessionId, sessions, editor } = request;
   const content = parsePrompt(prompt);
   const session = sessions.find(sessionId);
   const { threadId, transcript } = session;
@@ -44,7 +48,7 @@ export async function runPrompt(
     if (note !== undefined) {
       log?.(`session/prompt session=${sessionId}: ${note}`);
     }
-  });
+  }, request);
   const texts = function* (batch: readonly TurnEvent[]) {
     yield* textsAbout(batch, update);
     // This runs after the last text was sent, before a cancellation can take effect.
@@ -66,7 +70,10 @@ export async function runPrompt(
       await peer.sendInTurn(texts(batch), signal);
     }
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted) {
+      session.isGone ||= isGone(error);
+      throw error;
+    }
   }
   return { stopReason: signal.aborted ? "cancelled" : "end_turn" };
 }

@@ -14,12 +14,15 @@ export function toRpcError(error: unknown, method: string): RpcError {
     return new RpcError(code, details, { cause, details });
   }
   const message = wordsOf(error.failure, "editor");
-  const { isThreadGone, isJson } = error.failure; // other answers may be a proxy's
   // Clients start a new session if the details begin with these words.
-  const details = isThreadGone && isJson
-    ? `Session not found: ${message}`
-    : message;
+  const details = isGone(error) ? `Session not found: ${message}` : message;
   return new RpcError(code, message, { cause, details });
+}
+
+/** Whether the service says that it does not know the thread; not whether a proxy does. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ServiceError &&
+    error.failure.isThreadGone === true && error.failure.isJson === true;
 }
 
 export function logReason({ cause, message }: RpcError): string {

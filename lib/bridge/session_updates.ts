@@ -1,4 +1,6 @@
 import type { ProgressEvent, TurnEvent } from "../gateway.ts";
+import { wholeDuration } from "../text.ts";
+import { NO_OFFERS, type Offers } from "./capabilities.ts";
 import { formatMessage } from "./json_rpc.ts";
 
 /** A prompt, or the reply to one. */
@@ -15,14 +17,16 @@ export interface Said {
 const MAX_LABEL_LENGTH = 1_000_000;
 
 /**
- * Returns a function that formats the update about an event of a prompt: a line for
- * each progress event and for the reply, and an empty text for other events.
+ * Returns a function that formats the updates about an event of a prompt: a line for
+ * each progress event and for the reply. Editors that show notices get one for each
+ * pause, and for a reply that could not be read.
  *
  * @param onReply Called with the reply, and a note about it, before its update is sent.
  */
 export function updatesOf(
   sessionId: string,
   onReply: (reply: Said, note: string | undefined) => void,
+  { showsNotices }: Pick<Offers, "showsNotices"> = NO_OFFERS,
 ): (event: TurnEvent) => string {
   const thought = progressLines(sessionId, crypto.randomUUID());
   const messageId = crypto.randomUUID();
@@ -33,9 +37,18 @@ export function updatesOf(
       case "reply": {
         const reply: Said = { by: "agent", messageId, text: event.text };
         onReply(reply, event.note);
-        return messageLine(sessionId, reply);
+        const notice = event.note !== undefined && showsNotices
+          ? noticeLine(sessionId, "warning", event.note)
+          : "";
+        return notice + messageLine(sessionId, reply);
       }
-      case "wait":
+      case "wait": {
+        if (!showsNotices) return "";
+        const state = event.reason.replace(" ", " is ");
+        const time = wholeDuration(event.milliseconds);
+        const title = `the ${state}; again in ${time}`;
+        return noticeLine(sessionId, "info", title);
+      }
       case "run":
         return "";
       default:
@@ -115,6 +128,20 @@ export function messageLine(
 ): string {
   const content = { type: "text", text };
   const update = { sessionUpdate: `${by}_message_chunk`, messageId, content };
+  return formatMessage({
+    method: "session/update",
+    params: { sessionId, update },
+  });
+}
+
+/** A notice to the user, which is not part of the conversation. */
+export function noticeLine(
+  sessionId: string,
+  severity: "info" | "warning",
+  words: string,
+): string {
+  const title = words.charAt(0).toUpperCase() + words.slice(1);
+  const update = { sessionUpdate: "notice", severity, title };
   return formatMessage({
     method: "session/update",
     params: { sessionId, update },

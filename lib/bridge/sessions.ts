@@ -1,6 +1,7 @@
 import { threadIdFrom } from "../gateway.ts";
 import { isServiceId, quote } from "../text.ts";
 import type { BridgeOptions } from "./bridge_options.ts";
+import type { Offers } from "./capabilities.ts";
 import {
   ErrorCode,
   invalidParams,
@@ -28,6 +29,8 @@ export class Session {
   readonly id: string;
   readonly threadId: string;
   readonly transcript: Transcript;
+  /** Whether the service has said that it does not know the thread. */
+  isGone = false;
   /** The last prompt, until it has been answered. */
   #last:
     | {
@@ -98,10 +101,7 @@ export class Sessions {
   find(id: string): Session {
     const session = this.#open.get(id);
     if (session !== undefined) return session;
-    throw new RpcError(
-      ErrorCode.resourceNotFound,
-      `Session not found: ${quote(id)}`,
-    );
+    throw notFound(id);
   }
 
   /**
@@ -126,21 +126,23 @@ export class Sessions {
    * Opens a session that existed before, in this process or in an earlier one. One
    * that is open stays as it is.
    *
-   * @throws {RpcError} Invalid params, if the id cannot be that of a thread.
+   * @throws {RpcError} Invalid params, if the id cannot be that of a thread; resource
+   * not found, if the service has said that it does not know the thread.
    */
   open(id: string): Session {
     const known = this.#open.get(id) ?? this.#closed.get(id);
     if (known === undefined && !isServiceId(id)) {
       throw invalidParams("sessionId cannot be the id of a chat");
     }
+    if (known?.isGone) throw notFound(id);
     return this.#add(
       known ??
         new Session(id, id, new Transcript(this.#transcripts, true)),
     );
   }
 
-  async replay({ id, transcript }: Session): Promise<void> {
-    await this.#options.peer.sendInTurn(transcript.lines(id));
+  async replay({ id, transcript }: Session, offers: Offers): Promise<void> {
+    await this.#options.peer.sendInTurn(transcript.lines(id, offers));
   }
 
   cancel(id: string): void {
@@ -169,4 +171,9 @@ export class Sessions {
     this.#open.set(session.id, session);
     return session;
   }
+}
+
+function notFound(id: string): RpcError {
+  const message = `Session not found: ${quote(id)}`;
+  return new RpcError(ErrorCode.resourceNotFound, message);
 }

@@ -1,4 +1,5 @@
-import { messageLine, type Said } from "./session_updates.ts";
+import { NO_OFFERS } from "./capabilities.ts";
+import { messageLine, noticeLine, type Said } from "./session_updates.ts";
 
 /** The most of one transcript that is kept, in bytes of UTF-8. */
 const MAX_BYTES = 1024 * 1024;
@@ -38,9 +39,11 @@ export class Transcript {
   }
 
   /** The notifications that show it in a session, one line each. */
-  *lines(sessionId: string): Generator<string> {
+  *lines(sessionId: string, { showsNotices } = NO_OFFERS): Generator<string> {
     const messages = [...this.#messages]; // More may be said before all are sent.
-    if (this.#isCut) {
+    if (this.#isCut && showsNotices) {
+      yield noticeLine(sessionId, "info", EARLIER);
+    } else if (this.#isCut) {
       const messageId = crypto.randomUUID();
       yield messageLine(sessionId, { by: "agent", messageId, text: EARLIER });
     }

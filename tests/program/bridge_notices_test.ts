@@ -1,0 +1,111 @@
+import { assert, assertEquals } from "@std/assert";
+import { settings } from "../support/client_process.ts";
+import { Editor } from "../support/editor.ts";
+import { answer, events } from "../support/service/behaviours.ts";
+import { ReferenceService } from "../support/service/service.ts";
+
+const OFFERS = {
+  protocolVersion: 1,
+  clientCapabilities: { session: { notices: {} } },
+};
+const UNREADABLE = { event: "complete", messages: [{ role: "assistant" }] };
+
+/** The titles of the notices, without the seconds that are drawn by lot. */
+function notices(editor: Editor): unknown[] {
+  return editor.messages.flatMap((message) => {
+    if (!("method" in message) || !("update" in message.params)) return [];
+    const update: Readonly<Record<string, unknown>> = {
+      ...message.params.update,
+    };
+    const { sessionUpdate, severity, title } = update;
+    return sessionUpdate === "notice"
+      ? [[severity, `${title}`.replace(/\d+ s$/, "N s")]]
+      : [];
+  });
+}
+
+Deno.test("an editor that shows notices gets one for each wait and for a reply that was not understood, and none when it loads the chat", async () => {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  service.misbehave("create run", answer(429, "", { "retry-after": "1" }));
+  service.misbehave("stream", answer(503));
+  service.misbehave("stream", events([UNREADABLE]));
+  const sessionId = await editor.newSession(OFFERS);
+  await editor.prompt(sessionId, "hello");
+  const told = [
+    ["info", "The service is busy; again in N s"],
+    ["info", "The service is busy; again in N s"],
+    [
+      "warning",
+      "The reply was not understood: the messages of the run hold no text that can be read",
+    ],
+  ];
+  assertEquals(notices(editor), told);
+
+  const chat = { cwd: "/", mcpServers: [] };
+  await editor.request("session/load", { sessionId, ...chat });
+  assertEquals(notices(editor), told);
+  await editor.request("session/load", { sessionId: "earlier", ...chat });
+  const earlier = ["info", "Earlier messages are not shown here."];
+  assertEquals(notices(editor), [...told, earlier]);
+});
+
+Deno.test("other editors get one update for the reply, and no notice", async () => {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  service.misbehave("create run", answer(429));
+  service.misbehave("stream", events([UNREADABLE]));
+  const sessionId = await editor.newSession();
+  await editor.prompt(sessionId, "hello");
+  assertEquals(notices(editor), []);
+  assertEquals(editor.texts(sessionId, "agent_message_chunk"), [
+    "Run completed.",
+  ]);
+});
+
+Deno.test("a chat that the service does not know any more cannot be loaded or resumed", async () => {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  const sessionId = await editor.newSession();
+  await editor.prompt(sessionId, "hello");
+  const gone = answer(404, '{"detail":"No such thread"}');
+  service.misbehave("create run", gone);
+  await editor.prompt(sessionId, "hello");
+  const chat = { sessionId, cwd: "/", mcpServers: [] };
+  for (const isClosed of [false, true]) {
+    if (isClosed) await editor.request("session/close", { sessionId });
+    for (const method of ["session/load", "session/resume"]) {
+      const { error } = await editor.request(method, chat);
+      assertEquals(error?.code, -32002);
+    }
+  }
+});
+
+Deno.test("a request for a file that is still open when its prompt is cancelled is taken back", async () => {
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  const fs = { readTextFile: true };
+  const offers = { protocolVersion: 1, clientCapabilities: { fs } };
+  const sessionId = await editor.newSession(offers);
+  const id = await editor.sendPrompt(
+    sessionId,
+    "see",
+    "file:///a",
+    "file:///b",
+  );
+  const [first, second] = await editor.questions(2);
+  assert(first && second);
+  await editor.answer(first, { content: "A" });
+  await editor.notify("session/cancel", { sessionId });
+  const { result } = await editor.response(id);
+  assertEquals(result, { stopReason: "cancelled" });
+  const taken = editor.messages.filter((message) =>
+    "method" in message && message.method as string === "$/cancel_request"
+  );
+  assertEquals(
+    JSON.stringify(
+      taken.map((message) => "params" in message && message.params),
+    ),
+    JSON.stringify([{ requestId: second.id }]),
+  );
+});
