@@ -31,6 +31,13 @@ import { versionLine } from "./lib/version.ts";
 
 const INTERRUPTED = 130;
 const QUIT = 131;
+const TERMINATED = 143;
+
+/**
+ * How often the bridge looks, after the end of its input, whether the client that started
+ * it was killed, in milliseconds. (On Windows, the id of the parent never changes.)
+ */
+const PARENT_INTERVAL = 2000;
 
 async function main(args: readonly string[]): Promise<number> {
   // V8 reparses the functions on the stack when the first error is created, even
@@ -116,8 +123,8 @@ async function fail(error: unknown): Promise<void> {
 const TERMINATING: readonly (readonly [signal: Deno.Signal, code: number])[] =
   Deno.build.os === "windows"
     // SIGHUP: the console is closed.
-    ? [["SIGTERM", 143], ["SIGBREAK", 143], ["SIGHUP", 143]]
-    : [["SIGTERM", 143], ["SIGHUP", 129], ["SIGQUIT", QUIT]];
+    ? [["SIGTERM", TERMINATED], ["SIGBREAK", 143], ["SIGHUP", 143]]
+    : [["SIGTERM", TERMINATED], ["SIGHUP", 129], ["SIGQUIT", QUIT]];
 
 /** Listens for the signals that end the process, and for Ctrl-C. */
 function listen(
@@ -168,6 +175,12 @@ async function startBridge(
   const { runBridge } = await import("./lib/bridge.ts");
   // Ending the process drops every request under way.
   listen(Deno.exit);
+  const parent = Deno.ppid;
+  const onInputEnd = () => {
+    setInterval(() => {
+      if (Deno.ppid !== parent) Deno.exit(TERMINATED);
+    }, PARENT_INTERVAL);
+  };
   const { baseUrl, sources } = settings;
   const log = verbose
     ? openLog((line) => writeError(line, "progress"))
@@ -177,7 +190,7 @@ async function startBridge(
     `settings: key from ${sources.apiKey}, base URL ${baseUrl} from ${sources.baseUrl}`,
   );
   await using gateway = new RemoteGateway({ ...settings, log });
-  await runBridge({ stdin, stdout: outputSink(), gateway, log });
+  await runBridge({ stdin, stdout: outputSink(), gateway, log, onInputEnd });
   return 0;
 }
 

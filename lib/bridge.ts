@@ -10,6 +10,8 @@ export interface RunBridgeOptions {
   readonly stdout: ByteSink;
   readonly gateway: Gateway;
   readonly log?: Log | undefined;
+  /** Called when the input has ended. What runs then is finished. */
+  readonly onInputEnd?: (() => void) | undefined;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface RunBridgeOptions {
  * @throws Whatever `stdout` rejects with: see `isReaderGone()`.
  */
 export async function runBridge(
-  { stdin, stdout, gateway, log }: RunBridgeOptions,
+  { stdin, stdout, gateway, log, onInputEnd }: RunBridgeOptions,
 ): Promise<void> {
   const output = new LineWriter(stdout);
   const dispatcher = new Dispatcher({
@@ -36,6 +38,7 @@ export async function runBridge(
       dispatcher.receive(message);
       await output.room();
     }
+    onInputEnd?.();
     await dispatcher.end();
     await output.flush();
   };

@@ -120,6 +120,15 @@ for (const signal of SIGNALS) {
   });
 }
 
+// The program looks at its parent once its input has ended: a killed editor ends both.
+if (args.some((arg) => /^(?:--bridge|-[a-zA-Z]*b[a-zA-Z]*)$/.test(arg))) {
+  const parent = process.ppid;
+  const look = () => {
+    if (process.ppid !== parent) process.exit(1);
+  };
+  setInterval(look, 2000).unref();
+}
+
 // At Ctrl-Z the program stops itself alone, but the shell waits for this process, or for
 // one that has started it: npx, a script. So all of them stop, as if the terminal had sent
 // the signal, and the shell continues them all.
