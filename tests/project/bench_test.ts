@@ -1,5 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { delayService } from "../../tools/bench/delay_proxy.ts";
+import { assert, assertEquals } from "@std/assert";
 import { TABLES } from "../../tools/bench/main.ts";
 import {
   drawChart,
@@ -7,7 +6,6 @@ import {
   parseTables,
   publish,
 } from "../../tools/bench/page.ts";
-import { SMALLEST_EVENT, startService } from "../../tools/bench/service.ts";
 import { type Bench, measure } from "../../tools/bench/table.ts";
 import { sameFlags } from "../../tools/deno.ts";
 import { programOutput } from "../support/program_output.ts";
@@ -41,15 +39,6 @@ Deno.test("deno task bench --quick measures everything but binaries", async () =
   const measured = outline(PAGE.replaceAll(/^\| binary.*\n/gm, ""))
     .filter(([title]) => titles.includes(title));
   assertEquals(outline(stdout), measured);
-});
-
-Deno.test("deno task bench refuses a benchmark that it does not know, and to publish a part", async () => {
-  const unknown = await bench("speed");
-  assertEquals(unknown.code, 2);
-  assertStringIncludes(unknown.stderr, 'No benchmark is called "speed". There');
-  const part = await bench("--publish", "start");
-  assertEquals(part.code, 2);
-  assertStringIncludes(part.stderr, "Only a whole run can be published");
 });
 
 Deno.test("docs/performance.md has the tables that the benchmarks declare, and their picture", async () => {
@@ -107,53 +96,4 @@ Deno.test("measure() runs all subjects in turn, or those of a round together", a
     const other = together ? [1, 1] : [0, 0];
     assertEquals(samples, { others: { ours: [0, 0], other } });
   }
-});
-
-Deno.test("the benchmarks' service sends events in the chunks that were asked for", async () => {
-  await using service = await startService();
-  const runs = `${service.url}/threads/any/runs`;
-  for (
-    const { sizes, ...shape } of [
-      { sizes: [3 * SMALLEST_EVENT, 69], events: 3 },
-      { sizes: [61, 61, 61, 69], events: 3, chunkBytes: SMALLEST_EVENT },
-      { sizes: [99, 99, 2, 69], events: 2, eventBytes: 100, chunkBytes: 99 },
-      { sizes: [122, 122, 69], events: 2, repeat: 2 },
-    ]
-  ) {
-    const body = JSON.stringify({ prompt: JSON.stringify(shape) });
-    const run = await fetch(runs, { method: "POST", body });
-    const stream = await fetch(`${runs}/${(await run.json()).run_id}/stream`);
-    const chunks = await Array.fromAsync(stream.body ?? []);
-    assertEquals(chunks.map(({ length }) => length), sizes);
-  }
-});
-
-Deno.test("the benchmarks' service speaks HTTP/2 if it was asked to", async () => {
-  await using service = await startService("h2");
-  using connection = await Deno.connectTls({
-    port: Number(new URL(service.url).port),
-    alpnProtocols: ["h2", "http/1.1"],
-    caCerts: [await Deno.readTextFile(service.authority ?? "")],
-  });
-  assertEquals((await connection.handshake()).alpnProtocol, "h2");
-});
-
-Deno.test("delayService() passes bytes and their end on, an answer two round trips after its connection began", async () => {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const bytes = crypto.getRandomValues(new Uint8Array(65_536));
-  const served = listener.accept().then(async (connection) => {
-    await connection.read(new Uint8Array(1));
-    await ReadableStream.from([bytes]).pipeTo(connection.writable);
-  });
-  const url = `http://127.0.0.1:${listener.addr.port}`;
-  using link = delayService({ url }, 200);
-
-  const started = performance.now();
-  const port = Number(new URL(link.url).port);
-  const client = await Deno.connect({ port });
-  await client.write(new Uint8Array(1));
-  assertEquals(await new Response(client.readable).bytes(), bytes);
-  // It cannot be sooner, however busy the machine is.
-  assert(performance.now() - started >= 400);
-  await served;
 });

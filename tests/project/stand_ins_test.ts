@@ -10,44 +10,24 @@ const ROOT = `${import.meta.dirname}/../..`;
 /** What @std/dotenv 0.225.6 reads from an assignment to A. */
 const DOTENV = {
   "A=": "",
-  "A=b": "b",
-  "A=b ": "b",
-  "A=\tb c": "b c",
+  "A=\tb c ": "b c",
   "A=b\\nc": "b\\nc",
-  "A=b'c'": "b'c'",
-  "A=''": "",
-  "A=' b '": " b ",
-  "A='b\\nc'": "b\\nc",
-  "A='b\"c'": 'b"c',
-  'A=""': "",
-  'A=" b "': " b ",
-  'A="b\\nc"': "b\nc",
-  'A="b\\r\\tc\\r"': "b\r\tc\r",
-  'A="b\\\\c\\x"': "b\\\\c\\x",
+  "A=' b\"\\nc '": ' b"\\nc ',
+  'A="b\\nc\\\\d\\x"': "b\nc\\\\d\\x",
 };
 
 /** The columns that a character takes for @std/cli 1.0.32. */
 const WIDTHS = {
-  "\0": 0,
   "\x7f": 0,
-  "a": 1,
   "\u00ad": 1, // soft hyphen
   "\u0300": 0, // a mark
-  "\u0488": 0, // an enclosing mark
   "\u0903": 1, // a mark with a place of its own
   "\u1100": 2, // Hangul, and what joins it
   "\u1160": 0,
-  "\u11ff": 0,
-  "\u1200": 1,
-  "\u200d": 0,
   "あ": 2,
-  "\uac00": 2,
-  "\ufe0f": 0,
-  "！": 2,
   "｡": 1,
   "😀": 2,
   "\u{1f1e6}": 1, // half of a flag
-  "\u{20000}": 2,
   "\u{e0100}": 0,
 };
 
