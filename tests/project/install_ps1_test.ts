@@ -108,17 +108,4 @@ for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
       await Deno.remove(local, { recursive: true });
     }
   });
-
-  Deno.test(`install.ps1 in ${shell} goes on where a program complains on standard error`, async () => {
-    const [body = ""] = /function Test-Gh \{[^]*?\n {2}\}/
-      .exec(await Deno.readTextFile(SCRIPT)) ?? [];
-    const fake = "function gh { cmd /c 'echo no login 1>&2 & exit 1' }";
-    const command =
-      `$ErrorActionPreference = 'Stop'; ${fake}; ${body}; Test-Gh auth status`;
-
-    assertEquals(
-      (await runCommand([shell, "-NoProfile", "-Command", command])).trim(),
-      "False",
-    );
-  });
 }

@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { unreachable } from "../support/faulty_service.ts";
 import {
   type ProgramOptions,
@@ -78,23 +78,6 @@ Deno.test("the launcher uses JSR without a word if it answers, and npm if not, a
   assertEquals(await choice(chosen), ["npm\n", ""]);
 });
 
-Deno.test("deno task test FILE runs that file alone, without the checks", async () => {
-  const file = await Deno.makeTempFile({ suffix: "_test.ts" });
-  const text =
-    "Deno.test( 'one', () => {} ); Deno.test( 'two', () => {throw 2} );";
-  await Deno.writeTextFile(file, text);
-
-  const { code, stdout } = await programOutput([
-    ...[Deno.execPath(), "task", "-q", "test", "--no-check", file],
-  ], { cwd: ROOT, env: { NO_COLOR: "1" } });
-  await Deno.remove(file);
-
-  assertEquals(code, 1);
-  assertNotMatch(stdout, /^[.!]$/m); // no dots
-  assertMatch(stdout, /^two$/m);
-  assertMatch(stdout, /\nFAILED \| 1 passed \| 1 failed/);
-});
-
 Deno.test("the launcher fails with a sentence if neither JSR nor npm can be reached", async () => {
   const emptyCache = await Deno.makeTempDir();
 
@@ -116,15 +99,12 @@ Deno.test("the launcher fails with a sentence if neither JSR nor npm can be reac
 });
 
 const waits = 'setInterval(() => {}, 1000); console.log("ready");';
+const listens = (signal: string) =>
+  `Deno.addSignalListener("${signal}", () => Deno.exit(9)); ${waits}`;
 for (
   const [signal, source, expected] of [
-    ...(["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) =>
-      [
-        signal,
-        `Deno.addSignalListener("${signal}", () => Deno.exit(9)); ${waits}`,
-        9,
-      ] as const
-    ),
+    ["SIGINT", listens("SIGINT"), 9],
+    ["SIGHUP", listens("SIGHUP"), 9],
     ["SIGTERM", waits, 143],
   ] as const
 ) {
