@@ -1,7 +1,7 @@
 import { assertEquals, assertFalse } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { VERSION } from "../../lib/version.ts";
-import { commandLine, DENO_VARIABLES } from "./client_process.ts";
+import { commandLine, DENO_VARIABLES, settings } from "./client_process.ts";
 import { isInstalled } from "./fronts.ts";
 import { type ReferenceService, TEST_KEY } from "./service/service.ts";
 
@@ -117,16 +117,12 @@ export class Screen implements AsyncDisposable {
     await this.press("Enter");
   }
 
-  /**
-   * Pastes a text at once, as a bracketed paste if the program has enabled it.
-   *
-   * @param brackets Whether the terminal supports bracketed paste.
-   */
-  async paste(text: string, brackets = true): Promise<void> {
+  /** Pastes a text at once, as a bracketed paste if the program has enabled it. */
+  async paste(text: string): Promise<void> {
     const file = `${this.#folder}/paste`;
     await Deno.writeTextFile(file, text);
     await this.#do(`load-buffer ${quote(file)}`);
-    await this.#do(brackets ? "paste-buffer -p" : "paste-buffer");
+    await this.#do("paste-buffer -p");
   }
 
   /**
@@ -308,4 +304,18 @@ export function banner(service: ReferenceService): string[] {
     KEYS,
     "",
   ];
+}
+
+/** The rows above the first prompt of `agent-gateway -q`. */
+export const QUIET: readonly string[] = ["[0]$ agent-gateway -q", ""];
+
+/** Opens a terminal in which the program waits for its first prompt. */
+export async function openChat(
+  service: ReferenceService,
+  { isQuiet = true, ...options }: ScreenOptions & { isQuiet?: boolean } = {},
+): Promise<Screen> {
+  const screen = await Screen.open({ ...options, env: settings(service) });
+  await screen.enter(isQuiet ? "agent-gateway -q" : "agent-gateway");
+  await screen.shows(...isQuiet ? QUIET : banner(service), ">");
+  return screen;
 }

@@ -3,7 +3,13 @@ import { settings } from "../support/client_process.ts";
 import { complete, events } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { promptsOf, serveStreams } from "../support/service/service.ts";
-import { banner, Screen, test } from "../support/tmux_screen.ts";
+import {
+  banner,
+  openChat,
+  QUIET,
+  Screen,
+  test,
+} from "../support/tmux_screen.ts";
 
 const LINES = 1_000_000;
 
@@ -11,18 +17,11 @@ const LINES = 1_000_000;
 const LONG_REPLY = Array.from({ length: LINES }, (_, i) => `line ${i}`)
   .join("\n");
 
-/** Longer than the second in which a Ctrl-C after a drop or a reply does nothing. */
-function quietIsOver(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 1_100));
-}
-
 test("Ctrl-C drops a run and the prompts that wait, and what is typed stays", async () => {
   const run = new GatedStream();
   const answers = ["Two.", "Three."].map((text) => events([complete(text)]));
   await using service = serveStreams(run.behaviour, ...answers);
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway");
-  await screen.shows(...banner(service), ">");
+  await using screen = await openChat(service, { isQuiet: false });
   await screen.enter("one");
   run.progress("plan", "started");
   const rows = [...banner(service), "> one"];
@@ -77,60 +76,40 @@ for (const dumb of ["", "TERM=dumb "]) {
   });
 }
 
-test("Ctrl-C just after a reply does nothing; later, two of them leave", async () => {
-  await using service = serveStreams(events([complete("Hello!")]));
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway -q");
-  await screen.shows("[0]$ agent-gateway -q", "", ">");
-  await screen.enter("hello");
-  const rows = ["[0]$ agent-gateway -q", "", "> hello", "", "Hello!", ""];
-  await screen.shows(...rows, ">");
-
-  await screen.press("C-c");
-  await quietIsOver(); // There is nothing to wait for.
-  // On a busy machine, Ctrl-C may come more than a second after the reply.
-  if ((await screen.text()).includes("leaves")) {
-    rows.push("Ctrl-C again leaves");
-    await quietIsOver();
-  }
-  await screen.type("still here");
-  await screen.shows(...rows, "> still here");
-  await screen.press("C-u");
-  await screen.shows(...rows, ">");
-  await screen.press("C-c");
-  await screen.shows(...rows, "Ctrl-C again leaves", ">");
-  await screen.press("C-c");
-
-  await screen.shows(...rows, "Ctrl-C again leaves", ">", "[130]$");
-});
-
-test("Ctrl-C clears what was typed and does not count as the first of two; Up brings it back", async () => {
+test("Ctrl-C clears what was typed, and Up brings it back; two at an empty prompt leave", async () => {
   await using service = serveStreams();
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway -q");
-  const rows = ["[0]$ agent-gateway -q", ""];
-  await screen.shows(...rows, ">");
+  await using screen = await openChat(service);
   await screen.type("one");
   await screen.press("M-Enter");
   await screen.type("two");
-  await screen.shows(...rows, "> one", "  two");
+  await screen.shows(...QUIET, "> one", "  two");
 
   await screen.press("C-c");
-  await screen.shows(...rows, ">");
+  await screen.shows(...QUIET, ">");
   await screen.press("C-c");
-  rows.push("Ctrl-C again leaves");
-  await screen.shows(...rows, ">");
+  await screen.shows(...QUIET, "Ctrl-C again leaves", ">");
   await screen.press("Up");
+  await screen.shows(...QUIET, "Ctrl-C again leaves", "> one", "  two");
+  await screen.press("C-c");
+  await screen.shows(...QUIET, "Ctrl-C again leaves", ">");
+  await screen.press("C-c", "C-c");
 
-  await screen.shows(...rows, "> one", "  two");
+  await screen.waitFor(/^Ctrl-C again leaves\n>\n\[130\]\$$/m);
 });
 
 test("Ctrl-C with TERM=dumb drops a run; at the prompt, two of them leave", async () => {
   const run = new GatedStream();
   await using service = serveStreams(run.behaviour);
   await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("TERM=dumb agent-gateway");
+  await screen.enter("TERM=dumb agent-gateway -q");
   await screen.waitFor(/^>$/m);
+  await screen.press("C-c");
+  await screen.waitFor(/^> \^C\nCtrl-C again leaves\n>$/m);
+  await screen.press("C-c");
+  await screen.waitFor(/^> \^C\n\[130\]\$$/m);
+
+  await screen.enter("TERM=dumb agent-gateway");
+  await screen.waitFor(/leave\n>$/);
   await screen.enter("hello");
   run.progress("plan", "started");
   await screen.waitFor(/^plan: started$/m); // The headers of the stream are read.
@@ -140,10 +119,4 @@ test("Ctrl-C with TERM=dumb drops a run; at the prompt, two of them leave", asyn
     /Run dropped; the run may still go on at the service\n>$/,
   );
   await run.dropped;
-  await quietIsOver();
-  await screen.press("C-c");
-  await screen.waitFor(/^> \^C\nCtrl-C again leaves\n>$/m);
-  await screen.press("C-c");
-
-  await screen.waitFor(/^> \^C\n.+\n\[130\]\$$/m);
 });

@@ -1,5 +1,4 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { settings } from "../support/client_process.ts";
 import { complete, events, json } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import {
@@ -7,15 +6,12 @@ import {
   promptsOf,
   serveStreams,
 } from "../support/service/service.ts";
-import { banner, Screen, test } from "../support/tmux_screen.ts";
+import { banner, openChat, QUIET, test } from "../support/tmux_screen.ts";
 
 test("a session: banner, prompt, progress, reply, next prompt (interface 1)", async () => {
   const run = new GatedStream();
   await using service = serveStreams(run.behaviour);
-  await using screen = await Screen.open({ env: settings(service) });
-
-  await screen.enter("agent-gateway");
-  await screen.shows(...banner(service), ">");
+  await using screen = await openChat(service, { isQuiet: false });
 
   await screen.enter("hello");
   await screen.shows(
@@ -61,9 +57,7 @@ test("an error is red, says what to do, and the next prompt works (interface 7)"
   await using service = serveStreams();
   service.misbehave("create run", json({ message: "Wrong key" }, 401));
   addStream(service, events([complete("Better.")]));
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway");
-  await screen.shows(...banner(service), ">");
+  await using screen = await openChat(service, { isQuiet: false });
 
   await screen.enter("one");
   const text = await screen.waitFor(/^Error: [^]*^>/m);
@@ -78,9 +72,7 @@ test("what is typed during a run is shown below it, and waits for its turn", asy
   const first = new GatedStream();
   const second = new GatedStream();
   await using service = serveStreams(first.behaviour, second.behaviour);
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway");
-  await screen.shows(...banner(service), ">");
+  await using screen = await openChat(service, { isQuiet: false });
   await screen.enter("one");
   first.progress("plan", "started");
   await screen.waitFor("plan: started");
@@ -112,36 +104,12 @@ test("what is typed during a run is shown below it, and waits for its turn", asy
   assertEquals(promptsOf(service), ["one", "two"]);
 });
 
-test("several lines that are pasted into a terminal without brackets run one after the other", async () => {
-  await using service = serveStreams(
-    events([complete("1")]),
-    events([complete("2")]),
-    events([complete("3")]),
-  );
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway");
-  await screen.shows(...banner(service), ">");
-
-  await screen.paste("one\ntwo\nthree\n", false);
-
-  await screen.shows(
-    ...banner(service),
-    ...["> one", "✓ total  0.0 s", "", "1", ""],
-    ...["> two", "✓ total  0.0 s", "", "2", ""],
-    ...["> three", "✓ total  0.0 s", "", "3", "", ">"],
-  );
-  assertEquals(promptsOf(service), ["one", "two", "three"]);
-});
-
 for (const columns of [40, 80]) {
   test(`on ${columns} columns, a prompt of several lines is edited line by line, and sent once`, async () => {
     await using service = serveStreams(events([complete("I see.")]));
-    const env = settings(service);
-    await using screen = await Screen.open({ columns, env });
-    await screen.enter("agent-gateway -q");
-    await screen.shows("[0]$ agent-gateway -q", "", ">");
+    await using screen = await openChat(service, { columns });
 
-    const rows = ["[0]$ agent-gateway -q", "", "> first"];
+    const rows = [...QUIET, "> first"];
     await screen.type("first");
     await screen.shows(...rows);
     await screen.pressAlone("C-j");
@@ -158,87 +126,66 @@ for (const columns of [40, 80]) {
 
   test(`on ${columns} columns, a paste is shown, not sent, and undone at once`, async () => {
     await using service = serveStreams(events([complete("I see.")]));
-    const env = settings(service);
-    await using screen = await Screen.open({ columns, env });
-    await screen.enter("agent-gateway -q");
-    await screen.shows("[0]$ agent-gateway -q", "", ">");
-    const start = ["[0]$ agent-gateway -q", ""];
+    await using screen = await openChat(service, { columns });
 
     await screen.type("see: ");
     await screen.paste("one\ntwo\n");
-    await screen.shows(...start, "> see: one", "  two");
+    await screen.shows(...QUIET, "> see: one", "  two");
     await screen.press("C-_");
-    await screen.shows(...start, "> see:");
+    await screen.shows(...QUIET, "> see:");
     await screen.paste("one\ntwo");
     await screen.press("Enter");
 
-    await screen.shows(...start, "> see: one", "  two", "", "I see.", "", ">");
+    await screen.shows(...QUIET, "> see: one", "  two", "", "I see.", "", ">");
     assertEquals(promptsOf(service), ["see: one\ntwo"]);
   });
 
   test(`on ${columns} columns, wide and joined characters are drawn right at the last column`, async () => {
     await using service = serveStreams();
-    const env = settings(service);
-    await using screen = await Screen.open({ columns, env });
-    await screen.enter("agent-gateway -q");
-    await screen.shows("[0]$ agent-gateway -q", "", ">");
+    await using screen = await openChat(service, { columns });
 
     await screen.type("a" + "汉".repeat(60));
     const room = Math.floor((columns - 3) / 2);
-    const rows = ["[0]$ agent-gateway -q", ""];
     const text = (first: string, count: number) => {
       const later = "汉".repeat(count - room).match(
         new RegExp(`.{1,${columns / 2}}`, "g"),
       ) ?? [];
       return [first + "汉".repeat(room), ...later];
     };
-    await screen.shows(...rows, ...text("> a", 60));
+    await screen.shows(...QUIET, ...text("> a", 60));
     await screen.press("C-a", "Right", "Delete", "Delete");
-    await screen.shows(...rows, ...text("> a", 58));
+    await screen.shows(...QUIET, ...text("> a", 58));
     await screen.type("e\u0301");
     await screen.press("C-a", "Delete");
-    await screen.shows(...rows, ...text("> e\u0301", 58));
-  });
-
-  test(`on ${columns} columns, Ctrl-R finds an earlier prompt`, async () => {
-    await using service = serveStreams(
-      events([complete("1")]),
-      events([complete("2")]),
-      events([complete("3")]),
-    );
-    const env = settings(service);
-    await using screen = await Screen.open({ columns, env });
-    await screen.enter("agent-gateway -q");
-    await screen.shows("[0]$ agent-gateway -q", "", ">");
-    await screen.enter("what is this?");
-    await screen.waitFor(/^1\n\n>$/m);
-    await screen.enter("what is that?");
-    await screen.waitFor(/^2\n\n>$/m);
-
-    await screen.press("C-r");
-    await screen.type("what");
-    await screen.waitFor(/^> what is that\?\nsearch: what$/m);
-    await screen.press("C-r");
-    await screen.waitFor(/^> what is this\?\nsearch: what$/m);
-    await screen.type("!");
-    await screen.waitFor(/^not found: what!$/m);
-    await screen.press("C-g");
-    await screen.waitFor(/^2\n\n>$/m);
-    await screen.press("C-r", "t", "h", "i", "s", "Enter");
-
-    await screen.waitFor(/^> what is this\?\n\n3\n\n>$/m);
+    await screen.shows(...QUIET, ...text("> e\u0301", 58));
   });
 }
 
+test("Ctrl-R finds an earlier prompt, and Ctrl-G takes the search back", async () => {
+  await using service = serveStreams(
+    events([complete("1")]),
+    events([complete("2")]),
+    events([complete("3")]),
+  );
+  await using screen = await openChat(service);
+  await screen.enter("what is this?");
+  await screen.waitFor(/^1\n\n>$/m);
+  await screen.enter("what is that?");
+  await screen.waitFor(/^2\n\n>$/m);
+
+  await screen.press("C-r");
+  await screen.type("what");
+  await screen.waitFor(/^> what is that\?\nsearch: what$/m);
+  await screen.press("C-g");
+  await screen.waitFor(/^2\n\n>$/m);
+  await screen.press("C-r", "t", "h", "i", "s", "Enter");
+
+  await screen.waitFor(/^> what is this\?\n\n3\n\n>$/m);
+});
+
 test("a prompt higher than the screen scrolls, and is there as a whole when it was sent", async () => {
   await using service = serveStreams(events([complete("I see.")]));
-  await using screen = await Screen.open({
-    columns: 60,
-    rows: 10,
-    env: settings(service),
-  });
-  await screen.enter("agent-gateway -q");
-  await screen.shows("[0]$ agent-gateway -q", "", ">");
+  await using screen = await openChat(service, { columns: 60, rows: 10 });
   const words = Array.from({ length: 300 }, (_, i) => ` ${1000 + i}`).join("");
   await screen.paste(`Look:${words}`);
   const rows = (`> Look:${words}`).match(/.{1,60}/g) ?? [];

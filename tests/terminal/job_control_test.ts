@@ -4,8 +4,6 @@ import { GatedStream } from "../support/service/gated_stream.ts";
 import { serveStreams } from "../support/service/service.ts";
 import { banner, Screen, test } from "../support/tmux_screen.ts";
 
-const ROOT = `${import.meta.dirname}/../..`;
-
 /** Before Deno 2.9, a process may not signal itself: Ctrl-Z has no effect. */
 const canStop = !/ \(deno 2\.[0-8]\./.test(
   (await runClient({ args: ["--version"], env: {} })).stdout,
@@ -86,17 +84,4 @@ test("Ctrl-Z has no effect where no shell could continue the program", async () 
   await screen.enter("lo");
 
   await screen.waitFor(/^> hello\n\nI am here\.$/m);
-});
-
-test("Ctrl-Z has no effect below deno task, which does not stop", async () => {
-  await using screen = await Screen.open();
-  await screen.enter(`cd ${ROOT} && deno task -q demo`);
-  await screen.waitFor(/^>$/m);
-  await screen.type("hel");
-  await screen.waitFor(/^> hel$/m);
-
-  await screen.pressAlone("C-z", "\x1b[?1036h");
-  await screen.enter("lo");
-
-  await screen.waitFor(/^Hello! I am the-brain\./m);
 });

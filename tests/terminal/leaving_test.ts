@@ -1,9 +1,14 @@
-import { assert } from "@std/assert";
-import { Client, settings } from "../support/client_process.ts";
-import { complete, events, hang, json } from "../support/service/behaviours.ts";
+import { settings } from "../support/client_process.ts";
+import { json } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService, serveStreams } from "../support/service/service.ts";
-import { banner, Screen, test } from "../support/tmux_screen.ts";
+import {
+  banner,
+  openChat,
+  QUIET,
+  Screen,
+  test,
+} from "../support/tmux_screen.ts";
 
 interface End {
   readonly name: string;
@@ -37,12 +42,6 @@ const ENDS: readonly End[] = [
     code: 129,
     prompt: ">",
     end: (screen) => screen.kill("SIGHUP"),
-  },
-  {
-    name: "SIGTERM",
-    code: 143,
-    prompt: ">",
-    end: (screen) => screen.kill("SIGTERM"),
   },
 ];
 
@@ -114,25 +113,11 @@ test("a thread that cannot be created exits 1, and the terminal is as before (in
   await screen.waitFor(/^as before$/m);
 });
 
-test("Ctrl-C while the thread is created exits 130", async () => {
-  await using service = ReferenceService.start();
-  service.misbehave("create thread", hang());
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway");
-  await screen.waitFor("⠋ waiting");
-
-  await screen.press("C-c");
-
-  await screen.shows(...banner(service).slice(0, 3), "[130]$");
-});
-
 test("Ctrl-D during a run waits for the replies to what was typed before", async () => {
   const first = new GatedStream();
   const second = new GatedStream();
   await using service = serveStreams(first.behaviour, second.behaviour);
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway -q");
-  await screen.shows("[0]$ agent-gateway -q", "", ">");
+  await using screen = await openChat(service);
   await screen.enter("one");
   await first.opened;
 
@@ -142,46 +127,7 @@ test("Ctrl-D during a run waits for the replies to what was typed before", async
   second.complete("2");
 
   await screen.shows(
-    ...["[0]$ agent-gateway -q", "", "> one", "", "1", "", "> two", "", "2"],
+    ...[...QUIET, "> one", "", "1", "", "> two", "", "2"],
     "[0]$",
   );
 });
-
-/** Keeps the process's id, and runs the program. */
-const SCRIPT = "echo \\$\\$ > $PID; exec $*";
-
-test("SIGTERM while a reply is written to a terminal that nobody reads: nothing of it comes after the farewell", async () => {
-  const lines = Array.from({ length: 100_000 }, (_, i) => `line ${i}`);
-  await using service = serveStreams(events([complete(lines.join("\n"))]));
-  const pid = await Deno.makeTempFile();
-  await using client = new Client({
-    env: { ...settings(service), TERM: "xterm", SHELL: "/bin/sh", PID: pid },
-    // A terminal whose screen is a pipe.
-    startedBy: ["sh", "-c", `exec script -qc "${SCRIPT}" /dev/null`, "sh"],
-  });
-  await client.stdout.waitFor("> ");
-  await client.write("hello\r");
-  await client.stdout.waitFor("line 10");
-  client.stdout.pause();
-  const process = Number(await Deno.readTextFile(pid));
-  await writesNoMore(process);
-
-  Deno.kill(process, "SIGTERM");
-  client.stdout.resume();
-
-  const { stdout } = await client.output();
-  const [, after] = stdout.split("agent-gateway --thread thread-1");
-  assert(after !== undefined && !after.includes("line"), stdout.slice(-500));
-});
-
-/** Waits until a process has written nothing for a while. */
-async function writesNoMore(pid: number): Promise<void> {
-  const args = ["wchar", `/proc/${pid}/io`];
-  for (let before = "";;) {
-    const { stdout } = await new Deno.Command("grep", { args }).output();
-    const written = new TextDecoder().decode(stdout);
-    if (written === before) return;
-    before = written;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-}

@@ -1,4 +1,4 @@
-import { assertEquals, assertFalse } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { settings } from "../support/client_process.ts";
 import { complete, events } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
@@ -33,22 +33,6 @@ test("--plain shows progress as lines, the total at the end, and no spinner; wha
   await screen.press("Enter");
 
   await screen.shows(...rows, "> two", "total 0.0 s", "", "Two.", "", ">");
-});
-
-test("-p --plain writes nothing but lines", async () => {
-  const run = new GatedStream();
-  await using service = serveStreams(run.behaviour);
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway --plain -p hello");
-  run.progress("plan", "started");
-  run.complete("Hello!");
-
-  const [, ...rows] = banner(service).slice(0, 4);
-  await screen.shows(
-    ...["[0]$ agent-gateway --plain -p hello", ...rows, "plan: started"],
-    ...["total 0.0 s", "Hello!", "[0]$"],
-  );
-  assertFalse(screen.written.includes("\x1b["), screen.written);
 });
 
 for (const pipe of ["", " | cat"]) {
