@@ -240,8 +240,3 @@ Deno.test("parseCommandLine() understands any arguments, or names what is wrong 
   );
   assert(understood > 10);
 });
-
-Deno.test("parseCommandLine() takes linear time for 100,000 switches in one argument", async () => {
-  const { command } = await parseCommandLine([`-${"q".repeat(100_000)}`]);
-  assertEquals(command, "interactive");
-});

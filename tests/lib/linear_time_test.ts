@@ -46,14 +46,10 @@ const TABLE: readonly (readonly [
     "\x1b[0 ".repeat(MANY),
     "\x1b]".repeat(MANY),
     "\x1b]" + "a".repeat(MANY),
-    "\x9da".repeat(MANY),
     "\x1b" + " ".repeat(MANY),
-    "\x1b ".repeat(MANY),
-    "a\x07".repeat(MANY),
   ]],
   ["plainLine", plainLine, [
     "\n".repeat(MANY),
-    "\t\x07".repeat(MANY),
     "\x1b]\n".repeat(MANY),
   ]],
   ["show", (text) => new Redactor(KEY).show(text, { isCut: true }), [
@@ -67,10 +63,8 @@ const TABLE: readonly (readonly [
   ]],
   ["pageTitle", pageTitle, [
     "<title".repeat(MANY),
-    "<title ".repeat(MANY),
     "<title" + " ".repeat(MANY),
     "<title>" + "&#".repeat(MANY),
-    "<title>" + "&#1".repeat(MANY),
     "<title>" + " ".repeat(MANY) + "x",
   ]],
   ["errorDetail", (text) => errorDetail(parseJson(text)), [
@@ -80,15 +74,11 @@ const TABLE: readonly (readonly [
   ]],
   ["isAssigned", (text) => isAssigned(text, "APP_API_KEY"), [
     " ".repeat(MANY),
-    "a".repeat(MANY),
     "export" + " ".repeat(MANY),
     "export ".repeat(MANY / 7),
-    "a ".repeat(MANY),
     "A='\n".repeat(MANY / 4),
-    `A="'\n`.repeat(MANY / 5),
     "APP_API_KEY=#\n".repeat(MANY / 14),
     "APP_API_KEY='a\n".repeat(MANY / 15) + "'",
-    "\u2028".repeat(MANY / 3),
   ]],
   ["dotenvValue", (text) => dotenvValue(`K='${text}'`, "K"), [
     "\\n".repeat(8_000),
@@ -99,7 +89,6 @@ const TABLE: readonly (readonly [
   ["loadSettings", tryBaseUrl, [
     `https://a/${"/".repeat(MANY)}x`,
     `https://${"a.".repeat(MANY)}`,
-    `https://${"/".repeat(MANY)}`,
     `https://a${"?".repeat(MANY)}`,
     " ".repeat(MANY) + "x",
   ]],

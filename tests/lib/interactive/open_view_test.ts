@@ -126,17 +126,14 @@ const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
     },
     '{"type":"error","message":"no","operation":"stream run","status":502,"fate":"may go on"}\n',
   ],
-  [
-    { type: "error", message: "no" },
-    '{"type":"error","message":"no"}\n',
-  ],
+  [{ type: "error", message: "no" }, '{"type":"error","message":"no"}\n'],
   [{ type: "banner", text: "agent-gateway" }, ""],
-  ...EVENTS.filter(({ type }) => type !== "error").map((event) =>
-    [event, ""] as const
-  ),
+  [{ type: "begin" }, ""],
+  [{ type: "end", completed: false }, ""],
   [{ type: "wait", operation, reason: "busy", milliseconds: 1 }, ""],
   [{ type: "dropped", what: "run", prompts: 0 }, ""],
   [{ type: "ctrl-c", isFirst: true }, ""],
+  [{ type: "farewell", threadId: "t" }, ""],
 ];
 Deno.test("JsonView writes a line for each event, or nothing, and no internal field", async () => {
   for (const [event, line] of LINES) {

@@ -195,32 +195,3 @@ Deno.test("LineWriter.flushWithin() tells whether nothing is left to wait for", 
   sink.take({ all: true });
   assertEquals(await writer.flushWithin(60_000), true);
 });
-
-Deno.test("LineWriter keeps lines whole and each task's in order, whoever writes", async () => {
-  let text = "";
-  const writer = new LineWriter({
-    async write(bytes) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      text += new TextDecoder().decode(bytes);
-    },
-  });
-  const linesOf = (task: number) =>
-    Array.from(
-      { length: 50 },
-      (_, i) => `${task} ${i} ${"é".repeat(task * 20)}`,
-    );
-  const tasks = Array.from({ length: 50 }, (_, task) => task);
-  await Promise.all(tasks.map(async (task) => {
-    for (const [i, line] of linesOf(task).entries()) {
-      if (i % 10 === 0) writer.write(`${line}\n`);
-      else await writer.writeInTurn([`${line}\n`], NEVER);
-    }
-  }));
-  await writer.flush();
-  const written = text.split("\n").slice(0, -1);
-  for (const task of tasks) {
-    const own = written.filter((line) => line.startsWith(`${task} `));
-    assertEquals(own, linesOf(task));
-  }
-  assertEquals(written.length, 2500);
-});

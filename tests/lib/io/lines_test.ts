@@ -36,19 +36,14 @@ function cut(bytes: Uint8Array, size: number): Uint8Array[] {
   );
 }
 
+/** What the property test below does not generate. */
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
   "": [],
   "\n": [""],
   "a": ["a"],
-  "a\n": ["a"],
-  "a\nb": ["a", "b"],
-  "a\r\nb\r\n": ["a", "b"],
   "a\r\nlast\r": ["a", "last"],
-  "a\n\n\nb\n": ["a", "", "", "b"],
-  "a\rb\n": ["a\rb"],
+  "a\n\n\nb": ["a", "", "", "b"],
   "a\u2028b\u0085c\n": ["a\u2028b\u0085c"],
-  "é😀\n日本\n": ["é😀", "日本"],
-  "\ufeffa\n\ufeffb\n": ["a", "\ufeffb"],
   "\ufeff\ufeffa": ["\ufeffa"],
   "\n\ufeffb\n": ["", "\ufeffb"],
 };
@@ -63,34 +58,8 @@ for (const [text, lines] of Object.entries(TEXTS)) {
   });
 }
 
-const INVALID: Readonly<Record<string, readonly number[]>> = {
-  "\ufffd": [0xff],
-  "a\ufffd": [0x61, 0xc3],
-  "\ufffdb": [0xe2, 0x82, 0x62],
-  "\ufffd\ufffd\ufffd": [0xed, 0xa0, 0x80], // a lone surrogate
-};
-
-for (const [text, bytes] of Object.entries(INVALID)) {
-  Deno.test(`readLines() reads invalid UTF-8 as ${JSON.stringify(text)}, or refuses its line alone`, async () => {
-    const input = Uint8Array.of(
-      0x61,
-      0x0a,
-      ...bytes,
-      0x0a,
-      0x62,
-      0x0a,
-      ...bytes,
-    );
-    for (let size = 1; size <= input.length; size++) {
-      const chunks = cut(input, size);
-      assertEquals(await read(chunks), ["a", text, "b", text]);
-      assertEquals(
-        await read(chunks, { isStrict: true }),
-        ["a", "not UTF-8", "b", "not UTF-8"],
-      );
-    }
-  });
-}
+/** A byte that begins nothing, two characters that are cut, and a lone surrogate. */
+const INVALID = [[0xff], [0x61, 0xc3], [0xe2, 0x82, 0x62], [0xed, 0xa0, 0x80]];
 
 Deno.test("readLines() reads what a plain split reads, line by line, however the bytes are cut", async () => {
   const check = async (
@@ -118,7 +87,7 @@ Deno.test("readLines() reads what a plain split reads, line by line, however the
       ),
       weight: 5,
     },
-    fc.constant(Uint8Array.of(0x61, 0xc3, 0x61)),
+    fc.constantFrom(...INVALID).map((bytes) => Uint8Array.from(bytes)),
   );
   const lines = fc.array(fc.tuple(line, fc.constantFrom("\n", "\r\n")), {
     minLength: 1,
