@@ -6,7 +6,6 @@ import {
   parseTables,
   publish,
 } from "../../tools/bench/page.ts";
-import { type Bench, measure } from "../../tools/bench/table.ts";
 import { sameFlags } from "../../tools/deno.ts";
 import { programOutput } from "../support/program_output.ts";
 
@@ -78,22 +77,4 @@ Deno.test("publish() replaces the tables by medians and ratios, and draws them",
   const [intro = ""] = PAGE.split("-->", 1);
   assert(page.startsWith(intro) && page.endsWith("<!-- They end -->\n"));
   assertEquals(picture.match(/\d\.\dx/g), ["5.0x", "2.0x"]);
-});
-
-Deno.test("measure() runs all subjects in turn, or those of a round together", async () => {
-  const programs = { forms: [], command: (subject: string) => [subject] };
-  for (const together of [false, true]) {
-    let running = 0;
-    const sample = async () => {
-      const others = running++;
-      await Promise.resolve();
-      running--;
-      return { others };
-    };
-    const measured = ({ take }: Bench) => take({ rounds: 2, together, sample });
-    const table = { subjects: ["ours", "other"], measure: measured };
-    const samples = await measure(table, programs, { quick: false });
-    const other = together ? [1, 1] : [0, 0];
-    assertEquals(samples, { others: { ours: [0, 0], other } });
-  }
 });

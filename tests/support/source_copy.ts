@@ -1,4 +1,5 @@
 import { cp } from "node:fs/promises";
+import { type ProgramOutput, programOutput } from "./program_output.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 
@@ -37,20 +38,16 @@ export class SourceCopy implements AsyncDisposable {
    * Runs Deno in the copy; `env` is added to the environment, which names no
    * other compiler.
    */
-  async deno(
+  deno(
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
-  ): Promise<{ code: number; stdout: string; stderr: string }> {
+  ): Promise<ProgramOutput> {
     const { COMPILE_DENO: _, DENORT_BIN: __, ...rest } = Deno.env.toObject();
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: [...args],
+    return programOutput([Deno.execPath(), ...args], {
       cwd: this.folder,
       clearEnv: true,
       env: { ...rest, NO_COLOR: "1", ...env },
-      stdin: "null",
-    }).output();
-    const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-    return { code, stdout: decode(stdout), stderr: decode(stderr) };
+    });
   }
 
   /** The names of the files in `dist/`, hidden ones included. */

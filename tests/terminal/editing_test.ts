@@ -14,43 +14,19 @@ test("a session: banner, prompt, progress, reply, next prompt (interface 1)", as
   await using screen = await openChat(service, { isQuiet: false });
 
   await screen.enter("hello");
-  await screen.shows(
-    ...banner(service),
-    "> hello",
-    "⠋ waiting  0.0 s  Ctrl-C stops",
-  );
+  const rows = [...banner(service), "> hello"];
+  await screen.shows(...rows, "⠋ waiting  0.0 s  Ctrl-C stops");
   run.progress("plan", "started");
-  await screen.shows(
-    ...banner(service),
-    "> hello",
-    "⠋ plan: started  0.0 s  Ctrl-C stops",
-  );
+  await screen.shows(...rows, "⠋ plan: started  0.0 s  Ctrl-C stops");
   run.progress("plan", "two steps");
-  await screen.shows(
-    ...banner(service),
-    "> hello",
-    "⠋ plan: two steps  0.0 s  Ctrl-C stops",
-  );
+  await screen.shows(...rows, "⠋ plan: two steps  0.0 s  Ctrl-C stops");
   run.progress("write", "started");
-  await screen.shows(
-    ...banner(service),
-    "> hello",
-    "✓ plan: two steps  0.0 s",
-    "⠋ write: started  0.0 s  Ctrl-C stops",
-  );
+  rows.push("✓ plan: two steps  0.0 s");
+  await screen.shows(...rows, "⠋ write: started  0.0 s  Ctrl-C stops");
   run.complete("Hello!\nI am the brain.");
-  await screen.shows(
-    ...banner(service),
-    "> hello",
-    "✓ plan: two steps  0.0 s",
-    "✓ write: started  0.0 s",
-    "✓ total  0.0 s",
-    "",
-    "Hello!",
-    "I am the brain.",
-    "",
-    ">",
-  );
+
+  rows.push("✓ write: started  0.0 s", "✓ total  0.0 s", "");
+  await screen.shows(...rows, "Hello!", "I am the brain.", "", ">");
 });
 
 test("an error is red, says what to do, and the next prompt works (interface 7)", async () => {

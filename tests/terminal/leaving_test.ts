@@ -10,42 +10,20 @@ import {
   test,
 } from "../support/tmux_screen.ts";
 
-interface End {
-  readonly name: string;
-  readonly code: number;
-  /** The row of the shell's prompt after the program has ended. */
-  readonly prompt: string;
-  readonly end: (screen: Screen) => Promise<void>;
-}
-
-const ENDS: readonly End[] = [
-  {
-    name: "EXIT (interface 1)",
-    code: 0,
-    prompt: "> EXIT",
-    end: (screen) => screen.enter("EXIT"),
-  },
-  {
-    name: "Ctrl-D",
-    code: 0,
-    prompt: ">",
-    end: (screen) => screen.press("C-d"),
-  },
-  {
-    name: "Ctrl-\\",
-    code: 131,
-    prompt: ">",
-    end: (screen) => screen.press("'C-\\'"),
-  },
-  {
-    name: "SIGHUP",
-    code: 129,
-    prompt: ">",
-    end: (screen) => screen.kill("SIGHUP"),
-  },
+/** What ends the program, with its exit code and the last row of the prompt. */
+const ENDS: readonly (readonly [
+  name: string,
+  code: number,
+  prompt: string,
+  end: (screen: Screen) => Promise<void>,
+])[] = [
+  ["EXIT (interface 1)", 0, "> EXIT", (screen) => screen.enter("EXIT")],
+  ["Ctrl-D", 0, ">", (screen) => screen.press("C-d")],
+  ["Ctrl-\\", 131, ">", (screen) => screen.press("'C-\\'")],
+  ["SIGHUP", 129, ">", (screen) => screen.kill("SIGHUP")],
 ];
 
-for (const { name, code, prompt, end } of ENDS) {
+for (const [name, code, prompt, end] of ENDS) {
   test(`${name} at the prompt exits ${code}, and the terminal is as before`, async () => {
     await using service = serveStreams();
     await using screen = await Screen.open({ env: settings(service) });

@@ -7,16 +7,23 @@ import { promptsOf, serveStreams } from "../support/service/service.ts";
 const REPLY = Array.from({ length: 10 }, (_, i) => `line ${i} of the reply`);
 
 terminalTest(
-  "dragging the window erases nothing that was printed",
+  "Ctrl-J and Alt-B edit a prompt, and dragging the window erases nothing that was printed",
   async (name) => {
     await using service = serveStreams(events([complete(REPLY.join("\n"))]));
     await using terminal = await RealTerminal.open(name, settings(service), [
       "-q",
     ]);
     await terminal.shows(">");
-    await terminal.type("hello");
+    await terminal.type("one two");
+    await terminal.shows("> one two");
+    await terminal.press("alt+b");
+    await terminal.type("or ");
+    await terminal.press("End");
+    await terminal.press("ctrl+j");
+    await terminal.type("three");
     await terminal.press("Return");
-    await terminal.shows("> hello line 0 of the reply");
+    await terminal.shows("> one or two three line 0 of the reply");
+    assertEquals(promptsOf(service), ["one or two\nthree"]);
     let prompt = Array.from({ length: 30 }, (_, i) => `word${i}`).join(" ");
     await terminal.type(prompt);
     await terminal.shows(prompt);
@@ -35,23 +42,3 @@ terminalTest(
     }
   },
 );
-
-terminalTest("Ctrl-J starts a line, Alt-B moves by a word", async (name) => {
-  await using service = serveStreams(events([complete("I see.")]));
-  await using terminal = await RealTerminal.open(name, settings(service), [
-    "-q",
-  ]);
-  await terminal.shows(">");
-  await terminal.type("one two");
-  await terminal.shows("> one two");
-  await terminal.press("alt+b");
-  await terminal.type("or ");
-  await terminal.shows("> one or two");
-  await terminal.press("End");
-  await terminal.press("ctrl+j");
-  await terminal.type("three");
-  await terminal.press("Return");
-
-  await terminal.shows("I see.");
-  assertEquals(promptsOf(service), ["one or two\nthree"]);
-});
