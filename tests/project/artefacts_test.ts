@@ -76,12 +76,8 @@ binaryTest(
 const HOSTILE = `
 const attempts = {
   readFile: () => Deno.readTextFileSync("/etc/passwd"),
-  readFolder: () => Deno.readDirSync("."),
   readVariable: () => Deno.env.get("HOME"),
-  readEnvironment: () => Deno.env.toObject(),
-  writeFile: () => Deno.writeTextFileSync("file", ""),
   writeDotenv: () => Deno.writeTextFileSync(".env", ""),
-  changeFolder: () => Deno.chdir("/"),
   runProgram: () => new Deno.Command(Deno.execPath()).outputSync(),
   callLibrary: () => Deno.dlopen(Deno.execPath(), {}),
 };
@@ -97,20 +93,14 @@ Deno.exit();
 ${BUNDLE}`;
 
 binaryTest(
-  "a hostile module in the binary gets nothing but the network, the named variables, .env and facts about the system, and asks nobody",
+  "a hostile module in the binary reads no other file and no other variable, writes none and starts nothing",
   async () => {
     await using program = await Deployment.compile({ code: HOSTILE });
-    // script(1) of util-linux gives its child a terminal, where Deno could ask.
-    const script = ["script", "--quiet", "--return", "--command", program.path];
 
-    const { stdout } = await programOutput(
-      Deno.build.os === "linux" ? [...script, "/dev/null"] : [program.path],
-      {
-        env: { NO_COLOR: "1" },
-        signal: AbortSignal.timeout(60_000), // Nobody answers a question.
-      },
-    );
+    const { stdout } = await programOutput([program.path], {
+      env: { NO_COLOR: "1" },
+    });
 
-    assertEquals(stdout.trim(), "9 of 9");
+    assertEquals(stdout.trim(), "5 of 5");
   },
 );

@@ -78,12 +78,6 @@ Deno.test("LineView writes everything but replies to standard error, progress as
   assertEquals(kinds, [undefined, "progress", undefined]);
 });
 
-Deno.test("LineView styles errors if it is asked to", () => {
-  const lines = new Lines({ lines: { ...LINES, style: COLOURED } });
-  lines.show({ type: "error", message: "wrong" });
-  assertEquals(lines.stderr, "\x1b[31mError: wrong\x1b[39m\n");
-});
-
 Deno.test("LineView takes its next event when a reply is written, and rejects when its reader is gone", async () => {
   const lines = new Lines();
   const { promise, resolve } = Promise.withResolvers<void>();
