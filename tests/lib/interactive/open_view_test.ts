@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { JsonView } from "../../../lib/interactive/json_view.ts";
 import {
   openView,
@@ -10,6 +10,7 @@ import { FakeClock } from "../../support/clocks.ts";
 /** A run that fails. */
 const EVENTS: readonly ViewEvent[] = [
   { type: "begin" },
+  { type: "progress", node: "plan", status: "started" },
   { type: "end", completed: false },
   { type: "error", message: "no" },
   { type: "farewell", threadId: undefined },
@@ -92,6 +93,13 @@ for (const [setting, isStyled] of STYLES) {
     ]);
   });
 }
+
+Deno.test("openView() takes signs of ASCII for TERM=linux, whose fonts lack others", async () => {
+  for (const [TERM, sign] of [["linux", "x"], ["xterm", "✗"]] as const) {
+    const [, written] = await open({ env: { TERM, NO_COLOR: "1" } });
+    assertStringIncludes(written, `${sign} plan: started`);
+  }
+});
 
 Deno.test("openView() takes a terminal that does not tell its size for one of 80 columns and 24 rows", async () => {
   const unknown = await open({ size: { columns: 0, rows: 0 } });

@@ -68,7 +68,7 @@ Deno.test("StatusLine shows where a run is, how long it has taken, and how to st
   assertEquals(watched.row, "");
 });
 
-Deno.test("StatusLine leaves a line of each node with its own duration, and one of the run with the total", () => {
+Deno.test("StatusLine leaves a line of each node with its own duration, and one of the run with the total, marked if it failed", () => {
   const watched = new Watched();
   assertEquals(watched.progress("plan", "started"), "");
   watched.now += 2_000;
@@ -79,10 +79,7 @@ Deno.test("StatusLine leaves a line of each node with its own duration, and one 
     watched.line.take({ ...COMPLETED, total: 72_500 }),
     "✓ write: started  1 min 10 s\n✓ total  1 min 12 s\n",
   );
-});
-
-Deno.test("StatusLine marks the node at which a run failed, and its total", () => {
-  const watched = new Watched();
+  watched.begin();
   watched.progress("plan", "started");
   assertEquals(
     watched.line.take({ ...FAILED, total: 500 }),
