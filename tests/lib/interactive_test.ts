@@ -59,6 +59,16 @@ class ScriptedView implements View {
     if (type !== "begin" && type !== "end") this.log.push(line);
   }
 
+  /** Never lets a reply be written whole. Resolves when the writing has begun. */
+  holdReply(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.onReply = () => {
+      resolve();
+      return new Promise(() => {});
+    };
+    return promise;
+  }
+
   /** Presses Ctrl-C. Returns whether the program goes on. */
   ctrlC(): boolean {
     return this.conversation?.interrupt() ?? false;
@@ -289,13 +299,9 @@ Deno.test("Ctrl-C while a reply is written drops its rest; its run is done", asy
 Deno.test("Ctrl-C leaves although the reader of a reply that was stopped does not read on", async () => {
   let time = 0;
   const view = new ScriptedView("hello");
-  const isWriting = Promise.withResolvers<void>();
-  view.onReply = () => {
-    isWriting.resolve();
-    return new Promise(() => {});
-  };
+  const isWriting = view.holdReply();
   void play(view, { now: () => time });
-  await isWriting.promise;
+  await isWriting;
   assert(view.ctrlC());
   time = 1_000;
   assert(view.ctrlC());
@@ -435,13 +441,9 @@ Deno.test("Conversation that is left while a reply is written stops it, and wait
 Deno.test("Conversation that is left has no farewell if nobody reads the reply", async () => {
   using clock = new FakeClock();
   const view = new ScriptedView("hello");
-  const isWriting = Promise.withResolvers<void>();
-  view.onReply = () => {
-    isWriting.resolve();
-    return new Promise(() => {});
-  };
+  const isWriting = view.holdReply();
   void play(view);
-  await isWriting.promise;
+  await isWriting;
   const left = view.conversation?.leave(400);
   clock.passTo(400);
   await left;

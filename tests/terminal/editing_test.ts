@@ -56,27 +56,17 @@ test("what is typed during a run is shown below it, and waits for its turn", asy
   await screen.enter("two");
   await screen.type("thre");
   first.progress("plan", "done");
-  await screen.shows(
-    ...banner(service),
-    "> one",
-    "⠋ plan: done  0.0 s  Ctrl-C stops",
-    "> two",
-    "> thre",
-  );
+  const rows = [...banner(service), "> one"];
+  const status = "⠋ plan: done  0.0 s  Ctrl-C stops";
+  await screen.shows(...rows, status, "> two", "> thre");
   first.complete("1");
-  const one = ["> one", "✓ plan: done  0.0 s", "✓ total  0.0 s", "", "1", ""];
-  await screen.shows(
-    ...banner(service),
-    ...one,
-    "> two",
-    "⠋ waiting  0.0 s  Ctrl-C stops",
-    "> thre",
-  );
+  rows.push("✓ plan: done  0.0 s", "✓ total  0.0 s", "", "1", "", "> two");
+  await screen.shows(...rows, "⠋ waiting  0.0 s  Ctrl-C stops", "> thre");
   second.complete("2");
-  const two = ["> two", "✓ total  0.0 s", "", "2", ""];
-  await screen.shows(...banner(service), ...one, ...two, "> thre");
+  rows.push("✓ total  0.0 s", "", "2", "");
+  await screen.shows(...rows, "> thre");
   await screen.type("e");
-  await screen.shows(...banner(service), ...one, ...two, "> three");
+  await screen.shows(...rows, "> three");
   assertEquals(promptsOf(service), ["one", "two"]);
 });
 
