@@ -5,7 +5,7 @@ import {
   type LineViewOptions,
 } from "../../../lib/interactive/line_view.ts";
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
-import { COLOURED, PLAIN } from "../../../lib/text.ts";
+import { PLAIN } from "../../../lib/text.ts";
 
 const DUMB = { isTyped: true, hasSign: true };
 const LINES = { style: PLAIN, isQuiet: false, isPlain: false };

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import { Conversation, type Ending } from "../../../lib/interactive.ts";
 import {
@@ -140,15 +140,6 @@ Deno.test("a chat shows banner and keys once, the nodes of a run with a status b
     ...["> two", "✗ plan: started  0.0 s", "✗ total  0.5 s"],
     "agent-gateway --thread thread-1",
   );
-});
-
-Deno.test("a chat without a run ends without a word", async () => {
-  using chat = new Chat({ lines: TALKING });
-  await chat.seesLast("", ">");
-  assert(chat.ctrlC(0));
-  await chat.seesLast("", "Ctrl-C again leaves", ">");
-  await chat.conversation.leave();
-  await chat.seesLast("", "Ctrl-C again leaves", ">");
 });
 
 Deno.test("a chat refuses a prompt of more than 16 MiB, and takes the next one", async () => {
