@@ -1,10 +1,5 @@
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
-import {
-  formatMessage,
-  type Outgoing,
-  readMessages,
-  RpcError,
-} from "../../../lib/bridge/json_rpc.ts";
+import { formatMessage, readMessages } from "../../../lib/bridge/json_rpc.ts";
 import fc from "../../support/generated.ts";
 
 const encoder = new TextEncoder();
@@ -20,28 +15,19 @@ async function read(text: string): Promise<unknown[]> {
   );
 }
 
-const request = (id: unknown, params?: unknown, method = "m") => ({
-  kind: "request",
-  id,
-  method,
-  params,
-});
-const notification = (params?: unknown) => ({
-  kind: "notification",
-  method: "m",
-  params,
-});
-const response = (id: unknown, result?: unknown, error?: unknown) => ({
-  kind: "response",
-  id,
-  result,
-  error,
-});
-const invalid = (code: number, message: string, id: unknown = null) => ({
-  kind: "invalid",
-  id,
-  error: { code, message },
-});
+const method = "m";
+const request = (id: unknown, params?: unknown) => (
+  { kind: "request", id, method, params }
+);
+const notification = (params: unknown) => (
+  { kind: "notification", method, params }
+);
+const response = (id: unknown, result?: unknown, error?: unknown) => (
+  { kind: "response", id, result, error }
+);
+const invalid = (code: number, message: string, id: unknown = null) => (
+  { kind: "invalid", id, error: { code, message } }
+);
 const NOT_JSON = invalid(-32700, "Parse error: the line is not valid JSON");
 const NO_OBJECT = invalid(
   -32600,
@@ -57,12 +43,9 @@ const badMethod = (id?: unknown) =>
 
 /** Ids as JSON, and as they are read; of an invalid id, `undefined`. */
 const IDS: readonly (readonly [json: string, id: unknown])[] = [
-  ...[['"a"', "a"], ['""', ""], ['"\\ud800"', "\ud800"]] as const,
-  ...[["null", null], ["0", 0], ["-7", -7], ["1.5", 1.5]] as const,
+  ...[["null", null], ["1.5", 1.5], ['7,"id":1', 1]] as const,
   ["9007199254740993", 9007199254740992], // as JavaScript reads it
-  ['7,"id":1', 1],
-  ...["true", "{}", "[1]", "1e999", "7".repeat(400)]
-    .map((json) => [json, undefined] as const),
+  ...["true", "{}", "[1]", "1e999"].map((json) => [json, undefined] as const),
 ];
 
 const LINES: readonly (readonly [line: string, expected: unknown])[] = [
@@ -74,18 +57,13 @@ const LINES: readonly (readonly [line: string, expected: unknown])[] = [
   ),
   ['{"\\u0069d":1,"method":"m"}', request(1)],
   ['{"jsonrpc":"1.0","id":1,"method":"m","extra":true}', request(1)],
-  ['{"id":1,"method":"m","params":{"a":[1]}}', request(1, { a: [1] })],
   ['{"id":1,"method":"m","params":[1]}', request(1, [1])],
-  ['{"id":1,"method":"m","params":null}', request(1, null)],
   ['{"id":1,"method":"m","params":"text"}', request(1, "text")],
   ['{"id":1,"method":"m","result":1,"error":2}', request(1)],
-  ['{"id":1,"method":"a","method":""}', request(1, undefined, "")],
   [' \t{"id":1,"method":"m"} \r', request(1)],
   ['{"method":"m","params":{"a":1}}', notification({ a: 1 })],
   ['{"params":{"id":1},"method":"m"}', notification({ id: 1 })],
-  ['{"jsonrpc":1,"method":"m"}', notification()],
   ['{"id":1,"result":{"a":1}}', response(1, { a: 1 })],
-  ['{"jsonrpc":"2.0","id":1,"result":null}', response(1, null)],
   ['{"id":1,"error":{"code":1}}', response(1, undefined, { code: 1 })],
   ['{"id":[],"result":1,"error":2}', response([], 1, 2)],
   ['{"id":1,"result":1,"error":null}', response(1, 1)],
@@ -100,25 +78,21 @@ const LINES: readonly (readonly [line: string, expected: unknown])[] = [
   ['{"id":"a","method":1}', badMethod("a")],
   ['{"id":"a","method":null,"result":1}', badMethod("a")],
 ];
-for (const [line, expected] of LINES) {
-  Deno.test(`readMessages() reads ${JSON.stringify(line).slice(0, 80)} (interface 4.2, 7)`, async () => {
-    assertEquals(await read(`${line}\n`), [expected]);
-  });
-}
-
-Deno.test("readMessages() skips blank lines, a byte order mark and `\\r`", async () => {
-  const text = '\ufeff\n  \n\t\r\n{"id":1,"method":"m"}\r\n\n\n';
-
-  assertEquals(await read(text), [request(1)]);
+Deno.test("readMessages() tells requests, notifications, responses and invalid lines apart (interface 4.2, 7)", async () => {
+  for (const [line, expected] of LINES) {
+    assertEquals(await read(`${line}\n`), [expected], line);
+  }
 });
 
-Deno.test("readMessages() reads a last line without its end, and no line at all", async () => {
-  assertEquals(await read('{"id":1,"method":"m"}'), [request(1)]);
+Deno.test("readMessages() skips blank lines, a byte order mark and `\\r`, and reads a last line without its end", async () => {
+  const text =
+    '\ufeff\n  \n\t\r\n{"id":1,"method":"m"}\r\n\n{"id":2,"method":"m"}';
+  assertEquals(await read(text), [request(1), request(2)]);
   assertEquals(await read(""), []);
 });
 
-for (const [open, close] of [["[", "]"], ['{"a":', "}"]] as const) {
-  Deno.test(`readMessages() reads a line with 80,000 levels of ${open} (interface 7)`, async () => {
+Deno.test("readMessages() reads a line with 80,000 levels (interface 7)", async () => {
+  for (const [open, close] of [["[", "]"], ['{"a":', "}"]] as const) {
     const deep = `${open.repeat(80_000)}0${close.repeat(80_000)}`;
     const line = `{"id":9007199254740993,"method":"m","params":${deep}}`;
     const [call] = await Array.fromAsync(
@@ -126,8 +100,8 @@ for (const [open, close] of [["[", "]"], ['{"a":', "}"]] as const) {
     );
     assert(call?.kind === "request");
     assertEquals(call.id, 9007199254740992); // as JavaScript reads it
-  });
-}
+  }
+});
 
 Deno.test("readMessages() refuses a line of more than 250,000 brackets, commas and colons outside of strings, and reads on", async () => {
   const call = (params: string) => `{"id":1,"method":"m","params":${params}}`;
@@ -145,35 +119,6 @@ Deno.test("readMessages() refuses a line of more than 250,000 brackets, commas a
   assert(refused?.kind === "invalid");
   assertEquals([refused.id, refused.error.code], [1, -32600]);
 });
-
-const OUTGOING: readonly (readonly [message: Outgoing, line: string])[] = [
-  [{ id: 1, result: {} }, '{"jsonrpc":"2.0","id":1,"result":{}}'],
-  [
-    { id: "\ud800", result: null },
-    '{"jsonrpc":"2.0","id":"\\ud800","result":null}',
-  ],
-  [
-    { id: null, error: new RpcError(-32700, "Why").toObject() },
-    '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Why"}}',
-  ],
-  [
-    { id: 1, error: new RpcError(-1, "Why", { details: "a" }).toObject() },
-    '{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"Why","data":{"details":"a"}}}',
-  ],
-  [
-    { id: 1, method: "m", params: {} },
-    '{"jsonrpc":"2.0","id":1,"method":"m","params":{}}',
-  ],
-  [
-    { method: "m", params: { a: 1 } },
-    '{"jsonrpc":"2.0","method":"m","params":{"a":1}}',
-  ],
-];
-for (const [message, line] of OUTGOING) {
-  Deno.test(`formatMessage() writes ${line}`, () => {
-    assertEquals(formatMessage(message), `${line}\n`);
-  });
-}
 
 /** Any text, lone surrogates included. */
 const anyText = fc.array(fc.nat(0x10ffff))
