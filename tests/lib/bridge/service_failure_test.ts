@@ -3,58 +3,40 @@ import { RpcError } from "../../../lib/bridge/json_rpc.ts";
 import { toRpcError } from "../../../lib/bridge/service_failure.ts";
 import { ServiceError } from "../../../lib/gateway.ts";
 
-type Parts = ConstructorParameters<typeof ServiceError>[0];
-
-const stage = "refused";
-const GONE: Parts = {
-  operation: "create run",
-  ...{ reason: "no", stage, isThreadGone: true },
-};
+const refused = { reason: "no", stage: "refused" } as const;
+const gone = { operation: "create run", isThreadGone: true } as const;
 const ADVICE = "the chat may be gone: start a new one";
 
 /** What the error for each failure says. */
-const MESSAGES: readonly (readonly [failure: Parts, message: string])[] = [
+const MESSAGES: readonly (readonly [
+  failure: ConstructorParameters<typeof ServiceError>[0],
+  message: string,
+  details?: string,
+])[] = [
   [
-    { operation: "create thread", reason: "rejected", stage, status: 401 },
-    "Cannot start a chat: rejected",
-  ],
-  [
-    { operation: "create thread", reason: "no", stage, advice: "look again" },
+    { ...refused, operation: "create thread", advice: "look again" },
     "Cannot start a chat: no; look again",
   ],
+  [{ ...refused, ...gone }, `Cannot start a run: no; ${ADVICE}`],
   [
-    { operation: "create run", reason: "rejected", stage, status: 403 },
-    "Cannot start a run: rejected",
+    { ...refused, ...gone, isJson: true },
+    `Cannot start a run: no; ${ADVICE}`,
+    `Session not found: Cannot start a run: no; ${ADVICE}`,
   ],
-  [GONE, `Cannot start a run: no; ${ADVICE}`],
-  [{ ...GONE, isJson: true }, `Cannot start a run: no; ${ADVICE}`],
   [
-    {
-      ...{
-        operation: "stream run",
-        reason: "no",
-        stage: "failed",
-        detail: "no run",
-      },
-      ...{ threadId: "thread-1", runId: "run-1" },
-    },
-    "Cannot follow the run: no: no run",
+    { operation: "stream run", reason: "no", stage: "failed", detail: "why" },
+    "Cannot follow the run: no: why",
   ],
 ];
-for (const [failure, message] of MESSAGES) {
-  Deno.test(`toRpcError() says "${message}" of ${JSON.stringify(failure)}`, () => {
+Deno.test("toRpcError() says in an editor's words what failed", () => {
+  for (const [failure, message, details = message] of MESSAGES) {
     const cause = new ServiceError(failure);
-
     const error = toRpcError(cause, "session/prompt");
-
     assertEquals(error.cause, cause);
-    const { code, message: said, data } = error.toObject();
-    assertEquals([code, said], [-32603, message]);
-    const isGone = failure.isThreadGone && failure.isJson;
-    const details = isGone ? `Session not found: ${message}` : message;
-    assertEquals(data, { details });
-  });
-}
+    const data = { details };
+    assertEquals(error.toObject(), { code: -32603, message, data });
+  }
+});
 
 Deno.test("toRpcError() leaves an RpcError as it is, and calls any other error internal", () => {
   const error = new RpcError(-32602, "Invalid params");
