@@ -5,7 +5,6 @@ import { answerFailedStart } from "../../lib/bridge/failed_start.ts";
 import { FakeGateway } from "../support/fake_gateway.ts";
 import { FakeClock } from "../support/clocks.ts";
 
-const COUNT = 800;
 const MIB = 1024 * 1024;
 
 /** Requests with these ids, a chunk each; `onRead` is called before each one. */
@@ -19,13 +18,12 @@ async function* requests(ids: readonly unknown[], onRead = () => {}) {
 }
 
 Deno.test("runBridge() returns when the last answer is written, however slow the reader is", async () => {
-  const sent = Array.from({ length: COUNT }, (_, i) => i + 1);
+  const sent = Array.from({ length: 800 }, (_, i) => i + 1);
   let written = "";
-  const decoder = new TextDecoder();
   const stdout = {
     async write(bytes: Uint8Array) {
       await setImmediate();
-      written += decoder.decode(bytes, { stream: true });
+      written += new TextDecoder().decode(bytes);
     },
   };
 
@@ -94,8 +92,7 @@ async function answer(
   };
   await answerFailedStart({ stdin: stdin(), stdout, reason });
   return written.split("\n").slice(0, -1).map((line) => {
-    const [, id] = /"id":([^,]+),/.exec(line) ?? [];
-    const { result, error } = JSON.parse(line);
+    const { id, result, error } = JSON.parse(line);
     if (result !== undefined) return `${id} version ${result.protocolVersion}`;
     assertEquals(error.data, { details: error.message });
     return `${id} ${error.code} ${error.message}`;
@@ -123,24 +120,25 @@ Deno.test("answerFailedStart() answers initialize as always, and the first other
   }
 });
 
+/** What is waited for, after which lines, and for how long in milliseconds. */
 const LIMITS = [
   ["the first request", [], 1000],
   ["the request after initialize", [INITIALIZE], 10_000],
   ["the end after the last answer", [INITIALIZE, OPEN], 1000],
 ] as const;
-for (const [what, lines, limit] of LIMITS) {
-  Deno.test(`answerFailedStart() waits ${limit} ms for ${what}, and not for the end of the input`, async () => {
+Deno.test("answerFailedStart() waits for a while for each of these, and not for the end of the input", async () => {
+  for (const [what, lines, limit] of LIMITS) {
     using clock = new FakeClock();
     await answer(lines);
-    assertEquals(clock.time, 0);
+    assertEquals(clock.time, 0, what);
 
     let hasReturned = false;
     const answered = answer(lines, new ReadableStream())
       .then(() => hasReturned = true);
     for (let i = 0; i < 10; i++) await setImmediate();
-    assertFalse(hasReturned);
+    assertFalse(hasReturned, what);
     for (let i = 0; i < 10 && clock.time < limit; i++) clock.pass();
     await answered;
-    assertEquals(clock.time, limit);
-  });
-}
+    assertEquals(clock.time, limit, what);
+  }
+});

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { RpcError } from "../../../lib/bridge/json_rpc.ts";
-import { toRpcError } from "../../../lib/bridge/service_failure.ts";
+import { logReason, toRpcError } from "../../../lib/bridge/service_failure.ts";
 import { ServiceError } from "../../../lib/gateway.ts";
 
 const refused = { reason: "no", stage: "refused" } as const;
@@ -47,4 +47,15 @@ Deno.test("toRpcError() leaves an RpcError as it is, and calls any other error i
     assertEquals([code, message], [-32010, "Internal error: thrown"]);
     assertEquals(data, { details: message });
   }
+});
+
+Deno.test("logReason() names operation, thread and run, and leaves out the service's words", () => {
+  const error = new ServiceError({
+    ...{ operation: "stream run", reason: "no", stage: "failed" },
+    ...{ detail: "secret", threadId: "t-1", runId: "r-1" },
+  });
+  assertEquals(
+    logReason(toRpcError(error, "session/prompt")),
+    "stream run thread=t-1 run=r-1: no",
+  );
 });
