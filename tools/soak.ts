@@ -13,7 +13,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { settings } from "../tests/support/client_process.ts";
-import { Editor, isUpdate, type Response } from "../tests/support/editor.ts";
+import { Editor, isUpdate, type Message } from "../tests/support/editor.ts";
 import { type Random, randomNumbers } from "../tests/support/random_numbers.ts";
 import {
   answer,
@@ -126,7 +126,7 @@ async function soak(): Promise<number> {
     said.get(sessionId)?.push(prompt);
     const requestId = await bridge.sendPrompt(sessionId, prompt);
     let cancelled = false;
-    let closing: Promise<Response> | undefined;
+    let closing: Promise<Message> | undefined;
     const timer = setTimeout(() => {
       cancelled = true;
       const choice = random(4);

@@ -1,10 +1,10 @@
 import schema from "@agentclientprotocol/sdk/schema/v1/schema.json" with {
   type: "json",
 };
-import { assert, assertEquals, assertFalse } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { setImmediate } from "node:timers/promises";
-import { runBridge, type RunBridgeOptions } from "../../lib/bridge.ts";
+import { runBridge } from "../../lib/bridge.ts";
 import {
   Client,
   type ClientOptions,
@@ -12,11 +12,14 @@ import {
 } from "./client_process.ts";
 import { FakeGateway } from "./fake_gateway.ts";
 
-/** A response of the bridge. */
-export interface Response {
+/** A message of the bridge: a response, an update or a question. */
+export interface Message {
   readonly jsonrpc: "2.0";
-  readonly id: unknown;
+  readonly id?: unknown;
+  readonly method?: string;
   // deno-lint-ignore no-explicit-any -- what a test expects, it asserts
+  readonly params?: any;
+  // deno-lint-ignore no-explicit-any
   readonly result?: any;
   readonly error?: {
     readonly code: number;
@@ -25,41 +28,14 @@ export interface Response {
   };
 }
 
-/** A notification of the bridge. */
-export interface Update {
-  readonly jsonrpc: "2.0";
-  readonly method: "session/update";
-  readonly params: {
-    readonly sessionId: string;
-    readonly update: {
-      readonly sessionUpdate: string;
-      readonly messageId: string;
-      readonly content: { readonly type: string; readonly text: string };
-      readonly _meta?: { readonly node: string; readonly status: string };
-    };
-  };
+/** Whether a message is a notification of the bridge. */
+export function isUpdate({ id, method }: Message): boolean {
+  return method !== undefined && id === undefined;
 }
-
-/** A request of the bridge. */
-export interface Question {
-  readonly jsonrpc: "2.0";
-  readonly id: unknown;
-  readonly method: "fs/read_text_file";
-  readonly params: { readonly sessionId: string; readonly path: string };
-}
-
-/** Any message of the bridge. */
-export type Message = Response | Update | Question;
 
 /** Whether a message is a request of the bridge. */
-export function isQuestion(message: Message): message is Question {
-  return "method" in message && "id" in message;
-}
-
-/** Whether a message is a notification of the bridge with a content: not a notice. */
-export function isUpdate(message: Message): message is Update {
-  return "method" in message && !("id" in message) &&
-    "update" in message.params && "content" in message.params.update;
+export function isQuestion({ id, method }: Message): boolean {
+  return method !== undefined && id !== undefined;
 }
 
 /** The params of `initialize` from an editor that offers to read files. */
@@ -77,8 +53,7 @@ abstract class Connection implements AsyncDisposable {
   readonly #onMessage: ((message: Message) => void) | undefined;
   readonly #messages: Message[] = [];
   readonly #methods = new Map<string, unknown>(); // of requests without an answer
-  readonly #responses = new Map<string, PromiseWithResolvers<Response>>();
-  readonly #asked = new Set<unknown>();
+  readonly #responses = new Map<string, Message>(); // by the ids of the requests
   #unread = ""; // the beginning of a line
   #nextId = 1;
   #arrival = Promise.withResolvers<void>();
@@ -102,7 +77,7 @@ abstract class Connection implements AsyncDisposable {
 
   /** Every message that has arrived, in order. */
   get messages(): readonly Message[] {
-    this.#verify();
+    if (this.#violation !== undefined) throw this.#violation;
     return this.#messages;
   }
 
@@ -122,9 +97,12 @@ abstract class Connection implements AsyncDisposable {
       .map((text) => text.trimEnd());
   }
 
-  /** Sends a raw line. */
+  /** Sends a raw line. A request in it has to be answered. */
   async sendLine(line: string): Promise<void> {
-    this.#expect(line);
+    const { id, method } = parsed(line) ?? {};
+    const isRequest = method !== undefined &&
+      (typeof id === "string" || typeof id === "number");
+    if (isRequest) this.#methods.set(JSON.stringify(id), method);
     await this.write(`${line}\n`);
   }
 
@@ -141,66 +119,50 @@ abstract class Connection implements AsyncDisposable {
     await this.sendLine(JSON.stringify({ jsonrpc: "2.0", method, params }));
   }
 
-  /** Resolves with the response to a request, as soon as it has arrived. */
-  async response(id: unknown): Promise<Response> {
-    this.#verify();
+  /** Resolves with what `find` returns, as soon as messages let it find something. */
+  async waitFor<T>(find: () => T | undefined): Promise<T> {
+    for (;;) {
+      void this.messages; // throws if one of them is not valid
+      const found = find();
+      if (found !== undefined) return found;
+      assert(!this.#hasEnded, "the bridge has ended");
+      await this.#arrival.promise;
+    }
+  }
+
+  /** Resolves with the first response to a request. */
+  async response(id: unknown): Promise<Message> {
     const key = JSON.stringify(id);
-    const { promise, reject } = this.#responseTo(key);
-    if (this.#hasEnded) reject(new Error("The bridge has ended"));
-    const response = await promise;
+    const response = await this.waitFor(() => this.#responses.get(key));
     if (this.#onMessage !== undefined) this.#responses.delete(key);
     return response;
   }
 
-  /** Resolves with the first matching message, as soon as it has arrived. */
-  async waitFor<T extends Message>(
-    isMeant: (message: Message) => message is T,
-  ): Promise<T> {
-    for (let seen = 0;;) {
-      const found = this.messages.slice(seen).find(isMeant);
-      if (found !== undefined) return found;
-      seen = this.#messages.length;
-      await this.more();
-    }
-  }
-
-  /** Resolves when more messages have arrived. */
-  async more(): Promise<void> {
-    assertFalse(this.#hasEnded, "the bridge has ended");
-    await this.#arrival.promise;
-    this.#verify();
-  }
-
   /** Resolves when an update with this text has arrived; line ends do not count. */
-  async update(sessionId: string, text: string): Promise<Update> {
-    return await this.waitFor((message): message is Update =>
-      isUpdate(message) && message.params.sessionId === sessionId &&
-      message.params.update.content.text.trimEnd() === text.trimEnd()
+  async update(sessionId: string, text: string): Promise<void> {
+    await this.waitFor(() =>
+      this.#messages.find(({ params }) =>
+        params?.sessionId === sessionId &&
+        params.update?.content.text.trimEnd() === text.trimEnd()
+      )
     );
   }
 
-  /** Resolves with `count` requests of the bridge, as soon as they have arrived. */
-  async questions(count: number): Promise<readonly Question[]> {
-    for (;;) {
-      const found = this.messages.filter(isQuestion);
-      if (found.length >= count) return found;
-      await this.more();
-    }
+  /** Resolves with `count` questions of the bridge, as soon as they have arrived. */
+  async questions(count: number): Promise<readonly Message[]> {
+    return await this.waitFor(() => {
+      const found = this.#messages.filter(isQuestion);
+      return found.length < count ? undefined : found;
+    });
   }
 
-  /** Answers a request of the bridge. */
-  async answer({ id }: Question, result: unknown): Promise<void> {
+  /** Answers a question of the bridge. */
+  async answer({ id }: Message, result: unknown): Promise<void> {
     await this.sendLine(JSON.stringify({ jsonrpc: "2.0", id, result }));
   }
 
-  /** Answers a request of the bridge with an error. */
-  async refuse({ id }: Question, message: string): Promise<void> {
-    const error = { code: -32603, message };
-    await this.sendLine(JSON.stringify({ jsonrpc: "2.0", id, error }));
-  }
-
   /** Sends a request and waits for its response. */
-  async request(method: string, params?: unknown): Promise<Response> {
+  async request(method: string, params?: unknown): Promise<Message> {
     return await this.response(await this.send(method, params));
   }
 
@@ -213,7 +175,7 @@ abstract class Connection implements AsyncDisposable {
   }
 
   /** Sends a prompt and waits for its response. */
-  async prompt(sessionId: string, text: string): Promise<Response> {
+  async prompt(sessionId: string, text: string): Promise<Message> {
     return await this.response(await this.sendPrompt(sessionId, text));
   }
 
@@ -223,24 +185,16 @@ abstract class Connection implements AsyncDisposable {
     text: string,
     ...uris: readonly string[]
   ): Promise<number> {
-    const links = uris.map((uri) => ({
-      type: "resource_link",
-      name: "f",
-      uri,
-    }));
+    const type = "resource_link";
+    const links = uris.map((uri) => ({ type, name: "f", uri }));
     const prompt = [{ type: "text", text }, ...links];
     return await this.send("session/prompt", { sessionId, prompt });
   }
 
-  /**
-   * Sends these last bytes, ends the input, and waits for the end. Every request
-   * has to be answered by then.
-   */
-  async finish(rest = ""): Promise<ClientOutput> {
-    for (const line of rest.split("\n")) this.#expect(line);
-    await this.write(rest).catch(() => {}); // It has ended.
+  /** Ends the input, and waits for the end. Every request has to be answered by then. */
+  async finish(): Promise<ClientOutput> {
     const output = await this.close();
-    this.#verify();
+    void this.messages; // throws if one of them is not valid
     assertEquals(this.#unread, "", "the last line is cut");
     assertEquals(this.#methods, new Map(), "requests were not answered");
     return output;
@@ -248,88 +202,46 @@ abstract class Connection implements AsyncDisposable {
 
   /** Takes bytes of the bridge. */
   protected receive(text: string): void {
-    const end = text.lastIndexOf("\n");
-    if (end < 0) {
-      this.#unread += text;
-      return;
-    }
-    const lines = this.#unread + text.slice(0, end);
-    this.#unread = text.slice(end + 1);
+    const lines = text.split("\n");
+    lines[0] = this.#unread + lines[0];
+    this.#unread = lines.pop() ?? "";
     try {
-      for (const line of lines.split("\n")) this.#take(JSON.parse(line));
+      for (const line of lines) this.#take(JSON.parse(line));
     } catch (error) {
-      this.#fail(error);
+      this.#violation ??= error;
     }
-    this.#arrival.resolve();
-    this.#arrival = Promise.withResolvers();
+    this.#arrive();
   }
 
   /** Takes the end of the bridge's output. */
   protected end(): void {
     this.#hasEnded = true;
-    const error = new Error("The bridge has ended");
-    for (const { reject } of this.#responses.values()) reject(error);
-    this.#arrival.reject(error);
-    this.#arrival.promise.catch(() => {}); // Perhaps nobody waits.
+    this.#arrive();
   }
 
-  #fail(violation: unknown): void {
-    this.#violation ??= violation;
-    for (const { reject } of this.#responses.values()) reject(violation);
-  }
-
-  #verify(): void {
-    if (this.#violation !== undefined) throw this.#violation;
-  }
-
-  /** Remembers a request, which has to be answered. */
-  #expect(line: string): void {
-    let message;
-    try {
-      message = JSON.parse(line);
-    } catch {
-      return; // It is answered without an id.
-    }
-    const { id, method } = message ?? {};
-    const isRequest = method !== undefined &&
-      (typeof id === "string" || typeof id === "number");
-    if (isRequest) this.#methods.set(JSON.stringify(id), method);
-  }
-
-  #responseTo(key: string): PromiseWithResolvers<Response> {
-    let response = this.#responses.get(key);
-    if (response === undefined) {
-      response = Promise.withResolvers();
-      response.promise.catch(() => {}); // Perhaps nobody waits.
-      this.#responses.set(key, response);
-    }
-    return response;
+  #arrive(): void {
+    this.#arrival.resolve();
+    this.#arrival = Promise.withResolvers();
   }
 
   #take(message: Message): void {
-    assert(message.jsonrpc === "2.0");
-    if (!("method" in message)) this.#takeResponse(message);
-    else if (message.method as string === "$/cancel_request") {
-      assertValidAs("CancelRequestNotification", message.params);
-    } else assertValid(isQuestion(message) ? QUESTIONS : UPDATES, message);
-    if (isQuestion(message)) {
-      assertFalse(this.#asked.has(message.id), "an id is used twice");
-      this.#asked.add(message.id);
+    const { jsonrpc, id, method, params, result, error } = message;
+    assertEquals(jsonrpc, "2.0");
+    if (method === undefined) {
+      const key = JSON.stringify(id);
+      const asked = this.#methods.get(key);
+      assert(this.#methods.delete(key) || id === null, `${key} was not asked`);
+      if (error !== undefined) assertValid("Error", error);
+      else assertValid(NAMES.get(`${asked} Response`), result);
+      if (!this.#responses.has(key)) this.#responses.set(key, message);
+    } else {
+      const kind = id === undefined ? "Notification" : "Request";
+      const name = NAMES.get(`${method} ${kind}`);
+      assert(name, `the schema lacks ${method}`);
+      assertValid(name, params);
     }
     if (this.#onMessage === undefined) this.#messages.push(message);
-    else if ("method" in message) this.#onMessage(message);
-  }
-
-  #takeResponse(message: Response): void {
-    const key = JSON.stringify(message.id);
-    const { id, result, error } = message;
-    const method = this.#methods.get(key);
-    assert(this.#methods.delete(key) || id === null, `${key} was not asked`);
-    if (error !== undefined) assertValidAs("Error", error);
-    else if (RESULTS.has(method)) assertValidAs(RESULTS.get(method), result);
-    // Some clients take a member that is `false` for an offer.
-    if (method === "initialize") assertFalse(holdsFalse(result));
-    this.#responseTo(key).resolve(message);
+    else if (method !== undefined) this.#onMessage(message);
   }
 }
 
@@ -360,20 +272,6 @@ export class Editor extends Connection {
     await this.client.write(bytes);
   }
 
-  /** The connection as bytes, for a library that writes one message per chunk. */
-  get streams(): {
-    readonly readable: ReadableStream<Uint8Array>;
-    readonly writable: WritableStream<Uint8Array>;
-  } {
-    const decoder = new TextDecoder();
-    return {
-      readable: ReadableStream.from(this.#bytes()),
-      writable: new WritableStream({
-        write: (chunk) => this.sendLine(decoder.decode(chunk).trimEnd()),
-      }),
-    };
-  }
-
   override async [Symbol.asyncDispose](): Promise<void> {
     await this.client[Symbol.asyncDispose]();
   }
@@ -381,50 +279,33 @@ export class Editor extends Connection {
   protected override async close(): Promise<ClientOutput> {
     return await this.client.finish();
   }
-
-  async *#bytes(): AsyncGenerator<Uint8Array> {
-    const { stdout } = this.client;
-    const encoder = new TextEncoder();
-    for (let sent = 0;;) {
-      const ended = await stdout.more(sent).then(() => false, () => true);
-      if (ended) return;
-      const { text } = stdout;
-      yield encoder.encode(text.slice(sent));
-      sent = text.length;
-    }
-  }
 }
 
 /** An editor with a bridge in this process, in front of a service in memory. */
 export class MemoryEditor extends Connection {
   readonly gateway = new FakeGateway();
-  /** What the bridge has written. */
-  stdout = "";
   readonly #ended: Promise<void>;
-  #input: ReadableStreamDefaultController<Uint8Array> | undefined;
+  readonly #input = new TransformStream<Uint8Array, Uint8Array>();
+  readonly #writer = this.#input.writable.getWriter();
   #reading = Promise.withResolvers<void>();
 
-  constructor(options: Pick<RunBridgeOptions, "log"> = {}) {
+  constructor() {
     super(undefined);
-    const stdin = new ReadableStream<Uint8Array>({
-      start: (controller) => void (this.#input = controller),
-    });
     const decoder = new TextDecoder();
     const write = async (chunk: Uint8Array) => {
       await this.#reading.promise;
-      const text = decoder.decode(chunk, { stream: true });
-      this.stdout += text;
-      this.receive(text);
+      this.receive(decoder.decode(chunk, { stream: true }));
     };
     this.resume();
     const { gateway } = this;
-    this.#ended = runBridge({ ...options, stdin, stdout: { write }, gateway })
+    const stdin = this.#input.readable;
+    this.#ended = runBridge({ stdin, stdout: { write }, gateway })
       .finally(() => this.end());
   }
 
   override write(bytes: string | Uint8Array): Promise<void> {
     const isText = typeof bytes === "string";
-    this.#input?.enqueue(isText ? new TextEncoder().encode(bytes) : bytes);
+    this.#writer.write(isText ? new TextEncoder().encode(bytes) : bytes);
     return Promise.resolve();
   }
 
@@ -450,44 +331,39 @@ export class MemoryEditor extends Connection {
   }
 
   protected override async close(): Promise<ClientOutput> {
-    this.#input?.close();
+    this.#writer.close();
     await this.#ended;
-    return { code: 0, stdout: this.stdout, stderr: "" };
+    return { code: 0, stdout: "", stderr: "" };
   }
-}
-
-/** Whether a value contains `false` anywhere. */
-function holdsFalse(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return value === false;
-  return Object.values(value).some(holdsFalse);
 }
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(schema, "acp");
 
-/** The names of the schema's definitions, by their methods. */
-type Definitions = Map<unknown, string>;
-const RESULTS: Definitions = new Map();
-const UPDATES: Definitions = new Map();
-const QUESTIONS: Definitions = new Map();
+/** The names of the schema's definitions for what an agent sends, by method and kind. */
+const NAMES = new Map<string, string>();
 for (const [name, definition] of Object.entries(schema.$defs)) {
+  const [kind] = /(Response|Notification|Request)$/.exec(name) ?? [];
   if (!("x-method" in definition)) continue;
-  const method = definition["x-method"];
-  if (name.endsWith("Response")) RESULTS.set(method, name);
-  if (name.endsWith("Notification")) UPDATES.set(method, name);
-  if (name.endsWith("Request") && definition["x-side"] === "client") {
-    QUESTIONS.set(method, name);
-  }
+  const side = kind === "Response" ? "agent" : "client";
+  if (definition["x-side"] !== side) continue;
+  NAMES.set(`${definition["x-method"]} ${kind}`, name);
 }
 
-function assertValid(definitions: Definitions, message: Update | Question) {
-  assertValidAs(definitions.get(message.method), message.params);
-}
-
-function assertValidAs(name: string | undefined, value: unknown): void {
+/** Asserts that a value is as the schema says; the bridge's own methods are not in it. */
+function assertValid(name: string | undefined, value: unknown): void {
+  if (name === undefined) return;
   const validate = ajv.getSchema(`acp#/$defs/${name}`);
   assert(validate, `the schema lacks ${name}`);
   if (validate(value)) return;
   const why = ajv.errorsText(validate.errors);
   throw new Error(`${name}: ${why}: ${JSON.stringify(value)}`);
+}
+
+function parsed(line: string): Partial<Message> | undefined {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
 }

@@ -3,12 +3,7 @@ import fc from "../../support/generated.ts";
 import { times } from "../../support/repetitions.ts";
 import { ServiceError } from "../../../lib/gateway.ts";
 import type { FakeRun } from "../../support/fake_gateway.ts";
-import {
-  isUpdate,
-  MemoryEditor,
-  type Response,
-  type Update,
-} from "../../support/editor.ts";
+import { isUpdate, MemoryEditor, type Message } from "../../support/editor.ts";
 
 const NO_THREAD = new ServiceError({
   ...{ operation: "create thread", reason: "no", stage: "refused" },
@@ -86,7 +81,7 @@ interface Named {
 }
 
 /** Fails if a response is not the one that is expected. */
-type Expectation = (response: Response) => void;
+type Expectation = (response: Message) => void;
 
 const isEmpty: Expectation = ({ result }) => assertEquals(result, {});
 const failsWith = (code: number): Expectation => ({ error }) =>
@@ -314,7 +309,7 @@ class Conversation {
     }
   }
 
-  #update({ params: { sessionId, update } }: Update): void {
+  #update({ params: { sessionId, update } }: Message): void {
     const { text } = update.content;
     const [id, prompt] =
       this.#prompts.entries().find(([, { label }]) => text.startsWith(label)) ??
