@@ -1,4 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertLess } from "@std/assert";
+import { processUsage } from "../../tools/bench/processes.ts";
 import { type ClientOutput, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import { complete, events, progress } from "../support/service/behaviours.ts";
@@ -38,11 +39,8 @@ Deno.test("input that ends during a run: the run is finished and answered, exit 
   assertEquals(editor.texts(sessionId, "agent_message_chunk"), ["Done."]);
 });
 
-for (
-  const [signal, exitCode] of [
-    ...[["SIGTERM", 143], ["SIGINT", 130], ["SIGHUP", 129]] as const,
-  ]
-) {
+const SIGNALS = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const;
+for (const [signal, exitCode] of Object.entries(SIGNALS)) {
   Deno.test({
     name: `${signal} drops a run at once: exit ${exitCode}`,
     ignore: Deno.build.os === "windows", // Windows has no signals.
@@ -51,16 +49,12 @@ for (
       await using editor = new Editor({ env: settings(service) });
       const { gate, id } = await beginRun(service, editor);
 
-      editor.client.kill(signal);
+      editor.client.kill(signal as Deno.Signal);
       const { code, stderr } = await editor.client.output();
 
       assertEquals([code, stderr], [exitCode, ""]);
       await gate.dropped;
-      assert(
-        !editor.messages.some((message) =>
-          "id" in message && message.id === id
-        ),
-      );
+      assertEquals(editor.messages.filter((answer) => answer.id === id), []);
     },
   });
 }
@@ -84,16 +78,6 @@ Deno.test("a reader that is gone in the middle of a run ends the program silentl
   await gate.dropped;
 });
 
-/** The memory of a process that is in use, in bytes (Linux alone). */
-async function residentMemory(pid: number): Promise<number> {
-  // Deno reads nothing in /proc without all permissions.
-  const { stdout } = await new Deno.Command("cat", {
-    args: [`/proc/${pid}/status`],
-  }).output();
-  const status = new TextDecoder().decode(stdout);
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
-}
-
 Deno.test({
   name:
     "an editor that does not read a run of 100 MB costs no memory, and loses nothing",
@@ -111,28 +95,26 @@ Deno.test({
     const sessionId = await editor.newSession();
     await editor.prompt(sessionId, "hello");
     service.misbehave("stream", events(steps, { chunkSize: 16_384 }));
-    const before = await residentMemory(editor.client.pid);
+    const before = await processUsage(editor.client.pid);
 
     editor.client.stdout.pause();
     const id = await editor.send("session/prompt", { sessionId, prompt: "x" });
     await service.waitFor("stream", 2);
     // The only sign of a paused stream is that no event is taken from it.
-    let most = before;
     let seen = -1;
     for (let still = 0; still < 20; still++) {
       if (taken > seen) still = 0;
       seen = taken;
       await new Promise((resolve) => setTimeout(resolve, 25));
-      most = Math.max(most, await residentMemory(editor.client.pid));
     }
     const takenUnread = taken;
+    const { peak } = await processUsage(editor.client.pid);
     editor.client.stdout.resume();
     await editor.finish();
     const { result } = await editor.response(id);
 
     assert(takenUnread < COUNT, "the service could send everything");
-    const grown = Math.round((most - before) / MIB);
-    assert(grown < 64, `resident memory grew by ${grown} MiB`);
+    assertLess(peak - before.peak, 64 * MIB);
     assertEquals(result, { stopReason: "end_turn" });
     const texts = editor.steps(sessionId).slice(4);
     assertEquals(texts.length, COUNT);

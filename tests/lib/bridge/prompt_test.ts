@@ -84,7 +84,7 @@ Deno.test("the files that a prompt links to are read through the editor, and fol
   );
 });
 
-Deno.test("nothing is asked of an editor whose last initialize does not offer to read files", async () => {
+Deno.test("nothing is asked of an editor that does not offer to read files; its last initialize counts", async () => {
   await using editor = new MemoryEditor();
   const sessionId = await editor.newSession(READS_FILES);
   await editor.request("initialize", {});
