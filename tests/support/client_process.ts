@@ -184,9 +184,10 @@ export class Collector {
   readonly #onText: (text: string) => void;
   readonly #keepsText: boolean;
   readonly #end: Promise<void>;
+  /** Whether {@linkcode close} was called. */
+  isClosed = false;
   #text = "";
   #ended = false;
-  #closed = false;
   #arrival = Promise.withResolvers<void>();
   #paused = Promise.withResolvers<void>();
 
@@ -208,22 +209,17 @@ export class Collector {
 
   /** Resolves with all text so far, as soon as it holds `part`. */
   async waitFor(part: string | RegExp): Promise<string> {
-    const found = () =>
+    const isThere = () =>
       typeof part === "string"
         ? this.#text.includes(part)
         : part.test(this.#text);
-    while (!found()) await this.more(this.#text.length);
-    return this.#text;
-  }
-
-  /** Resolves when more than `count` characters have arrived. */
-  async more(length: number): Promise<void> {
-    while (this.#text.length <= length) {
+    while (!isThere()) {
       if (this.#ended) {
         throw new Error(`The stream has ended: ${this.#text.slice(-2000)}`);
       }
       await this.#arrival.promise;
     }
+    return this.#text;
   }
 
   /** Stops reading, so that the pipe fills up. */
@@ -236,14 +232,9 @@ export class Collector {
     this.#paused.resolve();
   }
 
-  /** Whether {@linkcode close} was called. */
-  get isClosed(): boolean {
-    return this.#closed;
-  }
-
   /** Closes the reading end of the pipe. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.isClosed = true;
     await this.#reader.cancel();
   }
 

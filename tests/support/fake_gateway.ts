@@ -57,21 +57,16 @@ export class FakeRun {
   readonly threadId: string;
   readonly prompt: string;
   readonly options: TurnOptions;
-  readonly events: ReadableStream<StreamEvent>;
   /** How long a run that is aborted takes to end. By default it ends at once. */
   dropping: Promise<void> | undefined;
-  readonly #events: WritableStreamDefaultWriter<StreamEvent>;
+  readonly #pipe = new TransformStream<StreamEvent, StreamEvent>();
+  readonly events: ReadableStream<StreamEvent> = this.#pipe.readable;
+  readonly #events = this.#pipe.writable.getWriter();
 
   constructor(threadId: string, prompt: string, options: TurnOptions) {
     this.threadId = threadId;
     this.prompt = prompt;
     this.options = options;
-    const { readable, writable } = new TransformStream<
-      StreamEvent,
-      StreamEvent
-    >();
-    this.events = readable;
-    this.#events = writable.getWriter();
     const { signal } = options;
     signal?.addEventListener("abort", () => {
       const drop = () => this.fail(signal.reason);
