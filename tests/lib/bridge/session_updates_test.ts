@@ -1,8 +1,12 @@
-import { assert } from "@std/assert";
-import { updatesOf } from "../../../lib/bridge/session_updates.ts";
+import { assert, assertEquals } from "@std/assert";
+import { textsAbout, updatesOf } from "../../../lib/bridge/session_updates.ts";
+
+const update = updatesOf("s", () => {});
+const progress = (label: string) => (
+  { type: "progress", node: label, status: label } as const
+);
 
 Deno.test("updatesOf() cuts a node or status to a million characters, and none of them in two", () => {
-  const update = updatesOf("s", () => {});
   const rest = "x".repeat(999_999);
   for (
     const [label, shown] of [
@@ -11,10 +15,20 @@ Deno.test("updatesOf() cuts a node or status to a million characters, and none o
       [`${rest}y`, `${rest}y`],
     ] as const
   ) {
-    const { params } = JSON.parse(
-      update({ type: "progress", node: label, status: label }),
-    );
+    const { params } = JSON.parse(update(progress(label)));
     const { node, status } = params.update._meta;
     assert(node === shown && status === shown);
   }
+});
+
+Deno.test("textsAbout() joins the lines of a batch to texts of up to 16 Ki characters", () => {
+  const lengths = [...Array(100).fill(100), 20_000, 10];
+  const events = lengths.map((length) => progress("x".repeat(length)));
+
+  const texts = Array.from(textsAbout(events, update));
+
+  assertEquals(texts.join(""), events.map(update).join(""));
+  const long = texts.filter(({ length }) => length > 16 * 1024);
+  assertEquals(long, [update(progress("x".repeat(20_000)))]);
+  assert(texts.length < 10);
 });
