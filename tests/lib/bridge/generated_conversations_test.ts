@@ -1,18 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "../../support/generated.ts";
 import { times } from "../../support/repetitions.ts";
-import { ServiceError } from "../../../lib/gateway.ts";
 import type { FakeRun } from "../../support/fake_gateway.ts";
 import { isUpdate, MemoryEditor, type Message } from "../../support/editor.ts";
-
-const NO_THREAD = new ServiceError({
-  ...{ operation: "create thread", reason: "no", stage: "refused" },
-});
-const NO_REPLY = new ServiceError({
-  operation: "stream run",
-  reason: "no",
-  stage: "failed",
-});
 
 /** Lines that are no request, and the codes of their errors, if they get any. */
 const NOISE: readonly (readonly [line: string, code?: number])[] = [
@@ -141,14 +131,14 @@ class Conversation {
     } else if ("thread" in action) {
       const index = action.thread % this.#threads.length;
       if (action.works) this.#threads[index]?.resolve(threadName(index));
-      else this.#threads[index]?.reject(NO_THREAD);
+      else this.#threads[index]?.reject(new Error("no"));
       if (index in this.#threads) this.#threads[index] = undefined;
     } else if ("run" in action) {
       const [run, prompt] = nth(this.#running(), action.run) ?? [];
       if (run === undefined || prompt === undefined) return;
       if ("fails" in action) {
         prompt.end = "failure";
-        run.fail(NO_REPLY);
+        run.fail(new Error("no"));
       } else if ("reply" in action) {
         prompt.end = "reply";
         prompt.sent.push(prompt.label + action.reply);
