@@ -32,10 +32,15 @@ Deno.test("initialize answers the same for every version and again, and agents/l
   for (const params of [{ protocolVersion: 1 }, { protocolVersion: 2 }, {}]) {
     const { result } = await editor.request("initialize", params);
     assertEquals(result.protocolVersion, 1);
-    const { serverInfo, capabilities, agentInfo } = result;
+    const { serverInfo, capabilities, agentInfo, agentCapabilities } = result;
     assertEquals(serverInfo, { name: "agent-gateway", version: VERSION });
     assertEquals(capabilities, { agents: true });
     assertEquals(agentInfo.version, VERSION);
+    assertEquals(agentCapabilities, {
+      loadSession: true,
+      promptCapabilities: { embeddedContext: true },
+      sessionCapabilities: { close: {}, resume: {} },
+    });
   }
 });
 
