@@ -28,9 +28,9 @@ export interface Message {
   };
 }
 
-/** Whether a message is a notification of the bridge. */
-export function isUpdate({ id, method }: Message): boolean {
-  return method !== undefined && id === undefined;
+/** Whether a message is an update with a content: not a notice. */
+export function isUpdate({ params }: Message): boolean {
+  return params?.update?.content !== undefined;
 }
 
 /** Whether a message is a request of the bridge. */
@@ -345,8 +345,8 @@ const NAMES = new Map<string, string>();
 for (const [name, definition] of Object.entries(schema.$defs)) {
   const [kind] = /(Response|Notification|Request)$/.exec(name) ?? [];
   if (!("x-method" in definition)) continue;
-  const side = kind === "Response" ? "agent" : "client";
-  if (definition["x-side"] !== side) continue;
+  const sides = [kind === "Response" ? "agent" : "client", "protocol"];
+  if (!sides.includes(definition["x-side"])) continue;
   NAMES.set(`${definition["x-method"]} ${kind}`, name);
 }
 

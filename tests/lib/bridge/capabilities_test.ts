@@ -1,17 +1,23 @@
 import { assertEquals } from "@std/assert";
-import { offersToReadFiles } from "../../../lib/bridge/capabilities.ts";
+import { NO_OFFERS, offersIn } from "../../../lib/bridge/capabilities.ts";
 import { READS_FILES } from "../../support/editor.ts";
 
-Deno.test("offersToReadFiles() is true for clientCapabilities.fs.readTextFile: true alone", () => {
-  assertEquals(offersToReadFiles(READS_FILES), true);
+Deno.test("offersIn() finds what an editor offers, and nothing in params that are not as the schema says", () => {
+  assertEquals(offersIn(READS_FILES), { ...NO_OFFERS, readsFiles: true });
+  const session = { notices: {} };
+  assertEquals(offersIn({ clientCapabilities: { session } }), {
+    ...NO_OFFERS,
+    showsNotices: true,
+  });
   for (
     const params of [
       ...[undefined, null, {}, { clientCapabilities: null }],
       ...[{ fs: { readTextFile: true } }, { clientCapabilities: { fs: null } }],
-      { clientCapabilities: { fs: { writeTextFile: true } } },
+      { clientCapabilities: { fs: { writeTextFile: true }, session: null } },
       { clientCapabilities: { fs: { readTextFile: "true" } } },
+      { clientCapabilities: { session: { notices: null } } },
     ]
   ) {
-    assertEquals(offersToReadFiles(params), false, JSON.stringify(params));
+    assertEquals(offersIn(params), NO_OFFERS, JSON.stringify(params));
   }
 });
