@@ -16,6 +16,7 @@ import {
   THREAD_REQUEST,
 } from "./gateway/http/requests.ts";
 import { type RunIds, ServiceError } from "./gateway/failure/service_error.ts";
+import { turnOfEventLoop } from "./io.ts";
 import type { StreamObserver } from "./gateway/stream/run_events.ts";
 import type { CreationEvent, TurnEvent } from "./gateway/turn_event.ts";
 
@@ -123,9 +124,11 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       runId = yield* client.post(runRequest(threadId, prompt, options));
       yield [{ type: "run", runId }];
       const { followRun } = await loading;
-      const run = { threadId, runId };
-      const request = streamRequest(run, options);
-      yield* followRun(client, { ...run, request }, options.observer);
+      // The connection of the answer is back in the pool after a turn of the event loop;
+      // sooner, a second one would be made, and stay empty for the whole run.
+      await turnOfEventLoop();
+      const request = streamRequest({ threadId, runId }, options);
+      yield* followRun(client, request, options.observer);
     } catch (error) {
       throw client.explain(error, { threadId, runId });
     } finally {
@@ -145,7 +148,8 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     const client = await this.#connect(options);
     try {
       const headers = { "last-event-id": lastEventId };
-      const { chunks } = await client.stream(streamRequest(run, { headers }));
+      const request = streamRequest(run, { headers });
+      const { chunks } = await client.stream(request, () => Infinity);
       const { readRunEvents } = await import("./gateway/stream/run_events.ts");
       for await (const batch of readRunEvents(chunks)) {
         if (batch.at(-1)?.type === "reply") return "reply";

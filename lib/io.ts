@@ -2,7 +2,7 @@ export { ByteBuffer } from "./io/byte_buffer.ts";
 export { Deadline, pause, startTimeout, TimeIsOver } from "./io/deadline.ts";
 export { environmentVariable } from "./io/environment_variable.ts";
 export { ErrorOutput } from "./io/error_output.ts";
-export { shareEventLoop } from "./io/event_loop.ts";
+export { shareEventLoop, turnOfEventLoop } from "./io/event_loop.ts";
 export { failureLine } from "./io/failure_line.ts";
 export {
   lineFault,

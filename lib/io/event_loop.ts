@@ -34,3 +34,13 @@ export function shareEventLoop(): Promise<void> | undefined {
   }
   return undefined;
 }
+
+/** Resolves after a turn of the event loop, without the 2 ms of a timer. */
+export async function turnOfEventLoop(): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  port1.onmessage = () => resolve();
+  port2.postMessage(undefined);
+  await promise;
+  port1.close();
+}

@@ -29,9 +29,10 @@ export interface FailureParts {
   readonly status?: number | undefined;
   /** The milliseconds that `Retry-After` asks for, if it does. */
   readonly retryAfter?: number | undefined;
-  /** The thread and the run, if known: for a run that was or may have been started. */
   readonly threadId?: string | undefined;
   readonly runId?: string | undefined;
+  /** The `X-Request-Id` of the last request. */
+  readonly requestId?: string | undefined;
 }
 
 /** A failure, from which {@linkcode wordsOf} makes messages. */
@@ -72,17 +73,18 @@ const ATTEMPTS = {
  * A failure in words:
  *
  * - `terminal`: what was tried, the reason, what to do, the fate of the prompt, the
- *   service's own words, and the thread and the run if one was started.
- * - `editor`: the same, without thread and run.
- * - `log`: operation, thread, run and status, without the service's own words, which
+ *   service's own words, and the ids of a run that was or may have been started.
+ * - `editor`: the same, without ids.
+ * - `log`: operation, ids and status, without the service's own words, which
  *   may quote a prompt.
  */
 export function wordsOf(
   failure: Failure,
   audience: "terminal" | "editor" | "log",
 ): string {
-  const { operation, status, reason, detail, threadId, runId } = failure;
-  const ids = [["thread", threadId], ["run", runId]]
+  const { operation, status, reason, detail, fate } = failure;
+  const { threadId, runId, requestId } = failure;
+  const ids = [["thread", threadId], ["run", runId], ["request", requestId]]
     .filter(([, id]) => id !== undefined);
   if (audience === "log") {
     const about = ids.map(([name, id]) => ` ${name}=${id}`).join("");
@@ -98,7 +100,8 @@ export function wordsOf(
     ? `${reason}; ${rest}`
     : `${reason} (${rest})`;
   const quoted = detail ? `: ${detail}` : "";
-  const run = audience === "editor" || ids.length === 0
+  const hasNoRun = fate === "not run" || fate === "refused";
+  const run = audience === "editor" || hasNoRun || ids.length === 0
     ? ""
     : ` (${ids.map((pair) => pair.join(" ")).join(", ")})`;
   return `Cannot ${words[operation]}: ${explained}${quoted}${run}`;

@@ -19,12 +19,14 @@ export interface ServiceRequest {
 export function headersOf(
   { headers }: ServiceRequest,
   apiKey: string,
+  requestId: string,
 ): Readonly<Record<string, string>> {
   return {
     "accept": "application/json",
     ...headers,
     "user-agent": `agent-gateway/${VERSION}`,
     "x-api-key": apiKey,
+    "x-request-id": requestId,
   };
 }
 

@@ -12,12 +12,18 @@ const BUFFER_BYTES = 64 * 1024;
 /** No byte came while the reader was waiting for one. */
 export class SilenceError extends Error {
   override readonly name = "SilenceError";
+  readonly milliseconds: number;
+
+  constructor(milliseconds: number) {
+    super();
+    this.milliseconds = milliseconds;
+  }
 }
 
 export interface ReadBodyOptions {
   readonly signal: AbortSignal;
   /** The limit on silence, in milliseconds, counted while a chunk is awaited. By default none. */
-  readonly idle?: number;
+  readonly idle?: () => number;
 }
 
 /**
@@ -34,7 +40,7 @@ export function readBody(
   response: Pick<Response, "body">,
   options: ReadBodyOptions,
 ): AsyncGenerator<Uint8Array> {
-  const { signal, idle = Infinity } = options;
+  const { signal, idle = () => Infinity } = options;
   const reader = (response.body ?? new Blob().stream())
     .getReader({ mode: "byob" });
   // It rejects if the body has failed, which the reader below reports.
@@ -81,16 +87,15 @@ export async function drainBody(
 
 /** The bytes of a body that have been read and not yet taken. */
 class ReadAhead {
-  readonly #idle: number;
+  readonly #idle: () => number;
   readonly #reading: Promise<void>;
   #filling = new ByteBuffer();
   #taken = new ByteBuffer();
   #hasEnded = false;
-  #isSilent = false;
   readonly #arrival = new Signal();
   readonly #room = new Signal();
 
-  constructor(reader: ReadableStreamBYOBReader, idle: number) {
+  constructor(reader: ReadableStreamBYOBReader, idle: () => number) {
     this.#idle = idle;
     this.#reading = this.#read(reader).finally(() => {
       this.#hasEnded = true;
@@ -105,13 +110,15 @@ class ReadAhead {
    */
   async take(): Promise<Uint8Array | undefined> {
     if (this.#filling.length === 0 && !this.#hasEnded) {
-      const stop = startTimeout(this.#idle, () => {
-        this.#isSilent = true;
+      const limit = this.#idle();
+      let isSilent = false;
+      const stop = startTimeout(limit, () => {
+        isSilent = true;
         this.#arrival.send();
       });
       await this.#arrival.next;
       stop();
-      if (this.#isSilent) throw new SilenceError();
+      if (isSilent) throw new SilenceError(limit);
     }
     if (this.#filling.length === 0) {
       await this.#reading;

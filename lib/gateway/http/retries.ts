@@ -55,20 +55,32 @@ export function refuseLongPause(error: ServiceError, limit: number): void {
   throw new ServiceError({ ...error.failure, advice }, error);
 }
 
-/**
- * A pause, changed by up to a quarter, so that many clients do not retry at once;
- * longer if the service asks for it, up to the limit. In milliseconds.
- */
-export function pauseBefore(
-  milliseconds: number,
-  { failure: { retryAfter = 0 } }: ServiceError,
-  limit: number,
-): number {
-  return Math.max(
-    milliseconds * (0.75 + Math.random() / 2),
-    Math.min(retryAfter, limit),
-  );
+/** A pause that is drawn by lot, so that many clients do not retry at once, in milliseconds. */
+export interface Pause {
+  readonly least: number;
+  readonly most: number;
 }
+
+/** A pause of about this length, in milliseconds. */
+export function around(milliseconds: number): Pause {
+  return { least: milliseconds / 2, most: milliseconds * 1.5 };
+}
+
+/**
+ * Draws a pause. What the service asks for is the least; up to a quarter is added by
+ * lot, between 2 and 5 s. In milliseconds.
+ */
+export function draw(pause: Pause, asked: number): number {
+  const between = ({ least, most }: Pause) =>
+    least + Math.random() * (most - least);
+  const own = between(pause);
+  if (asked === 0) return own;
+  const added = Math.min(Math.max(asked / 4, MIN_ADDED), MAX_ADDED);
+  return Math.max(own, between({ least: asked, most: asked + added }));
+}
+
+const MIN_ADDED = 2_000;
+const MAX_ADDED = 5_000;
 
 /**
  * The milliseconds that `Retry-After` asks for, in seconds or as a date (RFC 9110,

@@ -10,7 +10,13 @@ import type { WaitEvent } from "../turn_event.ts";
 import { type Answer, readErrorText, readId } from "./answer.ts";
 import { headersOf, type ServiceRequest } from "./requests.ts";
 import { drainBody, readBody } from "./response_body.ts";
-import { pauseBefore, postPauses, refuseLongPause } from "./retries.ts";
+import {
+  around,
+  draw,
+  type Pause,
+  postPauses,
+  refuseLongPause,
+} from "./retries.ts";
 import { statusError } from "./status_error.ts";
 import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
 import { refuseUnreadable } from "./unreadable_stream.ts";
@@ -51,6 +57,7 @@ export class ServiceClient {
   readonly #sessionId: string | undefined;
   readonly #connections: Connections;
   #draining: Promise<void> | undefined;
+  #requestId: string | undefined;
   /** How far the last request got, and why it failed if it did. */
   #last: Pick<Failure, "operation" | "stage" | "reason"> = {
     ...{ operation: "create thread", stage: "not sent", reason: "" },
@@ -96,20 +103,20 @@ export class ServiceClient {
       if (error.failure.retry === undefined || milliseconds === undefined) {
         throw error;
       }
-      yield* this.wait(error, milliseconds);
+      yield* this.wait(error, around(milliseconds));
     }
   }
 
   /**
    * Sends a `GET` for an event stream once and waits for its headers.
    *
+   * @param idle The limit on silence of the body, in milliseconds.
    * @throws {ServiceError} If no connection was made, it broke, no headers came in
    * time, or the answer is not a stream that can be read.
    * @throws The signal's reason, if it is aborted.
    */
-  stream(request: ServiceRequest): Promise<OpenStream> {
-    const { idle } = this.timeouts;
-    return this.#within(request, idle, async (deadline) => {
+  stream(request: ServiceRequest, idle: () => number): Promise<OpenStream> {
+    return this.#within(request, this.timeouts.idle, async (deadline) => {
       const { signal } = deadline;
       const answer = await this.#fetch("GET", request, signal);
       await refuseUnreadable(answer);
@@ -124,19 +131,25 @@ export class ServiceClient {
   }
 
   /**
-   * Announces a pause before a retry, and waits: about `milliseconds`, or longer
-   * if the service asks for it. Throws the signal's reason as soon as it is aborted.
+   * Announces a pause before a retry, and waits: longer if the service asks for it, by
+   * `Retry-After` or, in milliseconds, by its stream. Throws the signal's reason as
+   * soon as it is aborted.
    */
   async *wait(
     error: ServiceError,
-    milliseconds: number,
+    pauseByLot: Pause,
+    asked = 0,
   ): AsyncGenerator<readonly WaitEvent[], void> {
-    const { operation, retry: reason = "" } = error.failure;
-    const delay = pauseBefore(milliseconds, error, this.timeouts.retryAfter);
+    const { operation, retry: reason = "", retryAfter = 0 } = error.failure;
+    const least = Math.min(
+      Math.max(retryAfter, asked),
+      this.timeouts.retryAfter,
+    );
+    const milliseconds = draw(pauseByLot, least);
     this.#last = error.failure;
-    if (delay === 0) return;
-    yield [{ type: "wait", operation, reason, milliseconds: delay }];
-    await pause(delay, this.signal);
+    if (milliseconds === 0) return;
+    yield [{ type: "wait", operation, reason, milliseconds }];
+    await pause(milliseconds, this.signal);
   }
 
   /** Reads on after the reply for a moment, in the background, and drops the rest. */
@@ -162,15 +175,19 @@ export class ServiceClient {
     return this.signal.reason instanceof TimeIsOver;
   }
 
-  /** The error to throw for a call that failed: another one if it took too long. */
+  /** The error to throw for a call that failed, with its ids: another one if it took too long. */
   explain(error: unknown, run: Pick<Failure, "threadId" | "runId">): unknown {
+    const ids = { ...run, requestId: this.#requestId };
+    if (error instanceof ServiceError) {
+      return new ServiceError({ ...error.failure, ...ids }, error);
+    }
     const { reason: over } = this.signal;
     if (error !== over || !(over instanceof TimeIsOver)) return error;
     const { operation, stage, reason } = this.#last;
     const last = reason === "" ? "" : `: ${reason}`;
     const seconds = over.milliseconds / 1000;
     return new ServiceError({
-      ...{ operation, stage, ...run },
+      ...{ operation, stage, ...ids },
       reason: `there was no reply within ${seconds} s${last}`,
     });
   }
@@ -215,12 +232,13 @@ export class ServiceClient {
     const { redactor, timeouts } = this;
     const { operation, path, runId, body = null } = request;
     const url = baseUrl + path;
+    const requestId = this.#requestId = crypto.randomUUID();
     const started = performance.now();
     let status: number | undefined;
     try {
       const response = await this.#connections.fetch(operation, url, {
         ...{ method, body, signal },
-        headers: headersOf(request, apiKey),
+        headers: headersOf(request, apiKey, requestId),
         redirect: "manual",
       });
       status = response.status;
@@ -231,7 +249,9 @@ export class ServiceClient {
       const session = this.#sessionId && ` session=${this.#sessionId}`;
       const run = runId && ` run=${runId}`;
       log?.(
-        `${operation}${session ?? ""}${run ?? ""}: ${status ?? "no answer"}`,
+        `${operation}${session ?? ""}${run ?? ""} request=${requestId}: ${
+          status ?? "no answer"
+        }`,
         performance.now() - started,
       );
     }

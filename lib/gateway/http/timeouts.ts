@@ -23,6 +23,10 @@ export const TIMEOUTS = {
    * all further retries.
    */
   reconnect: [500, 1_000, 2_000, 4_000, 8_000, 15_000],
+  /** The longest first pause after a stream was lost. */
+  lost: 2_000,
+  /** How long after the first attempt to reach a stream again the last one begins. */
+  lastAttempt: 60_000,
   /** The limit without an answer to a stream's `GET`, after which the run is given up. */
   outage: 120_000,
   /** The limit without a new event on a resumed stream, after which the run is given up. */

@@ -22,6 +22,11 @@ export class StreamRecord {
   readonly cursor: StreamCursor = new StreamCursor();
   /** The service's words about why the run failed, unchanged; empty if it gave none. */
   failure: string | undefined;
+  /** The same, if an event of the run came after them: it goes on. */
+  earlierFailure: string | undefined;
+  /** The least pause before the stream is resumed, in milliseconds: a field `retry:`. */
+  retry = 0;
+  comments = 0;
   /** The number of events that this client knows. */
   known = 0;
   /** The number of JSON objects that it does not know. */
@@ -111,6 +116,9 @@ class EventParser {
     if (line.startsWith("id:")) cursor.id(valueOf(line, "id:"));
     else if (line.startsWith("event:")) {
       this.#isFailure = isFailureName(valueOf(line, "event:"));
+    } else if (line.startsWith(":")) this.#record.comments++;
+    else if (/^retry: ?\d+$/.test(line)) {
+      this.#record.retry = Number(valueOf(line, "retry:"));
     }
     this.#hold(line);
     return false;
@@ -149,6 +157,9 @@ class EventParser {
     switch (parsed.kind) {
       case "step":
         this.#record.known++;
+        this.#record.earlierFailure = this.#record.failure ??
+          this.#record.earlierFailure;
+        this.#record.failure = undefined;
         cursor.take(parsed.event);
         return false;
       case "reply": {

@@ -1,5 +1,6 @@
 import { counted, type Redactor } from "../../text.ts";
-import { type RunIds, ServiceError } from "../failure/service_error.ts";
+import { ServiceError } from "../failure/service_error.ts";
+import type { StreamRecord } from "./run_events.ts";
 
 /** Names of events, in lower case: real services send one of them when a run failed. */
 const FAILURES: ReadonlySet<string> = new Set([
@@ -13,11 +14,10 @@ export function isFailureName(name: unknown): boolean {
 
 export function runFailure(
   words: string,
-  { threadId, runId }: RunIds,
   redactor: Redactor,
 ): ServiceError {
   return new ServiceError({
-    ...{ operation: "stream run", stage: "failed", threadId, runId },
+    ...{ operation: "stream run", stage: "failed" },
     reason: "the run failed",
     detail: redactor.show(words),
   });
@@ -26,8 +26,8 @@ export function runFailure(
 /** The final error of a run that cannot be followed, after a number of events. */
 export function failureInRun(
   { failure, cause }: ServiceError,
-  { threadId, runId }: RunIds,
-  { known, unknown }: { readonly known: number; readonly unknown: number },
+  { known, unknown, earlierFailure: words }: StreamRecord,
+  redactor: Redactor,
 ): ServiceError {
   const foreign = known === 0 && unknown > 0
     ? `; ${
@@ -36,7 +36,10 @@ export function failureInRun(
     : "";
   return new ServiceError({
     ...failure,
-    ...{ threadId, runId, hasEvents: known + unknown > 0 },
+    hasEvents: known + unknown > 0,
     reason: failure.reason + foreign,
+    detail: words === undefined
+      ? failure.detail
+      : `the service had said: ${redactor.show(words)}`,
   }, { cause });
 }

@@ -1,5 +1,5 @@
 import { wholeDuration } from "../../text.ts";
-import { type RunIds, ServiceError } from "../failure/service_error.ts";
+import { ServiceError } from "../failure/service_error.ts";
 import type { ServiceRequest } from "../http/requests.ts";
 import { SilenceError } from "../http/response_body.ts";
 import type { OpenStream, ServiceClient } from "../http/service_client.ts";
@@ -14,20 +14,24 @@ import { type Connection, StreamRetries } from "./stream_retries.ts";
 
 const operation = "stream run";
 
+/** So many comments tell how often a service sends them. */
+const MANY_COMMENTS = 3;
+
+/** The shortest silence of a peer that has vanished, in milliseconds. */
+const VANISHED = 60_000;
+
+/** The same, as a multiple of the longest silence so far. */
+const SILENCES = 4;
+
 /** An error does not mention a silence that is shorter than this, in milliseconds. */
 const QUIET = 5_000;
-
-export interface FollowedRun extends RunIds {
-  readonly request: ServiceRequest;
-}
 
 /**
  * Follows a run until it completes (interface 4.1, operation 3).
  *
- * A `GET` without a single byte in answer is retried until 2 minutes have passed
- * without an answer. After the first byte, the stream is resumed with
+ * The stream is asked for again as long as no event was delivered, and after that with
  * `Last-Event-ID` if the service sent `id:` lines ({@linkcode StreamRetries} says how
- * long). Without ids a loss is an error, so that a truncated run never looks like
+ * long). Without ids a loss is then an error, so that a truncated run never looks like
  * a finished one.
  *
  * @yields One batch per network chunk that is not empty: `wait` and `progress`
@@ -38,28 +42,36 @@ export interface FollowedRun extends RunIds {
  */
 export async function* followRun(
   client: ServiceClient,
-  run: FollowedRun,
+  request: ServiceRequest,
   observer?: StreamObserver,
 ): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
   const record = new StreamRecord(observer);
   const { cursor } = record;
   const { redactor } = client;
   const retries = new StreamRetries(client.timeouts);
+  let hasDelivered = false;
+  let longestSilence = 0;
+  const canAskAgain = () => !hasDelivered || cursor.lastEventId !== undefined;
+  const idle = () =>
+    record.comments < MANY_COMMENTS || !canAskAgain()
+      ? client.timeouts.idle
+      : Math.max(VANISHED, SILENCES * longestSilence);
   for (;;) {
     const connection: Connection = {
+      askedAt: performance.now(),
       openedAt: undefined,
       lastByteAt: undefined,
       isFruitful: false,
     };
-    let loss: Loss;
+    let loss: ServiceError;
     let stream: OpenStream | undefined;
     try {
       const id = cursor.lastEventId;
       const headers = {
-        ...run.request.headers,
+        ...request.headers,
         ...id !== undefined && { "last-event-id": id },
       };
-      const opened = await client.stream({ ...run.request, headers });
+      const opened = await client.stream({ ...request, headers }, idle);
       stream = opened;
       observer?.open(opened.headers);
       connection.openedAt = performance.now();
@@ -67,6 +79,7 @@ export async function* followRun(
       // Leaving a `for await` would end the chunks, which are drained after the reply.
       for (let batch; !(batch = await batches.next()).done;) {
         client.signal.throwIfAborted();
+        longestSilence = Math.max(longestSilence, silenceOf(connection));
         connection.lastByteAt = performance.now();
         const last = batch.value.at(-1);
         if (last === undefined) {
@@ -75,7 +88,7 @@ export async function* followRun(
           throw new ServiceError({ operation, stage: "open", reason });
         }
         retries.renew();
-        connection.isFruitful = true;
+        connection.isFruitful = hasDelivered = true;
         if (last.type === "reply") {
           stream = undefined;
           client.drain(opened);
@@ -84,10 +97,10 @@ export async function* followRun(
         if (last.type === "reply") return;
       }
       const reason = "the stream ended before the run completed";
-      loss = unfinished(reason + silence(connection), "stream ended");
+      loss = lossBy(reason + silence(connection), "stream ended");
     } catch (error) {
       if (client.isLate && record.failure !== undefined) {
-        throw runFailure(record.failure, run, redactor);
+        throw runFailure(record.failure, redactor);
       }
       // An error with a known status is kept, even if its text came too late.
       const isTold = client.isLate && error instanceof ServiceError;
@@ -97,51 +110,45 @@ export async function* followRun(
       stream?.drop();
     }
     if (record.failure !== undefined) {
-      throw runFailure(record.failure, run, redactor);
+      throw runFailure(record.failure, redactor);
     }
-    const { error, isUnfinished = false } = loss;
-    const canGoOn = cursor.lastEventId !== undefined ||
-      connection.lastByteAt === undefined && !isUnfinished;
-    const delay = canGoOn && error.failure.retry !== undefined
+    const pause = canAskAgain() && loss.failure.retry !== undefined
       ? retries.ended(connection)
       : undefined;
-    if (delay === undefined) throw failureInRun(error, run, record);
-    client.disconnect();
-    yield* client.wait(error, delay);
+    if (pause === undefined) throw failureInRun(loss, record, redactor);
+    if (loss.failure.status === undefined) client.disconnect();
+    yield* client.wait(loss, pause, record.retry);
   }
 }
 
-interface Loss {
-  readonly error: ServiceError;
-  /** Whether the answer ended or fell silent: without ids, that is final. */
-  readonly isUnfinished?: boolean;
-}
-
-function unfinished(reason: string, retry: string): Loss {
-  const failure = { operation, stage: "open", reason, retry } as const;
-  return { error: new ServiceError(failure), isUnfinished: true };
+function lossBy(reason: string, retry: string): ServiceError {
+  return new ServiceError({ operation, stage: "open", reason, retry });
 }
 
 function lossOf(
   error: unknown,
   client: ServiceClient,
   connection: Connection,
-): Loss {
+): ServiceError {
   if (error instanceof SilenceError) {
-    const time = wholeDuration(client.timeouts.idle);
+    const time = wholeDuration(error.milliseconds);
     const reason = `nothing came from the service for ${time}`;
-    return unfinished(reason, "stream silent");
+    return lossBy(reason, "stream silent");
   }
-  if (error instanceof ServiceError) return { error };
+  if (error instanceof ServiceError) return error;
   const { failure, cause } = client.connectionError(operation, error);
   const reason = failure.reason + silence(connection);
-  return { error: new ServiceError({ ...failure, reason }, { cause }) };
+  return new ServiceError({ ...failure, reason }, { cause });
 }
 
 /** How long nothing had come before: a proxy may have closed the connection then. */
-function silence({ openedAt, lastByteAt }: Connection): string {
-  const milliseconds = performance.now() - (lastByteAt ?? openedAt ?? Infinity);
+function silence(connection: Connection): string {
+  const milliseconds = silenceOf(connection);
   return milliseconds < QUIET
     ? ""
     : `, after ${wholeDuration(milliseconds)} without an event`;
+}
+
+function silenceOf({ openedAt, lastByteAt }: Connection): number {
+  return performance.now() - (lastByteAt ?? openedAt ?? Infinity);
 }
