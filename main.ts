@@ -199,11 +199,10 @@ async function startInteractive(
   asked: InteractiveArguments,
 ): Promise<number> {
   const { RemoteGateway, traceHeaders } = await import("./lib/gateway.ts");
-  const { addInput, Conversation, exitCode, openView } = await import(
+  const { addInput, Conversation, openView } = await import(
     "./lib/interactive.ts"
   );
   const isScript = asked.prompts.length > 0 || asked.readsInput;
-  const isTyped = !isScript && Deno.stdin.isTerminal();
 
   let isLeaving = false;
   const leave = async (code: number) => {
@@ -246,10 +245,9 @@ async function startInteractive(
       : {},
   });
   try {
-    const ending = isScript
+    return isScript
       ? await opened.runPrompts(prompts)
       : await opened.runInteractive();
-    return exitCode(ending, isTyped);
   } finally {
     await opened.leave();
   }

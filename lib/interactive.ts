@@ -1,19 +1,17 @@
 import {
   AGENT_NAME,
   type CreationEvent,
-  type Failure,
   type Gateway,
   ServiceError,
   type TurnEvent,
 } from "./gateway.ts";
 import { CtrlC } from "./interactive/ctrl_c.ts";
-import type { Ending } from "./interactive/exit_code.ts";
-import { Deadline, within } from "./io.ts";
+import { ExitCode } from "./interactive/exit_code.ts";
+import { Deadline, GRACE, within } from "./io.ts";
 import type { Input, View, ViewEvent } from "./interactive/view.ts";
 import { VERSION } from "./version.ts";
 
 export type { View } from "./interactive/view.ts";
-export { type Ending, exitCode } from "./interactive/exit_code.ts";
 export { openView } from "./interactive/open_view.ts";
 export { addInput } from "./interactive/stdin_prompts.ts";
 
@@ -31,8 +29,11 @@ export interface ConversationOptions {
   readonly now?: (() => number) | undefined;
 }
 
-const DONE: Ending = { kind: "done" };
-const INTERRUPTED: Ending = { kind: "interrupted" };
+/** The exit code after Ctrl-C. */
+const INTERRUPTED = 130;
+
+/** How an operation ended; `unread` if nobody reads standard output. */
+type Ending = "done" | "failed" | "dropped" | "unread";
 
 /**
  * Prompts that run on one thread, one at a time. It holds the state of the thread
@@ -54,6 +55,10 @@ export class Conversation {
   #droppedPrompts = 0;
   #isAsking = false;
   #threadId = "";
+  readonly #exitCode = new ExitCode();
+  /** The number of prompts that were run, and whether more are known to follow. */
+  #prompts = 0;
+  #isFirstOfMany = false;
   #hasRun = false;
   /** Resolved or rejected when the reply that is being written is written. */
   #writing: Promise<void> | undefined;
@@ -67,33 +72,36 @@ export class Conversation {
 
   /**
    * Runs each prompt of the view until its input ends (interface 1, "Interactive
-   * mode rules"). The last prompt that failed decides the ending, but `exit` and
-   * `quit` end with `done`.
+   * mode rules").
    *
+   * @returns The exit code: 0 after `exit` and `quit`, and where a person types, who has
+   * seen what failed.
    * @throws {InputError} If standard input cannot be read.
    * @throws Whatever standard output rejects with: see `isReaderGone()`.
    */
-  async runInteractive(): Promise<Ending> {
-    let ending = await this.#within((limit) => this.#open(limit));
-    if (ending.kind !== "done") return ending;
+  async runInteractive(): Promise<number> {
+    const isTyped = this.#options.view.typing !== undefined;
+    const opened = await this.#within((limit) => this.#open(limit));
+    if (opened === "dropped") return INTERRUPTED;
+    if (opened !== "done") return isTyped ? 1 : this.#exitCode.value;
     for (;;) {
       const input = await this.#ask();
       switch (input?.kind) {
         case undefined:
           return INTERRUPTED;
         case "end":
-          return ending;
+          return isTyped ? 0 : this.#exitCode.value;
         case "refused":
+          this.#exitCode.fail();
           await this.#show({ type: "error", message: input.reason });
-          ending = { kind: "failed", failure: undefined };
           break;
         case "text": {
           const word = input.text.trim().toLowerCase();
-          if (word === "exit" || word === "quit") return DONE;
+          if (word === "exit" || word === "quit") return 0;
           if (word === "") continue;
           const { text } = input;
           const ended = await this.#within((limit) => this.#run(text, limit));
-          if (ended.kind !== "done") ending = ended;
+          if (ended === "unread") return this.#exitCode.value;
           break;
         }
         default:
@@ -105,18 +113,21 @@ export class Conversation {
   /**
    * Runs prompts in order, until one fails. The time limit of the first one holds for
    * the creation of the thread, too. Rejects as standard output does.
+   *
+   * @returns The exit code.
    */
-  async runPrompts(prompts: readonly string[]): Promise<Ending> {
+  async runPrompts(prompts: readonly string[]): Promise<number> {
     const [first = "", ...others] = prompts;
-    let ending = await this.#within(async (limit) => {
+    this.#isFirstOfMany = others.length > 0;
+    let ended = await this.#within(async (limit) => {
       const opened = await this.#open(limit);
-      return opened.kind === "done" ? await this.#run(first, limit) : opened;
+      return opened === "done" ? await this.#run(first, limit) : opened;
     });
     for (const prompt of others) {
-      if (ending.kind !== "done") break;
-      ending = await this.#within((limit) => this.#run(prompt, limit));
+      if (ended !== "done") break;
+      ended = await this.#within((limit) => this.#run(prompt, limit));
     }
-    return ending;
+    return this.#exitCode.value;
   }
 
   /** Handles a Ctrl-C. Returns whether the program goes on; if not, the caller ends it. */
@@ -180,16 +191,13 @@ export class Conversation {
     if (threadId !== undefined) {
       this.#threadId = threadId;
       await this.#show({ type: "thread", threadId });
-      return DONE;
+      return "done";
     }
-    const ended = await this.#follow(
+    return await this.#follow(
       "thread",
       limit,
       (signal) => gateway.createThread({ signal }),
     );
-    if (ended === undefined) return DONE;
-    if (ended === "dropped") return INTERRUPTED;
-    return { kind: "not started", failure: ended };
   }
 
   /** Runs one or two operations within the time limit, if there is one. */
@@ -199,7 +207,22 @@ export class Conversation {
     const { timeLimit } = this.#options;
     if (timeLimit === undefined) return await act(undefined);
     using deadline = new Deadline(timeLimit);
-    return await act(deadline.signal);
+    const acting = act(deadline.signal);
+    return await within(timeLimit + GRACE, acting, () => this.#giveUp());
+  }
+
+  /** Ends an operation of which nobody reads what it shows. */
+  #giveUp(): Ending {
+    if (this.#writing !== undefined) this.#exitCode.complete();
+    this.#exitCode.fail(
+      this.#writing !== undefined
+        ? undefined
+        : { fate: this.#isRun ? "may go on" : "not run" },
+    );
+    const message =
+      "The time is over, and nobody reads standard output: the rest is dropped";
+    this.#options.view.show({ type: "error", message });
+    return "unread";
   }
 
   /** Returns the next prompt; `undefined` if the user left with Ctrl-C instead. */
@@ -219,23 +242,24 @@ export class Conversation {
     limit: AbortSignal | undefined,
   ): Promise<Ending> {
     const { gateway, headers } = this.#options;
+    this.#prompts++;
     const ended = await this.#follow("run", limit, (signal) => {
       const options = { signal, headers };
       return gateway.runTurn(this.#threadId, prompt, options);
     });
-    if (ended === undefined) return DONE;
-    const failure = ended === "dropped" ? undefined : ended;
-    return { kind: "failed", failure };
+    if (ended === "done") this.#exitCode.complete();
+    this.#isFirstOfMany = false;
+    return ended;
   }
 
-  /** Shows the events of an operation that the user can drop, or returns why it failed. */
+  /** Shows the events of an operation that the user can drop, or why it failed. */
   async #follow(
     what: "thread" | "run",
     limit: AbortSignal | undefined,
     act: (
       signal: AbortSignal,
     ) => AsyncGenerator<readonly (CreationEvent | TurnEvent)[]>,
-  ): Promise<Failure | "dropped" | undefined> {
+  ): Promise<Ending> {
     const { signal } = this.#operation = new AbortController();
     const both = limit ? AbortSignal.any([signal, limit]) : signal;
     this.#begunAt = this.#now();
@@ -264,18 +288,30 @@ export class Conversation {
       if (signal.aborted && error === signal.reason) {
         await this.#end(false);
         const prompts = this.#droppedPrompts;
+        this.#exitCode.fail();
         await this.#show({ type: "dropped", what, prompts });
         return "dropped";
       }
       if (!(error instanceof ServiceError)) throw error;
-      const { message, failure } = error;
+      const { failure } = error;
+      this.#exitCode.fail(failure);
       await this.#end(false);
+      const message = this.#placeOf(what) + error.message;
       await this.#show({ type: "error", message, failure });
-      return failure;
+      return "failed";
     } finally {
       this.#operation = undefined;
     }
-    return undefined;
+    return "done";
+  }
+
+  /** Which prompt of a script has failed, if there are several. */
+  #placeOf(what: "thread" | "run"): string {
+    const isOne = this.#prompts === 1 && !this.#isFirstOfMany;
+    const { typing } = this.#options.view;
+    return typing !== undefined || what === "thread" || isOne
+      ? ""
+      : `Prompt ${this.#prompts} on thread ${this.#threadId}: `;
   }
 
   /** Keeps the thread's id, and that it has a run. Returns whether its operation ends. */

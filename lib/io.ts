@@ -1,5 +1,11 @@
 export { ByteBuffer } from "./io/byte_buffer.ts";
-export { Deadline, pause, startTimeout, TimeIsOver } from "./io/deadline.ts";
+export {
+  Deadline,
+  GRACE,
+  pause,
+  startTimeout,
+  TimeIsOver,
+} from "./io/deadline.ts";
 export { environmentVariable } from "./io/environment_variable.ts";
 export { ErrorOutput } from "./io/error_output.ts";
 export { shareEventLoop, turnOfEventLoop } from "./io/event_loop.ts";

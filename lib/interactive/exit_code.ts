@@ -1,37 +1,41 @@
 import type { Failure } from "../gateway.ts";
 
-/** How prompts ended. */
-export type Ending =
-  /** All runs were completed. */
-  | { readonly kind: "done" }
-  /** A prompt failed. Without a `failure`, it was dropped or could not be taken. */
-  | { readonly kind: "failed"; readonly failure: Failure | undefined }
-  /** No thread could be created. */
-  | { readonly kind: "not started"; readonly failure: Failure }
-  /** The user left with Ctrl-C. */
-  | { readonly kind: "interrupted" };
+/** Something may have run: asking again could run it a second time. */
+const MAY_HAVE_RUN = 5;
+
+/** Nothing was started. */
+const NOTHING_STARTED: readonly number[] = [3, 4];
 
 /**
- * The exit code (docs/command-line.md has the table). The fate of the prompt sets it,
- * unless a person types prompts and so has seen the error.
+ * The exit code of one call of the program (docs/command-line.md has the table). It is
+ * about all prompts of the call, because a script repeats the whole call: as soon as a
+ * run was started or may have been, it does not say any more that nothing was.
  */
-export function exitCode(ending: Ending, isTyped: boolean): number {
-  switch (ending.kind) {
-    case "done":
-      return 0;
-    case "failed":
-      return isTyped ? 0 : failureCode(ending.failure);
-    case "not started":
-      return isTyped ? 1 : failureCode(ending.failure);
-    case "interrupted":
-      return 130;
-    default:
-      return ending satisfies never;
+export class ExitCode {
+  #last = 0;
+  #mayHaveRun = false;
+
+  get value(): number {
+    return this.#mayHaveRun && NOTHING_STARTED.includes(this.#last)
+      ? MAY_HAVE_RUN
+      : this.#last;
+  }
+
+  /** Takes a prompt that was completed. */
+  complete(): void {
+    this.#mayHaveRun = true;
+  }
+
+  /** Takes a failure; none if a prompt was dropped or could not be taken. */
+  fail(failure?: Pick<Failure, "fate" | "status">): void {
+    const code = codeOf(failure);
+    if (this.value !== MAY_HAVE_RUN) this.#last = code;
+    this.#mayHaveRun ||= code === MAY_HAVE_RUN || failure?.fate === "failed";
   }
 }
 
 /** What a script may do next. */
-function failureCode(failure: Failure | undefined): number {
+function codeOf(failure?: Pick<Failure, "fate" | "status">): number {
   const { fate, status } = failure ?? {};
   switch (fate) {
     case "not run":
@@ -40,7 +44,7 @@ function failureCode(failure: Failure | undefined): number {
       return status === 401 || status === 403 ? 4 : 1;
     case "may have run":
     case "may go on":
-      return 5;
+      return MAY_HAVE_RUN;
     case "failed":
     case undefined:
       return 1;

@@ -4,7 +4,7 @@ import { startTimer } from "./timer.ts";
 const PUNCTUAL = 200;
 
 /** How much longer a timeout waits if it fires late, in milliseconds. */
-const GRACE = 5_000;
+export const GRACE = 5_000;
 
 /**
  * Calls a function after a time. A timer that falls due while the process is stopped

@@ -89,7 +89,7 @@ interface Script {
 async function play(
   view: ScriptedView,
   script: Script = {},
-): Promise<Ending["kind"]> {
+): Promise<number> {
   const { createThread = create, runTurn = echo, prompts } = script;
   const gateway: Gateway = {
     createThread(options) {
@@ -110,10 +110,9 @@ async function play(
     timeLimit: 7_000,
     now: script.now,
   });
-  const { kind } = prompts === undefined
+  return prompts === undefined
     ? await conversation.runInteractive()
     : await conversation.runPrompts(prompts);
-  return kind;
 }
 
 async function* create(): AsyncGenerator<readonly CreationEvent[]> {
@@ -158,7 +157,7 @@ const START = [
 
 Deno.test("runInteractive() shows the masked key, creates a thread, and runs each prompt on it (interface 1, Interactive mode rules 1 and 4)", async () => {
   const view = new ScriptedView("hello", "  again ");
-  assertEquals(await play(view), "done");
+  assertEquals(await play(view), 0);
   assertEquals(view.log, [
     ...START,
     "prompt",
@@ -175,20 +174,20 @@ Deno.test("runInteractive() shows the masked key, creates a thread, and runs eac
 
 Deno.test("runInteractive() continues a thread and creates none", async () => {
   const view = new ScriptedView();
-  assertEquals(await play(view, { threadId: "thread-7" }), "done");
+  assertEquals(await play(view, { threadId: "thread-7" }), 0);
   assertEquals(view.log.slice(2), ["thread thread-7", "prompt"]);
 });
 
 Deno.test("runInteractive() prompts again after empty input (interface 1, Interactive mode rules 2)", async () => {
   const view = new ScriptedView("", "  \t");
-  assertEquals(await play(view), "done");
+  assertEquals(await play(view), 0);
   assertEquals(view.log, [...START, "prompt", "prompt", "prompt"]);
 });
 
 Deno.test("runInteractive() leaves at exit and quit, done even after a failed run (interface 1, Interactive mode rules 3)", async () => {
   for (const word of ["exit", "quit", "EXIT", "Quit", " eXit "]) {
     const view = new ScriptedView("exit now?", word, "not read");
-    assertEquals(await play(view, { runTurn: fail }), "done");
+    assertEquals(await play(view, { runTurn: fail }), 0);
     assertEquals(view.log.filter((line) => line === "prompt").length, 2);
     assert(view.log.includes('start thread-1 "exit now?"'));
   }
@@ -237,7 +236,7 @@ Deno.test("Ctrl-C twice at an empty prompt ends as interrupted", async () => {
   view.hasText = false;
   assert(view.ctrlC());
   assert(view.ctrlC());
-  assertEquals(await ending, "interrupted");
+  assertEquals(await ending, 130);
   assertEquals(view.log, [...START, "prompt", "ctrl-c true"]);
 });
 
@@ -250,7 +249,7 @@ Deno.test("Ctrl-C while the thread is created ends as interrupted", async () => 
       throw options?.signal?.reason;
     },
   });
-  assertEquals(ending, "interrupted");
+  assertEquals(ending, 130);
   assertEquals(view.log.slice(2), ["create thread", "dropped thread 0"]);
 });
 
@@ -288,7 +287,7 @@ Deno.test("Ctrl-C as a run fails does not hide the error", async () => {
 Deno.test("Ctrl-C while a reply is written drops its rest; its run is done", async () => {
   const view = new ScriptedView("hello");
   view.onReply = () => void view.ctrlC();
-  assertEquals(await play(view), "done");
+  assertEquals(await play(view), 0);
   assertEquals(view.log.slice(-3), [
     "reply You said: hello",
     "dropped reply 0",
@@ -326,7 +325,7 @@ Deno.test("Ctrl-C leaves at once where nobody types", async () => {
   const view = new ScriptedView();
   view.typing = undefined;
   view.onReply = () => assertFalse(view.ctrlC());
-  assertEquals(await play(view, { prompts: ["one"] }), "done");
+  assertEquals(await play(view, { prompts: ["one"] }), 0);
 });
 
 type Call =
@@ -484,7 +483,7 @@ Deno.test("runPrompts() runs the prompts in order on one thread, each with the t
       return echo(threadId, prompt);
     },
   });
-  assertEquals(ending, "done");
+  assertEquals(ending, 0);
   assertEquals(over, [false, false, true, false, true]);
   assertEquals(view.log, [
     ...START,
