@@ -74,47 +74,18 @@ Deno.test("--check -p of the reference service has no note, and exits 0", async 
 
 const steps = [progress("plan", "started"), progress("write", "started")];
 const done = complete("Done.");
-const record = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 
-/** A stream, and the line that is told about it. */
-const STREAMS: readonly (readonly [Behaviour, string, RegExp])[] = [
-  [
-    answer(200, "<title>Hi</title>", { "content-type": "text/html" }),
-    "stream",
-    /^failed Cannot follow the run: a web page came \(status 200, "Hi"\)/,
-  ],
-  [
-    answer(200, "x", { "content-encoding": "zstd" }),
-    "stream",
-    /^failed .*the stream is compressed, .*; switch off compression of text/,
-  ],
-  [
-    answer(204),
-    "stream",
-    /^failed .* 204: it has nothing more to send; the run/,
-  ],
-  [
-    json({ message: "no" }, 404),
-    "stream",
-    /^failed Cannot follow the run: the service answered 404 .*: no \(thread/,
-  ],
-  [
-    events(steps, { end: "break" }),
-    "end",
-    /^failed the connection to \S+ broke \(.+\)$/,
-  ],
-  [
-    events([record({ event: "complete", messages: [{ speech: "Hi." }] })]),
-    "reply",
-    /^failed no text found in messages \(entries: 1\), so users see "Run/,
-  ],
+/** A stream that loses the reply, and what is told about it. */
+const LOSSES: readonly (readonly [Behaviour, string, RegExp])[] = [
+  [json({ message: "no" }, 404), "stream", /^failed .* 404 .*: no \(thread/],
+  [events(steps, { end: "break" }), "end", /^failed the connection to .*broke/],
 ];
 
-for (const [stream, name, told] of STREAMS) {
+for (const [stream, name, told] of LOSSES) {
   Deno.test(`--check -p tells of a stream that loses the reply: ${told}`, async () => {
     await using service = serveStreams(stream);
     const { code, lines } = await check(service);
-    assertMatch(lines.get(name) ?? `no line "${name}"`, told);
+    assertMatch(lines.get(name) ?? "", told);
     assertEquals(code, 1);
   });
 }
@@ -176,7 +147,7 @@ Deno.test("--check -p follows a stream that is cut as a prompt does, and notes i
 Deno.test("--check -p --json is as docs/check.schema.json says, without the key", async () => {
   const validate = new Ajv2020({ allErrors: true }).compile(schema);
   await using service = serveStreams(
-    events([...steps, record({ event: "error", message: `bad ${TEST_KEY}` })]),
+    events([...steps, { event: "error", message: `bad ${TEST_KEY}` }]),
   );
   const { code, stdout, stderr } = await runClient({
     args: ["--check", "--json", "-p", "hello"],

@@ -94,22 +94,6 @@ Deno.test("--check names .env as the source, and warns of ignored settings", asy
   );
 });
 
-Deno.test("--check without a key says what to do: exit 1, no further step", async () => {
-  const { code, steps } = await check({ env: {} });
-
-  assertEquals(code, 1);
-  assertEquals(steps.length, 1);
-  assertMatch(steps[0] ?? "", /^failed settings: APP_API_KEY is not set: /);
-});
-
-Deno.test("--check without a service of one's own says what to set", async () => {
-  const { code, steps } = await check({ env: { APP_API_KEY: TEST_KEY } });
-
-  assertEquals(code, 1);
-  assertMatch(steps[0] ?? "", /https:\/\/the-brain\.example \(built in\)$/);
-  assertMatch(steps.at(-1) ?? "", /^failed thread: .*APP_BASE_URL.*--base-url/);
-});
-
 Deno.test("--check with a key that is rejected: exit 1, and the line holds no control character and no key", async () => {
   await using service = ReferenceService.start();
   service.misbehave(
@@ -129,17 +113,28 @@ Deno.test("--check with a key that is rejected: exit 1, and the line holds no co
   assertFalse(/[\x00-\x1f\x7f-\x9f]/.test(last));
 });
 
-Deno.test("--check where nothing listens says what to do", async () => {
-  const { code, steps } = await check({
-    env: settings({ url: unreachable() }),
-  });
+/** Variables, and the last line. */
+const FAILED: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] =
+  [
+    [{}, /^failed settings: APP_API_KEY is not set: /],
+    [
+      { APP_API_KEY: TEST_KEY },
+      /^failed thread: .*APP_BASE_URL.*--base-url/,
+    ],
+    [
+      settings({ url: unreachable() }),
+      /^failed thread: .* refused.*; check the base URL, the network/,
+    ],
+  ];
 
-  assertEquals(code, 1);
-  assertMatch(
-    steps.at(-1) ?? "",
-    /^failed thread: .* refused.*; check the base URL, the network/,
-  );
-});
+for (const [env, told] of FAILED) {
+  Deno.test(`--check with ${Object.keys(env).join(" and ") || "no key"} says what to do: exit 1, ${told}`, async () => {
+    const { code, steps } = await check({ env });
+
+    assertEquals(code, 1);
+    assertMatch(steps.at(-1) ?? "", told);
+  });
+}
 
 tlsTest(
   "--check tries the proxy in between, and shows neither its user nor its password",
