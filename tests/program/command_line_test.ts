@@ -18,7 +18,7 @@ import {
 
 for (
   const [args, named] of [
-    [["--nonsense"], '"--nonsense"'],
+    [["--json", "--nonsense"], '"--nonsense"'],
     [["--bridge", "-p", "hello"], "--prompt"],
   ] as const
 ) {

@@ -12,10 +12,7 @@ import {
   addStream,
   promptsOf,
   serveStreams,
-  TEST_KEY,
 } from "../support/service/service.ts";
-
-const UNTIDY = "a\x1b[31m\n\t\u0000\u007f\u009b2J\u2028\u202ee\u{1f600}\ud800";
 
 Deno.test("--json writes thread, run, progress and reply, and nothing to standard error", async () => {
   await using service = serveStreams(
@@ -58,22 +55,6 @@ Deno.test("--json writes each line as it happens", async () => {
   assertEquals((await client.finish()).code, 0);
 });
 
-Deno.test("--json keeps text as it is, without a control character in a line", async () => {
-  await using service = serveStreams(
-    events([progress(UNTIDY, UNTIDY), complete(UNTIDY)]),
-  );
-
-  const { stdout } = await runClient({
-    args: ["--json"],
-    env: settings(service),
-    stdin: "one\n",
-  });
-
-  const [, , step, reply] = parseJsonLines(stdout);
-  assertEquals(step, { type: "progress", node: UNTIDY, status: UNTIDY });
-  assertEquals(reply, { type: "reply", text: UNTIDY });
-});
-
 Deno.test("--json: a run that fails is an error line with operation and status, and piped input continues", async () => {
   await using service = serveStreams();
   service.misbehave("create run", json({ message: "no such field" }, 400));
@@ -99,38 +80,4 @@ Deno.test("--json: a run that fails is an error line with operation and status, 
   assertMatch(String(cutOff?.message), /ended before the run completed/);
   assertEquals(reply, { type: "reply", text: "Better." });
   assertEquals(promptsOf(service), ["one", "two", "three"]);
-});
-
-for (
-  const [what, args, env] of [
-    ["wrong usage", ["--json", "--nonsense"], { APP_API_KEY: TEST_KEY }],
-    ["a missing key", ["--json"], {}],
-  ] as const
-) {
-  Deno.test(`--json: ${what} is reported on standard error, with nothing on standard output`, async () => {
-    const { stdout, stderr } = await runClient({ args, env });
-
-    assertEquals(stdout, "");
-    assertMatch(stderr, /^[^\n]+\n$/);
-  });
-}
-
-Deno.test({
-  name: "--json: a reader that is gone ends the program before the next prompt",
-  ignore: Deno.build.os === "windows",
-  async fn() {
-    await using service = serveStreams(events([complete("1")]));
-    await using client = new Client({
-      args: ["--json"],
-      env: settings(service),
-    });
-    await client.stdout.waitFor("thread-1");
-
-    await client.stdout.close();
-    await client.write("one\ntwo\n");
-
-    const { code, stderr } = await client.output();
-    assertEquals({ code, stderr }, { code: 1, stderr: "" });
-    assertEquals(promptsOf(service), ["one"]);
-  },
 });

@@ -224,23 +224,3 @@ Deno.test({
     assertEquals((await bridge.finish()).code, 0);
   },
 });
-
-Deno.test("the messages of the last 100 sessions are kept", async () => {
-  await using service = serve(() => [COMPLETE]);
-  const loaded: string[] = [];
-  await using bridge = open(service, (message) => {
-    if (isUpdate(message)) loaded.push(message.params.update.content.text);
-  });
-  const sessions: string[] = [];
-  for (let i = 0; i < 101; i++) {
-    const sessionId = await bridge.newSession();
-    await bridge.prompt(sessionId, "hello");
-    sessions.push(sessionId);
-  }
-  loaded.length = 0;
-  for (const sessionId of [sessions[1], sessions[0]]) {
-    await bridge.request("session/load", { sessionId });
-  }
-  const note = "Earlier messages are not shown here.";
-  assertEquals(loaded, ["hello", "Done.", note]);
-});
