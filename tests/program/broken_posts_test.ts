@@ -37,23 +37,18 @@ interface RunOptions {
   readonly isTunnelled?: boolean;
   /** The faults that the first prompts meet, one each, in the order of their arrival. */
   readonly faults?: readonly Fault[];
-  /** A setting of HTTP/2, by its identifier, from the second connection on. */
-  readonly setting?: readonly [number, number];
   /** How many prompts the user sends. The default is 1. */
   readonly count?: number;
-  readonly prompt?: string;
 }
 
 /** Runs prompts, each on a connection of its own, against a service with faults. */
 async function runPrompts(
-  { protocol, isTunnelled, faults = [], setting, count = 1, prompt = PROMPT }:
-    RunOptions,
+  { protocol, isTunnelled, faults = [], count = 1 }: RunOptions,
 ): Promise<Outcome> {
   const left = [...faults];
   let prompts = 0;
   await using service = await FaultyService.start(async (connection) => {
-    const settings = connection.number > 1 && setting ? [setting] : [];
-    for await (const part of partsOf(connection, { protocol, settings })) {
+    for await (const part of partsOf(connection, protocol)) {
       const isPrompt = part.operation === "create run";
       const fault = isPrompt ? left[0] : undefined;
       if (part.place !== (fault?.place ?? "after the body")) continue;
@@ -71,7 +66,7 @@ async function runPrompts(
   const env = isTunnelled
     ? environment(`https://${NAME}:${port}`, { HTTPS_PROXY: proxy.url })
     : environment(service.url, {});
-  const stdin = `${prompt}\n`.repeat(count);
+  const stdin = `${PROMPT}\n`.repeat(count);
   const output = await runClient({ args: ["-q"], env, stdin });
   return { ...output, prompts };
 }
@@ -155,35 +150,4 @@ Deno.test("HTTP/2: a prompt that no connection took is an error that says so", a
     outcome.stderr,
     /^Error: Cannot start a run: the connection to https:\S+ broke \(it was closed before the request was accepted; the service may be restarting\); the run was not started\n$/,
   );
-});
-
-const [MAX_CONCURRENT_STREAMS, INITIAL_WINDOW_SIZE] = [3, 4] as const;
-
-const LIMITS = {
-  "1 stream at a time": [MAX_CONCURRENT_STREAMS, 1],
-  "windows of 1 byte": [INITIAL_WINDOW_SIZE, 1],
-} as const;
-
-for (const [limit, setting] of Object.entries(LIMITS)) {
-  Deno.test(`HTTP/2: a server with ${limit} gets the prompt, and its reply comes`, async () => {
-    const outcome = await runPrompts({ protocol: "h2", setting });
-
-    const { code, stdout, prompts } = outcome;
-    assertEquals([code, stdout, prompts], [0, "Reply to run-1\n", 1]);
-  });
-}
-
-Deno.test("HTTP/2: a server that never allows a stream is an error in time", async () => {
-  const outcome = await runPrompts({
-    protocol: "h2",
-    setting: [MAX_CONCURRENT_STREAMS, 0],
-    // For a client that has not read the setting.
-    faults: [{
-      frames: (stream) => resetStream(stream, REFUSED_STREAM),
-      isRefused: true,
-    }],
-  });
-
-  assertEquals([outcome.code, outcome.prompts], [5, 0]);
-  assertEquals(outcome.stderr.trimEnd().slice(-UNKNOWN.length), UNKNOWN);
 });

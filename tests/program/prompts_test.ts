@@ -170,20 +170,6 @@ Deno.test("--thread continues that thread and creates none", async () => {
   ]);
 });
 
-Deno.test("--thread: another process knows the thread's earlier prompts", async () => {
-  await using service = ReferenceService.start();
-  const env = settings(service);
-  const first = await runClient({ args: ["--json", "-p", "hello"], env });
-  const { thread_id } = JSON.parse(first.stdout.split("\n")[0] ?? "");
-
-  const { stdout } = await runClient({
-    args: ["-t", thread_id, "-p", "what did I say before?"],
-    env,
-  });
-
-  assertMatch(stdout, /hello/);
-});
-
 Deno.test("-p passes on the trace context of its environment, with the requests of the run; a chat does not", async () => {
   await using service = ReferenceService.start();
   const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";

@@ -212,90 +212,79 @@ function onResetSocket(stream: "STDIN" | "STDOUT"): string {
 }
 
 /** The program starts with the first line of input, after its reader is gone. */
-const WITHOUT_READER = {
-  "that is gone": 'read -r line && exec "$@"',
-  "whose connection is reset": `read -r line && ${onResetSocket("STDOUT")}`,
-};
+const GONE = 'read -r line && exec "$@"';
+const RESET = `read -r line && ${onResetSocket("STDOUT")}`;
 
 for (
-  const [mode, args, input, code] of [
-    ["--help", ["--help"], "", 0],
-    ["bridge mode", ["--bridge"], INITIALIZE, 0],
-    ["interactive mode", ["--quiet"], "hello\n", 1],
+  const [mode, args, input, code, script] of [
+    ["--help", ["--help"], "", 0, GONE],
+    ["bridge mode", ["--bridge"], INITIALIZE, 0, GONE],
+    ["bridge mode", ["--bridge"], INITIALIZE, 0, RESET],
+    ["--json", ["--json"], "", 1, GONE],
+    ["interactive mode", ["--quiet"], "hello\n", 1, RESET],
   ] as const
 ) {
-  for (const [what, script] of Object.entries(WITHOUT_READER)) {
-    Deno.test({
-      name:
-        `a reader of standard output ${what} ends ${mode} with ${code}, silently`,
-      ignore,
-      async fn() {
-        await using service = ReferenceService.start();
-        await using client = new Client({
-          startedBy: shell(script),
-          args,
-          env: settings(service),
-        });
-        await client.stdout.close();
-        await client.write(`start\n${input}`);
-
-        // Standard input stays open, so its end does not end the program.
-        const output = await client.output();
-
-        assertEquals([output.code, output.stderr], [code, ""]);
-      },
-    });
-  }
-}
-
-for (
-  const [mode, flag] of [["bridge", "--bridge"], ["interactive", "-q"]] as const
-) {
-  for (
-    const [what, script] of [
-      ["a folder", 'exec "$@" < .'],
-      ["a connection that is reset", onResetSocket("STDIN")],
-    ] as const
-  ) {
-    Deno.test({
-      name:
-        `${mode} mode with ${what} for standard input: one line that says so, exit 1`,
-      ignore,
-      async fn() {
-        await using service = ReferenceService.start();
-        const { code, stdout, stderr } = await runClient({
-          startedBy: shell(script),
-          args: [flag],
-          env: settings(service),
-        });
-
-        assertEquals([code, stdout], [1, ""]);
-        assertMatch(stderr, /^Cannot read standard input: [^\n]+\n$/);
-      },
-    });
-  }
-}
-
-for (const args of [["-q"], ["-q", "--base-url", "http://service.test"]]) {
+  const what = script === GONE ? "is gone" : "has reset its connection";
   Deno.test({
-    name: `a full disk under standard error changes nothing: ${args.join(" ")}`,
-    ...onLinux, // The others have no /dev/full.
+    name:
+      `a reader of standard output that ${what} ends ${mode} with ${code}, silently`,
+    ignore,
     async fn() {
       await using service = ReferenceService.start();
-      const { code, stdout } = await runClient({
-        startedBy: shell('exec "$@" 2> /dev/full'),
+      await using client = new Client({
+        startedBy: shell(script),
         args,
         env: settings(service),
-        stdin: "6 * 7\n",
       });
+      await client.stdout.close();
+      await client.write(`start\n${input}`);
 
-      assertEquals(
-        [code, stdout],
-        args.length > 1 ? [1, ""] : [0, "6 * 7 = 42\n"],
-      );
+      // Standard input stays open, so its end does not end the program.
+      const output = await client.output();
+
+      assertEquals([output.code, output.stderr], [code, ""]);
     },
   });
 }
+
+for (
+  const [flag, what, script] of [
+    ["--bridge", "a folder", 'exec "$@" < .'],
+    ["-q", "a connection that is reset", onResetSocket("STDIN")],
+  ] as const
+) {
+  Deno.test({
+    name:
+      `${flag} with ${what} for standard input: one line that says so, exit 1`,
+    ignore,
+    async fn() {
+      await using service = ReferenceService.start();
+      const { code, stdout, stderr } = await runClient({
+        startedBy: shell(script),
+        args: [flag],
+        env: settings(service),
+      });
+
+      assertEquals([code, stdout], [1, ""]);
+      assertMatch(stderr, /^Cannot read standard input: [^\n]+\n$/);
+    },
+  });
+}
+
+Deno.test({
+  name: "a full disk under standard error changes nothing",
+  ...onLinux, // The others have no /dev/full.
+  async fn() {
+    await using service = ReferenceService.start();
+    const { code, stdout } = await runClient({
+      startedBy: shell('exec "$@" 2> /dev/full'),
+      env: settings(service),
+      stdin: "6 * 7\n",
+    });
+
+    assertEquals([code, stdout], [0, "6 * 7 = 42\n"]);
+  },
+});
 
 Deno.test({
   name:

@@ -1,15 +1,8 @@
 import { assertEquals, assertFalse, assertMatch } from "@std/assert";
-import {
-  Client,
-  runClient,
-  settings,
-  shell,
-} from "../support/client_process.ts";
+import { Client, runClient, settings } from "../support/client_process.ts";
 import { FaultyService } from "../support/faulty_service.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { Folder } from "../support/environment.ts";
-
-const onWindows = Deno.build.os === "windows";
 
 const NOT_SET = /^APP_API_KEY is not set: [^\n]+\n$/;
 const MALFORMED = /^APP_API_KEY is malformed: [^\n]+\n$/;
@@ -96,7 +89,7 @@ for (
 
   Deno.test({
     name: `${mode} warns of a .env that is a pipe, and does not wait for it`,
-    ignore: onWindows,
+    ignore: Deno.build.os === "windows",
     async fn() {
       await using service = ReferenceService.start();
       using folder = new Folder((path) => {
@@ -120,22 +113,6 @@ for (
     },
   });
 }
-
-Deno.test({
-  name: "a key that is not Unicode exits 1, and nothing shows it",
-  ignore: onWindows,
-  async fn() {
-    const { code, stdout, stderr } = await runClient({
-      startedBy: shell(
-        `APP_API_KEY=$(printf 'secret\\377secret'); export APP_API_KEY; exec "$@"`,
-      ),
-    });
-
-    assertEquals([code, stdout], [1, ""]);
-    assertMatch(stderr, MALFORMED);
-    assertFalse(stderr.includes("secret"), stderr);
-  },
-});
 
 Deno.test("--bridge with wrong usage refuses the session with the message: exit 2", async () => {
   await using client = new Client({ args: ["--bridge", "--nonsense"] });

@@ -37,8 +37,6 @@ export interface FrontOptions {
   readonly upstream: string;
   /** Further lines for the section that forwards the requests. */
   readonly lines?: readonly string[];
-  /** The default is both, as servers have it. */
-  readonly protocols?: "h2 and http/1.1" | "http/1.1";
 }
 
 /** Where a server listens, and where its files are. */
@@ -136,10 +134,6 @@ export function freePort(): number {
   return listener.addr.port;
 }
 
-function isHttp1({ protocols }: FrontOptions): boolean {
-  return protocols === "http/1.1";
-}
-
 const nginx: Config = (options, { folder, port }) => {
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((name) => `${name}_temp_path ${folder}/${name};`);
@@ -153,7 +147,7 @@ http {
   access_log off;
   ${paths.join("\n  ")}
   server {
-    listen 127.0.0.1:${port} ssl${isHttp1(options) ? "" : " http2"};
+    listen 127.0.0.1:${port} ssl http2;
     ssl_certificate ${folder}/cert.pem;
     ssl_certificate_key ${folder}/key.pem;
     location / {
@@ -166,7 +160,6 @@ http {
 };
 
 const haproxy: Config = (options, { folder, port }) => {
-  const protocols = isHttp1(options) ? "http/1.1" : "h2,http/1.1";
   return `
 global
   maxconn 2000
@@ -176,7 +169,7 @@ defaults
   timeout client 60s
   timeout server 60s
 frontend clients
-  bind 127.0.0.1:${port} ssl crt ${folder}/both.pem alpn ${protocols}
+  bind 127.0.0.1:${port} ssl crt ${folder}/both.pem alpn h2,http/1.1
   default_backend service
 backend service
   ${options.lines?.join("\n  ") ?? ""}
@@ -198,7 +191,7 @@ Mutex file:${folder}
 ErrorLog ${folder}/error.log
 ServerName 127.0.0.1
 Listen 127.0.0.1:${port}
-Protocols ${isHttp1(options) ? "http/1.1" : "h2 http/1.1"}
+Protocols h2 http/1.1
 SSLEngine on
 SSLCertificateFile ${folder}/cert.pem
 SSLCertificateKeyFile ${folder}/key.pem
@@ -214,7 +207,7 @@ const caddy: Config = (options, { folder, port }) => `
   admin off
   auto_https off
   servers {
-    protocols ${isHttp1(options) ? "h1" : "h1 h2"}
+    protocols h1 h2
   }
 }
 https://127.0.0.1:${port} {
@@ -233,9 +226,7 @@ server.upload-dirs = ( "${folder}" )
 server.bind = "127.0.0.1"
 server.port = ${port}
 server.modules = ( "mod_openssl", "mod_proxy" )
-server.feature-flags = ( "server.h2proto" => "${
-    isHttp1(options) ? "disable" : "enable"
-  }" )
+server.feature-flags = ( "server.h2proto" => "enable" )
 ssl.engine = "enable"
 ssl.pemfile = "${folder}/both.pem"
 proxy.server = ( "" => (( "host" => "${host}", "port" => ${upstreamPort} )))

@@ -19,15 +19,9 @@ const MIDDLE = 16 * 1024;
 /** Reads requests in parts, over HTTP/1.1 or HTTP/2. */
 export function partsOf(
   connection: Connection,
-  { protocol, settings = [] }: {
-    readonly protocol: "http/1.1" | "h2";
-    /** Of HTTP/2: pairs of identifiers and values. */
-    readonly settings?: readonly (readonly [number, number])[];
-  },
+  protocol: "http/1.1" | "h2",
 ): AsyncGenerator<Part> {
-  return protocol === "h2"
-    ? http2Parts(connection, settings)
-    : http1Parts(connection);
+  return protocol === "h2" ? http2Parts(connection) : http1Parts(connection);
 }
 
 async function* http1Parts(connection: Connection): AsyncGenerator<Part> {
@@ -101,20 +95,12 @@ function words(...numbers: readonly number[]): Buffer {
   return bytes;
 }
 
-function setting([name, value]: readonly [number, number]): Buffer {
-  return Buffer.concat([words(name).subarray(2), words(value)]);
-}
-
-async function* http2Parts(
-  connection: Connection,
-  settings: readonly (readonly [number, number])[],
-): AsyncGenerator<Part> {
+async function* http2Parts(connection: Connection): AsyncGenerator<Part> {
   const operations = new Map<number, Operation>();
   const sizes = new Map<number, number>();
-  const payload = Buffer.concat(settings.map(setting));
   if (!await connection.holds(PREFACE.length)) return;
   connection.take(PREFACE.length);
-  await connection.write(frame(SETTINGS, { payload }));
+  await connection.write(frame(SETTINGS, {}));
   while (await connection.holds(HEAD_BYTES)) {
     const length = connection.received.readUIntBE(0, 3);
     if (!await connection.holds(HEAD_BYTES + length)) return;
