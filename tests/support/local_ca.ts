@@ -10,12 +10,9 @@ export interface Leaf {
  */
 export class LocalCa implements Disposable {
   readonly #folder = Deno.makeTempDirSync();
-  readonly #days: number;
   #leaves = 0;
 
-  /** @param days How long the certificates are valid that it issues. */
-  constructor(days = 30) {
-    this.#days = days;
+  constructor() {
     this.#openssl(
       ["req", "-x509", ...NEW_KEY, "-keyout", "ca.key", "-out", "ca.pem"],
       ["-days", "99", "-subj", `/CN=Test CA ${crypto.randomUUID()}`],
@@ -36,7 +33,7 @@ export class LocalCa implements Disposable {
     this.#openssl(
       ["x509", "-req", "-in", `${file}.csr`, "-out", `${file}.pem`],
       ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"],
-      ["-days", `${this.#days}`, "-sha256", "-extfile", `${file}.ext`],
+      ["-days", "30", "-sha256", "-extfile", `${file}.ext`],
     );
     return this.#leaf(file);
   }

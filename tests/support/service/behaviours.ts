@@ -2,8 +2,6 @@ import type { RecordedRequest } from "./exchange.ts";
 
 /** The context that a behaviour gets in addition to the request. */
 export interface BehaviourContext {
-  readonly threadId: string | undefined;
-  readonly runId: string | undefined;
   /** The prompt that creates the run, or whose run is streamed. */
   readonly prompt: string | undefined;
   /** The service's normal answer, including its checks. */
@@ -35,8 +33,6 @@ export interface BodyOptions {
 
 /** The format of {@linkcode events}. */
 export interface EventsOptions extends BodyOptions {
-  /** The line end. The default is `"\n"`. */
-  readonly newline?: "\n" | "\r\n";
   /** The `id:` of the first event; it increases by one per event. By default there is none. */
   readonly firstId?: number;
 }
@@ -104,12 +100,12 @@ export function events(
   items: Parts<StreamItem>,
   options: EventsOptions = {},
 ): () => Response {
-  const { newline, firstId, headers } = options;
+  const { firstId, headers } = options;
   async function* encoded(signal: AbortSignal) {
     let id = firstId;
     const source = typeof items === "function" ? items(signal) : items;
     for await (const item of source) {
-      yield encodeItem(item, { newline, id });
+      yield encodeItem(item, { id });
       const counts = typeof item === "object" && !(item instanceof Uint8Array);
       if (id !== undefined && counts) id++;
     }
@@ -218,8 +214,6 @@ export type StreamItem = StreamEvent | string | Uint8Array;
 
 /** The format of {@linkcode encodeItem}. */
 export interface EncodeOptions {
-  /** The line end. The default is `"\n"`. */
-  readonly newline?: "\n" | "\r\n" | undefined;
   /** The event's `id:` line. By default there is none. */
   readonly id?: string | number | undefined;
 }
@@ -237,12 +231,10 @@ export function complete(explanation: string): StreamEvent {
 /** The bytes of one item: an event becomes a `data:` line. */
 export function encodeItem(
   item: StreamItem,
-  { newline = "\n", id }: EncodeOptions = {},
+  { id }: EncodeOptions = {},
 ): Uint8Array {
   if (item instanceof Uint8Array) return item;
   if (typeof item === "string") return encoder.encode(item);
-  const idLine = id === undefined ? "" : `id: ${id}${newline}`;
-  return encoder.encode(
-    `${idLine}data: ${JSON.stringify(item)}${newline}${newline}`,
-  );
+  const idLine = id === undefined ? "" : `id: ${id}\n`;
+  return encoder.encode(`${idLine}data: ${JSON.stringify(item)}\n\n`);
 }

@@ -1,5 +1,5 @@
 /** The part of a recorded request that is known on arrival. */
-export type Arrival = Omit<RecordedRequest, "status" | "ended" | "at">;
+export type Arrival = Omit<RecordedRequest, "status" | "ended">;
 
 /** A request that reached the service, and its outcome. */
 export type RecordedRequest = Readonly<
@@ -17,8 +17,6 @@ export class Exchange {
   readonly body: string;
   /** The client's address and port, as `host:port`. */
   readonly connection: string;
-  /** When the request arrived, on the clock of `performance.now()`. */
-  readonly at: number = performance.now();
   /** The status of the answer; `undefined` until it is sent. */
   status: number | undefined = undefined;
 

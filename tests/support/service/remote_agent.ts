@@ -16,8 +16,6 @@ export const TEST_KEY = "test-key-0123456789abcdef";
 export interface RemoteAgentOptions {
   /** The one key that is accepted. The default is {@linkcode TEST_KEY}. */
   readonly key?: string;
-  /** The steps of each run, in place of the agent's own. */
-  readonly plan?: readonly Step[];
   /** Milliseconds before each event of a stream. The default is 0. */
   readonly pace?: number;
   /** Whether each event has an `id:` and streams resume after a `Last-Event-ID`. */
@@ -136,8 +134,7 @@ export class RemoteAgent {
   #execute(prompt: string, thread: Thread): Run {
     const { steps, reply } = think(prompt, thread.prompts);
     thread.prompts.push(prompt);
-    const taken = this.#options.plan ?? steps;
-    const advances = taken.map(({ node, status }) => progress(node, status));
+    const advances = steps.map(({ node, status }) => progress(node, status));
     const end = FAULTS.get(prompt);
     if (end) return { prompt, events: advances, end };
     const last = {

@@ -180,8 +180,6 @@ export class ReferenceService implements AsyncDisposable {
     target: Target | undefined,
   ): Promise<Response> {
     const context: BehaviourContext = {
-      threadId: target?.threadId,
-      runId: target?.runId,
       prompt: this.#agent.promptOf(exchange, target),
       normal: () => this.#agent.answer(exchange, target),
       get signal() {

@@ -263,12 +263,10 @@ for (const [text, reason] of Object.entries(BROKEN)) {
   });
 }
 
-for (
-  const text of [
-    "connection error received: not a result of an error", // GOAWAY with NO_ERROR
-    "connection closed",
-  ]
-) {
+/** `GOAWAY` with `NO_ERROR`. */
+const GOAWAY = "connection error received: not a result of an error";
+
+for (const text of [GOAWAY, "connection closed"]) {
   Deno.test(`connectionError() says that the run was not started: ${text}`, () => {
     const cause = sendFailure(text);
     const reason =
@@ -285,6 +283,14 @@ for (
 const RETRIES: readonly (readonly [unknown, string | undefined])[] = [
   [notConnected(REFUSED), "connection refused"],
   [sendFailure("connection closed"), "connection closed"],
+  [sendFailure(GOAWAY), "connection closed"],
+  [sendFailure(`${GOAWAY} (b"max_age")`), "connection closed"],
+  [sendFailure(GOAWAY.replace("connection", "stream")), undefined],
+  [
+    sendFailure("stream error received: refused stream before processing any"),
+    undefined,
+  ],
+  [sendFailure("Connection reset by peer (os error 104)"), undefined],
   [notConnected(NO_NAME), undefined],
   [sendFailure("connection closed before message completed"), undefined],
   [sendFailure("tcp connect error: Connection refused"), undefined],

@@ -1,9 +1,4 @@
-import {
-  assert,
-  assertEquals,
-  assertRejects,
-  assertStrictEquals,
-} from "@std/assert";
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import {
   readBody,
   SilenceError,
@@ -154,14 +149,6 @@ Deno.test("readBody() keeps every byte, for all sizes and speeds", async () => {
       -1,
     );
   }
-});
-
-Deno.test("readBody() lets a timer fire while data that has arrived is read", async () => {
-  const { response } = countingBody(1, 1_000_000);
-  let hasFired = false;
-  setTimeout(() => hasFired = true, 0);
-  for await (const _ of readBody(response, NEVER)) if (hasFired) break;
-  assert(hasFired);
 });
 
 Deno.test("readBody() fails, and drops the body, after a silence that is awaited for too long", async () => {
