@@ -267,28 +267,40 @@ for (const scheme of ["http", "https"]) {
   });
 }
 
-Deno.test("a refusal of the proxy after a thread was created is an error for an editor, and its next request works", async () => {
-  await using service = ReferenceService.start({ tls });
-  await using proxy = await FaultyService.start(
-    tunnels((number) =>
-      number === 2 ? "HTTP/1.1 503 Service Unavailable\r\n\r\n" : port(service)
-    ),
-  );
-  const url = `https://${NAME}:${port(service)}`;
-  const env = environment(url, { HTTPS_PROXY: proxy.url });
-  await using editor = new Editor({ env });
-  const sessionId = await editor.newSession();
+for (const what of ["stranger", "refusal"] as const) {
+  Deno.test(`a ${what} behind the proxy is an error for an editor, and its next request works`, async () => {
+    await using service = ReferenceService.start({ tls });
+    using stranger = new LocalCa();
+    await using impostor = ReferenceService.start({
+      tls: stranger.issue(NAME),
+    });
+    const isStranger = what === "stranger";
+    const target = isStranger
+      ? port(impostor)
+      : "HTTP/1.1 503 Service Unavailable\r\n\r\n";
+    let isOver = false;
+    await using proxy = await FaultyService.start(
+      tunnels((number) => number > 1 && !isOver ? target : port(service)),
+    );
+    const url = `https://${NAME}:${port(service)}`;
+    const env = environment(url, { HTTPS_PROXY: proxy.url });
+    await using editor = new Editor({ env });
+    const sessionId = await editor.newSession();
 
-  const { error } = await editor.prompt(sessionId, PROMPT);
-  const next = await editor.prompt(sessionId, PROMPT);
+    const { error } = await editor.prompt(sessionId, PROMPT);
+    isOver = true;
+    const next = await editor.prompt(sessionId, PROMPT);
 
-  assertEquals(
-    error?.message,
-    `Cannot start a run: ${url} cannot be reached through the proxy ${proxy.url} (it answered 503); ` +
-      "check the base URL, HTTPS_PROXY and NO_PROXY; the run was not started",
-  );
-  assertEquals(next.error, undefined);
-});
+    const { message = "" } = error ?? {};
+    const start =
+      `Cannot start a run: ${url} cannot be reached through the proxy ${proxy.url} `;
+    const reason = isStranger ? `(${UNTRUSTED}); ` : "(it answered 503); ";
+    assertEquals(message.slice(0, (start + reason).length), start + reason);
+    assertMatch(message, /; the run was not started$/);
+    assertEquals(next.error, undefined);
+    assertEquals(impostor.requests, []);
+  });
+}
 
 Deno.test("a malformed HTTPS_PROXY is an error that names it, and nothing is sent", async () => {
   await using service = ReferenceService.start({ tls });
