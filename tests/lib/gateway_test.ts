@@ -1,13 +1,14 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Deadline } from "../../lib/io.ts";
 import {
-  type RemoteGateway,
+  RemoteGateway,
   ServiceError,
   type TurnEvent,
 } from "../../lib/gateway.ts";
-
+import type { Proxy } from "../../lib/settings.ts";
 import { VERSION } from "../../lib/version.ts";
 import { FakeClock } from "../support/clocks.ts";
+import { FaultyService } from "../support/faulty_service.ts";
 import {
   answer,
   complete,
@@ -22,6 +23,7 @@ import {
   type Answers,
   createThread,
   gatewayTo,
+  QUICK_TIMEOUTS,
   requestsOf,
   startService,
 } from "../support/turns.ts";
@@ -192,6 +194,31 @@ Deno.test("each turn has a connection of its own, for its POST and its GET, and 
   const places = service.requests.map(({ connection }) => connection);
   const numbers = places.map((place) => [...new Set(places)].indexOf(place));
   assertEquals(numbers, [0, 1, 2, 3, 3, 4, 5, 6, 6]);
+});
+
+Deno.test("a prompt whose proxy does not answer in time was not run, and nothing of it stays open", async () => {
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  await using server = await FaultyService.start(async (connection) => {
+    await connection.head();
+    resolve();
+    await connection.gone;
+  });
+  const { url: origin, port } = server;
+  const proxy: Proxy = {
+    ...{ variable: "HTTPS_PROXY", scheme: "http", user: "", password: "" },
+    ...{ hostname: "127.0.0.1", port, origin },
+  };
+  using clock = new FakeClock();
+  await using gateway = new RemoteGateway({
+    ...{ baseUrl: "https://service.test", apiKey: TEST_KEY, proxy },
+    timeouts: QUICK_TIMEOUTS,
+  });
+  using deadline = new Deadline(7_000);
+  const turn = gateway.runTurn("t", "hello", deadline);
+  const told = assertRejects(() => turn.next(), ServiceError);
+  await asked;
+  clock.passTo(7_000);
+  assertEquals((await told).failure.fate, "not run");
 });
 
 /** The answers of a service, what happens before the time is over, and the error. */

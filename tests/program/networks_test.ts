@@ -8,7 +8,7 @@ import {
   tls,
 } from "../support/corporate_network.ts";
 import { Editor } from "../support/editor.ts";
-import { PROXY_VARIABLES } from "../support/environment.ts";
+import { Folder, PROXY_VARIABLES } from "../support/environment.ts";
 import {
   FaultyService,
   tunnels,
@@ -123,6 +123,12 @@ const FAILURES: Readonly<Record<string, SetUp>> = {
       `is safe; 1.2 or 1.3 is needed); ${SERVICE}`;
     return { url, told };
   },
+  "a port that Deno blocks": () => {
+    const url = "https://127.0.0.1:9";
+    const told =
+      `${url} cannot be reached (port 9 is for another protocol, and requests to it are blocked); ${SERVICE}`;
+    return { url, told, isFinal: true };
+  },
   "a name that does not exist": () => {
     const url = "https://service.invalid";
     const told =
@@ -199,6 +205,30 @@ for (const [variables, trusted] of STORES) {
     },
   });
 }
+
+Deno.test({
+  name:
+    "the system's authorities count for an https proxy, too, whatever else the system holds",
+  ignore: Deno.build.os !== "linux", // Elsewhere the store is not a file.
+  async fn() {
+    await using service = ReferenceService.start({ tls });
+    const route = tunnels(() => port(service));
+    await using proxy = await FaultyService.start(route, { tls });
+    using folder = new Folder(
+      await Deno.readTextFile(ca.certificate) +
+        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+    );
+    const { DENO_CERT: _, ...env } = environment(
+      `https://${NAME}:${port(service)}`,
+      { SSL_CERT_FILE: `${folder.path}/.env`, HTTPS_PROXY: proxy.url },
+    );
+
+    const options = { args: ["--quiet"], env, stdin: `${PROMPT}\n` };
+    const { stdout, stderr } = await runClient(options);
+
+    assertEquals([stdout, stderr], [`${REPLY}\n`, ""]);
+  },
+});
 
 /** How many tunnels a turn takes, by the place of the service and the variables. */
 const TUNNELS: readonly (readonly [

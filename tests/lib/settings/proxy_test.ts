@@ -54,6 +54,11 @@ const TAKEN: readonly (readonly [string, string, string?])[] = [
   ["http://a:b:c@proxy.test", "http://proxy.test:80", "a:b:c"],
   ["http://al:%3a%2F%40%25%20!~@p", "http://p:80", "al::/@% !~"],
   ["http://al:%C3%BC%FC@p", "http://p:80", "al:\xc3\xbc\xfc"],
+  [
+    `socks5://al:${"p".repeat(255)}@p`,
+    "socks5://p:1080",
+    `al:${"p".repeat(255)}`,
+  ],
 ];
 
 for (const [value, origin, login = ":"] of TAKEN) {
@@ -101,7 +106,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   [PORT]: ["http://secret:0", "http://secret:65536", "secret:99999999999"],
   "it has neither a scheme nor a port": ["secret", "al:1@secret"],
   "SOCKS takes users and passwords of at most 255 bytes": [
-    `socks5://al:${"secret".repeat(43)}@proxy`,
+    `socks5://al:${"p".repeat(256)}@proxy`,
   ],
 };
 

@@ -117,6 +117,9 @@ const ANSWERS: readonly (readonly [string, string, Partial<Proxy>?])[] = [
   ],
   ["HTTP/1.1 400 No\r\n\r\n", "it does not speak SOCKS", SOCKS],
   ["\x05\xff", "it asks for a user name and a password", SOCKS],
+  // Methods that were not offered
+  ["\x05\x02", "it asks for a user name and a password", SOCKS],
+  ["\x05\x01", REJECTED, SOCKS_LOGIN],
   ["\x05\xff", REJECTED, SOCKS_LOGIN],
   ["\x05\x02\x01\x01", REJECTED, SOCKS_LOGIN],
   ["\x05\x00\x05\x02", "its rules forbid it", SOCKS],
@@ -167,8 +170,11 @@ async function readAll(connection: Deno.Conn): Promise<string> {
 Deno.test("Relay lets nobody in without its password, and to no other service", async () => {
   await using server = await FaultyService.start(() => {});
   using relay = new Relay(proxyAt(server), new URL(`https://${NAME}`));
+  using other = new Relay(proxyAt(server), new URL(`https://${NAME}`));
+  const { password } = other.proxy.basicAuth;
+  assert(password !== relay.proxy.basicAuth.password);
 
-  using stranger = await enter(relay, { password: crypto.randomUUID() });
+  using stranger = await enter(relay, { password });
   using astray = await enter(relay, { name: "other.test" });
 
   assertEquals(await readAll(stranger), "\x05\x02");
@@ -208,9 +214,10 @@ Deno.test("Relay serves its client, whatever others do at its port, and tells of
   for (const stranger of strangers) stranger.close();
 });
 
-Deno.test("Relay goes on after a connection that cannot be accepted", async () => {
+Deno.test("Relay listens on loopback alone, and goes on after a connection that cannot be accepted", async () => {
   const { listen } = Deno;
   Deno.listen = ((options: Deno.TcpListenOptions) => {
+    assertEquals(options.hostname, "127.0.0.1");
     const listener = listen(options);
     const { accept } = listener;
     let errors = 2;
@@ -231,7 +238,7 @@ Deno.test("Relay goes on after a connection that cannot be accepted", async () =
   }
 });
 
-Deno.test("Relay passes the end of each direction on, and keeps the other one", async () => {
+Deno.test("Relay passes the end of each direction on, and keeps the other one, for as long as it takes", async () => {
   const { promise: arrived, resolve } = Promise.withResolvers<boolean>();
   await using server = await FaultyService.start(async (connection) => {
     const head = await connection.head() ?? "";
@@ -241,9 +248,11 @@ Deno.test("Relay passes the end of each direction on, and keeps the other one", 
     await connection.gone;
   });
   using relay = new Relay(proxyAt(server), new URL(`https://${NAME}`));
+  using clock = new FakeClock();
   using client = await enter(relay);
 
   const text = await readAll(client);
+  clock.passTo(60_000); // Longer than a tunnel may take to open.
   await client.write(new TextEncoder().encode("after"));
 
   assertEquals(text.slice(-4), "ends");

@@ -324,6 +324,23 @@ Deno.test("a stream that is silent for too long is given up, and dropped", async
   assertEquals([error?.failure.fate, endings.at(-1)], ["may go on", "dropped"]);
 });
 
+Deno.test("a stream is followed while events come, however long ago it began", async () => {
+  using clock = new FakeClock();
+  const gate = new GatedStream();
+  gate.progress("a", "");
+  const sends = [() => gate.progress("b", ""), () => gate.complete(".")];
+  const sendLater = () => {
+    clock.passTo(clock.time + 3 * SECOND);
+    sends.shift()?.();
+  };
+  const { delivered } = await takeTurn(
+    { stream: [gate.behaviour] },
+    { idle: 6 * SECOND },
+    ({ type }) => type === "progress" && setTimeout(sendLater, 0),
+  );
+  assertEquals(delivered, ["a", "b", "."]);
+});
+
 Deno.test("what came on a stream while the process was stopped is read", async () => {
   using clock = new FakeClock();
   const gate = new GatedStream();
