@@ -19,7 +19,6 @@ interface Sees {
   readonly brokenDuring: ClientOutput;
   /** What `--check -p` has a note about. */
   readonly notes: readonly string[];
-  readonly wrongKey: number;
   /** The errors in an editor after the service was killed, and started again. */
   readonly killed: string;
   readonly next: string;
@@ -49,7 +48,6 @@ const STACKS: Readonly<Partial<Record<Stack, Sees>>> = {
       stderr: "plan: done\nconnection lost, again in 1 s\nwrite: done\n",
     },
     notes: [],
-    wrongKey: 401,
     killed: "Cannot follow the run: the run failed: Run not found",
     next: "Cannot start a run: the service answered 422: HTTP 422: " +
       "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
@@ -71,7 +69,6 @@ const STACKS: Readonly<Partial<Record<Stack, Sees>>> = {
         `${CANNOT_FOLLOW} the run failed: the log is unreadable (thread ID, run ID)\n`,
     },
     notes: [],
-    wrongKey: 403,
     killed: `${UNKNOWN_RUN} No such run`,
     next: `${GONE} No such thread`,
     shutDown: FINISHED,
@@ -88,7 +85,6 @@ const STACKS: Readonly<Partial<Record<Stack, Sees>>> = {
         "the run may still go on at the service (thread ID, run ID)\n",
     },
     notes: ["ids"],
-    wrongKey: 401,
     killed: "Cannot follow the run: the connection to URL broke " +
       "(it was closed within the answer); the run may still go on at the service",
     next: `${GONE} No such thread`,
@@ -141,7 +137,7 @@ for (const [name, sees] of Object.entries(STACKS)) {
   const test = (name: string, fn: Deno.TestDefinition["fn"]) =>
     testOf(stack, name, fn);
 
-  test(`${sees.name} serves a thread, errors, a wrong key and 30 sessions at once`, async (t) => {
+  test(`${sees.name} serves a thread, errors and 30 sessions at once`, async (t) => {
     await using service = await RealService.start(stack);
 
     await t.step(
@@ -182,18 +178,6 @@ for (const [name, sees] of Object.entries(STACKS)) {
       const notes = await notesOn(service);
       const names = notes.map((line) => line.split(/\s+/)[1]);
       assertEquals(names, [...sees.notes]);
-    });
-
-    await t.step("a wrong key", async () => {
-      const env = { ...settings(service), APP_API_KEY: "another-key" };
-      const output = await runClient({ args: ["-p", "hello"], env });
-      assertEquals(seen(output, service), {
-        code: 4,
-        stdout: "",
-        stderr:
-          `Error: Cannot create a thread: the service answered ${sees.wrongKey}, ` +
-          "the API key was rejected (check APP_API_KEY): Unknown key\n",
-      });
     });
 
     await t.step("30 sessions at once", async () => {

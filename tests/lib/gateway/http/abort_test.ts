@@ -108,33 +108,26 @@ Deno.test("a signal that is aborted already keeps every request back", async () 
   assertEquals(service.requests, []);
 });
 
-Deno.test("an abort wins over a time limit that passes in the same moment", async () => {
-  using clock = new FakeClock();
-  await using service = startService({ "create run": [hang()] });
-  await using gateway = gatewayTo(service);
-  const controller = new AbortController();
-  using deadline = new Deadline(1, controller.signal);
-  const turn = gateway.runTurn("t", "hello", deadline);
-  const rejection = assertRejects(() => turn.next());
-  await service.waitFor("create run");
-  controller.abort(REASON);
-  clock.pass();
-  assertStrictEquals(await rejection, REASON);
-});
-
-Deno.test("an abort just after a time limit leaves it the limit's error", async () => {
-  using clock = new FakeClock();
-  await using service = startService({ "create run": [hang()] });
-  await using gateway = gatewayTo(service);
-  const controller = new AbortController();
-  using deadline = new Deadline(1, controller.signal);
-  const turn = gateway.runTurn("t", "hello", deadline);
-  const rejection = assertRejects(() => turn.next(), ServiceError);
-  await service.waitFor("create run");
-  clock.pass();
-  controller.abort(REASON);
-  await rejection;
-});
+for (const isFirst of [true, false]) {
+  Deno.test(`an abort just ${isFirst ? "before" : "after"} a time limit ${isFirst ? "wins over it" : "leaves it the limit's error"}`, async () => {
+    using clock = new FakeClock();
+    await using service = startService({ "create run": [hang()] });
+    await using gateway = gatewayTo(service);
+    const controller = new AbortController();
+    using deadline = new Deadline(1, controller.signal);
+    const turn = gateway.runTurn("t", "hello", deadline);
+    const rejection = assertRejects(() => turn.next());
+    await service.waitFor("create run");
+    if (!isFirst) clock.pass();
+    controller.abort(REASON);
+    if (isFirst) clock.pass();
+    const error = await rejection;
+    assertEquals(
+      [error === REASON, error instanceof ServiceError],
+      [isFirst, !isFirst],
+    );
+  });
+}
 
 Deno.test("an abort after the reply drops the stream and keeps the reply", async () => {
   const gate = new GatedStream();

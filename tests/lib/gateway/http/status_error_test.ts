@@ -116,7 +116,6 @@ const DETAILS: Readonly<Record<string, Answer>> = {
   "nothing of a web page without a title": ["<p>No", "", 400, HTML],
   "nothing of a blank text": ["\n", ""],
   "nothing that holds the key": [`{"error":"${KEY}"}`, `: ${LEFT_OUT}`],
-  "no title that holds the key": [`<title>${KEY}</title>`, `: ${LEFT_OUT}`],
   "that the key may be right, if it is a web page": [
     "<!DOCTYPE HTML><title>Access\n denied</title>Why not",
     ", a web page: the API key was rejected, or something in front of the service refused, such as a firewall or a sign-in page (check APP_API_KEY, the network and the base URL): Access denied",
