@@ -163,7 +163,7 @@ const TRANSIENT = {
 };
 
 for (const [status, reason] of Object.entries(TRANSIENT)) {
-  Deno.test(`${status} to the request for a stream is repeated, for 2 minutes`, async () => {
+  Deno.test(`${status} to the request for a stream is repeated`, async () => {
     const refusal = answer(Number(status));
     const refusals = Array(7).fill(refusal);
     const good = await takeTurn({ stream: [...refusals, stream(".")] });
@@ -172,18 +172,6 @@ for (const [status, reason] of Object.entries(TRANSIENT)) {
       good.waits.map((wait) => wait.reason),
       refusals.map(() => `service ${reason}`),
     );
-
-    const late = () => {
-      skipTime(50 * SECOND);
-      return refusal();
-    };
-    const { error, cursors } = await takeTurn({ stream: [late] });
-    const { runId } = error?.failure ?? {};
-    assertEquals([error?.failure.status, runId, cursors.length], [
-      Number(status),
-      "r",
-      3,
-    ]);
   });
 }
 
