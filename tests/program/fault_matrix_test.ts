@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
-import { gzipSync } from "node:zlib";
 import { runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import {
@@ -86,10 +85,27 @@ function step(id?: number): string {
 
 const overload = status("503");
 const busy = status("429");
-const late = status("429", { "retry-after": "3600" });
-const unfinished = cut(`${HEAD}\r\n${step()}`);
+const later = status("429", { "retry-after": "3600" });
+const gzip = status("200", { "content-encoding": "gzip" });
 const resumable = cut(`${HEAD}\r\n${step(7)}`);
 const failed = 'data: {"event":"error","message":"No"}\n\n';
+
+const cutJson = sayBody((body) => http("200 OK", {}, body.slice(0, -4)));
+const picture = sayBody((body) =>
+  http("200 OK", { "content-type": "image/png" }, body)
+);
+
+/** Sends more after the reply, and does not end. */
+const endless: FaultyAnswer = async (connection, request) => {
+  const stream = correctBody("stream", runOf(request));
+  const head = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
+  await connection.write(head + stream + step() + stream);
+  await connection.gone;
+};
+
+/** Answers that cannot be used, and connections that break. */
+const UNUSABLE = ["3 not run", "5 may have run", "5 may go on"] as const;
+const BROKEN = ["3 not run", "5 may have run", "0, 2x"] as const;
 
 /** Other answers to the first requests of an operation. */
 const FAULTS: Readonly<
@@ -97,75 +113,33 @@ const FAULTS: Readonly<
 > = {
   "503, 4x": ["3 not run, 4x", "-", "-", ...Array(4).fill(overload)],
   "429, 4x": ["3 not run, 4x", "3 not run, 4x", "-", ...Array(4).fill(busy)],
-  "429 for an hour": ["3 not run", "3 not run", "-", late],
+  "429 for an hour": ["3 not run", "3 not run", "-", later],
   // Answers of status 200
-  "no body": ["3 not run", "5 may have run", "5 may go on", whole("")],
-  "an array": ["3 not run", "5 may have run", "5 may go on", whole("[]")],
-  "no id": ["3 not run", "5 may have run", "5 may go on", whole('{"id":7}')],
-  "a web page": ["3 not run", "5 may have run", "5 may go on", whole("<html>")],
-  "cut JSON": [
-    ...["3 not run", "5 may have run", "5 may go on"] as const,
-    sayBody((body) => http("200 OK", {}, body.trimEnd().slice(0, -1))),
-  ],
-  "another content type": [
-    ...["0", "0", "0"] as const,
-    sayBody((body) => http("200 OK", { "content-type": "image/png" }, body)),
-  ],
-  "gzip": [
-    ...["0", "0", "5 may go on"] as const,
-    sayBody((body) =>
-      http("200 OK", { "content-encoding": "gzip" }, gzipSync(body))
-    ),
-  ],
+  "no body": [...UNUSABLE, whole("")],
+  "an array": [...UNUSABLE, whole("[]")],
+  "no id": [...UNUSABLE, whole('{"id":7}')],
+  "a web page": [...UNUSABLE, whole("<html>")],
+  "cut JSON": [...UNUSABLE, cutJson],
+  "another content type": ["0", "0", "0", picture],
   // Connections that break after the request was read
-  "closed before the head": ["3 not run", "5 may have run", "0, 2x", cut("")],
+  "closed before the head": [...BROKEN, cut("")],
+  "closed within the head": [...BROKEN, cut("HTTP/1.1 200 O")],
+  "closed after the head": [...BROKEN, cut(`${HEAD}\r\n`)],
+  "closed within the body": [...UNUSABLE, cut(`${HEAD}\r\n${step()}`)],
   "closed before the head, 2x": ["-", "-", "0, 3x", cut(""), cut("")],
-  "reset": ["3 not run", "5 may have run", "0, 2x", cut("", "reset")],
-  "closed within the head": [
-    ...["3 not run", "5 may have run", "0, 2x"] as const,
-    cut("HTTP/1.1 200 O"),
-  ],
-  "reset within the head": [
-    ...["3 not run", "5 may have run", "0, 2x"] as const,
-    cut(HEAD, "reset"),
-  ],
-  "closed after the head": [
-    ...["3 not run", "5 may have run", "0, 2x"] as const,
-    cut(`${HEAD}\r\n`),
-  ],
-  "closed within the body": [
-    ...["3 not run", "5 may have run", "5 may go on"] as const,
-    unfinished,
-  ],
-  "no HTTP": ["3 not run", "5 may have run", "0, 2x", cut("What?\r\n\r\n")],
+  "reset before the head": [...BROKEN, cut("", "reset")],
+  "reset within the head": [...BROKEN, cut(HEAD, "reset")],
+  "no HTTP": [...BROKEN, cut("What?\r\n\r\n")],
   // Streams
   "204": ["-", "-", "5 may go on", status("204")],
+  "gzip": ["-", "-", "5 may go on", gzip],
   "no reply": ["-", "-", "5 may go on", whole(step())],
   "a failed run": ["-", "-", "1 failed", whole(failed)],
-  "an error in place of a stream": [
-    "-",
-    "-",
-    "1 failed",
-    whole('{"error":"No"}'),
-  ],
+  "an error alone": ["-", "-", "1 failed", whole('{"error":"No"}')],
   "cut, with ids": ["-", "-", "0, 2x", resumable],
-  "cut, with ids, and not found": [
-    ...["-", "-", "1 failed, 2x"] as const,
-    ...[resumable, status("404")],
-  ],
-  "cut, with ids, and the key refused": [
-    ...["-", "-", "5 may go on, 2x"] as const,
-    ...[resumable, status("401")],
-  ],
-  "without an end after its reply": [
-    ...["-", "-", "0"] as const,
-    async (connection, request) => {
-      const stream = correctBody("stream", runOf(request));
-      const head = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
-      await connection.write(head + stream + step() + stream);
-      await connection.gone;
-    },
-  ],
+  "cut, then 404": ["-", "-", "1 failed, 2x", resumable, status("404")],
+  "cut, then 401": ["-", "-", "5 may go on, 2x", resumable, status("401")],
+  "no end after its reply": ["-", "-", "0", endless],
 };
 
 const OPERATIONS = ["create thread", "create run", "stream"] as const;
