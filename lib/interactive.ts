@@ -296,7 +296,7 @@ export class Conversation {
       const { failure } = error;
       this.#exitCode.fail(failure);
       await this.#end(false);
-      const message = this.#placeOf(what) + error.message;
+      const message = this.#placeOf(what, error) + error.message;
       await this.#show({ type: "error", message, failure });
       return "failed";
     } finally {
@@ -305,13 +305,15 @@ export class Conversation {
     return "done";
   }
 
-  /** Which prompt of a script has failed, if there are several. */
-  #placeOf(what: "thread" | "run"): string {
+  /** Which prompt of a script has failed, if there are several, and its thread. */
+  #placeOf(what: "thread" | "run", { message }: ServiceError): string {
     const isOne = this.#prompts === 1 && !this.#isFirstOfMany;
     const { typing } = this.#options.view;
-    return typing !== undefined || what === "thread" || isOne
+    if (typing !== undefined || what === "thread" || isOne) return "";
+    const thread = message.includes(this.#threadId)
       ? ""
-      : `Prompt ${this.#prompts} on thread ${this.#threadId}: `;
+      : ` on thread ${this.#threadId}`;
+    return `Prompt ${this.#prompts}${thread}: `;
   }
 
   /** Keeps the thread's id, and that it has a run. Returns whether its operation ends. */

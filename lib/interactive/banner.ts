@@ -1,5 +1,12 @@
-import { plainLine } from "../text.ts";
-import type { LineOptions } from "./event_lines.ts";
+import { plainLine, type Style } from "../text.ts";
+
+export interface LineOptions {
+  readonly style: Style;
+  /** Whether banner and progress are left out. */
+  readonly isQuiet: boolean;
+  /** Whether nothing but the prompt is redrawn, and the time of each run is a line. */
+  readonly isPlain: boolean;
+}
 
 /** The keys and words that stop a run or leave, on a dumb terminal. */
 export const DUMB_KEYS = "Ctrl-C: stop, Ctrl-D or exit: leave";

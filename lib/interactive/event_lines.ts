@@ -1,20 +1,6 @@
-import {
-  counted,
-  duration,
-  plainLine,
-  type Style,
-  wholeDuration,
-} from "../text.ts";
-import { banner } from "./banner.ts";
+import { counted, duration, plainLine, wholeDuration } from "../text.ts";
+import { banner, type LineOptions } from "./banner.ts";
 import type { ViewEvent } from "./view.ts";
-
-export interface LineOptions {
-  readonly style: Style;
-  /** Whether banner and progress are left out. */
-  readonly isQuiet: boolean;
-  /** Whether nothing but the prompt is redrawn, and the time of each run is a line. */
-  readonly isPlain: boolean;
-}
 
 /** The lines that an event is shown as, each with its line end; empty if it needs none. */
 export function linesAbout(event: ViewEvent, options: LineOptions): string {

@@ -1,5 +1,5 @@
-import { banner, DUMB_KEYS } from "./banner.ts";
-import { type LineOptions, linesAbout } from "./event_lines.ts";
+import { banner, DUMB_KEYS, type LineOptions } from "./banner.ts";
+import { linesAbout } from "./event_lines.ts";
 import { PromptLines } from "./stdin_prompts.ts";
 import {
   type Input,

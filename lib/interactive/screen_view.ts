@@ -1,7 +1,7 @@
 import type { Editor, Size } from "../editor.ts";
 import { startTimer } from "../io.ts";
-import { banner, EDITOR_KEYS, PLAIN_HINT } from "./banner.ts";
-import { type LineOptions, linesAbout } from "./event_lines.ts";
+import { banner, EDITOR_KEYS, type LineOptions, PLAIN_HINT } from "./banner.ts";
+import { linesAbout } from "./event_lines.ts";
 import { type Marks, StatusLine } from "./status_line.ts";
 import type { Input, Step, Typing, View, ViewEvent } from "./view.ts";
 import type { ReplyWriter } from "./write_reply.ts";

@@ -43,4 +43,5 @@ export async function turnOfEventLoop(): Promise<void> {
   port2.postMessage(undefined);
   await promise;
   port1.close();
+  port2.close();
 }

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Deadline } from "../../lib/io.ts";
 import {
   RemoteGateway,
@@ -26,6 +26,7 @@ import {
   QUICK_TIMEOUTS,
   requestsOf,
   startService,
+  withoutRequestId,
 } from "../support/turns.ts";
 
 // No timer, request or connection may outlive a test.
@@ -47,10 +48,16 @@ Deno.test("each request carries the key, the client's version and what its opera
 
   const body = '{"agentName":"the-brain","prompt":"hëllo","wait":false}';
   assertEquals(service.requests.map(({ body }) => body), ["", body, ""]);
+  const ids = new Set<string>();
   const shown = service.requests.map(({ headers }) => {
-    const { host: _, ...others } = Object.fromEntries(headers);
+    const { host: _, "x-request-id": id = "", ...others } = Object
+      .fromEntries(headers);
+    ids.add(id);
     return others;
   });
+  assert(
+    ids.size === 3 && ids.values().every((id) => /^[-\da-f]{36}$/.test(id)),
+  );
   const common = {
     "accept": "application/json",
     "accept-encoding": "gzip,br", // as fetch sends it
@@ -118,13 +125,14 @@ for (const id of BAD_IDS) {
     await using gateway = gatewayTo(service);
     service.misbehave("create thread", json({ thread_id: id, run_id: "a" }));
     service.misbehave("create run", json({ run_id: id, thread_id: "a" }));
-    const thread = await assertRejects(() => createThread(gateway));
-    const run = await assertRejects(() => converse(gateway));
+    const errors = [
+      await assertRejects(() => createThread(gateway), ServiceError),
+      await assertRejects(() => converse(gateway), ServiceError),
+    ];
     const which = id === undefined ? "no" : "a malformed";
-    assertEquals([thread, run].map((error) => `${error}`), [
-      `ServiceError: Cannot create a thread: the answer holds ${which} thread_id; try again later`,
-      `ServiceError: Cannot start a run: the answer holds ${which} run_id; ` +
-      "the run may have started, so it is not tried again",
+    assertEquals(errors.map(({ failure }) => [failure.reason, failure.fate]), [
+      [`the answer holds ${which} thread_id`, "not run"],
+      [`the answer holds ${which} run_id`, "may have run"],
     ]);
     assertEquals(service.requests.length, 3);
   });
@@ -184,7 +192,7 @@ Deno.test("a stream that goes on after the reply is dropped", async () => {
   assertEquals(await service.requests[2]?.ended, "dropped");
 });
 
-Deno.test("each turn has a connection of its own, for its POST and its GET, and so has each repetition", async () => {
+Deno.test("each turn has a connection of its own, for its POST and its GETs, and so has each repetition of a POST", async () => {
   const answers = [answer(503), answer(429), json({ thread_id: "t" })];
   const stream = [answer(502), events([complete("Done.")])];
   await using service = startService({ "create thread": answers, stream });
@@ -193,7 +201,7 @@ Deno.test("each turn has a connection of its own, for its POST and its GET, and 
   await converse(gateway);
   const places = service.requests.map(({ connection }) => connection);
   const numbers = places.map((place) => [...new Set(places)].indexOf(place));
-  assertEquals(numbers, [0, 1, 2, 3, 3, 4, 5, 6, 6]);
+  assertEquals(numbers, [0, 1, 2, 3, 3, 3, 4, 5, 5]);
 });
 
 Deno.test("a prompt whose proxy does not answer in time was not run, and nothing of it stays open", async () => {
@@ -226,7 +234,7 @@ const LATE: readonly (readonly [Answers, TurnEvent["type"], string])[] = [
   [
     { "create run": [answer(429)] },
     "wait",
-    "Cannot start a run: there was no reply within 7 s: the service answered 429; the run was not started (thread t)",
+    "Cannot start a run: there was no reply within 7 s: the service answered 429; the run was not started",
   ],
   [
     { stream: [events([progress("plan", "on")], { end: "hang" })] },
@@ -243,7 +251,7 @@ const LATE: readonly (readonly [Answers, TurnEvent["type"], string])[] = [
       ],
     },
     "progress",
-    "Cannot follow the run: the run failed: No. (thread t, run r)",
+    "Cannot follow the run: there was no reply within 7 s; the run may still go on at the service (thread t, run r)",
   ],
   [
     { stream: [answer(502)] },
@@ -264,7 +272,8 @@ for (const [answers, type, message] of LATE) {
         if (batch.some((event) => event.type === type)) clock.pass();
       }
     });
-    assertEquals(`${error}`, `ServiceError: ${message}`);
+    assert(error instanceof ServiceError);
+    assertEquals(withoutRequestId(error).message, message);
     assertEquals(requestsOf("create run", service.requests).length, 1);
   });
 }

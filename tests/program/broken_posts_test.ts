@@ -83,8 +83,8 @@ async function runOnce(
   assertEquals(outcome.prompts, count);
   assertEquals([outcome.code, outcome.stdout], [5, ""]);
   const lines = outcome.stderr.trimEnd().split("\n");
-  const told = lines.map((line) => line.slice(-UNKNOWN.length));
-  assertEquals(told, Array(count).fill(UNKNOWN), outcome.stderr);
+  const told = lines.map((line) => line.includes(UNKNOWN));
+  assertEquals(told, Array(count).fill(true), outcome.stderr);
 }
 
 const ENDS = (["after the head", "in the middle", "after the body"] as const)

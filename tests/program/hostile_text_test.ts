@@ -40,7 +40,7 @@ Deno.test("replies go through a pipe byte for byte; progress and errors are a cl
   assertEquals(stdout, `${HOSTILE}\n`);
   assertEquals(stderr.split("\n").slice(3), [
     `${CLEAN}: ${CLEAN}`,
-    `Error: ${REFUSED}`,
+    `Error: Prompt 2 on thread thread-1: ${REFUSED}`,
     "",
   ]);
 });

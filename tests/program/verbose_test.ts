@@ -43,17 +43,18 @@ Deno.test("--verbose tells requests and remote calls, never a key, a prompt or a
     line.replace(TIME, "").replace(/, \d+ ms$/, "")
       .replaceAll(sessionId, "S").replace(/: \{"prot.*/, ": {...}")
       .replaceAll(service.url, "URL").replace(/run=[0-9a-f-]{36}/, "run=R")
+      .replace(/request=[0-9a-f-]{36}/, "request=Q")
   );
   assertEquals(lines, [
     "settings: key from environment, base URL URL from environment",
     "initialize id=1: {...}",
-    "create thread: 200",
+    "create thread request=Q: 200",
     'session/new id=2: {"sessionId":"S"}',
-    "create run session=S: 422",
-    "session/prompt id=3 session=S: error -32603, create run: 422",
+    "create run session=S request=Q: 422",
+    "session/prompt id=3 session=S: error -32603, create run thread=S: 422",
     "asked fs/read_text_file session=S: answered",
-    "create run session=S: 200",
-    "stream run session=S run=R: 200",
+    "create run session=S request=Q: 200",
+    "stream run session=S run=R request=Q: 200",
     'session/prompt id=4 session=S: {"stopReason":"end_turn"}',
     "session/prompt id=5 session=S: error -32602, Invalid params: prompt holds no text",
     "session/cancel session=S: notification",

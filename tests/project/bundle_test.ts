@@ -36,8 +36,8 @@ function count(source: string): number {
     ?.length ?? 0;
 }
 
-Deno.test("the bundle has at most 128 KB", () => {
-  assert(new TextEncoder().encode(code).length <= 128_000);
+Deno.test("the bundle has at most 134 KB", () => {
+  assert(new TextEncoder().encode(code).length <= 134_000);
 });
 
 Deno.test("the bundle imports parts of Deno alone, when they are used, and makes no code out of text", async () => {

@@ -93,7 +93,7 @@ export async function takeTurn(
     }
   } catch (cause) {
     if (!(cause instanceof ServiceError)) throw cause;
-    error = cause;
+    error = withoutRequestId(cause);
   }
   const { requests } = service;
   const endings = await Promise.all(requests.map(({ ended }) => ended));
@@ -101,6 +101,11 @@ export async function takeTurn(
     .map(({ headers }) => headers.get("last-event-id"))
     .map((id) => id && new TextDecoder().decode(latin1(id)));
   return { delivered, waits, error, requests, endings, cursors };
+}
+
+/** An error without the id of its request, which is drawn by lot. */
+export function withoutRequestId({ failure }: ServiceError): ServiceError {
+  return new ServiceError({ ...failure, requestId: undefined });
 }
 
 /** The requests of an operation. */
@@ -130,6 +135,8 @@ export const QUICK_TIMEOUTS: Timeouts = {
   retry: [1, 1, 1],
   reopen: [0, 1, 1],
   reconnect: [1],
+  lost: 1,
+  lastAttempt: 60_000,
   outage: 120_000,
   resume: 600_000,
   steady: 5_000,

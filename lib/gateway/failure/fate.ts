@@ -84,7 +84,7 @@ export function fateInWords(
     case "may have run":
       return operation === "create run"
         ? "the run may have started, so it is not tried again"
-        : "it may have run";
+        : "it may have run, on an instance that shares nothing with this one";
     case "may go on":
       return "the run may still go on at the service";
     case "refused":

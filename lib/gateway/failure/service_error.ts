@@ -83,9 +83,12 @@ export function wordsOf(
   audience: "terminal" | "editor" | "log",
 ): string {
   const { operation, status, reason, detail, fate } = failure;
-  const { threadId, runId, requestId } = failure;
-  const ids = [["thread", threadId], ["run", runId], ["request", requestId]]
-    .filter(([, id]) => id !== undefined);
+  const isUnknown = fate === "may have run" || fate === "may go on";
+  const ids = [
+    ["thread", failure.threadId],
+    ["run", failure.runId],
+    ["request", isUnknown ? failure.requestId : undefined],
+  ].filter(([, id]) => id !== undefined);
   if (audience === "log") {
     const about = ids.map(([name, id]) => ` ${name}=${id}`).join("");
     return `${operation}${about}: ${status ?? reason}`;
@@ -100,8 +103,8 @@ export function wordsOf(
     ? `${reason}; ${rest}`
     : `${reason} (${rest})`;
   const quoted = detail ? `: ${detail}` : "";
-  const hasNoRun = fate === "not run" || fate === "refused";
-  const run = audience === "editor" || hasNoRun || ids.length === 0
+  const hasRun = isUnknown || fate === "failed";
+  const run = audience === "editor" || !hasRun || ids.length === 0
     ? ""
     : ` (${ids.map((pair) => pair.join(" ")).join(", ")})`;
   return `Cannot ${words[operation]}: ${explained}${quoted}${run}`;

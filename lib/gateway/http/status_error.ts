@@ -76,10 +76,7 @@ const FIREWALL: Meaning = [
   ", a web page: a firewall may have refused the text of the prompt",
   "change it, or check APP_API_KEY and the network",
 ];
-const GONE: Meaning = [
-  "",
-  "the service does not know the run; several instances of it may share nothing",
-];
+const GONE: Meaning = ["", "the service does not know the run"];
 
 /** Keys: `OPERATION STATUS page`, or parts of it; `page` means that a web page came. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {

@@ -1,6 +1,5 @@
 import { counted, type Redactor } from "../../text.ts";
 import { ServiceError } from "../failure/service_error.ts";
-import type { StreamRecord } from "./run_events.ts";
 
 /** Names of events, in lower case: real services send one of them when a run failed. */
 const FAILURES: ReadonlySet<string> = new Set([
@@ -26,7 +25,11 @@ export function runFailure(
 /** The final error of a run that cannot be followed, after a number of events. */
 export function failureInRun(
   { failure, cause }: ServiceError,
-  { known, unknown, earlierFailure: words }: StreamRecord,
+  { known, unknown, earlierFailure: words }: {
+    readonly known: number;
+    readonly unknown: number;
+    readonly earlierFailure: string | undefined;
+  },
   redactor: Redactor,
 ): ServiceError {
   const foreign = known === 0 && unknown > 0

@@ -29,10 +29,10 @@ const QUIET = 5_000;
 /**
  * Follows a run until it completes (interface 4.1, operation 3).
  *
- * The stream is asked for again as long as no event was delivered, and after that with
- * `Last-Event-ID` if the service sent `id:` lines ({@linkcode StreamRetries} says how
- * long). Without ids a loss is then an error, so that a truncated run never looks like
- * a finished one.
+ * A stream that is lost is asked for again as long as no event was delivered, and after
+ * that with `Last-Event-ID` if the service sent `id:` lines ({@linkcode StreamRetries}
+ * says how long). Without ids a loss is then an error, so that a truncated run never
+ * looks like a finished one; so is a stream that ends.
  *
  * @yields One batch per network chunk that is not empty: `wait` and `progress`
  * any number of times, then `reply` once.
@@ -97,7 +97,8 @@ export async function* followRun(
         if (last.type === "reply") return;
       }
       const reason = "the stream ended before the run completed";
-      loss = lossBy(reason + silence(connection), "stream ended");
+      const retry = cursor.lastEventId && "stream ended";
+      loss = lossBy(reason + silence(connection), retry);
     } catch (error) {
       if (client.isLate && record.failure !== undefined) {
         throw runFailure(record.failure, redactor);
@@ -121,7 +122,7 @@ export async function* followRun(
   }
 }
 
-function lossBy(reason: string, retry: string): ServiceError {
+function lossBy(reason: string, retry: string | undefined): ServiceError {
   return new ServiceError({ operation, stage: "open", reason, retry });
 }
 

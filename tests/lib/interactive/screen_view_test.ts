@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
-import { Conversation, type Ending } from "../../../lib/interactive.ts";
+import { Conversation } from "../../../lib/interactive.ts";
 import {
   ScreenView,
   type ScreenViewOptions,
@@ -19,7 +19,7 @@ const TALKING = { ...QUIET, isQuiet: false };
 class Chat extends Person {
   readonly view: ScreenView;
   readonly conversation: Conversation;
-  readonly ending: Promise<Ending>;
+  readonly ending: Promise<number>;
   /** The replies that were written. */
   replies = "";
   /** Holds up the writing of replies. */

@@ -154,7 +154,7 @@ Deno.test("readBody() keeps every byte, for all sizes and speeds", async () => {
 Deno.test("readBody() fails, and drops the body, after a silence that is awaited for too long", async () => {
   using clock = new FakeClock();
   const { response, cancelled } = silentAfter(1);
-  const chunks = readBody(response, { ...NEVER, idle: 20 });
+  const chunks = readBody(response, { ...NEVER, idle: () => 20 });
   await chunks.next();
   const rejection = assertRejects(() => chunks.next(), SilenceError);
   clock.passTo(20);
@@ -169,7 +169,7 @@ Deno.test("readBody() counts a silence from the last byte, and only while a chun
     await new Promise<void>((resolve) => arrivals.push(resolve));
     controller.enqueue(new Uint8Array(1));
   });
-  const chunks = readBody(response, { ...NEVER, idle: 400 });
+  const chunks = readBody(response, { ...NEVER, idle: () => 400 });
   for (let i = 0; i < 3; i++) {
     const next = chunks.next();
     await nextTask();

@@ -53,7 +53,7 @@ const ADVICE: Readonly<
   "stream run": [
     [
       "may have run",
-      " (the service does not know the run; it may have run)",
+      " (the service does not know the run; it may have run, on an instance that shares nothing with this one)",
       [404, 410],
     ],
     [

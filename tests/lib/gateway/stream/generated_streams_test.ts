@@ -152,10 +152,9 @@ for (const [where, [json, event]] of Object.entries(NESTED)) {
 /** Follows a run. Returns its nodes and its reply, in order, and whether it failed. */
 async function follow(client: ServiceClient) {
   const request = { operation: "stream run", path: "/" } as const;
-  const run = { threadId: "t", runId: "r", request };
   const texts: string[] = [];
   try {
-    for await (const batch of followRun(client, run)) {
+    for await (const batch of followRun(client, request)) {
       for (const event of batch) {
         if (event.type === "progress") texts.push(event.node);
         if (event.type === "reply") texts.push(event.text);

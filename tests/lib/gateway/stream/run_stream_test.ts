@@ -79,6 +79,10 @@ const FINAL: Readonly<Record<string, readonly [Behaviour, string]>> = {
     events([{ event: "error" }], { end: "break" }),
     "the run failed",
   ],
+  "told of a failure before an event of the run": [
+    events([{ event: "error", message: "No" }, progress("a", "")]),
+    `${ENDED} (${GO_ON}): the service had said: No`,
+  ],
   "is JSON, labelled as a web page": [
     answer(200, '{"error":"No"}', { "content-type": "text/html" }),
     "the run failed: No",
@@ -115,6 +119,47 @@ Deno.test("a stream without ids that breaks after a byte is an error at once", a
   const { reason = "", fate } = error?.failure ?? {};
   assertMatch(reason, /^the connection to http:\S+ broke \(.+\)$/);
   assertEquals([fate, cursors], ["may go on", [null]]);
+});
+
+Deno.test("a stream that breaks before an event is asked for again, although a comment came", async () => {
+  const comment = body([": alive\n\n"], { end: "break" });
+  const foreign = events([{ type: "a" }], { end: "break" });
+  const { delivered } = await takeTurn({
+    stream: [comment, foreign, stream(".")],
+  });
+  assertEquals(delivered, ["."]);
+});
+
+Deno.test("the field retry: of a stream is the least pause before it is resumed", async () => {
+  const { random } = Math;
+  Math.random = () => 0;
+  try {
+    const first = body([
+      "retry: 20\nid: 1\n",
+      'data: {"event":"progress"}\n\n',
+    ]);
+    const { waits } = await takeTurn({ stream: [first, stream(".")] });
+    assertEquals(waits.map(({ milliseconds }) => milliseconds), [20]);
+  } finally {
+    Math.random = random;
+  }
+});
+
+Deno.test("a peer that falls silent after three comments is taken for gone after a minute", async () => {
+  using clock = new FakeClock();
+  const silent: Behaviour = body(async function* () {
+    for (const comment of [":\n\n", ":\n\n", ":\n\n"]) yield comment;
+    await Promise.resolve(setTimeout(() => clock.passTo(60 * SECOND), 0));
+  }, { end: "hang" });
+  const { delivered, waits } = await takeTurn(
+    { stream: [silent, stream(".")] },
+    {},
+    ({ type }) => {
+      if (type === "wait") setTimeout(() => clock.passTo(61 * SECOND), 0);
+    },
+  );
+  assertEquals(delivered, ["."]);
+  assertEquals(waits.map(({ reason }) => reason), ["stream silent"]);
 });
 
 for (const end of ["end", "break"] as const) {
@@ -259,7 +304,7 @@ Deno.test("the pauses before a stream is asked for again grow, start over after 
     const timeouts = { reconnect: [1, 2, 3], steady: 0, retryAfter: 7 };
     const turn = await takeTurn({ stream: answers }, timeouts);
     const pauses = turn.waits.map(({ milliseconds }) => milliseconds);
-    assertEquals(pauses, [1, 2, 3, 3, 1, 2, 7]);
+    assertEquals(pauses, [1, 2, 3, 3, 0.5, 2, 1007]); // lost: 0 to 1 ms
   } finally {
     Math.random = random;
   }
