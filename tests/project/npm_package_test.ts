@@ -1,4 +1,9 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { PINNED_DENO } from "../../tools/pins.ts";
 import { runCommand } from "../../tools/run_command.ts";
@@ -61,6 +66,18 @@ Deno.test("the npm package", async (t) => {
         flags.filter((flag) => /^--(?:allow|no-prompt)/.test(flag)),
         [...clientPermissionFlags],
       );
+    },
+  );
+
+  await t.step(
+    "holds its code in one file, which is read at the start",
+    async () => {
+      const files = await Array.fromAsync(Deno.readDir(installed));
+      assertEquals(
+        files.map(({ name }) => name).filter((name) => /js$/.test(name)).sort(),
+        ["agent-gateway.cjs", "agent-gateway.js"],
+      );
+      assert(files.every(({ isDirectory }) => !isDirectory));
     },
   );
 

@@ -8,7 +8,7 @@
  * @module
  */
 import config from "../../deno.json" with { type: "json" };
-import { clientPermissionFlags, readParts } from "../bundle.ts";
+import { clientPermissionFlags } from "../bundle.ts";
 import { PINNED_DENO } from "../pins.ts";
 import { runCommand } from "../run_command.ts";
 import { runTool } from "../tool_error.ts";
@@ -42,7 +42,10 @@ const MANIFEST = {
     url: "git+https://github.com/agent-gateway/agent-gateway.git",
   },
   bin: { "agent-gateway": "agent-gateway.cjs" },
-  files: ["agent-gateway.cjs", "flags.json", "program/", "THIRD-PARTY.md"],
+  files: [
+    ...["agent-gateway.cjs", "agent-gateway.js", "flags.json"],
+    ...["CHANGELOG.md", "THIRD-PARTY.md"],
+  ],
   engines: { node: ">=18" },
   // Deno cannot read out of the archives in which Yarn keeps packages.
   preferUnplugged: true,
@@ -60,18 +63,19 @@ const MANIFEST = {
 async function packNpmPackage(): Promise<string> {
   await Deno.remove(FOLDER, { recursive: true }).catch(() => {});
   const source = `${FOLDER}/package`;
-  await Deno.mkdir(`${source}/program`, { recursive: true });
+  await Deno.mkdir(source, { recursive: true });
   const files: Record<string, string> = {
     "agent-gateway.cjs": await readText("tools/release/npm/agent-gateway.cjs"),
+    // In one file, which is read at the start: an update under a running program must not
+    // take away what it would load later.
+    "agent-gateway.js": await readText("dist/agent-gateway.js"),
     "README.md": await readText("README.md"),
+    "CHANGELOG.md": await readText("CHANGELOG.md"),
     "LICENSE": await readText("LICENSE"),
     "THIRD-PARTY.md": await readText("THIRD-PARTY.md"),
     "flags.json": json(FLAGS),
     "package.json": json(MANIFEST),
   };
-  for (const [name, code] of Object.entries(await readParts())) {
-    files[`program/${name}`] = code;
-  }
   for (const [name, text] of Object.entries(files)) {
     await Deno.writeTextFile(`${source}/${name}`, text);
     // npm keeps the modes, which depend on the umask.

@@ -94,7 +94,7 @@ function findDeno() {
 }
 
 const deno = findDeno();
-const main = `${__dirname}/program/main.js`;
+const main = `${__dirname}/agent-gateway.js`;
 const args = ["run", ...flags, main, ...process.argv.slice(2)];
 
 // From Node.js 22.15 and 23.11 on, the program replaces this process, which saves
