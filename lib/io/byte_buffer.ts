@@ -28,6 +28,13 @@ export class ByteBuffer {
     this.#length += bytes.length;
   }
 
+  /** Hands all bytes on, block by block, and empties the buffer. */
+  drain(take: (bytes: Uint8Array) => void): void {
+    for (const block of this.#full.splice(0)) take(block);
+    take(this.#block.subarray(0, this.#filled));
+    this.#filled = this.#length = 0;
+  }
+
   /** Returns all bytes, valid until the next {@linkcode add}, and empties the buffer. */
   take(): Uint8Array<ArrayBuffer> {
     let taken = this.#block.subarray(0, this.#filled);

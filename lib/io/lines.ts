@@ -184,8 +184,7 @@ class WholeLines {
       const bytes = chunk.subarray(start, end);
       const length = this.#unfinished.length + bytes.length;
       if (!this.#isTooLong && length > this.#maxBytes) {
-        const begun = this.#unfinished.take();
-        this.#refused?.add(begun);
+        this.#unfinished.drain((begun) => this.#refused?.add(begun));
         this.#isFirst = false;
         this.#isTooLong = true;
         if (this.#refused === undefined) text += `${TOO_LONG}\n`;
