@@ -272,6 +272,12 @@ export async function runClient(
   return await client.finish(options.stdin);
 }
 
+/** Whether the program under test is run by Deno 2.9 or later: a binary may not be. */
+export async function isNewDeno(): Promise<boolean> {
+  const { stdout } = await runClient({ args: ["--version"], env: {} });
+  return !/ \(deno 2\.[0-8]\./.test(stdout);
+}
+
 /** The environment that points the client to a service, with {@linkcode TEST_KEY}. */
 export function settings(
   service: { readonly url: string },
