@@ -11,6 +11,7 @@ import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { commandLine, runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import { unreachable } from "../support/faulty_service.ts";
+import { answer } from "../support/service/behaviours.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { Screen, test } from "../support/tmux_screen.ts";
 
@@ -97,6 +98,24 @@ Deno.test("documentation: the bridge asks for a linked file as shown", async () 
   ]);
 });
 
+Deno.test("documentation: the bridge sends a notice as shown", async () => {
+  const shown = blocks("text").find((block) => block.includes('"notice"'));
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  service.misbehave("create run", answer(429));
+  const sessionId = await editor.newSession({
+    protocolVersion: 1,
+    clientCapabilities: { session: { notices: {} } },
+  });
+  await editor.prompt(sessionId, "hello");
+
+  const notice = editor.messages.find(({ params }) =>
+    params?.update?.sessionUpdate === "notice"
+  );
+  const text = JSON.stringify(notice).replace(sessionId, SESSION_ID);
+  assertEquals(stable(`<-- ${text}\n`), stable(shown ?? ""));
+});
+
 /** Sends the lines of the editor, and returns the lines of the bridge. */
 async function play(exchanges: readonly Exchange[]): Promise<string[]> {
   await using service = ReferenceService.start();
@@ -127,7 +146,7 @@ function stable(text: string): string {
   return text.replace(/key .{11}/, "key ...")
     .replace(/^service http.*$/m, "service ...")
     .replaceAll(/(thread )[0-9a-f-]{36}/g, "$1...")
-    .replaceAll(/\d+(\.\d)? s$/gm, "0 s");
+    .replaceAll(/\d+(\.\d)? s(?="?\}*$)/gm, "0 s");
 }
 
 test("README.md: the chat in a terminal looks as shown", async () => {
