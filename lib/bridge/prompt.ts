@@ -69,9 +69,10 @@ export async function runPrompt(
     for await (const batch of gateway.runTurn(threadId, text, options)) {
       await peer.sendInTurn(texts(batch), signal);
     }
+    session.isGone = false;
   } catch (error) {
     if (!signal.aborted) {
-      session.isGone ||= isGone(error);
+      session.isGone = isGone(error);
       throw error;
     }
   }

@@ -72,6 +72,15 @@ Deno.test("a chat that the service does not know any more cannot be loaded or re
   service.misbehave("create run", gone);
   await editor.prompt(sessionId, "hello");
   const chat = { sessionId, cwd: "/", mcpServers: [] };
+  assertEquals(
+    (await editor.request("session/load", chat)).error?.code,
+    -32002,
+  );
+  await editor.prompt(sessionId, "hello"); // The service knows it again.
+  const { result } = await editor.request("session/load", chat);
+  assertEquals(result, {});
+  service.misbehave("create run", gone);
+  await editor.prompt(sessionId, "hello");
   for (const isClosed of [false, true]) {
     if (isClosed) await editor.request("session/close", { sessionId });
     for (const method of ["session/load", "session/resume"]) {
