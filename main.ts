@@ -24,6 +24,7 @@ import {
   openLog,
   outputSink,
   readStandardInput,
+  startTimer,
 } from "./lib/io.ts";
 import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
 import { maskKey } from "./lib/text.ts";
@@ -177,9 +178,8 @@ async function startBridge(
   listen(Deno.exit);
   const parent = Deno.ppid;
   const onInputEnd = () => {
-    setInterval(() => {
-      if (Deno.ppid !== parent) Deno.exit(TERMINATED);
-    }, PARENT_INTERVAL);
+    if (Deno.ppid !== parent) Deno.exit(TERMINATED);
+    startTimer(PARENT_INTERVAL, onInputEnd);
   };
   const { baseUrl, sources } = settings;
   const log = verbose
