@@ -27,7 +27,7 @@ import {
   startTimer,
 } from "./lib/io.ts";
 import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
-import { maskKey } from "./lib/text.ts";
+import { maskKey, withoutCommands } from "./lib/text.ts";
 import { versionLine } from "./lib/version.ts";
 
 const INTERRUPTED = 130;
@@ -84,8 +84,12 @@ async function start(asked: Arguments): Promise<number> {
 
 const standardError = new ErrorOutput(errorSink());
 
+/** Whether a runner reads standard error, and obeys some of its lines. */
+const hasRunner = environmentVariable("GITHUB_ACTIONS") !== undefined ||
+  environmentVariable("TF_BUILD") !== undefined;
+
 function writeError(text: string, kind?: "progress"): void {
-  standardError.write(text, kind);
+  standardError.write(hasRunner ? withoutCommands(text) : text, kind);
 }
 
 /** How long the program waits at its end for standard error to be read, in milliseconds. */

@@ -56,9 +56,9 @@ export class Conversation {
   #isAsking = false;
   #threadId = "";
   readonly #exitCode = new ExitCode();
-  /** The number of prompts that were run, and whether more are known to follow. */
+  /** The number of prompts that were run, and that the call is known to have. */
   #prompts = 0;
-  #isFirstOfMany = false;
+  #knownPrompts = 1;
   #hasRun = false;
   /** Resolved or rejected when the reply that is being written is written. */
   #writing: Promise<void> | undefined;
@@ -118,7 +118,7 @@ export class Conversation {
    */
   async runPrompts(prompts: readonly string[]): Promise<number> {
     const [first = "", ...others] = prompts;
-    this.#isFirstOfMany = others.length > 0;
+    this.#knownPrompts = prompts.length;
     let ended = await this.#within(async (limit) => {
       const opened = await this.#open(limit);
       return opened === "done" ? await this.#run(first, limit) : opened;
@@ -248,7 +248,6 @@ export class Conversation {
       return gateway.runTurn(this.#threadId, prompt, options);
     });
     if (ended === "done") this.#exitCode.complete();
-    this.#isFirstOfMany = false;
     return ended;
   }
 
@@ -307,9 +306,9 @@ export class Conversation {
 
   /** Which prompt of a script has failed, if there are several, and its thread. */
   #placeOf(what: "thread" | "run", { message }: ServiceError): string {
-    const isOne = this.#prompts === 1 && !this.#isFirstOfMany;
-    const { typing } = this.#options.view;
-    if (typing !== undefined || what === "thread" || isOne) return "";
+    const isOne = Math.max(this.#prompts, this.#knownPrompts) === 1;
+    const isTyped = this.#options.view.typing !== undefined;
+    if (isTyped || what === "thread" || isOne) return "";
     const thread = message.includes(this.#threadId)
       ? ""
       : ` on thread ${this.#threadId}`;

@@ -10,5 +10,6 @@ export { maskKey } from "./text/mask_key.ts";
 export { plainLine, plainText, withoutLineEnd } from "./text/plain_text.ts";
 export { quote } from "./text/quote.ts";
 export { Redactor } from "./text/redactor.ts";
+export { withoutCommands } from "./text/runner_commands.ts";
 export { isServiceId } from "./text/service_id.ts";
 export { COLOURED, PLAIN, type Style } from "./text/style.ts";

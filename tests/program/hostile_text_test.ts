@@ -61,3 +61,18 @@ Deno.test("the bridge hands replies and progress on as they are, escaped as JSON
   // deno-lint-ignore no-control-regex -- these are what it is about
   assertNotMatch(stdout, /[\0-\x09\x0b-\x1f]/);
 });
+
+Deno.test("no line on standard error commands a runner of CI", async () => {
+  for (const variable of ["GITHUB_ACTIONS", "TF_BUILD"]) {
+    await using service = serveStreams(
+      events([progress("::stop-commands::x", "##[error]y"), complete("::z")]),
+    );
+    const env = { ...settings(service), [variable]: "true" };
+    const { stdout, stderr } = await runClient({ args: ["-p", "one"], env });
+    assertEquals(stdout, "::z\n");
+    assertEquals(
+      stderr.split("\n").at(-2),
+      ": :stop-commands::x: # #[error]y",
+    );
+  }
+});
