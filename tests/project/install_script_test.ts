@@ -247,7 +247,10 @@ Deno.test({
   },
 });
 
-/** The tools of the script as BusyBox has them, but for what downloads. */
+/**
+ * The tools of the script as BusyBox has them, but for what downloads. The shell is
+ * not BusyBox's: that of Debian's static one finds every applet, wherever `PATH` leads.
+ */
 const BUSYBOX_TOOLS =
   "cat chmod grep id mkdir mktemp mv rm sed sh sha256sum uname";
 
@@ -288,7 +291,7 @@ for (
       await Deno.writeTextFile(WGETRC, `ca_certificate=${ca.certificate}\n`);
       const { certificate } = ca;
       const install = (...args: readonly string[]) =>
-        place.install(["/bin/busybox", "sh"], args, {
+        place.install(["/bin/sh"], args, {
           PATH: place.home,
           CURL_CA_BUNDLE: certificate,
           SSL_CERT_FILE: certificate,
@@ -302,6 +305,11 @@ for (
       assert(!place.files().some((name) => name.startsWith(".local")));
       const { code, stderr } = await install();
       assertEquals([code, stderr], [0, ""]);
+      const compressed = "gzip" in tools ? ".gz" : "";
+      assertEquals(
+        place.releases.requested.at(-1),
+        `/latest/download/${NAME}${compressed}`,
+      );
     },
   });
 }
