@@ -7,12 +7,13 @@
  * Options such as `--filter` go to `deno test`. Without files, nothing is tested
  * unless the checks pass. Only what fails is shown, and a summary; `--verbose`
  * shows every test. The exit code is that of the first step that
- * failed, else 0.
+ * failed, 1 if no test matches `--filter`, else 0.
  *
  * @module
  */
 import { TextLineStream } from "@std/streams/text-line-stream";
 import { globSync } from "node:fs";
+import { parseArgs, stripVTControlCharacters } from "node:util";
 import { chosenLibrary, runDeno, sameFlags } from "./deno.ts";
 
 /** Tests that change the environment or the folder of their process. */
@@ -29,30 +30,42 @@ const ALL = [
     .map((folder) => `tests/${folder}/**/*_test.ts`),
 ].flatMap((pattern) => globSync(pattern).sort());
 
-/** The dot reporter's lines: a dot for each test, in colour on a terminal. */
-// deno-lint-ignore no-control-regex -- SGR sequences
-const DOT = /^(?:\x1b\[[0-9;]*m)*[.,!]?(?:\x1b\[[0-9;]*m)*$/;
+/** The dot reporter's lines: a dot for each test. */
+const DOT = /^[.,!]?$/;
+
+/** Deno's summary if no test matches the filter, which is no failure to Deno. */
+const NO_MATCH = /^ok \| 0 passed \| 0 failed (?:\| \d+ filtered out )?\(/;
+let hasMatch = true;
 
 /** Sets the time limit of each test, and is named as the place of each of them. */
 const PRELOAD = "tests/support/time_limit.ts";
 const LIMITED = new RegExp(` \\S*=> \\S*${PRELOAD}\\S*`);
 
-/** Shows what is not a dot. */
+/** Shows what is not a dot (with `--verbose`, everything), and sets `hasMatch`. */
 async function showFailures(
   stdout: ReadableStream<Uint8Array>,
 ): Promise<void> {
   const lines = stdout.pipeThrough(new TextDecoderStream())
     .pipeThrough(new TextLineStream());
   for await (const line of lines) {
-    if (!DOT.test(line)) console.log(line.replace(LIMITED, ""));
+    const text = stripVTControlCharacters(line);
+    if (isVerbose || !DOT.test(text)) console.log(line.replace(LIMITED, ""));
+    if (filter === undefined || !NO_MATCH.test(text)) continue;
+    hasMatch = false;
+    console.error(`No test matches ${filter}`);
   }
 }
 
 const args = Deno.args.filter((argument) => argument !== "--verbose");
 const isVerbose = args.length < Deno.args.length;
 const all = args.length === 0;
+const { values: { filter } } = parseArgs({
+  args,
+  options: { filter: { type: "string" } },
+  strict: false,
+});
 const options = {
-  ...!isVerbose && { read: showFailures },
+  ...(!isVerbose || filter !== undefined) && { read: showFailures },
   // Most tests wait for another process: three times as many as there are cores.
   env: {
     DENO_JOBS: Deno.env.get("DENO_JOBS") ??
@@ -77,6 +90,7 @@ async function testAll(): Promise<number> {
     ]
   ) {
     const code = await runDeno(check);
+    if (code !== 0 && check[0] === "fmt") console.error("Run: deno task fmt");
     if (code !== 0) return code;
   }
   // Files that run in parallel share one process.
@@ -90,4 +104,5 @@ async function testAll(): Promise<number> {
   return code;
 }
 
-Deno.exit(await (all ? testAll() : test(...args)));
+const code = await (all ? testAll() : test(...args));
+Deno.exit(code === 0 && !hasMatch ? 1 : code);
