@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { commandLine, settings } from "../support/client_process.ts";
 import { isInstalled } from "../support/fronts.ts";
-import { answer } from "../support/service/behaviours.ts";
+import { answer, events } from "../support/service/behaviours.ts";
 import { promptsOf, ReferenceService } from "../support/service/service.ts";
 
 const TEXT = Deno.readTextFileSync(
@@ -12,7 +12,7 @@ const TEXT = Deno.readTextFileSync(
 const RECIPES = new Map(
   TEXT.split(/^## /m).slice(1).map((section) => {
     const [heading = ""] = section.split("\n", 1);
-    const blocks = section.matchAll(/^```sh\n(.*?)^```$/gms);
+    const blocks = section.matchAll(/^```(?:sh|make)\n(.*?)^```$/gms);
     return [heading, Array.from(blocks, ([, script = ""]) => script)];
   }),
 );
@@ -33,20 +33,52 @@ const FILES = {
   "notes/b c.txt": "second note\n",
   "questions": "hello\n\n- 6 * 7\n",
   "app.log": "GET /\n",
+  "test.log": "not ok 1\n",
 };
 
-/** Runs a recipe with `sh` in a home folder of its own, against the reference service. */
-async function run(heading: string, script: string): Promise<Outcome> {
+/** The files that recipes write. */
+const RESULTS = [
+  ...["report.txt", "reply.txt", "why.md", "notes/a.summary"],
+  ...["notes/a.txt.summary", "notes/b c.txt.summary"],
+];
+
+/** How a recipe that is no script is used: it is in the file `recipe`. */
+const USES: Readonly<Record<string, string>> = {
+  "Use it in a makefile": "mv recipe Makefile; make -s -B notes/a.summary",
+  "Suggest a commit message":
+    `chmod +x recipe; mv recipe .git/hooks/prepare-commit-msg
+    git config user.name me; git config user.email me@localhost
+    GIT_EDITOR="sed -i '1s/^/mine: /'" git commit -qa && git log --format=%B`,
+};
+
+/** The first answer to `create run`, or to the request for the stream. */
+const TROUBLE = {
+  busy: ["create run", answer(429, "", { "retry-after": "60" })],
+  broken: ["stream", events([{ event: "progress", data: "{}" }])],
+} as const;
+
+/** Runs a recipe in a home folder of its own, against the reference service. */
+async function run(
+  shell: string,
+  heading: string,
+  script: string,
+  trouble?: keyof typeof TROUBLE,
+): Promise<Outcome> {
   await using service = ReferenceService.start();
-  if (heading === "Ask again, but never twice") {
-    service.misbehave("create run", answer(429, "", { "retry-after": "60" }));
+  if (trouble !== undefined) {
+    const [operation, behaviour] = TROUBLE[trouble];
+    service.misbehave(operation, behaviour);
   }
   const home = await Deno.makeTempDir();
   try {
     for (const folder of ["notes", ".config", ".local/bin"]) {
       await Deno.mkdir(`${home}/${folder}`, { recursive: true });
     }
-    for (const [name, text] of Object.entries(FILES)) {
+    const files: Record<string, string> = { ...FILES, recipe: script };
+    for (const name of trouble === "broken" ? RESULTS : []) {
+      files[name] = "old\n";
+    }
+    for (const [name, text] of Object.entries(files)) {
       await Deno.writeTextFile(`${home}/${name}`, text);
     }
     const { APP_API_KEY, APP_BASE_URL } = settings(service);
@@ -63,8 +95,8 @@ async function run(heading: string, script: string): Promise<Outcome> {
       { mode: 0o755 },
     );
     // Standard input is a pipe that stays open: no recipe may wait for its end.
-    const child = new Deno.Command("sh", {
-      args: ["-c", `${PREPARATION}\n${script}\n${END}`],
+    const child = new Deno.Command(shell, {
+      args: ["-c", `${PREPARATION}\n${USES[heading] ?? script}`],
       cwd: home,
       clearEnv: true,
       // cron's environment: what is missing comes from the file.
@@ -89,22 +121,31 @@ async function run(heading: string, script: string): Promise<Outcome> {
       new Response(child.stderr).text(),
     ]);
     await input.abort();
-    const files = await Deno.readTextFile(`${home}/files`);
-    return { code, stdout, stderr, prompts: promptsOf(service), files };
+    const made = await Deno.readTextFile(`${home}/files`);
+    return { code, stdout, stderr, prompts: promptsOf(service), files: made };
   } finally {
     await Deno.remove(home, { recursive: true });
   }
 }
 
-/** Makes a change that `git diff` shows. */
-const PREPARATION =
-  "git init -q . && git add code.txt && echo 'new line' > code.txt; sleep() { :; }";
-
-/** Waits for a recipe that goes on in the background, and keeps what it has made. */
-const END =
-  "status=$?; wait; cat report.txt reply.txt notes/*.summary > files 2>&-; exit $status";
+/**
+ * Makes a change that `git diff` shows. At the end, waits for what goes on in the
+ * background, and keeps what was made.
+ */
+const PREPARATION = `
+  git init -q . && git add code.txt && echo 'new line' > code.txt; sleep() { :; }
+  trap 'status=$?; wait; cat ${
+  RESULTS.map((name) => `"${name}"`).join(" ")
+} > files 2>&-; exit $status' EXIT`;
 
 const DIFF = /\n\ndiff --git a\/code\.txt [^]*\n-old line\n\+new line$/;
+
+const SAID = "You said: Summarise this in one sentence.\n\n";
+
+function summarises({ code, stdout, stderr, files }: Outcome): void {
+  assertEquals([code, stdout, stderr], [0, "", ""]);
+  assertEquals(files, `${SAID}first note\n${SAID}second note\n`);
+}
 
 /** The expected effect of each recipe. Every documented recipe is listed. */
 const EXPECTED: Readonly<
@@ -140,16 +181,30 @@ const EXPECTED: Readonly<
     },
   ],
   "Loop over files": [
-    ({ code, stdout, stderr, files }) => {
-      const said = "You said: Summarise this in one sentence.\n\n";
-      assertEquals([code, stdout, stderr], [0, "", ""]);
-      assertEquals(files, `${said}first note\n${said}second note\n`);
-    },
+    summarises,
     ({ code, stderr, prompts }) => {
       assertEquals([code, stderr, prompts], [0, "", ["hello", "- 6 * 7"]]);
     },
     ({ code, stderr, prompts }) => {
       assertEquals([code, stderr, prompts], [0, "", ["hello", "- 6 * 7"]]);
+    },
+  ],
+  "Run several at once": [summarises],
+  "Use it in a makefile": [
+    ({ code, stderr, files }) => {
+      assertEquals([code, stderr, files], [0, "", `${SAID}first note\n`]);
+    },
+  ],
+  "Suggest a commit message": [
+    ({ code, stdout, stderr }) => {
+      assertEquals([code, stderr], [0, ""]);
+      assertMatch(stdout, /^mine: You said: Write a commit[^]*\+new line\n/);
+    },
+  ],
+  "Run it in CI": [
+    ({ code, stderr, files }) => {
+      assertEquals([code, stderr], [0, ""]);
+      assertEquals(files, "You said: Why did these tests fail?\n\nnot ok 1\n");
     },
   ],
   "Go on with a thread": [
@@ -197,19 +252,62 @@ Deno.test("documentation: every recipe for scripts is tried", () => {
   );
 });
 
+/** Exit codes where the first run breaks off, and how many files are replaced then. */
+const CODES: Readonly<Record<string, readonly [code: number, files: number]>> =
+  {
+    "Ask again, but never twice": [5, 0],
+    "Loop over files": [0, 1],
+    "Run several at once": [123, 1],
+    "Use it in a makefile": [2, 0],
+    "Suggest a commit message": [0, 0],
+    "Run it in CI": [5, 0],
+    "Run it from cron": [1, 0],
+    "Go on after you log out": [0, 0],
+  };
+
 for (const [heading, checks] of Object.entries(EXPECTED)) {
+  const trouble = heading === "Ask again, but never twice" ? "busy" : undefined;
   for (const [index, check] of checks.entries()) {
-    const script = RECIPES.get(heading)?.[index] ?? "";
+    test(heading, index, "works", check, trouble);
+  }
+}
+
+for (const [heading, [code, replaced]] of Object.entries(CODES)) {
+  test(heading, 0, "leaves no part of a file", (outcome) => {
+    assertEquals(outcome.code, code, outcome.stderr);
+    const kept = outcome.files.split("old\n").length - 1;
+    assertEquals(kept, RESULTS.length - replaced, outcome.files);
+  }, "broken");
+}
+
+test("Run it in CI", 0, "lets the job pass if a retry may help", (outcome) => {
+  assertEquals([outcome.code, outcome.files], [0, ""]);
+  assertMatch(outcome.stderr, /not available: run this job again\n$/);
+}, "busy");
+
+/** Runs a recipe in each shell. */
+function test(
+  heading: string,
+  index: number,
+  what: string,
+  check: (outcome: Outcome) => void,
+  trouble?: keyof typeof TROUBLE,
+): void {
+  const script = RECIPES.get(heading)?.[index] ?? "";
+  const words = `${script} ${USES[heading]}`;
+  const programs = ["jq", "make", "setsid", "xargs"]
+    .filter((program) => words.includes(`${program} `));
+  for (const shell of ["dash", "bash"]) {
     // Each recipe starts in a repository.
-    const missing = ["git", "jq", "setsid"].find((program) =>
-      (program === "git" || script.includes(program)) && !isInstalled(program)
-    );
+    const missing = [shell, "git", ...programs]
+      .find((program) => !isInstalled(program));
+    const reason = missing === undefined ? "" : ` (skipped: no ${missing})`;
     Deno.test({
-      name: `documentation: recipe ${index + 1} of "${heading}" works in sh${
-        missing === undefined ? "" : ` (skipped: no ${missing})`
-      }`,
+      name: `documentation: recipe ${
+        index + 1
+      } of "${heading}" ${what} in ${shell}${reason}`,
       ignore: missing !== undefined,
-      fn: async () => check(await run(heading, script)),
+      fn: async () => check(await run(shell, heading, script, trouble)),
     });
   }
 }
