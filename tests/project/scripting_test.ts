@@ -37,14 +37,14 @@ const FILES = {
 };
 
 /** The files that recipes write. */
-const RESULTS = [
-  ...["report.txt", "reply.txt", "why.md", "notes/a.summary"],
-  ...["notes/a.txt.summary", "notes/b c.txt.summary"],
-];
+const RESULTS = ["report.txt", "reply.txt", "why.md"].concat(
+  ["a.summary", "a.txt.summary", "b c.txt.summary"].map((n) => `notes/${n}`),
+);
 
 /** How a recipe that is no script is used: it is in the file `recipe`. */
 const USES: Readonly<Record<string, string>> = {
-  "Use it in a makefile": "mv recipe Makefile; make -s -B notes/a.summary",
+  "Use it in a makefile":
+    "mv recipe notes/Makefile; rm notes/b*txt; make -s -B -C notes",
   "Suggest a commit message":
     `chmod +x recipe; mv recipe .git/hooks/prepare-commit-msg
     git config user.name me; git config user.email me@localhost
@@ -134,23 +134,25 @@ async function run(
  */
 const PREPARATION = `
   git init -q . && git add code.txt && echo 'new line' > code.txt; sleep() { :; }
-  trap 'status=$?; wait; cat ${
-  RESULTS.map((name) => `"${name}"`).join(" ")
-} > files 2>&-; exit $status' EXIT`;
+  trap 'status=$?; wait; cat re*.txt *.md notes/*.summary > files 2>&-; exit $status' EXIT`;
 
 const DIFF = /\n\ndiff --git a\/code\.txt [^]*\n-old line\n\+new line$/;
 
-const SAID = "You said: Summarise this in one sentence.\n\n";
+/** What a recipe must have done. */
+type Check = (outcome: Outcome) => void;
 
-function summarises({ code, stdout, stderr, files }: Outcome): void {
-  assertEquals([code, stdout, stderr], [0, "", ""]);
-  assertEquals(files, `${SAID}first note\n${SAID}second note\n`);
-}
+const prints = (text: string): Check => ({ code, stdout, stderr }) =>
+  assertEquals([code, stdout, stderr], [0, text, ""]);
+
+/** Expects files with this text, and no output. */
+const writes = (text: string): Check => ({ code, stdout, stderr, files }) =>
+  assertEquals([code, stdout, stderr, files], [0, "", "", text]);
+
+const FIRST = "You said: Summarise this in one sentence.\n\nfirst note\n";
+const BOTH = FIRST + FIRST.replace("first", "second");
 
 /** The expected effect of each recipe. Every documented recipe is listed. */
-const EXPECTED: Readonly<
-  Record<string, readonly ((outcome: Outcome) => void)[]>
-> = {
+const EXPECTED: Readonly<Record<string, readonly Check[]>> = {
   "Ask again, but never twice": [
     ({ code, stderr, prompts, files }) => {
       assertEquals([code, prompts.length], [0, 2]);
@@ -181,56 +183,29 @@ const EXPECTED: Readonly<
     },
   ],
   "Loop over files": [
-    summarises,
-    ({ code, stderr, prompts }) => {
-      assertEquals([code, stderr, prompts], [0, "", ["hello", "- 6 * 7"]]);
-    },
-    ({ code, stderr, prompts }) => {
-      assertEquals([code, stderr, prompts], [0, "", ["hello", "- 6 * 7"]]);
-    },
+    writes(BOTH),
+    ({ code, stderr, prompts }) =>
+      assertEquals([code, stderr, prompts], [0, "", ["hello", "- 6 * 7"]]),
+    ({ code, stderr, prompts }) =>
+      assertEquals([code, stderr, prompts], [0, "", ["hello", "- 6 * 7"]]),
   ],
-  "Run several at once": [summarises],
-  "Use it in a makefile": [
-    ({ code, stderr, files }) => {
-      assertEquals([code, stderr, files], [0, "", `${SAID}first note\n`]);
-    },
-  ],
+  "Run several at once": [writes(BOTH)],
+  "Use it in a makefile": [writes(FIRST)],
   "Suggest a commit message": [
     ({ code, stdout, stderr }) => {
       assertEquals([code, stderr], [0, ""]);
       assertMatch(stdout, /^mine: You said: Write a commit[^]*\+new line\n/);
     },
   ],
-  "Run it in CI": [
-    ({ code, stderr, files }) => {
-      assertEquals([code, stderr], [0, ""]);
-      assertEquals(files, "You said: Why did these tests fail?\n\nnot ok 1\n");
-    },
-  ],
+  "Run it in CI": [writes("You said: Why did these tests fail?\n\nnot ok 1\n")],
   "Go on with a thread": [
-    ({ code, stdout, stderr }) => {
-      assertEquals([code, stderr], [0, ""]);
-      assertEquals(stdout, "Earlier on this thread you said:\n1. hello\n");
-    },
+    prints("Earlier on this thread you said:\n1. hello\n"),
   ],
-  "Limit the time": [
-    ({ code, stdout, stderr }) => {
-      assertEquals([code, stderr], [0, ""]);
-      assertEquals(stdout, "You said: What changed in HTTP/3?\n");
-    },
-  ],
+  "Limit the time": [prints("You said: What changed in HTTP/3?\n")],
   "Run it from cron": [
-    ({ code, stdout, stderr, files }) => {
-      assertEquals([code, stdout, stderr], [0, "", ""]);
-      assertEquals(files, "You said: What is unusual in this log?\n\nGET /\n");
-    },
+    writes("You said: What is unusual in this log?\n\nGET /\n"),
   ],
-  "Go on after you log out": [
-    ({ code, stdout, stderr, files }) => {
-      assertEquals([code, stdout, stderr], [0, "", ""]);
-      assertEquals(files, "You said: A long task\n");
-    },
-  ],
+  "Go on after you log out": [writes("You said: A long task\n")],
   "Use jq on JSON Lines": [
     ({ code, stdout }) => assertEquals([code, stdout], [0, "6 * 7 = 42\n"]),
     ({ code, stdout, stderr }) => {
@@ -253,17 +228,16 @@ Deno.test("documentation: every recipe for scripts is tried", () => {
 });
 
 /** Exit codes where the first run breaks off, and how many files are replaced then. */
-const CODES: Readonly<Record<string, readonly [code: number, files: number]>> =
-  {
-    "Ask again, but never twice": [5, 0],
-    "Loop over files": [0, 1],
-    "Run several at once": [123, 1],
-    "Use it in a makefile": [2, 0],
-    "Suggest a commit message": [0, 0],
-    "Run it in CI": [5, 0],
-    "Run it from cron": [1, 0],
-    "Go on after you log out": [0, 0],
-  };
+const CODES: Readonly<Record<string, readonly [number, number]>> = {
+  "Ask again, but never twice": [5, 0],
+  "Loop over files": [0, 1],
+  "Run several at once": [123, 1],
+  "Use it in a makefile": [2, 0],
+  "Suggest a commit message": [0, 0],
+  "Run it in CI": [5, 0],
+  "Run it from cron": [1, 0],
+  "Go on after you log out": [0, 0],
+};
 
 for (const [heading, checks] of Object.entries(EXPECTED)) {
   const trouble = heading === "Ask again, but never twice" ? "busy" : undefined;
@@ -290,7 +264,7 @@ function test(
   heading: string,
   index: number,
   what: string,
-  check: (outcome: Outcome) => void,
+  check: Check,
   trouble?: keyof typeof TROUBLE,
 ): void {
   const script = RECIPES.get(heading)?.[index] ?? "";
@@ -299,13 +273,11 @@ function test(
     .filter((program) => words.includes(`${program} `));
   for (const shell of ["dash", "bash"]) {
     // Each recipe starts in a repository.
-    const missing = [shell, "git", ...programs]
-      .find((program) => !isInstalled(program));
-    const reason = missing === undefined ? "" : ` (skipped: no ${missing})`;
+    const missing = [shell, "git", ...programs].find((p) => !isInstalled(p));
+    const skipped = missing === undefined ? "" : ` (skipped: no ${missing})`;
+    const recipe = `recipe ${index + 1} of "${heading}"`;
     Deno.test({
-      name: `documentation: recipe ${
-        index + 1
-      } of "${heading}" ${what} in ${shell}${reason}`,
+      name: `documentation: ${recipe} ${what} in ${shell}${skipped}`,
       ignore: missing !== undefined,
       fn: async () => check(await run(shell, heading, script, trouble)),
     });
