@@ -213,12 +213,10 @@ export class Conversation {
 
   /** Ends an operation of which nobody reads what it shows. */
   #giveUp(): Ending {
-    if (this.#writing !== undefined) this.#exitCode.complete();
-    this.#exitCode.fail(
-      this.#writing !== undefined
-        ? undefined
-        : { fate: this.#isRun ? "may go on" : "not run" },
-    );
+    const isComplete = this.#writing !== undefined;
+    if (isComplete) this.#exitCode.complete();
+    const fate = this.#isRun ? "may go on" : "not run";
+    this.#exitCode.fail(isComplete ? undefined : { fate });
     const message =
       "The time is over, and nobody reads standard output: the rest is dropped";
     this.#options.view.show({ type: "error", message });

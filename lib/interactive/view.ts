@@ -1,9 +1,4 @@
-/**
- * The interface between the prompt loop and its environment, which supplies
- * prompts and shows what happens. Each implementation is a file of its own.
- *
- * @module
- */
+// What supplies prompts and shows what happens: each implementation is a file of its own.
 
 import type { Input } from "../editor.ts";
 import type { CreationEvent, Failure, TurnEvent } from "../gateway.ts";

@@ -117,10 +117,6 @@ const CONNECTED_ROWS: readonly Row[] = [
     { stage: "not taken", retry: "connection closed" },
   ],
   [/received fatal alert: (\w+)/, refusal],
-  [
-    /head is too large|header.*too (?:large|big|long)/i,
-    "the headers of its answer are too large",
-  ],
   [/reset|aborted|forcibly closed/i, "it was reset"],
   [
     /invalid HTTP|corrupt message/i,

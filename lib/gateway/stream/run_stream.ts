@@ -144,10 +144,8 @@ function lossOf(
 
 /** How long nothing had come before: a proxy may have closed the connection then. */
 function silence(connection: Connection): string {
-  const milliseconds = silenceOf(connection);
-  return milliseconds < QUIET
-    ? ""
-    : `, after ${wholeDuration(milliseconds)} without an event`;
+  const time = silenceOf(connection);
+  return time < QUIET ? "" : `, after ${wholeDuration(time)} without an event`;
 }
 
 function silenceOf({ openedAt, lastByteAt }: Connection): number {

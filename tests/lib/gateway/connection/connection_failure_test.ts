@@ -240,7 +240,6 @@ const BROKEN: Readonly<Record<string, string>> = {
     "it was closed without an answer",
   "Connection reset by peer (os error 104)": "it was reset",
   "invalid HTTP version parsed": "what answers there does not speak HTTP",
-  "message head is too large": "the headers of its answer are too large",
   "error reading a body from connection": "it was closed within the answer",
   "received fatal alert: CertificateRequired":
     "it asks for a client certificate, and there is none",
