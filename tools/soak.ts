@@ -169,10 +169,15 @@ async function soak(): Promise<number> {
     shown.set(sessionId, []);
     count.loads++;
     await bridge.request("session/load", { sessionId });
-    const [messages, expected] = [shown, said]
-      .map((texts) => JSON.stringify(texts.get(sessionId)));
+    let messages = shown.get(sessionId) ?? [];
+    let expected = said.get(sessionId) ?? [];
+    // Of a session in which nothing was said while 100 others spoke, the end alone is known.
+    if (messages[0]?.startsWith("Earlier messages")) {
+      messages = messages.slice(1);
+      expected = expected.slice(expected.length - messages.length);
+    }
     shown.delete(sessionId);
-    if (messages !== expected) {
+    if (JSON.stringify(messages) !== JSON.stringify(expected)) {
       problems.add("a session was loaded with other messages");
     }
   };
