@@ -6,9 +6,9 @@ import { startTimer } from "../io.ts";
  */
 const STOP_TIMEOUT = 100;
 
-/** Bracketed paste, and `metaSendsEscape` of xterm, which otherwise sends letters. */
-const ON = "\x1b[?2004h\x1b[?1036h";
-const OFF = "\x1b[?1036l\x1b[?2004l";
+/** Bracketed paste, which shells switch on again for themselves. */
+const ON = "\x1b[?2004h";
+const OFF = "\x1b[?2004l";
 
 export interface KeyModeActions {
   /**

@@ -72,7 +72,7 @@ test("Ctrl-Z has no effect where no shell could continue the program", async () 
   await screen.type("hel");
   await screen.waitFor(/^> hel$/m);
 
-  await screen.pressAlone("C-z", "\x1b[?1036h"); // Until then, Enter is Ctrl-J.
+  await screen.pressAlone("C-z", "\x1b[?2004h"); // Until then, Enter is Ctrl-J.
   await screen.enter("lo");
 
   await screen.waitFor(/^> hello\n\nI am here\.$/m);
