@@ -27,9 +27,9 @@ const SHELLS: readonly Shell[] = [
   ["zsh"],
 ];
 
-/** A program that only prints its version. */
+/** A program that only prints its version, and is no script by its start. */
 function program(version: string): string {
-  return `#!/bin/sh\necho "agent-gateway ${version} (test)"\n`;
+  return `echo "agent-gateway ${version} (test)"\n`;
 }
 
 /** An empty home folder, and a release of version 1.2.3 that goes there. */
@@ -38,9 +38,9 @@ class Place implements AsyncDisposable {
   readonly folder: string = `${this.home}/.local/bin`;
   readonly releases: ReleaseFolder = new ReleaseFolder();
 
-  static async make(code: string = program("1.2.3")): Promise<Place> {
+  static async make(): Promise<Place> {
     const place = new Place();
-    await place.releases.add("latest", { [NAME]: code });
+    await place.releases.add("latest", { [NAME]: program("1.2.3") });
     return place;
   }
 
@@ -127,8 +127,10 @@ for (const shell of SHELLS) {
   test("installs the version that was asked for over an older one, and uninstalls it", async () => {
     await using place = await Place.make();
     await place.releases.add("v1.2.4", { [NAME]: program("1.2.4") });
+    const plain = { bytes: new Uint8Array(), status: 404 };
+    place.releases.set("v1.2.4", `${NAME}.gz`, plain);
     await place.installOld();
-    const env = { PATH: `${place.folder}:${PATH}` };
+    const env = { PATH: `${place.folder}/:${PATH}` };
 
     const installed = await place.install(shell, ["--version", "v1.2.4"], env);
     const text = await place.installed();
@@ -156,7 +158,8 @@ for (const shell of SHELLS) {
           "the download is damaged: its SHA-256 sum is ",
         ],
         [{ bytes, cutAfter: 5 }, ".gz; nothing was installed\n"],
-        [{ bytes: encoder.encode("<html>") }, "the download is damaged, or "],
+        [{ bytes, status: 403 }, ".gz (HTTP 403), perhaps because of a limit"],
+        [{ bytes: encoder.encode("<html>") }, "the file is damaged, or "],
       ] as const
     ) {
       place.releases.set("latest", `${NAME}.gz`, file);
@@ -169,6 +172,65 @@ for (const shell of SHELLS) {
     }
   });
 
+  test("replaces and removes nothing of others", async () => {
+    await using place = await Place.make();
+    await place.installOld();
+    // It does not wait for the program that hangs.
+    await Deno.writeTextFile(`${place.home}/sleep`, "", { mode: 0o755 });
+    const file = `${place.folder}/agent-gateway`;
+    for (
+      const [text, message, path = PATH] of [
+        [`#!/bin/sh\n${program("1.0.0")}`, "is a script"],
+        ["echo deno 2.9.6", "does not say within 5 s"],
+        ["exec tail -f /dev/null", "does not", `${place.home}:${PATH}`],
+        ["../node_modules/agent-gateway/x", "npm uninstall -g agent-gateway"],
+        ["../own", "is a link to ../own; it is left as it is"],
+      ] as const
+    ) {
+      await Deno.remove(file);
+      if (text.startsWith("..")) await Deno.symlink(text, file);
+      else await Deno.writeTextFile(file, text, { mode: 0o755 });
+      const { ino } = await Deno.lstat(file);
+      for (const args of [[], ["--uninstall"]]) {
+        const { code, stderr } = await place.install(shell, args, {
+          PATH: path,
+        });
+        assertEquals(code, 1);
+        assertStringIncludes(stderr, message);
+        assertEquals((await Deno.lstat(file)).ino, ino);
+      }
+    }
+    assertEquals(place.releases.requested, []);
+  });
+
+  test("installs a file that was downloaded, if it is the program", async () => {
+    await using place = await Place.make();
+    for (
+      const [name, text, message] of [
+        ["file", "exit 1", "the program does not start: it needs glibc"],
+        ["file", "echo deno 2.9.6", "is not agent-gateway: it says 'deno "],
+        ["file.gz", program("1.2.3"), ""],
+      ] as const
+    ) {
+      const bytes = new TextEncoder().encode(text);
+      const from = `${place.home}/${name}`;
+      await Deno.writeFile(from, message === "" ? await gzip(bytes) : bytes);
+      const { code, stdout, stderr } = await place.install(shell, [
+        ...["--from", from],
+      ], { PATH: `${place.folder}:${PATH}` });
+
+      assertEquals(code, message === "" ? 0 : 1);
+      assertStringIncludes(stderr, message);
+      assertMatch(stdout, /^Not checked: (?!.*PATH)/s);
+      // A failed run leaves no folder.
+      assertEquals(
+        Array.from(Deno.readDirSync(place.home)).length > 1,
+        code === 0,
+      );
+    }
+    assertEquals(place.releases.requested, []);
+  });
+
   test("does nothing with a wrong command line", async () => {
     await using place = await Place.make();
     await Deno.writeTextFile(`${place.home}/file`, "");
@@ -179,9 +241,11 @@ for (const shell of SHELLS) {
         [["--to"], "--to needs a value"],
         [["--version", "1.0/.."], "'1.0/..' is not a version such as 1.2.3"],
         [["--from", "http://other.example"], "--from needs an https: URL"],
+        [["--from", "none"], "there is no file 'none'"],
+        [["--from", SCRIPT, "--version", "1.2.3"], "the version of a file"],
         // Not a folder without permissions, which do not affect root.
         [["--to", `${place.home}/file/bin`], "cannot make the folder "],
-        [["--to", `${place.home}/taken`], "agent-gateway is a folder: "],
+        [["--to", `${place.home}/taken`], "agent-gateway is a folder; "],
       ] as const
     ) {
       const { code, stderr } = await place.install(shell, args);
@@ -189,6 +253,8 @@ for (const shell of SHELLS) {
       assertStringIncludes(stderr, message);
     }
     assertEquals(place.files(), ["file"]);
+    const { stdout } = await place.install(shell, ["-h"]);
+    assertStringIncludes(stdout, "--help, -h");
   });
 
   test("does nothing when it was cut off while it was downloaded", async () => {
@@ -234,25 +300,12 @@ Deno.test({
   },
 });
 
-Deno.test({
-  name: "install.sh refuses a program that does not start here",
-  ignore,
-  async fn() {
-    await using place = await Place.make("#!/bin/sh\nexit 1\n");
-    const { code, stderr } = await place.install();
-
-    assertEquals(code, 1);
-    assertStringIncludes(stderr, "the program does not start: it needs glibc");
-    assertEquals(place.files(), []);
-  },
-});
-
 /**
  * The tools of the script as BusyBox has them, but for what downloads. The shell is
  * not BusyBox's: that of Debian's static one finds every applet, wherever `PATH` leads.
  */
 const BUSYBOX_TOOLS =
-  "cat chmod grep id mkdir mktemp mv rm sed sh sha256sum uname";
+  "cat chmod grep id mkdir mktemp mv rm rmdir sed sh sha256sum uname";
 
 for (
   const [downloader, tools] of [
@@ -310,6 +363,15 @@ for (
         place.releases.requested.at(-1),
         `/latest/download/${NAME}${compressed}`,
       );
+      for (const status of [404, 429, 503]) {
+        const bytes = new Uint8Array();
+        place.releases.set("latest", "SHA256SUMS", { bytes, status });
+        const { stderr } = await install();
+        const message = status === 404 ? "there is no " : `HTTP ${status}`;
+        assertStringIncludes(stderr, message);
+      }
+      await Deno.remove(`${place.home}/mktemp`);
+      assertStringIncludes((await install()).stderr, "mktemp is needed");
     },
   });
 }

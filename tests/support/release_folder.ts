@@ -5,6 +5,8 @@ export interface ReleaseFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The number of bytes after which the connection breaks. */
   readonly cutAfter?: number;
+  /** Instead of 200. */
+  readonly status?: number;
 }
 
 /** Compresses bytes as `deno task manifests` does. */
@@ -71,8 +73,8 @@ export class ReleaseFolder implements AsyncDisposable {
     this.requested.push(path);
     const file = this.#files.get(path);
     if (file === undefined) return new Response("Not Found", { status: 404 });
-    const { bytes, cutAfter } = file;
-    if (cutAfter === undefined) return new Response(bytes);
+    const { bytes, cutAfter, status = 200 } = file;
+    if (cutAfter === undefined) return new Response(bytes, { status });
     let sent = false;
     const body = new ReadableStream({
       pull(controller) {

@@ -5,7 +5,8 @@
 #
 # It downloads one file, compares it with the published SHA-256 sum (and with the
 # attestation, if the GitHub CLI is logged in), and moves it into place. It never
-# asks for more rights. --uninstall removes the program.
+# asks for more rights. --uninstall removes the program. It replaces and removes
+# nothing but this program.
 set -eu
 
 program=agent-gateway
@@ -20,8 +21,9 @@ Installs agent-gateway on Linux or macOS. Options, after "sh -s --":
     --to DIR          the folder for the program (default: ~/.local/bin)
     --from URL        a mirror of the releases, with the same paths below URL:
                       latest/download/FILE and download/vX.Y.Z/FILE
+    --from FILE       a binary that was downloaded before, plain or as .gz
     --uninstall       removes the program from that folder
-    --help            this text
+    --help, -h        this text
 END
 }
 
@@ -51,7 +53,7 @@ main() {
       --to) folder=${2-} && needs_value "$@" && shift 2 ;;
       --from) from=${2-} && needs_value "$@" && shift 2 ;;
       --uninstall) uninstall=yes && shift ;;
-      --help) usage && exit ;;
+      --help | -h) usage && exit ;;
       *) fail "unknown argument '$1': see --help" ;;
     esac
   done
@@ -60,8 +62,13 @@ main() {
     *[!0-9A-Za-z.-]*) fail "'$version' is not a version such as 1.2.3" ;;
   esac
   case $from in
-    https://* | http://localhost[:/]* | http://127.0.0.1[:/]*) ;;
-    *) fail "--from needs an https: URL" ;;
+    https://* | http://localhost[:/]* | http://127.0.0.1[:/]*) download=yes ;;
+    *://*) fail "--from needs an https: URL or a file" ;;
+    *)
+      download=''
+      [ -f "$from" ] || fail "--from needs an https: URL or a file, and there is no file '$from'"
+      [ -z "$version" ] || fail "--version cannot choose the version of a file"
+      ;;
   esac
   if [ -z "$folder" ]; then
     [ "$(id -u)" != 0 ] ||
@@ -73,15 +80,30 @@ main() {
     /*) ;;
     *) folder=$(pwd)/$folder ;;
   esac
-  folder=${folder%/}
+  folder=${folder%/} file=${folder%/}/$program
+  has mktemp || fail "mktemp is needed"
+  existing=$folder # as much of it as there is
+  while [ ! -d "${existing:-/}" ]; do existing=${existing%/*}; done
   if [ -n "$uninstall" ]; then
     uninstall_program
   else
-    find_target
-    has curl wget || fail "curl or wget is needed to download"
     has sha256sum shasum || fail "sha256sum or shasum is needed to check the download"
+    if [ -n "$download" ]; then
+      find_target
+      has curl wget || fail "curl or wget is needed to download"
+    fi
     install_program
   fi
+}
+
+# Removes what this run has made and does not need: its files, and empty folders.
+clean_up() {
+  [ -z "$work" ] || rm -rf "$work"
+  made=$folder
+  while [ "$made" != "$existing" ]; do
+    rmdir "$made" 2>/dev/null || :
+    made=${made%/*}
+  done
 }
 
 needs_value() {
@@ -124,19 +146,31 @@ sum_of() {
   say "${sum%% *}"
 }
 
-# download URL FILE: if it fails, the downloader has said why.
+# download URL FILE: sets $http to the status of the answer, if there was one. If
+# it fails, the downloader has said why.
 download() {
-  if has curl; then download_by_curl "$@"; else download_by_wget "$@"; fi ||
-    fail "cannot download $1; nothing was installed"
+  if has curl; then download_by_curl "$@"; else download_by_wget "$@"; fi
+}
+
+require_download() {
+  download "$@" || fail_download "$1"
+}
+
+fail_download() {
+  case $http in
+    404) fail "there is no $1: no such release, or no such file in it; nothing was installed" ;;
+    [45]??) fail "the server did not send $1 (HTTP $http), perhaps because of a limit or a proxy: try again later; nothing was installed" ;;
+    *) fail "cannot download $1; nothing was installed" ;;
+  esac
 }
 
 download_by_curl() {
   if [ -t 2 ]; then show=--progress-bar; else show=--silent; fi
   # A redirect from https: must not lead to http:. Less than 1 kB/s for 30 s is a
-  # download that stalls.
-  curl --fail --location --show-error $show --proto "=${1%%:*}" \
+  # download that stalls. A server may ask for a pause of an hour before the retry.
+  http=$(curl --fail --location --show-error $show --proto "=${1%%:*}" \
     --connect-timeout 30 --speed-limit 1000 --speed-time 30 \
-    --retry 1 --output "$2" "$1"
+    --retry 1 --retry-max-time 120 --write-out '%{http_code}' --output "$2" "$1")
 }
 
 download_by_wget() {
@@ -149,6 +183,7 @@ download_by_wget() {
   code=0
   wget "$@" "$address" || code=$?
   [ $code = 0 ] || sed '/^ /d' "$work/log" >&2
+  http=$(sed -n 's/.*HTTP\/[0-9.]* \([0-9]*\).*/\1/p' "$work/log" | sed '$!d')
   case $address:$(sed -n 's/^ *[Ll]ocation: *\(http:\).*/\1/p' "$work/log") in
     https:*http:) fail "a redirect leads to http:" ;;
   esac
@@ -167,61 +202,130 @@ check_attestation() {
 }
 
 install_program() {
+  mkdir -p "$folder" 2>/dev/null || fail "cannot make the folder $folder: use --to DIR"
+  make_work
+  if [ -e "$file" ] || [ -L "$file" ]; then require_own; fi
+  if [ -n "$download" ]; then download_program; else copy_program; fi
+
+  chmod 755 "$work/$program"
+  installed=$("$work/$program" --version) ||
+    fail "the program does not start: it needs glibc 2.27 or later, and a folder that is not mounted noexec; nothing was installed; $with_deno"
+  is_version "$installed" ||
+    fail "$from is not $program: it says '$installed' to --version; nothing was installed"
+  mv -f "$work/$program" "$file" || fail "cannot write $file"
+  say "Installed $file: $installed"
+  check_path
+  say "To uninstall: rm $(quote "$file")"
+}
+
+# In the program's folder: the last step is then a rename, which cannot be half done.
+make_work() {
+  work=$(mktemp -d "$folder/.$program.XXXXXX" 2>/dev/null) ||
+    fail "cannot write to $folder: use --to DIR"
+}
+
+download_program() {
   name=$program-$target
   if [ -n "$version" ]; then
     url=$from/download/v$version
   else
     url=$from/latest/download
   fi
-  mkdir -p "$folder" 2>/dev/null || fail "cannot make the folder $folder: use --to DIR"
-  [ ! -d "$folder/$program" ] ||
-    fail "$folder/$program is a folder: remove it, or use --to DIR"
-  # In that folder: the last step is then a rename, which cannot be half done.
-  work=$(mktemp -d "$folder/.$program.XXXXXX" 2>/dev/null) ||
-    fail "cannot write to $folder: use --to DIR"
-  trap 'rm -rf "$work"' EXIT
-  trap 'exit 130' INT
-  trap 'exit 141' PIPE
-  trap 'exit 143' TERM HUP
-
-  download "$url/SHA256SUMS" "$work/SHA256SUMS"
+  require_download "$url/SHA256SUMS" "$work/SHA256SUMS"
   expected=$(sed -n "s/^\([0-9a-f]\{64\}\)  $name\$/\1/p" "$work/SHA256SUMS")
   [ -n "$expected" ] || fail "SHA256SUMS of this release has no sum for $name"
-  if has gzip; then # two fifths of the size
-    say "Downloading $url/$name.gz"
-    download "$url/$name.gz" "$work/$program.gz"
-    gzip -d "$work/$program.gz" ||
-      fail "the download is damaged, or there is no room on the disk; nothing was installed"
-  else
+  if ! download_packed; then
     say "Downloading $url/$name"
-    download "$url/$name" "$work/$program"
+    require_download "$url/$name" "$work/$program"
   fi
   actual=$(sum_of "$work/$program")
   [ "$actual" = "$expected" ] ||
     fail "the download is damaged: its SHA-256 sum is $actual instead of $expected; nothing was installed"
   check_attestation "$work/$program"
+}
 
-  chmod 755 "$work/$program"
-  installed=$("$work/$program" --version) ||
-    fail "the program does not start: it needs glibc 2.27 or later, and a folder that is not mounted noexec; nothing was installed; $with_deno"
-  mv -f "$work/$program" "$folder/$program" || fail "cannot write $folder/$program"
-  say "Installed $folder/$program: $installed"
-  check_path
-  say "To uninstall: rm $(quote "$folder/$program")"
+# Downloads the file as .gz, which has two fifths of its size, if there is one.
+download_packed() {
+  has gzip || return 1
+  say "Downloading $url/$name.gz"
+  if download "$url/$name.gz" "$work/$program.gz"; then
+    unpack "$work/$program.gz"
+  elif [ "$http" = 404 ]; then
+    return 1
+  else
+    fail_download "$url/$name.gz"
+  fi
+}
+
+# Takes the file of --from. A sum that came with the file would prove nothing.
+copy_program() {
+  say "Not checked: whether $from is as it was released. Compare its SHA-256 sum"
+  say "with SHA256SUMS of the release: $(sum_of "$from")"
+  case $from in
+    *.gz) unpack "$from" ;;
+    *) cat <"$from" >"$work/$program" || fail "cannot copy $from; nothing was installed" ;;
+  esac
+}
+
+unpack() {
+  has gzip || fail "gzip is needed to unpack $1"
+  gzip -dc <"$1" >"$work/$program" ||
+    fail "the file is damaged, or there is no room on the disk; nothing was installed"
 }
 
 uninstall_program() {
-  [ -f "$folder/$program" ] || fail "there is no $folder/$program: use --to DIR"
-  rm -f "$folder/$program" || fail "cannot remove $folder/$program"
-  say "Removed $folder/$program"
+  [ -e "$file" ] || [ -L "$file" ] || fail "there is no $file: use --to DIR"
+  make_work
+  require_own
+  rm -f "$file" || fail "cannot remove $file"
+  say "Removed $file"
+}
+
+# Fails unless the file in the folder is this program. A script is not: it may be
+# somebody's wrapper of the program, with a key in it.
+require_own() {
+  left="it is left as it is: remove it yourself, or use --to DIR"
+  if [ -L "$file" ]; then
+    link=$(readlink "$file") || link=elsewhere
+    case $link in
+      *node_modules/*) fail "$file belongs to npm: npm uninstall -g $program" ;;
+      *) fail "$file is a link to $link; $left" ;;
+    esac
+  fi
+  [ ! -d "$file" ] || fail "$file is a folder; $left"
+  start=$(sed -n '1s/^\(#!\).*/\1/p;q' <"$file")
+  [ "$start" != '#!' ] || fail "$file is a script, not the program of a release; $left"
+  says_version || fail "$file does not say within 5 s that it is $program; $left"
+}
+
+# Whether the file says its version within 5 s. It writes to a file, because a
+# pipe would stay open in what it has started. (macOS has no "timeout".)
+says_version() (
+  "$file" --version </dev/null >"$work/answer" &
+  asked=$!
+  (
+    for _ in 1 2 3 4 5; do sleep 1; done
+    kill -KILL "$asked"
+  ) >/dev/null &
+  wait "$asked" || :
+  kill "$!" || :
+  IFS= read -r answer <"$work/answer" || :
+  is_version "$answer"
+) 2>/dev/null
+
+is_version() {
+  case $1 in
+    "$program "[0-9]*.[0-9]*.[0-9]*) ;;
+    *) return 1 ;;
+  esac
 }
 
 # Says how to put the folder on PATH, unless it is the one that counts already.
 check_path() {
   found=$(command -v "$program") || found=''
   case :$PATH: in
-    *:"$folder":*)
-      [ "$found" = "$folder/$program" ] || say "Note: $found comes first on your PATH"
+    *:"$folder":* | *:"$folder/":*)
+      [ "$found" = "$file" ] || [ "$found" = "$folder//$program" ] || say "Note: $found comes first on your PATH"
       ;;
     *)
       say "$folder is not on your PATH. Add this line to your shell's start file:"
@@ -230,4 +334,10 @@ check_path() {
   esac
 }
 
+# Not in a function: zsh runs an EXIT trap of a function when the function returns.
+work='' folder='' existing=''
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 141' PIPE
+trap 'exit 143' TERM HUP
 main "$@"
