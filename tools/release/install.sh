@@ -82,8 +82,6 @@ main() {
   esac
   folder=${folder%/} file=${folder%/}/$program
   has mktemp || fail "mktemp is needed"
-  existing=$folder # as much of it as there is
-  while [ ! -d "${existing:-/}" ]; do existing=${existing%/*}; done
   if [ -n "$uninstall" ]; then
     uninstall_program
   else
@@ -99,8 +97,7 @@ main() {
 # Removes what this run has made and does not need: its files, and empty folders.
 clean_up() {
   [ -z "$work" ] || rm -rf "$work"
-  made=$folder
-  while [ "$made" != "$existing" ]; do
+  while [ -n "$made" ] && [ "$made" != "$existing" ]; do
     rmdir "$made" 2>/dev/null || :
     made=${made%/*}
   done
@@ -202,6 +199,9 @@ check_attestation() {
 }
 
 install_program() {
+  existing=$folder # as much of it as there is
+  while [ ! -d "${existing:-/}" ]; do existing=${existing%/*}; done
+  made=$folder
   mkdir -p "$folder" 2>/dev/null || fail "cannot make the folder $folder: use --to DIR"
   make_work
   if [ -e "$file" ] || [ -L "$file" ]; then require_own; fi
@@ -234,7 +234,18 @@ download_program() {
   require_download "$url/SHA256SUMS" "$work/SHA256SUMS"
   expected=$(sed -n "s/^\([0-9a-f]\{64\}\)  $name\$/\1/p" "$work/SHA256SUMS")
   [ -n "$expected" ] || fail "SHA256SUMS of this release has no sum for $name"
-  if ! download_packed; then
+  packed=''
+  if has gzip; then # two fifths of the size
+    say "Downloading $url/$name.gz"
+    if download "$url/$name.gz" "$work/$program.gz"; then
+      packed=yes
+    elif [ "$http" != 404 ]; then
+      fail_download "$url/$name.gz"
+    fi
+  fi
+  if [ -n "$packed" ]; then
+    unpack "$work/$program.gz"
+  else
     say "Downloading $url/$name"
     require_download "$url/$name" "$work/$program"
   fi
@@ -242,19 +253,6 @@ download_program() {
   [ "$actual" = "$expected" ] ||
     fail "the download is damaged: its SHA-256 sum is $actual instead of $expected; nothing was installed"
   check_attestation "$work/$program"
-}
-
-# Downloads the file as .gz, which has two fifths of its size, if there is one.
-download_packed() {
-  has gzip || return 1
-  say "Downloading $url/$name.gz"
-  if download "$url/$name.gz" "$work/$program.gz"; then
-    unpack "$work/$program.gz"
-  elif [ "$http" = 404 ]; then
-    return 1
-  else
-    fail_download "$url/$name.gz"
-  fi
 }
 
 # Takes the file of --from. A sum that came with the file would prove nothing.
@@ -335,7 +333,7 @@ check_path() {
 }
 
 # Not in a function: zsh runs an EXIT trap of a function when the function returns.
-work='' folder='' existing=''
+work='' made='' existing=''
 trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 141' PIPE
