@@ -114,9 +114,11 @@ function runStep(name: string, folder: string, env: Record<string, string>) {
   });
 }
 
-/** A GitHub CLI whose API answers as a variable says, and which tells its calls. */
+/** `gh`, whose API answers as a variable says, and `npm`: both tell their calls. */
 const GH = `#!/bin/sh
 case "$1 $2" in
+  view*) echo E404 >&2; exit 1 ;;
+  publish*) echo "$5" >>log ;;
   api*) [ "$ANSWER" != fails ] && echo "$ANSWER" ;;
   "release download") echo download >>log && printf %s "$PUBLISHED" >published ;;
   *) echo "$2" >>log ;;
@@ -131,7 +133,10 @@ Deno.test({
     const folder = await Deno.makeTempDir();
     await Deno.mkdir(`${folder}/dist`);
     await Deno.writeTextFile(`${folder}/dist/SHA256SUMS`, "sums");
-    await Deno.writeTextFile(`${folder}/gh`, GH, { mode: 0o755 });
+    await Deno.writeTextFile(`${folder}/dist/agent-gateway-1.2.3.tgz`, "");
+    for (const name of ["gh", "npm"]) {
+      await Deno.writeTextFile(`${folder}/${name}`, GH, { mode: 0o755 });
+    }
     const PATH = `${folder}:${Deno.env.get("PATH")}`;
     const publish = "Publish the release";
     const require =
@@ -143,6 +148,7 @@ Deno.test({
         [publish, "false", "sums", "0 download"],
         [publish, "false", "others", "1 download"],
         [publish, "fails", "", "1 "],
+        ["Publish the npm package", "", "", "0 ./dist/agent-gateway-1.2.3.tgz"],
         [require, "1", "", "0 "],
         [require, "0", "", "1 "],
         [require, "fails", "", "1 "],
