@@ -94,6 +94,7 @@ for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
         `REG_EXPAND_SZ %USERPROFILE%\\bin;C:\\Tools;${folder}`,
       );
 
+      await runCommand(script("-Uninstall", "-To", "C:\\Tools"), { env });
       await runCommand(script("-Uninstall"), { env });
       assertEquals(
         await storedPath(),

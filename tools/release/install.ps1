@@ -9,7 +9,7 @@
 # It downloads one file, compares it with the published SHA-256 sum (and with the
 # attestation, if the GitHub CLI is logged in), moves it into place, and puts its
 # folder on the user's PATH. It never asks for more rights. -Uninstall removes the
-# program, and the folder from PATH.
+# program, and the folder from PATH, but not that of -To, which it never puts there.
 param(
   # That version instead of the latest one.
   [ValidatePattern('^v?[0-9A-Za-z.-]*$')][string]$Version = '',
@@ -73,6 +73,19 @@ param(
     }
   }
 
+  # A virus scanner may hold a program that has just run for some seconds.
+  function Remove-Held([string]$Path) {
+    for ($attempt = 1; ; $attempt++) {
+      try {
+        Remove-Item -Recurse -Force -LiteralPath $Path
+        return
+      } catch {
+        if ($attempt -eq 10) { throw }
+        Start-Sleep -Milliseconds 500
+      }
+    }
+  }
+
   # Removes the programs that updates have replaced and that have ended. Without a
   # pattern: by the rules of -Filter, 'agent-gateway.exe.*' is agent-gateway.exe, too.
   function Remove-Replaced {
@@ -102,13 +115,15 @@ param(
   $path = Get-UserPath
 
   if ($Uninstall) {
-    if (Test-Path -LiteralPath $file) { Remove-Item -LiteralPath $file }
+    if (Test-Path -LiteralPath $file -PathType Leaf) { Remove-Held $file }
     Remove-Replaced
     if ((Test-Path -LiteralPath $To) -and -not (Get-ChildItem -LiteralPath $To -Force)) {
       Remove-Item -LiteralPath $To
     }
-    $others = Remove-Entry $path $To
-    if ($others -ne $path) { Set-UserPath $others }
+    if ($onPath) {
+      $others = Remove-Entry $path $To
+      if ($others -ne $path) { Set-UserPath $others }
+    }
     Write-Host "Removed $file"
     return
   }
@@ -173,6 +188,6 @@ param(
     Write-Host 'To uninstall, run this script with -Uninstall'
   } finally {
     Remove-Replaced
-    Remove-Item -Recurse -Force -LiteralPath $work
+    try { Remove-Held $work } catch { Write-Host "$work is in use and was left: $_" }
   }
 }
