@@ -19,14 +19,6 @@ const NAME = `agent-gateway-${Deno.build.target}`;
 const PATH = Deno.env.get("PATH") ?? "";
 const ignore = Deno.build.os === "windows";
 
-type Shell = readonly string[];
-const SHELLS: readonly Shell[] = [
-  ["dash"],
-  ["bash", "--posix"],
-  ["busybox", "sh"],
-  ["zsh"],
-];
-
 /** A program that only prints its version, and is no script by its start. */
 function program(version: string): string {
   return `echo "agent-gateway ${version} (test)"\n`;
@@ -44,36 +36,36 @@ class Place implements AsyncDisposable {
     return place;
   }
 
-  /** All files in the home folder, as relative paths. */
-  files(folder = ""): string[] {
-    return Array.from(Deno.readDirSync(`${this.home}/${folder}`))
-      .flatMap(({ name, isDirectory }) =>
-        isDirectory ? this.files(`${folder}${name}/`) : `${folder}${name}`
-      ).sort();
+  /** All files, links and folders in the home folder, with their inodes. */
+  entries(folder: string = this.home): string[] {
+    return Array.from(Deno.readDirSync(folder)).flatMap(
+      ({ name, isDirectory }) => {
+        const path = `${folder}/${name}`;
+        const below = isDirectory ? this.entries(path) : [];
+        return [`${Deno.lstatSync(path).ino} ${path}`, ...below];
+      },
+    ).sort();
   }
 
-  /** Installs version 1.0.0. */
-  async installOld(): Promise<void> {
-    await Deno.mkdir(this.folder, { recursive: true });
-    const file = `${this.folder}/agent-gateway`;
-    await Deno.writeTextFile(file, program("1.0.0"), { mode: 0o755 });
-  }
-
-  /** The program in the folder. */
-  installed(): Promise<string> {
-    return Deno.readTextFile(`${this.folder}/agent-gateway`);
+  /** Puts a program, or a link, where the script puts its own. */
+  async put(folder: string, text: string): Promise<void> {
+    const file = `${this.home}/${folder}/agent-gateway`;
+    await Deno.mkdir(`${this.home}/${folder}`, { recursive: true });
+    if (text.startsWith("..")) await Deno.symlink(text, file);
+    else await Deno.writeTextFile(file, text, { mode: 0o755 });
   }
 
   /** Feeds the script to a shell, as `curl ... | sh -s -- ARGS` does. */
   install(
-    shell: Shell = ["sh"],
+    shell: string,
     args: readonly string[] = [],
     env: Readonly<Record<string, string>> = {},
   ): Promise<ProgramOutput> {
     return programOutput([
-      ...[...shell, "-s", "--", "--from", this.releases.url],
+      ...[...shell.split(" "), "-s", "--", "--from", this.releases.url],
       ...["--to", this.folder, ...args],
     ], {
+      cwd: this.home,
       env: { HOME: this.home, PATH, ...env },
       clearEnv: true,
       input: Deno.readTextFileSync(SCRIPT),
@@ -86,8 +78,8 @@ class Place implements AsyncDisposable {
   }
 }
 
-for (const shell of SHELLS) {
-  const [name = ""] = shell;
+for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
+  const [name = ""] = shell.split(" ");
   const test = (title: string, fn: () => Promise<void>) =>
     Deno.test({
       name: `install.sh in ${name} ${title}`,
@@ -109,7 +101,6 @@ for (const shell of SHELLS) {
       stdout,
       `Installed ${file}: agent-gateway 1.2.3 (test)\n`,
     );
-    assertEquals(place.files(), [`it's "$HOME"/agent-gateway`]);
     assertEquals((await Deno.stat(file)).mode, 0o100755);
     const [, path] = stdout.match(/^ {2}(export PATH=.*)$/m) ?? [];
     const [, remove] = stdout.match(/^To uninstall: (rm .*)$/m) ?? [];
@@ -117,142 +108,102 @@ for (const shell of SHELLS) {
       ...["sh", "-c", `${path}; agent-gateway; ${remove}`],
     ]);
     assertEquals(printed.stdout, "agent-gateway 1.2.3 (test)\n");
-    assertEquals(place.files(), []);
+    assertEquals(Array.from(Deno.readDirSync(folder)), []);
     assertEquals(place.releases.requested, [
       "/latest/download/SHA256SUMS",
       `/latest/download/${NAME}.gz`,
     ]);
   });
 
-  test("installs the version that was asked for over an older one, and uninstalls it", async () => {
+  test("updates to the version that was asked for, uninstalls it, and installs a file", async () => {
     await using place = await Place.make();
     await place.releases.add("v1.2.4", { [NAME]: program("1.2.4") });
-    const plain = { bytes: new Uint8Array(), status: 404 };
-    place.releases.set("v1.2.4", `${NAME}.gz`, plain);
-    await place.installOld();
-    const env = { PATH: `${place.folder}/:${PATH}` };
-
-    const installed = await place.install(shell, ["--version", "v1.2.4"], env);
-    const text = await place.installed();
-    const removed = await place.install(shell, ["--uninstall"]);
-    const again = await place.install(shell, ["--uninstall"]);
-
-    assertEquals([installed.code, text], [0, program("1.2.4")]);
-    assert(!installed.stdout.includes("PATH"), installed.stdout);
-    const file = `${place.folder}/agent-gateway`;
-    assertEquals([removed.code, removed.stdout], [0, `Removed ${file}\n`]);
-    assertEquals(place.files(), []);
-    assertEquals(again.code, 1);
-    assertStringIncludes(again.stderr, `there is no ${file}: use --to DIR`);
-  });
-
-  test("refuses a damaged download, and leaves the older version alone", async () => {
-    await using place = await Place.make();
-    await place.installOld();
-    const encoder = new TextEncoder();
-    const bytes = await gzip(encoder.encode(program("1.2.3")));
-    for (
-      const [file, message] of [
-        [
-          { bytes: await gzip(encoder.encode(program("1.2.4"))) },
-          "the download is damaged: its SHA-256 sum is ",
-        ],
-        [{ bytes, cutAfter: 5 }, ".gz; nothing was installed\n"],
-        [{ bytes, status: 403 }, ".gz (HTTP 403), perhaps because of a limit"],
-        [{ bytes: encoder.encode("<html>") }, "the file is damaged, or "],
-      ] as const
-    ) {
-      place.releases.set("latest", `${NAME}.gz`, file);
-      const { code, stderr } = await place.install(shell);
-
-      assertEquals(code, 1);
-      assertStringIncludes(stderr, message);
-      assertEquals(place.files(), [".local/bin/agent-gateway"]);
-      assertEquals(await place.installed(), program("1.0.0"));
-    }
-  });
-
-  test("replaces and removes nothing of others", async () => {
-    await using place = await Place.make();
-    await place.installOld();
-    // It does not wait for the program that hangs.
-    await Deno.writeTextFile(`${place.home}/sleep`, "", { mode: 0o755 });
+    const none = { bytes: new Uint8Array(), status: 404 };
+    place.releases.set("v1.2.4", `${NAME}.gz`, none);
+    await place.put(".local/bin", program("1.0.0"));
+    await Deno.writeFile(`${place.home}/file.gz`, await gzip(program("1.2.5")));
     const file = `${place.folder}/agent-gateway`;
     for (
-      const [text, message, path = PATH] of [
-        [`#!/bin/sh\n${program("1.0.0")}`, "is a script"],
-        ["echo deno 2.9.6", "does not say within 5 s"],
-        ["exec tail -f /dev/null", "does not", `${place.home}:${PATH}`],
-        ["../node_modules/agent-gateway/x", "npm uninstall -g agent-gateway"],
-        ["../own", "is a link to ../own; it is left as it is"],
+      const [args, entry, expected] of [
+        [["--version", "v1.2.4"], `${place.folder}/`, "agent-gateway 1.2.4"],
+        [["--uninstall"], place.folder, `Removed ${file}\n`],
+        [["--from", "file.gz"], place.folder, "Not checked: whether file.gz"],
       ] as const
     ) {
-      await Deno.remove(file);
-      if (text.startsWith("..")) await Deno.symlink(text, file);
-      else await Deno.writeTextFile(file, text, { mode: 0o755 });
-      const { ino } = await Deno.lstat(file);
-      for (const args of [[], ["--uninstall"]]) {
-        const { code, stderr } = await place.install(shell, args, {
-          PATH: path,
-        });
-        assertEquals(code, 1);
-        assertStringIncludes(stderr, message);
-        assertEquals((await Deno.lstat(file)).ino, ino);
-      }
-    }
-    assertEquals(place.releases.requested, []);
-  });
-
-  test("installs a file that was downloaded, if it is the program", async () => {
-    await using place = await Place.make();
-    for (
-      const [name, text, message] of [
-        ["file", "exit 1", "the program does not start: it needs glibc"],
-        ["file", "echo deno 2.9.6", "is not agent-gateway: it says 'deno "],
-        ["file.gz", program("1.2.3"), ""],
-      ] as const
-    ) {
-      const bytes = new TextEncoder().encode(text);
-      const from = `${place.home}/${name}`;
-      await Deno.writeFile(from, message === "" ? await gzip(bytes) : bytes);
-      const { code, stdout, stderr } = await place.install(shell, [
-        ...["--from", from],
-      ], { PATH: `${place.folder}:${PATH}` });
-
-      assertEquals(code, message === "" ? 0 : 1);
-      assertStringIncludes(stderr, message);
-      assertMatch(stdout, /^Not checked: (?!.*PATH)/s);
-      // A failed run leaves no folder.
+      const env = { PATH: `${entry}:${PATH}` };
+      const { code, stdout } = await place.install(shell, args, env);
+      assertEquals(code, 0);
+      assertStringIncludes(stdout, expected);
+      assert(!stdout.includes("PATH"), stdout);
+      const removed = args[0] === "--uninstall";
       assertEquals(
-        Array.from(Deno.readDirSync(place.home)).length > 1,
-        code === 0,
+        Array.from(Deno.readDirSync(place.folder)).length,
+        removed ? 0 : 1,
       );
     }
-    assertEquals(place.releases.requested, []);
+    assertEquals(await Deno.readTextFile(file), program("1.2.5"));
   });
 
-  test("does nothing with a wrong command line", async () => {
+  test("changes nothing when it fails, and replaces and removes nothing of others", async () => {
     await using place = await Place.make();
-    await Deno.writeTextFile(`${place.home}/file`, "");
-    await Deno.mkdir(`${place.home}/taken/agent-gateway`, { recursive: true });
+    const bytes = await gzip(program("1.2.3"));
+    for (
+      const [version, file] of [
+        ["v0.0.1", { bytes: await gzip(program("1.2.4")) }],
+        ["v0.0.2", { bytes, cutAfter: 5 }],
+        ["v0.0.3", { bytes, status: 403 }],
+        ["v0.0.4", { bytes: new TextEncoder().encode("<html>") }],
+      ] as const
+    ) {
+      await place.releases.add(version, { [NAME]: program("1.2.3") });
+      place.releases.set(version, `${NAME}.gz`, file);
+    }
+    await place.put(".local/bin", program("1.0.0"));
+    await place.put("script", `#!/bin/sh\n${program("1.0.0")}`);
+    await place.put("other", "echo deno 2.9.6");
+    await place.put("hangs", "exec tail -f /dev/null");
+    await place.put("npm", "../node_modules/agent-gateway/x");
+    await place.put("link", "../own");
+    await place.put("folder/agent-gateway", "exit 1");
+    // The script does not wait for the program that hangs.
+    await Deno.writeTextFile(`${place.home}/sleep`, "", { mode: 0o755 });
     for (
       const [args, message] of [
+        [["--version", "0.0.1"], "is damaged: its SHA-256 sum is "],
+        [["--version", "0.0.2"], ".gz; nothing was installed\n"],
+        [["--version", "0.0.3"], ".gz (HTTP 403), perhaps because of a limit"],
+        [["--version", "0.0.4"], "the file is damaged, or "],
         [["--form", "x"], "unknown argument '--form': see --help"],
         [["--to"], "--to needs a value"],
         [["--version", "1.0/.."], "'1.0/..' is not a version such as 1.2.3"],
         [["--from", "http://other.example"], "--from needs an https: URL"],
         [["--from", "none"], "there is no file 'none'"],
-        [["--from", SCRIPT, "--version", "1.2.3"], "the version of a file"],
+        [["--from", "sleep", "--version", "1.2.3"], "the version of a file"],
+        [["--from", "other/agent-gateway"], "it says 'deno 2.9.6' to"],
+        [
+          ["--from", "folder/agent-gateway/agent-gateway", "--to", "new/one"],
+          "the program does not start: it needs glibc",
+        ],
         // Not a folder without permissions, which do not affect root.
-        [["--to", `${place.home}/file/bin`], "cannot make the folder "],
-        [["--to", `${place.home}/taken`], "agent-gateway is a folder; "],
+        [["--to", "sleep/bin"], "cannot make the folder "],
+        [["--to", "new", "--uninstall"], "/new/agent-gateway: use --to DIR"],
+        [["--to", "folder"], "agent-gateway is a folder; "],
+        [["--to", "script"], "is a script"],
+        [["--to", "other"], "does not say within 5 s that it is agent-gateway"],
+        [["--to", "other", "--uninstall"], "does not say within 5 s"],
+        [["--to", "hangs"], "does not say within 5 s"],
+        [["--to", "npm", "--uninstall"], "npm uninstall -g agent-gateway"],
+        [["--to", "link"], "is a link to ../own; it is left as it is"],
       ] as const
     ) {
-      const { code, stderr } = await place.install(shell, args);
+      const before = place.entries();
+      const path = args[1] === "hangs" ? `${place.home}:${PATH}` : PATH;
+      const { code, stderr } = await place.install(shell, args, { PATH: path });
       assertEquals(code, 1);
       assertStringIncludes(stderr, message);
+      assertEquals(place.entries(), before);
     }
-    assertEquals(place.files(), ["file"]);
+    assert(!place.releases.requested.some((path) => path.includes("latest")));
     const { stdout } = await place.install(shell, ["-h"]);
     assertStringIncludes(stdout, "--help, -h");
   });
@@ -260,7 +211,11 @@ for (const shell of SHELLS) {
   test("does nothing when it was cut off while it was downloaded", async () => {
     const script = await Deno.readTextFile(SCRIPT);
     const cut = script.slice(0, script.lastIndexOf("main"));
-    const { code, stdout } = await programOutput([...shell, "-c", cut]);
+    const { code, stdout } = await programOutput([
+      ...shell.split(" "),
+      "-c",
+      cut,
+    ]);
 
     assertEquals([code, stdout], [0, ""]);
   });
@@ -344,7 +299,7 @@ for (
       await Deno.writeTextFile(WGETRC, `ca_certificate=${ca.certificate}\n`);
       const { certificate } = ca;
       const install = (...args: readonly string[]) =>
-        place.install(["/bin/sh"], args, {
+        place.install("/bin/sh", args, {
           PATH: place.home,
           CURL_CA_BUNDLE: certificate,
           SSL_CERT_FILE: certificate,
@@ -355,7 +310,7 @@ for (
       const refused = await install("--from", redirected);
       assertEquals(refused.code, 1);
       assertMatch(refused.stderr, /redirect|\(1\)/);
-      assert(!place.files().some((name) => name.startsWith(".local")));
+      assert(!place.entries().some((entry) => entry.includes(".local")));
       const { code, stderr } = await install();
       assertEquals([code, stderr], [0, ""]);
       const compressed = "gzip" in tools ? ".gz" : "";

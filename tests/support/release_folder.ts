@@ -11,9 +11,9 @@ export interface ReleaseFile {
 
 /** Compresses bytes as `deno task manifests` does. */
 export async function gzip(
-  bytes: Uint8Array<ArrayBuffer>,
+  content: Uint8Array<ArrayBuffer> | string,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob([bytes]).stream()
+  const stream = new Blob([content]).stream()
     .pipeThrough(new CompressionStream("gzip"));
   return await new Response(stream).bytes();
 }
