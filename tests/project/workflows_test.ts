@@ -134,9 +134,8 @@ Deno.test({
     await Deno.mkdir(`${folder}/dist`);
     await Deno.writeTextFile(`${folder}/dist/SHA256SUMS`, "sums");
     await Deno.writeTextFile(`${folder}/dist/agent-gateway-1.2.3.tgz`, "");
-    for (const name of ["gh", "npm"]) {
-      await Deno.writeTextFile(`${folder}/${name}`, GH, { mode: 0o755 });
-    }
+    await Deno.writeTextFile(`${folder}/gh`, GH, { mode: 0o755 });
+    await Deno.symlink("gh", `${folder}/npm`);
     const PATH = `${folder}:${Deno.env.get("PATH")}`;
     const publish = "Publish the release";
     const require =
