@@ -323,7 +323,8 @@ check_path() {
   found=$(command -v "$program") || found=''
   case :$PATH: in
     *:"$folder":* | *:"$folder/":*)
-      [ "$found" = "$file" ] || [ "$found" = "$folder//$program" ] || say "Note: $found comes first on your PATH"
+      [ "$found" = "$file" ] || [ "$found" = "$folder//$program" ] ||
+        say "Note: $found comes first on your PATH"
       ;;
     *)
       say "$folder is not on your PATH. Add this line to your shell's start file:"
