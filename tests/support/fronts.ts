@@ -2,7 +2,7 @@ import type { Leaf } from "./local_ca.ts";
 
 /**
  * Whether a command is on the path: without it, the tests that need it are skipped.
- * It is not run: `tmux -v` leaves logs in the folder, and Xvfb does not end.
+ * It is not run: `tmux -v` leaves logs in the folder.
  */
 export function isInstalled(command: string): boolean {
   const folders = Deno.env.get("PATH")?.split(":") ?? [];

@@ -17,8 +17,6 @@ const BUILD = "go build -o service main.go && exec ./service";
  */
 const COMMANDS = {
   langgraph: ["exec node langgraph.mjs", INSTALLED],
-  express: ["exec node express.mjs", INSTALLED],
-  nest: ["exec node nest.mjs", INSTALLED],
   hono: ["exec node hono.mjs", INSTALLED],
   fastapi: [
     `exec ${PYTHON} fast_api.py`,
@@ -66,7 +64,6 @@ export class RealService implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #folder: string;
   readonly #port: number;
-  readonly #stdout: Collector;
   readonly #stderr: Collector;
   readonly #watchdog: ReturnType<typeof setTimeout>;
 
@@ -117,12 +114,11 @@ export class RealService implements AsyncDisposable {
         SERVICE_KEY: TEST_KEY,
         PORT: `${port}`,
       },
-      stdin: "piped",
-      stdout: "piped",
+      stdin: "null",
+      stdout: "null",
       stderr: "piped",
     }).spawn();
     this.#watchdog = setTimeout(() => this.#kill(), PATIENCE);
-    this.#stdout = new Collector(this.#child.stdout);
     this.#stderr = new Collector(this.#child.stderr);
   }
 
@@ -130,37 +126,16 @@ export class RealService implements AsyncDisposable {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Lets the runs of prompts with `wait` go on. */
-  async release(): Promise<void> {
-    await this.#child.stdin.close();
-  }
-
-  /** Asks the service to end. Resolves when it says that it has begun to. */
-  async shutDown(): Promise<void> {
-    this.#child.kill("SIGTERM");
-    await Promise.any([
-      this.#stdout.waitFor("Closing"),
-      this.#stderr.waitFor("Shutting down"), // uvicorn
-    ]);
-  }
-
-  /** Resolves with the exit code. */
-  async ended(): Promise<number> {
-    const { code } = await this.#child.status;
-    return code;
-  }
-
-  /** Kills the service if it has not ended, and starts it again at the same URL. */
+  /** Kills the service, and starts it again at the same URL. */
   async restart(): Promise<RealService> {
     this.#kill();
-    await this.ended();
+    await this.#child.status;
     return await RealService.start(this.#stack, this.#port);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#kill();
-    await this.#child.stdin.close().catch(() => {}); // It is closed.
-    await Promise.all([this.ended(), this.#stdout.all(), this.#stderr.all()]);
+    await Promise.all([this.#child.status, this.#stderr.all()]);
     clearTimeout(this.#watchdog);
     await Deno.remove(this.#folder, { recursive: true });
   }

@@ -1,14 +1,14 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- Node.js 20 runs JavaScript alone.
 /**
- * The agent of the services on Express, NestJS and Hono: threads and runs in
- * memory, and a few prompts instead of a model. `langgraph_graph.mjs` and
- * `fast_api.py` know the same prompts.
+ * The agent of the service on Hono: threads and runs in memory, and a few prompts
+ * instead of a model. `langgraph_graph.mjs` and `fast_api.py` know the same
+ * prompts.
  *
  * | prompt | run |
  * | --- | --- |
  * | `say nothing` | completes without a reply |
  * | `fail` | fails in its second node |
- * | `wait` (and any words after it) | waits in its second node for the end of standard input |
+ * | `wait` | never ends its second node |
  * | `be refused` | cannot be started: the code that starts it throws |
  * | `break before` | the code that streams it throws before the first event |
  * | `break during` | the code that streams it throws once, after the first event |
@@ -16,13 +16,9 @@
  */
 import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
-import { stdin } from "node:process";
 import { setImmediate } from "node:timers/promises";
 
 const threads = new Map();
-
-/** Resolves when the test ends standard input. */
-const released = once(stdin.resume(), "end");
 
 export function createThread() {
   const id = randomUUID();
@@ -61,7 +57,7 @@ export async function* follow(run, index = 0) {
   }
 }
 
-async function think({ messages }, run) {
+function think({ messages }, run) {
   const emit = (event) => {
     run.events.push(event);
     run.changed.emit("event");
@@ -69,7 +65,7 @@ async function think({ messages }, run) {
   const { prompt } = run;
   messages.push({ role: "user", content: prompt });
   emit({ event: "progress", node: "plan", status: "done" });
-  if (prompt.startsWith("wait")) await released;
+  if (prompt === "wait") return;
   if (prompt === "fail") {
     return emit({ event: "error", message: "node write: no quota is left" });
   }

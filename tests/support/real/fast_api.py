@@ -4,13 +4,12 @@ events have no ids, and its messages have the types of LangChain.
 agent.mjs tells what each prompt does.
 """
 
+import asyncio
 import json
 import os
-import sys
 from uuid import uuid4
 
 import uvicorn
-from anyio import to_thread
 from fastapi import Depends, FastAPI, HTTPException
 from fastapi.responses import StreamingResponse
 from fastapi.security import APIKeyHeader
@@ -68,8 +67,8 @@ async def think(messages: list, prompt: str):
     yield data({"event": "progress", "node": "plan", "status": "done"})
     if prompt == "break during":
         raise RuntimeError("the log is unreadable")
-    if prompt.startswith("wait"):
-        await to_thread.run_sync(sys.stdin.read)
+    if prompt == "wait":
+        await asyncio.Event().wait()
     if prompt == "fail":
         yield data({"event": "run_failed", "error": "node write: no quota is left"})
         return

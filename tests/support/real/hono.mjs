@@ -64,14 +64,8 @@ function withParts({ role, content }) {
   ];
 }
 
-const options = {
+serve({
   fetch: app.fetch,
   port: Number(process.env.PORT),
   hostname: "127.0.0.1",
-};
-const server = serve(options);
-
-process.on("SIGTERM", () => {
-  server.close();
-  console.log("Closing");
 });

@@ -12,10 +12,10 @@ import { startServer } from "@langchain/langgraph-api/server";
 // @ts-ignore: It is in the folder that REAL_SERVICES names.
 import { Client } from "@langchain/langgraph-sdk";
 
-const { host, cleanup } = await startServer({
+const { host } = await startServer({
   port: 0,
   host: "127.0.0.1",
-  nWorkers: 30,
+  nWorkers: 1,
   cwd: process.cwd(),
   graphs: { "the-brain": "./langgraph_graph.mjs:graph" },
 });
@@ -90,10 +90,3 @@ const adapter = createServer((request, response) => {
   });
 });
 adapter.listen(Number(process.env.PORT), "127.0.0.1");
-
-process.on("SIGTERM", async () => {
-  console.log("Closing");
-  adapter.close();
-  await cleanup();
-  process.exit(); // Its workers go on for ever.
-});

@@ -1,14 +1,10 @@
 /** A graph without a model. `agent.mjs` tells what each prompt does. */
-import { once } from "node:events";
-import { stdin } from "node:process";
 // @ts-ignore: It is in the folder that REAL_SERVICES names.
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 
-const released = once(stdin.resume(), "end");
-
 async function write({ messages }) {
   const prompt = messages.at(-1).content;
-  if (prompt.startsWith("wait")) await released;
+  if (prompt === "wait") await new Promise(() => {});
   if (prompt === "fail") throw new Error("node write: no quota is left");
   const content = prompt === "say nothing" ? "" : `You said: ${prompt}`;
   return { messages: [{ role: "assistant", content }] };
