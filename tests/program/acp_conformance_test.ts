@@ -86,22 +86,6 @@ async function initialize(agent: ClientContext): Promise<void> {
 
 const text = (text: string): ContentBlock => ({ type: "text", text });
 
-Deno.test("the official client agrees with the bridge on version 1", async () => {
-  await using service = ReferenceService.start();
-  await withOfficialClient(service, async ({ agent }) => {
-    const result = await agent.request("initialize", { protocolVersion: 99 });
-
-    assertEquals(result.protocolVersion, 1);
-    assertEquals(result.agentInfo?.name, "agent-gateway");
-    assertEquals(result.authMethods, []);
-    assertEquals(result.agentCapabilities, {
-      loadSession: true,
-      promptCapabilities: { embeddedContext: true },
-      sessionCapabilities: { close: {}, resume: {} },
-    });
-  });
-});
-
 Deno.test("the official client prompts with each kind of block that is offered, and serves linked files", async () => {
   await using service = ReferenceService.start();
   const files = { "/notes.md": "Remember the milk.\n" };
@@ -140,40 +124,6 @@ Deno.test("the official client prompts with each kind of block that is offered, 
         '\n\n<context uri="file:///a.ts">\nlet a;\n</context>',
     );
   }, files);
-});
-
-Deno.test("the official client loads a session again, and in a second process, on the same thread", async () => {
-  await using service = ReferenceService.start();
-  let sessionId = "";
-  const saidIn = (updates: readonly SessionNotification[]) =>
-    updates.map(({ update }) => update)
-      .filter(({ sessionUpdate }) => sessionUpdate !== "agent_thought_chunk")
-      .map((update) => "content" in update && update.content)
-      .map((content) => content && "text" in content && content.text);
-  const load = (agent: ClientContext) =>
-    agent.request("session/load", { sessionId, cwd: "/", mcpServers: [] });
-  const ask = (agent: ClientContext, words: string) =>
-    agent.request("session/prompt", { sessionId, prompt: [text(words)] });
-  await withOfficialClient(service, async ({ agent, updates }) => {
-    await initialize(agent);
-    sessionId = await newSession(agent);
-    await ask(agent, "6 * 7");
-    await agent.request("session/close", { sessionId });
-
-    assertEquals(await load(agent), {});
-    assertEquals(saidIn(updates), ["6 * 7 = 42", "6 * 7", "6 * 7 = 42"]);
-  });
-
-  await withOfficialClient(service, async ({ agent, updates }) => {
-    await initialize(agent);
-    await load(agent);
-    await ask(agent, "what did I say before?");
-
-    assertEquals(saidIn(updates), [
-      "Earlier messages are not shown here.",
-      "Earlier on this thread you said:\n1. 6 * 7",
-    ]);
-  });
 });
 
 Deno.test("the official client cancels in the middle of a run in both of its ways, and prompts again", async () => {

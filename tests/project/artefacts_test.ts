@@ -6,7 +6,6 @@ import {
   findObstacle,
   TOOLCHAIN,
 } from "../support/deployment.ts";
-import { programOutput } from "../support/program_output.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { SourceCopy } from "../support/source_copy.ts";
 
@@ -37,7 +36,7 @@ for (
       `APP_API_KEY=${TEST_KEY}\nAPP_BASE_URL=${service.url}\n`,
     );
 
-    const { code, stdout } = await program.output({ cwd, input: "hello\n" });
+    const { code, stdout } = await program.output(cwd, "hello\n");
 
     assertEquals([code, stdout], [0, `${REPLY}\n`]);
     await Deno.remove(`${cwd}/.env`);
@@ -95,11 +94,9 @@ ${BUNDLE}`;
 binaryTest(
   "a hostile module in the binary reads no other file and no other variable, writes none and starts nothing",
   async () => {
-    await using program = await Deployment.compile({ code: HOSTILE });
+    await using program = await Deployment.compile(HOSTILE);
 
-    const { stdout } = await programOutput([program.path], {
-      env: { NO_COLOR: "1" },
-    });
+    const { stdout } = await program.output(Deno.cwd());
 
     assertEquals(stdout.trim(), "5 of 5");
   },

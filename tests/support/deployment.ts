@@ -1,7 +1,8 @@
-import { assert } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { dirname } from "node:path";
 import { bundle, bundleParts } from "../../tools/bundle.ts";
 import { compile, CompileError } from "../../tools/compile.ts";
+import { type ProgramOutput, programOutput } from "./program_output.ts";
 
 /** The bundle that `deno task bundle` writes. */
 export const BUNDLE: string = await bundle();
@@ -17,14 +18,6 @@ const SYSTEM_ROOT = Deno.env.get("SYSTEMROOT");
 const BARE_ENV: Readonly<Record<string, string>> = SYSTEM_ROOT === undefined
   ? {}
   : { SYSTEMROOT: SYSTEM_ROOT };
-
-/** How the program is started. */
-export interface StartOptions {
-  readonly args?: readonly string[];
-  /** The whole environment of the program. */
-  readonly env?: Readonly<Record<string, string>>;
-  readonly cwd: string;
-}
 
 /** A form in which users get the program. */
 export class Deployment implements AsyncDisposable {
@@ -61,70 +54,34 @@ export class Deployment implements AsyncDisposable {
       DENO_INSTALL_ROOT: folder,
       PATH: dirname(Deno.execPath()), // The command starts Deno by its name.
     };
-    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["install", "--global", ...options, url],
-      cwd: folder,
-      clearEnv: true,
-      env: { ...BARE_ENV, ...env },
-      stdin: "null",
-      stdout: "null",
-    }).output();
-    assert(success, new TextDecoder().decode(stderr));
+    const install = [Deno.execPath(), "install", "--global", ...options, url];
+    const { code, stderr } = await programOutput(install, {
+      ...{ cwd: folder, clearEnv: true, env: { ...BARE_ENV, ...env } },
+    });
+    assertEquals(code, 0, stderr);
     const extension = Deno.build.os === "windows" ? ".cmd" : "";
     const command = `${folder}/bin/agent-gateway${extension}`;
     return new Deployment([command], env, resources);
   }
 
   /** The program, or other code, compiled for this system. */
-  static async compile(
-    { code, args = [] }: {
-      readonly code?: string;
-      readonly args?: readonly string[];
-    } = {},
-  ): Promise<Deployment> {
+  static async compile(code?: string): Promise<Deployment> {
     await using resources = new AsyncDisposableStack();
     const folder = await makeFolder(resources);
     const program = code === undefined
       ? await bundleParts()
       : { "main.js": code };
     const target = Deno.build.target;
-    const binary = await compile({ program, target, folder, args });
+    const binary = await compile({ program, target, folder, args: [] });
     return new Deployment([binary], {}, resources);
   }
 
-  /** The program that is started. */
-  get path(): string {
-    return this.#command[0];
-  }
-
-  /** Starts it with pipes. */
-  start({ args = [], env, cwd }: StartOptions): Deno.ChildProcess {
-    const [program, ...programArgs] = this.#command;
-    return new Deno.Command(program, {
-      args: [...programArgs, ...args],
-      cwd,
-      clearEnv: true,
-      env: { ...this.#env, ...env },
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
-  }
-
-  /** Runs it to its end, with `input` as standard input. */
-  async output(
-    { input = "", ...options }: StartOptions & { readonly input?: string },
-  ): Promise<{ code: number; stdout: string; stderr: string }> {
-    const child = this.start(options);
-    const writer = child.stdin.getWriter();
-    await writer.write(new TextEncoder().encode(input));
-    await writer.close();
-    const [{ code }, stdout, stderr] = await Promise.all([
-      child.status,
-      child.stdout.text(),
-      child.stderr.text(),
-    ]);
-    return { code, stdout, stderr };
+  /** Runs it to its end, with an environment of its own. */
+  output(cwd: string, input = ""): Promise<ProgramOutput> {
+    return programOutput(this.#command, {
+      ...{ cwd, input, clearEnv: true },
+      env: { ...this.#env, NO_COLOR: "1" },
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -135,7 +92,7 @@ export class Deployment implements AsyncDisposable {
 /** The reason why nothing can be compiled here, if any. */
 export async function findObstacle(): Promise<string | undefined> {
   try {
-    await using _ = await Deployment.compile({ code: "" });
+    await using _ = await Deployment.compile("");
     return undefined;
   } catch (error) {
     const [url] = error instanceof CompileError

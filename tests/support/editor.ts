@@ -34,7 +34,7 @@ export function isUpdate({ params }: Message): boolean {
 }
 
 /** Whether a message is a request of the bridge. */
-export function isQuestion({ id, method }: Message): boolean {
+function isQuestion({ id, method }: Message): boolean {
   return method !== undefined && id !== undefined;
 }
 

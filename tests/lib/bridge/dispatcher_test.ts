@@ -33,6 +33,7 @@ Deno.test("initialize answers the same for every version and again, and agents/l
     const { result } = await editor.request("initialize", params);
     assertEquals(result.protocolVersion, 1);
     const { serverInfo, capabilities, agentInfo, agentCapabilities } = result;
+    assertEquals([agentInfo.name, result.authMethods], ["agent-gateway", []]);
     assertEquals(serverInfo, { name: "agent-gateway", version: VERSION });
     assertEquals(capabilities, { agents: true });
     assertEquals(agentInfo.version, VERSION);
