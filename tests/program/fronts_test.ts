@@ -133,26 +133,6 @@ Deno.test({
   },
 });
 
-Deno.test({
-  ignore: !isInstalled("nginx") || !Deno.env.has("SLOW_TESTS"),
-  name: "a run of 150 s behind nginx at its defaults is followed to its reply",
-  async fn() {
-    await using service = ReferenceService.start({ pace: 30_000 });
-    await using front = await Front.start("nginx", {
-      tls,
-      upstream: address(service),
-      lines: FOR_LIVE_EVENTS.nginx,
-    });
-    await using editor = new Editor({ env: environment(front.url) });
-    const sessionId = await editor.newSession();
-
-    const { result } = await editor.prompt(sessionId, "hello");
-
-    assertEquals(result, { stopReason: "end_turn" });
-    assertEquals(editor.texts(sessionId, "agent_thought_chunk").length, 4);
-  },
-});
-
 const RUNS = 10;
 
 Deno.test({

@@ -6,42 +6,13 @@ import {
 import { settings } from "../support/client_process.ts";
 import { Editor, isUpdate, type Message } from "../support/editor.ts";
 import { times } from "../support/repetitions.ts";
+import { complete, events, progress } from "../support/service/behaviours.ts";
+import { ReferenceService } from "../support/service/service.ts";
 
 const MIB = 1024 * 1024;
 
 /** Memory is read from /proc, so only on Linux. */
 const ignore = Deno.build.os !== "linux";
-
-/** A service that only sends fixed answers, with this as its only stream. */
-function serve(stream: () => Iterable<Uint8Array>) {
-  const abort = new AbortController();
-  let ids = 0;
-  const server = Deno.serve(
-    {
-      hostname: "127.0.0.1",
-      port: 0,
-      signal: abort.signal,
-      onListen: () => {},
-    },
-    async (request) => {
-      await request.body?.cancel();
-      if (request.method === "GET") {
-        return new Response(ReadableStream.from(stream()), {
-          headers: { "content-type": "text/event-stream" },
-        });
-      }
-      const id = `${ids++}`;
-      return Response.json({ thread_id: id, run_id: id });
-    },
-  );
-  return {
-    url: `http://127.0.0.1:${server.addr.port}`,
-    async [Symbol.asyncDispose]() {
-      abort.abort();
-      await server.finished;
-    },
-  };
-}
 
 /** An editor whose messages are too many to be kept. */
 function open(
@@ -53,24 +24,18 @@ function open(
 
 const usage = ({ client }: Editor) => processUsage(client.pid);
 
-const encoder = new TextEncoder();
-const line = (event: unknown) => `data: ${JSON.stringify(event)}\n\n`;
-const COMPLETE = encoder.encode(
-  line({ event: "complete", instructorState: { explanation: "Done." } }),
-);
-
 function* repeat(bytes: Uint8Array, times: number) {
   for (let i = 0; i < times; i++) yield bytes;
 }
 
-const EIGHT_MIB = encoder.encode("x".repeat(8 * MIB));
+const EIGHT_MIB = new Uint8Array(8 * MIB).fill(0x78);
 
 Deno.test({
   name:
     "a line of 512 MiB on standard input is refused and not held, and the next one works",
   ignore,
   async fn() {
-    await using service = serve(() => [COMPLETE]);
+    await using service = ReferenceService.start();
     await using bridge = new Editor({ env: settings(service) });
     await bridge.request("agents/list");
     const before = await usage(bridge);
@@ -92,8 +57,8 @@ Deno.test({
     "a line without an end in a stream is an error and not held, and the next prompt works",
   ignore,
   async fn() {
-    const streams = [repeat(EIGHT_MIB, Infinity), [COMPLETE]];
-    await using service = serve(() => streams.shift() ?? []);
+    await using service = ReferenceService.start();
+    service.misbehave("stream", events(repeat(EIGHT_MIB, Infinity)));
     await using bridge = open(service);
     const sessionId = await bridge.newSession();
     const params = { sessionId, prompt: "hello" };
@@ -119,17 +84,12 @@ Deno.test({
   ignore,
   async fn() {
     const COUNT = times(1_000_000);
-    function* stream() {
-      for (let i = 0; i < COUNT;) {
-        let text = "";
-        for (const end = i + 1000; i < end; i++) {
-          text += line({ event: "progress", node: "count", status: `${i}` });
-        }
-        yield encoder.encode(text);
-      }
-      yield COMPLETE;
+    function* steps() {
+      for (let i = 0; i < COUNT; i++) yield progress("count", `${i}`);
+      yield complete("Done.");
     }
-    await using service = serve(stream);
+    await using service = ReferenceService.start();
+    service.misbehave("stream", events(steps, { chunkSize: 64 * 1024 }));
     let count = 0;
     let ordered = true;
     let warm: Promise<ProcessUsage> | undefined;
@@ -162,7 +122,8 @@ Deno.test({
     "sessions with a prompt each leave nothing in memory when they are closed",
   ignore,
   async fn() {
-    await using service = serve(() => [COMPLETE]);
+    await using service = ReferenceService.start();
+    service.misbehave("stream", events([complete("Done.")]), Infinity);
     await using bridge = open(service);
     await bridge.request("initialize");
     const use = async (count: number) => {

@@ -24,10 +24,6 @@ interface Sees {
 }
 
 const CANNOT_FOLLOW = "Error: Cannot follow the run:";
-const UNKNOWN_RUN =
-  "Cannot follow the run: the service answered 404 (the service does not know the run):";
-const GONE =
-  "Cannot start a run: the service answered 404 (the chat may be gone: start a new one):";
 
 const STACKS: Readonly<Partial<Record<Stack, Sees>>> = {
   langgraph: {
@@ -44,20 +40,6 @@ const STACKS: Readonly<Partial<Record<Stack, Sees>>> = {
     next: "Cannot start a run: the service answered 422: HTTP 422: " +
       "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
   },
-  hono: {
-    name: "Hono",
-    refused: "Internal Server Error",
-    brokenBefore: "Internal Server Error",
-    brokenDuring: { // streamSSE() says so.
-      code: 1,
-      stdout: "",
-      stderr: "plan: done\n" +
-        `${CANNOT_FOLLOW} the run failed: the log is unreadable (thread ID, run ID)\n`,
-    },
-    notes: [],
-    killed: `${UNKNOWN_RUN} No such run`,
-    next: `${GONE} No such thread`,
-  },
   fastapi: {
     name: "FastAPI with uvicorn",
     refused: "Internal Server Error [Server: uvicorn]",
@@ -72,7 +54,8 @@ const STACKS: Readonly<Partial<Record<Stack, Sees>>> = {
     notes: ["ids"],
     killed: "Cannot follow the run: the connection to URL broke " +
       "(it was closed within the answer); the run may still go on at the service",
-    next: `${GONE} No such thread`,
+    next: "Cannot start a run: the service answered 404 " +
+      "(the chat may be gone: start a new one): No such thread",
   },
 };
 

@@ -5,8 +5,6 @@ import { TEST_KEY } from "./service/service.ts";
 /** The folder with the npm packages of the services; `.ci/run` installs them. */
 const PACKAGES = Deno.env.get("REAL_SERVICES");
 
-const INSTALLED = 'test -n "$REAL_SERVICES"';
-
 const PYTHON = "/usr/bin/python3"; // Debian's packages are for its own Python.
 
 const BUILD = "go build -o service main.go && exec ./service";
@@ -16,8 +14,7 @@ const BUILD = "go build -o service main.go && exec ./service";
  * of `docs/service.md`, and those that fail where something is not installed.
  */
 const COMMANDS = {
-  langgraph: ["exec node langgraph.mjs", INSTALLED],
-  hono: ["exec node hono.mjs", INSTALLED],
+  langgraph: ["exec node langgraph.mjs", 'test -n "$REAL_SERVICES"'],
   fastapi: [
     `exec ${PYTHON} fast_api.py`,
     `${PYTHON} -c 'import fastapi, uvicorn'`,

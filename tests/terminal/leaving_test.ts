@@ -23,32 +23,43 @@ const ENDS: readonly (readonly [
   ["SIGHUP", 129, ">", (screen) => screen.kill("SIGHUP")],
 ];
 
+const SAVED = "[0]$ stty -g > before";
+
+/** Opens a shell that has saved the state of its terminal. */
+async function openShell(service: ReferenceService): Promise<Screen> {
+  const screen = await Screen.open({ env: settings(service) });
+  await screen.enter("stty -g > before");
+  await screen.shows(SAVED, "[0]$");
+  return screen;
+}
+
+/** Waits until the shell says that the terminal is as it was. */
+async function isAsBefore(screen: Screen): Promise<void> {
+  await screen.enter("stty -g | cmp - before && echo as before");
+  await screen.waitFor(/^as before$/m);
+}
+
 for (const [name, code, prompt, end] of ENDS) {
   test(`${name} at the prompt exits ${code}, and the terminal is as before`, async () => {
     await using service = serveStreams();
-    await using screen = await Screen.open({ env: settings(service) });
-    await screen.enter("stty -g > before");
-    await screen.shows("[0]$ stty -g > before", "[0]$");
+    await using screen = await openShell(service);
     await screen.enter("agent-gateway");
-    const rows = ["[0]$ stty -g > before", ...banner(service)];
+    const rows = [SAVED, ...banner(service)];
     await screen.shows(...rows, ">");
 
     await end(screen);
 
     await screen.shows(...rows, prompt, `[${code}]$`);
-    await screen.enter("stty -g | cmp - before && echo as before");
-    await screen.waitFor(/^as before$/m);
+    await isAsBefore(screen);
   });
 }
 
 test("SIGTERM during a run exits 143, and the terminal is as before", async () => {
   const run = new GatedStream();
   await using service = serveStreams(run.behaviour);
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("stty -g > before");
-  await screen.shows("[0]$ stty -g > before", "[0]$");
+  await using screen = await openShell(service);
   await screen.enter("agent-gateway");
-  const rows = ["[0]$ stty -g > before", ...banner(service)];
+  const rows = [SAVED, ...banner(service)];
   await screen.shows(...rows, ">");
   await screen.enter("hello");
   run.progress("plan", "started");
@@ -68,27 +79,23 @@ test("SIGTERM during a run exits 143, and the terminal is as before", async () =
     "agent-gateway --thread thread-1",
     "[143]$",
   );
-  await screen.enter("stty -g | cmp - before && echo as before");
-  await screen.waitFor(/^as before$/m);
+  await isAsBefore(screen);
 });
 
 test("a thread that cannot be created exits 1, and the terminal is as before (interface 7)", async () => {
   await using service = ReferenceService.start();
   service.misbehave("create thread", json({}));
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("stty -g > before");
-  await screen.shows("[0]$ stty -g > before", "[0]$");
+  await using screen = await openShell(service);
 
   await screen.enter("agent-gateway -q");
 
   await screen.shows(
-    "[0]$ stty -g > before",
+    SAVED,
     "[0]$ agent-gateway -q",
     "Error: Cannot create a thread: the answer holds no thread_id; try again later",
     "[1]$",
   );
-  await screen.enter("stty -g | cmp - before && echo as before");
-  await screen.waitFor(/^as before$/m);
+  await isAsBefore(screen);
 });
 
 test("Ctrl-D during a run waits for the replies to what was typed before", async () => {

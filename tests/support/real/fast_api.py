@@ -1,7 +1,7 @@
 """A service on FastAPI and uvicorn. A run is executed while it is streamed, its
 events have no ids, and its messages have the types of LangChain.
 
-agent.mjs tells what each prompt does.
+langgraph_graph.mjs tells what each prompt does.
 """
 
 import asyncio

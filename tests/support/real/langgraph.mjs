@@ -1,7 +1,7 @@
 /**
  * The in-memory server of LangGraph.js with the graph of `langgraph_graph.mjs`,
  * and in front of it an adapter that translates the three operations, with
- * LangGraph's own client. `agent.mjs` tells what each prompt does.
+ * LangGraph's own client.
  */
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";

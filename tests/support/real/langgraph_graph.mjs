@@ -1,4 +1,17 @@
-/** A graph without a model. `agent.mjs` tells what each prompt does. */
+/**
+ * A graph without a model. `langgraph.mjs` adds what is refused and what breaks;
+ * `fast_api.py` knows the same prompts.
+ *
+ * | prompt | run |
+ * | --- | --- |
+ * | `say nothing` | completes without a reply |
+ * | `fail` | fails in its second node |
+ * | `wait` | never ends its second node |
+ * | `be refused` | cannot be started: the code that starts it throws |
+ * | `break before` | the code that streams it throws before the first event |
+ * | `break during` | the code that streams it throws once, after the first event |
+ * | anything else | replies `You said: ` and the prompt |
+ */
 // @ts-ignore: It is in the folder that REAL_SERVICES names.
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 
