@@ -134,9 +134,8 @@ export class RemoteAgent {
   #execute(prompt: string, thread: Thread): Run {
     const { steps, reply } = think(prompt, thread.prompts);
     thread.prompts.push(prompt);
-    const advances = steps.map(({ node, status }) => progress(node, status));
     const end = FAULTS.get(prompt);
-    if (end) return { prompt, events: advances, end };
+    if (end) return { prompt, events: steps, end };
     const last = {
       ...complete(reply),
       messages: [
@@ -144,7 +143,7 @@ export class RemoteAgent {
         { role: "assistant", content: reply },
       ],
     };
-    return { prompt, events: [...advances, last], end: "close" };
+    return { prompt, events: [...steps, last], end: "close" };
   }
 
   #stream({ headers }: RecordedRequest, run: Run): Response {
@@ -249,18 +248,6 @@ function decode(segment: string): string {
   }
 }
 
-/** One step of a run, sent as a `progress` event. */
-export interface Step {
-  readonly node: string;
-  readonly status: string;
-}
-
-/** The agent's steps and reply for a prompt. */
-export interface Outcome {
-  readonly steps: readonly Step[];
-  readonly reply: string;
-}
-
 /** The longest list that `count to N` yields. */
 const COUNT_LIMIT = 10_000;
 
@@ -278,13 +265,13 @@ const COUNT_LIMIT = 10_000;
  * @param prompt The user's text.
  * @param earlier The thread's prompts before this one, oldest first.
  */
-export function think(prompt: string, earlier: readonly string[]): Outcome {
+function think(prompt: string, earlier: readonly string[]) {
   return {
     steps: [
-      { node: "plan", status: "started" },
-      { node: "recall", status: recalled(earlier.length) },
-      { node: "write", status: "started" },
-      { node: "write", status: "done" },
+      progress("plan", "started"),
+      progress("recall", recalled(earlier.length)),
+      progress("write", "started"),
+      progress("write", "done"),
     ],
     reply: reply(prompt.trim(), earlier),
   };
