@@ -1,7 +1,6 @@
 import { assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { Client, runClient, settings } from "../support/client_process.ts";
-import { isInstalled } from "../support/fronts.ts";
-import { LocalCa } from "../support/local_ca.ts";
+import { environment, NAME, tls } from "../support/corporate_network.ts";
 import { answer, hang } from "../support/service/behaviours.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { Folder } from "../support/environment.ts";
@@ -10,15 +9,6 @@ import {
   tunnels,
   unreachable,
 } from "../support/faulty_service.ts";
-
-const NAME = "service.test";
-
-/** A test with certificates of its own. */
-function tlsTest(name: string, fn: () => Promise<void>): void {
-  const ignore = !isInstalled("openssl");
-  const skipped = ignore ? " (skipped: no openssl)" : "";
-  Deno.test(name + skipped, { ignore }, fn);
-}
 
 /** The lines of a report by their step: state and text, without durations. */
 async function check(
@@ -136,27 +126,19 @@ for (const [env, told] of FAILED) {
   });
 }
 
-tlsTest(
-  "--check tries the proxy in between, and shows neither its user nor its password",
-  async () => {
-    using ca = new LocalCa();
-    await using service = ReferenceService.start({ tls: ca.issue(NAME) });
-    const port = Number(new URL(service.url).port);
-    await using proxy = await FaultyService.start(tunnels(() => port));
+Deno.test("--check tries the proxy in between, and shows neither its user nor its password", async () => {
+  await using service = ReferenceService.start({ tls });
+  const port = Number(new URL(service.url).port);
+  await using proxy = await FaultyService.start(tunnels(() => port));
+  const HTTPS_PROXY = proxy.url.replace("//", "//user:secret@");
 
-    const { code, steps } = await check({
-      env: {
-        ...settings({ url: `https://${NAME}` }),
-        DENO_CERT: ca.certificate,
-        HTTPS_PROXY: proxy.url.replace("//", "//user:secret@"),
-      },
-    });
+  const env = environment(`https://${NAME}`, { HTTPS_PROXY });
+  const { code, steps } = await check({ env });
 
-    assertEquals(code, 0, steps.join("\n"));
-    assertEquals(steps[1], `ok proxy: ${proxy.url} from HTTPS_PROXY`);
-    assertFalse(steps.join("\n").includes("secret"));
-  },
-);
+  assertEquals(code, 0, steps.join("\n"));
+  assertEquals(steps[1], `ok proxy: ${proxy.url} from HTTPS_PROXY`);
+  assertFalse(steps.join("\n").includes("secret"));
+});
 
 Deno.test({
   name: "--check ends at SIGINT with 130, whatever it waits for",

@@ -87,16 +87,6 @@ Deno.test("-b runs bridge mode, whatever belongs to other modes (interface 1)", 
   assertEquals(JSON.parse(stdout).result.capabilities, { agents: true });
 });
 
-Deno.test("no argument runs interactive mode (interface 1)", async () => {
-  await using service = ReferenceService.start();
-
-  const { code, stdout, stderr } = await runClient({ env: settings(service) });
-
-  assertEquals(code, 0);
-  assertEquals(stdout, "");
-  assertMatch(stderr, /^agent-gateway .*\n(?:.*\n)*thread .*\n$/);
-});
-
 const HOSTILE = "# One\n\x1b[2Jtwo `code`";
 
 Deno.test("--color=always styles replies and errors in a pipe, too, cleaned as on a terminal, whatever NO_COLOR and TERM say", async () => {

@@ -46,7 +46,7 @@ Deno.test("a prompt makes exactly three requests, in order, each with the key (i
   ]);
 });
 
-Deno.test("banner with the masked key, then thread, then progress, on standard error (interface 1, Interactive mode rules 1 and 4)", async () => {
+Deno.test("banner with the masked key, then thread, then progress, on standard error, without arguments (interface 1, Interactive mode rules 1 and 4)", async () => {
   await using service = serveStreams(
     events([
       progress("plan", "started"),
