@@ -1,5 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
-import { settings } from "../support/client_process.ts";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { commandLine, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import { events, progress } from "../support/service/behaviours.ts";
 import { ReferenceService } from "../support/service/service.ts";
@@ -219,4 +219,59 @@ function processes(steps: readonly string[]): string[][] {
     else all.at(-1)?.push(step);
   }
   return all;
+}
+
+/**
+ * The client acpx, if it is installed (`npm install acpx@0.19.1`, Node.js 22):
+ * a path, or a name on `PATH`.
+ */
+const ACPX = Deno.env.get("ACPX") ?? "acpx";
+
+const isInstalled = await canRun(ACPX);
+const name = "acpx prompts in a session that each of its processes resumes";
+
+Deno.test({
+  name: isInstalled ? name : `${name} (skipped: no acpx)`,
+  ignore: !isInstalled || Deno.build.os === "windows",
+  async fn() {
+    await using service = ReferenceService.start();
+    const folder = await Deno.makeTempDir();
+    const agent = `${folder}/agent`;
+    const words = [...commandLine(), "--bridge"].map((word) => `'${word}'`);
+    // acpx gets a home of its own, and Deno keeps its cache.
+    const home = Deno.env.get("HOME");
+    await Deno.writeTextFile(
+      agent,
+      `#!/bin/sh\nHOME='${home}' exec ${words.join(" ")}\n`,
+    );
+    await Deno.chmod(agent, 0o700);
+    const acpx = async (...args: string[]) => {
+      const { success, stdout, stderr } = await new Deno.Command(ACPX, {
+        args: ["--agent", agent, "--cwd", folder, "--ttl", "1", ...args],
+        env: { HOME: folder, ...settings(service) },
+      }).output();
+      const text = new TextDecoder().decode(stdout);
+      assertEquals(success, true, text + new TextDecoder().decode(stderr));
+      return text;
+    };
+
+    assertStringIncludes(await acpx("exec", "6 * 7"), "6 * 7 = 42");
+    await acpx("sessions", "new");
+    assertStringIncludes(await acpx("hello"), "Hello! I am the-brain.");
+    await acpx("sessions", "close"); // ends the process that holds the session
+
+    const turn = ["create thread", "create run", "stream"];
+    const calls = service.requests.map(({ operation }) => operation);
+    assertEquals<unknown>(calls, [...turn, ...turn]);
+    await Deno.remove(folder, { recursive: true });
+  },
+});
+
+async function canRun(program: string): Promise<boolean> {
+  try {
+    const args = ["--version"];
+    return (await new Deno.Command(program, { args }).output()).success;
+  } catch {
+    return false;
+  }
 }
