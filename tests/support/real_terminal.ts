@@ -7,7 +7,10 @@ const PAUSE = 100;
 
 /** Terminal emulators for X, with the arguments that run a script in 40 rows. */
 const TERMINALS: Readonly<Record<string, (script: string) => string[]>> = {
-  xterm: (script) => ["-geometry", "80x40", "-e", script],
+  // The setting by which Alt keys work in shells, too.
+  xterm: (script) => [
+    ...["-xrm", "*metaSendsEscape: true", "-geometry", "80x40", "-e", script],
+  ],
   // Made of VTE, as the terminals of GNOME and Xfce are.
   sakura: (script) => ["-c", "80", "-r", "40", "-x", script],
 };
