@@ -4,7 +4,7 @@ import type {
   ServiceError,
   StreamObserver,
 } from "../gateway.ts";
-import type { Redactor } from "../text.ts";
+import { isJsonObject, parseJson, type Redactor } from "../text.ts";
 import type { Line } from "./report.ts";
 
 /** Events that arrive within this time count as one lump, in milliseconds. */
@@ -21,6 +21,9 @@ const MAX_IDS = 10_000;
 
 /** The longest text of the service in a line, in UTF-16 code units. */
 const MAX_LENGTH = 100;
+
+/** The lines of a stream that are not ignored: fields, comments and blank lines. */
+const FIELDS = /^(?:$|data:|id:|event:|retry:|:)/;
 
 /** A line of the report, without its name. */
 type Fact = Omit<Line, "name">;
@@ -41,7 +44,9 @@ export class StreamFacts implements StreamObserver {
   #firstAt = 0;
   #lastAt = 0;
   #ids = new Set<string>();
+  #hasId = false;
   #hasRepeatedId = false;
+  #hasEventField = false;
   #comments = 0;
   #lastLineAt = 0;
   #silence = 0;
@@ -79,7 +84,7 @@ export class StreamFacts implements StreamObserver {
     this.#headers = headers;
     this.#openedAt.push(this.#now());
     this.#ids.clear(); // A service may start over.
-    this.#hear();
+    this.#lastLineAt = this.#now(); // The client's own pause is no silence.
   }
 
   line(line: string): void {
@@ -87,18 +92,17 @@ export class StreamFacts implements StreamObserver {
     this.#onLine(line);
     if (line.startsWith(":")) {
       this.#comments++;
-    } else if (line.startsWith("id:")) {
+    } else if (/^id: ?\S/.test(line)) {
+      this.#hasId = true;
       this.#hasRepeatedId ||= this.#ids.has(line);
       if (this.#ids.size < MAX_IDS) this.#ids.add(line);
-    }
+    } else if (line.startsWith("event:")) this.#hasEventField = true;
+    else if (!FIELDS.test(line)) this.#ignore(line);
   }
 
   data(json: string, parsed: ParsedData, lastEventId?: string): void {
     if (parsed.kind === "failure") return;
-    if (parsed.kind === "text") {
-      if (this.#junk++ === 0) this.#junkSample = json;
-      return;
-    }
+    if (parsed.kind === "text") return this.#ignore(json);
     if (parsed.kind === "unknown") this.#unknown++;
     else this.#known++;
     this.#lastAt = this.#now();
@@ -139,6 +143,10 @@ export class StreamFacts implements StreamObserver {
     this.#lastLineAt = now;
   }
 
+  #ignore(text: string): void {
+    if (this.#junk++ === 0) this.#junkSample = text;
+  }
+
   /** What the headers name of the servers on the way. */
   #servers(): readonly string[] {
     return ["server", "via"].map((name) => this.#headers?.get(name) ?? "")
@@ -167,9 +175,21 @@ export class StreamFacts implements StreamObserver {
         `${counts}, the first after ${first}, the last after ${last}`;
       return { state: "ok", at: this.#lastAt, text };
     }
+    const mistake = this.#mistake();
+    const found = mistake === "" ? "" : ` the events are ${mistake}:`;
     const text =
-      `${counts}; send each as one line data: {"event":"progress",...}, and the reply as data: {"event":"complete",...}`;
+      `${counts};${found} send each as one line data: {"event":"progress",...}, and the reply as data: {"event":"complete",...}`;
     return { state: "failed", text };
+  }
+
+  /** What is wrong with the events, if none is known; empty if that is not clear. */
+  #mistake(): string {
+    const value = parseJson(this.#junkSample);
+    if (isJsonObject(value)) return "JSON without data:";
+    if (typeof value === "string") return "JSON encoded twice";
+    if (/^\s*\{/.test(this.#junkSample)) return "JSON over several lines";
+    const isNamed = this.#hasEventField && this.#unknown > 0;
+    return isNamed ? "named in lines event:, outside of the JSON" : "";
   }
 
   #live(proxy: string | undefined): Fact {
@@ -195,7 +215,7 @@ export class StreamFacts implements StreamObserver {
         "some repeat, so a dropped connection may resume at the wrong event; give each event its own";
       return { state: "note", text };
     }
-    if (this.#ids.size > 0) return { state: "ok", text: "all are different" };
+    if (this.#hasId) return { state: "ok", text: "all are different" };
     if (this.#known + this.#unknown < 2) {
       return { state: "-", text: "no event came before the reply" };
     }
@@ -222,8 +242,8 @@ export class StreamFacts implements StreamObserver {
     }
     const sample = this.#show(this.#junkSample);
     const text =
-      `data: without a JSON object, ignored: ${this.#junk}; the first: ${sample}`;
-    return { state: "note", text };
+      `neither events nor comments, ignored: ${this.#junk}; the first: ${sample}`;
+    return { state: this.#known > 0 ? "note" : "-", text };
   }
 
   #end(error: ServiceError | undefined): Fact {

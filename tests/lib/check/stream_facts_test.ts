@@ -139,16 +139,8 @@ const LINES: readonly (readonly [
   ],
   ["live: - not tested: needs a run of", [[2000, first, ...others]]],
   ["live: - not tested: needs a run of", [[9000, event(done)]]],
-  [
-    "ids: note none, so a dropped connection loses the reply; send id: lines",
-    [[event(progress("a", "")), event(done)]],
-  ],
   ["ids: - no event came before the reply", [[event(done)]]],
   ["ids: ok all are different", [[event(done, 1)]]],
-  [
-    "ids: note some repeat, so a dropped connection may resume at the wrong",
-    [[event(progress("a", ""), 1), event(done, 1)]],
-  ],
   ["ids: ok all are different", [[first], [first, ...others]]],
   [
     "silence: note nothing came for 15.0 s, with 1 comments in all; send a",
@@ -163,15 +155,13 @@ const LINES: readonly (readonly [
     [[first, 14_999, ": hi\n\n", 14_999, ...others]],
   ],
   [
-    "lines: note data: without a JSON object, ignored: 2; the first: [1]",
-    [["<br />\nretry: 1\ndata: [1]\n", "data: x\n", first, ...others]],
-  ],
-  [
-    `lines: note data: without a JSON object, ignored: 1; the first: ${
+    `lines: note neither events nor comments, ignored: 2; the first: ${
       "x".repeat(99)
     }`,
-    [[`data: ${"x".repeat(200)}\n`]],
+    [[`${"x".repeat(200)}\n\nretry: 1\ndata: [1]\n`, first]],
   ],
+  ["lines: - neither events nor comments, ignored: 1; the", [["data: x\n"]]],
+  ["silence: - not tested", [[first], [20_000, ...others]], { opens: 20_000 }],
   [
     "end: note the run is complete; cuts in its stream: 2, resumed after 0.0 s, 0.3 s",
     [[first], [250, ...others.slice(0, 1)], [50, first, ...others]],
@@ -186,14 +176,6 @@ const LINES: readonly (readonly [
   [
     "reply: ok in messages[0] of 1, from an assistant",
     [[data({ event: "complete", messages: [{ role: "ai", content: "Hi" }] })]],
-  ],
-  [
-    'reply: note none found, so users see "Run completed."; put the reply into',
-    [[data({ event: "complete" })]],
-  ],
-  [
-    'reply: failed no text found in messages (entries: 1), so users see "Run',
-    [[data({ event: "complete", messages: [{ speech: "Hi" }] })]],
   ],
 ];
 
