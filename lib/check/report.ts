@@ -24,15 +24,11 @@ export interface Line {
 export class Report {
   readonly #stdout: ByteSink;
   readonly #json: boolean;
-  #hasFailed = false;
+  hasFailed = false;
 
   constructor(stdout: ByteSink, { json }: { readonly json: boolean }) {
     this.#stdout = stdout;
     this.#json = json;
-  }
-
-  get hasFailed(): boolean {
-    return this.#hasFailed;
   }
 
   line(
@@ -46,7 +42,7 @@ export class Report {
 
   async add(line: Line): Promise<void> {
     const { state, name, milliseconds, at, failure } = line;
-    this.#hasFailed ||= state === "failed";
+    this.hasFailed ||= state === "failed";
     const text = plainLine(line.text);
     if (this.#json) {
       const published = {

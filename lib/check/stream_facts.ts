@@ -53,13 +53,10 @@ export class StreamFacts implements StreamObserver {
   #junk = 0;
   #junkSample = "";
   #reply: Reply | undefined;
-  #lastEventId: string | undefined;
+  /** The id after which a stream that is lost just before the reply is resumed. */
+  lastEventId: string | undefined;
 
-  /**
-   * Begins when the run is requested.
-   *
-   * @param onLine Called with each line of the stream, clean and without the key.
-   */
+  /** Begins when the run is requested. `onLine` gets each line, clean, without the key. */
   constructor(redactor: Redactor, onLine: (line: string) => void = () => {}) {
     this.#show = (text) => redactor.show(text, { maxLength: MAX_LENGTH });
     this.#onLine = (line) =>
@@ -73,11 +70,6 @@ export class StreamFacts implements StreamObserver {
 
   get isOpen(): boolean {
     return this.#headers !== undefined;
-  }
-
-  /** The id after which a stream that is lost just before the reply is resumed. */
-  get lastEventId(): string | undefined {
-    return this.#lastEventId;
   }
 
   open(headers: Headers): void {
@@ -109,15 +101,10 @@ export class StreamFacts implements StreamObserver {
     this.#firstAt ||= this.#lastAt;
     if (parsed.kind !== "reply") return;
     this.#reply = parsed.reply;
-    this.#lastEventId = lastEventId;
+    this.lastEventId = lastEventId;
   }
 
-  /**
-   * The lines of the report, in its order.
-   *
-   * @param error Why the run has no reply, if it has none.
-   * @param proxy The origin of the user's proxy, if there is one.
-   */
+  /** The lines of a run that may have failed, by way of the user's proxy if any. */
   lines(error: ServiceError | undefined, proxy?: string): readonly Line[] {
     const facts = [
       ["stream", this.#stream()],
@@ -175,21 +162,21 @@ export class StreamFacts implements StreamObserver {
         `${counts}, the first after ${first}, the last after ${last}`;
       return { state: "ok", at: this.#lastAt, text };
     }
-    const mistake = this.#mistake();
-    const found = mistake === "" ? "" : ` the events are ${mistake}:`;
     const text =
-      `${counts};${found} send each as one line data: {"event":"progress",...}, and the reply as data: {"event":"complete",...}`;
+      `${counts};${this.#mistake()} send each as one line data: {"event":"progress",...}, and the reply as data: {"event":"complete",...}`;
     return { state: "failed", text };
   }
 
-  /** What is wrong with the events, if none is known; empty if that is not clear. */
+  /** What is wrong with events of which none is known; empty if that is not clear. */
   #mistake(): string {
     const value = parseJson(this.#junkSample);
-    if (isJsonObject(value)) return "JSON without data:";
-    if (typeof value === "string") return "JSON encoded twice";
-    if (/^\s*\{/.test(this.#junkSample)) return "JSON over several lines";
+    if (isJsonObject(value)) return " the events are without data:";
+    if (typeof value === "string") return " the events are JSON encoded twice:";
+    if (/^\s*\{/.test(this.#junkSample)) {
+      return " the events are JSON over several lines:";
+    }
     const isNamed = this.#hasEventField && this.#unknown > 0;
-    return isNamed ? "named in lines event:, outside of the JSON" : "";
+    return isNamed ? " the events are named outside of their JSON:" : "";
   }
 
   #live(proxy: string | undefined): Fact {

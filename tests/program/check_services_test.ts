@@ -37,7 +37,11 @@ function stream(text: string, resumed?: Behaviour, chunkSize = 1e6): Service {
 }
 
 /** A stream of two steps and this end, each written in this way. */
-function run(encode: Encode, end: Value = done, resumed?: Behaviour): Service {
+function run(
+  encode: Encode,
+  end = done,
+  resumed: Behaviour | undefined = undefined,
+): Service {
   const text = [...steps, end].map((value, index) => encode(value, index + 1));
   return stream(text.join(""), resumed);
 }
@@ -66,6 +70,7 @@ const pretty: Encode = (value) =>
   JSON.stringify(value, null, 1).replace(/^/gm, "data: ") + "\n\n";
 
 /** The services, the lines that complain about them, and what one of these says. */
+// deno-fmt-ignore: a table, one service a line
 const SERVICES: Readonly<
   Record<string, readonly [service: Service, lines?: string, says?: RegExp]>
 > = {
@@ -73,166 +78,44 @@ const SERVICES: Readonly<
   "ids that are words": [run((value, i) => `id: step-${i}-\n${data(value)}`)],
   "messages": [run(withId, { event: "complete", messages: ["Hi"] })],
   "a reply of 1 MB": [run(withId, complete("x".repeat(1e6)))],
-  "CRLF and a BOM": [
-    stream(
-      `\uFEFF${all}`.replaceAll("\n", "\r\n"),
-      body([all], { headers: sse }),
-    ),
-  ],
-  "fields event:": [
-    run((value, i) => `event: ${value.event}\n${withId(value, i)}`),
-  ],
+  "CRLF and a BOM": [stream(`\uFEFF${all}`.replaceAll("\n", "\r\n"), body([all], { headers: sse }))],
+  "fields event:": [run((value, i) => `event: ${value.event}\n${withId(value, i)}`)],
   "bytes cut anywhere": [stream(all, undefined, 1)],
   "comments": [stream(`: working\n\n${all}`)],
-  "201 and 202": [{
-    "create thread": withStatus(201),
-    "create run": withStatus(202),
+  "201 and 202": [{ "create thread": withStatus(201), "create run": withStatus(202),
   }],
-
-  "compressed": [
-    { stream: answer(200, all, gzip) },
-    "failed stream",
-    /compress/,
-  ],
+  "compressed": [{ stream: answer(200, all, gzip) }, "failed stream", /compress/],
   "no ids": [run(data), "note ids", /none/],
   "empty ids": [run((value) => `id:\n${data(value)}`), "note ids", /none/],
-  "ids that repeat": [
-    run((value) => withId(value, 1), done, body([all])),
-    "note ids",
-    /repeat/,
-  ],
-  "forgets at the end, 404": [
-    stream(all, answer(404)),
-    "note resume",
-    /404; keep/,
-  ],
+  "ids that repeat": [run((value) => withId(value, 1), done, body([all])), "note ids", /repeat/],
+  "forgets at the end, 404": [stream(all, answer(404)), "note resume", /404; keep/],
   "forgets at the end, 204": [stream(all, gone), "note resume", /204; keep/],
-  "forgets at the end, silent": [
-    stream(all, hang()),
-    "note resume",
-    /timed out; keep/,
-  ],
-  "forgets at the end, empty": [
-    stream(all, body([])),
-    "note resume",
-    /ended without/,
-  ],
+  "forgets at the end, silent": [stream(all, hang()), "note resume", /timed out; keep/],
+  "forgets at the end, empty": [stream(all, body([])), "note resume", /ended without/],
   "no reply": [run(withId, { event: "complete" }), "note reply", /none found/],
-  "messages that cannot be read": [
-    run(withId, unread),
-    "failed reply",
-    /no text/,
-  ],
-  "a warning of PHP": [
-    stream(`<br />\n<b>Warning</b>: x\n${all}`),
-    "note lines",
-    /ignored: 2; the first: <br/,
-  ],
+  "messages that cannot be read": [run(withId, unread), "failed reply", /no text/],
+  "a warning of PHP": [stream(`<br />\n<b>Warning</b>: x\n${all}`), "note lines", /ignored: 2; the first: <br/],
   "HTML as the stream": [{ stream: html }, "failed stream", /web page/],
-  "HTML as the thread": [
-    { "create thread": html },
-    "failed thread",
-    /web page/,
-  ],
-  "ends early": [
-    stream(all.slice(0, all.indexOf("id: 3")), gone),
-    "failed end",
-    /204/,
-  ],
-  "cut and resumed": [
-    {
-      stream: once(
-        body([all.slice(0, 60), all.slice(60, 120)], {
-          headers: sse,
-          end: "break",
-        }),
-      ),
-    },
-    "note end",
-    /cuts in its stream: 1, resumed/,
-  ],
-  "a run that fails": [
-    run(withId, { event: "error", message: "No" }),
-    "failed end",
-    /the run failed: No/,
-  ],
-  "a wrong key": [
-    { "create thread": later(json({ thread_id: "t" })) },
-    "failed wrong key",
-    /creates threads; answer 401/,
-  ],
-  "a wrong key, 500": [
-    { "create thread": later(answer(500)) },
-    "note wrong key",
-    /gets 500; answer 401/,
-  ],
-  "names in event:": [
-    run(
-      ({ event, ...value }, i) => `event: ${event}\n${withId(value, i)}`,
-      done,
-      gone,
-    ),
-    "failed events, failed end",
-    /named in lines event:/,
-  ],
-  "JSON encoded twice": [
-    run((value) => data(JSON.stringify(value)), done, gone),
-    "failed events, failed end",
-    /JSON encoded twice: send each/,
-  ],
-  "JSON over several lines": [
-    run(pretty, done, gone),
-    "failed events, failed end",
-    /JSON over several lines: send/,
-  ],
-  "no data:": [
-    run((value) => `${JSON.stringify(value)}\n\n`, done, gone),
-    "failed events, failed end",
-    /JSON without data:/,
-  ],
-  "other names": [
-    run((value, i) => withId({ ...value, event: "step" }, i), done, gone),
-    "failed events, failed end",
-    /3 unknown; send each/,
-  ],
-  "capital names": [
-    run(
-      (value, i) =>
-        withId({ ...value, event: String(value.event).toUpperCase() }, i),
-      done,
-      gone,
-    ),
-    "failed events, failed end",
-    /3 unknown; send each/,
-  ],
+  "HTML as the thread": [{ "create thread": html }, "failed thread", /web page/],
+  "ends early": [stream(all.slice(0, all.indexOf("id: 3")), gone), "failed end", /204/],
+  "cut and resumed": [{ stream: once(body([all.slice(0, 60), all.slice(60, 120)], { headers: sse, end: "break" })) }, "note end", /cuts in its stream: 1, resumed/],
+  "a run that fails": [run(withId, { event: "error", message: "No" }), "failed end", /the run failed: No/],
+  "a wrong key": [{ "create thread": later(json({ thread_id: "t" })) }, "failed wrong key", /creates threads; answer 401/],
+  "a wrong key, 500": [{ "create thread": later(answer(500)) }, "note wrong key", /gets 500; answer 401/],
+  "names in event:": [run(({ event, ...value }, i) => `event: ${event}\n${withId(value, i)}`, done, gone), "failed events, failed end", /named outside of their JSON: send/],
+  "JSON encoded twice": [run((value) => data(JSON.stringify(value)), done, gone), "failed events, failed end", /JSON encoded twice: send each/],
+  "JSON over several lines": [run(pretty, done, gone), "failed events, failed end", /JSON over several lines: send/],
+  "no data:": [run((value) => `${JSON.stringify(value)}\n\n`, done, gone), "failed events, failed end", /are without data: send/],
+  "other names": [run((value, i) => withId({ ...value, event: "step" }, i), done, gone), "failed events, failed end", /3 unknown; send each/],
+  "capital names": [run((value, i) => withId({ ...value, event: String(value.event).toUpperCase() }, i), done, gone), "failed events, failed end", /3 unknown; send each/],
   "a stream refused": [{ stream: answer(403) }, "failed stream", /403/],
-  "id of a thread": [
-    { "create thread": json({ id: "t" }) },
-    "failed thread",
-    /no thread_id/,
-  ],
-  "id of a run": [
-    { "create run": json({ id: "r" }) },
-    "failed run",
-    /no run_id/,
-  ],
-  "a slash, thread": [
-    { "create thread": slash },
-    "failed thread",
-    /without the slash/,
-  ],
+  "id of a thread": [{ "create thread": json({ id: "t" }) }, "failed thread", /no thread_id/],
+  "id of a run": [{ "create run": json({ id: "r" }) }, "failed run", /no run_id/],
+  "a slash, thread": [{ "create thread": slash }, "failed thread", /without the slash/],
   "a slash, run": [{ "create run": slash }, "failed run", /without the slash/],
   "a slash, stream": [{ stream: slash }, "failed stream", /without the slash/],
-  "text for JSON": [
-    { "create run": answer(200, "run-1") },
-    "failed run",
-    /not a JSON object/,
-  ],
-  "another type": [
-    { stream: answer(200, all, { "content-type": "text/plain" }) },
-    "note stream",
-    /answer with Content-Type/,
-  ],
+  "text for JSON": [{ "create run": answer(200, "run-1") }, "failed run", /not a JSON object/],
+  "another type": [{ stream: answer(200, all, { "content-type": "text/plain" }) }, "note stream", /answer with Content-Type/],
 };
 
 for (

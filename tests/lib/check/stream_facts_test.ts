@@ -36,13 +36,15 @@ interface Circumstances {
   readonly proxy?: string;
   /** The milliseconds until the run was accepted. */
   readonly accepted?: number;
+  /** The milliseconds after each connection. */
+  readonly pause?: number;
   readonly error?: ServiceError;
 }
 
 /** Notes a run with these connections, as the check does. */
 async function note(
   connections: readonly Pieces[],
-  { headers = SSE, accepted = 0 }: Circumstances = {},
+  { headers = SSE, accepted = 0, pause = 0 }: Circumstances = {},
 ): Promise<StreamFacts> {
   using clock = new FakeClock();
   const facts = new StreamFacts(new Redactor(KEY));
@@ -58,6 +60,7 @@ async function note(
     };
     facts.open(new Headers(headers));
     await Array.fromAsync(readRunEvents(chunks(), record));
+    clock.time += pause;
   }
   return facts;
 }
@@ -161,7 +164,7 @@ const LINES: readonly (readonly [
     [[`${"x".repeat(200)}\n\nretry: 1\ndata: [1]\n`, first]],
   ],
   ["lines: - neither events nor comments, ignored: 1; the", [["data: x\n"]]],
-  ["silence: - not tested", [[first], [20_000, ...others]], { opens: 20_000 }],
+  ["silence: - not tested", [[first], [...others]], { pause: 20_000 }],
   [
     "end: note the run is complete; cuts in its stream: 2, resumed after 0.0 s, 0.3 s",
     [[first], [250, ...others.slice(0, 1)], [50, first, ...others]],
