@@ -175,8 +175,8 @@ export class StreamFacts implements StreamObserver {
     if (/^\s*\{/.test(this.#junkSample)) {
       return " the events are JSON over several lines:";
     }
-    const isNamed = this.#hasEventField && this.#unknown > 0;
-    return isNamed ? " the events are named outside of their JSON:" : "";
+    if (!this.#hasEventField || this.#unknown === 0) return "";
+    return " the events are named outside of their JSON:";
   }
 
   #live(proxy: string | undefined): Fact {
@@ -227,9 +227,8 @@ export class StreamFacts implements StreamObserver {
     if (this.#junk === 0) {
       return { state: "ok", text: "each data: holds a JSON object" };
     }
-    const sample = this.#show(this.#junkSample);
-    const text =
-      `neither events nor comments, ignored: ${this.#junk}; the first: ${sample}`;
+    const found = `${this.#junk}; the first: ${this.#show(this.#junkSample)}`;
+    const text = `neither events nor comments, ignored: ${found}`;
     return { state: this.#known > 0 ? "note" : "-", text };
   }
 

@@ -61,9 +61,9 @@ const once = (first: Behaviour): Behaviour => {
     requests++ === 0 ? first(request, context) : context.normal();
 };
 const later = (behaviour: Behaviour): Behaviour => {
-  const first = once((_, { normal }) => normal());
   let requests = 0;
-  return (...args) => (requests++ === 0 ? first : behaviour)(...args);
+  return (request, context) =>
+    requests++ === 0 ? context.normal() : behaviour(request, context);
 };
 const unread = { event: "complete", messages: [{ speech: "Hi" }] };
 const pretty: Encode = (value) =>
@@ -82,8 +82,7 @@ const SERVICES: Readonly<
   "fields event:": [run((value, i) => `event: ${value.event}\n${withId(value, i)}`)],
   "bytes cut anywhere": [stream(all, undefined, 1)],
   "comments": [stream(`: working\n\n${all}`)],
-  "201 and 202": [{ "create thread": withStatus(201), "create run": withStatus(202),
-  }],
+  "201 and 202": [{ "create thread": withStatus(201), "create run": withStatus(202) }],
   "compressed": [{ stream: answer(200, all, gzip) }, "failed stream", /compress/],
   "no ids": [run(data), "note ids", /none/],
   "empty ids": [run((value) => `id:\n${data(value)}`), "note ids", /none/],
