@@ -132,10 +132,8 @@ async function checkRun(
   let runId: string | undefined;
   let failed: ServiceError | undefined;
   try {
-    const turn = gateway.runTurn(threadId, prompt, {
-      observer: facts,
-      signal,
-    });
+    const options = { observer: facts, signal };
+    const turn = gateway.runTurn(threadId, prompt, options);
     for await (const [event] of turn) {
       if (event?.type !== "run") continue;
       facts.begin();
