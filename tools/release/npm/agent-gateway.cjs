@@ -5,14 +5,18 @@
 "use strict";
 
 const { execFile, spawn } = require("node:child_process");
-const { lstatSync, mkdirSync } = require("node:fs");
-const { homedir, tmpdir } = require("node:os");
+const { accessSync, constants, lstatSync, mkdirSync } = require("node:fs");
+const { constants: { signals }, homedir, tmpdir } = require("node:os");
 const { isAbsolute } = require("node:path");
 const { isatty } = require("node:tty");
 const flags = require("./flags.json");
 
-/** The signals that end the program, as far as the system has them. */
-const SIGNALS = ["SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGBREAK"];
+/** What starts Deno on Linux with glibc. Alpine (musl) and NixOS have no such file. */
+const LOADER = process.platform === "linux"
+  ? { x64: "/lib64/ld-linux-x86-64.so.2", arm64: "/lib/ld-linux-aarch64.so.1" }[
+    process.arch
+  ]
+  : undefined;
 
 /**
  * Variables that make Deno load code (NODE_OPTIONS, which VS Code's debug
@@ -63,7 +67,7 @@ function cacheFolder() {
       // There is no home, or it cannot be written.
     }
   }
-  return {};
+  return { DENO_DIR: "/dev/null/none" }; // Nobody can make it: Deno keeps no cache.
 }
 
 function makeFolder(path) {
@@ -93,30 +97,60 @@ function findDeno() {
   }
 }
 
+/** Whether Deno can be executed, as far as that can be seen: execve aborts Node.js. */
+function canExecute(file) {
+  try {
+    accessSync(file, constants.X_OK); // no, on a file system that is mounted noexec
+    if (process.platform === "linux") accessSync(LOADER);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkWorkingFolder() {
+  try {
+    process.cwd();
+  } catch (error) {
+    fail(`cannot find the working folder: ${error.message}`);
+  }
+}
+
+checkWorkingFolder();
 const deno = findDeno();
 const main = `${__dirname}/agent-gateway.js`;
 const args = ["run", ...flags, main, ...process.argv.slice(2)];
 
 // From Node.js 22.15 and 23.11 on, the program replaces this process, which saves
-// one for each editor. At a terminal, Ctrl-Z needs this process: see below.
+// one for each editor. At a terminal, Ctrl-Z needs this process: see below. As PID 1,
+// Deno would not end by SIGTERM before the program listens, nor by its own SIGABRT.
 if (
-  process.execve !== undefined && process.platform !== "win32" && !isatty(0)
+  process.execve !== undefined && process.platform !== "win32" &&
+  process.pid !== 1 && !isatty(0) && canExecute(deno)
 ) {
   process.execve(deno, [deno, ...args], environment());
 }
 
+// Listens before the child is there: these are heard once it is. PID 1 would miss them.
+for (const signal of ["SIGTERM", "SIGHUP"]) {
+  process.on(signal, () => child.kill(signal));
+}
+
 const child = spawn(deno, args, { stdio: "inherit", env: environment() });
 
-child.on("error", (error) => fail(`cannot start Deno: ${error.message}`));
+child.on("error", ({ code, message }) => {
+  const reason = code === "ENOENT" && LOADER !== undefined
+    ? `its loader ${LOADER} is missing: Deno needs glibc, and does not run with musl (Alpine)`
+    : message;
+  fail(`cannot start Deno: ${reason}`);
+});
 
 // A terminal, and the Windows console, send their signals to the child as well. (Not by
 // process.stdin.isTTY: to look at it makes the stream non-blocking.)
 const fromTerminal = process.platform === "win32" || [0, 1, 2].some(isatty);
-for (const signal of SIGNALS) {
+for (const signal of ["SIGINT", "SIGQUIT", "SIGBREAK"]) {
   process.on(signal, () => {
-    if (signal === "SIGTERM" || signal === "SIGHUP" || !fromTerminal) {
-      child.kill(signal);
-    }
+    if (!fromTerminal) child.kill(signal);
   });
 }
 
@@ -146,6 +180,11 @@ process.on("SIGCHLD", () => {
 
 child.on("exit", (code, signal) => {
   if (signal === null) process.exit(code);
-  for (const signal of SIGNALS) process.removeAllListeners(signal);
-  process.kill(process.pid, signal);
+  process.removeAllListeners(signal);
+  try {
+    process.kill(process.pid, signal);
+  } finally {
+    // A signal of its own does not end PID 1.
+    process.exit(128 + signals[signal]);
+  }
 });
