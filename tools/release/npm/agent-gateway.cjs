@@ -111,8 +111,8 @@ function canExecute(file) {
 function checkWorkingFolder() {
   try {
     process.cwd();
-  } catch (error) {
-    fail(`cannot find the working folder: ${error.message}`);
+  } catch {
+    fail("the working folder no longer exists");
   }
 }
 
