@@ -222,18 +222,12 @@ Deno.test("the npm package", async (t) => {
     };
     if (Deno.build.os !== "windows") {
       const gone = 'cd $(mktemp -d); rmdir $PWD; exec "$0" "$@"';
-      await refuse(
-        ["sh", "-c", gone, ...command],
-        /^agent-gateway: .* exists\n$/,
-      );
+      await refuse(["sh", "-c", gone, ...command], /^.* no longer exists\n$/);
       await Deno.chmod(deno, 0o644);
       await refuse(command, /^agent-gateway: cannot start Deno: .* EACCES\n$/);
     }
     await Deno.remove(packages, { recursive: true });
-    await refuse(
-      command,
-      /^agent-gateway: the optional package @deno\/\w+-\w+\S* is not installed: .*\n$/,
-    );
+    await refuse(command, /^.* package @deno\/\w+-\S+ is not installed: .*\n$/);
   });
 
   await Deno.remove(folder, { recursive: true });
