@@ -123,7 +123,7 @@ const args = ["run", ...flags, main, ...process.argv.slice(2)];
 
 // From Node.js 22.15 and 23.11 on, the program replaces this process, which saves
 // one for each editor. At a terminal, Ctrl-Z needs this process: see below. As PID 1,
-// Deno would not end by SIGTERM before the program listens, nor by its own SIGABRT.
+// Deno would miss a SIGTERM that comes before the program listens.
 if (
   process.execve !== undefined && process.platform !== "win32" &&
   process.pid !== 1 && !isatty(0) && canExecute(deno)
