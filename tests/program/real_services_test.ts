@@ -171,7 +171,7 @@ for (const [name, sees] of Object.entries(STACKS)) {
 
 testOf(
   "php",
-  "PHP's own server serves a run, and its warnings are no lines of the stream",
+  "PHP's own server serves a run, and the check tells of its warnings",
   async () => {
     await using service = await RealService.start("php");
     assertEquals(await run(service, "hello"), {
@@ -180,7 +180,12 @@ testOf(
       stderr: "plan: done\nlook up: done\nwrite: done\n",
     });
     assertEquals(await notesOn(service), []);
-    assertEquals(await notesOn(service, "warn"), []);
+    const [note = "", ...more] = await notesOn(service, "warn");
+    assertEquals(more, []);
+    assertMatch(
+      note,
+      /^note +lines .*, ignored: \d+; the first: (?:<br|PHP Warning|Warning)/,
+    );
   },
 );
 
