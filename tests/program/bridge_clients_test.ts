@@ -119,26 +119,6 @@ const CLIENT_RECORDINGS: readonly ClientRecording[] = [
     prompts: ["one", "what did I say before?"],
     reply: "Earlier on this thread you said:\n1. one",
   },
-  {
-    client: "Toad 0.6.18, its agent module (recorded)",
-    steps: [
-      '{"jsonrpc": "2.0", "method": "initialize", "params": {"protocolVersion": 1, "clientCapabilities": {"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": true}, "clientInfo": {"name": "toad", "title": "Toad", "version": "0.6.18"}}, "id": 1}',
-      '{"jsonrpc": "2.0", "method": "session/new", "params": {"cwd": "/home/me", "mcpServers": []}, "id": 2}',
-      '{"jsonrpc": "2.0", "method": "session/prompt", "params": {"prompt": [{"type": "text", "text": "explain @notes.txt please"}, {"type": "resource", "resource": {"uri": "file:///home/me/notes.txt", "text": "Remember the milk.\\n", "mimeType": "text/plain"}}], "sessionId": "SESSION"}, "id": 3}',
-      "restart",
-      '{"jsonrpc": "2.0", "method": "initialize", "params": {"protocolVersion": 1, "clientCapabilities": {"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": true}, "clientInfo": {"name": "toad", "title": "Toad", "version": "0.6.18"}}, "id": 5}',
-      '{"jsonrpc": "2.0", "method": "session/load", "params": {"cwd": "/home/me", "mcpServers": [], "sessionId": "SESSION"}, "id": 6}',
-      '{"jsonrpc": "2.0", "method": "session/prompt", "params": {"prompt": [{"type": "text", "text": "please hang"}], "sessionId": "SESSION"}, "id": 7}',
-      '{"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "SESSION", "_meta": {}}}',
-      '{"jsonrpc": "2.0", "method": "session/prompt", "params": {"prompt": [{"type": "text", "text": "6 * 7"}], "sessionId": "SESSION"}, "id": 8}',
-    ],
-    prompts: [
-      `explain @notes.txt please [notes.txt](${NOTES})\n\n<context uri="${NOTES}">\nRemember the milk.\n</context>`,
-      "please hang",
-      "6 * 7",
-    ],
-    reply: "6 * 7 = 42",
-  },
 ];
 
 /** The stream of a prompt that the client's next line cancels. */

@@ -14,28 +14,6 @@ import {
   serveStreams,
 } from "../support/service/service.ts";
 
-Deno.test("--json writes thread, run, progress and reply, and nothing to standard error", async () => {
-  await using service = serveStreams(
-    events([progress("plan", "started"), complete("1")]),
-    events([complete("2")]),
-  );
-
-  const { code, stdout, stderr } = await runClient({
-    args: ["--json", "-p", "one", "-p", "two"],
-    env: settings(service),
-  });
-
-  assertEquals({ code, stderr }, { code: 0, stderr: "" });
-  assertEquals(parseJsonLines(stdout), [
-    { type: "thread", thread_id: "thread-1" },
-    { type: "run", run_id: "run-1" },
-    { type: "progress", node: "plan", status: "started" },
-    { type: "reply", text: "1" },
-    { type: "run", run_id: "run-1" },
-    { type: "reply", text: "2" },
-  ]);
-});
-
 Deno.test("--json writes each line as it happens", async () => {
   const stream = new GatedStream();
   await using service = serveStreams(stream.behaviour);
