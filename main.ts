@@ -30,8 +30,6 @@ import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
 import { maskKey, withoutCommands } from "./lib/text.ts";
 import { versionLine } from "./lib/version.ts";
 
-const INTERRUPTED = 130;
-const QUIT = 131;
 const TERMINATED = 143;
 
 /**
@@ -106,15 +104,49 @@ let isEnding = false;
 /** The conversation, once it has begun. Leaving it gives the terminal back. */
 let conversation: Conversation | undefined;
 
+/** How the process ends: by a signal, or with an exit code. */
+type Ending = keyof typeof SIGNALS | number;
+
+/** The signals that end the process, and the exit codes that stand for them. */
+const SIGNALS = {
+  SIGHUP: 129,
+  SIGINT: 130,
+  SIGQUIT: 131,
+  SIGTERM: TERMINATED,
+  SIGBREAK: TERMINATED,
+} as const;
+
+/** The signals that are listened to, and how to stop that. */
+const listening = new Map<Ending, () => void>();
+
 /**
  * Ends the process after standard error is written, or after `limit`
- * milliseconds. The first exit code counts.
+ * milliseconds. The first ending counts.
  */
-async function end(code: number, limit = END_LIMIT): Promise<void> {
+async function end(ending: Ending, limit = END_LIMIT): Promise<void> {
   if (isEnding) return;
   isEnding = true;
   await standardError.flush(limit);
-  Deno.exit(code);
+  exit(ending);
+}
+
+/**
+ * Ends the process now. After a signal, it dies of that signal: a shell then ends the
+ * loop that it is in, and systemd takes the end for clean. It exits with the code where
+ * that does not work: on Windows; as PID 1, which its own signals do not reach; in Deno
+ * before 2.9, which does not allow it; and after SIGQUIT, which would write a core.
+ */
+function exit(ending: Ending): void {
+  if (typeof ending === "number") Deno.exit(ending);
+  const code = SIGNALS[ending];
+  if (!hasSignals || ending === "SIGQUIT" || Deno.pid === 1) Deno.exit(code);
+  listening.get(ending)?.();
+  try {
+    Deno.kill(Deno.pid, ending);
+  } catch {
+    Deno.exit(code);
+  }
+  startTimer(SIGNAL_LIMIT, () => Deno.exit(code)); // It was not delivered.
 }
 
 /** Ends the process after an error that no front end has handled. */
@@ -124,26 +156,25 @@ async function fail(error: unknown): Promise<void> {
   await end(1);
 }
 
-/** The signals that end the process, and their exit codes. */
-const TERMINATING: readonly (readonly [signal: Deno.Signal, code: number])[] =
-  Deno.build.os === "windows"
-    // SIGHUP: the console is closed.
-    ? [["SIGTERM", TERMINATED], ["SIGBREAK", 143], ["SIGHUP", 143]]
-    : [["SIGTERM", TERMINATED], ["SIGHUP", 129], ["SIGQUIT", QUIT]];
+const hasSignals = Deno.build.os !== "windows";
 
 /** Listens for the signals that end the process, and for Ctrl-C. */
 function listen(
-  terminate: (code: number) => void,
-  interrupt: () => void = () => terminate(INTERRUPTED),
+  terminate: (ending: Ending) => void,
+  interrupt: () => void = () => terminate("SIGINT"),
 ): void {
-  Deno.addSignalListener("SIGINT", interrupt);
-  for (const [signal, code] of TERMINATING) {
+  const signals = hasSignals
+    ? ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const
+    : ["SIGINT", "SIGTERM", "SIGBREAK"] as const;
+  for (const signal of signals) {
+    const listener = signal === "SIGINT" ? interrupt : () => terminate(signal);
     try {
-      Deno.addSignalListener(signal, () => terminate(code));
+      Deno.addSignalListener(signal, listener);
     } catch (error) {
       // Deno before 2.7.6 has no SIGTERM on Windows.
-      if (Deno.build.os !== "windows") throw error;
+      if (hasSignals) throw error;
     }
+    listening.set(signal, () => Deno.removeSignalListener(signal, listener));
   }
 }
 
@@ -179,7 +210,7 @@ async function startBridge(
   const { RemoteGateway } = await import("./lib/gateway.ts");
   const { runBridge } = await import("./lib/bridge.ts");
   // Ending the process drops every request under way.
-  listen(Deno.exit);
+  listen(exit);
   const parent = Deno.ppid;
   const onInputEnd = () => {
     if (Deno.ppid !== parent) Deno.exit(TERMINATED);
@@ -209,16 +240,16 @@ async function startInteractive(
   const isScript = asked.prompts.length > 0 || asked.readsInput;
 
   let isLeaving = false;
-  const leave = async (code: number) => {
-    if (isEnding || isLeaving) Deno.exit(code); // A second signal does not wait.
+  const leave = async (ending: Ending) => {
+    if (isEnding || isLeaving) return exit(ending); // A second signal does not wait.
     isLeaving = true;
     await conversation?.leave(SIGNAL_LIMIT);
-    await end(code, SIGNAL_LIMIT);
+    await end(ending, SIGNAL_LIMIT);
   };
   const onInterrupt = () => {
-    if (!conversation?.interrupt()) leave(INTERRUPTED);
+    if (!conversation?.interrupt()) leave("SIGINT");
   };
-  const onQuit = () => leave(QUIT); // Ctrl-\
+  const onQuit = () => leave("SIGQUIT"); // Ctrl-\
   listen(leave, onInterrupt);
 
   const prompts = asked.readsInput

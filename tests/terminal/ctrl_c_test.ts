@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { settings } from "../support/client_process.ts";
-import { complete, events } from "../support/service/behaviours.ts";
+import { isNewDeno, settings } from "../support/client_process.ts";
+import { complete, events, hang } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { promptsOf, serveStreams } from "../support/service/service.ts";
 import {
@@ -49,6 +49,20 @@ test("Ctrl-C drops a run and the prompts that wait, and what is typed stays", as
   await screen.shows(...rows, "> two", "✓ total  0.0 s", "", "Two.", "", ">");
   assertEquals(promptsOf(service), ["one", "two"]);
 });
+
+// Before Deno 2.9, a process may not signal itself.
+await isNewDeno() &&
+  test("one Ctrl-C ends the loop of a shell, and starts no other run", async () => {
+    await using service = serveStreams(hang(), events([complete("Two.")]));
+    await using screen = await Screen.open({ env: settings(service) });
+    await screen.enter("for i in 1 2; do agent-gateway -q -p $i; done");
+    await service.waitFor("stream");
+
+    await screen.press("C-c");
+
+    await screen.waitFor("[130]$");
+    assertEquals(promptsOf(service), ["1"]);
+  });
 
 for (const dumb of ["", "TERM=dumb "]) {
   test(`${dumb}Ctrl-C stops a reply that is being written, and the next prompt works`, async () => {

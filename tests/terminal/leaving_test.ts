@@ -1,4 +1,4 @@
-import { settings } from "../support/client_process.ts";
+import { isNewDeno, settings } from "../support/client_process.ts";
 import { json } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService, serveStreams } from "../support/service/service.ts";
@@ -10,18 +10,25 @@ import {
   test,
 } from "../support/tmux_screen.ts";
 
-/** What ends the program, with its exit code and the last row of the prompt. */
+const isNew = await isNewDeno();
+
+/** What ends the program, with its exit code and the last rows, the prompt first. */
 const ENDS: readonly (readonly [
   name: string,
   code: number,
-  prompt: string,
+  rows: readonly string[],
   end: (screen: Screen) => Promise<void>,
 ])[] = [
-  ["EXIT (interface 1)", 0, "> EXIT", (screen) => screen.enter("EXIT")],
-  ["Ctrl-D", 0, ">", (screen) => screen.press("C-d")],
-  ["Ctrl-\\", 131, ">", (screen) => screen.press("'C-\\'")],
-  ["SIGHUP", 129, ">", (screen) => screen.kill("SIGHUP")],
+  ["EXIT (interface 1)", 0, ["> EXIT"], (screen) => screen.enter("EXIT")],
+  ["Ctrl-D", 0, [">"], (screen) => screen.press("C-d")],
+  ["Ctrl-\\", 131, [">"], (screen) => screen.press("'C-\\'")],
+  ["SIGHUP", 129, [">", ...said("Hangup")], (screen) => screen.kill("SIGHUP")],
 ];
+
+/** What bash says of a program that died of a signal. Deno before 2.9 cannot. */
+function said(text: string): readonly string[] {
+  return isNew ? [text] : [];
+}
 
 const SAVED = "[0]$ stty -g > before";
 
@@ -39,7 +46,7 @@ async function isAsBefore(screen: Screen): Promise<void> {
   await screen.waitFor(/^as before$/m);
 }
 
-for (const [name, code, prompt, end] of ENDS) {
+for (const [name, code, lastRows, end] of ENDS) {
   test(`${name} at the prompt exits ${code}, and the terminal is as before`, async () => {
     await using service = serveStreams();
     await using screen = await openShell(service);
@@ -49,7 +56,7 @@ for (const [name, code, prompt, end] of ENDS) {
 
     await end(screen);
 
-    await screen.shows(...rows, prompt, `[${code}]$`);
+    await screen.shows(...rows, ...lastRows, `[${code}]$`);
     await isAsBefore(screen);
   });
 }
@@ -77,6 +84,7 @@ test("SIGTERM during a run exits 143, and the terminal is as before", async () =
     "✗ plan: started  0.0 s",
     "✗ total  0.0 s",
     "agent-gateway --thread thread-1",
+    ...said("Terminated"),
     "[143]$",
   );
   await isAsBefore(screen);

@@ -68,6 +68,6 @@ test("Ctrl-C during -p with a status line ends the program with 130, below the l
   await screen.press("C-c");
 
   rows.push("✗ plan: started  0.0 s", "✗ total  0.0 s");
-  await screen.waitFor(/✗ total {2}[\d.]+ s\n(?:\^C)?\[130\]\$$/);
+  await screen.waitFor(/✗ total {2}[\d.]+ s\n(?:\^C)?\n?\[130\]\$$/);
   await run.dropped;
 });
