@@ -102,6 +102,8 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   ): AsyncGenerator<readonly CreationEvent[]> {
     const client = await this.#connect(options);
     try {
+      // Loaded while the service creates the thread. If it fails, the first prompt does.
+      import("./gateway/stream/run_stream.ts").catch(() => {});
       const threadId = yield* client.post(THREAD_REQUEST);
       yield [{ type: "thread", threadId }];
     } catch (error) {
@@ -119,11 +121,10 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     const client = await this.#connect(options);
     let runId: string | undefined;
     try {
-      // Loaded while the service starts the run.
-      const loading = import("./gateway/stream/run_stream.ts");
+      // Before the prompt is sent: an update may have replaced the file.
+      const { followRun } = await import("./gateway/stream/run_stream.ts");
       runId = yield* client.post(runRequest(threadId, prompt, options));
       yield [{ type: "run", runId }];
-      const { followRun } = await loading;
       // The connection of the answer is back in the pool after a turn of the event loop;
       // sooner, a second one would be made, and stay empty for the whole run.
       await turnOfEventLoop();

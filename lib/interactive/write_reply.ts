@@ -33,9 +33,11 @@ export async function writeReply(
   const write = (text: string) => stdout.write(encoder.encode(text));
   const isShown = form !== "unchanged";
   const shown = `${isShown ? plainText(text) : text}\n`;
-  // Loaded with the first reply: the first prompt does not wait for it.
+  // Loaded with the first reply, unless an update has replaced the file: the first
+  // prompt does not wait for it.
   const parts = form === "styled"
-    ? (await import("../markdown.ts")).styleMarkdown(shown)
+    ? await import("../markdown.ts")
+      .then(({ styleMarkdown }) => styleMarkdown(shown), () => [shown])
     : [shown];
   const length = isShown ? PIECE_LENGTH : LARGE_PIECE_LENGTH;
   let last = "";

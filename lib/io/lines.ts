@@ -88,32 +88,35 @@ const FEW_LINES = 32;
  * event, awaiting each of its lines would cost more than everything else.
  */
 class Splitter {
-  #input: WritableStreamDefaultWriter<string> | undefined;
-  #output: ReadableStreamDefaultReader<string> | undefined;
+  #stream: ReturnType<typeof openLineStream> | undefined;
 
   /** Splits a text that is empty or ends with a line end. */
   async split(text: string): Promise<readonly string[]> {
     if (text === "") return [];
     let left = countNewlines(text);
-    if (left <= FEW_LINES) {
+    if (left > FEW_LINES) this.#stream ??= openLineStream();
+    const stream = left > FEW_LINES ? await this.#stream : undefined;
+    if (stream === undefined) {
       return text.slice(0, -1).split("\n").map(withoutReturn);
     }
-    if (this.#input === undefined || this.#output === undefined) {
-      const { TextLineStream } = await import("@std/streams/text-line-stream");
-      const { writable, readable } = new TextLineStream();
-      this.#input = writable.getWriter();
-      this.#output = readable.getReader();
-    }
     // If this fails, the read below fails.
-    this.#input.write(text).catch(() => {});
+    stream.input.write(text).catch(() => {});
     const lines: string[] = [];
     // Counted, because reading one line too many would wait for the next chunk.
     for (; left > 0; left--) {
-      const { value = "" } = await this.#output.read();
+      const { value = "" } = await stream.output.read();
       lines.push(value);
     }
     return lines;
   }
+}
+
+/** Opens a `TextLineStream`, unless an update has replaced the file since the start. */
+function openLineStream() {
+  return import("@std/streams/text-line-stream").then(({ TextLineStream }) => {
+    const { writable, readable } = new TextLineStream();
+    return { input: writable.getWriter(), output: readable.getReader() };
+  }, () => undefined);
 }
 
 function countNewlines(text: string): number {

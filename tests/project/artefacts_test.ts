@@ -1,11 +1,16 @@
 import { assert, assertEquals } from "@std/assert";
+import { cp } from "node:fs/promises";
+import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { parseSums, sha256 } from "../../tools/checksums.ts";
+import { sameFlags } from "../../tools/deno.ts";
+import { Client, settings } from "../support/client_process.ts";
 import {
   BUNDLE,
   Deployment,
   findObstacle,
   TOOLCHAIN,
 } from "../support/deployment.ts";
+import { complete, events } from "../support/service/behaviours.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { SourceCopy } from "../support/source_copy.ts";
 
@@ -43,6 +48,35 @@ for (
     await Deno.remove(cwd); // It is empty.
   });
 }
+
+Deno.test("the source, replaced while it runs, follows a run to its reply", async () => {
+  await using service = ReferenceService.start();
+  await using sources = await SourceCopy.make();
+  await using client = new Client({
+    program: [
+      ...[Deno.execPath(), "run", "-q", `--config=${sources.folder}/deno.json`],
+      ...sameFlags.slice(1).map((flag) =>
+        flag.replace(/=.*(?=\/tools\/)/, `=${sources.folder}`)
+      ),
+      ...[...clientPermissionFlags, `${sources.folder}/main.ts`],
+    ],
+    args: ["--color", "always"],
+    env: settings(service),
+  });
+  await service.waitFor("create thread");
+  const many = 'data: {"event":"progress","node":"plan"}\n'.repeat(50);
+  service.misbehave("stream", events([many, complete("**done**")]));
+
+  for (const folder of ["lib", "tools/npm"]) {
+    const path = `${sources.folder}/${folder}`;
+    await Deno.rename(path, `${path}.old`);
+    await cp(`${path}.old`, path, { recursive: true });
+  }
+  const { code, stdout } = await client.finish("hello\n");
+
+  assertEquals(code, 0);
+  assert(stdout.includes("**done**"), stdout);
+});
 
 binaryTest(
   "deno task compile makes a binary, with arguments, and checksums",
