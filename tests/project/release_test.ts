@@ -153,14 +153,52 @@ Deno.test("the files of package managers name each binary of this version with i
   }
 });
 
+/** What Homebrew does with a formula for Linux, in a folder with its download. */
+const HOMEBREW = `
+require "fileutils"
+require "pathname"
+class Formula
+  include FileUtils
+  def self.test = nil
+  def self.method_missing(name, *) = (yield if name.start_with?("on_"))
+  def bin
+    Pathname("bin").tap do |folder|
+      def folder.install(files) = mkpath || files.each { |from, to| FileUtils.mv from, self/to }
+    end
+  end
+  def generate_completions_from_executable(*command)
+    %w[bash zsh fish].each { |shell| system(*command.map(&:to_s), shell, exception: true) }
+  end
+end
+load "formula.rb"
+AgentGateway.new.install
+`;
+
 Deno.test({
-  name: "the Homebrew formula is Ruby",
+  name:
+    "the Homebrew formula is Ruby, and installs a download, which has the mode 0644",
   ignore: !isInstalled("ruby"),
   async fn() {
-    const { code, stderr } = await programOutput(["ruby", "-wc"], {
-      input: homebrewFormula(SUMS),
+    const cwd = await Deno.makeTempDir();
+    await Deno.writeTextFile(`${cwd}/formula.rb`, homebrewFormula(SUMS));
+    const program = '#!/bin/sh\necho "$*"\n';
+    await Deno.writeTextFile(
+      `${cwd}/agent-gateway-x86_64-unknown-linux-gnu`,
+      program,
+      { mode: 0o644 },
+    );
+
+    const { code, stdout, stderr } = await programOutput(["ruby", "-w"], {
+      input: HOMEBREW,
+      cwd,
     });
-    assertEquals(code, 0, stderr);
+
+    assertEquals([code, stderr], [0, ""]);
+    assertEquals(
+      stdout,
+      "--completions bash\n--completions zsh\n--completions fish\n",
+    );
+    await Deno.remove(cwd, { recursive: true });
   },
 });
 

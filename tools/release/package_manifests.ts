@@ -56,7 +56,9 @@ class AgentGateway < Formula
   end
 
   def install
-    bin.install Dir["agent-gateway-*"].first => "agent-gateway"
+    binary = Dir["agent-gateway-*"].first
+    chmod 0755, binary # a download has the mode 0644
+    bin.install binary => "agent-gateway"
     generate_completions_from_executable(bin/"agent-gateway", "--completions")
   end
 
