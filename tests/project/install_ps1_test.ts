@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { runCommand } from "../../tools/run_command.ts";
 import { programOutput } from "../support/program_output.ts";
 import { ReleaseFolder } from "../support/release_folder.ts";
@@ -58,8 +58,15 @@ for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
     const folder = `${local}\\Programs\\agent-gateway`;
     const program = `${folder}\\agent-gateway.exe`;
     const env = { LOCALAPPDATA: local };
-    // Any program that knows --version.
-    const bytes = await Deno.readFile(Deno.execPath());
+    // It runs until it is killed, unless it is asked for its version.
+    const source = `${local}\\program.js`;
+    await Deno.writeTextFile(
+      source,
+      "console.log('agent-gateway 1.2.3'); Deno.args[0] ?? setInterval(() => {}, 1000)",
+    );
+    const compile = ["compile", "-q", "--no-config", "-o", `${local}\\it.exe`];
+    await runCommand([Deno.execPath(), ...compile, source]);
+    const bytes = await Deno.readFile(`${local}\\it.exe`);
     await using releases = new ReleaseFolder();
     await releases.add("latest", {
       [`agent-gateway-${Deno.build.target}.exe`]: bytes,
@@ -69,7 +76,10 @@ for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
       await storePath("%USERPROFILE%\\bin;C:\\Tools");
 
       const installed = await runCommand(install, { env });
-      assertStringIncludes(installed, `Installed ${program}: deno `);
+      assertStringIncludes(
+        installed,
+        `Installed ${program}: agent-gateway 1.2.3`,
+      );
       assertEquals(
         await storedPath(),
         `REG_EXPAND_SZ %USERPROFILE%\\bin;C:\\Tools;${folder}`,
@@ -78,7 +88,6 @@ for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
       assertEquals(filesIn(folder), ["agent-gateway.exe"]);
 
       const running = new Deno.Command(program, {
-        args: ["eval", "console.log(1); setInterval(() => {}, 1000)"],
         stdout: "piped",
       }).spawn();
       const reader = running.stdout.getReader();
@@ -94,6 +103,14 @@ for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
         `REG_EXPAND_SZ %USERPROFILE%\\bin;C:\\Tools;${folder}`,
       );
 
+      const other = `${local}\\Other`;
+      await Deno.mkdir(other);
+      await Deno.copyFile(Deno.execPath(), `${other}\\agent-gateway.exe`);
+      for (const args of [["-Uninstall"], ["-From", releases.url]]) {
+        const refused = runCommand(script(...args, "-To", other), { env });
+        await assertRejects(() => refused, Error);
+      }
+      assertEquals(filesIn(other), ["agent-gateway.exe"]);
       await runCommand(script("-Uninstall", "-To", "C:\\Tools"), { env });
       await runCommand(script("-Uninstall"), { env });
       assertEquals(

@@ -10,6 +10,7 @@
 # attestation, if the GitHub CLI is logged in), moves it into place, and puts its
 # folder on the user's PATH. It never asks for more rights. -Uninstall removes the
 # program, and the folder from PATH, but not that of -To, which it never puts there.
+# It replaces and removes nothing but this program.
 param(
   # That version instead of the latest one.
   [ValidatePattern('^v?[0-9A-Za-z.-]*$')][string]$Version = '',
@@ -88,10 +89,32 @@ param(
 
   # Removes the programs that updates have replaced and that have ended. Without a
   # pattern: by the rules of -Filter, 'agent-gateway.exe.*' is agent-gateway.exe, too.
+  # What is in use stays until the next time.
   function Remove-Replaced {
-    if (-not (Test-Path -LiteralPath $replaced)) { return }
-    Get-ChildItem -LiteralPath $replaced -Force | Remove-Item -ErrorAction SilentlyContinue
+    $ErrorActionPreference = 'SilentlyContinue'
+    Get-ChildItem -LiteralPath $replaced -Force | Remove-Item
     if (-not (Get-ChildItem -LiteralPath $replaced -Force)) { Remove-Item -LiteralPath $replaced }
+  }
+
+  # Fails unless the file in the folder is this program, which says so within 5 s.
+  function Assert-Own {
+    $left = 'it is left as it is: remove it yourself, or use -To'
+    if ((Get-Item -LiteralPath $file -Force).Attributes -band [IO.FileAttributes]::ReparsePoint) {
+      throw "$file is a link; $left"
+    }
+    if (Test-Path -LiteralPath $file -PathType Container) { throw "$file is a folder; $left" }
+    $start = New-Object Diagnostics.ProcessStartInfo $file, '--version'
+    $start.UseShellExecute = $false
+    $start.CreateNoWindow = $true
+    $start.RedirectStandardInput = $true
+    $start.RedirectStandardOutput = $true
+    $answer = try {
+      $asked = [Diagnostics.Process]::Start($start)
+      $asked.StandardInput.Close()
+      $line = $asked.StandardOutput.ReadLineAsync()
+      if ($line.Wait(5000) -and $asked.WaitForExit(5000)) { $line.Result } else { $asked.Kill() }
+    } catch { "$_" }
+    if ($answer -notmatch $isOwn) { throw "$file does not say within 5 s that it is agent-gateway; $left" }
   }
 
   # PROCESSOR_ARCHITEW6432 is the system's when this shell is emulated.
@@ -112,25 +135,30 @@ param(
   $To = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($To)
   $file = Join-Path $To 'agent-gateway.exe'
   $replaced = Join-Path $To 'agent-gateway-replaced'
+  $isOwn = '^agent-gateway \d+\.\d+\.\d'
   $path = Get-UserPath
+  if (Test-Path -LiteralPath $file) {
+    Assert-Own
+  } elseif ($Uninstall) {
+    Write-Host "There is no $file"
+  }
 
   if ($Uninstall) {
-    if (Test-Path -LiteralPath $file -PathType Leaf) { Remove-Held $file }
-    Remove-Replaced
-    if ((Test-Path -LiteralPath $To) -and -not (Get-ChildItem -LiteralPath $To -Force)) {
-      Remove-Item -LiteralPath $To
+    if (Test-Path -LiteralPath $file) {
+      try { Remove-Held $file } catch { throw "$file is in use: end it, and try again ($_)" }
+      Write-Host "Removed $file"
     }
+    Remove-Replaced
     if ($onPath) {
+      if ((Test-Path -LiteralPath $To) -and -not (Get-ChildItem -LiteralPath $To -Force)) {
+        Remove-Item -LiteralPath $To
+      }
       $others = Remove-Entry $path $To
       if ($others -ne $path) { Set-UserPath $others }
     }
-    Write-Host "Removed $file"
     return
   }
 
-  if (Test-Path -LiteralPath $file -PathType Container) {
-    throw "$file is a folder: remove it, or use -To"
-  }
   $null = [IO.Directory]::CreateDirectory($replaced)
   $work = Join-Path ([IO.Path]::GetTempPath()) "agent-gateway-$([guid]::NewGuid())"
   $null = [IO.Directory]::CreateDirectory($work)
@@ -165,6 +193,7 @@ param(
 
     $installed = & "$work\agent-gateway.exe" --version
     if ($LASTEXITCODE -ne 0) { throw 'The program does not start on this system; nothing was installed' }
+    if ($installed -notmatch $isOwn) { throw "$url/$name.gz is not agent-gateway: it says '$installed'; nothing was installed" }
     Copy-Item -LiteralPath "$work\agent-gateway.exe" -Destination $new
     # Windows lets a running program be renamed, not overwritten.
     $old = Join-Path $replaced "$([guid]::NewGuid()).exe"
