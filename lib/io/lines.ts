@@ -93,7 +93,7 @@ class Splitter {
   /** Splits a text that is empty or ends with a line end. */
   async split(text: string): Promise<readonly string[]> {
     if (text === "") return [];
-    let left = countNewlines(text);
+    let left = text.match(/\n/g)?.length ?? 0;
     if (left > FEW_LINES) this.#stream ??= openLineStream();
     const stream = left > FEW_LINES ? await this.#stream : undefined;
     if (stream === undefined) {
@@ -117,14 +117,6 @@ function openLineStream() {
     const { writable, readable } = new TextLineStream();
     return { input: writable.getWriter(), output: readable.getReader() };
   }, () => undefined);
-}
-
-function countNewlines(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
-    count++;
-  }
-  return count;
 }
 
 /**

@@ -27,7 +27,9 @@ export interface Proxy {
 /** Of each of these two lists, the first variable that is not empty counts. */
 const FOR_HTTPS = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 const EXCEPTIONS = ["no_proxy", "NO_PROXY"];
-const VARIABLES = [...FOR_HTTPS, ...EXCEPTIONS, "http_proxy", "HTTP_PROXY"];
+const VARIABLES = [...FOR_HTTPS, ...EXCEPTIONS];
+/** Ignored for `https:`, and named by the error of a service that cannot be reached. */
+const FOR_HTTP = ["http_proxy", "HTTP_PROXY"];
 
 /**
  * Removes the variables about proxies from the environment, so that `fetch` does not see
@@ -40,13 +42,13 @@ export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   const values = new Map(
     VARIABLES.map((name) => [name, environmentVariable(name)]),
   );
-  for (const name of VARIABLES) Deno.env.delete(name);
-  if (isLocal) return undefined;
   const variable = FOR_HTTPS.find((name) => values.get(name)) ?? "";
   const exceptions = EXCEPTIONS.find((name) => values.get(name)) ?? "";
-  const value = values.get(variable);
-  if (!value || isExcluded(url, values.get(exceptions) ?? "")) return undefined;
-  return parseProxy(variable, value);
+  const isDirect = isLocal || isExcluded(url, values.get(exceptions) ?? "");
+  const seen = isDirect ? [...VARIABLES, ...FOR_HTTP] : VARIABLES;
+  for (const name of seen) Deno.env.delete(name);
+  const value = isDirect ? undefined : values.get(variable);
+  return value ? parseProxy(variable, value) : undefined;
 }
 
 const PORTS = { http: 80, https: 443, socks5: 1080, socks5h: 1080 } as const;

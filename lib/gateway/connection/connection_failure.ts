@@ -1,3 +1,4 @@
+import { environmentVariable } from "../../io.ts";
 import type { Proxy } from "../../settings.ts";
 import type { Redactor } from "../../text.ts";
 import type { Operation } from "../failure/fate.ts";
@@ -45,11 +46,14 @@ export function connectionError(
     });
   }
   const issuer = known.isUnknownIssuer ? `, or ${issuerAdvice()}` : "";
+  const hasOther = proxy === undefined &&
+    ["http_proxy", "HTTP_PROXY"].some((name) => environmentVariable(name));
+  const other = hasOther ? ", or set HTTPS_PROXY (only HTTP_PROXY is set)" : "";
   const way = proxy === undefined ? "" : ` through the proxy ${proxy.origin}`;
   // When a run is followed, the base URL has just worked.
   const advice = operation === "stream run"
     ? ""
-    : `check the base URL, the network and the service${issuer}`;
+    : `check the base URL, the network and the service${other}${issuer}`;
   return fail({
     stage,
     reason: `${url.origin} cannot be reached${way} (${reason})`,

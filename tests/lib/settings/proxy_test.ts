@@ -38,6 +38,12 @@ Deno.test("takeProxy() leaves no variable about proxies, whatever they hold, and
     assertEquals(takeProxy(new URL("https://localhost"), true), undefined);
     assertEquals(names.filter((name) => Deno.env.has(name)), []);
   });
+  const HTTP_PROXY = A; // It stays for the words of an error.
+  withVariables({ HTTP_PROXY, HTTPS_PROXY: A }, () => {
+    takeProxy(SERVICE, false);
+    const left = names.filter((name) => Deno.env.has(name.toUpperCase()));
+    assertEquals(left, ["http_proxy", "HTTP_PROXY"]);
+  });
 });
 
 /** A value, what is shown of it, and its user and password. */

@@ -1,4 +1,9 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import {
   connectionError,
   tlsSetupError,
@@ -118,6 +123,13 @@ for (const [text, reason] of Object.entries(NOT_CONNECTED)) {
     );
   });
 }
+
+Deno.test("connectionError() names HTTPS_PROXY where only HTTP_PROXY is set", () => {
+  const env = { HTTP_PROXY: "http://proxy.test:3128" };
+  const hint = ", or set HTTPS_PROXY (only HTTP_PROXY is set)";
+  assertStringIncludes(tell(notConnected(NO_NAME), { env }), hint);
+  assert(!tell(notConnected(NO_NAME)).includes(hint));
+});
 
 /** A proxy of this scheme. */
 function proxy(scheme: Proxy["scheme"]): Proxy {
