@@ -21,8 +21,8 @@ export type { Size } from "./editor/painter.ts";
 /** The longest wait for the rest of a sequence after an Escape, in milliseconds. */
 const ESCAPE_TIMEOUT = 50;
 
-/** How long after Escape an Enter starts a new line, in milliseconds. */
-const ESCAPE_ENTER = 1_000;
+/** How long after Escape an Enter starts a new line, or a second Escape stops, in milliseconds. */
+const ESCAPE_LIMIT = 1_000;
 
 /** A Ctrl-C that comes alone after so many milliseconds ends a paste without an end. */
 const PASTE_TIMEOUT = 1_000;
@@ -284,10 +284,14 @@ export class Editor implements Disposable {
   }
 
   #press(key: Key): void {
-    const isAfterEscape = this.#now() - this.#escapedAt < ESCAPE_ENTER;
+    const isAfterEscape = this.#now() - this.#escapedAt < ESCAPE_LIMIT;
     this.#escapedAt = -Infinity;
     switch (key.kind === "press" ? key.name : undefined) {
       case "escape":
+        // As Ctrl-C, without a chord, while an operation goes on: nobody asks then.
+        if (isAfterEscape && this.#asked === undefined) {
+          return this.#options.keyboard?.onInterrupt();
+        }
         if (this.#state.search === undefined) this.#escapedAt = this.#now();
         break;
       case "enter":

@@ -54,6 +54,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "ctrl-j": newLine,
   "alt-enter": newLine,
   "shift-enter": newLine,
+  "ctrl-enter": newLine,
 
   "left": move(left),
   "right": move(right),
@@ -78,6 +79,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "ctrl-w": kill(bigWordLeft),
   "alt-backspace": kill(wordLeft),
   "alt-d": kill(wordRight),
+  "ctrl-delete": kill(wordRight),
   "ctrl-y": (editor) => edit(editor, put(editor, editor.killed)),
   "ctrl-t": (editor) => edit(editor, transpose(editor.typed)),
   "ctrl-_": undo,

@@ -17,15 +17,33 @@ export type Key =
 /** Terminals mark the end of a paste with this (xterm, "Bracketed Paste Mode"). */
 const PASTE_END = "\x1b[201~";
 
-/** An upper limit for control sequences of keyboards, in characters. */
-const MAX_SEQUENCE = 64;
+/** The most characters of an unfinished sequence that are held, and used. */
+const MAX_HELD = 64;
 
 const CONTROL = /\p{Cc}/gu;
 
-// What may follow an Escape. The Linux console sends CSI [ A for F1.
-const SEQUENCE = /\[\[[A-E]|[[O]([0-?]*)[ -/]*([@-Z\\-~])/y;
-const UNFINISHED = /(?:\[\[|[[O][0-?]*[ -/]*)?$/y;
-const BROKEN_OFF = /\[[0-?]*[ -/]*/y;
+// What may follow an Escape: strings (DCS, SOS, OSC, PM and APC) and mouse reports of
+// X10, which answer or inform another program; F1 to F5 of the Linux console; Shift
+// with a key of urxvt; and CSI and SS3, to which Alt may add a second Escape.
+const STRING = String.raw`[PX\]^_]\P{Cc}*`;
+const MOUSE = String.raw`\[M[^\x00-\x1f]`;
+const PARAMETERS = "[0-?]*[ -/]*";
+const SEQUENCE = sticky(
+  String.raw`${STRING}(?:\x07|\x1b\\)|${MOUSE}{3}|\[\[[A-E]|\[\d\$`,
+  String.raw`(\x1b?)(?!\[M)([[O])([0-?]*)[ -/]*([@-Z\\-~])`,
+);
+const UNFINISHED = sticky(
+  String.raw`(?:${STRING}\x1b?|${MOUSE}{0,2}|\[\[`,
+  String.raw`\x1b?(?:[[O]${PARAMETERS})?)$`,
+);
+const BROKEN_OFF = sticky(
+  STRING,
+  `${MOUSE}{0,2}`,
+  String.raw`\x1b?\[${PARAMETERS}`,
+);
+
+/** Keys of their own as they are held: Escape, or Alt with the start of a sequence. */
+const AMBIGUOUS = RegExp(String.raw`^\x1b+[[OPX\]^_]?$`);
 
 /** Final bytes of CSI and SS3 sequences. */
 const FINALS: Readonly<Record<string, string>> = {
@@ -37,7 +55,16 @@ const FINALS: Readonly<Record<string, string>> = {
   H: "home",
 };
 
-/** First parameters of CSI sequences that end in `~` (DEC, rxvt). */
+/** The same after SS3 alone: Ctrl with an arrow (urxvt, PuTTY), Enter of a keypad. */
+const SS3_FINALS: Readonly<Record<string, string>> = {
+  c: "ctrl-right",
+  d: "ctrl-left",
+  C: "ctrl-right",
+  D: "ctrl-left",
+  M: "enter",
+};
+
+/** First parameters of CSI sequences that end in `~` (DEC), or in `^` with Ctrl (rxvt). */
 const NUMBERS: Readonly<Record<string, string>> = {
   "1": "home",
   "3": "delete",
@@ -62,11 +89,11 @@ export class KeyParser {
   #endsInReturn = false;
 
   /**
-   * Whether the held text may be a key by itself: the Escape key, or Alt with `[`
-   * or `O`. Callers {@linkcode flush} if nothing follows within 50 ms.
+   * Whether the held text may be keys by itself: Escape once or twice, or Alt with the
+   * start of a sequence. Callers {@linkcode flush} if nothing follows within 50 ms.
    */
   get isAmbiguous(): boolean {
-    return !this.#isPaste && this.#held !== "" && this.#held.length <= 2;
+    return !this.#isPaste && AMBIGUOUS.test(this.#held);
   }
 
   feed(bytes: Uint8Array): Key[] {
@@ -82,11 +109,12 @@ export class KeyParser {
     return keys;
   }
 
-  /** Treats the held text as a key; Alt with `[` or `O` has no meaning. */
+  /** Treats the held text as keys; Alt with the start of a sequence has no meaning. */
   flush(): Key[] {
-    const isEscape = this.#held === "\x1b";
+    const count = this.#held.lastIndexOf("\x1b") +
+      (this.#held.endsWith("\x1b") ? 1 : 0);
     this.#held = "";
-    return isEscape ? [press("escape")] : [];
+    return Array.from({ length: count }, () => press("escape"));
   }
 
   /** Drops the held text and an unfinished paste. */
@@ -113,21 +141,21 @@ export class KeyParser {
     const at = escape + 1;
     const found = matchAt(SEQUENCE, text, at);
     if (found !== null) {
-      const [sequence, parameters = "", final = ""] = found;
-      const name = sequence === "OM" // on a numeric keypad
-        ? "enter"
-        : sequenceName(parameters, final);
+      const name = sequenceName(found);
       if (name === "paste") {
         this.#isPaste = true;
         this.#isContinued = false;
         this.#endsInReturn = false;
       } else if (name !== undefined) {
-        keys.push(press(name));
+        keys.push(press(found[1] ? `alt-${name}` : name));
       }
-      return at + sequence.length;
+      return at + found[0].length;
     }
     if (matchAt(UNFINISHED, text, at) !== null) {
-      if (text.length - escape <= MAX_SEQUENCE) this.#held = text.slice(escape);
+      // Of a long string, its start and a first character of its end are enough.
+      this.#held = text.length - escape <= MAX_HELD
+        ? text.slice(escape)
+        : text.slice(escape, at + 1) + text.slice(-1);
       return text.length;
     }
     const brokenOff = matchAt(BROKEN_OFF, text, at);
@@ -194,23 +222,37 @@ function controlName(code: number): string {
   }
 }
 
-function sequenceName(parameters: string, final: string): string | undefined {
-  const [first = "", modifiers = ""] = parameters.split(";");
-  // The "fixterms" encoding: character ; modifiers. Enter alone is of use.
-  if (final === "u" && first === "13") return withModifiers(modifiers, "enter");
-  const name = final === "~" ? NUMBERS[first] : FINALS[final];
-  return name && withModifiers(modifiers, name);
+function sequenceName(found: RegExpExecArray): string | undefined {
+  const [, , start, parameters = "", final = ""] = found;
+  if (start === "O" && parameters === "" && final in SS3_FINALS) {
+    return SS3_FINALS[final];
+  }
+  const [first = "", second = "", third = ""] = parameters.split(";");
+  // With modifiers, Enter is `13 ; modifiers u` ("fixterms") or
+  // `27 ; modifiers ; 13 ~` (xterm's modifyOtherKeys).
+  const isEnter = final === "u"
+    ? first === "13"
+    : final === "~" && first === "27" && third === "13";
+  if (isEnter) return withModifiers(second, "enter");
+  if (final === "^") return withModifiers("5", NUMBERS[first]);
+  if (final === "~") return withModifiers(second, NUMBERS[first]);
+  return withModifiers(second || first, FINALS[final]); // old terminals: no 1 before
 }
 
-/** xterm's modifiers: 1 and the sum of 1 for Shift, 2 for Alt, 4 for Ctrl. */
-function withModifiers(parameter: string, name: string): string {
+/** xterm's modifiers: 1 and the sum of 1 for Shift, 2 for Alt, 4 for Ctrl, 8 for Meta. */
+function withModifiers(parameter: string, name?: string): string | undefined {
+  if (name === undefined) return undefined;
   const held = Math.max(Number.parseInt(parameter) - 1, 0) || 0;
-  return (held & 4 ? "ctrl-" : "") + (held & 2 ? "alt-" : "") +
+  return (held & 4 ? "ctrl-" : "") + (held & 10 ? "alt-" : "") +
     (held & 1 ? "shift-" : "") + name;
 }
 
 function press(name: string): Key {
   return { kind: "press", name };
+}
+
+function sticky(...alternatives: readonly string[]): RegExp {
+  return RegExp(alternatives.join("|"), "uy");
 }
 
 function matchAt(pattern: RegExp, text: string, at: number) {

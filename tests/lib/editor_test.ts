@@ -135,6 +135,31 @@ Deno.test("Editor starts a line at Ctrl-J, and at Enter within a second after Es
   assertEquals(await person.editor.read(), { kind: "text", text: "a\nb\ncd" });
 });
 
+Deno.test("Editor calls onInterrupt for Escape pressed twice within a second, unless somebody is asked", async () => {
+  const PRESSES = [
+    ["\x1b", 999, "\x1b", 1],
+    ["\x1b\x1b", 0, "", 1],
+    ["\x1b", 1_000, "\x1b", 0],
+    ["\x1ba", 0, "\x1b", 0],
+    ["\x1b", 0, "\x1b[A", 0],
+    ["\x12\x1b", 0, "\x1b", 0],
+  ] as const;
+  for (const isAsked of [false, true]) {
+    for (const [first, pause, second, interrupts] of PRESSES) {
+      using clock = new FakeClock();
+      using person = new Person();
+      if (isAsked) void person.editor.read();
+      for (const keys of [first, second]) {
+        person.type(keys);
+        await setImmediate();
+        for (let i = 0; i < 5; i++) clock.pass(); // No sequence goes on.
+        person.time += pause;
+      }
+      assertEquals(person.interrupts, isAsked ? 0 : interrupts, first + second);
+    }
+  }
+});
+
 Deno.test("Editor starts a line at Enter while 1,000 texts wait", async () => {
   using person = new Person();
   person.type(`${"x\r".repeat(1_002)}\x03`);

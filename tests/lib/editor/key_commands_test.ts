@@ -82,7 +82,7 @@ const CASES: Readonly<Record<string, readonly [input: string, text: string]>> =
     "it holds nothing blank": [`one\r  \r\r${UP}`, "one|"],
     "Ctrl-R searches": ["one two\rtwo\rx\x12one\x1b[C", "o|ne two"],
     "Ctrl-R searches on": ["say 1\rsay 2\rsay 3\r\x12say\x12\x12", "|say 1"],
-    "Escape leaves the search": ["one\r\x12ne\x1b\x1b[C!", "on!|e"],
+    "Escape leaves the search": ["one\r\x12ne\x1b\x1bb!", "!|one"],
     "Ctrl-G takes the search back": ["one\rab\x12ne\x07", "ab|"],
     "Backspace searches again": ["one\ron 2\r\x12one\x7f", "|on 2"],
   };

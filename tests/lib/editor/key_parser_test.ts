@@ -21,6 +21,8 @@ function parse(...chunks: readonly (string | Uint8Array)[]): string[] {
   );
 }
 
+const CTRL_ARROWS = ["ctrl-left", "ctrl-right"] as const;
+
 const KEYS: readonly (readonly [string, ...string[]])[] = [
   ["abc", '"abc"'],
   ["\r", "enter"],
@@ -33,25 +35,84 @@ const KEYS: readonly (readonly [string, ...string[]])[] = [
   ["\x7f", "backspace"],
   ["\x08", "backspace"],
   ["\x01\x1f\x00", "ctrl-a", "ctrl-_", "ctrl-@"],
-  ["\x1b[A\x1b[B\x1b[C\x1b[D", "up", "down", "right", "left"],
-  ["\x1bOA\x1bOH\x1bOF\x1bOM", "up", "home", "end", "enter"],
-  ["\x1b[H\x1b[1~\x1b[7~", "home", "home", "home"],
-  ["\x1b[F\x1b[4~\x1b[8~", "end", "end", "end"],
-  ["\x1b[3~\x1b[3;5~", "delete", "ctrl-delete"],
   ["\x1b[1;5D\x1b[1;3C\x1b[1;2A", "ctrl-left", "alt-right", "shift-up"],
   ["\x1b[1;8D", "ctrl-alt-shift-left"],
   ["\x1bb\x1bé", "alt-b", "alt-é"],
   ["\x1b\r\x1b\n\x1b\r\n", "alt-enter", "alt-enter", "alt-enter"],
   ["\x1b\x7f", "alt-backspace"],
-  ["\x1b[13;2u\x1b[97;5u", "shift-enter"],
-  ["\x1b\x1b[A", "escape", "up"],
+  ["\x1b\x1bb\x1b\x1b\x1b[A", "escape", "alt-b", "escape", "alt-up"],
   // Sequences without a meaning here.
   ["a\x1b[5~\x1b[99;99X\x1b[?1;2c\x1b[[Ab\x1bOPc", '"a"', '"b"', '"c"'],
   ["\x1b[I\x1b[<0;1;1M\x1b[201~x", '"x"'],
   // Sequences that break off.
   ["\x1b[1;\x01x", "ctrl-a", '"x"'],
   ["\x1b[12汉", '"汉"'],
+  ["\x1b]11;\x03\x1b[M!\x03\x1bP1\rx", "ctrl-c", "ctrl-c", "enter", '"x"'],
 ];
+
+/** Keys that terminals send in their own ways, with default settings if not told. */
+const TERMINALS: Readonly<
+  Record<string, readonly (readonly [string, ...string[]])[]>
+> = {
+  "xterm and most others": [
+    ["\x1b[A\x1b[B\x1b[C\x1b[D", "up", "down", "right", "left"],
+    ["\x1b[H\x1b[F\x1b[3~", "home", "end", "delete"],
+    ["\x1b[1;5D\x1b[1;5C\x1b[3;5~", "ctrl-left", "ctrl-right", "ctrl-delete"],
+    ["\x1b[27;2;13~\x1b[27;5;13~", "shift-enter", "ctrl-enter"], // modifyOtherKeys
+    ["\x1b[27;5;97~\x1b[97;5u"],
+  ],
+  "kitty, foot, Ghostty and others that encode Enter by CSI u": [
+    [
+      "\x1b[13;2u\x1b[13;5u\x1b[13;3u",
+      "shift-enter",
+      "ctrl-enter",
+      "alt-enter",
+    ],
+  ],
+  "cursor keys in application mode": [
+    ["\x1bOA\x1bOB\x1bOH\x1bOF\x1bOM", "up", "down", "home", "end", "enter"],
+  ],
+  "urxvt": [
+    ["\x1b[7~\x1b[8~\x1b[7$\x1b[3$", "home", "end"],
+    ["\x1bOd\x1bOc\x1b[3^", "ctrl-left", "ctrl-right", "ctrl-delete"],
+    ["\x1b\x1b[D\x1b\x1b[C", "alt-left", "alt-right"],
+  ],
+  "PuTTY": [
+    ["\x1b[1~\x1b[4~", "home", "end"],
+    ["\x1bOD\x1bOC\x1b\x1b[D", "ctrl-left", "ctrl-right", "alt-left"],
+  ],
+  "xterm and GNOME Terminal of old": [
+    ["\x1b[5D\x1b[5C\x1bO5D\x1bO5C", ...CTRL_ARROWS, ...CTRL_ARROWS],
+  ],
+  "iTerm2": [["\x1b[1;9D\x1b[1;9C", "alt-left", "alt-right"]],
+};
+for (const [terminal, keys] of Object.entries(TERMINALS)) {
+  Deno.test(`KeyParser knows the keys of ${terminal}`, () => {
+    for (const [input, ...names] of keys) {
+      assertEquals(parse(input), names, JSON.stringify(input));
+    }
+  });
+}
+
+/** What a terminal sends because another program asked, or listened to the mouse. */
+const ANSWERS = [
+  "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\", // OSC: a colour
+  "\x1b]52;c;" + "QUJD".repeat(25_000) + "\x07", // the clipboard
+  "\x1bP>|XTerm(390)\x1b\\", // DCS: a version
+  "\x1b_Gi=31;OK\x1b\\", // APC: a picture
+  "\x1b^private\x1b\\\x1bXany\x07", // PM, SOS
+  "\x1b[M !!\x1b[M#\x7f~", // the mouse: X10
+  "\x1b[<0;10;10M\x1b[<0;10;10m\x1b[32;10;10M", // SGR, urxvt
+  "\x1b[?1036;1$y\x1b[?62;22c\x1b[2;1R\x1b[I", // a mode, what it is, the cursor, focus
+];
+Deno.test("KeyParser types nothing of an answer to another program, wherever it is cut", () => {
+  for (const answer of ANSWERS) {
+    for (let cut = 2; cut < Math.min(answer.length, 300); cut++) {
+      const keys = parse(answer.slice(0, cut), answer.slice(cut), "x");
+      assertEquals(keys, ['"x"'], JSON.stringify(answer.slice(0, 300)));
+    }
+  }
+});
 
 Deno.test("KeyParser knows the keys of terminals, and skips other sequences", () => {
   for (const [input, ...keys] of KEYS) {
@@ -87,9 +148,15 @@ Deno.test("KeyParser keeps a byte order mark and other C1 text", () => {
   assertEquals(parse("\ufeffa\u0085b"), ['"\ufeffa"', '"\u0085b"']);
 });
 
-Deno.test("KeyParser.flush() yields the Escape key for a lone Escape, and drops Alt-[", () => {
+const HELD = [
+  ["\x1b", "escape"],
+  ["\x1b\x1b", "escape", "escape"],
+  ["\x1b\x1b[", "escape"],
+  ...["[", "O", "P", "X", "]", "^", "_"].map((start) => [`\x1b${start}`]),
+];
+Deno.test("KeyParser.flush() yields Escape once or twice, and drops Alt with the start of a sequence", () => {
   const parser = new KeyParser();
-  for (const [held, ...keys] of [["\x1b", "escape"], ["\x1b["]] as const) {
+  for (const [held = "", ...keys] of HELD) {
     assertEquals(parser.feed(encode(held)), []);
     assert(parser.isAmbiguous);
     assertEquals(told(parser.flush()), keys);
@@ -106,7 +173,9 @@ Deno.test("KeyParser waits for the rest of a sequence that cannot be a key by it
 
 Deno.test("KeyParser yields the same keys wherever its input is cut", () => {
   const part = fc.oneof(
-    fc.constantFrom(...KEYS.map(([input]) => input)).map(encode),
+    fc.constantFrom(
+      ...[...KEYS, ...Object.values(TERMINALS).flat()].map(([input]) => input),
+    ).map(encode),
     fc.constantFrom("\x1b[200~", "\x1b[201~", "\r", "\x1b", "汉", "👍🏽")
       .map(encode),
     fc.uint8Array(),
@@ -134,8 +203,11 @@ function merged(keys: readonly string[]): string {
     .replace(/(?:alt-)?enter(?:enter)*/g, "enter");
 }
 
-Deno.test("KeyParser holds no more of a sequence than one can have", () => {
-  const parser = new KeyParser();
-  assertEquals(parser.feed(encode("\x1b[" + "1".repeat(1_000_000))), []);
-  assertEquals(told(parser.feed(encode("\r"))), ["enter"]);
+Deno.test("KeyParser ends a sequence of any length at a control character", () => {
+  for (const start of ["\x1b[", "\x1b]"]) {
+    const parser = new KeyParser();
+    assertEquals(parser.feed(encode(start + "1".repeat(1_000_000))), []);
+    assertFalse(parser.isAmbiguous);
+    assertEquals(told(parser.feed(encode("1\r2"))), ["enter", '"2"']);
+  }
 });
