@@ -14,7 +14,6 @@ import {
   tunnels,
   unreachable,
 } from "../support/faulty_service.ts";
-import { Front, isInstalled } from "../support/fronts.ts";
 import { LocalCa } from "../support/local_ca.ts";
 import {
   ReferenceService,
@@ -352,26 +351,4 @@ Deno.test("a malformed HTTPS_PROXY is an error that names it, and nothing is sen
   assertMatch(stderr, /HTTPS_PROXY cannot be used: percent-encode /);
   assertFalse(/se#|cret|127\.0\.0\.1/.test(stderr), stderr);
   assertEquals(service.requests, []);
-});
-
-Deno.test({
-  name: "squid lets nobody through but a user with the right password",
-  ignore: !isInstalled("squid"),
-  async fn() {
-    await using service = ReferenceService.start({ tls });
-    const url = `https://${DIRECT}:${port(service)}`;
-    await using squid = await Front.start("squid", { tls, upstream: "" });
-    const answers = [];
-    for (const login of ["", "al:wrong@", "al:se%63ret@"]) {
-      const HTTPS_PROXY = squid.url.replace("https://", `http://${login}`);
-      const { stdout, stderr } = await runPrompt(url, { HTTPS_PROXY });
-      answers.push(/\(it .*?\)/.exec(stderr)?.[0] ?? stdout);
-    }
-    assertEquals(answers, [
-      "(it answered 407 and asks for a user name and a password)",
-      "(it answered 407 and rejected the user name or the password)",
-      `${REPLY}\n`,
-    ]);
-    assertEquals(service.requests.length, 3);
-  },
 });

@@ -27,9 +27,6 @@ export const FRONTS = [
 /** The name of a front's command. */
 export type FrontName = typeof FRONTS[number];
 
-/** The name of a server's command. squid is a proxy of the client's network. */
-export type ServerName = FrontName | "squid";
-
 export interface FrontOptions {
   /** The certificate that the front presents to clients. */
   readonly tls: Leaf;
@@ -56,7 +53,7 @@ export class Front implements AsyncDisposable {
   readonly #folder: string;
   readonly #port: number;
 
-  static async start(name: ServerName, options: FrontOptions): Promise<Front> {
+  static async start(name: FrontName, options: FrontOptions): Promise<Front> {
     const folder = await Deno.makeTempDir();
     await Deno.chmod(folder, 0o755); // Workers do not run as root.
     const port = freePort();
@@ -189,7 +186,7 @@ ServerRoot ${folder}
 PidFile ${folder}/pid
 Mutex file:${folder}
 ErrorLog ${folder}/error.log
-ServerName 127.0.0.1
+FrontName 127.0.0.1
 Listen 127.0.0.1:${port}
 Protocols h2 http/1.1
 SSLEngine on
@@ -234,24 +231,10 @@ ${options.lines?.join("\n") ?? ""}
 `;
 };
 
-/** A proxy of a company, for the user `al` with the password `secret`. */
-const squid: Config = (_options, { port }) => `
-http_port 127.0.0.1:${port}
-pid_filename none
-access_log none
-cache_log /dev/null
-cache deny all
-shutdown_lifetime 0 seconds
-auth_param basic program /bin/sed -u s/^al.secret$/OK/;t;s/.*/ERR/
-acl users proxy_auth REQUIRED
-http_access allow users
-http_access deny all
-`;
-
 /** The command line and the settings of each server. */
 const SERVERS: Readonly<
   Record<
-    ServerName,
+    FrontName,
     { readonly args: readonly string[]; readonly config: Config }
   >
 > = {
@@ -260,5 +243,4 @@ const SERVERS: Readonly<
   apache2: { args: ["-D", "FOREGROUND", "-f"], config: apache },
   caddy: { args: ["run", "--adapter", "caddyfile", "--config"], config: caddy },
   lighttpd: { args: ["-D", "-f"], config: lighttpd },
-  squid: { args: ["-N", "-f"], config: squid },
 };
