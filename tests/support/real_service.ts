@@ -2,9 +2,6 @@ import { Collector } from "./client_process.ts";
 import { freePort, listening } from "./fronts.ts";
 import { TEST_KEY } from "./service/service.ts";
 
-/** The folder with the npm packages of the services; `.ci/run` installs them. */
-const PACKAGES = Deno.env.get("REAL_SERVICES");
-
 const PYTHON = "/usr/bin/python3"; // Debian's packages are for its own Python.
 
 const BUILD = "go build -o service main.go && exec ./service";
@@ -14,7 +11,6 @@ const BUILD = "go build -o service main.go && exec ./service";
  * of `docs/service.md`, and those that fail where something is not installed.
  */
 const COMMANDS = {
-  langgraph: ["exec node langgraph.mjs", 'test -n "$REAL_SERVICES"'],
   fastapi: [
     `exec ${PYTHON} fast_api.py`,
     `${PYTHON} -c 'import fastapi, uvicorn'`,
@@ -79,9 +75,6 @@ export class RealService implements AsyncDisposable {
     const programs = `${import.meta.dirname}/real`;
     for await (const { name } of Deno.readDir(programs)) {
       await Deno.copyFile(`${programs}/${name}`, `${folder}/${name}`);
-    }
-    if (PACKAGES) {
-      await Deno.symlink(`${PACKAGES}/node_modules`, `${folder}/node_modules`);
     }
     const service = new RealService(stack, { folder, port });
     try {

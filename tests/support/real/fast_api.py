@@ -1,7 +1,15 @@
 """A service on FastAPI and uvicorn. A run is executed while it is streamed, its
 events have no ids, and its messages have the types of LangChain.
 
-langgraph_graph.mjs tells what each prompt does.
+| prompt | run |
+| --- | --- |
+| `say nothing` | completes without a reply |
+| `fail` | fails in its second node |
+| `wait` | never ends its second node |
+| `be refused` | cannot be started: the code that starts it throws |
+| `break before` | the code that streams it throws before the first event |
+| `break during` | the code that streams it throws after the first event |
+| anything else | replies `You said: ` and the prompt |
 """
 
 import asyncio
