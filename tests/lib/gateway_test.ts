@@ -178,20 +178,6 @@ Deno.test("a turn is the run, its progress and its reply, in this order, each as
   assertEquals(await (await gate.opened).ended, "complete");
 });
 
-Deno.test("a stream that goes on after the reply is dropped", async () => {
-  const endless = events(function* () {
-    yield complete("Done.");
-    for (;;) yield progress("late", "started");
-  });
-  await using service = startService({ stream: [endless] });
-  await using gateway = gatewayTo(service, { drain: 1 });
-  assertEquals((await converse(gateway)).at(-1), {
-    type: "reply",
-    text: "Done.",
-  });
-  assertEquals(await service.requests[2]?.ended, "dropped");
-});
-
 Deno.test("each turn has a connection of its own, for its POST and its GETs, and so has each repetition of a POST", async () => {
   const answers = [answer(503), answer(429), json({ thread_id: "t" })];
   const stream = [answer(502), events([complete("Done.")])];

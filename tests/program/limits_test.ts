@@ -6,7 +6,12 @@ import {
 import { settings } from "../support/client_process.ts";
 import { Editor, isUpdate, type Message } from "../support/editor.ts";
 import { times } from "../support/repetitions.ts";
-import { complete, events, progress } from "../support/service/behaviours.ts";
+import {
+  complete,
+  encodeItem,
+  events,
+  progress,
+} from "../support/service/behaviours.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
 const MIB = 1024 * 1024;
@@ -58,7 +63,14 @@ Deno.test({
   ignore,
   async fn() {
     await using service = ReferenceService.start();
-    service.misbehave("stream", events(repeat(EIGHT_MIB, Infinity)));
+    const resumable = encodeItem(progress("plan", "on"), { id: 1 });
+    service.misbehave(
+      "stream",
+      events(function* () {
+        yield resumable;
+        yield* repeat(EIGHT_MIB, Infinity);
+      }),
+    );
     await using bridge = open(service);
     const sessionId = await bridge.newSession();
     const params = { sessionId, prompt: "hello" };

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
-import { json } from "../support/service/behaviours.ts";
+import { answer, json } from "../support/service/behaviours.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
 /** The start of each line. */
@@ -18,6 +18,7 @@ Deno.test("--verbose tells requests and remote calls, never a key, a prompt or a
     clientCapabilities: { fs: { readTextFile: true } },
   });
   const { sessionId } = (await editor.request("session/new")).result;
+  service.misbehave("create run", answer(429));
   service.misbehave("create run", json({ message: "no: top secret" }, 422));
 
   await editor.prompt(sessionId, "top secret");
@@ -50,6 +51,7 @@ Deno.test("--verbose tells requests and remote calls, never a key, a prompt or a
     "initialize id=1: {...}",
     "create thread request=Q: 200",
     'session/new id=2: {"sessionId":"S"}',
+    "create run session=S request=Q: 429",
     "create run session=S request=Q: 422",
     "session/prompt id=3 session=S: error -32603, create run thread=S: 422",
     "asked fs/read_text_file session=S: answered",

@@ -1,5 +1,46 @@
 import { assertEquals } from "@std/assert";
-import { around, draw } from "../../../../lib/gateway/http/retries.ts";
+import {
+  around,
+  draw,
+  retryReason,
+} from "../../../../lib/gateway/http/retries.ts";
+
+const [BUSY, UNREACHABLE] = ["service busy", "service unreachable"] as const;
+
+/** The statuses after which an operation is requested again, and why. */
+const REPEATED = {
+  "create thread": { 429: BUSY, 503: BUSY },
+  "create run": { 429: BUSY },
+  "stream run": { 429: BUSY, 502: UNREACHABLE, 503: BUSY, 504: UNREACHABLE },
+} as const;
+
+for (
+  const operation of ["create thread", "create run", "stream run"] as const
+) {
+  const reasons: Readonly<Record<number, string>> = REPEATED[operation];
+  Deno.test(`"${operation}" is repeated after ${Object.keys(reasons)}, and after no other status`, () => {
+    for (let status = 100; status < 600; status++) {
+      assertEquals(
+        retryReason(operation, status),
+        reasons[status],
+        `${status}`,
+      );
+    }
+  });
+}
+
+Deno.test("a pause is drawn around its length, by half of it to each side", () => {
+  const { random } = Math;
+  try {
+    const drawn = [0, 0.5, 0.999].map((chance) => {
+      Math.random = () => chance;
+      return draw(around(4), 0);
+    });
+    assertEquals(drawn, [2, 4, 5.996]);
+  } finally {
+    Math.random = random;
+  }
+});
 
 /** The least and the most of a pause that is asked for, in seconds. */
 const ASKED = {

@@ -1,30 +1,22 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Deadline } from "../../../../lib/io.ts";
-import { RemoteGateway, ServiceError } from "../../../../lib/gateway.ts";
+import { ServiceError } from "../../../../lib/gateway.ts";
 import { TIMEOUTS } from "../../../../lib/gateway/http/timeouts.ts";
 import {
   answer,
   type Behaviour,
   body,
-  complete,
-  events,
   hang,
   json,
-  redirect,
 } from "../../../support/service/behaviours.ts";
-import {
-  ReferenceService,
-  TEST_KEY,
-} from "../../../support/service/service.ts";
+import { ReferenceService } from "../../../support/service/service.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 import {
   createThread,
   gatewayTo,
-  QUICK_TIMEOUTS,
   requestsOf,
   takeTurn,
 } from "../../../support/turns.ts";
-import { QUIET_HOST, unreachable } from "../../../support/faulty_service.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
@@ -64,22 +56,6 @@ for (const [operation, status] of REPEATED) {
   });
 }
 
-const FINAL = {
-  "create thread": [400, 408, 425, 499, 500, 502, 504],
-  "create run": [400, 408, 425, 499, 500, 502, 503, 504],
-} as const;
-
-for (const operation of ["create thread", "create run"] as const) {
-  for (const status of FINAL[operation]) {
-    Deno.test(`${status} to "${operation}" is not repeated`, async () => {
-      const answers = { [operation]: [answer(status), good] };
-      const { error, requests } = await takeTurn(answers);
-      assertEquals(error?.failure.status, status);
-      assertEquals(requestsOf(operation, requests).length, 1);
-    });
-  }
-}
-
 const SEND = "error sending request from a for b: client error (SendRequest): ";
 
 /** Why a request that fails so is repeated; empty if it is not. */
@@ -111,60 +87,6 @@ for (const [text, reason] of Object.entries(REJECTIONS)) {
       globalThis.fetch = fetch;
     }
     assertEquals([requests, ...reasons], expected);
-  });
-}
-
-Deno.test("a service that begins to listen is reached by the fourth request", async () => {
-  const baseUrl = unreachable();
-  await using services = new AsyncDisposableStack();
-  let refused = 0;
-  await using gateway = new RemoteGateway({
-    baseUrl,
-    apiKey: TEST_KEY,
-    timeouts: QUICK_TIMEOUTS,
-    log: (line) => {
-      if (!line.endsWith("no answer") || ++refused < 3) return;
-      const port = Number(new URL(baseUrl).port);
-      services.use(ReferenceService.start({ hostname: QUIET_HOST, port }));
-    },
-  });
-  await createThread(gateway);
-  assertEquals(refused, 3);
-});
-
-Deno.test("no redirect is followed", async () => {
-  await using target = ReferenceService.start();
-  const elsewhere = redirect(`${target.url}/threads`, 307);
-  for (const operation of ["create thread", "create run", "stream"] as const) {
-    const { error, requests } = await takeTurn({ [operation]: [elsewhere] });
-    assertEquals(error?.failure.status, 307);
-    assertEquals(requests.at(-1)?.operation, operation);
-  }
-  assertEquals(target.requests, []);
-});
-
-/** How long a pause of 4 ms takes, by the random number and by `Retry-After`. */
-const PAUSES: readonly (readonly [number, string | undefined, number])[] = [
-  [0, undefined, 2],
-  [0.5, undefined, 4],
-  [0.999, undefined, 5.996],
-  [0.5, "0", 4],
-  [0.5, "Sun, 06 Nov 1994 08:49:37 GMT", 4],
-  [0.5, "soon", 4],
-];
-
-for (const [chance, retryAfter, milliseconds] of PAUSES) {
-  Deno.test(`a pause of 4 ms takes ${milliseconds} ms with chance ${chance} and Retry-After: ${retryAfter}`, async () => {
-    const headers = retryAfter ? { "retry-after": retryAfter } : {};
-    const answers = { "create thread": [answer(503, "", headers), good] };
-    const { random } = Math;
-    Math.random = () => chance;
-    try {
-      const { waits } = await takeTurn(answers, { retry: [4] });
-      assertEquals(waits.map((wait) => wait.milliseconds), [milliseconds]);
-    } finally {
-      Math.random = random;
-    }
   });
 }
 
@@ -316,31 +238,3 @@ for (const [what, [behaviour, reason]] of Object.entries(BAD_ANSWERS)) {
     assertEquals([thread.requests.length, run.requests.length], [1, 2]);
   });
 }
-
-Deno.test("the log gets a line for each request, repetitions included, with the session and the run", async () => {
-  const lines: string[] = [];
-  await using service = ReferenceService.start();
-  service.misbehave("create run", answer(429));
-  service.misbehave("create run", good);
-  service.misbehave("stream", events([complete("Done.")]));
-  await using gateway = new RemoteGateway({
-    baseUrl: service.url,
-    apiKey: TEST_KEY,
-    timeouts: QUICK_TIMEOUTS,
-    log: (line, milliseconds = -1) =>
-      lines.push(
-        `${line.replace(/request=[-\da-f]{36}/, "request=ID")} ${
-          milliseconds > 0
-        }`,
-      ),
-  });
-  const sessionId = "s";
-  await createThread(gateway);
-  await Array.fromAsync(gateway.runTurn("t", "hello", { sessionId }));
-  assertEquals(lines, [
-    "create thread request=ID: 200 true",
-    "create run session=s request=ID: 429 true",
-    "create run session=s request=ID: 200 true",
-    "stream run session=s run=r request=ID: 200 true",
-  ]);
-});

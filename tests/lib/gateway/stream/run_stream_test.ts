@@ -200,26 +200,6 @@ for (
   });
 }
 
-const TRANSIENT = {
-  429: "busy",
-  502: "unreachable",
-  503: "busy",
-  504: "unreachable",
-};
-
-for (const [status, reason] of Object.entries(TRANSIENT)) {
-  Deno.test(`${status} to the request for a stream is repeated`, async () => {
-    const refusal = answer(Number(status));
-    const refusals = Array(7).fill(refusal);
-    const good = await takeTurn({ stream: [...refusals, stream(".")] });
-    assertEquals(good.delivered, ["."]);
-    assertEquals(
-      good.waits.map((wait) => wait.reason),
-      refusals.map(() => `service ${reason}`),
-    );
-  });
-}
-
 /** The streams, what is delivered, the ids after which they are asked for, and why. */
 const RESUMED: Readonly<
   Record<string, readonly [string, string, string, string]>
@@ -357,23 +337,6 @@ Deno.test("a stream that is silent for too long is given up, and dropped", async
   assertEquals([error?.failure.fate, endings.at(-1)], ["may go on", "dropped"]);
 });
 
-Deno.test("a stream is followed while events come, however long ago it began", async () => {
-  using clock = new FakeClock();
-  const gate = new GatedStream();
-  gate.progress("a", "");
-  const sends = [() => gate.progress("b", ""), () => gate.complete(".")];
-  const sendLater = () => {
-    clock.passTo(clock.time + 3 * SECOND);
-    sends.shift()?.();
-  };
-  const { delivered } = await takeTurn(
-    { stream: [gate.behaviour] },
-    { idle: 6 * SECOND },
-    ({ type }) => type === "progress" && setTimeout(sendLater, 0),
-  );
-  assertEquals(delivered, ["a", "b", "."]);
-});
-
 Deno.test("what came on a stream while the process was stopped is read", async () => {
   using clock = new FakeClock();
   const gate = new GatedStream();
@@ -388,18 +351,4 @@ Deno.test("what came on a stream while the process was stopped is read", async (
     ({ type }) => type === "progress" && setTimeout(stop, 0),
   );
   assertEquals(delivered, ["a", "."]);
-});
-
-Deno.test("a line over 16 MiB ends the turn, although the stream could be resumed", async () => {
-  const endless = body(function* () {
-    yield encodeItem(progress("a", ""), { id: 1 });
-    for (;;) yield "x".repeat(1024 * 1024);
-  });
-  const { error, cursors, endings } = await takeTurn({ stream: [endless] });
-  assertEquals(
-    error?.failure.reason,
-    "a line of the stream is longer than 16777216 bytes",
-  );
-  assertEquals([error?.failure.fate, cursors], ["may go on", [null]]);
-  assertEquals(endings.at(-1), "dropped");
 });
