@@ -1,7 +1,7 @@
 /**
  * Markdown for a terminal: adds styles, line by line, and keeps the text unchanged.
- * Of code, quotes and lists only the markers are coloured: their text keeps the
- * terminal's own colour, which is readable.
+ * Nothing is coloured, because everything has to be read: the markers of code, quotes
+ * and lists are bold, and so are changed lines of diffs.
  *
  * @module
  */
@@ -46,12 +46,12 @@ export function* styleMarkdown(text: string): Generator<string> {
         fence = found;
         styled = found === undefined
           ? styleLine(line)
-          : COLOURED.cyan(found.line) + found.words;
+          : COLOURED.bold(found.line) + found.words;
       } else if (
         found?.words.trim() === "" && found.marker.startsWith(fence.marker)
       ) {
         fence = undefined;
-        styled = COLOURED.cyan(line);
+        styled = COLOURED.bold(line);
       } else if (DIFF.test(fence.words)) {
         styled = styleChange(line, fence.indent);
       }
@@ -80,9 +80,7 @@ function fenceOf(line: string): Fence | undefined {
 
 /** Styles a line of a diff that was added or removed. */
 function styleChange(line: string, indent: number): string {
-  const sign = line.charAt(indent);
-  if (sign === "+") return COLOURED.green(line);
-  return sign === "-" ? COLOURED.red(line) : line;
+  return /[-+]/.test(line.charAt(indent)) ? COLOURED.bold(line) : line;
 }
 
 /** Styles a line outside of fenced code blocks. */
@@ -90,7 +88,7 @@ function styleLine(line: string): string {
   if (HEADING.test(line)) return COLOURED.bold(line);
   const [markers = ""] = MARKERS.exec(line) ?? [];
   const styled = styleInline(line.slice(markers.length));
-  return markers === "" ? styled : COLOURED.cyan(markers) + styled;
+  return markers === "" ? styled : COLOURED.bold(markers) + styled;
 }
 
 /** Styles code spans and emphasis that hold no further marker of their kind. */
@@ -98,7 +96,7 @@ function styleInline(text: string): string {
   return text.replace(INLINE, (span: string, ticks = "") => {
     if (ticks !== "") {
       const code = span.slice(ticks.length, -ticks.length);
-      return COLOURED.cyan(ticks) + code + COLOURED.cyan(ticks);
+      return COLOURED.bold(ticks) + code + COLOURED.bold(ticks);
     }
     return span.startsWith("**") ? COLOURED.bold(span) : italic(span);
   });

@@ -17,7 +17,9 @@ import { ReferenceService } from "../tests/support/service/service.ts";
 
 const PICTURE = `${import.meta.dirname}/../docs/session.svg`;
 const TITLE = "agent-gateway";
-const DESCRIPTION = "A session with agent-gateway in a terminal";
+const DESCRIPTION = "A session with agent-gateway in a terminal: " +
+  "a prompt of two lines, the steps of its run with their times, a reply in " +
+  "Markdown, and a second run, with the step that it has reached";
 const COLUMNS = 80;
 
 const THREAD_ID = "0b9f724d-ae5e-4f75-aaea-af5a200febf5";
@@ -89,27 +91,23 @@ const CSS = [
   '"DejaVu Sans Mono",monospace;fill:#d1d7e0}',
   ".title{fill:#8b949e;text-anchor:middle}",
   ".bold{font-weight:700;fill:#f0f6fc}",
-  ".dim{fill:#8b949e}",
   ".italic{font-style:italic}",
   ".underlined{text-decoration:underline}",
   ".green{fill:#56d364}",
-  ".cyan{fill:#76e3ea}",
 ].join("");
 
 /** The class that an SGR code of tmux turns on. */
 const CLASSES: Readonly<Record<string, string>> = {
   1: "bold",
-  2: "dim",
   3: "italic",
   4: "underlined",
   32: "green",
-  36: "cyan",
 };
 
 /** The classes that an SGR code of tmux turns off. */
 const OFF: Readonly<Record<string, readonly string[]>> = {
   0: Object.values(CLASSES),
-  39: ["green", "cyan"],
+  39: ["green"],
   49: [], // the background, which is never coloured
 };
 

@@ -50,7 +50,7 @@ export function frameOf(
   }
   const searchRows = search === undefined || room < 1
     ? []
-    : [searchRow(search, columns, look)];
+    : [searchRow(search, columns)];
   room -= searchRows.length;
   const count = Math.min(MAX_WAITING, room);
   for (const text of count > 0 ? waiting.slice(-count) : []) {
@@ -116,23 +116,18 @@ function typedRow(
 function waitingRow(
   text: string,
   columns: number,
-  { sign, style }: FrameLook,
+  { sign }: FrameLook,
 ): string {
   const line = text.slice(0, WAITING_LENGTH).replace(/\s+/g, " ");
   const indent = indentOf(columns);
   const cells = cellsOfLine(line, columns - indent);
-  return (indent > 0 ? style.bold(sign) : "") +
-    style.dim(outputOf(cells, indent, columns));
+  return (indent > 0 ? sign : "") + outputOf(cells, indent, columns);
 }
 
-function searchRow(
-  { query, isFound }: Search,
-  columns: number,
-  { style }: FrameLook,
-): string {
+function searchRow({ query, isFound }: Search, columns: number): string {
   const label = cutToWidth(isFound ? "search: " : "not found: ", columns);
   const cells = cellsOfLine(query, columns - label.length);
-  return style.dim(label) + outputOf(cells, label.length, columns);
+  return label + outputOf(cells, label.length, columns);
 }
 
 /**

@@ -8,8 +8,8 @@ export interface LineOptions {
   readonly isPlain: boolean;
 }
 
-/** The keys and words that stop a run or leave, on a dumb terminal. */
-export const DUMB_KEYS = "Ctrl-C: stop, Ctrl-D or exit: leave";
+/** How to stop a run and how to leave, one way each, on a dumb terminal. */
+export const DUMB_KEYS = "Ctrl-C: stop, only command: exit";
 
 /** The same for a terminal on which prompts can be edited. */
 export const EDITOR_KEYS = `Ctrl-J: new line, ${DUMB_KEYS}`;
@@ -20,7 +20,7 @@ export const PLAIN_HINT = "; screen readers: --plain";
 /** A text as a line of the banner; empty with `-q`, which leaves the banner out. */
 export function banner(
   text: string,
-  { isQuiet, style }: Pick<LineOptions, "isQuiet" | "style">,
+  { isQuiet }: Pick<LineOptions, "isQuiet">,
 ): string {
-  return isQuiet ? "" : `${style.dim(plainLine(text))}\n`;
+  return isQuiet ? "" : `${plainLine(text)}\n`;
 }

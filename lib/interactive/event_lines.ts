@@ -30,11 +30,11 @@ export function linesAbout(event: ViewEvent, options: LineOptions): string {
     case "reply":
       return event.note === undefined
         ? ""
-        : style.red(`Note: ${plainLine(event.note)}`) + "\n";
+        : `${style.red("Note:")} ${plainLine(event.note)}\n`;
     case "error":
-      return style.red(`Error: ${plainLine(event.message)}`) + "\n";
+      return `${style.red("Error:")} ${plainLine(event.message)}\n`;
     case "ctrl-c":
-      return event.isFirst ? `${style.dim("Ctrl-C again leaves")}\n` : "";
+      return event.isFirst ? "Ctrl-C again leaves\n" : "";
     case "farewell":
       return event.threadId === undefined
         ? ""

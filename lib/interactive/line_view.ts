@@ -1,5 +1,6 @@
 import { banner, DUMB_KEYS, type LineOptions } from "./banner.ts";
 import { linesAbout } from "./event_lines.ts";
+import { SignOfLife } from "./sign_of_life.ts";
 import { PromptLines } from "./stdin_prompts.ts";
 import {
   type Input,
@@ -26,6 +27,7 @@ export class LineView implements View {
   readonly typing: Typing | undefined;
   readonly #options: LineViewOptions;
   readonly #lines: PromptLines;
+  readonly #signs: SignOfLife;
   #hasShownKeys = false;
   /** Whether the cursor is after the sign. */
   #isAfterSign = false;
@@ -34,6 +36,8 @@ export class LineView implements View {
     this.#options = options;
     this.#lines = new PromptLines(options.stdin, options.isTyped);
     this.typing = options.isTyped ? this.#lines : undefined;
+    const { lines, stderr } = options;
+    this.#signs = new SignOfLife(lines, (line) => stderr(line, "progress"));
   }
 
   async readPrompt(): Promise<Input> {
@@ -57,6 +61,7 @@ export class LineView implements View {
       case "wait":
       case "progress":
       case "end":
+        this.#signs.take(event);
         return stderr(lines, "progress");
       case "reply":
         stderr(lines);

@@ -52,7 +52,7 @@ export async function openView(options: OpenViewOptions): Promise<View> {
   const stdoutIsTerminal = Deno.stdout.isTerminal();
   const isForced = color === "always";
   const isShown = stdoutIsTerminal || isForced;
-  const isStyled = usesColour(color);
+  const isStyled = usesColour(color, isPlain);
   const form = !isShown ? "unchanged" : isStyled ? "styled" : "clean";
   const reply: ReplyWriter = (text, signal) =>
     writeReply({ stdout, form }, text, signal);

@@ -2,6 +2,7 @@ import type { Editor, Size } from "../editor.ts";
 import { startTimer } from "../io.ts";
 import { banner, EDITOR_KEYS, type LineOptions, PLAIN_HINT } from "./banner.ts";
 import { linesAbout } from "./event_lines.ts";
+import { SignOfLife } from "./sign_of_life.ts";
 import { type Marks, StatusLine } from "./status_line.ts";
 import type { Input, Step, Typing, View, ViewEvent } from "./view.ts";
 import type { ReplyWriter } from "./write_reply.ts";
@@ -25,6 +26,7 @@ export class ScreenView implements View {
   readonly #options: ScreenViewOptions;
   /** The status line; `undefined` if no row is redrawn during an operation. */
   readonly #status: StatusLine | undefined;
+  readonly #signs: SignOfLife;
   #stopSpinner = () => {};
   #hasGap = false;
   #hasShownKeys = false;
@@ -33,6 +35,7 @@ export class ScreenView implements View {
     const { editor, lines, isTyped, marks, now, size } = options;
     this.#options = options;
     this.typing = isTyped ? editor : undefined;
+    this.#signs = new SignOfLife(lines, (line) => editor.print(line));
     this.#status = lines.isPlain || lines.isQuiet ? undefined : new StatusLine({
       style: lines.style,
       marks,
@@ -55,7 +58,7 @@ export class ScreenView implements View {
     const { editor, lines } = this.#options;
     switch (event.type) {
       case "begin":
-        this.#status?.take(event);
+        this.#take(event);
         this.#hasGap = false;
         if (lines.isPlain) return;
         editor.setStatus((columns) => this.#status?.row(columns) ?? "");
@@ -95,6 +98,7 @@ export class ScreenView implements View {
 
   /** The lines of a step, which stay above the status. */
   #take(step: Step): string {
+    this.#signs.take(step);
     return this.#status?.take(step) ?? linesAbout(step, this.#options.lines);
   }
 

@@ -111,7 +111,7 @@ export class StatusLine {
   /** The row, cut to a number of columns; empty in the first half second. */
   row(columns: number): string {
     if (this.#operation === undefined) return "";
-    const { marks, style: { cyan, dim } } = this.#options;
+    const { marks } = this.#options;
     const { node, pause, startedAt } = this.#operation;
     const now = this.#now();
     const milliseconds = now - startedAt;
@@ -120,17 +120,15 @@ export class StatusLine {
       ? `${pause.reason}, ${againIn(pause.until - now)}`
       : node?.label ?? "waiting";
     const frame = Math.floor(milliseconds / FRAME) % marks.spinner.length;
-    const text = afterMark(label, milliseconds, columns, HINT);
-    const end = text.endsWith(HINT) ? text.length - HINT.length : text.length;
-    return cyan(marks.spinner.charAt(frame)) + text.slice(0, end) +
-      dim(text.slice(end));
+    return marks.spinner.charAt(frame) +
+      afterMark(label, milliseconds, columns, HINT);
   }
 
   /** The line that stays on the screen after a node, or the run, has finished. */
   #finished(label: string, milliseconds: number, completed: boolean): string {
     const { columns, marks, style } = this.#options;
     const sign = completed ? style.green(marks.done) : style.red(marks.failed);
-    return sign + style.dim(afterMark(label, milliseconds, columns())) + "\n";
+    return sign + afterMark(label, milliseconds, columns()) + "\n";
   }
 }
 

@@ -3,11 +3,16 @@ import { environmentVariable } from "../io.ts";
 
 /**
  * Whether text on a terminal is styled. `auto` styles it unless `NO_COLOR` is set
- * (https://no-color.org) or the terminal is dumb.
+ * (https://no-color.org), the terminal is dumb, or a screen reader may read it: it would
+ * break the text at each change of style.
  */
-export function usesColour(color: "auto" | "always" | "never"): boolean {
+export function usesColour(
+  color: "auto" | "always" | "never",
+  isPlain: boolean,
+): boolean {
   if (color !== "auto") return color === "always";
-  return !isDumb() && (environmentVariable("NO_COLOR") ?? "") === "";
+  return !isPlain && !isDumb() &&
+    (environmentVariable("NO_COLOR") ?? "") === "";
 }
 
 /** Whether `TERM` says that the terminal cannot be drawn on. The Windows console has no `TERM`. */

@@ -1,9 +1,11 @@
-/** The styles of text on a terminal. */
+/**
+ * The styles of text on a terminal. What has to be read keeps the terminal's own
+ * colour, because many palettes have hardly any contrast for red, green or dim text:
+ * only marks, and words like "Error:", are coloured.
+ */
 export interface Style {
-  readonly dim: (text: string) => string;
   readonly red: (text: string) => string;
   readonly green: (text: string) => string;
-  readonly cyan: (text: string) => string;
   readonly bold: (text: string) => string;
 }
 
@@ -12,18 +14,14 @@ const sgr = (on: number, off: number) => (text: string) =>
 
 /** Styles for terminals that may show colour. */
 export const COLOURED: Style = {
-  dim: sgr(2, 22),
   red: sgr(31, 39),
   green: sgr(32, 39),
-  cyan: sgr(36, 39),
   bold: sgr(1, 22),
 };
 
 /** Styles without any effect, for all other outputs. */
 export const PLAIN: Style = {
-  dim: (text) => text,
   red: (text) => text,
   green: (text) => text,
-  cyan: (text) => text,
   bold: (text) => text,
 };

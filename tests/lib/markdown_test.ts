@@ -6,15 +6,11 @@ import fc from "../support/generated.ts";
 const LETTERS: Readonly<Record<string, string>> = {
   "\x1b[1m": "{b:", // bold
   "\x1b[3m": "{i:", // italic
-  "\x1b[31m": "{r:", // red
-  "\x1b[32m": "{g:", // green
-  "\x1b[36m": "{c:", // cyan
   "\x1b[22m": "}",
   "\x1b[23m": "}",
-  "\x1b[39m": "}",
 };
 
-const SGR = RegExp("\x1b\\[(?:[13]|22|23|31|32|36|39)m", "g");
+const SGR = RegExp("\x1b\\[(?:[13]|22|23)m", "g");
 
 /** A styled text, in which `{b:...}` is bold text. */
 function show(markdown: string): string {
@@ -33,38 +29,38 @@ const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
       ["**a b** *c*", "{b:**a b**} {i:*c*}"],
       ["(**a**), *b*.", "({b:**a**}), {i:*b*}."],
       ["**a**b *日本*", "{b:**a**}b {i:*日本*}"],
-      ["**`a`**: *b `c* d`", "{b:**`a`**}: *b {c:`}c* d{c:`}"],
+      ["**`a`**: *b `c* d`", "{b:**`a`**}: *b {b:`}c* d{b:`}"],
       ["2 * 3 * 4*5*6 2**3 ** a **", "2 * 3 * 4*5*6 2**3 ** a **"],
       ["\\*a\\* \\**b* ****c**** *a\nb*", "\\*a\\* \\**b* ****c**** *a\nb*"],
     ],
     "the markers of code spans": [
-      ["`a *b*` ``c``", "{c:`}a *b*{c:`} {c:``}c{c:``}"],
-      ["`C:\\` `a", "{c:`}C:\\{c:`} `a"],
+      ["`a *b*` ``c``", "{b:`}a *b*{b:`} {b:``}c{b:``}"],
+      ["`C:\\` `a", "{b:`}C:\\{b:`} `a"],
     ],
     "the markers of quotes and lists": [
       [
         "- a\n  1. b\n* c\n+ *d*",
-        "{c:-} a\n{c:  1.} b\n{c:*} c\n{c:+} {i:*d*}",
+        "{b:-} a\n{b:  1.} b\n{b:*} c\n{b:+} {i:*d*}",
       ],
-      ["> a\n>> b\n> - c\n-", "{c:>} a\n{c:>>} b\n{c:> -} c\n{c:-}"],
+      ["> a\n>> b\n> - c\n-", "{b:>} a\n{b:>>} b\n{b:> -} c\n{b:-}"],
       ["-a 1.a\n1234567890. a\na > b", "-a 1.a\n1234567890. a\na > b"],
     ],
     "the fences of code": [
-      ["```js\n*a*\n# b\n``` \n*c*", "{c:```}js\n*a*\n# b\n{c:``` }\n{i:*c*}"],
-      ["~~~\n```\n~~\n~~~~", "{c:~~~}\n```\n~~\n{c:~~~~}"],
-      ["````\n```\n```` a\n````", "{c:````}\n```\n```` a\n{c:````}"],
+      ["```js\n*a*\n# b\n``` \n*c*", "{b:```}js\n*a*\n# b\n{b:``` }\n{i:*c*}"],
+      ["~~~\n```\n~~\n~~~~", "{b:~~~}\n```\n~~\n{b:~~~~}"],
+      ["````\n```\n```` a\n````", "{b:````}\n```\n```` a\n{b:````}"],
       [
         "> ```\n> *a*\n> ```\n``` a ```",
-        "{c:> ```}\n> *a*\n{c:> ```}\n{c:```} a {c:```}",
+        "{b:> ```}\n> *a*\n{b:> ```}\n{b:```} a {b:```}",
       ],
     ],
     "the changed lines of diffs": [
       [
         "```diff\n-a\n+b\n +c\n@@\n```\n+d",
-        "{c:```}diff\n{r:-a}\n{g:+b}\n +c\n@@\n{c:```}\n+d",
+        "{b:```}diff\n{b:-a}\n{b:+b}\n +c\n@@\n{b:```}\n+d",
       ],
-      ["  ~~~ Patch x\n  +a\n   +b", "{c:  ~~~} Patch x\n{g:  +a}\n   +b"],
-      ["```different\n+a", "{c:```}different\n+a"],
+      ["  ~~~ Patch x\n  +a\n   +b", "{b:  ~~~} Patch x\n{b:  +a}\n   +b"],
+      ["```different\n+a", "{b:```}different\n+a"],
     ],
     "nothing else": [
       ["a | b\n<b>c</b> [d](e) ~~f~~", "a | b\n<b>c</b> [d](e) ~~f~~"],

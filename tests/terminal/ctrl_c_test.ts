@@ -123,7 +123,7 @@ test("Ctrl-C with TERM=dumb drops a run; at the prompt, two of them leave", asyn
   await screen.waitFor(/^> \^C\n\[130\]\$$/m);
 
   await screen.enter("TERM=dumb agent-gateway");
-  await screen.waitFor(/leave\n>$/);
+  await screen.waitFor(/: exit\n>$/);
   await screen.enter("hello");
   run.progress("plan", "started");
   await screen.waitFor(/^plan: started$/m); // The headers of the stream are read.

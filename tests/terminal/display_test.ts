@@ -139,7 +139,7 @@ for (const setting of ["TERM=", "env -u TERM", "CI=true"]) {
 
     await screen.enter(`${setting} agent-gateway`);
     const [, ...rows] = banner(service).slice(0, 4);
-    rows.push("Ctrl-C: stop, Ctrl-D or exit: leave");
+    rows.push("Ctrl-C: stop, only command: exit");
     await screen.shows(`[0]$ ${setting} agent-gateway`, ...rows, ">");
     await screen.enter("hello");
     await screen.waitFor(/^> hello\nplan: started\nplan: done\nHello!\n>$/m);
@@ -228,10 +228,10 @@ for (const columns of [40, 80]) {
         "\x1b[1m# Plan\x1b[22m",
         "\x1b[1m**all**\x1b[22m",
         "\x1b[3m*tests*\x1b[23m",
-        "\x1b[36m`\x1b[39mdeno task test\x1b[36m`\x1b[39m",
-        "\x1b[36m1.\x1b[39m first",
-        "\x1b[36m>\x1b[39m quoted",
-        "\x1b[36m```\x1b[39mts\r\nconst stars = **2;",
+        "\x1b[1m`\x1b[22mdeno task test\x1b[1m`\x1b[22m",
+        "\x1b[1m1.\x1b[22m first",
+        "\x1b[1m>\x1b[22m quoted",
+        "\x1b[1m```\x1b[22mts\r\nconst stars = **2;",
       ]
     ) assert(screen.written.includes(styled), JSON.stringify(styled));
   });

@@ -29,7 +29,7 @@ test("a session: banner, prompt, progress, reply, next prompt (interface 1)", as
   await screen.shows(...rows, "Hello!", "I am the brain.", "", ">");
 });
 
-test("an error is red, says what to do, and the next prompt works (interface 7)", async () => {
+test("an error says what to do, and the next prompt works (interface 7)", async () => {
   await using service = serveStreams();
   service.misbehave("create run", json({ message: "Wrong key" }, 401));
   addStream(service, events([complete("Better.")]));
@@ -38,7 +38,10 @@ test("an error is red, says what to do, and the next prompt works (interface 7)"
   await screen.enter("one");
   const text = await screen.waitFor(/^Error: [^]*^>/m);
   assertMatch(text.replaceAll("\n", ""), /> oneError: .*401.*APP_API_KEY.*>/);
-  assertStringIncludes(await screen.colours(), "\x1b[31mError: Cannot start");
+  assertStringIncludes(
+    await screen.colours(),
+    "\x1b[31mError:\x1b[39m Cannot start",
+  );
 
   await screen.enter("two");
   await screen.waitFor(/^> two\n✓ total .* s\n\nBetter\.\n\n>$/m);

@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertNotMatch } from "@std/assert";
 import { settings } from "../support/client_process.ts";
 import { complete, events } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
@@ -7,7 +7,7 @@ import { banner, Screen, test } from "../support/tmux_screen.ts";
 
 test("--plain shows progress as lines, the total at the end, and no spinner; what is typed during a run shows when the prompt is back", async () => {
   const run = new GatedStream();
-  const second = events([complete("Two.")]);
+  const second = events([complete("**Two.**")]);
   await using service = serveStreams(run.behaviour, second);
   await using screen = await Screen.open({ env: settings(service) });
   await screen.enter("agent-gateway --plain");
@@ -32,7 +32,8 @@ test("--plain shows progress as lines, the total at the end, and no spinner; wha
   await screen.shows(...rows, "> two");
   await screen.press("Enter");
 
-  await screen.shows(...rows, "> two", "total 0.0 s", "", "Two.", "", ">");
+  await screen.shows(...rows, "> two", "total 0.0 s", "", "**Two.**", "", ">");
+  assertNotMatch(screen.written, RegExp("\x1b\\[[\\d;]*m")); // no style
 });
 
 for (const pipe of ["", " | cat"]) {

@@ -62,12 +62,13 @@ Deno.test("linesAbout() shows the total of runs alone, with --plain alone", () =
   assertEquals(linesAbout(event, { ...OPTIONS, isPlain: false }), "");
 });
 
-Deno.test("linesAbout() dims the banner, and writes an error in red", () => {
+Deno.test("linesAbout() colours the word that says what a line is, and no text", () => {
   const options = { ...OPTIONS, style: COLOURED };
   assertEquals(
     linesAbout({ type: "banner", text: "one" }, options) +
-      linesAbout({ type: "error", message: "no" }, options),
-    "\x1b[2mone\x1b[22m\n\x1b[31mError: no\x1b[39m\n",
+      linesAbout({ type: "error", message: "no" }, options) +
+      linesAbout({ type: "reply", text: "", note: "so" }, options),
+    "one\n\x1b[31mError:\x1b[39m no\n\x1b[31mNote:\x1b[39m so\n",
   );
 });
 

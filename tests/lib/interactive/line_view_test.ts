@@ -6,6 +6,7 @@ import {
 } from "../../../lib/interactive/line_view.ts";
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
 import { PLAIN } from "../../../lib/text.ts";
+import { FakeClock } from "../../support/clocks.ts";
 
 const DUMB = { isTyped: true, hasSign: true };
 const LINES = { style: PLAIN, isQuiet: false, isPlain: false };
@@ -98,12 +99,36 @@ Deno.test("LineView takes its next event when a reply is written, and rejects wh
   );
 });
 
+Deno.test("--plain gives a sign of life after 15 s without a line, then after each minute", () => {
+  const plain = { ...LINES, isPlain: true };
+  const progress = { type: "progress", node: "plan", status: "" } as const;
+  for (const options of [plain, LINES, { ...plain, isQuiet: true }]) {
+    using clock = new FakeClock();
+    const lines = new Lines({ lines: options });
+    const at = (time: number) => {
+      clock.passTo(time);
+      return lines.takeError();
+    };
+    const sign = (time: string) =>
+      options === plain ? `still waiting after ${time}\n` : "";
+    lines.show({ type: "begin" });
+    assertEquals([at(14_999), at(15_000)], ["", sign("15 s")]);
+    assertEquals([at(74_999), at(75_000)], ["", sign("1 min 15 s")]);
+    assertEquals([at(134_999), at(135_000)], ["", sign("2 min 15 s")]);
+    lines.show(progress);
+    lines.takeError();
+    assertEquals([at(149_999), at(150_000)], ["", sign("2 min 30 s")]);
+    lines.show({ type: "end", completed: true });
+    assertEquals(at(1_000_000), "");
+  }
+});
+
 Deno.test("a dumb terminal shows the keys once, a sign before each prompt, and at the end how to go on", async () => {
   const lines = new Lines(DUMB);
   const one = lines.view.readPrompt();
   assertEquals(
     lines.takeError(),
-    "Ctrl-C: stop, Ctrl-D or exit: leave\n> ",
+    "Ctrl-C: stop, only command: exit\n> ",
   );
   await lines.type("one");
   await lines.type("waits");

@@ -74,22 +74,24 @@ for (const [name, settings] of Object.entries(VIEWS)) {
   }
 }
 
-const RED = "\x1b[31mError: no\x1b[39m\n";
+const RED = "\x1b[31mError:\x1b[39m no\n";
 const STYLES: readonly (readonly [Setting, isStyled: boolean])[] = [
   [{}, true],
   [{ env: { NO_COLOR: "" } }, true],
   [{ env: { NO_COLOR: "1" } }, false],
   [{ env: { NO_COLOR: "1" }, options: { color: "always" } }, true],
   [{ options: { color: "never" } }, false],
+  [{ options: { plain: true } }, false],
   [{ isTerminal: false, env: { TERM: "dumb" } }, false],
   [{ isTerminal: false, options: { color: "always" } }, true],
 ];
 for (const [setting, isStyled] of STYLES) {
   Deno.test(`openView() ${isStyled ? "styles" : "does not style"} errors with ${JSON.stringify(setting)}`, async () => {
     const [, written] = await open(setting);
-    assertEquals([written.includes(RED), written.includes("Error: no")], [
-      isStyled,
+    const lines = isStyled ? RED : "Error: no\n";
+    assertEquals([written.includes(lines), written.includes("\x1b[3")], [
       true,
+      isStyled,
     ]);
   });
 }

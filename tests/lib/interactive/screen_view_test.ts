@@ -104,14 +104,22 @@ Deno.test("--plain writes a line for each event, and draws nothing during a run;
   await chat.seesLast("total 1.7 s", "", "One.", "", "> tw");
 });
 
+Deno.test("--plain gives a sign of life in a chat", async () => {
+  using clock = new FakeClock();
+  using chat = new Chat({ lines: { ...TALKING, isPlain: true } });
+  await chat.send("one");
+  clock.passTo(15_000);
+  await chat.seesLast("> one", "still waiting after 15 s");
+});
+
 Deno.test("a chat shows banner and keys once, the nodes of a run with a status below, and at the end how to go on", async () => {
   using chat = new Chat({ lines: TALKING });
   const banner = [
     `agent-gateway ${VERSION}, agent the-brain, key ****`,
     "service https://service.example",
     "thread thread-1",
-    "Ctrl-J: new line, Ctrl-C: stop, Ctrl-D or exit: le",
-    "ave; screen readers: --plain",
+    "Ctrl-J: new line, Ctrl-C: stop, only command: exit",
+    "; screen readers: --plain",
   ];
   await chat.sees(...banner, "", ">");
   const run = await chat.send("one");
