@@ -24,6 +24,28 @@ const DENO_VERSION = `${ROOT}/.ci/deno-version`;
 /** The version of Deno that the project is tested and released with. */
 export const PINNED_DENO: string = Deno.readTextFileSync(DENO_VERSION).trim();
 
+/** The systems for which Deno is on npm, as the packages `@deno/SYSTEM`. */
+export const NPM_SYSTEMS: readonly string[] = [
+  ...["darwin-arm64", "darwin-x64", "linux-arm64-glibc", "linux-x64-glibc"],
+  ...["win32-arm64", "win32-x64"],
+];
+
+/**
+ * Returns the newest version that all of these lists have: the packages of a new Deno
+ * come to npm at different times, and the npm package needs it for each system.
+ *
+ * @throws {ToolError} If there is none.
+ */
+export function newestOfAll(lists: readonly (readonly string[])[]): string {
+  const [first = [], ...others] = lists;
+  const newest = first
+    .filter((version) => /^\d+\.\d+\.\d+$/.test(version))
+    .filter((version) => others.every((list) => list.includes(version)))
+    .sort((a, b) => b.localeCompare(a, "en", { numeric: true }))[0];
+  if (newest !== undefined) return newest;
+  throw new ToolError("npm has no version of Deno for all systems");
+}
+
 /** Where commands name the version of Deno that `.ci/deno-version` pins. */
 const DOCUMENTS = ["README.md", "CONTRIBUTING.md"];
 
@@ -64,7 +86,6 @@ export async function writeLock(
 
 /** The part of GitHub's answer about a release that is read here. */
 export interface Release {
-  readonly tag_name: string;
   readonly assets: readonly {
     readonly name: string;
     /** For example `sha256:...`. */
@@ -89,14 +110,15 @@ export function pinRuntimes(sums: Sums, { assets }: Release): Sums {
 }
 
 async function main(): Promise<void> {
-  const url = "https://api.github.com/repos/denoland/deno/releases/latest";
+  const version = newestOfAll(
+    await Promise.all(NPM_SYSTEMS.map(async (system) => {
+      const view = ["npm", "view", `@deno/${system}`, "versions", "--json"];
+      return JSON.parse(await runCommand(view));
+    })),
+  );
+  const url =
+    `https://api.github.com/repos/denoland/deno/releases/tags/v${version}`;
   const release: Release = await (await download(url)).json();
-  const [, version] = /^v(\d+\.\d+\.\d+)$/.exec(release.tag_name) ?? [];
-  if (version === undefined) {
-    throw new ToolError(
-      `The newest release of Deno is called ${release.tag_name}`,
-    );
-  }
   // Releases are made on Linux x64. npm has the executable of Deno's release.
   const deno = await takeFromNpm(`@deno/linux-x64-glibc@${version}`, "deno");
   const sums = new Map(pinRuntimes(await pinnedSums(), release))

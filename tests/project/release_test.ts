@@ -4,6 +4,7 @@ import {
   assertMatch,
   assertRejects,
   assertStringIncludes,
+  assertThrows,
 } from "@std/assert";
 import { dirname } from "node:path";
 import config from "../../deno.json" with { type: "json" };
@@ -11,7 +12,7 @@ import registry from "../../docs/registry/agent.json" with { type: "json" };
 import { RELEASE_HEADER } from "../../tools/bundle.ts";
 import { parseSums, sha256, type Sums } from "../../tools/checksums.ts";
 import { TARGETS } from "../../tools/compile.ts";
-import { PINNED_DENO } from "../../tools/pins.ts";
+import { newestOfAll, PINNED_DENO } from "../../tools/pins.ts";
 import {
   homebrewFormula,
   registryEntry,
@@ -307,6 +308,12 @@ Deno.test({
       await sha256(await Deno.readFile(path)),
     );
   },
+});
+
+Deno.test("newestOfAll() takes the newest version that npm has for all systems", () => {
+  const all = ["2.9.9", "2.10.0", "2.11.0-rc.1", "2.10.1"];
+  assertEquals(newestOfAll([all, all.slice(0, 3), all]), "2.10.0");
+  assertThrows(() => newestOfAll([all, ["2.9.8"]]), Error, "no version");
 });
 
 Deno.test("checkToolchain() refuses what has another sum, no sum, or another version", async () => {

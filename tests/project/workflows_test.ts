@@ -114,9 +114,11 @@ function runStep(name: string, folder: string, env: Record<string, string>) {
   });
 }
 
-/** `gh`, whose API answers as a variable says, and `npm`: both tell their calls. */
+/** `gh`, whose API answers as a variable says, `npm`, and `tar`: they tell their calls. */
 const GH = `#!/bin/sh
 case "$1 $2" in
+  -xOzf*) echo '{"optionalDependencies": {"@deno/a": "2.9.6", "@deno/b": "2.9.6"}}' ;;
+  "view @deno/"*) [ "\${2%@*}" != "$ANSWER" ] ;;
   view*) echo E404 >&2; exit 1 ;;
   publish*) echo "$5" >>log ;;
   api*) [ "$ANSWER" != fails ] && echo "$ANSWER" ;;
@@ -135,11 +137,14 @@ Deno.test({
     await Deno.writeTextFile(`${folder}/dist/SHA256SUMS`, "sums");
     await Deno.writeTextFile(`${folder}/dist/agent-gateway-1.2.3.tgz`, "");
     await Deno.writeTextFile(`${folder}/gh`, GH, { mode: 0o755 });
-    await Deno.symlink("gh", `${folder}/npm`);
+    for (const name of ["npm", "tar"]) {
+      await Deno.symlink("gh", `${folder}/${name}`);
+    }
     const PATH = `${folder}:${Deno.env.get("PATH")}`;
     const publish = "Publish the release";
     const require =
       "Require reviewers in the environment of the jobs that publish";
+    const systems = "Require the Deno of each system on npm";
     for (
       const [step, ANSWER, PUBLISHED, expected] of [
         [publish, "", "", "0 create upload edit"],
@@ -151,11 +156,16 @@ Deno.test({
         [require, "1", "", "0 "],
         [require, "0", "", "1 "],
         [require, "fails", "", "1 "],
+        [systems, "none of them", "", "0 Missing: none"],
+        [systems, "@deno/b", "", "1 Missing: @deno/b@2.9.6"],
       ] as const
     ) {
       await Deno.writeTextFile(`${folder}/log`, "");
-      const { code } = await runStep(step, folder, { PATH, ANSWER, PUBLISHED });
-      const log = await Deno.readTextFile(`${folder}/log`);
+      const env = { PATH, ANSWER, PUBLISHED };
+      const { code, stdout } = await runStep(step, folder, env);
+      const log = step === systems
+        ? stdout
+        : await Deno.readTextFile(`${folder}/log`);
       const calls = log.trim().replaceAll("\n", " ");
       assertEquals(`${code} ${calls}`, expected, `${step}: ${ANSWER}`);
     }

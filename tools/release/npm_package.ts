@@ -9,18 +9,12 @@
  */
 import config from "../../deno.json" with { type: "json" };
 import { clientPermissionFlags } from "../bundle.ts";
-import { PINNED_DENO } from "../pins.ts";
+import { NPM_SYSTEMS, PINNED_DENO } from "../pins.ts";
 import { runCommand } from "../run_command.ts";
 import { runTool } from "../tool_error.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const FOLDER = `${ROOT}/dist/npm`;
-
-/** The systems for which Deno is on npm. */
-const SYSTEMS = [
-  ...["darwin-arm64", "darwin-x64", "linux-arm64-glibc", "linux-x64-glibc"],
-  ...["win32-arm64", "win32-x64"],
-];
 
 /** What the launcher says to `deno run` before the program. */
 const FLAGS = [
@@ -50,7 +44,7 @@ const MANIFEST = {
   // Deno cannot read out of the archives in which Yarn keeps packages.
   preferUnplugged: true,
   optionalDependencies: Object.fromEntries(
-    SYSTEMS.map((system) => [`@deno/${system}`, PINNED_DENO]),
+    NPM_SYSTEMS.map((system) => [`@deno/${system}`, PINNED_DENO]),
   ),
 };
 
