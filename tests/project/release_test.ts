@@ -225,8 +225,9 @@ Deno.test("deno task manifests refuses the standard library of npm, and a releas
 const SBOM = makeSbom({
   lock: JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`)),
   thirdParty: await Deno.readTextFile(`${ROOT}/THIRD-PARTY.md`),
-  crates: "old-crate 1.2.3|MIT/Apache-2.0\n",
-  esbuildSum: "0".repeat(64),
+  crates: `old-crate 1.2.3|MIT/Apache-2.0|${"1".repeat(64)}\nother 1.0.0|MIT\n`,
+  sums: SUMS,
+  timestamp: "2026-11-24T03:21:04Z",
 });
 
 Deno.test("the SBOM names what is in the program, and what made it", () => {
@@ -247,6 +248,18 @@ Deno.test("the SBOM names what is in the program, and what made it", () => {
   assert(names.includes("pkg:cargo/old-crate@1.2.3 MIT OR Apache-2.0"));
   assert(names.some((name) => name.startsWith("pkg:npm/@esbuild/linux-x64@")));
   assert(!JSON.stringify(SBOM).includes("@std/assert"));
+
+  // NTIA's minimum elements, or what says which of them is not known.
+  assertEquals(SBOM.metadata.timestamp, "2026-11-24T03:21:04Z");
+  for (const part of [SBOM.metadata.component, ...SBOM.components]) {
+    const { supplier, version, hashes, properties = [] } = part;
+    const unknown = properties.filter(({ name }) => name === "not known");
+    assert(supplier.name !== "");
+    assertEquals(unknown.map(({ value }) => value), [
+      ...version === undefined ? ["version"] : [],
+      ...hashes === undefined ? ["hash"] : [],
+    ]);
+  }
 });
 
 Deno.test({
@@ -265,6 +278,9 @@ case $1 in
     echo 'two v2.0.0+sys.3 (proc-macro)|ISC (*)' ;;
   vendor)
     mkdir -p "$4/one-1.0.0/src" "$4/two-2.0.0+sys.3"
+    echo '{"files":{},"package":"${
+        "1".repeat(64)
+      }"}' >"$4/one-1.0.0/.cargo-checksum.json"
     echo 'The same text' | tee "$4/one-1.0.0/LICENSE-MIT" >"$4/two-2.0.0+sys.3/COPYING"
     echo 'Another text' >"$4/one-1.0.0/src/license.txt" ;;
 esac
@@ -278,7 +294,9 @@ esac
     const dist = `${copy.folder}/dist`;
     assertEquals(
       await Deno.readTextFile(`${dist}/crates.txt`),
-      "denort 9.9.9|MIT\none 1.0.0|MIT/Apache-2.0\ntwo 2.0.0+sys.3|ISC\n",
+      `denort 9.9.9|MIT\none 1.0.0|MIT/Apache-2.0|${
+        "1".repeat(64)
+      }\ntwo 2.0.0+sys.3|ISC\n`,
     );
     const text = await Deno.readTextFile(`${dist}/THIRD-PARTY.md`);
     assertStringIncludes(text, "\n- two 2.0.0+sys.3: ISC\n");

@@ -8,31 +8,37 @@
  *     deno task sbom
  *
  * The libraries are those of `THIRD-PARTY.md`; the Rust crates are those of
- * `dist/crates.txt`, which `.ci/third-party` makes.
+ * `dist/crates.txt`, which `.ci/third-party` makes. NTIA's minimum elements are given
+ * for each part, and a property says which of them, and whether a hash, is not known.
  *
  * @module
  */
 import config from "../../deno.json" with { type: "json" };
+import { parseSums, type Sums } from "../checksums.ts";
 import { PINNED_DENO } from "../pins.ts";
+import { runCommand } from "../run_command.ts";
 import { runTool, ToolError } from "../tool_error.ts";
 import { ESBUILD, pinnedSums } from "./toolchain.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 
+interface JsrPackage {
+  readonly integrity?: string;
+  readonly dependencies?: readonly string[];
+}
+
 /** What a bill of materials is made from. */
 export interface Sources {
   /** `deno.lock` */
-  readonly lock: {
-    readonly jsr: Readonly<
-      Record<string, { readonly dependencies?: readonly string[] }>
-    >;
-  };
+  readonly lock: { readonly jsr: Readonly<Record<string, JsrPackage>> };
   /** The text of `THIRD-PARTY.md`. */
   readonly thirdParty: string;
   /** The text of `dist/crates.txt`; empty if it was not made. */
   readonly crates: string;
-  /** The SHA-256 sum of esbuild. */
-  readonly esbuildSum: string;
+  /** The sums of `.ci/toolchain-sums` and `dist/SHA256SUMS`. */
+  readonly sums: Sums;
+  /** When the source was committed, in the format of RFC 3339. */
+  readonly timestamp: string;
 }
 
 /** A component of the CycloneDX format. */
@@ -43,19 +49,50 @@ export interface Component {
   readonly version?: string;
   readonly purl: string;
   readonly licenses: readonly [{ readonly expression: string }];
+  readonly supplier: { readonly name: string; readonly url: readonly string[] };
+  readonly hashes?: readonly object[];
+  readonly properties?: readonly { name: string; value: string }[];
+}
+
+/** Where the packages of each kind are. */
+const HOSTS: Readonly<Record<string, string>> = {
+  cargo: "https://crates.io/crates/",
+  github: "https://github.com/",
+  jsr: "https://jsr.io/",
+  npm: "https://www.npmjs.com/package/",
+};
+
+interface ComponentOptions {
+  readonly type?: Component["type"];
+  readonly license: string;
+  /** The SHA-256 sum of the component, if it is known. */
+  readonly sum?: string | undefined;
+  /** The SHA-256 sums of files in it, or about it. */
+  readonly files?: Sums | undefined;
 }
 
 /** A component; the part of the package URL after `@` is its version. */
 function component(
-  type: Component["type"],
   purl: string,
-  expression: string,
+  { type = "library", license, sum, files = new Map() }: ComponentOptions,
 ): Component {
   const [path = "", version] = purl.split(/@(?=[^@]*$)/);
-  const name = decodeURIComponent(path.replace(/^pkg:\w+\//, ""));
+  const [, host = "", encoded = ""] = /^pkg:(\w+)\/(.*)$/.exec(path) ?? [];
+  const name = decodeURIComponent(encoded);
+  const url = [`${HOSTS[host]}${name}`];
+  const unknown = (known: unknown, value: string) =>
+    known === undefined ? [{ name: "not known", value }] : [];
   return {
-    ...{ type, "bom-ref": purl, name, purl, licenses: [{ expression }] },
+    ...{ type, "bom-ref": purl, name, purl },
+    licenses: [{ expression: license }],
+    supplier: { name: `The authors of ${name}`, url },
     ...version !== undefined && { version: version.replace(/^v/, "") },
+    ...sum !== undefined && { hashes: [{ alg: "SHA-256", content: sum }] },
+    properties: [
+      ...Array.from(files, ([of, value]) => ({ name: `sha256 ${of}`, value })),
+      ...unknown(version, "version"),
+      ...unknown(sum, "hash"),
+    ],
   };
 }
 
@@ -74,7 +111,10 @@ function jsrPackages({ jsr }: Sources["lock"]): readonly Component[] {
   return Array.from(new Set(direct.flatMap(withDependencies)))
     .sort()
     .map((key) =>
-      component("library", `pkg:jsr/${key.replace("@", "%40")}`, "MIT")
+      component(`pkg:jsr/${key.replace("@", "%40")}`, {
+        license: "MIT",
+        files: new Map([["of JSR's manifest", jsr[key]?.integrity ?? ""]]),
+      })
     );
 }
 
@@ -91,44 +131,49 @@ function linked({ thirdParty, crates }: Sources): readonly Component[] {
   );
   const libraries = Array.from(rows, ([, path = "", license = ""]) => {
     const version = path === "v8/v8" ? `@${v8}` : "";
-    return component("library", `pkg:github/${path}${version}`, license);
+    return component(`pkg:github/${path}${version}`, { license });
   });
-  const lines = crates.matchAll(/^(\S+) (\S+)\|(.*)$/gm);
+  const lines = crates.matchAll(
+    /^(\S+) ([^ |]+)\|(.*?)(?:\|([0-9a-f]{64}))?$/gm,
+  );
   return [
     ...libraries,
-    ...Array.from(lines, ([, name, version, license = ""]) => {
+    ...Array.from(lines, ([, name, version, written = "", sum]) => {
       // Older crates write a slash for OR.
-      const expression = license.replaceAll("/", " OR ") || "NOASSERTION";
-      return component("library", `pkg:cargo/${name}@${version}`, expression);
+      const license = written.replaceAll("/", " OR ") || "NOASSERTION";
+      return component(`pkg:cargo/${name}@${version}`, { license, sum });
     }),
   ];
 }
 
 /** The parts of the bill of materials that tests read. */
 export interface Sbom {
-  readonly metadata: { readonly component: Component };
+  readonly metadata: {
+    readonly component: Component;
+    readonly [name: string]: unknown;
+  };
   readonly components: readonly Component[];
 }
 
 /** Makes the bill of materials from the texts and sums that describe the program. */
 export function makeSbom(sources: Sources): Sbom & Record<string, unknown> {
-  const program = component(
-    "application",
-    `pkg:npm/agent-gateway@${config.version}`,
-    config.license,
-  );
-  const deno = component(
-    "platform",
-    `pkg:github/denoland/deno@v${PINNED_DENO}`,
-    "MIT",
-  );
+  const { sums, timestamp } = sources;
+  const program = component(`pkg:npm/agent-gateway@${config.version}`, {
+    ...{ type: "application", license: config.license },
+    sum: sums.get("agent-gateway.js"),
+  });
+  const deno = component(`pkg:github/denoland/deno@v${PINNED_DENO}`, {
+    ...{ type: "platform", license: "MIT" },
+    files: new Map(Array.from(sums).filter(([name]) => /^denort-/.test(name))),
+  });
   const packages = jsrPackages(sources.lock);
   const libraries = linked(sources);
   const bundler = `${ESBUILD.package.replace("@", "%40")}@${ESBUILD.version}`;
+  const files = new Map([["of bin/esbuild", sums.get(ESBUILD.name) ?? ""]]);
+  const options = { type: "application", license: "MIT", files } as const;
   const esbuild = {
-    ...component("application", `pkg:npm/${bundler}`, "MIT"),
+    ...component(`pkg:npm/${bundler}`, options),
     scope: "excluded", // it is not in the program
-    properties: [{ name: "sha256 of bin/esbuild", value: sources.esbuildSum }],
   };
   const refs = (components: readonly Component[]) =>
     components.map((component) => component["bom-ref"]);
@@ -136,7 +181,11 @@ export function makeSbom(sources: Sources): Sbom & Record<string, unknown> {
     bomFormat: "CycloneDX",
     specVersion: "1.6",
     version: 1,
-    metadata: { component: program },
+    metadata: {
+      timestamp,
+      authors: [{ name: program.supplier.name }],
+      component: program,
+    },
     components: [...packages, deno, ...libraries, esbuild],
     dependencies: [
       { ref: program["bom-ref"], dependsOn: refs([...packages, deno]) },
@@ -154,11 +203,16 @@ async function main(): Promise<void> {
     );
   }
   const read = (path: string) => Deno.readTextFile(`${ROOT}/${path}`);
+  const commitDate = ["git", "-C", ROOT, "log", "-1", "--format=%cI"];
   const sbom = makeSbom({
     lock: JSON.parse(await read("deno.lock")),
     thirdParty: await read("THIRD-PARTY.md"),
     crates: await read("dist/crates.txt").catch(() => ""),
-    esbuildSum: (await pinnedSums()).get(ESBUILD.name) ?? "",
+    sums: new Map([
+      ...await pinnedSums(),
+      ...parseSums(await read("dist/SHA256SUMS").catch(() => "")),
+    ]),
+    timestamp: (await runCommand(commitDate)).trim(),
   });
   await Deno.mkdir(`${ROOT}/dist`, { recursive: true });
   await Deno.writeTextFile(
