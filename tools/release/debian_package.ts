@@ -188,8 +188,9 @@ async function makeManual(date: Date): Promise<string> {
         LC_ALL: "C.UTF-8",
       },
     });
-    // Each example on a line of its own.
-    return manual.replace(
+    // mandoc knows no date such as "November 2026". Each example has its own line.
+    const day = date.toISOString().slice(0, 10);
+    return manual.replace(/^(\.TH \S+ "1") ".*?"/m, `$1 "${day}"`).replace(
       /^(\.SH EXAMPLES\n\.IP\n)([^.][^]*?)(?=^\.)/m,
       (_, head, lines) => `${head}.nf\n${lines}.fi\n`,
     );

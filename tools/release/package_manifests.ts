@@ -9,7 +9,7 @@
  * @module
  */
 import config from "../../deno.json" with { type: "json" };
-import registry from "../../docs/registry/agent.json" with { type: "json" };
+import manifest from "../../docs/registry/agent.json" with { type: "json" };
 import { RELEASE_HEADER } from "../bundle.ts";
 import { parseSums, type Sums, writeChecksums } from "../checksums.ts";
 import { runTool, ToolError } from "../tool_error.ts";
@@ -98,8 +98,12 @@ export function scoopManifest(sums: Sums): string {
   });
 }
 
-/** The entry of the ACP registry, with the sum of each binary. */
-export function registryEntry(sums: Sums): typeof registry {
+/** The entry of the ACP registry for this version, with the sum of each binary. */
+export function registryEntry(sums: Sums): typeof manifest {
+  const text = JSON.stringify(manifest);
+  const registry: typeof manifest = JSON.parse(
+    text.replaceAll(manifest.version, config.version),
+  );
   const binaries = Object.entries(registry.distribution.binary)
     .map(([platform, target]) => {
       const sha256 = sumOf(target.cmd.slice("./".length), sums);
