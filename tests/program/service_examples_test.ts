@@ -2,13 +2,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { existsSync } from "node:fs";
 import { Client, runClient, settings } from "../support/client_process.ts";
 import { missing, RealService } from "../support/real_service.ts";
 import { TEST_KEY } from "../support/service/service.ts";
 
-const SPECIFICATION = await Deno.readTextFile(
-  `${import.meta.dirname}/../../docs/service.openapi.yaml`,
-);
+const FILE = `${import.meta.dirname}/../../docs/service.openapi.yaml`;
+const SPECIFICATION = await Deno.readTextFile(FILE);
 
 /** The part of the specification that is used. */
 interface Specification {
@@ -40,6 +40,26 @@ Deno.test("docs/service.openapi.yaml is valid, with the statuses of each operati
     "200 201 400 401 404 429 default",
     "200 204 401 404 default",
   ]);
+});
+
+const spectral = Deno.env.get("SPECTRAL") ?? "";
+const hasSpectral = existsSync(spectral);
+
+Deno.test({
+  name: `spectral finds nothing in docs/service.openapi.yaml${
+    hasSpectral ? "" : " (skipped: no spectral)"
+  }`,
+  ignore: !hasSpectral,
+  async fn() {
+    const ruleset = await Deno.makeTempFile({ suffix: ".yaml" });
+    await Deno.writeTextFile(ruleset, "extends: spectral:oas\n");
+    const args = ["lint", "--quiet", "--fail-severity=hint"];
+    const { code, stdout } = await new Deno.Command(spectral, {
+      args: [...args, `--ruleset=${ruleset}`, FILE],
+    }).output();
+    await Deno.remove(ruleset);
+    assertEquals([code, new TextDecoder().decode(stdout)], [0, ""]);
+  },
 });
 
 /** The events in a stream, which has to consist of ids, data and comments. */
