@@ -60,20 +60,32 @@ function runsPerPrompt(service: ReferenceService): ReadonlySet<number> {
   return new Set(counts.values());
 }
 
-/** What each front needs, besides its defaults, to hand events on as they happen. */
-const FOR_LIVE_EVENTS: Readonly<Record<FrontName, readonly string[]>> = {
-  // It asks with HTTP/1.0 by default; the service then answers without chunks.
-  nginx: ["proxy_http_version 1.1;"],
-  haproxy: [],
-  apache2: [],
-  caddy: [],
-  lighttpd: ["server.stream-response-body = 1"],
+/** The setting that `docs/service.md` names for a front, if it names one. */
+function settingsFor(name: FrontName): readonly string[] {
+  const page = `${import.meta.dirname}/../../docs/service.md`;
+  const rows = Deno.readTextFileSync(page).matchAll(
+    /^\| (\w+) +\| (.*?) +\|/gm,
+  );
+  const [, , setting = ""] = Array.from(rows)
+    .find(([, label = ""]) => name.startsWith(label.toLowerCase())) ?? [];
+  assert(setting !== "");
+  return setting === "Nothing" ? [] : [setting.split("`")[1] ?? ""];
+}
+
+/** Compresses streams for clients that accept it. */
+const COMPRESSION: Readonly<Record<FrontName, readonly string[]>> = {
+  nginx: ["gzip on;", "gzip_proxied any;", "gzip_types text/event-stream;"],
+  haproxy: ["compression algo gzip", "compression type text/event-stream"],
+  apache2: ["SetOutputFilter DEFLATE"],
+  caddy: ["encode {", "gzip", "match header Content-Type text/*", "}"],
+  lighttpd: [], // The module is a package of its own.
 };
 
 for (const name of FRONTS) {
   Deno.test({
     ignore: !isInstalled(name),
-    name: `${name} with TLS hands on each event as it happens`,
+    name:
+      `${name} with TLS and the setting of docs/service.md hands on each event as it happens`,
     async fn() {
       await using service = ReferenceService.start();
       const stream = new GatedStream();
@@ -81,7 +93,7 @@ for (const name of FRONTS) {
       await using front = await Front.start(name, {
         tls,
         upstream: address(service),
-        lines: FOR_LIVE_EVENTS[name],
+        lines: [...settingsFor(name), ...COMPRESSION[name]],
       });
       await using editor = new Editor({ env: environment(front.url) });
       const sessionId = await editor.newSession();
@@ -111,7 +123,7 @@ Deno.test({
     await using front = await Front.start("nginx", {
       tls,
       upstream: address(service),
-      lines: FOR_LIVE_EVENTS.nginx,
+      lines: settingsFor("nginx"),
     });
     await using editor = new Editor({ env: environment(front.url) });
     const reloading = (async () => {

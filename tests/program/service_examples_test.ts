@@ -4,7 +4,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { existsSync } from "node:fs";
 import { Client, runClient, settings } from "../support/client_process.ts";
-import { missing, RealService } from "../support/real_service.ts";
+import { missing, PAGE, RealService } from "../support/real_service.ts";
 import { TEST_KEY } from "../support/service/service.ts";
 
 const FILE = `${import.meta.dirname}/../../docs/service.openapi.yaml`;
@@ -174,6 +174,7 @@ for (const language of ["js", "python", "go"] as const) {
     const states = stdout.trimEnd().split("\n").slice(1)
       .map((line) => line.split(" ")[0]);
     assertEquals(new Set(states), new Set(["ok", "-"]), stdout);
+    assertEquals(await broken(service), []);
   });
 
   test(`no user of the ${stack} gets another's reply when it starts again`, async () => {
@@ -192,3 +193,57 @@ for (const language of ["js", "python", "go"] as const) {
     assert(stderr.includes("the service does not know the run"), stderr);
   });
 }
+
+/** The commands of the page for what the check cannot see. */
+const [, COMMANDS = ""] = /```sh\n(key=.*?)^```/ms
+  .exec(await Deno.readTextFile(PAGE)) ?? [];
+
+/** Their comments: what they print, and what that means. */
+const MEANINGS = Array.from(
+  COMMANDS.matchAll(/# (.*)$/gm),
+  ([, text = ""]) => text,
+);
+
+/** Runs the commands. Returns the comments that are not true of a service. */
+async function broken(service: RealService): Promise<readonly string[]> {
+  const { stdout } = await new Deno.Command("sh", {
+    args: ["-c", COMMANDS],
+    env: { APP_BASE_URL: service.url, APP_API_KEY: TEST_KEY },
+  }).output();
+  const [ids = "", one, two, ...rest] = new TextDecoder().decode(stdout)
+    .trimEnd().split("\n");
+  const isTrue = [/^(?:[\da-f-]{32,36} ?){3}$/.test(ids), one === two]
+    .concat(
+      rest.map((text, i) => MEANINGS[i + 2]?.startsWith(`${text}: `) ?? false),
+    );
+  assertEquals(isTrue.length, MEANINGS.length);
+  return MEANINGS.filter((_, index) => !isTrue[index]);
+}
+
+const none = 'if (!run) return refuse(404, "No such run");';
+
+/** Mistakes in the example in JavaScript, and the comments that are not true then. */
+// deno-fmt-ignore: a table, one mistake a line
+const MISTAKES: readonly (readonly [code: string, mistake: string, ...untrue: readonly string[]])[] = [
+  ["randomUUID();", "`${threads.size}`;", "nobody can guess such ids"],
+  ["run.streams.forEach((stream) => stream.w", "[...run.streams].slice(-1).forEach((stream) => stream.w", "two lines with the same number"],
+  [none, `if (run?.isOver) run.events = [], run.isOver = false, execute(run, "it runs once more"); ${none}`, "1: it does not run again"],
+  ["if (!key ||", 'if (request.url === "/threads" &&', "401: no run", "401: no stream"],
+  [none, "if (!run) return follow({ events: [], streams: new Set() }, 0, response);", "404: an unknown run", "404: another thread's run"],
+  ["runs.get(runId)", "[...threads.values()].map((runs) => runs.get(runId)).find(Boolean)", "404: another thread's run"],
+];
+
+Deno.test({
+  name: `the commands of docs/service.md tell what is wrong with a service`,
+  ignore: missing("example in js") !== undefined,
+  async fn() {
+    const found = MISTAKES.map(async ([code, mistake]) => {
+      const change = (text: string) => text.replaceAll(code, mistake);
+      await using service = await RealService.start("example in js", {
+        change,
+      });
+      return [code, mistake, ...await broken(service)];
+    });
+    assertEquals<readonly unknown[]>(await Promise.all(found), MISTAKES);
+  },
+});

@@ -34,7 +34,7 @@ const COMMANDS = {
 export type Stack = keyof typeof COMMANDS;
 
 /** The page with the examples, and the ends of their files' names by their languages. */
-const PAGE = `${import.meta.dirname}/../../docs/service.md`;
+export const PAGE = `${import.meta.dirname}/../../docs/service.md`;
 const EXAMPLES = { js: "mjs", python: "py", go: "go" };
 
 /** What this machine lacks to run a stack; `undefined` if nothing. */
@@ -64,13 +64,21 @@ export class RealService implements AsyncDisposable {
    * Starts a service that is reachable as soon as this resolves.
    *
    * @param port By default any free port.
+   * @param change Changes the code of the examples.
    */
-  static async start(stack: Stack, port = freePort()): Promise<RealService> {
+  static async start(
+    stack: Stack,
+    { port = freePort(), change = (code) => code }: {
+      readonly port?: number;
+      readonly change?: (code: string) => string;
+    } = {},
+  ): Promise<RealService> {
     const folder = await Deno.makeTempDir();
     const page = await Deno.readTextFile(PAGE);
     for (const [language, extension] of Object.entries(EXAMPLES)) {
       const code = page.split(`\n\`\`\`${language}\n`)[1]?.split("\n```")[0];
-      await Deno.writeTextFile(`${folder}/example.${extension}`, code ?? "");
+      const file = `${folder}/example.${extension}`;
+      await Deno.writeTextFile(file, change(code ?? ""));
     }
     const programs = `${import.meta.dirname}/real`;
     for await (const { name } of Deno.readDir(programs)) {
@@ -120,7 +128,7 @@ export class RealService implements AsyncDisposable {
   async restart(): Promise<RealService> {
     this.#kill();
     await this.#child.status;
-    return await RealService.start(this.#stack, this.#port);
+    return await RealService.start(this.#stack, { port: this.#port });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
