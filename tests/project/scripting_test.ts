@@ -134,7 +134,7 @@ async function run(
  */
 const PREPARATION = `
   git init -q . && git add code.txt && echo 'new line' > code.txt; sleep() { :; }
-  trap 'status=$?; wait; cat re*.txt *.md notes/*.summary > files 2>&-; exit $status' EXIT`;
+  trap 'status=$?; wait; cat re*.txt *.md *.prom notes/*.summary > files 2>&-; exit $status' EXIT`;
 
 const DIFF = /\n\ndiff --git a\/code\.txt [^]*\n-old line\n\+new line$/;
 
@@ -163,10 +163,15 @@ const EXPECTED: Readonly<Record<string, readonly Check[]>> = {
       assertMatch(files, /^You said: What changed/);
     },
   ],
-  "Watch a service": [
+  "Monitor a service": [
     ({ code, stdout, prompts }) => {
       assertEquals([code, prompts.length], [0, 0]);
       assertMatch(stdout, /^OK: \d checks\n$/);
+    },
+    ({ code, stdout, stderr, prompts, files }) => {
+      assertEquals([code, stdout, stderr, prompts], [0, "", "", ["hello"]]);
+      assertMatch(files, /^agent_gateway_check\{name="reply",state="ok"\} 1$/m);
+      assertMatch(files, /^agent_gateway_check_seconds\{name="end"\} [\d.]+$/m);
     },
   ],
   "Review a diff": [
