@@ -1,12 +1,12 @@
-import { plainText, type Style } from "../text.ts";
+import type { Style } from "../text.ts";
 import { type CursorText, lineEnd, lineStart } from "./cursor_text.ts";
 import type { EditorState, Search } from "./editor_state.ts";
 import {
+  type Cell,
   cellsOf,
   cellsOfLine,
-  cutToWidth,
   indentOf,
-  outputOf,
+  placed,
   rowsOfLines,
   type TextRow,
   widthOf,
@@ -21,7 +21,7 @@ const WAITING_LENGTH = 1_000;
 
 /** What is drawn at the bottom of the terminal. */
 export interface FrameContent {
-  /** The row of the status, which may be coloured; empty if there is none. */
+  /** The row of the status; empty if there is none. */
   readonly status: string;
   readonly waiting: readonly string[];
   /** The text that is typed; `undefined` if it is not shown. */
@@ -43,9 +43,9 @@ export function frameOf(
   const search = editor?.search;
   // One row is kept for the cursor, even if other rows then do not fit.
   let room = size.rows - (editor === undefined ? 0 : 1);
-  const rows: string[] = [];
+  const rows: Cell[][] = [];
   if (status !== "" && room > 0) {
-    rows.push(status);
+    rows.push(placed(cellsOfLine(status, columns), 0, columns));
     room--;
   }
   const searchRows = search === undefined || room < 1
@@ -58,8 +58,8 @@ export function frameOf(
     room--;
   }
   if (editor === undefined) {
-    const width = widthOf(cellsOfLine(plainText(status), columns));
-    return { rows, cursor: { row: 0, column: Math.min(width, columns - 1) } };
+    const column = Math.min(widthOf(rows[0] ?? []), columns - 1);
+    return { rows, cursor: { row: 0, column } };
   }
   const typed = typedRows(editor.typed, { columns, rows: room + 1 }, look);
   const row = rows.length + typed.cursor.row;
@@ -105,29 +105,38 @@ function typedRow(
   { start, end, indent }: TextRow,
   columns: number,
   { sign, style }: FrameLook,
-): string {
+): Cell[] {
   const cells = cellsOf(text.slice(start, end), indent, columns);
-  const before = start === 0 && indent > 0
-    ? style.bold(sign)
-    : " ".repeat(indent);
-  return before + outputOf(cells, indent, columns);
+  const before = start === 0 ? style.bold(sign) : " ".repeat(indent);
+  return indented(cells, before, indent, columns);
+}
+
+/** The cells of a row after an indent, which has a text of its own. */
+function indented(
+  cells: readonly Cell[],
+  text: string,
+  width: number,
+  columns: number,
+): Cell[] {
+  const after = placed(cells, width, columns);
+  return width === 0 ? after : [{ text, width, isCertain: true }, ...after];
 }
 
 function waitingRow(
   text: string,
   columns: number,
   { sign }: FrameLook,
-): string {
+): Cell[] {
   const line = text.slice(0, WAITING_LENGTH).replace(/\s+/g, " ");
   const indent = indentOf(columns);
   const cells = cellsOfLine(line, columns - indent);
-  return (indent > 0 ? sign : "") + outputOf(cells, indent, columns);
+  return indented(cells, sign, indent, columns);
 }
 
-function searchRow({ query, isFound }: Search, columns: number): string {
-  const label = cutToWidth(isFound ? "search: " : "not found: ", columns);
-  const cells = cellsOfLine(query, columns - label.length);
-  return label + outputOf(cells, label.length, columns);
+function searchRow({ query, isFound }: Search, columns: number): Cell[] {
+  const label = cellsOfLine(isFound ? "search: " : "not found: ", columns);
+  const cells = cellsOfLine(query, columns - widthOf(label));
+  return placed([...label, ...cells], 0, columns);
 }
 
 /**

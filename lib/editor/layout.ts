@@ -2,7 +2,7 @@ import { boundaryAfter, graphemeWidth, isSimple } from "./graphemes.ts";
 
 /** A grapheme as it is drawn in one or more columns of a row. */
 export interface Cell {
-  /** Printable characters. */
+  /** Printable characters, and sequences that style them or place the cursor. */
   readonly text: string;
   readonly width: number;
   /**
@@ -113,22 +113,20 @@ export function cellsOfLine(text: string, columns: number): Cell[] {
 }
 
 /**
- * The output for cells that begin in a column. After each grapheme of uncertain
- * width, the cursor is placed and the rest of the row is erased.
+ * The cells that begin in a column, as they are written: after each grapheme of
+ * uncertain width, the cursor is placed and the rest of the row is erased.
  */
-export function outputOf(
+export function placed(
   cells: readonly Cell[],
   column: number,
   columns: number,
-): string {
-  let output = "";
-  for (const { text, width, isCertain } of cells) {
-    output += text;
-    column += width;
+): Cell[] {
+  return cells.map((cell) => {
+    column += cell.width;
     // The cursor cannot be placed beyond the last column, and need not be.
-    if (!isCertain && column < columns) output += `\x1b[${column + 1}G\x1b[K`;
-  }
-  return output;
+    if (cell.isCertain || column >= columns) return cell;
+    return { ...cell, text: `${cell.text}\x1b[${column + 1}G\x1b[K` };
+  });
 }
 
 /** A text in one row; if it does not fit, it ends with an ellipsis. */

@@ -1,14 +1,13 @@
+import { type Cell, widthOf } from "./layout.ts";
+
 export interface Size {
   readonly columns: number;
   readonly rows: number;
 }
 
 export interface Frame {
-  /**
-   * At most as many rows as the terminal has: printable characters, SGR sequences,
-   * and sequences that place the cursor in the row.
-   */
-  readonly rows: readonly string[];
+  /** At most as many rows as the terminal has. */
+  readonly rows: readonly (readonly Cell[])[];
   /** The cursor's position in the rows, counted from 0. */
   readonly cursor: { readonly row: number; readonly column: number };
 }
@@ -23,8 +22,8 @@ const ERASE_BELOW = "\x1b[J";
 const CLEAR = "\x1b[H\x1b[2J";
 
 /**
- * Draws frames at the bottom of a terminal, each over the one before it. Only changes
- * are written.
+ * Draws frames at the bottom of a terminal, each over the one before it. Of each row,
+ * only what follows the first change is written.
  *
  * A terminal that is resized moves the drawn rows as it likes: some wrap them anew,
  * some cut them. None of them moves the cursor's row closer to the frame's first
@@ -92,23 +91,31 @@ export class Painter {
   #difference({ rows, cursor }: Frame): string {
     const drawn = this.#drawn;
     let text = "";
-    let at = drawn.cursor.row;
+    let at = drawn.cursor;
+    const moveTo = (row: number, column: number) => {
+      if (row === at.row && column === at.column) return;
+      text += `${vertical(row - at.row)}\x1b[${column + 1}G`;
+      at = { row, column };
+    };
     for (const [i, row] of rows.entries()) {
       const old = drawn.rows[i];
-      if (old === row) continue;
+      let same = 0;
+      while (same < row.length && row[same]?.text === old?.[same]?.text) same++;
+      if (same === row.length && same === old?.length) continue;
       const isNew = old === undefined && i > 0;
-      text += isNew ? vertical(i - 1 - at) + "\r\n" : vertical(i - at) + "\r";
-      text += ERASE_TO_END_OF_LINE + row;
-      at = i;
+      moveTo(isNew ? i - 1 : i, widthOf(row.slice(0, same)));
+      if (same === 0) text += isNew ? "\r\n" : "\r";
+      text += ERASE_TO_END_OF_LINE;
+      for (const cell of row.slice(same)) text += cell.text;
+      at = { row: i, column: widthOf(row) };
     }
     if (text !== "") text = NO_WRAP + text + WRAP;
     if (drawn.rows.length > rows.length) {
-      text += vertical(rows.length - at) + "\r" + ERASE_BELOW;
-      at = rows.length;
+      moveTo(rows.length, 0);
+      text += ERASE_BELOW;
     }
-    const isThere = text === "" && drawn.cursor.column === cursor.column;
-    if (isThere && at === cursor.row) return "";
-    return text + vertical(cursor.row - at) + `\x1b[${cursor.column + 1}G`;
+    moveTo(cursor.row, cursor.column);
+    return text;
   }
 }
 

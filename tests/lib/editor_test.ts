@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
-import { cellsOfLine, cutToWidth, outputOf } from "../../lib/editor/layout.ts";
+import { cellsOfLine, cutToWidth, placed } from "../../lib/editor/layout.ts";
 import { Painter } from "../../lib/editor/painter.ts";
 import { FakeClock } from "../support/clocks.ts";
 import { Emulator, Person } from "../support/terminal_emulator.ts";
@@ -253,6 +253,26 @@ Deno.test("Editor ends after a Ctrl-Z, before the program goes on, with the curs
   assertEquals(person.emulator.cursor, { row: 1, column: 0 });
 });
 
+Deno.test("Editor writes at most 20 bytes for a letter at the end of a line, and 90 in its middle", async () => {
+  using person = new Person(80);
+  void person.editor.read();
+  const bytesOf = async (key: string) => {
+    await setImmediate();
+    person.time += 1_000; // The last frame is old enough.
+    const { length } = person.written;
+    person.type(key);
+    while (person.written.length === length) await setImmediate();
+    return new TextEncoder().encode(person.written.slice(length)).length;
+  };
+  await bytesOf("x".repeat(68)); // after the sign, up to column 70
+  assert(await bytesOf("y") <= 20);
+  assert(await bytesOf("汉") <= 20);
+  assert(await bytesOf("\x7f") <= 20);
+  await bytesOf("\x1b[D".repeat(35));
+  assert(await bytesOf("z") <= 90);
+  await person.sees(`> ${"x".repeat(34)}z${"x".repeat(34)}y`);
+});
+
 const CUTS: readonly (readonly [text: string, columns: number, row: string])[] =
   [
     ["a\tb\tc", 18, "a       b       c"],
@@ -274,7 +294,7 @@ Deno.test("Painter keeps each row on one line of a terminal that draws a graphem
   const emulator = new Emulator(10, 5, "code points");
   const painter = new Painter((text) => emulator.write(text));
   const rows = ["12345678👨‍👩‍👧", "second"]
-    .map((text) => outputOf(cellsOfLine(text, 10), 0, 10));
+    .map((text) => placed(cellsOfLine(text, 10), 0, 10));
   painter.draw({ rows, cursor: { row: 1, column: 6 } });
   await emulator.settled();
   assertEquals(emulator.text(1), "second");
@@ -285,13 +305,14 @@ Deno.test("Painter erases nothing above on a terminal that became lower and cut 
   const emulator = new Emulator(10, 10);
   const painter = new Painter((text) => emulator.write(text));
   const above = ["1", "2", "3", "4", "5"];
-  const rows = ["a", "b", "c", "d", "e"];
+  const rows = ["a", "b", "c", "d", "e"].map((text) => cellsOfLine(text, 10));
+  const [first = []] = rows;
   const cursor = { row: 0, column: 0 };
   painter.draw({ rows, cursor }, above.map((line) => `${line}\n`).join(""));
   await emulator.resize(10, 6);
-  painter.draw({ rows: rows.with(4, "f"), cursor }); // not known yet
+  painter.draw({ rows: rows.with(4, first), cursor }); // not known yet
   painter.move();
-  painter.draw({ rows: ["g"], cursor });
+  painter.draw({ rows: [first], cursor });
   await emulator.settled();
   assertEquals(emulator.allText.split("\n").slice(0, 5), above);
 });
