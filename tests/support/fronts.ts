@@ -186,7 +186,7 @@ ServerRoot ${folder}
 PidFile ${folder}/pid
 Mutex file:${folder}
 ErrorLog ${folder}/error.log
-FrontName 127.0.0.1
+ServerName 127.0.0.1
 Listen 127.0.0.1:${port}
 Protocols h2 http/1.1
 SSLEngine on
