@@ -11,6 +11,7 @@ import { cp } from "node:fs/promises";
 import config from "../deno.json" with { type: "json" };
 import { writeChecksums } from "./checksums.ts";
 import { chosenLibrary, sameFlags } from "./deno.ts";
+import { compileAtLoad, eagerFunctions } from "./eager_functions.ts";
 import { runCommand } from "./run_command.ts";
 import { runTool } from "./tool_error.ts";
 
@@ -44,7 +45,10 @@ const HEADER = [
 
 /** Returns the program as one file, with the text of the licence at its end. */
 export async function bundle(): Promise<string> {
-  const code = await withSource((source) => runBundler(`${source}/main.ts`));
+  const output = await withSource((source) =>
+    runBundler("--sourcemap=inline", `${source}/main.ts`)
+  );
+  const code = compileAtLoad(output, await eagerFunctions());
   const license = (await Deno.readTextFile(`${ROOT}/LICENSE`)).trimEnd();
   const comment = license.split("\n").map((line) => `// ${line}`.trimEnd());
   return [...HEADER, code + comment.join("\n"), ""].join("\n");

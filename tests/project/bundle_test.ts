@@ -1,9 +1,17 @@
-import { assert, assertEquals, assertNotMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotMatch,
+  assertThrows,
+} from "@std/assert";
 import { readdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import config from "../../deno.json" with { type: "json" };
 import { bundle, clientPermissionFlags } from "../../tools/bundle.ts";
+import { compileAtLoad } from "../../tools/eager_functions.ts";
 import { runCommand } from "../../tools/run_command.ts";
+import { ToolError } from "../../tools/tool_error.ts";
 import { SourceCopy } from "../support/source_copy.ts";
 
 const code = await bundle();
@@ -38,6 +46,36 @@ function count(source: string): number {
 
 Deno.test("the bundle has at most 134 KB", () => {
   assert(new TextEncoder().encode(code).length <= 134_000);
+});
+
+Deno.test("compileAtLoad() puts modules and the named functions in parentheses, and names those that are missing", () => {
+  const helper = "var h=(t,e)=>()=>(t&&(e=t(t=0)),e);";
+  const map = {
+    version: 3,
+    sources: ["a.ts"],
+    sourcesContent: ["function twice(x) {\nexport async function answer(x) {"],
+    names: [],
+    mappings: "4CAAA,6BACA", // columns 44 and 73
+  };
+  const output = helper +
+    "function b(t){return t}async function a(t){return{t}}var m=h(()=>{b()});" +
+    "//# sourceMappingURL=data:application/json;base64," +
+    btoa(JSON.stringify(map));
+
+  assertEquals(
+    compileAtLoad(output, ["answer"]),
+    `var b=t=>{return t},a=(async function(t){return{t}});${helper}var m=h((()=>{b()}));`,
+  );
+  assertThrows(
+    () => compileAtLoad(output, ["answer", "reply"]),
+    ToolError,
+    "names: reply;",
+  );
+});
+
+Deno.test("the bundle has modules and functions in parentheses", () => {
+  assertMatch(code, /=\(async function\(/);
+  assertMatch(code, /=\w\(\(\(\)=>\{/);
 });
 
 Deno.test("the bundle imports parts of Deno alone, when they are used, and makes no code out of text", async () => {
