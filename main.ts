@@ -30,6 +30,9 @@ import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
 import { maskKey, withoutCommands } from "./lib/text.ts";
 import { versionLine } from "./lib/version.ts";
 
+/** Comes first in each message, because standard error is shared with other programs. */
+const NAME = "agent-gateway";
+
 const TERMINATED = 143;
 
 /**
@@ -57,14 +60,14 @@ async function main(args: readonly string[]): Promise<number> {
     const reason = isUsage
       ? `${error.message}; see agent-gateway --help`
       : error.message;
-    writeError(`${reason}\n`);
+    writeError(`${NAME}: error: ${reason}\n`);
     if (asksForBridge(args)) await answerEditor(reason);
     return isUsage ? 2 : 1;
   }
 }
 
 async function start(asked: Arguments): Promise<number> {
-  const warn = (line: string) => writeError(`Warning: ${line}\n`);
+  const warn = (line: string) => writeError(`${NAME}: warning: ${line}\n`);
   switch (asked.command) {
     case "print":
       await outputSink().write(new TextEncoder().encode(asked.text));
@@ -152,7 +155,7 @@ function exit(ending: Ending): void {
 /** Ends the process after an error that no front end has handled. */
 async function fail(error: unknown): Promise<void> {
   await conversation?.leave().catch(() => {}); // The error that came first is told.
-  if (!isEnding) writeError(`${failureLine(error)}\n`);
+  if (!isEnding) writeError(`${NAME}: error: ${failureLine(error)}\n`);
   await end(1);
 }
 

@@ -75,8 +75,8 @@ type Found = Map<OptionName | "-", string[]>;
  * Short switches may be combined (`-bq`). A value is the next argument, or
  * follows `=`; one that begins with a dash has to follow `=`.
  *
- * @throws {UsageError} If an argument is unknown, an option lacks its value, a switch
- * has one, or options exclude each other.
+ * @throws {UsageError} If an argument is unknown, a value is missing or wrong, or options
+ * exclude each other.
  */
 export async function parseCommandLine(
   args: readonly string[],
@@ -193,20 +193,18 @@ function checkValue(
 ): asserts value is string {
   const { name, value: placeholder, choices } = option;
   if (value === undefined) {
-    const how = next?.startsWith("-")
-      ? `write --${name}=${placeholder} for one that begins with a dash`
-      : `${flag} ${placeholder}`;
-    throw new UsageError(`${flag} lacks its value (${how})`);
+    throw new UsageError(
+      next?.startsWith("-")
+        ? `${flag} needs a value; if it begins with a dash: --${name}=${placeholder}`
+        : `${flag} needs a value: ${flag} ${placeholder}`,
+    );
   }
   if (value.trim() === "") {
-    throw new UsageError(
-      `The value of ${flag} is blank (${flag} ${placeholder})`,
-    );
+    throw new UsageError(`${flag} needs a value that is not blank`);
   }
   if (choices?.includes(value) === false) {
-    throw new UsageError(
-      `${flag} does not know ${quote(value)} (${choices.join(", ")})`,
-    );
+    const known = choices.join(", ").replace(/, (\w+)$/, " or $1");
+    throw new UsageError(`${flag} must be ${known}`);
   }
 }
 
@@ -246,16 +244,14 @@ function parseSeconds(text: string | undefined): number | undefined {
   const seconds = /^\d*\.?\d+$|^\d+\.$/.test(text) ? Number(text) : NaN;
   if (seconds > 0 && seconds <= MAX_SECONDS) return seconds * 1000;
   throw new UsageError(
-    `--timeout cannot be ${
-      quote(text)
-    }: it is a number of seconds, more than 0 and at most ${MAX_SECONDS}`,
+    `--timeout must be a number of seconds above 0, at most ${MAX_SECONDS}`,
   );
 }
 
 function validateThreadId(id: string | undefined): string | undefined {
   if (id === undefined || isServiceId(id)) return id;
   throw new UsageError(
-    `--thread cannot be ${quote(id)}: no thread has that id`,
+    `--thread must be the id of a thread, not ${quote(id)}`,
   );
 }
 

@@ -218,7 +218,7 @@ export class Conversation {
     const fate = this.#isRun ? "may go on" : "not run";
     this.#exitCode.fail(isComplete ? undefined : { fate });
     const message =
-      "The time is over, and nobody reads standard output: the rest is dropped";
+      "The time limit has passed, and nothing reads standard output: the rest was dropped";
     this.#options.view.show({ type: "error", message });
     return "unread";
   }

@@ -85,7 +85,7 @@ function findBaseUrl(
     if (value !== undefined) return [".env", value];
   } else if (isAssigned(dotenv, BASE_URL)) {
     warn(
-      `Ignoring ${BASE_URL} in .env, because ${KEY} does not come from there; set ${BASE_URL} in the environment or use --base-url instead`,
+      `Ignoring ${BASE_URL} in .env, because ${KEY} does not come from there; set ${BASE_URL} in the environment, or use --base-url`,
     );
   }
   return ["built-in", DEFAULT_BASE_URL];
@@ -121,22 +121,24 @@ function validateBaseUrl(
 ): Pick<Settings, "baseUrl" | "isLocal"> {
   const text = value.trim();
   const url = URL.parse(text);
-  const refuse = (reason: string) =>
-    new SettingsError(`${source} cannot be used: ${reason}`);
-  // URL.parse() accepts blanks, backslashes and superfluous slashes.
+  const refuse = (reason: string) => new SettingsError(`${source} ${reason}`);
+  // URL.parse() accepts whitespace, backslashes and superfluous slashes.
   if (url === null || !/^https?:\/\/[^/\\\s][^\\\s]*$/i.test(text)) {
-    throw refuse("it is not an absolute URL such as https://host/path");
+    const [, scheme] = /^([a-z][a-z\d+.-]*:)\/\//i.exec(text) ?? [];
+    throw refuse(
+      scheme === undefined || /^https?:$/i.test(scheme)
+        ? "must be an absolute URL such as https://host/path"
+        : `must begin with https:// (not ${scheme})`,
+    );
   }
   if (/^[^/]*\/\/[^/?#]*@/.test(text)) {
-    throw refuse(`it holds user info; the key goes into ${KEY}`);
+    throw refuse(`must not contain a user name; the key goes into ${KEY}`);
   }
-  if (/[?#]/.test(text)) {
-    throw refuse("it holds a query or a fragment; leave them out");
-  }
+  if (/[?#]/.test(text)) throw refuse("must not contain a query or a fragment");
   const isLocal = isLoopback(url);
   if (url.protocol === "http:" && !isLocal) {
     throw refuse(
-      "http: would send the key in clear text; use https: (http: is for localhost, 127.0.0.0/8 and [::1])",
+      "cannot be used: http: would send the key in clear text; use https: (http: is for localhost, 127.0.0.0/8 and [::1])",
     );
   }
   return { baseUrl: url.href.replace(/(?<!\/)\/+$/, ""), isLocal };

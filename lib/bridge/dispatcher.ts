@@ -163,7 +163,7 @@ export class Dispatcher {
 
   #requireInitialized(method: string): void {
     if (this.#isInitialized) return;
-    throw invalidRequest(`initialize has to come before ${method}`);
+    throw invalidRequest(`call initialize before ${method}`);
   }
 }
 

@@ -135,7 +135,8 @@ export async function* readMessages(
 /** What follows the request, or the line, that cannot be taken, in an error. */
 const FAULTS: Readonly<Record<Fault, string>> = {
   "too long": "is larger than 16 MiB",
-  "too many parts": `holds more than ${MAX_SIGNS} brackets, commas and colons`,
+  "too many parts":
+    `contains more than ${MAX_SIGNS} brackets, commas and colons`,
   "not UTF-8": "is not UTF-8",
 };
 

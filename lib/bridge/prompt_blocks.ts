@@ -49,7 +49,7 @@ export function parsePrompt(prompt: unknown): PromptContent {
     isAfterLink = isLink;
   }
   const text = pieces.join("");
-  if (text.trim() === "") throw invalidParams("prompt holds no text");
+  if (text.trim() === "") throw invalidParams("prompt contains no text");
   return { text, references };
 }
 

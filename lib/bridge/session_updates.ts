@@ -46,7 +46,7 @@ export function updatesOf(
         if (!showsNotices) return "";
         const state = event.reason.replace(" ", " is ");
         const time = wholeDuration(event.milliseconds);
-        const title = `the ${state}; again in ${time}`;
+        const title = `the ${state}; retry in ${time}`;
         return noticeLine(sessionId, "info", title);
       }
       case "run":

@@ -55,7 +55,7 @@ export class Session {
   begin(requestId: RequestId, answered: Promise<void>): Turn {
     if (this.#last?.controller.signal.aborted === false) {
       throw invalidRequest(
-        "a prompt is running in this session; wait for its answer or cancel it",
+        "a prompt is running in this chat; wait for its answer or cancel it",
       );
     }
     const previous = this.#last?.answered;

@@ -55,10 +55,11 @@ export class Report {
       };
       return await this.#write(escapeControls(JSON.stringify(published)));
     }
-    const time = milliseconds ?? at;
-    const shown = time === undefined ? "" : `${time.toFixed(0)} ms`;
+    const time = milliseconds === undefined
+      ? ""
+      : `${milliseconds.toFixed(0)} ms`;
     await this.#write(
-      `${state.padEnd(6)}  ${name.padEnd(9)}  ${shown.padStart(9)}  ${text}`,
+      `${state.padEnd(6)}  ${name.padEnd(9)}  ${time.padStart(9)}  ${text}`,
     );
   }
 

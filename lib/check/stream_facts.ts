@@ -225,7 +225,7 @@ export class StreamFacts implements StreamObserver {
 
   #junkFact(): Fact {
     if (this.#junk === 0) {
-      return { state: "ok", text: "each data: holds a JSON object" };
+      return { state: "ok", text: "each data: contains a JSON object" };
     }
     const found = `${this.#junk}; the first: ${this.#show(this.#junkSample)}`;
     const text = `neither events nor comments, ignored: ${found}`;
@@ -241,7 +241,7 @@ export class StreamFacts implements StreamObserver {
       return { state: "failed", at, text, failure };
     }
     const [, ...resumed] = this.#openedAt.map(seconds);
-    const text = "the run is complete";
+    const text = `the run was complete after ${seconds(at)}`;
     if (resumed.length === 0) return { state: "ok", at, text };
     const times = resumed.slice(0, 3).join(", ");
     const cuts =

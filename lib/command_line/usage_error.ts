@@ -13,9 +13,9 @@ const MAX_DISTANCE = 2;
 /** Flags that users know from other programs, with a hint at ours. */
 const FOREIGN: Readonly<Record<string, string>> = {
   "-v": "did you mean --version or --verbose?",
-  "-c": "to go on with a thread: --thread ID",
-  "--continue": "to go on with a thread: --thread ID",
-  "--resume": "to go on with a thread: --thread ID",
+  "-c": "to continue a thread: --thread ID",
+  "--continue": "to continue a thread: --thread ID",
+  "--resume": "to continue a thread: --thread ID",
   "--no-color": "write --color=never",
 };
 

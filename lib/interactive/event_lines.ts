@@ -4,7 +4,8 @@ import type { ViewEvent } from "./view.ts";
 
 /** The lines that an event is shown as, each with its line end; empty if it needs none. */
 export function linesAbout(event: ViewEvent, options: LineOptions): string {
-  const { isPlain, isQuiet, style } = options;
+  const { isPlain, isQuiet, isScript, style } = options;
+  const program = isScript ? "agent-gateway: " : "";
   switch (event.type) {
     case "begin":
     case "run":
@@ -12,7 +13,7 @@ export function linesAbout(event: ViewEvent, options: LineOptions): string {
     case "wait":
       return isQuiet
         ? ""
-        : `${plainLine(event.reason)}, ${againIn(event.milliseconds)}\n`;
+        : `${plainLine(event.reason)}, ${retryIn(event.milliseconds)}\n`;
     case "progress":
       return isQuiet ? "" : plainLine(`${event.node}: ${event.status}`) + "\n";
     case "end":
@@ -30,9 +31,9 @@ export function linesAbout(event: ViewEvent, options: LineOptions): string {
     case "reply":
       return event.note === undefined
         ? ""
-        : `${style.red("Note:")} ${plainLine(event.note)}\n`;
+        : `${program}${style.bold("warning:")} ${plainLine(event.note)}\n`;
     case "error":
-      return `${style.red("Error:")} ${plainLine(event.message)}\n`;
+      return `${program}${style.red("error:")} ${plainLine(event.message)}\n`;
     case "ctrl-c":
       return event.isFirst ? "Ctrl-C again leaves\n" : "";
     case "farewell":
@@ -55,15 +56,13 @@ function continuation(threadId: string): string {
 }
 
 function droppedLine(what: "run" | "reply", prompts: number): string {
-  const also = prompts === 0
-    ? ""
-    : `, and ${counted(prompts, "waiting prompt")}`;
-  return what === "run"
-    ? `Run dropped${also}; the run may still go on at the service`
-    : `Rest of the reply dropped${also}`;
+  const also = prompts === 0 ? "" : ` and ${counted(prompts, "queued prompt")}`;
+  if (what === "reply") return `Dropped the rest of the reply${also}.`;
+  const dropped = also.replace(" and", ", and dropped");
+  return `Stopped following the run${dropped}. The run may continue on the service.`;
 }
 
-/** "again in 6 s", "again in 2 min 5 s" */
-export function againIn(milliseconds: number): string {
-  return `again in ${wholeDuration(milliseconds)}`;
+/** "retry in 6 s", "retry in 2 min 5 s" */
+export function retryIn(milliseconds: number): string {
+  return `retry in ${wholeDuration(milliseconds)}`;
 }

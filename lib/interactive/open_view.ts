@@ -62,7 +62,7 @@ export async function openView(options: OpenViewOptions): Promise<View> {
     const style = isForced ? COLOURED : PLAIN;
     return new LineView({
       ...{ stdin: stdin(), stderr, reply, isTyped },
-      lines: { style, isQuiet, isPlain },
+      lines: { style, isQuiet, isPlain, isScript: !isTyped },
       hasSign: isTyped && stderrIsTerminal,
     });
   }
@@ -95,7 +95,7 @@ export async function openView(options: OpenViewOptions): Promise<View> {
   });
   return new ScreenView({
     ...{ editor, reply, isTyped },
-    lines: { style, isQuiet, isPlain },
+    lines: { style, isQuiet, isPlain, isScript: !isTyped },
     separatesReplies: stdoutIsTerminal && (isTyped || !isQuiet),
     marks: isLinuxConsole() ? ASCII_MARKS : MARKS,
     size: consoleSize,

@@ -1,7 +1,7 @@
 import { cutToWidth } from "../editor.ts";
 import type { ProgressEvent } from "../gateway.ts";
 import { duration, plainLine, type Style } from "../text.ts";
-import { againIn } from "./event_lines.ts";
+import { retryIn } from "./event_lines.ts";
 import type { Step } from "./view.ts";
 
 const HINT = "  Ctrl-C stops";
@@ -117,7 +117,7 @@ export class StatusLine {
     const milliseconds = now - startedAt;
     if (milliseconds < DELAY) return "";
     const label = pause !== undefined && pause.until > now
-      ? `${pause.reason}, ${againIn(pause.until - now)}`
+      ? `${pause.reason}, ${retryIn(pause.until - now)}`
       : node?.label ?? "waiting";
     const frame = Math.floor(milliseconds / FRAME) % marks.spinner.length;
     return marks.spinner.charAt(frame) +

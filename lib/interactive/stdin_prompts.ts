@@ -13,9 +13,9 @@ import type { Input, Typing } from "./view.ts";
 /** The most lines that a person types ahead. */
 const MAX_WAITING = 1_000;
 
-const HOLDS_NUL = "holds a NUL character";
+const CONTAINS_NUL = "contains a NUL character";
 
-/** What users can do about a text that is not UTF-8. */
+/** How to fix a text that is not UTF-8. */
 const CONVERT = Deno.build.os === "windows"
   ? "run chcp 65001 first, or save it as UTF-8"
   : "convert it, for example with iconv -t UTF-8";
@@ -88,11 +88,11 @@ function promptOf(line: string): Input {
   const reason = fault !== undefined
     ? `is ${fault}; ${CONVERT}`
     : line.includes("\0")
-    ? HOLDS_NUL
+    ? CONTAINS_NUL
     : undefined;
   return reason === undefined ? { kind: "text", text: line } : {
     kind: "refused",
-    reason: `Cannot take a line as a prompt: it ${reason}`,
+    reason: `A line was rejected: it ${reason}`,
   };
 }
 
@@ -100,7 +100,7 @@ function promptOf(line: string): Input {
  * Adds the text of standard input to the prompts: after an empty line to the last
  * one, or as the only one.
  *
- * @throws {InputError} If it is larger, not UTF-8, or holds a NUL, or if there is no
+ * @throws {InputError} If it is too large, not UTF-8, or contains a NUL, or if there is no
  * prompt at all.
  */
 export async function addInput(
@@ -113,19 +113,19 @@ export async function addInput(
   if (last !== undefined) {
     return isBlank ? prompts : [...prompts.slice(0, -1), `${last}\n\n${text}`];
   }
-  if (isBlank) throw new InputError("Standard input holds no prompt");
+  if (isBlank) throw new InputError("Standard input contains no prompt");
   return [text];
 }
 
 /** Reads a text, and drops one newline at its end. */
 async function readWhole(stdin: AsyncIterable<Uint8Array>): Promise<string> {
   const refuse = (reason: string) =>
-    new InputError(`Cannot take standard input as a prompt: it ${reason}`);
+    new InputError(`Standard input cannot be a prompt: it ${reason}`);
   const options = { maxBytes: MAX_LINE_BYTES, isStrict: true };
   try {
     const { text, isCut } = await readText(stdin, options);
     if (isCut) throw new InputError(PROMPT_TOO_LONG);
-    if (text.includes("\0")) throw refuse(HOLDS_NUL);
+    if (text.includes("\0")) throw refuse(CONTAINS_NUL);
     return withoutLineEnd(text);
   } catch (error) {
     if (error instanceof TypeError) throw refuse(`is not UTF-8; ${CONVERT}`);

@@ -31,7 +31,7 @@ export function readDotenv(warn: (line: string) => void): string {
       : error instanceof Error && error.message;
     const remedy = isMisencoded ? "save it as UTF-8, or " : "";
     warn(
-      `Cannot read .env: ${reason}; it is ignored, ${remedy}set what it holds in the environment instead`,
+      `Cannot read .env, so it is ignored: ${reason}; ${remedy}set its variables in the environment instead`,
     );
     return "";
   }
@@ -61,7 +61,7 @@ export function isAssigned(text: string, name: string): boolean {
  * time in the length of the text.
  *
  * @returns The value; `undefined` if there is none or it is blank.
- * @throws {SettingsError} If the value is longer than 16,384 characters, holds a
+ * @throws {SettingsError} If the value is longer than 16,384 characters, contains a
  * line break or an unquoted `$`, or if its quote is not closed.
  */
 export function dotenvValue(text: string, name: string): string | undefined {
@@ -74,13 +74,15 @@ export function dotenvValue(text: string, name: string): string | undefined {
     throw refuse(`it is longer than ${MAX_VALUE_LENGTH} characters`);
   }
   if (quote === "" && value.includes("$")) {
-    throw refuse("it holds an unquoted $; put the value into single quotes");
+    throw refuse("it contains an unquoted $; put the value into single quotes");
   }
   if (quote === "" && /^['"]/.test(value)) {
     throw refuse("its quote is not closed");
   }
   // The parser treats a quoted value that contains U+2028 as unquoted.
-  if (endOfLine(value, 0) < value.length) throw refuse("it holds a line break");
+  if (endOfLine(value, 0) < value.length) {
+    throw refuse("it contains a line break");
+  }
   const parsed = parse(`${name}=${quote}${value}${quote}`)[name]?.trim();
   return parsed === "" ? undefined : parsed;
 }

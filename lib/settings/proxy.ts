@@ -24,7 +24,7 @@ export interface Proxy {
   readonly origin: string;
 }
 
-/** Of each of these two lists, the first variable that is not empty counts. */
+/** In each of these two lists, the first variable that is not empty is used. */
 const FOR_HTTPS = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 const EXCEPTIONS = ["no_proxy", "NO_PROXY"];
 const VARIABLES = [...FOR_HTTPS, ...EXCEPTIONS];
@@ -36,7 +36,7 @@ const FOR_HTTP = ["http_proxy", "HTTP_PROXY"];
  * them, and returns the proxy that they name for a service, if they do. A service on
  * this machine has none: it would see the key of an `http:` service in clear text.
  *
- * @throws {SettingsError} If the variable that counts is malformed.
+ * @throws {SettingsError} If the variable that is used is malformed.
  */
 export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   const values = new Map(
@@ -55,38 +55,40 @@ const PORTS = { http: 80, https: 443, socks5: 1080, socks5h: 1080 } as const;
 
 function parseProxy(variable: string, value: string): Proxy {
   const refuse = (reason: string) =>
-    new SettingsError(`${variable} cannot be used: ${reason}`);
+    new SettingsError(`${variable}: ${reason}`);
   if (/^[\s'"]|[\s'"]$/.test(value)) {
-    throw refuse("it has spaces or quotes around it");
+    throw refuse("remove the spaces or quotes around its value");
   }
   const [start, name = "http"] = /^([a-z\d+.-]+):\/\//i.exec(value) ?? [""];
   const scheme = name.toLowerCase();
   if (!isScheme(scheme)) {
-    throw refuse("its scheme is none of http, https, socks5 and socks5h");
+    throw refuse("its scheme must be http, https, socks5 or socks5h");
   }
   const rest = value.slice(start.length);
   const login = rest.slice(0, Math.max(rest.lastIndexOf("@"), 0));
   if (/[^!-~]|[\/?#@\\]|%(?![\da-f]{2})/i.test(login)) {
     throw refuse(
-      "percent-encode /, ?, #, @, %, spaces and what is not ASCII in its user and password (%40 for @)",
+      "the user name or password contains a special character; percent-encode it (@ is %40)",
     );
   }
   const [, host, digits] =
     /^(?:[^@]*@)?(\[[\da-f:.]+\]|[a-z\d._-]+)(?::(\d+))?\/?$/i.exec(rest) ?? [];
   const hostname = URL.parse(`http://${host}`)?.hostname;
   if (host === undefined || hostname === undefined) {
-    throw refuse("it is not like http://user:password@host:port");
+    throw refuse("it must look like http://user:password@host:port");
   }
   if (start === "" && digits === undefined) {
-    throw refuse("it has neither a scheme nor a port");
+    throw refuse("it needs a scheme or a port");
   }
   const port = Number(digits ?? PORTS[scheme]);
-  if (port < 1 || port > 65535) throw refuse("its port is not in 1 to 65535");
+  if (port < 1 || port > 65535) {
+    throw refuse("its port must be between 1 and 65535");
+  }
   const [, user = "", password = ""] = /^([^:]*):?(.*)$/.exec(login) ?? [];
   const decoded = { user: decode(user), password: decode(password) };
   const longest = Math.max(decoded.user.length, decoded.password.length);
   if (scheme.startsWith("socks") && longest > 255) {
-    throw refuse("SOCKS takes users and passwords of at most 255 bytes");
+    throw refuse("SOCKS user names and passwords have at most 255 bytes");
   }
   return {
     ...{ variable, scheme, port, ...decoded },

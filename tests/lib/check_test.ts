@@ -30,12 +30,12 @@ Deno.test("runCheck() waits 30 s for a thread", async () => {
   } finally {
     Object.assign(Deno.env, { get, delete: remove });
   }
-  assertMatch(report, /^failed {2}thread .*no reply within 30 s; try again/m);
+  assertMatch(report, /^failed {2}thread .*no reply within 30 s. Try again/m);
 });
 
 Deno.test("Report writes clean text, and escapes what JSON leaves as it is", async () => {
   const forms = [
-    [false, "note    live            2 ms  a b\u2028c\n"],
+    [false, "note    live                  a b\u2028c\n"],
     [
       true,
       '{"type":"check","state":"note","name":"live","text":"a b\\u2028c","at":2}\n',

@@ -131,8 +131,8 @@ for (const id of BAD_IDS) {
     ];
     const which = id === undefined ? "no" : "a malformed";
     assertEquals(errors.map(({ failure }) => [failure.reason, failure.fate]), [
-      [`the answer holds ${which} thread_id`, "not run"],
-      [`the answer holds ${which} run_id`, "may have run"],
+      [`The answer contains ${which} thread_id`, "not run"],
+      [`The answer contains ${which} run_id`, "may have run"],
     ]);
     assertEquals(service.requests.length, 3);
   });
@@ -220,12 +220,12 @@ const LATE: readonly (readonly [Answers, TurnEvent["type"], string])[] = [
   [
     { "create run": [answer(429)] },
     "wait",
-    "Cannot start a run: there was no reply within 7 s: the service answered 429; the run was not started",
+    "There was no reply within 7 s. The service answered 429. The prompt did not run. Try again later.",
   ],
   [
     { stream: [events([progress("plan", "on")], { end: "hang" })] },
     "progress",
-    "Cannot follow the run: there was no reply within 7 s; the run may still go on at the service (thread t, run r)",
+    "There was no reply within 7 s. The run may still continue. (thread t, run r)",
   ],
   [
     {
@@ -237,12 +237,12 @@ const LATE: readonly (readonly [Answers, TurnEvent["type"], string])[] = [
       ],
     },
     "progress",
-    "Cannot follow the run: there was no reply within 7 s; the run may still go on at the service (thread t, run r)",
+    "There was no reply within 7 s. The run may still continue. (thread t, run r)",
   ],
   [
     { stream: [answer(502)] },
     "wait",
-    "Cannot follow the run: there was no reply within 7 s: the service answered 502; the run may still go on at the service (thread t, run r)",
+    "There was no reply within 7 s. The service answered 502. The run may still continue. (thread t, run r)",
   ],
 ];
 
@@ -266,12 +266,12 @@ for (const [answers, type, message] of LATE) {
 
 for (
   const [operation, over, message] of [
-    ["create thread", 0, "thread: there was no reply within 7 s; try again"],
-    ["create run", 0, "run: there was no reply within 7 s; the run may have"],
+    ["create thread", 0, "There was no reply within 7 s. Try again"],
+    ["create run", 0, "There was no reply within 7 s. The run may have"],
     [
       "create run",
       7_000,
-      "run: there was no reply within 7 s; the run was not",
+      "There was no reply within 7 s. The prompt did not",
     ],
   ] as const
 ) {

@@ -133,7 +133,7 @@ const ECHO = ["run r", "progress write done"];
 
 // deno-lint-ignore require-yield -- it fails before its first event
 async function* fail(): AsyncGenerator<never> {
-  const reason = "out of order";
+  const reason = "Out of order";
   throw new ServiceError({
     operation: "create run",
     reason,
@@ -141,7 +141,7 @@ async function* fail(): AsyncGenerator<never> {
     stage: "refused",
   });
 }
-const FAILURE = "error Cannot start a run: out of order refused";
+const FAILURE = "error Out of order. refused";
 
 async function* failAtFail(threadId: string, prompt: string) {
   yield* prompt === "fail" ? fail() : echo(threadId, prompt);

@@ -33,11 +33,11 @@ Deno.test("an editor that shows notices gets one for each wait and for a reply t
   const sessionId = await editor.newSession(OFFERS);
   await editor.prompt(sessionId, "hello");
   const told = [
-    ["info", "The service is busy; again in N s"],
-    ["info", "The service is busy; again in N s"],
+    ["info", "The service is busy; retry in N s"],
+    ["info", "The service is busy; retry in N s"],
     [
       "warning",
-      "The reply was not understood: the messages of the run hold no text that can be read",
+      "The run completed, but its reply could not be read. Ask the operator to run agent-gateway --check -p TEXT",
     ],
   ];
   assertEquals(notices(editor), told);

@@ -71,7 +71,7 @@ async function runPrompts(
   return { ...output, prompts };
 }
 
-const UNKNOWN = "the run may have started, so it is not tried again";
+const UNKNOWN = "The run may have started, so the prompt was not retried.";
 
 /** Asserts that each prompt that meets one of the faults reaches the service once. */
 async function runOnce(
@@ -148,6 +148,6 @@ Deno.test("HTTP/2: a prompt that no connection took is an error that says so", a
   assertEquals([outcome.code, outcome.prompts], [3, 0]);
   assertMatch(
     outcome.stderr,
-    /^Error: Cannot start a run: the connection to https:\S+ broke \(it was closed before the request was accepted; the service may be restarting\); the run was not started\n$/,
+    /^agent-gateway: error: https:\S+ closed the connection before accepting the request; it may be restarting\. The prompt did not run\. Try again later\.\n$/,
   );
 });

@@ -74,7 +74,7 @@ Deno.test("--check -p --timeout tells what came in time, and that the run was no
 
   assertEquals(code, 1);
   assertMatch(lines.get("events") ?? "", /^ok 2 known/);
-  assertMatch(lines.get("end") ?? "", /^failed there was no reply within 10 s/);
+  assertMatch(lines.get("end") ?? "", /^failed There was no reply within 10 s/);
 });
 
 Deno.test("--check -p --json is as docs/check.schema.json says, without the key", async () => {
@@ -93,7 +93,7 @@ Deno.test("--check -p --json is as docs/check.schema.json says, without the key"
   const { text, at, ...end } = lines.find(({ name }) => name === "end");
   assertEquals(
     text,
-    "the run failed: left out, because it may contain the API key",
+    "The run failed: left out, because it may contain the API key",
   );
   assertEquals([typeof at, end.operation, end.fate, end.status], [
     ...["number", "stream run", "failed", undefined],

@@ -97,7 +97,7 @@ Deno.test("--check with a key that is rejected: exit 1, and the line holds no co
   const last = steps.at(-1) ?? "";
   assertMatch(
     last,
-    /^failed thread: Cannot create a thread: .* 401, .*rejected/,
+    /^failed thread: The service rejected the API key \(401/,
   );
   // deno-lint-ignore no-control-regex -- asserts their absence
   assertFalse(/[\x00-\x1f\x7f-\x9f]/.test(last));
@@ -113,7 +113,7 @@ const FAILED: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] =
     ],
     [
       settings({ url: unreachable() }),
-      /^failed thread: .* refused.*; check the base URL, the network/,
+      /^failed thread: .* refused.*\. Check the base URL, the network/,
     ],
   ];
 

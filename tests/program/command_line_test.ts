@@ -75,7 +75,10 @@ Deno.test("a refused --base-url is a start-up failure: exit 1", async () => {
   const { code, stdout, stderr } = await runClient({ args });
 
   assertEquals([code, stdout], [1, ""]);
-  assertMatch(stderr, /^--base-url cannot be used: http: [^\n]+\n$/);
+  assertMatch(
+    stderr,
+    /^agent-gateway: error: --base-url cannot be used: http: [^\n]+\n$/,
+  );
 });
 
 Deno.test("-b runs bridge mode, whatever belongs to other modes (interface 1)", async () => {
@@ -105,7 +108,7 @@ Deno.test("--color=always styles replies and errors in a pipe, too, cleaned as o
   );
   assertEquals(
     stderr,
-    "\x1b[31mError: Prompt 2 on thread thread-1: Cannot start a run: the service answered 400: no\x1b[39m\n",
+    "\x1b[31magent-gateway: error: Prompt 2 on thread thread-1: The service answered 400: no.\x1b[39m\n",
   );
 });
 
@@ -124,6 +127,6 @@ Deno.test("--timeout ends a prompt whose stream takes too long, and names thread
   assertEquals([output.code, output.stdout], [5, "Hello!\n"]);
   assertMatch(
     output.stderr,
-    /^Error: Cannot follow the run: there was no reply within 10 s; the run may still go on at the service \(thread thread-1, run run-1, request [-\da-f]{36}\)\n$/,
+    /^agent-gateway: error: There was no reply within 10 s\. The run may still continue\. \(thread thread-1, run run-1, request [-\da-f]{36}\)\n$/,
   );
 });

@@ -231,7 +231,7 @@ Deno.test("docs/command-line.md has the codes and fates that the program has", a
 });
 
 const REFUSED =
-  /^Cannot start a (?:chat|run): http:\S+ cannot be reached \(.*refused.*\); check the base URL, the network and the service(?:; the run was not started)?$/;
+  /^http:\S+ cannot be reached \(.*refused.*\)\. (?:The prompt did not run\. )?Check the base URL, the network and the service\.$/;
 
 for (const at of ["create thread", "create run"] as const) {
   Deno.test(`a service that does not listen at "${at}" is 3 not run; when it listens again, an editor goes on`, async () => {

@@ -220,7 +220,7 @@ Deno.test({
     const { error } = await editor.prompt(sessionId, "only once");
 
     assertEquals(error?.code, -32603);
-    assert(error?.message.includes("the run may have started"), error?.message);
+    assert(error?.message.includes("The run may have started"), error?.message);
     const prompts = server.requests
       .filter(({ operation }) => operation === "create run");
     assertEquals(prompts.length, 1);

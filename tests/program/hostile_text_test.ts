@@ -28,7 +28,7 @@ function serveHostile(): ReferenceService {
   return service;
 }
 
-const REFUSED = `Cannot start a run: the service answered 400: ${CLEAN}`;
+const REFUSED = `The service answered 400: ${CLEAN}.`;
 
 Deno.test("replies go through a pipe byte for byte; progress and errors are a clean line each on standard error (interface 1, Interactive mode rules 4)", async () => {
   await using service = serveHostile();
@@ -40,7 +40,7 @@ Deno.test("replies go through a pipe byte for byte; progress and errors are a cl
   assertEquals(stdout, `${HOSTILE}\n`);
   assertEquals(stderr.split("\n").slice(3), [
     `${CLEAN}: ${CLEAN}`,
-    `Error: Prompt 2 on thread thread-1: ${REFUSED}`,
+    `agent-gateway: error: Prompt 2 on thread thread-1: ${REFUSED}`,
     "",
   ]);
 });

@@ -111,7 +111,7 @@ Deno.test("--quiet leaves out banner and progress, not errors and replies", asyn
   const { code, stdout, stderr } = await runLines(service, "a\nb\n", "--quiet");
 
   assertEquals({ code, stdout }, { code: 5, stdout: "1\n" });
-  assertMatch(stderr, /^Error: .+\n$/);
+  assertMatch(stderr, /^agent-gateway: error: .+\n$/);
 });
 
 Deno.test("a piped line that is not UTF-8 is refused alone, and the end is exit 1", async () => {
@@ -123,6 +123,6 @@ Deno.test("a piped line that is not UTF-8 is refused alone, and the end is exit 
   const { code, stdout, stderr } = await client.finish("\ntwo\n");
 
   assertEquals([code, stdout], [1, "You said: one\nYou said: two\n"]);
-  assertMatch(stderr, /^Error: Cannot take a line as a prompt: .+\n$/);
+  assertMatch(stderr, /^agent-gateway: error: A line was rejected: .+\n$/);
   assertEquals(promptsOf(service), ["one", "two"]);
 });

@@ -49,13 +49,13 @@ Deno.test("--json: a run that fails is an error line with operation and status, 
   const [, refused, , , cutOff, , reply] = parseJsonLines(stdout);
   assertEquals(refused, {
     type: "error",
-    message: "Cannot start a run: the service answered 400: no such field",
+    message: "The service answered 400: no such field.",
     operation: "create run",
     status: 400,
     fate: "refused",
   });
   assertEquals(cutOff?.operation, "stream run");
-  assertMatch(String(cutOff?.message), /ended before the run completed/);
+  assertMatch(String(cutOff?.message), /stream ended without a reply/);
   assertEquals(reply, { type: "reply", text: "Better." });
   assertEquals(promptsOf(service), ["one", "two", "three"]);
 });

@@ -12,8 +12,8 @@ Deno.test("a key that an error echoes is left out for the editor and on standard
   const key = `sk+live/4f=8&a<b>"c'd%e$f~0123-Abcd`;
   await using service = ReferenceService.start({ key });
   const env = { APP_API_KEY: key, APP_BASE_URL: service.url };
-  const message = "Cannot start a run: the service answered 401, the API key " +
-    "was rejected (check APP_API_KEY): left out, because it may contain the API key";
+  const message = "The service rejected the API key (401: left out, because " +
+    "it may contain the API key). Check APP_API_KEY.";
   const echo = `<pre>X-API-Key: ${encodeURIComponent(key)}; Accept: */*</pre>`;
   service.misbehave("create run", answer(401, echo), 2);
 
@@ -21,7 +21,7 @@ Deno.test("a key that an error echoes is left out for the editor and on standard
   await using editor = new Editor({ env });
   const { error } = await editor.prompt(await editor.newSession(), "a");
 
-  assertEquals(stderr, `Error: ${message}\n`);
+  assertEquals(stderr, `agent-gateway: error: ${message}\n`);
   assertEquals(error?.message, message);
   assertEquals(error?.data, { details: message });
 });

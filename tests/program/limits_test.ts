@@ -84,7 +84,7 @@ Deno.test({
     assertEquals(error?.code, -32603);
     assertMatch(
       error?.message ?? "",
-      /a line of the stream is longer than 16777216 bytes/,
+      /A line of the stream is longer than 16777216 bytes/,
     );
     assertEquals(result, { stopReason: "end_turn" });
     assertEquals((await bridge.finish()).code, 0);

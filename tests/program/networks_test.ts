@@ -48,7 +48,7 @@ function port({ url }: { readonly url: string }): number {
 interface Failure {
   readonly url: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** The error after `Cannot create a thread: `. */
+  /** The error, without a full stop at its end. */
   readonly told: string | RegExp;
   /** Whether asking again would fail again: exit 1 instead of 3. */
   readonly isFinal?: boolean;
@@ -62,16 +62,16 @@ function start(use: AsyncDisposableStack["use"], options?: ServiceOptions) {
   return use(ReferenceService.start(options));
 }
 
-const UNTRUSTED = "its certificate was issued by an authority that is not " +
+const UNTRUSTED = "its certificate comes from a CA that is not " +
   "trusted";
-const SERVICE = "check the base URL, the network and the service";
+const SERVICE = "Check the base URL, the network and the service";
 
 const FAILURES: Record<string, SetUp> = {
   "a certificate for another name": (use) => {
     const service = start(use, { tls: ca.issue("other.test") });
     const { url } = service;
     const told =
-      `${url} cannot be reached (its certificate is not for 127.0.0.1, but for other.test); ${SERVICE}`;
+      `${url} cannot be reached (its certificate is not for 127.0.0.1, but for other.test). ${SERVICE}`;
     return { url, service, told };
   },
   "an expired certificate": (use) => {
@@ -83,28 +83,29 @@ const FAILURES: Record<string, SetUp> = {
   "DENO_CERT that names no file": (use) => {
     const service = start(use, { tls });
     const env = { DENO_CERT: `${ca.certificate}.gone` };
-    const told = /^TLS cannot be set up \(.+\); check DENO_CERT \(".+\.gone"\)/;
+    const told =
+      /^TLS cannot be set up \(.+\)\. Check DENO_CERT \(".+\.gone"\)/;
     return { url: service.url, service, env, told, isFinal: true };
   },
   "DENO_TLS_CA_STORE that is not known": (use) => {
     const service = start(use, { tls });
     const env = { DENO_TLS_CA_STORE: "attic" };
     const told =
-      /^TLS cannot be set up \(Unknown certificate store "attic" .+\); check .+ and DENO_TLS_CA_STORE$/;
+      /^TLS cannot be set up \(Unknown certificate store "attic" .+\)\. Check .+ and DENO_TLS_CA_STORE$/;
     return { url: service.url, service, env, told, isFinal: true };
   },
   "https: at a port that does not speak it": (use) => {
     const service = start(use);
     const url = service.url.replace("http:", "https:");
     const told = `${url} cannot be reached (what answers at port ` +
-      `${port(service)} does not speak https); ${SERVICE}`;
+      `${port(service)} does not speak https). ${SERVICE}`;
     return { url, service, told };
   },
   "http: at a port that speaks https": (use) => {
     const service = start(use, { tls });
     const url = service.url.replace("https:", "http:");
     const told = RegExp(
-      `^the connection to ${url} broke \\(.+\\); check the base URL`,
+      `^(?:What answers at )?${url} .+\\. Check the base URL`,
     );
     return { url, service, told };
   },
@@ -118,20 +119,19 @@ const FAILURES: Record<string, SetUp> = {
       }),
     );
     const url = service.url.replace("http:", "https:");
-    const told = `${url} cannot be reached (it speaks no version of TLS that ` +
-      `is safe; 1.2 or 1.3 is needed); ${SERVICE}`;
+    const told = `${url} cannot be reached (it supports neither TLS 1.2 ` +
+      `nor TLS 1.3). ${SERVICE}`;
     return { url, told };
   },
   "a port that Deno blocks": () => {
     const url = "https://127.0.0.1:9";
-    const told =
-      `${url} cannot be reached (port 9 is for another protocol, and requests to it are blocked); ${SERVICE}`;
+    const told = "Port 9 cannot be used: Deno blocks it. Use another port";
     return { url, told, isFinal: true };
   },
   "a name that does not exist": () => {
     const url = "https://service.invalid";
     const told =
-      `${url} cannot be reached (the name service.invalid cannot be resolved); ${SERVICE}`;
+      `${url} cannot be reached (the name service.invalid cannot be resolved). ${SERVICE}`;
     return { url, told };
   },
   "a proxy with a certificate that nobody trusts": async (use) => {
@@ -142,15 +142,15 @@ const FAILURES: Record<string, SetUp> = {
     );
     const url = `https://${NAME}`;
     const told = RegExp(
-      `^${url} cannot be reached through the proxy ${proxy} \\(${UNTRUSTED}\\); ` +
-        "check HTTPS_PROXY .+, or that .+, which DENO_CERT names, holds",
+      `^${url} cannot be reached through the proxy ${proxy} \\(${UNTRUSTED}\\)\\. ` +
+        "Check that .+ \\(DENO_CERT\\) contains",
     );
     return { url, env: { HTTPS_PROXY: proxy }, told };
   },
   "a proxy that is not there": () => {
     const [url, proxy] = [`https://${NAME}`, unreachable()];
     const told = `${url} cannot be reached through the proxy ${proxy} ` +
-      "(connection refused); check ALL_PROXY and NO_PROXY";
+      "(connection refused). Check ALL_PROXY and NO_PROXY";
     return { url, env: { ALL_PROXY: proxy }, told };
   },
 };
@@ -169,7 +169,7 @@ for (const [what, setUp] of Object.entries(FAILURES)) {
 
     assertEquals([code, stdout], [isFinal ? 1 : 3, ""]);
     const [, message = stderr] =
-      /^Error: Cannot create a thread: ([^\n]+)\n$/.exec(stderr) ?? [];
+      /^agent-gateway: error: ([^\n]+)\.\n$/.exec(stderr) ?? [];
     if (typeof told === "string") assertEquals(message, told);
     else assertMatch(message, told);
     assertEquals(service?.requests ?? [], []);
@@ -330,11 +330,10 @@ for (const what of ["stranger", "refusal"] as const) {
     const next = await editor.prompt(sessionId, PROMPT);
 
     const { message = "" } = error ?? {};
-    const start =
-      `Cannot start a run: ${url} cannot be reached through the proxy ${proxy.url} `;
-    const reason = isStranger ? `(${UNTRUSTED}); ` : "(it answered 503); ";
+    const start = `${url} cannot be reached through the proxy ${proxy.url} `;
+    const reason = isStranger ? `(${UNTRUSTED}). ` : "(it answered 503). ";
     assertEquals(message.slice(0, (start + reason).length), start + reason);
-    assertMatch(message, /; the run was not started$/);
+    assertMatch(message, / The prompt did not run\. /);
     assertEquals(next.error, undefined);
     assertEquals(impostor.requests, []);
   });
@@ -348,7 +347,7 @@ Deno.test("a malformed HTTPS_PROXY is an error that names it, and nothing is sen
   const { code, stdout, stderr } = await runPrompt(url, { HTTPS_PROXY });
 
   assertEquals([code, stdout], [1, ""]);
-  assertMatch(stderr, /HTTPS_PROXY cannot be used: percent-encode /);
+  assertMatch(stderr, /HTTPS_PROXY: the user name or password /);
   assertFalse(/se#|cret|127\.0\.0\.1/.test(stderr), stderr);
   assertEquals(service.requests, []);
 });

@@ -16,14 +16,17 @@ import {
 
 Deno.test("a reply that cannot be read is told on standard error, in JSON and in the log of the bridge: exit 0", async () => {
   const unread = { event: "complete", messages: [{ speech: "Hi." }] };
-  const note = "the reply was not understood: the messages of the run hold";
+  const note = "The run completed, but its reply could not be read.";
   await using service = ReferenceService.start();
   service.misbehave("stream", events([unread]), Infinity);
   const env = settings(service);
 
   const plain = await runClient({ args: ["-p", "hello", "-q"], env });
   assertEquals([plain.code, plain.stdout], [0, "Run completed.\n"]);
-  assert(plain.stderr.startsWith(`Note: ${note}`), plain.stderr);
+  assert(
+    plain.stderr.startsWith(`agent-gateway: warning: ${note}`),
+    plain.stderr,
+  );
   const lines = await runClient({ args: ["-p", "hello", "--json"], env });
   const [, , reply] = parseJsonLines(lines.stdout);
   assertEquals([lines.code, lines.stderr, reply?.text], [

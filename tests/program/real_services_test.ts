@@ -7,9 +7,9 @@ import {
 import { Editor } from "../support/editor.ts";
 import { missing, RealService, type Stack } from "../support/real_service.ts";
 
-const CANNOT_FOLLOW = "Cannot follow the run:";
-const BROKE = `${CANNOT_FOLLOW} the connection to URL broke ` +
-  "(it was closed within the answer); the run may still go on at the service";
+const BROKE = "URL closed the connection in the middle of its answer. " +
+  "The run may still continue.";
+const ERROR = "agent-gateway: error:";
 const CRASH = "Internal Server Error [Server: uvicorn]";
 
 const START = /^agent-gateway .*\nservice .*\n(?:thread .*\n)?/;
@@ -53,22 +53,22 @@ const ERRORS: readonly (readonly [string, number, string])[] = [
   [
     "fail",
     1,
-    `plan: done\nError: ${CANNOT_FOLLOW} the run failed: node write: no quota is left (thread ID, run ID)\n`,
+    `plan: done\n${ERROR} The run failed: node write: no quota is left. (thread ID, run ID)\n`,
   ],
   [
     "be refused",
     5,
-    `Error: Cannot start a run: the service answered 500 (the run may have started, so it is not tried again): ${CRASH} (thread ID, request ID)\n`,
+    `${ERROR} The service answered 500: ${CRASH}. The run may have started, so the prompt was not retried. (thread ID, request ID)\n`,
   ],
   [
     "break before",
     5,
-    `Error: ${CANNOT_FOLLOW} the service answered 500 (the run may still go on at the service): ${CRASH} (thread ID, run ID, request ID)\n`,
+    `${ERROR} The service answered 500: ${CRASH}. The run may still continue. (thread ID, run ID, request ID)\n`,
   ],
   [
     "break during", // Its events have no ids.
     5,
-    `plan: done\nError: ${BROKE} (thread ID, run ID, request ID)\n`,
+    `plan: done\n${ERROR} ${BROKE} (thread ID, run ID, request ID)\n`,
   ],
 ];
 
@@ -116,7 +116,7 @@ testOf(
     ].map(({ error }) => anonymous(error?.message ?? "no error", service));
     assertEquals([killed, next], [
       BROKE,
-      "Cannot start a run: the service answered 404 (the chat may be gone: start a new one): No such thread",
+      "The service answered 404: No such thread. The chat may be gone: start a new one.",
     ]);
     const another = await editor.newSession();
     await editor.prompt(another, "hello");

@@ -190,7 +190,7 @@ for (const language of ["js", "python", "go"] as const) {
     assertEquals([other.code, other.stdout], [0, "You said: other\n"]);
     const { code, stdout, stderr } = await client.finish();
     assertEquals([code, stdout], [1, ""]);
-    assert(stderr.includes("the service does not know the run"), stderr);
+    assert(stderr.includes("The service no longer knows the run"), stderr);
   });
 }
 

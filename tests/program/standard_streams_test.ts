@@ -189,7 +189,7 @@ for (
       assertEquals(output, {
         code: 1,
         stdout: "",
-        stderr: "Cannot write standard output: " +
+        stderr: "agent-gateway: error: Cannot write standard output: " +
           "No space left on device (os error 28)\n",
       });
     },
@@ -266,7 +266,10 @@ for (
       });
 
       assertEquals([code, stdout], [1, ""]);
-      assertMatch(stderr, /^Cannot read standard input: [^\n]+\n$/);
+      assertMatch(
+        stderr,
+        /^agent-gateway: error: Cannot read standard input: [^\n]+\n$/,
+      );
     },
   });
 }
@@ -314,7 +317,7 @@ Deno.test({
     // A read that waits fails; one that begins later finds the end of the input.
     assertMatch(
       (await client.output()).stderr,
-      /^(?:Cannot read standard input: Input\/output error \(os error 5\)\nexit 1|exit 0)\n$/,
+      /^(?:agent-gateway: error: Cannot read standard input: Input\/output error \(os error 5\)\nexit 1|exit 0)\n$/,
     );
   },
 });
@@ -340,7 +343,7 @@ if (RUN_BY_DENO) {
 
       assertEquals([code, stderr], [
         1,
-        "Internal error (TypeError at preloaded.js:1:15): this is a defect, " +
+        "agent-gateway: error: Internal error (TypeError at preloaded.js:1:15): this is a defect, " +
         "please report it at https://github.com/agent-gateway/agent-gateway/issues\n",
       ]);
     });
@@ -380,7 +383,7 @@ if (RUN_BY_DENO) {
       code: 1,
       stdout: "",
       stderr:
-        "APP_API_KEY cannot be read: run Deno with --allow-env=APP_API_KEY\n",
+        "agent-gateway: error: APP_API_KEY cannot be read: run Deno with --allow-env=APP_API_KEY\n",
     });
   });
 }

@@ -4,8 +4,13 @@ import { FaultyService } from "../support/faulty_service.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { Folder } from "../support/environment.ts";
 
-const NOT_SET = /^APP_API_KEY is not set: [^\n]+\n$/;
-const MALFORMED = /^APP_API_KEY is malformed: [^\n]+\n$/;
+/** What standard error says after the program's name. */
+function reasonIn(stderr: string): string {
+  return stderr.trimEnd().replace("agent-gateway: error: ", "");
+}
+
+const NOT_SET = /^agent-gateway: error: APP_API_KEY is not set: [^\n]+\n$/;
+const MALFORMED = /^agent-gateway: error: APP_API_KEY is malformed: [^\n]+\n$/;
 
 /** Requests up to the first connection to the service. */
 const NEW_SESSION = [
@@ -57,7 +62,7 @@ for (
       const { code, stdout, stderr } = await runClient({ args, env, stdin });
 
       assertEquals(code, 1);
-      const told = { id: 2, code: -32010, message: stderr.trimEnd() };
+      const told = { id: 2, code: -32010, message: reasonIn(stderr) };
       const [, refusal] = stdout.split(/(?<=\n)/);
       if (mode === "bridge mode") assertEquals(refusal, errorLine(told));
       else assertEquals(stdout, "");
@@ -107,7 +112,7 @@ for (
       assertEquals(code, 0);
       assertEquals(
         stderr,
-        "Warning: Cannot read .env: not a regular file; it is ignored, set what it holds in the environment instead\n",
+        "agent-gateway: warning: Cannot read .env, so it is ignored: not a regular file; set its variables in the environment instead\n",
       );
       assertEquals(service.requests[0]?.operation, "create thread");
     },
@@ -123,7 +128,7 @@ Deno.test("--bridge with wrong usage refuses the session with the message: exit 
   const { code, stdout, stderr } = await client.output();
 
   assertEquals(code, 2);
-  const message = stderr.trimEnd();
+  const message = reasonIn(stderr);
   const [, refusal] = stdout.split(/(?<=\n)/);
   assertEquals(refusal, errorLine({ id: 2, code: -32010, message }));
 });

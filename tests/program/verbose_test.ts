@@ -58,7 +58,7 @@ Deno.test("--verbose tells requests and remote calls, never a key, a prompt or a
     "create run session=S request=Q: 200",
     "stream run session=S run=R request=Q: 200",
     'session/prompt id=4 session=S: {"stopReason":"end_turn"}',
-    "session/prompt id=5 session=S: error -32602, Invalid params: prompt holds no text",
+    "session/prompt id=5 session=S: error -32602, Invalid params: prompt contains no text",
     "session/cancel session=S: notification",
     "invalid line: error -32700, Parse error: the line is not valid JSON",
   ]);

@@ -67,7 +67,7 @@ for (const first of Object.keys(OUTCOMES)) {
     const expected = { ran: 5, key: 4, busy: 3 }[first] ?? alone;
     assertEquals(given.code, expected);
     const place = first === "ran" ? "Prompt 2 on thread \\S+" : "Prompt 1";
-    assertMatch(given.stderr, new RegExp(`Error: ${place}`));
+    assertMatch(given.stderr, new RegExp(`agent-gateway: error: ${place}`));
   });
 }
 

@@ -158,7 +158,7 @@ const EXPECTED: Readonly<Record<string, readonly Check[]>> = {
       assertEquals([code, prompts.length], [0, 2]);
       assertMatch(
         stderr,
-        /^Error: .*ask again in 1 min; the run was not started/,
+        /^agent-gateway: error: .*The prompt did not run\. Try again in 1 min/,
       );
       assertMatch(files, /^You said: What changed/);
     },
@@ -215,7 +215,7 @@ const EXPECTED: Readonly<Record<string, readonly Check[]>> = {
     ({ code, stdout }) => assertEquals([code, stdout], [0, "6 * 7 = 42\n"]),
     ({ code, stdout, stderr }) => {
       assertEquals([code, stdout], [1, ""]);
-      assertMatch(stderr, /^failed: Cannot start a run: .* 500.*\n$/);
+      assertMatch(stderr, /^failed: The service answered 500.*\n$/);
     },
     ({ code, stdout }) => {
       assertEquals(code, 0);

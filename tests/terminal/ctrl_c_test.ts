@@ -34,7 +34,8 @@ test("Ctrl-C drops a run and the prompts that wait, and what is typed stays", as
   await screen.press("C-c");
   rows.push("✗ plan: started  0.0 s", "✗ total  0.0 s");
   rows.push(
-    "Run dropped, and 2 waiting prompts; the run may still go on at the service",
+    "Stopped following the run, and dropped 2 queued prompts. The run may continue on",
+    " the service.", // wrapped by the terminal
     "",
   );
   await screen.shows(...rows, "> fo");
@@ -78,9 +79,9 @@ for (const dumb of ["", "TERM=dumb "]) {
 
     await screen.press("C-c");
     const shown = await screen.waitFor(
-      /line (\d+)\n+Rest of the reply dropped\n+>$/,
+      /line (\d+)\n+Dropped the rest of the reply\.\n+>$/,
     );
-    const [, last] = /line (\d+)\n+Rest of/.exec(shown) ?? [];
+    const [, last] = /line (\d+)\n+Dropped/.exec(shown) ?? [];
     assert(Number(last) < LINES - 1, last);
     await screen.enter("more");
 
@@ -130,7 +131,7 @@ test("Ctrl-C with TERM=dumb drops a run; at the prompt, two of them leave", asyn
 
   await screen.press("C-c");
   await screen.waitFor(
-    /Run dropped; the run may still go on at the service\n>$/,
+    /Stopped following the run\. The run may continue on the service\.\n>$/,
   );
   await run.dropped;
 });

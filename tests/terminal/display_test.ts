@@ -61,7 +61,7 @@ test("text from the service cannot command the terminal", async () => {
   await screen.enter("one");
   rows.push(
     "> one",
-    "Error: Cannot start a run: the service answered 400: abcdefghijkl",
+    "error: The service answered 400: abcdefghijkl.",
     "",
   );
   await screen.shows(...rows, ">");
@@ -249,7 +249,7 @@ test("NO_COLOR=1 leaves no colour (https://no-color.org)", async () => {
   await screen.enter("plan");
   await screen.waitFor("\nconst stars = **2;\n```\n");
   await screen.enter("again");
-  await screen.waitFor("Error: ");
+  await screen.waitFor("error: ");
 
   assertFalse((await screen.colours()).includes("\x1b"));
 });
@@ -281,7 +281,7 @@ test("Ctrl-D leaves with 0 though a run failed, for a person has seen it", async
   await using screen = await Screen.open({ env: settings(service) });
   await screen.enter("agent-gateway -q");
   await screen.enter("one");
-  await screen.waitFor("Error: ");
+  await screen.waitFor("error: ");
 
   await screen.press("C-d");
 

@@ -36,11 +36,11 @@ test("an error says what to do, and the next prompt works (interface 7)", async 
   await using screen = await openChat(service, { isQuiet: false });
 
   await screen.enter("one");
-  const text = await screen.waitFor(/^Error: [^]*^>/m);
-  assertMatch(text.replaceAll("\n", ""), /> oneError: .*401.*APP_API_KEY.*>/);
+  const text = await screen.waitFor(/^error: [^]*^>/m);
+  assertMatch(text.replaceAll("\n", ""), /> oneerror: .*401.*APP_API_KEY.*>/);
   assertStringIncludes(
     await screen.colours(),
-    "\x1b[31mError:\x1b[39m Cannot start",
+    "\x1b[31merror:\x1b[39m The service",
   );
 
   await screen.enter("two");

@@ -100,7 +100,7 @@ test("a thread that cannot be created exits 1, and the terminal is as before (in
   await screen.shows(
     SAVED,
     "[0]$ agent-gateway -q",
-    "Error: Cannot create a thread: the answer holds no thread_id; try again later",
+    "error: The answer contains no thread_id. Try again later.",
     "[1]$",
   );
   await isAsBefore(screen);

@@ -10,9 +10,9 @@ export function trustedCertificates(): readonly string[] {
 }
 
 /**
- * Connects. If Deno's certificates do not include the issuer of the server's, nothing
- * was sent: then it loads the system's ({@linkcode trustedCertificates}) and connects
- * again.
+ * Calls `connect`. If that fails because Deno does not know the server's CA, loads the
+ * system's certificates ({@linkcode trustedCertificates}) and calls it once more: nothing
+ * was sent yet.
  */
 export async function trusting<T>(
   connect: (isAgain: boolean) => Promise<T>,
@@ -49,15 +49,15 @@ export function certificateFile(): string | undefined {
   return path === "" ? undefined : JSON.stringify(path);
 }
 
-/** What to do if the issuer of a certificate is not known: it continues "check ..., or". */
+/** What to do if a certificate comes from a CA that is not trusted. */
 export function issuerAdvice(): string {
   const file = certificateFile();
   if (file !== undefined) {
-    return `that ${file}, which DENO_CERT names, holds the issuer's certificate as PEM, without a byte order mark (not DER, PKCS #7 or TRUSTED CERTIFICATE)`;
+    return `Check that ${file} (DENO_CERT) contains the CA's certificate as PEM`;
   }
   return trusted.length > 0
-    ? "add the issuer to this system's authorities, or name its file in DENO_CERT"
-    : "trust the issuer (DENO_TLS_CA_STORE=system, or DENO_CERT)";
+    ? "Add the CA to this system's store, or name its file in DENO_CERT"
+    : "Trust the CA: DENO_TLS_CA_STORE=system, or DENO_CERT=FILE";
 }
 
 /** Whether Deno accepts a certificate: a rejected one would make each client fail. */

@@ -23,41 +23,43 @@ export function connectionError(
 ): ServiceError {
   const url = new URL(baseUrl);
   const known = tunnel ?? recognise(cause, url);
-  const { phase, stage, isKnown } = known;
+  const { stage, isKnown } = known;
   const fail = (parts: Pick<FailureParts, "stage" | "reason" | "advice">) =>
     new ServiceError({
       ...{ operation, ...parts },
       retry: operation === "stream run" ? "connection lost" : known.retry,
     }, { cause });
   const reason = isKnown ? known.reason : redactor.show(known.reason);
-  if (phase === "connected") {
+  if (!known.isConnecting) {
     const isThread = stage === "open" && operation === "create thread";
+    const usual = isThread ? "Check the base URL, or try again later" : "";
     return fail({
       stage,
-      reason: `the connection to ${url.origin} broke (${reason})`,
-      advice: isThread ? "check the base URL, or try again later" : "",
+      reason: isKnown
+        ? reason
+        : `The connection to ${url.origin} broke (${reason})`,
+      advice: known.advice ?? usual,
     });
   }
   if (url.hostname.endsWith(".example")) {
     return fail({
       stage: "refused",
-      reason: `no service is configured: ${url.origin} is a placeholder`,
-      advice: "set APP_BASE_URL or --base-url to the URL of your service",
+      reason: `No service is configured: ${url.origin} is a placeholder`,
+      advice: "Set APP_BASE_URL or --base-url to the URL of your service",
     });
   }
-  const issuer = known.isUnknownIssuer ? `, or ${issuerAdvice()}` : "";
   const hasOther = proxy === undefined &&
     ["http_proxy", "HTTP_PROXY"].some((name) => environmentVariable(name));
   const other = hasOther ? ", or set HTTPS_PROXY (only HTTP_PROXY is set)" : "";
   const way = proxy === undefined ? "" : ` through the proxy ${proxy.origin}`;
   // When a run is followed, the base URL has just worked.
-  const advice = operation === "stream run"
+  const usual = operation === "stream run"
     ? ""
-    : `check the base URL, the network and the service${other}${issuer}`;
+    : `Check the base URL, the network and the service${other}`;
   return fail({
     stage,
     reason: `${url.origin} cannot be reached${way} (${reason})`,
-    advice: known.advice ?? advice,
+    advice: known.advice ?? (known.isUnknownIssuer ? issuerAdvice() : usual),
   });
 }
 
@@ -70,6 +72,6 @@ export function tlsSetupError(
     operation,
     stage: "refused",
     reason: `TLS cannot be set up (${reasonOf(cause)})`,
-    advice: `check DENO_CERT (${file}) and DENO_TLS_CA_STORE`,
+    advice: `Check DENO_CERT (${file}) and DENO_TLS_CA_STORE`,
   }, { cause });
 }

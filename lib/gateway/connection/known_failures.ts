@@ -1,7 +1,7 @@
 /**
- * The failures of connections that are known, in one table. Deno gives the reason as
- * the failing library's text, in nested errors, and only that text tells them apart:
- * no other module of the gateway reads it.
+ * The connection failures that this program recognises. Deno reports a failure only as
+ * the text of the library that failed, in nested errors. This is the only module of the
+ * gateway that reads that text.
  *
  * @module
  */
@@ -13,16 +13,16 @@ import type { Stage } from "../failure/fate.ts";
 const MAX_LENGTH = 500;
 
 export interface KnownFailure {
-  /** `connecting`: no connection was made. `connected`: one was, and it broke. */
-  readonly phase: "connecting" | "connected";
+  /** Whether no connection was made. Otherwise the reason is a whole sentence. */
+  readonly isConnecting: boolean;
   readonly stage: Stage;
-  /** What went wrong, for the user; of a text that is not in the table, the text itself. */
+  /** What went wrong, for the user; the library's text if the table lacks it. */
   readonly reason: string;
   /** Whether the table has it. Other texts may quote anything. */
   readonly isKnown: boolean;
   /** What to do; not set if it depends on the request. */
   readonly advice?: string | undefined;
-  /** Why a `POST` is sent again, in a few words, if it is. */
+  /** Why a `POST` is retried, in a few words, if it is. */
   readonly retry?: string | undefined;
   readonly isUnknownIssuer?: boolean | undefined;
 }
@@ -31,15 +31,20 @@ export interface KnownFailure {
 type Row = readonly [
   text: RegExp,
   reason: string | ((match: RegExpExecArray, url: URL) => string),
-  more?: Partial<Pick<KnownFailure, "stage" | "retry" | "isUnknownIssuer">>,
+  more?: Partial<
+    Pick<KnownFailure, "stage" | "advice" | "retry" | "isUnknownIssuer">
+  >,
 ];
 
 /** Deno's texts by which no connection was made. */
 const CONNECTING =
-  /client error \(Connect\)|^Fetch failed: Requests to port |^Too many open files|^Requires net access /;
+  /client error \(Connect\)|^Too many open files|^Requires net access /;
 
-/** The first row that matches counts. The stage is `not sent` unless a row has another. */
-const CONNECTING_ROWS: readonly Row[] = [
+/**
+ * Why no connection was made, in parentheses after "cannot be reached". The first row
+ * that matches applies. The stage is `not sent` unless a row has another.
+ */
+export const CONNECTING_ROWS: readonly Row[] = [
   [
     /^invalid peer certificate: certificate (expired|not valid yet).*?time (\d+) .*?not valid \w+ (\d+)/,
     ([, problem, now, limit]) => {
@@ -49,6 +54,7 @@ const CONNECTING_ROWS: readonly Row[] = [
       const clock = `the clock of this machine says ${utc(now)}`;
       return `its certificate ${state} ${utc(limit)}; ${clock}`;
     },
+    { advice: "Check both" },
   ],
   [
     /^invalid peer certificate: certificate not valid for name(?:.*?only valid for \w+\("?([^"()]+))?/,
@@ -59,12 +65,12 @@ const CONNECTING_ROWS: readonly Row[] = [
   ],
   [
     /^invalid peer certificate: UnknownIssuer$/,
-    "its certificate was issued by an authority that is not trusted",
+    "its certificate comes from a CA that is not trusted",
     { isUnknownIssuer: true },
   ],
   [
     /CaUsedAsEndEntity/,
-    "its certificate is that of an authority (CA:TRUE), which is not allowed for a server",
+    "its certificate is that of a CA (CA:TRUE), which a server may not use",
   ],
   [
     /^invalid peer certificate: (.*)$/,
@@ -72,7 +78,7 @@ const CONNECTING_ROWS: readonly Row[] = [
   ],
   [
     /^received fatal alert: ProtocolVersion|peer is incompatible/,
-    "it speaks no version of TLS that is safe; 1.2 or 1.3 is needed",
+    "it supports neither TLS 1.2 nor TLS 1.3",
   ],
   [/^received fatal alert: (\w+)/, refusal],
   [
@@ -82,29 +88,30 @@ const CONNECTING_ROWS: readonly Row[] = [
   ],
   [
     /^tls handshake eof|^unexpected end of file|reset|aborted|forcibly closed/i,
-    "the connection was closed before TLS was set up, perhaps by a firewall",
+    "closed at once, perhaps by a firewall",
   ],
-  [ // https://fetch.spec.whatwg.org/#port-blocking
-    /^Fetch failed: Requests to port (\d+) are blocked/,
-    ([, port]) =>
-      `port ${port} is for another protocol, and requests to it are blocked`,
-    { stage: "refused" },
-  ],
-  [
-    /too many open files/i,
-    "this process has too many open files: close some sessions, or raise the limit (ulimit -n)",
-  ],
+  [/too many open files/i, "too many open files", {
+    advice: "Close some sessions, or raise the limit (ulimit -n)",
+  }],
   [/refused/i, "connection refused", { retry: "connection refused" }],
   [
     /^dns error|lookup address|no such host/i,
     (_, { hostname }) => `the name ${hostname} cannot be resolved`,
   ],
-  [/no route|unreachable/i, "no route leads there"],
+  [/no route|unreachable/i, "no route to the host"],
   [/timed? ?out|deadline|10060/i, "it does not answer"],
 ];
 
-/** The same for a connection that was made. The stage is `open` unless a row has another. */
-const CONNECTED_ROWS: readonly Row[] = [
+/**
+ * Other failures, each as a sentence. The stage is `open` unless a row has another:
+ * the connection was made, and broke.
+ */
+export const CONNECTED_ROWS: readonly Row[] = [
+  [ // https://fetch.spec.whatwg.org/#port-blocking
+    /^Fetch failed: Requests to port (\d+) are blocked/,
+    ([, port]) => `Port ${port} cannot be used: Deno blocks it`,
+    { stage: "refused", advice: "Use another port" },
+  ],
   // - The connection was closed before hyper had passed the request to it
   //   (`client/dispatch.rs`).
   // - `GOAWAY` with `NO_ERROR` before the server took the request (RFC 9113, 6.8).
@@ -113,33 +120,46 @@ const CONNECTED_ROWS: readonly Row[] = [
   //   `REFUSED_STREAM` after it passed them on.
   [
     /^connection (?:closed$|error received: not a result of an error(?: \(b"|$))/,
-    "it was closed before the request was accepted; the service may be restarting",
+    (_, { origin }) =>
+      `${origin} closed the connection before accepting the request; it may be restarting`,
     { stage: "not taken", retry: "connection closed" },
   ],
-  [/received fatal alert: (\w+)/, refusal],
-  [/reset|aborted|forcibly closed/i, "it was reset"],
+  [
+    /received fatal alert: (\w+)/,
+    (match, { origin }) => `${origin} cannot be used: ${refusal(match)}`,
+  ],
+  [
+    /reset|aborted|forcibly closed/i,
+    (_, { origin }) => `${origin} reset the connection`,
+  ],
   [
     /invalid HTTP|corrupt message/i,
-    "what answers there does not speak HTTP",
+    (_, { origin }) => `What answers at ${origin} does not speak HTTP`,
   ],
   [
     /before message completed|eof|broken pipe/i,
-    "it was closed without an answer",
+    (_, { origin }) => `${origin} closed the connection without an answer`,
   ],
-  [/reading a body/, "it was closed within the answer"],
-  [/(?:connection|stream) error/, "the other end broke the protocol"],
+  [
+    /reading a body/,
+    (_, { origin }) =>
+      `${origin} closed the connection in the middle of its answer`,
+  ],
+  [
+    /(?:connection|stream) error/,
+    (_, { origin }) => `${origin} broke the protocol of the connection`,
+  ],
 ];
 
-/** What is known of an error of `fetch`, or of reading its body, at the service's URL. */
+/** Looks up an error of `fetch` to the service's URL, or of reading the answer's body. */
 export function recognise(error: unknown, url: URL): KnownFailure {
   const text = textOf(error);
-  const isConnecting = CONNECTING.test(text);
-  return lookUp(text, isConnecting ? "connecting" : "connected", url);
+  return lookUp(text, CONNECTING.test(text), url);
 }
 
-/** What is known of an error of making a connection to a URL, or of setting up TLS. */
+/** Looks up an error of connecting to a URL, or of the TLS handshake. */
 export function recogniseConnecting(error: unknown, url: URL): KnownFailure {
-  return lookUp(textOf(error), "connecting", url);
+  return lookUp(textOf(error), true, url);
 }
 
 /** Whether an error says that the issuer of a certificate is not trusted. */
@@ -153,21 +173,20 @@ export function reasonOf(error: unknown): string {
   return reasonIn(textOf(error));
 }
 
-function lookUp(
-  text: string,
-  phase: KnownFailure["phase"],
-  url: URL,
-): KnownFailure {
+function lookUp(text: string, isConnecting: boolean, url: URL): KnownFailure {
   const reason = reasonIn(text);
-  const rows = phase === "connecting" ? CONNECTING_ROWS : CONNECTED_ROWS;
-  const stage = phase === "connecting" ? "not sent" : "open";
-  for (const [pattern, told, more] of rows) {
+  const stage = isConnecting ? "not sent" : "open";
+  for (
+    const [pattern, told, more] of isConnecting
+      ? CONNECTING_ROWS
+      : CONNECTED_ROWS
+  ) {
     const match = pattern.exec(reason);
     if (match === null) continue;
     const words = typeof told === "string" ? told : told(match, url);
-    return { phase, stage, ...more, reason: words, isKnown: true };
+    return { isConnecting, stage, ...more, reason: words, isKnown: true };
   }
-  return { phase, stage, reason, isKnown: false };
+  return { isConnecting, stage, reason, isKnown: false };
 }
 
 function textOf(error: unknown): string {
@@ -184,7 +203,7 @@ function reasonIn(text: string): string {
 
 function refusal([, alert]: RegExpExecArray): string {
   return alert === "CertificateRequired"
-    ? "it asks for a client certificate, and there is none"
+    ? "it requires a client certificate, which this program does not support"
     : `it refused TLS: ${alert}`;
 }
 

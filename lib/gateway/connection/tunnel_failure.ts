@@ -8,7 +8,7 @@ const REFUSED = 5;
 const SOCKS_REASONS = [
   ...["", "it failed", "its rules forbid it", "it has no route there"],
   ...["it cannot find or reach the host", "it says: connection refused"],
-  "it says: no answer in time",
+  "it says: timed out",
 ];
 
 /** A proxy did not connect to the service. */
@@ -19,9 +19,9 @@ export class TunnelError extends Error {
   constructor(proxy: Proxy, parts: Partial<KnownFailure> = {}) {
     super();
     this.failure = {
-      ...{ phase: "connecting", stage: "not sent", isKnown: true },
+      ...{ isConnecting: true, stage: "not sent", isKnown: true },
       reason: "it closed the connection",
-      advice: `check ${schemesOf(proxy)}`,
+      advice: schemesOf(proxy),
       ...parts,
     };
   }
@@ -29,28 +29,27 @@ export class TunnelError extends Error {
 
 /** What to check if the proxy refuses the service. */
 function settingsOf({ variable }: Proxy): string {
-  return `check the base URL, ${variable} and NO_PROXY`;
+  return `Check the base URL, ${variable} and NO_PROXY`;
 }
 
-/** What to check if the proxy may speak another protocol. */
+/** What to try if the proxy may speak another protocol. */
 function schemesOf({ variable }: Proxy): string {
-  return `${variable} (most proxies are named by http://, for https services, too, and those for SOCKS by socks5://)`;
+  return `Try http:// or socks5:// in ${variable}`;
 }
 
-/** The error if no connection to the proxy could be made, or TLS not be set up. */
+/** The error for a proxy that cannot be connected to, or fails the TLS handshake. */
 export function noConnection(proxy: Proxy, cause: unknown): TunnelError {
-  const settings = proxy.scheme === "https"
-    ? schemesOf(proxy)
-    : `${proxy.variable} and NO_PROXY`;
   const url = new URL(proxy.origin);
   const { reason, retry, isUnknownIssuer } = recogniseConnecting(cause, url);
-  const issuer = isUnknownIssuer ? `, or ${issuerAdvice()}` : "";
-  return new TunnelError(proxy, {
-    ...{ reason, retry, advice: `check ${settings}${issuer}` },
-  });
+  const advice = isUnknownIssuer
+    ? issuerAdvice()
+    : proxy.scheme === "https"
+    ? schemesOf(proxy)
+    : `Check ${proxy.variable} and NO_PROXY`;
+  return new TunnelError(proxy, { reason, retry, advice });
 }
 
-/** The error if the proxy does not speak the protocol of its URL. */
+/** The error for a proxy that does not speak the protocol that its URL names. */
 export function wrongProtocol(proxy: Proxy): TunnelError {
   const name = proxy.scheme.startsWith("socks") ? "SOCKS" : "HTTP";
   const reason = `it does not speak ${name}`;
@@ -58,8 +57,8 @@ export function wrongProtocol(proxy: Proxy): TunnelError {
 }
 
 /**
- * The error if the proxy asks for a login, or rejects the one that it got. An HTTP
- * proxy offers schemes; of SOCKS there are none.
+ * The error for a proxy that requires a login, or rejects the one that it got. Only HTTP
+ * proxies name the authentication schemes that they offer.
  */
 export function loginFailure(
   proxy: Proxy,
@@ -69,23 +68,20 @@ export function loginFailure(
   const it = schemes === undefined ? "it" : "it answered 407 and";
   if (schemes?.includes("Basic") === false && schemes.length > 0) {
     return new TunnelError(proxy, {
-      reason: `${it} asks for a login by ${
-        schemes.join(", ")
-      }, and this program speaks only Basic`,
-      advice:
-        "put a proxy of your own in between that speaks it, such as px or cntlm",
+      reason: `${it} offers ${schemes.join(", ")}, not Basic`,
+      advice: "Use a local proxy (px, cntlm)",
       stage: "refused",
     });
   }
   const reason = user + password === ""
-    ? `${it} asks for a user name and a password`
+    ? `${it} requires a user name and a password`
     : `${it} rejected the user name or the password`;
   const advice =
-    `check those in ${variable} (${scheme}://user:password@host:port)`;
+    `Check those in ${variable} (${scheme}://user:password@host:port)`;
   return new TunnelError(proxy, { reason, advice, stage: "refused" });
 }
 
-/** The error if an HTTP proxy answered with this status, and opened no tunnel. */
+/** The error for an HTTP proxy that answered with this status and opened no tunnel. */
 export function statusFailure(
   proxy: Proxy,
   status: number,
@@ -94,7 +90,7 @@ export function statusFailure(
   if (status === 407) return loginFailure(proxy, schemes);
   const isPage = status < 400 || status === 511;
   const reason = isPage
-    ? `a web page came (status ${status}), perhaps the sign-in page of a network`
+    ? `it answered ${status} with a web page, perhaps a sign-in page`
     : `it answered ${status}`;
   const mayChange = isPage || status >= 500 || status === 408 || status === 429;
   return new TunnelError(proxy, {
@@ -103,7 +99,7 @@ export function statusFailure(
   });
 }
 
-/** The error if a SOCKS proxy refused with this code. */
+/** The error for a SOCKS proxy that refused with this code. */
 export function socksFailure(proxy: Proxy, code: number): TunnelError {
   const reason = SOCKS_REASONS[code] ?? `it refused with code ${code}`;
   return new TunnelError(proxy, {

@@ -19,8 +19,8 @@ export type Stage =
  * What became of the prompt, or of a thread that was to be created. It decides the
  * words of a message, the exit code, and what a script may do next.
  *
- * - `not run`: nothing was started, and asking again may help.
- * - `refused`: nothing was started, and asking again would be refused again.
+ * - `not run`: nothing was started, and a retry may help.
+ * - `refused`: nothing was started, and a retry would be refused again.
  * - `may have run`: it is unknown whether the run was started.
  * - `may go on`: the run was started, and could not be followed to its end.
  * - `failed`: the run has ended, and the service says so.
@@ -72,21 +72,17 @@ export function stageOfStatus(operation: Operation, status: number): Stage {
   return isOpen ? "open" : "refused";
 }
 
-/** The fate in words, beside other advice; empty if users need not know it. */
-export function fateInWords(
-  { operation, fate }: { readonly operation: Operation; readonly fate: Fate },
-  advice: string,
-): string {
+/** What became of the prompt, in a sentence; empty if users need not know it. */
+export function fateInWords(operation: Operation, fate: Fate): string {
   switch (fate) {
     case "not run":
-      if (operation === "create run") return "the run was not started";
-      return advice === "" ? "try again later" : "";
+      return operation === "create run" ? "The prompt did not run" : "";
     case "may have run":
       return operation === "create run"
-        ? "the run may have started, so it is not tried again"
-        : "it may have run, on an instance that shares nothing with this one";
+        ? "The run may have started, so the prompt was not retried"
+        : "The prompt may have run";
     case "may go on":
-      return "the run may still go on at the service";
+      return "The run may still continue";
     case "refused":
     case "failed":
       return "";

@@ -14,13 +14,15 @@ export interface RunIds {
 export interface FailureParts {
   readonly operation: Operation;
   readonly stage: Stage;
+  /** What happened, as a sentence without a full stop. */
   readonly reason: string;
   /** Whether events of the run came before. */
   readonly hasEvents?: boolean;
+  /** What to do, as a sentence without a full stop. */
   readonly advice?: string | undefined;
-  /** The service's own words about a status, safe to show; empty if it had none. */
+  /** The service's own words, safe to show, if the reason does not have them. */
   readonly detail?: string | undefined;
-  /** Why the request is sent again, in a few words; not set if the failure is final. */
+  /** Why the request is retried, in a few words; not set if the failure is final. */
   readonly retry?: string | undefined;
   /** Whether the service seems not to know the thread any more. */
   readonly isThreadGone?: boolean;
@@ -53,28 +55,12 @@ export class ServiceError extends Error {
   }
 }
 
-/** What was tried, in the words of the terminal and of an editor, for which a thread is a chat. */
-const ATTEMPTS = {
-  terminal: {
-    "create thread": "create a thread",
-    "create run": "start a run",
-    "stream run": "follow the run",
-    gone: "the thread may be gone: start a new one",
-  },
-  editor: {
-    "create thread": "start a chat",
-    "create run": "start a run",
-    "stream run": "follow the run",
-    gone: "the chat may be gone: start a new one",
-  },
-} as const;
-
 /**
  * A failure in words:
  *
- * - `terminal`: what was tried, the reason, what to do, the fate of the prompt, the
- *   service's own words, and the ids of a run that was or may have been started.
- * - `editor`: the same, without ids.
+ * - `terminal`: what happened, what became of the prompt, and what to do, each in a
+ *   sentence; then the ids of a run that was or may have been started.
+ * - `editor`: the same, without ids. A thread is a chat there.
  * - `log`: operation, ids and status, without the service's own words, which
  *   may quote a prompt.
  */
@@ -93,19 +79,19 @@ export function wordsOf(
     const about = ids.map(([name, id]) => ` ${name}=${id}`).join("");
     return `${operation}${about}: ${status ?? reason}`;
   }
-  const words = ATTEMPTS[audience];
-  const advice = failure.isThreadGone ? words.gone : failure.advice ?? "";
-  const rest = [advice, fateInWords(failure, advice)]
-    .filter((part) => part !== "").join("; ");
-  const explained = rest === ""
-    ? reason
-    : detail === undefined
-    ? `${reason}; ${rest}`
-    : `${reason} (${rest})`;
-  const quoted = detail ? `: ${detail}` : "";
+  const conversation = audience === "editor" ? "chat" : "thread";
+  const usual = fate === "not run" ? "Try again later" : "";
+  const sentences = [
+    detail ? `${reason}: ${detail}` : reason,
+    fateInWords(operation, fate),
+    failure.isThreadGone
+      ? `The ${conversation} may be gone: start a new one`
+      : failure.advice || usual,
+  ].filter((sentence) => sentence !== "")
+    .map((sentence) => sentence.replace(/[^.!?。]$/u, "$&."));
   const hasRun = isUnknown || fate === "failed";
-  const run = audience === "editor" || !hasRun || ids.length === 0
-    ? ""
-    : ` (${ids.map((pair) => pair.join(" ")).join(", ")})`;
-  return `Cannot ${words[operation]}: ${explained}${quoted}${run}`;
+  if (audience === "terminal" && hasRun && ids.length > 0) {
+    sentences.push(`(${ids.map((pair) => pair.join(" ")).join(", ")})`);
+  }
+  return sentences.join(" ");
 }

@@ -25,7 +25,7 @@ export interface Answer {
 
 /**
  * Reads the id in an answer with status 2xx, a JSON object of at most 1 MiB. Rejects
- * with a {@linkcode ServiceError} if it holds none that can be used.
+ * with a {@linkcode ServiceError} if it contains no usable one.
  */
 export async function readId(answer: Answer): Promise<string> {
   const { operation, response, redactor, signal } = answer;
@@ -41,15 +41,15 @@ export async function readId(answer: Answer): Promise<string> {
       return id;
     }
     const found = id === undefined ? "no" : "a malformed";
-    const reason = `the answer holds ${found} ${field}`;
+    const reason = `The answer contains ${found} ${field}`;
     throw new ServiceError({ operation, stage: "open", reason });
   }
   const reason = isWebPage(headers.get("content-type"), text)
     ? webPageReason(status, read, redactor)
     : isCut
-    ? "the answer is larger than 1 MiB"
-    : `the answer (status ${status}) is not a JSON object`;
-  const advice = operation === "create thread" ? "check the base URL" : "";
+    ? "The answer is larger than 1 MiB"
+    : `The answer (status ${status}) is not a JSON object`;
+  const advice = operation === "create thread" ? "Check the base URL" : "";
   throw unusable(answer, { reason, advice });
 }
 

@@ -43,15 +43,15 @@ export function postPauses(
 }
 
 /**
- * Throws the error, with the time to ask again, if the service asks for a longer pause
- * than the limit, in milliseconds.
+ * Throws the error, with the time to wait before a retry, if the service asks for a
+ * longer pause than the limit, in milliseconds.
  */
 export function refuseLongPause(error: ServiceError, limit: number): void {
   const { fate, retryAfter = 0 } = error.failure;
   if (fate !== "not run" || retryAfter <= limit) return;
   const minutes = Math.ceil(retryAfter / 60_000);
   const time = minutes > 1440 ? "more than a day" : `${minutes} min`;
-  const advice = `ask again in ${time}`;
+  const advice = `Try again in ${time}`;
   throw new ServiceError({ ...error.failure, advice }, error);
 }
 

@@ -184,11 +184,11 @@ export class ServiceClient {
     const { reason: over } = this.signal;
     if (error !== over || !(over instanceof TimeIsOver)) return error;
     const { operation, stage, reason } = this.#last;
-    const last = reason === "" ? "" : `: ${reason}`;
+    const last = reason === "" ? "" : `. ${reason}`;
     const seconds = over.milliseconds / 1000;
     return new ServiceError({
       ...{ operation, stage, ...ids },
-      reason: `there was no reply within ${seconds} s${last}`,
+      reason: `There was no reply within ${seconds} s${last}`,
     });
   }
 
@@ -217,7 +217,7 @@ export class ServiceClient {
       if (!deadline.isOver) throw this.connectionError(operation, cause);
       throw new ServiceError({
         ...{ operation, stage },
-        reason: `the service did not answer within ${wholeDuration(limit)}`,
+        reason: `The service did not answer within ${wholeDuration(limit)}`,
         retry: operation === "stream run" ? "connection lost" : undefined,
       }, { cause });
     }

@@ -27,10 +27,11 @@ export function statusError(
       );
     return new ServiceError({
       ...{ operation, status, stage },
-      reason: `the service answered ${status}, a redirect to ${place}`,
+      reason:
+        `The service answered ${status}, a redirect to ${place}, which is not followed`,
       advice: addsSlash
-        ? "redirects are not followed: the service should answer without the slash at the end"
-        : "redirects are not followed, check the base URL",
+        ? "The service should answer without the trailing slash"
+        : "Check the base URL",
     });
   }
   const isPage = isWebPage(headers.get("content-type"), body.text);
@@ -39,11 +40,17 @@ export function statusError(
   const detail = redactor.show(words, body);
   const hasJson = status < 400 || json !== undefined;
   const named = hasJson ? "" : nameOf(headers, redactor);
-  const [meaning, advice] = meaningOf(operation, status, isPage);
+  const [meaning, advice, isAboutPage] = meaningOf(operation, status, isPage);
+  const said = `${detail} ${named}`.trim().replace(/^(?=.)/, ": ");
+  const title = detail && ` ("${detail}")`;
   return new ServiceError({
     ...{ operation, status, advice, stage },
-    reason: `the service answered ${status}${meaning}`,
-    detail: `${detail} ${named}`.trim(),
+    reason: isAboutPage
+      ? `The service answered ${status} with a web page${title}: ${meaning} ${named}`
+        .trim()
+      : meaning === ""
+      ? `The service answered ${status}${said}`
+      : `${meaning} (${status}${said})`,
     retry: retryReason(operation, status),
     isThreadGone: operation === "create run" && status === 404,
     isJson: isJsonObject(json),
@@ -64,32 +71,30 @@ function nameOf(headers: Headers, redactor: Redactor): string {
   return told.length === 0 ? "" : `[${told.join(", ")}]`;
 }
 
-/** What a status means, and what to do. */
-type Meaning = readonly [meaning: string, advice: string];
+/** What a status means, what to do, and whether it is about the web page that came. */
+type Meaning = readonly [meaning: string, advice: string, isAboutPage?: true];
 
-const KEY: Meaning = [", the API key was rejected", "check APP_API_KEY"];
+const KEY: Meaning = ["The service rejected the API key", "Check APP_API_KEY"];
 const FRONT: Meaning = [
-  ", a web page: the API key was rejected, or something in front of the service refused, such as a firewall or a sign-in page",
-  "check APP_API_KEY, the network and the base URL",
+  "a firewall or sign-in page, or a rejected key",
+  "Check APP_API_KEY and the network",
+  true,
 ];
 const FIREWALL: Meaning = [
-  ", a web page: a firewall may have refused the text of the prompt",
-  "change it, or check APP_API_KEY and the network",
+  "a firewall may have blocked the text of the prompt",
+  "Change it, or check APP_API_KEY and the network",
+  true,
 ];
-const GONE: Meaning = ["", "the service does not know the run"];
+const GONE: Meaning = ["The service no longer knows the run", ""];
 
 /** Keys: `OPERATION STATUS page`, or parts of it; `page` means that a web page came. */
-const MEANINGS: Readonly<Record<string, Meaning>> = {
+export const MEANINGS: Readonly<Record<string, Meaning>> = {
   ...{ "401": KEY, "403": KEY, "401 page": FRONT, "403 page": FRONT },
   ...{ "create run 401 page": FIREWALL, "create run 403 page": FIREWALL },
   ...{ "stream run 404": GONE, "stream run 410": GONE },
-  "create thread 404": ["", "check the base URL"],
-  "create run 413": ["", "the prompt is too long for it"],
-  "create run 429": ["", "try again later"],
-  "511": [
-    ": the network asks to sign in",
-    "sign in to the network, in a browser",
-  ],
+  "create thread 404": ["", "Check the base URL"],
+  "create run 413": ["The prompt is too long for the service", ""],
+  "511": ["The network asks you to sign in", "Sign in with a browser"],
 };
 
 function meaningOf(

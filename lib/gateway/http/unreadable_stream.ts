@@ -9,17 +9,15 @@ export async function refuseUnreadable(answer: Answer): Promise<void> {
   const { operation, redactor, response } = answer;
   const { status, headers, body } = response;
   if (status === 204) {
-    const reason = "the service answered 204: it has nothing more to send";
+    const reason = "The service answered 204: it has nothing more to send";
     throw unusable(answer, { reason });
   }
   const encoding = headers.get("content-encoding") ?? "identity";
   if (encoding.trim().toLowerCase() !== "identity") {
     await body?.cancel();
     throw unusable(answer, {
-      reason:
-        "the stream is compressed, although the request asked for plain text",
-      advice:
-        "switch off compression of text/event-stream at the service, or at the proxy in front of it",
+      reason: "The stream is compressed, which the request did not allow",
+      advice: "Turn off compression at the service or its reverse proxy",
     });
   }
   if (!isHtml(headers.get("content-type"))) return;
@@ -30,6 +28,6 @@ export async function refuseUnreadable(answer: Answer): Promise<void> {
     throw unusable(answer, { reason });
   }
   const detail = redactor.show(words, page);
-  const reason = "the run failed";
+  const reason = "The run failed";
   throw new ServiceError({ operation, stage: "failed", reason, detail });
 }

@@ -33,6 +33,6 @@ export function webPageReason(
   redactor: Redactor,
 ): string {
   const title = redactor.show(pageTitle(page.text), page);
-  const name = title === "" ? "" : `, "${title}"`;
-  return `a web page came (status ${status}${name}), perhaps the sign-in page of a network or a proxy`;
+  const name = title && ` ("${title}")`;
+  return `The service answered ${status} with a web page${name}, perhaps the sign-in page of a network or proxy`;
 }

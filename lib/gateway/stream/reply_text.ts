@@ -5,7 +5,7 @@ export const COMPLETION_NOTICE = "Run completed.";
 
 /** The note to users if there are messages, and none has a text that can be read. */
 export const NOT_UNDERSTOOD =
-  "the reply was not understood: the messages of the run hold no text that can be read";
+  "The run completed, but its reply could not be read. Ask the operator to run agent-gateway --check -p TEXT";
 
 export interface Reply {
   readonly text: string;

@@ -75,7 +75,7 @@ export async function* readRunEvents(
       const events = record.cursor.delivered();
       if (!done || events.length > 0) yield events;
       if (parser.fault !== undefined) {
-        const reason = `a line of the stream ${parser.fault}`;
+        const reason = `A line of the stream ${parser.fault}`;
         const operation = "stream run";
         throw new ServiceError({ operation, stage: "open", reason });
       }
@@ -149,7 +149,8 @@ class EventParser {
     const { cursor, observer } = this.#record;
     this.#body = undefined;
     if (holdsTooMuch(json)) {
-      this.fault = `holds more than ${MAX_SIGNS} brackets, commas and colons`;
+      this.fault =
+        `contains more than ${MAX_SIGNS} brackets, commas and colons`;
       return true;
     }
     const parsed = parseData(json, this.#isFailure);

@@ -1,4 +1,4 @@
-import { counted, type Redactor } from "../../text.ts";
+import type { Redactor } from "../../text.ts";
 import { ServiceError } from "../failure/service_error.ts";
 
 /** Names of events, in lower case: real services send one of them when a run failed. */
@@ -17,7 +17,7 @@ export function runFailure(
 ): ServiceError {
   return new ServiceError({
     ...{ operation: "stream run", stage: "failed" },
-    reason: "the run failed",
+    reason: "The run failed",
     detail: redactor.show(words),
   });
 }
@@ -32,11 +32,11 @@ export function failureInRun(
   },
   redactor: Redactor,
 ): ServiceError {
-  const foreign = known === 0 && unknown > 0
-    ? `; ${
-      counted(unknown, "JSON object")
-    } came, and none is an event that this client knows`
-    : "";
+  const foreign = known > 0 || unknown === 0
+    ? ""
+    : unknown === 1
+    ? ": its only JSON object is not a known event"
+    : `: none of its ${unknown} JSON objects is a known event`;
   return new ServiceError({
     ...failure,
     hasEvents: known + unknown > 0,

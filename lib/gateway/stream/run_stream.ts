@@ -84,7 +84,7 @@ export async function* followRun(
         const last = batch.value.at(-1);
         if (last === undefined) {
           if (!cursor.isReplaying || !retries.isOver) continue;
-          const reason = "the service sends old events again and no new ones";
+          const reason = "The service repeats old events and sends no new ones";
           throw new ServiceError({ operation, stage: "open", reason });
         }
         retries.renew();
@@ -96,7 +96,7 @@ export async function* followRun(
         yield batch.value;
         if (last.type === "reply") return;
       }
-      const reason = "the stream ended before the run completed";
+      const reason = "The stream ended without a reply";
       const retry = cursor.lastEventId && "stream ended";
       loss = lossBy(reason + silence(connection), retry);
     } catch (error) {
@@ -133,7 +133,7 @@ function lossOf(
 ): ServiceError {
   if (error instanceof SilenceError) {
     const time = wholeDuration(error.milliseconds);
-    const reason = `nothing came from the service for ${time}`;
+    const reason = `Nothing came from the service for ${time}`;
     return lossBy(reason, "stream silent");
   }
   if (error instanceof ServiceError) return error;

@@ -52,7 +52,7 @@ Deno.test("a session is opened after initialize alone (interface 3)", async () =
   for (const method of ["session/new", "session/resume", "session/load"]) {
     assertEquals(
       await errorOf(editor, method, { sessionId: "thread-1" }),
-      `-32600 Invalid request: initialize has to come before ${method}`,
+      `-32600 Invalid request: call initialize before ${method}`,
     );
   }
   assertEquals(editor.gateway.threads, 0);
@@ -322,7 +322,7 @@ Deno.test("a prompt is refused while one runs, and waits until a cancelled one h
     assertEquals((await editor.response(id)).error, {
       code: -32600,
       message:
-        "Invalid request: a prompt is running in this session; wait for its answer or cancel it",
+        "Invalid request: a prompt is running in this chat; wait for its answer or cancel it",
     });
   }
   for (const id of [two, three]) {

@@ -74,7 +74,7 @@ Deno.test("a line that cannot be taken is answered under its own id or under nul
         [[`"params":"${"x".repeat(LIMIT)}"`], "is larger than 16 MiB"],
         [
           [`"params":${LARGE}`],
-          "holds more than 250000 brackets, commas and colons",
+          "contains more than 250000 brackets, commas and colons",
         ],
         [['"params":"\xff"'], "is not UTF-8"],
       ] as const
@@ -118,7 +118,7 @@ Deno.test("of a line that cannot be taken, a notification is skipped, and a resp
       [3, "too long"],
       [
         null,
-        "Invalid request: the line holds more than 250000 brackets, commas and colons",
+        "Invalid request: the line contains more than 250000 brackets, commas and colons",
       ],
     ],
   );

@@ -115,7 +115,7 @@ const BAD_PROMPTS: Readonly<Record<string, readonly unknown[]>> = {
   "prompt is not a string or an array of content blocks": [
     ...[undefined, null, 1, text("x")],
   ],
-  "prompt holds no text": [
+  "prompt contains no text": [
     ...["", "\n\t\u00a0", [], [text(" "), text("\n")]],
   ],
   "a content block is not an object": [[null], ["x"], [[text("x")]]],

@@ -3,9 +3,9 @@ import { RpcError } from "../../../lib/bridge/json_rpc.ts";
 import { logReason, toRpcError } from "../../../lib/bridge/service_failure.ts";
 import { ServiceError } from "../../../lib/gateway.ts";
 
-const refused = { reason: "no", stage: "refused" } as const;
+const refused = { reason: "No", stage: "refused" } as const;
 const gone = { operation: "create run", isThreadGone: true } as const;
-const ADVICE = "the chat may be gone: start a new one";
+const GONE = "No. The chat may be gone: start a new one.";
 
 /** What the error for each failure says. */
 const MESSAGES: readonly (readonly [
@@ -14,18 +14,18 @@ const MESSAGES: readonly (readonly [
   details?: string,
 ])[] = [
   [
-    { ...refused, operation: "create thread", advice: "look again" },
-    "Cannot start a chat: no; look again",
+    { ...refused, operation: "create thread", advice: "Look again" },
+    "No. Look again.",
   ],
-  [{ ...refused, ...gone }, `Cannot start a run: no; ${ADVICE}`],
+  [{ ...refused, ...gone }, GONE],
   [
     { ...refused, ...gone, isJson: true },
-    `Cannot start a run: no; ${ADVICE}`,
-    `Session not found: Cannot start a run: no; ${ADVICE}`,
+    GONE,
+    `Session not found: ${GONE}`,
   ],
   [
-    { operation: "stream run", reason: "no", stage: "failed", detail: "why" },
-    "Cannot follow the run: no: why",
+    { operation: "stream run", reason: "No", stage: "failed", detail: "why" },
+    "No: why.",
   ],
 ];
 Deno.test("toRpcError() says in an editor's words what failed", () => {
@@ -51,11 +51,11 @@ Deno.test("toRpcError() leaves an RpcError as it is, and calls any other error i
 
 Deno.test("logReason() names operation, thread and run, and leaves out the service's words", () => {
   const error = new ServiceError({
-    ...{ operation: "stream run", reason: "no", stage: "failed" },
+    ...{ operation: "stream run", reason: "No", stage: "failed" },
     ...{ detail: "secret", threadId: "t-1", runId: "r-1" },
   });
   assertEquals(
     logReason(toRpcError(error, "session/prompt")),
-    "stream run thread=t-1 run=r-1: no",
+    "stream run thread=t-1 run=r-1: No",
   );
 });

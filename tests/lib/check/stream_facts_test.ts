@@ -80,8 +80,8 @@ Deno.test("StreamFacts tells in order what a good run was like", async () => {
     "live: ok events arrived as they happened",
     "ids: ok all are different",
     "silence: ok 1 comments came",
-    "lines: ok each data: holds a JSON object",
-    "end: ok the run is complete",
+    "lines: ok each data: contains a JSON object",
+    "end: ok the run was complete after 3.0 s",
     "reply: ok in instructorState.explanation",
   ]);
   assertEquals(
@@ -166,7 +166,7 @@ const LINES: readonly (readonly [
   ["lines: - neither events nor comments, ignored: 1; the", [["data: x\n"]]],
   ["silence: - not tested", [[first], [...others]], { pause: 20_000 }],
   [
-    "end: note the run is complete; cuts in its stream: 2, resumed after 0.0 s, 0.3 s",
+    "end: note the run was complete after 0.3 s; cuts in its stream: 2, resumed after 0.0 s, 0.3 s",
     [[first], [250, ...others.slice(0, 1)], [50, first, ...others]],
   ],
   ["end: failed the run failed: No", [[first]], { error: failed }],

@@ -2,7 +2,12 @@ import { assertEquals } from "@std/assert";
 import { linesAbout } from "../../../lib/interactive/event_lines.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
 
-const OPTIONS = { style: PLAIN, isQuiet: false, isPlain: true };
+const OPTIONS = {
+  style: PLAIN,
+  isScript: false,
+  isQuiet: false,
+  isPlain: true,
+};
 
 const operation = "stream run";
 const END = { type: "end", completed: true } as const;
@@ -13,7 +18,7 @@ const LINES = [
   [{ type: "thread", threadId: "t\x1b[31m" }, "thread t\n", false],
   [
     { type: "wait", operation, reason: "busy\n\x07", milliseconds: 65_000 },
-    "busy , again in 1 min 5 s\n",
+    "busy , retry in 1 min 5 s\n",
     false,
   ],
   [
@@ -26,25 +31,30 @@ const LINES = [
   [{ type: "dropped", what: "thread", prompts: 2 }, "", true],
   [
     { type: "dropped", what: "run", prompts: 0 },
-    "Run dropped; the run may still go on at the service\n",
+    "Stopped following the run. The run may continue on the service.\n",
+    true,
+  ],
+  [
+    { type: "dropped", what: "run", prompts: 1 },
+    "Stopped following the run, and dropped 1 queued prompt. The run may continue on the service.\n",
     true,
   ],
   [
     { type: "dropped", what: "reply", prompts: 0 },
-    "Rest of the reply dropped\n",
+    "Dropped the rest of the reply.\n",
     true,
   ],
   [
     { type: "dropped", what: "reply", prompts: 1 },
-    "Rest of the reply dropped, and 1 waiting prompt\n",
+    "Dropped the rest of the reply and 1 queued prompt.\n",
     true,
   ],
   [
     { type: "dropped", what: "reply", prompts: 2 },
-    "Rest of the reply dropped, and 2 waiting prompts\n",
+    "Dropped the rest of the reply and 2 queued prompts.\n",
     true,
   ],
-  [{ type: "error", message: "a\x1b[31m\nb" }, "Error: a b\n", true],
+  [{ type: "error", message: "a\x1b[31m\nb" }, "error: a b\n", true],
   [{ type: "farewell", threadId: undefined }, "", true],
 ] as const;
 Deno.test("linesAbout() shows an event as lines, cleaned; with -q what was dropped and errors alone", () => {
@@ -62,13 +72,16 @@ Deno.test("linesAbout() shows the total of runs alone, with --plain alone", () =
   assertEquals(linesAbout(event, { ...OPTIONS, isPlain: false }), "");
 });
 
-Deno.test("linesAbout() colours the word that says what a line is, and no text", () => {
+Deno.test("linesAbout() colours the word that says what a line is, and no text; in a script, the program's name comes first", () => {
   const options = { ...OPTIONS, style: COLOURED };
   assertEquals(
     linesAbout({ type: "banner", text: "one" }, options) +
       linesAbout({ type: "error", message: "no" }, options) +
-      linesAbout({ type: "reply", text: "", note: "so" }, options),
-    "one\n\x1b[31mError:\x1b[39m no\n\x1b[31mNote:\x1b[39m so\n",
+      linesAbout({ type: "reply", text: "", note: "so" }, {
+        ...options,
+        isScript: true,
+      }),
+    "one\n\x1b[31merror:\x1b[39m no\nagent-gateway: \x1b[1mwarning:\x1b[22m so\n",
   );
 });
 

@@ -9,7 +9,7 @@ import { PLAIN } from "../../../lib/text.ts";
 import { FakeClock } from "../../support/clocks.ts";
 
 const DUMB = { isTyped: true, hasSign: true };
-const LINES = { style: PLAIN, isQuiet: false, isPlain: false };
+const LINES = { style: PLAIN, isScript: false, isQuiet: false, isPlain: false };
 
 /** A view of plain lines, and what it wrote. */
 class Lines {

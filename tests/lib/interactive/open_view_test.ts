@@ -74,7 +74,7 @@ for (const [name, settings] of Object.entries(VIEWS)) {
   }
 }
 
-const RED = "\x1b[31mError:\x1b[39m no\n";
+const RED = "agent-gateway: \x1b[31merror:\x1b[39m no\n";
 const STYLES: readonly (readonly [Setting, isStyled: boolean])[] = [
   [{}, true],
   [{ env: { NO_COLOR: "" } }, true],
@@ -88,7 +88,7 @@ const STYLES: readonly (readonly [Setting, isStyled: boolean])[] = [
 for (const [setting, isStyled] of STYLES) {
   Deno.test(`openView() ${isStyled ? "styles" : "does not style"} errors with ${JSON.stringify(setting)}`, async () => {
     const [, written] = await open(setting);
-    const lines = isStyled ? RED : "Error: no\n";
+    const lines = isStyled ? RED : "agent-gateway: error: no\n";
     assertEquals([written.includes(lines), written.includes("\x1b[3")], [
       true,
       isStyled,

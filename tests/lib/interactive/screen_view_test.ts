@@ -12,7 +12,7 @@ import { FakeGateway, type FakeRun } from "../../support/fake_gateway.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import { Person } from "../../support/terminal_emulator.ts";
 
-const QUIET = { style: PLAIN, isQuiet: true, isPlain: false };
+const QUIET = { style: PLAIN, isScript: false, isQuiet: true, isPlain: false };
 const TALKING = { ...QUIET, isQuiet: false };
 
 /** A chat of a person on the thread `thread-1`, whose runs the test drives. */
@@ -98,7 +98,7 @@ Deno.test("--plain writes a line for each event, and draws nothing during a run;
 
   assertEquals(
     chat.written.slice(length),
-    "service busy, again in 6 s\nplan: started \nplan: done\ntotal 1.7 s\n\nOne.\n",
+    "service busy, retry in 6 s\nplan: started \nplan: done\ntotal 1.7 s\n\nOne.\n",
   );
   reading.resolve();
   await chat.seesLast("total 1.7 s", "", "One.", "", "> tw");
@@ -128,7 +128,7 @@ Deno.test("a chat shows banner and keys once, the nodes of a run with a status b
   chat.type("tw");
   await chat.sees(
     ...[...banner, "", "> one"],
-    ...["⠹ service busy, again in 6 s  0.5 s  Ctrl-C stops", "> tw"],
+    ...["⠹ service busy, retry in 6 s  0.5 s  Ctrl-C stops", "> tw"],
   );
   run.progress("plan", "done");
   run.progress("write", "started");
@@ -154,7 +154,7 @@ Deno.test("a chat refuses a prompt of more than 16 MiB, and takes the next one",
   using chat = new Chat();
   const paste = "é".repeat(8 * 1024 * 1024 + 1);
   chat.type(`\x1b[200~${paste}\x1b[201~\r`);
-  await chat.seesLast("Error: The prompt is larger than 16 MiB", ">");
+  await chat.seesLast("error: The prompt is larger than 16 MiB", ">");
   assertEquals((await chat.send("two")).prompt, "two");
 });
 

@@ -91,13 +91,13 @@ Deno.test("StatusLine counts down what a repetition waits for, then shows the no
   const watched = new Watched();
   watched.progress("plan", "started");
   watched.wait("service\x1b[31m\nbusy\x07", 6_000);
-  assert(watched.row.startsWith("⠋ service busy, again in 6 s  0.5 s"));
+  assert(watched.row.startsWith("⠋ service busy, retry in 6 s  0.5 s"));
   watched.now += 4_500;
-  assert(watched.row.startsWith("⠋ service busy, again in 2 s  5.0 s"));
+  assert(watched.row.startsWith("⠋ service busy, retry in 2 s  5.0 s"));
   watched.now += 1_500;
   assertEquals(watched.row, "⠋ plan: started  6.5 s  Ctrl-C stops");
   watched.wait("connection lost", 125_000);
-  assert(watched.row.startsWith("⠋ connection lost, again in 2 min 5 s  "));
+  assert(watched.row.startsWith("⠋ connection lost, retry in 2 min 5 s  "));
   watched.progress("plan", "done"); // shown at once
   assertEquals(watched.row, "⠋ plan: done  6.5 s  Ctrl-C stops");
 });

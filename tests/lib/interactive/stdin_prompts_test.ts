@@ -26,7 +26,7 @@ function input(
 const prompt = (text: string): Input => ({ kind: "text", text });
 const refused = (why: string): Input => ({
   kind: "refused",
-  reason: `Cannot take a line as a prompt: it ${why}`,
+  reason: `A line was rejected: it ${why}`,
 });
 const TOO_LONG: Input = {
   kind: "refused",
@@ -50,7 +50,7 @@ for (const isTyped of [false, true]) {
     assert(longest?.kind === "text");
     assertEquals(longest.text.length, 16 * 1024 * 1024);
     assertEquals(inputs, [
-      ...[prompt("one"), prompt(""), refused("holds a NUL character")],
+      ...[prompt("one"), prompt(""), refused("contains a NUL character")],
       ...[refused(`is not UTF-8; ${CONVERT}`), prompt("ä")],
       ...[TOO_LONG, prompt("last"), END],
     ]);
@@ -135,12 +135,12 @@ Deno.test("addInput() adds nothing blank, and refuses blank input alone", async 
   await assertRejects(
     () => addInput([], input(" \n\t")),
     InputError,
-    "Standard input holds no prompt",
+    "Standard input contains no prompt",
   );
 });
 
 const BAD = [
-  ["a\0b", "holds a NUL character"],
+  ["a\0b", "contains a NUL character"],
   [Uint8Array.of(0x61, 0xff), `is not UTF-8; ${CONVERT}`],
   [Uint8Array.of(0xc3), `is not UTF-8; ${CONVERT}`],
 ] as const;
@@ -149,7 +149,7 @@ for (const [part, why] of BAD) {
     await assertRejects(
       () => addInput([], input(part)),
       InputError,
-      `Cannot take standard input as a prompt: it ${why}`,
+      `Standard input cannot be a prompt: it ${why}`,
     );
   });
 }

@@ -17,7 +17,7 @@ const MIB = 1024 * 1024;
 const onWindows = Deno.build.os === "windows";
 
 const ELSEWHERE =
-  "(?:save it as UTF-8, or )?set what it holds in the environment instead";
+  "(?:save it as UTF-8, or )?set its variables in the environment instead";
 const LINK = (target: string) => (path: string) =>
   Deno.symlinkSync(target, path);
 
@@ -56,7 +56,7 @@ for (const [what, [dotenv, reason]] of Object.entries(UNREADABLE)) {
       assertMatch(
         line,
         RegExp(
-          `^Cannot read \\.env: ${reason.source}; it is ignored, ${ELSEWHERE}$`,
+          `^Cannot read \\.env, so it is ignored: ${reason.source}; ${ELSEWHERE}$`,
         ),
       );
     }
@@ -92,7 +92,7 @@ Deno.test({
       assertInstanceOf(error, SettingsError); // unless there is a key here
     }
     assertEquals(warnings, [
-      "Cannot read .env: permission denied; it is ignored, set what it holds in the environment instead",
+      "Cannot read .env, so it is ignored: permission denied; set its variables in the environment instead",
     ]);
   },
 });
@@ -181,9 +181,9 @@ for (
   });
 }
 
-const UNQUOTED = "it holds an unquoted $; put the value into single quotes";
+const UNQUOTED = "it contains an unquoted $; put the value into single quotes";
 const OPEN = "its quote is not closed";
-const LINE_BREAK = "it holds a line break";
+const LINE_BREAK = "it contains a line break";
 const TOO_LONG = "it is longer than 16384 characters";
 
 /** Values that are refused, with the reason. */
@@ -255,7 +255,7 @@ for (
     const { apiKey, sources } = loadSettingsIn({ env, dotenv }, warnings);
     assertEquals([apiKey, sources.baseUrl], [KEY, "built-in"]);
     assertEquals(warnings, [
-      "Ignoring APP_BASE_URL in .env, because APP_API_KEY does not come from there; set APP_BASE_URL in the environment or use --base-url instead",
+      "Ignoring APP_BASE_URL in .env, because APP_API_KEY does not come from there; set APP_BASE_URL in the environment, or use --base-url",
     ]);
   });
 }

@@ -78,11 +78,11 @@ for (const [value, origin, login = ":"] of TAKEN) {
 }
 
 const ENCODE =
-  "percent-encode /, ?, #, @, %, spaces and what is not ASCII in its user and password (%40 for @)";
-const AROUND = "it has spaces or quotes around it";
-const SCHEME = "its scheme is none of http, https, socks5 and socks5h";
-const FORM = "it is not like http://user:password@host:port";
-const PORT = "its port is not in 1 to 65535";
+  "the user name or password contains a special character; percent-encode it (@ is %40)";
+const AROUND = "remove the spaces or quotes around its value";
+const SCHEME = "its scheme must be http, https, socks5 or socks5h";
+const FORM = "it must look like http://user:password@host:port";
+const PORT = "its port must be between 1 and 65535";
 
 /** Malformed values by what is told of them. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
@@ -110,8 +110,8 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
     ...["http://al:secret", "http://[fd00::7:3128"],
   ],
   [PORT]: ["http://secret:0", "http://secret:65536", "secret:99999999999"],
-  "it has neither a scheme nor a port": ["secret", "al:1@secret"],
-  "SOCKS takes users and passwords of at most 255 bytes": [
+  "it needs a scheme or a port": ["secret", "al:1@secret"],
+  "SOCKS user names and passwords have at most 255 bytes": [
     `socks5://al:${"p".repeat(256)}@proxy`,
   ],
 };
@@ -123,7 +123,7 @@ for (const [reason, values] of Object.entries(REFUSED)) {
         () => take({ HTTPS_PROXY: value, ALL_PROXY: A }, SERVICE),
         SettingsError,
       );
-      assertEquals(error.message, `HTTPS_PROXY cannot be used: ${reason}`);
+      assertEquals(error.message, `HTTPS_PROXY: ${reason}`);
       assertFalse(/secr|cret|geheim/.test(error.message));
     });
   }

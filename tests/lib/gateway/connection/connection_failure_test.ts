@@ -66,7 +66,7 @@ function tell(
 }
 
 function words({ failure }: ServiceError): string {
-  return wordsOf(failure, "editor").replace(/^Cannot .*?: /, "");
+  return wordsOf(failure, "editor");
 }
 
 const CERTIFICATE = "invalid peer certificate: ";
@@ -76,25 +76,21 @@ const REFUSED = "tcp connect error: Connection refused (os error 111)";
 const NO_NAME =
   "dns error: failed to lookup address information: Name or service not known";
 const CLOCK = "the clock of this machine says 2026-11-21 13:34 UTC";
-const NO_TLS = "it speaks no version of TLS that is safe; 1.2 or 1.3 is needed";
+const NO_TLS = "it supports neither TLS 1.2 nor TLS 1.3";
+
+const USUAL = "Check the base URL, the network and the service.";
 
 /** Why no connection was made, by the library's text. */
 const NOT_CONNECTED: Readonly<Record<string, string>> = {
   [REFUSED]: "connection refused",
   "tcp connect error: No connection could be made because the target machine actively refused it. (os error 10061)":
     "connection refused",
-  "tcp connect error: No route to host (os error 113)": "no route leads there",
+  "tcp connect error: No route to host (os error 113)": "no route to the host",
   "tcp connect error: Network is unreachable (os error 101)":
-    "no route leads there",
+    "no route to the host",
   "tcp connect error: Connection timed out (os error 110)":
     "it does not answer",
-  "tcp open error: Too many open files (os error 24)":
-    "this process has too many open files: close some sessions, or raise the limit (ulimit -n)",
   [NO_NAME]: "the name service.test cannot be resolved",
-  [`${CERTIFICATE}certificate expired: verification time 1795268068 (UNIX), but certificate is not valid after 1768478400 (26797962 seconds ago)`]:
-    `its certificate expired on 2026-01-15 12:00 UTC; ${CLOCK}`,
-  [`${CERTIFICATE}certificate not valid yet: verification time 1795268068 (UNIX), but certificate is not valid before 1893456000 (98179638 seconds in future)`]:
-    `its certificate is not valid before 2030-01-01 00:00 UTC; ${CLOCK}`,
   // One clean line, whatever a certificate holds.
   [`${FOR_OTHERS}DnsName("a\x1b[31m\nb\u202e"), Other(c)`]:
     "its certificate is not for service.test, but for a b",
@@ -107,10 +103,7 @@ const NOT_CONNECTED: Readonly<Record<string, string>> = {
   "received fatal alert: HandshakeFailure": "it refused TLS: HandshakeFailure",
   "received corrupt message of type InvalidContentType":
     "what answers at port 443 does not speak https",
-  "tls handshake eof":
-    "the connection was closed before TLS was set up, perhaps by a firewall",
-  "Fetch failed: Requests to port 9 are blocked":
-    "port 9 is for another protocol, and requests to it are blocked",
+  "tls handshake eof": "closed at once, perhaps by a firewall",
   "something new": "something new",
   [`it knows ${KEY}`]: "left out, because it may contain the API key",
 };
@@ -119,7 +112,7 @@ for (const [text, reason] of Object.entries(NOT_CONNECTED)) {
   Deno.test(`connectionError() explains ${JSON.stringify(text.slice(0, 60))}`, () => {
     assertEquals(
       tell(notConnected(text)),
-      `https://service.test cannot be reached (${reason}); check the base URL, the network and the service`,
+      `https://service.test cannot be reached (${reason}). ${USUAL}`,
     );
   });
 }
@@ -129,6 +122,30 @@ Deno.test("connectionError() names HTTPS_PROXY where only HTTP_PROXY is set", ()
   const hint = ", or set HTTPS_PROXY (only HTTP_PROXY is set)";
   assertStringIncludes(tell(notConnected(NO_NAME), { env }), hint);
   assert(!tell(notConnected(NO_NAME)).includes(hint));
+});
+
+/** Failures with advice of their own. */
+const ADVICE: Readonly<Record<string, string>> = {
+  "tcp open error: Too many open files (os error 24)":
+    "(too many open files). Close some sessions, or raise the limit (ulimit -n).",
+  [`${CERTIFICATE}certificate expired: verification time 1795268068 (UNIX), but certificate is not valid after 1768478400 (26797962 seconds ago)`]:
+    `(its certificate expired on 2026-01-15 12:00 UTC; ${CLOCK}). Check both.`,
+  [`${CERTIFICATE}certificate not valid yet: verification time 1795268068 (UNIX), but certificate is not valid before 1893456000 (98179638 seconds in future)`]:
+    `(its certificate is not valid before 2030-01-01 00:00 UTC; ${CLOCK}). Check both.`,
+};
+
+for (const [text, told] of Object.entries(ADVICE)) {
+  Deno.test(`connectionError() explains ${text.slice(0, 60)}: ${told}`, () => {
+    const start = "https://service.test cannot be reached ";
+    assertEquals(tell(notConnected(text)), start + told);
+  });
+}
+
+Deno.test("connectionError() tells to use another port in place of one that Deno blocks", () => {
+  assertEquals(
+    tell(rejection("Fetch failed: Requests to port 9 are blocked")),
+    "Port 9 cannot be used: Deno blocks it. Use another port.",
+  );
 });
 
 /** A proxy of this scheme. */
@@ -142,8 +159,9 @@ function proxy(scheme: Proxy["scheme"]): Proxy {
 
 const HTTP = proxy("http");
 const SECURE = proxy("https");
-const CHECK = "check HTTPS_PROXY and NO_PROXY";
-const ALL = "check the base URL, HTTPS_PROXY and NO_PROXY";
+const CHECK = "Check HTTPS_PROXY and NO_PROXY.";
+const ALL = "Check the base URL, HTTPS_PROXY and NO_PROXY.";
+const SCHEME = "Try http:// or socks5:// in HTTPS_PROXY.";
 const UNKNOWN_ISSUER = `${CERTIFICATE}UnknownIssuer`;
 
 function answered(status: number): TunnelError {
@@ -155,10 +173,14 @@ function answered(status: number): TunnelError {
  * words are tested with the bytes of proxies, in relay_test.ts.
  */
 const BY_PROXY: readonly (readonly [TunnelError, string, Fate])[] = [
-  [new TunnelError(HTTP), "connection); check HTTPS_PROXY (most", "not run"],
+  [
+    new TunnelError(HTTP),
+    `connection). The prompt did not run. ${SCHEME}`,
+    "not run",
+  ],
   [
     noConnection(HTTP, new Error("Connection refused")),
-    `refused); ${CHECK}`,
+    `refused). The prompt did not run. ${CHECK}`,
     "not run",
   ],
   [
@@ -168,26 +190,30 @@ const BY_PROXY: readonly (readonly [TunnelError, string, Fate])[] = [
   ],
   [
     noConnection(HTTP, new Error("Too many open files")),
-    "close some",
+    "(too many open files)",
     "not run",
   ],
   [
     noConnection(SECURE, new Error(UNKNOWN_ISSUER)),
-    "socks5://), or trust",
+    "Trust the CA: ",
     "not run",
   ],
   [
     noConnection(SECURE, new Error("InvalidMessage")),
-    "named by http://",
+    SCHEME,
     "not run",
   ],
-  [wrongProtocol(HTTP), "named by http://", "refused"],
-  [answered(403), `it answered 403); ${ALL}`, "refused"],
+  [wrongProtocol(HTTP), SCHEME, "refused"],
+  [answered(403), `it answered 403). ${ALL}`, "refused"],
   [answered(407), "(http://user:password@host:port)", "refused"],
-  [answered(503), `it answered 503); ${ALL}`, "not run"],
-  [answered(302), "a web page came (status 302)", "not run"],
-  [answered(511), "a web page came (status 511)", "not run"],
-  [socksFailure(HTTP, 2), `its rules forbid it); ${ALL}`, "refused"],
+  [
+    answered(503),
+    `it answered 503). The prompt did not run. ${ALL}`,
+    "not run",
+  ],
+  [answered(302), "it answered 302 with a web page", "not run"],
+  [answered(511), "it answered 511 with a web page", "not run"],
+  [socksFailure(HTTP, 2), `its rules forbid it). ${ALL}`, "refused"],
   [socksFailure(HTTP, 5), "it says: connection refused", "not run"],
   [socksFailure(HTTP, 99), "it refused with code 99", "not run"],
 ];
@@ -215,7 +241,7 @@ Deno.test("connectionError() of a relay that cannot listen says that nothing was
     const told = tell(new Error(text), { operation: "create run" });
     assertMatch(
       told,
-      /^https:\/\/service\.test cannot be reached .*; the run was not started$/,
+      /^https:\/\/service\.test cannot be reached .*\. The prompt did not run\. /,
     );
   }
 });
@@ -223,12 +249,12 @@ Deno.test("connectionError() of a relay that cannot listen says that nothing was
 Deno.test("connectionError() tells how to trust an issuer that is not trusted, and names the file of DENO_CERT", () => {
   const cause = notConnected(UNKNOWN_ISSUER);
   const start =
-    "https://service.test cannot be reached (its certificate was issued by an authority that is not trusted); check the base URL, the network and the service, or ";
-  const how = "trust the issuer (DENO_TLS_CA_STORE=system, or DENO_CERT)";
+    "https://service.test cannot be reached (its certificate comes from a CA that is not trusted). ";
+  const how = "Trust the CA: DENO_TLS_CA_STORE=system, or DENO_CERT=FILE.";
   assertEquals(tell(cause), start + how);
   assertStringIncludes(
     tell(cause, { env: { DENO_CERT: "/etc/company.pem" } }),
-    `${start}that "/etc/company.pem", which DENO_CERT names, holds the issuer's certificate as PEM`,
+    `${start}Check that "/etc/company.pem" (DENO_CERT) contains the CA's certificate as PEM.`,
   );
 });
 
@@ -238,23 +264,27 @@ for (const tunnel of [undefined, answered(502).failure]) {
       tell(notConnected(NO_NAME), {
         ...{ baseUrl: "https://the-brain.example", tunnel },
       }),
-      "no service is configured: https://the-brain.example is a placeholder; " +
-        "set APP_BASE_URL or --base-url to the URL of your service",
+      "No service is configured: https://the-brain.example is a placeholder. " +
+        "Set APP_BASE_URL or --base-url to the URL of your service.",
     );
   });
 }
 
-const BROKE_PROTOCOL = "the other end broke the protocol";
+const SERVICE = "https://service.test";
+const BROKE_PROTOCOL = `${SERVICE} broke the protocol of the connection`;
 
 /** Why an established connection broke, by the library's text. */
 const BROKEN: Readonly<Record<string, string>> = {
   "connection closed before message completed":
-    "it was closed without an answer",
-  "Connection reset by peer (os error 104)": "it was reset",
-  "invalid HTTP version parsed": "what answers there does not speak HTTP",
-  "error reading a body from connection": "it was closed within the answer",
+    `${SERVICE} closed the connection without an answer`,
+  "Connection reset by peer (os error 104)": `${SERVICE} reset the connection`,
+  "invalid HTTP version parsed":
+    `What answers at ${SERVICE} does not speak HTTP`,
+  "error reading a body from connection":
+    `${SERVICE} closed the connection in the middle of its answer`,
   "received fatal alert: CertificateRequired":
-    "it asks for a client certificate, and there is none",
+    `${SERVICE} cannot be used: it requires a client certificate, which this program does not support`,
+  "something new": `The connection to ${SERVICE} broke (something new)`,
   "stream error received: unspecific protocol error detected": BROKE_PROTOCOL,
   // A reset of the stream, not of the connection: the prompt may have run.
   "stream error received: not a result of an error": BROKE_PROTOCOL,
@@ -264,12 +294,11 @@ for (const [text, reason] of Object.entries(BROKEN)) {
   Deno.test(`connectionError() tells that a connection broke: ${text}`, () => {
     const isInBody = text.includes("a body");
     const cause = isInBody ? new TypeError(text) : sendFailure(text);
-    const start = `the connection to https://service.test broke (${reason}); `;
     const operations = ["create thread", "create run", "stream run"] as const;
     assertEquals(operations.map((operation) => tell(cause, { operation })), [
-      `${start}check the base URL, or try again later`,
-      `${start}the run may have started, so it is not tried again`,
-      `${start}the run may still go on at the service`,
+      `${reason}. Check the base URL, or try again later.`,
+      `${reason}. The run may have started, so the prompt was not retried.`,
+      `${reason}. The run may still continue.`,
     ]);
   });
 }
@@ -281,11 +310,11 @@ for (const text of [GOAWAY, "connection closed"]) {
   Deno.test(`connectionError() says that the run was not started: ${text}`, () => {
     const cause = sendFailure(text);
     const reason =
-      "the connection to https://service.test broke (it was closed " +
-      "before the request was accepted; the service may be restarting); ";
+      `${SERVICE} closed the connection before accepting the request; it may be restarting.`;
+    const later = "Try again later.";
     assertEquals(
       [tell(cause), tell(cause, { operation: "create run" })],
-      [`${reason}try again later`, `${reason}the run was not started`],
+      [`${reason} ${later}`, `${reason} The prompt did not run. ${later}`],
     );
   });
 }
@@ -325,7 +354,7 @@ Deno.test("connectionError() of a run that cannot be followed advises nothing, a
   const told = tell(notConnected(REFUSED), { operation: "stream run" });
   assertMatch(
     told,
-    /\(connection refused\); the run may still go on at the service$/,
+    /\(connection refused\)\. The run may still continue\.$/,
   );
 });
 
@@ -335,6 +364,6 @@ Deno.test("tlsSetupError() tells the library's words on one clean line, and name
   const tls = () => tlsSetupError(new Error(text), "create thread");
   assertEquals(
     words(withVariables(env, tls)),
-    'TLS cannot be set up (Failed opening CA file: Is a directory); check DENO_CERT ("/etc/company.pem") and DENO_TLS_CA_STORE',
+    'TLS cannot be set up (Failed opening CA file: Is a directory). Check DENO_CERT ("/etc/company.pem") and DENO_TLS_CA_STORE.',
   );
 });

@@ -97,16 +97,16 @@ const ANSWERS: readonly (readonly [string, string, Partial<Proxy>?])[] = [
   ["HTTP/1.1 403 Forbidden\r\n\r\n<html>", "it answered 403"],
   [
     "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>",
-    "a web page came (status 200), perhaps the sign-in page of a network",
+    "it answered 200 with a web page, perhaps a sign-in page",
   ],
   [
     "HTTP/1.1 407 No\r\n\r\n",
-    "it answered 407 and asks for a user name and a password",
+    "it answered 407 and requires a user name and a password",
   ],
   ["HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 429 No\r\n\r\n", "it answered 429"],
   [
     'HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm="a, NTLM b", qop="auth", Negotiate\r\nproxy-authenticate:NTLM\r\n\r\n',
-    "it answered 407 and asks for a login by Digest, NTLM, Negotiate, and this program speaks only Basic",
+    "it answered 407 and offers Digest, NTLM, Negotiate, not Basic",
   ],
   [
     `HTTP/1.1 407 No\r\nProxy-Authenticate: ${
@@ -116,9 +116,9 @@ const ANSWERS: readonly (readonly [string, string, Partial<Proxy>?])[] = [
     LOGIN,
   ],
   ["HTTP/1.1 400 No\r\n\r\n", "it does not speak SOCKS", SOCKS],
-  ["\x05\xff", "it asks for a user name and a password", SOCKS],
+  ["\x05\xff", "it requires a user name and a password", SOCKS],
   // Methods that were not offered
-  ["\x05\x02", "it asks for a user name and a password", SOCKS],
+  ["\x05\x02", "it requires a user name and a password", SOCKS],
   ["\x05\x01", REJECTED, SOCKS_LOGIN],
   ["\x05\xff", REJECTED, SOCKS_LOGIN],
   ["\x05\x02\x01\x01", REJECTED, SOCKS_LOGIN],

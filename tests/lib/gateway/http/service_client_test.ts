@@ -92,10 +92,10 @@ for (const [text, reason] of Object.entries(REJECTIONS)) {
 
 /** What is told of a pause that is too long to wait for. */
 const LONG_PAUSES = {
-  "31": "ask again in 1 min",
-  "3600": "ask again in 60 min",
-  "99999999": "ask again in more than a day",
-  [new Date(Date.now() + 600_000).toUTCString()]: "ask again in 10 min",
+  "31": "Try again in 1 min",
+  "3600": "Try again in 60 min",
+  "99999999": "Try again in more than a day",
+  [new Date(Date.now() + 600_000).toUTCString()]: "Try again in 10 min",
 };
 
 for (const [retryAfter, advice] of Object.entries(LONG_PAUSES)) {
@@ -117,18 +117,19 @@ Deno.test("a Retry-After of an hour is told for each status after which nothing 
     const { error } = await takeTurn({ [operation]: [late] });
     advice.push(error?.failure.advice);
   }
-  assertEquals(advice, ["ask again in 60 min", ""]);
+  assertEquals(advice, ["Try again in 60 min", ""]);
 });
 
 const stalled = body(["No"], { status: 404, end: "hang" });
-const LATE = "the service did not answer within 1 min";
-const MAY_RUN = "the run may have started, so it is not tried again (thread t)";
+const LATE = "The service did not answer within 1 min.";
+const MAY_RUN =
+  "The run may have started, so the prompt was not retried. (thread t)";
 
 for (
   const [operation, start, message] of [
-    ["create thread", "", `${LATE}; try again later`],
-    ["create thread", '{"thread_id":', `${LATE}; try again later`],
-    ["create run", "", `${LATE}; ${MAY_RUN}`],
+    ["create thread", "", `${LATE} Try again later.`],
+    ["create thread", '{"thread_id":', `${LATE} Try again later.`],
+    ["create run", "", `${LATE} ${MAY_RUN}`],
   ] as const
 ) {
   Deno.test(`"${operation}" that is not answered in time but for "${start}" is dropped, once: ${message}`, async () => {
@@ -144,18 +145,18 @@ for (
     const silent = start === "" ? never : late;
     const answers = { [operation]: [silent] };
     const turn = await takeTurn(answers, { answer: 60_000 });
-    assertEquals(turn.error?.message.replace(/^.*?: /, ""), message);
+    assertEquals(turn.error?.message, message);
     assertEquals(requestsOf(operation, turn.requests).length, 1);
     assertEquals(turn.endings.at(-1), "dropped");
   });
 }
 
 Deno.test("the text of an error that stalls costs 2 s and not the status, also at the time limit", async () => {
-  const message = "the service answered 404 (check the base URL): No";
+  const message = "The service answered 404: No. Check the base URL.";
   const { error, endings } = await takeTurn({ "create thread": [stalled] }, {
     errorText: 1,
   });
-  assertEquals(error?.message, `Cannot create a thread: ${message}`);
+  assertEquals(error?.message, message);
   assertEquals(endings, ["dropped"]);
 
   for (const operation of ["create thread", "stream"] as const) {
@@ -206,12 +207,12 @@ Deno.test("a JSON answer may hold 1 MiB, and be labelled as a web page", async (
 const endless = body(function* () {
   for (;;) yield " ".repeat(10_000);
 });
-const TOO_LARGE = "the answer is larger than 1 MiB";
+const TOO_LARGE = "The answer is larger than 1 MiB";
 const PAGE =
-  "a web page came (status 200), perhaps the sign-in page of a network or a proxy";
+  "The service answered 200 with a web page, perhaps the sign-in page of a network or proxy";
 
 const NO_OBJECT = (status: number) =>
-  `the answer (status ${status}) is not a JSON object`;
+  `The answer (status ${status}) is not a JSON object`;
 const LONG = answer(200, '{"thread_id":"t"}'.padEnd(MIB + 1));
 
 const BAD_ANSWERS: Readonly<Record<string, readonly [Behaviour, string]>> = {
@@ -232,8 +233,8 @@ for (const [what, [behaviour, reason]] of Object.entries(BAD_ANSWERS)) {
     const thread = await takeTurn({ "create thread": [behaviour] });
     const run = await takeTurn({ "create run": [behaviour] });
     assertEquals([thread.error?.message, run.error?.message], [
-      `Cannot create a thread: ${reason}; check the base URL`,
-      `Cannot start a run: ${reason}; ${MAY_RUN}`,
+      `${reason}. Check the base URL.`,
+      `${reason}. ${MAY_RUN}`,
     ]);
     assertEquals([thread.requests.length, run.requests.length], [1, 2]);
   });

@@ -6,7 +6,7 @@ import { Redactor } from "../../../../lib/text.ts";
 
 const KEY = "test-key-0123456789abcdef";
 
-/** The error for an answer, and what its message says after the operation. */
+/** The error for an answer, and its message after "The service answered STATUS". */
 function refuse(
   status: number,
   { text = "", cut = false, headers = {}, operation = "create thread" }: {
@@ -21,9 +21,11 @@ function refuse(
   const redactor = new Redactor(KEY);
   const answer = { operation, url, response, redactor };
   const error = statusError(answer, { text, isCut: cut });
-  const [, told = ""] = error.message.split(`: the service answered ${status}`);
-  return [told, error];
+  const start = `The service answered ${status}`;
+  return [error.message.replace(start, ""), error];
 }
+
+const KEY_REFUSED = "The service rejected the API key (N).";
 
 /**
  * What is told about an answer, by its status and by what follows "the service
@@ -33,37 +35,37 @@ const ADVICE: Readonly<
   Record<Operation, readonly (readonly [Fate, string, readonly number[]])[]>
 > = {
   "create thread": [
-    ["not run", " (try again later)", [408, 425, 429, 500, 502, 503, 504, 599]],
-    ["refused", " (check the base URL)", [404]],
-    ["refused", ", the API key was rejected (check APP_API_KEY)", [401, 403]],
-    ["refused", "", [304, 400, 410, 413, 422, 499]],
+    ["not run", ". Try again later.", [408, 425, 429, 500, 502, 503, 504, 599]],
+    ["refused", ". Check the base URL.", [404]],
+    ["refused", `${KEY_REFUSED} Check APP_API_KEY.`, [401, 403]],
+    ["refused", ".", [304, 400, 410, 413, 422, 499]],
   ],
   "create run": [
     [
       "may have run",
-      " (the run may have started, so it is not tried again)",
+      ". The run may have started, so the prompt was not retried.",
       [408, 425, 499, 500, 502, 503, 504, 599],
     ],
-    ["not run", " (try again later; the run was not started)", [429]],
-    ["refused", " (the thread may be gone: start a new one)", [404]],
-    ["refused", " (the prompt is too long for it)", [413]],
-    ["refused", ", the API key was rejected (check APP_API_KEY)", [401, 403]],
-    ["refused", "", [304, 400, 410, 422]],
+    ["not run", ". The prompt did not run. Try again later.", [429]],
+    ["refused", ". The thread may be gone: start a new one.", [404]],
+    ["refused", "The prompt is too long for the service (413).", [413]],
+    ["refused", `${KEY_REFUSED} Check APP_API_KEY.`, [401, 403]],
+    ["refused", ".", [304, 400, 410, 422]],
   ],
   "stream run": [
     [
       "may have run",
-      " (the service does not know the run; it may have run, on an instance that shares nothing with this one)",
+      "The service no longer knows the run (N). The prompt may have run.",
       [404, 410],
     ],
     [
       "may go on",
-      ", the API key was rejected (check APP_API_KEY; the run may still go on at the service)",
+      `${KEY_REFUSED} The run may still continue. Check APP_API_KEY.`,
       [401, 403],
     ],
     [
       "may go on",
-      " (the run may still go on at the service)",
+      ". The run may still continue.",
       [304, 400, 408, 413, 429, 500, 502, 503, 504],
     ],
   ],
@@ -71,10 +73,13 @@ const ADVICE: Readonly<
 
 for (const operation of Object.keys(ADVICE) as Operation[]) {
   for (const [fate, advice, statuses] of ADVICE[operation]) {
-    Deno.test(`statusError() of ${statuses} to "${operation}" means "${fate}", and tells${advice}`, () => {
+    Deno.test(`statusError() of ${statuses} to "${operation}" means "${fate}", and tells: ${advice}`, () => {
       for (const status of statuses) {
         const [told, { failure }] = refuse(status, { operation });
-        assertEquals([told, failure.fate], [advice, fate]);
+        assertEquals([told.replace(`(${status})`, "(N)"), failure.fate], [
+          advice.replace("(413)", "(N)"),
+          fate,
+        ]);
         assertEquals([failure.status, failure.isJson], [status, false]);
       }
     });
@@ -107,23 +112,23 @@ type Answer = readonly [
 ];
 
 const DETAILS: Readonly<Record<string, Answer>> = {
-  "of JSON its message": ['{"message":"No"}', ": No"],
-  "all of other JSON": ['{"code":["No"]}', ': {"code":["No"]}'],
-  "its text, on one line": ["  No\ttea \n", ": No tea"],
-  "its text after what to do": ["No", " (try again later): No", 502],
-  "words that Express labels as a web page": ["1 < 2", ": 1 < 2", 400, HTML],
-  "of a web page its title alone": ["<html><title>No</title>Hi", ": No"],
-  "nothing of a web page without a title": ["<p>No", "", 400, HTML],
-  "nothing of a blank text": ["\n", ""],
-  "nothing that holds the key": [`{"error":"${KEY}"}`, `: ${LEFT_OUT}`],
+  "of JSON its message": ['{"message":"No"}', ": No."],
+  "all of other JSON": ['{"code":["No"]}', ': {"code":["No"]}.'],
+  "its text, on one line": ["  No\ttea \n", ": No tea."],
+  "its text before what to do": ["No", ": No. Try again later.", 502],
+  "words that Express labels as a web page": ["1 < 2", ": 1 < 2.", 400, HTML],
+  "of a web page its title alone": ["<html><title>No</title>Hi", ": No."],
+  "nothing of a web page without a title": ["<p>No", ".", 400, HTML],
+  "nothing of a blank text": ["\n", "."],
+  "nothing that holds the key": [`{"error":"${KEY}"}`, `: ${LEFT_OUT}.`],
   "that the key may be right, if it is a web page": [
     "<!DOCTYPE HTML><title>Access\n denied</title>Why not",
-    ", a web page: the API key was rejected, or something in front of the service refused, such as a firewall or a sign-in page (check APP_API_KEY, the network and the base URL): Access denied",
+    ' with a web page ("Access denied"): a firewall or sign-in page, or a rejected key. Check APP_API_KEY and the network.',
     403,
   ],
   "and who answered which request": [
     "<html><title>No</title>",
-    ": No [CF-RAY: 8a, X-Request-Id: b, X-Amzn-RequestId: c, X-Amz-Cf-Id: d, Server: e f]",
+    ": No [CF-RAY: 8a, X-Request-Id: b, X-Amzn-RequestId: c, X-Amz-Cf-Id: d, Server: e f].",
     400,
     {
       ...{ "server": "e\tf", "x-amz-cf-id": "d", "x-amzn-requestid": "c" },
@@ -132,17 +137,17 @@ const DETAILS: Readonly<Record<string, Answer>> = {
   ],
   "and who answered, if there is none": [
     "",
-    " (try again later): [Server: nginx]",
+    ": [Server: nginx]. Try again later.",
     502,
     { server: "nginx" },
   ],
   "and of headers at most 100 characters, and no key": [
     "",
-    `: [CF-RAY: ${"a".repeat(100)}, Server: ${LEFT_OUT}]`,
+    `: [CF-RAY: ${"a".repeat(100)}, Server: ${LEFT_OUT}].`,
     400,
     { "cf-ray": "a".repeat(101), "server": KEY },
   ],
-  "and no headers with JSON": ['"No"', ': "No"', 400, { server: "nginx" }],
+  "and no headers with JSON": ['"No"', ': "No".', 400, { server: "nginx" }],
 };
 
 for (
@@ -157,14 +162,14 @@ Deno.test("statusError() tells that a firewall may have refused a prompt, and th
   const page = { text: "<html><title>No</title>" };
   const operation = "create run";
   assertEquals([refuse(403, { ...page, operation })[0], refuse(511, page)[0]], [
-    ", a web page: a firewall may have refused the text of the prompt (change it, or check APP_API_KEY and the network): No",
-    ": the network asks to sign in (sign in to the network, in a browser): No",
+    ' with a web page ("No"): a firewall may have blocked the text of the prompt. Change it, or check APP_API_KEY and the network.',
+    "The network asks you to sign in (511: No). Sign in with a browser.",
   ]);
 });
 
 Deno.test("statusError() tells nothing of a text that is cut within the key", () => {
   const text = `No ${KEY.slice(0, 20)}`;
-  assertEquals(refuse(400, { text, cut: true })[0], `: ${LEFT_OUT}`);
+  assertEquals(refuse(400, { text, cut: true })[0], `: ${LEFT_OUT}.`);
 });
 
 const UNREADABLE = "an unreadable address";
@@ -185,19 +190,18 @@ const REDIRECTS: Readonly<Record<string, string>> = {
 for (const [location, shown] of Object.entries(REDIRECTS)) {
   Deno.test(`statusError() tells of a redirect to ${location}: ${shown}`, () => {
     const advice = location.includes("service.test/api/threads/")
-      ? ": the service should answer without the slash at the end"
-      : ", check the base URL";
-    const start =
-      `, a redirect to ${shown}; redirects are not followed${advice}`;
+      ? " The service should answer without the trailing slash."
+      : " Check the base URL.";
+    const start = `, a redirect to ${shown}, which is not followed.`;
     const answer = { headers: { location } };
     for (
       const [operation, fate, rest] of [
         ["create run", "refused", ""],
-        ["stream run", "may go on", "; the run may still go on at the service"],
+        ["stream run", "may go on", " The run may still continue."],
       ] as const
     ) {
       const [told, error] = refuse(307, { ...answer, operation });
-      assertEquals([told, error.failure.fate], [start + rest, fate]);
+      assertEquals([told, error.failure.fate], [start + rest + advice, fate]);
     }
   });
 }

@@ -48,12 +48,12 @@ Deno.test("pageTitle() is the first title of a page, if it has one", () => {
 });
 
 Deno.test("webPageReason() names the page, unless its title holds the key", () => {
-  const pages = { '200, "Hi"': "Hi", "200": "", [`200, "${LEFT_OUT}"`]: KEY };
+  const pages = { ' ("Hi")': "Hi", "": "", [` ("${LEFT_OUT}")`]: KEY };
   for (const [named, title] of Object.entries(pages)) {
     const page = { text: `<title>${title}</title>`, isCut: false };
     assertEquals(
       webPageReason(200, page, new Redactor(KEY)),
-      `a web page came (status ${named}), perhaps the sign-in page of a network or a proxy`,
+      `The service answered 200 with a web page${named}, perhaps the sign-in page of a network or proxy`,
     );
   }
 });

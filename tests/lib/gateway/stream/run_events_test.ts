@@ -151,6 +151,6 @@ Deno.test("readRunEvents() refuses a line of more than 250,000 brackets, commas 
   await assertRejects(
     () => events.next(),
     ServiceError,
-    "holds more than 250000 brackets, commas and colons",
+    "contains more than 250000 brackets, commas and colons",
   );
 });

@@ -19,8 +19,8 @@ import { gatewayTo, startService, takeTurn } from "../../../support/turns.ts";
 Deno.test.sanitizer({ ops: true, resources: true });
 
 const SECOND = 1000;
-const GO_ON = "the run may still go on at the service";
-const ENDED = "the stream ended before the run completed";
+const GO_ON = "The run may still continue.";
+const ENDED = "The stream ended without a reply";
 
 /**
  * A stream: `a` is a progress event, `1a` one with an id, `.` the reply. It ends,
@@ -45,60 +45,59 @@ function stream(script: string): Behaviour {
 }
 
 const failed = (words: unknown) => events([{ event: "failed", error: words }]);
-const FOREIGN = "and none is an event that this client knows";
 
 /** Streams that are not requested again, and the message of the error. */
 const FINAL: Readonly<Record<string, readonly [Behaviour, string]>> = {
-  "ends before an event": [stream(""), `${ENDED}; ${GO_ON}`],
-  "ends after an event": [stream("a"), `${ENDED}; ${GO_ON}`],
-  "ends within its last line": [body(['data: {"ev']), `${ENDED}; ${GO_ON}`],
+  "ends before an event": [stream(""), `${ENDED}. ${GO_ON}`],
+  "ends after an event": [stream("a"), `${ENDED}. ${GO_ON}`],
+  "ends within its last line": [body(['data: {"ev']), `${ENDED}. ${GO_ON}`],
   "is a web page": [
     answer(200, "<title>In</title>", { "content-type": "Text/HTML; x=y" }),
-    `a web page came (status 200, "In"), perhaps the sign-in page of a network or a proxy; ${GO_ON}`,
+    `The service answered 200 with a web page ("In"), perhaps the sign-in page of a network or proxy. ${GO_ON}`,
   ],
   "is compressed": [
     answer(200, "?", { "content-encoding": "gzip" }),
-    `the stream is compressed, although the request asked for plain text; switch off compression of text/event-stream at the service, or at the proxy in front of it; ${GO_ON}`,
+    `The stream is compressed, which the request did not allow. ${GO_ON} Turn off compression at the service or its reverse proxy.`,
   ],
   "is answered 204": [
     answer(204),
-    `the service answered 204: it has nothing more to send; ${GO_ON}`,
+    `The service answered 204: it has nothing more to send. ${GO_ON}`,
   ],
-  "is answered 501": [answer(501), `the service answered 501 (${GO_ON})`],
-  "tells that the run failed": [failed("No"), "the run failed: No"],
-  "tells so without words": [failed(7), "the run failed"],
+  "is answered 501": [answer(501), `The service answered 501. ${GO_ON}`],
+  "tells that the run failed": [failed("No"), "The run failed: No."],
+  "tells so without words": [failed(7), "The run failed."],
   "tells so with the key": [
     failed(`Unknown key ${TEST_KEY}`),
-    "the run failed: left out, because it may contain the API key",
+    "The run failed: left out, because it may contain the API key.",
   ],
   "tells so, and could be resumed": [
     events([{ event: "progress" }, { event: "error" }], { firstId: 1 }),
-    "the run failed",
+    "The run failed.",
   ],
   "tells so, and breaks": [
     events([{ event: "error" }], { end: "break" }),
-    "the run failed",
+    "The run failed.",
   ],
   "told of a failure before an event of the run": [
     events([{ event: "error", message: "No" }, progress("a", "")]),
-    `${ENDED} (${GO_ON}): the service had said: No`,
+    `${ENDED}: the service had said: No. ${GO_ON}`,
   ],
   "is JSON, labelled as a web page": [
     answer(200, '{"error":"No"}', { "content-type": "text/html" }),
-    "the run failed: No",
+    "The run failed: No.",
   ],
-  "is JSON": [answer(200, '{\n  "error": "No"\n}\n'), "the run failed: No"],
+  "is JSON": [answer(200, '{\n  "error": "No"\n}\n'), "The run failed: No."],
   "is foreign": [
     events([{ type: "a" }]),
-    `${ENDED}; 1 JSON object came, ${FOREIGN}; ${GO_ON}`,
+    `${ENDED}: its only JSON object is not a known event. ${GO_ON}`,
   ],
   "is foreign for long": [
     events([{ type: "a" }, "data: []\n", {}]),
-    `${ENDED}; 2 JSON objects came, ${FOREIGN}; ${GO_ON}`,
+    `${ENDED}: none of its 2 JSON objects is a known event. ${GO_ON}`,
   ],
   "is partly foreign": [
     events([{ type: "a" }, { event: "progress" }]),
-    `${ENDED}; ${GO_ON}`,
+    `${ENDED}. ${GO_ON}`,
   ],
 };
 
@@ -107,7 +106,7 @@ for (const [what, [behaviour, message]] of Object.entries(FINAL)) {
     const { error, requests } = await takeTurn({ stream: [behaviour] });
     assertEquals(
       error?.message,
-      `Cannot follow the run: ${message} (thread t, run r)`,
+      `${message} (thread t, run r)`,
     );
     assertEquals([error?.failure.threadId, error?.failure.runId], ["t", "r"]);
     assertEquals(requests.length, 3);
@@ -117,7 +116,10 @@ for (const [what, [behaviour, message]] of Object.entries(FINAL)) {
 Deno.test("a stream without ids that breaks after a byte is an error at once", async () => {
   const { error, cursors } = await takeTurn({ stream: [stream("a!")] });
   const { reason = "", fate } = error?.failure ?? {};
-  assertMatch(reason, /^the connection to http:\S+ broke \(.+\)$/);
+  assertMatch(
+    reason,
+    /^http:\S+ closed the connection in the middle of its answer$/,
+  );
   assertEquals([fate, cursors], ["may go on", [null]]);
 });
 
@@ -176,7 +178,7 @@ for (const end of ["end", "break"] as const) {
     const error = await assertRejects(() => turn.next());
     assertMatch(
       `${error}`,
-      /(completed|broke \([^)]+\)), after 1 min \d s without an event; /,
+      /(reply|answer), after 1 min \d s without an event\. /,
     );
   });
 }
@@ -267,7 +269,7 @@ Deno.test("a resumed stream of old events without an end is given up after 10 mi
   const turn = await takeTurn({ stream: [stream("1a 2b"), endless] });
   assertEquals(turn.delivered, ["a", "b"]);
   const { reason, fate } = turn.error?.failure ?? {};
-  assertEquals(reason, "the service sends old events again and no new ones");
+  assertEquals(reason, "The service repeats old events and sends no new ones");
   assertEquals([fate, turn.endings.at(-1)], ["may go on", "dropped"]);
 });
 
@@ -332,7 +334,7 @@ Deno.test("a stream that is silent for too long is given up, and dropped", async
   );
   assertEquals(
     error?.failure.reason,
-    "nothing came from the service for 6 s",
+    "Nothing came from the service for 6 s",
   );
   assertEquals([error?.failure.fate, endings.at(-1)], ["may go on", "dropped"]);
 });
