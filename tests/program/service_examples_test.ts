@@ -2,7 +2,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { existsSync } from "node:fs";
 import { Client, runClient, settings } from "../support/client_process.ts";
 import { missing, PAGE, RealService } from "../support/real_service.ts";
 import { TEST_KEY } from "../support/service/service.ts";
@@ -43,13 +42,10 @@ Deno.test("docs/service.openapi.yaml is valid, with the statuses of each operati
 });
 
 const spectral = Deno.env.get("SPECTRAL") ?? "";
-const hasSpectral = existsSync(spectral);
 
 Deno.test({
-  name: `spectral finds nothing in docs/service.openapi.yaml${
-    hasSpectral ? "" : " (skipped: no spectral)"
-  }`,
-  ignore: !hasSpectral,
+  name: "spectral finds nothing in docs/service.openapi.yaml",
+  ignore: spectral === "",
   async fn() {
     const ruleset = await Deno.makeTempFile({ suffix: ".yaml" });
     await Deno.writeTextFile(ruleset, "extends: spectral:oas\n");

@@ -194,6 +194,50 @@ Deno.test(
   },
 );
 
+/** Why commands are not run here as they stand, with the documents or their beginnings. */
+const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
+  "a test of its own runs them": [
+    ...["docs/scripting.md", "docs/containers.md", 'eval "$(agent', "key="],
+    ...["npx --yes deno@2.9.6"],
+  ],
+  "whoever works on this repository runs them": ["CONTRIBUTING.md"],
+  "they download a release; tests run its scripts and packages": [
+    ...["curl -fsSL", "irm https", "& ([script", "npm install", "npx agent"],
+    ...["brew tap", "scoop install", "sudo apt", "deno install", "deno run"],
+    ...["target=x86_64", "gh attestation"],
+  ],
+  "the key and the URL are placeholders": ["export APP_API_KEY"],
+  "they need a keyring with a key": ["#!/bin/sh\nset -eu\n# One"],
+  "each line is for another kind of file": ["openssl x509"],
+};
+
+Deno.test(
+  "documentation: each command runs as it stands, or there is a reason why not",
+  needsShell,
+  async () => {
+    const reasons = Object.values(NOT_RUN).flat();
+    const used = new Set<string | undefined>(["docs/containers.md"]);
+    await using service = ReferenceService.start();
+    const program = commandLine().map((word) => `'${word}'`).join(" ");
+    for (const [index, file] of FILES.entries()) {
+      const fences = /^ *```(?:sh|powershell)\n\s*(.*?)^ *```$/gms;
+      for (const [, script = ""] of TEXTS[index]?.matchAll(fences) ?? []) {
+        const reason = reasons
+          .find((start) => file === start || script.startsWith(start));
+        used.add(reason);
+        if (reason !== undefined) continue;
+        const run = script.replaceAll(/\bagent-gateway\b/g, "program");
+        const { code, stderr } = await new Deno.Command("sh", {
+          args: ["-ec", `program() { ${program} "$@"; }\n${run}`],
+          env: settings(service),
+        }).output();
+        assertEquals(code, 0, script + new TextDecoder().decode(stderr));
+      }
+    }
+    assertEquals(used, new Set([undefined, ...reasons]));
+  },
+);
+
 Deno.test("README.md has at most 170 lines", () => {
   const lines = (TEXTS[0] ?? "").trimEnd().split("\n");
   assert(lines.length <= 170, `${lines.length} lines`);
@@ -281,8 +325,9 @@ function anchorsOf(markdown: string): readonly string[] {
 }
 
 Deno.test("documentation: what it names in the repository is there", async () => {
-  for (const [index, file] of FILES.entries()) {
-    const text = TEXTS[index] ?? "";
+  for (const file of [...FILES, "SECURITY.md", "CHANGELOG.md"]) {
+    const text = Deno.readTextFileSync(`${ROOT}/${file}`)
+      .replaceAll(/https:\S*\/blob\/main\//g, "./");
     const paths = text.matchAll(/\b(?:lib|tests|tools)\/[\w/]+\.ts\b/g);
     for (const [path] of paths) await Deno.stat(`${ROOT}/${path}`);
     const links = text.replaceAll(/`[^`]*`/g, "")
