@@ -2,12 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Client, runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import { parseJsonLines } from "../support/json_lines.ts";
-import {
-  complete,
-  events,
-  json,
-  progress,
-} from "../support/service/behaviours.ts";
+import { complete, events, json } from "../support/service/behaviours.ts";
 import {
   promptsOf,
   ReferenceService,
@@ -46,34 +41,13 @@ Deno.test("a reply that cannot be read is told on standard error, in JSON and in
 
 const MEBIBYTE = new Uint8Array(1024 * 1024).fill(0x61);
 
-Deno.test("-p runs one prompt and exits, and leaves an open standard input alone", async () => {
-  await using service = serveStreams(
-    events([progress("plan", "started"), complete("1")]),
-  );
-  await using client = new Client({
-    args: ["-p", "one"],
-    env: settings(service),
-  });
-  await client.write("not a prompt\n");
-
-  // Standard input stays open, so its end does not end the program.
-  const { code, stdout, stderr } = await client.output();
-
-  assertEquals({ code, stdout }, { code: 0, stdout: "1\n" });
-  assertMatch(
-    stderr,
-    /^agent-gateway .*\nservice .*\nthread thread-1\nplan: started\n$/,
-  );
-  assertEquals(promptsOf(service), ["one"]);
-});
-
-Deno.test("-p again runs the prompts in order on one thread, exit and several lines among them", async () => {
+Deno.test("-p runs prompts in order on one thread, exit and several lines among them, and leaves an open standard input alone", async () => {
   const prompts = ["one", "exit", "two\nlines", " -x ", "quit"];
   await using service = serveStreams(
     ...prompts.map((prompt) => events([complete(`${prompt}!`)])),
   );
 
-  const { code, stdout, stderr } = await runClient({
+  await using client = new Client({
     args: [
       "-q",
       "-p",
@@ -87,6 +61,10 @@ Deno.test("-p again runs the prompts in order on one thread, exit and several li
     ],
     env: settings(service),
   });
+  await client.write("not a prompt\n");
+
+  // Standard input stays open, so its end does not end the program.
+  const { code, stdout, stderr } = await client.output();
 
   assertEquals({ code, stderr }, { code: 0, stderr: "" });
   assertEquals(stdout, prompts.map((prompt) => `${prompt}!\n`).join(""));
