@@ -44,16 +44,16 @@ export function* styleMarkdown(text: string): Generator<string> {
       const found = fenceOf(line);
       if (fence === undefined) {
         fence = found;
-        styled = found === undefined
-          ? styleLine(line)
-          : COLOURED.bold(found.line) + found.words;
+        styled = found === undefined ? styleLine(line) : COLOURED.bold(line);
       } else if (
         found?.words.trim() === "" && found.marker.startsWith(fence.marker)
       ) {
         fence = undefined;
         styled = COLOURED.bold(line);
-      } else if (DIFF.test(fence.words)) {
-        styled = styleChange(line, fence.indent);
+      } else if (
+        DIFF.test(fence.words) && /[-+]/.test(line.charAt(fence.indent))
+      ) {
+        styled = COLOURED.bold(line);
       }
     }
     yield newline < 0 ? styled : `${styled}\n`;
@@ -62,8 +62,6 @@ export function* styleMarkdown(text: string): Generator<string> {
 
 /** The line that begins or ends a fenced block. */
 interface Fence {
-  /** The line up to its words. */
-  readonly line: string;
   /** How many characters come before each line of its code. */
   readonly indent: number;
   readonly marker: string;
@@ -75,12 +73,7 @@ function fenceOf(line: string): Fence | undefined {
   const [, before = "", ticks, tildes, words = ""] = FENCE.exec(line) ?? [];
   const marker = ticks ?? tildes;
   if (marker === undefined) return undefined;
-  return { line: before + marker, indent: before.length, marker, words };
-}
-
-/** Styles a line of a diff that was added or removed. */
-function styleChange(line: string, indent: number): string {
-  return /[-+]/.test(line.charAt(indent)) ? COLOURED.bold(line) : line;
+  return { indent: before.length, marker, words };
 }
 
 /** Styles a line outside of fenced code blocks. */

@@ -40,12 +40,13 @@ export function frameOf(
   look: FrameLook,
 ): Frame {
   const { columns } = size;
+  const withPlaces = (cells: readonly Cell[]) => placed(cells, columns);
   const search = editor?.search;
   // One row is kept for the cursor, even if other rows then do not fit.
   let room = size.rows - (editor === undefined ? 0 : 1);
   const rows: Cell[][] = [];
   if (status !== "" && room > 0) {
-    rows.push(placed(cellsOfLine(status, columns), 0, columns));
+    rows.push(cellsOfLine(status, columns));
     room--;
   }
   const searchRows = search === undefined || room < 1
@@ -59,12 +60,12 @@ export function frameOf(
   }
   if (editor === undefined) {
     const column = Math.min(widthOf(rows[0] ?? []), columns - 1);
-    return { rows, cursor: { row: 0, column } };
+    return { rows: rows.map(withPlaces), cursor: { row: 0, column } };
   }
   const typed = typedRows(editor.typed, { columns, rows: room + 1 }, look);
   const row = rows.length + typed.cursor.row;
   return {
-    rows: [...rows, ...typed.rows, ...searchRows],
+    rows: [...rows, ...typed.rows, ...searchRows].map(withPlaces),
     cursor: { ...typed.cursor, row },
   };
 }
@@ -106,20 +107,10 @@ function typedRow(
   columns: number,
   { sign, style }: FrameLook,
 ): Cell[] {
+  const isFirst = start === 0 && indent > 0;
+  const before = isFirst ? style.bold(sign) : " ".repeat(indent);
   const cells = cellsOf(text.slice(start, end), indent, columns);
-  const before = start === 0 ? style.bold(sign) : " ".repeat(indent);
-  return indented(cells, before, indent, columns);
-}
-
-/** The cells of a row after an indent, which has a text of its own. */
-function indented(
-  cells: readonly Cell[],
-  text: string,
-  width: number,
-  columns: number,
-): Cell[] {
-  const after = placed(cells, width, columns);
-  return width === 0 ? after : [{ text, width, isCertain: true }, ...after];
+  return [{ text: before, width: indent, isCertain: true }, ...cells];
 }
 
 function waitingRow(
@@ -129,14 +120,14 @@ function waitingRow(
 ): Cell[] {
   const line = text.slice(0, WAITING_LENGTH).replace(/\s+/g, " ");
   const indent = indentOf(columns);
+  const before = indent > 0 ? sign : "";
   const cells = cellsOfLine(line, columns - indent);
-  return indented(cells, sign, indent, columns);
+  return [{ text: before, width: indent, isCertain: true }, ...cells];
 }
 
 function searchRow({ query, isFound }: Search, columns: number): Cell[] {
   const label = cellsOfLine(isFound ? "search: " : "not found: ", columns);
-  const cells = cellsOfLine(query, columns - widthOf(label));
-  return placed([...label, ...cells], 0, columns);
+  return [...label, ...cellsOfLine(query, columns - widthOf(label))];
 }
 
 /**

@@ -27,23 +27,26 @@ const CONTROL = /\p{Cc}/gu;
 // with a key of urxvt; and CSI and SS3, to which Alt may add a second Escape.
 const STRING = String.raw`[PX\]^_]\P{Cc}*`;
 const MOUSE = String.raw`\[M[^\x00-\x1f]`;
-const PARAMETERS = "[0-?]*[ -/]*";
-const SEQUENCE = sticky(
-  String.raw`${STRING}(?:\x07|\x1b\\)|${MOUSE}{3}|\[\[[A-E]|\[\d\$`,
-  String.raw`(\x1b?)(?!\[M)([[O])([0-?]*)[ -/]*([@-Z\\-~])`,
+const KEY = String.raw`(\x1b?)(?!\[M)([[O])([0-?]*)[ -/]*([@-Z\\-~])`;
+const SEQUENCE = RegExp(
+  String.raw`${STRING}(?:\x07|\x1b\\)|${MOUSE}{3}|\[\[[A-E]|\[\d\$|${KEY}`,
+  "uy",
 );
-const UNFINISHED = sticky(
-  String.raw`(?:${STRING}\x1b?|${MOUSE}{0,2}|\[\[`,
-  String.raw`\x1b?(?:[[O]${PARAMETERS})?)$`,
+const UNFINISHED = RegExp(
+  String
+    .raw`(?:${STRING}\x1b?|${MOUSE}{0,2}|\[\[|(?:\x1b?[[O][0-?]*[ -/]*|\x1b)?)$`,
+  "uy",
 );
-const BROKEN_OFF = sticky(
-  STRING,
-  `${MOUSE}{0,2}`,
-  String.raw`\x1b?\[${PARAMETERS}`,
+const BROKEN_OFF = RegExp(
+  String.raw`${STRING}|${MOUSE}{0,2}|\x1b?\[[0-?]*[ -/]*`,
+  "uy",
 );
 
 /** Keys of their own as they are held: Escape, or Alt with the start of a sequence. */
 const AMBIGUOUS = RegExp(String.raw`^\x1b+[[OPX\]^_]?$`);
+
+/** Enter with modifiers: "fixterms", and xterm's modifyOtherKeys. */
+const ENTER = /^(?:13(?:;\d+)?u|27;\d+;13~)$/;
 
 /** Final bytes of CSI and SS3 sequences. */
 const FINALS: Readonly<Record<string, string>> = {
@@ -53,15 +56,12 @@ const FINALS: Readonly<Record<string, string>> = {
   D: "left",
   F: "end",
   H: "home",
-};
-
-/** The same after SS3 alone: Ctrl with an arrow (urxvt, PuTTY), Enter of a keypad. */
-const SS3_FINALS: Readonly<Record<string, string>> = {
-  c: "ctrl-right",
-  d: "ctrl-left",
-  C: "ctrl-right",
-  D: "ctrl-left",
-  M: "enter",
+  // SS3: Ctrl with an arrow (urxvt, PuTTY), and Enter of a numeric keypad.
+  Oc: "ctrl-right",
+  Od: "ctrl-left",
+  OC: "ctrl-right",
+  OD: "ctrl-left",
+  OM: "enter",
 };
 
 /** First parameters of CSI sequences that end in `~` (DEC), or in `^` with Ctrl (rxvt). */
@@ -224,19 +224,12 @@ function controlName(code: number): string {
 
 function sequenceName(found: RegExpExecArray): string | undefined {
   const [, , start, parameters = "", final = ""] = found;
-  if (start === "O" && parameters === "" && final in SS3_FINALS) {
-    return SS3_FINALS[final];
-  }
-  const [first = "", second = "", third = ""] = parameters.split(";");
-  // With modifiers, Enter is `13 ; modifiers u` ("fixterms") or
-  // `27 ; modifiers ; 13 ~` (xterm's modifyOtherKeys).
-  const isEnter = final === "u"
-    ? first === "13"
-    : final === "~" && first === "27" && third === "13";
-  if (isEnter) return withModifiers(second, "enter");
+  const [first = "", second = ""] = parameters.split(";");
+  if (ENTER.test(parameters + final)) return withModifiers(second, "enter");
   if (final === "^") return withModifiers("5", NUMBERS[first]);
   if (final === "~") return withModifiers(second, NUMBERS[first]);
-  return withModifiers(second || first, FINALS[final]); // old terminals: no 1 before
+  const name = FINALS[start + parameters + final] ?? FINALS[final];
+  return withModifiers(second || first, name); // old terminals: no 1 before
 }
 
 /** xterm's modifiers: 1 and the sum of 1 for Shift, 2 for Alt, 4 for Ctrl, 8 for Meta. */
@@ -249,10 +242,6 @@ function withModifiers(parameter: string, name?: string): string | undefined {
 
 function press(name: string): Key {
   return { kind: "press", name };
-}
-
-function sticky(...alternatives: readonly string[]): RegExp {
-  return RegExp(alternatives.join("|"), "uy");
 }
 
 function matchAt(pattern: RegExp, text: string, at: number) {

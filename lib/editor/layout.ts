@@ -113,14 +113,11 @@ export function cellsOfLine(text: string, columns: number): Cell[] {
 }
 
 /**
- * The cells that begin in a column, as they are written: after each grapheme of
- * uncertain width, the cursor is placed and the rest of the row is erased.
+ * The cells of a row as they are written: after each grapheme of uncertain width, the
+ * cursor is placed and the rest of the row is erased.
  */
-export function placed(
-  cells: readonly Cell[],
-  column: number,
-  columns: number,
-): Cell[] {
+export function placed(cells: readonly Cell[], columns: number): Cell[] {
+  let column = 0;
   return cells.map((cell) => {
     column += cell.width;
     // The cursor cannot be placed beyond the last column, and need not be.

@@ -1,10 +1,11 @@
 import { banner, DUMB_KEYS, type LineOptions } from "./banner.ts";
 import { linesAbout } from "./event_lines.ts";
-import { SignOfLife } from "./sign_of_life.ts";
+import { signsOfLife } from "./sign_of_life.ts";
 import { PromptLines } from "./stdin_prompts.ts";
 import {
   type Input,
   PROMPT_SIGN,
+  type Step,
   type Typing,
   type View,
   type ViewEvent,
@@ -27,7 +28,7 @@ export class LineView implements View {
   readonly typing: Typing | undefined;
   readonly #options: LineViewOptions;
   readonly #lines: PromptLines;
-  readonly #signs: SignOfLife;
+  readonly #takeSign: (step: Step) => void;
   #hasShownKeys = false;
   /** Whether the cursor is after the sign. */
   #isAfterSign = false;
@@ -37,7 +38,7 @@ export class LineView implements View {
     this.#lines = new PromptLines(options.stdin, options.isTyped);
     this.typing = options.isTyped ? this.#lines : undefined;
     const { lines, stderr } = options;
-    this.#signs = new SignOfLife(lines, (line) => stderr(line, "progress"));
+    this.#takeSign = signsOfLife(lines, (line) => stderr(line, "progress"));
   }
 
   async readPrompt(): Promise<Input> {
@@ -61,7 +62,7 @@ export class LineView implements View {
       case "wait":
       case "progress":
       case "end":
-        this.#signs.take(event);
+        this.#takeSign(event);
         return stderr(lines, "progress");
       case "reply":
         stderr(lines);

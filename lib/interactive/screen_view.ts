@@ -2,8 +2,8 @@ import type { Editor, Size } from "../editor.ts";
 import { startTimer } from "../io.ts";
 import { banner, EDITOR_KEYS, type LineOptions, PLAIN_HINT } from "./banner.ts";
 import { linesAbout } from "./event_lines.ts";
-import { SignOfLife } from "./sign_of_life.ts";
-import { type Marks, StatusLine } from "./status_line.ts";
+import { signsOfLife } from "./sign_of_life.ts";
+import { type Marks, SPINNER_PAUSE, StatusLine } from "./status_line.ts";
 import type { Input, Step, Typing, View, ViewEvent } from "./view.ts";
 import type { ReplyWriter } from "./write_reply.ts";
 
@@ -26,7 +26,7 @@ export class ScreenView implements View {
   readonly #options: ScreenViewOptions;
   /** The status line; `undefined` if no row is redrawn during an operation. */
   readonly #status: StatusLine | undefined;
-  readonly #signs: SignOfLife;
+  readonly #takeSign: (step: Step) => void;
   #stopSpinner = () => {};
   #hasGap = false;
   #hasShownKeys = false;
@@ -35,7 +35,7 @@ export class ScreenView implements View {
     const { editor, lines, isTyped, marks, now, size } = options;
     this.#options = options;
     this.typing = isTyped ? editor : undefined;
-    this.#signs = new SignOfLife(lines, (line) => editor.print(line));
+    this.#takeSign = signsOfLife(lines, (line) => editor.print(line));
     this.#status = lines.isPlain || lines.isQuiet ? undefined : new StatusLine({
       style: lines.style,
       marks,
@@ -98,14 +98,14 @@ export class ScreenView implements View {
 
   /** The lines of a step, which stay above the status. */
   #take(step: Step): string {
-    this.#signs.take(step);
+    this.#takeSign(step);
     return this.#status?.take(step) ?? linesAbout(step, this.#options.lines);
   }
 
   /** Draws the status whenever it changes with the time. */
   #spin(): void {
     if (this.#status === undefined) return;
-    this.#stopSpinner = startTimer(this.#status.pause, () => {
+    this.#stopSpinner = startTimer(SPINNER_PAUSE, () => {
       this.#options.editor.refresh();
       this.#spin();
     });

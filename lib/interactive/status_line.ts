@@ -13,7 +13,7 @@ const MAX_LABEL_LENGTH = 1000;
 const DELAY = 500;
 
 /** The time between two frames of the spinner, in milliseconds. */
-const FRAME = 250;
+export const SPINNER_PAUSE = 250;
 
 /** The signs of a status line, one column each. */
 export interface Marks {
@@ -102,12 +102,6 @@ export class StatusLine {
     }
   }
 
-  /** The time until the row changes although nothing happens, in milliseconds. */
-  get pause(): number {
-    const elapsed = this.#now() - (this.#operation?.startedAt ?? 0);
-    return elapsed < DELAY ? DELAY - elapsed : FRAME;
-  }
-
   /** The row, cut to a number of columns; empty in the first half second. */
   row(columns: number): string {
     if (this.#operation === undefined) return "";
@@ -119,7 +113,8 @@ export class StatusLine {
     const label = pause !== undefined && pause.until > now
       ? `${pause.reason}, ${retryIn(pause.until - now)}`
       : node?.label ?? "waiting";
-    const frame = Math.floor(milliseconds / FRAME) % marks.spinner.length;
+    const frame = Math.floor(milliseconds / SPINNER_PAUSE) %
+      marks.spinner.length;
     return marks.spinner.charAt(frame) +
       afterMark(label, milliseconds, columns, HINT);
   }

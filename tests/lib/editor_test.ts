@@ -294,7 +294,7 @@ Deno.test("Painter keeps each row on one line of a terminal that draws a graphem
   const emulator = new Emulator(10, 5, "code points");
   const painter = new Painter((text) => emulator.write(text));
   const rows = ["12345678👨‍👩‍👧", "second"]
-    .map((text) => placed(cellsOfLine(text, 10), 0, 10));
+    .map((text) => placed(cellsOfLine(text, 10), 10));
   painter.draw({ rows, cursor: { row: 1, column: 6 } });
   await emulator.settled();
   assertEquals(emulator.text(1), "second");

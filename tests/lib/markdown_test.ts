@@ -46,7 +46,7 @@ const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
       ["-a 1.a\n1234567890. a\na > b", "-a 1.a\n1234567890. a\na > b"],
     ],
     "the fences of code": [
-      ["```js\n*a*\n# b\n``` \n*c*", "{b:```}js\n*a*\n# b\n{b:``` }\n{i:*c*}"],
+      ["```js\n*a*\n# b\n``` \n*c*", "{b:```js}\n*a*\n# b\n{b:``` }\n{i:*c*}"],
       ["~~~\n```\n~~\n~~~~", "{b:~~~}\n```\n~~\n{b:~~~~}"],
       ["````\n```\n```` a\n````", "{b:````}\n```\n```` a\n{b:````}"],
       [
@@ -57,10 +57,10 @@ const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
     "the changed lines of diffs": [
       [
         "```diff\n-a\n+b\n +c\n@@\n```\n+d",
-        "{b:```}diff\n{b:-a}\n{b:+b}\n +c\n@@\n{b:```}\n+d",
+        "{b:```diff}\n{b:-a}\n{b:+b}\n +c\n@@\n{b:```}\n+d",
       ],
-      ["  ~~~ Patch x\n  +a\n   +b", "{b:  ~~~} Patch x\n{b:  +a}\n   +b"],
-      ["```different\n+a", "{b:```}different\n+a"],
+      ["  ~~~ Patch x\n  +a\n   +b", "{b:  ~~~ Patch x}\n{b:  +a}\n   +b"],
+      ["```different\n+a", "{b:```different}\n+a"],
     ],
     "nothing else": [
       ["a | b\n<b>c</b> [d](e) ~~f~~", "a | b\n<b>c</b> [d](e) ~~f~~"],

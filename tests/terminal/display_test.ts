@@ -231,7 +231,7 @@ for (const columns of [40, 80]) {
         "\x1b[1m`\x1b[22mdeno task test\x1b[1m`\x1b[22m",
         "\x1b[1m1.\x1b[22m first",
         "\x1b[1m>\x1b[22m quoted",
-        "\x1b[1m```\x1b[22mts\r\nconst stars = **2;",
+        "\x1b[1m```ts\x1b[22m\r\nconst stars = **2;",
       ]
     ) assert(screen.written.includes(styled), JSON.stringify(styled));
   });

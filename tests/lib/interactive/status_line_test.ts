@@ -116,7 +116,7 @@ Deno.test("StatusLine colours the marks that say what the text does, too", () =>
 Deno.test("StatusLine turns its spinner four times a second, of ASCII with ASCII_MARKS", () => {
   const watched = new Watched({ marks: ASCII_MARKS });
   for (const sign of ["-", "\\", "|", "/", "-"]) {
-    assertEquals([watched.row.charAt(0), watched.line.pause], [sign, 250]);
+    assertEquals(watched.row.charAt(0), sign);
     watched.now += 250;
   }
   const lines = watched.progress("plan") + watched.progress("write") +
