@@ -1,6 +1,6 @@
 import type { Failure } from "../gateway.ts";
 import type { ByteSink } from "../io.ts";
-import { escapeControls, plainLine } from "../text.ts";
+import { escapeControls, plainLine, withoutCommands } from "../text.ts";
 
 export interface Line {
   /**
@@ -43,7 +43,7 @@ export class Report {
   async add(line: Line): Promise<void> {
     const { state, name, milliseconds, at, failure } = line;
     this.hasFailed ||= state === "failed";
-    const text = plainLine(line.text);
+    const text = withoutCommands(plainLine(line.text));
     if (this.#json) {
       const published = {
         ...{ type: "check", state, name, text },

@@ -35,17 +35,17 @@ Deno.test("runCheck() waits 30 s for a thread", async () => {
 
 Deno.test("Report writes clean text, and escapes what JSON leaves as it is", async () => {
   const forms = [
-    [false, "note    live                  a b\u2028c\n"],
+    [false, "note    live                  a b\u2028# #[c\n"],
     [
       true,
-      '{"type":"check","state":"note","name":"live","text":"a b\\u2028c","at":2}\n',
+      '{"type":"check","state":"note","name":"live","text":"a b\\u2028# #[c","at":2}\n',
     ],
   ] as const;
   for (const [json, shown] of forms) {
     let written = "";
     const write = (bytes: Uint8Array) =>
       Promise.resolve(void (written += new TextDecoder().decode(bytes)));
-    const text = "a\x1b[31m\nb\u202e\u2028c";
+    const text = "a\x1b[31m\nb\u202e\u2028##[c";
     const report = new Report({ write }, { json });
     await report.line("note", "live", text, { at: 1.6 });
     assertEquals(written, shown);
