@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
-import { sameFlags } from "../../tools/deno.ts";
 import { PINNED_DENO } from "../../tools/pins.ts";
+import { lint } from "../support/lint_workflows.ts";
 import { programOutput } from "../support/program_output.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
@@ -9,21 +9,6 @@ const FOLDER = `${ROOT}/.github/workflows`;
 const workflows: Record<string, string> = {};
 for (const { name } of Deno.readDirSync(FOLDER)) {
   workflows[name] = Deno.readTextFileSync(`${FOLDER}/${name}`);
-}
-
-/** Runners and inputs that actionlint 1.7.7 does not know yet. */
-const NEWER =
-  /label "(?:macos-15-intel|windows-11-arm)" is unknown|input "package-manager-cache" is not defined in action "actions\/setup-node/;
-
-/** Returns actionlint's findings, line by line. */
-async function lint(texts: Record<string, string>): Promise<string[]> {
-  const { stdout } = await programOutput([
-    ...[Deno.execPath(), "run", "-q", ...sameFlags, "--no-prompt"],
-    ...["--allow-read", "--allow-env"],
-    `${import.meta.dirname}/../support/actionlint.ts`,
-  ], { input: JSON.stringify(texts) });
-  const findings: string[] = JSON.parse(stdout);
-  return findings.filter((finding) => !NEWER.test(finding));
 }
 
 Deno.test("actionlint finds nothing in the workflows, nor in what they tell the actions", async () => {

@@ -305,6 +305,17 @@ export function commandLine(): [string, ...string[]] {
   ];
 }
 
+/** Puts the program under test into a folder of `PATH`, whatever `HOME` is there. */
+export async function putProgram(folder: string): Promise<void> {
+  await Deno.mkdir(folder, { recursive: true });
+  const words = commandLine().map((word) => `'${word}'`).join(" ");
+  await Deno.writeTextFile(
+    `${folder}/agent-gateway`,
+    `#!/bin/sh\nHOME='${Deno.env.get("HOME")}' exec ${words} "$@"\n`,
+    { mode: 0o755 },
+  );
+}
+
 function denoEnvironment(): Record<string, string> {
   if (!RUN_BY_DENO) return {};
   const found = DENO_VARIABLES.map((name) => [name, Deno.env.get(name)]);

@@ -1,0 +1,170 @@
+/** The snippets of `docs/containers.md`, each run as far as it can be run here. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { parse } from "yaml";
+import { putProgram, settings } from "../support/client_process.ts";
+import { lint } from "../support/lint_workflows.ts";
+import { programOutput } from "../support/program_output.ts";
+import { answer, events } from "../support/service/behaviours.ts";
+import { promptsOf, ReferenceService } from "../support/service/service.ts";
+
+const TEXT = Deno.readTextFileSync(
+  `${import.meta.dirname}/../../docs/containers.md`,
+);
+
+function test(name: string, fn: () => Promise<void>): void {
+  const ignore = Deno.build.os !== "linux";
+  Deno.test({ name: `docs/containers.md: ${name}`, ignore, fn });
+}
+
+/** The block that contains a text. */
+function block(part: string): string {
+  const blocks = Array.from(TEXT.matchAll(/^```\w+\n(.*?)^```$/gms))
+    .map(([, text = ""]) => text).filter((text) => text.includes(part));
+  assertEquals(blocks.length, 1, part);
+  return blocks[0] ?? "";
+}
+
+/** The units of systemd by their file names. */
+const UNITS = new Map(
+  TEXT.split(/^# \/etc\/systemd\/system\/|^```/m)
+    .map((text) => /^(\S+\.(?:service|socket))\n([^]*)/.exec(text) ?? [])
+    .flatMap(([, name, text]) => name && text ? [[name, text]] : []),
+);
+const UNIT = UNITS.get("report.service") ?? "";
+const BRIDGE = UNITS.get("agent-gateway@.service") ?? "";
+const started = (unit: string) =>
+  /^ExecStart=.*\/(agent.*)$/m.exec(unit)?.[1] ?? "";
+
+const JOB = parse(block("kind: Job")).spec;
+const ARGS: readonly string[] = JOB.template.spec.containers[0].args;
+const WORKFLOW = block(".github/workflows");
+const [, , INSTALL, ASK] = parse(WORKFLOW).jobs.test.steps;
+const STEPS = `
+  trap 'cat "$GITHUB_PATH" "$GITHUB_OUTPUT" "$GITHUB_STEP_SUMMARY" 2>&- || :' EXIT
+  ${INSTALL.run}\nPATH=$(cat "$GITHUB_PATH"):$PATH\n${ASK.run}`;
+const GITLAB = parse(block(".gitlab-ci.yml")).explain;
+const SCRIPT = [...GITLAB.before_script, ...GITLAB.script, "cat reply.md"];
+const SSH = `PATH=/usr/bin:/bin; ${block("cd ~")}`; // no login shell
+
+/** What is not done here is a function. A container is a folder. */
+const PREPARATION = `
+  export PATH=~/.local/bin:/usr/bin:/bin; mkdir -p settings .config/agent-gateway
+  printf '%s\n' "APP_API_KEY='$KEY'" "APP_BASE_URL='$URL'" |
+    tee .env .config/agent-gateway.env > .config/agent-gateway/.env
+  echo '::error::x' > test.log
+  sleep() { :; }; apt-get() { :; }; curl() { echo :; }
+  docker() {
+    while [ "$1" != IMAGE ]; do
+      [ "$1" != --volume ] || { to=\${2#*:}; cp "\${2%%:*}" ".\${to%:ro}"; }
+      shift
+    done
+    shift; cd settings; agent-gateway "$@"
+  }
+`;
+
+/** What goes wrong at the service. */
+const TROUBLE = {
+  busy: ["create run", answer(429, "", { "retry-after": "60" })],
+  cut: ["stream", events([{ event: "progress", data: "{}" }])],
+} as const;
+
+/** Runs a script in a home folder of its own, as a runner does. */
+async function run(script: string, trouble: readonly (keyof typeof TROUBLE)[]) {
+  await using service = ReferenceService.start();
+  for (const name of trouble) {
+    const [operation, behaviour] = TROUBLE[name];
+    service.misbehave(operation, behaviour);
+  }
+  const { APP_API_KEY = "", APP_BASE_URL = "" } = settings(service);
+  const home = await Deno.makeTempDir();
+  await putProgram(`${home}/.local/bin`);
+  const output = await programOutput(["bash", "-ec", PREPARATION + script], {
+    cwd: home,
+    clearEnv: true,
+    env: {
+      HOME: home,
+      ...{ KEY: APP_API_KEY, URL: APP_BASE_URL },
+      GITHUB_OUTPUT: `${home}/output`,
+      GITHUB_PATH: `${home}/path`,
+      GITHUB_STEP_SUMMARY: `${home}/summary`,
+    },
+    input: '{"id":1,"method":"initialize"}\n',
+  });
+  await Deno.remove(home, { recursive: true });
+  return { ...output, prompts: promptsOf(service).length };
+}
+
+const REPLY = /^You said: What changed in HTTP\/3\?\n$/;
+const STARTED = /^\{"jsonrpc":"2.0","id":1,"result":/;
+const WRITTEN =
+  /^::stop-commands::(\w{32})\n(You said: Why did .*\n\n::error::x\n)::\1::\n\S+\/\.local\/bin\nreply<<(\w{32})\n\2\3\n\2$/;
+
+// The script, its exit code, what it prints, the prompts that the service gets.
+for (
+  const [name, script, code, stdout, prompts, ...trouble] of [
+    ["unit", started(UNIT), 0, REPLY, 1],
+    ["unit for a bridge", started(BRIDGE), 0, STARTED, 0],
+    ["command for ssh", SSH, 0, STARTED, 0],
+    ["container", block("docker run"), 0, /^Hello!/, 1],
+    ["pod", `agent-gateway '${ARGS.join("' '")}'`, 0, REPLY, 1],
+    ["job of GitLab", SCRIPT.join("\n"), 0, /\n::error::x\n$/, 1],
+    ["workflow", STEPS, 0, WRITTEN, 1],
+    ["workflow", STEPS, 0, WRITTEN, 3, "busy", "busy"],
+    ["workflow", STEPS, 3, /^.*bin\n$/, 3, "busy", "busy", "busy"],
+    ["workflow", STEPS, 5, /^.*bin\n$/, 1, "cut"],
+  ] as const
+) {
+  const expected = `${prompts} prompts and exit code ${code}`;
+  test(`the ${name} leads to ${expected} (${trouble})`, async () => {
+    const outcome = await run(script, trouble);
+    const { stderr } = outcome;
+    assertEquals([outcome.code, outcome.prompts], [code, prompts], stderr);
+    assertMatch(outcome.stdout, stdout);
+  });
+}
+
+Deno.test("docs/containers.md: only exit code 3 leads to a retry", () => {
+  assertEquals([JOB.backoffLimit, JOB.template.spec.restartPolicy], [
+    0,
+    "Never",
+  ]);
+  const onExitCodes = { operator: "In", values: [3] };
+  assertEquals(JOB.podFailurePolicy.rules, [{ action: "Ignore", onExitCodes }]);
+  assertEquals(GITLAB.retry, { max: 2, exit_codes: 3 });
+  assertEquals(UNIT.match(/^Restart.*/gm)?.[0], "RestartForceExitStatus=3");
+});
+
+Deno.test("docs/containers.md: actionlint finds nothing", async () => {
+  assertEquals(await lint({ "explain.yml": WORKFLOW }), []);
+});
+
+test("systemd takes every setting of the units", async () => {
+  const folder = await Deno.makeTempDir();
+  const files = Array.from(UNITS.keys(), (name) => `${folder}/${name}`);
+  assertEquals(files.length, 3);
+  for (const [name, text] of UNITS) {
+    const unit = text.replace("/usr/local/bin/agent-gateway", Deno.execPath());
+    await Deno.writeTextFile(`${folder}/${name}`, unit);
+  }
+  const verify = ["systemd-analyze", "verify", "--man=no", ...files];
+  const { code, stderr } = await programOutput(verify);
+  assertEquals([code, stderr], [0, ""]);
+  await Deno.remove(folder, { recursive: true });
+});
+
+test("Deno needs no more files than those of /glibc", async () => {
+  const root = await Deno.makeTempDir();
+  const dockerfile = block("FROM debian").replaceAll("\\\n", "");
+  const [, copies] = /^RUN (.*ldd.*)$/m.exec(dockerfile) ?? [];
+  const script = `${copies}; cp /usr/local/bin/agent-gateway /glibc/deno
+    [ "$(id -u)" != 0 ] || exec chroot /glibc /deno --version
+    /glibc/deno --version`.replaceAll("/glibc", root)
+    .replaceAll("/usr/local/bin/agent-gateway", Deno.execPath());
+  const { stdout } = await programOutput(["bash", "-c", script]);
+  assertMatch(stdout, /^deno \d/);
+  for await (const { name } of Deno.readDir(root)) {
+    const copy = `# COPY --from=program /glibc/${name}/ /${name}/\n`;
+    assert(name === "deno" || dockerfile.includes(copy), name);
+  }
+  await Deno.remove(root, { recursive: true });
+});
