@@ -32,18 +32,12 @@ const SEQUENCE = RegExp(
   String.raw`${STRING}(?:\x07|\x1b\\)|${MOUSE}{3}|\[\[[A-E]|\[\d\$|${KEY}`,
   "uy",
 );
-const UNFINISHED = RegExp(
+/** The start of a sequence, which goes on or is broken off. */
+const PREFIX = RegExp(
   String
-    .raw`(?:${STRING}\x1b?|${MOUSE}{0,2}|\[\[|(?:\x1b?[[O][0-?]*[ -/]*|\x1b)?)$`,
+    .raw`${STRING}(?:\x1b$)?|${MOUSE}{0,2}|\[\[$|\x1b?[[O][0-?]*[ -/]*|\x1b?$`,
   "uy",
 );
-const BROKEN_OFF = RegExp(
-  String.raw`${STRING}|${MOUSE}{0,2}|\x1b?\[[0-?]*[ -/]*`,
-  "uy",
-);
-
-/** Keys of their own as they are held: Escape, or Alt with the start of a sequence. */
-const AMBIGUOUS = RegExp(String.raw`^\x1b+[[OPX\]^_]?$`);
 
 /** Enter with modifiers: "fixterms", and xterm's modifyOtherKeys. */
 const ENTER = /^(?:13(?:;\d+)?u|27;\d+;13~)$/;
@@ -93,7 +87,7 @@ export class KeyParser {
    * start of a sequence. Callers {@linkcode flush} if nothing follows within 50 ms.
    */
   get isAmbiguous(): boolean {
-    return !this.#isPaste && AMBIGUOUS.test(this.#held);
+    return !this.#isPaste && this.#held !== "" && this.#held.length <= 2;
   }
 
   feed(bytes: Uint8Array): Key[] {
@@ -111,10 +105,9 @@ export class KeyParser {
 
   /** Treats the held text as keys; Alt with the start of a sequence has no meaning. */
   flush(): Key[] {
-    const count = this.#held.lastIndexOf("\x1b") +
-      (this.#held.endsWith("\x1b") ? 1 : 0);
+    const escapes = this.#held.endsWith("\x1b") ? this.#held : "";
     this.#held = "";
-    return Array.from({ length: count }, () => press("escape"));
+    return Array.from(escapes, () => press("escape"));
   }
 
   /** Drops the held text and an unfinished paste. */
@@ -151,16 +144,16 @@ export class KeyParser {
       }
       return at + found[0].length;
     }
-    if (matchAt(UNFINISHED, text, at) !== null) {
+    const prefix = matchAt(PREFIX, text, at);
+    if (prefix === null) return altKey(text, at, keys);
+    const end = at + prefix[0].length;
+    if (end === text.length) {
       // Of a long string, its start and a first character of its end are enough.
-      this.#held = text.length - escape <= MAX_HELD
+      this.#held = end - escape <= MAX_HELD
         ? text.slice(escape)
         : text.slice(escape, at + 1) + text.slice(-1);
-      return text.length;
     }
-    const brokenOff = matchAt(BROKEN_OFF, text, at);
-    if (brokenOff !== null) return at + brokenOff[0].length;
-    return altKey(text, at, keys);
+    return end;
   }
 
   #paste(text: string, at: number, keys: Key[]): number {

@@ -1,5 +1,5 @@
 import { startTimer } from "../io.ts";
-import { duration } from "../text.ts";
+import { wholeDuration } from "../text.ts";
 import type { LineOptions } from "./banner.ts";
 import type { Step } from "./view.ts";
 
@@ -13,17 +13,15 @@ export function signsOfLife(
   write: (line: string) => void,
 ): (step: Step) => void {
   if (!isPlain || isQuiet) return () => {};
-  let begunAt = 0;
   let stop = () => {};
-  const wait = (milliseconds: number) => {
-    stop = startTimer(milliseconds, () => {
-      write(`still waiting after ${duration(performance.now() - begunAt)}\n`);
-      wait(60_000);
+  const wait = (pause: number, total: number) => {
+    stop = startTimer(pause, () => {
+      write(`still waiting, no news for ${wholeDuration(total)}\n`);
+      wait(60_000, total + 60_000);
     });
   };
   return ({ type }) => {
     stop();
-    if (type === "begin") begunAt = performance.now();
-    if (type !== "end") wait(15_000);
+    if (type !== "end") wait(15_000, 15_000);
   };
 }

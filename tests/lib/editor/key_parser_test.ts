@@ -151,7 +151,6 @@ Deno.test("KeyParser keeps a byte order mark and other C1 text", () => {
 const HELD = [
   ["\x1b", "escape"],
   ["\x1b\x1b", "escape", "escape"],
-  ["\x1b\x1b[", "escape"],
   ...["[", "O", "P", "X", "]", "^", "_"].map((start) => [`\x1b${start}`]),
 ];
 Deno.test("KeyParser.flush() yields Escape once or twice, and drops Alt with the start of a sequence", () => {

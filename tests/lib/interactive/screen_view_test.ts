@@ -109,7 +109,7 @@ Deno.test("--plain gives a sign of life in a chat", async () => {
   using chat = new Chat({ lines: { ...TALKING, isPlain: true } });
   await chat.send("one");
   clock.passTo(15_000);
-  await chat.seesLast("> one", "still waiting after 15 s");
+  await chat.seesLast("> one", "still waiting, no news for 15 s");
 });
 
 Deno.test("a chat shows banner and keys once, the nodes of a run with a status below, and at the end how to go on", async () => {
