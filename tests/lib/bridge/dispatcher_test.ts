@@ -244,6 +244,29 @@ Deno.test("of the sessions that were closed, 10,000 are remembered", async () =>
   assertEquals(sessions.open(id).threadId, id);
 });
 
+Deno.test("session/cancel drops the run of its session alone, as a notification and as a request", async () => {
+  await using editor = new MemoryEditor();
+  const [first, second] = [
+    await editor.newSession(),
+    await editor.newSession(),
+  ];
+  const one = await editor.sendPrompt(first, "hello");
+  const two = await editor.sendPrompt(second, "hello");
+  await editor.gateway.started(2);
+  const dropped = () =>
+    editor.gateway.runs.map(({ options }) => options.signal?.aborted);
+
+  await editor.notify("session/cancel", { sessionId: first });
+  assertEquals((await editor.response(one)).result, CANCELLED);
+  const unknown = await editor.request("session/cancel", { sessionId: "no" });
+  assertEquals(dropped(), [true, false]);
+  const known = await editor.request("session/cancel", { sessionId: second });
+
+  assertEquals([unknown.result, known.result], [{}, {}]);
+  assertEquals((await editor.response(two)).result, CANCELLED);
+  assertEquals(dropped(), [true, true]);
+});
+
 Deno.test("$/cancel_request drops the run of its prompt, with any kind of id, and nothing without one", async () => {
   const ids = [-1, "-1", null, 1.5, "", Number.MAX_SAFE_INTEGER];
   await using editor = new MemoryEditor();

@@ -21,6 +21,22 @@ Deno.test("updatesOf() cuts a node or status to a million characters, and none o
   }
 });
 
+Deno.test("updatesOf() tells session, node and status as they are, however often and whatever they hold", () => {
+  const labels = ["a", "b", "", '"\\\n', "$&", "\u2028\ud800", "é日👩‍💻"];
+  for (const sessionId of ["thread-1", '%s{}"\\$1$&']) {
+    const updateOf = updatesOf(sessionId, () => {});
+    for (const node of labels) {
+      for (const status of [...labels, "b"]) {
+        const line = updateOf({ type: "progress", node, status });
+        const { params: { update, ...others } } = JSON.parse(line);
+        assertEquals(others, { sessionId });
+        assertEquals(update._meta, { node, status });
+        assertEquals(update.content.text, `${node}: ${status}  \n`);
+      }
+    }
+  }
+});
+
 Deno.test("textsAbout() joins the lines of a batch to texts of up to 16 Ki characters", () => {
   const lengths = [...Array(100).fill(100), 20_000, 10];
   const events = lengths.map((length) => progress("x".repeat(length)));
