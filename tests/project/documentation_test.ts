@@ -326,7 +326,7 @@ function anchorsOf(markdown: string): readonly string[] {
 
 Deno.test("documentation: what it names in the repository is there", async () => {
   for (const file of [...FILES, "SECURITY.md", "CHANGELOG.md"]) {
-    const text = Deno.readTextFileSync(`${ROOT}/${file}`)
+    const text = (await Deno.readTextFile(`${ROOT}/${file}`))
       .replaceAll(/https:\S*\/blob\/main\//g, "./");
     const paths = text.matchAll(/\b(?:lib|tests|tools)\/[\w/]+\.ts\b/g);
     for (const [path] of paths) await Deno.stat(`${ROOT}/${path}`);
