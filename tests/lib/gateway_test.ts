@@ -8,7 +8,7 @@ import {
 import type { Proxy } from "../../lib/settings.ts";
 import { VERSION } from "../../lib/version.ts";
 import { FakeClock } from "../support/clocks.ts";
-import { FaultyService } from "../support/faulty_service.ts";
+import { FaultyService } from "../support/faulty_service/service.ts";
 import {
   answer,
   complete,

@@ -1,14 +1,14 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { type ClientOutput, runClient } from "../support/client_process.ts";
 import { environment, NAME, tls } from "../support/corporate_network.ts";
+import { tunnels } from "../support/faulty_service/answers.ts";
 import {
-  FaultyService,
   goAway,
   type Part,
   partsOf,
   resetStream,
-  tunnels,
-} from "../support/faulty_service.ts";
+} from "../support/faulty_service/parts.ts";
+import { FaultyService } from "../support/faulty_service/service.ts";
 
 // The real program against connections that break in ways in which no server
 // breaks them on purpose. The first connection creates the thread.

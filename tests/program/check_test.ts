@@ -4,11 +4,11 @@ import { environment, NAME, tls } from "../support/corporate_network.ts";
 import { answer, hang } from "../support/service/behaviours.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { Folder } from "../support/environment.ts";
+import { tunnels } from "../support/faulty_service/answers.ts";
 import {
   FaultyService,
-  tunnels,
   unreachable,
-} from "../support/faulty_service.ts";
+} from "../support/faulty_service/service.ts";
 
 /** The lines of a report by their step: state and text, without durations. */
 async function check(

@@ -6,11 +6,11 @@ import {
   answering,
   correctBody,
   type FaultyAnswer,
-  FaultyService,
   http,
   runOf,
   say,
-} from "../support/faulty_service.ts";
+} from "../support/faulty_service/answers.ts";
+import { FaultyService } from "../support/faulty_service/service.ts";
 import { parseJsonLines } from "../support/json_lines.ts";
 import { encodeItem, progress } from "../support/service/behaviours.ts";
 import type { Operation } from "../support/service/exchange.ts";

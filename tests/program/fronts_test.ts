@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { environment, tls } from "../support/corporate_network.ts";
 import { Editor } from "../support/editor.ts";
-import { answering, FaultyService } from "../support/faulty_service.ts";
+import { answering } from "../support/faulty_service/answers.ts";
+import { FaultyService } from "../support/faulty_service/service.ts";
 import {
   Front,
   type FrontName,

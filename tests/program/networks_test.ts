@@ -9,11 +9,11 @@ import {
 } from "../support/corporate_network.ts";
 import { Editor } from "../support/editor.ts";
 import { Folder, PROXY_VARIABLES } from "../support/environment.ts";
+import { tunnels } from "../support/faulty_service/answers.ts";
 import {
   FaultyService,
-  tunnels,
   unreachable,
-} from "../support/faulty_service.ts";
+} from "../support/faulty_service/service.ts";
 import { LocalCa } from "../support/local_ca.ts";
 import {
   ReferenceService,

@@ -1,6 +1,6 @@
 import { assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { Client, runClient, settings } from "../support/client_process.ts";
-import { FaultyService } from "../support/faulty_service.ts";
+import { FaultyService } from "../support/faulty_service/service.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { Folder } from "../support/environment.ts";
 

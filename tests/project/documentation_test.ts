@@ -10,7 +10,7 @@ import {
 import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { commandLine, runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
-import { unreachable } from "../support/faulty_service.ts";
+import { unreachable } from "../support/faulty_service/service.ts";
 import { answer } from "../support/service/behaviours.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { Screen, test } from "../support/tmux_screen.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { unreachable } from "../support/faulty_service.ts";
+import { unreachable } from "../support/faulty_service/service.ts";
 import {
   type ProgramOptions,
   programOutput,

@@ -1,3 +1,9 @@
+/**
+ * A service whose bytes and endings a test chooses, over plain TCP or TLS. What
+ * an HTTP server can do is done by the reference service.
+ *
+ * @module
+ */
 import { Buffer } from "node:buffer";
 import {
   type AddressInfo,

@@ -164,6 +164,10 @@ const ALL = "Check the base URL, HTTPS_PROXY and NO_PROXY.";
 const SCHEME = "Try http:// or socks5:// in HTTPS_PROXY.";
 const UNKNOWN_ISSUER = `${CERTIFICATE}UnknownIssuer`;
 
+function lost(proxy: Proxy, text: string): TunnelError {
+  return noConnection(proxy, new Error(text));
+}
+
 function answered(status: number): TunnelError {
   return statusFailure(HTTP, status, []);
 }
@@ -179,30 +183,14 @@ const BY_PROXY: readonly (readonly [TunnelError, string, Fate])[] = [
     "not run",
   ],
   [
-    noConnection(HTTP, new Error("Connection refused")),
+    lost(HTTP, "Connection refused"),
     `refused). The prompt did not run. ${CHECK}`,
     "not run",
   ],
-  [
-    noConnection(HTTP, new Error(NO_NAME)),
-    "the name proxy.test cannot",
-    "not run",
-  ],
-  [
-    noConnection(HTTP, new Error("Too many open files")),
-    "(too many open files)",
-    "not run",
-  ],
-  [
-    noConnection(SECURE, new Error(UNKNOWN_ISSUER)),
-    "Trust the CA: ",
-    "not run",
-  ],
-  [
-    noConnection(SECURE, new Error("InvalidMessage")),
-    SCHEME,
-    "not run",
-  ],
+  [lost(HTTP, NO_NAME), "the name proxy.test cannot", "not run"],
+  [lost(HTTP, "Too many open files"), "(too many open files)", "not run"],
+  [lost(SECURE, UNKNOWN_ISSUER), "Trust the CA: ", "not run"],
+  [lost(SECURE, "InvalidMessage"), SCHEME, "not run"],
   [wrongProtocol(HTTP), SCHEME, "refused"],
   [answered(403), `it answered 403). ${ALL}`, "refused"],
   [answered(407), "(http://user:password@host:port)", "refused"],

@@ -3,7 +3,7 @@ import { Relay } from "../../../../lib/gateway/connection/relay.ts";
 import type { Proxy } from "../../../../lib/settings.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 import { ca, NAME } from "../../../support/corporate_network.ts";
-import { FaultyService } from "../../../support/faulty_service.ts";
+import { FaultyService } from "../../../support/faulty_service/service.ts";
 import { ReferenceService } from "../../../support/service/service.ts";
 
 const AUTHORITY = Deno.readTextFileSync(ca.certificate);
