@@ -6,12 +6,9 @@
  * @module
  */
 
-import { described, type Option, OPTIONS, spellings } from "./option_table.ts";
+import { type Option, OPTIONS, spellings } from "./option_table.ts";
 
-const LIST: readonly Option[] = OPTIONS.map((option) => ({
-  ...option,
-  effect: described(option),
-}));
+const LIST: readonly Option[] = OPTIONS;
 const WITH_VALUE = LIST.filter(({ value }) => value !== undefined);
 
 const SCRIPTS = { bash, zsh, fish, powershell };

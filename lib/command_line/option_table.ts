@@ -1,20 +1,20 @@
 /** What the program does: serves prompts, an editor, or a check. */
 export type Mode = "prompts" | "bridge" | "check";
 
-/** Something that the command line may hold. */
+/** An option or a positional argument. */
 export interface Argument {
   readonly name: string;
   /** What it does, for `--help`: a sentence without a full stop. */
   readonly effect: string;
-  /** The modes in which it has an effect. The others refuse it. */
+  /** The modes in which it has an effect. The others reject it. */
   readonly modes: readonly Mode[];
   /** Whether it changes nothing in the other modes, as it may be part of an alias. */
   readonly isLook?: true;
 }
 
 /**
- * An option of the command line. Parsing, what excludes each other, `--help`,
- * completions, the manual and the documentation follow from this list.
+ * An option of the command line. Parsing, `--help`, completions, the manual and the
+ * documentation follow from this list.
  */
 export interface Option extends Argument {
   readonly short?: string;
@@ -34,7 +34,7 @@ const ALL: readonly Mode[] = ["prompts", "bridge", "check"];
 export const STANDARD_INPUT = {
   name: "-",
   effect:
-    "Reads standard input to its end: alone it is the prompt, after -p it follows the last prompt",
+    "Reads all of standard input: on its own, it is the prompt; with -p, it is appended to the last prompt",
   modes: ["prompts"],
 } as const satisfies Argument;
 
@@ -44,89 +44,83 @@ export const OPTIONS = [
     short: "p",
     value: "TEXT",
     effect:
-      "Runs one prompt and exits; given again, the prompts run in order on one thread, up to the first that fails",
+      "Runs a prompt and exits; if repeated, the prompts run in order on one thread until one fails",
     modes: ["prompts", "check"],
   },
   {
     name: "thread",
     short: "t",
     value: "ID",
-    effect: "Goes on with a thread that exists instead of creating one",
+    effect: "Continues (resumes) an existing thread",
     modes: ["prompts"],
   },
   {
     name: "json",
-    effect: "Writes JSON Lines to standard output instead of replies",
+    effect: "Writes JSON Lines instead of replies",
     modes: ["prompts", "check"],
   },
   {
     name: "timeout",
     value: "SECONDS",
-    effect:
-      "How long one prompt may take, from its start to its reply; then it fails",
+    effect: "Time limit for each prompt, from start to reply",
     modes: ["prompts", "check"],
   },
   {
     name: "color",
     value: "WHEN",
     choices: COLOR_CHOICES,
-    effect:
-      "Whether replies and errors are styled: auto (on a terminal), always or never",
+    effect: "When to style replies and errors: auto, always, never",
     modes: ["prompts"],
     isLook: true,
   },
   {
     name: "plain",
-    effect:
-      "Redraws only the prompt while you type it: for screen readers and slow links",
+    effect: "Redraws only the prompt (screen readers, slow links)",
     modes: ["prompts"],
     isLook: true,
   },
   {
     name: "bridge",
     short: "b",
-    effect:
-      "Serves an editor: JSON-RPC (Agent Client Protocol) on standard input and output",
+    effect: "Serves an editor: Agent Client Protocol (JSON-RPC)",
     modes: ["bridge"],
   },
   {
     name: "base-url",
     value: "URL",
-    effect:
-      "Where the service is (https:, or http: on this machine); the last one counts",
+    effect: "URL of the service; if repeated, the last one is used",
     modes: ALL,
   },
   {
     name: "check",
     effect:
-      "Tells which settings count, tries them, and says what to do; with -p it runs that prompt and tells about its stream",
+      "Tests settings and connection, and says what to fix; with -p, also runs a prompt and reports on its stream",
     modes: ["check"],
   },
   {
     name: "completions",
     value: "SHELL",
     choices: SHELLS,
-    effect: "Prints the completion script for bash, zsh, fish or powershell",
+    effect: "Prints completions for bash, zsh, fish or powershell",
     modes: ALL,
   },
   {
     name: "quiet",
     short: "q",
-    effect: "No banner and no progress on standard error",
+    effect: "Hides the banner and progress",
     modes: ["prompts"],
     isLook: true,
   },
   {
     name: "verbose",
-    effect:
-      "On standard error, with --bridge: one line per request and remote call; with --check -p: each line of the stream",
+    effect: "Logs requests (--bridge) or stream lines (--check -p)",
     modes: ["bridge", "check"],
   },
-  { name: "help", short: "h", effect: "Prints the usage", modes: ALL },
+  { name: "help", short: "h", effect: "Prints this help", modes: ALL },
   {
     name: "version",
     short: "V",
-    effect: "Prints the versions of the program and of Deno, and the target",
+    effect: "Prints the versions of the program and of Deno",
     modes: ALL,
   },
 ] as const satisfies readonly Option[];
@@ -136,15 +130,4 @@ export type OptionName = typeof OPTIONS[number]["name"];
 /** How an option is written, the long form last: `-p`, `--prompt`. */
 export function spellings({ short, name }: Option): readonly string[] {
   return short === undefined ? [`--${name}`] : [`-${short}`, `--${name}`];
-}
-
-/** The effect of an argument, and which modes do without it. */
-export function described({ effect, modes, isLook }: Argument): string {
-  const others = ALL.filter((mode) => mode !== "prompts")
-    .filter((mode) => !modes.includes(mode))
-    .map((mode) => `--${mode}`);
-  if (others.length === 0) return effect;
-  return isLook
-    ? `${effect} (changes nothing of ${others.join(" and ")})`
-    : `${effect} (not with ${others.join(" or ")})`;
 }

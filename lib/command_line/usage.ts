@@ -1,6 +1,5 @@
 import { VERSION } from "../version.ts";
 import {
-  described,
   type Option,
   OPTIONS,
   spellings,
@@ -12,30 +11,29 @@ const COLUMNS = 80;
 const INDENT = 26;
 
 export function usage(): string {
-  const options = OPTIONS.map((option) =>
-    entry(label(option), described(option))
-  );
-  return `agent-gateway ${VERSION}: the client of a remote agent service
+  const options = OPTIONS.map((option) => entry(label(option), option.effect));
+  return `agent-gateway ${VERSION}: a client for a remote agent service
 
 Usage: agent-gateway [OPTIONS] [-]
 
-  Without options, prompts are read line by line and run on one thread; replies
-  go to standard output. "exit", "quit" or the end of the input leaves.
+  Without -p or -, reads prompts line by line and runs them on one thread, until
+  "exit", "quit" or the end of the input. Replies go to standard output.
 
 Options:
 ${options.join("\n")}
-${entry("  -", described(STANDARD_INPUT))}
+${entry("  -", STANDARD_INPUT.effect)}
 
 Settings, from the environment or a .env file in the current folder:
 ${entry("  APP_API_KEY", "The API key (required)")}
-${entry("  APP_BASE_URL", "Where the service is, unless --base-url says it")}
+${entry("  APP_BASE_URL", "URL of the service, unless --base-url is given")}
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not run (ask again later), 4 key
-rejected, 5 may have run or may go on, 129 to 143 ended by a signal
+Exit codes: 0 done, 1 failed, 2 usage error, 3 not run (retry later), 4 key
+rejected, 5 may have run (do not retry), 129 to 143 ended by a signal
 
 Examples:
   agent-gateway -p "What changed in HTTP/3?"
   git diff | agent-gateway -p "Review this diff." -
+  agent-gateway --thread ID -p "What did I say before?"
 
 Documentation: https://github.com/agent-gateway/agent-gateway#documentation
 `;

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ErrorCode } from "../../lib/bridge/json_rpc.ts";
 import {
-  described,
   type Option,
   OPTIONS,
   spellings,
@@ -290,9 +289,9 @@ Deno.test("documentation: the table of options is that of the program", async ()
       ...options.map((option) => {
         const names = spellings(option).map((name) => `\`${name}\``).join(", ");
         const value = option.value === undefined ? "" : ` ${option.value}`;
-        return [names.replace(/`$/, `${value}\``), described(option)];
+        return [names.replace(/`$/, `${value}\``), option.effect];
       }),
-      ["`-`", described(STANDARD_INPUT)],
+      ["`-`", STANDARD_INPUT.effect],
     ],
   );
 });

@@ -13,8 +13,9 @@ const RECIPES = new Map(
   TEXT.split(/^## /m).slice(1).map((section) => {
     const [heading = ""] = section.split("\n", 1);
     const blocks = section.matchAll(/^```(?:sh|make)\n(.*?)^```$/gms);
-    return [heading, Array.from(blocks, ([, script = ""]) => script)];
-  }),
+    const scripts = Array.from(blocks, ([, script = ""]) => script);
+    return [heading, scripts] as const;
+  }).filter(([, scripts]) => scripts.length > 0),
 );
 
 /** The outcome of a recipe. */
@@ -146,7 +147,7 @@ const BOTH = FIRST + FIRST.replace("first", "second");
 
 /** The expected effect of each recipe. Every documented recipe is listed. */
 const EXPECTED: Readonly<Record<string, readonly Check[]>> = {
-  "Ask again, but never twice": [
+  "Retry safely": [
     ({ code, stderr, prompts, files }) => {
       assertEquals([code, prompts.length], [0, 2]);
       assertMatch(
@@ -195,13 +196,13 @@ const EXPECTED: Readonly<Record<string, readonly Check[]>> = {
       assertMatch(stdout, /^mine: You said: Write a commit[^]*\+new line\n/);
     },
   ],
-  "Go on with a thread": [
+  "Continue a thread": [
     prints("Earlier on this thread you said:\n1. hello\n"),
   ],
   "Run it from cron": [
     writes("You said: What is unusual in this log?\n\nGET /\n"),
   ],
-  "Go on after you log out": [writes("You said: A long task\n")],
+  "Keep running after you log out": [writes("You said: A long task\n")],
   "Use jq on JSON Lines": [
     ({ code, stdout }) => assertEquals([code, stdout], [0, "6 * 7 = 42\n"]),
     ({ code, stdout, stderr }) => {
@@ -225,17 +226,17 @@ Deno.test("documentation: every recipe for scripts is tried", () => {
 
 /** Exit codes where the first run breaks off, and how many files are replaced then. */
 const CODES: Readonly<Record<string, readonly [number, number]>> = {
-  "Ask again, but never twice": [5, 0],
+  "Retry safely": [5, 0],
   "Loop over files": [0, 1],
   "Run several at once": [123, 1],
   "Use it in a makefile": [2, 0],
   "Suggest a commit message": [0, 0],
   "Run it from cron": [1, 0],
-  "Go on after you log out": [0, 0],
+  "Keep running after you log out": [0, 0],
 };
 
 for (const [heading, checks] of Object.entries(EXPECTED)) {
-  const trouble = heading === "Ask again, but never twice" ? "busy" : undefined;
+  const trouble = heading === "Retry safely" ? "busy" : undefined;
   for (const [index, check] of checks.entries()) {
     test(heading, index, "works", check, trouble);
   }
