@@ -108,7 +108,7 @@ Deno.test("--color=always styles replies and errors in a pipe, too, cleaned as o
   );
   assertEquals(
     stderr,
-    "\x1b[31magent-gateway: error: Prompt 2 on thread thread-1: The service answered 400: no.\x1b[39m\n",
+    "agent-gateway: \x1b[31merror:\x1b[39m Prompt 2 on thread thread-1: The service answered 400: no.\n",
   );
 });
 
