@@ -21,6 +21,8 @@ import {
   errorSink,
   failureLine,
   isReaderGone,
+  isShown,
+  kindOf,
   openLog,
   outputSink,
   readStandardInput,
@@ -103,24 +105,26 @@ const END_LIMIT = 1000;
 const SIGNAL_LIMIT = 400;
 
 let isEnding = false;
+let wasShown = false; // whether prompts were read from a terminal
 
 /** The conversation, once it has begun. Leaving it gives the terminal back. */
 let conversation: Conversation | undefined;
 
 /** How the process ends: by a signal, or with an exit code. */
-type Ending = keyof typeof SIGNALS | number;
+type Ending = Deno.Signal | number;
+
+const hasSignals = Deno.build.os !== "windows";
 
 /** The signals that end the process, and the exit codes that stand for them. */
-const SIGNALS = {
-  SIGHUP: 129,
+const SIGNALS: Readonly<Partial<Record<Deno.Signal, number>>> = {
   SIGINT: 130,
-  SIGQUIT: 131,
-  SIGTERM: TERMINATED,
-  SIGBREAK: TERMINATED,
-} as const;
+  ...hasSignals
+    ? { SIGHUP: 129, SIGQUIT: 131, SIGTERM: TERMINATED }
+    : { SIGBREAK: TERMINATED },
+};
 
-/** The signals that are listened to, and how to stop that. */
-const listening = new Map<Ending, () => void>();
+/** Stops listening to a signal. */
+const stopListening = new Map<Ending, () => void>();
 
 /**
  * Ends the process after standard error is written, or after `limit`
@@ -130,26 +134,26 @@ async function end(ending: Ending, limit = END_LIMIT): Promise<void> {
   if (isEnding) return;
   isEnding = true;
   await standardError.flush(limit);
-  exit(ending);
+  // A closed window may end the input before its SIGHUP comes.
+  exit(wasShown && !isShown("stdin") ? "SIGHUP" : ending);
 }
 
 /**
- * Ends the process now. After a signal, it dies of that signal: a shell then ends the
- * loop that it is in, and systemd takes the end for clean. It exits with the code where
- * that does not work: on Windows; as PID 1, which its own signals do not reach; in Deno
- * before 2.9, which does not allow it; and after SIGQUIT, which would write a core.
+ * Ends the process now, after a signal by that signal: a shell then ends its loop, and
+ * systemd takes the end for clean. It exits with the code on Windows, as PID 1, which
+ * its own signals do not reach, and after SIGQUIT, which would write a core.
  */
 function exit(ending: Ending): void {
   if (typeof ending === "number") Deno.exit(ending);
-  const code = SIGNALS[ending];
+  const code = SIGNALS[ending] ?? 1;
   if (!hasSignals || ending === "SIGQUIT" || Deno.pid === 1) Deno.exit(code);
-  listening.get(ending)?.();
+  stopListening.get(ending)?.();
   try {
     Deno.kill(Deno.pid, ending);
   } catch {
-    Deno.exit(code);
+    Deno.exit(code); // Deno before 2.9 does not allow it.
   }
-  startTimer(SIGNAL_LIMIT, () => Deno.exit(code)); // It was not delivered.
+  setTimeout(() => Deno.exit(code), SIGNAL_LIMIT); // It was not delivered.
 }
 
 /** Ends the process after an error that no front end has handled. */
@@ -159,25 +163,18 @@ async function fail(error: unknown): Promise<void> {
   await end(1);
 }
 
-const hasSignals = Deno.build.os !== "windows";
-
 /** Listens for the signals that end the process, and for Ctrl-C. */
 function listen(
   terminate: (ending: Ending) => void,
   interrupt: () => void = () => terminate("SIGINT"),
 ): void {
-  const signals = hasSignals
-    ? ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const
-    : ["SIGINT", "SIGTERM", "SIGBREAK"] as const;
-  for (const signal of signals) {
+  for (const signal of Object.keys(SIGNALS) as Deno.Signal[]) {
     const listener = signal === "SIGINT" ? interrupt : () => terminate(signal);
-    try {
-      Deno.addSignalListener(signal, listener);
-    } catch (error) {
-      // Deno before 2.7.6 has no SIGTERM on Windows.
-      if (hasSignals) throw error;
-    }
-    listening.set(signal, () => Deno.removeSignalListener(signal, listener));
+    Deno.addSignalListener(signal, listener);
+    stopListening.set(
+      signal,
+      () => Deno.removeSignalListener(signal, listener),
+    );
   }
 }
 
@@ -255,14 +252,22 @@ async function startInteractive(
   const onQuit = () => leave("SIGQUIT"); // Ctrl-\
   listen(leave, onInterrupt);
 
+  const streams = {
+    stdin: isScript ? "data" : await kindOf("stdin"),
+    stdout: await kindOf("stdout"),
+    stderr: await kindOf("stderr"),
+  };
+  wasShown = streams.stdin !== "data";
+  const isOneTerminal = streams.stdout !== "data" && streams.stderr !== "data";
   const prompts = asked.readsInput
     ? await addInput(asked.prompts, readStandardInput())
     : asked.prompts;
   const view = await openView({
     ...asked,
-    stdout: standardError.inOrder(outputSink()),
+    stdout: standardError.inOrder(outputSink(), isOneTerminal),
     stderr: writeError,
     readsPrompts: !isScript,
+    streams,
     onInterrupt,
     onQuit,
   });

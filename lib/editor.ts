@@ -10,7 +10,12 @@ import { type EditorState, NEW_STATE } from "./editor/editor_state.ts";
 import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
 import { moveToHistory } from "./editor/history.ts";
 import { MAX_TEXT_LENGTH, pressKey } from "./editor/key_commands.ts";
-import type { KeyMode, KeyModeActions } from "./editor/key_mode.ts";
+import {
+  KEEP,
+  type KeyMode,
+  type KeyModeActions,
+  RESTORE,
+} from "./editor/key_mode.ts";
 import { type Key, KeyParser } from "./editor/key_parser.ts";
 import { type Frame, NO_FRAME, Painter, type Size } from "./editor/painter.ts";
 
@@ -41,6 +46,10 @@ const RESIZE_PAUSE = 100;
 
 /** The most sent texts that may wait. After them, Enter only starts a new line. */
 const MAX_WAITING = 1_000;
+
+/** Bytes that are not UTF-8, or half a character of a Windows console. */
+const LOST =
+  "Not sent: characters shown as \ufffd were lost. Press Up to edit it, or paste parts";
 
 export interface EditorOptions extends FrameLook {
   readonly write: (text: string) => void;
@@ -117,8 +126,8 @@ export class Editor implements Disposable {
       onResume: (wasStopped) => this.#resume(wasStopped),
       onResize: () => this.#resize(),
     });
-    if (keyboard === undefined) return;
-    this.#readKeys(keyboard).catch((error) => this.#fail(error));
+    if (keyboard === undefined) options.write(KEEP);
+    else this.#readKeys(keyboard).catch((error) => this.#fail(error));
   }
 
   /**
@@ -202,7 +211,8 @@ export class Editor implements Disposable {
     this.#asked = undefined;
     this.#stopFrameTimer?.();
     this.#isSuspended = true; // Nothing is drawn any more.
-    this.#keyMode?.[Symbol.dispose]();
+    if (this.#keyMode) this.#keyMode[Symbol.dispose]();
+    else this.#options.write(RESTORE);
   }
 
   /** Stops the process, with the cursor below the drawn rows. */
@@ -319,10 +329,13 @@ export class Editor implements Disposable {
     const { typed: { text }, isTooLong } = this.#state;
     this.#state = moveToHistory(this.#state);
     const bytes = new TextEncoder().encode(text).length;
+    const reason = isTooLong || bytes > MAX_TEXT_LENGTH
+      ? PROMPT_TOO_LONG
+      : text.includes("\ufffd")
+      ? LOST
+      : undefined;
     this.#deliver(
-      isTooLong || bytes > MAX_TEXT_LENGTH
-        ? { kind: "refused", reason: PROMPT_TOO_LONG }
-        : { kind: "text", text },
+      reason ? { kind: "refused", reason } : { kind: "text", text },
     );
   }
 

@@ -27,7 +27,10 @@ export {
   errorSink,
   InputError,
   isReaderGone,
+  isShown,
+  kindOf,
   outputSink,
   readStandardInput,
+  type StreamKind,
 } from "./io/standard_streams.ts";
 export { startTimer, within } from "./io/timer.ts";

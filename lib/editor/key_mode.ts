@@ -1,31 +1,23 @@
 import { startTimer } from "../io.ts";
 
-/**
- * How long after a request to stop the process takes it for refused, in
- * milliseconds.
- */
+/** How long after a request to stop it counts as refused, in milliseconds. */
 const STOP_TIMEOUT = 100;
 
-/** Bracketed paste, which shells switch on again for themselves. */
+// The modes that are switched: wrapping (7), while rows are drawn, and bracketed paste
+// (2004). KEEP is XTSAVE; terminals without it get what is usual when they are left.
+export const KEEP = "\x1b[?7;2004s";
 const ON = "\x1b[?2004h";
-const OFF = "\x1b[?2004l";
+export const RESTORE = "\x1b[?7h\x1b[?2004l\x1b[?7;2004r";
 
 export interface KeyModeActions {
-  /**
-   * Called when the terminal is in key mode again.
-   *
-   * @param wasStopped Whether another program may have used it meanwhile.
-   */
+  /** Called in key mode again; another program may have used the terminal meanwhile. */
   readonly onResume: (wasStopped: boolean) => void;
   readonly onResize: () => void;
 }
 
 export interface KeyModeOptions extends KeyModeActions {
   readonly write: (text: string) => void;
-  /**
-   * Resolves when everything is written, before another program takes the
-   * terminal over.
-   */
+  /** Resolves when all is written, before another program takes the terminal over. */
   readonly written: () => Promise<unknown>;
 }
 
@@ -46,10 +38,12 @@ export function enterKeyMode(
   { write, written, onResume, onResize }: KeyModeOptions,
 ): KeyMode {
   let isOver = false;
+  let isKept = false;
   let stopTimer = () => {};
   const enter = () => {
     Deno.stdin.setRaw(true);
-    write(ON);
+    write(isKept ? ON : KEEP + ON);
+    isKept = true;
   };
   const resume = (wasStopped: boolean) => {
     stopTimer();
@@ -59,13 +53,16 @@ export function enterKeyMode(
   const goOn = () => resume(true);
   const hasSignals = Deno.build.os !== "windows";
   enter();
-  if (hasSignals) {
-    Deno.addSignalListener("SIGCONT", goOn);
+  if (hasSignals) Deno.addSignalListener("SIGCONT", goOn);
+  try {
     Deno.addSignalListener("SIGWINCH", onResize);
+  } catch {
+    // Deno before 2.7.10 has none on Windows.
   }
   return {
     async stop() {
-      write(OFF);
+      write(RESTORE);
+      isKept = false;
       await written();
       if (isOver) return;
       Deno.stdin.setRaw(false);
@@ -81,11 +78,9 @@ export function enterKeyMode(
     [Symbol.dispose]() {
       isOver = true;
       stopTimer();
-      if (hasSignals) {
-        Deno.removeSignalListener("SIGCONT", goOn);
-        Deno.removeSignalListener("SIGWINCH", onResize);
-      }
-      write(OFF);
+      if (hasSignals) Deno.removeSignalListener("SIGCONT", goOn);
+      Deno.removeSignalListener("SIGWINCH", onResize);
+      write(RESTORE);
       Deno.stdin.setRaw(false);
     },
   };

@@ -13,6 +13,10 @@ export interface LineOptions {
 /** How to stop a run and how to leave, one way each, on a dumb terminal. */
 export const DUMB_KEYS = "Ctrl-C: stop, only command: exit";
 
+/** The same where a terminal gives the program a pipe, as mintty does on Windows. */
+export const PIPE_KEYS =
+  `${DUMB_KEYS}; no keys arrive: use winpty or Windows Terminal`;
+
 /** The same for a terminal on which prompts can be edited. */
 export const EDITOR_KEYS = `Ctrl-J: new line, ${DUMB_KEYS}`;
 

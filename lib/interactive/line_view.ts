@@ -1,4 +1,4 @@
-import { banner, DUMB_KEYS, type LineOptions } from "./banner.ts";
+import { banner, type LineOptions } from "./banner.ts";
 import { linesAbout } from "./event_lines.ts";
 import { signsOfLife } from "./sign_of_life.ts";
 import { PromptLines } from "./stdin_prompts.ts";
@@ -19,8 +19,11 @@ export interface LineViewOptions {
   readonly lines: LineOptions;
   /** Whether a person types the prompts, on a terminal that cannot be drawn on. */
   readonly isTyped: boolean;
-  /** Whether to write the prompt sign, and at the end the command that continues. */
-  readonly hasSign: boolean;
+  /**
+   * The line about keys, which the prompt signs follow, and at the end the command that
+   * continues; `undefined` where nobody sees them.
+   */
+  readonly keys: string | undefined;
 }
 
 /** A view that reads and writes plain lines. Only errors may be styled. */
@@ -42,9 +45,9 @@ export class LineView implements View {
   }
 
   async readPrompt(): Promise<Input> {
-    const { stderr, lines, hasSign } = this.#options;
-    if (hasSign) {
-      if (!this.#hasShownKeys) stderr(banner(DUMB_KEYS, lines));
+    const { stderr, lines, keys } = this.#options;
+    if (keys !== undefined) {
+      if (!this.#hasShownKeys) stderr(banner(keys, lines));
       stderr(PROMPT_SIGN);
       this.#hasShownKeys = this.#isAfterSign = true;
     }
@@ -54,7 +57,7 @@ export class LineView implements View {
   }
 
   show(event: ViewEvent, signal?: AbortSignal): void | Promise<void> {
-    const { stderr, reply, hasSign } = this.#options;
+    const { stderr, reply, keys } = this.#options;
     const lines = linesAbout(event, this.#options.lines);
     switch (event.type) {
       case "begin":
@@ -79,7 +82,7 @@ export class LineView implements View {
       }
       case "farewell":
         if (this.#isAfterSign) stderr("\n");
-        if (hasSign) stderr(lines);
+        if (keys !== undefined) stderr(lines);
         return;
       default:
         event satisfies never;

@@ -1,5 +1,6 @@
-import { type ByteSink, readStandardInput } from "../io.ts";
+import { type ByteSink, readStandardInput, type StreamKind } from "../io.ts";
 import { COLOURED, PLAIN } from "../text.ts";
+import { DUMB_KEYS, PIPE_KEYS } from "./banner.ts";
 import { JsonView } from "./json_view.ts";
 import { LineView } from "./line_view.ts";
 import {
@@ -25,6 +26,8 @@ export interface OpenViewOptions {
    * command line has them. Then standard input is not touched.
    */
   readonly readsPrompts: boolean;
+  /** What the standard streams are. */
+  readonly streams: Readonly<Record<"stdin" | "stdout" | "stderr", StreamKind>>;
   readonly json: boolean;
   readonly quiet: boolean;
   /** Whether only the prompt is redrawn, while the user types it. */
@@ -42,28 +45,29 @@ export interface OpenViewOptions {
  * no terminal, or where `TERM` or `CI` say that it cannot be drawn on.
  */
 export async function openView(options: OpenViewOptions): Promise<View> {
-  const { color, json, readsPrompts, stderr, stdout } = options;
+  const { color, json, readsPrompts, stderr, stdout, streams } = options;
   const { plain: isPlain, quiet: isQuiet } = options;
   const stdin = () => readsPrompts ? readStandardInput() : NO_INPUT;
   if (json) return new JsonView(stdin(), stdout);
 
-  const isTyped = readsPrompts && Deno.stdin.isTerminal();
-  const stderrIsTerminal = Deno.stderr.isTerminal();
-  const stdoutIsTerminal = Deno.stdout.isTerminal();
+  const isTyped = readsPrompts && streams.stdin !== "data";
   const isForced = color === "always";
-  const isShown = stdoutIsTerminal || isForced;
+  const isShown = streams.stdout !== "data" || isForced;
   const isStyled = usesColour(color, isPlain);
   const form = !isShown ? "unchanged" : isStyled ? "styled" : "clean";
   const reply: ReplyWriter = (text, signal) =>
     writeReply({ stdout, form }, text, signal);
-  const isScreen = stderrIsTerminal && !isDumb() && !isAutomated() &&
-    (isTyped || !readsPrompts && !isPlain);
+  const isScreen = streams.stderr === "terminal" && !isDumb() &&
+    !isAutomated() &&
+    (readsPrompts ? streams.stdin === "terminal" : !isPlain);
   if (!isScreen) {
     const style = isForced ? COLOURED : PLAIN;
     return new LineView({
       ...{ stdin: stdin(), stderr, reply, isTyped },
       lines: { style, isQuiet, isPlain, isScript: !isTyped },
-      hasSign: isTyped && stderrIsTerminal,
+      keys: isTyped && streams.stderr !== "data"
+        ? streams.stdin === "lines" ? PIPE_KEYS : DUMB_KEYS
+        : undefined,
     });
   }
   const [{ Editor, enterKeyMode }, { ScreenView }, { ASCII_MARKS, MARKS }] =
@@ -80,7 +84,7 @@ export async function openView(options: OpenViewOptions): Promise<View> {
     sign: PROMPT_SIGN,
     keyboard: isTyped
       ? {
-        input: readStandardInput,
+        input: () => readStandardInput(true),
         keyMode: (actions) =>
           enterKeyMode({
             ...actions,
@@ -96,7 +100,7 @@ export async function openView(options: OpenViewOptions): Promise<View> {
   return new ScreenView({
     ...{ editor, reply, isTyped },
     lines: { style, isQuiet, isPlain, isScript: !isTyped },
-    separatesReplies: stdoutIsTerminal && (isTyped || !isQuiet),
+    separatesReplies: streams.stdout !== "data" && (isTyped || !isQuiet),
     marks: isLinuxConsole() ? ASCII_MARKS : MARKS,
     size: consoleSize,
   });

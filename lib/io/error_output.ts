@@ -10,10 +10,16 @@ const ORDER_LIMIT = 1000;
  */
 export class ErrorOutput {
   readonly #output: LineWriter;
+  /** The last write to standard output on the same terminal. */
+  #reply: Promise<void> | undefined;
 
   /** @param sink The destination. If it fails, all further text is dropped. */
   constructor(sink: ByteSink) {
-    this.#output = new LineWriter(sink);
+    const write = async (bytes: Uint8Array) => {
+      await this.#reply;
+      await sink.write(bytes);
+    };
+    this.#output = new LineWriter({ write });
   }
 
   /** Queues text as it is. Progress is dropped while more than 1 MiB waits. */
@@ -29,16 +35,19 @@ export class ErrorOutput {
 
   /**
    * A sink that writes to `sink` after the text that was queued here: both may be the
-   * same terminal, pipe or file. If standard error takes longer than a second, it is
-   * not waited for until it has caught up.
+   * same pipe or file. If standard error takes longer than a second, it is not waited
+   * for until it has caught up. On one terminal, neither ever overtakes the other.
    */
-  inOrder(sink: ByteSink): ByteSink {
+  inOrder(sink: ByteSink, isOneTerminal: boolean): ByteSink {
     let isLate = false;
+    const limit = isOneTerminal ? 2 ** 30 : ORDER_LIMIT;
     return {
       write: async (bytes) => {
         isLate &&= !this.#output.isIdle;
-        if (!isLate) isLate = !await this.#output.flushWithin(ORDER_LIMIT);
-        await sink.write(bytes);
+        if (!isLate) isLate = !await this.#output.flushWithin(limit);
+        const reply = sink.write(bytes);
+        if (isOneTerminal) this.#reply = reply.catch(() => {});
+        await reply;
       },
     };
   }

@@ -6,6 +6,7 @@
  */
 
 import { shareEventLoop } from "./event_loop.ts";
+import { readConsole } from "./windows_console.ts";
 
 /** A destination for bytes. The writer of a web stream is one too. */
 export interface ByteSink {
@@ -28,10 +29,47 @@ const CHUNK_BYTES = 64 * 1024;
 /** The longest pause before a stream that would block is tried again, in milliseconds. */
 const MAX_DELAY = 32;
 
-/** {@linkcode readChunks} of this process's standard input. */
-export function readStandardInput(): AsyncIterable<Uint8Array> {
-  return Deno.build.os === "windows" && Deno.stdin.isTerminal()
-    ? readWindowsConsole()
+type StreamName = "stdin" | "stdout" | "stderr";
+
+/**
+ * What a standard stream is: a terminal, which sends each key or obeys escape codes; a
+ * pipe to one, which takes lines; or anything else.
+ */
+export type StreamKind = "terminal" | "lines" | "data";
+
+/** Whether a person is there. After a terminal has gone away, nobody is. */
+export function isShown(name: StreamName): boolean {
+  return Deno[name].isTerminal();
+}
+
+/**
+ * Finds out by trying what a stream is: on Windows, `isTerminal()` is true for the pipes
+ * of mintty (Git Bash), too. There, it also switches the escape codes of a console on.
+ */
+export async function kindOf(name: StreamName): Promise<StreamKind> {
+  if (!isShown(name)) return "data";
+  try {
+    if (name === "stdin") {
+      Deno.stdin.setRaw(true);
+      Deno.stdin.setRaw(false);
+    } else if (Deno.build.os === "windows") {
+      const { WriteStream } = await import("node:tty");
+      new WriteStream(name === "stdout" ? 1 : 2);
+    }
+    return "terminal";
+  } catch {
+    return "lines";
+  }
+}
+
+/**
+ * {@linkcode readChunks} of this process's standard input.
+ *
+ * @param isRaw Whether a terminal sends each key, and no lines.
+ */
+export function readStandardInput(isRaw = false): AsyncIterable<Uint8Array> {
+  return Deno.build.os === "windows" && isShown("stdin")
+    ? readWindowsConsole(isRaw)
     : readChunks(Deno.stdin);
 }
 
@@ -63,13 +101,15 @@ export function readChunks(
 }
 
 /**
- * Reads the console through `node:process`: `Deno.stdin` decodes in the console's
- * code page and loses all other characters (denoland/deno#18240).
+ * Reads the console through `node:tty`: `Deno.stdin` decodes in the console's code page
+ * and loses all other characters (denoland/deno#18240).
  */
-async function* readWindowsConsole(): AsyncGenerator<Uint8Array> {
-  const { default: process } = await import("node:process");
+async function* readWindowsConsole(isRaw: boolean): AsyncGenerator<Uint8Array> {
+  const isPipe = !isRaw && await kindOf("stdin") === "lines";
+  if (isPipe) return yield* readChunks(Deno.stdin);
+  const { ReadStream } = await import("node:tty");
   try {
-    for await (const chunk of process.stdin) yield chunk;
+    yield* readConsole(() => new ReadStream(0), isRaw);
   } catch (cause) {
     throw inputError(cause);
   }
@@ -84,19 +124,12 @@ function inputError(cause: unknown): InputError {
 /** The part of standard output that a sink uses. */
 export interface Output {
   write(bytes: Uint8Array): Promise<number>;
-  isTerminal(): boolean;
 }
 
 const NEWLINE = 0x0a;
 
 /** The largest write that a pipe accepts as a whole or not at all (`PIPE_BUF`), in bytes. */
 const ATOMIC_BYTES = Deno.build.os === "linux" ? 4096 : 512;
-
-/** The smallest write that counts as bulk, in bytes. */
-const BULK_BYTES = 64 * 1024;
-
-/** The number of atomic writes of bulk after which a pipe is made blocking. */
-const MANY_WRITES = 256;
 
 /** The buffer of Rust's `LineWriter`, through which Deno writes, in bytes. */
 const LINE_BUFFER_BYTES = 1024;
@@ -111,27 +144,14 @@ const LINE_BUFFER_BYTES = 1024;
  * written in pieces of which nothing is written if a flush throws: whole lines that
  * a pipe accepts atomically, a single newline on a terminal, or bytes without a
  * newline, which bypass the buffer, or fit into it if they are few.
- *
- * For many short lines, that takes ten times as long as large pieces. So after many of
- * them a pipe is made blocking, where Deno can do that. It takes 20 ms, once.
  */
 export function outputSink(
   output: Output = Deno.stdout,
-  makeBlocking: () => Promise<boolean> = makeOutputBlocking,
+  isTerminal: boolean = isShown("stdout"),
 ): ByteSink {
-  const isTerminal = output.isTerminal();
-  let atomicWrites = 0; // only those of bulk
-  let isBlocking: boolean | undefined; // undefined: not tried yet
   const atomicBytes = isTerminal ? 1 : ATOMIC_BYTES;
   const flush = () => output.write(new Uint8Array());
   const write = async (bytes: Uint8Array) => {
-    if (atomicWrites > MANY_WRITES) {
-      isBlocking ??= !isTerminal && await makeBlocking();
-    }
-    return await (isBlocking ? writeAll(output, bytes) : writePieces(bytes));
-  };
-  const writePieces = async (bytes: Uint8Array) => {
-    const isBulk = bytes.length >= BULK_BYTES;
     for (let start = 0; start < bytes.length;) {
       const end = endOfPiece(bytes, start, atomicBytes);
       const piece = bytes.subarray(start, end);
@@ -145,7 +165,6 @@ export function outputSink(
         });
       } else {
         start += await whenReady(() => output.write(piece));
-        if (isBulk && piece.at(-1) === NEWLINE) atomicWrites++;
       }
     }
   };
@@ -177,44 +196,15 @@ function endOfPiece(
   return newline < 0 ? bytes.length : newline;
 }
 
-/** The part of Node.js's socket handle that is used here. */
-interface Handle {
-  setBlocking?(isBlocking: boolean): number;
-}
-
-/** Kept, because a garbage-collected handle would close standard output. */
-let handle: Handle | undefined;
-
-/**
- * Makes a standard output that is a pipe or a Unix socket blocking, for all processes
- * that share it, and returns whether it certainly is. Deno 2.6 cannot do it.
- */
-async function makeOutputBlocking(): Promise<boolean> {
-  if (Deno.build.os === "windows") return true; // Standard output is always blocking there.
-  try {
-    const { Socket } = await import("node:net");
-    const socket = new Socket({ fd: 1, readable: false, writable: true });
-    handle = (socket as unknown as { readonly _handle: Handle })._handle;
-    return handle.setBlocking?.(true) === 0;
-  } catch {
-    return false; // It is not a pipe.
-  }
-}
-
 /** The same for standard error, in any pieces. */
-export function errorSink(
-  output: Pick<Output, "write"> = Deno.stderr,
-): ByteSink {
-  return { write: (bytes) => writeAll(output, bytes) };
-}
-
-async function writeAll(
-  output: Pick<Output, "write">,
-  bytes: Uint8Array,
-): Promise<void> {
-  for (let start = 0; start < bytes.length;) {
-    start += await whenReady(() => output.write(bytes.subarray(start)));
-  }
+export function errorSink(output: Output = Deno.stderr): ByteSink {
+  return {
+    async write(bytes) {
+      for (let start = 0; start < bytes.length;) {
+        start += await whenReady(() => output.write(bytes.subarray(start)));
+      }
+    },
+  };
 }
 
 /**

@@ -1,4 +1,6 @@
+import { assertEquals } from "@std/assert";
 import { isNewDeno, settings } from "../support/client_process.ts";
+import { changedModes } from "../support/dec_modes.ts";
 import { json } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService, serveStreams } from "../support/service/service.ts";
@@ -40,8 +42,11 @@ async function openShell(service: ReferenceService): Promise<Screen> {
   return screen;
 }
 
-/** Waits until the shell says that the terminal is as it was. */
+/** Waits until the shell says that the terminal is as it was; its modes are, too. */
 async function isAsBefore(screen: Screen): Promise<void> {
+  for (const wereOn of [true, false]) {
+    assertEquals(changedModes(screen.written, wereOn), []);
+  }
   await screen.enter("stty -g | cmp - before && echo as before");
   await screen.waitFor(/^as before$/m);
 }

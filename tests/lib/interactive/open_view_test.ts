@@ -4,6 +4,7 @@ import {
   openView,
   type OpenViewOptions,
 } from "../../../lib/interactive/open_view.ts";
+import type { StreamKind } from "../../../lib/io.ts";
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
 import { FakeClock } from "../../support/clocks.ts";
 
@@ -21,24 +22,29 @@ interface Setting {
   /** The variables that are set; `TERM` is `xterm` without them. */
   readonly env?: Readonly<Record<string, string>>;
   readonly isTerminal?: boolean;
+  readonly stdin?: StreamKind;
   readonly size?: { readonly columns: number; readonly rows: number };
 }
 
 /** Opens a view for `-p`. Returns its name, and what its terminal shows of a run that fails. */
 async function open(
-  { options, env = {}, isTerminal = true, size }: Setting,
+  { options, env = {}, isTerminal = true, stdin = "data", size }: Setting,
 ): Promise<readonly [view: string, written: string]> {
   using _clock = new FakeClock();
-  const { consoleSize, env: { get }, stderr: { isTerminal: was } } = Deno;
+  const { consoleSize, env: { get } } = Deno;
   const shown = size ?? { columns: 80, rows: 24 };
   Object.assign(Deno, { consoleSize: () => shown });
   Deno.env.get = (name) => ({ TERM: "xterm", ...env })[name];
-  Deno.stderr.isTerminal = () => isTerminal;
   let written = "";
   try {
     const view = await openView({
       ...{ readsPrompts: false, json: false, quiet: false, plain: false },
       ...{ color: "auto", onInterrupt() {}, onQuit() {} },
+      streams: {
+        stdin,
+        stdout: "data",
+        stderr: isTerminal ? "terminal" : "data",
+      },
       stdout: { write: () => Promise.resolve() },
       stderr: (text) => written += text,
       ...options,
@@ -48,7 +54,6 @@ async function open(
   } finally {
     Object.assign(Deno, { consoleSize });
     Deno.env.get = get;
-    Deno.stderr.isTerminal = was;
   }
 }
 

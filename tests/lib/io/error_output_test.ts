@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import { setImmediate } from "node:timers/promises";
 import { ErrorOutput } from "../../../lib/io/error_output.ts";
 import { failureLine } from "../../../lib/io/failure_line.ts";
 import {
@@ -63,7 +64,7 @@ Deno.test("ErrorOutput.inOrder() writes to the other stream after the text queue
     },
   };
   const output = new ErrorOutput(sink);
-  const other = output.inOrder(sink);
+  const other = output.inOrder(sink, false);
 
   output.write("1");
   await other.write(new TextEncoder().encode("2"));
@@ -80,7 +81,7 @@ Deno.test("ErrorOutput.inOrder() waits a second once for a reader that does not 
   const before: string[] = [];
   const stdout = output.inOrder({
     write: () => Promise.resolve(void before.push(held.text)),
-  });
+  }, false);
   const write = () => stdout.write(new Uint8Array(1));
   output.write("one\n");
 
@@ -96,6 +97,35 @@ Deno.test("ErrorOutput.inOrder() waits a second once for a reader that does not 
   output.write("two\n");
   await write();
   assertEquals(before.slice(2), ["one\n", "one\ntwo\n"]);
+});
+
+Deno.test("ErrorOutput.inOrder() on one terminal never lets a stream overtake the other, however slow it is", async () => {
+  using clock = new FakeClock();
+  let written = "";
+  const turns: (() => void)[] = [];
+  const sink: ByteSink = {
+    async write(bytes) {
+      await new Promise<void>((resolve) => turns.push(resolve));
+      written += new TextDecoder().decode(bytes);
+    },
+  };
+  const output = new ErrorOutput(sink);
+  const stdout = output.inOrder(sink, true);
+
+  output.write("echo\n");
+  const reply = stdout.write(new TextEncoder().encode("reply\n"));
+  clock.passTo(10_000);
+  for (let turn = 0; turn < 3; turn++) {
+    while (turns.length === turn) await setImmediate();
+    if (turn === 1) output.write("prompt\n");
+    await setImmediate();
+    assertEquals(turns.length, turn + 1); // one at a time
+    turns[turn]?.();
+  }
+  await reply;
+  await output.flush(60_000);
+
+  assertEquals(written, "echo\nreply\nprompt\n");
 });
 
 const DEFECT =

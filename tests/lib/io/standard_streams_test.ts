@@ -26,10 +26,6 @@ class NonBlocking {
     this.#isTerminal = isTerminal;
   }
 
-  isTerminal(): boolean {
-    return this.#isTerminal;
-  }
-
   write(bytes: Uint8Array): Promise<number> {
     return Promise.try(() => {
       const lines = bytes.lastIndexOf(0x0a) + 1;
@@ -86,7 +82,7 @@ for (const isTerminal of [false, true]) {
     for (let round = 0; round < 20; round++) {
       const room = () => Math.max(0, random(8000) - 2000);
       const output = new NonBlocking(room, { isTerminal });
-      const sink = outputSink(output);
+      const sink = outputSink(output, isTerminal);
       const expected: number[] = [];
       for (let i = 0; i < 5; i++) {
         const bytes = new Uint8Array(random(i % 2 === 0 ? 3000 : 20_000));
@@ -156,7 +152,7 @@ const FAILURES = {
 for (const [name, [error, isGone]] of Object.entries(FAILURES)) {
   Deno.test(`isReaderGone() is ${isGone} for ${name}, and outputSink() rejects accordingly`, async () => {
     const write = () => Promise.reject(error);
-    const sink = outputSink({ write, isTerminal: () => false });
+    const sink = outputSink({ write }, false);
     const rejection = await assertRejects(() => sink.write(Uint8Array.of(10)));
     assertEquals([isReaderGone(error), rejection === error], [isGone, isGone]);
     const text = "OutputError: Cannot write standard output: No room";

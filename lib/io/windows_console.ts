@@ -1,0 +1,38 @@
+import type { Buffer } from "node:buffer";
+
+const NEWLINE = 0x0a;
+const CTRL_D = 0x04;
+const CTRL_Z = 0x1a;
+
+/** How long after an empty read a Ctrl-C explains it, in milliseconds. */
+const INTERRUPTION = 200;
+
+/**
+ * Reads a Windows console. Unless each key is sent, Ctrl-Z or Ctrl-D at the start of a
+ * line ends the input; an end that Ctrl-C causes is none. Half a character, where a read
+ * was cut, becomes bytes that are not UTF-8, so that no prompt is sent without it.
+ */
+export async function* readConsole(
+  open: () => AsyncIterable<Buffer>,
+  isRaw: boolean,
+): AsyncGenerator<Uint8Array> {
+  let isInterrupted = true;
+  let isLineStart = true;
+  Deno.addSignalListener("SIGINT", () => isInterrupted = true);
+  while (isInterrupted) {
+    isInterrupted = false;
+    for await (const chunk of open()) {
+      const end = chunk.findIndex((byte, i) =>
+        (byte === CTRL_D || byte === CTRL_Z) && !isRaw &&
+        (i === 0 ? isLineStart : chunk[i - 1] === NEWLINE)
+      );
+      for (let at; (at = chunk.indexOf("\ufffd")) >= 0;) {
+        chunk.fill(0xff, at, at + 3);
+      }
+      yield end < 0 ? chunk : chunk.subarray(0, end);
+      if (end >= 0) return;
+      isLineStart = chunk.at(-1) === NEWLINE;
+    }
+    await new Promise((resolve) => setTimeout(resolve, INTERRUPTION));
+  }
+}
