@@ -1,17 +1,6 @@
 import { assertEquals } from "@std/assert";
-import {
-  Client,
-  isNewDeno,
-  runClient,
-  settings,
-} from "../support/client_process.ts";
-import {
-  answer,
-  complete,
-  events,
-  hang,
-  json,
-} from "../support/service/behaviours.ts";
+import { Client, isNewDeno, settings } from "../support/client_process.ts";
+import { hang } from "../support/service/behaviours.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
 // What each fate exits with is in fault_matrix_test.ts, and that a run of the bridge
@@ -53,24 +42,3 @@ for (const [signal, code] of SIGNALS) {
     });
   }
 }
-
-Deno.test("at the end of piped input, the last prompt that failed decides; exit leaves with 0", async () => {
-  for (
-    const [input, expected] of [["a\nb\nc\n", 5], [
-      "a\nb\nc\nexit\n",
-      0,
-    ]] as const
-  ) {
-    await using service = ReferenceService.start();
-    service.misbehave("create run", answer(422));
-    service.misbehave("create run", answer(500));
-    service.misbehave("create run", json({ run_id: "r" }));
-    service.misbehave("stream", events([complete("Done.")]));
-    const { code, stdout } = await runClient({
-      args: ["-q"],
-      env: settings(service),
-      stdin: input,
-    });
-    assertEquals([code, stdout], [expected, "Done.\n"]);
-  }
-});

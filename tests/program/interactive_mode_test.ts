@@ -6,7 +6,12 @@ import {
   runClient,
   settings,
 } from "../support/client_process.ts";
-import { complete, events, progress } from "../support/service/behaviours.ts";
+import {
+  answer,
+  complete,
+  events,
+  progress,
+} from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import {
   promptsOf,
@@ -77,16 +82,17 @@ Deno.test("progress is shown during the run, and the next prompt waits for its e
 });
 
 for (const word of ["exit", "QUIT"]) {
-  Deno.test(`${JSON.stringify(word)} leaves with 0, whatever follows (interface 1, Interactive mode rules 3)`, async () => {
+  Deno.test(`${JSON.stringify(word)} leaves with 0, whatever failed before and follows (interface 1, Interactive mode rules 3)`, async () => {
     await using service = serveStreams(events([complete("1")]));
+    service.misbehave("create run", answer(422));
     await using client = new Client({ env: settings(service) });
 
     // Standard input stays open, so its end does not end the program.
-    await client.write(`one\n${word}\ntwo\n`);
+    await client.write(`one\nfails\n${word}\ntwo\n`);
 
     const { code, stdout } = await client.output();
     assertEquals({ code, stdout }, { code: 0, stdout: "1\n" });
-    assertEquals(promptsOf(service), ["one"]);
+    assertEquals(promptsOf(service), ["one", "fails"]);
   });
 }
 
