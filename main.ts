@@ -123,7 +123,6 @@ const SIGNALS: Readonly<Partial<Record<Deno.Signal, number>>> = {
     : { SIGBREAK: TERMINATED },
 };
 
-/** Stops listening to a signal. */
 const stopListening = new Map<Ending, () => void>();
 
 /**

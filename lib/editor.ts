@@ -54,7 +54,6 @@ const LOST =
 export interface EditorOptions extends FrameLook {
   readonly write: (text: string) => void;
   readonly size: () => Size;
-  /** The keyboard; without one, the editor only shows a status. */
   readonly keyboard?: Keyboard | undefined;
   /** A clock, in milliseconds. The default is the clock of the process. */
   readonly now?: (() => number) | undefined;

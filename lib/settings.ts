@@ -6,7 +6,6 @@ import { SettingsError } from "./settings/settings_error.ts";
 export type { Proxy } from "./settings/proxy.ts";
 export { SettingsError } from "./settings/settings_error.ts";
 
-/** The base URL if nothing else is configured. */
 export const DEFAULT_BASE_URL = "https://the-brain.example";
 
 const KEY = "APP_API_KEY";
@@ -20,7 +19,6 @@ export interface Settings {
   readonly baseUrl: string;
   /** Whether its host is this machine: then no proxy is used. */
   readonly isLocal: boolean;
-  /** The proxy through which the service is reached, if any. */
   readonly proxy: Proxy | undefined;
   /** The sources of key and base URL, for troubleshooting. */
   readonly sources: SettingSources;
@@ -61,7 +59,6 @@ export function loadSettings(options: LoadSettingsOptions): Settings {
   };
 }
 
-/** The name of the base URL's source in errors. */
 const NAMES: Readonly<Record<SettingSources["baseUrl"], string>> = {
   "--base-url": "--base-url",
   "environment": BASE_URL,

@@ -8,7 +8,6 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** The most that is taken of all files of a prompt, in bytes of UTF-8. */
 const MAX_PROMPT_BYTES = 4 * MAX_FILE_BYTES;
 
-/** The most files of a prompt that are requested. */
 const MAX_FILES = 1000;
 
 /** How long an editor may take for all files of a prompt, in milliseconds. */

@@ -2,7 +2,6 @@ import type { Gateway } from "../gateway.ts";
 import type { Log } from "../io.ts";
 import type { Outgoing } from "./json_rpc.ts";
 
-/** How the bridge reaches the editor. */
 export interface Peer {
   send(message: Outgoing): void;
   /**

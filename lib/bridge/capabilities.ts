@@ -40,7 +40,6 @@ export const AGENTS_LIST_RESULT = {
   }],
 } as const;
 
-/** What an editor offers to do for the agent. */
 export interface Offers {
   readonly readsFiles: boolean;
   readonly showsNotices: boolean;
@@ -48,7 +47,6 @@ export interface Offers {
 
 export const NO_OFFERS: Offers = { readsFiles: false, showsNotices: false };
 
-/** What the params of `initialize` offer. */
 export function offersIn(params: unknown): Offers {
   const capabilities = isJsonObject(params) && params.clientCapabilities;
   if (!isJsonObject(capabilities)) return NO_OFFERS;

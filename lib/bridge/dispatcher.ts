@@ -21,7 +21,6 @@ import { runPrompt } from "./prompt.ts";
 import { logReason, toRpcError } from "./service_failure.ts";
 import { Sessions } from "./sessions.ts";
 
-/** How much of a result is logged, in UTF-16 code units. */
 const MAX_LOGGED = 100;
 
 /**

@@ -28,7 +28,6 @@ export interface RpcRequest {
   readonly params: unknown;
 }
 
-/** A call that is never answered. */
 export interface RpcNotification {
   readonly kind: "notification";
   readonly method: string;
@@ -49,11 +48,9 @@ export interface RpcResponse {
   readonly result: unknown;
   /** `undefined` if there is none: some peers send `null` together with a result. */
   readonly error: unknown;
-  /** Why its line could not be read, if so. */
   readonly fault?: Fault;
 }
 
-/** Why a line cannot be taken. */
 export type Fault = "too long" | "too many parts" | "not UTF-8";
 
 export type Incoming =

@@ -1,9 +1,7 @@
 import type { RefusedLine } from "../io.ts";
 
-/** The largest outline, in bytes. */
 const MAX_BYTES = 8 * 1024;
 
-/** The longest string in it, in bytes. */
 const MAX_STRING_BYTES = 4 * 1024;
 
 const QUOTE = 0x22;

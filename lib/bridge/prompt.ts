@@ -14,13 +14,11 @@ export interface PromptRequest {
   readonly id: RequestId;
   readonly prompt: unknown;
   readonly _meta: unknown;
-  /** Resolves when it has been answered. */
   readonly answered: Promise<void>;
   readonly sessionId: string;
   readonly sessions: Sessions;
   /** Reads the linked files; `undefined` if the editor has not offered to. */
   readonly editor: EditorRequests | undefined;
-  /** Whether the editor shows notices. */
   readonly showsNotices: boolean;
 }
 

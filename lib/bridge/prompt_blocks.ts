@@ -7,7 +7,6 @@ export interface PromptContent {
   readonly references: readonly Reference[];
 }
 
-/** A `resource` or `resource_link` block. */
 export interface Reference {
   readonly name: string;
   readonly uri: string;

@@ -3,7 +3,6 @@ import { wholeDuration } from "../text.ts";
 import { NO_OFFERS, type Offers } from "./capabilities.ts";
 import { formatMessage } from "./json_rpc.ts";
 
-/** A prompt, or the reply to one. */
 export interface Said {
   readonly by: "user" | "agent";
   readonly messageId: string;
@@ -91,7 +90,6 @@ function progressLines(sessionId: string, messageId: string) {
   return (event: ProgressEvent) => start + progressJson(event);
 }
 
-/** The most events whose JSON is kept. */
 const MAX_KEPT = 16;
 
 /** The longest JSON that is kept, in UTF-16 code units. */

@@ -14,7 +14,6 @@ import { Transcript, Transcripts } from "./transcripts.ts";
 /** The longest thread id that is used as the id of its session, in characters. */
 const MAX_ID_LENGTH = 200;
 
-/** The most closed sessions that are remembered. */
 const MAX_CLOSED = 10_000;
 
 /** What a prompt in a session has to wait for and to watch. */
@@ -31,7 +30,6 @@ export class Session {
   readonly transcript: Transcript;
   /** Whether the service has said that it does not know the thread. */
   isGone = false;
-  /** The last prompt, until it has been answered. */
   #last:
     | {
       readonly requestId: RequestId;
@@ -74,7 +72,6 @@ export class Session {
     }
   }
 
-  /** Cancels the prompt that is running, and waits until it has been answered. */
   async close(): Promise<void> {
     this.cancel();
     await this.#last?.answered;

@@ -1,7 +1,6 @@
 import { NO_OFFERS } from "./capabilities.ts";
 import { messageLine, noticeLine, type Said } from "./session_updates.ts";
 
-/** The most of one transcript that is kept, in bytes of UTF-8. */
 const MAX_BYTES = 1024 * 1024;
 
 /** The bytes that a shorter message counts as: it takes about as much memory. */
@@ -25,7 +24,6 @@ export class Transcript {
     this.#isCut = isCut;
   }
 
-  /** Adds a message, and drops the oldest ones beyond the limit. */
   add(said: Said): void {
     const bytes = Math.max(MIN_BYTES, byteLength(said.text));
     this.#messages.push({ said, bytes });
@@ -63,7 +61,6 @@ export class Transcripts {
   /** The one that has been silent for longest comes first. */
   readonly #kept = new Set<Transcript>();
 
-  /** Keeps a transcript, in place of the one that has been silent for longest. */
   keep(transcript: Transcript): void {
     this.#kept.delete(transcript);
     this.#kept.add(transcript);

@@ -16,7 +16,6 @@ const LONG_ENOUGH = 2_000;
 /** After a silence of this length, a proxy may close the connection, in milliseconds. */
 const LONG_SILENCE = 15_000;
 
-/** The most ids of a connection that are compared. */
 const MAX_IDS = 10_000;
 
 /** The longest text of the service in a line, in UTF-16 code units. */
@@ -25,7 +24,6 @@ const MAX_LENGTH = 100;
 /** The lines of a stream that are not ignored: fields, comments and blank lines. */
 const FIELDS = /^(?:$|data:|id:|event:|retry:|:)/;
 
-/** A line of the report, without its name. */
 type Fact = Omit<Line, "name">;
 
 /**
@@ -123,7 +121,6 @@ export class StreamFacts implements StreamObserver {
     return performance.now() - this.#startedAt;
   }
 
-  /** Records that something came. */
   #hear(): void {
     const now = this.#now();
     this.#silence = Math.max(this.#silence, now - this.#lastLineAt);
@@ -134,7 +131,6 @@ export class StreamFacts implements StreamObserver {
     if (this.#junk++ === 0) this.#junkSample = text;
   }
 
-  /** What the headers name of the servers on the way. */
   #servers(): readonly string[] {
     return ["server", "via"].map((name) => this.#headers?.get(name) ?? "")
       .map(this.#show).filter((value) => value !== "");

@@ -45,7 +45,6 @@ function label(option: Option): string {
   return indent + (option.value ? `${names} ${option.value}` : names);
 }
 
-/** A label, and its description in the second column. */
 function entry(label: string, effect: string): string {
   const rows = [];
   let row = label.padEnd(INDENT);

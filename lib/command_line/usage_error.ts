@@ -65,7 +65,6 @@ function nearestFlag(argument: string): string | undefined {
   return nearest.distance <= MAX_DISTANCE ? nearest.flag : undefined;
 }
 
-/** The edit distance: characters inserted, deleted or replaced. */
 function editDistance(from: string, to: string): number {
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [i, character] of Array.from(from).entries()) {

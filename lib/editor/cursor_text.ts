@@ -23,7 +23,6 @@ export function insert(
   );
 }
 
-/** Deletes the text between the cursor and an offset on either side. */
 export function deleteTo(
   { text, cursor }: CursorText,
   offset: number,
@@ -60,7 +59,6 @@ export function lineStart({ text, cursor }: CursorText): number {
   return cursor === 0 ? 0 : text.lastIndexOf("\n", cursor - 1) + 1;
 }
 
-/** The end of the cursor's line, before its `\n`. */
 export function lineEnd({ text, cursor }: CursorText): number {
   const end = text.indexOf("\n", cursor);
   return end < 0 ? text.length : end;

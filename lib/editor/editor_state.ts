@@ -15,13 +15,11 @@ export interface Search {
 
 export interface EditorState {
   readonly typed: CursorText;
-  /** Texts that were sent or cleared, oldest first. */
   readonly history: readonly string[];
   /** The history with its edits, and the new text at the end. */
   readonly entries: readonly string[];
   readonly entry: number;
   readonly search: Search | undefined;
-  /** The text that Ctrl-Y inserts. */
   readonly killed: string;
   readonly undo: readonly CursorText[];
   /** The effect of the last key, if the next key can continue it. */

@@ -13,7 +13,6 @@ import {
 } from "./layout.ts";
 import type { Frame, Size } from "./painter.ts";
 
-/** The most waiting texts that are shown. */
 const MAX_WAITING = 5;
 
 /** The most UTF-16 code units of a waiting text that are used. */
@@ -21,7 +20,6 @@ const WAITING_LENGTH = 1_000;
 
 /** What is drawn at the bottom of the terminal. */
 export interface FrameContent {
-  /** The row of the status; empty if there is none. */
   readonly status: string;
   readonly waiting: readonly string[];
   /** The text that is typed; `undefined` if it is not shown. */

@@ -8,7 +8,6 @@ export interface Size {
 export interface Frame {
   /** At most as many rows as the terminal has. */
   readonly rows: readonly (readonly Cell[])[];
-  /** The cursor's position in the rows, counted from 0. */
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
@@ -87,7 +86,6 @@ export class Painter {
     this.draw(frame);
   }
 
-  /** The output that changes the drawn frame into another one. */
   #difference({ rows, cursor }: Frame): string {
     const drawn = this.#drawn;
     let text = "";

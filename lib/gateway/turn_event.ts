@@ -1,6 +1,5 @@
 import type { Operation } from "./failure/fate.ts";
 
-/** A request will be repeated after a pause. */
 export interface WaitEvent {
   readonly type: "wait";
   readonly operation: Operation;
@@ -19,7 +18,6 @@ export interface RunEvent {
   readonly runId: string;
 }
 
-/** The run advances through a node (interface 6). */
 export interface ProgressEvent {
   readonly type: "progress";
   /** The node's name; empty if the service sent none. */
@@ -28,7 +26,6 @@ export interface ProgressEvent {
   readonly status: string;
 }
 
-/** The run is complete (interface 6). */
 export interface ReplyEvent {
   readonly type: "reply";
   /** The reply, selected as in interface 2. Never empty. */

@@ -4,7 +4,6 @@ export interface LineOptions {
   readonly style: Style;
   /** Whether nobody types prompts: then errors begin with the program's name. */
   readonly isScript: boolean;
-  /** Whether banner and progress are left out. */
   readonly isQuiet: boolean;
   /** Whether nothing but the prompt is redrawn, and the time of each run is a line. */
   readonly isPlain: boolean;

@@ -3,7 +3,6 @@ import type { Failure } from "../gateway.ts";
 /** Something may have run: asking again could run it a second time. */
 const MAY_HAVE_RUN = 5;
 
-/** Nothing was started. */
 const NOTHING_STARTED: readonly number[] = [3, 4];
 
 /**
@@ -21,7 +20,6 @@ export class ExitCode {
       : this.#last;
   }
 
-  /** Takes a prompt that was completed. */
   complete(): void {
     this.#mayHaveRun = true;
   }

@@ -26,7 +26,6 @@ export interface LineViewOptions {
   readonly keys: string | undefined;
 }
 
-/** A view that reads and writes plain lines. Only errors may be styled. */
 export class LineView implements View {
   readonly typing: Typing | undefined;
   readonly #options: LineViewOptions;

@@ -26,7 +26,6 @@ export interface OpenViewOptions {
    * command line has them. Then standard input is not touched.
    */
   readonly readsPrompts: boolean;
-  /** What the standard streams are. */
   readonly streams: Readonly<Record<"stdin" | "stdout" | "stderr", StreamKind>>;
   readonly json: boolean;
   readonly quiet: boolean;
@@ -35,7 +34,6 @@ export interface OpenViewOptions {
   readonly color: "auto" | "always" | "never";
   /** Called on a Ctrl-C that arrives as a byte, and not as a signal. */
   readonly onInterrupt: () => void;
-  /** The same for Ctrl-\. */
   readonly onQuit: () => void;
 }
 

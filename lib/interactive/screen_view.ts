@@ -13,14 +13,12 @@ export interface ScreenViewOptions {
   readonly lines: LineOptions;
   /** Whether prompts are typed there, and do not come from the command line. */
   readonly isTyped: boolean;
-  /** Whether an empty line comes before each reply. */
   readonly separatesReplies: boolean;
   readonly marks: Marks;
   readonly size: () => Size;
   readonly now?: (() => number) | undefined;
 }
 
-/** A view on a terminal, with a prompt editor, a status line and colour. */
 export class ScreenView implements View {
   readonly typing: Typing | undefined;
   readonly #options: ScreenViewOptions;

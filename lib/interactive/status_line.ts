@@ -22,7 +22,6 @@ export interface Marks {
   readonly failed: string;
 }
 
-/** The marks of most terminals. */
 export const MARKS: Marks = { spinner: "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", done: "✓", failed: "✗" };
 
 /** Marks for fonts that lack the others, such as those of the Linux console. */
@@ -35,10 +34,8 @@ export interface StatusLineOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** The state of an operation, as far as the row shows it. */
 interface Operation {
   readonly startedAt: number;
-  /** The node that the run has reached. */
   node?: { readonly name: string; label: string; readonly reachedAt: number };
   pause?: { readonly reason: string; readonly until: number };
 }

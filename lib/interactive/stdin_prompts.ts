@@ -10,7 +10,6 @@ import {
 import { withoutLineEnd } from "../text.ts";
 import type { Input, Typing } from "./view.ts";
 
-/** The most lines that a person types ahead. */
 const MAX_WAITING = 1_000;
 
 const CONTAINS_NUL = "contains a NUL character";
@@ -20,12 +19,10 @@ const CONVERT = Deno.build.os === "windows"
   ? "run chcp 65001 first, or save it as UTF-8"
   : "convert it, for example with iconv -t UTF-8";
 
-/** Standard input as prompts, one from each line. */
 export class PromptLines implements Typing {
   readonly #lines: AsyncGenerator<string>;
   readonly #waiting: Input[] = [];
   readonly #changed = new Signal();
-  /** Reads ahead until the input ends. */
   readonly #reading: Promise<void> | undefined;
   #hasEnded = false;
 

@@ -12,7 +12,6 @@ export type ViewEvent =
   | CreationEvent
   | TurnEvent
   | { readonly type: "banner"; readonly text: string }
-  /** An operation begins: the creation of a thread, or a turn. */
   | { readonly type: "begin" }
   /** The operation has ended. Its `thread`, `reply`, `dropped` or `error` follows. */
   | {

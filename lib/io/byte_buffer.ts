@@ -15,7 +15,6 @@ export class ByteBuffer {
     return this.#length;
   }
 
-  /** Copies bytes to the end of the buffer. */
   add(bytes: Uint8Array): void {
     if (this.#filled + bytes.length > this.#block.length) {
       this.#full.push(this.#block.subarray(0, this.#filled));

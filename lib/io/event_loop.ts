@@ -9,7 +9,6 @@ const SHARE = 25;
 
 /** When the last turn of the event loop began; the first call counts as a turn. */
 let turnedAt: number | undefined;
-/** The turn that was requested and has not begun. */
 let turn: Promise<void> | undefined;
 let requestedAt = 0;
 

@@ -31,7 +31,6 @@ export class LineWriter {
     this.#failed.promise.catch(() => {}); // Callers that need the reason await `failed`.
   }
 
-  /** Rejects after a write has failed. */
   get failed(): Promise<never> {
     return this.#failed.promise;
   }
@@ -71,7 +70,6 @@ export class LineWriter {
     }
   }
 
-  /** Resolves when there is no backlog. */
   async room(): Promise<void> {
     while (this.hasBacklog) await this.#progress.next;
   }

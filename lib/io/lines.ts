@@ -161,7 +161,6 @@ class WholeLines {
     return text;
   }
 
-  /** The last line, if it has no line end. */
   end(): string | undefined {
     if (this.#isTooLong) {
       return this.#refused && this.#refused.take() + TOO_LONG;
@@ -170,7 +169,6 @@ class WholeLines {
     return this.#finish(new Uint8Array());
   }
 
-  /** Like {@linkcode decode}, but checks each line. */
   #decodeOneByOne(chunk: Uint8Array): string {
     let text = "";
     for (let start = 0; start < chunk.length;) {

@@ -23,7 +23,6 @@ export class OutputError extends Error {
   override readonly name = "OutputError";
 }
 
-/** The largest read, in bytes. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** The longest pause before a stream that would block is tried again, in milliseconds. */
@@ -121,7 +120,6 @@ function inputError(cause: unknown): InputError {
   });
 }
 
-/** The part of standard output that a sink uses. */
 export interface Output {
   write(bytes: Uint8Array): Promise<number>;
 }

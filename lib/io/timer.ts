@@ -16,7 +16,6 @@ const pending = new Set<Timer>();
 /** The alarms that are set. A reference keeps each from being garbage-collected. */
 const alarms = new Set<AbortSignal>();
 
-/** When the earliest alarm goes off. */
 let nextAlarm = Infinity;
 
 /**

@@ -12,7 +12,6 @@ export interface Style {
 const sgr = (on: number, off: number) => (text: string) =>
   `\x1b[${on}m${text}\x1b[${off}m`;
 
-/** Styles for terminals that may show colour. */
 export const COLOURED: Style = {
   red: sgr(31, 39),
   green: sgr(32, 39),

@@ -10,13 +10,11 @@ export interface ConnectionErrorOptions {
   readonly operation: Operation;
   readonly baseUrl: string;
   readonly redactor: Redactor;
-  /** The user's proxy, if there is one. */
   readonly proxy?: Pick<Proxy, "origin"> | undefined;
-  /** Why it did not connect to the service, if it did not. */
+  /** Why the proxy did not connect to the service, if it did not. */
   readonly tunnel?: KnownFailure | undefined;
 }
 
-/** The error for a rejection of `fetch`, or of reading its body. */
 export function connectionError(
   cause: unknown,
   { operation, baseUrl, redactor, proxy, tunnel }: ConnectionErrorOptions,

@@ -11,7 +11,6 @@ export interface ConnectionOptions {
   readonly baseUrl: string;
   /** Sent as `X-API-Key` with each request (interface 5.1). No error shows it. */
   readonly apiKey: string;
-  /** The user's proxy. By default there is none. */
   readonly proxy?: Proxy | undefined;
 }
 

@@ -230,7 +230,6 @@ export class Relay implements Disposable {
 /** The schemes by which a proxy lets clients log in. Only known names are told. */
 const SCHEMES = ["Basic", "Digest", "NTLM", "Negotiate", "Bearer"];
 
-/** The known schemes that the head of an answer offers. */
 function schemesIn(head: string): readonly string[] {
   const offers = head.replaceAll(/"[^"]*"/g, "")
     .match(/(?<=^proxy-authenticate:).*$/gim)?.join().toLowerCase() ?? "";
@@ -248,7 +247,6 @@ async function pump(from: Deno.Conn, to: Deno.Conn): Promise<void> {
   }
 }
 
-/** The length of a text and its bytes, as SOCKS writes them. */
 function sized(text: string): readonly number[] {
   return [text.length, ...Array.from(text, (byte) => byte.charCodeAt(0))];
 }

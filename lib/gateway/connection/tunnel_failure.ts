@@ -11,7 +11,6 @@ const SOCKS_REASONS = [
   "it says: timed out",
 ];
 
-/** A proxy did not connect to the service. */
 export class TunnelError extends Error {
   readonly failure: KnownFailure;
 
@@ -99,7 +98,6 @@ export function statusFailure(
   });
 }
 
-/** The error for a SOCKS proxy that refused with this code. */
 export function socksFailure(proxy: Proxy, code: number): TunnelError {
   const reason = SOCKS_REASONS[code] ?? `it refused with code ${code}`;
   return new TunnelError(proxy, {

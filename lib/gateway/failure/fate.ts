@@ -1,4 +1,3 @@
-/** The three remote operations (interface 4.1). */
 export type Operation = "create thread" | "create run" | "stream run";
 
 /**

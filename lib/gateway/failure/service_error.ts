@@ -16,7 +16,6 @@ export interface FailureParts {
   readonly stage: Stage;
   /** What happened, as a sentence without a full stop. */
   readonly reason: string;
-  /** Whether events of the run came before. */
   readonly hasEvents?: boolean;
   /** What to do, as a sentence without a full stop. */
   readonly advice?: string | undefined;
@@ -33,7 +32,6 @@ export interface FailureParts {
   readonly retryAfter?: number | undefined;
   readonly threadId?: string | undefined;
   readonly runId?: string | undefined;
-  /** The `X-Request-Id` of the last request. */
   readonly requestId?: string | undefined;
 }
 

@@ -62,7 +62,6 @@ export async function readErrorText(
   return await readText(chunks, { maxBytes: MAX_PAGE_BYTES, mayBreak: true });
 }
 
-/** The error for an answer with status 2xx that cannot be used. */
 export function unusable(
   { operation, response: { status } }: Answer,
   failure: Pick<FailureParts, "reason" | "advice">,

@@ -10,7 +10,6 @@ export interface ServiceRequest {
   /** The path after the base URL, with a leading slash, percent-encoded. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The JSON body; only with `create run`. */
   readonly body?: Blob;
   /** The run, for the log; only with `stream run`. */
   readonly runId?: string | undefined;

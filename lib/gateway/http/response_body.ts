@@ -85,7 +85,6 @@ export async function drainBody(
   drop();
 }
 
-/** The bytes of a body that have been read and not yet taken. */
 class ReadAhead {
   readonly #idle: () => number;
   readonly #reading: Promise<void>;
@@ -129,7 +128,6 @@ class ReadAhead {
     return this.#taken.take();
   }
 
-  /** Reads the body to its end, whenever there is room. */
   async #read(reader: ReadableStreamBYOBReader): Promise<void> {
     // Without a buffer, fetch allocates 64 KiB for each chunk, however small.
     let buffer = new Uint8Array(BUFFER_BYTES);

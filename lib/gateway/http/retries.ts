@@ -61,7 +61,6 @@ export interface Pause {
   readonly most: number;
 }
 
-/** A pause of about this length, in milliseconds. */
 export function around(milliseconds: number): Pause {
   return { least: milliseconds / 2, most: milliseconds * 1.5 };
 }

@@ -33,7 +33,6 @@ export interface CallOptions {
    * reason is {@linkcode TimeIsOver}, the call fails with an error that says so.
    */
   readonly signal?: AbortSignal | undefined;
-  /** The session that the call is for, for the log. */
   readonly sessionId?: string | undefined;
 }
 

@@ -1,6 +1,5 @@
 /** The timeouts of the program, in milliseconds. */
 export const TIMEOUTS = {
-  /** The limit for the whole JSON answer of a `POST`. */
   answer: 60_000,
   /** The limit for the text of an error: its status is known already. */
   errorText: 2_000,
@@ -11,7 +10,6 @@ export const TIMEOUTS = {
   idle: 600_000,
   /** The limit for reading on after `complete`. */
   drain: 100,
-  /** The pauses before the retries of a `POST`. */
   retry: [500, 1_000, 2_000],
   /**
    * The pauses before the retries of a `POST` that the server did not take,

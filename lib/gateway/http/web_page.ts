@@ -21,7 +21,6 @@ export function isWebPage(contentType: string | null, text: string): boolean {
   return HTML_START.test(text) || isHtml(contentType) && MARKUP.test(text);
 }
 
-/** The title of a web page, as it is written; empty if it has none. */
 export function pageTitle(html: string): string {
   return TITLE.exec(html)?.[1] ?? "";
 }

@@ -72,7 +72,6 @@ export function selectReply(
   };
 }
 
-/** The role of a message, else its type; `undefined` if it has neither. */
 function authorOf(message: unknown): string | undefined {
   const { role, type } = isJsonObject(message) ? message : {};
   return [role, type].find((word) => typeof word === "string");
@@ -95,7 +94,6 @@ function partText(part: unknown): string {
   return isText && typeof part.text === "string" ? part.text : "";
 }
 
-/** A string that is not blank; empty for all other values. */
 function textOf(value: unknown): string {
   return typeof value === "string" && value.trim() !== "" ? value : "";
 }

@@ -27,9 +27,7 @@ export class StreamRecord {
   /** The least pause before the stream is resumed, in milliseconds: a field `retry:`. */
   retry = 0;
   comments = 0;
-  /** The number of events that this client knows. */
   known = 0;
-  /** The number of JSON objects that it does not know. */
   unknown = 0;
 
   constructor(observer?: StreamObserver) {
@@ -190,9 +188,7 @@ export type ParsedData =
   | { readonly kind: "reply"; readonly reply: Reply }
   /** The service's words about why the run failed; empty if it gave none. */
   | { readonly kind: "failure"; readonly words: string }
-  /** A JSON object that this client does not know. */
   | { readonly kind: "unknown" }
-  /** Text that is no JSON object. */
   | { readonly kind: "text" };
 
 /** Parses the value of a `data:` line after a field `event:` that may tell a failure. */

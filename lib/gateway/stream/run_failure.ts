@@ -22,7 +22,6 @@ export function runFailure(
   });
 }
 
-/** The final error of a run that cannot be followed, after a number of events. */
 export function failureInRun(
   { failure, cause }: ServiceError,
   { known, unknown, earlierFailure: words }: {

@@ -71,7 +71,6 @@ export class StreamCursor {
     } else this.#handle(event);
   }
 
-  /** Handles a blank line, which ends a block. */
   endBlock(): void {
     this.#release();
     this.#commit();
@@ -79,7 +78,6 @@ export class StreamCursor {
     this.#beginBlock();
   }
 
-  /** Handles the end of a connection that was not lost. */
   endConnection(): void {
     this.#release();
   }

@@ -35,7 +35,6 @@ export class StreamRetries {
     this.#timeouts = timeouts;
   }
 
-  /** Whether the time limit without a new event has passed. */
   get isOver(): boolean {
     return performance.now() - this.#newestAt >= this.#timeouts.resume;
   }
