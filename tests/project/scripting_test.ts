@@ -163,7 +163,8 @@ const EXPECTED: Readonly<Record<string, readonly Check[]>> = {
       assertMatch(stdout, /^OK: \d checks\n$/);
     },
     ({ code, stdout, stderr, prompts, files }) => {
-      assertEquals([code, stdout, stderr, prompts], [0, "", "", ["hello"]]);
+      assertEquals([code, stderr, prompts], [0, "", ["hello"]]);
+      assertMatch(stdout, /^\{"type":"check",.*"name":"resume",.*\}\n$/s);
       assertMatch(files, /^agent_gateway_check\{name="reply",state="ok"\} 1$/m);
       assertMatch(files, /^agent_gateway_check_seconds\{name="end"\} [\d.]+$/m);
     },
