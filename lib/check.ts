@@ -182,7 +182,7 @@ async function checkWrongKey(
   }
 }
 
-/** Reports whether a stream that is lost just before the reply still brings it. */
+/** Reports whether a client that loses its stream just before the reply can still get it. */
 async function checkResuming(
   report: Report,
   gateway: RemoteGateway,

@@ -20,8 +20,8 @@ export {
 } from "./io/lines.ts";
 export { LineWriter } from "./io/line_writer.ts";
 export { type Log, openLog } from "./io/log.ts";
+export { Notifier } from "./io/notifier.ts";
 export { type ReadText, readText } from "./io/read_text.ts";
-export { Signal } from "./io/signal.ts";
 export {
   type ByteSink,
   errorSink,

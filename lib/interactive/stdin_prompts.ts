@@ -2,10 +2,10 @@ import {
   InputError,
   lineFault,
   MAX_LINE_BYTES,
+  Notifier,
   PROMPT_TOO_LONG,
   readEachLine,
   readText,
-  Signal,
 } from "../io.ts";
 import { withoutLineEnd } from "../text.ts";
 import type { Input, Typing } from "./view.ts";
@@ -22,7 +22,7 @@ const CONVERT = Deno.build.os === "windows"
 export class PromptLines implements Typing {
   readonly #lines: AsyncGenerator<string>;
   readonly #waiting: Input[] = [];
-  readonly #changed = new Signal();
+  readonly #changed = new Notifier();
   readonly #reading: Promise<void> | undefined;
   #hasEnded = false;
 
@@ -44,13 +44,13 @@ export class PromptLines implements Typing {
       await this.#changed.next;
     }
     const input = this.#waiting.shift();
-    this.#changed.send();
+    this.#changed.notify();
     if (input === undefined) await this.#reading;
     return input ?? END;
   }
 
   dropWaiting(): number {
-    this.#changed.send();
+    this.#changed.notify();
     return this.#waiting.splice(0).length;
   }
 
@@ -60,14 +60,14 @@ export class PromptLines implements Typing {
         const input = await this.#read();
         if (input.kind === "end") return;
         this.#waiting.push(input);
-        this.#changed.send();
+        this.#changed.notify();
         while (this.#waiting.length >= MAX_WAITING) {
           await this.#changed.next;
         }
       }
     } finally {
       this.#hasEnded = true;
-      this.#changed.send();
+      this.#changed.notify();
     }
   }
 

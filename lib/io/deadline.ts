@@ -42,8 +42,9 @@ export class TimeIsOver extends Error {
 let dropped: DOMException | undefined;
 
 /**
- * A time limit for one or more steps. Its {@linkcode signal} is aborted when the time is
- * over ({@linkcode TimeIsOver}) or an outer signal is aborted, until it is disposed of.
+ * A time limit for one or more steps. It aborts its {@linkcode signal} when the time is
+ * over (with {@linkcode TimeIsOver}), and when the outer signal is aborted. Disposing of
+ * it stops both.
  */
 export class Deadline implements Disposable {
   readonly #controller = new AbortController();

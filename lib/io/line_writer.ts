@@ -1,4 +1,4 @@
-import { Signal } from "./signal.ts";
+import { Notifier } from "./notifier.ts";
 import type { ByteSink } from "./standard_streams.ts";
 import { within } from "./timer.ts";
 
@@ -20,7 +20,7 @@ export class LineWriter {
   readonly #encoder = new TextEncoder();
   readonly #failed = Promise.withResolvers<never>();
   #piece: Uint8Array<ArrayBuffer> | undefined;
-  readonly #progress = new Signal();
+  readonly #progress = new Notifier();
   #writing: Promise<void> | undefined;
   /** The queued lines; `undefined` after a failed write. */
   #lines: string[] | undefined = [];
@@ -98,13 +98,13 @@ export class LineWriter {
         this.#lines = [];
         await this.#writeLines(lines);
         this.#queued -= length;
-        this.#progress.send();
+        this.#progress.notify();
       }
     } catch (error) {
       this.#lines = undefined;
       this.#failed.reject(error);
       this.#queued = 0;
-      this.#progress.send();
+      this.#progress.notify();
     }
     this.#writing = undefined;
   }

@@ -133,9 +133,9 @@ const ATOMIC_BYTES = Deno.build.os === "linux" ? 4096 : 512;
 const LINE_BUFFER_BYTES = 1024;
 
 /**
- * Makes standard output a sink. If the stream is non-blocking, writes wait for room. A
- * failed write rejects with the stream's own error if the reader is gone
- * ({@linkcode isReaderGone}), else with an {@linkcode OutputError}.
+ * Makes standard output a sink. If the stream is non-blocking, writes wait for room. If
+ * the reader has closed its end, a write rejects with Deno's error, for which
+ * {@linkcode isReaderGone} is true; any other failure is an {@linkcode OutputError}.
  *
  * `Deno.stdout.write` writes to Rust's `LineWriter` and flushes it. If the flush
  * would block, it throws and does not say how many bytes were written. So bytes are

@@ -1,7 +1,7 @@
 /**
- * Puts a space into what the runners of GitHub Actions and Azure Pipelines obey: a line
- * that begins with `::`, and `##[` or `##vso[` anywhere. They pass over white space and
- * characters that are not shown (actions/runner, `ActionCommand.cs`).
+ * Breaks the workflow commands of GitHub Actions and Azure Pipelines with a space: `::`
+ * at the start of a line, and `##[` or `##vso[` anywhere. The runners ignore whitespace
+ * and invisible characters in them (actions/runner, `ActionCommand.cs`), so this does too.
  */
 export function withoutCommands(text: string): string {
   return text.replace(

@@ -5,8 +5,7 @@ import { answer, json, redirect } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
-// In which spellings a key is recognised is tested in
-// tests/lib/text/redactor_test.ts.
+// tests/lib/text/redactor_test.ts tests how a key is found in a text.
 
 Deno.test("a key that an error echoes is left out for the editor and on standard error", async () => {
   const key = `sk+live/4f=8&a<b>"c'd%e$f~0123-Abcd`;

@@ -24,7 +24,7 @@ interface Outcome {
   readonly stdout: string;
   readonly stderr: string;
   readonly prompts: readonly unknown[];
-  /** The text of the files that it has created. */
+  /** The contents of the files that the recipe created, joined. */
   readonly files: string;
 }
 

@@ -13,9 +13,8 @@ import { quantile, type Samples, type Table } from "./table.ts";
 export const DOCS = `${import.meta.dirname}/../../docs`;
 
 /**
- * Formats a table: a row for each row with samples, a column for each subject, and
- * their medians. The cells of the others also contain the client's median divided by
- * theirs.
+ * Formats a table of medians, with a column for each subject. Rows without samples are
+ * left out. A cell of another program also shows the client's median divided by its own.
  */
 export function formatTable(
   { subjects, rows }: Pick<Table, "subjects" | "rows">,

@@ -19,7 +19,7 @@ export interface ProcessUsage {
  * @throws If the process is gone, or the system is not Linux.
  */
 export async function processUsage(pid: number): Promise<ProcessUsage> {
-  // The last command fails if a thread ends meanwhile.
+  // `cat` fails if a thread of the process ends while its files are read.
   const script = `set -e; cd /proc/${pid}; cat status; ` +
     "cat task/*/status task/*/schedstat || :";
   const text = await runCommand(["sh", "-c", script]);

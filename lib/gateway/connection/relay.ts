@@ -24,10 +24,10 @@ import {
 /** How long a tunnel may take, in milliseconds: less than the answer to a `POST`. */
 const LIMIT = 20_000;
 
-/** How long a connection may take to show the password, in milliseconds. */
+/** The time limit for a connection to send the password, in milliseconds. */
 const ADMISSION_LIMIT = 2_000;
 
-/** How many connections may be without it. */
+/** The most connections that have not sent it yet. */
 const MAX_STRANGERS = 16;
 
 /** The pause after a connection that could not be accepted, in milliseconds. */
@@ -36,10 +36,10 @@ const ACCEPT_PAUSE = 20;
 const MAX_HEAD_BYTES = 16 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 
-/** The reply code of SOCKS for a failure. Nobody reads which one it is. */
+/** The reply code of SOCKS for a general failure: Deno does not report which one it is. */
 const FAILED = 1;
 
-/** The address 0.0.0.0:0 as SOCKS writes it. Answers need one, and nobody reads it. */
+/** The address 0.0.0.0:0 as SOCKS encodes it. Replies require one that nobody uses. */
 const ANYWHERE = [1, 0, 0, 0, 0, 0, 0];
 
 /**
@@ -54,7 +54,7 @@ export class Relay implements Disposable {
   readonly #closing = new AbortController();
   readonly #proxy: Proxy;
   readonly #url: URL;
-  /** The connections that have not shown the password, the oldest first. */
+  /** The connections that have not sent the password, the oldest first. */
   readonly #strangers = new Set<Deno.Conn>();
   #failure: KnownFailure | undefined;
   #hasOpened = false;

@@ -1,7 +1,7 @@
 import {
   ByteBuffer,
+  Notifier,
   shareEventLoop,
-  Signal,
   startTimeout,
   startTimer,
 } from "../../io.ts";
@@ -91,14 +91,14 @@ class ReadAhead {
   #filling = new ByteBuffer();
   #taken = new ByteBuffer();
   #hasEnded = false;
-  readonly #arrival = new Signal();
-  readonly #room = new Signal();
+  readonly #arrival = new Notifier();
+  readonly #room = new Notifier();
 
   constructor(reader: ReadableStreamBYOBReader, idle: () => number) {
     this.#idle = idle;
     this.#reading = this.#read(reader).finally(() => {
       this.#hasEnded = true;
-      this.#arrival.send();
+      this.#arrival.notify();
     });
     this.#reading.catch(() => {}); // take() reports the error
   }
@@ -113,7 +113,7 @@ class ReadAhead {
       let isSilent = false;
       const stop = startTimeout(limit, () => {
         isSilent = true;
-        this.#arrival.send();
+        this.#arrival.notify();
       });
       await this.#arrival.next;
       stop();
@@ -124,7 +124,7 @@ class ReadAhead {
       return undefined;
     }
     [this.#filling, this.#taken] = [this.#taken, this.#filling];
-    this.#room.send();
+    this.#room.notify();
     return this.#taken.take();
   }
 
@@ -138,7 +138,7 @@ class ReadAhead {
         await this.#room.next;
       }
       this.#filling.add(value);
-      this.#arrival.send();
+      this.#arrival.notify();
       buffer = new Uint8Array(value.buffer);
     }
   }

@@ -36,7 +36,7 @@ function cut(bytes: Uint8Array, size: number): Uint8Array[] {
   );
 }
 
-/** What the property test below does not generate. */
+/** Texts that the generated test below does not cover, and their lines. */
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
   "": [],
   "\n": [""],
