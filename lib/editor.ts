@@ -49,7 +49,7 @@ const MAX_WAITING = 1_000;
 
 /** Bytes that are not UTF-8, or half a character of a Windows console. */
 const LOST =
-  "Not sent: characters shown as \ufffd were lost. Press Up to edit it, or paste parts";
+  "Not sent: characters shown as \ufffd were lost. Press Up to edit it, or paste it in parts";
 
 export interface EditorOptions extends FrameLook {
   readonly write: (text: string) => void;

@@ -24,8 +24,13 @@ export interface Proxy {
   readonly origin: string;
 }
 
-/** In each of these two lists, the first variable that is not empty is used. */
-const FOR_HTTPS = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+/**
+ * In each of these two lists, the first variable that is not empty is used. Windows,
+ * where names have no case, would find all of them by their first one.
+ */
+const FOR_HTTPS = Deno.build.os === "windows"
+  ? ["HTTPS_PROXY", "ALL_PROXY"]
+  : ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 const EXCEPTIONS = ["no_proxy", "NO_PROXY"];
 const VARIABLES = [...FOR_HTTPS, ...EXCEPTIONS];
 /** Ignored for `https:`, and named by the error of a service that cannot be reached. */
