@@ -101,7 +101,8 @@ export function filePath(uri: string): string | undefined {
   // URL.parse() drops line ends, tabs and slashes, and so would name another file.
   if (!/^file:\/(?![/\\]{3})[^\t\n\r]*$/i.test(uri)) return undefined;
   const url = URL.parse(uri);
-  if (url === null || url.hostname !== "") return undefined; // localhost is ""
+  const isWsl = url?.hostname === "wsl.localhost"; // Linux below Windows
+  if (url === null || url.hostname !== "" && !isWsl) return undefined; // localhost is ""
   // An encoded slash is a part of a name, which no path can express.
   if (/%2f|%00/i.test(url.pathname)) return undefined;
   let path;
@@ -111,7 +112,7 @@ export function filePath(uri: string): string | undefined {
     return undefined;
   }
   if (/^[/\\]{2}/.test(path)) return undefined;
-  return /^\/[a-z]:\//i.test(path)
-    ? path.slice(1).replaceAll("/", "\\") // Windows
-    : path;
+  if (isWsl) path = `///wsl.localhost${path}`;
+  else if (!/^\/[a-z]:[/\\]/i.test(path)) return path;
+  return path.slice(1).replaceAll("/", "\\"); // Windows
 }

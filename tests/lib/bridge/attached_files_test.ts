@@ -22,6 +22,8 @@ const PATHS: Readonly<Record<string, string>> = {
   "file:///a/../b": "/b",
   "file:///C:/Users/me/a.ts": "C:\\Users\\me\\a.ts",
   "file:///c%3A/Users/me/a.ts": "c:\\Users\\me\\a.ts",
+  "file:///C:%5CUsers%5Cme%5Ca.ts": "C:\\Users\\me\\a.ts",
+  "file://wsl.localhost/Debian/a.ts": "\\\\wsl.localhost\\Debian\\a.ts",
 };
 const NO_PATHS = [
   // Another host, in every spelling
