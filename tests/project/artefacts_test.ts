@@ -6,10 +6,13 @@ import { sameFlags } from "../../tools/deno.ts";
 import { Client, settings } from "../support/client_process.ts";
 import {
   BUNDLE,
-  Deployment,
+  compileHere,
   findObstacle,
+  installFromUrl,
+  runFromUrl,
   TOOLCHAIN,
 } from "../support/deployment.ts";
+import { programOutput } from "../support/program_output.ts";
 import { complete, events } from "../support/service/behaviours.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { SourceCopy } from "../support/source_copy.ts";
@@ -27,21 +30,24 @@ function binaryTest(name: string, fn: () => Promise<void>): void {
 
 for (
   const [name, test, deploy] of [
-    ["the bundle, run from a URL", Deno.test, Deployment.run],
-    ["the bundle, installed from a URL", Deno.test, Deployment.install],
-    ["the binary", binaryTest, Deployment.compile],
+    ["the bundle, run from a URL", Deno.test, runFromUrl],
+    ["the bundle, installed from a URL", Deno.test, installFromUrl],
+    ["the binary", binaryTest, compileHere],
   ] as const
 ) {
   test(`${name}, runs a prompt with the settings of .env, and writes no file`, async () => {
     await using service = ReferenceService.start();
-    await using program = await deploy();
+    await using resources = new AsyncDisposableStack();
+    const { command, env } = await deploy(resources);
     const cwd = await Deno.makeTempDir();
     await Deno.writeTextFile(
       `${cwd}/.env`,
       `APP_API_KEY=${TEST_KEY}\nAPP_BASE_URL=${service.url}\n`,
     );
 
-    const { code, stdout } = await program.output(cwd, "hello\n");
+    const { code, stdout } = await programOutput(command, {
+      ...{ cwd, input: "hello\n", clearEnv: true, env },
+    });
 
     assertEquals([code, stdout], [0, `${REPLY}\n`]);
     await Deno.remove(`${cwd}/.env`);
@@ -128,9 +134,10 @@ ${BUNDLE}`;
 binaryTest(
   "a hostile module in the binary reads no other file and no other variable, writes none and starts nothing",
   async () => {
-    await using program = await Deployment.compile(HOSTILE);
+    await using resources = new AsyncDisposableStack();
+    const { command, env } = await compileHere(resources, HOSTILE);
 
-    const { stdout } = await program.output(Deno.cwd());
+    const { stdout } = await programOutput(command, { clearEnv: true, env });
 
     assertEquals(stdout.trim(), "5 of 5");
   },

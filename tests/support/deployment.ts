@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { dirname } from "node:path";
 import { bundle, bundleParts } from "../../tools/bundle.ts";
 import { compile, CompileError } from "../../tools/compile.ts";
-import { type ProgramOutput, programOutput } from "./program_output.ts";
+import { programOutput } from "./program_output.ts";
 
 /** The bundle that `deno task bundle` writes. */
 export const BUNDLE: string = await bundle();
@@ -19,80 +19,62 @@ const BARE_ENV: Readonly<Record<string, string>> = SYSTEM_ROOT === undefined
   ? {}
   : { SYSTEMROOT: SYSTEM_ROOT };
 
-/** A form in which users get the program. */
-export class Deployment implements AsyncDisposable {
-  readonly #command: readonly [string, ...string[]];
-  readonly #env: Readonly<Record<string, string>>;
-  readonly #resources: AsyncDisposableStack;
+/** A form in which users get the program. Its resources are those of a test. */
+export interface Deployment {
+  readonly command: readonly string[];
+  /** Its whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+}
 
-  private constructor(
-    command: readonly [string, ...string[]],
-    env: Readonly<Record<string, string>>,
-    resources: AsyncDisposableStack,
-  ) {
-    this.#command = command;
-    this.#env = { ...BARE_ENV, ...env };
-    this.#resources = resources.move();
-  }
+/** The bundle, run from a URL with the command of its second line. */
+export async function runFromUrl(
+  resources: AsyncDisposableStack,
+): Promise<Deployment> {
+  const { options, url } = serveBundle(resources);
+  const env = { ...BARE_ENV, DENO_DIR: await makeFolder(resources) };
+  return { command: [Deno.execPath(), "run", ...options, url], env };
+}
 
-  /** The bundle, run from a URL with the command of its second line. */
-  static async run(): Promise<Deployment> {
-    await using resources = new AsyncDisposableStack();
-    const { options, url } = serveBundle(resources);
-    const env = { DENO_DIR: await makeFolder(resources) };
-    const command = [Deno.execPath(), "run", ...options, url] as const;
-    return new Deployment(command, env, resources);
-  }
+/** The bundle, installed from a URL with the options of its second line. */
+export async function installFromUrl(
+  resources: AsyncDisposableStack,
+): Promise<Deployment> {
+  const { options, url } = serveBundle(resources);
+  const folder = await makeFolder(resources);
+  const env = {
+    ...BARE_ENV,
+    DENO_DIR: `${folder}/cache`,
+    DENO_INSTALL_ROOT: folder,
+    PATH: dirname(Deno.execPath()), // The command starts Deno by its name.
+  };
+  const install = [Deno.execPath(), "install", "--global", ...options, url];
+  const { code, stderr } = await programOutput(install, {
+    ...{ cwd: folder, clearEnv: true, env },
+  });
+  assertEquals(code, 0, stderr);
+  const extension = Deno.build.os === "windows" ? ".cmd" : "";
+  return { command: [`${folder}/bin/agent-gateway${extension}`], env };
+}
 
-  /** The bundle, installed from a URL with the options of its second line. */
-  static async install(): Promise<Deployment> {
-    await using resources = new AsyncDisposableStack();
-    const { options, url } = serveBundle(resources);
-    const folder = await makeFolder(resources);
-    const env = {
-      DENO_DIR: `${folder}/cache`,
-      DENO_INSTALL_ROOT: folder,
-      PATH: dirname(Deno.execPath()), // The command starts Deno by its name.
-    };
-    const install = [Deno.execPath(), "install", "--global", ...options, url];
-    const { code, stderr } = await programOutput(install, {
-      ...{ cwd: folder, clearEnv: true, env: { ...BARE_ENV, ...env } },
-    });
-    assertEquals(code, 0, stderr);
-    const extension = Deno.build.os === "windows" ? ".cmd" : "";
-    const command = `${folder}/bin/agent-gateway${extension}`;
-    return new Deployment([command], env, resources);
-  }
-
-  /** The program, or other code, compiled for this system. */
-  static async compile(code?: string): Promise<Deployment> {
-    await using resources = new AsyncDisposableStack();
-    const folder = await makeFolder(resources);
-    const program = code === undefined
-      ? await bundleParts()
-      : { "main.js": code };
-    const target = Deno.build.target;
-    const binary = await compile({ program, target, folder, args: [] });
-    return new Deployment([binary], {}, resources);
-  }
-
-  /** Runs it to its end, with an environment of its own. */
-  output(cwd: string, input = ""): Promise<ProgramOutput> {
-    return programOutput(this.#command, {
-      ...{ cwd, input, clearEnv: true },
-      env: { ...this.#env, NO_COLOR: "1" },
-    });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#resources.disposeAsync();
-  }
+/** The program, or other code, compiled for this system. */
+export async function compileHere(
+  resources: AsyncDisposableStack,
+  code?: string,
+): Promise<Deployment> {
+  const folder = await makeFolder(resources);
+  const program = code === undefined
+    ? await bundleParts()
+    : { "main.js": code };
+  const { target } = Deno.build;
+  const binary = await compile({ program, target, folder, args: [] });
+  return { command: [binary], env: BARE_ENV };
 }
 
 /** The reason why nothing can be compiled here, if any. */
 export async function findObstacle(): Promise<string | undefined> {
+  await using resources = new AsyncDisposableStack();
   try {
-    await using _ = await Deployment.compile("");
+    await compileHere(resources, "");
     return undefined;
   } catch (error) {
     const [url] = error instanceof CompileError
@@ -119,23 +101,21 @@ function serveBundle(
   };
 }
 
+/**
+ * A folder that is removed at the end. On Windows, what holds Deno's cache stays in
+ * the temporary folder: Deno keeps a hard link to itself there, and the system does
+ * not remove one while the program runs.
+ */
 async function makeFolder(resources: AsyncDisposableStack): Promise<string> {
   const folder = await Deno.makeTempDir();
-  resources.defer(() => remove(folder));
+  resources.defer(async () => {
+    try {
+      await Deno.remove(folder, { recursive: true });
+    } catch (error) {
+      const inUse = Deno.build.os === "windows" &&
+        error instanceof Deno.errors.PermissionDenied;
+      if (!inUse) throw error;
+    }
+  });
   return folder;
-}
-
-/**
- * Removes a folder. On Windows, what holds Deno's cache stays in the temporary
- * folder: Deno keeps a hard link to itself there, and the system does not
- * remove one while the program runs.
- */
-async function remove(folder: string): Promise<void> {
-  try {
-    await Deno.remove(folder, { recursive: true });
-  } catch (error) {
-    const inUse = Deno.build.os === "windows" &&
-      error instanceof Deno.errors.PermissionDenied;
-    if (!inUse) throw error;
-  }
 }
