@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ServiceError } from "../../../../lib/gateway.ts";
+import { ServiceError, type StreamEvent } from "../../../../lib/gateway.ts";
+import { NOT_UNDERSTOOD } from "../../../../lib/gateway/stream/reply_text.ts";
 import {
   readRunEvents,
   StreamRecord,
@@ -156,3 +157,33 @@ Deno.test("readRunEvents() refuses a line of more than 250,000 brackets, commas 
     "contains more than 250000 brackets, commas and colons",
   );
 });
+
+const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
+const DEEP_OBJECT = '{"a":'.repeat(80_000) + "0" + "}".repeat(80_000);
+const NOTICE = { type: "reply", text: "Run completed." } as const;
+const UNREAD = { ...NOTICE, note: NOT_UNDERSTOOD };
+
+const NESTED: Readonly<Record<string, readonly [string, StreamEvent?]>> = {
+  "instead of an object": [DEEP],
+  "that is not closed": ['{"event":'.repeat(100_000)],
+  "as the node": [`{"event":"progress","node":${DEEP},"status":"s"}`, {
+    type: "progress",
+    node: "",
+    status: "s",
+  }],
+  "as the state": [
+    `{"event":"complete","instructorState":{"explanation":${DEEP_OBJECT}}}`,
+    NOTICE,
+  ],
+  "as a content": [
+    `{"event":"complete","messages":[{"content":${DEEP}}]}`,
+    UNREAD,
+  ],
+};
+
+for (const [where, [json, event]] of Object.entries(NESTED)) {
+  Deno.test(`readRunEvents() bears JSON of 80,000 levels and more ${where}`, async () => {
+    const { events } = await read([`data: ${json}\n`]);
+    assertEquals(events, event === undefined ? [] : [event]);
+  });
+}

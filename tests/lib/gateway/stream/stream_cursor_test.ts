@@ -1,4 +1,6 @@
 import { assertEquals } from "@std/assert";
+import fc from "../../../support/generated.ts";
+import { times } from "../../../support/repetitions.ts";
 import {
   readRunEvents,
   StreamRecord,
@@ -107,4 +109,116 @@ Deno.test("an event whose connection was lost before its id is known comes with 
   record.cursor.take({ type: "progress", node: "b", status: "" });
   assertEquals(record.cursor.delivered(), []);
   assertEquals(await read(record, "b|2|-"), "b");
+});
+
+/** A block of a stream with one event: where its `id:` line is, if it has one. */
+type Block = "first" | "last" | "none" | "empty";
+
+/** A connection that is lost, or ends, after some bytes. */
+interface Connection {
+  /** Whether the service continues after the last id, or starts over. */
+  readonly resumes: boolean;
+  readonly length: number;
+  readonly isLost: boolean;
+  readonly chunkBytes: number;
+}
+
+/** The stream of a run from the block after an id on. */
+function textAfter(blocks: readonly Block[], id: string | undefined): string {
+  const start = id === undefined ? 0 : Number(id) + 1;
+  const texts = blocks.map((id, index) => {
+    const lines = [`data: {"event":"progress","node":"${index}"}`];
+    if (id === "first") lines.unshift(`id: ${index}`);
+    if (id === "last") lines.push(`id: ${index}`);
+    if (id === "empty") lines.unshift("id:");
+    return `${lines.join("\n")}\n\n`;
+  });
+  return `${texts.slice(start).join("")}data: {"event":"complete"}\n\n`;
+}
+
+/** The chunks of a connection. */
+async function* chunksOf(
+  text: string,
+  { length, isLost, chunkBytes }: Connection,
+): AsyncGenerator<Uint8Array> {
+  const bytes = new TextEncoder().encode(text.slice(0, length));
+  for (let start = 0; start < bytes.length; start += chunkBytes) {
+    yield await Promise.resolve(bytes.subarray(start, start + chunkBytes));
+  }
+  if (isLost) throw new Deno.errors.ConnectionReset();
+}
+
+/** Reads a stream, as long as it may be asked for again. Returns the blocks whose events were delivered. */
+async function follow(
+  blocks: readonly Block[],
+  connections: readonly Connection[],
+): Promise<{ readonly nodes: readonly number[]; readonly isWhole: boolean }> {
+  const record = new StreamRecord();
+  const nodes: number[] = [];
+  for (const connection of connections) {
+    const { lastEventId } = record.cursor;
+    if (nodes.length > 0 && lastEventId === undefined) break;
+    const id = connection.resumes ? lastEventId : undefined;
+    const chunks = chunksOf(textAfter(blocks, id), connection);
+    try {
+      for await (const batch of readRunEvents(chunks, record)) {
+        for (const event of batch) {
+          if (event.type === "reply") return { nodes, isWhole: true };
+          nodes.push(Number(event.node));
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof Deno.errors.ConnectionReset)) throw error;
+    }
+  }
+  return { nodes, isWhole: false };
+}
+
+const someBlocks = fc.oneof(
+  fc.array(fc.constant<Block>("first"), { minLength: 1, maxLength: 12 }),
+  fc.array(fc.constantFrom<Block>("first", "last", "none", "empty"), {
+    maxLength: 8,
+  }),
+);
+const someConnections = fc.tuple(
+  fc.array(
+    fc.record({
+      resumes: fc.boolean(),
+      length: fc.nat(400),
+      isLost: fc.boolean(),
+      chunkBytes: fc.integer({ min: 1, max: 200 }),
+    }),
+    { maxLength: 6 },
+  ),
+  fc.boolean(),
+).map(([connections, resumes]): readonly Connection[] => [
+  ...connections,
+  { resumes, length: Infinity, isLost: false, chunkBytes: 64 },
+]);
+
+Deno.test("a stream over generated connections delivers its events in order, and all that have an id unless it cannot be resumed", async () => {
+  let [cut, resumed] = [0, 0];
+  const check = async (
+    blocks: readonly Block[],
+    connections: readonly Connection[],
+  ) => {
+    const { nodes, isWhole } = await follow(blocks, connections);
+    const once = [...new Set(nodes)];
+    assertEquals(once, once.toSorted((a, b) => a - b));
+    // An event comes twice only if it has no id, or was lost before its id.
+    const twice = nodes.filter((node, i) => nodes.indexOf(node) < i);
+    assertEquals(twice.filter((node) => blocks[node] === "first"), []);
+    const missing = [...blocks.entries()].filter(([node, id]) =>
+      (id === "first" || id === "last") && !nodes.includes(node)
+    );
+    if (isWhole) assertEquals(missing, []);
+    else cut++;
+    // With ids alone, nothing is lost.
+    if (blocks.some((id) => id !== "first")) return;
+    assertEquals(isWhole, true);
+    if (connections.length > 1) resumed++;
+  };
+  const property = fc.asyncProperty(someBlocks, someConnections, check);
+  await fc.assert(property, { numRuns: times(10_000) });
+  assertEquals([cut > times(200), resumed > times(500)], [true, true]);
 });
