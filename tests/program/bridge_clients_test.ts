@@ -48,29 +48,6 @@ function avantePrompt(text: string): string {
  */
 const CLIENT_RECORDINGS: readonly ClientRecording[] = [
   {
-    client: "agent-shell 0.74.3 with acp.el 0.14.2 (recorded)",
-    steps: [
-      '{"jsonrpc":"2.0","method":"initialize","id":1,"params":{"clientInfo":{"name":"agent-shell","title":"Emacs Agent Shell","version":"0.74.3"},"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true}}}}',
-      '{"jsonrpc":"2.0","method":"session/new","id":2,"params":{"cwd":"/home/me","mcpServers":[]}}',
-      '{"jsonrpc":"2.0","method":"session/prompt","id":3,"params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"explain"},{"type":"resource","resource":{"uri":"file:///home/me/notes.txt","text":"Remember the milk.\\n","mimeType":"text/plain"}},{"type":"text","text":" please\\n\\n"}]}}',
-      '{"jsonrpc":"2.0","method":"session/prompt","id":4,"params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"and"},{"type":"resource_link","uri":"file:///home/me/long.txt","name":"long.txt","mimeType":"text/plain","size":228894}]}}',
-      '{"jsonrpc":"2.0","method":"session/prompt","id":5,"params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"please hang"}]}}',
-      '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"SESSION","reason":"User cancelled"}}',
-      "restart",
-      '{"jsonrpc":"2.0","method":"initialize","id":1,"params":{"clientInfo":{"name":"agent-shell","title":"Emacs Agent Shell","version":"0.74.3"},"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true}}}}',
-      '{"jsonrpc":"2.0","method":"session/resume","id":2,"params":{"sessionId":"SESSION","cwd":"/home/me","mcpServers":[]}}',
-      '{"jsonrpc":"2.0","method":"session/prompt","id":3,"params":{"sessionId":"SESSION","prompt":[{"type":"text","text":"6 * 7"}]}}',
-    ],
-    files: { "/home/me/long.txt": "long\n" },
-    prompts: [
-      `explain [notes.txt](${NOTES}) please\n\n\n\n<context uri="${NOTES}">\nRemember the milk.\n</context>`,
-      'and [long.txt](file:///home/me/long.txt)\n\n<context uri="file:///home/me/long.txt">\nlong\n</context>',
-      "please hang",
-      "6 * 7",
-    ],
-    reply: "6 * 7 = 42",
-  },
-  {
     client: "avante.nvim at a9334315 in Neovim 0.12.4 (recorded)",
     steps: [
       // The path is not encoded in the URI

@@ -70,17 +70,6 @@ Deno.test("the last --base-url counts, also over APP_BASE_URL", async () => {
   assertEquals(service.requests.length, 3);
 });
 
-Deno.test("a refused --base-url is a start-up failure: exit 1", async () => {
-  const args = ["--base-url", UNUSABLE];
-  const { code, stdout, stderr } = await runClient({ args });
-
-  assertEquals([code, stdout], [1, ""]);
-  assertMatch(
-    stderr,
-    /^agent-gateway: error: --base-url cannot be used: http: [^\n]+\n$/,
-  );
-});
-
 Deno.test("-b runs bridge mode, whatever belongs to other modes (interface 1)", async () => {
   const stdin = '{"jsonrpc":"2.0","id":1,"method":"initialize"}\n';
 
