@@ -258,7 +258,7 @@ const COUNT_LIMIT = 10_000;
  * | --- | --- |
  * | `hello`, `hi` (and any words after it) | a greeting |
  * | `what did I say before?`, anything with `did I say`, `did I ask` or `remember` | the earlier prompts of the thread, numbered |
- * | `6 * 7`, `what is 6 * 7?`, with `+`, `-` or `*` | the sum worked out |
+ * | `6 * 7`, `what is 6 * 7?` | the product |
  * | `count to 3` | one number a line, 10,000 at most |
  * | anything else | `You said: ` and the prompt |
  *
@@ -296,16 +296,8 @@ function reply(prompt: string, earlier: readonly string[]): string {
     const length = Math.min(Number(count[1]), COUNT_LIMIT);
     return Array.from({ length }, (_, index) => index + 1).join("\n");
   }
-  const sum = /^(?:what is )?(-?\d+) *([-+*]) *(-?\d+) *\??$/i.exec(prompt);
-  if (sum) {
-    const [, left = "", operator = "", right = ""] = sum;
-    const result = calculate(BigInt(left), operator, BigInt(right));
-    return `${left} ${operator} ${right} = ${result}`;
-  }
+  const [, a = "", b = ""] = /^(?:what is )?(\d+) \* (\d+)\??$/i.exec(prompt) ??
+    [];
+  if (a !== "") return `${a} * ${b} = ${Number(a) * Number(b)}`;
   return `You said: ${prompt}`;
-}
-
-function calculate(left: bigint, operator: string, right: bigint): bigint {
-  if (operator === "+") return left + right;
-  return operator === "-" ? left - right : left * right;
 }
