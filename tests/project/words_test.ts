@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { readdirSync } from "node:fs";
 import {
   CONNECTED_ROWS,
   CONNECTING_ROWS,
@@ -6,9 +7,7 @@ import {
 import { fateInWords } from "../../lib/gateway/failure/fate.ts";
 import { MEANINGS } from "../../lib/gateway/http/status_error.ts";
 
-// How messages and documents sound, and that each message is explained.
-
-const ROOT = new URL("../../", import.meta.url);
+const ROOT = `${import.meta.dirname}/../..`;
 
 /** Words that a reader has to look at twice, by the words of the field. */
 const AVOIDED: Readonly<Record<string, RegExp>> = {
@@ -29,98 +28,60 @@ const AVOIDED: Readonly<Record<string, RegExp>> = {
   "packagers, a program that": /\bwhoever\b/gi,
 };
 
-/** All files with this end of name in folders, with their texts. */
-function texts(end: string, ...folders: readonly string[]) {
-  const found = new Map<string, string>();
-  for (const folder of folders) {
-    for (
-      const { name, isFile, isDirectory } of Deno.readDirSync(
-        new URL(folder, ROOT),
-      )
-    ) {
-      const path = `${folder}${name}`;
-      if (isFile && name.endsWith(end)) {
-        found.set(path, Deno.readTextFileSync(new URL(path, ROOT)));
-      } else if (isDirectory && folder.startsWith("lib/")) {
-        for (const entry of texts(end, `${path}/`)) found.set(...entry);
-      }
-    }
-  }
-  return found;
+/** The files with this end of name in a folder of the repository, as texts. */
+function texts(end: string, folder: string, recursive = false) {
+  return readdirSync(`${ROOT}/${folder}`, { encoding: "utf8", recursive })
+    .filter((name) => name.endsWith(end))
+    .map((name) => Deno.readTextFileSync(`${ROOT}/${folder}/${name}`));
 }
 
-const SOURCES = texts(".ts", "lib/");
+const SOURCES = texts(".ts", "lib", true);
 
-Deno.test("documents, messages and --help do without 15 words that need a second look, but for 20 times", () => {
-  const found: string[] = [];
-  const look = (path: string, text: string) => {
-    for (const [better, word] of Object.entries(AVOIDED)) {
-      for (const { index } of text.matchAll(word)) {
+Deno.test("documents, messages and --help need at most 20 second looks", () => {
+  const prose = [...texts(".md", "."), ...texts(".md", "docs")].map((text) =>
+    text.replaceAll(/^```.*?^```$|`[^`]*`/gms, "")
+  );
+  const messages = SOURCES.flatMap((text) =>
+    text.replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, "")
+      .match(/"[^"\n]* [^"\n]*"|`[^`]*`/g) ?? []
+  ).map((literal) => literal.replaceAll(/\$\{[^}]*\}/g, ""));
+  const found = [...prose, ...messages].flatMap((text) =>
+    Object.entries(AVOIDED).flatMap(([better, word]) =>
+      Array.from(text.matchAll(word), ({ index }) => {
         const place = text.slice(Math.max(0, index - 30), index + 30);
-        found.push(`${path}: "${place}" (${better})`);
-      }
-    }
-  };
-  for (const [path, text] of texts(".md", "./", "docs/")) {
-    look(path, text.replaceAll(/^```.*?^```$|`[^`]*`/gms, ""));
-  }
-  for (const [path, text] of SOURCES) {
-    const code = text.replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, "");
-    for (const [literal] of code.matchAll(/"[^"\n]* [^"\n]*"|`[^`]*`/g)) {
-      look(path, literal.replaceAll(/\$\{[^}]*\}/g, ""));
-    }
-  }
+        return `"${place}": write "${better}"`;
+      })
+    )
+  );
   assert(found.length <= 20, found.join("\n"));
 });
 
-/** The texts in backticks of the table "What errors say", one list for each row. */
-const ROWS = Deno.readTextFileSync(new URL("docs/networks.md", ROOT))
-  .split("## What errors say\n")[1]?.match(/^\| `.*?(?= \| )/gm)
-  ?.map((cell) => cell.match(/(?<=`)[^`,][^`]*(?=`)/g) ?? []) ?? [];
-
-/** What matches a text of that table: `...` and a status stand for any text. */
-function pattern(shown: string): RegExp {
-  return RegExp(shown.split(/\.{3}|\d{3}/).map(RegExp.escape).join(".*"));
-}
-
 Deno.test('each reason of the tables of failures has a row in "What errors say", and each row a reason', () => {
-  const match = Object.assign(["", "expired", "1", "2"] as const, {
-    index: 0,
-    input: "",
-  });
+  const [page = ""] = texts("networks.md", "docs");
+  const rows = page.slice(page.indexOf("## What errors say"))
+    .match(/^\| `.*?(?= \| )/gm)
+    ?.flatMap((cell) => cell.match(/(?<=`)[^`,][^`]*(?=`)/g) ?? []) ?? [];
+  // `...` and a status stand for any text.
+  const shown = rows.map((row) =>
+    RegExp(row.split(/\.{3}|\d{3}/).map(RegExp.escape).join(".*"))
+  );
+  const match = ["", "expired", "1", "2"] as unknown as RegExpExecArray;
   const url = new URL("https://service.test");
   const reasons = [
     ...[...CONNECTING_ROWS, ...CONNECTED_ROWS].map(([, told]) =>
-      typeof told === "string"
-        ? told
-        : told([...match] as unknown as RegExpExecArray, url)
+      typeof told === "string" ? told : told(match, url)
     ),
-    ...Object.entries(MEANINGS).map(([key, [meaning]]) => {
-      const status = /\d+/.exec(key)?.[0];
-      return meaning === ""
-        ? `The service answered ${status}: x`
-        : `${meaning} (${status}: x)`;
-    }),
-    ...(["create run", "stream run"] as const).flatMap((operation) =>
-      (["not run", "may have run", "may go on"] as const).map((fate) =>
-        fateInWords(operation, fate)
-      )
-    ).filter((words) => words !== ""),
-  ];
-  const shown = ROWS.flat().map(pattern);
-  assertEquals(
-    reasons.filter((reason) => !shown.some((row) => row.test(reason))),
-    [],
-  );
-  const sources = [
-    ...reasons,
-    ...[...SOURCES.values()].map((text) =>
-      text.replaceAll(/\$\{[^]*?\}/g, "...")
+    ...Object.entries(MEANINGS).map(([key, [meaning]]) =>
+      `${meaning || "The service answered"} (${/\d+/.exec(key)?.[0]}: x)`
     ),
+    ...(["not run", "may have run", "may go on"] as const).flatMap((fate) => [
+      fateInWords("create run", fate),
+      fateInWords("stream run", fate),
+    ]).filter((words) => words !== ""),
   ];
-  const unknown = ROWS.flat().filter((row) =>
-    !sources.some((text) => pattern(row).test(text))
-  );
-  assertEquals(unknown, []);
-  assert(ROWS.length > 20);
+  const unexplained = (reason: string) => !shown.some((it) => it.test(reason));
+  assertEquals(reasons.filter(unexplained), []);
+  const told = [...reasons, ...SOURCES];
+  assertEquals(shown.filter((it) => !told.some((text) => it.test(text))), []);
+  assert(shown.length > 30);
 });

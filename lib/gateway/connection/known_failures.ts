@@ -103,7 +103,7 @@ export const CONNECTING_ROWS: readonly Row[] = [
 ];
 
 /**
- * Other failures, each as a sentence. The stage is `open` unless a row has another:
+ * Other failures, each as a sentence, in which `URL` is the service's origin. The stage is `open` unless a row has another:
  * the connection was made, and broke.
  */
 export const CONNECTED_ROWS: readonly Row[] = [
@@ -120,34 +120,23 @@ export const CONNECTED_ROWS: readonly Row[] = [
   //   `REFUSED_STREAM` after it passed them on.
   [
     /^connection (?:closed$|error received: not a result of an error(?: \(b"|$))/,
-    (_, { origin }) =>
-      `${origin} closed the connection before accepting the request; it may be restarting`,
+    "URL closed the connection before accepting the request; it may be restarting",
     { stage: "not taken", retry: "connection closed" },
   ],
   [
     /received fatal alert: (\w+)/,
-    (match, { origin }) => `${origin} cannot be used: ${refusal(match)}`,
+    (match) => `URL cannot be used: ${refusal(match)}`,
   ],
-  [
-    /reset|aborted|forcibly closed/i,
-    (_, { origin }) => `${origin} reset the connection`,
-  ],
-  [
-    /invalid HTTP|corrupt message/i,
-    (_, { origin }) => `What answers at ${origin} does not speak HTTP`,
-  ],
+  [/reset|aborted|forcibly closed/i, "URL reset the connection"],
+  [/invalid HTTP|corrupt message/i, "What answers at URL does not speak HTTP"],
   [
     /before message completed|eof|broken pipe/i,
-    (_, { origin }) => `${origin} closed the connection without an answer`,
+    "URL closed the connection without an answer",
   ],
-  [
-    /reading a body/,
-    (_, { origin }) =>
-      `${origin} closed the connection in the middle of its answer`,
-  ],
+  [/reading a body/, "URL closed the connection in the middle of its answer"],
   [
     /(?:connection|stream) error/,
-    (_, { origin }) => `${origin} broke the protocol of the connection`,
+    "URL broke the protocol of the connection",
   ],
 ];
 
@@ -174,19 +163,20 @@ export function reasonOf(error: unknown): string {
 }
 
 function lookUp(text: string, isConnecting: boolean, url: URL): KnownFailure {
-  const reason = reasonIn(text);
+  const found = reasonIn(text);
   const stage = isConnecting ? "not sent" : "open";
   for (
     const [pattern, told, more] of isConnecting
       ? CONNECTING_ROWS
       : CONNECTED_ROWS
   ) {
-    const match = pattern.exec(reason);
+    const match = pattern.exec(found);
     if (match === null) continue;
     const words = typeof told === "string" ? told : told(match, url);
-    return { isConnecting, stage, ...more, reason: words, isKnown: true };
+    const reason = words.replace("URL", url.origin);
+    return { isConnecting, stage, ...more, reason, isKnown: true };
   }
-  return { isConnecting, stage, reason, isKnown: false };
+  return { isConnecting, stage, reason: found, isKnown: false };
 }
 
 function textOf(error: unknown): string {

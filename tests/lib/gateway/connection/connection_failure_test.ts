@@ -80,7 +80,7 @@ const NO_TLS = "it supports neither TLS 1.2 nor TLS 1.3";
 
 const USUAL = "Check the base URL, the network and the service.";
 
-/** Why no connection was made, by the library's text. */
+/** Why no connection was made, and advice of its own, by the library's text. */
 const NOT_CONNECTED: Readonly<Record<string, string>> = {
   [REFUSED]: "connection refused",
   "tcp connect error: No connection could be made because the target machine actively refused it. (os error 10061)":
@@ -104,16 +104,21 @@ const NOT_CONNECTED: Readonly<Record<string, string>> = {
   "received corrupt message of type InvalidContentType":
     "what answers at port 443 does not speak https",
   "tls handshake eof": "closed at once, perhaps by a firewall",
+  "tcp open error: Too many open files (os error 24)":
+    "too many open files). Close some sessions, or raise the limit (ulimit -n).",
+  [`${CERTIFICATE}certificate expired: verification time 1795268068 (UNIX), but certificate is not valid after 1768478400 (26797962 seconds ago)`]:
+    `its certificate expired on 2026-01-15 12:00 UTC; ${CLOCK}). Check both.`,
+  [`${CERTIFICATE}certificate not valid yet: verification time 1795268068 (UNIX), but certificate is not valid before 1893456000 (98179638 seconds in future)`]:
+    `its certificate is not valid before 2030-01-01 00:00 UTC; ${CLOCK}). Check both.`,
   "something new": "something new",
   [`it knows ${KEY}`]: "left out, because it may contain the API key",
 };
 
 for (const [text, reason] of Object.entries(NOT_CONNECTED)) {
   Deno.test(`connectionError() explains ${JSON.stringify(text.slice(0, 60))}`, () => {
-    assertEquals(
-      tell(notConnected(text)),
-      `https://service.test cannot be reached (${reason}). ${USUAL}`,
-    );
+    const told = reason.endsWith(".") ? reason : `${reason}). ${USUAL}`;
+    const start = "https://service.test cannot be reached (";
+    assertEquals(tell(notConnected(text)), start + told);
   });
 }
 
@@ -122,30 +127,6 @@ Deno.test("connectionError() names HTTPS_PROXY where only HTTP_PROXY is set", ()
   const hint = ", or set HTTPS_PROXY (only HTTP_PROXY is set)";
   assertStringIncludes(tell(notConnected(NO_NAME), { env }), hint);
   assert(!tell(notConnected(NO_NAME)).includes(hint));
-});
-
-/** Failures with advice of their own. */
-const ADVICE: Readonly<Record<string, string>> = {
-  "tcp open error: Too many open files (os error 24)":
-    "(too many open files). Close some sessions, or raise the limit (ulimit -n).",
-  [`${CERTIFICATE}certificate expired: verification time 1795268068 (UNIX), but certificate is not valid after 1768478400 (26797962 seconds ago)`]:
-    `(its certificate expired on 2026-01-15 12:00 UTC; ${CLOCK}). Check both.`,
-  [`${CERTIFICATE}certificate not valid yet: verification time 1795268068 (UNIX), but certificate is not valid before 1893456000 (98179638 seconds in future)`]:
-    `(its certificate is not valid before 2030-01-01 00:00 UTC; ${CLOCK}). Check both.`,
-};
-
-for (const [text, told] of Object.entries(ADVICE)) {
-  Deno.test(`connectionError() explains ${text.slice(0, 60)}: ${told}`, () => {
-    const start = "https://service.test cannot be reached ";
-    assertEquals(tell(notConnected(text)), start + told);
-  });
-}
-
-Deno.test("connectionError() tells to use another port in place of one that Deno blocks", () => {
-  assertEquals(
-    tell(rejection("Fetch failed: Requests to port 9 are blocked")),
-    "Port 9 cannot be used: Deno blocks it. Use another port.",
-  );
 });
 
 /** A proxy of this scheme. */
