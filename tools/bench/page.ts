@@ -112,7 +112,7 @@ export function drawChart(page: string): string {
   const one = (LEFT + scale).toFixed(1);
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 ${bottom}" font-family="system-ui, sans-serif" font-size="12" fill="#1f2328" role="img" aria-labelledby="title">
 <title id="title">${TITLE}</title>
-<rect width="100%" height="100%" fill="#fff"/>
+<rect width="100%" height="100%" fill="#ffffff"/>
 <text x="16" y="26" font-size="15" font-weight="600">${TITLE}</text>
 <text x="${one}" y="44" text-anchor="middle">1x: equally fast</text>
 <path d="M${one} 50V${bottom - 10}" stroke="#59636e" stroke-dasharray="3 3"/>
