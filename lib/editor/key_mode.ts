@@ -4,10 +4,11 @@ import { startTimer } from "../io.ts";
 const STOP_TIMEOUT = 100;
 
 // The modes that are switched: wrapping (7), while rows are drawn, and bracketed paste
-// (2004). KEEP is XTSAVE; terminals without it get what is usual when they are left.
-export const KEEP = "\x1b[?7;2004s";
+// (2004). KEEP is XTSAVE, which VTE knows for one mode at a time; terminals without it
+// get what is usual when they are left.
+export const KEEP = "\x1b[?7s\x1b[?2004s";
 const ON = "\x1b[?2004h";
-export const RESTORE = "\x1b[?7h\x1b[?2004l\x1b[?7;2004r";
+export const RESTORE = "\x1b[?7h\x1b[?2004l\x1b[?7r\x1b[?2004r";
 
 export interface KeyModeActions {
   /** Called in key mode again; another program may have used the terminal meanwhile. */
@@ -80,7 +81,7 @@ export function enterKeyMode(
       stopTimer();
       if (hasSignals) Deno.removeSignalListener("SIGCONT", goOn);
       Deno.removeSignalListener("SIGWINCH", onResize);
-      write(RESTORE);
+      if (isKept) write(RESTORE);
       Deno.stdin.setRaw(false);
     },
   };

@@ -2,20 +2,19 @@
  * The DEC modes that some output leaves otherwise than they were, as a terminal with
  * XTSAVE and XTRESTORE would have them; each was on, or each was off.
  */
-export function changedModes(output: string, wereOn: boolean): number[] {
-  const modes = new Map<number, boolean>();
-  const kept = new Map<number, boolean>();
-  for (const [, numbers = "", final] of output.matchAll(DEC_MODES)) {
-    for (const mode of numbers.split(";").map(Number)) {
-      if (final === "s") kept.set(mode, modes.get(mode) ?? wereOn);
-      else {modes.set(
-          mode,
-          final === "r" ? kept.get(mode) ?? false : final === "h",
-        );}
-    }
+export function changedModes(output: string, wereOn: boolean): string[] {
+  const modes = new Map<string, boolean>();
+  const kept = new Map<string, boolean>();
+  for (const [, mode = "", final] of output.matchAll(DEC_MODE)) {
+    if (final === "s") kept.set(mode, modes.get(mode) ?? wereOn);
+    else {modes.set(
+        mode,
+        final === "r" ? kept.get(mode) === true : final === "h",
+      );}
   }
-  return [...modes].filter(([, isOn]) => isOn !== wereOn).map(([mode]) => mode);
+  return [...modes].flatMap(([mode, isOn]) => isOn === wereOn ? [] : [mode]);
 }
 
-// deno-lint-ignore no-control-regex
-const DEC_MODES = /\x1b\[\?([\d;]+)([hlsr])/g;
+// VTE saves and restores one mode at a time.
+// deno-lint-ignore no-control-regex -- it is about escape codes
+const DEC_MODE = /\x1b\[\?(\d+)([hlsr])/g;
