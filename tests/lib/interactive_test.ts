@@ -155,33 +155,52 @@ const START = [
   "thread thread-1",
 ];
 
-Deno.test("runInteractive() shows the masked key, creates a thread, and runs each prompt on it (interface 1, Interactive mode rules 1 and 4)", async () => {
-  const view = new ScriptedView("hello", "  again ");
-  assertEquals(await play(view), 0);
-  assertEquals(view.log, [
-    ...START,
-    "prompt",
-    'start thread-1 "hello"',
-    ...ECHO,
-    "reply You said: hello",
-    "prompt",
-    'start thread-1 "  again "',
-    ...ECHO,
-    "reply You said:   again",
-    "prompt",
-  ]);
-});
+/** What a prompt that `echo()` runs leaves in the log. */
+function ran(prompt: string): readonly string[] {
+  const start = `start thread-1 ${JSON.stringify(prompt)}`;
+  return [start, ...ECHO, `reply You said: ${prompt}`.trimEnd()];
+}
+
+const REFUSED = { kind: "refused", reason: "It is not UTF-8" } as const;
+
+/** What a person types, and the log after its start, the first prompt included. */
+const CHATS: Readonly<
+  Record<string, readonly [(string | Input)[], log: readonly string[]]>
+> = {
+  "shows the masked key, creates a thread, and runs each prompt on it (interface 1, Interactive mode rules 1 and 4)":
+    [
+      ["hello", "  again "],
+      ["prompt", ...ran("hello"), "prompt", ...ran("  again "), "prompt"],
+    ],
+  "prompts again after empty input (interface 1, Interactive mode rules 2)": [
+    ["", "  \t"],
+    ["prompt", "prompt", "prompt"],
+  ],
+  "shows why a run failed, and prompts again (interface 7)": [
+    ["fail", "hello"],
+    [
+      ...["prompt", 'start thread-1 "fail"', FAILURE],
+      ...["prompt", ...ran("hello"), "prompt"],
+    ],
+  ],
+  "shows why a line was refused, and prompts again": [
+    [REFUSED, "hello"],
+    ["prompt", "error It is not UTF-8", "prompt", ...ran("hello"), "prompt"],
+  ],
+};
+
+for (const [what, [inputs, log]] of Object.entries(CHATS)) {
+  Deno.test(`runInteractive() ${what}`, async () => {
+    const view = new ScriptedView(...inputs);
+    assertEquals(await play(view, { runTurn: failAtFail }), 0);
+    assertEquals(view.log, [...START, ...log]);
+  });
+}
 
 Deno.test("runInteractive() continues a thread and creates none", async () => {
   const view = new ScriptedView();
   assertEquals(await play(view, { threadId: "thread-7" }), 0);
   assertEquals(view.log.slice(2), ["thread thread-7", "prompt"]);
-});
-
-Deno.test("runInteractive() prompts again after empty input (interface 1, Interactive mode rules 2)", async () => {
-  const view = new ScriptedView("", "  \t");
-  assertEquals(await play(view), 0);
-  assertEquals(view.log, [...START, "prompt", "prompt", "prompt"]);
 });
 
 Deno.test("runInteractive() leaves at exit and quit, with 0 even after a failed run (interface 1, Interactive mode rules 3)", async () => {
@@ -190,26 +209,6 @@ Deno.test("runInteractive() leaves at exit and quit, with 0 even after a failed 
     assertEquals(await play(view, { runTurn: fail }), 0);
     assertEquals(view.log.filter((line) => line === "prompt").length, 2);
     assert(view.log.includes('start thread-1 "exit now?"'));
-  }
-});
-
-Deno.test("runInteractive() shows why a run failed or a line was refused, and prompts again (interface 7)", async () => {
-  const refused = { kind: "refused", reason: "It is not UTF-8" } as const;
-  for (const input of ["fail", refused]) {
-    const view = new ScriptedView(input, "hello", "");
-    assertEquals(await play(view, { runTurn: failAtFail }), 0);
-    assertEquals(view.log.slice(START.length), [
-      "prompt",
-      ...(input === "fail"
-        ? ['start thread-1 "fail"', FAILURE]
-        : ["error It is not UTF-8"]),
-      "prompt",
-      'start thread-1 "hello"',
-      ...ECHO,
-      "reply You said: hello",
-      "prompt",
-      "prompt",
-    ]);
   }
 });
 
@@ -485,15 +484,7 @@ Deno.test("runPrompts() runs the prompts in order on one thread, each with the t
   });
   assertEquals(ending, 0);
   assertEquals(over, [false, false, true, false, true]);
-  assertEquals(view.log, [
-    ...START,
-    'start thread-1 "one"',
-    ...ECHO,
-    "reply You said: one",
-    'start thread-1 "exit"',
-    ...ECHO,
-    "reply You said: exit",
-  ]);
+  assertEquals(view.log, [...START, ...ran("one"), ...ran("exit")]);
 });
 
 Deno.test("runPrompts() ends at the first run that fails", async () => {
