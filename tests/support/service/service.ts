@@ -11,10 +11,6 @@ import {
 export { TEST_KEY } from "./remote_agent.ts";
 
 export interface ServiceOptions extends RemoteAgentOptions {
-  /** By default any free port. */
-  readonly port?: number;
-  /** The default is `127.0.0.1`. */
-  readonly hostname?: string;
   /** A certificate chain and its key, both PEM, for a service with TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** The path before `/threads`, for example `/api/v1`. The default is empty. */
@@ -58,8 +54,8 @@ export class ReferenceService implements AsyncDisposable {
     this.#prefix = options.prefix ?? "";
     this.#server = Deno.serve(
       {
-        port: options.port ?? 0,
-        hostname: options.hostname ?? "127.0.0.1",
+        port: 0,
+        hostname: "127.0.0.1",
         signal: this.#stop.signal,
         onListen: () => {},
         // Streams that break off on purpose raise this error.
@@ -72,10 +68,9 @@ export class ReferenceService implements AsyncDisposable {
 
   /** The base URL, with the prefix and without a slash at its end. */
   get url(): string {
-    const { hostname, port } = this.#server.addr;
-    const host = hostname.includes(":") ? `[${hostname}]` : hostname;
     const scheme = this.#options.tls ? "https" : "http";
-    return `${scheme}://${host}:${port}${this.#prefix}`;
+    const { port } = this.#server.addr;
+    return `${scheme}://127.0.0.1:${port}${this.#prefix}`;
   }
 
   /** Every request so far, in order of arrival. */
