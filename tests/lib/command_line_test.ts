@@ -176,17 +176,8 @@ const SLIPS: Readonly<Record<string, readonly string[]>> = {
   " (did you mean -b?)": ["--b", "-B"],
   " (did you mean --base-url?)": ["--base-url.x", "--base_url"],
   "": [
-    "--__proto__",
-    "--rbdige",
-    "--no-bridge",
-    "-5",
-    "-bx",
-    "--js",
-    "--bxxdxe",
-    "--nonsense",
-    "-x",
-    "--toString",
-    "--complete",
+    ...["--__proto__", "--rbdige", "--no-bridge", "-5", "-bx", "--js"],
+    ...["--bxxdxe", "--nonsense", "-x", "--toString", "--complete"],
   ],
 };
 Deno.test("parseCommandLine() names the flag that an unknown one is a slip of", async () => {

@@ -49,11 +49,7 @@ Deno.test("-p runs prompts in order on one thread, exit and several lines among 
 
   await using client = new Client({
     args: [
-      "-q",
-      "-p",
-      "one",
-      "--prompt",
-      "exit",
+      ...["-q", "-p", "one", "--prompt", "exit"],
       "-p=two\nlines",
       "--prompt= -x ",
       "-qp",

@@ -19,11 +19,7 @@ const CLIENT_DENO = Deno.env.get("CLIENT_DENO") ?? Deno.execPath();
 
 /** The environment variables that Deno itself needs: for its cache and JSR. */
 export const DENO_VARIABLES: readonly string[] = [
-  "HOME",
-  "DENO_DIR",
-  "XDG_CACHE_HOME",
-  "LOCALAPPDATA",
-  "JSR_URL",
+  ...["HOME", "DENO_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA", "JSR_URL"],
 ];
 
 /** The default of {@linkcode ClientOptions.limit}. */

@@ -142,12 +142,7 @@ export class RealTerminal implements AsyncDisposable {
 
   async #findWindow(): Promise<void> {
     const search = [
-      "search",
-      "--maxdepth",
-      "1",
-      "--onlyvisible",
-      "--name",
-      ".",
+      ...["search", "--maxdepth", "1", "--onlyvisible", "--name", "."],
     ];
     this.#window = await this.#poll(async () => {
       for (const window of (await this.#x(...search)).split("\n")) {

@@ -5,17 +5,8 @@ const ROOT = `${import.meta.dirname}/../..`;
 
 /** The files that the program is built from. */
 const SOURCES = [
-  "deno.json",
-  "deno.lock",
-  "main.ts",
-  "lib",
-  "tools",
-  "docs",
-  ".ci",
-  "CHANGELOG.md",
-  "README.md",
-  "LICENSE",
-  "THIRD-PARTY.md",
+  ...["deno.json", "deno.lock", "main.ts", "lib", "tools", "docs", ".ci"],
+  ...["CHANGELOG.md", "README.md", "LICENSE", "THIRD-PARTY.md"],
 ];
 
 /** A copy of the sources, to be built in another place than this one. */

@@ -196,15 +196,8 @@ const REPLY = [
   "# Plan",
   "",
   "Run **all** the *tests* with `deno task test`, see",
-  "[the docs](https://docs.example/tests).",
-  "",
-  "1. first",
-  "   - nested",
-  "",
-  "> quoted",
-  "",
-  "```ts",
-  "const stars = **2;",
+  ...["[the docs](https://docs.example/tests).", "", "1. first"],
+  ...["   - nested", "", "> quoted", "", "```ts", "const stars = **2;"],
   "```",
 ];
 
