@@ -129,6 +129,9 @@ const NEWLINE = 0x0a;
 /** The largest write that a pipe accepts as a whole or not at all (`PIPE_BUF`), in bytes. */
 const ATOMIC_BYTES = Deno.build.os === "linux" ? 4096 : 512;
 
+/** The number of pieces with newlines after which a pipe is made blocking. */
+const MANY_PIECES = 256;
+
 /** The buffer of Rust's `LineWriter`, through which Deno writes, in bytes. */
 const LINE_BUFFER_BYTES = 1024;
 
@@ -142,6 +145,8 @@ const LINE_BUFFER_BYTES = 1024;
  * written in pieces of which nothing is written if a flush throws: whole lines that
  * a pipe accepts atomically, a single newline on a terminal, or bytes without a
  * newline, which bypass the buffer, or fit into it if they are few.
+ *
+ * Short lines take ten times as long so. After many, a pipe is made blocking (20 ms).
  */
 export function outputSink(
   output: Output = Deno.stdout,
@@ -149,7 +154,13 @@ export function outputSink(
 ): ByteSink {
   const atomicBytes = isTerminal ? 1 : ATOMIC_BYTES;
   const flush = () => output.write(new Uint8Array());
+  let pieces = 0;
+  let isBlocking: Promise<boolean> | undefined;
   const write = async (bytes: Uint8Array) => {
+    if (pieces > MANY_PIECES && !isTerminal) {
+      isBlocking ??= makeOutputBlocking();
+    }
+    if (await isBlocking) return await errorSink(output).write(bytes);
     for (let start = 0; start < bytes.length;) {
       const end = endOfPiece(bytes, start, atomicBytes);
       const piece = bytes.subarray(start, end);
@@ -163,6 +174,7 @@ export function outputSink(
         });
       } else {
         start += await whenReady(() => output.write(piece));
+        if (piece.at(-1) === NEWLINE) pieces++;
       }
     }
   };
@@ -192,6 +204,25 @@ function endOfPiece(
   if (lastNewline >= 0) return start + lastNewline + 1;
   const newline = bytes.indexOf(NEWLINE, start);
   return newline < 0 ? bytes.length : newline;
+}
+
+/** Kept, because a garbage-collected handle would close standard output. */
+let handle: { setBlocking?(isBlocking: boolean): number };
+
+/**
+ * Makes a standard output that is a pipe or a Unix socket blocking, for all processes that
+ * share it, and returns whether it certainly is. Deno 2.6 cannot do it.
+ */
+async function makeOutputBlocking(): Promise<boolean> {
+  if (Deno.build.os === "windows") return true; // It always is.
+  try {
+    const { Socket } = await import("node:net");
+    const socket = new Socket({ fd: 1, readable: false, writable: true });
+    handle = (socket as unknown as { _handle: typeof handle })._handle;
+    return handle.setBlocking?.(true) === 0;
+  } catch {
+    return false; // It is a file.
+  }
 }
 
 /** The same for standard error, in any pieces. */
