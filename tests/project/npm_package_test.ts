@@ -150,31 +150,6 @@ Deno.test("the npm package", async (t) => {
   });
 
   await t.step({
-    name: "hands SIGTERM on, and leaves with 143",
-    ignore: Deno.build.os === "windows",
-    async fn() {
-      await using service = ReferenceService.start();
-      const child = new Deno.Command("node", {
-        args: [...command.slice(1), "--bridge"],
-        env: settings(service),
-        stdin: "piped",
-        stdout: "piped",
-      }).spawn();
-      const writer = child.stdin.getWriter();
-      const request = '{"id":1,"method":"initialize"}\n';
-      await writer.write(new TextEncoder().encode(request));
-      const reader = child.stdout.getReader();
-      await reader.read(); // The program listens for signals now.
-
-      child.kill("SIGTERM");
-
-      assertEquals((await child.status).code, 143);
-      await reader.cancel();
-      await writer.abort().catch(() => {});
-    },
-  });
-
-  await t.step({
     name: "stops at Ctrl-Z with the process that has started it",
     ignore: !isInstalled("tmux"),
     async fn() {

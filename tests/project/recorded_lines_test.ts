@@ -49,20 +49,18 @@ Deno.test("CHANGELOG.md names each difference to the last release in what progra
   service.misbehave("create thread", answer(500));
   now["session/new"] = [await editor.request("session/new")];
 
-  const today = Object.entries(now).map(([name, value]) =>
+  const found = Object.entries(now).map(([name, value]) =>
     [name, Array.from(new Set(parts(value))).sort()] as const
   );
-  if (Deno.env.has("RECORD")) {
-    const text = JSON.stringify(Object.fromEntries(today), null, 2);
-    await Deno.writeTextFile(FILE, `${text}\n`);
-  }
+  const text = JSON.stringify(Object.fromEntries(found), null, 2);
+  if (Deno.env.has("RECORD")) await Deno.writeTextFile(FILE, `${text}\n`);
   const last: Record<string, string[]> = JSON.parse(
     await Deno.readTextFile(FILE),
   );
   const changelog = await Deno.readTextFile("CHANGELOG.md");
   const [, section = ""] = changelog.replaceAll(/\s+/g, " ").split(" ## ");
-  for (const [name, found] of today) {
-    const after = new Set(found);
+  for (const [name, today] of found) {
+    const after = new Set(today);
     for (const part of after.symmetricDifference(new Set(last[name]))) {
       const isNamed = section.split(" - ").some((item) =>
         [name, part.trim(), ...after.has(part) ? [] : ["**Breaking**"]]

@@ -93,7 +93,8 @@ Deno.test({
           `agent-gateway ${config.version} (`,
         );
         const manual = `${folder}/usr/share/man/man1/agent-gateway.1.gz`;
-        assertEquals(await runCommand(["mandoc", "-T", "lint", manual]), "");
+        const mandoc = ["mandoc", "-T", "lint", "-W", "warning", manual];
+        assertEquals(await runCommand(mandoc), "");
         await Deno.remove(folder, { recursive: true });
       },
     });
@@ -156,15 +157,14 @@ Deno.test("the files of package managers name each binary of this version with i
 const HOMEBREW = `
 require "fileutils"
 require "pathname"
+class Pathname
+  def install(files) = mkpath || files.each { |from, to| FileUtils.mv from, self/to }
+end
 class Formula
   include FileUtils
   def self.test = nil
   def self.method_missing(name, *) = (yield if name.start_with?("on_"))
-  def bin
-    Pathname("bin").tap do |folder|
-      def folder.install(files) = mkpath || files.each { |from, to| FileUtils.mv from, self/to }
-    end
-  end
+  def bin = Pathname("bin")
   def generate_completions_from_executable(*command)
     %w[bash zsh fish].each { |shell| system(*command.map(&:to_s), shell, exception: true) }
   end
@@ -179,24 +179,14 @@ Deno.test({
   ignore: !isInstalled("ruby"),
   async fn() {
     const cwd = await Deno.makeTempDir();
+    const download = `${cwd}/agent-gateway-x86_64-unknown-linux-gnu`;
+    await Deno.writeTextFile(download, "#!/bin/sh\n", { mode: 0o644 });
     await Deno.writeTextFile(`${cwd}/formula.rb`, homebrewFormula(SUMS));
-    const program = '#!/bin/sh\necho "$*"\n';
-    await Deno.writeTextFile(
-      `${cwd}/agent-gateway-x86_64-unknown-linux-gnu`,
-      program,
-      { mode: 0o644 },
-    );
 
-    const { code, stdout, stderr } = await programOutput(["ruby", "-w"], {
-      input: HOMEBREW,
-      cwd,
-    });
+    const ruby = { input: HOMEBREW, cwd };
+    const { code, stderr } = await programOutput(["ruby", "-w"], ruby);
 
     assertEquals([code, stderr], [0, ""]);
-    assertEquals(
-      stdout,
-      "--completions bash\n--completions zsh\n--completions fish\n",
-    );
     await Deno.remove(cwd, { recursive: true });
   },
 });
@@ -250,12 +240,13 @@ Deno.test("the SBOM names what is in the program, and what made it", () => {
   // NTIA's minimum elements, or what says which of them is not known.
   assertEquals(SBOM.metadata.timestamp, "2026-11-24T03:21:04Z");
   for (const part of [SBOM.metadata.component, ...SBOM.components]) {
-    const { supplier, version, hashes, properties = [] } = part;
-    const unknown = properties.filter(({ name }) => name === "not known");
-    assert(supplier.name !== "");
-    assertEquals(unknown.map(({ value }) => value), [
-      ...version === undefined ? ["version"] : [],
-      ...hashes === undefined ? ["hash"] : [],
+    assertMatch(part.supplier.name, /^The authors of \S+$/);
+    const unknown = JSON.stringify(part).match(
+      /(?<="not known","value":")\w+/g,
+    );
+    assertEquals(unknown ?? [], [
+      ...part.version === undefined ? ["version"] : [],
+      ...part.hashes === undefined ? ["hash"] : [],
     ]);
   }
 });

@@ -22,15 +22,14 @@ import { ESBUILD, pinnedSums } from "./toolchain.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 
-interface JsrPackage {
-  readonly integrity?: string;
-  readonly dependencies?: readonly string[];
-}
-
 /** What a bill of materials is made from. */
 export interface Sources {
   /** `deno.lock` */
-  readonly lock: { readonly jsr: Readonly<Record<string, JsrPackage>> };
+  readonly lock: {
+    readonly jsr: Readonly<
+      Record<string, { integrity?: string; dependencies?: readonly string[] }>
+    >;
+  };
   /** The text of `THIRD-PARTY.md`. */
   readonly thirdParty: string;
   /** The text of `dist/crates.txt`; empty if it was not made. */
@@ -49,18 +48,10 @@ export interface Component {
   readonly version?: string;
   readonly purl: string;
   readonly licenses: readonly [{ readonly expression: string }];
-  readonly supplier: { readonly name: string; readonly url: readonly string[] };
+  readonly supplier: { readonly name: string };
   readonly hashes?: readonly object[];
   readonly properties?: readonly { name: string; value: string }[];
 }
-
-/** Where the packages of each kind are. */
-const HOSTS: Readonly<Record<string, string>> = {
-  cargo: "https://crates.io/crates/",
-  github: "https://github.com/",
-  jsr: "https://jsr.io/",
-  npm: "https://www.npmjs.com/package/",
-};
 
 interface ComponentOptions {
   readonly type?: Component["type"];
@@ -77,21 +68,17 @@ function component(
   { type = "library", license, sum, files = new Map() }: ComponentOptions,
 ): Component {
   const [path = "", version] = purl.split(/@(?=[^@]*$)/);
-  const [, host = "", encoded = ""] = /^pkg:(\w+)\/(.*)$/.exec(path) ?? [];
-  const name = decodeURIComponent(encoded);
-  const url = [`${HOSTS[host]}${name}`];
-  const unknown = (known: unknown, value: string) =>
-    known === undefined ? [{ name: "not known", value }] : [];
+  const name = decodeURIComponent(path.replace(/^pkg:\w+\//, ""));
+  const unknown = [...version ? [] : ["version"], ...sum ? [] : ["hash"]];
   return {
     ...{ type, "bom-ref": purl, name, purl },
     licenses: [{ expression: license }],
-    supplier: { name: `The authors of ${name}`, url },
+    supplier: { name: `The authors of ${name}` },
     ...version !== undefined && { version: version.replace(/^v/, "") },
     ...sum !== undefined && { hashes: [{ alg: "SHA-256", content: sum }] },
     properties: [
       ...Array.from(files, ([of, value]) => ({ name: `sha256 ${of}`, value })),
-      ...unknown(version, "version"),
-      ...unknown(sum, "hash"),
+      ...unknown.map((value) => ({ name: "not known", value })),
     ],
   };
 }
@@ -170,9 +157,9 @@ export function makeSbom(sources: Sources): Sbom & Record<string, unknown> {
   const libraries = linked(sources);
   const bundler = `${ESBUILD.package.replace("@", "%40")}@${ESBUILD.version}`;
   const files = new Map([["of bin/esbuild", sums.get(ESBUILD.name) ?? ""]]);
-  const options = { type: "application", license: "MIT", files } as const;
   const esbuild = {
-    ...component(`pkg:npm/${bundler}`, options),
+    ...component(`pkg:npm/${bundler}`, { license: "MIT", files }),
+    type: "application" as const,
     scope: "excluded", // it is not in the program
   };
   const refs = (components: readonly Component[]) =>
@@ -181,11 +168,7 @@ export function makeSbom(sources: Sources): Sbom & Record<string, unknown> {
     bomFormat: "CycloneDX",
     specVersion: "1.6",
     version: 1,
-    metadata: {
-      timestamp,
-      authors: [{ name: program.supplier.name }],
-      component: program,
-    },
+    metadata: { timestamp, authors: [program.supplier], component: program },
     components: [...packages, deno, ...libraries, esbuild],
     dependencies: [
       { ref: program["bom-ref"], dependsOn: refs([...packages, deno]) },
