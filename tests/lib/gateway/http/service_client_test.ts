@@ -35,27 +35,6 @@ Deno.test("the program waits as long as docs/networks.md says", () => {
   });
 });
 
-const REPEATED = [
-  ["create thread", 429],
-  ["create thread", 503],
-  ["create run", 429],
-] as const;
-
-for (const [operation, status] of REPEATED) {
-  Deno.test(`${status} to "${operation}" is repeated three times, and no more`, async () => {
-    const busy = Array(3).fill(answer(status));
-    const turn = await takeTurn({ [operation]: [...busy, good] });
-    assertEquals(turn.delivered, ["Done."]);
-    assertEquals(
-      turn.waits.map(({ operation, reason }) => [operation, reason]),
-      busy.map(() => [operation, "service busy"]),
-    );
-    const failed = await takeTurn({ [operation]: [answer(status)] });
-    assertEquals(failed.error?.failure.status, status);
-    assertEquals(requestsOf(operation, failed.requests).length, 4);
-  });
-}
-
 const SEND = "error sending request from a for b: client error (SendRequest): ";
 
 /** Why a request that fails so is repeated; empty if it is not. */
