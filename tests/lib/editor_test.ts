@@ -113,15 +113,24 @@ Deno.test("Editor takes a lone Escape for a key after 50 ms; it leaves a search"
   assertEquals(await asked, { kind: "text", text: "y" });
 });
 
+/** Presses keys after which no sequence goes on. */
+async function pressAlone(
+  person: Person,
+  clock: FakeClock,
+  keys: string,
+  pause = 0,
+): Promise<void> {
+  person.type(keys);
+  await setImmediate();
+  for (let i = 0; i < 5; i++) clock.pass();
+  person.time += pause;
+}
+
 Deno.test("Editor starts a line at Ctrl-J, and at Enter within a second after Escape outside of a search", async () => {
   using clock = new FakeClock();
   using person = new Person();
-  const press = async (keys: string, pause = 0) => {
-    person.type(keys);
-    await setImmediate();
-    for (let i = 0; i < 5; i++) clock.pass(); // No sequence goes on.
-    person.time += pause;
-  };
+  const press = (keys: string, pause?: number) =>
+    pressAlone(person, clock, keys, pause);
   for (const [keys, pause] of [["a", 0], ["\n", 0], ["b\x1b", 999]] as const) {
     await press(keys, pause);
   }
@@ -149,12 +158,8 @@ Deno.test("Editor calls onInterrupt for Escape pressed twice within a second, un
       using clock = new FakeClock();
       using person = new Person();
       if (isAsked) void person.editor.read();
-      for (const keys of [first, second]) {
-        person.type(keys);
-        await setImmediate();
-        for (let i = 0; i < 5; i++) clock.pass(); // No sequence goes on.
-        person.time += pause;
-      }
+      await pressAlone(person, clock, first, pause);
+      await pressAlone(person, clock, second);
       assertEquals(person.interrupts, isAsked ? 0 : interrupts, first + second);
     }
   }

@@ -72,6 +72,7 @@ test("what has to be read has a contrast of 4.5:1 on the palettes of ten termina
     if (isDark && text.trim() !== "") dark.add(text.trim());
   }
   assertEquals(dark, new Set(["✓", "error:", "✗"]));
+  assert(screen.written.includes("\x1b[1m-\x1b[22m \x1b[1m**b**\x1b[22m"));
 });
 
 const PICTURES = {

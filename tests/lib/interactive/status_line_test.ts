@@ -102,17 +102,6 @@ Deno.test("StatusLine counts down what a repetition waits for, then shows the no
   assertEquals(watched.row, "⠋ plan: done  6.5 s  Ctrl-C stops");
 });
 
-Deno.test("StatusLine colours the marks that say what the text does, too", () => {
-  const watched = new Watched({ style: COLOURED });
-  watched.progress("plan", "started");
-  assertEquals(watched.row, "⠋ plan: started  0.5 s  Ctrl-C stops");
-  assertEquals(
-    watched.progress("write") + watched.line.take(FAILED),
-    "\x1b[32m✓\x1b[39m plan: started  0.0 s\n" +
-      "\x1b[31m✗\x1b[39m write  0.0 s\n",
-  );
-});
-
 Deno.test("StatusLine turns its spinner four times a second, of ASCII with ASCII_MARKS", () => {
   const watched = new Watched({ marks: ASCII_MARKS });
   for (const sign of ["-", "\\", "|", "/", "-"]) {
