@@ -301,13 +301,15 @@ export function commandLine(): [string, ...string[]] {
   ];
 }
 
-/** Puts the program under test into a folder of `PATH`, whatever `HOME` is there. */
+/** Puts the program under test into a folder of `PATH`, whatever is set there. */
 export async function putProgram(folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
+  const variables = Object.entries(denoEnvironment())
+    .map(([name, value]) => `${name}='${value}'`).join(" ");
   const words = commandLine().map((word) => `'${word}'`).join(" ");
   await Deno.writeTextFile(
     `${folder}/agent-gateway`,
-    `#!/bin/sh\nHOME='${Deno.env.get("HOME")}' exec ${words} "$@"\n`,
+    `#!/bin/sh\n${variables} exec ${words} "$@"\n`,
     { mode: 0o755 },
   );
 }
