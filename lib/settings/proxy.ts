@@ -24,10 +24,8 @@ export interface Proxy {
   readonly origin: string;
 }
 
-/**
- * In each of these two lists, the first variable that is not empty is used. Windows,
- * where names have no case, would find all of them by their first one.
- */
+// In each of these two lists, the first variable that is not empty is used. On Windows,
+// names have no case.
 const FOR_HTTPS = Deno.build.os === "windows"
   ? ["HTTPS_PROXY", "ALL_PROXY"]
   : ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];

@@ -4,7 +4,6 @@ import {
   openView,
   type OpenViewOptions,
 } from "../../../lib/interactive/open_view.ts";
-import type { StreamKind } from "../../../lib/io.ts";
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
 import { FakeClock } from "../../support/clocks.ts";
 
@@ -22,13 +21,12 @@ interface Setting {
   /** The variables that are set; `TERM` is `xterm` without them. */
   readonly env?: Readonly<Record<string, string>>;
   readonly isTerminal?: boolean;
-  readonly stdin?: StreamKind;
   readonly size?: { readonly columns: number; readonly rows: number };
 }
 
 /** Opens a view for `-p`. Returns its name, and what its terminal shows of a run that fails. */
 async function open(
-  { options, env = {}, isTerminal = true, stdin = "data", size }: Setting,
+  { options, env = {}, isTerminal = true, size }: Setting,
 ): Promise<readonly [view: string, written: string]> {
   using _clock = new FakeClock();
   const { consoleSize, env: { get } } = Deno;
@@ -41,7 +39,7 @@ async function open(
       ...{ readsPrompts: false, json: false, quiet: false, plain: false },
       ...{ color: "auto", onInterrupt() {}, onQuit() {} },
       streams: {
-        stdin,
+        stdin: "data",
         stdout: "data",
         stderr: isTerminal ? "terminal" : "data",
       },

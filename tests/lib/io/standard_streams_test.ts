@@ -4,6 +4,7 @@ import {
   errorSink,
   InputError,
   isReaderGone,
+  kindOf,
   outputSink,
   readChunks,
 } from "../../../lib/io/standard_streams.ts";
@@ -135,6 +136,24 @@ Deno.test("readChunks() says why it cannot read", async () => {
     InputError,
     "Cannot read standard input: Is a directory (os error 21)",
   );
+});
+
+Deno.test("kindOf() tells a terminal that sends keys from a pipe of mintty, and from data", async () => {
+  const { isTerminal, setRaw } = Deno.stdin;
+  const modes: boolean[] = [];
+  try {
+    Deno.stdin.isTerminal = () => true;
+    Deno.stdin.setRaw = (isRaw) => void modes.push(isRaw);
+    assertEquals([await kindOf("stdin"), modes], ["terminal", [true, false]]);
+    Deno.stdin.setRaw = () => {
+      throw new Error("os error 6");
+    };
+    assertEquals(await kindOf("stdin"), "lines");
+    Deno.stdin.isTerminal = () => false;
+    assertEquals(await kindOf("stdin"), "data");
+  } finally {
+    Object.assign(Deno.stdin, { isTerminal, setRaw });
+  }
 });
 
 /** A failure of a write with a code, as of Node.js. */
