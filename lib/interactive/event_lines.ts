@@ -1,29 +1,28 @@
 import { counted, duration, plainLine, wholeDuration } from "../text.ts";
-import { banner, type LineOptions } from "./banner.ts";
+import type { LineOptions } from "./line_options.ts";
 import type { ViewEvent } from "./view.ts";
 
 /** The lines that an event is shown as, each with its line end; empty if it needs none. */
 export function linesAbout(event: ViewEvent, options: LineOptions): string {
   const { isPlain, isQuiet, isScript, style } = options;
+  const line = (text: string) => isQuiet ? "" : `${plainLine(text)}\n`;
   const program = isScript ? "agent-gateway: " : "";
   switch (event.type) {
     case "begin":
     case "run":
       return "";
     case "wait":
-      return isQuiet
-        ? ""
-        : `${plainLine(event.reason)}, ${retryIn(event.milliseconds)}\n`;
+      return line(`${event.reason}, ${retryIn(event.milliseconds)}`);
     case "progress":
-      return isQuiet ? "" : plainLine(`${event.node}: ${event.status}`) + "\n";
+      return line(`${event.node}: ${event.status}`);
     case "end":
-      return isQuiet || !isPlain || event.total === undefined
-        ? ""
-        : `total ${duration(event.total)}\n`;
+      return isPlain && event.total !== undefined
+        ? line(`total ${duration(event.total)}`)
+        : "";
     case "banner":
-      return banner(event.text, options);
+      return line(event.text);
     case "thread":
-      return banner(`thread ${event.threadId}`, options);
+      return line(`thread ${event.threadId}`);
     case "dropped":
       return event.what === "thread"
         ? ""
@@ -39,7 +38,7 @@ export function linesAbout(event: ViewEvent, options: LineOptions): string {
     case "farewell":
       return event.threadId === undefined
         ? ""
-        : banner(continuation(event.threadId), options);
+        : line(continuation(event.threadId));
     default:
       return event satisfies never;
   }

@@ -1,4 +1,4 @@
-import { banner, type LineOptions } from "./banner.ts";
+import type { LineOptions } from "./line_options.ts";
 import { linesAbout } from "./event_lines.ts";
 import { signsOfLife } from "./sign_of_life.ts";
 import { PromptLines } from "./stdin_prompts.ts";
@@ -44,9 +44,9 @@ export class LineView implements View {
   }
 
   async readPrompt(): Promise<Input> {
-    const { stderr, lines, keys } = this.#options;
+    const { stderr, keys } = this.#options;
     if (keys !== undefined) {
-      if (!this.#hasShownKeys) stderr(banner(keys, lines));
+      if (!this.#hasShownKeys) this.show({ type: "banner", text: keys });
       stderr(PROMPT_SIGN);
       this.#hasShownKeys = this.#isAfterSign = true;
     }

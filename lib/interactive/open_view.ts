@@ -1,6 +1,6 @@
 import { type ByteSink, readStandardInput, type StreamKind } from "../io.ts";
 import { COLOURED, PLAIN } from "../text.ts";
-import { DUMB_KEYS, PIPE_KEYS } from "./banner.ts";
+import { DUMB_KEYS, PIPE_KEYS } from "./line_options.ts";
 import { JsonView } from "./json_view.ts";
 import { LineView } from "./line_view.ts";
 import {

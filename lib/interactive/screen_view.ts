@@ -1,6 +1,6 @@
 import type { Editor, Size } from "../editor.ts";
 import { startTimer } from "../io.ts";
-import { banner, EDITOR_KEYS, type LineOptions, PLAIN_HINT } from "./banner.ts";
+import { EDITOR_KEYS, type LineOptions, PLAIN_HINT } from "./line_options.ts";
 import { linesAbout } from "./event_lines.ts";
 import { signsOfLife } from "./sign_of_life.ts";
 import { type Marks, SPINNER_PAUSE, StatusLine } from "./status_line.ts";
@@ -44,8 +44,10 @@ export class ScreenView implements View {
 
   async readPrompt(): Promise<Input> {
     const { editor, lines } = this.#options;
-    const names = EDITOR_KEYS + (lines.isPlain ? "" : PLAIN_HINT);
-    const keys = this.#hasShownKeys ? "" : banner(names, lines);
+    const text = EDITOR_KEYS + (lines.isPlain ? "" : PLAIN_HINT);
+    const keys = this.#hasShownKeys
+      ? ""
+      : linesAbout({ type: "banner", text }, lines);
     // A blank line before a prompt, unless the last line is a prompt.
     const asked = editor.read(keys + (this.#hasGap ? "" : "\n"));
     this.#hasShownKeys = this.#hasGap = true;

@@ -1,6 +1,6 @@
 import { startTimer } from "../io.ts";
 import { wholeDuration } from "../text.ts";
-import type { LineOptions } from "./banner.ts";
+import type { LineOptions } from "./line_options.ts";
 import type { Step } from "./view.ts";
 
 /**

@@ -60,9 +60,7 @@ export class StatusLine {
   /** Takes a step of an operation. Returns the lines that stay above the row, if any. */
   take(step: Step): string {
     const now = this.#now();
-    if (step.type === "begin") {
-      this.#operation = { startedAt: now };
-    }
+    if (step.type === "begin") this.#operation = { startedAt: now };
     const operation = this.#operation;
     if (operation === undefined) return "";
     const { node } = operation;

@@ -1,4 +1,4 @@
-import { plainLine, type Style } from "../text.ts";
+import type { Style } from "../text.ts";
 
 export interface LineOptions {
   readonly style: Style;
@@ -21,11 +21,3 @@ export const EDITOR_KEYS = `Ctrl-J: new line, ${DUMB_KEYS}`;
 
 /** Added to the keys where more than the prompt is redrawn. */
 export const PLAIN_HINT = "; screen readers: --plain";
-
-/** A text as a line of the banner; empty with `-q`, which leaves the banner out. */
-export function banner(
-  text: string,
-  { isQuiet }: Pick<LineOptions, "isQuiet">,
-): string {
-  return isQuiet ? "" : `${plainLine(text)}\n`;
-}
