@@ -87,10 +87,8 @@ function promptOf(line: string): Input {
     : line.includes("\0")
     ? CONTAINS_NUL
     : undefined;
-  return reason === undefined ? { kind: "text", text: line } : {
-    kind: "refused",
-    reason: `A line was rejected: it ${reason}`,
-  };
+  if (reason === undefined) return { kind: "text", text: line };
+  return { kind: "refused", reason: `A line was rejected: it ${reason}` };
 }
 
 /**

@@ -4,11 +4,6 @@ import { FaultyService } from "../support/faulty_service/service.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
 import { Folder } from "../support/environment.ts";
 
-/** What standard error says after the program's name. */
-function reasonIn(stderr: string): string {
-  return stderr.trimEnd().replace("agent-gateway: error: ", "");
-}
-
 const NOT_SET = /^agent-gateway: error: APP_API_KEY is not set: [^\n]+\n$/;
 const MALFORMED = /^agent-gateway: error: APP_API_KEY is malformed: [^\n]+\n$/;
 
@@ -18,15 +13,11 @@ const NEW_SESSION = [
   { jsonrpc: "2.0", id: 2, method: "session/new" },
 ].map((request) => JSON.stringify(request) + "\n").join("");
 
-function errorLine(
-  { id, code, message }: {
-    readonly id: unknown;
-    readonly code: number;
-    readonly message: string;
-  },
-): string {
-  const error = { code, message, data: { details: message } };
-  return `${JSON.stringify({ jsonrpc: "2.0", id, error })}\n`;
+/** The answer to `session/new` with what standard error says. */
+function refusalOf(stderr: string): string {
+  const message = stderr.trimEnd().replace("agent-gateway: error: ", "");
+  const error = { code: -32010, message, data: { details: message } };
+  return `${JSON.stringify({ jsonrpc: "2.0", id: 2, error })}\n`;
 }
 
 /** Ends every connection without an answer. */
@@ -62,9 +53,8 @@ for (
       const { code, stdout, stderr } = await runClient({ args, env, stdin });
 
       assertEquals(code, 1);
-      const told = { id: 2, code: -32010, message: reasonIn(stderr) };
       const [, refusal] = stdout.split(/(?<=\n)/);
-      if (mode === "bridge mode") assertEquals(refusal, errorLine(told));
+      if (mode === "bridge mode") assertEquals(refusal, refusalOf(stderr));
       else assertEquals(stdout, "");
       assertMatch(stderr, message);
       assertFalse(stderr.includes("secret"), stderr);
@@ -128,9 +118,8 @@ Deno.test("--bridge with wrong usage refuses the session with the message: exit 
   const { code, stdout, stderr } = await client.output();
 
   assertEquals(code, 2);
-  const message = reasonIn(stderr);
   const [, refusal] = stdout.split(/(?<=\n)/);
-  assertEquals(refusal, errorLine({ id: 2, code: -32010, message }));
+  assertEquals(refusal, refusalOf(stderr));
 });
 
 Deno.test("--bridge without a key ends by itself when no request comes: exit 1", async () => {

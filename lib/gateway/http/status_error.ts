@@ -1,6 +1,6 @@
 import type { ReadText } from "../../io.ts";
 import { isJsonObject, parseJson, type Redactor } from "../../text.ts";
-import { type Operation, stageOfStatus } from "../failure/fate.ts";
+import { stageOfStatus } from "../failure/fate.ts";
 import { ServiceError } from "../failure/service_error.ts";
 import type { Answer } from "./answer.ts";
 import { errorDetail } from "./error_words.ts";
@@ -40,7 +40,10 @@ export function statusError(
   const detail = redactor.show(words, body);
   const hasJson = status < 400 || json !== undefined;
   const named = hasJson ? "" : nameOf(headers, redactor);
-  const [meaning, advice, isAboutPage] = meaningOf(operation, status, isPage);
+  const page = isPage ? `${status} page` : `${status}`;
+  const [meaning, advice, isAboutPage] = MEANINGS[`${operation} ${page}`] ??
+    MEANINGS[`${operation} ${status}`] ?? MEANINGS[page] ?? MEANINGS[status] ??
+    ["", ""];
   const said = `${detail} ${named}`.trim().replace(/^(?=.)/, ": ");
   const title = detail && ` ("${detail}")`;
   return new ServiceError({
@@ -96,14 +99,3 @@ export const MEANINGS: Readonly<Record<string, Meaning>> = {
   "create run 413": ["The prompt is too long for the service", ""],
   "511": ["The network asks you to sign in", "Sign in with a browser"],
 };
-
-function meaningOf(
-  operation: Operation,
-  status: number,
-  isPage: boolean,
-): Meaning {
-  const page = `${status}${isPage ? " page" : ""}`;
-  const keys = [`${operation} ${page}`, `${operation} ${status}`, page, status];
-  const key = keys.find((key) => Object.hasOwn(MEANINGS, key)) ?? "";
-  return MEANINGS[key] ?? ["", ""];
-}
