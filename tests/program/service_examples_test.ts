@@ -195,10 +195,7 @@ const [, COMMANDS = ""] = /```sh\n(key=.*?)^```/ms
   .exec(await Deno.readTextFile(PAGE)) ?? [];
 
 /** Their comments: what they print, and what that means. */
-const MEANINGS = Array.from(
-  COMMANDS.matchAll(/# (.*)$/gm),
-  ([, text = ""]) => text,
-);
+const MEANINGS = Array.from(COMMANDS.matchAll(/# (.*)$/gm), ([, t = ""]) => t);
 
 /** Runs the commands. Returns the comments that are not true of a service. */
 async function broken(service: RealService): Promise<readonly string[]> {
@@ -235,9 +232,8 @@ Deno.test({
   async fn() {
     const found = MISTAKES.map(async ([code, mistake]) => {
       const change = (text: string) => text.replaceAll(code, mistake);
-      await using service = await RealService.start("example in js", {
-        change,
-      });
+      const options = { change };
+      await using service = await RealService.start("example in js", options);
       return [code, mistake, ...await broken(service)];
     });
     assertEquals<readonly unknown[]>(await Promise.all(found), MISTAKES);
