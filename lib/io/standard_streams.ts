@@ -129,7 +129,7 @@ const NEWLINE = 0x0a;
 /** The largest write that a pipe accepts as a whole or not at all (`PIPE_BUF`), in bytes. */
 const ATOMIC_BYTES = Deno.build.os === "linux" ? 4096 : 512;
 
-/** The number of pieces with newlines after which a pipe is made blocking. */
+/** The number of pieces of large writes after which a pipe is made blocking. */
 const MANY_PIECES = 256;
 
 /** The buffer of Rust's `LineWriter`, through which Deno writes, in bytes. */
@@ -146,7 +146,8 @@ const LINE_BUFFER_BYTES = 1024;
  * a pipe accepts atomically, a single newline on a terminal, or bytes without a
  * newline, which bypass the buffer, or fit into it if they are few.
  *
- * Short lines take ten times as long so. After many, a pipe is made blocking (20 ms).
+ * Streams of short lines take ten times as long so. After many of them, a pipe is made
+ * blocking, which takes 20 ms.
  */
 export function outputSink(
   output: Output = Deno.stdout,
@@ -174,7 +175,7 @@ export function outputSink(
         });
       } else {
         start += await whenReady(() => output.write(piece));
-        if (piece.at(-1) === NEWLINE) pieces++;
+        if (piece.at(-1) === NEWLINE && bytes.length >= CHUNK_BYTES) pieces++;
       }
     }
   };
