@@ -70,11 +70,11 @@ Deno.test("--check -p --timeout tells what came in time, and that the run was no
   await using service = serveStreams(
     events(steps, { end: "hang", firstId: 1 }),
   );
-  const { code, lines } = await check(service, { args: ["--timeout", "10"] });
+  const { code, lines } = await check(service, { args: ["--timeout", "5"] });
 
   assertEquals(code, 1);
   assertMatch(lines.get("events") ?? "", /^ok 2 known/);
-  assertMatch(lines.get("end") ?? "", /^failed There was no reply within 10 s/);
+  assertMatch(lines.get("end") ?? "", /^failed There was no reply within 5 s/);
 });
 
 Deno.test("--check -p --json is as docs/check.schema.json says, without the key", async () => {

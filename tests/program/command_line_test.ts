@@ -108,7 +108,7 @@ Deno.test("--timeout ends a prompt whose stream takes too long, and names thread
   );
 
   const output = await runClient({
-    args: ["-q", "--timeout=10."],
+    args: ["-q", "--timeout=5."],
     env: settings(service),
     stdin: "one\ntwo\n",
   });
@@ -116,6 +116,6 @@ Deno.test("--timeout ends a prompt whose stream takes too long, and names thread
   assertEquals([output.code, output.stdout], [5, "Hello!\n"]);
   assertMatch(
     output.stderr,
-    /^agent-gateway: error: There was no reply within 10 s\. The run may still continue\. \(thread thread-1, run run-1, request [-\da-f]{36}\)\n$/,
+    /^agent-gateway: error: There was no reply within 5 s\. The run may still continue\. \(thread thread-1, run run-1, request [-\da-f]{36}\)\n$/,
   );
 });
