@@ -125,10 +125,7 @@ const SIGNALS: Readonly<Partial<Record<Deno.Signal, number>>> = {
 
 const stopListening = new Map<Ending, () => void>();
 
-/**
- * Ends the process after standard error is written, or after `limit`
- * milliseconds. The first ending counts.
- */
+/** Ends the process after standard error is written, or after `limit` milliseconds. */
 async function end(ending: Ending, limit = END_LIMIT): Promise<void> {
   if (isEnding) return;
   isEnding = true;

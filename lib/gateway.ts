@@ -137,10 +137,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     }
   }
 
-  /**
-   * Asks once for the stream of a run after one of its events. Returns `reply` if the
-   * reply came, else in words what came instead.
-   */
+  /** Requests a run's stream once, after an event. Returns `reply`, or what came instead. */
   async replyAfter(
     run: RunIds,
     lastEventId: string,

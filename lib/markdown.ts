@@ -18,10 +18,7 @@ const HEADING = /^ {0,3}#{1,6}(?=[ \t]|$)/;
 /** The markers of quotes and lists at the start of a line. */
 const MARKERS = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))+/;
 
-/**
- * A code span, bold text or italics. It takes linear time: the text of a span holds
- * no marker of its kind.
- */
+/** Code, bold text or italics. Linear: the text of a span has no marker of its kind. */
 const INLINE =
   /(?<!`)(`+)[^`]+\1(?!`)|(?<![*\\])\*\*[^\s*](?:[^*]*[^\s*])?\*\*(?!\*)|(?<![\w*\\])\*[^\s*`](?:[^*`]*[^\s*`])?\*(?![\w*])/g;
 

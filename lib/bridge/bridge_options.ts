@@ -4,10 +4,7 @@ import type { Outgoing } from "./json_rpc.ts";
 
 export interface Peer {
   send(message: Outgoing): void;
-  /**
-   * Sends texts of whole lines, each as soon as the editor has read enough of the
-   * earlier ones, until the signal is aborted.
-   */
+  /** Sends texts of whole lines as fast as the editor reads, until the signal is aborted. */
   sendInTurn(texts: Iterable<string>, signal?: AbortSignal): Promise<void>;
 }
 

@@ -99,10 +99,7 @@ export class Dispatcher {
     );
   }
 
-  /**
-   * Calls a method, and returns its result, if it has one. Up to its first `await` it
-   * runs in the order of the requests.
-   */
+  /** Calls a method. Up to its first `await` it runs in the order of the requests. */
   #call(
     { id, method, params }: RpcRequest,
     answered: Promise<void>,

@@ -14,10 +14,7 @@ export const ErrorCode = {
   internalError: -32603,
   /** ACP's code for a resource that does not exist; here: a session. */
   resourceNotFound: -32002,
-  /**
-   * No session can be opened. The code is this program's own, because some clients
-   * hide the message of -32603 there.
-   */
+  /** This program's own, because some clients hide the message of -32603 here. */
   cannotOpenSession: -32010,
 } as const;
 

@@ -95,10 +95,7 @@ const MAX_KEPT = 16;
 /** The longest JSON that is kept, in UTF-16 code units. */
 const MAX_KEPT_LENGTH = 1000;
 
-/**
- * The last events with their JSON: nodes and statuses repeat, in a run and from one
- * run to the next.
- */
+/** The last events with their JSON: nodes and statuses repeat, from run to run, too. */
 const keptJson: { node: string; status: string; json: string }[] = [];
 let nextKept = 0; // the index of the one that is replaced next
 

@@ -12,10 +12,7 @@ export interface Argument {
   readonly isLook?: true;
 }
 
-/**
- * An option of the command line. Parsing, `--help`, completions, the manual and the
- * documentation follow from this list.
- */
+/** Parsing, `--help`, completions, the manual and the documentation follow from this. */
 export interface Option extends Argument {
   readonly short?: string;
   /** The placeholder for the value, if the option takes one. */

@@ -17,10 +17,7 @@ import { type EditorState, newest, settled } from "./editor_state.ts";
 import { recall, searchKey, startSearch } from "./history.ts";
 import type { Key } from "./key_parser.ts";
 
-/**
- * The longest text: in UTF-16 code units while it is typed, in bytes of UTF-8 when it
- * is sent. Further text is refused.
- */
+/** In UTF-16 code units while it is typed, in bytes of UTF-8 when it is sent. */
 export const MAX_TEXT_LENGTH = MAX_LINE_BYTES;
 
 export interface Pressed {

@@ -31,10 +31,7 @@ export interface KeyMode extends Disposable {
   stop(): Promise<void>;
 }
 
-/**
- * Switches the terminal of standard input to key mode, in which all keys are
- * bytes, Ctrl-C, Ctrl-\ and Ctrl-Z included.
- */
+/** Switches standard input to key mode: Ctrl-C, Ctrl-\ and Ctrl-Z become bytes, too. */
 export function enterKeyMode(
   { write, written, onResume, onResize }: KeyModeOptions,
 ): KeyMode {

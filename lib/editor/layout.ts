@@ -5,10 +5,7 @@ export interface Cell {
   /** Printable characters, and sequences that style them or place the cursor. */
   readonly text: string;
   readonly width: number;
-  /**
-   * Whether every terminal draws it with this width. After other cells the cursor
-   * has to be placed.
-   */
+  /** Whether every terminal draws it with this width; if not, the cursor is placed after it. */
   readonly isCertain: boolean;
 }
 

@@ -32,7 +32,6 @@ export class ExitCode {
   }
 }
 
-/** What a script may do next. */
 function codeOf(failure?: Pick<Failure, "fate" | "status">): number {
   const { fate, status } = failure ?? {};
   switch (fate) {

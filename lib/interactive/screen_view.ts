@@ -102,7 +102,6 @@ export class ScreenView implements View {
     return this.#status?.take(step) ?? linesAbout(step, this.#options.lines);
   }
 
-  /** Draws the status whenever it changes with the time. */
   #spin(): void {
     if (this.#status === undefined) return;
     this.#stopSpinner = startTimer(SPINNER_PAUSE, () => {

@@ -26,10 +26,7 @@ export class PromptLines implements Typing {
   readonly #reading: Promise<void> | undefined;
   #hasEnded = false;
 
-  /**
-   * Lines that a person types are read as soon as they come, so that those that wait can
-   * be counted and dropped.
-   */
+  /** Typed lines are read as soon as they come, so that those that wait can be dropped. */
   constructor(stdin: AsyncIterable<Uint8Array>, isTyped: boolean) {
     this.#lines = readEachLine(stdin, { isStrict: true });
     if (!isTyped) return;

@@ -1,7 +1,4 @@
-/**
- * Reads an environment variable: U+FFFD if its value is not Unicode; `undefined` if it
- * is not set or may not be read.
- */
+/** U+FFFD if its value is not Unicode; `undefined` if it is not set or may not be read. */
 export function environmentVariable(name: string): string | undefined {
   try {
     return Deno.env.get(name);

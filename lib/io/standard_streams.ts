@@ -191,10 +191,7 @@ export function outputSink(
   };
 }
 
-/**
- * The end of the piece that begins at `start`: after whole lines of at most
- * `atomicBytes`, else before the next newline.
- */
+/** After whole lines of at most `atomicBytes`, else before the next newline. */
 function endOfPiece(
   bytes: Uint8Array,
   start: number,

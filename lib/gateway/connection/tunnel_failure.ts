@@ -48,7 +48,6 @@ export function noConnection(proxy: Proxy, cause: unknown): TunnelError {
   return new TunnelError(proxy, { reason, retry, advice });
 }
 
-/** The error for a proxy that does not speak the protocol that its URL names. */
 export function wrongProtocol(proxy: Proxy): TunnelError {
   const name = proxy.scheme.startsWith("socks") ? "SOCKS" : "HTTP";
   const reason = `it does not speak ${name}`;
@@ -80,7 +79,6 @@ export function loginFailure(
   return new TunnelError(proxy, { reason, advice, stage: "refused" });
 }
 
-/** The error for an HTTP proxy that answered with this status and opened no tunnel. */
 export function statusFailure(
   proxy: Proxy,
   status: number,

@@ -25,7 +25,6 @@ const STATUSES: Readonly<
   "stream run": { 429: BUSY, 502: UNREACHABLE, 503: BUSY, 504: UNREACHABLE },
 };
 
-/** Why a request that was answered with this status is sent again, if it is. */
 export function retryReason(
   operation: Operation,
   status: number,
@@ -42,10 +41,7 @@ export function postPauses(
   return wasClosed ? reopen : retry;
 }
 
-/**
- * Throws the error, with the time to wait before a retry, if the service asks for a
- * longer pause than the limit, in milliseconds.
- */
+/** Throws the error, with the time to wait, if that is longer than the limit, in milliseconds. */
 export function refuseLongPause(error: ServiceError, limit: number): void {
   const { fate, retryAfter = 0 } = error.failure;
   if (fate !== "not run" || retryAfter <= limit) return;

@@ -10,16 +10,11 @@ export const TIMEOUTS = {
   idle: 600_000,
   /** The limit for reading on after `complete`. */
   drain: 100,
+  /** The pauses before the retries of a `POST`. */
   retry: [500, 1_000, 2_000],
-  /**
-   * The pauses before the retries of a `POST` that the server did not take,
-   * because it closed the connection.
-   */
+  /** The same if the connection was closed before the server took the request. */
   reopen: [0, 500, 1_000],
-  /**
-   * The pauses before the retries of a stream's `GET`. The last pause is used for
-   * all further retries.
-   */
+  /** The pauses before the retries of a stream's `GET`; the last one repeats. */
   reconnect: [500, 1_000, 2_000, 4_000, 8_000, 15_000],
   /** The longest first pause after a stream was lost. */
   lost: 2_000,
@@ -31,10 +26,7 @@ export const TIMEOUTS = {
   resume: 600_000,
   /** A connection of a stream that ends sooner counts as a failure. */
   steady: 5_000,
-  /**
-   * The longest pause that `Retry-After` causes. It never makes a pause shorter than
-   * those above.
-   */
+  /** The longest pause that `Retry-After` causes. It never shortens those above. */
   retryAfter: 30_000,
 };
 

@@ -1,6 +1,5 @@
 import { isJsonObject } from "../../text.ts";
 
-/** The reply for a run that completed without any text. */
 export const COMPLETION_NOTICE = "Run completed.";
 
 /** The note to users if there are messages, and none has a text that can be read. */
