@@ -47,7 +47,6 @@ const RESIZE_PAUSE = 100;
 /** The most sent texts that may wait. After them, Enter only starts a new line. */
 const MAX_WAITING = 1_000;
 
-/** Bytes that are not UTF-8, or half a character of a Windows console. */
 const LOST =
   "Not sent: characters shown as \ufffd were lost. Press Up to edit it, or paste it in parts";
 
@@ -65,6 +64,8 @@ export interface Keyboard {
   readonly keyMode: (actions: KeyModeActions) => KeyMode;
   readonly onInterrupt: () => void;
   readonly onQuit: () => void;
+  /** Whether a U+FFFD may stand for a character that was lost, as on a Windows console. */
+  readonly isLossy: boolean;
 }
 
 /**
@@ -330,7 +331,7 @@ export class Editor implements Disposable {
     const bytes = new TextEncoder().encode(text).length;
     const reason = isTooLong || bytes > MAX_TEXT_LENGTH
       ? PROMPT_TOO_LONG
-      : text.includes("\ufffd")
+      : this.#options.keyboard?.isLossy && text.includes("\ufffd")
       ? LOST
       : undefined;
     this.#deliver(

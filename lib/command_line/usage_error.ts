@@ -6,7 +6,6 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** The longest argument that is compared with flags, in UTF-16 code units. */
 const MAX_LENGTH = 200;
 const MAX_DISTANCE = 2;
 

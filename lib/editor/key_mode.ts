@@ -52,10 +52,11 @@ export function enterKeyMode(
   const hasSignals = Deno.build.os !== "windows";
   enter();
   if (hasSignals) Deno.addSignalListener("SIGCONT", goOn);
+  let hasResizing = true;
   try {
     Deno.addSignalListener("SIGWINCH", onResize);
   } catch {
-    // Deno before 2.7.10 has none on Windows.
+    hasResizing = false; // Deno before 2.7.10 has none on Windows.
   }
   return {
     async stop() {
@@ -77,7 +78,7 @@ export function enterKeyMode(
       isOver = true;
       stopTimer();
       if (hasSignals) Deno.removeSignalListener("SIGCONT", goOn);
-      Deno.removeSignalListener("SIGWINCH", onResize);
+      if (hasResizing) Deno.removeSignalListener("SIGWINCH", onResize);
       if (isKept) write(RESTORE);
       Deno.stdin.setRaw(false);
     },

@@ -92,6 +92,7 @@ export async function openView(options: OpenViewOptions): Promise<View> {
           }),
         onInterrupt: options.onInterrupt,
         onQuit: options.onQuit,
+        isLossy: Deno.build.os === "windows",
       }
       : undefined,
   });

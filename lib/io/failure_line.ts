@@ -22,7 +22,6 @@ export function failureLine(error: unknown): string {
     `this is a defect, please report it at ${ISSUES}`;
 }
 
-/** The file, line and column where an error was created, if known. */
 function placeOf({ message, stack = "" }: Error): string {
   const frames = stack.slice(stack.indexOf(message) + message.length);
   for (const frame of frames.split("\n").slice(1)) {

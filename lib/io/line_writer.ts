@@ -11,7 +11,6 @@ const BACKLOG = 1024 * 1024;
 /** `writeInTurn()` first waits for a write of less text than this, in UTF-16 code units. */
 const ENOUGH = 16 * 1024;
 
-/** The size of the buffer that lines are encoded into. */
 const PIECE_BYTES = 256 * 1024;
 
 /** Queues lines and writes them in batches. Many tasks can write at once. */

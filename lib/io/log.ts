@@ -3,7 +3,6 @@ import { plainLine } from "../text.ts";
 /** Writes a line to a log, with a duration in milliseconds if it has one. */
 export type Log = (text: string, milliseconds?: number) => void;
 
-/** The longest line, in UTF-16 code units. */
 const MAX_LENGTH = 500;
 
 /** Opens the log of `--verbose`. Each line begins with the time, and is clean and short. */

@@ -29,7 +29,6 @@ export function holdsTooMuch(json: string): boolean {
   return false;
 }
 
-/** The index of the quote that ends a string, or the end of the text. */
 function endOfString(json: string, start: number): number {
   for (let end = start;;) {
     end = json.indexOf('"', end + 1);

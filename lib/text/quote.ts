@@ -1,6 +1,5 @@
 import { escapeControls } from "./json.ts";
 
-/** The most UTF-16 code units that are shown. */
 const MAX_LENGTH = 200;
 
 /** A foreign word in quotes, made safe and short enough for an error message. */

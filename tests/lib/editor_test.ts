@@ -32,6 +32,16 @@ Deno.test("Editor shows a paste without an end, and ends it at a Ctrl-C that com
   assertEquals(await asked, { kind: "text", text: "one\ntwo\n\x03!" });
 });
 
+for (const isLossy of [true, false]) {
+  Deno.test(`Editor.read() ${isLossy ? "refuses" : "takes"} U+FFFD of a keyboard that ${isLossy ? "loses" : "keeps"} characters`, async () => {
+    using person = new Person(40, 100, isLossy);
+    const asked = person.editor.read();
+    person.type("a\ufffdb\r");
+    const input = await asked;
+    assertEquals(input.kind, isLossy ? "refused" : "text");
+  });
+}
+
 Deno.test("Editor.dropWaiting() drops what was sent, which stays in the history, and keeps what is typed", async () => {
   using person = new Person();
   person.editor.setStatus(() => "status");

@@ -139,7 +139,7 @@ export class Person implements Disposable {
   #events: KeyModeActions | undefined;
   #wrote = Promise.withResolvers<void>();
 
-  constructor(columns = 40, rows = 100) {
+  constructor(columns = 40, rows = 100, isLossy = false) {
     this.size = { columns, rows };
     this.emulator = new Emulator(columns, rows);
     const opened: ReadableStreamDefaultController<Uint8Array>[] = [];
@@ -164,6 +164,7 @@ export class Person implements Disposable {
         },
         onInterrupt: () => this.interrupts++,
         onQuit: () => this.quits++,
+        isLossy,
       },
     });
   }
