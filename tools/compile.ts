@@ -99,7 +99,8 @@ async function checkArguments(args: readonly string[]): Promise<void> {
     stdout: "null",
   }).output();
   if (success) return;
-  const message = new TextDecoder().decode(stderr).trim();
+  const message = new TextDecoder().decode(stderr).trim()
+    .replace("agent-gateway: error: ", "");
   throw new ToolError(`The client does not start with these: ${message}`, 2);
 }
 
