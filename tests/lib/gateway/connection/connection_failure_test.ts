@@ -146,7 +146,7 @@ const SCHEME = "Try http:// or socks5:// in HTTPS_PROXY.";
 const UNKNOWN_ISSUER = `${CERTIFICATE}UnknownIssuer`;
 
 function lost(proxy: Proxy, text: string): TunnelError {
-  return noConnection(proxy, new Error(text));
+  return withVariables({}, () => noConnection(proxy, new Error(text)));
 }
 
 function answered(status: number): TunnelError {
