@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { styleMarkdown } from "../../lib/markdown.ts";
-import fc from "../support/generated.ts";
+import fc, { anyCodePoint } from "../support/generated.ts";
 
 /** The sequences that may be added, with their letters in this test. */
 const LETTERS: Readonly<Record<string, string>> = {
@@ -92,7 +92,9 @@ const PIECES = [
 const markdown = fc.array(
   fc.oneof(
     { weight: 9, arbitrary: fc.constantFrom(...PIECES) },
-    fc.string({ unit: "binary" }).map((text) => text.replaceAll("\x1b", "")),
+    fc.string({ unit: anyCodePoint }).map((text) =>
+      text.replaceAll("\x1b", "")
+    ),
   ),
   { maxLength: 60 },
 ).map((pieces) => pieces.join(""));

@@ -11,4 +11,8 @@ if (seed !== undefined) {
   fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(seed) });
 }
 
+/** Any code point, as a string. (`unit: "binary"` takes a second for a table of all.) */
+export const anyCodePoint: fc.Arbitrary<string> = fc.nat(0x10f7ff)
+  .map((n) => String.fromCodePoint(n < 0xd800 ? n : n + 0x800));
+
 export default fc;

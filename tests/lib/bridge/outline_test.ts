@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Outline } from "../../../lib/bridge/outline.ts";
 import { type Incoming, readMessages } from "../../../lib/bridge/json_rpc.ts";
-import fc from "../../support/generated.ts";
+import fc, { anyCodePoint } from "../../support/generated.ts";
 import { times } from "../../support/repetitions.ts";
 
 const encoder = new TextEncoder();
@@ -37,7 +37,9 @@ const LARGE = `[${"1,".repeat(260_000)}1]`;
 
 const ID = fc.oneof(
   fc.constantFrom("1", "null", '"\\u0022}"', '"a\\\\"', "-1.5e3", "{}", "true"),
-  fc.string({ unit: "binary", maxLength: 20 }).map((id) => JSON.stringify(id)),
+  fc.string({ unit: anyCodePoint, maxLength: 20 }).map((id) =>
+    JSON.stringify(id)
+  ),
 );
 const MEMBER = fc.oneof(
   ID.map((id) => `"id":${id}`),

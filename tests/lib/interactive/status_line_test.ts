@@ -6,7 +6,7 @@ import {
   StatusLine,
 } from "../../../lib/interactive/status_line.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
-import fc from "../../support/generated.ts";
+import fc, { anyCodePoint } from "../../support/generated.ts";
 
 const SGR = RegExp("\x1b\\[\\d+m", "g");
 const COMPLETED = { type: "end", completed: true } as const;
@@ -147,7 +147,7 @@ Deno.test("StatusLine takes one row of any width, and so does each line above it
   fc.assert(fc.property(
     fc.integer({ min: 1, max: 200 }),
     fc.string({ unit: "grapheme", maxLength: 300 }),
-    fc.string({ unit: "binary", maxLength: 300 }),
+    fc.string({ unit: anyCodePoint, maxLength: 300 }),
     fc.boolean(),
     (columns, node, status, isPause) => {
       const watched = new Watched({ columns, style: COLOURED });

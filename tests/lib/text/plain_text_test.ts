@@ -1,7 +1,7 @@
 import { assertEquals, assertNotMatch } from "@std/assert";
 import { escapeControls } from "../../../lib/text/json.ts";
 import { plainLine, plainText } from "../../../lib/text/plain_text.ts";
-import fc from "../../support/generated.ts";
+import fc, { anyCodePoint } from "../../support/generated.ts";
 
 const REMOVED: Readonly<Record<string, string>> = {
   "a CSI sequence": "\x1b[31m",
@@ -60,7 +60,7 @@ for (const [text, plain, line] of SHOWN) {
 
 Deno.test("plainText() leaves no control character of any text", () => {
   const controls = fc.constantFrom(...Object.values(REMOVED));
-  const characters = fc.string({ unit: "binary" });
+  const characters = fc.string({ unit: anyCodePoint });
   fc.assert(fc.property(
     fc.array(fc.oneof(controls, characters, fc.constantFrom("\x1b", "["))),
     (parts) => {
