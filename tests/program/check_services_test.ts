@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { runClient, settings } from "../support/client_process.ts";
+import { FaultyService } from "../support/faulty_service/service.ts";
 import {
   answer,
   type Behaviour,
@@ -71,6 +72,29 @@ const unread = { event: "complete", messages: [{ speech: "Hi" }] };
 const pretty: Encode = (value) =>
   JSON.stringify(value, null, 1).replace(/^/gm, "data: ") + "\n\n";
 
+/** Passes requests on, and answers as HTTP/1.0 does: the end of the connection ends the body. */
+function startHttp10(url: string): Promise<FaultyService> {
+  return FaultyService.start(async (connection) => {
+    const request = await connection.read();
+    if (request === undefined) return;
+    const { head, body } = request;
+    const [method = "", path = ""] = head.split(" ");
+    const fields = Array.from(head.matchAll(/^([\w-]+): (.*)\r$/gm))
+      .map(([, name = "", value = ""]) => [name, value]);
+    const answer = await fetch(url + path, {
+      ...{ method, headers: fields },
+      ...body !== "" && { body },
+    });
+    const type = answer.headers.get("content-type");
+    await connection.write(
+      `HTTP/1.0 ${answer.status} OK\r\ncontent-type: ${type}\r\n\r\n`,
+    );
+    for await (const bytes of answer.body ?? []) await connection.write(bytes);
+  });
+}
+
+const HTTP_1_0 = "HTTP/1.0 without a length";
+
 /** The services, the lines that complain about them, and what one of these says. */
 // deno-fmt-ignore: a table, one service a line
 const SERVICES: Readonly<
@@ -84,6 +108,7 @@ const SERVICES: Readonly<
   "fields event:": [run((value, i) => `event: ${value.event}\n${withId(value, i)}`)],
   "bytes cut anywhere": [stream(all, undefined, 1)],
   "comments": [stream(`: working\n\n${all}`)],
+  [HTTP_1_0]: [run(withId)],
   "201 and 202": [{ "create thread": withStatus(201), "create run": withStatus(202) }],
   "events all at the end": [{ stream: once(delayed(2_100, body([all], { headers: sse }))) }, "note live", /flush after each event/],
   "compressed": [{ stream: answer(200, all, zstd) }, "failed stream", /compress/],
@@ -128,9 +153,10 @@ for (
     for (const [operation, behaviour] of Object.entries(behaviours)) {
       service.misbehave(operation as Operation, behaviour, Infinity);
     }
+    await using front = await startHttp10(service.url);
     const { code, stdout } = await runClient({
       args: ["--check", "-p", "hello"],
-      env: settings(service),
+      env: settings(what === HTTP_1_0 ? front : service),
     });
     const complaints = stdout.match(/^(?:failed|note) .*/gm) ?? [];
     const names = complaints.map((line) =>
