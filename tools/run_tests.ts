@@ -6,8 +6,8 @@
  *
  * Options such as `--filter` go to `deno test`. Without files, nothing is tested
  * unless the checks pass. Only what fails is shown, and a summary; `--verbose`
- * shows every test. The exit code is that of the first step that
- * failed, 1 if no test matches `--filter`, else 0.
+ * shows every test, and `--slowest` the 20 files that took longest. The exit code is
+ * that of the first step that failed, 1 if no test matches `--filter`, else 0.
  *
  * @module
  */
@@ -56,8 +56,9 @@ async function showFailures(
   }
 }
 
-const args = Deno.args.filter((argument) => argument !== "--verbose");
-const isVerbose = args.length < Deno.args.length;
+const isVerbose = Deno.args.includes("--verbose");
+const times = Deno.args.includes("--slowest") ? Deno.makeTempFileSync() : "";
+const args = Deno.args.filter((arg) => !/^--(verbose|slowest)$/.test(arg));
 const all = args.length === 0;
 const { values: { filter } } = parseArgs({
   args,
@@ -68,6 +69,7 @@ const options = {
   ...(!isVerbose || filter !== undefined) && { read: showFailures },
   // Most tests wait for another process: three times as many as there are cores.
   env: {
+    TEST_TIMES: times,
     DENO_JOBS: Deno.env.get("DENO_JOBS") ??
       `${3 * navigator.hardwareConcurrency}`,
   },
@@ -105,4 +107,10 @@ async function testAll(): Promise<number> {
 }
 
 const code = await (all ? testAll() : test(...args));
+if (times !== "") {
+  const lines = (await Deno.readTextFile(times)).trimEnd().split("\n");
+  lines.sort((a, b) => parseFloat(b) - parseFloat(a));
+  console.log(lines.slice(0, 20).join("\n"));
+  await Deno.remove(times);
+}
 Deno.exit(code === 0 && !hasMatch ? 1 : code);

@@ -12,6 +12,17 @@ const { test } = Deno;
 
 type Part = string | Partial<Deno.TestDefinition> | Deno.TestDefinition["fn"];
 
+/** Where `tools/run_tests.ts` reads how long each file took, in seconds. */
+const times = Deno.env.get("TEST_TIMES") ?? "";
+const { now } = performance; // Tests replace it.
+if (times !== "") {
+  addEventListener("unload", () => {
+    const seconds = (now.call(performance) / 1000).toFixed(1);
+    const file = Deno.mainModule.replace(/.*\/(?=tests\/)/, "");
+    Deno.writeTextFileSync(times, `${seconds} s ${file}\n`, { append: true });
+  });
+}
+
 /** The forms of `Deno.test()`: a definition, or a name, perhaps options, and a function. */
 function limited(...parts: readonly Part[]): void {
   // Deno before 2.9 knows no `timeout`.
