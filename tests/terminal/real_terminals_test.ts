@@ -25,7 +25,7 @@ terminalTest(
     await terminal.press("Return");
     await terminal.shows("> one two or three line 0 of the reply");
     assertEquals(promptsOf(service), ["one\ntwo or three"]);
-    let prompt = Array.from({ length: 30 }, (_, i) => `word${i}`).join(" ");
+    let prompt = Array.from({ length: 16 }, (_, i) => `word${i}`).join(" ");
     await terminal.type(prompt);
     await terminal.shows(prompt);
 
