@@ -220,7 +220,7 @@ const none = 'if (!run) return refuse(404, "No such run");';
 const MISTAKES: readonly (readonly [code: string, mistake: string, ...untrue: readonly string[]])[] = [
   ["randomUUID();", "`${threads.size}`;", "nobody can guess such ids"],
   ["run.streams.forEach((stream) => stream.w", "[...run.streams].slice(-1).forEach((stream) => stream.w", "two lines with the same number"],
-  [none, `if (run?.isOver) run.events = [], run.isOver = false, execute(run, "it runs once more, and for longer"); ${none}`, "1: it does not run again"],
+  [none, `if (run?.isOver) run.events = [], run.isOver = false, execute(run, think("it runs once more, and for longer")); ${none}`, "1: it does not run again"],
   ["if (!key ||", 'if (request.url === "/threads" &&', "401: no run", "401: no stream"],
   [none, "if (!run) return follow({ events: [], streams: new Set() }, 0, response);", "404: an unknown run", "404: another thread's run"],
   ["runs.get(runId)", "[...threads.values()].map((runs) => runs.get(runId)).find(Boolean)", "404: another thread's run"],
