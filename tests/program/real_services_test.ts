@@ -125,6 +125,23 @@ testOf(
   },
 );
 
+/** The services in frameworks: the last progress of a second turn, and its reply. */
+const FRAMEWORKS: readonly (readonly [Stack, string, string])[] = [
+  ["express", "read: again", "You said: again"],
+  ["hono", "read: again", "You said: again"],
+  ["nest", "read: again", "You said: again"],
+  ["langgraph", "answer: done", "You said: hello, again"],
+];
+
+for (const [stack, progress, reply] of FRAMEWORKS) {
+  testOf(stack, `${stack} serves two turns of a thread`, async () => {
+    await using service = await RealService.start(stack);
+    const { stdout, stderr } = await run(service, "hello", "again");
+    assertEquals(stdout, `You said: hello\n${reply}\n`);
+    assertEquals(stderr.split("\n").at(-2), progress);
+  });
+}
+
 testOf(
   "php",
   "PHP's own server serves a run, and the check tells of its warnings",

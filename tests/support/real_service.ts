@@ -4,6 +4,11 @@ import { TEST_KEY } from "./service/service.ts";
 
 const PYTHON = "/usr/bin/python3"; // Debian's packages are for its own Python.
 
+const PACKAGES = `${Deno.env.get("REAL_SERVICES")}/node_modules`; // from .ci/run
+const NODE = `ln -s ${PACKAGES} .; exec node`;
+const AGENT = "(sed '/^async function handle/,$d' example.mjs; " +
+  "echo 'export { follow, start, think, threads };') >agent.mjs";
+
 const BUILD = "go build -o service main.go && exec ./service";
 
 /**
@@ -14,6 +19,13 @@ const COMMANDS = {
   fastapi: [
     `exec ${PYTHON} fast_api.py`,
     `${PYTHON} -c 'import fastapi, uvicorn'`,
+  ],
+  express: [`${AGENT}; ${NODE} express.mjs`, `ls ${PACKAGES}/express`],
+  hono: [`${AGENT}; ${NODE} hono.mjs`, `ls ${PACKAGES}/hono`],
+  nest: [`${AGENT}; ${NODE} nest.mjs`, `ls ${PACKAGES}/@nestjs`],
+  langgraph: [
+    `sed -i '/^async.* think/,/^}/c import { think } from "./langgraph.mjs";' example.mjs; ${NODE} example.mjs`,
+    `ls ${PACKAGES}/@langchain`,
   ],
   php: [
     "exec php -d display_errors=1 -S 127.0.0.1:$PORT service.php",

@@ -1,0 +1,48 @@
+/** A service on NestJS. agent.mjs: the Node.js example of docs/service.md up to `handle()`, exported. */
+import { randomUUID } from "node:crypto";
+import * as nest from "@nestjs/common";
+import { NestFactory } from "@nestjs/core";
+import { follow, start, think, threads } from "./agent.mjs";
+
+class Threads {
+  createThread() {
+    const thread_id = randomUUID();
+    threads.set(thread_id, new Map());
+    return { thread_id };
+  }
+
+  startRun(threadId, prompt) {
+    const runs = threads.get(threadId);
+    if (!runs) throw new nest.NotFoundException("No such thread");
+    if (typeof prompt !== "string") throw new nest.BadRequestException();
+    return { run_id: start(runs, think(prompt, threadId)) };
+  }
+
+  followRun({ threadId, runId }, lastEventId, response) {
+    const run = threads.get(threadId)?.get(runId);
+    if (!run) throw new nest.NotFoundException("No such run");
+    follow(run, lastEventId ?? 0, response);
+  }
+}
+
+// Decorators are calls here: JavaScript has no syntax for them.
+function decorate(name, decorator, ...parameters) {
+  const method = Object.getOwnPropertyDescriptor(Threads.prototype, name);
+  decorator(Threads.prototype, name, method);
+  parameters.forEach((parameter, i) => parameter(Threads.prototype, name, i));
+}
+const { Body, Get, Headers, Param, Post, Res } = nest;
+const stream = Get(":threadId/runs/:runId/stream");
+decorate("createThread", Post());
+decorate("startRun", Post(":threadId/runs"), Param("threadId"), Body("prompt"));
+decorate("followRun", stream, Param(), Headers("last-event-id"), Res());
+nest.Controller("threads")(Threads);
+
+const module = { module: class App {}, controllers: [Threads] };
+const app = await NestFactory.create(module, { logger: ["error"] });
+app.use((request, _response, next) => {
+  const key = request.get("X-API-Key");
+  if (key && key === process.env.SERVICE_KEY) return next();
+  next(new nest.UnauthorizedException("Unknown key"));
+});
+await app.listen(process.env.PORT, "127.0.0.1");
