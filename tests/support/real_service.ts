@@ -20,12 +20,12 @@ const COMMANDS = {
     `exec ${PYTHON} fast_api.py`,
     `${PYTHON} -c 'import fastapi, uvicorn'`,
   ],
-  express: [`${AGENT}; ${NODE} express.mjs`, `ls ${PACKAGES}/express`],
-  hono: [`${AGENT}; ${NODE} hono.mjs`, `ls ${PACKAGES}/hono`],
-  nest: [`${AGENT}; ${NODE} nest.mjs`, `ls ${PACKAGES}/@nestjs`],
+  express: [`${AGENT}; ${NODE} express.mjs`, "ls $REAL_SERVICES/*/express"],
+  hono: [`${AGENT}; ${NODE} hono.mjs`, "ls $REAL_SERVICES/*/hono"],
+  nest: [`${AGENT}; ${NODE} nest.mjs`, "ls $REAL_SERVICES/*/@nestjs"],
   langgraph: [
     `sed -i '/^async.* think/,/^}/c import { think } from "./langgraph.mjs";' example.mjs; ${NODE} example.mjs`,
-    `ls ${PACKAGES}/@langchain`,
+    "ls $REAL_SERVICES/*/@langchain",
   ],
   php: [
     "exec php -d display_errors=1 -S 127.0.0.1:$PORT service.php",
