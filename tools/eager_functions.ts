@@ -43,15 +43,12 @@ export async function eagerFunctions(): Promise<readonly string[]> {
  * that can be arrow functions become some, which is shorter. They move to the beginning:
  * expressions, unlike declarations, do not exist before their place.
  *
- * @param bundle The minified output of the bundler, with an inline source map.
+ * @param file The minified output of the bundler, with an inline source map.
  * @returns The same program, without the source map.
  * @throws {ToolError} If the program lacks one of the functions.
  */
-export function compileAtLoad(
-  bundle: string,
-  names: readonly string[],
-): string {
-  const [code = "", map = ""] = bundle.split(MAP);
+export function compileAtLoad(file: string, names: readonly string[]): string {
+  const [code = "", map = ""] = file.split(MAP);
   const nameAt = nameFinder(code, map);
   const module = MODULE.exec(code)?.[1] ?? "";
   const missing = new Set(names);
@@ -67,11 +64,9 @@ export function compileAtLoad(
     const text = code.slice(start, end);
     if (name === "") rest += `${code.slice(done, start)}(${text})`;
     else {
-      const expression = keyword === "function" && arrowFunction(text) ||
-        keyword + text;
-      functions.push(
-        `${id}=${names.includes(name) ? `(${expression})` : expression}`,
-      );
+      const arrow = keyword === "function" && arrowFunction(text);
+      const value = arrow || keyword + text;
+      functions.push(`${id}=${names.includes(name) ? `(${value})` : value}`);
       missing.delete(name);
       rest += code.slice(done, index);
     }
@@ -93,12 +88,11 @@ function nameFinder(code: string, encodedMap: string) {
   const map = new SourceMap(payload);
   return (index: number): string | undefined => {
     const before = code.slice(0, index).split("\n");
-    const { originalSource, originalLine = 0 } = {
-      ...map.findEntry(before.length - 1, before.at(-1)?.length ?? 0),
-    };
-    const source = payload.sources.indexOf(originalSource);
+    const column = before.at(-1)?.length ?? 0;
+    const entry = { ...map.findEntry(before.length - 1, column) };
+    const source = payload.sources.indexOf(entry.originalSource);
     const text: string | undefined = payload.sourcesContent[source];
-    return declaredName(text?.split("\n")[originalLine]);
+    return declaredName(text?.split("\n")[entry.originalLine ?? 0]);
   };
 }
 
@@ -138,15 +132,14 @@ async function main(): Promise<void> {
   await runCommand(task, options);
   await runCommand([...task, "--bridge"], options);
   const called = new Set<string>();
-  for await (const { name } of Deno.readDir(folder)) {
-    const script = JSON.parse(await Deno.readTextFile(`${folder}/${name}`));
-    if (!/\/(?:lib\/.+|main)\.ts$/.test(script.url)) continue;
-    const source = await Deno.readTextFile(new URL(script.url));
+  for await (const file of Deno.readDir(folder)) {
+    const text = await Deno.readTextFile(`${folder}/${file.name}`);
+    const { url, functions } = JSON.parse(text);
+    if (!/\/(?:lib\/.+|main)\.ts$/.test(url)) continue;
+    const source = await Deno.readTextFile(new URL(url));
     const declared = source.split("\n").map(declaredName);
-    for (const { functionName, ranges: [{ count }] } of script.functions) {
-      if (count > 0 && declared.includes(functionName)) {
-        called.add(functionName);
-      }
+    for (const { functionName: name, ranges: [{ count }] } of functions) {
+      if (count > 0 && declared.includes(name)) called.add(name);
     }
   }
   await Deno.remove(folder, { recursive: true });
