@@ -11,6 +11,7 @@
  */
 import { clientPermissionFlags, readParts } from "./bundle.ts";
 import { writeChecksums } from "./checksums.ts";
+import { runCommand } from "./run_command.ts";
 import { runTool, ToolError } from "./tool_error.ts";
 
 const DIST = `${import.meta.dirname}/../dist`;
@@ -67,41 +68,33 @@ export async function compile(options: CompileOptions): Promise<string> {
     target.includes("windows") ? ".exe" : ""
   }`;
   const compiler = Deno.env.get("COMPILE_DENO") ?? Deno.execPath();
-  const { success, stderr } = await new Deno.Command(compiler, {
-    args: [
-      "compile",
-      // Only these files. (--quiet would make the binary quiet too.)
-      ...["--no-config", "--no-lock", "--no-check", "--no-npm", "--no-remote"],
-      // No code cache: the binary would write a temporary file for it.
-      ...["--cached-only", "--no-code-cache", "--deny-import"],
-      ...clientPermissionFlags,
-      ...["--target", target, "--output", binary],
-      ...[`${source}/main.js`, ...args],
-    ],
-    env: { NO_COLOR: "1", RUST_BACKTRACE: "0" },
-    stdin: "null",
-    stdout: "null",
-  }).output();
-  if (success) return binary;
-  const reason = new TextDecoder().decode(stderr).replace(/^[^]*?error: /, "");
-  throw new CompileError(`Cannot compile for ${target}: ${reason.trim()}`);
+  const command = [
+    ...[compiler, "compile"],
+    // Only these files. (--quiet would make the binary quiet too.)
+    ...["--no-config", "--no-lock", "--no-check", "--no-npm", "--no-remote"],
+    // No code cache: the binary would write a temporary file for it.
+    ...["--cached-only", "--no-code-cache", "--deny-import"],
+    ...clientPermissionFlags,
+    ...["--target", target, "--output", binary],
+    ...[`${source}/main.js`, ...args],
+  ];
+  const env = { NO_COLOR: "1", RUST_BACKTRACE: "0" };
+  await runCommand(command, { env }).catch(({ message }) => {
+    const reason = message.replace(/^[^]*?error: /, "");
+    throw new CompileError(`Cannot compile for ${target}: ${reason}`);
+  });
+  return binary;
 }
 
 /** Starts the client, which ends at once because there is no input. */
 async function checkArguments(args: readonly string[]): Promise<void> {
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "--quiet", "--no-config", ...clientPermissionFlags],
-      ...[BUNDLE, ...args, "--bridge"],
-    ],
-    env: { APP_API_KEY: "a-key-to-start-with" },
-    stdin: "null",
-    stdout: "null",
-  }).output();
-  if (success) return;
-  const message = new TextDecoder().decode(stderr).trim()
-    .replace("agent-gateway: error: ", "");
-  throw new ToolError(`The client does not start with these: ${message}`, 2);
+  const run = ["run", "--quiet", "--no-config", ...clientPermissionFlags];
+  const command = [Deno.execPath(), ...run, BUNDLE, ...args, "--bridge"];
+  const env = { APP_API_KEY: "a-key-to-start-with" };
+  await runCommand(command, { env }).catch(({ message }) => {
+    const reason = message.replace(/^[^]*?error: /, "");
+    throw new ToolError(`The client does not start with these: ${reason}`, 2);
+  });
 }
 
 /** Compiles for every target, or for none. */
