@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Endpoint } from "./service.ts";
 
 /**
@@ -71,6 +72,6 @@ function delayed(
 
 async function until(time: number): Promise<void> {
   for (let left; (left = time - performance.now()) > 0;) {
-    await new Promise((resolve) => setTimeout(resolve, left));
+    await sleep(left);
   }
 }

@@ -1,8 +1,5 @@
 /**
- * The page `docs/performance.md`, its tables and its chart. As a program, draws the
- * chart of the page as it is.
- *
- *     deno run -P=bench tools/bench/page.ts
+ * The page `docs/performance.md`, its tables and its chart.
  *
  * @module
  */
@@ -65,19 +62,14 @@ export function parseTables(page: string): ReadonlyMap<string, string[][]> {
 const PUBLISHED =
   /(?<=<!-- The tables of a run begin -->\n)[^]*(?=<!-- They end -->)/;
 
-/** Writes a run to `performance.md` in a folder, and draws it. */
+/** Writes a run to `performance.md` in a folder, and its chart to `performance.svg`. */
 export async function publish(docs: string, run: string): Promise<void> {
   const path = `${docs}/performance.md`;
   const page = await Deno.readTextFile(path);
   await Deno.writeTextFile(path, page.replace(PUBLISHED, () => `\n${run}\n`));
   await runCommand([Deno.execPath(), "fmt", "-q", path]); // It wraps the lines.
-  await draw(docs);
-}
-
-/** Writes the chart of `performance.md` in a folder to `performance.svg`. */
-async function draw(docs: string): Promise<void> {
-  const page = await Deno.readTextFile(`${docs}/performance.md`);
-  await Deno.writeTextFile(`${docs}/performance.svg`, drawChart(page));
+  const chart = drawChart(await Deno.readTextFile(path));
+  await Deno.writeTextFile(`${docs}/performance.svg`, chart);
 }
 
 /** The columns that are not drawn: no program for users. */
@@ -134,5 +126,3 @@ function barsOf([header = [], ...rows]: readonly string[][]) {
     })
   );
 }
-
-if (import.meta.main) await draw(DOCS);

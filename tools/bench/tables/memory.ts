@@ -1,13 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { AgentProcess } from "../agent_process.ts";
 import { processUsage } from "../processes.ts";
 import { startService } from "../service.ts";
 import type { Table } from "../table.ts";
 
 const MIB = 1024 * 1024;
-
-async function pause(seconds: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-}
 
 /** A process with 100 open sessions, while nobody asks anything. */
 export const idle: Table = {
@@ -31,9 +28,9 @@ export const idle: Table = {
         for (let left = quick ? 5 : 100; left > 0; left--) {
           await agent.newSession();
         }
-        await pause(settling);
+        await sleep(settling * 1000);
         const before = await processUsage(agent.pid);
-        await pause(measured);
+        await sleep(measured * 1000);
         const after = await processUsage(agent.pid);
         return {
           "wake-ups": (after.wakeUps - before.wakeUps) / measured,
@@ -102,7 +99,7 @@ export const memory: Table = {
               agent.prompt(session, { ...BLOCK, repeat: 1024 })
                 .catch(() => {}); // It never ends.
             }
-            await pause(quick ? 0.2 : 2); // All buffers on the way fill up.
+            await sleep(quick ? 200 : 2_000); // All buffers on the way fill up.
             return (await processUsage(agent.pid)).resident;
           };
           const few = await stall(sessions.slice(0, FEW));

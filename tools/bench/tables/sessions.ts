@@ -38,19 +38,19 @@ const END = 0.95;
 
 const CPU = "CPU per event";
 const LATENCY = "99th percentile of latency";
+/** What a session adds to the memory of an idle program at its peak. */
 const MEMORY = "memory per session";
+const UNITS = { [CPU]: "us", [LATENCY]: "ms", [MEMORY]: "KiB" };
 
 /** The cost and the latency of an event in one process with many sessions. */
 export const sessions: Table = {
   title: "Many sessions with a run each, at the same time",
   subjects: ["ours", "floor"],
-  rows: LOADS.flatMap((load) => [
-    { name: titleOf(load) + CPU, unit: "us" },
-    { name: titleOf(load) + LATENCY, unit: "ms" },
-    ...load.sessions < MANY
-      ? []
-      : [{ name: titleOf(load) + MEMORY, unit: "KiB" }],
-  ]),
+  rows: LOADS.flatMap((load) =>
+    Object.entries(UNITS)
+      .filter(([name]) => name !== MEMORY || load.sessions >= MANY)
+      .map(([name, unit]) => ({ name: titleOf(load) + name, unit }))
+  ),
   async measure({ quick, take }) {
     await using service = await startService();
     for (const load of LOADS) {
@@ -59,12 +59,10 @@ export const sessions: Table = {
       await take({
         rounds: 2,
         async sample(command) {
-          const { cpu, latency, memory } = await run(command, service, sized);
-          return {
-            [titleOf(load) + CPU]: cpu,
-            [titleOf(load) + LATENCY]: latency,
-            [titleOf(load) + MEMORY]: memory,
-          };
+          const figures = Object.entries(await run(command, service, sized));
+          return Object.fromEntries(
+            figures.map(([name, figure]) => [titleOf(load) + name, figure]),
+          );
         },
       });
     }
@@ -76,22 +74,12 @@ function titleOf({ sessions }: Load): string {
   return `${number} session${sessions === 1 ? "" : "s"}, `;
 }
 
-/** What a load costs. */
-interface Usage {
-  /** The time on a processor for each event, in microseconds. */
-  readonly cpu: number;
-  /** The latency that 99% of the events do not exceed, in milliseconds. */
-  readonly latency: number;
-  /** What a session adds to the memory of an idle program at its peak, in KiB. */
-  readonly memory: number;
-}
-
 /** Runs a prompt in each of many sessions of a new process. */
 async function run(
   command: Command,
   service: Endpoint,
   { sessions, rate, seconds }: Load,
-): Promise<Usage> {
+): Promise<Readonly<Record<keyof typeof UNITS, number>>> {
   const shape = { events: rate * seconds, rate, together: sessions };
   const total = shape.events * sessions;
   const delays: number[] = [];
@@ -122,9 +110,9 @@ async function run(
   await runs;
   const { peak } = await processUsage(agent.pid);
   return {
-    cpu: (after.cpu - before.cpu) / (last - first) * 1000,
-    latency: quantile(delays.slice(first, last), 0.99),
-    memory: (peak - idle.resident) / sessions / 1024,
+    [CPU]: (after.cpu - before.cpu) / (last - first) * 1000,
+    [LATENCY]: quantile(delays.slice(first, last), 0.99),
+    [MEMORY]: (peak - idle.resident) / sessions / 1024,
   };
 }
 
