@@ -29,33 +29,32 @@ const play = Deno.args.includes("--bridge")
   ? playTerminal
   : playChat;
 
-await using service = ReferenceService.start({
-  key: KEY,
-  pace: Deno.stdout.isTerminal() ? 300 : 50,
-});
-Deno.exitCode = await play(service);
+const pace = Deno.stdout.isTerminal() ? 300 : 50;
+await using service = ReferenceService.start({ key: KEY, pace });
+const env = { APP_API_KEY: KEY, APP_BASE_URL: service.url };
+Deno.exitCode = await play();
 
 /** Hands the terminal to the client. */
-async function playTerminal({ url }: ReferenceService): Promise<number> {
+async function playTerminal(): Promise<number> {
   console.error(
-    `The reference service listens on ${url}. It answers prompts such as:\n` +
+    `The reference service listens on ${service.url}. It answers prompts such as:\n` +
       [...PROMPTS, "what is 6 * 7?"].map((p) => `  ${p}\n`).join("") +
       "Type exit to leave.",
   );
-  return await runDeno(CLIENT, { env: settings(url) });
+  return await runDeno(CLIENT, { env });
 }
 
 /** Sends two prompts on one thread. */
-async function playChat({ url }: ReferenceService): Promise<number> {
+async function playChat(): Promise<number> {
   const args = PROMPTS.flatMap((prompt) => ["-p", prompt]);
-  return await runDeno([...CLIENT, ...args], { env: settings(url) });
+  return await runDeno([...CLIENT, ...args], { env });
 }
 
 /** Runs a session like an editor, each request after the answer to the one before. */
-async function playBridge({ url }: ReferenceService): Promise<number> {
+async function playBridge(): Promise<number> {
   const client = new Deno.Command(Deno.execPath(), {
     args: [...CLIENT, "--bridge"],
-    env: settings(url),
+    env,
     stdin: "piped",
     stdout: "piped",
   }).spawn();
@@ -92,9 +91,4 @@ async function playBridge({ url }: ReferenceService): Promise<number> {
   await writer.close();
   await lines.cancel();
   return (await client.status).code;
-}
-
-/** The environment of the client. */
-function settings(url: string): Record<string, string> {
-  return { APP_API_KEY: KEY, APP_BASE_URL: url };
 }

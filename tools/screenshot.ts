@@ -79,11 +79,8 @@ function exampleOf(screen: string): string {
     .replace(/\b\d+(?:\.\d)? s\b/g, (time) => times.next().value ?? time);
 }
 
-const FONT_SIZE = 14;
-const COLUMN = 8.4;
-const ROW = 20;
-const MARGIN = 18;
-const TITLE_BAR = 36;
+/** Sizes in pixels. */
+const [FONT_SIZE, COLUMN, ROW, MARGIN, TITLE_BAR] = [14, 8.4, 20, 18, 36];
 
 const CSS = [
   ".window{fill:#161b22;stroke:#30363d}",
@@ -97,12 +94,9 @@ const CSS = [
 ].join("");
 
 /** The class that an SGR code of tmux turns on. */
-const CLASSES: Readonly<Record<string, string>> = {
-  1: "bold",
-  3: "italic",
-  4: "underlined",
-  32: "green",
-};
+// deno-fmt-ignore
+const CLASSES: Readonly<Record<string, string>> =
+  { 1: "bold", 3: "italic", 4: "underlined", 32: "green" };
 
 /** The classes that an SGR code of tmux turns off. */
 const OFF: Readonly<Record<string, readonly string[]>> = {
@@ -136,32 +130,25 @@ function terminalSvg(screen: string): string {
       column += text.length;
       if (text.trim() === "") continue;
       const classes = style.length > 0 ? ` class="${style.join(" ")}"` : "";
-      texts.push(
-        `<text${classes} x="${x}" y="${y}" textLength="${length}">` +
-          `${escape(text)}</text>`,
-      );
+      const shown = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+      const place = `x="${x}" y="${y}" textLength="${length}"`;
+      texts.push(`<text${classes} ${place}>${shown}</text>`);
     }
   }
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" ` +
-    `height="${height}" viewBox="0 0 ${width} ${height}" role="img" ` +
-    'xml:space="preserve">',
-    `<title>${DESCRIPTION}</title>`,
-    `<style>${CSS}</style>`,
-    `<rect class="window" x=".5" y=".5" width="${width - 1}" ` +
-    `height="${height - 1}" rx="9.5"/>`,
-    '<circle cx="20" cy="18" r="6" fill="#f85149"/>',
-    '<circle cx="40" cy="18" r="6" fill="#d29922"/>',
-    '<circle cx="60" cy="18" r="6" fill="#3fb950"/>',
-    `<text class="title" x="${width / 2}" y="23">${TITLE}</text>`,
-    ...texts,
-    "</svg>",
-    "",
-  ].join("\n");
-}
-
-function escape(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  return `\
+<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" xml:space="preserve">
+<title>${DESCRIPTION}</title>
+<style>${CSS}</style>
+<rect class="window" x=".5" y=".5" width="${width - 1}" height="${
+    height - 1
+  }" rx="9.5"/>
+<circle cx="20" cy="18" r="6" fill="#f85149"/>
+<circle cx="40" cy="18" r="6" fill="#d29922"/>
+<circle cx="60" cy="18" r="6" fill="#3fb950"/>
+<text class="title" x="${width / 2}" y="23">${TITLE}</text>
+${texts.join("\n")}
+</svg>
+`;
 }
 
 if (Deno.args.some((argument) => argument !== "--check")) {

@@ -29,6 +29,7 @@ import {
 } from "../tests/support/service/behaviours.ts";
 import { ReferenceService } from "../tests/support/service/service.ts";
 import { processUsage } from "./bench/processes.ts";
+import { runCommand } from "./run_command.ts";
 
 const SESSIONS = 50;
 /** The longest time before a hanging run is cancelled, in milliseconds. */
@@ -53,26 +54,14 @@ const FAULTS: readonly Behaviour[] = [
   delayed(20),
 ];
 const POST_FAULTS: readonly Behaviour[] = [
-  ...FAULTS,
-  json({}),
-  json({ thread_id: 1, run_id: "" }),
-  answer(200, "{"),
-  body(['{"thread_id":'], broken),
+  ...[...FAULTS, json({}), json({ thread_id: 1, run_id: "" })],
+  ...[answer(200, "{"), body(['{"thread_id":'], broken)],
 ];
 const RUN_FAULTS: readonly Behaviour[] = [...POST_FAULTS, hang()];
 const STREAM_FAULTS: readonly Behaviour[] = [
-  ...FAULTS,
-  hang(),
-  events(steps),
-  events(steps, broken),
-  events(steps, { firstId: 1 }),
-  events(steps, { end: "hang" }),
-  events([
-    "data: {\n\n",
-    "data: [1]\n\nnonsense\n",
-    ...steps,
-    complete("Yes."),
-  ]),
+  ...[...FAULTS, hang(), events(steps), events(steps, broken)],
+  ...[events(steps, { firstId: 1 }), events(steps, { end: "hang" })],
+  events(["data: {\n\n", "data: [1]\n\nnonsense\n", complete("Yes.")]),
   events([...steps, complete("Cut small.")], { chunkSize: 3 }),
   events([...steps, complete("Open.")], { end: "hang" }),
   events(["data: ", "x".repeat(1_000_000), "\n\n", complete("Long.")]),
@@ -181,10 +170,9 @@ async function soak(): Promise<number> {
       problems.add("a session was loaded with other messages");
     }
   };
-  const late = Promise.withResolvers<false>();
-  const timer = setTimeout(() => late.resolve(false), seconds * 1000 + GRACE);
+  const late = sleep(seconds * 1000 + GRACE, false, { ref: false });
   const inTime = (work: readonly Promise<unknown>[]) =>
-    Promise.race([Promise.all(work).then(() => true), late.promise]);
+    Promise.race([Promise.all(work).then(() => true), late]);
   const work = Array.from(
     { length: SESSIONS },
     (_, i) => runSessions(randomNumbers(seed + i + 1)),
@@ -199,15 +187,10 @@ async function soak(): Promise<number> {
   if (!await inTime(requests.map((request) => request.ended))) {
     problems.add("requests to the service are still open");
   }
-  clearTimeout(timer);
   await service[Symbol.asyncDispose](); // and with it the idle connections
-  for (let left = 100; await countSockets(pid) > sockets; left--) {
-    if (left === 0) {
-      problems.add("sockets are open");
-      break;
-    }
-    await sleep(50);
-  }
+  let left = 100;
+  while (await countSockets(pid) > sockets && left-- > 0) await sleep(50);
+  if (left < 0) problems.add("sockets are open");
   const code = problems.size > 0 ? 0 : (await bridge.finish()).code;
   if (code !== 0) problems.add(`the bridge ended with code ${code}`);
 
@@ -235,8 +218,8 @@ function misbehave(service: ReferenceService, random: Random): void {
 
 /** The open sockets of a process (Linux only). */
 async function countSockets(pid: number): Promise<number> {
-  const { stdout } = await new Deno.Command("ls", {
-    args: ["-l", `/proc/${pid}/fd`],
-  }).output();
-  return new TextDecoder().decode(stdout).split(" socket:[").length - 1;
+  // `ls` fails if a file is closed while it looks.
+  const list = `ls -l /proc/${pid}/fd || :`;
+  const files = await runCommand(["sh", "-c", list]);
+  return files.split(" socket:[").length - 1;
 }
