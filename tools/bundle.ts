@@ -76,12 +76,9 @@ export function readParts(): Promise<Readonly<Record<string, string>>> {
 
 /** Returns the text of each file in a folder, sorted by name. */
 async function readFolder(folder: string): Promise<Record<string, string>> {
-  const names = await Array.fromAsync(
-    Deno.readDir(folder),
-    (file) => file.name,
-  );
+  const files = await Array.fromAsync(Deno.readDir(folder));
   const texts: Record<string, string> = {};
-  for (const name of names.sort()) {
+  for (const name of files.map((file) => file.name).sort()) {
     texts[name] = await Deno.readTextFile(`${folder}/${name}`);
   }
   return texts;
@@ -94,22 +91,14 @@ const HASH = /-[A-Z0-9]{8}(?=\.js)/g;
 function withStableNames(
   parts: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const sorted = Object.entries(parts)
-    .map(([name, code]) => ({
-      name,
-      key: `${name} ${code}`.replaceAll(HASH, ""),
-    }))
-    .sort((a, b) => a.key < b.key ? -1 : 1);
+  const key = (part: readonly string[]) => part.join(" ").replaceAll(HASH, "");
+  const sorted = Object.entries(parts).sort((a, b) => key(a) < key(b) ? -1 : 1);
   const names = new Map(
-    sorted.map(({ name }, index) => [name, name.replace(HASH, `-${index}`)]),
+    sorted.map(([name], index) => [name, name.replace(HASH, `-${index}`)]),
   );
-  return Object.fromEntries(
-    sorted.map(({ name }) => [
-      names.get(name) ?? name,
-      (parts[name] ?? "")
-        .replaceAll(/[\w-]+\.js/g, (word) => names.get(word) ?? word),
-    ]),
-  );
+  const rename = (text: string) =>
+    text.replaceAll(/[\w-]+\.js/g, (word) => names.get(word) ?? word);
+  return Object.fromEntries(sorted.map((part) => part.map(rename)));
 }
 
 function runBundler(...args: readonly string[]): Promise<string> {

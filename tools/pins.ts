@@ -66,18 +66,13 @@ export async function writeLock(
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const path = `${folder}/deno.lock`;
-  const { version, specifiers, npm, workspace } = JSON.parse(
+  const { jsr: _, specifiers, ...rest } = JSON.parse(
     await Deno.readTextFile(path),
   );
-  const ofNpm = Object.entries<string>(specifiers)
+  const ofNpm = Object.entries(specifiers)
     .filter(([specifier]) => specifier.startsWith("npm:"));
-  const rest = {
-    version,
-    specifiers: Object.fromEntries(ofNpm),
-    npm,
-    workspace,
-  };
-  await Deno.writeTextFile(path, JSON.stringify(rest));
+  const lock = { ...rest, specifiers: Object.fromEntries(ofNpm) };
+  await Deno.writeTextFile(path, JSON.stringify(lock));
   await runCommand([
     ...[Deno.execPath(), "install", "--quiet", "--frozen=false"],
     ...["--entrypoint", "tools/standard_library.ts"],

@@ -13,10 +13,7 @@ import { runTool, ToolError } from "./tool_error.ts";
  * Returns the text below a heading of the second level, a changelog's version
  * for example, up to the next such heading; `undefined` if there is none.
  */
-function section(
-  markdown: string,
-  title: string,
-): string | undefined {
+function section(markdown: string, title: string): string | undefined {
   const [, ...sections] = markdown.split(/^## /m);
   const heading = `${title}\n`;
   const found = sections.find((text) => text.startsWith(heading));

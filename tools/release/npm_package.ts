@@ -24,6 +24,8 @@ const FLAGS = [
   ...clientPermissionFlags,
 ];
 
+const DOCUMENTS = ["README.md", "CHANGELOG.md", "LICENSE", "THIRD-PARTY.md"];
+
 const MANIFEST = {
   name: "agent-gateway",
   version: config.version,
@@ -63,13 +65,10 @@ async function packNpmPackage(): Promise<string> {
     // In one file, which is read at the start: an update under a running program must not
     // take away what it would load later.
     "agent-gateway.js": await readText("dist/agent-gateway.js"),
-    "README.md": await readText("README.md"),
-    "CHANGELOG.md": await readText("CHANGELOG.md"),
-    "LICENSE": await readText("LICENSE"),
-    "THIRD-PARTY.md": await readText("THIRD-PARTY.md"),
     "flags.json": json(FLAGS),
     "package.json": json(MANIFEST),
   };
+  for (const name of DOCUMENTS) files[name] = await readText(name);
   for (const [name, text] of Object.entries(files)) {
     await Deno.writeTextFile(`${source}/${name}`, text);
     // npm keeps the modes, which depend on the umask.

@@ -25,11 +25,14 @@ const RELEASES = `${REPOSITORY}/releases/download`;
  * @throws {ToolError} If the sum of a binary is missing.
  */
 export function homebrewFormula(sums: Sums): string {
-  const binary = (target: string) => {
-    const name = `agent-gateway-${target}`;
-    return `url "${RELEASES}/v${config.version}/${name}"
-      sha256 "${sumOf(name, sums)}"`;
-  };
+  const binaries = (system: string) =>
+    [["arm", "aarch64"], ["intel", "x86_64"]].map(([cpu, architecture]) => {
+      const name = `agent-gateway-${architecture}-${system}`;
+      return `    on_${cpu} do
+      url "${RELEASES}/v${config.version}/${name}"
+      sha256 "${sumOf(name, sums)}"
+    end`;
+    }).join("\n");
   return `\
 class AgentGateway < Formula
   desc "${DESCRIPTION}"
@@ -38,21 +41,11 @@ class AgentGateway < Formula
   license "${config.license}"
 
   on_macos do
-    on_arm do
-      ${binary("aarch64-apple-darwin")}
-    end
-    on_intel do
-      ${binary("x86_64-apple-darwin")}
-    end
+${binaries("apple-darwin")}
   end
 
   on_linux do
-    on_arm do
-      ${binary("aarch64-unknown-linux-gnu")}
-    end
-    on_intel do
-      ${binary("x86_64-unknown-linux-gnu")}
-    end
+${binaries("unknown-linux-gnu")}
   end
 
   def install

@@ -95,14 +95,12 @@ function jsrPackages({ jsr }: Sources["lock"]): readonly Component[] {
   };
   const direct = Object.keys(config.imports)
     .filter((name) => !FOR_TESTS.includes(name));
-  return Array.from(new Set(direct.flatMap(withDependencies)))
-    .sort()
-    .map((key) =>
-      component(`pkg:jsr/${key.replace("@", "%40")}`, {
-        license: "MIT",
-        files: new Map([["of JSR's manifest", jsr[key]?.integrity ?? ""]]),
-      })
-    );
+  const keys = new Set(direct.flatMap(withDependencies));
+  return Array.from(keys).sort().map((key) => {
+    const files = new Map([["of JSR's manifest", jsr[key]?.integrity ?? ""]]);
+    const purl = `pkg:jsr/${key.replace("@", "%40")}`;
+    return component(purl, { license: "MIT", files });
+  });
 }
 
 /** `@std/cli` of `jsr:@std/cli@^1.0.32`. */
@@ -134,7 +132,7 @@ function linked({ thirdParty, crates }: Sources): readonly Component[] {
 }
 
 /** The parts of the bill of materials that tests read. */
-export interface Sbom {
+export interface Sbom extends Record<string, unknown> {
   readonly metadata: {
     readonly component: Component;
     readonly [name: string]: unknown;
@@ -143,7 +141,7 @@ export interface Sbom {
 }
 
 /** Makes the bill of materials from the texts and sums that describe the program. */
-export function makeSbom(sources: Sources): Sbom & Record<string, unknown> {
+export function makeSbom(sources: Sources): Sbom {
   const { sums, timestamp } = sources;
   const program = component(`pkg:npm/agent-gateway@${config.version}`, {
     ...{ type: "application", license: config.license },
