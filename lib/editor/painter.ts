@@ -79,7 +79,6 @@ export class Painter {
     this.#isMoved = false;
   }
 
-  /** Clears the terminal's screen, and draws a frame at the top. */
   clear(frame: Frame): void {
     this.forget();
     this.#write(CLEAR);

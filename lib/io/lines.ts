@@ -80,7 +80,7 @@ function withoutReturn(line: string): string {
 }
 
 /** The most lines of a text that is split without a `TextLineStream`. */
-const FEW_LINES = 32;
+const FEW_LINES = 150;
 
 /**
  * Splits whole lines: many by a `TextLineStream`, and few without one. Loading it takes
@@ -92,18 +92,19 @@ class Splitter {
 
   /** Splits a text that is empty or ends with a line end. */
   async split(text: string): Promise<readonly string[]> {
-    // Few lines are split at once: counting the lines of 10 MB first takes 1 ms.
-    const few = text.split("\n", FEW_LINES + 2);
-    if (few.length <= FEW_LINES + 1) return few.slice(0, -1).map(withoutReturn);
-    const stream = await (this.#stream ??= openLineStream());
-    if (stream === undefined) {
-      return text.slice(0, -1).split("\n").map(withoutReturn);
+    let at = 0;
+    for (let few = 0; few <= FEW_LINES && at < text.length; few++) {
+      at = text.indexOf("\n", at) + 1;
     }
+    const all = () => text.split("\n").slice(0, -1).map(withoutReturn);
+    if (at === text.length) return all();
+    const stream = await (this.#stream ??= openLineStream());
+    if (stream === undefined) return all();
     // If this fails, the read below fails.
     stream.input.write(text).catch(() => {});
     const lines: string[] = [];
     // Counted, because reading one line too many would wait for the next chunk.
-    for (let left = text.match(/\n/g)?.length ?? 0; left > 0; left--) {
+    for (at = 0; (at = text.indexOf("\n", at) + 1) > 0;) {
       const { value = "" } = await stream.output.read();
       lines.push(value);
     }
