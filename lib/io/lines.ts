@@ -93,7 +93,7 @@ class Splitter {
   /** Splits a text that is empty or ends with a line end. */
   async split(text: string): Promise<readonly string[]> {
     let at = 0;
-    for (let few = 0; few <= FEW_LINES && at < text.length; few++) {
+    for (let few = 0; few < FEW_LINES && at < text.length; few++) {
       at = text.indexOf("\n", at) + 1;
     }
     const all = () => text.split("\n").slice(0, -1).map(withoutReturn);
