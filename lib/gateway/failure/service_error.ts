@@ -86,7 +86,7 @@ export function wordsOf(
       ? `The ${conversation} may be gone: start a new one`
       : failure.advice || usual,
   ].filter((sentence) => sentence !== "")
-    .map((sentence) => sentence.replace(/[^.!?。]$/u, "$&."));
+    .map((sentence) => sentence.replace(/[^.!?\u3002]$/u, "$&."));
   const hasRun = isUnknown || fate === "failed";
   if (audience === "terminal" && hasRun && ids.length > 0) {
     sentences.push(`(${ids.map((pair) => pair.join(" ")).join(", ")})`);
