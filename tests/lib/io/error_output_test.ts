@@ -39,6 +39,15 @@ Deno.test("ErrorOutput drops progress while more than 1 MiB waits, and nothing e
   assertEquals(sink.text.slice(MIB), "still taken\nerror\ntaken again\n");
 });
 
+Deno.test("ErrorOutput.write() of an empty text writes nothing", async () => {
+  let writes = 0;
+  const write = () => Promise.resolve(void writes++);
+  const output = new ErrorOutput({ write });
+  output.write("");
+  await output.flush(60_000);
+  assertEquals(writes, 0);
+});
+
 Deno.test("ErrorOutput.flush() gives up after its limit, and when the stream has failed", async () => {
   const sink = new Held();
   const output = new ErrorOutput(sink);
