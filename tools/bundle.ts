@@ -11,7 +11,7 @@ import { cp } from "node:fs/promises";
 import config from "../deno.json" with { type: "json" };
 import { writeChecksums } from "./checksums.ts";
 import { chosenLibrary, sameFlags } from "./deno.ts";
-import { compileAtLoad, eagerFunctions } from "./eager_functions.ts";
+import { joinParts } from "./joined_parts.ts";
 import { runCommand } from "./run_command.ts";
 import { runTool } from "./tool_error.ts";
 
@@ -44,11 +44,10 @@ const HEADER = [
 ];
 
 /** Returns the program as one file, with the text of the licence at its end. */
-export async function bundle(): Promise<string> {
-  const output = await withSource((source) =>
-    runBundler("--sourcemap=inline", `${source}/main.ts`)
-  );
-  const code = compileAtLoad(output, await eagerFunctions());
+export async function bundle(
+  parts?: Readonly<Record<string, string>>,
+): Promise<string> {
+  const code = joinParts(parts ?? await bundleParts());
   const license = (await Deno.readTextFile(`${ROOT}/LICENSE`)).trimEnd();
   const comment = license.split("\n").map((line) => `// ${line}`.trimEnd());
   return [...HEADER, code + comment.join("\n"), ""].join("\n");
@@ -60,13 +59,26 @@ export async function bundle(): Promise<string> {
  * compiled code for the next start: in a binary.
  */
 export async function bundleParts(): Promise<Readonly<Record<string, string>>> {
-  return await withSource(async (source) => {
-    const folder = `${source}/parts`;
-    await runBundler(
-      ...["--code-splitting", "--outdir", folder, `${source}/main.ts`],
+  await Deno.mkdir(DIST, { recursive: true });
+  // Without the project's deno.json: Deno bundles an imported JSON file as a whole.
+  const source = await Deno.makeTempDir({ dir: DIST, prefix: ".source-" });
+  try {
+    const { version } = config;
+    await Deno.writeTextFile(
+      `${source}/deno.json`,
+      JSON.stringify({ version }),
     );
+    await cp(`${ROOT}/main.ts`, `${source}/main.ts`);
+    await cp(`${ROOT}/lib`, `${source}/lib`, { recursive: true });
+    const folder = `${source}/parts`;
+    await runCommand([
+      ...[Deno.execPath(), "bundle", "--quiet", "--minify", ...sameFlags],
+      ...["--code-splitting", "--outdir", folder, `${source}/main.ts`],
+    ]);
     return withStableNames(await readFolder(folder));
-  });
+  } finally {
+    await Deno.remove(source, { recursive: true });
+  }
 }
 
 /** Returns the parts that `deno task bundle` has written. */
@@ -101,32 +113,9 @@ function withStableNames(
   return Object.fromEntries(sorted.map((part) => part.map(rename)));
 }
 
-function runBundler(...args: readonly string[]): Promise<string> {
-  const flags = ["--quiet", "--minify", ...sameFlags];
-  return runCommand([Deno.execPath(), "bundle", ...flags, ...args]);
-}
-
-/**
- * Calls a function with a copy of the program's source, whose `deno.json` holds
- * only the version: Deno bundles an imported JSON file as a whole.
- */
-async function withSource<T>(use: (folder: string) => Promise<T>): Promise<T> {
-  await Deno.mkdir(DIST, { recursive: true });
-  const copy = await Deno.makeTempDir({ dir: DIST, prefix: ".source-" });
-  try {
-    const { version } = config;
-    await Deno.writeTextFile(`${copy}/deno.json`, JSON.stringify({ version }));
-    await cp(`${ROOT}/main.ts`, `${copy}/main.ts`);
-    await cp(`${ROOT}/lib`, `${copy}/lib`, { recursive: true });
-    return await use(copy);
-  } finally {
-    await Deno.remove(copy, { recursive: true });
-  }
-}
-
 async function main(): Promise<void> {
-  const code = await bundle();
   const parts = await bundleParts();
+  const code = await bundle(parts);
   await Deno.writeTextFile(`${DIST}/${NAME}`, code);
   await Deno.remove(PARTS, { recursive: true }).catch(() => {});
   await Deno.mkdir(PARTS);

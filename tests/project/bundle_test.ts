@@ -9,7 +9,7 @@ import { readdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import config from "../../deno.json" with { type: "json" };
 import { bundle, clientPermissionFlags } from "../../tools/bundle.ts";
-import { compileAtLoad } from "../../tools/eager_functions.ts";
+import { joinParts } from "../../tools/joined_parts.ts";
 import { runCommand } from "../../tools/run_command.ts";
 import { ToolError } from "../../tools/tool_error.ts";
 import { SourceCopy } from "../support/source_copy.ts";
@@ -48,34 +48,45 @@ Deno.test("the bundle has at most 134 KB", () => {
   assert(new TextEncoder().encode(code).length <= 134_000);
 });
 
-Deno.test("compileAtLoad() puts modules and the named functions in parentheses, and names those that are missing", () => {
-  const helper = "var h=(t,e)=>()=>(t&&(e=t(t=0)),e);";
-  const map = {
-    version: 3,
-    sources: ["a.ts"],
-    sourcesContent: ["function twice(x) {\nexport async function answer(x) {"],
-    names: [],
-    mappings: "4CAAA,6BACA", // columns 44 and 73
-  };
-  const output = helper +
-    "function b(t){return t}async function a(t){return{t}}var m=h(()=>{b()});" +
-    "//# sourceMappingURL=data:application/json;base64," +
-    btoa(JSON.stringify(map));
+/** Parts as the bundler writes them, which log that they are used. */
+const PARTS = {
+  "bridge-0.js":
+    'import{a as t,b}from"./chunk-2.js";log("bridge");function r(e){return t(e)+b()}export{r as run};',
+  "check-1.js":
+    'import"./chunk-2.js";log("check");function r(){return 3}export{r};',
+  "chunk-2.js":
+    'log("chunk");class C{m(){function n(){return 2}return n()}}async function u(){}function o(e){return e+new C().m()}function p(){return 10}export{o as a,p as b};',
+  "gateway-3.js": 'log("gateway");export{};',
+  "interactive-4.js": 'log("interactive");export{};',
+  "main.js":
+    'log("main");var x=await import("./bridge-0.js");log(x.run(1));await import("./bridge-0.js");var y=await import("./check-1.js");log(y.r());',
+  "run_stream-5.js": 'log("run_stream");export{};',
+  "service_client-6.js": 'log("service_client");export{};',
+};
 
-  assertEquals(
-    compileAtLoad(output, ["answer"]),
-    `var b=t=>{return t},a=(async function(t){return{t}});${helper}var m=h((()=>{b()}));`,
-  );
-  assertThrows(
-    () => compileAtLoad(output, ["answer", "reply"]),
-    ToolError,
-    "names: reply;",
-  );
+Deno.test("joinParts() evaluates each part once, when it is first imported", async () => {
+  const logged: unknown[] = [];
+  const code = joinParts(PARTS);
+  const AsyncFunction = (async () => {}).constructor as typeof Function;
+
+  await AsyncFunction("log", code)((value: unknown) => logged.push(value));
+
+  assertEquals(logged, ["main", "chunk", "bridge", 13, "check", 3]);
 });
 
-Deno.test("the bundle has modules and functions in parentheses", () => {
-  assertMatch(code, /=\(async function\(/);
-  assertMatch(code, /=\w\(\(\(\)=>\{/);
+Deno.test("joinParts() has V8 compile what most starts use when it loads the file", () => {
+  const code = joinParts(PARTS);
+
+  assertMatch(code, /=once\(\(\(\)=>\{[^\n]*log\("bridge"\)/);
+  assertMatch(code, /let u=\(async function\(\)\{\}\),o=\(function\(e\)\{/);
+  assertMatch(code, /=once\(\(\)=>\{[^\n]*log\("check"\);function r\(\)/);
+  assertMatch(code, /\{m\(\)\{function n\(\)/);
+  const { "run_stream-5.js": _, ...others } = PARTS;
+  assertThrows(() => joinParts(others), ToolError, 'no part "run_stream"');
+});
+
+Deno.test("the bundle is ASCII, which V8 keeps as it is", () => {
+  assertMatch(code, /^[\0-\x7f]*$/);
 });
 
 Deno.test("the bundle imports parts of Deno alone, when they are used, and makes no code out of text", async () => {
