@@ -24,8 +24,7 @@ export class ErrorOutput {
 
   /** Queues text as it is. Progress is dropped while more than 1 MiB waits. */
   write(text: string, kind?: "progress"): void {
-    if (text === "") return;
-    if (kind === "progress" && this.#output.hasBacklog) return;
+    if (text === "" || kind && this.#output.hasBacklog) return;
     this.#output.write(text);
   }
 

@@ -84,9 +84,8 @@ export class LineWriter {
    * a write has failed. Returns whether that was so.
    */
   async flushWithin(limit: number): Promise<boolean> {
-    if (this.isIdle) return true;
     const flushed = this.flush().then(() => true, () => true);
-    return await within(limit, flushed, () => false);
+    return this.isIdle || await within(limit, flushed, () => false);
   }
 
   async #writeAll(): Promise<void> {
