@@ -1,9 +1,9 @@
 /**
  * Joins the parts of the program into one file. Each part becomes a function, which is
- * called when the part is first imported: a start pays only for the parts that it uses.
+ * called when the part is first imported: a start runs only the parts that it uses.
  *
  * The parts of most starts are compiled when V8 loads the file. Deno's code cache keeps
- * that; a function that is called first later is compiled in each process again. V8
+ * that; a function that is first called later is compiled again in each process. V8
  * compiles a function at the load if it is an expression in parentheses.
  *
  * @module
@@ -11,13 +11,13 @@
 import { Script } from "node:vm";
 import { ToolError } from "./tool_error.ts";
 
-/** The modules that the bridge, or a prompt from the shell, imports when it uses them. */
+/** The modules that bridge mode, or a prompt from the shell, uses. */
 const EAGER = [
   ...["main", "bridge", "gateway", "interactive"],
   ...["run_stream", "service_client"],
 ];
 
-// How the bundler imports and exports, and how a function with a name begins.
+// Imports and exports as the bundler writes them, and the start of a named function.
 const IMPORT = /import(?:\{([^}]*)\}from)?"\.\/([\w-]+\.js)";/g;
 const DYNAMIC_IMPORT = /import\("\.\/([\w-]+\.js)"\)/g;
 const EXPORT = /export\{([^}]*)\};\s*$/;
@@ -29,10 +29,10 @@ const FUNCTION = /((?:async )?function\*?) ?([\w$]+)(?=\()/g;
  *
  * @param parts The minified output of the bundler by file names, such as `bridge-0.js`.
  * The program begins in `main.js`.
- * @throws {ToolError} If a part is missing.
+ * @throws {ToolError} If there is no part for a module of `EAGER`.
  */
 export function joinParts(parts: Readonly<Record<string, string>>): string {
-  // These identifiers are longer than those that the bundler gives.
+  // The bundler gives shorter identifiers, so these are free.
   const ids = new Map(Object.keys(parts).map((name, i) => [name, `part${i}`]));
   const eager = new Set(EAGER.map((module) => {
     const name = Object.keys(parts).find((name) =>

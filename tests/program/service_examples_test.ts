@@ -199,12 +199,12 @@ const [, COMMANDS = ""] = /```sh\n(key=.*?)^```/ms
 /** Their comments: what they print, and what that means. */
 const MEANINGS = Array.from(COMMANDS.matchAll(/# (.*)$/gm), ([, t = ""]) => t);
 
-/** The prompt of the commands: the examples take half a second for a word of it. */
+/** The prompt in the commands. The examples take half a second for each of its words. */
 const PROMPT = "Who are you, in a few words?";
 
 /**
- * Runs the commands, with a shorter prompt where that is enough. Returns the comments
- * that are not true of a service.
+ * Runs the commands with this prompt, so that a test may take less time. Returns the
+ * comments that are not true of a service.
  */
 async function broken(
   service: RealService,

@@ -48,7 +48,7 @@ Deno.test("the bundle has at most 134 KB", () => {
   assert(new TextEncoder().encode(code).length <= 134_000);
 });
 
-/** Parts as the bundler writes them, which log that they are used. */
+/** Parts as the bundler writes them. Each calls `log()` when it runs. */
 const PARTS = {
   "bridge-0.js":
     'import{a as t,b}from"./chunk-2.js";log("bridge");function r(e){return t(e)+b()}export{r as run};',
