@@ -30,7 +30,7 @@ export async function runBridge(
     log,
     peer: {
       send: (message) => output.write(formatMessage(message)),
-      sendInTurn: (texts, signal) => output.writeInTurn(texts, signal),
+      sendInTurn: (line, signal) => output.writeInTurn(line, signal),
     },
   });
   const serve = async () => {

@@ -134,8 +134,8 @@ async function checkRun(
   try {
     const options = { observer: facts, signal };
     const turn = gateway.runTurn(threadId, prompt, options);
-    for await (const [event] of turn) {
-      if (event?.type !== "run") continue;
+    for await (const event of turn) {
+      if (event.type !== "run") continue;
       facts.begin();
       ({ runId } = event);
       const milliseconds = performance.now() - started;

@@ -53,14 +53,13 @@ export interface Gateway {
    * @throws {ServiceError} If it cannot be created.
    * @throws The signal's reason, if it is aborted.
    */
-  createThread(options?: CallOptions): AsyncGenerator<readonly CreationEvent[]>;
+  createThread(options?: CallOptions): AsyncGenerator<CreationEvent>;
   /**
    * Triggers a run on a thread and follows it. At most 64 KiB of the stream are
    * read ahead of the caller.
    *
    * @yields Everything that happens, in order: `run`, `progress`, `reply`, and
-   * `wait` before each pause. One non-empty batch per network chunk, because an
-   * asynchronous step for each event would cost more than the event.
+   * `wait` before each pause.
    * @throws {ServiceError} If the run cannot be started or followed, or if it
    * takes longer than the time limit.
    * @throws The signal's reason, if it is aborted.
@@ -69,17 +68,15 @@ export interface Gateway {
     threadId: string,
     prompt: string,
     options?: TurnOptions,
-  ): AsyncGenerator<readonly TurnEvent[]>;
+  ): AsyncGenerator<TurnEvent>;
 }
 
 /** The id of the thread that a call of `createThread()` creates. */
 export async function threadIdFrom(
-  creation: AsyncIterable<readonly CreationEvent[]>,
+  creation: AsyncIterable<CreationEvent>,
 ): Promise<string> {
-  for await (const events of creation) {
-    for (const event of events) {
-      if (event.type === "thread") return event.threadId;
-    }
+  for await (const event of creation) {
+    if (event.type === "thread") return event.threadId;
   }
   throw new Error("no thread came");
 }
@@ -99,13 +96,13 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
 
   async *createThread(
     options: CallOptions = {},
-  ): AsyncGenerator<readonly CreationEvent[]> {
+  ): AsyncGenerator<CreationEvent> {
     const client = await this.#connect(options);
     try {
       // Loaded while the service creates the thread. If it fails, the first prompt does.
       import("./gateway/stream/run_stream.ts").catch(() => {});
       const threadId = yield* client.post(THREAD_REQUEST);
-      yield [{ type: "thread", threadId }];
+      yield { type: "thread", threadId };
     } catch (error) {
       throw client.explain(error, {});
     } finally {
@@ -117,14 +114,14 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     threadId: string,
     prompt: string,
     options: TurnOptions = {},
-  ): AsyncGenerator<readonly TurnEvent[]> {
+  ): AsyncGenerator<TurnEvent> {
     const client = await this.#connect(options);
     let runId: string | undefined;
     try {
       // Before the prompt is sent: an update may have replaced the file.
       const { followRun } = await import("./gateway/stream/run_stream.ts");
       runId = yield* client.post(runRequest(threadId, prompt, options));
-      yield [{ type: "run", runId }];
+      yield { type: "run", runId };
       // The connection of the answer is back in the pool after a turn of the event loop;
       // sooner, a second one would be made, and stay empty for the whole run.
       await turnOfEventLoop();

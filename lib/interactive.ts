@@ -255,7 +255,7 @@ export class Conversation {
     limit: AbortSignal | undefined,
     act: (
       signal: AbortSignal,
-    ) => AsyncGenerator<readonly (CreationEvent | TurnEvent)[]>,
+    ) => AsyncGenerator<CreationEvent | TurnEvent>,
   ): Promise<Ending> {
     const { signal } = this.#operation = new AbortController();
     const both = limit ? AbortSignal.any([signal, limit]) : signal;
@@ -264,14 +264,12 @@ export class Conversation {
     let last: (CreationEvent | TurnEvent)["type"] | undefined;
     try {
       await this.#show({ type: "begin" });
-      for await (const events of act(both)) {
-        for (const event of events) {
-          if (this.#isLast(event)) await this.#end(true);
-          const shown = this.#show(event, signal);
-          if (event.type === "reply") this.#writing = shown ?? undefined;
-          if (shown !== undefined) await shown;
-          last = event.type;
-        }
+      for await (const event of act(both)) {
+        if (this.#isLast(event)) await this.#end(true);
+        const shown = this.#show(event, signal);
+        if (event.type === "reply") this.#writing = shown ?? undefined;
+        if (shown !== undefined) await shown;
+        last = event.type;
       }
       this.#writing = undefined;
       if (last === "reply") {

@@ -4,8 +4,8 @@ import type { Outgoing } from "./json_rpc.ts";
 
 export interface Peer {
   send(message: Outgoing): void;
-  /** Sends texts of whole lines as fast as the editor reads, until the signal is aborted. */
-  sendInTurn(texts: Iterable<string>, signal?: AbortSignal): Promise<void>;
+  /** Sends a line as soon as there is room for it, unless the signal is aborted then. */
+  sendInTurn(line: string, signal?: AbortSignal): Promise<void>;
 }
 
 export interface BridgeOptions {

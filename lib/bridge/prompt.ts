@@ -1,4 +1,4 @@
-import { traceHeaders, type TurnEvent } from "../gateway.ts";
+import { traceHeaders } from "../gateway.ts";
 import { isJsonObject } from "../text.ts";
 import { readAttachedFiles } from "./attached_files.ts";
 import type { BridgeOptions } from "./bridge_options.ts";
@@ -7,7 +7,7 @@ import type { RequestId } from "./json_rpc.ts";
 import { linksIn, parsePrompt, promptText } from "./prompt_blocks.ts";
 import type { Sessions } from "./sessions.ts";
 import { isGone } from "./service_failure.ts";
-import { type Said, textsAbout, updatesOf } from "./session_updates.ts";
+import { type Said, updatesOf } from "./session_updates.ts";
 
 /** A request of `session/prompt`; its params are not checked yet. */
 export interface PromptRequest {
@@ -47,11 +47,6 @@ export async function runPrompt(
       log?.(`session/prompt session=${sessionId}: ${note}`);
     }
   }, request);
-  const texts = function* (batch: readonly TurnEvent[]) {
-    yield* textsAbout(batch, update);
-    // This runs after the last text was sent, before a cancellation can take effect.
-    if (reply !== undefined) transcript.add(reply);
-  };
   try {
     await previous;
     const files = editor === undefined
@@ -64,8 +59,9 @@ export async function runPrompt(
     const text = promptText(content, files);
     const headers = isJsonObject(_meta) ? traceHeaders(_meta) : {};
     const options = { signal, sessionId, headers };
-    for await (const batch of gateway.runTurn(threadId, text, options)) {
-      await peer.sendInTurn(texts(batch), signal);
+    for await (const event of gateway.runTurn(threadId, text, options)) {
+      await peer.sendInTurn(update(event), signal);
+      if (reply !== undefined && !signal.aborted) transcript.add(reply);
     }
     session.isGone = false;
   } catch (error) {

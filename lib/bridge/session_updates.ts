@@ -27,12 +27,12 @@ export function updatesOf(
   onReply: (reply: Said, note: string | undefined) => void,
   { showsNotices }: Pick<Offers, "showsNotices"> = NO_OFFERS,
 ): (event: TurnEvent) => string {
-  const thought = progressLines(sessionId, crypto.randomUUID());
+  const thoughtId = crypto.randomUUID();
   const messageId = crypto.randomUUID();
   return (event) => {
     switch (event.type) {
       case "progress":
-        return thought(event);
+        return progressLine(sessionId, thoughtId, event);
       case "reply": {
         const reply: Said = { by: "agent", messageId, text: event.text };
         onReply(reply, event.note);
@@ -56,65 +56,24 @@ export function updatesOf(
   };
 }
 
-/** The size of the texts that short lines are joined to, in UTF-16 code units. */
-const JOINED_LENGTH = 16 * 1024;
-
-/**
- * Formats the updates about events, each when it is requested. Short ones are joined
- * to one text of whole lines, because writing a line costs more than formatting it.
- */
-export function* textsAbout(
-  events: readonly TurnEvent[],
-  update: (event: TurnEvent) => string,
-): Generator<string> {
-  let text = "";
-  for (const event of events) {
-    const line = update(event);
-    if (text !== "" && text.length + line.length > JOINED_LENGTH) {
-      yield text;
-      text = "";
-    }
-    text += line;
-  }
-  if (text !== "") yield text;
-}
-
-function progressLines(sessionId: string, messageId: string) {
-  const json = JSON.stringify;
-  const start =
-    `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${
-      json(sessionId)
-    },"update":{"sessionUpdate":"agent_thought_chunk","messageId":${
-      json(messageId)
-    },"content":{"type":"text","text":`;
-  return (event: ProgressEvent) => start + progressJson(event);
-}
-
-const MAX_KEPT = 16;
-
-/** The longest JSON that is kept, in UTF-16 code units. */
-const MAX_KEPT_LENGTH = 1000;
-
-/** The last events with their JSON: nodes and statuses repeat, from run to run, too. */
-const keptJson: { node: string; status: string; json: string }[] = [];
-let nextKept = 0; // the index of the one that is replaced next
-
-/** The part of an event's line that is the same in all sessions. */
-function progressJson({ node, status }: ProgressEvent): string {
-  for (const kept of keptJson) {
-    if (kept.status === status && kept.node === node) return kept.json;
-  }
-  // JSON.stringify() of the whole line takes four times as long.
-  const nodeJson = JSON.stringify(shortened(node));
-  const statusJson = JSON.stringify(shortened(status));
-  const text = `${nodeJson.slice(0, -1)}: ${statusJson.slice(1, -1)}  \\n"`;
-  const json =
-    `${text}},"_meta":{"node":${nodeJson},"status":${statusJson}}}}}\n`;
-  if (json.length <= MAX_KEPT_LENGTH) {
-    keptJson[nextKept] = { node, status, json };
-    nextKept = (nextKept + 1) % MAX_KEPT;
-  }
-  return json;
+function progressLine(
+  sessionId: string,
+  messageId: string,
+  event: ProgressEvent,
+): string {
+  const node = shortened(event.node);
+  const status = shortened(event.status);
+  const content = { type: "text", text: `${node}: ${status}  \n` };
+  const update = {
+    sessionUpdate: "agent_thought_chunk",
+    messageId,
+    content,
+    _meta: { node, status },
+  };
+  return formatMessage({
+    method: "session/update",
+    params: { sessionId, update },
+  });
 }
 
 export function messageLine(

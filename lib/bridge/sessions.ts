@@ -139,7 +139,9 @@ export class Sessions {
   }
 
   async replay({ id, transcript }: Session, offers: Offers): Promise<void> {
-    await this.#options.peer.sendInTurn(transcript.lines(id, offers));
+    for (const line of transcript.lines(id, offers)) {
+      await this.#options.peer.sendInTurn(line);
+    }
   }
 
   cancel(id: string): void {

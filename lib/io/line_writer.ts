@@ -8,9 +8,6 @@ const ROOM = 256 * 1024;
 /** More queued text than this is a backlog, in UTF-16 code units. */
 const BACKLOG = 1024 * 1024;
 
-/** `writeInTurn()` first waits for a write of less text than this, in UTF-16 code units. */
-const ENOUGH = 16 * 1024;
-
 const PIECE_BYTES = 256 * 1024;
 
 /** Queues lines and writes them in batches. Many tasks can write at once. */
@@ -52,21 +49,12 @@ export class LineWriter {
   }
 
   /**
-   * Queues lines, each as soon as there is room for it, until the signal is aborted.
-   * Each is requested only then. If a write of few lines is under way, it first waits
-   * for its end: lines that come meanwhile are then written together.
+   * Queues a line as soon as there is room for it, unless the signal is aborted then.
    */
-  async writeInTurn(
-    lines: Iterable<string>,
-    signal?: AbortSignal,
-  ): Promise<void> {
-    if (this.#queued > 0 && this.#queued < ENOUGH) await this.#progress.next;
-    for (const line of lines) {
-      // Not room(): it would let all waiting callers pass before the first one writes.
-      while (this.#queued >= ROOM) await this.#progress.next;
-      if (signal?.aborted) return;
-      this.write(line);
-    }
+  async writeInTurn(line: string, signal?: AbortSignal): Promise<void> {
+    // Not room(): it would let all waiting callers pass before the first one writes.
+    while (this.#queued >= ROOM) await this.#progress.next;
+    if (!signal?.aborted) this.write(line);
   }
 
   async room(): Promise<void> {

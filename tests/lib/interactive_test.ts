@@ -115,17 +115,18 @@ async function play(
     : await conversation.runPrompts(prompts);
 }
 
-async function* create(): AsyncGenerator<readonly CreationEvent[]> {
-  yield [{ type: "thread", threadId: "thread-1" }];
+async function* create(): AsyncGenerator<CreationEvent> {
+  yield { type: "thread", threadId: "thread-1" };
 }
 
 async function* echo(
   _threadId: string,
   prompt: string,
-): AsyncGenerator<readonly TurnEvent[]> {
-  yield [{ type: "run", runId: "r" }];
+): AsyncGenerator<TurnEvent> {
+  yield { type: "run", runId: "r" };
   const progress = { type: "progress", node: "write", status: "done" } as const;
-  yield [progress, { type: "reply", text: `You said: ${prompt}` }];
+  yield progress;
+  yield { type: "reply", text: `You said: ${prompt}` };
 }
 
 /** What `echo()` shows. */
@@ -397,7 +398,7 @@ Deno.test("Conversation that is left during a run ends it; without a run, or a p
   const view = new ScriptedView("hello");
   void play(view, {
     async *runTurn() {
-      yield [{ type: "run", runId: "r" }];
+      yield { type: "run", runId: "r" };
       await new Promise(() => {});
     },
     now: () => 0,

@@ -16,23 +16,23 @@ export class FakeGateway implements Gateway {
   creating: (() => Promise<string>) | undefined;
   #start = Promise.withResolvers<void>();
 
-  async *createThread(): AsyncGenerator<readonly CreationEvent[]> {
+  async *createThread(): AsyncGenerator<CreationEvent> {
     const name = `thread-${++this.threads}`;
     const threadId = await this.creating?.() ?? name;
-    yield [{ type: "thread", threadId }];
+    yield { type: "thread", threadId };
   }
 
   async *runTurn(
     threadId: string,
     prompt: string,
     options: TurnOptions = {},
-  ): AsyncGenerator<readonly TurnEvent[]> {
+  ): AsyncGenerator<TurnEvent> {
     const run = new FakeRun(threadId, prompt, options);
     this.runs.push(run);
     this.#start.resolve();
     this.#start = Promise.withResolvers();
-    yield [{ type: "run", runId: `run-${this.runs.length}` }];
-    for await (const event of run.events) yield [event];
+    yield { type: "run", runId: `run-${this.runs.length}` };
+    yield* run.events;
   }
 
   /** The last run that was started. */

@@ -43,7 +43,7 @@ export async function createThread(
   gateway: RemoteGateway,
   options?: CallOptions,
 ): Promise<string> {
-  const events = (await Array.fromAsync(gateway.createThread(options))).flat();
+  const events = await Array.fromAsync(gateway.createThread(options));
   const last = events.at(-1);
   return last?.type === "thread" ? last.threadId : `no thread, but ${last}`;
 }
@@ -83,13 +83,11 @@ export async function takeTurn(
     yield* gateway.runTurn("t", "hello");
   };
   try {
-    for await (const batch of turn()) {
-      for (const event of batch) {
-        onEvent(event);
-        if (event.type === "wait") waits.push(event);
-        if (event.type === "progress") delivered.push(event.node);
-        if (event.type === "reply") delivered.push(event.text);
-      }
+    for await (const event of turn()) {
+      onEvent(event);
+      if (event.type === "wait") waits.push(event);
+      if (event.type === "progress") delivered.push(event.node);
+      if (event.type === "reply") delivered.push(event.text);
     }
   } catch (cause) {
     if (!(cause instanceof ServiceError)) throw cause;

@@ -84,7 +84,7 @@ export class ServiceClient {
    */
   async *post(
     request: ServiceRequest,
-  ): AsyncGenerator<readonly WaitEvent[], string> {
+  ): AsyncGenerator<WaitEvent, string> {
     const { answer, retryAfter } = this.timeouts;
     for (let retries = 0;; retries++) {
       let error;
@@ -138,7 +138,7 @@ export class ServiceClient {
     error: ServiceError,
     pauseByLot: Pause,
     asked = 0,
-  ): AsyncGenerator<readonly WaitEvent[], void> {
+  ): AsyncGenerator<WaitEvent, void> {
     const { operation, retry: reason = "", retryAfter = 0 } = error.failure;
     const least = Math.min(
       Math.max(retryAfter, asked),
@@ -147,7 +147,7 @@ export class ServiceClient {
     const milliseconds = draw(pauseByLot, least);
     this.#last = error.failure;
     if (milliseconds === 0) return;
-    yield [{ type: "wait", operation, reason, milliseconds }];
+    yield { type: "wait", operation, reason, milliseconds };
     await pause(milliseconds, this.signal);
   }
 

@@ -34,8 +34,7 @@ const QUIET = 5_000;
  * says how long). Without ids a loss is then an error, so that a truncated run never
  * looks like a finished one; so is a stream that ends.
  *
- * @yields One batch per network chunk that is not empty: `wait` and `progress`
- * any number of times, then `reply` once.
+ * @yields `wait` and `progress` any number of times, then `reply` once.
  * @throws {ServiceError} If the stream cannot be read up to the reply. It names
  * the thread and the run.
  * @throws The signal's reason, if it is aborted.
@@ -44,7 +43,7 @@ export async function* followRun(
   client: ServiceClient,
   request: ServiceRequest,
   observer?: StreamObserver,
-): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
+): AsyncGenerator<WaitEvent | StreamEvent> {
   const record = new StreamRecord(observer);
   const { cursor } = record;
   const { redactor } = client;
@@ -93,7 +92,7 @@ export async function* followRun(
           stream = undefined;
           client.drain(opened);
         }
-        yield batch.value;
+        for (const event of batch.value) yield event;
         if (last.type === "reply") return;
       }
       const reason = "The stream ended without a reply";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { textsAbout, updatesOf } from "../../../lib/bridge/session_updates.ts";
+import { updatesOf } from "../../../lib/bridge/session_updates.ts";
 
 const update = updatesOf("s", () => {});
 const progress = (label: string) => (
@@ -35,16 +35,4 @@ Deno.test("updatesOf() tells session, node and status as they are, however often
       }
     }
   }
-});
-
-Deno.test("textsAbout() joins the lines of a batch to texts of up to 16 Ki characters", () => {
-  const lengths = [...Array(100).fill(100), 20_000, 10];
-  const events = lengths.map((length) => progress("x".repeat(length)));
-
-  const texts = Array.from(textsAbout(events, update));
-
-  assertEquals(texts.join(""), events.map(update).join(""));
-  const long = texts.filter(({ length }) => length > 16 * 1024);
-  assertEquals(long, [update(progress("x".repeat(20_000)))]);
-  assert(texts.length < 10);
 });

@@ -82,7 +82,7 @@ Deno.test("LineWriter.writeInTurn() waits while 256 KiB wait, in the order of th
   writer.write(first);
   const done: number[] = [];
   const turns = rest.map(async (line, index) => {
-    await writer.writeInTurn([line], NEVER);
+    await writer.writeInTurn(line, NEVER);
     done.push(index);
   });
   for (let i = 0; i < 3; i++) {
@@ -103,48 +103,15 @@ Deno.test("LineWriter.writeInTurn() writes nothing once its signal is aborted", 
   const { sink, writer } = setUp();
   writer.write(LONG);
   const controller = new AbortController();
-  const aborted = writer.writeInTurn(["aborted\n"], controller.signal);
-  const other = writer.writeInTurn(["other\n"], NEVER);
+  const aborted = writer.writeInTurn("aborted\n", controller.signal);
+  const other = writer.writeInTurn("other\n", NEVER);
   controller.abort();
   await sink.offered;
   sink.take({ all: true });
   await Promise.all([aborted, other]);
-  await writer.writeInTurn(["aborted before\n"], controller.signal);
+  await writer.writeInTurn("aborted before\n", controller.signal);
   await writer.flush();
   assertEquals(sink.pieces.slice(1), ["other\n"]);
-});
-
-Deno.test("LineWriter.writeInTurn() stops asking for lines once its signal is aborted", async () => {
-  const { sink, writer } = setUp();
-  sink.take({ all: true });
-  const controller = new AbortController();
-  let asked = 0;
-  function* lines() {
-    for (; asked < 3; asked++) yield `${asked}\n`;
-    controller.abort();
-    for (;; asked++) yield "never written\n";
-  }
-  await writer.writeInTurn(lines(), controller.signal);
-  await writer.flush();
-  assertEquals([sink.pieces.join(""), asked], ["0\n1\n2\n", 3]);
-});
-
-Deno.test("LineWriter.writeInTurn() waits for few lines that are being written, and not for many", async () => {
-  const { sink, writer } = setUp();
-  writer.write("first\n");
-  await sink.offered;
-  let isSecondQueued = false;
-  const second = writer.writeInTurn(["second\n"], NEVER)
-    .then(() => isSecondQueued = true);
-  await Promise.resolve();
-  assertEquals(isSecondQueued, false);
-  sink.take();
-  await second;
-  writer.write("x".repeat(16 * KIB));
-  await writer.writeInTurn(["last\n"], NEVER);
-  sink.take({ all: true });
-  await writer.flush();
-  assertEquals(sink.pieces.length, 3);
 });
 
 Deno.test("LineWriter writes long lines in pieces of 256 KiB, and cuts no character", async () => {
@@ -177,12 +144,12 @@ Deno.test("LineWriter says when its sink breaks, lets everybody go, and writes a
   writer.write(LONG);
   await sink.offered;
   writer.write(LONG.repeat(4));
-  const turns = [1, 2].map((i) => writer.writeInTurn([`${i}\n`], NEVER));
+  const turns = [1, 2].map((i) => writer.writeInTurn(`${i}\n`, NEVER));
   const room = writer.room();
   sink.break(new Deno.errors.BrokenPipe("gone"));
   await Promise.all([...turns, room]);
   writer.write("nobody reads this\n");
-  await writer.writeInTurn(["nor this\n"], NEVER);
+  await writer.writeInTurn("nor this\n", NEVER);
   await assertRejects(() => writer.failed, Deno.errors.BrokenPipe, "gone");
   await assertRejects(() => writer.flush(), Deno.errors.BrokenPipe, "gone");
   assertEquals([writer.isIdle, sink.pieces.length], [true, 1]);

@@ -76,11 +76,11 @@ for (const [operation, behaviour, seen] of PHASES) {
     const controller = new AbortController();
     const { signal } = controller;
     const call = async () => {
-      for await (const [event] of gateway.createThread({ signal })) {
-        if (event?.type === seen) happened.resolve();
+      for await (const event of gateway.createThread({ signal })) {
+        if (event.type === seen) happened.resolve();
       }
-      for await (const [event] of gateway.runTurn("t", "hello", { signal })) {
-        if (event?.type === seen) happened.resolve();
+      for await (const event of gateway.runTurn("t", "hello", { signal })) {
+        if (event.type === seen) happened.resolve();
       }
     };
 
@@ -139,7 +139,7 @@ Deno.test("an abort after the reply drops the stream and keeps the reply", async
   await turn.next();
   const { value } = await turn.next();
   controller.abort();
-  assertEquals(value, [{ type: "reply", text: "Done." }]);
+  assertEquals(value, { type: "reply", text: "Done." });
   assertEquals((await turn.next()).done, true);
   await gate.dropped;
 });

@@ -56,7 +56,7 @@ for (const [text, reason] of Object.entries(REJECTIONS)) {
     };
     const reasons = new Set<string>();
     const turn = async () => {
-      for await (const [event] of gateway.runTurn("t", "hello")) {
+      for await (const event of gateway.runTurn("t", "hello")) {
         if (event?.type === "wait") reasons.add(event.reason);
       }
     };
