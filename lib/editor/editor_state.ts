@@ -56,9 +56,11 @@ export function newest<Entry>(
   entries: readonly Entry[],
   lengthOf: (entry: Entry) => number,
 ): readonly Entry[] {
+  const kept = entries.slice(-MAX_KEPT);
   let length = 0;
-  const isOver = (entry: Entry, index: number) =>
-    index < entries.length - MAX_KEPT ||
-    (length += lengthOf(entry)) > MAX_KEPT_LENGTH;
-  return entries.slice(entries.findLastIndex(isOver) + 1);
+  const lastDropped = kept.findLastIndex((entry) => {
+    length += lengthOf(entry);
+    return length > MAX_KEPT_LENGTH;
+  });
+  return kept.slice(lastDropped + 1);
 }

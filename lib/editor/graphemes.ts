@@ -8,18 +8,35 @@ const WINDOW = 256;
 let segmenter: Intl.Segmenter | undefined;
 
 /**
+ * UTF-16 code units beyond ASCII that are graphemes of their own, unless the next one
+ * joins them. Not among them: U+00A9 and U+00AE, which may be emoji, and U+00AD, which
+ * is invisible.
+ */
+const SIMPLE_RANGES: readonly (readonly [first: number, last: number])[] = [
+  [0xa1, 0xa8], // Latin
+  [0xaa, 0xac],
+  [0xaf, 0x2ff],
+  [0x391, 0x482], // Greek and Cyrillic
+  [0x2026, 0x2026], // the ellipsis
+  [0x2800, 0x28ff], // Braille: the status line's spinner must not load the segmenter.
+  [0x3041, 0x3096], // Hiragana
+  [0x30a1, 0x30fa], // Katakana
+  [0x4e00, 0x9fff], // Chinese characters
+  [0xac00, 0xd7a3], // Hangul
+];
+
+/**
  * Whether a UTF-16 code unit is a grapheme of its own, unless the next one joins
  * it: Latin, Greek, Cyrillic, kana and Chinese letters, space and punctuation.
  */
 export function isSimple(unit: number): boolean {
-  return unit >= 0x20 && unit < 0x7f ||
-    unit >= 0xa1 && unit < 0x300 && unit !== 0xa9 && unit !== 0xad &&
-      unit !== 0xae ||
-    unit >= 0x391 && unit < 0x483 || unit === 0x2026 ||
-    // Braille: the status line's spinner must not load the segmenter.
-    unit >= 0x2800 && unit < 0x2900 ||
-    unit >= 0x3041 && unit <= 0x3096 || unit >= 0x30a1 && unit <= 0x30fa ||
-    unit >= 0x4e00 && unit <= 0x9fff || unit >= 0xac00 && unit <= 0xd7a3;
+  if (isPlainAscii(unit)) return true;
+  return SIMPLE_RANGES.some(([first, last]) => first <= unit && unit <= last);
+}
+
+/** Whether a UTF-16 code unit is a printable character of ASCII. */
+export function isPlainAscii(unit: number): boolean {
+  return unit >= 0x20 && unit < 0x7f;
 }
 
 /** Whether a boundary is certain between two UTF-16 code units. */

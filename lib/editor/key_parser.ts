@@ -84,7 +84,7 @@ export class KeyParser {
 
   /**
    * Whether the held text may be keys by itself: Escape once or twice, or Alt with the
-   * start of a sequence. Callers {@linkcode flush} if nothing follows within 50 ms.
+   * start of a sequence. Callers {@linkcode flush} it if nothing follows within 50 ms.
    */
   get isAmbiguous(): boolean {
     return !this.#isPaste && this.#held !== "" && this.#held.length <= 2;

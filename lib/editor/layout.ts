@@ -1,11 +1,19 @@
-import { boundaryAfter, graphemeWidth, isSimple } from "./graphemes.ts";
+import {
+  boundaryAfter,
+  graphemeWidth,
+  isPlainAscii,
+  isSimple,
+} from "./graphemes.ts";
 
 /** A grapheme as it is drawn in one or more columns of a row. */
 export interface Cell {
   /** Printable characters, and sequences that style them or place the cursor. */
   readonly text: string;
   readonly width: number;
-  /** Whether every terminal draws it with this width; if not, the cursor is placed after it. */
+  /**
+   * Whether every terminal draws it with this width. If not, the cursor is placed after
+   * it.
+   */
   readonly isCertain: boolean;
 }
 
@@ -51,7 +59,8 @@ export function rowsOfLines(
   const endRow = (at: number, next: number, nextIndent: number) => {
     rows.push({ start: first, end: at, indent });
     first = next;
-    indent = column = nextIndent;
+    indent = nextIndent;
+    column = nextIndent;
   };
   for (let at = start; at < end;) {
     const unit = text.charCodeAt(at);
@@ -165,8 +174,4 @@ function codeOf(grapheme: string): string {
   return code < 0x20 || code === 0x7f
     ? `^${String.fromCharCode(code ^ 0x40)}`
     : `<${code.toString(16)}>`;
-}
-
-function isPlainAscii(unit: number): boolean {
-  return unit >= 0x20 && unit < 0x7f;
 }

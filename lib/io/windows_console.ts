@@ -26,13 +26,20 @@ export async function* readConsole(
         (byte === CTRL_D || byte === CTRL_Z) && !isRaw &&
         (i === 0 ? isLineStart : chunk[i - 1] === NEWLINE)
       );
-      for (let at; (at = chunk.indexOf("\ufffd")) >= 0;) {
-        chunk.fill(0xff, at, at + 3);
-      }
+      markLost(chunk);
       yield end < 0 ? chunk : chunk.subarray(0, end);
       if (end >= 0) return;
       isLineStart = chunk.at(-1) === NEWLINE;
     }
     await new Promise((resolve) => setTimeout(resolve, INTERRUPTION));
+  }
+}
+
+/** Replaces each U+FFFD, of which half a character was made, by bytes of its length. */
+function markLost(chunk: Buffer): void {
+  let at = chunk.indexOf("\ufffd");
+  while (at >= 0) {
+    chunk.fill(0xff, at, at + 3);
+    at = chunk.indexOf("\ufffd", at + 3);
   }
 }
