@@ -4,8 +4,11 @@ import type { Outgoing } from "./json_rpc.ts";
 
 export interface Peer {
   send(message: Outgoing): void;
-  /** Sends a line as soon as there is room for it, unless the signal is aborted then. */
-  sendInTurn(line: string, signal?: AbortSignal): Promise<void>;
+  /**
+   * Sends a line as soon as there is room for it, unless the signal is aborted then.
+   * Returns whether it was sent.
+   */
+  sendInTurn(line: string, signal?: AbortSignal): Promise<boolean>;
 }
 
 export interface BridgeOptions {

@@ -60,8 +60,8 @@ export async function runPrompt(
     const headers = isJsonObject(_meta) ? traceHeaders(_meta) : {};
     const options = { signal, sessionId, headers };
     for await (const event of gateway.runTurn(threadId, text, options)) {
-      await peer.sendInTurn(update(event), signal);
-      if (reply !== undefined && !signal.aborted) transcript.add(reply);
+      const isSent = await peer.sendInTurn(update(event), signal);
+      if (isSent && reply !== undefined) transcript.add(reply);
     }
     session.isGone = false;
   } catch (error) {

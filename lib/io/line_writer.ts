@@ -50,11 +50,14 @@ export class LineWriter {
 
   /**
    * Queues a line as soon as there is room for it, unless the signal is aborted then.
+   * Returns whether it was queued.
    */
-  async writeInTurn(line: string, signal?: AbortSignal): Promise<void> {
+  async writeInTurn(line: string, signal?: AbortSignal): Promise<boolean> {
     // Not room(): it would let all waiting callers pass before the first one writes.
     while (this.#queued >= ROOM) await this.#progress.next;
-    if (!signal?.aborted) this.write(line);
+    if (signal?.aborted) return false;
+    this.write(line);
+    return true;
   }
 
   async room(): Promise<void> {

@@ -225,7 +225,7 @@ Deno.test("session/load sends the replies that were sent, at whatever moment the
 Deno.test("of the sessions that were closed, 10,000 are remembered", async () => {
   const gateway = new FakeGateway();
   gateway.creating = () => Promise.resolve("thread 1");
-  const peer = { send() {}, sendInTurn: () => Promise.resolve() };
+  const peer = { send() {}, sendInTurn: () => Promise.resolve(true) };
   const sessions = new Sessions({ gateway, peer });
   const { id } = await sessions.create();
   const close = async (count: number) => {

@@ -14,7 +14,7 @@ function create() {
   const sent: Outgoing[] = [];
   const peer = {
     send: (message: Outgoing) => void sent.push(message),
-    sendInTurn: () => Promise.resolve(),
+    sendInTurn: () => Promise.resolve(true),
   };
   return { requests: new EditorRequests({ peer }), sent };
 }
