@@ -5,7 +5,7 @@
  * @module
  */
 
-import { PROMPT_TOO_LONG, startTimer } from "./io.ts";
+import { type Input, PROMPT_TOO_LONG, startTimer } from "./io.ts";
 import { type EditorState, NEW_STATE } from "./editor/editor_state.ts";
 import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
 import { moveToHistory } from "./editor/history.ts";
@@ -67,15 +67,6 @@ export interface Keyboard {
   /** Whether a U+FFFD may stand for a character that was lost, as on a Windows console. */
   readonly isLossy: boolean;
 }
-
-/**
- * What was entered: a text, which may have several lines; one that cannot be taken, and
- * why; or the end of the input. Ctrl-D counts as its end, too.
- */
-export type Input =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "refused"; readonly reason: string }
-  | { readonly kind: "end" };
 
 /**
  * A terminal in key mode: it sends each key as it is pressed and does not echo it.

@@ -10,6 +10,7 @@ export { environmentVariable } from "./io/environment_variable.ts";
 export { ErrorOutput } from "./io/error_output.ts";
 export { shareEventLoop, turnOfEventLoop } from "./io/event_loop.ts";
 export { failureLine } from "./io/failure_line.ts";
+export { type Entry, type Input, InputQueue } from "./io/input_queue.ts";
 export {
   lineFault,
   MAX_LINE_BYTES,

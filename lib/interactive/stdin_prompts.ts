@@ -1,16 +1,16 @@
 import {
+  type Entry,
+  type Input,
   InputError,
+  InputQueue,
   lineFault,
   MAX_LINE_BYTES,
-  Notifier,
   PROMPT_TOO_LONG,
   readEachLine,
   readText,
 } from "../io.ts";
 import { withoutLineEnd } from "../text.ts";
-import type { Input, Typing } from "./view.ts";
-
-const MAX_WAITING = 1_000;
+import type { Typing } from "./view.ts";
 
 const CONTAINS_NUL = "contains a NUL character";
 
@@ -19,73 +19,56 @@ const CONVERT = Deno.build.os === "windows"
   ? "run chcp 65001 first, or save it as UTF-8"
   : "convert it, for example with iconv -t UTF-8";
 
+/** Prompts that come as lines. */
 export class PromptLines implements Typing {
   readonly #lines: AsyncGenerator<string>;
-  readonly #waiting: Input[] = [];
-  readonly #changed = new Notifier();
-  readonly #reading: Promise<void> | undefined;
-  #hasEnded = false;
+  /** Typed lines that nobody has asked for yet; `undefined` if nobody types. */
+  readonly #typed: InputQueue | undefined;
 
   /** Typed lines are read as soon as they come, so that those that wait can be dropped. */
   constructor(stdin: AsyncIterable<Uint8Array>, isTyped: boolean) {
     this.#lines = readEachLine(stdin, { isStrict: true });
     if (!isTyped) return;
-    this.#reading = this.#readAhead();
-    this.#reading.catch(() => {}); // next() reports the error
+    this.#typed = new InputQueue();
+    this.#readAhead(this.#typed);
   }
 
   /** The next prompt. Rejects with an {@linkcode InputError} if none can be read. */
   async next(): Promise<Input> {
-    if (this.#reading === undefined) return await this.#read();
-    while (this.#waiting.length === 0 && !this.#hasEnded) {
-      await this.#changed.next;
-    }
-    const input = this.#waiting.shift();
-    this.#changed.notify();
-    if (input === undefined) await this.#reading;
-    return input ?? END;
+    if (this.#typed !== undefined) return await this.#typed.next();
+    const { done, value } = await this.#lines.next();
+    return done ? { kind: "end" } : entryOf(value);
   }
 
   dropWaiting(): number {
-    this.#changed.notify();
-    return this.#waiting.splice(0).length;
+    return this.#typed?.dropWaiting() ?? 0;
   }
 
-  async #readAhead(): Promise<void> {
+  async #readAhead(typed: InputQueue): Promise<void> {
     try {
-      for (;;) {
-        const input = await this.#read();
-        if (input.kind === "end") return;
-        this.#waiting.push(input);
-        this.#changed.notify();
-        while (this.#waiting.length >= MAX_WAITING) {
-          await this.#changed.next;
-        }
+      for await (const line of this.#lines) {
+        typed.add(entryOf(line));
+        await typed.room();
       }
-    } finally {
-      this.#hasEnded = true;
-      this.#changed.notify();
+      typed.close();
+    } catch (error) {
+      typed.fail(error);
     }
-  }
-
-  async #read(): Promise<Input> {
-    const { done, value } = await this.#lines.next();
-    return done ? END : promptOf(value);
   }
 }
 
-const END: Input = { kind: "end" };
-
-function promptOf(line: string): Input {
+function entryOf(line: string): Entry {
   const fault = lineFault(line);
   if (fault === "too long") return { kind: "refused", reason: PROMPT_TOO_LONG };
-  const reason = fault !== undefined
-    ? `is ${fault}; ${CONVERT}`
-    : line.includes("\0")
-    ? CONTAINS_NUL
-    : undefined;
+  const reason = fault === undefined
+    ? faultOfText(line)
+    : `is ${fault}; ${CONVERT}`;
   if (reason === undefined) return { kind: "text", text: line };
   return { kind: "refused", reason: `A line was rejected: it ${reason}` };
+}
+
+function faultOfText(text: string): string | undefined {
+  return text.includes("\0") ? CONTAINS_NUL : undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 // What supplies prompts and shows what happens: each implementation is a file of its own.
 
-import type { Input } from "../editor.ts";
 import type { CreationEvent, Failure, TurnEvent } from "../gateway.ts";
+import type { Input } from "../io.ts";
 
 export type { Input };
 

@@ -1,0 +1,114 @@
+import { Notifier } from "./notifier.ts";
+
+/** A text, which may have several lines, or one that cannot be used, and why. */
+export type Entry =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** An entry, or the end of the input. Ctrl-D counts as its end, too. */
+export type Input = Entry | { readonly kind: "end" };
+
+/** The most entries that may wait. */
+const MAX_WAITING = 1_000;
+
+/**
+ * What a user has entered ahead: entries wait here, in order, until a reader asks for
+ * the next one.
+ */
+export class InputQueue {
+  readonly #waiting: Entry[] = [];
+  readonly #dequeued = new Notifier();
+  /** The reader that waits for the next input. */
+  #reader: PromiseWithResolvers<Input> | undefined;
+  /** Set when no entry can be added any more. */
+  #end: End | undefined;
+
+  get waiting(): readonly Entry[] {
+    return this.#waiting;
+  }
+
+  get isFull(): boolean {
+    return this.#waiting.length >= MAX_WAITING;
+  }
+
+  /** Whether a reader waits for the next input. */
+  get isAwaited(): boolean {
+    return this.#reader !== undefined;
+  }
+
+  get hasEnded(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** Delivers an entry to the reader that waits, or else to the next one. */
+  add(entry: Entry): void {
+    if (this.hasEnded) return;
+    if (this.#reader === undefined) {
+      this.#waiting.push(entry);
+      return;
+    }
+    this.#reader.resolve(entry);
+    this.#reader = undefined;
+  }
+
+  /** Ends the input as a user does: {@linkcode dropWaiting} drops this end, too. */
+  end(): void {
+    this.#endAs({ isFinal: false });
+  }
+
+  /** Ends the input for good. */
+  close(): void {
+    this.#endAs({ isFinal: true });
+  }
+
+  /** Ends the input for good. Readers get the error after the entries that wait. */
+  fail(error: unknown): void {
+    this.#endAs({ isFinal: true, failure: { error } });
+  }
+
+  /** Asks for the next input. After the end, it is the end again. */
+  next(): Promise<Input> {
+    this.#reader ??= Promise.withResolvers();
+    const { promise } = this.#reader;
+    const entry = this.#waiting.shift();
+    if (entry !== undefined) {
+      this.#reader.resolve(entry);
+      this.#reader = undefined;
+      this.#dequeued.notify();
+    } else if (this.#end !== undefined) {
+      this.#settleReader(this.#end);
+    }
+    return promise;
+  }
+
+  /** Drops the entries that wait, and returns their number. */
+  dropWaiting(): number {
+    const count = this.#waiting.length;
+    this.#waiting.length = 0;
+    if (this.#end?.isFinal === false) this.#end = undefined;
+    this.#dequeued.notify();
+    return count;
+  }
+
+  /** Waits until another entry has room. */
+  async room(): Promise<void> {
+    while (this.isFull) await this.#dequeued.next;
+  }
+
+  #endAs(end: End): void {
+    if (this.#end?.isFinal) return;
+    this.#end = end;
+    this.#settleReader(end);
+  }
+
+  #settleReader({ failure }: End): void {
+    if (failure === undefined) this.#reader?.resolve({ kind: "end" });
+    else this.#reader?.reject(failure.error);
+    this.#reader = undefined;
+  }
+}
+
+interface End {
+  readonly isFinal: boolean;
+  readonly failure?: { readonly error: unknown };
+}
