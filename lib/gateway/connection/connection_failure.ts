@@ -24,7 +24,8 @@ export function connectionError(
   const { stage, isKnown } = known;
   const fail = (parts: Pick<FailureParts, "stage" | "reason" | "advice">) =>
     new ServiceError({
-      ...{ operation, ...parts },
+      ...parts,
+      operation,
       retry: operation === "stream run" ? "connection lost" : known.retry,
     }, { cause });
   const reason = isKnown ? known.reason : redactor.show(known.reason);

@@ -31,7 +31,9 @@ export class Connections {
     this.redactor = new Redactor(options.apiKey);
   }
 
-  /** Like `fetch`; rejects with a {@linkcode ServiceError} if TLS cannot be set up here. */
+  /**
+   * Like `fetch`; rejects with a {@linkcode ServiceError} if TLS cannot be set up here.
+   */
   fetch(
     operation: Operation,
     url: string,
@@ -56,8 +58,12 @@ export class Connections {
   error(operation: Operation, cause: unknown): ServiceError {
     // What happens to a later tunnel says nothing about a request that was sent.
     const isTunnel = operation === "stream run" || this.stage === "not sent";
+    const { baseUrl, proxy } = this.#options;
     return connectionError(cause, {
-      ...{ ...this.#options, redactor: this.redactor, operation },
+      operation,
+      baseUrl,
+      proxy,
+      redactor: this.redactor,
       tunnel: isTunnel ? this.#relay?.failure : undefined,
     });
   }
@@ -76,10 +82,11 @@ export class Connections {
       this.#relay = new Relay(proxy, new URL(baseUrl));
     }
     try {
-      return this.#client ??= Deno.createHttpClient({
-        caCerts: [...trustedCertificates()],
-        ...(this.#relay !== undefined && { proxy: this.#relay.proxy }),
-      });
+      const caCerts = [...trustedCertificates()];
+      this.#client ??= this.#relay === undefined
+        ? Deno.createHttpClient({ caCerts })
+        : Deno.createHttpClient({ caCerts, proxy: this.#relay.proxy });
+      return this.#client;
     } catch (cause) {
       throw tlsSetupError(cause, operation);
     }

@@ -103,8 +103,8 @@ export const CONNECTING_ROWS: readonly Row[] = [
 ];
 
 /**
- * Other failures, each as a sentence, in which `URL` is the service's origin. The stage is `open` unless a row has another:
- * the connection was made, and broke.
+ * Other failures, each as a sentence. The stage is `open` unless a row has another: the
+ * connection was made, and broke.
  */
 export const CONNECTED_ROWS: readonly Row[] = [
   [ // https://fetch.spec.whatwg.org/#port-blocking
@@ -120,23 +120,34 @@ export const CONNECTED_ROWS: readonly Row[] = [
   //   `REFUSED_STREAM` after it passed them on.
   [
     /^connection (?:closed$|error received: not a result of an error(?: \(b"|$))/,
-    "URL closed the connection before accepting the request; it may be restarting",
+    (_, { origin }) =>
+      `${origin} closed the connection before accepting the request; it may be restarting`,
     { stage: "not taken", retry: "connection closed" },
   ],
   [
     /received fatal alert: (\w+)/,
-    (match) => `URL cannot be used: ${refusal(match)}`,
+    (match, { origin }) => `${origin} cannot be used: ${refusal(match)}`,
   ],
-  [/reset|aborted|forcibly closed/i, "URL reset the connection"],
-  [/invalid HTTP|corrupt message/i, "What answers at URL does not speak HTTP"],
+  [
+    /reset|aborted|forcibly closed/i,
+    (_, { origin }) => `${origin} reset the connection`,
+  ],
+  [
+    /invalid HTTP|corrupt message/i,
+    (_, { origin }) => `What answers at ${origin} does not speak HTTP`,
+  ],
   [
     /before message completed|eof|broken pipe/i,
-    "URL closed the connection without an answer",
+    (_, { origin }) => `${origin} closed the connection without an answer`,
   ],
-  [/reading a body/, "URL closed the connection in the middle of its answer"],
+  [
+    /reading a body/,
+    (_, { origin }) =>
+      `${origin} closed the connection in the middle of its answer`,
+  ],
   [
     /(?:connection|stream) error/,
-    "URL broke the protocol of the connection",
+    (_, { origin }) => `${origin} broke the protocol of the connection`,
   ],
 ];
 
@@ -157,7 +168,7 @@ export function isUnknownIssuer(error: unknown): boolean {
   return recogniseConnecting(error, url).isUnknownIssuer === true;
 }
 
-/** A library's text about an error, without the URL and the number of the system's error. */
+/** A library's text about an error, without the URL and the system's error number. */
 export function reasonOf(error: unknown): string {
   return reasonIn(textOf(error));
 }
@@ -172,8 +183,7 @@ function lookUp(text: string, isConnecting: boolean, url: URL): KnownFailure {
   ) {
     const match = pattern.exec(found);
     if (match === null) continue;
-    const words = typeof told === "string" ? told : told(match, url);
-    const reason = words.replace("URL", url.origin);
+    const reason = typeof told === "string" ? told : told(match, url);
     return { isConnecting, stage, ...more, reason, isKnown: true };
   }
   return { isConnecting, stage, reason: found, isKnown: false };

@@ -1,15 +1,17 @@
 import type { Proxy } from "../../settings.ts";
 import { issuerAdvice } from "./certificates.ts";
 import { type KnownFailure, recogniseConnecting } from "./known_failures.ts";
+import { FORBIDDEN, REFUSED } from "./socks.ts";
 
-/** The reply codes with which SOCKS refuses (RFC 1928, 6), and what they mean. */
-const FORBIDDEN = 2;
-const REFUSED = 5;
-const SOCKS_REASONS = [
-  ...["", "it failed", "its rules forbid it", "it has no route there"],
-  ...["it cannot find or reach the host", "it says: connection refused"],
-  "it says: timed out",
-];
+/** What the reply codes mean with which SOCKS refuses (RFC 1928, 6). */
+const SOCKS_REASONS: Readonly<Record<number, string>> = {
+  1: "it failed",
+  [FORBIDDEN]: "its rules forbid it",
+  3: "it has no route there",
+  4: "it cannot find or reach the host",
+  [REFUSED]: "it says: connection refused",
+  6: "it says: timed out",
+};
 
 export class TunnelError extends Error {
   readonly failure: KnownFailure;
@@ -18,7 +20,9 @@ export class TunnelError extends Error {
   constructor(proxy: Proxy, parts: Partial<KnownFailure> = {}) {
     super();
     this.failure = {
-      ...{ isConnecting: true, stage: "not sent", isKnown: true },
+      isConnecting: true,
+      stage: "not sent",
+      isKnown: true,
       reason: "it closed the connection",
       advice: schemesOf(proxy),
       ...parts,
@@ -40,12 +44,14 @@ function schemesOf({ variable }: Proxy): string {
 export function noConnection(proxy: Proxy, cause: unknown): TunnelError {
   const url = new URL(proxy.origin);
   const { reason, retry, isUnknownIssuer } = recogniseConnecting(cause, url);
-  const advice = isUnknownIssuer
-    ? issuerAdvice()
-    : proxy.scheme === "https"
+  const advice = isUnknownIssuer ? issuerAdvice() : connectAdvice(proxy);
+  return new TunnelError(proxy, { reason, retry, advice });
+}
+
+function connectAdvice(proxy: Proxy): string {
+  return proxy.scheme === "https"
     ? schemesOf(proxy)
     : `Check ${proxy.variable} and NO_PROXY`;
-  return new TunnelError(proxy, { reason, retry, advice });
 }
 
 export function wrongProtocol(proxy: Proxy): TunnelError {
@@ -91,7 +97,8 @@ export function statusFailure(
     : `it answered ${status}`;
   const mayChange = isPage || status >= 500 || status === 408 || status === 429;
   return new TunnelError(proxy, {
-    ...{ reason, advice: settingsOf(proxy) },
+    reason,
+    advice: settingsOf(proxy),
     stage: mayChange ? "not sent" : "refused",
   });
 }
@@ -99,7 +106,8 @@ export function statusFailure(
 export function socksFailure(proxy: Proxy, code: number): TunnelError {
   const reason = SOCKS_REASONS[code] ?? `it refused with code ${code}`;
   return new TunnelError(proxy, {
-    ...{ reason, advice: settingsOf(proxy) },
+    reason,
+    advice: settingsOf(proxy),
     stage: code === FORBIDDEN ? "refused" : "not sent",
     retry: code === REFUSED ? "connection refused" : undefined,
   });

@@ -1,0 +1,56 @@
+import type { Proxy } from "../../settings.ts";
+import { VERSION } from "../../version.ts";
+import { readBytes, writeBytes } from "./bytes.ts";
+import { statusFailure, wrongProtocol } from "./tunnel_failure.ts";
+
+const MAX_HEAD_BYTES = 16 * 1024;
+
+/**
+ * Asks an HTTP proxy for a tunnel to the service (RFC 9110, 9.3.6). The connection is
+ * the service's then.
+ */
+export async function openHttpTunnel(
+  connection: Deno.Conn,
+  proxy: Proxy,
+  url: URL,
+): Promise<void> {
+  const host = `${url.hostname}:${url.port || 443}`;
+  const lines = [`CONNECT ${host} HTTP/1.1`, `Host: ${host}`];
+  if (proxy.user + proxy.password !== "") {
+    const login = btoa(`${proxy.user}:${proxy.password}`);
+    lines.push(`Proxy-Authorization: Basic ${login}`);
+  }
+  lines.push(`User-Agent: agent-gateway/${VERSION}`, "", "");
+  await writeBytes(connection, new TextEncoder().encode(lines.join("\r\n")));
+
+  for (;;) {
+    const head = await readHead(connection, proxy);
+    const status = Number(head.slice(9, 12)) || 0;
+    if (status < 100) throw wrongProtocol(proxy);
+    if (status < 200) continue; // The answer comes later.
+    const isPage = /^content-type: *text\/html/im.test(head);
+    if (status < 300 && !isPage) return;
+    throw statusFailure(proxy, status, schemesIn(head));
+  }
+}
+
+/** Reads the head of an answer: byte by byte, because what follows is the service's. */
+async function readHead(connection: Deno.Conn, proxy: Proxy): Promise<string> {
+  let head = "";
+  while (!head.endsWith("\r\n\r\n")) {
+    if (head.length === MAX_HEAD_BYTES) throw wrongProtocol(proxy);
+    head += String.fromCharCode(...await readBytes(connection, 1));
+    if (!"HTTP/1.".startsWith(head.slice(0, 7))) throw wrongProtocol(proxy);
+  }
+  return head;
+}
+
+/** The schemes by which a proxy lets clients log in, of those whose names are known. */
+const SCHEMES = ["Basic", "Digest", "NTLM", "Negotiate", "Bearer"];
+
+function schemesIn(head: string): readonly string[] {
+  const offers = head.replaceAll(/"[^"]*"/g, "")
+    .match(/(?<=^proxy-authenticate:).*$/gim)?.join().toLowerCase() ?? "";
+  const offered = offers.split(",").map((offer) => offer.trim().split(" ")[0]);
+  return SCHEMES.filter((name) => offered.includes(name.toLowerCase()));
+}
