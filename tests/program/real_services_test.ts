@@ -127,9 +127,9 @@ testOf(
 
 /** The services in frameworks: the last progress of a second turn, and its reply. */
 const FRAMEWORKS: readonly (readonly [Stack, string, string])[] = [
-  ["express", "read: again", "You said: again"],
-  ["hono", "read: again", "You said: again"],
-  ["nest", "read: again", "You said: again"],
+  ["express", "read: again", "You said: hello, again"],
+  ["hono", "read: again", "You said: hello, again"],
+  ["nest", "read: again", "You said: hello, again"],
   ["langgraph", "answer: done", "You said: hello, again"],
 ];
 

@@ -175,6 +175,16 @@ for (const stack of STACKS) {
   });
 
   if (!stack.startsWith("example")) continue;
+  test(`the ${stack} remembers a thread, and no other`, async () => {
+    await using service = await RealService.start(stack);
+    const env = settings(service);
+    const args = ["-q", "-p", "one", "-p", "two"];
+    const { stdout } = await runClient({ args, env });
+    assertEquals(stdout, "You said: one\nYou said: one, two\n");
+    const other = await runClient({ args: ["-q", "-p", "three"], env });
+    assertEquals(other.stdout, "You said: three\n");
+  });
+
   test(`no user of the ${stack} gets another's reply when it starts again`, async () => {
     await using service = await RealService.start(stack);
     const env = settings(service);
@@ -231,10 +241,10 @@ const none = 'if (!run) return refuse(404, "No such run");';
 const MISTAKES: readonly (readonly [code: string, mistake: string, ...untrue: readonly string[]])[] = [
   ["randomUUID();", "`${threads.size}`;", "nobody can guess such ids"],
   ["run.streams.forEach((stream) => stream.w", "[...run.streams].slice(-1).forEach((stream) => stream.w", "two lines with the same number"],
-  [none, `if (run?.isOver) run.events = [], run.isOver = false, execute(run, think("it runs once more, and for longer")); ${none}`, "1: it does not run again"],
+  [none, `if (run?.isOver) run.events = [], run.isOver = false, execute(run, { messages: [{ role: "user", content: "it runs once more, and for longer" }] }); ${none}`, "1: it does not run again"],
   ["if (!key ||", 'if (request.url === "/threads" &&', "401: no run", "401: no stream"],
   [none, "if (!run) return follow({ events: [], streams: new Set() }, 0, response);", "404: an unknown run", "404: another thread's run"],
-  ["runs.get(runId)", "[...threads.values()].map((runs) => runs.get(runId)).find(Boolean)", "404: another thread's run"],
+  ["thread.runs.get(runId)", "[...threads.values()].map(({ runs }) => runs.get(runId)).find(Boolean)", "404: another thread's run"],
 ];
 
 Deno.test({

@@ -7,7 +7,7 @@ const PYTHON = "/usr/bin/python3"; // Debian's packages are for its own Python.
 const PACKAGES = `${Deno.env.get("REAL_SERVICES")}/node_modules`; // from .ci/run
 const NODE = `ln -s ${PACKAGES} .; exec node`;
 const AGENT = "(sed '/^async function handle/,$d' example.mjs; " +
-  "echo 'export { follow, start, think, threads };') >agent.mjs";
+  "echo 'export { createThread, follow, start, threads };') >agent.mjs";
 
 const BUILD = "go build -o service main.go && exec ./service";
 
@@ -34,7 +34,7 @@ const COMMANDS = {
   "example in js": ["exec node example.mjs", "node -v"],
   "example in python": [
     `exec ${PYTHON} example.py`,
-    `${PYTHON} -c 'import flask'`,
+    `${PYTHON} --version`,
   ],
   "example in go": [`cp example.go main.go; ${BUILD}`, "go version"],
   "Go without a flush": [

@@ -1,7 +1,6 @@
 /** A service on Express. agent.mjs: the Node.js example of docs/service.md up to `handle()`, exported. */
-import { randomUUID } from "node:crypto";
 import express from "express";
-import { follow, start, think, threads } from "./agent.mjs";
+import { createThread, follow, start, threads } from "./agent.mjs";
 
 const app = express();
 
@@ -12,24 +11,23 @@ app.use((request, response, next) => {
 });
 
 app.post("/threads", (_request, response) => {
-  const thread_id = randomUUID();
-  threads.set(thread_id, new Map());
+  const thread_id = createThread();
   response.status(201).json({ thread_id });
 });
 
 app.post("/threads/:thread/runs", express.json(), (request, response) => {
-  const runs = threads.get(request.params.thread);
-  if (!runs) return response.status(404).json({ message: "No such thread" });
+  const thread = threads.get(request.params.thread);
+  if (!thread) return response.status(404).json({ message: "No such thread" });
   const { prompt } = request.body ?? {};
   if (typeof prompt !== "string") {
     return response.status(400).json({ message: "No prompt" });
   }
-  const run_id = start(runs, think(prompt, request.params.thread));
+  const run_id = start(thread, prompt);
   response.status(201).json({ run_id });
 });
 
 app.get("/threads/:thread/runs/:run/stream", (request, response) => {
-  const run = threads.get(request.params.thread)?.get(request.params.run);
+  const run = threads.get(request.params.thread)?.runs.get(request.params.run);
   if (!run) return response.status(404).json({ message: "No such run" });
   follow(run, request.get("Last-Event-ID") ?? 0, response);
 });

@@ -1,9 +1,8 @@
 /** A service on Hono. agent.mjs: the Node.js example of docs/service.md up to `handle()`, exported. */
-import { randomUUID } from "node:crypto";
 import { serve } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono } from "hono";
-import { follow, start, think, threads } from "./agent.mjs";
+import { createThread, follow, start, threads } from "./agent.mjs";
 
 const app = new Hono();
 
@@ -14,25 +13,24 @@ app.use(async (context, next) => {
 });
 
 app.post("/threads", (context) => {
-  const thread_id = randomUUID();
-  threads.set(thread_id, new Map());
+  const thread_id = createThread();
   return context.json({ thread_id }, 201);
 });
 
 app.post("/threads/:thread/runs", async (context) => {
   const threadId = context.req.param("thread");
-  const runs = threads.get(threadId);
-  if (!runs) return context.json({ message: "No such thread" }, 404);
+  const thread = threads.get(threadId);
+  if (!thread) return context.json({ message: "No such thread" }, 404);
   const body = await context.req.json().catch(() => null);
   if (typeof body?.prompt !== "string") {
     return context.json({ message: "No prompt" }, 400);
   }
-  const run_id = start(runs, think(body.prompt, threadId));
+  const run_id = start(thread, body.prompt);
   return context.json({ run_id }, 201);
 });
 
 app.get("/threads/:thread/runs/:run/stream", ({ env, json, req }) => {
-  const run = threads.get(req.param("thread"))?.get(req.param("run"));
+  const run = threads.get(req.param("thread"))?.runs.get(req.param("run"));
   if (!run) return json({ message: "No such run" }, 404);
   follow(run, req.header("Last-Event-ID") ?? 0, env.outgoing);
   return RESPONSE_ALREADY_SENT;

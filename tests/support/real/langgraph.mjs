@@ -15,15 +15,15 @@ function answer({ messages }) {
   return { messages: [{ role: "assistant", content: `You said: ${said}` }] };
 }
 
-export async function* think(prompt, thread_id) {
-  const input = { messages: [{ role: "user", content: prompt }] };
+export async function* think(messages, thread_id) {
+  const input = { messages: messages.slice(-1) };
   const config = { configurable: { thread_id }, streamMode: "updates" };
   for await (const update of await graph.stream(input, config)) {
     const [node] = Object.keys(update);
     yield { event: "progress", node, status: "done" };
   }
   const state = await graph.getState(config);
-  const messages = state.values.messages
+  const all = state.values.messages
     .map(({ type, content }) => ({ type, content }));
-  yield { event: "complete", messages };
+  yield { event: "complete", messages: all };
 }

@@ -1,25 +1,23 @@
 /** A service on NestJS. agent.mjs: the Node.js example of docs/service.md up to `handle()`, exported. */
-import { randomUUID } from "node:crypto";
 import * as nest from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
-import { follow, start, think, threads } from "./agent.mjs";
+import { createThread, follow, start, threads } from "./agent.mjs";
 
 class Threads {
   createThread() {
-    const thread_id = randomUUID();
-    threads.set(thread_id, new Map());
+    const thread_id = createThread();
     return { thread_id };
   }
 
   startRun(threadId, prompt) {
-    const runs = threads.get(threadId);
-    if (!runs) throw new nest.NotFoundException("No such thread");
+    const thread = threads.get(threadId);
+    if (!thread) throw new nest.NotFoundException("No such thread");
     if (typeof prompt !== "string") throw new nest.BadRequestException();
-    return { run_id: start(runs, think(prompt, threadId)) };
+    return { run_id: start(thread, prompt) };
   }
 
   followRun({ threadId, runId }, lastEventId, response) {
-    const run = threads.get(threadId)?.get(runId);
+    const run = threads.get(threadId)?.runs.get(runId);
     if (!run) throw new nest.NotFoundException("No such run");
     follow(run, lastEventId ?? 0, response);
   }
