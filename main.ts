@@ -57,19 +57,50 @@ async function main(args: readonly string[]): Promise<number> {
     if (isReaderGone(error)) {
       return asked?.command === "bridge" || asked?.command === "print" ? 0 : 1;
     }
-    const isUsage = error instanceof UsageError;
-    if (!isUsage && !(error instanceof SettingsError)) throw error;
-    const reason = isUsage
-      ? `${error.message}; see agent-gateway --help`
-      : error.message;
-    writeError(`${NAME}: error: ${reason}\n`);
-    if (asksForBridge(args)) await answerEditor(reason);
-    return isUsage ? 2 : 1;
+    if (error instanceof UsageError) {
+      return await failStart(args, {
+        reason: `${error.message}; see agent-gateway --help`,
+        code: 2,
+      });
+    }
+    if (error instanceof SettingsError) {
+      const { message: reason, warnings } = error;
+      return await failStart(args, { reason, warnings, code: 1 });
+    }
+    throw error;
   }
 }
 
+/** Says why the program does not start, to the user and to an editor. */
+async function failStart(
+  args: readonly string[],
+  { reason, warnings = [], code }: {
+    readonly reason: string;
+    readonly warnings?: readonly string[];
+    readonly code: number;
+  },
+): Promise<number> {
+  warn(warnings);
+  writeError(`${NAME}: error: ${reason}\n`);
+  if (asksForBridge(args)) {
+    await answerEditor([...warnings, reason].join(". "));
+  }
+  return code;
+}
+
+function warn(warnings: readonly string[]): void {
+  for (const line of warnings) writeError(`${NAME}: warning: ${line}\n`);
+}
+
+function loadSettingsFor(
+  asked: BridgeArguments | InteractiveArguments,
+): Settings {
+  const settings = loadSettings(asked);
+  warn(settings.warnings);
+  return settings;
+}
+
 async function start(asked: Arguments): Promise<number> {
-  const warn = (line: string) => writeError(`${NAME}: warning: ${line}\n`);
   switch (asked.command) {
     case "print":
       await outputSink().write(new TextEncoder().encode(asked.text));
@@ -77,9 +108,9 @@ async function start(asked: Arguments): Promise<number> {
     case "check":
       return await startCheck(asked);
     case "bridge":
-      return await startBridge(loadSettings({ ...asked, warn }), asked);
+      return await startBridge(loadSettingsFor(asked), asked);
     case "interactive":
-      return await startInteractive(loadSettings({ ...asked, warn }), asked);
+      return await startInteractive(loadSettingsFor(asked), asked);
     default:
       return asked satisfies never;
   }

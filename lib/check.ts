@@ -68,15 +68,16 @@ async function checkSettings(
   report: Report,
   baseUrl: string | undefined,
 ): Promise<Settings | undefined> {
-  const warnings: string[] = [];
-  const warn = (line: string) => void warnings.push(line);
+  const warn = async (warnings: readonly string[]) => {
+    for (const text of warnings) await report.line("note", "settings", text);
+  };
   try {
-    const settings = loadSettings({ baseUrl, warn });
+    const settings = loadSettings({ baseUrl });
     const { apiKey, sources, proxy } = settings;
     const key = `key ${maskKey(apiKey)} ${from(sources.apiKey)}`;
     const service = `service ${settings.baseUrl} ${from(sources.baseUrl)}`;
     await report.line("ok", "settings", `${key}, ${service}`);
-    for (const text of warnings) await report.line("note", "settings", text);
+    await warn(settings.warnings);
     const text = settings.isLocal
       ? "none for a service on this machine"
       : proxy === undefined
@@ -86,6 +87,7 @@ async function checkSettings(
     return settings;
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
+    await warn(error.warnings);
     await report.line("failed", "settings", error.message);
     return undefined;
   }

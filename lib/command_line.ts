@@ -11,6 +11,7 @@
 import {
   type Argument,
   COLOR_CHOICES,
+  type Mode,
   type Option,
   type OptionName,
   OPTIONS,
@@ -130,7 +131,8 @@ export async function parseCommandLine(
 function scan(args: readonly string[]): Found {
   const found: Found = new Map();
   const rest = [...args];
-  for (let argument; (argument = rest.shift()) !== undefined;) {
+  while (rest.length > 0) {
+    const argument = rest.shift() ?? "";
     if (argument === "--") {
       const [word] = rest;
       if (word === "-") throw new UsageError(`"-" has to be before "--"`);
@@ -192,12 +194,13 @@ function checkValue(
   next: string | undefined,
 ): asserts value is string {
   const { name, value: placeholder, choices } = option;
-  if (value === undefined) {
+  if (value === undefined && next?.startsWith("-")) {
     throw new UsageError(
-      next?.startsWith("-")
-        ? `${flag} needs a value; if it begins with a dash: --${name}=${placeholder}`
-        : `${flag} needs a value: ${flag} ${placeholder}`,
+      `${flag} needs a value; if it begins with a dash: --${name}=${placeholder}`,
     );
+  }
+  if (value === undefined) {
+    throw new UsageError(`${flag} needs a value: ${flag} ${placeholder}`);
   }
   if (value.trim() === "") {
     throw new UsageError(`${flag} needs a value that is not blank`);
@@ -211,11 +214,7 @@ function checkValue(
 function refuseExcluded(found: Found): void {
   const count = (name: OptionName | "-") => found.get(name)?.length ?? 0;
   if (count("-") > 1) throw new UsageError(`"-" can be given only once`);
-  const mode = found.has("check")
-    ? "check"
-    : found.has("bridge")
-    ? "bridge"
-    : "prompts";
+  const mode = modeOf(found);
   const all: readonly Argument[] = [...OPTIONS, STANDARD_INPUT];
   const given: ReadonlySet<string> = new Set(found.keys());
   for (const { name, modes, isLook } of all) {
@@ -234,6 +233,12 @@ function refuseExcluded(found: Found): void {
   if (found.has("verbose") && !found.has("prompt")) {
     throw new UsageError("--verbose needs --prompt with --check");
   }
+}
+
+function modeOf(found: Found): Mode {
+  if (found.has("check")) return "check";
+  if (found.has("bridge")) return "bridge";
+  return "prompts";
 }
 
 /** The longest time of a prompt, in seconds: a day. */

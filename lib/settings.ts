@@ -22,6 +22,8 @@ export interface Settings {
   readonly proxy: Proxy | undefined;
   /** The sources of key and base URL, for troubleshooting. */
   readonly sources: SettingSources;
+  /** What is ignored or risky, one line each. */
+  readonly warnings: readonly string[];
 }
 
 export interface SettingSources {
@@ -30,32 +32,67 @@ export interface SettingSources {
 }
 
 export interface LoadSettingsOptions {
+  /** The value of `--base-url`. */
   readonly baseUrl?: string | undefined;
-  /** Called with one line for each thing that is ignored, with the reason. */
-  readonly warn: (line: string) => void;
 }
 
 /**
  * Loads the settings (interface 5): flags win over the environment, which wins over a
  * `.env` file in the current folder. `APP_BASE_URL` counts there only if the key comes
- * from it as well: a folder must never choose where the user's own key is sent. The
- * variables about proxies are removed from the environment.
+ * from it as well: a folder must never choose where the user's own key is sent.
+ *
+ * It removes the variables about proxies and an empty `DENO_CERT` from the environment:
+ * from here on, Deno does not see them.
  *
  * @throws {SettingsError} If the key is missing, or it, the base URL or the proxy of the
- * service is malformed.
+ * service is malformed. The error has the warnings, too.
  */
-export function loadSettings(options: LoadSettingsOptions): Settings {
-  const { warn } = options;
-  const dotenv = readDotenv(warn);
-  const keyOfEnvironment = fromEnvironment(KEY);
-  const apiKey = validateKey(keyOfEnvironment ?? dotenvValue(dotenv, KEY));
-  const keySource = keyOfEnvironment === undefined ? ".env" : "environment";
-  const [source, value] = findBaseUrl(options, { dotenv, keySource });
+export function loadSettings(options: LoadSettingsOptions = {}): Settings {
+  const warnings: string[] = [];
+  try {
+    return load(options, warnings);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    throw new SettingsError(error.message, warnings);
+  }
+}
+
+function load(
+  { baseUrl: flag }: LoadSettingsOptions,
+  warnings: string[],
+): Settings {
+  // Deno would look for a file without a name, and fail.
+  if (environmentVariable("DENO_CERT") === "") Deno.env.delete("DENO_CERT");
+
+  const variable = fromEnvironment(KEY);
+  const dotenv = readDotenv({ isNeeded: variable === undefined });
+  if (dotenv.warning !== undefined) warnings.push(dotenv.warning);
+
+  const apiKey = validateKey(variable ?? dotenvValue(dotenv.text, KEY));
+  const isKeyOfFile = variable === undefined;
+  if (isKeyOfFile && dotenv.isWritableByAll) {
+    warnings.push(
+      "All users of this machine can change .env, and so choose where prompts go; run chmod o-w .env",
+    );
+  }
+
+  const { value, source } = findBaseUrl(flag, isKeyOfFile ? dotenv.text : "");
+  if (source === "built-in" && isAssigned(dotenv.text, BASE_URL)) {
+    warnings.push(
+      `Ignoring ${BASE_URL} in .env, because ${KEY} does not come from there; set ${BASE_URL} in the environment, or use --base-url`,
+    );
+  }
   const { baseUrl, isLocal } = validateBaseUrl(value, NAMES[source]);
   return {
-    ...{ apiKey, baseUrl, isLocal },
+    apiKey,
+    baseUrl,
+    isLocal,
     proxy: takeProxy(new URL(baseUrl), isLocal),
-    sources: { apiKey: keySource, baseUrl: source },
+    sources: {
+      apiKey: isKeyOfFile ? ".env" : "environment",
+      baseUrl: source,
+    },
+    warnings,
   };
 }
 
@@ -66,36 +103,39 @@ const NAMES: Readonly<Record<SettingSources["baseUrl"], string>> = {
   "built-in": "the built-in base URL",
 };
 
-/** The base URL that takes precedence, not yet validated. */
-function findBaseUrl(
-  { baseUrl, warn }: LoadSettingsOptions,
-  { dotenv, keySource }: {
-    readonly dotenv: string;
-    readonly keySource: SettingSources["apiKey"];
-  },
-): readonly [SettingSources["baseUrl"], string] {
-  if (baseUrl !== undefined) return ["--base-url", baseUrl];
+interface FoundBaseUrl {
+  /** Not yet validated. */
+  readonly value: string;
+  readonly source: SettingSources["baseUrl"];
+}
+
+/**
+ * The base URL that takes precedence.
+ *
+ * @param dotenv The text of `.env`, if a base URL in it may be used.
+ */
+function findBaseUrl(flag: string | undefined, dotenv: string): FoundBaseUrl {
+  if (flag !== undefined) return { value: flag, source: "--base-url" };
   const variable = fromEnvironment(BASE_URL);
-  if (variable !== undefined) return ["environment", variable];
-  if (keySource === ".env") {
-    const value = dotenvValue(dotenv, BASE_URL);
-    if (value !== undefined) return [".env", value];
-  } else if (isAssigned(dotenv, BASE_URL)) {
-    warn(
-      `Ignoring ${BASE_URL} in .env, because ${KEY} does not come from there; set ${BASE_URL} in the environment, or use --base-url`,
-    );
-  }
-  return ["built-in", DEFAULT_BASE_URL];
+  if (variable !== undefined) return { value: variable, source: "environment" };
+  const value = dotenvValue(dotenv, BASE_URL);
+  if (value !== undefined) return { value, source: ".env" };
+  requirePermission(BASE_URL, ", or use --base-url");
+  return { value: DEFAULT_BASE_URL, source: "built-in" };
+}
+
+/** Without the permission for it, a variable that is set looks like one that is not. */
+function requirePermission(variable: string, otherWay = ""): void {
+  const { state } = Deno.permissions.querySync({ name: "env", variable });
+  if (state === "granted") return;
+  throw new SettingsError(
+    `${variable} cannot be read: run Deno with --allow-env=${variable}${otherWay}`,
+  );
 }
 
 function validateKey(value: string | undefined): string {
   if (value === undefined) {
-    const variable = { name: "env", variable: KEY } as const;
-    if (Deno.permissions.querySync(variable).state !== "granted") {
-      throw new SettingsError(
-        `${KEY} cannot be read: run Deno with --allow-env=${KEY}`,
-      );
-    }
+    requirePermission(KEY);
     const howToSet = Deno.build.os === "windows"
       ? `set it with $env:${KEY} = '...'`
       : "export it";
@@ -103,13 +143,25 @@ function validateKey(value: string | undefined): string {
       `${KEY} is not set: ${howToSet}, or put ${KEY}='...' into a .env file in the current folder`,
     );
   }
-  const fault = !/^[\x21-\x7e]+$/.test(value)
-    ? "is printable ASCII without spaces"
-    : value.length > MAX_KEY_LENGTH
-    ? `has at most ${MAX_KEY_LENGTH} characters`
-    : undefined;
-  if (fault === undefined) return value;
-  throw new SettingsError(`${KEY} is malformed: a key ${fault}; copy it again`);
+  refuseQuotes(value, KEY);
+  if (!/^[\x21-\x7e]+$/.test(value)) {
+    throw malformedKey("is printable ASCII without spaces");
+  }
+  if (value.length > MAX_KEY_LENGTH) {
+    throw malformedKey(`has at most ${MAX_KEY_LENGTH} characters`);
+  }
+  return value;
+}
+
+function malformedKey(rule: string): SettingsError {
+  return new SettingsError(`${KEY} is malformed: a key ${rule}; copy it again`);
+}
+
+function refuseQuotes(value: string, source: string): void {
+  if (!/^(['"]).*\1$/s.test(value)) return;
+  throw new SettingsError(
+    `${source} is in quotes: remove them (docker --env-file does not)`,
+  );
 }
 
 function validateBaseUrl(
@@ -117,15 +169,17 @@ function validateBaseUrl(
   source: string,
 ): Pick<Settings, "baseUrl" | "isLocal"> {
   const text = value.trim();
+  refuseQuotes(text, source);
   const url = URL.parse(text);
   const refuse = (reason: string) => new SettingsError(`${source} ${reason}`);
   // URL.parse() accepts whitespace, backslashes and superfluous slashes.
   if (url === null || !/^https?:\/\/[^/\\\s][^\\\s]*$/i.test(text)) {
-    const [, scheme] = /^([a-z][a-z\d+.-]*:)\/\//i.exec(text) ?? [];
+    const [, scheme = "https:"] = /^([a-z][a-z\d+.-]*:)\/\//i.exec(text) ?? [];
+    const isOtherScheme = !/^https?:$/i.test(scheme);
     throw refuse(
-      scheme === undefined || /^https?:$/i.test(scheme)
-        ? "must be an absolute URL such as https://host/path"
-        : `must begin with https:// (not ${scheme})`,
+      isOtherScheme
+        ? `must begin with https:// (not ${scheme})`
+        : "must be an absolute URL such as https://host/path",
     );
   }
   if (/^[^/]*\/\/[^/?#]*@/.test(text)) {

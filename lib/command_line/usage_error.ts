@@ -20,19 +20,16 @@ const FOREIGN: Readonly<Record<string, string>> = {
 
 /** The error for an argument that looks like a flag but is not one. */
 export function unknownFlag(argument: string): UsageError {
-  const flag = nearestFlag(argument);
   const [name = ""] = argument.split("=", 1);
-  const advice = Object.hasOwn(FOREIGN, name)
-    ? FOREIGN[name]
-    : flag !== undefined
-    ? `did you mean ${flag}?`
-    : undefined;
-  return new UsageError(
-    `Unknown argument ${quote(argument)}${
-      advice === undefined ? "" : ` (${advice})`
-    }`,
-  );
+  if (Object.hasOwn(FOREIGN, name)) return unknown(argument, FOREIGN[name]);
+  const flag = nearestFlag(argument);
+  return unknown(argument, flag && `did you mean ${flag}?`);
 }
+
+/** Words that would be subcommands of other programs, and are flags of this one. */
+const COMMANDS: readonly string[] = [
+  ...["help", "version", "check", "bridge", "completions"],
+];
 
 /**
  * The error for a word that is not the value of an option.
@@ -40,12 +37,18 @@ export function unknownFlag(argument: string): UsageError {
  * @param hasPrompt Whether there is a prompt, of which it may be a part.
  */
 export function unknownWord(word: string, hasPrompt: boolean): UsageError {
-  const advice = word === "help" || word === "version"
-    ? `did you mean --${word}?`
-    : hasPrompt
-    ? "a prompt of several words needs quotes"
-    : "to run a prompt: agent-gateway -p TEXT";
-  return new UsageError(`Unknown argument ${quote(word)} (${advice})`);
+  if (hasPrompt) {
+    return unknown(word, "a prompt of several words needs quotes");
+  }
+  if (COMMANDS.includes(word)) {
+    return unknown(word, `did you mean --${word}?`);
+  }
+  return unknown(word, "to run a prompt: agent-gateway -p TEXT");
+}
+
+function unknown(argument: string, advice: string | undefined): UsageError {
+  const hint = advice === undefined ? "" : ` (${advice})`;
+  return new UsageError(`Unknown argument ${quote(argument)}${hint}`);
 }
 
 function nearestFlag(argument: string): string | undefined {

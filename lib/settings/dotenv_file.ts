@@ -11,49 +11,105 @@ import { SettingsError } from "./settings_error.ts";
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_VALUE_LENGTH = 16 * 1024;
 
+export interface DotenvFile {
+  /** Empty if there is no such file, or it cannot be read. */
+  readonly text: string;
+  /** Why it cannot be read, in one line. */
+  readonly warning?: string;
+  readonly isWritableByAll?: boolean;
+}
+
 /**
- * Reads `.env` in the current folder: a regular file of UTF-8 of at most 1 MiB. Its text
- * is empty if it does not exist, or cannot be read, which is warned of in one line.
+ * Reads `.env` in the current folder: a regular file of UTF-8 of at most 1 MiB.
+ *
+ * @param options.isNeeded Whether something is missing without it. If not, there is no
+ * warning of a network folder on Windows, where Deno fails even if there is no such file.
  */
-export function readDotenv(warn: (line: string) => void): string {
+export function readDotenv(
+  { isNeeded }: { readonly isNeeded: boolean },
+): DotenvFile {
   try {
-    const bytes = readRegularFile(".env");
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const { bytes, mode } = readRegularFile(".env");
+    return {
+      text: new TextDecoder("utf-8", { fatal: true }).decode(bytes),
+      isWritableByAll: ((mode ?? 0) & 0o002) !== 0,
+    };
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return "";
-    const isForbidden = error instanceof Deno.errors.PermissionDenied ||
-      error instanceof Deno.errors.NotCapable;
-    const isMisencoded = error instanceof TypeError;
-    const reason = isForbidden
-      ? "permission denied"
-      : isMisencoded
-      ? "not UTF-8"
-      : error instanceof Error && error.message;
-    const remedy = isMisencoded ? "save it as UTF-8, or " : "";
-    warn(
-      `Cannot read .env, so it is ignored: ${reason}; ${remedy}set its variables in the environment instead`,
-    );
-    return "";
+    if (error instanceof Deno.errors.NotFound) return { text: "" };
+    if (isOfNetworkFolder(error) && !isNeeded) return { text: "" };
+    return {
+      text: "",
+      warning: `Cannot read .env, so it is ignored: ${reasonOf(error)}`,
+    };
   }
 }
 
-function readRegularFile(path: string): Uint8Array {
-  // Checked before opening: opening a pipe waits for its writer.
-  if (!Deno.statSync(path).isFile) throw new Error("not a regular file");
+function reasonOf(error: unknown): string {
+  const otherwise = "set its variables in the environment instead";
+  if (!isReadAllowed()) return "run Deno with --allow-read=.env";
+  if (error instanceof TypeError) {
+    return `not UTF-8; save it as UTF-8, or ${otherwise}`;
+  }
+  if (isOfNetworkFolder(error)) {
+    return `Deno cannot read it in a network folder; ${otherwise}`;
+  }
+  const isForbidden = error instanceof Deno.errors.PermissionDenied ||
+    error instanceof Deno.errors.NotCapable;
+  const reason = isForbidden
+    ? "permission denied"
+    : error instanceof Error && error.message;
+  return `${reason}; ${otherwise}`;
+}
+
+function isReadAllowed(): boolean {
+  const permission = { name: "read", path: ".env" } as const;
+  return Deno.permissions.querySync(permission).state === "granted";
+}
+
+/** Whether Deno refuses a file that it is allowed to read, as it does on Windows. */
+function isOfNetworkFolder(error: unknown): boolean {
+  return Deno.build.os === "windows" && isReadAllowed() &&
+    error instanceof Deno.errors.NotCapable;
+}
+
+/** A file that was read whole. */
+interface ReadFile {
+  readonly bytes: Uint8Array;
+  /** Its permissions; `null` on Windows. */
+  readonly mode: number | null;
+}
+
+function readRegularFile(path: string): ReadFile {
+  const mode = modeOfRegularFile(path);
   using file = Deno.openSync(path);
   const bytes = new Uint8Array(MAX_FILE_BYTES + 1);
   let length = 0;
   while (length < bytes.length) {
     const read = file.readSync(bytes.subarray(length));
-    if (read === null) return bytes.subarray(0, length);
+    if (read === null) return { bytes: bytes.subarray(0, length), mode };
     length += read;
   }
   throw new Error("larger than 1 MiB");
 }
 
+/** Called before a file is opened: opening a pipe waits for its writer. */
+function modeOfRegularFile(path: string): number | null {
+  try {
+    const { isFile, mode } = Deno.statSync(path);
+    if (isFile) return mode;
+  } catch (error) {
+    // Only opening such a file tells whether it can be read. It is no pipe: Windows has
+    // those elsewhere.
+    if (isOfNetworkFolder(error)) return null;
+    throw error;
+  }
+  throw new Error("not a regular file");
+}
+
 /** Whether the text of a `.env` file assigns a variable a value that is not blank. */
 export function isAssigned(text: string, name: string): boolean {
-  return (assignment(text, name)?.[0] ?? "").trim() !== "";
+  const found = assignment(text, name);
+  return found !== undefined && found.value.trim() !== "";
 }
 
 /**
@@ -67,7 +123,8 @@ export function isAssigned(text: string, name: string): boolean {
 export function dotenvValue(text: string, name: string): string | undefined {
   const found = assignment(text, name);
   if (found === undefined) return undefined;
-  const [value, quote] = [found[0].trim(), found[1]];
+  const { quote } = found;
+  const value = found.value.trim();
   const refuse = (reason: string) =>
     new SettingsError(`${name} in .env cannot be used: ${reason}`);
   if (value.length > MAX_VALUE_LENGTH) {
@@ -87,8 +144,12 @@ export function dotenvValue(text: string, name: string): string | undefined {
   return parsed === "" ? undefined : parsed;
 }
 
-/** A value without its quotes and comment, and its quote, which is empty if there is none. */
-type Assignment = readonly [value: string, quote: string];
+interface Assignment {
+  /** Without its quotes and comment. */
+  readonly value: string;
+  /** Empty if there is none. */
+  readonly quote: string;
+}
 
 /**
  * The last assignment of a variable in the text of a `.env` file.
@@ -100,23 +161,30 @@ type Assignment = readonly [value: string, quote: string];
 function assignment(text: string, name: string): Assignment | undefined {
   const start = /^\s*(?:export\s+)?([^\s=#]+)\s*=[ \t]*(['"]?)/;
   let found: Assignment | undefined;
-  for (let position = 0; position < text.length;) {
+  let position = 0;
+  while (position < text.length) {
     let end = endOfLine(text, position);
     const match = start.exec(text.slice(position, end));
     if (match !== null) {
       const [opening, variable, quote = ""] = match;
       const inner = position + opening.length;
       const closing = quote === "" ? -1 : text.indexOf(quote, inner);
-      if (closing >= 0) end = endOfLine(text, closing);
+      const isQuoted = closing >= 0;
+      if (isQuoted) end = endOfLine(text, closing);
       if (variable === name) {
-        found = closing >= 0
-          ? [text.slice(inner, closing), quote]
-          : [quote + text.slice(inner, end).replace(/#.*/, ""), ""];
+        found = isQuoted
+          ? { value: text.slice(inner, closing), quote }
+          : { value: bareValue(quote + text.slice(inner, end)), quote: "" };
       }
     }
     position = end + 1;
   }
   return found;
+}
+
+/** A value without quotes ends where a comment begins. */
+function bareValue(text: string): string {
+  return text.replace(/#.*/, "");
 }
 
 /** The next line end from a position on, or the end of the text. */

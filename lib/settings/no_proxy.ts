@@ -24,6 +24,7 @@ function matches(entry: string, { hostname, port }: URL): boolean {
   if (ownPort !== undefined && Number(ownPort) !== Number(port || 443)) {
     return false;
   }
+
   const host = bare(hostname);
   const other = bare(name.replace(/^\*?\./, ""));
   const isName = /[^\d.]$/.test(host) && !host.includes(":");

@@ -45,12 +45,17 @@ export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   const values = new Map(
     VARIABLES.map((name) => [name, environmentVariable(name)]),
   );
-  const variable = FOR_HTTPS.find((name) => values.get(name)) ?? "";
   const exceptions = EXCEPTIONS.find((name) => values.get(name)) ?? "";
   const isDirect = isLocal || isExcluded(url, values.get(exceptions) ?? "");
-  const seen = isDirect ? [...VARIABLES, ...FOR_HTTP] : VARIABLES;
-  for (const name of seen) Deno.env.delete(name);
+
+  const variable = FOR_HTTPS.find((name) => values.get(name)) ?? "";
   const value = isDirect ? undefined : values.get(variable);
+
+  const seen = isDirect ? [...VARIABLES, ...FOR_HTTP] : VARIABLES;
+  for (const name of seen) {
+    // Without the permission to read a variable, it cannot be removed either.
+    if (environmentVariable(name) !== undefined) Deno.env.delete(name);
+  }
   return value ? parseProxy(variable, value) : undefined;
 }
 
@@ -67,6 +72,7 @@ function parseProxy(variable: string, value: string): Proxy {
   if (!isScheme(scheme)) {
     throw refuse("its scheme must be http, https, socks5 or socks5h");
   }
+
   const rest = value.slice(start.length);
   const login = rest.slice(0, Math.max(rest.lastIndexOf("@"), 0));
   if (/[^!-~]|[\/?#@\\]|%(?![\da-f]{2})/i.test(login)) {
@@ -74,6 +80,7 @@ function parseProxy(variable: string, value: string): Proxy {
       "the user name or password contains a special character; percent-encode it (@ is %40)",
     );
   }
+
   const [, host, digits] =
     /^(?:[^@]*@)?(\[[\da-f:.]+\]|[a-z\d._-]+)(?::(\d+))?\/?$/i.exec(rest) ?? [];
   const hostname = URL.parse(`http://${host}`)?.hostname;
@@ -83,21 +90,27 @@ function parseProxy(variable: string, value: string): Proxy {
   if (start === "" && digits === undefined) {
     throw refuse("it needs a scheme or a port");
   }
+
   const port = Number(digits ?? PORTS[scheme]);
   if (port < 1 || port > 65535) {
     throw refuse("its port must be between 1 and 65535");
   }
+
   const [, user = "", password = ""] = /^([^:]*):?(.*)$/.exec(login) ?? [];
-  const decoded = { user: decode(user), password: decode(password) };
-  const longest = Math.max(decoded.user.length, decoded.password.length);
+  const proxy: Proxy = {
+    variable,
+    scheme,
+    hostname: hostname.replace(/^\[|\]$/g, ""),
+    port,
+    user: decode(user),
+    password: decode(password),
+    origin: `${scheme}://${hostname}:${port}`,
+  };
+  const longest = Math.max(proxy.user.length, proxy.password.length);
   if (scheme.startsWith("socks") && longest > 255) {
     throw refuse("SOCKS user names and passwords have at most 255 bytes");
   }
-  return {
-    ...{ variable, scheme, port, ...decoded },
-    hostname: hostname.replace(/^\[|\]$/g, ""),
-    origin: `${scheme}://${hostname}:${port}`,
-  };
+  return proxy;
 }
 
 function isScheme(text: string): text is keyof typeof PORTS {

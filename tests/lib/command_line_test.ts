@@ -132,6 +132,9 @@ const ERRORS: Readonly<Record<string, string>> = {
   "-p one two":
     'Unknown argument "two" (a prompt of several words needs quotes)',
   "help": 'Unknown argument "help" (did you mean --help?)',
+  "check": 'Unknown argument "check" (did you mean --check?)',
+  "bridge": 'Unknown argument "bridge" (did you mean --bridge?)',
+  "completions": 'Unknown argument "completions" (did you mean --completions?)',
   "version": 'Unknown argument "version" (did you mean --version?)',
   // Flags
   "--x\x9b": String.raw`Unknown argument "--x\u009b"`,

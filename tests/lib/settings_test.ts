@@ -2,11 +2,12 @@ import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { environmentVariable } from "../../lib/io/environment_variable.ts";
 import {
   DEFAULT_BASE_URL,
+  loadSettings,
   SettingsError,
   type SettingSources,
 } from "../../lib/settings.ts";
 import { maskKey } from "../../lib/text/mask_key.ts";
-import { loadSettingsIn } from "../support/environment.ts";
+import { loadSettingsIn, within } from "../support/environment.ts";
 
 const KEY = "test-key-0123456789";
 
@@ -100,11 +101,10 @@ const PRECEDENCE: readonly (readonly [
 
 for (const [flag, variable, file, baseUrl, source] of PRECEDENCE) {
   Deno.test(`loadSettings() takes ${source} for the base URL, of ${flag}, "${variable}" and ${file}`, () => {
-    const warnings: string[] = [];
     const env = { APP_BASE_URL: variable };
     const dotenv = `APP_API_KEY=${KEY}\nAPP_BASE_URL=${file}`;
     const given = { env, dotenv, ...flag && { baseUrl: flag } };
-    const { sources, ...settings } = loadSettingsIn(given, warnings);
+    const { sources, warnings, ...settings } = loadSettingsIn(given);
     assertEquals([settings.baseUrl, sources.baseUrl], [baseUrl, source]);
     assertEquals(warnings, []);
   });
@@ -196,6 +196,57 @@ for (const [reason, urls] of Object.entries(REFUSED)) {
     }
   });
 }
+
+/** A value in quotes, by what takes it as it is: not `.env`, whose quotes are its own. */
+const IN_QUOTES: Readonly<
+  Record<string, (value: string) => Parameters<typeof loadSettingsIn>[0]>
+> = {
+  APP_API_KEY: (value) => ({ env: { APP_API_KEY: value } }),
+  APP_BASE_URL: (value) => ({
+    env: { APP_API_KEY: KEY, APP_BASE_URL: value },
+  }),
+  "--base-url": (value) => ({ env: { APP_API_KEY: KEY }, baseUrl: value }),
+  "APP_BASE_URL in .env": (value) => ({
+    dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL='"${value.slice(1, -1)}"'`,
+  }),
+};
+
+for (const [source, sources] of Object.entries(IN_QUOTES)) {
+  Deno.test(`loadSettings() says that ${source} is in quotes, and does not show it`, () => {
+    for (const quote of [`'`, `"`]) {
+      for (const inner of ["https://host.example", KEY, "a", ""]) {
+        const value = quote + inner + quote;
+        const { message } = assertThrows(
+          () => loadSettingsIn(sources(value)),
+          SettingsError,
+        );
+        assertEquals(
+          message,
+          `${source} is in quotes: remove them (docker --env-file does not)`,
+        );
+      }
+    }
+  });
+}
+
+Deno.test("loadSettings() takes a key that has quotes elsewhere", () => {
+  for (const key of [`'a`, `a"`, `"a'`, `a'b'c`]) {
+    const env = { APP_API_KEY: key };
+    assertEquals(loadSettingsIn({ env }).apiKey, key);
+  }
+});
+
+Deno.test("loadSettings() removes an empty DENO_CERT, and no other", () => {
+  const path = "/certificates.pem";
+  for (const [value, left] of [["", undefined], [path, path]] as const) {
+    const env = { APP_API_KEY: KEY, DENO_CERT: value };
+    const seen = within({ env }, () => {
+      loadSettings();
+      return Deno.env.get("DENO_CERT");
+    });
+    assertEquals(seen, left);
+  }
+});
 
 Deno.test("loadSettings() does not show the base URL that it refuses", () => {
   const env = {

@@ -24,18 +24,12 @@ const NETWORK = [
   ...["no_proxy", "NO_PROXY", "DENO_CERT", "DENO_TLS_CA_STORE"],
 ];
 
-/**
- * Calls `loadSettings()` with the given sources and no others.
- *
- * @param warnings Receives the warnings.
- */
+/** Calls `loadSettings()` with the given sources and no others. */
 export function loadSettingsIn(
   sources: SettingsSources & { readonly baseUrl?: string },
-  warnings: string[] = [],
 ): Settings {
   const { baseUrl } = sources;
-  const warn = (line: string) => warnings.push(line);
-  return within(sources, () => loadSettings({ baseUrl, warn }));
+  return within(sources, () => loadSettings({ baseUrl }));
 }
 
 /**

@@ -5,9 +5,11 @@ import {
   assertThrows,
 } from "@std/assert";
 import { loadSettings, SettingsError } from "../../../lib/settings.ts";
+import { readDotenv } from "../../../lib/settings/dotenv_file.ts";
 import {
   type Dotenv,
   loadSettingsIn,
+  type SettingsSources,
   within,
 } from "../../support/environment.ts";
 import fc from "../../support/generated.ts";
@@ -18,6 +20,12 @@ const onWindows = Deno.build.os === "windows";
 
 const ELSEWHERE =
   "(?:save it as UTF-8, or )?set its variables in the environment instead";
+
+/** The error of the settings that the given sources have. */
+function errorIn(sources: SettingsSources): SettingsError {
+  return assertThrows(() => loadSettingsIn(sources), SettingsError);
+}
+
 const LINK = (target: string) => (path: string) =>
   Deno.symlinkSync(target, path);
 
@@ -43,14 +51,12 @@ const UNREADABLE: Readonly<Record<string, readonly [Dotenv, RegExp]>> = {
 
 for (const [what, [dotenv, reason]] of Object.entries(UNREADABLE)) {
   Deno.test(`.env: if it is ${what}, one line warns, and the environment alone counts`, () => {
-    const warnings: string[] = [];
     const env = { APP_API_KEY: KEY };
-    assertEquals(loadSettingsIn({ env, dotenv }, warnings).apiKey, KEY);
-    assertThrows(
-      () => loadSettingsIn({ dotenv }, warnings),
-      SettingsError,
-      "APP_API_KEY is not set: ",
-    );
+    const settings = loadSettingsIn({ env, dotenv });
+    assertEquals(settings.apiKey, KEY);
+    const error = errorIn({ dotenv });
+    assertMatch(error.message, /^APP_API_KEY is not set: /);
+    const warnings = [...settings.warnings, ...error.warnings];
     assertEquals(warnings.length, 2);
     for (const line of warnings) {
       assertMatch(
@@ -85,24 +91,45 @@ Deno.test({
   name: ".env: if it may not be read, one line warns",
   permissions: { env: true },
   fn() {
-    const warnings: string[] = [];
-    try {
-      loadSettings({ warn: (line) => warnings.push(line) });
-    } catch (error) {
-      assertInstanceOf(error, SettingsError); // unless there is a key here
-    }
-    assertEquals(warnings, [
-      "Cannot read .env, so it is ignored: permission denied; set its variables in the environment instead",
-    ]);
+    assertEquals(readDotenv({ isNeeded: false }), {
+      text: "",
+      warning:
+        "Cannot read .env, so it is ignored: run Deno with --allow-read=.env",
+    });
   },
 });
+
+for (
+  const [what, mode, warned] of [
+    ["all users", 0o666, /^All users of this machine can change \.env, /],
+    ["its group", 0o664, /^$/],
+    ["its owner", 0o600, /^$/],
+  ] as const
+) {
+  Deno.test({
+    name: `.env: that ${what} can change it is a warning: ${
+      warned.source !== "^$"
+    }`,
+    ignore: onWindows,
+    fn() {
+      const dotenv = (path: string) => {
+        Deno.writeTextFileSync(path, `APP_API_KEY=${KEY}\n`);
+        Deno.chmodSync(path, mode);
+      };
+      const { warnings } = loadSettingsIn({ dotenv });
+      assertMatch(warnings.join("\n"), warned);
+      const env = { APP_API_KEY: KEY }; // Then nothing of the file is used.
+      assertEquals(loadSettingsIn({ env, dotenv }).warnings, []);
+    },
+  });
+}
 
 Deno.test(".env: nothing is exported into the process", () => {
   const dotenv =
     `APP_API_KEY=${KEY}\nAPP_BASE_URL=https://host.example\nEXPORTED=yes`;
   within({ dotenv }, () => {
     const before = Deno.env.toObject();
-    assertEquals(loadSettings({ warn() {} }).apiKey, KEY);
+    assertEquals(loadSettings().apiKey, KEY);
     assertEquals(Deno.env.toObject(), before);
   });
 });
@@ -112,10 +139,9 @@ Deno.test({
   ignore: onWindows,
   fn() {
     const dotenv = (path: string) => Deno.symlinkSync("nothing", path);
-    const warnings: string[] = [];
     const env = { APP_API_KEY: KEY };
-    assertEquals(loadSettingsIn({ env, dotenv }, warnings).apiKey, KEY);
-    assertEquals(warnings, []);
+    const { apiKey, warnings } = loadSettingsIn({ env, dotenv });
+    assertEquals([apiKey, warnings], [KEY, []]);
   },
 });
 
@@ -143,9 +169,8 @@ for (
   ] as const
 ) {
   Deno.test(`.env: the key is ${what}`, () => {
-    const warnings: string[] = [];
-    assertEquals(loadSettingsIn({ dotenv }, warnings).apiKey, key);
-    assertEquals(warnings, []);
+    const { apiKey, warnings } = loadSettingsIn({ dotenv });
+    assertEquals([apiKey, warnings], [key, []]);
   });
 }
 
@@ -168,16 +193,15 @@ for (
   ] as const
 ) {
   Deno.test(`.env: ${what} disturbs nothing`, () => {
-    const warnings: string[] = [];
     for (
       const dotenv of [
         `APP_API_KEY=${KEY}\n${others}\n`,
         `${others}\nAPP_API_KEY=${KEY}\n`,
       ]
     ) {
-      assertEquals(loadSettingsIn({ dotenv }, warnings).apiKey, KEY);
+      const { apiKey, warnings } = loadSettingsIn({ dotenv });
+      assertEquals([apiKey, warnings], [KEY, []]);
     }
-    assertEquals(warnings, []);
   });
 }
 
@@ -250,9 +274,8 @@ for (
   ]
 ) {
   Deno.test(`.env: ${JSON.stringify(dotenv)} never chooses where the key of the environment goes`, () => {
-    const warnings: string[] = [];
     const env = { APP_API_KEY: KEY };
-    const { apiKey, sources } = loadSettingsIn({ env, dotenv }, warnings);
+    const { apiKey, sources, warnings } = loadSettingsIn({ env, dotenv });
     assertEquals([apiKey, sources.baseUrl], [KEY, "built-in"]);
     assertEquals(warnings, [
       "Ignoring APP_BASE_URL in .env, because APP_API_KEY does not come from there; set APP_BASE_URL in the environment, or use --base-url",
@@ -261,11 +284,10 @@ for (
 }
 
 Deno.test(".env: a blank base URL is ignored without a word", () => {
-  const warnings: string[] = [];
-  loadSettingsIn({
+  const { warnings } = loadSettingsIn({
     env: { APP_API_KEY: KEY },
     dotenv: "APP_BASE_URL=' '\nAPP_BASE_URL= # none",
-  }, warnings);
+  });
   assertEquals(warnings, []);
 });
 
