@@ -148,5 +148,9 @@ Deno.test("an empty DENO_CERT is like none", async () => {
     args: ["-p", "6 * 7"],
     env,
   });
-  assertEquals([code, stdout, stderr.match(/error/)], [0, "6 * 7 = 42\n", null]);
+  assertEquals([code, stdout, stderr.match(/error/)], [
+    0,
+    "6 * 7 = 42\n",
+    null,
+  ]);
 });
