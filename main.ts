@@ -26,7 +26,6 @@ import {
   openLog,
   outputSink,
   readStandardInput,
-  startTimer,
 } from "./lib/io.ts";
 import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
 import { maskKey, withoutCommands } from "./lib/text.ts";
@@ -241,7 +240,7 @@ async function startBridge(
   const parent = Deno.ppid;
   const onInputEnd = () => {
     if (Deno.ppid !== parent) Deno.exit(TERMINATED);
-    startTimer(PARENT_INTERVAL, onInputEnd);
+    setTimeout(onInputEnd, PARENT_INTERVAL);
   };
   const { baseUrl, sources } = settings;
   const log = verbose

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Input, PROMPT_TOO_LONG, startTimer } from "./io.ts";
+import { type Input, PROMPT_TOO_LONG } from "./io.ts";
 import { type EditorState, NEW_STATE } from "./editor/editor_state.ts";
 import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
 import { moveToHistory } from "./editor/history.ts";
@@ -96,15 +96,15 @@ export class Editor implements Disposable {
   #hasEnded = false;
   /** Whether the program is stopped and another one has the terminal. */
   #isSuspended = false;
-  #stopEscapeTimer = () => {};
+  #escapeTimer: ReturnType<typeof setTimeout> | undefined;
   #typedAt = -Infinity;
   /** When the last key was pressed, if it was Escape. */
   #escapedAt = -Infinity;
   /** Stops the timer of the last resize; `undefined` if it has run out. */
-  #stopResizeTimer: (() => void) | undefined;
+  #resizeTimer: ReturnType<typeof setTimeout> | undefined;
   #size: Size;
   /** Stops the timer of the next frame; `undefined` if none is due. */
-  #stopFrameTimer: (() => void) | undefined;
+  #frameTimer: ReturnType<typeof setTimeout> | undefined;
   #nextFrameAt = 0;
 
   constructor(options: EditorOptions) {
@@ -139,8 +139,8 @@ export class Editor implements Disposable {
 
   /** Draws the rows, and writes lines above them that stay, each with its line end. */
   print(above = ""): void {
-    this.#stopFrameTimer?.();
-    this.#stopFrameTimer = undefined;
+    clearTimeout(this.#frameTimer);
+    this.#frameTimer = undefined;
     this.#takeGathered();
     if (this.#isSuspended) {
       if (above !== "") this.#options.write(above);
@@ -151,7 +151,7 @@ export class Editor implements Disposable {
       this.#size = { columns, rows };
       this.#resize();
     }
-    if (this.#stopResizeTimer !== undefined && above === "") return;
+    if (this.#resizeTimer !== undefined && above === "") return;
     const begun = this.#now();
     this.#painter.draw(this.#frame(), above);
     const end = this.#now();
@@ -166,10 +166,10 @@ export class Editor implements Disposable {
 
   /** Draws now if the last frame is old enough, else together with later changes. */
   refresh(): void {
-    if (this.#stopFrameTimer !== undefined) return;
+    if (this.#frameTimer !== undefined) return;
     const pause = this.#nextFrameAt - this.#now();
     if (pause <= 0) this.print();
-    else this.#stopFrameTimer = startTimer(pause, () => this.print());
+    else this.#frameTimer = setTimeout(() => this.print(), pause);
   }
 
   /** Clears what is typed, and returns whether there was anything. It is in the history. */
@@ -192,15 +192,15 @@ export class Editor implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#stopEscapeTimer();
-    this.#stopResizeTimer?.();
-    this.#stopResizeTimer = undefined;
+    clearTimeout(this.#escapeTimer);
+    clearTimeout(this.#resizeTimer);
+    this.#resizeTimer = undefined;
     this.#status &&= () => ""; // What is typed stays.
     this.print();
     this.#painter.leave();
     this.#hasEnded = true;
     this.#asked = undefined;
-    this.#stopFrameTimer?.();
+    clearTimeout(this.#frameTimer);
     this.#isSuspended = true; // Nothing is drawn any more.
     if (this.#keyMode) this.#keyMode[Symbol.dispose]();
     else this.#options.write(RESTORE);
@@ -224,12 +224,12 @@ export class Editor implements Disposable {
   /** Draws the rows again when the terminal has kept its size for a moment. */
   #resize(): void {
     this.#painter.move();
-    this.#stopResizeTimer?.();
-    this.#stopResizeTimer = startTimer(RESIZE_PAUSE, () => {
-      this.#stopResizeTimer = undefined;
+    clearTimeout(this.#resizeTimer);
+    this.#resizeTimer = setTimeout(() => {
+      this.#resizeTimer = undefined;
       this.#painter.move();
       this.print();
-    });
+    }, RESIZE_PAUSE);
   }
 
   async #readKeys({ input }: Keyboard): Promise<void> {
@@ -248,17 +248,17 @@ export class Editor implements Disposable {
   }
 
   #take(bytes: Uint8Array): void {
-    this.#stopEscapeTimer();
+    clearTimeout(this.#escapeTimer);
     const now = this.#now();
     const isCtrlC = bytes.length === 1 && bytes[0] === 0x03;
     if (isCtrlC && now - this.#typedAt >= PASTE_TIMEOUT) this.#keys.reset();
     this.#typedAt = now;
     for (const key of this.#keys.feed(bytes)) this.#gather(key);
     if (this.#keys.isAmbiguous) {
-      this.#stopEscapeTimer = startTimer(ESCAPE_TIMEOUT, () => {
+      this.#escapeTimer = setTimeout(() => {
         for (const key of this.#keys.flush()) this.#gather(key);
         this.refresh();
-      });
+      }, ESCAPE_TIMEOUT);
     }
     this.refresh();
   }

@@ -34,4 +34,4 @@ export {
   readStandardInput,
   type StreamKind,
 } from "./io/standard_streams.ts";
-export { startTimer, within } from "./io/timer.ts";
+export { within } from "./io/within.ts";

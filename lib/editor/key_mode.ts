@@ -1,5 +1,3 @@
-import { startTimer } from "../io.ts";
-
 /** How long after a request to stop it counts as refused, in milliseconds. */
 const STOP_TIMEOUT = 100;
 
@@ -37,14 +35,14 @@ export function enterKeyMode(
 ): KeyMode {
   let isOver = false;
   let isKept = false;
-  let stopTimer = () => {};
+  let stopTimer: ReturnType<typeof setTimeout> | undefined;
   const enter = () => {
     Deno.stdin.setRaw(true);
     write(isKept ? ON : KEEP + ON);
     isKept = true;
   };
   const resume = (wasStopped: boolean) => {
-    stopTimer();
+    clearTimeout(stopTimer);
     enter();
     onResume(wasStopped);
   };
@@ -72,11 +70,11 @@ export function enterKeyMode(
       } catch {
         // Deno before 2.9 does not allow it: Ctrl-Z has no effect there.
       }
-      stopTimer = startTimer(STOP_TIMEOUT, () => resume(false));
+      stopTimer = setTimeout(() => resume(false), STOP_TIMEOUT);
     },
     [Symbol.dispose]() {
       isOver = true;
-      stopTimer();
+      clearTimeout(stopTimer);
       if (hasSignals) Deno.removeSignalListener("SIGCONT", goOn);
       if (hasResizing) Deno.removeSignalListener("SIGWINCH", onResize);
       if (isKept) write(RESTORE);

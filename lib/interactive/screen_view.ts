@@ -1,5 +1,4 @@
 import type { Editor, Size } from "../editor.ts";
-import { startTimer } from "../io.ts";
 import { EDITOR_KEYS, type LineOptions, PLAIN_HINT } from "./line_options.ts";
 import { linesAbout } from "./event_lines.ts";
 import { signsOfLife } from "./sign_of_life.ts";
@@ -25,7 +24,7 @@ export class ScreenView implements View {
   /** The status line; `undefined` if no row is redrawn during an operation. */
   readonly #status: StatusLine | undefined;
   readonly #takeSign: (step: Step) => void;
-  #stopSpinner = () => {};
+  #spinner: ReturnType<typeof setTimeout> | undefined;
   #hasGap = false;
   #hasShownKeys = false;
 
@@ -69,7 +68,7 @@ export class ScreenView implements View {
       case "progress":
         return this.#step(event);
       case "end":
-        this.#stopSpinner();
+        clearTimeout(this.#spinner);
         editor.setStatus(undefined);
         return editor.print(this.#take(event));
       case "reply":
@@ -104,9 +103,9 @@ export class ScreenView implements View {
 
   #spin(): void {
     if (this.#status === undefined) return;
-    this.#stopSpinner = startTimer(SPINNER_PAUSE, () => {
+    this.#spinner = setTimeout(() => {
       this.#options.editor.refresh();
       this.#spin();
-    });
+    }, SPINNER_PAUSE);
   }
 }

@@ -1,4 +1,3 @@
-import { startTimer } from "../io.ts";
 import { wholeDuration } from "../text.ts";
 import type { LineOptions } from "./line_options.ts";
 import type { Step } from "./view.ts";
@@ -13,15 +12,15 @@ export function signsOfLife(
   write: (line: string) => void,
 ): (step: Step) => void {
   if (!isPlain || isQuiet) return () => {};
-  let stop = () => {};
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = (pause: number, total: number) => {
-    stop = startTimer(pause, () => {
+    timer = setTimeout(() => {
       write(`still waiting, no news for ${wholeDuration(total)}\n`);
       wait(60_000, total + 60_000);
-    });
+    }, pause);
   };
   return ({ type }) => {
-    stop();
+    clearTimeout(timer);
     if (type !== "end") wait(15_000, 15_000);
   };
 }

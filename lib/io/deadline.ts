@@ -1,5 +1,3 @@
-import { startTimer } from "./timer.ts";
-
 /** How late a timer may fire and still count as punctual, in milliseconds. */
 const PUNCTUAL = 200;
 
@@ -10,7 +8,7 @@ export const GRACE = 5_000;
  * Calls a function after a time. A timer that falls due while the process is stopped
  * (SIGSTOP, a sleeping machine) or busy fires before the sockets are read. Then this
  * one waits for another 5 s, so that what has arrived is read first; once, because a
- * peer may keep the process busy.
+ * peer may keep the process busy. A time of `Infinity` never ends.
  *
  * @returns A function that stops the timer.
  */
@@ -18,12 +16,13 @@ export function startTimeout(
   milliseconds: number,
   onExpired: () => void,
 ): () => void {
+  if (milliseconds === Infinity) return () => {}; // `setTimeout()` takes it for 0.
   const due = performance.now() + milliseconds;
-  let stop = startTimer(milliseconds, () => {
+  let timer = setTimeout(() => {
     if (performance.now() - due <= PUNCTUAL) onExpired();
-    else stop = startTimer(GRACE, onExpired);
-  });
-  return () => stop();
+    else timer = setTimeout(onExpired, GRACE);
+  }, milliseconds);
+  return () => clearTimeout(timer);
 }
 
 /** The reason of a signal that was aborted because the time was over. */

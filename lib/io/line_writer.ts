@@ -1,6 +1,6 @@
 import { Notifier } from "./notifier.ts";
 import type { ByteSink } from "./standard_streams.ts";
-import { within } from "./timer.ts";
+import { within } from "./within.ts";
 
 /** `writeInTurn()` waits while this much text or more is queued, in UTF-16 code units. */
 const ROOM = 256 * 1024;

@@ -117,8 +117,7 @@ Deno.test("Editor takes a lone Escape for a key after 50 ms; it leaves a search"
   const asked = person.editor.read();
   person.type("\x12\x1b");
   await setImmediate();
-  clock.pass();
-  assertEquals(clock.time, 50);
+  clock.passTo(50);
   person.type("y\r");
   assertEquals(await asked, { kind: "text", text: "y" });
 });

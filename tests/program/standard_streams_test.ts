@@ -59,15 +59,13 @@ async function preloaded(folder: Folder, code: string) {
  * signal those of more than half a second.
  */
 const IMPATIENT = `
-  const timeout = AbortSignal.timeout;
+  const { setTimeout } = globalThis;
   let limit = 1000;
   for (const signal of ["SIGINT", "SIGTERM"]) {
     Deno.addSignalListener(signal, () => limit = 500);
   }
-  AbortSignal.timeout = (milliseconds) =>
-    milliseconds > limit
-      ? new AbortController().signal
-      : timeout.call(AbortSignal, milliseconds);`;
+  globalThis.setTimeout = (onDue, milliseconds) =>
+    milliseconds > limit ? 0 : setTimeout(onDue, milliseconds);`;
 
 for (
   const [how, code] of [["SIGINT", 130], ["SIGTERM", 143], ["exit", 0]] as const
@@ -105,10 +103,10 @@ if (RUN_BY_DENO) {
       // The first signal waits for 10 s, and says so.
       const program = await preloaded(
         folder,
-        `const timeout = AbortSignal.timeout;
+        `const { setTimeout } = globalThis;
          Deno.addSignalListener("SIGINT", () => {
            console.log("SIGINT");
-           AbortSignal.timeout = (ms) => timeout.call(AbortSignal, 20 * ms);
+           globalThis.setTimeout = (onDue, ms) => setTimeout(onDue, 20 * ms);
          });`,
       );
       const env = settings(service);

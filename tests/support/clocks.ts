@@ -1,49 +1,92 @@
+const setRealTimeout = globalThis.setTimeout;
+const clearRealTimeout = globalThis.clearTimeout;
+
 /**
- * When a fake clock starts: long before all timers of the real clock. An alarm that
- * is left from those would otherwise hide that of a timer of the fake clock.
+ * When a fake clock starts: before all times of the real clock, so that a time that is
+ * kept after the fake clock was disposed of never lies in the future.
  */
 const START = -1e9;
 
+/** Timers of fake clocks have larger numbers than real ones. */
+let lastId = 1e9;
+
+interface Timer {
+  readonly due: number;
+  readonly onDue: () => void;
+}
+
 /**
- * Replaces the clock of the process, and the timers of `startTimer()`, until it is
- * disposed of.
+ * Replaces `performance.now()`, `setTimeout()`, `clearTimeout()` and
+ * `AbortSignal.timeout()`, until it is disposed of. Timers that have not fired by then
+ * never do. A timer of 0 ms is a turn of the event loop, as it is without a fake clock.
  */
 export class FakeClock implements Disposable {
   readonly #now = performance.now;
   readonly #timeout = AbortSignal.timeout;
-  readonly #alarms: { controller: AbortController; due: number }[] = [];
+  readonly #timers = new Map<number, Timer>();
   /** Milliseconds since the start of this clock. */
   time = 0;
 
   constructor() {
     performance.now = () => START + this.time;
+    const setTimeout = (
+      onDue: (...args: unknown[]) => void,
+      milliseconds = 0,
+      ...args: unknown[]
+    ) => {
+      if (milliseconds <= 0) return setRealTimeout(onDue, 0, ...args);
+      const due = this.time + milliseconds;
+      lastId++;
+      this.#timers.set(lastId, { due, onDue: () => onDue(...args) });
+      return lastId;
+    };
+    const clearTimeout = (id: number | undefined) => {
+      if (!this.#timers.delete(id ?? 0)) clearRealTimeout(id);
+    };
+    Object.assign(globalThis, { setTimeout, clearTimeout });
     AbortSignal.timeout = (milliseconds) => {
       const controller = new AbortController();
-      this.#alarms.push({ controller, due: this.time + milliseconds });
+      setTimeout(() => controller.abort(), milliseconds);
       return controller.signal;
     };
   }
 
+  /** The number of timers that have neither fired nor been stopped. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
   /** Fires the next timer. If it is not due yet, the clock first moves to its time. */
   pass(): void {
-    const alarm = this.#alarms.shift();
-    this.time = Math.max(this.time, alarm?.due ?? 0);
-    alarm?.controller.abort();
+    this.#fireNext(Infinity);
   }
 
   /** Moves the clock to a time, and fires the timers that are due then. */
   passTo(time: number): void {
     this.time = time;
-    for (const { controller, due } of this.#alarms) {
-      if (due <= time) controller.abort();
-    }
+    while (this.#fireNext(time));
+  }
+
+  /** Fires the earliest timer, if it is due at a time. Returns whether it was. */
+  #fireNext(time: number): boolean {
+    const [earliest] = [...this.#timers]
+      .sort(([, a], [, b]) => a.due - b.due);
+    if (earliest === undefined) return false;
+    const [id, { due, onDue }] = earliest;
+    if (due > time) return false;
+    this.#timers.delete(id);
+    this.time = Math.max(this.time, due);
+    onDue();
+    return true;
   }
 
   [Symbol.dispose](): void {
-    // A few times, because timers may start others.
-    for (let i = 0; i < 100; i++) this.pass();
     performance.now = this.#now;
     AbortSignal.timeout = this.#timeout;
+    Object.assign(globalThis, {
+      setTimeout: setRealTimeout,
+      clearTimeout: clearRealTimeout,
+    });
   }
 }
 

@@ -5,7 +5,6 @@
  * @module
  */
 
-import { startTimer } from "../../io.ts";
 import type { Proxy } from "../../settings.ts";
 import { closeQuietly, readBytes, writeBytes } from "./bytes.ts";
 import type { KnownFailure } from "./known_failures.ts";
@@ -91,8 +90,9 @@ export class Relay implements Disposable {
         // It rejects if the client closes or resets the connection, as it may.
         this.#serve(client).catch(() => {});
       } catch {
+        if (this.#closing.signal.aborted) return;
         // It is about this connection alone (a reset), or descriptors are short.
-        await new Promise<void>((go) => startTimer(ACCEPT_PAUSE, go));
+        await new Promise<void>((go) => setTimeout(go, ACCEPT_PAUSE));
       }
     }
   }
@@ -101,7 +101,7 @@ export class Relay implements Disposable {
     const over = new AbortController();
     const signal = AbortSignal.any([this.#closing.signal, over.signal]);
     signal.addEventListener("abort", () => closeQuietly(client));
-    let stop = startTimer(ADMISSION_LIMIT, () => over.abort());
+    let timer = setTimeout(() => over.abort(), ADMISSION_LIMIT);
     let isAsked = false;
     try {
       this.#strangers.add(client);
@@ -109,14 +109,14 @@ export class Relay implements Disposable {
       if (this.#strangers.size > MAX_STRANGERS) closeQuietly(oldest);
       await this.#admit(client)
         .finally(() => this.#strangers.delete(client));
-      stop();
-      stop = startTimer(LIMIT, () => over.abort());
+      clearTimeout(timer);
+      timer = setTimeout(() => over.abort(), LIMIT);
       isAsked = true;
       const reason = "it does not answer";
       this.#failure = new TunnelError(this.#proxy, { reason }).failure;
       const service = await connectThrough(this.#proxy, this.#url, signal);
       signal.addEventListener("abort", () => closeQuietly(service));
-      stop();
+      clearTimeout(timer);
       isAsked = false;
       this.#failure = undefined;
       this.#hasOpened = true;
@@ -129,7 +129,7 @@ export class Relay implements Disposable {
       this.#failure = known.failure;
       await writeBytes(client, REFUSAL);
     } finally {
-      stop();
+      clearTimeout(timer);
       over.abort();
     }
   }

@@ -3,7 +3,6 @@ import {
   Notifier,
   shareEventLoop,
   startTimeout,
-  startTimer,
 } from "../../io.ts";
 
 /** The size of the read buffer, and the read-ahead limit, in bytes. */
@@ -75,13 +74,13 @@ export async function drainBody(
   },
   limit: number,
 ): Promise<void> {
-  const stop = startTimer(limit, drop);
+  const timer = setTimeout(drop, limit);
   try {
     while (!(await chunks.next()).done);
   } catch {
     // The reply has been received: errors after it do not matter.
   }
-  stop();
+  clearTimeout(timer);
   drop();
 }
 
