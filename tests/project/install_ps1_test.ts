@@ -23,6 +23,30 @@ Deno.test("install.ps1 is PowerShell, and a script with a syntax error is not", 
   }
 });
 
+Deno.test("install.ps1 takes mirrors with https:, and with http: on this machine alone", async () => {
+  const script = await Deno.readTextFile(SCRIPT);
+  const [, pattern = ""] =
+    /\[ValidatePattern\('([^']+)'\)\]\s+\[string\]\$From/.exec(script) ?? [];
+  const isTaken = (url: string) => RegExp(pattern, "i").test(url);
+  const taken = [
+    ...["https://mirror.example", "http://localhost/a", "http://127.0.0.1:80"],
+    ...["http://localhost:80/a", "http://localhost"],
+  ];
+  const refused = [
+    ...["http://mirror.example", "http://localhost:1@127.0.0.2:9019"],
+    ...[
+      "http://127.0.0.1:@mirror.example",
+      "http://localhost:1.mirror.example",
+    ],
+    ...["http://localhost.mirror.example", "ftp://localhost/", "file"],
+    ...[
+      "http://localhost:80\\@mirror.example",
+      "http://localhost@mirror.example",
+    ],
+  ];
+  assertEquals([...taken, ...refused].filter(isTaken), taken);
+});
+
 // The rest changes the registry of the user, so it is for CI alone.
 const onWindows = Deno.build.os === "windows" && Deno.env.has("CI") &&
   !Deno.env.has("ON_WINE");
@@ -73,7 +97,11 @@ for (const shell of onWindows ? ["powershell", "pwsh"] : []) {
     });
     const install = script("-From", releases.url);
     try {
-      await storePath("%USERPROFILE%\\bin;C:\\Tools");
+      await storePath("%USERPROFILE%\\bin;C:\\Tools;");
+
+      const none = script("-From", `${releases.url}/none`);
+      await assertRejects(() => runCommand(none, { env }), Error);
+      assertEquals(filesIn(`${local}\\Programs`), []);
 
       const installed = await runCommand(install, { env });
       assertStringIncludes(

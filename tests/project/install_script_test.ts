@@ -119,7 +119,7 @@ for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
       const [args, entry, expected] of [
         [["--version", "v1.2.4"], `${place.folder}/`, "agent-gateway 1.2.4"],
         [["--uninstall"], place.folder, `Removed ${file}\n`],
-        [["--from", "file.gz"], place.folder, "Not checked: whether file.gz"],
+        [["--from", "file.gz"], place.folder, "Not attested: "],
       ] as const
     ) {
       const env = { PATH: `${entry}:${PATH}` };
@@ -136,6 +136,7 @@ for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
   test("changes nothing when it fails, and replaces and removes nothing of others", async () => {
     await using place = await Place.make();
     const bytes = await gzip(program("1.2.3"));
+    const HOST = new URL(place.releases.url).host;
     for (
       const [version, file] of [
         ["v0.0.1", { bytes: await gzip(program("1.2.4")) }],
@@ -166,6 +167,14 @@ for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
         [["--to"], "--to needs a value"],
         [["--version", "1.0/.."], "'1.0/..' is not a version such as 1.2.3"],
         [["--from", "http://other.example"], "--from needs an https: URL"],
+        [
+          ["--from", `http://localhost:1@${HOST}`],
+          "--from needs an https: URL",
+        ],
+        [
+          ["--from", `http://127.0.0.1:@${HOST}/`],
+          "--from needs an https: URL",
+        ],
         [["--from", "none"], "there is no file 'none'"],
         [["--from", "sleep", "--version", "1.2.3"], "the version of a file"],
         [["--from", "other/agent-gateway"], "it says 'deno 2.9.6' to"],
@@ -195,6 +204,34 @@ for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
     assert(!place.releases.requested.some((path) => path.includes("latest")));
     const { stdout } = await place.install(shell, ["-h"]);
     assertStringIncludes(stdout, "--help, -h");
+  });
+
+  test("asks the GitHub CLI about a mirror's file and a local one, and says when it cannot", async () => {
+    for (
+      const [gh, code, expected] of [
+        ["exit 0", 0, "Attestation verified: "],
+        ["[ $1 = auth ] || [ $3 = --help ]", 1, "does not find an attestation"],
+        ["[ $1 != auth ]", 0, "Not attested: "],
+      ] as const
+    ) {
+      await using place = await Place.make();
+      await Deno.mkdir(`${place.home}/tools`);
+      const script = `#!/bin/sh\necho "$*" >>"$HOME/asked"\n${gh}\n`;
+      await Deno.writeTextFile(`${place.home}/tools/gh`, script, {
+        mode: 0o755,
+      });
+      await Deno.writeTextFile(`${place.home}/file`, program("1.2.5"));
+      const env = { PATH: `${place.home}/tools:${PATH}` };
+      for (const args of [[], ["--from", "file"]]) {
+        const answer = await place.install(shell, args, env);
+        assertEquals(answer.code, code, answer.stderr);
+        assertStringIncludes(answer.stdout + answer.stderr, expected);
+      }
+      const installed = place.entries().some((entry) =>
+        entry.endsWith("bin/agent-gateway")
+      );
+      assertEquals(installed, code === 0);
+    }
   });
 
   test("does nothing when it was cut off while it was downloaded", async () => {

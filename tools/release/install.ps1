@@ -17,7 +17,7 @@ param(
   # The folder for the program.
   [string]$To = '',
   # A mirror of the releases, with the same paths below it.
-  [ValidatePattern('^(https://|http://(localhost|127\.0\.0\.1)[:/])')]
+  [ValidatePattern('^(https://|http://(localhost|127\.0\.0\.1)(:\d+)?(/|$))')]
   [string]$From = 'https://github.com/agent-gateway/agent-gateway/releases',
   [switch]$Uninstall
 )
@@ -26,7 +26,6 @@ param(
   $ErrorActionPreference = 'Stop'
   $ProgressPreference = 'SilentlyContinue' # The progress bar slows downloads down.
   $repository = 'agent-gateway/agent-gateway'
-  $releases = "https://github.com/$repository/releases"
   $manual = "see docs/install.md in https://github.com/$repository"
   if ($ExecutionContext.SessionState.LanguageMode -ne 'FullLanguage') {
     throw "A policy of this machine (Constrained Language mode) lets scripts do too little to install the program; $manual for other ways"
@@ -159,6 +158,7 @@ param(
     return
   }
 
+  $isNew = -not (Test-Path -LiteralPath $To)
   $null = [IO.Directory]::CreateDirectory($replaced)
   $work = Join-Path ([IO.Path]::GetTempPath()) "agent-gateway-$([guid]::NewGuid())"
   $null = [IO.Directory]::CreateDirectory($work)
@@ -180,8 +180,9 @@ param(
     if ($actual -ne $expected) {
       throw "The download is damaged: its SHA-256 sum is $actual instead of $expected; nothing was installed"
     }
-    # An old CLI and one that is not logged in cannot tell.
-    if ($From -eq $releases -and (Get-Command gh -CommandType Application -ErrorAction SilentlyContinue) -and
+    # Wherever the file comes from, a mirror included. An old CLI and one that is not
+    # logged in cannot tell.
+    if ((Get-Command gh -CommandType Application -ErrorAction SilentlyContinue) -and
       (Test-Gh auth status) -and (Test-Gh attestation verify --help)) {
       $tag = if ($Version) { [regex]::Escape($Version) } else { '[0-9]+\.[0-9]+\.[0-9]+' }
       $workflow = "^https://github\.com/$repository/\.github/workflows/release\.yml@refs/tags/v$tag$"
@@ -189,6 +190,8 @@ param(
         throw 'The GitHub CLI does not find an attestation of this file: it is not installed'
       }
       Write-Host "Attestation verified: built by the release workflow of $repository"
+    } else {
+      Write-Host 'Not attested: an attestation needs the GitHub CLI (gh), logged in'
     }
 
     $installed = & "$work\agent-gateway.exe" --version
@@ -208,7 +211,7 @@ param(
 
     if ((Remove-Entry $path $To) -eq $path) {
       if ($onPath) {
-        Set-UserPath "$path;$To".Trim(';')
+        Set-UserPath "$($path.TrimEnd(';'));$To".TrimStart(';')
         Write-Host "$To was put on your PATH: open a new terminal to use it"
       } else {
         Write-Host "$To is not on your PATH"
@@ -217,6 +220,10 @@ param(
     Write-Host 'To uninstall, run this script with -Uninstall'
   } finally {
     Remove-Replaced
+    # A first installation that failed leaves no folder.
+    if ($isNew -and -not (Get-ChildItem -LiteralPath $To -Force)) {
+      Remove-Item -LiteralPath $To
+    }
     try { Remove-Held $work } catch { Write-Host "$work is in use and was left: $_" }
   }
 }

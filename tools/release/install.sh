@@ -62,7 +62,10 @@ main() {
     *[!0-9A-Za-z.-]*) fail "'$version' is not a version such as 1.2.3" ;;
   esac
   case $from in
-    https://* | http://localhost[:/]* | http://127.0.0.1[:/]*) download=yes ;;
+    https://*) download=yes ;;
+    # What is before an @ is no host: http://localhost:1@host.example
+    http://*@*) fail "--from needs an https: URL or a file" ;;
+    http://localhost[:/]* | http://127.0.0.1[:/]*) download=yes ;;
     *://*) fail "--from needs an https: URL or a file" ;;
     *)
       download=''
@@ -188,14 +191,22 @@ download_by_wget() {
 }
 
 # Asks the GitHub CLI whether the release workflow built a file of this version,
-# or of any if none was named. An old CLI and one that is not logged in cannot tell.
+# or of any if none was named: wherever the file comes from, a mirror included.
 check_attestation() {
-  [ "$from" = "$releases" ] && has gh && gh auth status >/dev/null 2>&1 &&
-    gh attestation verify --help >/dev/null 2>&1 || return 0
+  if ! can_attest; then
+    say "Not attested: an attestation needs the GitHub CLI (gh), logged in"
+    return
+  fi
   gh attestation verify "$1" --repo "$repository" --cert-identity-regex \
     "^https://github\.com/$repository/\.github/workflows/release\.yml@refs/tags/v${version:-[0-9]+\.[0-9]+\.[0-9]+}\$" >/dev/null ||
     fail "the GitHub CLI does not find an attestation of this file: it is not installed"
   say "Attestation verified: built by the release workflow of $repository"
+}
+
+# Whether there is a GitHub CLI that knows attestations, and is logged in.
+can_attest() {
+  has gh && gh auth status >/dev/null 2>&1 &&
+    gh attestation verify --help >/dev/null 2>&1
 }
 
 install_program() {
@@ -257,12 +268,13 @@ download_program() {
 
 # Takes the file of --from. A sum that came with the file would prove nothing.
 copy_program() {
-  say "Not checked: whether $from is as it was released. Compare its SHA-256 sum"
-  say "with SHA256SUMS of the release: $(sum_of "$from")"
   case $from in
     *.gz) unpack "$from" ;;
     *) cat <"$from" >"$work/$program" || fail "cannot copy $from; nothing was installed" ;;
   esac
+  check_attestation "$work/$program"
+  can_attest ||
+    say "Compare its SHA-256 sum with SHA256SUMS of the release: $(sum_of "$work/$program")"
 }
 
 unpack() {
