@@ -11,9 +11,15 @@ const DURATIONS: readonly (readonly [number, string, string])[] = [
   [59_999, "59 s", "1 min"],
   [60_001, "1 min", "1 min 1 s"],
   [125_900, "2 min 5 s", "2 min 6 s"],
+  [3_600_000, "60 min", "60 min"],
+  [3_600_001, "60 min", "1 h 1 min"],
+  [3_659_000, "60 min 59 s", "1 h 1 min"],
+  [3_780_000, "1 h 3 min", "1 h 3 min"],
+  [3_839_999, "1 h 3 min", "1 h 4 min"],
+  [86_400_000, "24 h", "24 h"],
 ];
 
-Deno.test("duration() rounds down, to tenths below 10 s, and wholeDuration() up to seconds", () => {
+Deno.test("duration() rounds down, to tenths below 10 s, and wholeDuration() up to seconds; both to minutes beyond an hour", () => {
   for (const [time, down, up] of DURATIONS) {
     assertEquals([duration(time), wholeDuration(time)], [down, up]);
   }
