@@ -1,0 +1,163 @@
+/**
+ * The process: its standard error, the signals that it gets, and how it ends. The only
+ * place that exits.
+ *
+ * @module
+ */
+
+import {
+  environmentVariable,
+  ErrorOutput,
+  errorSink,
+  failureLine,
+  isShown,
+} from "./io.ts";
+import { withoutCommands } from "./text.ts";
+
+/** Comes first in each message, because standard error is shared with other programs. */
+const NAME = "agent-gateway";
+
+/** How long the process waits at its end for standard error to be read, in milliseconds. */
+const END_LIMIT = 1000;
+
+/**
+ * The same limit after a signal, which has to end the process within a second.
+ * Before that, a front end that is left gets as much time.
+ */
+const SIGNAL_LIMIT = 400;
+
+/** The exit code that stands for SIGTERM. */
+export const TERMINATED = 143;
+
+/** How the process ends: by a signal, or with an exit code. */
+export type ProcessEnd = Deno.Signal | number;
+
+const hasSignals = Deno.build.os !== "windows";
+
+/** The signals that end the process, and the exit codes that stand for them. */
+const SIGNALS: Readonly<Partial<Record<Deno.Signal, number>>> = hasSignals
+  ? { SIGINT: 130, SIGHUP: 129, SIGQUIT: 131, SIGTERM: TERMINATED }
+  : { SIGINT: 130, SIGBREAK: TERMINATED };
+
+/** What uses the terminal. It is left before the process ends. */
+export interface FrontEnd {
+  /** Handles a Ctrl-C. Returns whether the program continues. */
+  interrupt(): boolean;
+  /** Gives the terminal back, within about `limit` milliseconds. */
+  leave(limit: number): Promise<void>;
+}
+
+/** The process of the program. There is one. */
+export class Process {
+  readonly standardError: ErrorOutput = new ErrorOutput(errorSink());
+  /** Left before the process ends. */
+  frontEnd: FrontEnd | undefined;
+  /** Whether prompts are read from a terminal. */
+  readsTerminal = false;
+  /** Whether a runner reads standard error, and obeys some of its lines. */
+  readonly #hasRunner = ["GITHUB_ACTIONS", "TF_BUILD"].some((name) =>
+    environmentVariable(name) !== undefined
+  );
+  readonly #stopListening = new Map<ProcessEnd, () => void>();
+  #isEnding = false;
+
+  /** Writes to standard error. Progress may be dropped if nobody reads it. */
+  write(text: string, kind?: "progress"): void {
+    const shown = this.#hasRunner ? withoutCommands(text) : text;
+    this.standardError.write(shown, kind);
+  }
+
+  /** Writes a message to standard error. */
+  report(kind: "error" | "warning", message: string): void {
+    this.write(`${NAME}: ${kind}: ${message}\n`);
+  }
+
+  /** Runs the program, and ends as it says, or after an error that it does not handle. */
+  async run(program: () => Promise<number>): Promise<void> {
+    addEventListener("error", (event) => {
+      event.preventDefault();
+      this.#fail(event.error);
+    });
+    addEventListener("unhandledrejection", (event) => {
+      event.preventDefault();
+      this.#fail(event.reason);
+    });
+    try {
+      await this.end(await program());
+    } catch (error) {
+      await this.#fail(error);
+    }
+  }
+
+  /** Listens for the signals that end a process, and for Ctrl-C. */
+  listen(
+    terminate: (signal: Deno.Signal) => void,
+    interrupt: () => void = () => terminate("SIGINT"),
+  ): void {
+    for (const signal of Object.keys(SIGNALS) as Deno.Signal[]) {
+      const listener = signal === "SIGINT"
+        ? interrupt
+        : () => terminate(signal);
+      Deno.addSignalListener(signal, listener);
+      this.#stopListening.set(
+        signal,
+        () => Deno.removeSignalListener(signal, listener),
+      );
+    }
+  }
+
+  /** Handles a Ctrl-C: the front end drops what it does, or is left. */
+  interrupt(): void {
+    if (!this.frontEnd?.interrupt()) this.leave("SIGINT");
+  }
+
+  /** Leaves the front end, and ends the process. The second time, it does not wait. */
+  async leave(signal: Deno.Signal): Promise<void> {
+    if (this.#isEnding) this.exit(signal);
+    this.#isEnding = true;
+    await this.frontEnd?.leave(SIGNAL_LIMIT).catch(() => {});
+    await this.#exitWhenWritten(signal, SIGNAL_LIMIT);
+  }
+
+  /** Ends the process, unless it ends already. */
+  async end(ending: ProcessEnd): Promise<void> {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    await this.#exitWhenWritten(ending, END_LIMIT);
+  }
+
+  /**
+   * Ends the process now, after a signal by that signal: a shell then ends its loop, and
+   * systemd takes the end for clean. It exits with the code on Windows, as PID 1, which
+   * its own signals do not reach, and after SIGQUIT, which would write a core.
+   */
+  exit(ending: ProcessEnd): void {
+    if (typeof ending === "number") Deno.exit(ending);
+    const code = SIGNALS[ending] ?? 1;
+    if (!hasSignals || ending === "SIGQUIT" || Deno.pid === 1) Deno.exit(code);
+    this.#stopListening.get(ending)?.();
+    try {
+      Deno.kill(Deno.pid, ending);
+    } catch {
+      Deno.exit(code); // Deno before 2.9 does not allow it.
+    }
+    setTimeout(() => Deno.exit(code), SIGNAL_LIMIT); // It was not delivered.
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    // The error that came first is the one to report.
+    await this.frontEnd?.leave(0).catch(() => {});
+    this.report("error", failureLine(error));
+    await this.#exitWhenWritten(1, END_LIMIT);
+  }
+
+  /** Ends the process after standard error is written, or after `limit` milliseconds. */
+  async #exitWhenWritten(ending: ProcessEnd, limit: number): Promise<void> {
+    await this.standardError.flush(limit);
+    // A closed window may end the input before its SIGHUP comes.
+    const isClosed = this.readsTerminal && !isShown("stdin");
+    this.exit(isClosed ? "SIGHUP" : ending);
+  }
+}
