@@ -1,11 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ErrorCode } from "../../lib/bridge/json_rpc.ts";
-import {
-  type Option,
-  OPTIONS,
-  spellings,
-  STANDARD_INPUT,
-} from "../../lib/command_line/option_table.ts";
 import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { commandLine, runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
@@ -277,23 +271,6 @@ Deno.test("documentation: the table of error codes is that of the bridge", () =>
 
 Deno.test("documentation: the permission flags match the client's needs", () => {
   assertStringIncludes(TEXT, clientPermissionFlags.join(" "));
-});
-
-Deno.test("documentation: the table of options is that of the program", async () => {
-  const text = await Deno.readTextFile(`${ROOT}/docs/command-line.md`);
-  const table = text.matchAll(/^\| (`-.*?`) +\| (.*?) +\|$/gm);
-  const options: readonly Option[] = OPTIONS;
-  assertEquals(
-    Array.from(table, ([, names, effect]) => [names, effect]),
-    [
-      ...options.map((option) => {
-        const names = spellings(option).map((name) => `\`${name}\``).join(", ");
-        const value = option.value === undefined ? "" : ` ${option.value}`;
-        return [names.replace(/`$/, `${value}\``), option.effect];
-      }),
-      ["`-`", STANDARD_INPUT.effect],
-    ],
-  );
 });
 
 Deno.test("documentation: --check tells the steps that are shown", async () => {
