@@ -12,12 +12,13 @@ export { shareEventLoop, turnOfEventLoop } from "./io/event_loop.ts";
 export { failureLine } from "./io/failure_line.ts";
 export { type Entry, type Input, InputQueue } from "./io/input_queue.ts";
 export {
-  lineFault,
+  type Line,
   MAX_LINE_BYTES,
   PROMPT_TOO_LONG,
   readEachLine,
   readLines,
   type RefusedLine,
+  UnreadableLine,
 } from "./io/lines.ts";
 export { LineWriter } from "./io/line_writer.ts";
 export { type Log, openLog } from "./io/log.ts";

@@ -1,4 +1,4 @@
-import { lineFault, readEachLine } from "../io.ts";
+import { readEachLine, UnreadableLine } from "../io.ts";
 import { holdsTooMuch, isJsonObject, MAX_SIGNS, parseJson } from "../text.ts";
 import { Outline } from "./outline.ts";
 
@@ -114,14 +114,17 @@ export async function* readMessages(
   const outline = new Outline();
   const options = { isStrict: true, refused: outline };
   for await (const line of readEachLine(source, options)) {
-    const fault = lineFault(line);
-    if (fault !== undefined) {
-      yield* refused(line.slice(0, -1), fault);
-    } else if (holdsTooMuch(line)) {
-      outline.add(new TextEncoder().encode(line));
-      yield* refused(outline.take(), "too many parts");
-    } else if (line.trim() !== "") {
-      yield parseMessage(line);
+    const text = line instanceof UnreadableLine ? line.text : line;
+    if (line instanceof UnreadableLine && line.fault === "too long") {
+      yield* refused(parseMessage(text), "too long");
+    } else if (holdsTooMuch(text)) {
+      outline.add(new TextEncoder().encode(text));
+      yield* refused(parseMessage(outline.take()), "too many parts");
+    } else if (line instanceof UnreadableLine) {
+      if (parseJson(text) === undefined) yield notJson();
+      else yield* refused(parseMessage(text), "not UTF-8");
+    } else if (text.trim() !== "") {
+      yield parseMessage(text);
     }
   }
 }
@@ -134,8 +137,7 @@ const FAULTS: Readonly<Record<Fault, string>> = {
   "not UTF-8": "is not UTF-8",
 };
 
-function* refused(outline: string, fault: Fault): Generator<Incoming> {
-  const message = parseMessage(outline);
+function* refused(message: Incoming, fault: Fault): Generator<Incoming> {
   if (message.kind === "notification") return;
   if (message.kind === "response") return yield { ...message, fault };
   const isPrompt = message.kind === "request" &&
@@ -148,11 +150,7 @@ function* refused(outline: string, fault: Fault): Generator<Incoming> {
 
 function parseMessage(line: string): Incoming {
   const message = parseJson(line);
-  if (message === undefined) {
-    const reason = "Parse error: the line is not valid JSON";
-    const error = new RpcError(ErrorCode.parseError, reason);
-    return { kind: "invalid", id: null, error };
-  }
+  if (message === undefined) return notJson();
   if (Array.isArray(message)) return invalid("batches are not supported");
   if (!isJsonObject(message)) return invalid("the line is not a JSON object");
   const { id, method, params, result, error } = message;
@@ -165,6 +163,12 @@ function parseMessage(line: string): Incoming {
     return { kind: "response", id, result, error: error ?? undefined };
   }
   return invalid("method is not a string", isRequestId(id) ? id : null);
+}
+
+function notJson(): InvalidLine {
+  const reason = "Parse error: the line is not valid JSON";
+  const error = new RpcError(ErrorCode.parseError, reason);
+  return { kind: "invalid", id: null, error };
 }
 
 function invalid(reason: string, id: RequestId = null): InvalidLine {

@@ -3,11 +3,12 @@ import {
   type Input,
   InputError,
   InputQueue,
-  lineFault,
+  type Line,
   MAX_LINE_BYTES,
   PROMPT_TOO_LONG,
   readEachLine,
   readText,
+  UnreadableLine,
 } from "../io.ts";
 import { withoutLineEnd } from "../text.ts";
 import type { Typing } from "./view.ts";
@@ -21,7 +22,7 @@ const CONVERT = Deno.build.os === "windows"
 
 /** Prompts that come as lines. */
 export class PromptLines implements Typing {
-  readonly #lines: AsyncGenerator<string>;
+  readonly #lines: AsyncGenerator<Line>;
   /** Typed lines that nobody has asked for yet; `undefined` if nobody types. */
   readonly #typed: InputQueue | undefined;
 
@@ -57,18 +58,22 @@ export class PromptLines implements Typing {
   }
 }
 
-function entryOf(line: string): Entry {
-  const fault = lineFault(line);
-  if (fault === "too long") return { kind: "refused", reason: PROMPT_TOO_LONG };
-  const reason = fault === undefined
-    ? faultOfText(line)
-    : `is ${fault}; ${CONVERT}`;
-  if (reason === undefined) return { kind: "text", text: line };
-  return { kind: "refused", reason: `A line was rejected: it ${reason}` };
-}
-
-function faultOfText(text: string): string | undefined {
-  return text.includes("\0") ? CONTAINS_NUL : undefined;
+function entryOf(line: Line): Entry {
+  const refused = (reason: string): Entry => ({ kind: "refused", reason });
+  if (line instanceof UnreadableLine) {
+    switch (line.fault) {
+      case "too long":
+        return refused(PROMPT_TOO_LONG);
+      case "not UTF-8":
+        return refused(`A line was rejected: it is not UTF-8; ${CONVERT}`);
+      default:
+        return line.fault satisfies never;
+    }
+  }
+  if (line.includes("\0")) {
+    return refused(`A line was rejected: it ${CONTAINS_NUL}`);
+  }
+  return { kind: "text", text: line };
 }
 
 /**

@@ -7,11 +7,25 @@ export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 export const PROMPT_TOO_LONG = "The prompt is larger than 16 MiB";
 
 const NEWLINE = 0x0a;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
-// Each mark replaces a line that cannot be read. The marks are lone surrogates: decoded
-// text never holds one, so a mark cannot be mistaken for a line of the source.
-const TOO_LONG = "\ud800";
-const NOT_UTF8 = "\ud801";
+/** A line that is too long, or not UTF-8. */
+export class UnreadableLine {
+  readonly fault: "too long" | "not UTF-8";
+  /**
+   * What can be read of it: of a line that is not UTF-8 everything, with U+FFFD for the
+   * bad bytes, of one that is too long what a {@linkcode RefusedLine} kept.
+   */
+  readonly text: string;
+
+  constructor(fault: "too long" | "not UTF-8", text = "") {
+    this.fault = fault;
+    this.text = text;
+  }
+}
+
+/** A line, without its line end. */
+export type Line = string | UnreadableLine;
 
 export interface ReadLinesOptions {
   /** The most bytes that a line may hold. The default is {@linkcode MAX_LINE_BYTES}. */
@@ -19,14 +33,13 @@ export interface ReadLinesOptions {
   /** Whether a line that is not UTF-8 is a fault. By default its bad bytes become U+FFFD. */
   readonly isStrict?: boolean;
   /**
-   * Gets the bytes of each line that cannot be read. What it keeps of them comes before
-   * the mark, when the line has ended. By default the mark of a line that is too long
-   * comes at once, and alone.
+   * Gets the bytes of each line that is too long. Such a line is then yielded when it
+   * has ended, with what is kept of it; by default at once.
    */
   readonly refused?: RefusedLine | undefined;
 }
 
-/** What is kept of a line that cannot be read, without line ends. */
+/** What is kept of a line that is too long, without line ends. */
 export interface RefusedLine {
   add(bytes: Uint8Array): void;
   /** Returns it, and begins the next line. */
@@ -34,45 +47,58 @@ export interface RefusedLine {
 }
 
 /**
- * Splits UTF-8 into lines at `\n` and `\r\n`. A leading byte order mark is dropped. A
- * line that is too long, or cannot be decoded, is replaced by a text for which
- * {@linkcode lineFault} tells why; the lines after it are not affected.
+ * Splits UTF-8 into lines at `\n` and `\r\n`. A leading byte order mark is dropped. In
+ * place of a line that is too long, or cannot be decoded, comes an
+ * {@linkcode UnreadableLine}; the lines after it are not affected.
  *
  * @param source The bytes, cut into chunks anywhere. Each chunk need be valid
  * only until the next one is requested.
- * @yields For each chunk, the lines that end in it, without line ends; possibly none.
+ * @yields For each chunk, the lines that end in it; possibly none.
  * @returns The last line, if the source does not end with a line end.
  */
 export async function* readLines(
   source: AsyncIterable<Uint8Array>,
   options: ReadLinesOptions = {},
-): AsyncGenerator<readonly string[], string | undefined> {
+): AsyncGenerator<readonly Line[], Line | undefined> {
+  const { isStrict = false } = options;
   const whole = new WholeLines(options);
   const splitter = new Splitter();
-  for await (const chunk of source) {
-    yield await splitter.split(whole.decode(chunk));
-  }
-  return whole.end();
+  // A function of its own: a suspended generator would keep the bytes of the last line.
+  const linesIn = async (chunk: Uint8Array) => {
+    const lines: Line[] = [];
+    for (const part of whole.endingIn(chunk)) {
+      for (const text of decodeLines(part, isStrict)) {
+        if (text instanceof UnreadableLine) lines.push(text);
+        else for (const line of await splitter.split(text)) lines.push(line);
+      }
+    }
+    return lines;
+  };
+
+  for await (const chunk of source) yield await linesIn(chunk);
+  const last = whole.atEnd();
+  return last && decodeLines(last, isStrict)[0];
 }
 
 /** Like {@linkcode readLines}, but yields one line at a time, the last one too. */
 export async function* readEachLine(
   source: AsyncIterable<Uint8Array>,
   options: ReadLinesOptions = {},
-): AsyncGenerator<string> {
-  const whole = new WholeLines(options);
-  const splitter = new Splitter();
-  for await (const chunk of source) {
-    yield* await splitter.split(whole.decode(chunk));
+): AsyncGenerator<Line> {
+  const batches = readLines(source, options);
+  try {
+    for (;;) {
+      const { done, value } = await batches.next();
+      if (done) {
+        if (value === undefined) return;
+        yield typeof value === "string" ? withoutReturn(value) : value;
+        return;
+      }
+      yield* value;
+    }
+  } finally {
+    await batches.return(undefined);
   }
-  const last = whole.end();
-  if (last !== undefined) yield withoutReturn(last);
-}
-
-/** Why a line from {@linkcode readLines} could not be read; `undefined` if it could. */
-export function lineFault(line: string): "too long" | "not UTF-8" | undefined {
-  if (line.endsWith(TOO_LONG)) return "too long";
-  return line.endsWith(NOT_UTF8) ? "not UTF-8" : undefined;
 }
 
 function withoutReturn(line: string): string {
@@ -121,99 +147,115 @@ function openLineStream() {
 }
 
 /**
- * Decodes UTF-8 by whole lines, and puts a mark in place of each line that cannot be
- * read. An unfinished line is held here: TextLineStream 1.1.1 and older scan all of it
- * again for each chunk, which is quadratic.
+ * Finds the lines that end in each chunk. An unfinished line is held here, as long as it
+ * is within the limit: TextLineStream 1.1.1 and older scan all of it again for each
+ * chunk, which is quadratic.
  */
 class WholeLines {
   readonly #maxBytes: number;
-  readonly #isStrict: boolean;
   readonly #refused: RefusedLine | undefined;
-  readonly #decoder: TextDecoder;
   readonly #unfinished = new ByteBuffer();
   /** Whether the unfinished line is too long, and its rest is skipped. */
   #isTooLong = false;
   /** Whether this is the first line, where a byte order mark is dropped. */
   #isFirst = true;
 
-  constructor(
-    { maxBytes = MAX_LINE_BYTES, isStrict = false, refused }: ReadLinesOptions,
-  ) {
-    this.#refused = refused;
+  constructor({ maxBytes = MAX_LINE_BYTES, refused }: ReadLinesOptions) {
     this.#maxBytes = maxBytes;
-    this.#isStrict = isStrict;
-    // By default, a decoder drops a byte order mark at the start of each line.
-    this.#decoder = new TextDecoder("utf-8", {
-      ignoreBOM: true,
-      fatal: isStrict,
-    });
+    this.#refused = refused;
   }
 
-  /** The lines that end in this chunk, with their line ends. */
-  decode(chunk: Uint8Array): string {
-    const needsCheck = this.#isStrict || this.#isTooLong ||
-      this.#unfinished.length + chunk.length > this.#maxBytes;
-    if (needsCheck) return this.#decodeOneByOne(chunk);
-    const end = chunk.indexOf(NEWLINE) < 0
-      ? 0 // found sooner than by lastIndexOf()
-      : chunk.lastIndexOf(NEWLINE) + 1;
-    const text = end === 0 ? "" : this.#finish(chunk.subarray(0, end));
-    this.#unfinished.add(chunk.subarray(end));
-    return text;
-  }
-
-  end(): string | undefined {
-    if (this.#isTooLong) {
-      return this.#refused && this.#refused.take() + TOO_LONG;
+  /** Yields one or more whole lines at once, valid until the next step. */
+  *endingIn(chunk: Uint8Array): Generator<Uint8Array | UnreadableLine> {
+    const length = this.#unfinished.length + chunk.length;
+    if (this.#isTooLong || length > this.#maxBytes) {
+      for (const bytes of cutAfterNewlines(chunk)) yield* this.#add(bytes);
+      return;
     }
+
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
+    if (end > 0) yield this.#finish(chunk.subarray(0, end));
+    this.#unfinished.add(chunk.subarray(end));
+  }
+
+  /** The last line, if it has no line end. */
+  atEnd(): Uint8Array | UnreadableLine | undefined {
+    if (this.#isTooLong) return this.#refused && this.#refuse(this.#refused);
     if (this.#unfinished.length === 0) return undefined;
     return this.#finish(new Uint8Array());
   }
 
-  #decodeOneByOne(chunk: Uint8Array): string {
-    let text = "";
-    for (let start = 0; start < chunk.length;) {
-      const newline = chunk.indexOf(NEWLINE, start);
-      const end = newline < 0 ? chunk.length : newline;
-      const bytes = chunk.subarray(start, end);
-      const length = this.#unfinished.length + bytes.length;
-      if (!this.#isTooLong && length > this.#maxBytes) {
-        this.#unfinished.drain((begun) => this.#refused?.add(begun));
-        this.#isFirst = false;
-        this.#isTooLong = true;
-        if (this.#refused === undefined) text += `${TOO_LONG}\n`;
-      }
-      if (this.#isTooLong) {
-        this.#refused?.add(bytes);
-        this.#isTooLong = newline < 0;
-        if (!this.#isTooLong && this.#refused !== undefined) {
-          text += `${this.#refused.take()}${TOO_LONG}\n`;
-        }
-      } else if (newline < 0) {
-        this.#unfinished.add(bytes);
-      } else {
-        text += `${this.#finish(bytes)}\n`;
-      }
-      start = end + 1;
+  /** Takes a line, or a part of one. */
+  *#add(bytes: Uint8Array): Generator<Uint8Array | UnreadableLine> {
+    const isWhole = bytes.at(-1) === NEWLINE;
+    const text = isWhole ? bytes.subarray(0, -1) : bytes;
+
+    const length = this.#unfinished.length + text.length;
+    if (!this.#isTooLong && length > this.#maxBytes) {
+      this.#isTooLong = true;
+      this.#isFirst = false;
+      this.#unfinished.drain((begun) => this.#refused?.add(begun));
+      if (this.#refused === undefined) yield new UnreadableLine("too long");
     }
-    return text;
+
+    if (this.#isTooLong) {
+      this.#refused?.add(text);
+      this.#isTooLong = !isWhole;
+      if (isWhole && this.#refused) yield this.#refuse(this.#refused);
+    } else if (isWhole) {
+      yield this.#finish(bytes);
+    } else {
+      this.#unfinished.add(bytes);
+    }
   }
 
-  /** Decodes the unfinished line, which ends with these bytes, or returns its mark. */
-  #finish(bytes: Uint8Array): string {
+  #refuse(refused: RefusedLine): UnreadableLine {
+    return new UnreadableLine("too long", refused.take());
+  }
+
+  /** The unfinished line with these bytes, which end it. */
+  #finish(bytes: Uint8Array): Uint8Array {
     let all = bytes;
     if (this.#unfinished.length > 0) {
       this.#unfinished.add(bytes);
       all = this.#unfinished.take();
     }
-    const isFirst = this.#isFirst;
+
+    const hasMark = this.#isFirst &&
+      BYTE_ORDER_MARK.every((b, i) => all[i] === b);
     this.#isFirst = false;
-    try {
-      const text = this.#decoder.decode(all);
-      return isFirst && text.startsWith("\ufeff") ? text.slice(1) : text;
-    } catch {
-      this.#refused?.add(all);
-      return (this.#refused?.take() ?? "") + NOT_UTF8;
+    return hasMark ? all.subarray(BYTE_ORDER_MARK.length) : all;
+  }
+}
+
+function* cutAfterNewlines(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < bytes.length;) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const end = newline < 0 ? bytes.length : newline + 1;
+    yield bytes.subarray(start, end);
+    start = end;
+  }
+}
+
+// By default, a decoder drops a byte order mark at the start of each line.
+const STRICT = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
+const LENIENT = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Decodes whole lines: one by one if some are not UTF-8, else all together. */
+function decodeLines(
+  bytes: Uint8Array | UnreadableLine,
+  isStrict: boolean,
+): readonly Line[] {
+  if (bytes instanceof UnreadableLine) return [bytes];
+  if (!isStrict) return [LENIENT.decode(bytes)];
+  try {
+    return [STRICT.decode(bytes)];
+  } catch {
+    const lines = [...cutAfterNewlines(bytes)];
+    if (lines.length > 1) {
+      return lines.flatMap((line) => decodeLines(line, true));
     }
+    const text = LENIENT.decode(bytes).replace(/\r?\n$/, "");
+    return [new UnreadableLine("not UTF-8", text)];
   }
 }

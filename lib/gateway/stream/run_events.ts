@@ -1,4 +1,9 @@
-import { lineFault, MAX_LINE_BYTES, readLines } from "../../io.ts";
+import {
+  type Line,
+  MAX_LINE_BYTES,
+  readLines,
+  UnreadableLine,
+} from "../../io.ts";
 import {
   holdsTooMuch,
   isJsonObject,
@@ -98,17 +103,17 @@ class EventParser {
   }
 
   /** Handles a line. Returns whether nothing more is to be read. */
-  line(line: string): boolean {
+  line(line: Line): boolean {
+    if (line instanceof UnreadableLine) {
+      this.fault = `is longer than ${MAX_LINE_BYTES} bytes`;
+      return true;
+    }
     const { cursor, observer } = this.#record;
     observer?.line(line);
     if (line === "") {
       cursor.endBlock();
       this.#isFailure = false;
       return false;
-    }
-    if (lineFault(line) !== undefined) {
-      this.fault = `is longer than ${MAX_LINE_BYTES} bytes`;
-      return true;
     }
     if (line.startsWith("data:")) return this.#data(line.slice("data:".length));
     if (line.startsWith("id:")) cursor.id(valueOf(line, "id:"));
@@ -123,7 +128,8 @@ class EventParser {
   }
 
   /** Handles the end of the connection, at which everything is read. */
-  end(unfinished: string | undefined): true {
+  end(unfinished: Line | undefined): true {
+    if (unfinished instanceof UnreadableLine) return true;
     const { cursor, observer } = this.#record;
     if (unfinished !== undefined) observer?.line(unfinished);
     // An unfinished `id:` may be cut. An unfinished `data:` counts if it is JSON.

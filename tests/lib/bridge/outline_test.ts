@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { Outline } from "../../../lib/bridge/outline.ts";
 import { type Incoming, readMessages } from "../../../lib/bridge/json_rpc.ts";
 import fc, { anyCodePoint } from "../../support/generated.ts";
@@ -133,4 +133,25 @@ Deno.test("an id with a broken byte is answered under null", async () => {
   );
   const [message] = await refusedMessage(bytes);
   assertEquals(message?.kind === "invalid" && message.id, null);
+});
+
+Deno.test("a line that is not UTF-8 is not JSON either, unless its bad byte is in a string", async () => {
+  const line = '{"id":"a","method":"session/prompt","params":{"x":["y",1]}}';
+  for (let at = 0; at <= line.length; at++) {
+    const before = line.slice(0, at);
+    const bytes = Uint8Array.of(
+      ...encoder.encode(before),
+      0xff,
+      ...encoder.encode(line.slice(at)),
+    );
+    const [message] = await refusedMessage(bytes);
+    const error = message?.kind === "invalid"
+      ? [message.id, message.error.code]
+      : undefined;
+    const isInString = before.split('"').length % 2 === 0;
+    if (!isInString) assertEquals(error, [null, -32700], before);
+    else if (/"(method|x)":.*"/.test(before)) {
+      assertEquals(error, ["a", -32600], before);
+    } else assert(error?.[1] !== -32700, before);
+  }
 });
