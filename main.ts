@@ -26,6 +26,9 @@ import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
 import { maskKey } from "./lib/text.ts";
 import { versionLine } from "./lib/version.ts";
 
+/** The process that started this one. Read first: it may end at any moment. */
+const PARENT = Deno.ppid;
+
 /**
  * How often the bridge looks, after the end of its input, whether the client that started
  * it was killed, in milliseconds. (On Windows, the id of the parent never changes.)
@@ -142,9 +145,8 @@ async function startBridge(
   const { runBridge } = await import("./lib/bridge.ts");
   // Ending the process drops every request under way.
   process.listen((signal) => process.exit(signal));
-  const parent = Deno.ppid;
   const onInputEnd = () => {
-    if (Deno.ppid !== parent) process.exit(TERMINATED);
+    if (Deno.ppid !== PARENT) process.exit(TERMINATED);
     setTimeout(onInputEnd, PARENT_INTERVAL);
   };
   const { baseUrl, sources } = settings;

@@ -16,8 +16,8 @@ const FIRST = 1000;
 const NEXT = 10_000;
 
 /**
- * How long to wait for the end of the input after the last answer, in
- * milliseconds: agent-shell drops an answer if the process ends before Emacs has
+ * How long to wait until an answer is written, and for the end of the input after the
+ * last one, in milliseconds: agent-shell drops an answer if the process ends before Emacs has
  * handled it.
  */
 const LAST = 1000;
@@ -38,18 +38,24 @@ export async function answerFailedStart(
   const requests = requestsIn(stdin);
   const next = (limit: number) =>
     within(limit, requests.next().then(({ value }) => value), () => undefined);
-  const send = (message: Outgoing) =>
-    stdout.write(new TextEncoder().encode(formatMessage(message)));
+  // Whether it was written in time: an editor that does not read must not keep the
+  // process.
+  const send = (message: Outgoing): Promise<boolean> => {
+    const bytes = new TextEncoder().encode(formatMessage(message));
+    const written = stdout.write(bytes).then(() => true);
+    return within(LAST, written, () => false);
+  };
 
   let request = await next(FIRST);
   while (request?.method === "initialize") {
-    await send({ id: request.id, result: INITIALIZE_RESULT });
+    const result = INITIALIZE_RESULT;
+    if (!await send({ id: request.id, result })) return;
     request = await next(NEXT);
   }
   if (request === undefined) return;
   const code = ErrorCode.cannotOpenSession;
   const error = new RpcError(code, reason, { details: reason }).toObject();
-  await send({ id: request.id, error });
+  if (!await send({ id: request.id, error })) return;
   const skipRest = async () => {
     for await (const _ of requests) continue;
   };

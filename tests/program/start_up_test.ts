@@ -129,3 +129,19 @@ Deno.test("--bridge without a key ends by itself when no request comes: exit 1",
   assertEquals([code, stdout], [1, ""]);
   assertMatch(stderr, NOT_SET);
 });
+
+Deno.test("--bridge without a key ends, although nobody reads its answers: exit 1", async () => {
+  await using client = new Client({
+    args: ["--bridge"],
+    env: {},
+    limit: 60_000,
+  });
+  client.stdout.pause();
+  // Their answers are more than a pipe and a reader that has paused take.
+  const requests = '{"id":1,"method":"initialize"}\n'.repeat(3000);
+  client.write(requests).catch(() => {}); // It ends before it has read them all.
+
+  const { code, signal } = await client.status;
+  client.stdout.resume();
+  assertEquals([code, signal], [1, null]);
+});
