@@ -89,9 +89,21 @@ const FAILURES: Record<string, SetUp> = {
   },
   "DENO_TLS_CA_STORE that is not known": (use) => {
     const service = start(use, { tls });
-    const env = { DENO_TLS_CA_STORE: "attic" };
+    const env = { DENO_CERT: "", DENO_TLS_CA_STORE: "attic" };
     const told =
-      /^TLS cannot be set up \(Unknown certificate store "attic" .+\)\. Check .+ and DENO_TLS_CA_STORE$/;
+      /^TLS cannot be set up \(Unknown certificate store "attic" .+\)\. Check DENO_TLS_CA_STORE$/;
+    return { url: service.url, service, env, told, isFinal: true };
+  },
+  "DENO_TLS_CA_STORE=system, and SSL_CERT_FILE that names no file": (use) => {
+    const service = start(use, { tls });
+    const env = {
+      DENO_CERT: "",
+      DENO_TLS_CA_STORE: "system",
+      SSL_CERT_FILE: `${ca.certificate}.gone`,
+      SSL_CERT_DIR: "",
+    };
+    const told =
+      /^TLS cannot be set up \(.+\)\. Check DENO_TLS_CA_STORE, SSL_CERT_FILE and SSL_CERT_DIR$/;
     return { url: service.url, service, env, told, isFinal: true };
   },
   "https: at a port that does not speak it": (use) => {

@@ -49,6 +49,18 @@ export function certificateFile(): string | undefined {
   return path === "" ? undefined : JSON.stringify(path);
 }
 
+/** The variables that are set and choose which certificates Deno trusts. */
+export function certificateVariables(): string {
+  const file = certificateFile();
+  const store = environmentVariable("DENO_TLS_CA_STORE");
+  const names = [];
+  if (file !== undefined) names.push(`DENO_CERT (${file})`);
+  if (store) names.push("DENO_TLS_CA_STORE");
+  // The system's store is read from the files that these name, if they are set.
+  if (store?.includes("system")) names.push("SSL_CERT_FILE", "SSL_CERT_DIR");
+  return names.join(", ").replace(/, (\w+)$/, " and $1");
+}
+
 /** What to do if a certificate comes from a CA that is not trusted. */
 export function issuerAdvice(): string {
   const file = certificateFile();

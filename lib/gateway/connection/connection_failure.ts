@@ -3,7 +3,7 @@ import type { Proxy } from "../../settings.ts";
 import type { Redactor } from "../../text.ts";
 import type { Operation } from "../failure/fate.ts";
 import { type FailureParts, ServiceError } from "../failure/service_error.ts";
-import { certificateFile, issuerAdvice } from "./certificates.ts";
+import { certificateVariables, issuerAdvice } from "./certificates.ts";
 import { type KnownFailure, reasonOf, recognise } from "./known_failures.ts";
 
 export interface ConnectionErrorOptions {
@@ -66,11 +66,10 @@ export function tlsSetupError(
   cause: unknown,
   operation: Operation,
 ): ServiceError {
-  const file = certificateFile() ?? "no file";
   return new ServiceError({
     operation,
     stage: "refused",
     reason: `TLS cannot be set up (${reasonOf(cause)})`,
-    advice: `Check DENO_CERT (${file}) and DENO_TLS_CA_STORE`,
+    advice: `Check ${certificateVariables()}`,
   }, { cause });
 }

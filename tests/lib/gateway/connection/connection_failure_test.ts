@@ -327,12 +327,27 @@ Deno.test("connectionError() of a run that cannot be followed advises nothing, a
   );
 });
 
-Deno.test("tlsSetupError() tells the library's words on one clean line, and names the file of DENO_CERT", () => {
-  const env = { DENO_CERT: "/etc/company.pem" };
-  const text = "Failed opening CA file: Is a\tdirectory\x1b[31m (os error 21)";
-  const tls = () => tlsSetupError(new Error(text), "create thread");
-  assertEquals(
-    words(withVariables(env, tls)),
-    'TLS cannot be set up (Failed opening CA file: Is a directory). Check DENO_CERT ("/etc/company.pem") and DENO_TLS_CA_STORE.',
-  );
-});
+for (
+  const [env, advice] of [
+    [{ DENO_CERT: "/etc/company.pem" }, 'DENO_CERT ("/etc/company.pem")'],
+    [{ DENO_TLS_CA_STORE: "attic", DENO_CERT: "" }, "DENO_TLS_CA_STORE"],
+    [
+      { DENO_TLS_CA_STORE: "mozilla", DENO_CERT: "a.pem" },
+      'DENO_CERT ("a.pem") and DENO_TLS_CA_STORE',
+    ],
+    [
+      { DENO_TLS_CA_STORE: "system" },
+      "DENO_TLS_CA_STORE, SSL_CERT_FILE and SSL_CERT_DIR",
+    ],
+  ] as const
+) {
+  Deno.test(`tlsSetupError() tells the library's words on one clean line, and to check ${advice}`, () => {
+    const text =
+      "Failed opening CA file: Is a\tdirectory\x1b[31m (os error 21)";
+    const tls = () => tlsSetupError(new Error(text), "create thread");
+    assertEquals(
+      words(withVariables(env, tls)),
+      `TLS cannot be set up (Failed opening CA file: Is a directory). Check ${advice}.`,
+    );
+  });
+}
