@@ -115,13 +115,7 @@ async function startCheck(
 ): Promise<number> {
   const { runCheck } = await import("./lib/check.ts");
   process.listen((signal) => process.end(signal));
-  const isGood = await runCheck({
-    ...asked,
-    stdout: outputSink(),
-    onLine: asked.verbose
-      ? (line) => process.write(`${line}\n`, "progress")
-      : undefined,
-  });
+  const isGood = await runCheck({ ...asked, stdout: outputSink() });
   return isGood ? 0 : 1;
 }
 

@@ -1,21 +1,16 @@
 /**
- * `--check`: reports the settings in effect and how far a request gets. The
- * report can be pasted into an issue: it contains no secrets.
+ * `--check`: reports the settings in effect, and what a front end sees of the service.
+ * The report can be pasted into an issue: it contains no secrets.
  *
  * @module
  */
 
 import { Report } from "./check/report.ts";
-import { StreamFacts } from "./check/stream_facts.ts";
-import {
-  RemoteGateway,
-  type RunIds,
-  ServiceError,
-  threadIdFrom,
-} from "./gateway.ts";
+import { RunReport } from "./check/run_report.ts";
+import { RemoteGateway, ServiceError, threadIdFrom } from "./gateway.ts";
 import { type ByteSink, Deadline } from "./io.ts";
 import { loadSettings, type Settings, SettingsError } from "./settings.ts";
-import { maskKey, Redactor } from "./text.ts";
+import { maskKey } from "./text.ts";
 import { versionLine } from "./version.ts";
 
 /** How long the check may take by default, up to the thread, in milliseconds. */
@@ -24,19 +19,14 @@ const LIMIT = 30_000;
 /** How long a request with a wrong key may take, in milliseconds. */
 const WRONG_KEY_LIMIT = 10_000;
 
-/** How long a resumed stream may take to bring the reply again, in milliseconds. */
-const RESUME_LIMIT = 1_000;
-
 export interface RunCheckOptions {
   readonly baseUrl: string | undefined;
-  /** A prompt to run, to report what its stream is like. */
+  /** A prompt to run, to report what users see of its run. */
   readonly prompt: string | undefined;
   /** The milliseconds for the whole check. By default 30 s, and no limit for a run. */
   readonly timeLimit: number | undefined;
   readonly json: boolean;
   readonly stdout: ByteSink;
-  /** Called for each line of the run's stream, clean and without the key. */
-  readonly onLine?: ((line: string) => void) | undefined;
 }
 
 /**
@@ -49,17 +39,18 @@ export interface RunCheckOptions {
 export async function runCheck(options: RunCheckOptions): Promise<boolean> {
   const { baseUrl, prompt, timeLimit, stdout } = options;
   using deadline = new Deadline(timeLimit ?? LIMIT);
+  const { signal } = deadline;
   const report = new Report(stdout, options);
   await report.version(versionLine().trimEnd());
   const settings = await checkSettings(report, baseUrl);
   if (settings === undefined) return false;
+
   await using gateway = new RemoteGateway(settings);
-  const { signal } = deadline;
   const threadId = await checkThread(report, gateway, signal);
   if (threadId !== undefined && prompt !== undefined) {
+    await checkWrongKey(report, settings, signal);
     if (timeLimit === undefined) deadline.meet();
-    const run = { threadId, prompt, signal, onLine: options.onLine };
-    await checkRun(report, { gateway, settings, ...run });
+    await checkRun(report, gateway, { threadId, prompt, signal });
   }
   return !report.hasFailed;
 }
@@ -68,29 +59,28 @@ async function checkSettings(
   report: Report,
   baseUrl: string | undefined,
 ): Promise<Settings | undefined> {
+  const name = "settings";
   const warn = async (warnings: readonly string[]) => {
-    for (const text of warnings) await report.line("note", "settings", text);
+    for (const text of warnings) {
+      await report.add({ state: "note", name, text });
+    }
   };
+  let settings;
   try {
-    const settings = loadSettings({ baseUrl });
-    const { apiKey, sources, proxy } = settings;
-    const key = `key ${maskKey(apiKey)} ${from(sources.apiKey)}`;
-    const service = `service ${settings.baseUrl} ${from(sources.baseUrl)}`;
-    await report.line("ok", "settings", `${key}, ${service}`);
-    await warn(settings.warnings);
-    const text = settings.isLocal
-      ? "none for a service on this machine"
-      : proxy === undefined
-      ? "none"
-      : `${proxy.origin} from ${proxy.variable}`;
-    await report.line("ok", "proxy", text);
-    return settings;
+    settings = loadSettings({ baseUrl });
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     await warn(error.warnings);
-    await report.line("failed", "settings", error.message);
+    await report.add({ state: "failed", name, text: error.message });
     return undefined;
   }
+  const { apiKey, sources } = settings;
+  const key = `key ${maskKey(apiKey)} ${from(sources.apiKey)}`;
+  const service = `service ${settings.baseUrl} ${from(sources.baseUrl)}`;
+  await report.add({ state: "ok", name, text: `${key}, ${service}` });
+  await warn(settings.warnings);
+  await report.add({ state: "ok", name: "proxy", text: proxyOf(settings) });
+  return settings;
 }
 
 function from(source: string): string {
@@ -98,109 +88,112 @@ function from(source: string): string {
   return `from ${source === "environment" ? "the environment" : source}`;
 }
 
+function proxyOf({ isLocal, proxy }: Settings): string {
+  if (isLocal) return "none for a service on this machine";
+  if (proxy === undefined) return "none";
+  return `${proxy.origin} from ${proxy.variable}`;
+}
+
 async function checkThread(
   report: Report,
   gateway: RemoteGateway,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  const name = "thread";
   const started = performance.now();
-  const time = () => ({ milliseconds: performance.now() - started });
+  let threadId: string | undefined;
+  let error: ServiceError | undefined;
   try {
-    const id = await threadIdFrom(gateway.createThread({ signal }));
-    const text = `${id} was created: the key is accepted`;
-    await report.line("ok", "thread", text, time());
-    return id;
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const { message, failure } = error;
-    await report.line("failed", "thread", message, { ...time(), failure });
-    return undefined;
+    threadId = await threadIdFrom(gateway.createThread({ signal }));
+  } catch (cause) {
+    if (!(cause instanceof ServiceError)) throw cause;
+    error = cause;
   }
-}
-
-async function checkRun(
-  report: Report,
-  { gateway, settings, threadId, prompt, signal, onLine }: {
-    readonly gateway: RemoteGateway;
-    readonly settings: Settings;
-    readonly threadId: string;
-    readonly prompt: string;
-    readonly signal: AbortSignal;
-    readonly onLine?: ((line: string) => void) | undefined;
-  },
-): Promise<void> {
-  const started = performance.now();
-  const facts = new StreamFacts(new Redactor(settings.apiKey), onLine);
-  let runId: string | undefined;
-  let failed: ServiceError | undefined;
-  try {
-    const options = { observer: facts, signal };
-    const turn = gateway.runTurn(threadId, prompt, options);
-    for await (const event of turn) {
-      if (event.type !== "run") continue;
-      facts.begin();
-      ({ runId } = event);
-      const milliseconds = performance.now() - started;
-      const text = `${runId} was accepted`;
-      await report.line("ok", "run", text, { milliseconds });
-    }
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    failed = error;
-  }
-  if (failed !== undefined && !facts.isOpen) {
-    const { message, failure } = failed;
-    const name = runId === undefined ? "run" : "stream";
-    await report.line("failed", name, message, { failure });
+  const milliseconds = performance.now() - started;
+  if (error === undefined) {
+    const text = `${threadId} was created: the key is accepted`;
+    await report.add({ state: "ok", name, text, milliseconds });
   } else {
-    for (const line of facts.lines(failed, settings.proxy?.origin)) {
-      await report.add(line);
-    }
+    const { message: text, failure } = error;
+    await report.add({ state: "failed", name, text, milliseconds, failure });
   }
-  if (runId === undefined) return;
-  await checkWrongKey(report, settings);
-  if (failed !== undefined) return;
-  await checkResuming(report, gateway, { threadId, runId }, facts.lastEventId);
+  return threadId;
 }
 
+/** Reports whether the service refuses to create a thread for a wrong key. */
 async function checkWrongKey(
   report: Report,
   settings: Settings,
+  signal: AbortSignal,
 ): Promise<void> {
-  const apiKey = crypto.randomUUID();
-  using deadline = new Deadline(WRONG_KEY_LIMIT);
-  await using stranger = new RemoteGateway({ ...settings, apiKey });
-  try {
-    await threadIdFrom(stranger.createThread(deadline));
+  const name = "wrong key";
+  const answer = await answerToWrongKey(settings, signal);
+  if (answer === "thread") {
     const text = "a wrong key creates threads; answer 401";
-    await report.line("failed", "wrong key", text);
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const { status } = error.failure;
-    const answer = `a thread with a wrong key gets ${status ?? "no answer"}`;
-    const isRefused = status === 401 || status === 403;
-    if (isRefused) await report.line("ok", "wrong key", answer);
-    else await report.line("note", "wrong key", `${answer}; answer 401`);
+    return await report.add({ state: "failed", name, text });
   }
+  const text = `a thread with a wrong key gets ${answer}`;
+  const isRefused = answer === 401 || answer === 403;
+  await report.add(
+    isRefused
+      ? { state: "ok", name, text }
+      : { state: "note", name, text: `${text}; answer 401` },
+  );
 }
 
-/** Reports whether a client that loses its stream just before the reply can still get it. */
-async function checkResuming(
+/** What a wrong key gets: a thread, a status, or no answer in time. */
+async function answerToWrongKey(
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<"thread" | number | "no answer"> {
+  const apiKey = crypto.randomUUID();
+  using deadline = new Deadline(WRONG_KEY_LIMIT, signal);
+  await using stranger = new RemoteGateway({ ...settings, apiKey });
+  try {
+    for await (const event of stranger.createThread(deadline)) {
+      if (event.type === "thread") return "thread";
+      // The service is busy: what it would answer later is not waited for.
+      if (event.status !== undefined) return event.status;
+    }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return error.failure.status ?? "no answer";
+  }
+  return "no answer";
+}
+
+/** Runs a prompt, and reports what its events show. */
+async function checkRun(
   report: Report,
   gateway: RemoteGateway,
-  run: RunIds,
-  lastEventId: string | undefined,
+  { threadId, prompt, signal }: {
+    readonly threadId: string;
+    readonly prompt: string;
+    readonly signal: AbortSignal;
+  },
 ): Promise<void> {
-  if (lastEventId === undefined) {
-    const text = "not tested: needs an event with an id before the reply";
-    return await report.line("-", "resume", text);
+  const name = "run";
+  const started = performance.now();
+  let run: RunReport | undefined;
+  let error: ServiceError | undefined;
+  try {
+    for await (const event of gateway.runTurn(threadId, prompt, { signal })) {
+      if (event.type === "run") {
+        run = new RunReport();
+        const milliseconds = performance.now() - started;
+        const text = `${event.runId} was accepted`;
+        await report.add({ state: "ok", name, text, milliseconds });
+      }
+      run?.add(event);
+    }
+  } catch (cause) {
+    if (!(cause instanceof ServiceError)) throw cause;
+    error = cause;
   }
-  using deadline = new Deadline(RESUME_LIMIT);
-  const outcome = await gateway.replyAfter(run, lastEventId, deadline);
-  const asked = "after the run, a request with Last-Event-ID";
-  if (outcome === "reply") {
-    return await report.line("ok", "resume", `${asked} gets the reply`);
+  if (run !== undefined) {
+    for (const line of run.lines(error)) await report.add(line);
+  } else if (error !== undefined) {
+    const { message: text, failure } = error;
+    await report.add({ state: "failed", name, text, failure });
   }
-  const advice = "keep a run's events for a few minutes";
-  await report.line("note", "resume", `${asked} ${outcome}; ${advice}`);
 }

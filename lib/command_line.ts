@@ -63,8 +63,6 @@ export interface CheckArguments {
   /** How long it may take, in milliseconds. */
   readonly timeLimit: number | undefined;
   readonly json: boolean;
-  /** Whether the lines of the run's stream are written to standard error. */
-  readonly verbose: boolean;
 }
 
 /** The values of each option and of `-`, in order; an empty string for a switch. */
@@ -108,7 +106,6 @@ export async function parseCommandLine(
       prompt: last("prompt"),
       timeLimit,
       json: isGiven("json"),
-      verbose: isGiven("verbose"),
     };
   }
   if (isGiven("bridge")) {
@@ -226,12 +223,8 @@ function refuseExcluded(found: Found): void {
         : `${shown} cannot be used with --${mode}`,
     );
   }
-  if (mode !== "check") return;
-  if (count("prompt") > 1) {
+  if (mode === "check" && count("prompt") > 1) {
     throw new UsageError("--check runs one prompt: give --prompt only once");
-  }
-  if (found.has("verbose") && !found.has("prompt")) {
-    throw new UsageError("--verbose needs --prompt with --check");
   }
 }
 

@@ -15,31 +15,26 @@ import {
   streamRequest,
   THREAD_REQUEST,
 } from "./gateway/http/requests.ts";
-import { type RunIds, ServiceError } from "./gateway/failure/service_error.ts";
+import { ServiceError } from "./gateway/failure/service_error.ts";
 import { turnOfEventLoop } from "./io.ts";
-import type { StreamObserver } from "./gateway/stream/run_events.ts";
 import type { CreationEvent, TurnEvent } from "./gateway/turn_event.ts";
 
 export type { CallOptions } from "./gateway/http/service_client.ts";
 export type { Fate } from "./gateway/failure/fate.ts";
 export { type Failure, wordsOf } from "./gateway/failure/service_error.ts";
-export { type RunIds, ServiceError };
+export { ServiceError };
 export { AGENT_NAME } from "./gateway/http/requests.ts";
-export type { Reply } from "./gateway/stream/reply_text.ts";
-export type { ParsedData } from "./gateway/stream/run_events.ts";
-export type { StreamObserver };
 export { traceHeaders } from "./gateway/http/trace_context.ts";
 export type {
   CreationEvent,
   ProgressEvent,
+  ReplyEvent,
   StreamEvent,
   TurnEvent,
   WaitEvent,
 } from "./gateway/turn_event.ts";
 
 export interface TurnOptions extends CallOptions {
-  /** Sees the lines and events of all connections of the stream. */
-  readonly observer?: StreamObserver | undefined;
   /** Additional headers for the run's two requests. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -126,35 +121,9 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       // sooner, a second one would be made, and stay empty for the whole run.
       await turnOfEventLoop();
       const request = streamRequest({ threadId, runId }, options);
-      yield* followRun(client, request, options.observer);
+      yield* followRun(client, request);
     } catch (error) {
       throw client.explain(error, { threadId, runId });
-    } finally {
-      this.#close(client);
-    }
-  }
-
-  /** Requests a run's stream once, after an event. Returns `reply`, or what came instead. */
-  async replyAfter(
-    run: RunIds,
-    lastEventId: string,
-    options: CallOptions = {},
-  ): Promise<string> {
-    const client = await this.#connect(options);
-    try {
-      const headers = { "last-event-id": lastEventId };
-      const request = streamRequest(run, { headers });
-      const { chunks } = await client.stream(request, () => Infinity);
-      const { readRunEvents } = await import("./gateway/stream/run_events.ts");
-      for await (const batch of readRunEvents(chunks)) {
-        if (batch.at(-1)?.type === "reply") return "reply";
-      }
-      return "ended without the reply";
-    } catch (error) {
-      if (client.isLate) return "timed out";
-      if (!(error instanceof ServiceError)) throw error;
-      const { status } = error.failure;
-      return status === undefined ? "broke" : `was answered with ${status}`;
     } finally {
       this.#close(client);
     }

@@ -10,13 +10,20 @@ export interface Line {
   readonly state: "ok" | "note" | "failed" | "-";
   /** Scripts rely on the names: they never change. */
   readonly name:
-    | ("version" | "settings" | "proxy" | "thread" | "run" | "stream")
-    | ("events" | "live" | "ids" | "silence" | "lines" | "end" | "reply")
-    | ("wrong key" | "resume");
-  readonly milliseconds?: number | undefined;
-  /** A moment, in milliseconds since the stream was requested. */
-  readonly at?: number | undefined;
+    | "version"
+    | "settings"
+    | "proxy"
+    | "thread"
+    | "wrong key"
+    | "run"
+    | "events"
+    | "live"
+    | "reply";
   readonly text: string;
+  /** How long it took. */
+  readonly milliseconds?: number | undefined;
+  /** When it happened, in milliseconds since the run was accepted. */
+  readonly at?: number | undefined;
   readonly failure?: Failure | undefined;
 }
 
@@ -24,52 +31,54 @@ export interface Line {
 export class Report {
   readonly #stdout: ByteSink;
   readonly #json: boolean;
-  hasFailed = false;
+  #hasFailed = false;
 
   constructor(stdout: ByteSink, { json }: { readonly json: boolean }) {
     this.#stdout = stdout;
     this.#json = json;
   }
 
-  line(
-    state: Line["state"],
-    name: Line["name"],
-    text: string,
-    more: Omit<Line, "state" | "name" | "text"> = {},
-  ): Promise<void> {
-    return this.add({ state, name, text, ...more });
+  /** Whether one of the lines so far is `failed`. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
   }
 
   async add(line: Line): Promise<void> {
-    const { state, name, milliseconds, at, failure } = line;
-    this.hasFailed ||= state === "failed";
+    if (line.state === "failed") this.#hasFailed = true;
     const text = withoutCommands(plainLine(line.text));
-    if (this.#json) {
-      const published = {
-        ...{ type: "check", state, name, text },
-        milliseconds: milliseconds && Math.round(milliseconds),
-        at: at && Math.round(at),
-        operation: failure?.operation,
-        status: failure?.status,
-        fate: failure?.fate,
-      };
-      return await this.#write(escapeControls(JSON.stringify(published)));
-    }
-    const time = milliseconds === undefined
-      ? ""
-      : `${milliseconds.toFixed(0)} ms`;
-    await this.#write(
-      `${state.padEnd(6)}  ${name.padEnd(9)}  ${time.padStart(9)}  ${text}`,
-    );
+    await this.#write(this.#json ? inJson(line, text) : inColumns(line, text));
   }
 
   /** Writes which program this is. */
   async version(text: string): Promise<void> {
-    if (this.#json) await this.line("ok", "version", text);
+    if (this.#json) await this.add({ state: "ok", name: "version", text });
     else await this.#write(text);
   }
 
   async #write(line: string): Promise<void> {
     await this.#stdout.write(new TextEncoder().encode(`${line}\n`));
   }
+}
+
+function inJson(line: Line, text: string): string {
+  const { state, name, milliseconds, at, failure } = line;
+  const published = {
+    type: "check",
+    state,
+    name,
+    text,
+    milliseconds: milliseconds && Math.round(milliseconds),
+    at: at && Math.round(at),
+    operation: failure?.operation,
+    status: failure?.status,
+    fate: failure?.fate,
+  };
+  return escapeControls(JSON.stringify(published));
+}
+
+function inColumns({ state, name, milliseconds }: Line, text: string): string {
+  const time = milliseconds === undefined
+    ? ""
+    : `${milliseconds.toFixed(0)} ms`;
+  return `${state.padEnd(6)}  ${name.padEnd(9)}  ${time.padStart(9)}  ${text}`;
 }

@@ -91,7 +91,7 @@ export const OPTIONS = [
   {
     name: "check",
     effect:
-      "Tests settings and connection, and says what to fix; with -p, also runs a prompt and reports on its stream",
+      "Tests settings and connection, and says what to fix; with -p, also runs a prompt and reports what users see of it",
     modes: ["check"],
   },
   {
@@ -110,8 +110,8 @@ export const OPTIONS = [
   },
   {
     name: "verbose",
-    effect: "Logs requests (--bridge) or stream lines (--check -p)",
-    modes: ["bridge", "check"],
+    effect: "Logs each request (with --bridge)",
+    modes: ["bridge"],
   },
   { name: "help", short: "h", effect: "Prints this help", modes: ALL },
   {

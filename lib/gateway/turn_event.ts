@@ -6,6 +6,8 @@ export interface WaitEvent {
   /** Why, in a few words for a status line: "service busy", "connection lost". */
   readonly reason: string;
   readonly milliseconds: number;
+  /** The status of the answer before the pause, if there was one. */
+  readonly status?: number | undefined;
 }
 
 export interface ThreadEvent {
@@ -30,6 +32,8 @@ export interface ReplyEvent {
   readonly type: "reply";
   /** The reply, selected as in interface 2. Never empty. */
   readonly text: string;
+  /** Whether the service gave no reply: the text is the completion notice. */
+  readonly isNotice: boolean;
   /** Why the text is not what the service answered, if its messages could not be read. */
   readonly note?: string;
 }

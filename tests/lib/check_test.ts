@@ -47,7 +47,7 @@ Deno.test("Report writes clean text, and escapes what JSON leaves as it is", asy
       Promise.resolve(void (written += new TextDecoder().decode(bytes)));
     const text = "a\x1b[31m\nb\u202e\u2028##[c";
     const report = new Report({ write }, { json });
-    await report.line("note", "live", text, { at: 1.6 });
+    await report.add({ state: "note", name: "live", text, at: 1.6 });
     assertEquals(written, shown);
   }
 });

@@ -39,8 +39,7 @@ const COMMANDS: readonly (readonly [
     ...{ command: "bridge", baseUrl: undefined, verbose: true },
   }],
   [["--check", "-q"], { command: "check", prompt: undefined }],
-  [["--check", "-p=a"], { verbose: false }],
-  [["--check", "-p=a", "--verbose"], { command: "check", verbose: true }],
+  [["--check", "-p=a"], { command: "check", prompt: "a" }],
   [["--check", "-p", "hi", "--json", "--timeout=2", "--base-url=x"], {
     ...{ prompt: "hi", json: true, timeLimit: 2000, baseUrl: "x" },
   }],
@@ -154,8 +153,8 @@ const ERRORS: Readonly<Record<string, string>> = {
   "--check -": '"-" cannot be used with --check',
   "--check -p=x -p=y": "--check runs one prompt: give --prompt only once",
   "--check -b": "--bridge cannot be used with --check",
-  "--verbose": "--verbose needs --bridge or --check",
-  "--check --verbose": "--verbose needs --prompt with --check",
+  "--verbose": "--verbose needs --bridge",
+  "--check --verbose": "--verbose cannot be used with --check",
 };
 for (const [line, message] of Object.entries(ERRORS)) {
   Deno.test(`parseCommandLine() refuses ${JSON.stringify(line)}`, async () => {

@@ -159,7 +159,7 @@ Deno.test("a turn is the run, its progress and its reply, in this order, each as
     { type: "progress", node: "plan", status: "started" },
   );
   gate.send(complete("Done."));
-  assertEquals(await next(), { type: "reply", text: "Done." });
+  assertEquals(await next(), { type: "reply", text: "Done.", isNotice: false });
   assertEquals(await next(), undefined);
 
   globalThis.fetch = fetch;

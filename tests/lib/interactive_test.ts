@@ -126,7 +126,7 @@ async function* echo(
   yield { type: "run", runId: "r" };
   const progress = { type: "progress", node: "write", status: "done" } as const;
   yield progress;
-  yield { type: "reply", text: `You said: ${prompt}` };
+  yield { type: "reply", text: `You said: ${prompt}`, isNotice: false };
 }
 
 /** What `echo()` shows. */

@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { runClient, settings } from "../support/client_process.ts";
 import { FaultyService } from "../support/faulty_service/service.ts";
 import {
@@ -12,8 +12,10 @@ import {
   progress,
   redirect,
 } from "../support/service/behaviours.ts";
+import { missing } from "../support/real_service.ts";
 import type { Operation } from "../support/service/exchange.ts";
 import { ReferenceService } from "../support/service/service.ts";
+import { NAMED_BY, untrue } from "../support/service_commands.ts";
 
 type Service = Partial<Record<Operation, Behaviour>>;
 type Value = Readonly<Record<string, unknown>>;
@@ -27,13 +29,13 @@ const sse = { "content-type": "text/event-stream" };
 
 /** A stream, and the answer to requests for what comes after an event of it. */
 function stream(text: string, resumed?: Behaviour, chunkSize = 1e6): Service {
-  let requests = 0;
   return {
     stream: (request, context) => {
       const id = request.headers.get("last-event-id");
-      const rest = text.slice(text.indexOf("\n\n", text.indexOf(`id: ${id}`)));
-      if (requests++ === 0) return body([text], { headers: sse, chunkSize })();
-      return (resumed ?? body([rest], { headers: sse }))(request, context);
+      if (id === null) return body([text], { headers: sse, chunkSize })();
+      if (resumed !== undefined) return resumed(request, context);
+      const end = text.indexOf("\n\n", text.indexOf(`id: ${id}`));
+      return body([text.slice(end)], { headers: sse })();
     },
   };
 }
@@ -95,75 +97,122 @@ function startHttp10(url: string): Promise<FaultyService> {
 
 const HTTP_1_0 = "HTTP/1.0 without a length";
 
-/** The services, the lines that complain about them, and what one of these says. */
+/** Services that the check has nothing to note about. */
 // deno-fmt-ignore: a table, one service a line
-const SERVICES: Readonly<
-  Record<string, readonly [service: Service, lines?: string, says?: RegExp]>
-> = {
-  "the shortest run": [stream(data(done))],
-  "ids that are words": [run((value, i) => `id: step-${i}-\n${data(value)}`)],
-  "messages": [run(withId, { event: "complete", messages: ["Hi"] })],
-  "a reply of 1 MB": [run(withId, complete("x".repeat(1e6)))],
-  "CRLF and a BOM": [stream(`\uFEFF${all}`.replaceAll("\n", "\r\n"), body([all], { headers: sse }))],
-  "fields event:": [run((value, i) => `event: ${value.event}\n${withId(value, i)}`)],
-  "bytes cut anywhere": [stream(all, undefined, 1)],
-  "comments": [stream(`: working\n\n${all}`)],
-  [HTTP_1_0]: [run(withId)],
-  "201 and 202": [{ "create thread": withStatus(201), "create run": withStatus(202) }],
-  "events all at the end": [{ stream: once(delayed(2_100, body([all], { headers: sse }))) }, "note live", /flush after each event/],
-  "compressed": [{ stream: answer(200, all, zstd) }, "failed stream", /compress/],
-  "no ids": [run(data), "note ids", /none/],
-  "empty ids": [run((value) => `id:\n${data(value)}`), "note ids", /none/],
-  "ids that repeat": [run((value) => withId(value, 1), done, body([all])), "note ids", /repeat/],
-  "forgets at the end, 404": [stream(all, answer(404)), "note resume", /404; keep/],
-  "forgets at the end, 204": [stream(all, gone), "note resume", /204; keep/],
-  "forgets at the end, silent": [stream(all, hang()), "note resume", /timed out; keep/],
-  "forgets at the end, empty": [stream(all, body([])), "note resume", /ended without/],
-  "no reply": [run(withId, { event: "complete" }), "note reply", /none found/],
-  "messages that cannot be read": [run(withId, unread), "failed reply", /no text/],
-  "a warning of PHP": [stream(`<br />\n<b>Warning</b>: x\n${all}`), "note lines", /ignored: 2; the first: <br/],
-  "HTML as the stream": [{ stream: html }, "failed stream", /web page/],
-  "HTML as the thread": [{ "create thread": html }, "failed thread", /web page/],
-  "ends early": [stream(all.slice(0, all.indexOf("id: 3")), gone), "failed end", /204/],
-  "cut and resumed": [{ stream: once(body([all.slice(0, 60), all.slice(60, 120)], { headers: sse, end: "break" })) }, "note end", /cuts in its stream: 1, resumed/],
-  "a run that fails": [run(withId, { event: "error", message: "No" }), "failed end", /The run failed: No/],
-  "a wrong key": [{ "create thread": later(json({ thread_id: "t" })) }, "failed wrong key", /creates threads; answer 401/],
-  "a wrong key, 500": [{ "create thread": later(answer(500)) }, "note wrong key", /gets 500; answer 401/],
-  "names in event:": [run(({ event, ...value }, i) => `event: ${event}\n${withId(value, i)}`, done, gone), "failed events, failed end", /named outside of their JSON: send/],
-  "JSON encoded twice": [run((value) => data(JSON.stringify(value)), done, gone), "failed events, failed end", /JSON encoded twice: send each/],
-  "JSON over several lines": [run(pretty, done, gone), "failed events, failed end", /JSON over several lines: send/],
-  "no data:": [run((value) => `${JSON.stringify(value)}\n\n`, done, gone), "failed events, failed end", /are without data: send/],
-  "other names": [run((value, i) => withId({ ...value, event: "step" }, i), done, gone), "failed events, failed end", /3 unknown; send each/],
-  "capital names": [run((value, i) => withId({ ...value, event: String(value.event).toUpperCase() }, i), done, gone), "failed events, failed end", /3 unknown; send each/],
-  "a stream refused": [{ stream: answer(403) }, "failed stream", /403/],
-  "id of a thread": [{ "create thread": json({ id: "t" }) }, "failed thread", /no thread_id/],
-  "id of a run": [{ "create run": json({ id: "r" }) }, "failed run", /no run_id/],
-  "a slash, thread": [{ "create thread": slash }, "failed thread", /without the trailing slash/],
-  "a slash, run": [{ "create run": slash }, "failed run", /without the trailing slash/],
-  "a slash, stream": [{ stream: slash }, "failed stream", /without the trailing slash/],
-  "text for JSON": [{ "create run": answer(200, "run-1") }, "failed run", /not a JSON object/],
-  "another type": [{ stream: answer(200, all, { "content-type": "text/plain" }) }, "note stream", /answer with Content-Type/],
+const SOUND: Readonly<Record<string, Service>> = {
+  "the shortest run": stream(data(done)),
+  "ids that are words": run((value, i) => `id: step-${i}-\n${data(value)}`),
+  "messages": run(withId, { event: "complete", messages: ["Hi"] }),
+  "a reply of 1 MB": run(withId, complete("x".repeat(1e6))),
+  "CRLF and a BOM": stream(`\uFEFF${all}`.replaceAll("\n", "\r\n"), body([all], { headers: sse })),
+  "fields event:": run((value, i) => `event: ${value.event}\n${withId(value, i)}`),
+  "bytes cut anywhere": stream(all, undefined, 1),
+  "comments": stream(`: working\n\n${all}`),
+  [HTTP_1_0]: run(withId),
+  "201 and 202": { "create thread": withStatus(201), "create run": withStatus(202) },
 };
 
-for (
-  const [what, [behaviours, lines = "", says = /^/]] of Object.entries(SERVICES)
-) {
-  Deno.test(`--check -p of a service: ${what}: ${lines || "no complaint"}`, async () => {
-    await using service = ReferenceService.start({ ids: true });
-    for (const [operation, behaviour] of Object.entries(behaviours)) {
-      service.misbehave(operation as Operation, behaviour, Infinity);
-    }
-    await using front = await startHttp10(service.url);
-    const { code, stdout } = await runClient({
-      args: ["--check", "-p", "hello"],
-      env: settings(what === HTTP_1_0 ? front : service),
-    });
-    const complaints = stdout.match(/^(?:failed|note) .*/gm) ?? [];
-    const names = complaints.map((line) =>
-      /^(\S+ +\S+(?: key)?)/.exec(line)?.[1]?.replace(/ +/, " ")
-    );
-    assertEquals(names.join(", "), lines, stdout);
-    assertMatch(complaints[0] ?? "", says);
-    assertEquals(code, lines.includes("failed") ? 1 : 0);
+/** What is wrong, as the table of the page says it; services; what the line says. */
+// deno-fmt-ignore: a table, one service a line
+const BROKEN: readonly (readonly [wrong: string, what: string, service: Service, says?: RegExp])[] = [
+  ["No `thread_id` is found", "HTML", { "create thread": html }, /web page/],
+  ["No `thread_id` is found", "id", { "create thread": json({ id: "t" }) }, /no thread_id/],
+  ["No `thread_id` is found", "a slash", { "create thread": slash }, /without the trailing slash/],
+  ["A wrong key creates threads", "", { "create thread": later(json({ thread_id: "t" })) }, /creates threads; answer 401/],
+  ["A wrong key is refused with another status", "500", { "create thread": later(answer(500)) }, /gets 500; answer 401/],
+  ["A wrong key is refused with another status", "429", { "create thread": later(answer(429)) }, /gets 429; answer 401/],
+  ["No `run_id` is found", "id", { "create run": json({ id: "r" }) }, /no run_id/],
+  ["No `run_id` is found", "a slash", { "create run": slash }, /without the trailing slash/],
+  ["No `run_id` is found", "text for JSON", { "create run": answer(200, "run-1") }, /not a JSON object/],
+  ["The stream is refused, compressed, HTML, redirected", "refused", { stream: answer(403) }, /403/],
+  ["The stream is refused, compressed, HTML, redirected", "compressed", { stream: answer(200, all, zstd) }, /compress/],
+  ["The stream is refused, compressed, HTML, redirected", "HTML", { stream: html }, /web page/],
+  ["The stream is refused, compressed, HTML, redirected", "a slash", { stream: slash }, /without the trailing slash/],
+  ["No event is known", "names in event:", run(({ event, ...value }, i) => `event: ${event}\n${withId(value, i)}`, done, gone), /3 JSON objects/],
+  ["No event is known", "other names", run((value, i) => withId({ ...value, event: "step" }, i), done, gone), /3 JSON objects/],
+  ["No event is known", "capital names", run((value, i) => withId({ ...value, event: String(value.event).toUpperCase() }, i), done, gone), /3 JSON objects/],
+  ["No event is known", "JSON encoded twice", run((value) => data(JSON.stringify(value)), done, gone), /without a reply/],
+  ["No event is known", "JSON over several lines", run(pretty, done, gone), /without a reply/],
+  ["No event is known", "no data:", run((value) => `${JSON.stringify(value)}\n\n`, done, gone), /without a reply/],
+  ["The run fails, or its stream ends too early", "ends early", stream(all.slice(0, all.indexOf("id: 3")), gone), /204/],
+  ["The run fails, or its stream ends too early", "fails", run(withId, { event: "error", message: "No" }), /The run failed: No/],
+  ["All events come at the end", "", { stream: once(delayed(2_100, body([all], { headers: sse }))) }, /the service \(flush after each event\), or by a reverse proxy/],
+  ["The stream is cut, and resumed", "", { stream: once(body([all.slice(0, 60), all.slice(60, 120)], { headers: sse, end: "break" })) }, /interrupted \(1, first: connection lost\)/],
+  ["There is no reply, or its messages cannot be read", "no reply", run(withId, { event: "complete" }), /no reply found/],
+  ["There is no reply, or its messages cannot be read", "messages", run(withId, unread), /no text found in messages/],
+  ["Another content type", "", { stream: answer(200, all, { "content-type": "text/plain" }) }],
+  ["No ids, or ids that repeat", "none", run(data)],
+  ["No ids, or ids that repeat", "empty", run((value) => `id:\n${data(value)}`)],
+  ["No ids, or ids that repeat", "repeated", run((value) => withId(value, 1), done, body([all]))],
+  ["The end of the run cannot be asked for again", "404", stream(all, answer(404))],
+  ["The end of the run cannot be asked for again", "204", stream(all, gone)],
+  ["The end of the run cannot be asked for again", "silent", stream(all, hang())],
+  ["The end of the run cannot be asked for again", "empty", stream(all, body([]))],
+  ["Events with other names", "", stream(data({ event: "step" }) + all)],
+  ["Other lines, for example a warning of PHP", "", stream(`<br />\n<b>Warning</b>: x\n${all}`)],
+];
+
+/** Runs the check of a service. Returns its exit code, and what it complains about. */
+async function check(service: { readonly url: string }) {
+  const { code, stdout } = await runClient({
+    args: ["--check", "-p", "hello"],
+    env: settings(service),
   });
+  const complaints = stdout.match(/^(?:failed|note) .*/gm) ?? [];
+  const names = complaints.map((line) =>
+    /^(\S+ +\S+(?: key)?)/.exec(line)?.[1]?.replace(/ +/, " ")
+  );
+  return { code, names: names.join(", "), complaints, stdout };
+}
+
+function start(behaviours: Service): ReferenceService {
+  const service = ReferenceService.start({ ids: true });
+  for (const [operation, behaviour] of Object.entries(behaviours)) {
+    service.misbehave(operation as Operation, behaviour, Infinity);
+  }
+  return service;
+}
+
+for (const [what, behaviours] of Object.entries(SOUND)) {
+  Deno.test(`--check -p has no complaint about a service: ${what}`, async () => {
+    await using service = start(behaviours);
+    await using front = await startHttp10(service.url);
+    const { code, names, stdout } = await check(
+      what === HTTP_1_0 ? front : service,
+    );
+    assertEquals([code, names], [0, ""], stdout);
+  });
+}
+
+const COMMENTS = "No comments"; // see service_examples_test.ts
+
+Deno.test("the table of docs/service.md has the services that are tried here", () => {
+  const rows = new Set(BROKEN.map(([wrong]) => wrong));
+  assertEquals([...rows, COMMENTS].sort(), [...NAMED_BY.keys()].sort());
+});
+
+for (const [wrong, what, behaviours, says = /^/] of BROKEN) {
+  const by = NAMED_BY.get(wrong) ?? "nothing";
+  const name = `a broken service: ${wrong}: ${what}: named by ${by}`;
+  if (/^(?:failed|note) /.test(by)) {
+    Deno.test(`--check -p of ${name}`, async () => {
+      await using service = start(behaviours);
+      const { code, names, complaints, stdout } = await check(service);
+      assertEquals(names, by, stdout);
+      assertMatch(complaints[0] ?? "", says);
+      assertEquals(code, by.startsWith("failed") ? 1 : 0);
+    });
+  } else {
+    Deno.test({
+      name: `curl and jq, not --check -p, of ${name}`,
+      ignore: missing("example in js") !== undefined,
+      async fn() {
+        await using service = start(behaviours);
+        const { code, names, stdout } = await check(service);
+        assertEquals([code, names], [0, ""], stdout);
+        const found = await untrue(service, "hello");
+        assert(found.includes(by), found.join("\n"));
+      },
+    });
+  }
 }

@@ -3,8 +3,9 @@ import { assert, assertEquals } from "@std/assert";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { Client, runClient, settings } from "../support/client_process.ts";
-import { missing, PAGE, RealService } from "../support/real_service.ts";
+import { missing, RealService } from "../support/real_service.ts";
 import { TEST_KEY } from "../support/service/service.ts";
+import { untrue, untrueOfComments } from "../support/service_commands.ts";
 
 const FILE = `${import.meta.dirname}/../../docs/service.openapi.yaml`;
 const SPECIFICATION = await Deno.readTextFile(FILE);
@@ -170,8 +171,8 @@ for (const stack of STACKS) {
     assertEquals(code, 0);
     const states = stdout.trimEnd().split("\n").slice(1)
       .map((line) => line.split(" ")[0]);
-    assertEquals(new Set(states), new Set(["ok", "-"]), stdout);
-    assertEquals(await broken(service, "hello"), []);
+    assertEquals(new Set(states), new Set(["ok"]), stdout);
+    assertEquals(await untrue(service, "hello"), []);
   });
 
   if (!stack.startsWith("example")) continue;
@@ -202,38 +203,6 @@ for (const stack of STACKS) {
   });
 }
 
-/** The commands of the page for what the check cannot see. */
-const [, COMMANDS = ""] = /```sh\n(key=.*?)^```/ms
-  .exec(await Deno.readTextFile(PAGE)) ?? [];
-
-/** Their comments: what they print, and what that means. */
-const MEANINGS = Array.from(COMMANDS.matchAll(/# (.*)$/gm), ([, t = ""]) => t);
-
-/** The prompt in the commands. The examples take half a second for each of its words. */
-const PROMPT = "Who are you, in a few words?";
-
-/**
- * Runs the commands with this prompt, so that a test may take less time. Returns the
- * comments that are not true of a service.
- */
-async function broken(
-  service: RealService,
-  prompt = PROMPT,
-): Promise<readonly string[]> {
-  const { stdout } = await new Deno.Command("sh", {
-    args: ["-c", COMMANDS.replace(PROMPT, prompt)],
-    env: { APP_BASE_URL: service.url, APP_API_KEY: TEST_KEY },
-  }).output();
-  const [ids = "", one, two, ...rest] = new TextDecoder().decode(stdout)
-    .trimEnd().split("\n");
-  const isTrue = [/^(?:[\da-f-]{32,36} ?){3}$/.test(ids), one === two]
-    .concat(
-      rest.map((text, i) => MEANINGS[i + 2]?.startsWith(`${text}: `) ?? false),
-    );
-  assertEquals(isTrue.length, MEANINGS.length);
-  return MEANINGS.filter((_, index) => !isTrue[index]);
-}
-
 const none = 'if (!run) return refuse(404, "No such run");';
 
 /** Mistakes in the example in JavaScript, and the comments that are not true then. */
@@ -241,7 +210,7 @@ const none = 'if (!run) return refuse(404, "No such run");';
 const MISTAKES: readonly (readonly [code: string, mistake: string, ...untrue: readonly string[]])[] = [
   ["randomUUID();", "`${threads.size}`;", "nobody can guess such ids"],
   ["run.streams.forEach((stream) => stream.w", "[...run.streams].slice(-1).forEach((stream) => stream.w", "two lines with the same number"],
-  [none, `if (run?.isOver) run.events = [], run.isOver = false, execute(run, { messages: [{ role: "user", content: "it runs once more, and for longer" }] }); ${none}`, "1: it does not run again"],
+  [none, `if (run?.isOver) run.events = [], run.isOver = false, execute(run, { messages: [{ role: "user", content: "it runs once more, and for longer" }] }); ${none}`, "1: it does not run again", "1: only the last event is sent again"],
   ["if (!key ||", 'if (request.url === "/threads" &&', "401: no run", "401: no stream"],
   [none, "if (!run) return follow({ events: [], streams: new Set() }, 0, response);", "404: an unknown run", "404: another thread's run"],
   ["thread.runs.get(runId)", "[...threads.values()].map(({ runs }) => runs.get(runId)).find(Boolean)", "404: another thread's run"],
@@ -255,8 +224,24 @@ Deno.test({
       const change = (text: string) => text.replaceAll(code, mistake);
       const options = { change };
       await using service = await RealService.start("example in js", options);
-      return [code, mistake, ...await broken(service)];
+      return [code, mistake, ...await untrue(service)];
     });
     assertEquals<readonly unknown[]>(await Promise.all(found), MISTAKES);
+  },
+});
+
+Deno.test({
+  name: `the commands of docs/service.md tell whether comments come`,
+  ignore: missing("example in js") !== undefined,
+  async fn() {
+    const start = async (comment: string) => {
+      const change = (text: string) =>
+        text.replace("15_000", "100").replace(": working", comment);
+      return await RealService.start("example in js", { change });
+    };
+    await using sound = await start(": working");
+    await using silent = await start("retry: 1");
+    assertEquals(await untrueOfComments(sound), []);
+    assertEquals((await untrueOfComments(silent)).length, 1);
   },
 });

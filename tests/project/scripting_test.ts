@@ -164,9 +164,12 @@ const EXPECTED: Readonly<Record<string, readonly Check[]>> = {
     },
     ({ code, stdout, stderr, prompts, files }) => {
       assertEquals([code, stderr, prompts], [0, "", ["hello"]]);
-      assertMatch(stdout, /^\{"type":"check",.*"name":"resume",.*\}\n$/s);
+      assertMatch(stdout, /^\{"type":"check",.*"name":"reply",.*\}\n$/s);
       assertMatch(files, /^agent_gateway_check\{name="reply",state="ok"\} 1$/m);
-      assertMatch(files, /^agent_gateway_check_seconds\{name="end"\} [\d.]+$/m);
+      assertMatch(
+        files,
+        /^agent_gateway_check_seconds\{name="reply"\} [\d.]+$/m,
+      );
     },
   ],
   "Review a diff": [

@@ -80,7 +80,7 @@ export class FakeRun {
   }
 
   complete(reply: string): void {
-    this.#put({ type: "reply", text: reply });
+    this.#put({ type: "reply", text: reply, isNotice: false });
     this.#events.close().catch(() => {}); // The run was dropped.
   }
 

@@ -38,7 +38,6 @@ export interface CallOptions {
 
 /** An event stream whose headers have arrived. */
 export interface OpenStream {
-  readonly headers: Headers;
   readonly chunks: AsyncGenerator<Uint8Array>;
   /** Closes the connection, unless everything was read. A pending read fails. */
   drop(): void;
@@ -122,7 +121,6 @@ export class ServiceClient {
       deadline.meet();
       const { response } = answer;
       return {
-        headers: response.headers,
         chunks: readBody(response, { signal, idle }),
         drop: () => deadline.drop(),
       };
@@ -139,7 +137,8 @@ export class ServiceClient {
     pauseByLot: Pause,
     asked = 0,
   ): AsyncGenerator<WaitEvent, void> {
-    const { operation, retry: reason = "", retryAfter = 0 } = error.failure;
+    const { operation, status, retryAfter = 0 } = error.failure;
+    const reason = error.failure.retry ?? "";
     const least = Math.min(
       Math.max(retryAfter, asked),
       this.timeouts.retryAfter,
@@ -147,7 +146,7 @@ export class ServiceClient {
     const milliseconds = draw(pauseByLot, least);
     this.#last = error.failure;
     if (milliseconds === 0) return;
-    yield { type: "wait", operation, reason, milliseconds };
+    yield { type: "wait", operation, reason, milliseconds, status };
     await pause(milliseconds, this.signal);
   }
 

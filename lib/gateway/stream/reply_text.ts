@@ -1,4 +1,5 @@
 import { isJsonObject } from "../../text.ts";
+import type { ReplyEvent } from "../turn_event.ts";
 
 export const COMPLETION_NOTICE = "Run completed.";
 
@@ -6,22 +7,8 @@ export const COMPLETION_NOTICE = "Run completed.";
 export const NOT_UNDERSTOOD =
   "The run completed, but its reply could not be read. Ask the operator to run agent-gateway --check -p TEXT";
 
-export interface Reply {
-  readonly text: string;
-  readonly source:
-    | { readonly kind: "explanation" }
-    /** There is no reply: the text is the notice. */
-    | { readonly kind: "nothing" }
-    /** There are messages, and none has a text that can be read: the text is the notice. */
-    | { readonly kind: "unread"; readonly count: number }
-    | {
-      readonly kind: "message";
-      /** The index of the entry of `messages`, and how many entries there are. */
-      readonly index: number;
-      readonly count: number;
-      readonly isAssistant: boolean;
-    };
-}
+/** A reply without the type of its event. */
+export type Reply = Omit<ReplyEvent, "type">;
 
 /** The roles and types of messages: those of OpenAI, the AI SDK and LangChain. */
 const ASSISTANTS = ["assistant", "ai", "AIMessage", "AIMessageChunk", "model"];
@@ -42,33 +29,27 @@ export function selectReply(
   const explanation = isJsonObject(instructorState)
     ? textOf(instructorState.explanation)
     : "";
-  if (explanation !== "") {
-    return { text: explanation, source: { kind: "explanation" } };
-  }
+  if (explanation !== "") return { text: explanation, isNotice: false };
+
   // One message alone is read as a list of one.
   const messages = found ? [found].flat() : [];
-  const count = messages.length;
   const authors = messages.map(authorOf);
+  const texts = messages.map(messageText);
   const question = authors.findLastIndex((author) =>
     USERS.includes(author ?? "")
   );
-  for (const isAssistant of [true, false]) {
-    for (let index = count - 1; index > question; index--) {
-      const author = authors[index];
-      const isWanted = isAssistant
-        ? ASSISTANTS.includes(author ?? "")
-        : author === undefined;
-      const text = isWanted ? messageText(messages[index]) : "";
-      if (text === "") continue;
-      return { text, source: { kind: "message", index, count, isAssistant } };
-    }
-  }
-  const isUnread = count > 0 &&
-    messages.every((message) => messageText(message) === "");
-  return {
-    text: COMPLETION_NOTICE,
-    source: isUnread ? { kind: "unread", count } : { kind: "nothing" },
-  };
+  const candidates = texts
+    .map((text, index) => ({ text, author: authors[index] }))
+    .slice(question + 1)
+    .filter(({ text }) => text !== "");
+  const reply =
+    candidates.findLast(({ author }) => ASSISTANTS.includes(author ?? "")) ??
+      candidates.findLast(({ author }) => author === undefined);
+  if (reply !== undefined) return { text: reply.text, isNotice: false };
+
+  const isUnread = texts.length > 0 && texts.every((text) => text === "");
+  const notice = { text: COMPLETION_NOTICE, isNotice: true };
+  return isUnread ? { ...notice, note: NOT_UNDERSTOOD } : notice;
 }
 
 function authorOf(message: unknown): string | undefined {

@@ -12,7 +12,7 @@ import {
 } from "../../text.ts";
 import { ServiceError } from "../failure/service_error.ts";
 import { errorDetail } from "../http/error_words.ts";
-import { NOT_UNDERSTOOD, type Reply, selectReply } from "./reply_text.ts";
+import { type Reply, selectReply } from "./reply_text.ts";
 import { isFailureName } from "./run_failure.ts";
 import { StreamCursor } from "./stream_cursor.ts";
 import type { StepEvent, StreamEvent } from "../turn_event.ts";
@@ -22,7 +22,6 @@ const MAX_ERROR_LENGTH = 64 * 1024;
 
 /** What the stream of a run has held, over all of its connections. */
 export class StreamRecord {
-  readonly observer: StreamObserver | undefined;
   /** The position in the stream, which decides which events are new. */
   readonly cursor: StreamCursor = new StreamCursor();
   /** The service's words about why the run failed, unchanged; empty if it gave none. */
@@ -34,18 +33,6 @@ export class StreamRecord {
   comments = 0;
   known = 0;
   unknown = 0;
-
-  constructor(observer?: StreamObserver) {
-    this.observer = observer;
-  }
-}
-
-/** Sees everything that a stream holds, as it is parsed. */
-export interface StreamObserver {
-  open(headers: Headers): void;
-  line(line: string): void;
-  /** Takes each `data:` line, and the id after which the stream would be resumed. */
-  data(json: string, parsed: ParsedData, lastEventId?: string): void;
 }
 
 /**
@@ -108,8 +95,7 @@ class EventParser {
       this.fault = `is longer than ${MAX_LINE_BYTES} bytes`;
       return true;
     }
-    const { cursor, observer } = this.#record;
-    observer?.line(line);
+    const { cursor } = this.#record;
     if (line === "") {
       cursor.endBlock();
       this.#isFailure = false;
@@ -130,8 +116,7 @@ class EventParser {
   /** Handles the end of the connection, at which everything is read. */
   end(unfinished: Line | undefined): true {
     if (unfinished instanceof UnreadableLine) return true;
-    const { cursor, observer } = this.#record;
-    if (unfinished !== undefined) observer?.line(unfinished);
+    const { cursor } = this.#record;
     // An unfinished `id:` may be cut. An unfinished `data:` counts if it is JSON.
     if (unfinished?.startsWith("data:")) {
       this.#data(unfinished.slice("data:".length));
@@ -150,7 +135,7 @@ class EventParser {
 
   /** Handles the value of a `data:` line. Returns whether the run is complete. */
   #data(json: string): boolean {
-    const { cursor, observer } = this.#record;
+    const { cursor } = this.#record;
     this.#body = undefined;
     if (holdsTooMuch(json)) {
       this.fault =
@@ -158,7 +143,6 @@ class EventParser {
       return true;
     }
     const parsed = parseData(json, this.#isFailure);
-    observer?.data(json, parsed, cursor.lastEventId);
     switch (parsed.kind) {
       case "step":
         this.#record.known++;
@@ -169,9 +153,7 @@ class EventParser {
         return false;
       case "reply": {
         this.#record.known++;
-        const { text, source } = parsed.reply;
-        const note = source.kind === "unread" ? { note: NOT_UNDERSTOOD } : {};
-        cursor.take({ type: "reply", text, ...note });
+        cursor.take({ type: "reply", ...parsed.reply });
         return true;
       }
       case "failure":
@@ -189,7 +171,7 @@ class EventParser {
   }
 }
 
-export type ParsedData =
+type ParsedData =
   | { readonly kind: "step"; readonly event: StepEvent }
   | { readonly kind: "reply"; readonly reply: Reply }
   /** The service's words about why the run failed; empty if it gave none. */

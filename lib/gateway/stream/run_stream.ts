@@ -4,11 +4,7 @@ import type { ServiceRequest } from "../http/requests.ts";
 import { SilenceError } from "../http/response_body.ts";
 import type { OpenStream, ServiceClient } from "../http/service_client.ts";
 import type { StreamEvent, WaitEvent } from "../turn_event.ts";
-import {
-  readRunEvents,
-  type StreamObserver,
-  StreamRecord,
-} from "./run_events.ts";
+import { readRunEvents, StreamRecord } from "./run_events.ts";
 import { failureInRun, runFailure } from "./run_failure.ts";
 import { type Connection, StreamRetries } from "./stream_retries.ts";
 
@@ -42,9 +38,8 @@ const QUIET = 5_000;
 export async function* followRun(
   client: ServiceClient,
   request: ServiceRequest,
-  observer?: StreamObserver,
 ): AsyncGenerator<WaitEvent | StreamEvent> {
-  const record = new StreamRecord(observer);
+  const record = new StreamRecord();
   const { cursor } = record;
   const { redactor } = client;
   const retries = new StreamRetries(client.timeouts);
@@ -72,7 +67,6 @@ export async function* followRun(
       };
       const opened = await client.stream({ ...request, headers }, idle);
       stream = opened;
-      observer?.open(opened.headers);
       connection.openedAt = performance.now();
       const batches = readRunEvents(opened.chunks, record);
       // Leaving a `for await` would end the chunks, which are drained after the reply.

@@ -77,7 +77,7 @@ Deno.test("linesAbout() colours the word that says what a line is, and no text; 
   assertEquals(
     linesAbout({ type: "banner", text: "one" }, options) +
       linesAbout({ type: "error", message: "no" }, options) +
-      linesAbout({ type: "reply", text: "", note: "so" }, {
+      linesAbout({ type: "reply", text: "", isNotice: true, note: "so" }, {
         ...options,
         isScript: true,
       }),

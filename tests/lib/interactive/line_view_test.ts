@@ -73,7 +73,7 @@ Deno.test("LineView writes everything but replies to standard error, progress as
     { type: "banner", text: "a banner of some words" },
     { type: "progress", node: "plan", status: "done" },
   );
-  await lines.view.show({ type: "reply", text: "reply" });
+  await lines.view.show({ type: "reply", text: "reply", isNotice: false });
   assertEquals(lines.replies, ["reply"]);
   assertEquals(lines.stderr, "a banner of some words\nplan: done\n");
   assertEquals(kinds, [undefined, "progress", undefined]);
@@ -84,7 +84,11 @@ Deno.test("LineView takes its next event when a reply is written, and rejects wh
   const { promise, resolve } = Promise.withResolvers<void>();
   lines.reading = promise;
   let isWritten = false;
-  const shown = lines.view.show({ type: "reply", text: "reply" })
+  const shown = lines.view.show({
+    type: "reply",
+    text: "reply",
+    isNotice: false,
+  })
     ?.then(() => isWritten = true);
   await setImmediate();
   assertFalse(isWritten);
@@ -94,7 +98,7 @@ Deno.test("LineView takes its next event when a reply is written, and rejects wh
   const gone = () => Promise.reject(new Deno.errors.BrokenPipe());
   const { view } = new Lines({ reply: gone });
   await assertRejects(
-    async () => await view.show({ type: "reply", text: "x" }),
+    async () => await view.show({ type: "reply", text: "x", isNotice: false }),
     Deno.errors.BrokenPipe,
   );
 });

@@ -124,7 +124,10 @@ const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
     { type: "progress", node: "plan", status: "done" },
     '{"type":"progress","node":"plan","status":"done"}\n',
   ],
-  [{ type: "reply", text: "a\nb" }, '{"type":"reply","text":"a\\nb"}\n'],
+  [
+    { type: "reply", text: "a\nb", isNotice: false },
+    '{"type":"reply","text":"a\\nb"}\n',
+  ],
   [
     {
       type: "error",

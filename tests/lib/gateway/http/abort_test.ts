@@ -139,7 +139,7 @@ Deno.test("an abort after the reply drops the stream and keeps the reply", async
   await turn.next();
   const { value } = await turn.next();
   controller.abort();
-  assertEquals(value, { type: "reply", text: "Done." });
+  assertEquals(value, { type: "reply", text: "Done.", isNotice: false });
   assertEquals((await turn.next()).done, true);
   await gate.dropped;
 });

@@ -8,32 +8,32 @@ const user = { role: "user", content: "question" };
 const ai = (content: unknown) => ({ role: "assistant", content });
 const OLD = [user, ai("old")];
 
-/** The messages, the reply (the notice if there is none), and the index of its entry. */
-type Case = readonly [messages: unknown, reply?: string, index?: number];
+/** The messages, and the reply (the notice if there is none). */
+type Case = readonly [messages: unknown, reply?: string];
 
 const MESSAGES: Readonly<Record<string, Case>> = {
-  "the last of an assistant": [[user, ai("1"), ai("2")], "2", 2],
-  "the last with text": [[user, ai("1"), ai(""), ai(" \n"), ai([])], "1", 1],
-  "what follows the user's last words": [[...OLD, user, ai("new")], "new", 3],
+  "the last of an assistant": [[user, ai("1"), ai("2")], "2"],
+  "the last with text": [[user, ai("1"), ai(""), ai(" \n"), ai([])], "1"],
+  "what follows the user's last words": [[...OLD, user, ai("new")], "new"],
   "not the reply of the turn before": [[...OLD, user]],
   "not what comes before a user without text": [[ai("old"), { role: "user" }]],
-  "an assistant's before nobody's": [[user, ai("A"), "later"], "A", 1],
-  "nobody's if no assistant's has text": [[user, ai(""), "1", "2"], "2", 3],
-  "nobody's of a thread without roles": [["1", { text: "2" }, {}], "2", 1],
-  "an assistant's of a thread without a user": [[ai("A")], "A", 0],
+  "an assistant's before nobody's": [[user, ai("A"), "later"], "A"],
+  "nobody's if no assistant's has text": [[user, ai(""), "1", "2"], "2"],
+  "nobody's of a thread without roles": [["1", { text: "2" }, {}], "2"],
+  "an assistant's of a thread without a user": [[ai("A")], "A"],
   "nothing of entries that are none": [[null, 1, true, [], {}, [[]]]],
-  "one string in place of a list": ["M", "M", 0],
-  "one message in place of a list": [ai("A"), "A", 0],
+  "one string in place of a list": ["M", "M"],
+  "one message in place of a list": [ai("A"), "A"],
   "nothing of an empty list": [[]],
   "nothing of an empty text": [""],
   "nothing without messages": [undefined],
 };
 
-for (const [what, [messages, reply, index]] of Object.entries(MESSAGES)) {
+for (const [what, [messages, reply]] of Object.entries(MESSAGES)) {
   Deno.test(`selectReply() selects ${what}`, () => {
-    const { text, source } = selectReply({ messages });
+    const { text, isNotice } = selectReply({ messages });
     assertEquals(text, reply ?? COMPLETION_NOTICE);
-    assertEquals("index" in source ? source.index : undefined, index);
+    assertEquals(isNotice, reply === undefined);
   });
 }
 
@@ -98,22 +98,21 @@ const UNREAD: readonly (readonly [messages: unknown, isUnread: boolean])[] = [
 
 for (const [messages, isUnread] of UNREAD) {
   Deno.test(`selectReply() says that ${JSON.stringify(messages)} ${isUnread ? "was not understood" : "holds no reply"}`, () => {
-    const { source, text } = selectReply({ messages });
-    assertEquals(text, COMPLETION_NOTICE);
-    assertEquals(source.kind, isUnread ? "unread" : "nothing");
+    const { text, isNotice, note } = selectReply({ messages });
+    assertEquals([text, isNotice], [COMPLETION_NOTICE, true]);
+    assertEquals(note !== undefined, isUnread);
   });
 }
 
-const STATES: readonly (readonly [payload: object, kind: string])[] = [
-  [{ instructorState: { explanation: "E" } }, "explanation"],
+const STATES: readonly (readonly [payload: object, reply: string])[] = [
+  [{ instructorState: { explanation: "E" } }, "E"],
   ...[{ explanation: " \n" }, { explanation: 1 }, {}, null, ["E"]]
-    .map((instructorState) => [{ instructorState }, "message"] as const),
+    .map((instructorState) => [{ instructorState }, "M"] as const),
 ];
 
-for (const [payload, kind] of STATES) {
-  Deno.test(`selectReply() selects the ${kind} with ${JSON.stringify(payload)} (interface 2)`, () => {
+for (const [payload, text] of STATES) {
+  Deno.test(`selectReply() selects ${text} with ${JSON.stringify(payload)} (interface 2)`, () => {
     const reply = selectReply({ ...payload, messages: ["M"] });
-    const text = kind === "explanation" ? "E" : "M";
-    assertEquals([reply.source.kind, reply.text], [kind, text]);
+    assertEquals([reply.text, reply.isNotice], [text, false]);
   });
 }

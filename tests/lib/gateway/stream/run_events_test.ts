@@ -49,7 +49,7 @@ const READ: Awaited<ReturnType<typeof read>> = {
     { type: "progress", node: "plän", status: "started" },
     { type: "progress", node: "no space", status: "" },
     { type: "progress", node: "", status: "" },
-    { type: "reply", text: " 日本 \ufeff👩‍💻" },
+    { type: "reply", text: " 日本 \ufeff👩‍💻", isNotice: false },
   ],
   failure: undefined,
   known: 4,
@@ -75,6 +75,7 @@ Deno.test("readRunEvents() reads complete without a line end, and invalid UTF-8 
   assertEquals((await read(invalid)).events, [{
     type: "reply",
     text: "\ufffd",
+    isNotice: false,
   }]);
 });
 
@@ -134,7 +135,7 @@ Deno.test("readRunEvents() goes on after a failure, and counts what it does not 
   const text =
     'event: error\ndata: {"code":1}\n\ndata: {"event":"complete","messages":["A"]}\n';
   assertEquals(await read([text], record), {
-    events: [{ type: "reply", text: "A" }],
+    events: [{ type: "reply", text: "A", isNotice: false }],
     failure: "",
     known: 1,
     unknown: 2,
@@ -160,7 +161,11 @@ Deno.test("readRunEvents() refuses a line of more than 250,000 brackets, commas 
 
 const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
 const DEEP_OBJECT = '{"a":'.repeat(80_000) + "0" + "}".repeat(80_000);
-const NOTICE = { type: "reply", text: "Run completed." } as const;
+const NOTICE = {
+  type: "reply",
+  text: "Run completed.",
+  isNotice: true,
+} as const;
 const UNREAD = { ...NOTICE, note: NOT_UNDERSTOOD };
 
 const NESTED: Readonly<Record<string, readonly [string, StreamEvent?]>> = {

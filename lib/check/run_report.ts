@@ -1,0 +1,119 @@
+import type { ReplyEvent, ServiceError, TurnEvent } from "../gateway.ts";
+import type { Line } from "./report.ts";
+
+/** Events that arrive within this time arrived at once, in milliseconds. */
+const TOGETHER = 100;
+
+/** A shorter run does not show whether its events were held back, in milliseconds. */
+const LONG_ENOUGH = 2_000;
+
+/**
+ * What the events of a run show about its service. No progress event is kept, however
+ * long the run is. Times are milliseconds since the run was accepted.
+ */
+export class RunReport {
+  readonly #acceptedAt = performance.now();
+  /** The number of progress events. */
+  #steps = 0;
+  #firstStepAt = 0;
+  #lastStepAt = 0;
+  #reply: { readonly event: ReplyEvent; readonly at: number } | undefined;
+  /** Why the client paused before it resumed the stream: once for each pause. */
+  readonly #pauses: string[] = [];
+
+  /** Takes each event of the turn, in order. */
+  add(event: TurnEvent): void {
+    const at = this.#now();
+    switch (event.type) {
+      case "run":
+        break;
+      case "wait":
+        this.#pauses.push(event.reason);
+        break;
+      case "progress":
+        if (this.#steps === 0) this.#firstStepAt = at;
+        this.#steps++;
+        this.#lastStepAt = at;
+        break;
+      case "reply":
+        this.#reply = { event, at };
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  /** The lines of the report, when the turn has ended, with this error if it failed. */
+  lines(error: ServiceError | undefined): readonly Line[] {
+    return [this.#eventsLine(), this.#liveLine(), this.#replyLine(error)];
+  }
+
+  #now(): number {
+    return performance.now() - this.#acceptedAt;
+  }
+
+  #eventsLine(): Line {
+    const name = "events";
+    const interruption = this.#interruption();
+    const state = interruption === "" ? undefined : "note";
+    if (this.#steps === 0) {
+      const text = `no progress event came${interruption}`;
+      return { state: state ?? "-", name, text };
+    }
+    const first = seconds(this.#firstStepAt);
+    const last = seconds(this.#lastStepAt);
+    const text =
+      `progress: ${this.#steps}, the first after ${first}, the last after ${last}${interruption}`;
+    return { state: state ?? "ok", name, at: this.#lastStepAt, text };
+  }
+
+  /** Whether the stream was cut before a reply that came; without one, the error says so. */
+  #interruption(): string {
+    const [first] = this.#pauses;
+    if (first === undefined || this.#reply === undefined) return "";
+    const count = this.#pauses.length;
+    return `; the stream was interrupted (${count}, first: ${first}); see docs/service.md`;
+  }
+
+  #liveLine(): Line {
+    const name = "live";
+    const at = this.#steps === 0 ? undefined : this.#firstStepAt;
+    const end = this.#reply?.at ?? this.#lastStepAt;
+    const hasSeveral = this.#steps > 1 ||
+      this.#steps === 1 && this.#reply !== undefined;
+    if (hasSeveral && end - this.#firstStepAt > TOGETHER) {
+      return { state: "ok", name, at, text: "events arrived as they happened" };
+    }
+    if (!hasSeveral || end <= LONG_ENOUGH) {
+      const text = "not tested: needs a run of several events, over 2 s";
+      return { state: "-", name, at, text };
+    }
+    const text = `all events arrived at once after ${seconds(end)}: ` +
+      "buffered, most likely by the service (flush after each event), " +
+      "or by a reverse proxy; see docs/service.md";
+    return { state: "note", name, at, text };
+  }
+
+  #replyLine(error: ServiceError | undefined): Line {
+    const name = "reply";
+    if (this.#reply === undefined) {
+      const at = this.#now();
+      const text = error?.message ?? "The run ended without a reply";
+      return { state: "failed", name, at, text, failure: error?.failure };
+    }
+    const { event, at } = this.#reply;
+    if (!event.isNotice) {
+      return { state: "ok", name, at, text: `came after ${seconds(at)}` };
+    }
+    const found = event.note === undefined
+      ? "no reply found"
+      : "no text found in messages";
+    const text =
+      `${found}, so users see "${event.text}"; put the reply into instructorState.explanation`;
+    return { state: "note", name, at, text };
+  }
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}
