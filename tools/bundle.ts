@@ -11,7 +11,6 @@ import { cp } from "node:fs/promises";
 import config from "../deno.json" with { type: "json" };
 import { writeChecksums } from "./checksums.ts";
 import { chosenLibrary, sameFlags } from "./deno.ts";
-import { joinParts } from "./joined_parts.ts";
 import { runCommand } from "./run_command.ts";
 import { runTool } from "./tool_error.ts";
 
@@ -44,10 +43,8 @@ const HEADER = [
 ];
 
 /** Returns the program as one file, with the text of the licence at its end. */
-export async function bundle(
-  parts?: Readonly<Record<string, string>>,
-): Promise<string> {
-  const code = joinParts(parts ?? await bundleParts());
+export async function bundle(): Promise<string> {
+  const code = await withSource((source) => runBundler(source));
   const license = (await Deno.readTextFile(`${ROOT}/LICENSE`)).trimEnd();
   const comment = license.split("\n").map((line) => `// ${line}`.trimEnd());
   return [...HEADER, code + comment.join("\n"), ""].join("\n");
@@ -59,10 +56,21 @@ export async function bundle(
  * compiled code for the next start: in a binary.
  */
 export async function bundleParts(): Promise<Readonly<Record<string, string>>> {
+  return await withSource(async (source) => {
+    const folder = `${source}/parts`;
+    await runBundler(source, "--code-splitting", "--outdir", folder);
+    return withStableNames(await readFolder(folder));
+  });
+}
+
+/** Calls a function with a folder that contains the program's source. */
+async function withSource<T>(
+  use: (source: string) => Promise<T>,
+): Promise<T> {
   await Deno.mkdir(DIST, { recursive: true });
-  // Without the project's deno.json: Deno bundles an imported JSON file as a whole.
   const source = await Deno.makeTempDir({ dir: DIST, prefix: ".source-" });
   try {
+    // Without the project's deno.json: Deno bundles an imported JSON file as a whole.
     const { version } = config;
     await Deno.writeTextFile(
       `${source}/deno.json`,
@@ -70,15 +78,21 @@ export async function bundleParts(): Promise<Readonly<Record<string, string>>> {
     );
     await cp(`${ROOT}/main.ts`, `${source}/main.ts`);
     await cp(`${ROOT}/lib`, `${source}/lib`, { recursive: true });
-    const folder = `${source}/parts`;
-    await runCommand([
-      ...[Deno.execPath(), "bundle", "--quiet", "--minify", ...sameFlags],
-      ...["--code-splitting", "--outdir", folder, `${source}/main.ts`],
-    ]);
-    return withStableNames(await readFolder(folder));
+    return await use(source);
   } finally {
     await Deno.remove(source, { recursive: true });
   }
+}
+
+/** Runs `deno bundle`, and returns what it prints: without options, the program. */
+async function runBundler(
+  source: string,
+  ...options: readonly string[]
+): Promise<string> {
+  return await runCommand([
+    ...[Deno.execPath(), "bundle", "--quiet", "--minify", ...sameFlags],
+    ...[...options, `${source}/main.ts`],
+  ]);
 }
 
 /** Returns the parts that `deno task bundle` has written. */
@@ -114,12 +128,11 @@ function withStableNames(
 }
 
 async function main(): Promise<void> {
-  const parts = await bundleParts();
-  const code = await bundle(parts);
+  const code = await bundle();
   await Deno.writeTextFile(`${DIST}/${NAME}`, code);
   await Deno.remove(PARTS, { recursive: true }).catch(() => {});
   await Deno.mkdir(PARTS);
-  for (const [name, part] of Object.entries(parts)) {
+  for (const [name, part] of Object.entries(await bundleParts())) {
     await Deno.writeTextFile(`${PARTS}/${name}`, part);
   }
   for (const name of ["LICENSE", "THIRD-PARTY.md"]) {
