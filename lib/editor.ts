@@ -5,7 +5,8 @@
  * @module
  */
 
-import { type Input, PROMPT_TOO_LONG } from "./io.ts";
+import { type Entry, type Input, InputQueue, PROMPT_TOO_LONG } from "./io.ts";
+import { Display } from "./editor/display.ts";
 import { type EditorState, NEW_STATE } from "./editor/editor_state.ts";
 import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
 import { moveToHistory } from "./editor/history.ts";
@@ -16,36 +17,13 @@ import {
   type KeyModeActions,
   RESTORE,
 } from "./editor/key_mode.ts";
-import { type Key, KeyParser } from "./editor/key_parser.ts";
-import { type Frame, NO_FRAME, Painter, type Size } from "./editor/painter.ts";
+import type { Key } from "./editor/key_parser.ts";
+import type { Frame, Size } from "./editor/painter.ts";
+import { TimedKeys } from "./editor/timed_keys.ts";
 
 export { enterKeyMode, type KeyModeActions } from "./editor/key_mode.ts";
 export { cutToWidth } from "./editor/layout.ts";
 export type { Size } from "./editor/painter.ts";
-
-/** The longest wait for the rest of a sequence after an Escape, in milliseconds. */
-const ESCAPE_TIMEOUT = 50;
-
-/** How long after Escape an Enter starts a new line, or a second Escape stops, in milliseconds. */
-const ESCAPE_LIMIT = 1_000;
-
-/** A Ctrl-C that comes alone after so many milliseconds ends a paste without an end. */
-const PASTE_TIMEOUT = 1_000;
-
-/** The shortest time between two frames, in milliseconds. */
-const FRAME_PAUSE = 10;
-
-/** The pause after a frame, as a multiple of the time that drawing it took. */
-const DRAWING_SHARE = 10;
-
-/** The longest pause after a frame, which may have been drawn while the process was stopped. */
-const MAX_FRAME_PAUSE = 500;
-
-/** How long the terminal must keep its size before a frame is drawn, in milliseconds. */
-const RESIZE_PAUSE = 100;
-
-/** The most sent texts that may wait. After them, Enter only starts a new line. */
-const MAX_WAITING = 1_000;
 
 const LOST =
   "Not sent: characters shown as \ufffd were lost. Press Up to edit it, or paste it in parts";
@@ -64,7 +42,7 @@ export interface Keyboard {
   readonly keyMode: (actions: KeyModeActions) => KeyMode;
   readonly onInterrupt: () => void;
   readonly onQuit: () => void;
-  /** Whether a U+FFFD may stand for a character that was lost, as on a Windows console. */
+  /** Whether a U+FFFD may be a character that was lost, as on a Windows console. */
   readonly isLossy: boolean;
 }
 
@@ -80,45 +58,39 @@ export interface Keyboard {
  */
 export class Editor implements Disposable {
   readonly #options: EditorOptions;
-  readonly #now: () => number;
-  readonly #painter: Painter;
+  readonly #inputs = new InputQueue();
+  readonly #keys: TimedKeys;
+  readonly #display: Display;
   readonly #keyMode: KeyMode | undefined;
-  readonly #keys = new KeyParser();
-  readonly #waiting: Input[] = [];
   #state: EditorState = NEW_STATE;
-  /** Typed or pasted text that has not become a key yet. */
-  #gathered: { readonly first: Key; readonly parts: string[] } | undefined;
-  #asked: PromiseWithResolvers<Input> | undefined;
-  #failure: unknown;
   #status: ((columns: number) => string) | undefined;
+  /** Whether the terminal was given back: keys are not read any more. */
   #isClosed = false;
-  /** Whether the input has ended, or the user has pressed Ctrl-D. */
-  #hasEnded = false;
-  /** Whether the program is stopped and another one has the terminal. */
-  #isSuspended = false;
-  #escapeTimer: ReturnType<typeof setTimeout> | undefined;
-  #typedAt = -Infinity;
-  /** When the last key was pressed, if it was Escape. */
-  #escapedAt = -Infinity;
-  /** Stops the timer of the last resize; `undefined` if it has run out. */
-  #resizeTimer: ReturnType<typeof setTimeout> | undefined;
-  #size: Size;
-  /** Stops the timer of the next frame; `undefined` if none is due. */
-  #frameTimer: ReturnType<typeof setTimeout> | undefined;
-  #nextFrameAt = 0;
 
   constructor(options: EditorOptions) {
     this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
-    this.#painter = new Painter(options.write);
-    this.#size = options.size();
-    const { keyboard } = options;
-    this.#keyMode = keyboard?.keyMode({
-      onResume: (wasStopped) => this.#resume(wasStopped),
-      onResize: () => this.#resize(),
+    const { keyboard, write, size } = options;
+    const now = options.now ?? (() => performance.now());
+    this.#keys = new TimedKeys({
+      onKey: (key) => this.#press(key),
+      onPause: () => this.refresh(),
+      now,
     });
-    if (keyboard === undefined) options.write(KEEP);
-    else this.#readKeys(keyboard).catch((error) => this.#fail(error));
+    this.#display = new Display({
+      write,
+      size,
+      frame: (size) => {
+        this.#keys.flush();
+        return this.#frame(size);
+      },
+      now,
+    });
+    this.#keyMode = keyboard?.keyMode({
+      onResume: (wasStopped) => this.#display.resume(wasStopped),
+      onResize: () => this.#display.resize(),
+    });
+    if (keyboard === undefined) write(KEEP);
+    else this.#readKeys(keyboard).catch((error) => this.#inputs.fail(error));
   }
 
   /**
@@ -126,37 +98,17 @@ export class Editor implements Disposable {
    * above as if it were sent now. Rejects with an `InputError` if nothing can be read.
    */
   read(above = ""): Promise<Input> {
-    this.#takeGathered();
-    const next = this.#waiting.shift();
-    if (next?.kind === "text") this.print(above + this.#sent(next.text));
-    if (next !== undefined) return Promise.resolve(next);
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    if (this.#hasEnded) return Promise.resolve({ kind: "end" });
-    this.#asked = Promise.withResolvers();
-    this.print(above);
-    return this.#asked.promise;
+    this.#keys.flush();
+    const [waiting] = this.#inputs.waiting;
+    const input = this.#inputs.next();
+    if (waiting?.kind === "text") this.print(above + this.#sent(waiting.text));
+    if (this.#inputs.isAwaited) this.print(above);
+    return input;
   }
 
-  /** Draws the rows, and writes lines above them that stay, each with its line end. */
+  /** Draws the rows, and writes lines above them that stay, each with its newline. */
   print(above = ""): void {
-    clearTimeout(this.#frameTimer);
-    this.#frameTimer = undefined;
-    this.#takeGathered();
-    if (this.#isSuspended) {
-      if (above !== "") this.#options.write(above);
-      return;
-    }
-    const { columns, rows } = this.#options.size();
-    if (columns !== this.#size.columns || rows !== this.#size.rows) {
-      this.#size = { columns, rows };
-      this.#resize();
-    }
-    if (this.#resizeTimer !== undefined && above === "") return;
-    const begun = this.#now();
-    this.#painter.draw(this.#frame(), above);
-    const end = this.#now();
-    const pause = Math.max(FRAME_PAUSE, (end - begun) * DRAWING_SHARE);
-    this.#nextFrameAt = end + Math.min(pause, MAX_FRAME_PAUSE);
+    this.#display.print(above);
   }
 
   /** Shows a row of a number of columns above the text that is typed meanwhile. */
@@ -164,19 +116,18 @@ export class Editor implements Disposable {
     this.#status = status;
   }
 
-  /** Draws now if the last frame is old enough, else together with later changes. */
+  /** Draws the rows soon, together with later changes. */
   refresh(): void {
-    if (this.#frameTimer !== undefined) return;
-    const pause = this.#nextFrameAt - this.#now();
-    if (pause <= 0) this.print();
-    else this.#frameTimer = setTimeout(() => this.print(), pause);
+    this.#display.refresh();
   }
 
-  /** Clears what is typed, and returns whether there was anything. It is in the history. */
+  /**
+   * Clears what is typed, and returns whether there was anything. It is in the
+   * history.
+   */
   clear(): boolean {
-    this.#takeGathered();
-    const { typed, search } = this.#state;
-    if (typed.text === "" && search === undefined) return false;
+    this.#keys.flush();
+    if (!this.#isTyping) return false;
     this.#state = moveToHistory(this.#state);
     this.refresh();
     return true;
@@ -184,171 +135,116 @@ export class Editor implements Disposable {
 
   /** Drops the texts that wait, and returns their number. They are in the history. */
   dropWaiting(): number {
-    this.#takeGathered();
-    const count = this.#waiting.filter(({ kind }) => kind !== "end").length;
-    this.#waiting.length = 0;
-    this.#hasEnded = this.#isClosed;
-    return count;
+    this.#keys.flush();
+    return this.#inputs.dropWaiting();
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#escapeTimer);
-    clearTimeout(this.#resizeTimer);
-    this.#resizeTimer = undefined;
-    this.#status &&= () => ""; // What is typed stays.
-    this.print();
-    this.#painter.leave();
-    this.#hasEnded = true;
-    this.#asked = undefined;
-    clearTimeout(this.#frameTimer);
-    this.#isSuspended = true; // Nothing is drawn any more.
+    this.#isClosed = true;
+    this.#keys.stop();
+    if (this.#status !== undefined) this.#status = () => ""; // What is typed stays.
+    this.#display.close();
     if (this.#keyMode) this.#keyMode[Symbol.dispose]();
     else this.#options.write(RESTORE);
   }
 
-  /** Stops the process, with the cursor below the drawn rows. */
-  #stop(): void {
-    if (this.#isSuspended) return;
-    this.#isSuspended = true;
-    this.#painter.park();
-    this.#keyMode?.stop();
-  }
-
-  /** Draws the rows again, with the terminal in key mode. */
-  #resume(wasStopped: boolean): void {
-    this.#isSuspended = false;
-    if (wasStopped) this.#painter.forget();
-    this.print();
-  }
-
-  /** Draws the rows again when the terminal has kept its size for a moment. */
-  #resize(): void {
-    this.#painter.move();
-    clearTimeout(this.#resizeTimer);
-    this.#resizeTimer = setTimeout(() => {
-      this.#resizeTimer = undefined;
-      this.#painter.move();
-      this.print();
-    }, RESIZE_PAUSE);
+  /** Whether a text or a search is begun. */
+  get #isTyping(): boolean {
+    const { typed, search } = this.#state;
+    return typed.text !== "" || search !== undefined;
   }
 
   async #readKeys({ input }: Keyboard): Promise<void> {
-    for await (const bytes of input()) this.#take(bytes);
-    this.#takeGathered();
-    this.#isClosed = true;
-    this.#end();
-  }
-
-  #fail(error: unknown): void {
-    this.#failure = error;
-    this.#isClosed = true;
-    this.#hasEnded = true;
-    this.#asked?.reject(error);
-    this.#asked = undefined;
-  }
-
-  #take(bytes: Uint8Array): void {
-    clearTimeout(this.#escapeTimer);
-    const now = this.#now();
-    const isCtrlC = bytes.length === 1 && bytes[0] === 0x03;
-    if (isCtrlC && now - this.#typedAt >= PASTE_TIMEOUT) this.#keys.reset();
-    this.#typedAt = now;
-    for (const key of this.#keys.feed(bytes)) this.#gather(key);
-    if (this.#keys.isAmbiguous) {
-      this.#escapeTimer = setTimeout(() => {
-        for (const key of this.#keys.flush()) this.#gather(key);
-        this.refresh();
-      }, ESCAPE_TIMEOUT);
+    for await (const bytes of input()) {
+      if (this.#isClosed) return;
+      this.#keys.read(bytes);
     }
-    this.refresh();
-  }
-
-  /** Joins text of several chunks, so that a large paste is one change. */
-  #gather(key: Key): void {
-    if (key.kind === "press") {
-      this.#takeGathered();
-      return this.#press(key);
-    }
-    const goesOn = key.kind === this.#gathered?.first.kind &&
-      (key.kind === "text" || key.isContinued);
-    if (!goesOn) this.#takeGathered();
-    this.#gathered ??= { first: key, parts: [] };
-    this.#gathered.parts.push(key.text);
-  }
-
-  #takeGathered(): void {
-    if (this.#gathered === undefined) return;
-    const { first, parts } = this.#gathered;
-    this.#gathered = undefined;
-    if (first.kind === "press") return;
-    this.#press({ ...first, text: parts.join("") });
+    if (this.#isClosed) return;
+    this.#keys.flush();
+    this.#leavePrompt();
+    this.#inputs.close();
   }
 
   #press(key: Key): void {
-    const isAfterEscape = this.#now() - this.#escapedAt < ESCAPE_LIMIT;
-    this.#escapedAt = -Infinity;
-    switch (key.kind === "press" ? key.name : undefined) {
-      case "escape":
-        // As Ctrl-C, without a chord, while an operation goes on: nobody asks then.
-        if (isAfterEscape && this.#asked === undefined) {
-          return this.#options.keyboard?.onInterrupt();
-        }
-        if (this.#state.search === undefined) this.#escapedAt = this.#now();
-        break;
-      case "enter":
-        if (isAfterEscape || this.#waiting.length >= MAX_WAITING) {
-          key = { kind: "press", name: "alt-enter" };
-        }
-        break;
-      case "ctrl-c":
-        return this.#options.keyboard?.onInterrupt();
-      case "ctrl-\\":
-        return this.#options.keyboard?.onQuit();
-      case "ctrl-l":
-        return this.#painter.clear(this.#frame());
-      case "ctrl-z":
-        return this.#stop();
-    }
-    if (this.#hasEnded) return;
-    const { editor, action } = pressKey(this.#state, key);
+    if (key.kind === "press" && this.#perform(key.name)) return;
+    if (this.#inputs.hasEnded) return;
+    const { editor, action } = pressKey(this.#state, this.#allowed(key));
     this.#state = editor;
-    if (action === "end") this.#end();
     if (action === "send") this.#send();
+    if (action === "end") {
+      this.#leavePrompt();
+      this.#inputs.end();
+    }
+  }
+
+  /** Performs a key that does more than to edit, and returns whether it is one. */
+  #perform(name: string): boolean {
+    const { keyboard } = this.#options;
+    switch (name) {
+      case "escape":
+        // In a search, it only ends the search.
+        if (this.#state.search !== undefined) this.#keys.forgetEscape();
+        return false;
+      case "escape-escape":
+        // During an operation, as Ctrl-C without a chord.
+        if (this.#inputs.isAwaited) return false;
+        this.#keys.forgetEscape();
+        keyboard?.onInterrupt();
+        return true;
+      case "ctrl-c":
+        keyboard?.onInterrupt();
+        return true;
+      case "ctrl-\\":
+        keyboard?.onQuit();
+        return true;
+      case "ctrl-l":
+        this.#display.clear();
+        return true;
+      case "ctrl-z":
+        this.#stop();
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** A key, or in place of an Enter for which the queue has no room, a new line. */
+  #allowed(key: Key): Key {
+    const isEnter = key.kind === "press" && key.name === "enter";
+    if (!isEnter || !this.#inputs.isFull) return key;
+    return { kind: "press", name: "alt-enter" };
+  }
+
+  /** Stops the process, with the cursor below the drawn rows. */
+  #stop(): void {
+    if (this.#display.isSuspended) return;
+    this.#display.suspend();
+    this.#keyMode?.stop();
   }
 
   #send(): void {
     const { typed: { text }, isTooLong } = this.#state;
     this.#state = moveToHistory(this.#state);
+    const reason = this.#faultOf(text, isTooLong);
+    const entry: Entry = reason === undefined
+      ? { kind: "text", text }
+      : { kind: "refused", reason };
+    if (entry.kind === "refused") this.#leavePrompt();
+    else if (this.#inputs.isAwaited) this.#display.replace(this.#sent(text));
+    this.#inputs.add(entry);
+  }
+
+  /** Why a text cannot be sent; `undefined` if it can. */
+  #faultOf(text: string, isTooLong: boolean): string | undefined {
     const bytes = new TextEncoder().encode(text).length;
-    const reason = isTooLong || bytes > MAX_TEXT_LENGTH
-      ? PROMPT_TOO_LONG
-      : this.#options.keyboard?.isLossy && text.includes("\ufffd")
-      ? LOST
-      : undefined;
-    this.#deliver(
-      reason ? { kind: "refused", reason } : { kind: "text", text },
-    );
+    if (isTooLong || bytes > MAX_TEXT_LENGTH) return PROMPT_TOO_LONG;
+    const isLossy = this.#options.keyboard?.isLossy === true;
+    return isLossy && text.includes("\ufffd") ? LOST : undefined;
   }
 
-  #end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#deliver({ kind: "end" });
-  }
-
-  /** Delivers an input to the pending call of {@linkcode read}, or the next one. */
-  #deliver(input: Input): void {
-    if (this.#asked === undefined) {
-      this.#waiting.push(input);
-      return;
-    }
-    if (input.kind === "text") {
-      this.#painter.draw(NO_FRAME, this.#sent(input.text));
-    } else {
-      this.#painter.leave();
-    }
-    this.#asked.resolve(input);
-    this.#asked = undefined;
+  /** Leaves what is typed on the terminal, if somebody is asked. */
+  #leavePrompt(): void {
+    if (this.#inputs.isAwaited) this.#display.leave();
   }
 
   #sent(text: string): string {
@@ -356,23 +252,20 @@ export class Editor implements Disposable {
     return sentText(text, columns, this.#options);
   }
 
-  #frame(): Frame {
-    const size = this.#options.size();
-    const { typed, search } = this.#state;
-    const isTyped = typed.text !== "" || search !== undefined;
-    const isShown = this.#asked !== undefined || this.#status && isTyped;
-    return frameOf(
-      {
-        status: this.#status?.(size.columns) ?? "",
-        waiting: this.#status
-          ? this.#waiting.flatMap((input) =>
-            input.kind === "text" ? [input.text] : []
-          )
-          : [],
-        editor: isShown ? this.#state : undefined,
-      },
-      size,
-      this.#options,
+  #frame(size: Size): Frame {
+    const isShown = this.#inputs.isAwaited ||
+      this.#status !== undefined && this.#isTyping;
+    const content = {
+      status: this.#status?.(size.columns) ?? "",
+      waiting: this.#status === undefined ? [] : this.#waitingTexts(),
+      editor: isShown ? this.#state : undefined,
+    };
+    return frameOf(content, size, this.#options);
+  }
+
+  #waitingTexts(): string[] {
+    return this.#inputs.waiting.flatMap((entry) =>
+      entry.kind === "text" ? [entry.text] : []
     );
   }
 }

@@ -1,0 +1,147 @@
+import { type Frame, NO_FRAME, Painter, type Size } from "./painter.ts";
+
+/** The shortest time between two frames, in milliseconds. */
+const FRAME_PAUSE = 10;
+
+/** The pause after a frame, as a multiple of the time that drawing it took. */
+const DRAWING_SHARE = 10;
+
+/**
+ * The longest pause after a frame, in milliseconds: the process may have been stopped
+ * while it was drawn.
+ */
+const MAX_FRAME_PAUSE = 500;
+
+/** How long the terminal must keep its size before a frame is drawn, in milliseconds. */
+const RESIZE_PAUSE = 100;
+
+type Timer = ReturnType<typeof setTimeout>;
+
+export interface DisplayOptions {
+  readonly write: (text: string) => void;
+  readonly size: () => Size;
+  /** The rows to draw. */
+  readonly frame: (size: Size) => Frame;
+  /** A clock, in milliseconds. */
+  readonly now: () => number;
+}
+
+/**
+ * The rows at the bottom of a terminal, and the lines that are written above them.
+ *
+ * It decides when to draw: not more often than the terminal can show, not while the
+ * terminal is being resized, and not while another program has the terminal. Lines
+ * are always written at once.
+ */
+export class Display {
+  readonly #options: DisplayOptions;
+  readonly #painter: Painter;
+  #size: Size;
+  #nextFrameAt = 0;
+  /** The timer of the next frame; `undefined` if none is due. */
+  #frameTimer: Timer | undefined;
+  /** The timer of the last resize; `undefined` if it has run out. */
+  #resizeTimer: Timer | undefined;
+  #isSuspended = false;
+
+  constructor(options: DisplayOptions) {
+    this.#options = options;
+    this.#painter = new Painter(options.write);
+    this.#size = options.size();
+  }
+
+  get isSuspended(): boolean {
+    return this.#isSuspended;
+  }
+
+  /** Draws now if the last frame is old enough, else together with later changes. */
+  refresh(): void {
+    if (this.#frameTimer !== undefined) return;
+    const pause = this.#nextFrameAt - this.#options.now();
+    if (pause <= 0) this.print();
+    else this.#frameTimer = setTimeout(() => this.print(), pause);
+  }
+
+  /** Draws the rows, and writes lines above them that stay, each with its newline. */
+  print(above = ""): void {
+    this.#cancelFrame();
+    if (this.#isSuspended) {
+      if (above !== "") this.#options.write(above);
+      return;
+    }
+    const { now, size, frame } = this.#options;
+    this.#compareSize(size());
+    const isResizing = this.#resizeTimer !== undefined;
+    if (isResizing && above === "") return;
+    const begun = now();
+    this.#painter.draw(frame(this.#size), above);
+    const end = now();
+    const pause = Math.max(FRAME_PAUSE, (end - begun) * DRAWING_SHARE);
+    this.#nextFrameAt = end + Math.min(pause, MAX_FRAME_PAUSE);
+  }
+
+  /** Erases the rows, and writes lines in their place that stay. */
+  replace(lines: string): void {
+    this.#painter.draw(NO_FRAME, lines);
+  }
+
+  /** Leaves the rows on the terminal, and moves the cursor to the row below them. */
+  leave(): void {
+    this.#painter.leave();
+  }
+
+  /** Clears the screen, and draws the rows at its top. */
+  clear(): void {
+    this.#painter.clear(this.#options.frame(this.#options.size()));
+  }
+
+  /** Draws the rows again when the terminal has kept its size for a moment. */
+  resize(): void {
+    this.#painter.move();
+    clearTimeout(this.#resizeTimer);
+    this.#resizeTimer = setTimeout(() => {
+      this.#resizeTimer = undefined;
+      this.#painter.move();
+      this.print();
+    }, RESIZE_PAUSE);
+  }
+
+  /** Moves the cursor below the rows, and draws nothing until {@linkcode resume}. */
+  suspend(): void {
+    this.#isSuspended = true;
+    this.#painter.park();
+  }
+
+  /**
+   * Draws the rows again.
+   *
+   * @param wasStopped Whether another program may have used the terminal. If so, the
+   * cursor is assumed to be in an empty row.
+   */
+  resume(wasStopped: boolean): void {
+    this.#isSuspended = false;
+    if (wasStopped) this.#painter.forget();
+    this.print();
+  }
+
+  /** Draws the rows a last time. Lines that are printed later are written below them. */
+  close(): void {
+    clearTimeout(this.#resizeTimer);
+    this.#resizeTimer = undefined;
+    this.print();
+    this.#cancelFrame();
+    this.#painter.leave();
+    this.#isSuspended = true;
+  }
+
+  #cancelFrame(): void {
+    clearTimeout(this.#frameTimer);
+    this.#frameTimer = undefined;
+  }
+
+  #compareSize({ columns, rows }: Size): void {
+    if (columns === this.#size.columns && rows === this.#size.rows) return;
+    this.#size = { columns, rows };
+    this.resize();
+  }
+}

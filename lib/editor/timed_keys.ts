@@ -1,0 +1,117 @@
+import { type Key, KeyParser } from "./key_parser.ts";
+
+/** The longest wait for the rest of a sequence after an Escape, in milliseconds. */
+const ESCAPE_TIMEOUT = 50;
+
+/** How long an Escape changes the meaning of the next key, in milliseconds. */
+const ESCAPE_LIMIT = 1_000;
+
+/** A Ctrl-C that comes alone after so many milliseconds ends a paste without an end. */
+const PASTE_TIMEOUT = 1_000;
+
+export interface TimedKeysOptions {
+  readonly onKey: (key: Key) => void;
+  /** Called after the keys of each read. */
+  readonly onPause: () => void;
+  /** A clock, in milliseconds. */
+  readonly now: () => number;
+}
+
+/** Text that was typed, or a paste, which more of the same kind may follow. */
+interface Gathered {
+  readonly first: Exclude<Key, { readonly kind: "press" }>;
+  readonly parts: string[];
+}
+
+/**
+ * The keys in what a terminal sends, where time decides what they are:
+ *
+ * - An Escape that nothing follows for 50 ms is the Escape key.
+ * - Within a second after it, Enter is `alt-enter`, and a second Escape is
+ *   `escape-escape`, until {@linkcode forgetEscape} is called.
+ * - A Ctrl-C that comes alone, a second after anything else, ends a paste whose end
+ *   was lost.
+ *
+ * Text of several reads is one key, so that a large paste is one change.
+ */
+export class TimedKeys {
+  readonly #options: TimedKeysOptions;
+  readonly #parser = new KeyParser();
+  #gathered: Gathered | undefined;
+  #escapeTimer: ReturnType<typeof setTimeout> | undefined;
+  /** When the last key was pressed, if it was Escape. */
+  #escapedAt = -Infinity;
+  #readAt = -Infinity;
+
+  constructor(options: TimedKeysOptions) {
+    this.#options = options;
+  }
+
+  read(bytes: Uint8Array): void {
+    clearTimeout(this.#escapeTimer);
+    const now = this.#options.now();
+    const isCtrlC = bytes.length === 1 && bytes[0] === 0x03;
+    if (isCtrlC && now - this.#readAt >= PASTE_TIMEOUT) this.#parser.reset();
+    this.#readAt = now;
+    this.#handle(this.#parser.feed(bytes));
+    if (this.#parser.isAmbiguous) {
+      this.#escapeTimer = setTimeout(() => {
+        this.#handle(this.#parser.flush());
+        this.#options.onPause();
+      }, ESCAPE_TIMEOUT);
+    }
+    this.#options.onPause();
+  }
+
+  /** Hands over the text that was read last. */
+  flush(): void {
+    if (this.#gathered === undefined) return;
+    const { first, parts } = this.#gathered;
+    this.#gathered = undefined;
+    this.#escapedAt = -Infinity;
+    this.#options.onKey({ ...first, text: parts.join("") });
+  }
+
+  /** Called after an Escape that had an effect: the next key keeps its own meaning. */
+  forgetEscape(): void {
+    this.#escapedAt = -Infinity;
+  }
+
+  /** No key comes any more without a {@linkcode read}. */
+  stop(): void {
+    clearTimeout(this.#escapeTimer);
+  }
+
+  #handle(keys: readonly Key[]): void {
+    for (const key of keys) {
+      if (key.kind === "press") {
+        this.flush();
+        this.#press(key.name);
+      } else {
+        this.#gather(key);
+      }
+    }
+  }
+
+  #gather(key: Gathered["first"]): void {
+    const isNext = key.kind === this.#gathered?.first.kind &&
+      (key.kind === "text" || key.isContinued);
+    if (!isNext) this.flush();
+    this.#gathered ??= { first: key, parts: [] };
+    this.#gathered.parts.push(key.text);
+  }
+
+  #press(name: string): void {
+    const now = this.#options.now();
+    const isAfterEscape = now - this.#escapedAt < ESCAPE_LIMIT;
+    this.#escapedAt = name === "escape" ? now : -Infinity;
+    const meaning = isAfterEscape ? AFTER_ESCAPE[name] ?? name : name;
+    this.#options.onKey({ kind: "press", name: meaning });
+  }
+}
+
+/** What keys are within a second after Escape. */
+const AFTER_ESCAPE: Readonly<Record<string, string>> = {
+  enter: "alt-enter",
+  escape: "escape-escape",
+};
