@@ -114,8 +114,8 @@ async function checkThread(
     const text = `${threadId} was created: the key is accepted`;
     await report.add({ state: "ok", name, text, milliseconds });
   } else {
-    const { message: text, failure } = error;
-    await report.add({ state: "failed", name, text, milliseconds, failure });
+    const { message: text } = error;
+    await report.add({ state: "failed", name, text, milliseconds, error });
   }
   return threadId;
 }
@@ -157,7 +157,7 @@ async function answerToWrongKey(
     }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return error.failure.status ?? "no answer";
+    return error.status ?? "no answer";
   }
   return "no answer";
 }
@@ -193,7 +193,7 @@ async function checkRun(
   if (run !== undefined) {
     for (const line of run.lines(error)) await report.add(line);
   } else if (error !== undefined) {
-    const { message: text, failure } = error;
-    await report.add({ state: "failed", name, text, failure });
+    const { message: text } = error;
+    await report.add({ state: "failed", name, text, error });
   }
 }

@@ -5,24 +5,22 @@
  * @module
  */
 
-import type {
-  CallOptions,
-  ServiceClient,
-  ServiceClientOptions,
-} from "./gateway/http/service_client.ts";
+import { type CallEvents, callEvents } from "./gateway/call_events.ts";
+import { CallState } from "./gateway/failure/call_state.ts";
+import { ServiceError } from "./gateway/failure/service_error.ts";
+import type { Call, CallOptions, GatewayOptions } from "./gateway/http/call.ts";
 import {
   runRequest,
   streamRequest,
   THREAD_REQUEST,
 } from "./gateway/http/requests.ts";
-import { ServiceError } from "./gateway/failure/service_error.ts";
-import { turnOfEventLoop } from "./io.ts";
 import type { CreationEvent, TurnEvent } from "./gateway/turn_event.ts";
+import { turnOfEventLoop } from "./io.ts";
 
-export type { CallOptions } from "./gateway/http/service_client.ts";
-export type { Fate } from "./gateway/failure/fate.ts";
-export { type Failure, wordsOf } from "./gateway/failure/service_error.ts";
 export { ServiceError };
+export type { CallEvents, CallOptions };
+export type { Fate } from "./gateway/failure/fate.ts";
+export { wordsOf } from "./gateway/failure/service_error.ts";
 export { AGENT_NAME } from "./gateway/http/requests.ts";
 export { traceHeaders } from "./gateway/http/trace_context.ts";
 export type {
@@ -48,7 +46,7 @@ export interface Gateway {
    * @throws {ServiceError} If it cannot be created.
    * @throws The signal's reason, if it is aborted.
    */
-  createThread(options?: CallOptions): AsyncGenerator<CreationEvent>;
+  createThread(options?: CallOptions): CallEvents<CreationEvent>;
   /**
    * Triggers a run on a thread and follows it. At most 64 KiB of the stream are
    * read ahead of the caller.
@@ -63,7 +61,7 @@ export interface Gateway {
     threadId: string,
     prompt: string,
     options?: TurnOptions,
-  ): AsyncGenerator<TurnEvent>;
+  ): CallEvents<TurnEvent>;
 }
 
 /** The id of the thread that a call of `createThread()` creates. */
@@ -81,51 +79,69 @@ export async function threadIdFrom(
  * at most 100 ms after their replies. The HTTP code is loaded at the first call.
  */
 export class RemoteGateway implements Gateway, AsyncDisposable {
-  readonly #options: ServiceClientOptions;
+  readonly #options: GatewayOptions;
   /** Resolved when the connections of all calls that have ended are closed. */
   #closed: Promise<void> = Promise.resolve();
 
-  constructor(options: ServiceClientOptions) {
+  constructor(options: GatewayOptions) {
     this.#options = options;
   }
 
-  async *createThread(
-    options: CallOptions = {},
-  ): AsyncGenerator<CreationEvent> {
-    const client = await this.#connect(options);
-    try {
-      // Loaded while the service creates the thread. If it fails, the first prompt does.
-      import("./gateway/stream/run_stream.ts").catch(() => {});
-      const threadId = yield* client.post(THREAD_REQUEST);
-      yield { type: "thread", threadId };
-    } catch (error) {
-      throw client.explain(error, {});
-    } finally {
-      this.#close(client);
-    }
+  createThread(options: CallOptions = {}): CallEvents<CreationEvent> {
+    const state = new CallState("create thread");
+    return callEvents(state, this.#createThread(state, options));
   }
 
-  async *runTurn(
+  runTurn(
     threadId: string,
     prompt: string,
     options: TurnOptions = {},
+  ): CallEvents<TurnEvent> {
+    const state = new CallState("create run", { threadId });
+    const events = this.#runTurn(state, threadId, prompt, options);
+    return callEvents(state, events);
+  }
+
+  async *#createThread(
+    state: CallState,
+    options: CallOptions,
+  ): AsyncGenerator<CreationEvent> {
+    const call = await this.#call(state, options);
+    try {
+      // Loaded while the service creates the thread. If it fails, the first prompt does.
+      import("./gateway/stream/run_stream.ts").catch(() => {});
+      const threadId = yield* call.post(THREAD_REQUEST);
+      state.complete();
+      yield { type: "thread", threadId };
+    } catch (error) {
+      throw call.explain(error);
+    } finally {
+      this.#close(call);
+    }
+  }
+
+  async *#runTurn(
+    state: CallState,
+    threadId: string,
+    prompt: string,
+    options: TurnOptions,
   ): AsyncGenerator<TurnEvent> {
-    const client = await this.#connect(options);
-    let runId: string | undefined;
+    const call = await this.#call(state, options);
     try {
       // Before the prompt is sent: an update may have replaced the file.
       const { followRun } = await import("./gateway/stream/run_stream.ts");
-      runId = yield* client.post(runRequest(threadId, prompt, options));
+      const runId = yield* call.post(runRequest(threadId, prompt, options));
+      state.startRun(runId);
       yield { type: "run", runId };
       // The connection of the answer is back in the pool after a turn of the event loop;
       // sooner, a second one would be made, and stay empty for the whole run.
       await turnOfEventLoop();
-      const request = streamRequest({ threadId, runId }, options);
-      yield* followRun(client, request);
+      const request = streamRequest(threadId, runId, options);
+      yield* followRun(call, request);
     } catch (error) {
-      throw client.explain(error, { threadId, runId });
+      throw call.explain(error);
     } finally {
-      this.#close(client);
+      this.#close(call);
     }
   }
 
@@ -133,13 +149,13 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     await this.#closed;
   }
 
-  async #connect(options: CallOptions): Promise<ServiceClient> {
-    const { ServiceClient } = await import("./gateway/http/service_client.ts");
-    return new ServiceClient(this.#options, options);
+  async #call(state: CallState, options: CallOptions): Promise<Call> {
+    const { Call } = await import("./gateway/http/call.ts");
+    return new Call(state, this.#options, options);
   }
 
-  #close(client: ServiceClient): void {
+  #close(call: Call): void {
     const earlier = this.#closed;
-    this.#closed = client.close().then(() => earlier);
+    this.#closed = call.close().then(() => earlier);
   }
 }

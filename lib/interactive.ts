@@ -255,7 +255,7 @@ export class Conversation {
     limit: AbortSignal | undefined,
     act: (
       signal: AbortSignal,
-    ) => AsyncGenerator<CreationEvent | TurnEvent>,
+    ) => AsyncIterable<CreationEvent | TurnEvent>,
   ): Promise<Ending> {
     const { signal } = this.#operation = new AbortController();
     const both = limit ? AbortSignal.any([signal, limit]) : signal;
@@ -288,7 +288,7 @@ export class Conversation {
         return "dropped";
       }
       if (!(error instanceof ServiceError)) throw error;
-      const { failure } = error;
+      const failure = error;
       this.#exitCode.fail(failure);
       await this.#end(false);
       const message = this.#placeOf(what, error) + error.message;

@@ -13,7 +13,7 @@ export function toRpcError(error: unknown, method: string): RpcError {
     const details = `Internal error: ${reason}`;
     return new RpcError(code, details, { cause, details });
   }
-  const message = wordsOf(error.failure, "editor");
+  const message = wordsOf(error, "editor");
   // Clients start a new session if the details begin with these words.
   const details = isGone(error) ? `Session not found: ${message}` : message;
   return new RpcError(code, message, { cause, details });
@@ -22,11 +22,9 @@ export function toRpcError(error: unknown, method: string): RpcError {
 /** Whether the service says that it does not know the thread; not whether a proxy does. */
 export function isGone(error: unknown): boolean {
   return error instanceof ServiceError &&
-    error.failure.isThreadGone === true && error.failure.isJson === true;
+    error.failure.threadGone === "certain";
 }
 
 export function logReason({ cause, message }: RpcError): string {
-  return cause instanceof ServiceError
-    ? wordsOf(cause.failure, "log")
-    : message;
+  return cause instanceof ServiceError ? wordsOf(cause, "log") : message;
 }

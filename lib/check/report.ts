@@ -1,4 +1,4 @@
-import type { Failure } from "../gateway.ts";
+import type { ServiceError } from "../gateway.ts";
 import type { ByteSink } from "../io.ts";
 import { escapeControls, plainLine, withoutCommands } from "../text.ts";
 
@@ -24,7 +24,7 @@ export interface Line {
   readonly milliseconds?: number | undefined;
   /** When it happened, in milliseconds since the run was accepted. */
   readonly at?: number | undefined;
-  readonly failure?: Failure | undefined;
+  readonly error?: ServiceError | undefined;
 }
 
 /** Writes the lines of the report, as text in columns or as JSON Lines. */
@@ -61,7 +61,7 @@ export class Report {
 }
 
 function inJson(line: Line, text: string): string {
-  const { state, name, milliseconds, at, failure } = line;
+  const { state, name, milliseconds, at, error } = line;
   const published = {
     type: "check",
     state,
@@ -69,9 +69,9 @@ function inJson(line: Line, text: string): string {
     text,
     milliseconds: milliseconds && Math.round(milliseconds),
     at: at && Math.round(at),
-    operation: failure?.operation,
-    status: failure?.status,
-    fate: failure?.fate,
+    operation: error?.operation,
+    status: error?.status,
+    fate: error?.fate,
   };
   return escapeControls(JSON.stringify(published));
 }

@@ -99,7 +99,7 @@ export class RunReport {
     if (this.#reply === undefined) {
       const at = this.#now();
       const text = error?.message ?? "The run ended without a reply";
-      return { state: "failed", name, at, text, failure: error?.failure };
+      return { state: "failed", name, at, text, error };
     }
     const { event, at } = this.#reply;
     if (!event.isNotice) {

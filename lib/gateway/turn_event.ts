@@ -1,8 +1,5 @@
-import type { Operation } from "./failure/fate.ts";
-
 export interface WaitEvent {
   readonly type: "wait";
-  readonly operation: Operation;
   /** Why, in a few words for a status line: "service busy", "connection lost". */
   readonly reason: string;
   readonly milliseconds: number;

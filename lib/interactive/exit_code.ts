@@ -1,4 +1,4 @@
-import type { Failure } from "../gateway.ts";
+import type { ServiceError } from "../gateway.ts";
 
 /** Something may have run: asking again could run it a second time. */
 const MAY_HAVE_RUN = 5;
@@ -25,14 +25,22 @@ export class ExitCode {
   }
 
   /** Takes a failure; none if a prompt was dropped or could not be taken. */
-  fail(failure?: Pick<Failure, "fate" | "status">): void {
+  fail(
+    failure?: Pick<ServiceError, "fate"> & {
+      readonly status?: number | undefined;
+    },
+  ): void {
     const code = codeOf(failure);
     if (this.value !== MAY_HAVE_RUN) this.#last = code;
     this.#mayHaveRun ||= code === MAY_HAVE_RUN || failure?.fate === "failed";
   }
 }
 
-function codeOf(failure?: Pick<Failure, "fate" | "status">): number {
+function codeOf(
+  failure?: Pick<ServiceError, "fate"> & {
+    readonly status?: number | undefined;
+  },
+): number {
   const { fate, status } = failure ?? {};
   switch (fate) {
     case "not run":

@@ -1,6 +1,6 @@
 // What supplies prompts and shows what happens: each implementation is a file of its own.
 
-import type { CreationEvent, Failure, TurnEvent } from "../gateway.ts";
+import type { CreationEvent, ServiceError, TurnEvent } from "../gateway.ts";
 import type { Input } from "../io.ts";
 
 export type { Input };
@@ -32,7 +32,7 @@ export type ViewEvent =
     readonly type: "error";
     readonly message: string;
     /** The failure of a remote operation; none for a prompt that cannot be taken. */
-    readonly failure?: Failure | undefined;
+    readonly failure?: ServiceError | undefined;
   }
   /** Ctrl-C at an empty prompt: the first of two that leave, or one without effect. */
   | { readonly type: "ctrl-c"; readonly isFirst: boolean }

@@ -130,7 +130,7 @@ for (const id of BAD_IDS) {
       await assertRejects(() => converse(gateway), ServiceError),
     ];
     const which = id === undefined ? "no" : "a malformed";
-    assertEquals(errors.map(({ failure }) => [failure.reason, failure.fate]), [
+    assertEquals(errors.map(({ failure, fate }) => [failure.reason, fate]), [
       [`The answer contains ${which} thread_id`, "not run"],
       [`The answer contains ${which} run_id`, "may have run"],
     ]);
@@ -150,7 +150,8 @@ Deno.test("a turn is the run, its progress and its reply, in this order, each as
     signals.push(init?.signal);
     return fetch(input, init);
   };
-  const next = async () => (await turn.next()).value;
+  const taken = turn[Symbol.asyncIterator]();
+  const next = async () => (await taken.next()).value;
 
   assertEquals(await next(), { type: "run", runId: "r" });
   gate.progress("plan", "started");
@@ -210,10 +211,10 @@ Deno.test("a prompt whose proxy does not answer in time was not run, and nothing
   });
   using deadline = new Deadline(7_000);
   const turn = gateway.runTurn("t", "hello", deadline);
-  const told = assertRejects(() => turn.next(), ServiceError);
+  const told = assertRejects(() => Array.fromAsync(turn), ServiceError);
   await asked;
   clock.passTo(7_000);
-  assertEquals((await told).failure.fate, "not run");
+  assertEquals((await told).fate, "not run");
 });
 
 /** The answers of a service, what happens before the time is over, and the error. */
@@ -238,7 +239,19 @@ const LATE: readonly (readonly [Answers, TurnEvent["type"], string])[] = [
       ],
     },
     "progress",
-    "There was no reply within 7 s. The run may still continue. (thread t, run r)",
+    "There was no reply within 7 s: the service had said: No. The run may still continue. (thread t, run r)",
+  ],
+  [
+    {
+      stream: [
+        events([
+          progress("plan", "on"),
+          { event: "error", message: "No." },
+        ], { end: "hang" }),
+      ],
+    },
+    "progress",
+    "There was no reply within 7 s: the service had said: No. The run may still continue. (thread t, run r)",
   ],
   [
     { stream: [answer(502)] },

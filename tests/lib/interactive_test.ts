@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import type { CreationEvent, Gateway, TurnEvent } from "../../lib/gateway.ts";
-import { ServiceError } from "../../lib/gateway/failure/service_error.ts";
+import { eventsOf } from "../support/fake_gateway.ts";
+import { serviceError } from "../support/service_errors.ts";
 import { Conversation } from "../../lib/interactive.ts";
 import { CtrlC } from "../../lib/interactive/ctrl_c.ts";
 import type {
@@ -48,13 +49,8 @@ class ScriptedView implements View {
 
   async show(event: ViewEvent, signal?: AbortSignal): Promise<void> {
     if (event.type === "reply") await this.onReply(signal);
-    const { type, ...fields } = event;
-    const values = type === "error"
-      ? [event.message, event.failure?.fate]
-      : type === "end"
-      ? [event.completed, event.total]
-      : Object.values(fields);
-    const line = [type, ...values].join(" ").trimEnd();
+    const { type } = event;
+    const line = [type, ...valuesOf(event)].join(" ").trimEnd();
     this.fullLog.push(line);
     if (type !== "begin" && type !== "end") this.log.push(line);
   }
@@ -75,13 +71,32 @@ class ScriptedView implements View {
   }
 }
 
+function valuesOf(event: ViewEvent): readonly unknown[] {
+  switch (event.type) {
+    case "error":
+      return [event.message, event.failure?.fate];
+    case "end":
+      return [event.completed, event.total];
+    case "reply":
+      return [event.text];
+    default: {
+      const { type: _, ...fields } = event;
+      return Object.values(fields);
+    }
+  }
+}
+
 /** The options of a test's prompt loop and gateway. */
 interface Script {
   /** The thread to continue, and the prompts of the command line. */
   readonly threadId?: string;
   readonly prompts?: readonly string[] | undefined;
-  readonly createThread?: Gateway["createThread"];
-  readonly runTurn?: Gateway["runTurn"];
+  readonly createThread?: (
+    ...call: Parameters<Gateway["createThread"]>
+  ) => AsyncGenerator<CreationEvent>;
+  readonly runTurn?: (
+    ...call: Parameters<Gateway["runTurn"]>
+  ) => AsyncGenerator<TurnEvent>;
   readonly now?: () => number;
 }
 
@@ -94,11 +109,11 @@ async function play(
   const gateway: Gateway = {
     createThread(options) {
       view.log.push("create thread");
-      return createThread(options);
+      return eventsOf(createThread(options));
     },
     runTurn(threadId, prompt, options) {
       view.log.push(`start ${threadId} ${JSON.stringify(prompt)}`);
-      return runTurn(threadId, prompt, options);
+      return eventsOf(runTurn(threadId, prompt, options));
     },
   };
   const conversation = view.conversation = new Conversation({
@@ -135,12 +150,7 @@ const ECHO = ["run r", "progress write done"];
 // deno-lint-ignore require-yield -- it fails before its first event
 async function* fail(): AsyncGenerator<never> {
   const reason = "Out of order";
-  throw new ServiceError({
-    operation: "create run",
-    reason,
-    status: 503,
-    stage: "refused",
-  });
+  throw serviceError("create run", { reason, status: 503, stage: "refused" });
 }
 const FAILURE = "error Out of order. refused";
 

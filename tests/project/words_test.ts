@@ -3,9 +3,9 @@ import { readdirSync } from "node:fs";
 import {
   CONNECTED_ROWS,
   CONNECTING_ROWS,
-} from "../../lib/gateway/connection/known_failures.ts";
-import { fateInWords } from "../../lib/gateway/failure/fate.ts";
-import { MEANINGS } from "../../lib/gateway/http/status_error.ts";
+} from "../../lib/gateway/failure/words/connection_words.ts";
+import { fateInWords } from "../../lib/gateway/failure/words/fate_words.ts";
+import { STATUS_WORDS } from "../../lib/gateway/failure/words/status_words.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 
@@ -68,11 +68,13 @@ Deno.test('each reason of the tables of failures has a row in "What errors say",
   const match = ["", "expired", "1", "2"] as unknown as RegExpExecArray;
   const url = new URL("https://service.test");
   const reasons = [
-    ...[...CONNECTING_ROWS, ...CONNECTED_ROWS].map(([, told]) =>
-      typeof told === "string" ? told : told(match, url)
+    ...[...CONNECTING_ROWS, ...CONNECTED_ROWS].map(({ reason }) =>
+      typeof reason === "string"
+        ? reason
+        : reason({ match, url, quotation: "" })
     ),
-    ...Object.entries(MEANINGS).map(([key, [meaning]]) =>
-      `${meaning || "The service answered"} (${/\d+/.exec(key)?.[0]}: x)`
+    ...STATUS_WORDS.map(({ meaning = "The service answered", statuses }) =>
+      `${meaning} (${statuses[0]}: x)`
     ),
     ...(["not run", "may have run", "may go on"] as const).flatMap((fate) => [
       fateInWords("create run", fate),

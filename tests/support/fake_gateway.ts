@@ -1,4 +1,5 @@
 import type {
+  CallEvents,
   CreationEvent,
   Gateway,
   StreamEvent,
@@ -16,16 +17,28 @@ export class FakeGateway implements Gateway {
   creating: (() => Promise<string>) | undefined;
   #start = Promise.withResolvers<void>();
 
-  async *createThread(): AsyncGenerator<CreationEvent> {
+  createThread(): CallEvents<CreationEvent> {
+    return eventsOf(this.#createThread());
+  }
+
+  runTurn(
+    threadId: string,
+    prompt: string,
+    options: TurnOptions = {},
+  ): CallEvents<TurnEvent> {
+    return eventsOf(this.#runTurn(threadId, prompt, options));
+  }
+
+  async *#createThread(): AsyncGenerator<CreationEvent> {
     const name = `thread-${++this.threads}`;
     const threadId = await this.creating?.() ?? name;
     yield { type: "thread", threadId };
   }
 
-  async *runTurn(
+  async *#runTurn(
     threadId: string,
     prompt: string,
-    options: TurnOptions = {},
+    options: TurnOptions,
   ): AsyncGenerator<TurnEvent> {
     const run = new FakeRun(threadId, prompt, options);
     this.runs.push(run);
@@ -50,6 +63,13 @@ export class FakeGateway implements Gateway {
       await this.#start.promise;
     }
   }
+}
+
+/** The events of a call whose fate no test asks for. */
+export function eventsOf<Event>(
+  events: AsyncGenerator<Event>,
+): CallEvents<Event> {
+  return Object.assign(events, { fate: undefined });
 }
 
 /** A run: the arguments that started it, and its events, which a test sends. */

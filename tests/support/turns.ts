@@ -102,8 +102,13 @@ export async function takeTurn(
 }
 
 /** An error without the id of its request, which is drawn by lot. */
-export function withoutRequestId({ failure }: ServiceError): ServiceError {
-  return new ServiceError({ ...failure, requestId: undefined });
+export function withoutRequestId(error: ServiceError): ServiceError {
+  const { failure, operation, fate, ids } = error;
+  return new ServiceError(failure, {
+    operation,
+    fateAt: () => fate,
+    ids: { ...ids, requestId: undefined },
+  });
 }
 
 /** The requests of an operation. */

@@ -1,51 +1,69 @@
 import { environmentVariable } from "../../io.ts";
 import type { Proxy } from "../../settings.ts";
 import type { Redactor } from "../../text.ts";
-import type { Operation } from "../failure/fate.ts";
-import { type FailureParts, ServiceError } from "../failure/service_error.ts";
+import type { RemoteOperation } from "../failure/fate.ts";
+import { type Failure, RequestError } from "../failure/failure.ts";
 import { certificateVariables, issuerAdvice } from "./certificates.ts";
-import { type KnownFailure, reasonOf, recognise } from "./known_failures.ts";
+import {
+  isNotConnected,
+  isUnknownIssuer,
+  reasonOf,
+  whyBroken,
+  whyNotConnected,
+} from "./known_failures.ts";
 
 export interface ConnectionErrorOptions {
-  readonly operation: Operation;
+  readonly operation: RemoteOperation;
   readonly baseUrl: string;
   readonly redactor: Redactor;
   readonly proxy?: Pick<Proxy, "origin"> | undefined;
   /** Why the proxy did not connect to the service, if it did not. */
-  readonly tunnel?: KnownFailure | undefined;
+  readonly tunnel?: Failure | undefined;
 }
 
 export function connectionError(
   cause: unknown,
-  { operation, baseUrl, redactor, proxy, tunnel }: ConnectionErrorOptions,
-): ServiceError {
-  const url = new URL(baseUrl);
-  const known = tunnel ?? recognise(cause, url);
-  const { stage, isKnown } = known;
-  const fail = (parts: Pick<FailureParts, "stage" | "reason" | "advice">) =>
-    new ServiceError({
-      ...parts,
-      operation,
-      retry: operation === "stream run" ? "connection lost" : known.retry,
-    }, { cause });
-  const reason = isKnown ? known.reason : redactor.show(known.reason);
-  if (!known.isConnecting) {
-    const isThread = stage === "open" && operation === "create thread";
-    const usual = isThread ? "Check the base URL, or try again later" : "";
-    return fail({
-      stage,
-      reason: isKnown
-        ? reason
-        : `The connection to ${url.origin} broke (${reason})`,
-      advice: known.advice ?? usual,
-    });
+  options: ConnectionErrorOptions,
+): RequestError {
+  const failure = connectionFailure(cause, options);
+  const isRun = options.operation === "stream run";
+  const retry = isRun ? "connection lost" : failure.retry;
+  return new RequestError({ ...failure, retry }, { cause });
+}
+
+function connectionFailure(
+  cause: unknown,
+  options: ConnectionErrorOptions,
+): Failure {
+  const { operation, redactor, tunnel } = options;
+  const url = new URL(options.baseUrl);
+  const show = (text: string) => redactor.show(text);
+  if (tunnel !== undefined) return cannotReach(url, tunnel, options);
+  if (isNotConnected(cause)) {
+    const known = whyNotConnected(cause, url, show);
+    const advice = isUnknownIssuer(cause) ? issuerAdvice() : known.advice;
+    return cannotReach(url, { ...known, advice }, options);
   }
+
+  const known = whyBroken(cause, url, show);
+  const isThread = known.stage === "perhaps taken" &&
+    operation === "create thread";
+  const usual = isThread ? "Check the base URL, or try again later" : "";
+  return { ...known, advice: known.advice ?? usual };
+}
+
+/** @param known Why, in a few words. */
+function cannotReach(
+  url: URL,
+  known: Failure,
+  { operation, proxy }: ConnectionErrorOptions,
+): Failure {
   if (url.hostname.endsWith(".example")) {
-    return fail({
+    return {
       stage: "refused",
       reason: `No service is configured: ${url.origin} is a placeholder`,
       advice: "Set APP_BASE_URL or --base-url to the URL of your service",
-    });
+    };
   }
   const hasOther = proxy === undefined &&
     ["http_proxy", "HTTP_PROXY"].some((name) => environmentVariable(name));
@@ -55,19 +73,15 @@ export function connectionError(
   const usual = operation === "stream run"
     ? ""
     : `Check the base URL, the network and the service${other}`;
-  return fail({
-    stage,
-    reason: `${url.origin} cannot be reached${way} (${reason})`,
-    advice: known.advice ?? (known.isUnknownIssuer ? issuerAdvice() : usual),
-  });
+  return {
+    ...known,
+    reason: `${url.origin} cannot be reached${way} (${known.reason})`,
+    advice: known.advice ?? usual,
+  };
 }
 
-export function tlsSetupError(
-  cause: unknown,
-  operation: Operation,
-): ServiceError {
-  return new ServiceError({
-    operation,
+export function tlsSetupError(cause: unknown): RequestError {
+  return new RequestError({
     stage: "refused",
     reason: `TLS cannot be set up (${reasonOf(cause)})`,
     advice: `Check ${certificateVariables()}`,

@@ -1,7 +1,7 @@
 import type { Proxy } from "../../settings.ts";
 import { Redactor } from "../../text.ts";
-import type { Operation, Stage } from "../failure/fate.ts";
-import type { ServiceError } from "../failure/service_error.ts";
+import type { CallState } from "../failure/call_state.ts";
+import type { RequestError } from "../failure/failure.ts";
 import { trustedCertificates, trusting } from "./certificates.ts";
 import { connectionError, tlsSetupError } from "./connection_failure.ts";
 import type { Relay } from "./relay.ts";
@@ -23,41 +23,38 @@ export interface ConnectionOptions {
 export class Connections {
   readonly redactor: Redactor;
   readonly #options: ConnectionOptions;
+  readonly #state: CallState;
   #client: Deno.HttpClient | undefined;
   #relay: Relay | undefined;
 
-  constructor(options: ConnectionOptions) {
+  constructor(options: ConnectionOptions, state: CallState) {
     this.#options = options;
+    this.#state = state;
     this.redactor = new Redactor(options.apiKey);
   }
 
   /**
-   * Like `fetch`; rejects with a {@linkcode ServiceError} if TLS cannot be set up here.
+   * Like `fetch`. Tells the state of the call when the service may take the request, and
+   * rejects with a {@linkcode RequestError} if TLS cannot be set up here.
    */
-  fetch(
-    operation: Operation,
-    url: string,
-    request: RequestInit,
-  ): Promise<Response> {
+  fetch(url: string, request: RequestInit): Promise<Response> {
     if (request.method === "POST") this.close();
     return trusting(async (isAgain) => {
-      if (isAgain) this.close();
-      const client = await this.#connect(operation);
+      if (isAgain) {
+        this.close();
+        this.#state.learn("not sent");
+      }
+      const client = await this.#connect();
+      // Without a relay, nothing shows when a connection is made.
+      if (this.#relay?.hasOpened !== false) this.#state.handOver();
       return await fetch(url, { ...request, client });
     });
   }
 
-  /**
-   * How far the request got that is under way. Without a proxy, nothing tells when a
-   * connection is made, so bytes may have left from the beginning.
-   */
-  get stage(): Stage {
-    return this.#relay?.hasOpened === false ? "not sent" : "open";
-  }
-
-  error(operation: Operation, cause: unknown): ServiceError {
+  error(cause: unknown): RequestError {
+    const { operation, stage } = this.#state;
     // What happens to a later tunnel says nothing about a request that was sent.
-    const isTunnel = operation === "stream run" || this.stage === "not sent";
+    const isTunnel = operation === "stream run" || stage === "not sent";
     const { baseUrl, proxy } = this.#options;
     return connectionError(cause, {
       operation,
@@ -75,11 +72,12 @@ export class Connections {
     this.#relay = undefined;
   }
 
-  async #connect(operation: Operation): Promise<Deno.HttpClient> {
+  async #connect(): Promise<Deno.HttpClient> {
     const { proxy, baseUrl } = this.#options;
     if (proxy !== undefined && this.#relay === undefined) {
       const { Relay } = await import("./relay.ts");
-      this.#relay = new Relay(proxy, new URL(baseUrl));
+      const handOver = () => this.#state.handOver();
+      this.#relay = new Relay(proxy, new URL(baseUrl), handOver);
     }
     try {
       const caCerts = [...trustedCertificates()];
@@ -88,7 +86,7 @@ export class Connections {
         : Deno.createHttpClient({ caCerts, proxy: this.#relay.proxy });
       return this.#client;
     } catch (cause) {
-      throw tlsSetupError(cause, operation);
+      throw tlsSetupError(cause);
     }
   }
 }

@@ -7,16 +7,17 @@
  */
 
 import type { Proxy } from "../../settings.ts";
+import { RequestError } from "../failure/failure.ts";
 import { closeQuietly } from "./bytes.ts";
 import { trustedCertificates, trusting } from "./certificates.ts";
 import { openHttpTunnel } from "./http_tunnel.ts";
 import { openSocksTunnel } from "./socks_tunnel.ts";
-import { noConnection, TunnelError } from "./tunnel_failure.ts";
+import { noConnection, tunnelError } from "./tunnel_failure.ts";
 
 /**
  * Connects to the service at an `https:` URL through a proxy.
  *
- * @throws {TunnelError} If that fails, also when the signal is aborted.
+ * @throws {RequestError} If that fails, also when the signal is aborted.
  */
 export async function connectThrough(
   proxy: Proxy,
@@ -34,7 +35,7 @@ export async function connectThrough(
     return connection;
   } catch (error) {
     closeQuietly(connection);
-    throw error instanceof TunnelError ? error : new TunnelError(proxy);
+    throw error instanceof RequestError ? error : tunnelError(proxy);
   } finally {
     signal.removeEventListener("abort", abort);
   }

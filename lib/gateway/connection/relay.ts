@@ -6,8 +6,8 @@
  */
 
 import type { Proxy } from "../../settings.ts";
+import { type Failure, RequestError } from "../failure/failure.ts";
 import { closeQuietly, readBytes, writeBytes } from "./bytes.ts";
-import type { KnownFailure } from "./known_failures.ts";
 import { connectThrough } from "./proxy_connection.ts";
 import {
   ANYWHERE,
@@ -19,7 +19,7 @@ import {
   SOCKS_VERSION,
   SUCCEEDED,
 } from "./socks.ts";
-import { TunnelError } from "./tunnel_failure.ts";
+import { tunnelError } from "./tunnel_failure.ts";
 
 /** How long a tunnel may take, in milliseconds: less than the answer to a `POST`. */
 const LIMIT = 20_000;
@@ -51,15 +51,20 @@ export class Relay implements Disposable {
   readonly #closing = new AbortController();
   readonly #proxy: Proxy;
   readonly #url: URL;
+  readonly #onOpen: () => void;
   /** The connections that have not sent the password, the oldest first. */
   readonly #strangers = new Set<Deno.Conn>();
-  #failure: KnownFailure | undefined;
+  #failure: Failure | undefined;
   #hasOpened = false;
 
-  /** @param url The service's URL, with `https:`. */
-  constructor(proxy: Proxy, url: URL) {
+  /**
+   * @param url The service's URL, with `https:`.
+   * @param onOpen Called when a tunnel is open: from then on, a request may be taken.
+   */
+  constructor(proxy: Proxy, url: URL, onOpen: () => void = () => {}) {
     this.#proxy = proxy;
     this.#url = url;
+    this.#onOpen = onOpen;
     this.#accept();
   }
 
@@ -69,7 +74,7 @@ export class Relay implements Disposable {
   }
 
   /** Why the last tunnel was not opened; `undefined` if it was. */
-  get failure(): KnownFailure | undefined {
+  get failure(): Failure | undefined {
     return this.#failure;
   }
 
@@ -113,19 +118,20 @@ export class Relay implements Disposable {
       timer = setTimeout(() => over.abort(), LIMIT);
       isAsked = true;
       const reason = "it does not answer";
-      this.#failure = new TunnelError(this.#proxy, { reason }).failure;
+      this.#failure = tunnelError(this.#proxy, { reason }).failure;
       const service = await connectThrough(this.#proxy, this.#url, signal);
       signal.addEventListener("abort", () => closeQuietly(service));
       clearTimeout(timer);
       isAsked = false;
       this.#failure = undefined;
       this.#hasOpened = true;
+      this.#onOpen();
       await writeBytes(client, ACCEPTANCE);
       await Promise.all([pump(client, service), pump(service, client)]);
     } catch (error) {
       if (!isAsked || signal.aborted) return;
-      const isKnown = error instanceof TunnelError;
-      const known = isKnown ? error : new TunnelError(this.#proxy);
+      const isKnown = error instanceof RequestError;
+      const known = isKnown ? error : tunnelError(this.#proxy);
       this.#failure = known.failure;
       await writeBytes(client, REFUSAL);
     } finally {

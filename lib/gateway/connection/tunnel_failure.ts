@@ -1,6 +1,7 @@
 import type { Proxy } from "../../settings.ts";
+import { type Failure, RequestError } from "../failure/failure.ts";
 import { issuerAdvice } from "./certificates.ts";
-import { type KnownFailure, recogniseConnecting } from "./known_failures.ts";
+import { isUnknownIssuer, whyNotConnected } from "./known_failures.ts";
 import { FORBIDDEN, REFUSED } from "./socks.ts";
 
 /** What the reply codes mean with which SOCKS refuses (RFC 1928, 6). */
@@ -13,21 +14,17 @@ const SOCKS_REASONS: Readonly<Record<number, string>> = {
   6: "it says: timed out",
 };
 
-export class TunnelError extends Error {
-  readonly failure: KnownFailure;
-
-  /** Without other parts, the proxy closed the connection. */
-  constructor(proxy: Proxy, parts: Partial<KnownFailure> = {}) {
-    super();
-    this.failure = {
-      isConnecting: true,
-      stage: "not sent",
-      isKnown: true,
-      reason: "it closed the connection",
-      advice: schemesOf(proxy),
-      ...parts,
-    };
-  }
+/** The error for a proxy. Without other parts, it closed the connection. */
+export function tunnelError(
+  proxy: Proxy,
+  parts: Partial<Failure> = {},
+): RequestError {
+  return new RequestError({
+    stage: "not sent",
+    reason: "it closed the connection",
+    advice: schemesOf(proxy),
+    ...parts,
+  });
 }
 
 /** What to check if the proxy refuses the service. */
@@ -41,11 +38,11 @@ function schemesOf({ variable }: Proxy): string {
 }
 
 /** The error for a proxy that cannot be connected to, or fails the TLS handshake. */
-export function noConnection(proxy: Proxy, cause: unknown): TunnelError {
+export function noConnection(proxy: Proxy, cause: unknown): RequestError {
   const url = new URL(proxy.origin);
-  const { reason, retry, isUnknownIssuer } = recogniseConnecting(cause, url);
-  const advice = isUnknownIssuer ? issuerAdvice() : connectAdvice(proxy);
-  return new TunnelError(proxy, { reason, retry, advice });
+  const { reason, retry } = whyNotConnected(cause, url);
+  const advice = isUnknownIssuer(cause) ? issuerAdvice() : connectAdvice(proxy);
+  return tunnelError(proxy, { reason, retry, advice });
 }
 
 function connectAdvice(proxy: Proxy): string {
@@ -54,10 +51,10 @@ function connectAdvice(proxy: Proxy): string {
     : `Check ${proxy.variable} and NO_PROXY`;
 }
 
-export function wrongProtocol(proxy: Proxy): TunnelError {
+export function wrongProtocol(proxy: Proxy): RequestError {
   const name = proxy.scheme.startsWith("socks") ? "SOCKS" : "HTTP";
   const reason = `it does not speak ${name}`;
-  return new TunnelError(proxy, { reason, stage: "refused" });
+  return tunnelError(proxy, { reason, stage: "refused" });
 }
 
 /**
@@ -67,11 +64,11 @@ export function wrongProtocol(proxy: Proxy): TunnelError {
 export function loginFailure(
   proxy: Proxy,
   schemes?: readonly string[],
-): TunnelError {
+): RequestError {
   const { variable, scheme, user, password } = proxy;
   const it = schemes === undefined ? "it" : "it answered 407 and";
   if (schemes?.includes("Basic") === false && schemes.length > 0) {
-    return new TunnelError(proxy, {
+    return tunnelError(proxy, {
       reason: `${it} offers ${schemes.join(", ")}, not Basic`,
       advice: "Use a local proxy (px, cntlm)",
       stage: "refused",
@@ -82,30 +79,30 @@ export function loginFailure(
     : `${it} rejected the user name or the password`;
   const advice =
     `Check those in ${variable} (${scheme}://user:password@host:port)`;
-  return new TunnelError(proxy, { reason, advice, stage: "refused" });
+  return tunnelError(proxy, { reason, advice, stage: "refused" });
 }
 
 export function statusFailure(
   proxy: Proxy,
   status: number,
   schemes: readonly string[],
-): TunnelError {
+): RequestError {
   if (status === 407) return loginFailure(proxy, schemes);
   const isPage = status < 400 || status === 511;
   const reason = isPage
     ? `it answered ${status} with a web page, perhaps a sign-in page`
     : `it answered ${status}`;
   const mayChange = isPage || status >= 500 || status === 408 || status === 429;
-  return new TunnelError(proxy, {
+  return tunnelError(proxy, {
     reason,
     advice: settingsOf(proxy),
     stage: mayChange ? "not sent" : "refused",
   });
 }
 
-export function socksFailure(proxy: Proxy, code: number): TunnelError {
+export function socksFailure(proxy: Proxy, code: number): RequestError {
   const reason = SOCKS_REASONS[code] ?? `it refused with code ${code}`;
-  return new TunnelError(proxy, {
+  return tunnelError(proxy, {
     reason,
     advice: settingsOf(proxy),
     stage: code === FORBIDDEN ? "refused" : "not sent",

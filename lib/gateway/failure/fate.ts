@@ -1,18 +1,22 @@
-export type Operation = "create thread" | "create run" | "stream run";
+export type RemoteOperation = "create thread" | "create run" | "stream run";
 
 /**
- * How far a request got that failed:
+ * What is known of a request:
  *
  * - `not sent`: no connection was made, so nothing was sent.
  * - `not taken`: the service certainly did not accept it.
  * - `refused`: the same, and it would be refused again.
- * - `open`: it may have been accepted.
+ * - `perhaps taken`: it may have been accepted.
  * - `unknown run`: the service knows no such run.
  * - `failed`: the service said that the run failed.
  */
 export type Stage =
-  | ("not sent" | "not taken" | "refused")
-  | ("open" | "unknown run" | "failed");
+  | "not sent"
+  | "not taken"
+  | "refused"
+  | "perhaps taken"
+  | "unknown run"
+  | "failed";
 
 /**
  * What became of the prompt, or of a thread that was to be created. It decides the
@@ -31,61 +35,50 @@ export type Fate =
   | "may go on"
   | "failed";
 
-/**
- * The fate of a prompt, or of a thread: it follows from the operation that failed, how
- * far its request got, and whether events of the run came before.
- */
+/** The fate that follows from what is known of the last request of a call. */
 export function fateOf(
-  operation: Operation,
+  operation: RemoteOperation,
   stage: Stage,
-  hasEvents = false,
+  hasEvents: boolean,
 ): Fate {
+  if (operation === "stream run") return fateOfRun(stage, hasEvents);
   switch (stage) {
-    case "failed":
-      return "failed";
-    case "unknown run":
-      // After events of the run, the service says that it has ended.
-      return hasEvents ? "failed" : "may have run";
-    case "refused":
     case "not sent":
     case "not taken":
-      if (operation === "stream run") return "may go on";
-      return stage === "refused" ? "refused" : "not run";
-    case "open":
-      if (operation === "stream run") return "may go on";
+      return "not run";
+    case "refused":
+      return "refused";
+    case "perhaps taken":
+      // A thread that nobody uses does no harm.
       return operation === "create run" ? "may have run" : "not run";
+    case "unknown run":
+      return "may have run";
+    case "failed":
+      return "failed";
     default:
       return stage satisfies never;
   }
 }
 
-/** How far a request got that was answered with a status outside 2xx. */
-export function stageOfStatus(operation: Operation, status: number): Stage {
-  if (operation === "stream run") {
-    return status === 404 || status === 410 ? "unknown run" : "open";
-  }
-  if (status === 429) return "not taken";
-  const isOpen = status < 300 || status >= 500 || status === 408 ||
-    status === 425 ||
-    status === 499 && operation === "create run";
-  return isOpen ? "open" : "refused";
+/** The fate of a run that the service has started. */
+function fateOfRun(stage: Stage, hasEvents: boolean): Fate {
+  if (stage === "failed") return "failed";
+  if (stage !== "unknown run") return "may go on";
+  // After events of the run, the service says that it has ended.
+  return hasEvents ? "failed" : "may have run";
 }
 
-/** What became of the prompt, in a sentence; empty if users need not know it. */
-export function fateInWords(operation: Operation, fate: Fate): string {
-  switch (fate) {
-    case "not run":
-      return operation === "create run" ? "The prompt did not run" : "";
-    case "may have run":
-      return operation === "create run"
-        ? "The run may have started, so the prompt was not retried"
-        : "The prompt may have run";
-    case "may go on":
-      return "The run may still continue";
-    case "refused":
-    case "failed":
-      return "";
-    default:
-      return fate satisfies never;
+/** What is known of a request that was answered with a status outside 2xx. */
+export function stageOfStatus(
+  operation: RemoteOperation,
+  status: number,
+): Stage {
+  if (operation === "stream run") {
+    return status === 404 || status === 410 ? "unknown run" : "perhaps taken";
   }
+  if (status === 429) return "not taken";
+  const isUnclear = status < 300 || status >= 500 || status === 408 ||
+    status === 425 ||
+    status === 499 && operation === "create run";
+  return isUnclear ? "perhaps taken" : "refused";
 }

@@ -1,55 +1,42 @@
-import {
-  type Fate,
-  fateInWords,
-  fateOf,
-  type Operation,
-  type Stage,
-} from "./fate.ts";
+import type { CallIds, CallState } from "./call_state.ts";
+import type { Failure } from "./failure.ts";
+import type { Fate, RemoteOperation } from "./fate.ts";
+import { fateInWords } from "./words/fate_words.ts";
 
-export interface RunIds {
-  readonly threadId: string;
-  readonly runId: string;
-}
-
-export interface FailureParts {
-  readonly operation: Operation;
-  readonly stage: Stage;
-  /** What happened, as a sentence without a full stop. */
-  readonly reason: string;
-  readonly hasEvents?: boolean;
-  /** What to do, as a sentence without a full stop. */
-  readonly advice?: string | undefined;
-  /** The service's own words, safe to show, if the reason does not have them. */
-  readonly detail?: string | undefined;
-  /** Why the request is retried, in a few words; not set if the failure is final. */
-  readonly retry?: string | undefined;
-  /** Whether the service seems not to know the thread any more. */
-  readonly isThreadGone?: boolean;
-  /** Whether the answer was a JSON object: a proxy that does not know a path sends none. */
-  readonly isJson?: boolean;
-  readonly status?: number | undefined;
-  /** The milliseconds that `Retry-After` asks for, if it does. */
-  readonly retryAfter?: number | undefined;
-  readonly threadId?: string | undefined;
-  readonly runId?: string | undefined;
-  readonly requestId?: string | undefined;
-}
-
-/** A failure, from which {@linkcode wordsOf} makes messages. */
-export interface Failure extends FailureParts {
+/** A failure, and whose it is. */
+interface CallFailure {
+  readonly failure: Failure;
+  readonly operation: RemoteOperation;
+  /** What became of the prompt, or of the thread. */
   readonly fate: Fate;
+  readonly ids: CallIds;
 }
 
-/** A remote operation failed. The message is a sentence for a person, without the key. */
-export class ServiceError extends Error {
+/** A call failed. The message is a sentence for a person, without the key. */
+export class ServiceError extends Error implements CallFailure {
   override readonly name = "ServiceError";
   readonly failure: Failure;
+  readonly operation: RemoteOperation;
+  readonly fate: Fate;
+  readonly ids: CallIds;
 
-  constructor(parts: FailureParts, options?: ErrorOptions) {
-    const { operation, stage, hasEvents } = parts;
-    const failure = { ...parts, fate: fateOf(operation, stage, hasEvents) };
-    super(wordsOf(failure, "terminal"), options);
+  /** @param state The call, in the state in which it failed. */
+  constructor(
+    failure: Failure,
+    state: Pick<CallState, "operation" | "fateAt" | "ids">,
+    options?: ErrorOptions,
+  ) {
+    const { operation, ids } = state;
+    const fate = state.fateAt(failure.stage);
+    super(wordsOf({ failure, operation, fate, ids }, "terminal"), options);
     this.failure = failure;
+    this.operation = operation;
+    this.fate = fate;
+    this.ids = ids;
+  }
+
+  get status(): number | undefined {
+    return this.failure.status;
   }
 }
 
@@ -63,33 +50,46 @@ export class ServiceError extends Error {
  *   may quote a prompt.
  */
 export function wordsOf(
-  failure: Failure,
+  error: CallFailure,
   audience: "terminal" | "editor" | "log",
 ): string {
-  const { operation, status, reason, detail, fate } = failure;
-  const isUnknown = fate === "may have run" || fate === "may go on";
-  const ids = [
-    ["thread", failure.threadId],
-    ["run", failure.runId],
-    ["request", isUnknown ? failure.requestId : undefined],
-  ].filter(([, id]) => id !== undefined);
+  const { failure, operation, fate } = error;
+  const ids = idsIn(error);
   if (audience === "log") {
     const about = ids.map(([name, id]) => ` ${name}=${id}`).join("");
-    return `${operation}${about}: ${status ?? reason}`;
+    return `${operation}${about}: ${failure.status ?? failure.reason}`;
   }
-  const conversation = audience === "editor" ? "chat" : "thread";
-  const usual = fate === "not run" ? "Try again later" : "";
+
+  const { reason, detail } = failure;
   const sentences = [
     detail ? `${reason}: ${detail}` : reason,
     fateInWords(operation, fate),
-    failure.isThreadGone
-      ? `The ${conversation} may be gone: start a new one`
-      : failure.advice || usual,
+    adviceFor(error, audience === "editor" ? "chat" : "thread"),
   ].filter((sentence) => sentence !== "")
     .map((sentence) => sentence.replace(/[^.!?\u3002]$/u, "$&."));
-  const hasRun = isUnknown || fate === "failed";
+
+  const hasRun = mayRun(fate) || fate === "failed";
   if (audience === "terminal" && hasRun && ids.length > 0) {
     sentences.push(`(${ids.map((pair) => pair.join(" ")).join(", ")})`);
   }
   return sentences.join(" ");
+}
+
+function mayRun(fate: Fate): boolean {
+  return fate === "may have run" || fate === "may go on";
+}
+
+/** The names and values of the ids to name. */
+function idsIn({ ids, fate }: CallFailure): readonly [string, string][] {
+  const { threadId, runId } = ids;
+  const requestId = mayRun(fate) ? ids.requestId : undefined;
+  return Object.entries({ thread: threadId, run: runId, request: requestId })
+    .flatMap(([name, id]) => id === undefined ? [] : [[name, id]]);
+}
+
+function adviceFor({ failure, fate }: CallFailure, thread: string): string {
+  if (failure.threadGone !== undefined) {
+    return `The ${thread} may be gone: start a new one`;
+  }
+  return failure.advice || (fate === "not run" ? "Try again later" : "");
 }

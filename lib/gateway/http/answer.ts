@@ -5,8 +5,8 @@ import {
   parseJson,
   type Redactor,
 } from "../../text.ts";
-import type { Operation } from "../failure/fate.ts";
-import { type FailureParts, ServiceError } from "../failure/service_error.ts";
+import { type Failure, RequestError } from "../failure/failure.ts";
+import type { RemoteOperation } from "../failure/fate.ts";
 import { readBody } from "./response_body.ts";
 import type { Timeouts } from "./timeouts.ts";
 import { isWebPage, webPageReason } from "./web_page.ts";
@@ -15,7 +15,7 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_PAGE_BYTES = 64 * 1024;
 
 export interface Answer {
-  readonly operation: Operation;
+  readonly operation: RemoteOperation;
   readonly url: string;
   readonly response: Pick<Response, "status" | "headers" | "body">;
   readonly signal: AbortSignal;
@@ -25,32 +25,38 @@ export interface Answer {
 
 /**
  * Reads the id in an answer with status 2xx, a JSON object of at most 1 MiB. Rejects
- * with a {@linkcode ServiceError} if it contains no usable one.
+ * with a {@linkcode RequestError} if it contains no usable one.
  */
 export async function readId(answer: Answer): Promise<string> {
   const { operation, response, redactor, signal } = answer;
-  const { status, headers } = response;
   const chunks = readBody(response, { signal });
   const read = await readText(chunks, { maxBytes: MAX_ANSWER_BYTES });
-  const { text, isCut } = read;
-  const value = isCut ? undefined : parseJson(text);
-  if (isJsonObject(value)) {
-    const field = operation === "create thread" ? "thread_id" : "run_id";
-    const { [field]: id } = value;
-    if (typeof id === "string" && isServiceId(id) && !redactor.isIn(id)) {
-      return id;
-    }
-    const found = id === undefined ? "no" : "a malformed";
-    const reason = `The answer contains ${found} ${field}`;
-    throw new ServiceError({ operation, stage: "open", reason });
+  const value = read.isCut ? undefined : parseJson(read.text);
+  if (!isJsonObject(value)) {
+    throw unusable(answer, {
+      reason: whyNoObject(answer, read),
+      advice: operation === "create thread" ? "Check the base URL" : "",
+    });
   }
-  const reason = isWebPage(headers.get("content-type"), text)
-    ? webPageReason(status, read, redactor)
-    : isCut
+
+  const field = operation === "create thread" ? "thread_id" : "run_id";
+  const { [field]: id } = value;
+  if (typeof id === "string" && isServiceId(id) && !redactor.isIn(id)) {
+    return id;
+  }
+  const found = id === undefined ? "no" : "a malformed";
+  const reason = `The answer contains ${found} ${field}`;
+  throw new RequestError({ stage: "perhaps taken", reason });
+}
+
+function whyNoObject({ response, redactor }: Answer, read: ReadText): string {
+  const { status, headers } = response;
+  if (isWebPage(headers.get("content-type"), read.text)) {
+    return webPageReason(status, read, redactor);
+  }
+  return read.isCut
     ? "The answer is larger than 1 MiB"
     : `The answer (status ${status}) is not a JSON object`;
-  const advice = operation === "create thread" ? "Check the base URL" : "";
-  throw unusable(answer, { reason, advice });
 }
 
 /** The text of an answer that cannot be used, as much as comes within 2 s. */
@@ -63,8 +69,8 @@ export async function readErrorText(
 }
 
 export function unusable(
-  { operation, response: { status } }: Answer,
-  failure: Pick<FailureParts, "reason" | "advice">,
-): ServiceError {
-  return new ServiceError({ ...failure, operation, status, stage: "open" });
+  { response: { status } }: Answer,
+  failure: Pick<Failure, "reason" | "advice">,
+): RequestError {
+  return new RequestError({ ...failure, status, stage: "perhaps taken" });
 }

@@ -1,18 +1,13 @@
 import { VERSION } from "../../version.ts";
-import type { Operation } from "../failure/fate.ts";
-import type { RunIds } from "../failure/service_error.ts";
 
 /** The single agent of the service (interface 1.4). */
 export const AGENT_NAME = "the-brain";
 
 export interface ServiceRequest {
-  readonly operation: Operation;
   /** The path after the base URL, with a leading slash, percent-encoded. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: Blob;
-  /** The run, for the log; only with `stream run`. */
-  readonly runId?: string | undefined;
 }
 
 export function headersOf(
@@ -29,10 +24,7 @@ export function headersOf(
   };
 }
 
-export const THREAD_REQUEST: ServiceRequest = {
-  operation: "create thread",
-  path: "/threads",
-};
+export const THREAD_REQUEST: ServiceRequest = { path: "/threads" };
 
 export function runRequest(
   threadId: string,
@@ -41,7 +33,6 @@ export function runRequest(
 ): ServiceRequest {
   const json = JSON.stringify({ agentName: AGENT_NAME, prompt, wait: false });
   return {
-    operation: "create run",
     path: runsPath(threadId),
     headers: { ...headers, "content-type": "application/json" },
     // A Blob, because fetch repeats a request by itself if its body is a string
@@ -51,18 +42,17 @@ export function runRequest(
 }
 
 export function streamRequest(
-  { threadId, runId }: RunIds,
+  threadId: string,
+  runId: string,
   { headers }: Pick<ServiceRequest, "headers">,
 ): ServiceRequest {
   return {
-    operation: "stream run",
     path: `${runsPath(threadId)}/${encodeURIComponent(runId)}/stream`,
     headers: {
       ...headers,
       "accept": "text/event-stream",
       "accept-encoding": "identity", // compressing proxies delay events
     },
-    runId,
   };
 }
 

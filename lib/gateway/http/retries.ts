@@ -6,8 +6,8 @@
  * @module
  */
 
-import type { Operation } from "../failure/fate.ts";
-import { ServiceError } from "../failure/service_error.ts";
+import type { Failure } from "../failure/failure.ts";
+import type { RemoteOperation } from "../failure/fate.ts";
 import type { Timeouts } from "./timeouts.ts";
 
 const BUSY = "service busy";
@@ -18,7 +18,7 @@ const UNREACHABLE = "service unreachable";
  * 503 to `create run`, the service may have taken the request, and then have died.)
  */
 const STATUSES: Readonly<
-  Record<Operation, Readonly<Record<number, string>>>
+  Record<RemoteOperation, Readonly<Record<number, string>>>
 > = {
   "create thread": { 429: BUSY, 503: BUSY },
   "create run": { 429: BUSY },
@@ -26,7 +26,7 @@ const STATUSES: Readonly<
 };
 
 export function retryReason(
-  operation: Operation,
+  operation: RemoteOperation,
   status: number,
 ): string | undefined {
   return STATUSES[operation][status];
@@ -34,24 +34,26 @@ export function retryReason(
 
 /** The pauses before the retries of a `POST` that failed, in milliseconds. */
 export function postPauses(
-  { failure: { stage, status } }: ServiceError,
+  { retry: reason, stage, status }: Failure,
   { retry, reopen }: Timeouts,
 ): readonly number[] {
+  if (reason === undefined) return [];
   const wasClosed = stage === "not taken" && status === undefined;
   return wasClosed ? reopen : retry;
 }
 
-/** Throws the error, with the time to wait, if that is longer than the limit, in milliseconds. */
-export function refuseLongPause(error: ServiceError, limit: number): void {
-  const { fate, retryAfter = 0 } = error.failure;
-  if (fate !== "not run" || retryAfter <= limit) return;
+/** When to try again, if the service asks for a pause that is too long to wait for. */
+export function longPauseAdvice(
+  { retryAfter = 0 }: Failure,
+  { retryAfter: limit }: Timeouts,
+): string | undefined {
+  if (retryAfter <= limit) return undefined;
   const minutes = Math.ceil(retryAfter / 60_000);
   const time = minutes > 1440 ? "more than a day" : `${minutes} min`;
-  const advice = `Try again in ${time}`;
-  throw new ServiceError({ ...error.failure, advice }, error);
+  return `Try again in ${time}`;
 }
 
-/** A pause that is drawn by lot, so that many clients do not retry at once, in milliseconds. */
+/** A pause drawn by lot, so that many clients do not retry at once, in milliseconds. */
 export interface Pause {
   readonly least: number;
   readonly most: number;

@@ -1,12 +1,12 @@
 import { parseJson } from "../../text.ts";
-import { ServiceError } from "../failure/service_error.ts";
+import { RequestError } from "../failure/failure.ts";
 import { type Answer, readErrorText, unusable } from "./answer.ts";
 import { errorDetail } from "./error_words.ts";
 import { isHtml, webPageReason } from "./web_page.ts";
 
-/** Throws a {@linkcode ServiceError} if an answer with status 2xx is no event stream. */
+/** Throws a {@linkcode RequestError} if an answer with status 2xx is no event stream. */
 export async function refuseUnreadable(answer: Answer): Promise<void> {
-  const { operation, redactor, response } = answer;
+  const { redactor, response } = answer;
   const { status, headers, body } = response;
   if (status === 204) {
     const reason = "The service answered 204: it has nothing more to send";
@@ -27,7 +27,9 @@ export async function refuseUnreadable(answer: Answer): Promise<void> {
     const reason = webPageReason(status, page, redactor);
     throw unusable(answer, { reason });
   }
-  const detail = redactor.show(words, page);
-  const reason = "The run failed";
-  throw new ServiceError({ operation, stage: "failed", reason, detail });
+  throw new RequestError({
+    stage: "failed",
+    reason: "The run failed",
+    detail: redactor.show(words, page),
+  });
 }

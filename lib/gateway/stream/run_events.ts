@@ -10,30 +10,18 @@ import {
   MAX_SIGNS,
   parseJson,
 } from "../../text.ts";
-import { ServiceError } from "../failure/service_error.ts";
+import { RequestError } from "../failure/failure.ts";
 import { errorDetail } from "../http/error_words.ts";
 import { type Reply, selectReply } from "./reply_text.ts";
 import { isFailureName } from "./run_failure.ts";
-import { StreamCursor } from "./stream_cursor.ts";
+import { ConnectionCursor } from "./stream_cursor.ts";
+import { StreamRecord } from "./stream_record.ts";
 import type { StepEvent, StreamEvent } from "../turn_event.ts";
 
-/** The longest body that is read as an error and not as a stream, in UTF-16 code units. */
+/**
+ * The longest body that is read as an error and not as a stream, in UTF-16 code units.
+ */
 const MAX_ERROR_LENGTH = 64 * 1024;
-
-/** What the stream of a run has held, over all of its connections. */
-export class StreamRecord {
-  /** The position in the stream, which decides which events are new. */
-  readonly cursor: StreamCursor = new StreamCursor();
-  /** The service's words about why the run failed, unchanged; empty if it gave none. */
-  failure: string | undefined;
-  /** The same, if an event of the run came after them: it goes on. */
-  earlierFailure: string | undefined;
-  /** The least pause before the stream is resumed, in milliseconds: a field `retry:`. */
-  retry = 0;
-  comments = 0;
-  known = 0;
-  unknown = 0;
-}
 
 /**
  * Reads the events of one connection of a run's stream (interface 4.1,
@@ -46,14 +34,13 @@ export class StreamRecord {
  *
  * @param chunks The body of the stream, cut anywhere.
  * @param record What the stream has held so far; it is continued.
- * @yields For each chunk, the new events that end in it; an empty array if none do.
- * @throws {ServiceError} If a line is over a limit.
+ * @yields For each chunk, what has come of it.
+ * @throws {RequestError} If a line is over a limit.
  */
 export async function* readRunEvents(
   chunks: AsyncIterable<Uint8Array>,
   record: StreamRecord = new StreamRecord(),
-): AsyncGenerator<readonly StreamEvent[]> {
-  record.cursor.connect();
+): AsyncGenerator<Batch> {
   const parser = new EventParser(record);
   const batches = readLines(chunks);
   try {
@@ -62,12 +49,11 @@ export async function* readRunEvents(
       const isOver = done
         ? parser.end(value)
         : value.some((line) => parser.line(line));
-      const events = record.cursor.delivered();
-      if (!done || events.length > 0) yield events;
+      const batch = parser.takeBatch();
+      if (!done || batch.events.length > 0) yield batch;
       if (parser.fault !== undefined) {
         const reason = `A line of the stream ${parser.fault}`;
-        const operation = "stream run";
-        throw new ServiceError({ operation, stage: "open", reason });
+        throw new RequestError({ stage: "perhaps taken", reason });
       }
       if (isOver) return;
     }
@@ -76,8 +62,18 @@ export async function* readRunEvents(
   }
 }
 
+/** What came of one chunk of a stream. */
+export interface Batch {
+  /** The new events that end in it. */
+  readonly events: readonly StreamEvent[];
+  /** Whether the service repeats old events after it. */
+  readonly isReplaying: boolean;
+}
+
 class EventParser {
   readonly #record: StreamRecord;
+  readonly #cursor: ConnectionCursor;
+  #events: StreamEvent[] = [];
   /** Whether the field `event:` of the current block says that the run failed. */
   #isFailure = false;
   /** The body so far, as long as it may be a JSON object and not a stream. */
@@ -87,6 +83,15 @@ class EventParser {
 
   constructor(record: StreamRecord) {
     this.#record = record;
+    const deliver = (event: StreamEvent) => this.#events.push(event);
+    this.#cursor = new ConnectionCursor(record.cursor, deliver);
+  }
+
+  /** Returns what has come since the last call. */
+  takeBatch(): Batch {
+    const events = this.#events;
+    this.#events = [];
+    return { events, isReplaying: this.#cursor.isReplaying };
   }
 
   /** Handles a line. Returns whether nothing more is to be read. */
@@ -95,18 +100,20 @@ class EventParser {
       this.fault = `is longer than ${MAX_LINE_BYTES} bytes`;
       return true;
     }
-    const { cursor } = this.#record;
     if (line === "") {
-      cursor.endBlock();
+      this.#cursor.endBlock();
       this.#isFailure = false;
       return false;
     }
     if (line.startsWith("data:")) return this.#data(line.slice("data:".length));
-    if (line.startsWith("id:")) cursor.id(valueOf(line, "id:"));
-    else if (line.startsWith("event:")) {
+
+    if (line.startsWith("id:")) {
+      this.#cursor.id(valueOf(line, "id:"));
+    } else if (line.startsWith("event:")) {
       this.#isFailure = isFailureName(valueOf(line, "event:"));
-    } else if (line.startsWith(":")) this.#record.comments++;
-    else if (/^retry: ?\d+$/.test(line)) {
+    } else if (line.startsWith(":")) {
+      this.#record.comments++;
+    } else if (/^retry: ?\d+$/.test(line)) {
       this.#record.retry = Number(valueOf(line, "retry:"));
     }
     this.#hold(line);
@@ -116,13 +123,17 @@ class EventParser {
   /** Handles the end of the connection, at which everything is read. */
   end(unfinished: Line | undefined): true {
     if (unfinished instanceof UnreadableLine) return true;
-    const { cursor } = this.#record;
     // An unfinished `id:` may be cut. An unfinished `data:` counts if it is JSON.
     if (unfinished?.startsWith("data:")) {
       this.#data(unfinished.slice("data:".length));
-    } else this.#hold(unfinished ?? "");
-    cursor.endConnection();
-    if (this.#body) this.#record.failure = errorDetail(parseJson(this.#body));
+    } else {
+      this.#hold(unfinished ?? "");
+    }
+    this.#cursor.endConnection();
+    const words = this.#body ? errorDetail(parseJson(this.#body)) : undefined;
+    if (words !== undefined) {
+      this.#record.failure = { words, isOutdated: false };
+    }
     return true;
   }
 
@@ -135,33 +146,35 @@ class EventParser {
 
   /** Handles the value of a `data:` line. Returns whether the run is complete. */
   #data(json: string): boolean {
-    const { cursor } = this.#record;
     this.#body = undefined;
     if (holdsTooMuch(json)) {
       this.fault =
         `contains more than ${MAX_SIGNS} brackets, commas and colons`;
       return true;
     }
-    const parsed = parseData(json, this.#isFailure);
+    return this.#handle(parseData(json, this.#isFailure));
+  }
+
+  #handle(parsed: ParsedData): boolean {
+    const record = this.#record;
     switch (parsed.kind) {
       case "step":
-        this.#record.known++;
-        this.#record.earlierFailure = this.#record.failure ??
-          this.#record.earlierFailure;
-        this.#record.failure = undefined;
-        cursor.take(parsed.event);
+        record.known++;
+        if (record.failure !== undefined) {
+          record.failure = { words: record.failure.words, isOutdated: true };
+        }
+        this.#cursor.event(parsed.event);
         return false;
-      case "reply": {
-        this.#record.known++;
-        cursor.take({ type: "reply", ...parsed.reply });
+      case "reply":
+        record.known++;
+        this.#cursor.event({ type: "reply", ...parsed.reply });
         return true;
-      }
       case "failure":
-        this.#record.failure = parsed.words;
+        record.failure = { words: parsed.words, isOutdated: false };
         return false;
       case "unknown":
-        this.#record.unknown++;
-        cursor.take(undefined);
+        record.unknown++;
+        this.#cursor.event(null);
         return false;
       case "text":
         return false;

@@ -1,9 +1,13 @@
 import type { Redactor } from "../../text.ts";
-import { ServiceError } from "../failure/service_error.ts";
+import type { Failure } from "../failure/failure.ts";
+import type { StreamRecord } from "./stream_record.ts";
 
 /** Names of events, in lower case: real services send one of them when a run failed. */
 const FAILURES: ReadonlySet<string> = new Set([
-  ...["error", "failed", "run_failed", "run.failed"],
+  "error",
+  "failed",
+  "run_failed",
+  "run.failed",
   "run_error", // AG-UI
 ]);
 
@@ -11,37 +15,35 @@ export function isFailureName(name: unknown): boolean {
   return typeof name === "string" && FAILURES.has(name.toLowerCase());
 }
 
-export function runFailure(
-  words: string,
-  redactor: Redactor,
-): ServiceError {
-  return new ServiceError({
-    ...{ operation: "stream run", stage: "failed" },
+/** The failure of a run about which the service said so. */
+export function runFailure(words: string, redactor: Redactor): Failure {
+  return {
+    stage: "failed",
     reason: "The run failed",
     detail: redactor.show(words),
-  });
+  };
 }
 
+/** A failure to follow a run, with what its stream has held, unless the run failed. */
 export function failureInRun(
-  { failure, cause }: ServiceError,
-  { known, unknown, earlierFailure: words }: {
-    readonly known: number;
-    readonly unknown: number;
-    readonly earlierFailure: string | undefined;
-  },
+  failure: Failure,
+  record: Pick<StreamRecord, "known" | "unknown" | "failure">,
   redactor: Redactor,
-): ServiceError {
-  const foreign = known > 0 || unknown === 0
-    ? ""
-    : unknown === 1
+): Failure {
+  if (failure.stage === "failed") return failure;
+  const detail = record.failure === undefined
+    ? failure.detail
+    : `the service had said: ${redactor.show(record.failure.words)}`;
+  const reason = failure.reason + foreignObjects(record);
+  return { ...failure, reason, detail };
+}
+
+/** A hint if the stream held JSON objects, and none was known. */
+function foreignObjects(
+  { known, unknown }: Pick<StreamRecord, "known" | "unknown">,
+): string {
+  if (known > 0 || unknown === 0) return "";
+  return unknown === 1
     ? ": its only JSON object is not a known event"
     : `: none of its ${unknown} JSON objects is a known event`;
-  return new ServiceError({
-    ...failure,
-    hasEvents: known + unknown > 0,
-    reason: failure.reason + foreign,
-    detail: words === undefined
-      ? failure.detail
-      : `the service had said: ${redactor.show(words)}`,
-  }, { cause });
 }

@@ -2,113 +2,123 @@ import type { StreamEvent } from "../turn_event.ts";
 
 const MAX_ID_BYTES = 1024;
 
-/**
- * Tracks the ids of a run's stream over all of its connections, and collects the
- * events to deliver.
- *
- * An id takes effect when its event is delivered, whether its `id:` line is before
- * or after the event in the same block. If it took effect sooner, a loss would skip
- * the event; later, the event would be delivered twice.
- *
- * A connection that resumes the stream and whose first id is the run's first id
- * starts over: its events are skipped up to the last id that took effect. The reply
- * never is.
- */
+/** The ids of a run's stream, over all of its connections. */
 export class StreamCursor {
-  #events: StreamEvent[] = [];
-  #firstId: string | undefined;
+  /** The first id of the run, by which a stream that starts over is recognised. */
+  firstId: string | undefined;
   #lastId = "";
-  /** The id after which this connection resumes the stream, if it does. */
-  #resumedAfter = "";
-  /** Whether it does, and has not brought an id yet. */
-  #awaitsId = false;
-  #isReplaying = false;
-  // Of the current block:
-  #id: string | undefined;
-  #hasEvent = false;
-  /** Held back, because its id may follow and tell whether it is new. */
-  #held: { readonly event: StreamEvent | undefined } | undefined;
 
   /** The id of the last event that was delivered, in UTF-8 as in a header. */
   get lastEventId(): string | undefined {
     return this.#lastId === "" ? undefined : this.#lastId;
   }
 
+  /** @param id An empty one clears the cursor: nothing can be resumed after it. */
+  moveTo(id: string): void {
+    this.#lastId = id;
+  }
+}
+
+/**
+ * Decides which events of one connection are new, and moves the cursor.
+ *
+ * An id takes effect when its event is delivered, whether its `id:` line is before
+ * or after the event in the same block. If it took effect sooner, a loss would skip
+ * the event; later, the event would be delivered twice.
+ *
+ * | The connection | its first id | its events |
+ * | --- | --- | --- |
+ * | does not resume | any | are new |
+ * | resumes | is not the run's first one | are new |
+ * | resumes | is the run's first one: it starts over | are old up to the end of the block whose id it resumes after |
+ * | resumes | has not come | are held back, one at a time, until the next line that tells: its id decides, anything else makes it new |
+ *
+ * The reply is always new.
+ */
+export class ConnectionCursor {
+  readonly #cursor: StreamCursor;
+  readonly #deliver: (event: StreamEvent) => void;
+  readonly #resumedAfter: string | undefined;
+  #place: "before the first id" | "in old events" | "in new events";
+  /** The id of the current block. */
+  #id: string | undefined;
+  /** Whether the current block has an event that was not held back. */
+  #hasEvent = false;
+  /** An event that is held back; `null` for one that this client does not know. */
+  #held: StreamEvent | null | undefined;
+
+  /** @param deliver Gets each new event. */
+  constructor(cursor: StreamCursor, deliver: (event: StreamEvent) => void) {
+    this.#cursor = cursor;
+    this.#deliver = deliver;
+    this.#resumedAfter = cursor.lastEventId;
+    this.#place = this.#resumedAfter === undefined
+      ? "in new events"
+      : "before the first id";
+  }
+
   get isReplaying(): boolean {
-    return this.#isReplaying;
+    return this.#place === "in old events";
   }
 
-  /** Begins a connection: it resumes the stream if there is a last id. */
-  connect(): void {
-    this.#events = [];
-    this.#resumedAfter = this.#lastId;
-    this.#awaitsId = this.#lastId !== "";
-    this.#isReplaying = false;
-    this.#held = undefined;
-    this.#beginBlock();
-  }
-
+  /** Handles the value of an `id:` line. */
   id(value: string): void {
     const id = headerValue(value);
     if (id === undefined) return;
     // Services that send no blank lines begin a block with its id.
     if (this.#id !== undefined) this.endBlock();
     this.#id = id;
-    if (id !== "") {
-      this.#firstId ??= id;
-      this.#isReplaying ||= this.#awaitsId && id === this.#firstId;
-      this.#awaitsId = false;
-    }
+    if (id !== "") this.#place = this.#placeAfter(id);
     this.#release();
     if (this.#hasEvent) this.#commit();
   }
 
-  /** Handles an event; `undefined` for one that this client does not know. */
-  take(event: StreamEvent | undefined): void {
+  /** Handles an event; `null` for one that this client does not know. */
+  event(event: StreamEvent | null): void {
     this.#release();
-    if (this.#awaitsId && this.#id === undefined && event?.type !== "reply") {
-      this.#held = { event };
-    } else this.#handle(event);
+    const mayBeOld = this.#place === "before the first id" &&
+      this.#id === undefined && event?.type !== "reply";
+    if (mayBeOld) this.#held = event;
+    else this.#handle(event);
   }
 
   endBlock(): void {
     this.#release();
     this.#commit();
-    if (this.#id === this.#resumedAfter) this.#isReplaying = false;
-    this.#beginBlock();
+    const isOver = this.#id !== undefined && this.#id === this.#resumedAfter;
+    if (isOver && this.isReplaying) this.#place = "in new events";
+    this.#id = undefined;
+    this.#hasEvent = false;
   }
 
   endConnection(): void {
     this.#release();
   }
 
-  delivered(): readonly StreamEvent[] {
-    const events = this.#events;
-    this.#events = [];
-    return events;
-  }
-
-  #beginBlock(): void {
-    this.#id = undefined;
-    this.#hasEvent = false;
+  #placeAfter(id: string) {
+    this.#cursor.firstId ??= id;
+    if (this.#place !== "before the first id") return this.#place;
+    return id === this.#cursor.firstId ? "in old events" : "in new events";
   }
 
   #release(): void {
     const held = this.#held;
     this.#held = undefined;
-    if (held !== undefined) this.#handle(held.event);
+    if (held !== undefined) this.#handle(held);
   }
 
-  #handle(event: StreamEvent | undefined): void {
-    const isNew = !this.#isReplaying || event?.type === "reply";
-    if (isNew && event !== undefined) this.#events.push(event);
+  #handle(event: StreamEvent | null): void {
+    const isNew = !this.isReplaying || event?.type === "reply";
+    if (isNew && event !== null) this.#deliver(event);
     this.#hasEvent = true;
     this.#commit();
   }
 
   /** Makes the id of the current block the last one, if the block is new. */
   #commit(): void {
-    if (this.#id !== undefined && !this.#isReplaying) this.#lastId = this.#id;
+    if (this.#id !== undefined && !this.isReplaying) {
+      this.#cursor.moveTo(this.#id);
+    }
   }
 }
 

@@ -1,36 +1,39 @@
 import { assert, assertEquals } from "@std/assert";
 import { RpcError } from "../../../lib/bridge/json_rpc.ts";
 import { logReason, toRpcError } from "../../../lib/bridge/service_failure.ts";
-import { ServiceError } from "../../../lib/gateway.ts";
+import type { ServiceError } from "../../../lib/gateway.ts";
+import { serviceError } from "../../support/service_errors.ts";
 
 const refused = { reason: "No", stage: "refused" } as const;
-const gone = { operation: "create run", isThreadGone: true } as const;
 const GONE = "No. The chat may be gone: start a new one.";
 
 /** What the error for each failure says. */
 const MESSAGES: readonly (readonly [
-  failure: ConstructorParameters<typeof ServiceError>[0],
+  cause: ServiceError,
   message: string,
   details?: string,
 ])[] = [
   [
-    { ...refused, operation: "create thread", advice: "Look again" },
+    serviceError("create thread", { ...refused, advice: "Look again" }),
     "No. Look again.",
   ],
-  [{ ...refused, ...gone }, GONE],
+  [serviceError("create run", { ...refused, threadGone: "possible" }), GONE],
   [
-    { ...refused, ...gone, isJson: true },
+    serviceError("create run", { ...refused, threadGone: "certain" }),
     GONE,
     `Session not found: ${GONE}`,
   ],
   [
-    { operation: "stream run", reason: "No", stage: "failed", detail: "why" },
+    serviceError("stream run", {
+      reason: "No",
+      stage: "failed",
+      detail: "why",
+    }),
     "No: why.",
   ],
 ];
 Deno.test("toRpcError() says in an editor's words what failed", () => {
-  for (const [failure, message, details = message] of MESSAGES) {
-    const cause = new ServiceError(failure);
+  for (const [cause, message, details = message] of MESSAGES) {
     const error = toRpcError(cause, "session/prompt");
     assertEquals(error.cause, cause);
     const data = { details };
@@ -50,10 +53,9 @@ Deno.test("toRpcError() leaves an RpcError as it is, and calls any other error i
 });
 
 Deno.test("logReason() names operation, thread and run, and leaves out the service's words", () => {
-  const error = new ServiceError({
-    ...{ operation: "stream run", reason: "No", stage: "failed" },
-    ...{ detail: "secret", threadId: "t-1", runId: "r-1" },
-  });
+  const failure = { reason: "No", stage: "failed", detail: "secret" } as const;
+  const ids = { threadId: "t-1", runId: "r-1" };
+  const error = serviceError("stream run", failure, ids);
   assertEquals(
     logReason(toRpcError(error, "session/prompt")),
     "stream run thread=t-1 run=r-1: No",

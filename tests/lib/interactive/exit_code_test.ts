@@ -1,8 +1,11 @@
 import { assertEquals } from "@std/assert";
-import type { Failure } from "../../../lib/gateway.ts";
+import type { Fate } from "../../../lib/gateway.ts";
 import { ExitCode } from "../../../lib/interactive/exit_code.ts";
 
-type Outcome = Pick<Failure, "fate" | "status">;
+interface Outcome {
+  readonly fate: Fate;
+  readonly status?: number;
+}
 
 /** What may become of a prompt, and the exit code of a call with this prompt alone. */
 const OUTCOMES = {

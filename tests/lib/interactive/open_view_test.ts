@@ -1,3 +1,4 @@
+import { serviceError } from "../../support/service_errors.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { JsonView } from "../../../lib/interactive/json_view.ts";
 import {
@@ -113,7 +114,6 @@ Deno.test("openView() takes a terminal that does not tell its size for one of 80
 
 async function* noInput(): AsyncGenerator<Uint8Array> {}
 
-const operation = "stream run";
 const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
   [
     { type: "thread", threadId: "t\x9b" },
@@ -132,13 +132,11 @@ const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
     {
       type: "error",
       message: "no",
-      failure: {
-        operation,
+      failure: serviceError("stream run", {
         reason: "",
         status: 502,
-        stage: "open",
-        fate: "may go on",
-      },
+        stage: "perhaps taken",
+      }),
     },
     '{"type":"error","message":"no","operation":"stream run","status":502,"fate":"may go on"}\n',
   ],
@@ -146,7 +144,7 @@ const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
   [{ type: "banner", text: "agent-gateway" }, ""],
   [{ type: "begin" }, ""],
   [{ type: "end", completed: false }, ""],
-  [{ type: "wait", operation, reason: "busy", milliseconds: 1 }, ""],
+  [{ type: "wait", reason: "busy", milliseconds: 1 }, ""],
   [{ type: "dropped", what: "run", prompts: 0 }, ""],
   [{ type: "ctrl-c", isFirst: true }, ""],
   [{ type: "farewell", threadId: "t" }, ""],

@@ -45,8 +45,7 @@ class Watched {
   }
 
   wait(reason: string, milliseconds: number): void {
-    const operation = "create run";
-    this.line.take({ type: "wait", operation, reason, milliseconds });
+    this.line.take({ type: "wait", reason, milliseconds });
   }
 }
 

@@ -8,16 +8,21 @@ import {
   connectionError,
   tlsSetupError,
 } from "../../../../lib/gateway/connection/connection_failure.ts";
-import type { Fate, Operation } from "../../../../lib/gateway/failure/fate.ts";
-import {
-  type ServiceError,
-  wordsOf,
-} from "../../../../lib/gateway/failure/service_error.ts";
+import type {
+  Fate,
+  RemoteOperation,
+} from "../../../../lib/gateway/failure/fate.ts";
+import type {
+  Failure,
+  RequestError,
+} from "../../../../lib/gateway/failure/failure.ts";
+import { wordsOf } from "../../../../lib/gateway/failure/service_error.ts";
+import { serviceError } from "../../../support/service_errors.ts";
 import {
   noConnection,
   socksFailure,
   statusFailure,
-  TunnelError,
+  tunnelError,
   wrongProtocol,
 } from "../../../../lib/gateway/connection/tunnel_failure.ts";
 import type { Proxy } from "../../../../lib/settings.ts";
@@ -46,10 +51,10 @@ function sendFailure(text: string): TypeError {
 }
 
 interface Circumstances {
-  readonly operation?: Operation;
+  readonly operation?: RemoteOperation;
   readonly baseUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly tunnel?: TunnelError["failure"] | undefined;
+  readonly tunnel?: Failure | undefined;
 }
 
 /** The words for a rejection, with no other relevant variables than these. */
@@ -62,11 +67,9 @@ function tell(
     ...others,
     redactor: new Redactor(KEY),
   };
-  return words(withVariables(env, () => connectionError(cause, options)));
-}
-
-function words({ failure }: ServiceError): string {
-  return wordsOf(failure, "editor");
+  const { operation } = options;
+  const { failure } = withVariables(env, () => connectionError(cause, options));
+  return wordsOf(serviceError(operation, failure), "editor");
 }
 
 const CERTIFICATE = "invalid peer certificate: ";
@@ -145,11 +148,11 @@ const ALL = "Check the base URL, HTTPS_PROXY and NO_PROXY.";
 const SCHEME = "Try http:// or socks5:// in HTTPS_PROXY.";
 const UNKNOWN_ISSUER = `${CERTIFICATE}UnknownIssuer`;
 
-function lost(proxy: Proxy, text: string): TunnelError {
+function lost(proxy: Proxy, text: string): RequestError {
   return withVariables({}, () => noConnection(proxy, new Error(text)));
 }
 
-function answered(status: number): TunnelError {
+function answered(status: number): RequestError {
   return statusFailure(HTTP, status, []);
 }
 
@@ -157,9 +160,9 @@ function answered(status: number): TunnelError {
  * What is told about the failure of a proxy, and the fate of a prompt. Further
  * words are tested with the bytes of proxies, in relay_test.ts.
  */
-const BY_PROXY: readonly (readonly [TunnelError, string, Fate])[] = [
+const BY_PROXY: readonly (readonly [RequestError, string, Fate])[] = [
   [
-    new TunnelError(HTTP),
+    tunnelError(HTTP),
     `connection). The prompt did not run. ${SCHEME}`,
     "not run",
   ],
@@ -189,14 +192,16 @@ const BY_PROXY: readonly (readonly [TunnelError, string, Fate])[] = [
 
 for (const [{ failure: tunnel }, told, fate] of BY_PROXY) {
   Deno.test(`connectionError() names the proxy: ${told}`, () => {
-    const { message, failure } = connectionError(notConnected("SOCKS"), {
+    const { failure } = connectionError(notConnected("SOCKS"), {
       ...{ operation: "create run", redactor: new Redactor(KEY), tunnel },
       ...{ baseUrl: "https://service.test", proxy: HTTP },
     });
+    const error = serviceError("create run", failure);
+    const { message } = error;
     const start = "https://service.test cannot be reached through the proxy";
     assertStringIncludes(message, `${start} ${HTTP.origin} (`);
     assertStringIncludes(message, told);
-    assertEquals(failure.fate, fate);
+    assertEquals(error.fate, fate);
   });
 }
 
@@ -344,9 +349,10 @@ for (
   Deno.test(`tlsSetupError() tells the library's words on one clean line, and to check ${advice}`, () => {
     const text =
       "Failed opening CA file: Is a\tdirectory\x1b[31m (os error 21)";
-    const tls = () => tlsSetupError(new Error(text), "create thread");
+    const tls = () => tlsSetupError(new Error(text));
+    const { failure } = withVariables(env, tls);
     assertEquals(
-      words(withVariables(env, tls)),
+      wordsOf(serviceError("create thread", failure), "editor"),
       `TLS cannot be set up (Failed opening CA file: Is a directory). Check ${advice}.`,
     );
   });

@@ -6,7 +6,12 @@ import {
   assertRejects,
   assertStrictEquals,
 } from "@std/assert";
-import { RemoteGateway, ServiceError } from "../../../../lib/gateway.ts";
+import {
+  RemoteGateway,
+  ServiceError,
+  type TurnEvent,
+  type TurnOptions,
+} from "../../../../lib/gateway.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 import {
   answer,
@@ -35,6 +40,14 @@ import {
 Deno.test.sanitizer({ ops: true, resources: true });
 
 const REASON = new Error("Enough");
+
+/** The events of a turn, for a test that takes them one by one. */
+function start(
+  gateway: RemoteGateway,
+  options?: TurnOptions,
+): AsyncGenerator<TurnEvent> {
+  return gateway.runTurn("t", "hello", options)[Symbol.asyncIterator]();
+}
 
 const step = progress("plan", "started");
 const part = body(['{"thread_id":'], { end: "hang" });
@@ -103,7 +116,10 @@ Deno.test("a signal that is aborted already keeps every request back", async () 
   const signal = AbortSignal.abort(REASON);
   const turn = gateway.runTurn("t", "hello", { signal });
   for (const call of [gateway.createThread({ signal }), turn]) {
-    assertStrictEquals(await assertRejects(() => call.next()), REASON);
+    assertStrictEquals(
+      await assertRejects(() => call[Symbol.asyncIterator]().next()),
+      REASON,
+    );
   }
   assertEquals(service.requests, []);
 });
@@ -115,7 +131,7 @@ Deno.test("of an abort and a time limit in the same moment, the first one counts
     await using gateway = gatewayTo(service);
     const controller = new AbortController();
     using deadline = new Deadline(1, controller.signal);
-    const turn = gateway.runTurn("t", "hello", deadline);
+    const turn = start(gateway, deadline);
     const rejection = assertRejects(() => turn.next());
     await service.waitFor("create run");
     if (first === "limit") clock.pass();
@@ -135,7 +151,7 @@ Deno.test("an abort after the reply drops the stream and keeps the reply", async
   gate.send(complete("Done."));
   const controller = new AbortController();
   const { signal } = controller;
-  const turn = gateway.runTurn("t", "hello", { signal });
+  const turn = start(gateway, { signal });
   await turn.next();
   const { value } = await turn.next();
   controller.abort();
@@ -149,7 +165,7 @@ Deno.test("a turn that is left drops its stream", async () => {
   await using service = startService({ stream: [gate.behaviour] });
   await using gateway = gatewayTo(service);
   gate.send(step);
-  const turn = gateway.runTurn("t", "hello");
+  const turn = start(gateway);
   await turn.next(); // the run
   await turn.next(); // the event
   await turn.return(undefined);
@@ -170,7 +186,7 @@ Deno.test("calls leave no listener on a signal that outlives them", async () => 
       service.misbehave("stream", resumable);
       await Array.fromAsync(turn("2 + 2"));
       await assertRejects(() => Array.fromAsync(turn("please fail")));
-      const left = turn("hello");
+      const left = turn("hello")[Symbol.asyncIterator]();
       await left.next(); // the run
       await left.next(); // the first event
       assert(getEventListeners(signal, "abort").length > 0);

@@ -1,6 +1,10 @@
 import { assertEquals } from "@std/assert";
-import type { Fate, Operation } from "../../../../lib/gateway/failure/fate.ts";
+import type {
+  Fate,
+  RemoteOperation,
+} from "../../../../lib/gateway/failure/fate.ts";
 import type { ServiceError } from "../../../../lib/gateway/failure/service_error.ts";
+import { serviceError } from "../../../support/service_errors.ts";
 import { statusError } from "../../../../lib/gateway/http/status_error.ts";
 import { Redactor } from "../../../../lib/text.ts";
 
@@ -13,14 +17,15 @@ function refuse(
     readonly text?: string;
     readonly cut?: boolean;
     readonly headers?: Readonly<Record<string, string>>;
-    readonly operation?: Operation;
+    readonly operation?: RemoteOperation;
   } = {},
 ): readonly [told: string, error: ServiceError] {
   const url = "https://service.test/api/threads";
   const response = { status, headers: new Headers(headers), body: null };
   const redactor = new Redactor(KEY);
   const answer = { operation, url, response, redactor };
-  const error = statusError(answer, { text, isCut: cut });
+  const { failure } = statusError(answer, { text, isCut: cut });
+  const error = serviceError(operation, failure);
   const start = `The service answered ${status}`;
   return [error.message.replace(start, ""), error];
 }
@@ -32,7 +37,10 @@ const KEY_REFUSED = "The service rejected the API key (N).";
  * answered", and the fate of the prompt.
  */
 const ADVICE: Readonly<
-  Record<Operation, readonly (readonly [Fate, string, readonly number[]])[]>
+  Record<
+    RemoteOperation,
+    readonly (readonly [Fate, string, readonly number[]])[]
+  >
 > = {
   "create thread": [
     ["not run", ". Try again later.", [408, 425, 429, 500, 502, 503, 504, 599]],
@@ -71,16 +79,16 @@ const ADVICE: Readonly<
   ],
 };
 
-for (const operation of Object.keys(ADVICE) as Operation[]) {
+for (const operation of Object.keys(ADVICE) as RemoteOperation[]) {
   for (const [fate, advice, statuses] of ADVICE[operation]) {
     Deno.test(`statusError() of ${statuses} to "${operation}" means "${fate}", and tells: ${advice}`, () => {
       for (const status of statuses) {
-        const [told, { failure }] = refuse(status, { operation });
-        assertEquals([told.replace(`(${status})`, "(N)"), failure.fate], [
+        const [told, error] = refuse(status, { operation });
+        assertEquals([told.replace(`(${status})`, "(N)"), error.fate], [
           advice.replace("(413)", "(N)"),
           fate,
         ]);
-        assertEquals([failure.status, failure.isJson], [status, false]);
+        assertEquals(error.status, status);
       }
     });
   }
@@ -91,8 +99,11 @@ Deno.test("statusError() tells whether a thread is gone, and whether the service
   for (const operation of operations) {
     for (const text of ['{"error":"?"}', "?"]) {
       const [, { failure }] = refuse(404, { text, operation });
-      assertEquals(failure.isThreadGone, operation === "create run");
-      assertEquals(failure.isJson, text !== "?");
+      const expected = text === "?" ? "possible" : "certain";
+      assertEquals(
+        failure.threadGone,
+        operation === "create run" ? expected : undefined,
+      );
     }
   }
 });
@@ -201,7 +212,7 @@ for (const [location, shown] of Object.entries(REDIRECTS)) {
       ] as const
     ) {
       const [told, error] = refuse(307, { ...answer, operation });
-      assertEquals([told, error.failure.fate], [start + rest + advice, fate]);
+      assertEquals([told, error.fate], [start + rest + advice, fate]);
     }
   });
 }

@@ -1,10 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ServiceError, type StreamEvent } from "../../../../lib/gateway.ts";
+import { RequestError } from "../../../../lib/gateway/failure/failure.ts";
+import type { StreamEvent } from "../../../../lib/gateway.ts";
 import { NOT_UNDERSTOOD } from "../../../../lib/gateway/stream/reply_text.ts";
-import {
-  readRunEvents,
-  StreamRecord,
-} from "../../../../lib/gateway/stream/run_events.ts";
+import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
+import { StreamRecord } from "../../../../lib/gateway/stream/stream_record.ts";
 
 const encoder = new TextEncoder();
 
@@ -18,8 +17,12 @@ async function read(
       typeof chunk === "string" ? encoder.encode(chunk) : chunk
     ),
   );
-  const events = (await Array.fromAsync(readRunEvents(source, record))).flat();
-  const { failure, known, unknown } = record;
+  const batches = await Array.fromAsync(readRunEvents(source, record));
+  const events = batches.flatMap((batch) => batch.events);
+  const { known, unknown } = record;
+  const failure = record.failure?.isOutdated === false
+    ? record.failure.words
+    : undefined;
   return { events, failure, known, unknown };
 }
 
@@ -151,10 +154,10 @@ Deno.test("readRunEvents() refuses a line of more than 250,000 brackets, commas 
   assertEquals((await read([few, quoted])).known, 2);
   const source = ReadableStream.from([encoder.encode(few + many)]);
   const events = readRunEvents(source);
-  assertEquals((await events.next()).value?.length, 1);
+  assertEquals((await events.next()).value?.events.length, 1);
   await assertRejects(
     () => events.next(),
-    ServiceError,
+    RequestError,
     "contains more than 250000 brackets, commas and colons",
   );
 });

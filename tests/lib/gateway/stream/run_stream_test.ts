@@ -108,16 +108,16 @@ for (const [what, [behaviour, message]] of Object.entries(FINAL)) {
       error?.message,
       `${message} (thread t, run r)`,
     );
-    assertEquals([error?.failure.threadId, error?.failure.runId], ["t", "r"]);
+    assertEquals([error?.ids.threadId, error?.ids.runId], ["t", "r"]);
     assertEquals(requests.length, 3);
   });
 }
 
 Deno.test("a stream without ids that breaks after a byte is an error at once", async () => {
   const { error, cursors } = await takeTurn({ stream: [stream("a!")] });
-  const { reason = "", fate } = error?.failure ?? {};
+  const { fate, failure: { reason } = {} } = error ?? {};
   assertMatch(
-    reason,
+    reason ?? "",
     /^http:\S+ closed the connection in the middle of its answer$/,
   );
   assertEquals([fate, cursors], ["may go on", [null]]);
@@ -169,7 +169,7 @@ for (const end of ["end", "break"] as const) {
     const gate = new GatedStream();
     await using service = startService({ stream: [gate.behaviour] });
     await using gateway = gatewayTo(service);
-    const turn = gateway.runTurn("t", "hello");
+    const turn = gateway.runTurn("t", "hello")[Symbol.asyncIterator]();
     gate.progress("a", "");
     await turn.next(); // the run
     await turn.next(); // the event
@@ -234,7 +234,7 @@ Deno.test("a run that the service does not know has failed if events of it came"
   const streams = [[], [events(["id: 1\n\n"])], [stream("1a")]];
   const fates = await Promise.all(streams.map(async (first) => {
     const { error } = await takeTurn({ stream: [...first, answer(404)] });
-    return error?.failure.fate;
+    return error?.fate;
   }));
   assertEquals(fates, ["may have run", "may have run", "failed"]);
 });
@@ -268,7 +268,7 @@ Deno.test("a resumed stream of old events without an end is given up after 10 mi
   });
   const turn = await takeTurn({ stream: [stream("1a 2b"), endless] });
   assertEquals(turn.delivered, ["a", "b"]);
-  const { reason, fate } = turn.error?.failure ?? {};
+  const { fate, failure: { reason } = {} } = turn.error ?? {};
   assertEquals(reason, "The service repeats old events and sends no new ones");
   assertEquals([fate, turn.endings.at(-1)], ["may go on", "dropped"]);
 });
@@ -336,7 +336,7 @@ Deno.test("a stream that is silent for too long is given up, and dropped", async
     error?.failure.reason,
     "Nothing came from the service for 6 s",
   );
-  assertEquals([error?.failure.fate, endings.at(-1)], ["may go on", "dropped"]);
+  assertEquals([error?.fate, endings.at(-1)], ["may go on", "dropped"]);
 });
 
 Deno.test("what came on a stream while the process was stopped is read", async () => {

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
+import type { StreamEvent } from "../../../../lib/gateway.ts";
+import { ConnectionCursor } from "../../../../lib/gateway/stream/stream_cursor.ts";
 import fc from "../../../support/generated.ts";
 import { times } from "../../../support/repetitions.ts";
-import {
-  readRunEvents,
-  StreamRecord,
-} from "../../../../lib/gateway/stream/run_events.ts";
+import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
+import { StreamRecord } from "../../../../lib/gateway/stream/stream_record.ts";
 
 /**
  * Reads one connection, and returns the events that it delivers. `|` separates the
@@ -22,7 +22,7 @@ async function read(record: StreamRecord, text: string): Promise<string> {
   });
   const bytes = new TextEncoder().encode(`${lines.join("\n")}\n`);
   const events = readRunEvents(ReadableStream.from([bytes]), record);
-  return (await Array.fromAsync(events)).flat()
+  return (await Array.fromAsync(events)).flatMap(({ events }) => events)
     .map((event) => event.type === "progress" ? event.node : event.text)
     .join("");
 }
@@ -105,9 +105,13 @@ for (const [what, connections] of Object.entries(RESUMED)) {
 Deno.test("an event whose connection was lost before its id is known comes with the next one", async () => {
   const record = new StreamRecord();
   await read(record, "1|a|-");
-  record.cursor.connect();
-  record.cursor.take({ type: "progress", node: "b", status: "" });
-  assertEquals(record.cursor.delivered(), []);
+  const delivered: StreamEvent[] = [];
+  const cut = new ConnectionCursor(
+    record.cursor,
+    (event) => delivered.push(event),
+  );
+  cut.event({ type: "progress", node: "b", status: "" });
+  assertEquals(delivered, []);
   assertEquals(await read(record, "b|2|-"), "b");
 });
 
@@ -161,8 +165,8 @@ async function follow(
     const id = connection.resumes ? lastEventId : undefined;
     const chunks = chunksOf(textAfter(blocks, id), connection);
     try {
-      for await (const batch of readRunEvents(chunks, record)) {
-        for (const event of batch) {
+      for await (const { events } of readRunEvents(chunks, record)) {
+        for (const event of events) {
           if (event.type === "reply") return { nodes, isWhole: true };
           nodes.push(Number(event.node));
         }

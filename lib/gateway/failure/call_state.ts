@@ -1,0 +1,82 @@
+import { type Fate, fateOf, type RemoteOperation, type Stage } from "./fate.ts";
+
+/** The ids by which the service's operator finds a call in a log. */
+export interface CallIds {
+  readonly threadId?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly requestId?: string | undefined;
+}
+
+/**
+ * How far a call got, moved forward where it happens. It is the only source of fates:
+ * whoever ends a call, for whatever reason, asks it.
+ *
+ * A request only moves forward: `not sent`, then `perhaps taken`, then answered. Proof
+ * that the service did not take it clears that request.
+ */
+export class CallState {
+  #operation: RemoteOperation;
+  #stage: Stage = "not sent";
+  #ids: CallIds;
+  #hasEvents = false;
+  #isComplete = false;
+
+  constructor(operation: RemoteOperation, ids: CallIds = {}) {
+    this.#operation = operation;
+    this.#ids = ids;
+  }
+
+  get operation(): RemoteOperation {
+    return this.#operation;
+  }
+
+  get stage(): Stage {
+    return this.#stage;
+  }
+
+  get ids(): CallIds {
+    return this.#ids;
+  }
+
+  /** What became of the prompt, or the thread; `undefined` if it is complete. */
+  get fate(): Fate | undefined {
+    return this.#isComplete ? undefined : this.fateAt(this.#stage);
+  }
+
+  /** What would become of it, if this is all that is known of the current request. */
+  fateAt(stage: Stage): Fate {
+    return fateOf(this.#operation, stage, this.#hasEvents);
+  }
+
+  /** A request begins. Nothing of it has left this machine. */
+  begin(requestId: string): void {
+    this.#stage = "not sent";
+    this.#ids = { ...this.#ids, requestId };
+  }
+
+  /** From now on, the service may take the request. */
+  handOver(): void {
+    this.#stage = "perhaps taken";
+  }
+
+  /** The service has started the run: from now on, it is followed. */
+  startRun(runId: string): void {
+    this.#operation = "stream run";
+    this.#ids = { ...this.#ids, runId };
+  }
+
+  /** An event of the run came. */
+  hearEvent(): void {
+    this.#hasEvents = true;
+  }
+
+  /** How the request ended tells more than its steps. */
+  learn(stage: Stage): void {
+    this.#stage = stage;
+  }
+
+  /** The thread or the reply came. */
+  complete(): void {
+    this.#isComplete = true;
+  }
+}

@@ -1,0 +1,33 @@
+import type { Stage } from "./fate.ts";
+
+/** Why a request failed: one value from the socket to the exit code and the log. */
+export interface Failure {
+  readonly stage: Stage;
+  /** What happened, as a sentence without a full stop. */
+  readonly reason: string;
+  /** What to do, as a sentence without a full stop. */
+  readonly advice?: string | undefined;
+  /** The service's own words, safe to show, if the reason does not have them. */
+  readonly detail?: string | undefined;
+  /** Why the request is retried, in a few words; not set if the failure is final. */
+  readonly retry?: string | undefined;
+  readonly status?: number | undefined;
+  /** The milliseconds that `Retry-After` asks for, if it does. */
+  readonly retryAfter?: number | undefined;
+  /**
+   * Set if a new run was answered 404: `certain` with a JSON object, which is the
+   * service's own; `possible` with anything else, which a proxy may have sent.
+   */
+  readonly threadGone?: "certain" | "possible" | undefined;
+}
+
+/** A request failed. The call makes a {@linkcode ServiceError} of it. */
+export class RequestError extends Error {
+  override readonly name = "RequestError";
+  readonly failure: Failure;
+
+  constructor(failure: Failure, options?: ErrorOptions) {
+    super(failure.reason, options);
+    this.failure = failure;
+  }
+}

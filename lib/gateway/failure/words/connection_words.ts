@@ -1,0 +1,172 @@
+/**
+ * The words for failures of connections, by the texts of the libraries that Deno is
+ * built with. The texts are those libraries' own: what they quote is not searched.
+ *
+ * @module
+ */
+
+import type { Failure } from "../failure.ts";
+
+/** What a row may make words of. */
+export interface Circumstances {
+  readonly match: RegExpExecArray;
+  readonly url: URL;
+  /** What the library quotes of the peer, safe to show; empty if it quotes nothing. */
+  readonly quotation: string;
+}
+
+export interface Row {
+  /** A pattern for the library's own words. */
+  readonly text: RegExp;
+  readonly reason: string | ((about: Circumstances) => string);
+  readonly stage?: Failure["stage"];
+  readonly advice?: string;
+  /** Why a `POST` is retried, in a few words, if it is. */
+  readonly retry?: string;
+  readonly isUnknownIssuer?: true;
+}
+
+/**
+ * Why no connection was made, in parentheses after "cannot be reached". The first row
+ * that matches applies. The stage is `not sent` unless a row has another.
+ */
+export const CONNECTING_ROWS: readonly Row[] = [
+  {
+    text:
+      /^invalid peer certificate: certificate (expired|not valid yet).*?time (\d+) .*?not valid \w+ (\d+)/,
+    reason: ({ match: [, problem, now, limit] }) => {
+      const state = problem === "expired"
+        ? "expired on"
+        : "is not valid before";
+      const clock = `the clock of this machine says ${utc(now)}`;
+      return `its certificate ${state} ${utc(limit)}; ${clock}`;
+    },
+    advice: "Check both",
+  },
+  {
+    text: /^invalid peer certificate: certificate not valid for name/,
+    reason: ({ url: { hostname }, quotation }) => {
+      const [, other] = /only valid for \w+\("?([^"()]+)/.exec(quotation) ?? [];
+      const names = other === undefined ? "" : `, but for ${other}`;
+      return `its certificate is not for ${hostname}${names}`;
+    },
+  },
+  {
+    text: /^invalid peer certificate: UnknownIssuer$/,
+    reason: "its certificate comes from a CA that is not trusted",
+    isUnknownIssuer: true,
+  },
+  {
+    text:
+      /^invalid peer certificate: (?:Other\(OtherError\()?CaUsedAsEndEntity/,
+    reason:
+      "its certificate is that of a CA (CA:TRUE), which a server may not use",
+  },
+  {
+    text: /^invalid peer certificate: (.*)$/,
+    reason: ({ match: [, problem] }) =>
+      `its certificate is not valid: ${problem}`,
+  },
+  {
+    text: /^received fatal alert: ProtocolVersion|^peer is incompatible/,
+    reason: "it supports neither TLS 1.2 nor TLS 1.3",
+  },
+  {
+    text: /^received fatal alert: (\w+)/,
+    reason: ({ match }) => refusal(match),
+  },
+  {
+    text: /corrupt message|InvalidContentType|InvalidMessage/,
+    reason: ({ url: { port } }) =>
+      `what answers at port ${port || "443"} does not speak https`,
+  },
+  {
+    text:
+      /^tls handshake eof|^unexpected end of file|reset|aborted|forcibly closed/i,
+    reason: "closed at once, perhaps by a firewall",
+  },
+  {
+    text: /too many open files/i,
+    reason: "too many open files",
+    advice: "Close some sessions, or raise the limit (ulimit -n)",
+  },
+  {
+    text: /refused/i,
+    reason: "connection refused",
+    retry: "connection refused",
+  },
+  {
+    text: /^dns error|lookup address|no such host/i,
+    reason: ({ url: { hostname } }) =>
+      `the name ${hostname} cannot be resolved`,
+  },
+  { text: /no route|unreachable/i, reason: "no route to the host" },
+  { text: /timed? ?out|deadline|10060/i, reason: "it does not answer" },
+];
+
+/**
+ * Other failures, each as a sentence. The stage is `perhaps taken` unless a row has
+ * another: the connection was made, and broke.
+ */
+export const CONNECTED_ROWS: readonly Row[] = [
+  { // https://fetch.spec.whatwg.org/#port-blocking
+    text: /^Fetch failed: Requests to port (\d+) are blocked/,
+    reason: ({ match: [, port] }) =>
+      `Port ${port} cannot be used: Deno blocks it`,
+    stage: "refused",
+    advice: "Use another port",
+  },
+  // - The connection was closed before hyper had passed the request to it
+  //   (`client/dispatch.rs`).
+  // - `GOAWAY` with `NO_ERROR` before the server took the request (RFC 9113, 6.8).
+  //   After a reset, the text begins with "stream error received": that request may
+  //   have been taken. HAProxy 2.6 resets some with `REFUSED_STREAM` after it passed
+  //   them on.
+  {
+    text: /^connection (?:closed|error received: not a result of an error)$/,
+    reason: ({ url }) =>
+      `${url.origin} closed the connection before accepting the request; it may be restarting`,
+    stage: "not taken",
+    retry: "connection closed",
+  },
+  {
+    text: /^received fatal alert: (\w+)/,
+    reason: ({ match, url }) =>
+      `${url.origin} cannot be used: ${refusal(match)}`,
+  },
+  {
+    text: /reset|aborted|forcibly closed/i,
+    reason: ({ url }) => `${url.origin} reset the connection`,
+  },
+  {
+    text: /invalid HTTP|corrupt message/i,
+    reason: ({ url }) => `What answers at ${url.origin} does not speak HTTP`,
+  },
+  {
+    text: /before message completed|eof|broken pipe/i,
+    reason: ({ url }) =>
+      `${url.origin} closed the connection without an answer`,
+  },
+  {
+    text: /^error reading a body/,
+    reason: ({ url }) =>
+      `${url.origin} closed the connection in the middle of its answer`,
+  },
+  {
+    text: /^(?:connection|stream) error/,
+    reason: ({ url }) => `${url.origin} broke the protocol of the connection`,
+  },
+];
+
+function refusal([, alert]: RegExpExecArray): string {
+  return alert === "CertificateRequired"
+    ? "it requires a client certificate, which this program does not support"
+    : `it refused TLS: ${alert}`;
+}
+
+/** A time in seconds since 1970, formatted for a person. */
+function utc(seconds: string | undefined): string {
+  const date = new Date(Number(seconds) * 1000);
+  if (Number.isNaN(date.getTime())) return "an unknown time";
+  return `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}

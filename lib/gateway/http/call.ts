@@ -1,0 +1,309 @@
+import { Deadline, type Log, pause, TimeIsOver } from "../../io.ts";
+import { type Redactor, wholeDuration } from "../../text.ts";
+import {
+  type ConnectionOptions,
+  Connections,
+} from "../connection/connections.ts";
+import type { CallState } from "../failure/call_state.ts";
+import { type Failure, RequestError } from "../failure/failure.ts";
+import { ServiceError } from "../failure/service_error.ts";
+import type { WaitEvent } from "../turn_event.ts";
+import { type Answer, readErrorText, readId } from "./answer.ts";
+import { headersOf, type ServiceRequest } from "./requests.ts";
+import { drainBody, readBody } from "./response_body.ts";
+import {
+  around,
+  draw,
+  longPauseAdvice,
+  type Pause,
+  postPauses,
+} from "./retries.ts";
+import { statusError } from "./status_error.ts";
+import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
+import { refuseUnreadable } from "./unreadable_stream.ts";
+
+export interface GatewayOptions extends ConnectionOptions {
+  readonly timeouts?: Timeouts | undefined;
+  /** Gets a line for each request, when its outcome is known. */
+  readonly log?: Log | undefined;
+}
+
+export interface CallOptions {
+  /**
+   * Aborting it drops the call. The service continues a run that it has started. If the
+   * reason is {@linkcode TimeIsOver}, the call fails with an error that says so.
+   */
+  readonly signal?: AbortSignal | undefined;
+  readonly sessionId?: string | undefined;
+}
+
+/** An event stream whose headers have arrived. */
+export interface OpenStream {
+  readonly chunks: AsyncGenerator<Uint8Array>;
+  /** Closes the connection, unless everything was read. A pending read fails. */
+  drop(): void;
+}
+
+const NEVER = new AbortController().signal;
+
+/**
+ * One prompt, or one thread, on its way: its requests one after the other, their
+ * connections, its limit, and how far it got. Close it when it ends.
+ */
+export class Call {
+  readonly state: CallState;
+  /** Aborted when the call is dropped or takes too long. */
+  readonly signal: AbortSignal;
+  readonly timeouts: Timeouts;
+  readonly redactor: Redactor;
+  readonly #options: GatewayOptions;
+  readonly #sessionId: string | undefined;
+  readonly #connections: Connections;
+  /** Why the last request failed; `undefined` if it did not, or is under way. */
+  #lastFailure: Failure | undefined;
+  #draining: Promise<void> | undefined;
+
+  constructor(
+    state: CallState,
+    options: GatewayOptions,
+    { signal, sessionId }: CallOptions,
+  ) {
+    this.state = state;
+    this.signal = signal ?? NEVER;
+    this.timeouts = options.timeouts ?? TIMEOUTS;
+    this.#options = options;
+    this.#sessionId = sessionId;
+    this.#connections = new Connections(options, state);
+    this.redactor = this.#connections.redactor;
+  }
+
+  /**
+   * Sends a `POST` and reads the id in its answer. It is sent again, at most three
+   * times, only if the service has not accepted it. A service that asks for a pause of
+   * more than 30 s is not waited for.
+   *
+   * @throws {RequestError} If there is no 2xx answer with a valid id.
+   * @throws The signal's reason, if it is aborted.
+   */
+  async *post(request: ServiceRequest): AsyncGenerator<WaitEvent, string> {
+    for (let retries = 0;; retries++) {
+      try {
+        return await this.#postOnce(request);
+      } catch (error) {
+        if (!(error instanceof RequestError)) throw error;
+        const pause = this.#pauseAfter(error.failure, retries);
+        if (pause === undefined) throw error;
+        yield* this.wait(error.failure, pause);
+      }
+    }
+  }
+
+  async #postOnce(request: ServiceRequest): Promise<string> {
+    const limit = this.timeouts.answer;
+    using deadline = this.#start(limit);
+    try {
+      return await readId(await this.#send("POST", request, deadline.signal));
+    } catch (cause) {
+      throw this.#failed(cause, deadline.isOver ? limit : undefined);
+    }
+  }
+
+  /**
+   * The pause before a `POST` that failed is sent again; `undefined` if it is not.
+   *
+   * @throws {RequestError} If the service asks for too long a pause.
+   */
+  #pauseAfter(failure: Failure, retries: number): Pause | undefined {
+    const advice = this.state.fateAt(failure.stage) === "not run"
+      ? longPauseAdvice(failure, this.timeouts)
+      : undefined;
+    if (advice !== undefined) throw new RequestError({ ...failure, advice });
+    const milliseconds = postPauses(failure, this.timeouts)[retries];
+    return milliseconds === undefined ? undefined : around(milliseconds);
+  }
+
+  /**
+   * Sends a `GET` for an event stream once and waits for its headers.
+   *
+   * @param idle The limit on silence of the body, in milliseconds.
+   * @throws {RequestError} If no connection was made, it broke, no headers came in
+   * time, or the answer is not a stream that can be read.
+   * @throws The signal's reason, if it is aborted.
+   */
+  async stream(
+    request: ServiceRequest,
+    idle: () => number,
+  ): Promise<OpenStream> {
+    const limit = this.timeouts.idle;
+    const deadline = this.#start(limit);
+    const { signal } = deadline;
+    try {
+      const answer = await this.#send("GET", request, signal);
+      await refuseUnreadable(answer);
+      deadline.meet();
+      const { response } = answer;
+      return {
+        chunks: readBody(response, { signal, idle }),
+        drop: () => deadline.drop(),
+      };
+    } catch (cause) {
+      deadline[Symbol.dispose]();
+      throw this.#failed(cause, deadline.isOver ? limit : undefined);
+    }
+  }
+
+  /**
+   * Announces a pause before a retry, and waits: longer if the service asks for it, by
+   * `Retry-After` or, in milliseconds, by its stream. Throws the signal's reason as
+   * soon as it is aborted.
+   */
+  async *wait(
+    failure: Failure,
+    pauseByLot: Pause,
+    asked = 0,
+  ): AsyncGenerator<WaitEvent, void> {
+    const { retry: reason = "", status, retryAfter = 0 } = failure;
+    const least = Math.min(
+      Math.max(retryAfter, asked),
+      this.timeouts.retryAfter,
+    );
+    const milliseconds = draw(pauseByLot, least);
+    this.#lastFailure = failure;
+    if (milliseconds === 0) return;
+    yield { type: "wait", reason, milliseconds, status };
+    await pause(milliseconds, this.signal);
+  }
+
+  /** Reads on after the reply for a moment, in the background, and drops the rest. */
+  drain(stream: OpenStream): void {
+    this.#draining = drainBody(stream, this.timeouts.drain);
+  }
+
+  disconnect(): void {
+    this.#connections.close();
+  }
+
+  /** Ends the call: closes its connections after the stream was drained. */
+  async close(): Promise<void> {
+    await this.#draining;
+    this.disconnect();
+  }
+
+  /** The error for a connection that broke. */
+  connectionError(cause: unknown): RequestError {
+    return this.#connections.error(cause);
+  }
+
+  get isLate(): boolean {
+    return this.signal.reason instanceof TimeIsOver;
+  }
+
+  /** The error to throw for a call that ends with an error of this layer, or too late. */
+  explain(error: unknown): unknown {
+    if (error instanceof RequestError) {
+      const { failure, cause } = error;
+      this.state.learn(failure.stage);
+      return new ServiceError(failure, this.state, { cause });
+    }
+    const isLate = this.isLate && error === this.signal.reason;
+    return isLate ? this.explain(this.lateError()) : error;
+  }
+
+  /**
+   * The error for a call that took too long.
+   *
+   * @param detail What the service had said about its run, if it had.
+   */
+  lateError(detail?: string): RequestError {
+    const { reason: over } = this.signal;
+    const seconds = over instanceof TimeIsOver ? over.milliseconds / 1000 : 0;
+    const last = this.#lastFailure === undefined
+      ? ""
+      : `. ${this.#lastFailure.reason}`;
+    return new RequestError({
+      stage: this.state.stage,
+      reason: `There was no reply within ${seconds} s${last}`,
+      detail,
+    });
+  }
+
+  /** Starts the time limit for a request, in milliseconds. */
+  #start(limit: number): Deadline {
+    this.signal.throwIfAborted();
+    this.#lastFailure = undefined;
+    return new Deadline(limit, this.signal);
+  }
+
+  /**
+   * What to throw for a request that failed: an error of this layer, or the reason of
+   * the signal.
+   *
+   * @param exceeded The time limit of the request, if it is over, in milliseconds.
+   */
+  #failed(cause: unknown, exceeded: number | undefined): unknown {
+    const isDropped = this.signal.aborted && !this.isLate;
+    const error = cause instanceof RequestError && !isDropped
+      ? cause
+      : this.#errorOf(cause, exceeded);
+    if (error !== undefined) this.state.learn(error.failure.stage);
+    if (!this.signal.aborted || error === cause) return error;
+    this.#lastFailure = error?.failure;
+    return this.signal.reason;
+  }
+
+  #errorOf(
+    cause: unknown,
+    exceeded: number | undefined,
+  ): RequestError | undefined {
+    const { operation, stage } = this.state;
+    if (this.signal.aborted) {
+      // The connection was not made until now: the reason may be known.
+      return stage === "not sent" ? this.connectionError(cause) : undefined;
+    }
+    if (exceeded === undefined) return this.connectionError(cause);
+    return new RequestError({
+      stage,
+      reason: `The service did not answer within ${wholeDuration(exceeded)}`,
+      retry: operation === "stream run" ? "connection lost" : undefined,
+    }, { cause });
+  }
+
+  async #send(
+    method: "GET" | "POST",
+    request: ServiceRequest,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const { baseUrl, apiKey } = this.#options;
+    const { redactor, timeouts, state } = this;
+    const { operation } = state;
+    const url = baseUrl + request.path;
+    const requestId = crypto.randomUUID();
+    const started = performance.now();
+    let status: number | undefined;
+    state.begin(requestId);
+    try {
+      const response = await this.#connections.fetch(url, {
+        method,
+        body: request.body ?? null,
+        signal,
+        headers: headersOf(request, apiKey, requestId),
+        redirect: "manual",
+      });
+      status = response.status;
+      const answer = { operation, url, response, signal, timeouts, redactor };
+      if (response.ok) return answer;
+      throw statusError(answer, await readErrorText(answer));
+    } finally {
+      this.#log(status, performance.now() - started);
+    }
+  }
+
+  #log(status: number | undefined, milliseconds: number): void {
+    const { operation, ids: { runId, requestId } } = this.state;
+    const session = this.#sessionId && ` session=${this.#sessionId}`;
+    const run = runId && ` run=${runId}`;
+    const about = `${session ?? ""}${run ?? ""} request=${requestId}`;
+    const line = `${operation}${about}: ${status ?? "no answer"}`;
+    this.#options.log?.(line, milliseconds);
+  }
+}

@@ -1,0 +1,21 @@
+import { StreamCursor } from "./stream_cursor.ts";
+
+/** What the service said about a failure of the run. */
+export interface SaidFailure {
+  /** The service's words, unchanged; empty if it gave none. */
+  readonly words: string;
+  /** Whether an event of the run came after them: then it continued. */
+  readonly isOutdated: boolean;
+}
+
+/** What the stream of a run has held, over all of its connections. */
+export class StreamRecord {
+  readonly cursor: StreamCursor = new StreamCursor();
+  failure: SaidFailure | undefined;
+  /** The least pause before the stream is resumed, in milliseconds: a field `retry:`. */
+  retry = 0;
+  comments = 0;
+  /** JSON objects that are events of a run, and others. */
+  known = 0;
+  unknown = 0;
+}
