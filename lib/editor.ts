@@ -11,12 +11,7 @@ import { type EditorState, NEW_STATE } from "./editor/editor_state.ts";
 import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
 import { moveToHistory } from "./editor/history.ts";
 import { MAX_TEXT_LENGTH, pressKey } from "./editor/key_commands.ts";
-import {
-  KEEP,
-  type KeyMode,
-  type KeyModeActions,
-  RESTORE,
-} from "./editor/key_mode.ts";
+import type { KeyMode, KeyModeActions } from "./editor/key_mode.ts";
 import type { Key } from "./editor/key_parser.ts";
 import type { Frame, Size } from "./editor/painter.ts";
 import { TimedKeys } from "./editor/timed_keys.ts";
@@ -89,8 +84,8 @@ export class Editor implements Disposable {
       onResume: (wasStopped) => this.#display.resume(wasStopped),
       onResize: () => this.#display.resize(),
     });
-    if (keyboard === undefined) write(KEEP);
-    else this.#readKeys(keyboard).catch((error) => this.#inputs.fail(error));
+    if (keyboard === undefined) return;
+    this.#readKeys(keyboard).catch((error) => this.#inputs.fail(error));
   }
 
   /**
@@ -102,7 +97,10 @@ export class Editor implements Disposable {
     const [waiting] = this.#inputs.waiting;
     const input = this.#inputs.next();
     if (waiting?.kind === "text") this.print(above + this.#sent(waiting.text));
-    if (this.#inputs.isAwaited) this.print(above);
+    if (this.#inputs.isAwaited) {
+      this.#keyMode?.renew();
+      this.print(above);
+    }
     return input;
   }
 
@@ -144,8 +142,7 @@ export class Editor implements Disposable {
     this.#keys.stop();
     if (this.#status !== undefined) this.#status = () => ""; // What is typed stays.
     this.#display.close();
-    if (this.#keyMode) this.#keyMode[Symbol.dispose]();
-    else this.#options.write(RESTORE);
+    this.#keyMode?.[Symbol.dispose]();
   }
 
   /** Whether a text or a search is begun. */
@@ -198,6 +195,7 @@ export class Editor implements Disposable {
         keyboard?.onQuit();
         return true;
       case "ctrl-l":
+        this.#keyMode?.renew();
         this.#display.clear();
         return true;
       case "ctrl-z":

@@ -1,12 +1,9 @@
 /** How long after a request to stop it counts as refused, in milliseconds. */
 const STOP_TIMEOUT = 100;
 
-// The modes that are switched: wrapping (7), while rows are drawn, and bracketed paste
-// (2004). KEEP is XTSAVE, which VTE knows for one mode at a time; terminals without it
-// get what is usual when they are left.
-export const KEEP = "\x1b[?7s\x1b[?2004s";
-const ON = "\x1b[?2004h";
-export const RESTORE = "\x1b[?7h\x1b[?2004l\x1b[?7r\x1b[?2004r";
+// Bracketed paste, which shells expect to be off when a program ends.
+const PASTE_ON = "\x1b[?2004h";
+const PASTE_OFF = "\x1b[?2004l";
 
 export interface KeyModeActions {
   /** Called in key mode again; another program may have used the terminal meanwhile. */
@@ -22,6 +19,8 @@ export interface KeyModeOptions extends KeyModeActions {
 
 /** A terminal in key mode. Disposing of it switches the terminal back. */
 export interface KeyMode extends Disposable {
+  /** Protects pastes again: another program may have switched the protection off. */
+  renew(): void;
   /**
    * Switches the terminal back and stops the process, as Ctrl-Z does in other
    * programs. `onResume` is called when it is continued, or if it was not stopped.
@@ -29,17 +28,20 @@ export interface KeyMode extends Disposable {
   stop(): Promise<void>;
 }
 
-/** Switches standard input to key mode: Ctrl-C, Ctrl-\ and Ctrl-Z become bytes, too. */
+/**
+ * Switches standard input to key mode: Ctrl-C, Ctrl-\ and Ctrl-Z become bytes, too, and
+ * pastes are marked as such.
+ */
 export function enterKeyMode(
   { write, written, onResume, onResize }: KeyModeOptions,
 ): KeyMode {
   let isOver = false;
-  let isKept = false;
+  let isOn = false;
   let stopTimer: ReturnType<typeof setTimeout> | undefined;
   const enter = () => {
     Deno.stdin.setRaw(true);
-    write(isKept ? ON : KEEP + ON);
-    isKept = true;
+    write(PASTE_ON);
+    isOn = true;
   };
   const resume = (wasStopped: boolean) => {
     clearTimeout(stopTimer);
@@ -57,9 +59,10 @@ export function enterKeyMode(
     hasResizing = false; // Deno before 2.7.10 has none on Windows.
   }
   return {
+    renew: () => write(PASTE_ON),
     async stop() {
-      write(RESTORE);
-      isKept = false;
+      write(PASTE_OFF);
+      isOn = false;
       await written();
       if (isOver) return;
       Deno.stdin.setRaw(false);
@@ -77,7 +80,7 @@ export function enterKeyMode(
       clearTimeout(stopTimer);
       if (hasSignals) Deno.removeSignalListener("SIGCONT", goOn);
       if (hasResizing) Deno.removeSignalListener("SIGWINCH", onResize);
-      if (isKept) write(RESTORE);
+      if (isOn) write(PASTE_OFF);
       Deno.stdin.setRaw(false);
     },
   };

@@ -1,7 +1,9 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
+import { Editor } from "../../lib/editor.ts";
 import { cellsOfLine, cutToWidth, placed } from "../../lib/editor/layout.ts";
 import { Painter } from "../../lib/editor/painter.ts";
+import { PLAIN } from "../../lib/text/style.ts";
 import { FakeClock } from "../support/clocks.ts";
 import { Emulator, Person } from "../support/terminal_emulator.ts";
 
@@ -234,6 +236,45 @@ Deno.test("Editor draws nothing while the size changes, and the text again when 
   const rows = person.emulator.allText.split("\n").slice(-3);
   const typed = [`> ${digits.slice(0, 38)}`, `${digits.slice(38)}xxxx`];
   assertEquals(rows, ["above", ...typed]);
+});
+
+Deno.test("Editor protects pastes again with each prompt that it shows, and at Ctrl-L", async () => {
+  using person = new Person();
+  const asked = person.editor.read();
+  assertEquals(person.renewals, 1);
+  person.type("one\r");
+  await asked;
+  person.editor.setStatus(() => "status");
+  person.type("two\r\x0c");
+  await person.seesLast("status", "> two");
+  assertEquals(person.renewals, 2);
+  await person.editor.read(); // shows no prompt: "two" was sent before
+  assertEquals(person.renewals, 2);
+  void person.editor.read();
+  assertEquals(person.renewals, 3);
+});
+
+Deno.test("Editor without a keyboard switches wrapping alone, off and on again in one write", () => {
+  const writes: string[] = [];
+  {
+    using editor = new Editor({
+      write: (text) => writes.push(text),
+      size: () => ({ columns: 40, rows: 10 }),
+      style: PLAIN,
+      sign: "> ",
+    });
+    assertEquals(writes, []);
+    for (const status of ["one", "two", "a longer status"]) {
+      editor.setStatus(() => status);
+      editor.print("above\n");
+    }
+  }
+  // deno-lint-ignore no-control-regex -- it is about escape codes
+  const modes = writes.map((text) => text.match(/\x1b\[\?\S+?[a-z]/g) ?? []);
+  for (const switched of modes.filter((found) => found.length > 0)) {
+    assertEquals(switched, ["\x1b[?7l", "\x1b[?7h"]);
+  }
+  assertEquals(modes.flat().length, 6);
 });
 
 Deno.test("Editor stops at Ctrl-Z with the cursor below the text, and draws the text again", async () => {

@@ -132,6 +132,8 @@ export class Person implements Disposable {
   interrupts = 0;
   quits = 0;
   stops = 0;
+  /** How often the protection of pastes was switched on again. */
+  renewals = 0;
   /** All output, including escape codes. */
   written = "";
   size: Size;
@@ -160,7 +162,8 @@ export class Person implements Disposable {
         keyMode: (events) => {
           this.#events = events;
           const stop = () => Promise.resolve(void this.stops++);
-          return { stop, [Symbol.dispose]() {} };
+          const renew = () => void this.renewals++;
+          return { renew, stop, [Symbol.dispose]() {} };
         },
         onInterrupt: () => this.interrupts++,
         onQuit: () => this.quits++,

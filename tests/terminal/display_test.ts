@@ -215,6 +215,7 @@ test("-p in a terminal shows the reply alone, without a control character", asyn
   await screen.enter("agent-gateway -q -p one");
 
   await screen.shows("[0]$ agent-gateway -q -p one", "# One", "two", "[0]$");
+  assertFalse(screen.written.includes("\x1b[?")); // no mode was switched
   assertEquals(promptsOf(service), ["one"]);
 });
 
