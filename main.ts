@@ -14,9 +14,7 @@ import {
   UsageError,
 } from "./lib/command_line.ts";
 import {
-  environmentVariable,
   isReaderGone,
-  kindOf,
   openLog,
   outputSink,
   readStandardInput,
@@ -145,7 +143,7 @@ async function startBridge(
   };
   const { baseUrl, sources } = settings;
   const log = verbose
-    ? openLog((line) => process.write(line, "progress"))
+    ? openLog((line) => process.standardError.write(line, "progress"))
     : undefined;
   log?.(versionLine().trimEnd());
   log?.(
@@ -160,59 +158,16 @@ async function startInteractive(
   settings: Settings,
   asked: InteractiveArguments,
 ): Promise<number> {
-  const { RemoteGateway, traceHeaders } = await import("./lib/gateway.ts");
-  const { addInput, Conversation, openView } = await import(
-    "./lib/interactive.ts"
-  );
+  const { RemoteGateway } = await import("./lib/gateway.ts");
+  const { runInteractive } = await import("./lib/interactive.ts");
   process.listen(
     (signal) => process.leave(signal),
     () => process.interrupt(),
   );
-
-  const isScript = asked.prompts.length > 0 || asked.readsInput;
-  const streams = {
-    stdin: isScript ? "data" : await kindOf("stdin"),
-    stdout: await kindOf("stdout"),
-    stderr: await kindOf("stderr"),
-  };
-  process.readsTerminal = streams.stdin !== "data";
-  const isOneTerminal = streams.stdout !== "data" && streams.stderr !== "data";
-  const prompts = asked.readsInput
-    ? await addInput(asked.prompts, readStandardInput())
-    : asked.prompts;
-  const view = await openView({
-    ...asked,
-    stdout: process.standardError.inOrder(outputSink(), isOneTerminal),
-    stderr: (text, kind) => process.write(text, kind),
-    readsPrompts: !isScript,
-    streams,
-    onInterrupt: () => process.interrupt(),
-    onQuit: () => process.leave("SIGQUIT"), // Ctrl-\
-  });
+  const { apiKey, baseUrl } = settings;
+  const maskedKey = maskKey(apiKey);
   await using gateway = new RemoteGateway(settings);
-  const conversation = new Conversation({
-    gateway,
-    view,
-    maskedKey: maskKey(settings.apiKey),
-    baseUrl: settings.baseUrl,
-    threadId: asked.threadId,
-    timeLimit: asked.timeLimit,
-    // https://opentelemetry.io/docs/specs/otel/context/env-carriers/
-    headers: isScript
-      ? traceHeaders({
-        traceparent: environmentVariable("TRACEPARENT"),
-        tracestate: environmentVariable("TRACESTATE"),
-      })
-      : {},
-  });
-  process.frontEnd = conversation;
-  try {
-    return isScript
-      ? await conversation.runPrompts(prompts)
-      : await conversation.runInteractive();
-  } finally {
-    await conversation.leave();
-  }
+  return await runInteractive({ gateway, maskedKey, baseUrl, asked, process });
 }
 
 if (import.meta.main) await process.run(() => main(Deno.args));

@@ -12,7 +12,6 @@ import {
   failureLine,
   isShown,
 } from "./io.ts";
-import { withoutCommands } from "./text.ts";
 
 /** Comes first in each message, because standard error is shared with other programs. */
 const NAME = "agent-gateway";
@@ -49,27 +48,24 @@ export interface FrontEnd {
 
 /** The process of the program. There is one. */
 export class Process {
-  readonly standardError: ErrorOutput = new ErrorOutput(errorSink());
+  readonly standardError: ErrorOutput;
   /** Left before the process ends. */
   frontEnd: FrontEnd | undefined;
   /** Whether prompts are read from a terminal. */
   readsTerminal = false;
-  /** Whether a runner reads standard error, and obeys some of its lines. */
-  readonly #hasRunner = ["GITHUB_ACTIONS", "TF_BUILD"].some((name) =>
-    environmentVariable(name) !== undefined
-  );
   readonly #stopListening = new Map<ProcessEnd, () => void>();
   #isEnding = false;
 
-  /** Writes to standard error. Progress may be dropped if nobody reads it. */
-  write(text: string, kind?: "progress"): void {
-    const shown = this.#hasRunner ? withoutCommands(text) : text;
-    this.standardError.write(shown, kind);
+  constructor() {
+    const hasRunner = ["GITHUB_ACTIONS", "TF_BUILD"].some((name) =>
+      environmentVariable(name) !== undefined
+    );
+    this.standardError = new ErrorOutput(errorSink(), hasRunner);
   }
 
   /** Writes a message to standard error. */
   report(kind: "error" | "warning", message: string): void {
-    this.write(`${NAME}: ${kind}: ${message}\n`);
+    this.standardError.write(`${NAME}: ${kind}: ${message}\n`);
   }
 
   /** Runs the program, and ends as it says, or after an error that it does not handle. */

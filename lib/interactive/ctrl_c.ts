@@ -1,4 +1,7 @@
-/** After a drop or a reply, Ctrl-C at an empty prompt does nothing for so long, in milliseconds. */
+/**
+ * How long after a drop or a reply Ctrl-C at an empty prompt does nothing, in
+ * milliseconds.
+ */
 const QUIET = 1_000;
 
 /** The longest time between two Ctrl-C at an empty prompt that leave, in milliseconds. */

@@ -1,47 +1,69 @@
 import { counted, duration, plainLine, wholeDuration } from "../text.ts";
-import type { LineOptions } from "./line_options.ts";
+import type { Terminal } from "./terminal.ts";
 import type { ViewEvent } from "./view.ts";
 
-/** The lines that an event is shown as, each with its line end; empty if it needs none. */
-export function linesAbout(event: ViewEvent, options: LineOptions): string {
-  const { isPlain, isQuiet, isScript, style } = options;
-  const line = (text: string) => isQuiet ? "" : `${plainLine(text)}\n`;
-  const program = isScript ? "agent-gateway: " : "";
+/** How lines look. */
+export type LineLook = Pick<
+  Terminal,
+  "isTyped" | "isPlain" | "isQuiet" | "style"
+>;
+
+/** The lines that an event is shown as, each with its newline; empty if it needs none. */
+export function linesAbout(event: ViewEvent, look: LineLook): string {
   switch (event.type) {
     case "begin":
     case "run":
       return "";
     case "wait":
-      return line(`${event.reason}, ${retryIn(event.milliseconds)}`);
+      return line(`${event.reason}, ${retryIn(event.milliseconds)}`, look);
     case "progress":
-      return line(`${event.node}: ${event.status}`);
+      return line(`${event.node}: ${event.status}`, look);
     case "end":
-      return isPlain && event.total !== undefined
-        ? line(`total ${duration(event.total)}`)
-        : "";
+      return look.isPlain ? totalLine(event.total, look) : "";
     case "banner":
-      return line(event.text);
+      return line(event.text, look);
     case "thread":
-      return line(`thread ${event.threadId}`);
+      return line(`thread ${event.threadId}`, look);
     case "dropped":
-      return event.what === "thread"
-        ? ""
-        : `${droppedLine(event.what, event.prompts)}\n`;
+      return droppedLine(event.what, event.prompts);
     case "reply":
-      return event.note === undefined
-        ? ""
-        : `${program}${style.bold("warning:")} ${plainLine(event.note)}\n`;
-    case "error":
-      return `${program}${style.red("error:")} ${plainLine(event.message)}\n`;
+      return noteLine(event.note, look);
+    case "error": {
+      const text = plainLine(event.message);
+      return `${programOf(look)}${look.style.red("error:")} ${text}\n`;
+    }
     case "ctrl-c":
       return event.isFirst ? "Ctrl-C again leaves\n" : "";
     case "farewell":
-      return event.threadId === undefined
-        ? ""
-        : line(continuation(event.threadId));
+      return farewellLine(event.threadId, look);
     default:
       return event satisfies never;
   }
+}
+
+/** A line that `-q` leaves out. */
+export function line(text: string, { isQuiet }: LineLook): string {
+  return isQuiet ? "" : `${plainLine(text)}\n`;
+}
+
+/** Where nobody types, the program's name begins what is wrong. */
+function programOf({ isTyped }: LineLook): string {
+  return isTyped ? "" : "agent-gateway: ";
+}
+
+function totalLine(total: number | undefined, look: LineLook): string {
+  return total === undefined ? "" : line(`total ${duration(total)}`, look);
+}
+
+function noteLine(note: string | undefined, look: LineLook): string {
+  if (note === undefined) return "";
+  return `${programOf(look)}${look.style.bold("warning:")} ${
+    plainLine(note)
+  }\n`;
+}
+
+function farewellLine(threadId: string | undefined, look: LineLook): string {
+  return threadId === undefined ? "" : line(continuation(threadId), look);
 }
 
 /** The command that continues a thread, with the id quoted for a POSIX shell. */
@@ -54,11 +76,26 @@ function continuation(threadId: string): string {
   return `agent-gateway ${option}`;
 }
 
-function droppedLine(what: "run" | "reply", prompts: number): string {
-  const also = prompts === 0 ? "" : ` and ${counted(prompts, "queued prompt")}`;
-  if (what === "reply") return `Dropped the rest of the reply${also}.`;
-  const dropped = also.replace(" and", ", and dropped");
-  return `Stopped following the run${dropped}. The run may continue on the service.`;
+function droppedLine(
+  what: "thread" | "run" | "reply",
+  prompts: number,
+): string {
+  const queued = counted(prompts, "queued prompt");
+  switch (what) {
+    case "thread":
+      return "";
+    case "reply": {
+      const also = prompts === 0 ? "" : ` and ${queued}`;
+      return `Dropped the rest of the reply${also}.\n`;
+    }
+    case "run": {
+      const also = prompts === 0 ? "" : `, and dropped ${queued}`;
+      return `Stopped following the run${also}. ` +
+        "The run may continue on the service.\n";
+    }
+    default:
+      return what satisfies never;
+  }
 }
 
 /** "retry in 6 s", "retry in 2 min 5 s" */

@@ -5,31 +5,37 @@
  * @module
  */
 
-import type { ByteSink } from "../io.ts";
+import { type ByteSink, type Input, LineWriter } from "../io.ts";
 import { escapeControls } from "../text.ts";
-import { PromptLines } from "./stdin_prompts.ts";
-import type { Input, View, ViewEvent } from "./view.ts";
+import type { PromptLines } from "./stdin_prompts.ts";
+import type { View, ViewEvent } from "./view.ts";
 
-/** Reads prompts as lines and writes JSON Lines, each before the next one is formatted. */
+/** Reads prompts as lines, and writes JSON Lines. */
 export class JsonView implements View {
-  readonly #stdout: ByteSink;
-  readonly #lines: PromptLines;
-  readonly #encoder = new TextEncoder();
+  readonly #prompts: PromptLines;
+  readonly #output: LineWriter;
 
-  constructor(stdin: AsyncIterable<Uint8Array>, stdout: ByteSink) {
-    this.#stdout = stdout;
-    this.#lines = new PromptLines(stdin, false);
+  constructor(prompts: PromptLines, stdout: ByteSink) {
+    this.#prompts = prompts;
+    this.#output = new LineWriter(stdout);
+  }
+
+  get failed(): Promise<never> {
+    return this.#output.failed;
   }
 
   readPrompt(): Promise<Input> {
-    return this.#lines.next();
+    return this.#prompts.next();
   }
 
-  async show(event: ViewEvent): Promise<void> {
+  /** Queues a line. Progress waits only for room, so that many lines are one write. */
+  show(event: ViewEvent): void | Promise<void> {
     const line = lineOf(event);
-    if (line === undefined) return;
-    const text = escapeControls(JSON.stringify(line));
-    await this.#stdout.write(this.#encoder.encode(text + "\n"));
+    if (line !== undefined) {
+      this.#output.write(`${escapeControls(JSON.stringify(line))}\n`);
+    }
+    if (event.type !== "progress") return this.#output.flush();
+    if (this.#output.hasBacklog) return this.#output.room();
   }
 }
 

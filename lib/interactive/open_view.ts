@@ -1,20 +1,13 @@
-import { type ByteSink, readStandardInput, type StreamKind } from "../io.ts";
-import { COLOURED, PLAIN } from "../text.ts";
-import { DUMB_KEYS, PIPE_KEYS } from "./line_options.ts";
+import type { Editor, KeyModeActions } from "../editor.ts";
+import { type ByteSink, readStandardInput } from "../io.ts";
+import { ChatView } from "./chat_view.ts";
+import { consoleSize } from "./console_size.ts";
 import { JsonView } from "./json_view.ts";
-import { LineView } from "./line_view.ts";
-import {
-  consoleSize,
-  isAutomated,
-  isDumb,
-  isLinuxConsole,
-  usesColour,
-} from "./terminal_abilities.ts";
+import { PlainLines } from "./plain_lines.ts";
+import { PromptLines } from "./stdin_prompts.ts";
+import type { Terminal } from "./terminal.ts";
 import { PROMPT_SIGN, type View } from "./view.ts";
 import { type ReplyWriter, writeReply } from "./write_reply.ts";
-
-// Not a ReadableStream: Deno takes 2 ms to load the first one.
-const NO_INPUT: AsyncIterable<Uint8Array> = (async function* () {})();
 
 export interface OpenViewOptions {
   /** Writes to standard output, after everything that went to `stderr` before. */
@@ -26,12 +19,7 @@ export interface OpenViewOptions {
    * command line has them. Then standard input is not touched.
    */
   readonly readsPrompts: boolean;
-  readonly streams: Readonly<Record<"stdin" | "stdout" | "stderr", StreamKind>>;
   readonly json: boolean;
-  readonly quiet: boolean;
-  /** Whether only the prompt is redrawn, while the user types it. */
-  readonly plain: boolean;
-  readonly color: "auto" | "always" | "never";
   /** Called on a Ctrl-C that arrives as a byte, and not as a signal. */
   readonly onInterrupt: () => void;
   readonly onQuit: () => void;
@@ -39,68 +27,63 @@ export interface OpenViewOptions {
 
 /**
  * Opens the view on this process's standard streams: JSON Lines, or a screen with
- * a status line (and editing, if prompts are typed), or plain lines where there is
- * no terminal, or where `TERM` or `CI` say that it cannot be drawn on.
+ * a status line (and editing, if prompts are typed), or plain lines.
  */
-export async function openView(options: OpenViewOptions): Promise<View> {
-  const { color, json, readsPrompts, stderr, stdout, streams } = options;
-  const { plain: isPlain, quiet: isQuiet } = options;
-  const stdin = () => readsPrompts ? readStandardInput() : NO_INPUT;
-  if (json) return new JsonView(stdin(), stdout);
+export async function openView(
+  terminal: Terminal,
+  options: OpenViewOptions,
+): Promise<View> {
+  const { json, readsPrompts, stderr, stdout } = options;
+  const input = () => readsPrompts ? readStandardInput() : noInput();
+  const readLines = () => new PromptLines(input(), !json && terminal.isTyped);
+  if (json) return new JsonView(readLines(), stdout);
 
-  const isTyped = readsPrompts && streams.stdin !== "data";
-  const isForced = color === "always";
-  const isShown = streams.stdout !== "data" || isForced;
-  const isStyled = usesColour(color, isPlain);
-  const form = !isShown ? "unchanged" : isStyled ? "styled" : "clean";
   const reply: ReplyWriter = (text, signal) =>
-    writeReply({ stdout, form }, text, signal);
-  const isScreen = streams.stderr === "terminal" && !isDumb() &&
-    !isAutomated() &&
-    (readsPrompts ? streams.stdin === "terminal" : !isPlain);
-  if (!isScreen) {
-    const style = isForced ? COLOURED : PLAIN;
-    return new LineView({
-      ...{ stdin: stdin(), stderr, reply, isTyped },
-      lines: { style, isQuiet, isPlain, isScript: !isTyped },
-      keys: isTyped && streams.stderr !== "data"
-        ? streams.stdin === "lines" ? PIPE_KEYS : DUMB_KEYS
-        : undefined,
-    });
+    writeReply({ stdout, form: terminal.replies }, text, signal);
+  if (!terminal.isScreen) {
+    const sign = terminal.keys === undefined ? "" : PROMPT_SIGN;
+    const surface = new PlainLines({ prompts: readLines(), stderr, sign });
+    return new ChatView({ surface, reply, terminal });
   }
-  const [{ Editor, enterKeyMode }, { ScreenView }, { ASCII_MARKS, MARKS }] =
-    await Promise.all([
-      import("../editor.ts"),
-      import("./screen_view.ts"),
-      import("./status_line.ts"),
-    ]);
-  const style = isStyled ? COLOURED : PLAIN;
-  const editor = new Editor({
+  const [surface, { StatusLine }] = await Promise.all([
+    openEditor(terminal, options),
+    import("./status_line.ts"),
+  ]);
+  const { isAscii, isPlain, isQuiet, style } = terminal;
+  const columns = () => consoleSize().columns;
+  const status = isPlain || isQuiet
+    ? undefined
+    : new StatusLine({ style, isAscii, columns });
+  return new ChatView({ surface, reply, terminal, status });
+}
+
+// Not a ReadableStream: Deno takes 2 ms to load the first one.
+async function* noInput(): AsyncGenerator<Uint8Array> {}
+
+/** Opens an editor, which takes the terminal over; without keys if nobody types. */
+async function openEditor(
+  { isTyped, style }: Terminal,
+  { stderr, stdout, onInterrupt, onQuit }: OpenViewOptions,
+): Promise<Editor> {
+  const { Editor, enterKeyMode } = await import("../editor.ts");
+  const keyboard = {
+    input: () => readStandardInput(true),
+    keyMode: (actions: KeyModeActions) =>
+      enterKeyMode({
+        ...actions,
+        write: stderr,
+        // Standard output is written after standard error, so this waits for both.
+        written: () => stdout.write(new Uint8Array()),
+      }),
+    onInterrupt,
+    onQuit,
+    isLossy: Deno.build.os === "windows",
+  };
+  return new Editor({
     write: stderr,
     size: consoleSize,
     style,
     sign: PROMPT_SIGN,
-    keyboard: isTyped
-      ? {
-        input: () => readStandardInput(true),
-        keyMode: (actions) =>
-          enterKeyMode({
-            ...actions,
-            write: stderr,
-            // Standard output is written after standard error, so this waits for both.
-            written: () => stdout.write(new Uint8Array()),
-          }),
-        onInterrupt: options.onInterrupt,
-        onQuit: options.onQuit,
-        isLossy: Deno.build.os === "windows",
-      }
-      : undefined,
-  });
-  return new ScreenView({
-    ...{ editor, reply, isTyped },
-    lines: { style, isQuiet, isPlain, isScript: !isTyped },
-    separatesReplies: streams.stdout !== "data" && (isTyped || !isQuiet),
-    marks: isLinuxConsole() ? ASCII_MARKS : MARKS,
-    size: consoleSize,
+    keyboard: isTyped ? keyboard : undefined,
   });
 }

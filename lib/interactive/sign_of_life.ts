@@ -1,5 +1,5 @@
 import { wholeDuration } from "../text.ts";
-import type { LineOptions } from "./line_options.ts";
+import type { Terminal } from "./terminal.ts";
 import type { Step } from "./view.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { Step } from "./view.ts";
  * line shows the time.
  */
 export function signsOfLife(
-  { isPlain, isQuiet }: LineOptions,
+  { isPlain, isQuiet }: Pick<Terminal, "isPlain" | "isQuiet">,
   write: (line: string) => void,
 ): (step: Step) => void {
   if (!isPlain || isQuiet) return () => {};

@@ -13,28 +13,29 @@ const MAX_LABEL_LENGTH = 1000;
 const DELAY = 500;
 
 /** The time between two frames of the spinner, in milliseconds. */
-export const SPINNER_PAUSE = 250;
+const SPINNER_PAUSE = 250;
 
 /** The signs of a status line, one column each. */
-export interface Marks {
+interface Marks {
   readonly spinner: string;
   readonly done: string;
   readonly failed: string;
 }
 
-export const MARKS: Marks = { spinner: "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", done: "✓", failed: "✗" };
+const MARKS: Marks = { spinner: "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", done: "✓", failed: "✗" };
 
 /** Marks for fonts that lack the others, such as those of the Linux console. */
-export const ASCII_MARKS: Marks = { spinner: "|/-\\", done: "+", failed: "x" };
+const ASCII_MARKS: Marks = { spinner: "|/-\\", done: "+", failed: "x" };
 
 export interface StatusLineOptions {
   readonly style: Style;
-  readonly marks: Marks;
+  /** Whether the font may lack all characters but those of ASCII. */
+  readonly isAscii: boolean;
   readonly columns: () => number;
   readonly now?: (() => number) | undefined;
 }
 
-interface Operation {
+interface Shown {
   readonly startedAt: number;
   node?: { readonly name: string; label: string; readonly reachedAt: number };
   pause?: { readonly reason: string; readonly until: number };
@@ -50,41 +51,45 @@ interface Operation {
 export class StatusLine {
   readonly #options: StatusLineOptions;
   readonly #now: () => number;
-  #operation: Operation | undefined;
+  readonly #marks: Marks;
+  #shown: Shown | undefined;
+  #spinner: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: StatusLineOptions) {
     this.#options = options;
+    this.#marks = options.isAscii ? ASCII_MARKS : MARKS;
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Takes a step of an operation. Returns the lines that stay above the row, if any. */
-  take(step: Step): string {
+  /** Shows a step of an operation. Returns the lines that stay above the row, if any. */
+  advance(step: Step): string {
     const now = this.#now();
-    if (step.type === "begin") this.#operation = { startedAt: now };
-    const operation = this.#operation;
-    if (operation === undefined) return "";
-    const { node } = operation;
+    if (step.type === "begin") this.#shown = { startedAt: now };
+    const shown = this.#shown;
+    if (shown === undefined) return "";
+    const { node } = shown;
     switch (step.type) {
       case "begin":
       case "run":
         return "";
       case "wait": {
         const until = now + step.milliseconds;
-        operation.pause = { reason: plainLine(step.reason), until };
+        shown.pause = { reason: plainLine(step.reason), until };
         return "";
       }
       case "progress": {
-        delete operation.pause;
+        delete shown.pause;
         const label = labelOf(step);
         const isSame = node?.name === step.node;
         if (isSame) node.label = label;
-        else operation.node = { name: step.node, label, reachedAt: now };
+        else shown.node = { name: step.node, label, reachedAt: now };
         return node && !isSame
           ? this.#finished(node.label, now - node.reachedAt, true)
           : "";
       }
       case "end": {
-        this.#operation = undefined;
+        this.#shown = undefined;
+        clearTimeout(this.#spinner);
         const { completed, total } = step;
         const last = node
           ? this.#finished(node.label, now - node.reachedAt, completed)
@@ -97,11 +102,18 @@ export class StatusLine {
     }
   }
 
+  /** Calls a function for each frame of the spinner, until the operation ends. */
+  spin(draw: () => void): void {
+    this.#spinner = setTimeout(() => {
+      draw();
+      this.spin(draw);
+    }, SPINNER_PAUSE);
+  }
+
   /** The row, cut to a number of columns; empty in the first half second. */
   row(columns: number): string {
-    if (this.#operation === undefined) return "";
-    const { marks } = this.#options;
-    const { node, pause, startedAt } = this.#operation;
+    if (this.#shown === undefined) return "";
+    const { node, pause, startedAt } = this.#shown;
     const now = this.#now();
     const milliseconds = now - startedAt;
     if (milliseconds < DELAY) return "";
@@ -109,15 +121,16 @@ export class StatusLine {
       ? `${pause.reason}, ${retryIn(pause.until - now)}`
       : node?.label ?? "waiting";
     const frame = Math.floor(milliseconds / SPINNER_PAUSE) %
-      marks.spinner.length;
-    return marks.spinner.charAt(frame) +
+      this.#marks.spinner.length;
+    return this.#marks.spinner.charAt(frame) +
       afterMark(label, milliseconds, columns, HINT);
   }
 
   /** The line that stays on the screen after a node, or the run, has finished. */
   #finished(label: string, milliseconds: number, completed: boolean): string {
-    const { columns, marks, style } = this.#options;
-    const sign = completed ? style.green(marks.done) : style.red(marks.failed);
+    const { columns, style } = this.#options;
+    const { done, failed } = this.#marks;
+    const sign = completed ? style.green(done) : style.red(failed);
     return sign + afterMark(label, milliseconds, columns()) + "\n";
   }
 }

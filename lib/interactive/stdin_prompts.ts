@@ -41,6 +41,11 @@ export class PromptLines implements Typing {
     return done ? { kind: "end" } : entryOf(value);
   }
 
+  /** Typed lines that wait. */
+  get waiting(): readonly Entry[] {
+    return this.#typed?.waiting ?? [];
+  }
+
   dropWaiting(): number {
     return this.#typed?.dropWaiting() ?? 0;
   }
@@ -80,8 +85,8 @@ function entryOf(line: Line): Entry {
  * Adds the text of standard input to the prompts: after an empty line to the last
  * one, or as the only one.
  *
- * @throws {InputError} If it is too large, not UTF-8, or contains a NUL, or if there is no
- * prompt at all.
+ * @throws {InputError} If it is too large, not UTF-8, or contains a NUL, or if there is
+ * no prompt at all.
  */
 export async function addInput(
   prompts: readonly string[],

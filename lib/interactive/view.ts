@@ -3,8 +3,6 @@
 import type { CreationEvent, ServiceError, TurnEvent } from "../gateway.ts";
 import type { Input } from "../io.ts";
 
-export type { Input };
-
 export const PROMPT_SIGN = "> ";
 
 /** What happens in the prompt loop, in the order in which it happens. */
@@ -51,6 +49,8 @@ export type Step = Extract<
 
 /** Supplies prompts, and shows what happens. */
 export interface View {
+  /** Rejects when standard output cannot be written, if {@linkcode show} does not. */
+  readonly failed?: Promise<never>;
   /** What a person types; `undefined` if nobody types the prompts. */
   readonly typing?: Typing | undefined;
   /**

@@ -22,7 +22,8 @@ export interface ReplyOptions {
 }
 
 /**
- * Writes a reply and a newline to standard output. Aborting the signal stops the writing: the rest is left out but for a line end.
+ * Writes a reply and a newline to standard output. Aborting the signal stops the writing:
+ * the rest is left out but for a newline.
  */
 export async function writeReply(
   { stdout, form }: ReplyOptions,

@@ -1,3 +1,4 @@
+import { withoutCommands } from "../text.ts";
 import { LineWriter } from "./line_writer.ts";
 import type { ByteSink } from "./standard_streams.ts";
 
@@ -10,11 +11,16 @@ const ORDER_LIMIT = 1000;
  */
 export class ErrorOutput {
   readonly #output: LineWriter;
+  readonly #hasRunner: boolean;
   /** The last write to standard output on the same terminal. */
   #reply: Promise<void> | undefined;
 
-  /** @param sink The destination. If it fails, all further text is dropped. */
-  constructor(sink: ByteSink) {
+  /**
+   * @param sink The destination. If it fails, all further text is dropped.
+   * @param hasRunner Whether a runner of CI reads it, and obeys some lines.
+   */
+  constructor(sink: ByteSink, hasRunner = false) {
+    this.#hasRunner = hasRunner;
     const write = async (bytes: Uint8Array) => {
       await this.#reply;
       await sink.write(bytes);
@@ -22,10 +28,10 @@ export class ErrorOutput {
     this.#output = new LineWriter({ write });
   }
 
-  /** Queues text as it is. Progress is dropped while more than 1 MiB waits. */
+  /** Queues text. Progress is dropped while more than 1 MiB waits. */
   write(text: string, kind?: "progress"): void {
     if (text === "" || kind && this.#output.hasBacklog) return;
-    this.#output.write(text);
+    this.#output.write(this.#hasRunner ? withoutCommands(text) : text);
   }
 
   /** Waits until everything is written or cannot be, at most `limit` milliseconds. */

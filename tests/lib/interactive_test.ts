@@ -3,14 +3,10 @@ import { setImmediate } from "node:timers/promises";
 import type { CreationEvent, Gateway, TurnEvent } from "../../lib/gateway.ts";
 import { eventsOf } from "../support/fake_gateway.ts";
 import { serviceError } from "../support/service_errors.ts";
-import { Conversation } from "../../lib/interactive.ts";
+import { Conversation } from "../../lib/interactive/conversation.ts";
 import { CtrlC } from "../../lib/interactive/ctrl_c.ts";
-import type {
-  Input,
-  Typing,
-  View,
-  ViewEvent,
-} from "../../lib/interactive/view.ts";
+import type { Typing, View, ViewEvent } from "../../lib/interactive/view.ts";
+import type { Input } from "../../lib/io/input_queue.ts";
 import { VERSION } from "../../lib/version.ts";
 import { FakeClock } from "../support/clocks.ts";
 

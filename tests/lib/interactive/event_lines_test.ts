@@ -4,7 +4,7 @@ import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
 
 const OPTIONS = {
   style: PLAIN,
-  isScript: false,
+  isTyped: true,
   isQuiet: false,
   isPlain: true,
 };
@@ -79,7 +79,7 @@ Deno.test("linesAbout() colours the word that says what a line is, and no text; 
       linesAbout({ type: "error", message: "no" }, options) +
       linesAbout({ type: "reply", text: "", isNotice: true, note: "so" }, {
         ...options,
-        isScript: true,
+        isTyped: false,
       }),
     "one\n\x1b[31merror:\x1b[39m no\nagent-gateway: \x1b[1mwarning:\x1b[22m so\n",
   );

@@ -1,12 +1,22 @@
-import { serviceError } from "../../support/service_errors.ts";
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { JsonView } from "../../../lib/interactive/json_view.ts";
 import {
-  openView,
-  type OpenViewOptions,
-} from "../../../lib/interactive/open_view.ts";
+  assert,
+  assertEquals,
+  assertLess,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import { setImmediate } from "node:timers/promises";
+import { JsonView } from "../../../lib/interactive/json_view.ts";
+import { openView } from "../../../lib/interactive/open_view.ts";
+import { PromptLines } from "../../../lib/interactive/stdin_prompts.ts";
+import {
+  describeTerminal,
+  type StreamKinds,
+  type Wishes,
+} from "../../../lib/interactive/terminal.ts";
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
 import { FakeClock } from "../../support/clocks.ts";
+import { serviceError } from "../../support/service_errors.ts";
 
 /** A run that fails. */
 const EVENTS: readonly ViewEvent[] = [
@@ -18,17 +28,17 @@ const EVENTS: readonly ViewEvent[] = [
 ];
 
 interface Setting {
-  readonly options?: Partial<OpenViewOptions>;
+  readonly wishes?: Partial<Wishes>;
   /** The variables that are set; `TERM` is `xterm` without them. */
   readonly env?: Readonly<Record<string, string>>;
   readonly isTerminal?: boolean;
   readonly size?: { readonly columns: number; readonly rows: number };
 }
 
-/** Opens a view for `-p`. Returns its name, and what its terminal shows of a run that fails. */
-async function open(
-  { options, env = {}, isTerminal = true, size }: Setting,
-): Promise<readonly [view: string, written: string]> {
+/** What the terminal shows of a run of `-p` that fails. */
+async function show(
+  { wishes, env = {}, isTerminal = true, size }: Setting,
+): Promise<string> {
   using _clock = new FakeClock();
   const { consoleSize, env: { get } } = Deno;
   const shown = size ?? { columns: 80, rows: 24 };
@@ -36,62 +46,75 @@ async function open(
   Deno.env.get = (name) => ({ TERM: "xterm", ...env })[name];
   let written = "";
   try {
-    const view = await openView({
-      ...{ readsPrompts: false, json: false, quiet: false, plain: false },
-      ...{ color: "auto", onInterrupt() {}, onQuit() {} },
-      streams: {
-        stdin: "data",
-        stdout: "data",
-        stderr: isTerminal ? "terminal" : "data",
-      },
+    const streams: StreamKinds = {
+      stdin: "data",
+      stdout: "data",
+      stderr: isTerminal ? "terminal" : "data",
+    };
+    const terminal = describeTerminal(streams, false, {
+      color: "auto",
+      plain: false,
+      quiet: false,
+      ...wishes,
+    });
+    const view = await openView(terminal, {
+      readsPrompts: false,
+      json: false,
       stdout: { write: () => Promise.resolve() },
       stderr: (text) => written += text,
-      ...options,
+      onInterrupt() {},
+      onQuit() {},
     });
     for (const event of EVENTS) await view.show(event);
-    return [view.constructor.name, written];
+    return written;
   } finally {
     Object.assign(Deno, { consoleSize });
     Deno.env.get = get;
   }
 }
 
-const VIEWS: Readonly<Record<string, readonly Setting[]>> = {
-  ScreenView: [
-    {},
-    ...["", "0", "false"].map((CI) => ({ env: { CI } })),
-    { options: { quiet: true } },
-  ],
-  LineView: [
-    { isTerminal: false },
-    ...["1", "true", "yes"].map((CI) => ({ env: { CI } })),
-    { env: { TERM: "dumb" } },
-    { options: { plain: true } },
-  ],
-  JsonView: [{ options: { json: true } }],
-};
-for (const [name, settings] of Object.entries(VIEWS)) {
-  for (const setting of settings) {
-    Deno.test(`openView() opens a ${name} with ${JSON.stringify(setting)}`, async () => {
-      assertEquals((await open(setting))[0], name);
-    });
-  }
+/** The failed node, as it stays above a row that is drawn again. */
+const DRAWN = /\u2717 plan: started {2}0.0 s/;
+const SCREENS: readonly (readonly [Setting, isDrawn: boolean])[] = [
+  [{}, true],
+  [{ env: { CI: "" } }, true],
+  [{ env: { CI: "0" } }, true],
+  [{ env: { CI: "false" } }, true],
+  [{ isTerminal: false }, false],
+  [{ env: { CI: "1" } }, false],
+  [{ env: { CI: "yes" } }, false],
+  [{ env: { TERM: "dumb" } }, false],
+  [{ env: { TERM: "" } }, Deno.build.os === "windows"],
+  [{ wishes: { plain: true } }, false],
+];
+for (const [setting, isDrawn] of SCREENS) {
+  Deno.test(`a run of -p ${isDrawn ? "draws its progress" : "writes a line for each event"} with ${JSON.stringify(setting)}`, async () => {
+    const wishes = { color: "never", ...setting.wishes } as const;
+    const written = await show({ ...setting, wishes });
+    assertEquals(DRAWN.test(written), isDrawn);
+    assertEquals(/^plan: started$/m.test(written), !isDrawn);
+  });
 }
+
+Deno.test("a run of -p with --quiet writes its error, and no escape code", async () => {
+  const written = await show({ wishes: { quiet: true, color: "never" } });
+  assertEquals(written, "agent-gateway: error: no\n");
+});
 
 const RED = "agent-gateway: \x1b[31merror:\x1b[39m no\n";
 const STYLES: readonly (readonly [Setting, isStyled: boolean])[] = [
   [{}, true],
   [{ env: { NO_COLOR: "" } }, true],
   [{ env: { NO_COLOR: "1" } }, false],
-  [{ env: { NO_COLOR: "1" }, options: { color: "always" } }, true],
-  [{ options: { color: "never" } }, false],
-  [{ options: { plain: true } }, false],
+  [{ env: { NO_COLOR: "1" }, wishes: { color: "always" } }, true],
+  [{ wishes: { color: "never" } }, false],
+  [{ wishes: { plain: true } }, false],
   [{ isTerminal: false, env: { TERM: "dumb" } }, false],
-  [{ isTerminal: false, options: { color: "always" } }, true],
+  [{ isTerminal: false, wishes: { color: "always" } }, true],
 ];
 for (const [setting, isStyled] of STYLES) {
-  Deno.test(`openView() ${isStyled ? "styles" : "does not style"} errors with ${JSON.stringify(setting)}`, async () => {
-    const [, written] = await open(setting);
+  Deno.test(`a view ${isStyled ? "styles" : "does not style"} errors with ${JSON.stringify(setting)}`, async () => {
+    const written = await show(setting);
     const lines = isStyled ? RED : "agent-gateway: error: no\n";
     assertEquals([written.includes(lines), written.includes("\x1b[3")], [
       true,
@@ -100,19 +123,20 @@ for (const [setting, isStyled] of STYLES) {
   });
 }
 
-Deno.test("openView() takes signs of ASCII for TERM=linux, whose fonts lack others", async () => {
-  for (const [TERM, sign] of [["linux", "x"], ["xterm", "✗"]] as const) {
-    const [, written] = await open({ env: { TERM, NO_COLOR: "1" } });
-    assertStringIncludes(written, `${sign} plan: started`);
+Deno.test("a view has marks of ASCII on the Linux console, whose fonts lack others, and in screen on it", async () => {
+  const MARKS = { linux: "x", "screen.linux": "x", xterm: "✗" };
+  for (const [TERM, mark] of Object.entries(MARKS)) {
+    const written = await show({ env: { TERM, NO_COLOR: "1" } });
+    assertStringIncludes(written, `${mark} plan: started`);
   }
 });
 
-Deno.test("openView() takes a terminal that does not tell its size for one of 80 columns and 24 rows", async () => {
-  const unknown = await open({ size: { columns: 0, rows: 0 } });
-  assertEquals(unknown, await open({}));
+Deno.test("a terminal that does not tell its size has 80 columns and 24 rows", async () => {
+  const unknown = await show({ size: { columns: 0, rows: 0 } });
+  assertEquals(unknown, await show({}));
 });
 
-async function* noInput(): AsyncGenerator<Uint8Array> {}
+const NO_PROMPTS = new PromptLines(ReadableStream.from([]), false);
 
 const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
   [
@@ -157,14 +181,64 @@ Deno.test("JsonView writes a line for each event, or nothing, and no internal fi
         Promise.resolve(void (written += new TextDecoder().decode(bytes))),
     };
     const internal = { ...event, internal: true };
-    await new JsonView(noInput(), stdout).show(internal);
+    await new JsonView(NO_PROMPTS, stdout).show(internal);
     assertEquals(written, line);
   }
 });
 
+/** Standard output that a test reads. */
+class Output {
+  readonly writes: string[] = [];
+  /** Holds up the writes. */
+  reading = Promise.resolve();
+
+  async write(bytes: Uint8Array): Promise<void> {
+    this.writes.push(new TextDecoder().decode(bytes));
+    await this.reading;
+  }
+}
+
+const PROGRESS = { type: "progress", node: "plan", status: "done" } as const;
+
+Deno.test("JsonView queues progress, and waits until any other line is written", async () => {
+  const output = new Output();
+  const reading = Promise.withResolvers<void>();
+  output.reading = reading.promise;
+  const view = new JsonView(NO_PROMPTS, output);
+  for (let i = 0; i < 100; i++) assertEquals(view.show(PROGRESS), undefined);
+  let isWritten = false;
+  const shown = Promise.resolve(view.show({ type: "error", message: "no" }))
+    .then(() => isWritten = true);
+  await setImmediate();
+  assertEquals(isWritten, false);
+  reading.resolve();
+  await shown;
+  assertEquals(output.writes.join("").split("\n").length, 102);
+  assertLess(output.writes.length, 5);
+});
+
+Deno.test("JsonView waits while more than 1 MiB is queued", async () => {
+  const output = new Output();
+  const reading = Promise.withResolvers<void>();
+  output.reading = reading.promise;
+  const view = new JsonView(NO_PROMPTS, output);
+  const large = { ...PROGRESS, status: "x".repeat(1024 * 1024) };
+  const shown = view.show(large);
+  assert(shown !== undefined);
+  reading.resolve();
+  await shown;
+  assertEquals(view.show(PROGRESS), undefined);
+});
+
 Deno.test("JsonView rejects when the reader is gone", async () => {
   const stdout = { write: () => Promise.reject(new Deno.errors.BrokenPipe()) };
-  const view = new JsonView(noInput(), stdout);
-  const event = { type: "thread", threadId: "t" } as const;
-  await assertRejects(() => view.show(event), Deno.errors.BrokenPipe);
+  const view = new JsonView(NO_PROMPTS, stdout);
+  await assertRejects(
+    async () => await view.show({ type: "thread", threadId: "t" }),
+    Deno.errors.BrokenPipe,
+  );
+
+  const other = new JsonView(NO_PROMPTS, stdout);
+  other.show(PROGRESS);
+  await assertRejects(() => other.failed, Deno.errors.BrokenPipe);
 });

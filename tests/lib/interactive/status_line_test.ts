@@ -1,10 +1,6 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { cellsOfLine } from "../../../lib/editor/layout.ts";
-import {
-  ASCII_MARKS,
-  MARKS,
-  StatusLine,
-} from "../../../lib/interactive/status_line.ts";
+import { StatusLine } from "../../../lib/interactive/status_line.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
 import fc, { anyCodePoint } from "../../support/generated.ts";
 
@@ -19,11 +15,11 @@ class Watched {
   /** In milliseconds. */
   now = 5_000;
 
-  constructor({ columns = 80, style = PLAIN, marks = MARKS } = {}) {
+  constructor({ columns = 80, style = PLAIN, isAscii = false } = {}) {
     this.columns = columns;
     this.line = new StatusLine({
       style,
-      marks,
+      isAscii,
       columns: () => columns,
       now: () => this.now,
     });
@@ -31,7 +27,7 @@ class Watched {
   }
 
   begin(): void {
-    this.line.take({ type: "begin" });
+    this.line.advance({ type: "begin" });
     this.now += 500;
   }
 
@@ -41,11 +37,11 @@ class Watched {
   }
 
   progress(node: string, status = ""): string {
-    return this.line.take({ type: "progress", node, status });
+    return this.line.advance({ type: "progress", node, status });
   }
 
   wait(reason: string, milliseconds: number): void {
-    this.line.take({ type: "wait", reason, milliseconds });
+    this.line.advance({ type: "wait", reason, milliseconds });
   }
 }
 
@@ -63,7 +59,7 @@ Deno.test("StatusLine shows where a run is, how long it has taken, and how to st
   assertEquals(watched.row, "⠋ write: started  11 s  Ctrl-C stops");
   watched.now += 113_001;
   assertEquals(watched.row, "⠋ write: started  2 min 5 s  Ctrl-C stops");
-  watched.line.take(COMPLETED);
+  watched.line.advance(COMPLETED);
   assertEquals(watched.row, "");
 });
 
@@ -75,13 +71,13 @@ Deno.test("StatusLine leaves a line of each node with its own duration, and one 
   assertEquals(watched.progress("write", "started"), "✓ plan: done  2.0 s\n");
   watched.now += 70_000;
   assertEquals(
-    watched.line.take({ ...COMPLETED, total: 72_500 }),
+    watched.line.advance({ ...COMPLETED, total: 72_500 }),
     "✓ write: started  1 min 10 s\n✓ total  1 min 12 s\n",
   );
   watched.begin();
   watched.progress("plan", "started");
   assertEquals(
-    watched.line.take({ ...FAILED, total: 500 }),
+    watched.line.advance({ ...FAILED, total: 500 }),
     "✗ plan: started  0.0 s\n✗ total  0.5 s\n",
   );
 });
@@ -102,13 +98,13 @@ Deno.test("StatusLine counts down what a repetition waits for, then shows the no
 });
 
 Deno.test("StatusLine turns its spinner four times a second, of ASCII with ASCII_MARKS", () => {
-  const watched = new Watched({ marks: ASCII_MARKS });
+  const watched = new Watched({ isAscii: true });
   for (const sign of ["-", "\\", "|", "/", "-"]) {
     assertEquals(watched.row.charAt(0), sign);
     watched.now += 250;
   }
   const lines = watched.progress("plan") + watched.progress("write") +
-    watched.line.take(FAILED);
+    watched.line.advance(FAILED);
   assertEquals(lines, "+ plan  0.0 s\nx write  0.0 s\n");
 });
 
@@ -153,7 +149,7 @@ Deno.test("StatusLine takes one row of any width, and so does each line above it
       watched.progress(node, status);
       if (isPause) watched.wait(status, 1_000);
       const { row } = watched;
-      const lines = watched.line.take({ ...FAILED, total: 1 }).split("\n");
+      const lines = watched.line.advance({ ...FAILED, total: 1 }).split("\n");
       assertEquals([lines.length, lines.pop()], [3, ""]);
       for (const line of [row, ...lines]) {
         const text = line.replace(SGR, "");

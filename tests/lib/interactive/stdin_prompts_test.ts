@@ -4,7 +4,7 @@ import {
   addInput,
   PromptLines,
 } from "../../../lib/interactive/stdin_prompts.ts";
-import type { Input } from "../../../lib/interactive/view.ts";
+import type { Input } from "../../../lib/io/input_queue.ts";
 import { InputError } from "../../../lib/io/standard_streams.ts";
 
 const MIB = new Uint8Array(1024 * 1024).fill(0x61);

@@ -1,23 +1,31 @@
 import { assertEquals } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
-import { Conversation } from "../../../lib/interactive.ts";
-import {
-  ScreenView,
-  type ScreenViewOptions,
-} from "../../../lib/interactive/screen_view.ts";
-import { MARKS } from "../../../lib/interactive/status_line.ts";
+import { ChatView } from "../../../lib/interactive/chat_view.ts";
+import { Conversation } from "../../../lib/interactive/conversation.ts";
+import { StatusLine } from "../../../lib/interactive/status_line.ts";
+import type { Terminal } from "../../../lib/interactive/terminal.ts";
 import { PLAIN } from "../../../lib/text.ts";
 import { VERSION } from "../../../lib/version.ts";
 import { FakeGateway, type FakeRun } from "../../support/fake_gateway.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import { Person } from "../../support/terminal_emulator.ts";
 
-const QUIET = { style: PLAIN, isScript: false, isQuiet: true, isPlain: false };
-const TALKING = { ...QUIET, isQuiet: false };
+const TALKING: Terminal = {
+  isTyped: true,
+  isScreen: true,
+  isAscii: false,
+  isQuiet: false,
+  isPlain: false,
+  style: PLAIN,
+  replies: "clean",
+  mixesReplies: true,
+  keys: "the keys",
+};
+const QUIET = { ...TALKING, isQuiet: true };
 
 /** A chat of a person on the thread `thread-1`, whose runs the test drives. */
 class Chat extends Person {
-  readonly view: ScreenView;
+  readonly view: ChatView;
   readonly conversation: Conversation;
   readonly ending: Promise<number>;
   /** The replies that were written. */
@@ -26,22 +34,21 @@ class Chat extends Person {
   reading = Promise.resolve();
   readonly #gateway = new FakeGateway();
 
-  constructor(options: Partial<ScreenViewOptions> = {}) {
+  constructor(terminal: Terminal = QUIET, now = () => this.time) {
     super(50);
-    this.view = new ScreenView({
-      editor: this.editor,
-      isTyped: true,
+    const { isPlain, isQuiet } = terminal;
+    const columns = () => this.size.columns;
+    this.view = new ChatView({
+      surface: this.editor,
       reply: async (text) => {
         this.replies += text;
         this.write(`${text}\n`);
         await this.reading;
       },
-      lines: QUIET,
-      separatesReplies: true,
-      marks: MARKS,
-      size: () => this.size,
-      now: () => this.time,
-      ...options,
+      terminal,
+      status: isPlain || isQuiet
+        ? undefined
+        : new StatusLine({ ...terminal, columns, now }),
     });
     this.conversation = new Conversation({
       ...{ gateway: this.#gateway, view: this.view },
@@ -80,7 +87,7 @@ const BUSY = {
 } as const;
 
 Deno.test("--plain writes a line for each event, and draws nothing during a run; what is typed meanwhile shows at the next prompt", async () => {
-  using chat = new Chat({ lines: { ...TALKING, isPlain: true } });
+  using chat = new Chat({ ...TALKING, isPlain: true });
   const reading = Promise.withResolvers<void>();
   chat.reading = reading.promise;
   chat.time = 500;
@@ -106,20 +113,19 @@ Deno.test("--plain writes a line for each event, and draws nothing during a run;
 
 Deno.test("--plain gives a sign of life in a chat", async () => {
   using clock = new FakeClock();
-  using chat = new Chat({ lines: { ...TALKING, isPlain: true } });
+  using chat = new Chat({ ...TALKING, isPlain: true });
   await chat.send("one");
   clock.passTo(15_000);
   await chat.seesLast("> one", "still waiting, no news for 15 s");
 });
 
 Deno.test("a chat shows banner and keys once, the nodes of a run with a status below, and at the end how to go on", async () => {
-  using chat = new Chat({ lines: TALKING });
+  using chat = new Chat(TALKING);
   const banner = [
     `agent-gateway ${VERSION}, agent the-brain, key ****`,
     "service https://service.example",
     "thread thread-1",
-    "Ctrl-J: new line, Ctrl-C: stop, only command: exit",
-    "; screen readers: --plain",
+    "the keys",
   ];
   await chat.sees(...banner, "", ">");
   const run = await chat.send("one");
@@ -158,9 +164,9 @@ Deno.test("a chat refuses a prompt of more than 16 MiB, and takes the next one",
   assertEquals((await chat.send("two")).prompt, "two");
 });
 
-Deno.test("ScreenView draws its status four times a second, and at each event until the operation ends", () => {
+Deno.test("a chat draws its status four times a second, and at each event until the operation ends", () => {
   using clock = new FakeClock();
-  using chat = new Chat({ lines: TALKING, now: () => clock.time });
+  using chat = new Chat(TALKING, () => clock.time);
   const frames: number[] = [];
   chat.editor.refresh = () => void frames.push(clock.time);
 

@@ -1,42 +1,59 @@
 import { assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
+import { ChatView } from "../../../lib/interactive/chat_view.ts";
 import {
-  LineView,
-  type LineViewOptions,
-} from "../../../lib/interactive/line_view.ts";
+  PlainLines,
+  type PlainLinesOptions,
+} from "../../../lib/interactive/plain_lines.ts";
+import { PromptLines } from "../../../lib/interactive/stdin_prompts.ts";
+import type { Terminal } from "../../../lib/interactive/terminal.ts";
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
+import type { ReplyWriter } from "../../../lib/interactive/write_reply.ts";
 import { PLAIN } from "../../../lib/text.ts";
 import { FakeClock } from "../../support/clocks.ts";
 
-const DUMB = { isTyped: true, keys: "the keys" };
-const LINES = { style: PLAIN, isScript: false, isQuiet: false, isPlain: false };
+const PIPES: Terminal = {
+  isTyped: false,
+  isScreen: false,
+  isAscii: false,
+  isQuiet: false,
+  isPlain: false,
+  style: PLAIN,
+  replies: "unchanged",
+  mixesReplies: false,
+  keys: undefined,
+};
+const DUMB: Terminal = { ...PIPES, isTyped: true, keys: "the keys" };
 
-/** A view of plain lines, and what it wrote. */
+/** A chat on plain lines, and what it wrote. */
 class Lines {
-  readonly view: LineView;
+  readonly view: ChatView;
   readonly replies: string[] = [];
   stderr = "";
   /** Holds up the writing of replies. */
   reading = Promise.resolve();
   readonly #typing: WritableStreamDefaultWriter<Uint8Array>;
 
-  constructor(options: Partial<LineViewOptions> = {}) {
+  constructor(terminal: Terminal = PIPES, options: {
+    readonly stderr?: PlainLinesOptions["stderr"];
+    readonly reply?: ReplyWriter;
+  } = {}) {
     const { readable, writable } = new TransformStream<
       Uint8Array,
       Uint8Array
     >();
     this.#typing = writable.getWriter();
-    this.view = new LineView({
-      stdin: readable,
-      reply: async (text) => {
-        this.replies.push(text);
-        await this.reading;
-      },
+    const surface = new PlainLines({
+      prompts: new PromptLines(readable, terminal.isTyped),
       stderr: (text) => this.stderr += text,
-      lines: LINES,
-      ...{ isTyped: false, keys: undefined },
+      sign: terminal.keys === undefined ? "" : "> ",
       ...options,
     });
+    const reply = async (text: string) => {
+      this.replies.push(text);
+      await this.reading;
+    };
+    this.view = new ChatView({ surface, reply, terminal, ...options });
   }
 
   /** Types a line, and waits until it was read. */
@@ -61,9 +78,9 @@ class Lines {
   }
 }
 
-Deno.test("LineView writes everything but replies to standard error, progress as such", async () => {
+Deno.test("a chat without a terminal writes everything but replies to standard error, progress as such", async () => {
   const kinds: unknown[] = [];
-  const lines: Lines = new Lines({
+  const lines: Lines = new Lines(PIPES, {
     stderr: (text, kind) => {
       lines.stderr += text;
       kinds.push(kind);
@@ -79,7 +96,7 @@ Deno.test("LineView writes everything but replies to standard error, progress as
   assertEquals(kinds, [undefined, "progress", undefined]);
 });
 
-Deno.test("LineView takes its next event when a reply is written, and rejects when its reader is gone", async () => {
+Deno.test("a chat waits until a reply is written, and rejects when its reader is gone", async () => {
   const lines = new Lines();
   const { promise, resolve } = Promise.withResolvers<void>();
   lines.reading = promise;
@@ -96,7 +113,7 @@ Deno.test("LineView takes its next event when a reply is written, and rejects wh
   await shown;
 
   const gone = () => Promise.reject(new Deno.errors.BrokenPipe());
-  const { view } = new Lines({ reply: gone });
+  const { view } = new Lines(PIPES, { reply: gone });
   await assertRejects(
     async () => await view.show({ type: "reply", text: "x", isNotice: false }),
     Deno.errors.BrokenPipe,
@@ -104,11 +121,11 @@ Deno.test("LineView takes its next event when a reply is written, and rejects wh
 });
 
 Deno.test("--plain gives a sign of life after 15 s without a line, then after each minute", () => {
-  const plain = { ...LINES, isPlain: true };
+  const plain = { ...PIPES, isPlain: true };
   const progress = { type: "progress", node: "plan", status: "" } as const;
-  for (const options of [plain, LINES, { ...plain, isQuiet: true }]) {
+  for (const options of [plain, PIPES, { ...plain, isQuiet: true }]) {
     using clock = new FakeClock();
-    const lines = new Lines({ lines: options });
+    const lines = new Lines(options);
     const at = (time: number) => {
       clock.passTo(time);
       return lines.takeError();
@@ -147,7 +164,7 @@ Deno.test("a dumb terminal shows the keys once, a sign before each prompt, and a
 });
 
 Deno.test("Ctrl-C at the prompt of a dumb terminal shows the sign again, and during a run only the hint", async () => {
-  const lines = new Lines({ ...DUMB, lines: { ...LINES, isQuiet: true } });
+  const lines = new Lines({ ...DUMB, isQuiet: true });
   const one = lines.view.readPrompt();
   lines.show({ type: "ctrl-c", isFirst: true });
   assertEquals(lines.takeError(), "> \nCtrl-C again leaves\n> ");
@@ -162,7 +179,28 @@ Deno.test("Ctrl-C at the prompt of a dumb terminal shows the sign again, and dur
   assertEquals(lines.takeError(), "");
 });
 
-Deno.test("LineView without a person shows neither a sign nor how to go on", async () => {
+Deno.test("lines that were typed ahead on a dumb terminal appear after the sign when their turn comes", async () => {
+  const lines = new Lines(DUMB);
+  const one = lines.view.readPrompt();
+  await lines.type("one");
+  await one;
+  await lines.type("two\x1b[2J");
+  await lines.type("");
+  await lines.type("no\0");
+  lines.takeError();
+
+  await lines.view.readPrompt();
+  lines.show({ type: "progress", node: "plan", status: "done" });
+  assertEquals(lines.takeError(), "> two\nplan: done\n");
+  await lines.view.readPrompt();
+  await lines.view.readPrompt();
+  lines.show({ type: "error", message: "It contains a NUL" });
+  assertEquals(lines.takeError(), "> \nerror: It contains a NUL\n");
+  void lines.view.readPrompt();
+  assertEquals(lines.takeError(), "> ");
+});
+
+Deno.test("a chat without a person shows neither a sign nor how to go on", async () => {
   const lines = new Lines();
   await lines.type("one");
   assertEquals(await lines.view.readPrompt(), { kind: "text", text: "one" });

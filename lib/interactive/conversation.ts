@@ -1,0 +1,370 @@
+import {
+  AGENT_NAME,
+  type CreationEvent,
+  type Gateway,
+  ServiceError,
+  type TurnEvent,
+} from "../gateway.ts";
+import { type Input, TimeLimit, within } from "../io.ts";
+import { VERSION } from "../version.ts";
+import { CtrlC } from "./ctrl_c.ts";
+import { ExitCode } from "./exit_code.ts";
+import { Operation } from "./operation.ts";
+import type { View, ViewEvent } from "./view.ts";
+
+export interface ConversationOptions {
+  readonly gateway: Gateway;
+  readonly view: View;
+  readonly maskedKey: string;
+  readonly baseUrl: string;
+  /** The thread to continue. By default a new one is created. */
+  readonly threadId?: string | undefined;
+  /** How long one prompt may take, in milliseconds. By default there is no limit. */
+  readonly timeLimit?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** A clock, in milliseconds. The default is the clock of the process. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** The exit code after Ctrl-C. */
+const INTERRUPTED = 130;
+
+/** How an operation ended; `unread` if nobody reads standard output. */
+type Outcome = "done" | "failed" | "dropped" | "unread";
+
+interface Prompt {
+  readonly text: string;
+  /** Its number, counted from 1, if the call is known to have more than one. */
+  readonly number?: number | undefined;
+}
+
+/**
+ * Prompts that run on one thread, one at a time. It holds the state of the thread, and
+ * decides what Ctrl-C does; an {@linkcode Operation} is what a user can drop, and a
+ * {@linkcode View} shows what happens.
+ */
+export class Conversation {
+  readonly #options: ConversationOptions;
+  readonly #now: () => number;
+  readonly #ctrlC: CtrlC;
+  readonly #exitCode = new ExitCode();
+  /** Aborted when the user leaves, or a signal ends the program. */
+  readonly #leaving = new AbortController();
+  #operation: Operation | undefined;
+  #threadId = "";
+  #hasRun = false;
+  /** Set when the conversation is left. */
+  #left: Promise<void> | undefined;
+  /** Whether the view has shown the farewell. */
+  #isOver = false;
+
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    this.#ctrlC = new CtrlC(this.#now);
+  }
+
+  /**
+   * Runs each prompt of the view until its input ends (interface 1, "Interactive
+   * mode rules").
+   *
+   * @returns The exit code: 0 after `exit` and `quit`, and where a person types, who has
+   * seen what failed.
+   * @throws {InputError} If standard input cannot be read.
+   * @throws Whatever standard output rejects with: see `isReaderGone()`.
+   */
+  async runInteractive(): Promise<number> {
+    const opened = await this.#openAlone();
+    if (opened === "dropped") return INTERRUPTED;
+    if (opened !== "done") return this.#isTyped ? 1 : this.#exitCode.value;
+    let prompts = 0;
+    for (;;) {
+      const input = await this.#ask();
+      switch (input?.kind) {
+        case undefined:
+          return INTERRUPTED;
+        case "end":
+          return this.#isTyped ? 0 : this.#exitCode.value;
+        case "refused":
+          this.#exitCode.fail();
+          await this.#show({ type: "error", message: input.reason });
+          break;
+        case "text": {
+          const word = input.text.trim().toLowerCase();
+          if (word === "exit" || word === "quit") return 0;
+          if (word === "") continue;
+          prompts++;
+          const number = prompts > 1 ? prompts : undefined;
+          const prompt = { text: input.text, number };
+          const ended = await this.#runAlone(prompt);
+          if (ended === "unread" && !this.#isTyped) return this.#exitCode.value;
+          break;
+        }
+        default:
+          input satisfies never;
+      }
+    }
+  }
+
+  /**
+   * Runs prompts in order, until one fails. The time limit of the first one includes
+   * the creation of the thread. Rejects as standard output does.
+   *
+   * @returns The exit code.
+   */
+  async runPrompts(texts: readonly string[]): Promise<number> {
+    for (const [index, text] of texts.entries()) {
+      const number = texts.length > 1 ? index + 1 : undefined;
+      using limit = new TimeLimit(this.#options.timeLimit);
+      if (index === 0 && await this.#open(limit) !== "done") break;
+      if (await this.#run({ text, number }, limit) !== "done") break;
+    }
+    return this.#exitCode.value;
+  }
+
+  /** Handles a Ctrl-C. Returns whether the program goes on; if not, the caller ends it. */
+  interrupt(): boolean {
+    const { view } = this.#options;
+    const { typing } = view;
+    if (typing === undefined) return false;
+    const operation = this.#operation;
+    const isRunning = operation?.dropped.aborted === false;
+    const clear = () => operation === undefined && typing.clear?.() === true;
+    const effect = this.#ctrlC.press(isRunning, clear);
+    switch (effect) {
+      case "drop":
+        operation?.drop(typing.dropWaiting());
+        return true;
+      case "clear":
+        return true;
+      case "leave":
+        if (operation !== undefined) return false;
+        this.#leaving.abort();
+        return true;
+      case "announce":
+      case "nothing":
+        view.show({ type: "ctrl-c", isFirst: effect === "announce" });
+        return true;
+      default:
+        return effect satisfies never;
+    }
+  }
+
+  /**
+   * Drops what is going on, and ends the view. No prompt is run any more, and nothing is
+   * shown after this.
+   *
+   * @param limit The longest wait for the operation to end, and for what was shown to be
+   * written, in milliseconds.
+   */
+  leave(limit = 0): Promise<void> {
+    this.#left ??= this.#leave(limit);
+    return this.#left;
+  }
+
+  get #isTyped(): boolean {
+    return this.#options.view.typing !== undefined;
+  }
+
+  async #leave(limit: number): Promise<void> {
+    const { view } = this.#options;
+    const operation = this.#operation;
+    this.#leaving.abort();
+    operation?.drop();
+    if (operation !== undefined) await within(limit, operation.over, () => {});
+    this.#isOver = true;
+    // If nobody reads a reply, its rest could come after the farewell.
+    const isUnread = this.#operation?.hasEnded === true;
+    if (this.#operation?.hasEnded === false) {
+      view.show(this.#operation.end(false));
+    }
+    const hasFarewell = this.#hasRun && this.#isTyped && !isUnread;
+    const threadId = hasFarewell ? this.#threadId : undefined;
+    const shown = view.show({ type: "farewell", threadId });
+    if (shown !== undefined) await within(limit, shown, () => {});
+  }
+
+  /** Opens the conversation, with the time limit for itself. */
+  async #openAlone(): Promise<Outcome> {
+    using limit = new TimeLimit(this.#options.timeLimit);
+    return await this.#open(limit);
+  }
+
+  async #runAlone(prompt: Prompt): Promise<Outcome> {
+    using limit = new TimeLimit(this.#options.timeLimit);
+    return await this.#run(prompt, limit);
+  }
+
+  /** Shows the banner, and creates a thread unless there is one to continue. */
+  async #open(limit: TimeLimit): Promise<Outcome> {
+    const { gateway, maskedKey, baseUrl, threadId } = this.#options;
+    const banner = [
+      `agent-gateway ${VERSION}, agent ${AGENT_NAME}, key ${maskedKey}`,
+      `service ${baseUrl}`,
+    ];
+    for (const text of banner) await this.#show({ type: "banner", text });
+    const operation = new Operation("thread", { limit, now: this.#now });
+    const { signal } = operation;
+    const events = threadId === undefined
+      ? gateway.createThread({ signal })
+      : continueThread(threadId);
+    return await this.#follow(operation, events);
+  }
+
+  /** Returns the next prompt; `undefined` if the conversation is left instead. */
+  async #ask(): Promise<Input | undefined> {
+    const { signal } = this.#leaving;
+    if (signal.aborted) return undefined;
+    const left = Promise.withResolvers<undefined>();
+    const leave = () => left.resolve(undefined);
+    signal.addEventListener("abort", leave);
+    try {
+      return await Promise.race([
+        this.#options.view.readPrompt(),
+        left.promise,
+      ]);
+    } finally {
+      signal.removeEventListener("abort", leave);
+    }
+  }
+
+  async #run({ text, number }: Prompt, limit: TimeLimit): Promise<Outcome> {
+    const { gateway, headers } = this.#options;
+    const operation = new Operation("run", { limit, now: this.#now });
+    const { signal } = operation;
+    const events = gateway.runTurn(this.#threadId, text, { signal, headers });
+    return await this.#follow(operation, events, number);
+  }
+
+  /**
+   * Shows the events of an operation, or why it failed.
+   *
+   * @param number The number of its prompt, if there are several.
+   */
+  async #follow(
+    operation: Operation,
+    events: AsyncIterable<CreationEvent | TurnEvent>,
+    number?: number,
+  ): Promise<Outcome> {
+    this.#operation = operation;
+    try {
+      await this.#show({ type: "begin" });
+      for await (const event of events) {
+        this.#record(event, operation);
+        if (isLast(event)) await this.#show(operation.end(true));
+        await this.#show(event);
+      }
+      return await this.#complete(operation);
+    } catch (error) {
+      if (!operation.hasEnded) await this.#show(operation.end(false));
+      const { dropped } = operation;
+      if (dropped.aborted && error === dropped.reason) {
+        this.#exitCode.fail();
+        await this.#showDropped(operation.kind, operation);
+        return "dropped";
+      }
+      if (!(error instanceof ServiceError)) throw error;
+      return await this.#fail(operation, error, number);
+    } finally {
+      this.#operation = undefined;
+      operation.finish();
+    }
+  }
+
+  /** Keeps what an event says about the thread and the operation. */
+  #record(event: CreationEvent | TurnEvent, operation: Operation): void {
+    switch (event.type) {
+      case "wait":
+      case "progress":
+        break;
+      case "thread":
+        this.#threadId = event.threadId;
+        break;
+      case "run":
+        this.#hasRun = true;
+        operation.startRun();
+        break;
+      case "reply":
+        this.#exitCode.complete();
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  /** Ends an operation that the service has done. */
+  async #complete(operation: Operation): Promise<Outcome> {
+    if (operation.kind === "run") this.#ctrlC.settle();
+    if (operation.isUnread) {
+      this.#exitCode.fail();
+      await this.#show({ type: "error", message: UNREAD });
+      return "unread";
+    }
+    if (!operation.dropped.aborted) return "done";
+    if (operation.kind === "run") await this.#showDropped("reply", operation);
+    return "dropped";
+  }
+
+  /** Ends an operation that the service has not done. */
+  async #fail(
+    operation: Operation,
+    error: ServiceError,
+    number: number | undefined,
+  ): Promise<Outcome> {
+    this.#exitCode.fail(error);
+    const message = this.#placeOf(error, number) + error.message;
+    await this.#show({ type: "error", message, failure: error });
+    return operation.isUnread ? "unread" : "failed";
+  }
+
+  /** Which prompt of a script has failed, if there are several, and its thread. */
+  #placeOf({ message }: ServiceError, number: number | undefined): string {
+    if (this.#isTyped || number === undefined) return "";
+    const thread = message.includes(this.#threadId)
+      ? ""
+      : ` on thread ${this.#threadId}`;
+    return `Prompt ${number}${thread}: `;
+  }
+
+  async #showDropped(
+    what: "thread" | "run" | "reply",
+    { droppedPrompts }: Operation,
+  ): Promise<void> {
+    if (this.#leaving.signal.aborted) return;
+    await this.#show({ type: "dropped", what, prompts: droppedPrompts });
+  }
+
+  /** Shows an event, unless the conversation is over or nobody reads. */
+  async #show(event: ViewEvent): Promise<void> {
+    const operation = this.#operation;
+    const isUnread = operation?.isUnread === true && event.type !== "error";
+    if (this.#isOver || isUnread) return;
+    const shown = this.#options.view.show(event, operation?.dropped);
+    if (shown !== undefined) await (operation?.wait(shown) ?? shown);
+  }
+}
+
+const UNREAD =
+  "The time limit has passed, and nothing reads standard output: the rest of the reply was dropped";
+
+/** The events of a thread that exists. */
+async function* continueThread(
+  threadId: string,
+): AsyncGenerator<CreationEvent> {
+  yield { type: "thread", threadId };
+}
+
+/** Whether an event is the last one of its operation. */
+function isLast(event: CreationEvent | TurnEvent): boolean {
+  switch (event.type) {
+    case "wait":
+    case "run":
+    case "progress":
+      return false;
+    case "thread":
+    case "reply":
+      return true;
+    default:
+      return event satisfies never;
+  }
+}

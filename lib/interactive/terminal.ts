@@ -1,0 +1,123 @@
+import { environmentVariable, type StreamKind } from "../io.ts";
+import { COLOURED, PLAIN, type Style } from "../text.ts";
+
+/** What the user asked for, as far as it says how things look. */
+export interface Wishes {
+  readonly color: "auto" | "always" | "never";
+  readonly plain: boolean;
+  readonly quiet: boolean;
+}
+
+export type StreamKinds = Readonly<
+  Record<"stdin" | "stdout" | "stderr", StreamKind>
+>;
+
+/** The terminal as it was found at the start, and how it is used. */
+export interface Terminal {
+  /** Whether a person types the prompts. */
+  readonly isTyped: boolean;
+  /** Whether rows can be drawn again on standard error. */
+  readonly isScreen: boolean;
+  /** Whether its fonts may lack all characters but those of ASCII. */
+  readonly isAscii: boolean;
+  readonly isQuiet: boolean;
+  /** Whether nothing but the prompt is redrawn, and the time of each run is a line. */
+  readonly isPlain: boolean;
+  /** The style of what is written to standard error. */
+  readonly style: Style;
+  /** `clean`: safe to show on a terminal. `styled`: with its Markdown styled, too. */
+  readonly replies: "unchanged" | "clean" | "styled";
+  /** Whether replies appear between the lines of standard error. */
+  readonly mixesReplies: boolean;
+  /** The line about keys; `undefined` where nobody would see it. */
+  readonly keys: string | undefined;
+}
+
+/** How to stop a run and how to leave, one way each, on a dumb terminal. */
+const DUMB_KEYS = "Ctrl-C: stop, only command: exit";
+
+/** The same where a terminal gives the program a pipe, as mintty does on Windows. */
+const PIPE_KEYS =
+  `${DUMB_KEYS}; no keys arrive: use winpty or Windows Terminal`;
+
+/** The same for a terminal on which prompts can be edited. */
+const EDITOR_KEYS = `Ctrl-J: new line, ${DUMB_KEYS}`;
+
+/** Added to the keys where more than the prompt is redrawn. */
+const PLAIN_HINT = "; screen readers: --plain";
+
+/**
+ * Describes the terminal. It is a screen unless `TERM` or `CI` say that it cannot be drawn
+ * on, or nothing would be drawn.
+ *
+ * @param readsPrompts Whether prompts come from standard input, line by line.
+ */
+export function describeTerminal(
+  streams: StreamKinds,
+  readsPrompts: boolean,
+  { color, plain: isPlain, quiet: isQuiet }: Wishes,
+): Terminal {
+  const isTyped = readsPrompts && streams.stdin !== "data";
+  const isDrawn = readsPrompts
+    ? streams.stdin === "terminal"
+    : !isPlain && !isQuiet;
+  const isScreen = streams.stderr === "terminal" && !isDumb() &&
+    !isAutomated() && isDrawn;
+  const isForced = color === "always";
+  const hasColour = usesColour(color, isPlain);
+  const isStyled = isForced || isScreen && hasColour;
+  const areRepliesShown = streams.stdout !== "data" || isForced;
+  const form = hasColour ? "styled" : "clean";
+  const areKeysSeen = isTyped && streams.stderr !== "data";
+  return {
+    isTyped,
+    isScreen,
+    isAscii: isLinuxConsole(),
+    isQuiet,
+    isPlain,
+    style: isStyled ? COLOURED : PLAIN,
+    replies: areRepliesShown ? form : "unchanged",
+    mixesReplies: isScreen && streams.stdout !== "data",
+    keys: areKeysSeen ? keysLine(streams, isScreen, isPlain) : undefined,
+  };
+}
+
+function keysLine(
+  streams: StreamKinds,
+  isScreen: boolean,
+  isPlain: boolean,
+): string {
+  if (isScreen) return EDITOR_KEYS + (isPlain ? "" : PLAIN_HINT);
+  return streams.stdin === "lines" ? PIPE_KEYS : DUMB_KEYS;
+}
+
+/**
+ * Whether text on a terminal is styled. `auto` styles it unless `NO_COLOR` is set
+ * (https://no-color.org), the terminal is dumb, or a screen reader may read it: it would
+ * break the text at each change of style.
+ */
+function usesColour(color: Wishes["color"], isPlain: boolean): boolean {
+  if (color !== "auto") return color === "always";
+  return !isPlain && !isDumb() &&
+    (environmentVariable("NO_COLOR") ?? "") === "";
+}
+
+/**
+ * Whether `TERM` says that the terminal cannot be drawn on. The Windows console has no
+ * `TERM`.
+ */
+function isDumb(): boolean {
+  const term = environmentVariable("TERM") ?? "";
+  return term === "dumb" || term === "" && Deno.build.os !== "windows";
+}
+
+/** Whether the terminal is the Linux console, whose font lacks most characters. */
+function isLinuxConsole(): boolean {
+  const term = environmentVariable("TERM") ?? "";
+  return term === "linux" || term.endsWith(".linux");
+}
+
+/** Whether `CI` is set: to anything but empty, `0` or `false`. */
+function isAutomated(): boolean {
+  return !["", "0", "false"].includes(environmentVariable("CI") ?? "");
+}
