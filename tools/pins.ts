@@ -20,6 +20,7 @@ import { runTool, ToolError } from "./tool_error.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 const DENO_VERSION = `${ROOT}/.ci/deno-version`;
+const GITHUB = "https://api.github.com/repos/denoland/deno";
 
 /** The version of Deno that the project is tested and released with. */
 export const PINNED_DENO: string = Deno.readTextFileSync(DENO_VERSION).trim();
@@ -30,17 +31,28 @@ export const NPM_SYSTEMS: readonly string[] = [
   ...["win32-arm64", "win32-x64"],
 ];
 
+/** How old a version has to be, in days: what is wrong with it is found by then. */
+const COOLDOWN = 7;
+
+/** The times of a package's versions, as `npm view PACKAGE time --json` prints them. */
+export type VersionTimes = Readonly<Record<string, string>>;
+
 /**
- * Returns the newest version that all of these lists have: the packages of a new Deno
- * come to npm at different times, and the npm package needs it for each system.
+ * Returns the newest version that all of these packages have for some days: those of a
+ * new Deno come to npm at different times, and the npm package needs it for each system.
  *
  * @throws {ToolError} If there is none.
  */
-export function newestOfAll(lists: readonly (readonly string[])[]): string {
-  const [first = [], ...others] = lists;
-  const newest = first
+export function newestOfAll(
+  packages: readonly VersionTimes[],
+  now: Date = new Date(),
+): string {
+  const latest = now.getTime() - COOLDOWN * 24 * 60 * 60 * 1000;
+  const isOldEnough = (version: string) =>
+    packages.every((times) => Date.parse(times[version] ?? "") <= latest);
+  const newest = Object.keys(packages[0] ?? {})
     .filter((version) => /^\d+\.\d+\.\d+$/.test(version))
-    .filter((version) => others.every((list) => list.includes(version)))
+    .filter(isOldEnough)
     .sort((a, b) => b.localeCompare(a, "en", { numeric: true }))[0];
   if (newest !== undefined) return newest;
   throw new ToolError("npm has no version of Deno for all systems");
@@ -58,12 +70,16 @@ function pinDeno(text: string, version: string): string {
  * Lets Deno rewrite the JSR part of `deno.lock` in a folder with the newest
  * releases that `deno.json` allows. npm packages stay pinned.
  *
- * @param env Added to the environment of this process.
+ * @param options.env Added to the environment of this process.
+ * @param options.flags Added to those of `deno install`.
  * @throws {ToolError} If Deno fails. The message ends with Deno's.
  */
 export async function writeLock(
   folder: string,
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, flags = [] }: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly flags?: readonly string[];
+  } = {},
 ): Promise<void> {
   const path = `${folder}/deno.lock`;
   const { jsr: _, specifiers, ...rest } = JSON.parse(
@@ -75,6 +91,7 @@ export async function writeLock(
   await Deno.writeTextFile(path, JSON.stringify(lock));
   await runCommand([
     ...[Deno.execPath(), "install", "--quiet", "--frozen=false"],
+    ...flags,
     ...["--entrypoint", "tools/standard_library.ts"],
   ], { cwd: folder, env });
 }
@@ -104,15 +121,27 @@ export function pinRuntimes(sums: Sums, { assets }: Release): Sums {
   return pinned;
 }
 
+/**
+ * The commit of a tag of Deno, whose source names what Deno is linked with: tags can be
+ * moved.
+ *
+ * @throws {ToolError} If GitHub does not say.
+ */
+async function commitOf(version: string): Promise<string> {
+  const url = `${GITHUB}/commits/v${version}`;
+  const { sha } = await (await download(url)).json();
+  if (/^[0-9a-f]{40}$/.test(sha)) return sha;
+  throw new ToolError(`GitHub has no commit of Deno ${version}`);
+}
+
 async function main(): Promise<void> {
   const version = newestOfAll(
     await Promise.all(NPM_SYSTEMS.map(async (system) => {
-      const view = ["npm", "view", `@deno/${system}`, "versions", "--json"];
+      const view = ["npm", "view", `@deno/${system}`, "time", "--json"];
       return JSON.parse(await runCommand(view));
     })),
   );
-  const url =
-    `https://api.github.com/repos/denoland/deno/releases/tags/v${version}`;
+  const url = `${GITHUB}/releases/tags/v${version}`;
   const release: Release = await (await download(url)).json();
   // Releases are made on Linux x64. npm has the executable of Deno's release.
   const deno = await takeFromNpm(`@deno/linux-x64-glibc@${version}`, "deno");
@@ -120,11 +149,13 @@ async function main(): Promise<void> {
     .set("deno", await sha256(deno));
   await Deno.writeTextFile(SUMS_FILE, formatSums(sums));
   await Deno.writeTextFile(DENO_VERSION, `${version}\n`);
+  const commit = await commitOf(version);
+  await Deno.writeTextFile(`${ROOT}/.ci/deno-commit`, `${commit}\n`);
   for (const name of DOCUMENTS) {
     const text = await Deno.readTextFile(`${ROOT}/${name}`);
     await Deno.writeTextFile(`${ROOT}/${name}`, pinDeno(text, version));
   }
-  await writeLock(ROOT);
+  await writeLock(ROOT, { flags: [`--min-dep-age=P${COOLDOWN}D`] });
   console.log(version);
 }
 

@@ -9,7 +9,12 @@ import {
 import { dirname } from "node:path";
 import config from "../../deno.json" with { type: "json" };
 import { RELEASE_HEADER } from "../../tools/bundle.ts";
-import { parseSums, sha256, type Sums } from "../../tools/checksums.ts";
+import {
+  parseSums,
+  sha256,
+  type Sums,
+  writeChecksums,
+} from "../../tools/checksums.ts";
 import { TARGETS } from "../../tools/compile.ts";
 import { newestOfAll, PINNED_DENO } from "../../tools/pins.ts";
 import {
@@ -191,6 +196,239 @@ Deno.test({
   },
 });
 
+/** A file of a release of stand-ins, by its name. */
+const BINARIES = ["agent-gateway.js", ...SUMS.keys()];
+
+/** Runs a tool of a release in a copy of the sources, and returns its error, if any. */
+async function runTool(
+  copy: SourceCopy,
+  ...args: readonly string[]
+): Promise<string> {
+  const { stderr } = await copy.deno(["run", "-q", "-A", ...args]);
+  return stderr;
+}
+
+/** Puts what a job has made into a folder, where the next one receives it. */
+async function hand(
+  copy: SourceCopy,
+  folder: string,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const path = `${copy.folder}/received/${folder}`;
+  await Deno.remove(path, { recursive: true }).catch(() => {});
+  await Deno.mkdir(path, { recursive: true });
+  for (const [name, text] of Object.entries(files)) {
+    await Deno.writeTextFile(`${path}/${name}`, text);
+  }
+  return `received/${folder}`;
+}
+
+const RECEIVE = "tools/release/receive.ts";
+const [FIRST = ""] = SUMS.keys();
+
+Deno.test("a job of a release takes the files that it names, with their sums, and no others", async () => {
+  await using copy = await SourceCopy.make();
+  const binaries = Object.fromEntries(BINARIES.map((name) => [name, name]));
+  const folder = await hand(copy, "binaries", binaries);
+  await writeChecksums(`${copy.folder}/${folder}`);
+  const written = `${copy.folder}/${folder}/SHA256SUMS`;
+  const SHA256SUMS = await Deno.readTextFile(written);
+
+  for (
+    const [what, files, message] of [
+      [
+        "a changed binary",
+        { [FIRST]: "worse" },
+        `${FIRST} has the SHA-256 sum`,
+      ],
+      ["a file without a sum", { more: "" }, "binaries brings more, which"],
+    ] as const
+  ) {
+    await hand(copy, "binaries", { ...binaries, SHA256SUMS, ...files });
+    assertStringIncludes(await runTool(copy, RECEIVE, folder), message, what);
+  }
+  const { [FIRST]: _, ...others } = binaries;
+  await hand(copy, "binaries", { ...others, SHA256SUMS });
+  assertStringIncludes(
+    await runTool(copy, RECEIVE, folder),
+    `SHA256SUMS names ${FIRST}, which is missing`,
+  );
+  await hand(copy, "binaries", { ...binaries, SHA256SUMS });
+  assertEquals(await runTool(copy, RECEIVE, folder), "");
+
+  const texts = ["THIRD-PARTY.md", "crates.txt"];
+  const notices = { "THIRD-PARTY.md": "", "crates.txt": "" };
+  for (
+    const [files, message] of [
+      [
+        { ...notices, [FIRST]: "worse" },
+        `third-party brings ${FIRST}, which nobody`,
+      ],
+      [{ ...notices, SHA256SUMS: "" }, "third-party brings SHA256SUMS, which"],
+      [{ "THIRD-PARTY.md": "" }, "third-party lacks crates.txt"],
+    ] as const
+  ) {
+    const third = await hand(copy, "third-party", files);
+    const said = await runTool(copy, RECEIVE, third, ...texts);
+    assertStringIncludes(said, message);
+  }
+  const third = await hand(copy, "third-party", { ...notices, [FIRST]: "" });
+  assertStringIncludes(
+    await runTool(copy, RECEIVE, third, ...texts, FIRST),
+    `brings ${FIRST}, which `,
+  );
+  const dist = `${copy.folder}/dist`;
+  assertEquals(await Deno.readTextFile(`${dist}/SHA256SUMS`), SHA256SUMS);
+  assertEquals(await Deno.readTextFile(`${dist}/${FIRST}`), FIRST);
+});
+
+/** A bundle that prints something for everything that packages ask it for. */
+const STAND_IN =
+  `// agent-gateway\n${RELEASE_HEADER}\nconsole.log("agent-gateway " + Deno.args);\n`;
+
+Deno.test({
+  name:
+    "a release refuses archives and packages that differ from what they are made of, by name",
+  ignore: !["dpkg-deb", "help2man", "npm", "tar"].every(isInstalled),
+  async fn(t) {
+    await using copy = await SourceCopy.make();
+    const dist = `${copy.folder}/dist`;
+    const run = async (...command: readonly [string, ...string[]]) => {
+      await runCommand(command, { cwd: dist });
+    };
+    await Deno.mkdir(dist);
+    const files = {
+      ...Object.fromEntries(BINARIES.map((name) => [name, name])),
+    };
+    files["agent-gateway.js"] = STAND_IN;
+    files["THIRD-PARTY.md"] = "third parties\n";
+    for (const [name, text] of Object.entries(files)) {
+      await Deno.writeTextFile(`${dist}/${name}`, text);
+    }
+    const user = ["-c", "user.name=t", "-c", "user.email=t"];
+    const git = ["git", "-C", copy.folder, ...user] as const;
+    await runCommand([...git, "init", "--quiet"]);
+    await runCommand([...git, "add", "--all"]);
+    await runCommand([...git, "commit", "--quiet", "--message=Release"]);
+    await writeChecksums(dist);
+    assertEquals(await runTool(copy, "tools/release/package_manifests.ts"), "");
+    const known = await Deno.readTextFile(`${dist}/SHA256SUMS`);
+
+    await t.step("an archive", async () => {
+      const name = `${FIRST}.gz`;
+      const good = await Deno.readFile(`${dist}/${name}`);
+      await Deno.writeTextFile(`${dist}/${name}`, "worse");
+      const said = await runTool(copy, "tools/release/package_manifests.ts");
+      assertStringIncludes(said, `${name} has the SHA-256 sum `);
+      await Deno.writeFile(`${dist}/${name}`, good);
+    });
+
+    for (const architecture of ["amd64", "arm64"]) {
+      const deb = ["tools/release/debian_package.ts", architecture];
+      assertEquals(await runTool(copy, ...deb), "");
+    }
+    assertEquals(await runTool(copy, "tools/release/npm_package.ts"), "");
+    const npm = `agent-gateway-${config.version}.tgz`;
+    await Deno.rename(`${dist}/npm/${npm}`, `${dist}/${npm}`);
+    const check = () => runTool(copy, "tools/release/check_packages.ts");
+
+    /** Unpacks a package, changes it, packs it again, and restores it afterwards. */
+    const tamper = async (
+      name: string,
+      change: (folder: string) => Promise<unknown>,
+    ): Promise<string> => {
+      const good = await Deno.readFile(`${dist}/${name}`);
+      const folder = await Deno.makeTempDir();
+      if (name === npm) {
+        await run("tar", "-xzf", name, "-C", folder);
+        await change(`${folder}/package`);
+        await run("tar", "-czf", name, "-C", folder, "package");
+      } else {
+        await run("dpkg-deb", "--raw-extract", name, folder);
+        await change(folder);
+        await run("dpkg-deb", "--root-owner-group", "--build", folder, name);
+      }
+      const said = await check();
+      await Deno.writeFile(`${dist}/${name}`, good);
+      await Deno.remove(folder, { recursive: true });
+      return said;
+    };
+    const text = Deno.writeTextFile;
+    const other = DEB.replace("amd64", "arm64");
+    for (
+      const [name, change, message] of [
+        [
+          DEB,
+          (f) => text(`${f}/usr/bin/agent-gateway`, "worse"),
+          "usr/bin/agent-gateway differs",
+        ],
+        [
+          other,
+          (f) => text(`${f}/DEBIAN/postinst`, "#!/bin/sh\n", { mode: 0o755 }),
+          "contains DEBIAN/postinst",
+        ],
+        [
+          DEB,
+          (f) => Deno.chmod(`${f}/usr/bin/agent-gateway`, 0o4755),
+          "is not a usual file",
+        ],
+        [
+          DEB,
+          (f) =>
+            text(
+              `${f}/usr/share/bash-completion/completions/agent-gateway`,
+              "worse",
+            ),
+          "completions/agent-gateway differs",
+        ],
+        [
+          DEB,
+          (f) => Deno.symlink("/bin/sh", `${f}/usr/bin/sh`),
+          "not a file or folder of root",
+        ],
+        [
+          DEB,
+          (f) => Deno.remove(`${f}/usr/share/doc/agent-gateway/copyright`),
+          "lacks usr/share/doc/agent-gateway/copyright",
+        ],
+        [
+          npm,
+          (f) => text(`${f}/agent-gateway.js`, "worse"),
+          "agent-gateway.js differs",
+        ],
+        [
+          npm,
+          (f) => text(`${f}/package.json`, '{"scripts":{}}'),
+          "package.json differs",
+        ],
+        [
+          npm,
+          (f) => text(`${f}/binding.gyp`, ""),
+          "contains package/binding.gyp",
+        ],
+      ] as readonly (readonly [
+        string,
+        (folder: string) => Promise<unknown>,
+        string,
+      ])[]
+    ) {
+      await t.step(`${name}: ${message}`, async () => {
+        assertStringIncludes(await tamper(name, change), message);
+        const sums = await Deno.readTextFile(`${dist}/SHA256SUMS`);
+        assertEquals(sums, known); // Nothing of it is summed.
+      });
+    }
+
+    await t.step("but nothing else, and their sums come last", async () => {
+      assertEquals(await check(), "");
+      const sums = await Deno.readTextFile(`${dist}/SHA256SUMS`);
+      assert(sums.startsWith(known));
+      const added = parseSums(sums.slice(known.length));
+      assertEquals(Array.from(added.keys()), [npm, DEB, other]);
+    });
+  },
+});
+
 Deno.test("deno task manifests refuses the standard library of npm, and a release that lacks a binary", async () => {
   await using copy = await SourceCopy.make();
   const dist = `${copy.folder}/dist`;
@@ -317,10 +555,26 @@ Deno.test({
   },
 });
 
-Deno.test("newestOfAll() takes the newest version that npm has for all systems", () => {
-  const all = ["2.9.9", "2.10.0", "2.11.0-rc.1", "2.10.1"];
-  assertEquals(newestOfAll([all, all.slice(0, 3), all]), "2.10.0");
-  assertThrows(() => newestOfAll([all, ["2.9.8"]]), Error, "no version");
+Deno.test("newestOfAll() takes the newest version that npm has for all systems for a week", () => {
+  const now = new Date("2026-11-26T12:00:00Z");
+  const times = (ages: Readonly<Record<string, number>>) =>
+    Object.fromEntries(
+      Object.entries(ages).map(([version, days]) => [
+        version,
+        new Date(now.getTime() - days * 86_400_000).toISOString(),
+      ]),
+    );
+  const all = times({
+    ...{ created: 900, modified: 1, "2.9.9": 60, "2.10.0": 30 },
+    ...{ "2.11.0-rc.1": 20, "2.10.1": 8, "2.10.2": 6.9 },
+  });
+  const late = times({ "2.10.0": 29, "2.9.9": 59, "2.10.1": 6 });
+  const lacks = times({ "2.9.9": 59 });
+  assertEquals(newestOfAll([all, all], now), "2.10.1");
+  assertEquals(newestOfAll([all, late], now), "2.10.0");
+  assertEquals(newestOfAll([all, late, lacks], now), "2.9.9");
+  const none = () => newestOfAll([all, times({ "2.9.8": 70 })], now);
+  assertThrows(none, Error, "no version");
 });
 
 Deno.test("checkToolchain() refuses what has another sum, no sum, or another version", async () => {

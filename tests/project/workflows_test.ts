@@ -16,10 +16,12 @@ Deno.test("actionlint finds nothing in the workflows, nor in what they tell the 
     Object.keys(workflows).sort(),
     ["ci.yml", "release.yml", "tests.yml", "update.yml"],
   );
-  // actionlint knows the inputs of versions, not of commits.
+  // actionlint knows the inputs of versions, not of commits, and not that artifacts can
+  // be named by their ids.
   const versions = Object.entries(workflows).map(([name, text]) => [
     `v4/${name}`,
-    text.replaceAll(/@[0-9a-f]{40} # v[\d.]+/g, "@v4"),
+    text.replaceAll(/@[0-9a-f]{40} # v[\d.]+/g, "@v4")
+      .replaceAll("artifact-ids:", "name:"),
   ]);
   const findings = { ...workflows, ...Object.fromEntries(versions) };
   assertEquals(await lint(findings), []);
@@ -88,9 +90,31 @@ Deno.test("CI tests the oldest Deno that the documents promise", async () => {
   assertMatch(workflows["tests.yml"] ?? "", /- run: \.ci\/oldest$/m);
 });
 
-/** Runs the step of the release workflow that has this name, as GitHub does. */
-function runStep(name: string, folder: string, env: Record<string, string>) {
-  const step = workflows["release.yml"]?.split(`- name: ${name}\n`)[1] ?? "";
+Deno.test("a release takes each artifact from the job that it needs, by its id", () => {
+  const jobs = (workflows["release.yml"] ?? "").split(/^ {2}(?=[\w-]+:$)/m);
+  let count = 0;
+  for (const job of jobs) {
+    const [, needs = ""] = /^ {4}needs: \[(.*)\]$/m.exec(job) ?? [];
+    const downloads = job.split("actions/download-artifact@").slice(1);
+    for (const download of downloads) {
+      const [, from = ""] =
+        /^.*\n +with:\n +artifact-ids: \$\{\{ needs\.([\w-]+)\.outputs\.artifact \}\}\n/
+          .exec(download) ?? [];
+      assert(needs.split(", ").includes(from), `${job.split("\n")[0]} ${from}`);
+      count++;
+    }
+  }
+  assert(count > 5);
+});
+
+/** Runs a step of a workflow, by the name of the step, as GitHub does. */
+function runStep(
+  name: string,
+  folder: string,
+  env: Record<string, string>,
+  workflow = "release.yml",
+) {
+  const step = workflows[workflow]?.split(`- name: ${name}\n`)[1] ?? "";
   const [, script = ""] = /run: \|\n((?: {10}.*\n|\n)+)/.exec(step) ?? [];
   assert(script !== "", name);
   return programOutput(["bash", "-eo", "pipefail", "-c", script], {
@@ -155,5 +179,77 @@ Deno.test({
       assertEquals(`${code} ${calls}`, expected, `${step}: ${ANSWER}`);
     }
     await Deno.remove(folder, { recursive: true });
+  },
+});
+
+/** A change in a scratch repository, as the job without a right to write would send it. */
+const PATCHES: readonly (readonly [string, string, 0 | 1])[] = [
+  ["modifies a pin", "echo 2 >.ci/deno-version", 0],
+  ["modifies a test", "echo worse >tests/a_test.ts", 1],
+  ["renames a test", "git mv tests/a_test.ts .ci/deno-commit", 1],
+  [
+    "copies over a pin",
+    "git rm -q deno.lock && cp tests/a_test.ts deno.lock",
+    0,
+  ],
+  ["deletes a pin", "git rm -q deno.lock", 1],
+  ["adds a pin", "echo worse >.ci/deno-commit", 1],
+  ["makes a pin a link", "ln -sf /etc/passwd README.md", 1],
+  ["makes a pin a program", "chmod +x README.md", 1],
+  [
+    "renames a test, and modifies a pin",
+    "git mv tests/a_test.ts .ci/deno-commit && echo 2 >deno.lock",
+    1,
+  ],
+];
+
+Deno.test({
+  name: "the patch of the workflow Update may modify pins, and do nothing else",
+  ignore: Deno.build.os !== "linux", // as the workflow is
+  async fn() {
+    const tools = await Deno.makeTempDir();
+    await Deno.writeTextFile(`${tools}/gh`, "#!/bin/sh\ntrue\n", {
+      mode: 0o755,
+    });
+    const env = {
+      PATH: `${tools}:${Deno.env.get("PATH")}`,
+      GIT_CONFIG_GLOBAL: `${tools}/config`,
+      GIT_CONFIG_NOSYSTEM: "1",
+    };
+    const shell = async (script: string, cwd: string) => {
+      const output = await programOutput(["bash", "-ec", script], { cwd, env });
+      assertEquals(output.code, 0, output.stderr);
+      return output.stdout;
+    };
+    await shell(
+      "git config --global user.name t && git config --global user.email t",
+      tools,
+    );
+    for (const [what, change, code] of PATCHES) {
+      const folder = await Deno.makeTempDir();
+      await shell(
+        `
+        git init -q --bare origin && git init -q -b main work && cd work
+        mkdir .ci tests && git remote add origin ../origin
+        for file in .ci/deno-version .ci/toolchain-sums deno.lock README.md tests/a_test.ts; do
+          seq 1 50 >$file && echo $file >>$file
+        done
+        git add -A && git commit -qm Start && git push -q origin main
+        cp -r . ../changed && cd ../changed && ${change}
+        git add -A && git diff --cached -M >../pins.patch`,
+        folder,
+      );
+      const step = await runStep(
+        "Open a pull request",
+        `${folder}/work`,
+        env,
+        "update.yml",
+      );
+      const branches = await shell("git branch", `${folder}/origin`);
+      assertEquals(step.code, code, `${what}: ${step.stdout}${step.stderr}`);
+      assertEquals(branches.includes("update-"), code === 0, what);
+      await Deno.remove(folder, { recursive: true });
+    }
+    await Deno.remove(tools, { recursive: true });
   },
 });

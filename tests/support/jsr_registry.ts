@@ -110,7 +110,7 @@ if (import.meta.main) {
       JSR_URL: registry.url,
       STANDARD_LIBRARY: "", // The launcher has to find out.
     };
-    await writeLock(folder, env);
+    await writeLock(folder, { env });
     // Deno takes its esbuild from npm, and fails if two processes do so at once.
     const bundle = [Deno.execPath(), "bundle", "--quiet", "main.ts"];
     await runCommand(bundle, { cwd: folder, env });

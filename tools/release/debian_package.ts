@@ -30,10 +30,14 @@ const HOMEPAGE = "https://github.com/agent-gateway/agent-gateway";
 /** The version of the package: the first one made of this release. */
 const VERSION = `${config.version}-1`;
 
-const TARGETS: Readonly<Record<string, string>> = {
+/** The targets of the packages, by Debian's names of the architectures. */
+export const TARGETS: Readonly<Record<string, string>> = {
   amd64: "x86_64-unknown-linux-gnu",
   arm64: "aarch64-unknown-linux-gnu",
 };
+
+/** Where the manual page is. */
+export const MANUAL = "usr/share/man/man1/agent-gateway.1.gz";
 
 /** Where each shell looks for the completions of a package. */
 const COMPLETIONS = {
@@ -42,32 +46,32 @@ const COMPLETIONS = {
   fish: "usr/share/fish/vendor_completions.d/agent-gateway.fish",
 };
 
+/** The name of a package's file. */
+export function debianName(architecture: string): string {
+  return `agent-gateway_${VERSION}_${architecture}.deb`;
+}
+
 /**
  * Makes the package.
  *
  * @returns Its path.
  */
 async function makeDebianPackage(architecture: string): Promise<string> {
-  const target = TARGETS[architecture];
-  if (target === undefined) {
-    const known = Object.keys(TARGETS).join(", ");
-    throw new ToolError(`Unknown architecture "${architecture}": use ${known}`);
+  const files = await debianFiles(architecture);
+  const date = await commitDate();
+  files[MANUAL] = gzip(await makeManual(date));
+  let bytes = 0;
+  let md5sums = "";
+  for (const [path, content] of Object.entries(files)) {
+    bytes += content.length;
+    const sum = createHash("md5").update(content).digest("hex");
+    md5sums += `${sum}  ${path}\n`;
   }
+  files["DEBIAN/control"] = control(architecture, bytes);
+  files["DEBIAN/md5sums"] = Buffer.from(md5sums);
+
   const folder = await Deno.makeTempDir({ dir: DIST, prefix: ".deb-" });
   try {
-    // When the last commit was made: the date of all files in the package.
-    const git = ["git", "-C", ROOT, "log", "-1", "--format=%ct"];
-    const date = new Date(Number(await runCommand(git)) * 1000);
-    const files = await packageFiles(target, date);
-    let bytes = 0;
-    let md5sums = "";
-    for (const [path, content] of Object.entries(files)) {
-      bytes += content.length;
-      const sum = createHash("md5").update(content).digest("hex");
-      md5sums += `${sum}  ${path}\n`;
-    }
-    files["DEBIAN/control"] = Buffer.from(control(architecture, bytes));
-    files["DEBIAN/md5sums"] = Buffer.from(md5sums);
     for (const [path, content] of Object.entries(files)) {
       const file = `${folder}/${path}`;
       await Deno.mkdir(dirname(file), { recursive: true });
@@ -76,7 +80,7 @@ async function makeDebianPackage(architecture: string): Promise<string> {
     await Deno.chmod(`${folder}/usr/bin/agent-gateway`, 0o755);
     // The modes that all have without an umask.
     await runCommand(["chmod", "-R", "u=rwX,go=rX", folder]);
-    const path = `${DIST}/agent-gateway_${VERSION}_${architecture}.deb`;
+    const path = `${DIST}/${debianName(architecture)}`;
     // The default level takes many times as long and saves a tenth.
     const options = ["--root-owner-group", "-Zxz", "-z1"];
     await runCommand(["dpkg-deb", ...options, "--build", folder, path], {
@@ -88,11 +92,25 @@ async function makeDebianPackage(architecture: string): Promise<string> {
   }
 }
 
-/** The files that the package installs, by their paths. */
-async function packageFiles(
-  target: string,
-  date: Date,
+/** When the last commit was made: the date of all files in the package. */
+async function commitDate(): Promise<Date> {
+  const git = ["git", "-C", ROOT, "log", "-1", "--format=%ct"];
+  return new Date(Number(await runCommand(git)) * 1000);
+}
+
+/**
+ * The files that the package installs, by their paths, except for the manual page, which
+ * needs `help2man`. The bundle and the binary have to be in `dist/` already.
+ */
+export async function debianFiles(
+  architecture: string,
 ): Promise<Record<string, Uint8Array>> {
+  const target = TARGETS[architecture];
+  if (target === undefined) {
+    const known = Object.keys(TARGETS).join(", ");
+    throw new ToolError(`Unknown architecture "${architecture}": use ${known}`);
+  }
+  const date = await commitDate();
   const doc = "usr/share/doc/agent-gateway";
   const overrides = "usr/share/lintian/overrides/agent-gateway";
   const changelog = await Deno.readTextFile(`${ROOT}/CHANGELOG.md`);
@@ -101,7 +119,6 @@ async function packageFiles(
     "usr/bin/agent-gateway": await Deno.readFile(
       `${DIST}/agent-gateway-${target}`,
     ),
-    "usr/share/man/man1/agent-gateway.1.gz": gzip(await makeManual(date)),
     [`${doc}/changelog.gz`]: gzip(changelog),
     [`${doc}/changelog.Debian.gz`]: gzip(debianChangelog(date)),
     [`${doc}/THIRD-PARTY.md.gz`]: gzip(thirdParty),
@@ -118,8 +135,13 @@ function gzip(text: string): Uint8Array {
   return gzipSync(text, { level: 9 });
 }
 
-function control(architecture: string, bytes: number): string {
-  return `Package: agent-gateway
+/**
+ * The description of the package for Debian's tools.
+ *
+ * @param bytes The size of all files that it installs.
+ */
+export function control(architecture: string, bytes: number): Uint8Array {
+  return Buffer.from(`Package: agent-gateway
 Version: ${VERSION}
 Architecture: ${architecture}
 Maintainer: ${MAINTAINER}
@@ -133,7 +155,7 @@ Description: terminal and editor client of a remote agent service
  and reads each run's event stream until the run completes. It has a prompt loop
  for the terminal, takes prompts from scripts, and serves editors by the Agent
  Client Protocol on standard input and output.
-`;
+`);
 }
 
 /** The licences of what the package holds. */

@@ -50,16 +50,13 @@ const MANIFEST = {
   ),
 };
 
-/**
- * Packs the package; the bundle has to be in `dist/` already. The same bundle gives
- * the same bytes.
- *
- * @returns The path of the tarball.
- */
-async function packNpmPackage(): Promise<string> {
-  await Deno.remove(FOLDER, { recursive: true }).catch(() => {});
-  const source = `${FOLDER}/package`;
-  await Deno.mkdir(source, { recursive: true });
+/** The name of the package's file. */
+export function npmName(): string {
+  return `${MANIFEST.name}-${MANIFEST.version}.tgz`;
+}
+
+/** The files of the package, by their names. The bundle has to be in `dist/` already. */
+export async function npmFiles(): Promise<Record<string, string>> {
   const files: Record<string, string> = {
     "agent-gateway.cjs": await readText("tools/release/npm/agent-gateway.cjs"),
     // In one file, which is read at the start: an update under a running program must not
@@ -69,7 +66,19 @@ async function packNpmPackage(): Promise<string> {
     "package.json": json(MANIFEST),
   };
   for (const name of DOCUMENTS) files[name] = await readText(name);
-  for (const [name, text] of Object.entries(files)) {
+  return files;
+}
+
+/**
+ * Packs the package. The same bundle gives the same bytes.
+ *
+ * @returns The path of the tarball.
+ */
+async function packNpmPackage(): Promise<string> {
+  await Deno.remove(FOLDER, { recursive: true }).catch(() => {});
+  const source = `${FOLDER}/package`;
+  await Deno.mkdir(source, { recursive: true });
+  for (const [name, text] of Object.entries(await npmFiles())) {
     await Deno.writeTextFile(`${source}/${name}`, text);
     // npm keeps the modes, which depend on the umask.
     if (Deno.build.os !== "windows") {
@@ -81,8 +90,8 @@ async function packNpmPackage(): Promise<string> {
   }
   const npm = Deno.build.os === "windows" ? "npm.cmd" : "npm";
   const pack = ["pack", "--silent", "--pack-destination", FOLDER];
-  const name = await runCommand([npm, ...pack], { cwd: source });
-  return `${FOLDER}/${name.trim()}`;
+  await runCommand([npm, ...pack], { cwd: source });
+  return `${FOLDER}/${npmName()}`;
 }
 
 function readText(path: string): Promise<string> {

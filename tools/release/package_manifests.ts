@@ -2,7 +2,7 @@
  * Completes a release in `dist/` with the binaries as gzip archives, the install
  * scripts, and the files of package managers: the Homebrew formula, the Scoop
  * manifest and the entry of the ACP registry, each with the sums of the binaries.
- * Run it after everything that `dist/SHA256SUMS` should name has been built.
+ * It adds their sums to `dist/SHA256SUMS`, and those of other files in the folder.
  *
  * It refuses a bundle with the standard library from npm: the one from JSR counts.
  *
@@ -11,7 +11,7 @@
 import config from "../../deno.json" with { type: "json" };
 import manifest from "../../docs/registry/agent.json" with { type: "json" };
 import { RELEASE_HEADER } from "../bundle.ts";
-import { parseSums, type Sums, writeChecksums } from "../checksums.ts";
+import { addChecksums, checkSums, type Sums } from "../checksums.ts";
 import { runTool, ToolError } from "../tool_error.ts";
 
 const DIST = `${import.meta.dirname}/../../dist`;
@@ -134,7 +134,7 @@ async function main(): Promise<void> {
       "Cannot release: the standard library of dist/agent-gateway.js is not from JSR; build it with STANDARD_LIBRARY=jsr",
     );
   }
-  const sums = parseSums(await Deno.readTextFile(`${DIST}/SHA256SUMS`));
+  const sums = await checkSums(DIST);
   const write = (name: string, text: string) =>
     Deno.writeTextFile(`${DIST}/${name}`, text);
   await write("agent-gateway.rb", homebrewFormula(sums));
@@ -149,7 +149,7 @@ async function main(): Promise<void> {
       await gzip(`${DIST}/${name}`);
     }
   }
-  await writeChecksums(DIST);
+  await addChecksums(DIST);
 }
 
 if (import.meta.main) await runTool(main);
