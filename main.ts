@@ -92,20 +92,24 @@ function loadSettingsFor(
   return settings;
 }
 
-async function start(asked: Arguments): Promise<number> {
+function start(asked: Arguments): Promise<number> {
   switch (asked.command) {
     case "print":
-      await outputSink().write(new TextEncoder().encode(asked.text));
-      return 0;
+      return print(asked.text);
     case "check":
-      return await startCheck(asked);
+      return startCheck(asked);
     case "bridge":
-      return await startBridge(loadSettingsFor(asked), asked);
+      return startBridge(loadSettingsFor(asked), asked);
     case "interactive":
-      return await startInteractive(loadSettingsFor(asked), asked);
+      return startInteractive(loadSettingsFor(asked), asked);
     default:
       return asked satisfies never;
   }
+}
+
+async function print(text: string): Promise<number> {
+  await outputSink().write(new TextEncoder().encode(text));
+  return 0;
 }
 
 async function startCheck(

@@ -16,7 +16,7 @@ import {
 /** Comes first in each message, because standard error is shared with other programs. */
 const NAME = "agent-gateway";
 
-/** How long the process waits at its end for standard error to be read, in milliseconds. */
+/** How long the process waits for standard error at its end, in milliseconds. */
 const END_LIMIT = 1000;
 
 /**

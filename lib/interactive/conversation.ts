@@ -122,7 +122,7 @@ export class Conversation {
     return this.#exitCode.value;
   }
 
-  /** Handles a Ctrl-C. Returns whether the program goes on; if not, the caller ends it. */
+  /** Handles a Ctrl-C. Returns whether the program continues; else the caller ends it. */
   interrupt(): boolean {
     const { view } = this.#options;
     const { typing } = view;
@@ -228,12 +228,12 @@ export class Conversation {
     }
   }
 
-  async #run({ text, number }: Prompt, limit: TimeLimit): Promise<Outcome> {
+  #run({ text, number }: Prompt, limit: TimeLimit): Promise<Outcome> {
     const { gateway, headers } = this.#options;
     const operation = new Operation("run", { limit, now: this.#now });
     const { signal } = operation;
     const events = gateway.runTurn(this.#threadId, text, { signal, headers });
-    return await this.#follow(operation, events, number);
+    return this.#follow(operation, events, number);
   }
 
   /**
@@ -249,11 +249,7 @@ export class Conversation {
     this.#operation = operation;
     try {
       await this.#show({ type: "begin" });
-      for await (const event of events) {
-        this.#record(event, operation);
-        if (isLast(event)) await this.#show(operation.end(true));
-        await this.#show(event);
-      }
+      for await (const event of events) await this.#receive(event, operation);
       return await this.#complete(operation);
     } catch (error) {
       if (!operation.hasEnded) await this.#show(operation.end(false));
@@ -271,25 +267,31 @@ export class Conversation {
     }
   }
 
-  /** Keeps what an event says about the thread and the operation. */
-  #record(event: CreationEvent | TurnEvent, operation: Operation): void {
+  /** Keeps what an event says about the thread and the operation, and shows it. */
+  async #receive(
+    event: CreationEvent | TurnEvent,
+    operation: Operation,
+  ): Promise<void> {
     switch (event.type) {
       case "wait":
       case "progress":
-        break;
-      case "thread":
-        this.#threadId = event.threadId;
         break;
       case "run":
         this.#hasRun = true;
         operation.startRun();
         break;
+      case "thread":
+        this.#threadId = event.threadId;
+        await this.#show(operation.end(true));
+        break;
       case "reply":
         this.#exitCode.complete();
+        await this.#show(operation.end(true));
         break;
       default:
         event satisfies never;
     }
+    await this.#show(event);
   }
 
   /** Ends an operation that the service has done. */
@@ -352,19 +354,4 @@ async function* continueThread(
   threadId: string,
 ): AsyncGenerator<CreationEvent> {
   yield { type: "thread", threadId };
-}
-
-/** Whether an event is the last one of its operation. */
-function isLast(event: CreationEvent | TurnEvent): boolean {
-  switch (event.type) {
-    case "wait":
-    case "run":
-    case "progress":
-      return false;
-    case "thread":
-    case "reply":
-      return true;
-    default:
-      return event satisfies never;
-  }
 }

@@ -1,6 +1,6 @@
 import { counted, duration, plainLine, wholeDuration } from "../text.ts";
 import type { Terminal } from "./terminal.ts";
-import type { ViewEvent } from "./view.ts";
+import type { Step, ViewEvent } from "./view.ts";
 
 /** How lines look. */
 export type LineLook = Pick<
@@ -8,8 +8,20 @@ export type LineLook = Pick<
   "isTyped" | "isPlain" | "isQuiet" | "style"
 >;
 
+/** The events that may be shown as lines. */
+export type LineEvent = Step | Extract<ViewEvent, { readonly type: LineType }>;
+
+type LineType =
+  | "banner"
+  | "thread"
+  | "dropped"
+  | "reply"
+  | "error"
+  | "ctrl-c"
+  | "farewell";
+
 /** The lines that an event is shown as, each with its newline; empty if it needs none. */
-export function linesAbout(event: ViewEvent, look: LineLook): string {
+export function linesAbout(event: LineEvent, look: LineLook): string {
   switch (event.type) {
     case "begin":
     case "run":

@@ -26,7 +26,7 @@ export class PromptLines implements Typing {
   /** Typed lines that nobody has asked for yet; `undefined` if nobody types. */
   readonly #typed: InputQueue | undefined;
 
-  /** Typed lines are read as soon as they come, so that those that wait can be dropped. */
+  /** Typed lines are read as they come, so that those that wait can be dropped. */
   constructor(stdin: AsyncIterable<Uint8Array>, isTyped: boolean) {
     this.#lines = readEachLine(stdin, { isStrict: true });
     if (!isTyped) return;

@@ -47,8 +47,8 @@ const EDITOR_KEYS = `Ctrl-J: new line, ${DUMB_KEYS}`;
 const PLAIN_HINT = "; screen readers: --plain";
 
 /**
- * Describes the terminal. It is a screen unless `TERM` or `CI` say that it cannot be drawn
- * on, or nothing would be drawn.
+ * Describes the terminal. It is a screen unless `TERM` or `CI` say that it cannot be
+ * drawn on, or nothing would be drawn.
  *
  * @param readsPrompts Whether prompts come from standard input, line by line.
  */
