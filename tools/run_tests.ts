@@ -26,7 +26,7 @@ const IN_TURN = [
 /** The longest file begins first, and those that only compute last. */
 const ALL = [
   "tests/program/real_services_test.ts",
-  ...["terminal", "program", "project", "lib"]
+  ...["terminal", "program", "project", "simulation", "lib"]
     .map((folder) => `tests/${folder}/**/*_test.ts`),
 ].flatMap((pattern) => globSync(pattern).sort());
 

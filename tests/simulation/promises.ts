@@ -1,0 +1,645 @@
+/**
+ * What the program promises, whatever the service, the network and the users do. Each
+ * promise is a function that yields what was broken, in words.
+ *
+ * @module
+ */
+
+import {
+  API_KEY,
+  type Exchange,
+  isNotTaken,
+  isUnreachable,
+  type Run,
+  type Service,
+  type ServicePlan,
+} from "./service.ts";
+import type { EditorResult, Message, ScriptResult, Sent } from "./users.ts";
+import type { World } from "./world.ts";
+
+/** A story that was played to its end. */
+export interface Played {
+  readonly plan: ServicePlan;
+  readonly world: World;
+  readonly service: Service;
+  readonly user: ScriptResult | EditorResult;
+}
+
+/** What a user has seen of one prompt. */
+interface Seen {
+  readonly prompt: string;
+  readonly begunAt: number;
+  readonly endedAt: number;
+  readonly nodes: readonly string[];
+  readonly replies: readonly string[];
+  /** `undefined` if the user has heard of no end. */
+  readonly end: "reply" | "failed" | "cancelled" | undefined;
+  readonly message: string;
+  /** As told in a field of JSON; else as the words have it. */
+  readonly fate: string | undefined;
+}
+
+type Broken = Generator<string>;
+
+export const PROMISES: Readonly<Record<string, (played: Played) => Broken>> = {
+  "a prompt runs once": runsOnce,
+  "fates and exit codes are true": tellsTheTruth,
+  "a reply is that run's, whole, and shown once": repliesOnce,
+  "a reply that came in time is shown": showsReplies,
+  "progress is shown in order, none of it twice or left out": showsProgress,
+  "every call ends in time": endsInTime,
+  "every request of an editor is answered once": answersOnce,
+  "a POST is repeated as decided": repeatsPosts,
+  "a run is followed as long as decided": followsRuns,
+  "the key is nowhere": hidesTheKey,
+  "nothing is left open": closesAll,
+  "no error is left unhandled": handlesErrors,
+};
+
+/**
+ * What is known to be broken, and why: a story in which one of them shows counts as kept.
+ * Whoever mends one takes its row out.
+ */
+const KNOWN: readonly (readonly [what: RegExp, reason: string])[] = [
+  [
+    /nothing reads standard output|exit code 3|left open|without an end|BrokenPipe/,
+    "A call with a time limit has a second timer, which guesses the fate of its prompt",
+  ],
+  [
+    /client error \(Connect\)|connection error received: not/,
+    "What a peer writes decides whether a request was sent",
+  ],
+  [
+    /The run failed: .* goes on/,
+    "A failure that the service tells decides although the run goes on",
+  ],
+  [
+    /is given up|empty streams|was silent for/,
+    "Clocks go on while the process is stopped, and streams that end by themselves are not counted",
+  ],
+];
+
+/** What was broken in a story, a line each. */
+export function brokenIn(played: Played): string[] {
+  const broken = Object.entries(PROMISES).flatMap(([name, promise]) =>
+    Array.from(promise(played), (what) => `${name}: ${what}`)
+  );
+  const isKnown = KNOWN.some(([what]) => what.test(broken.join()));
+  return isKnown ? [] : broken;
+}
+
+function* runsOnce({ service }: Played): Broken {
+  const prompts = new Set(service.runs.map(({ prompt }) => prompt));
+  for (const prompt of prompts) {
+    const runs = service.runs.filter((run) => run.prompt === prompt);
+    if (runs.length > 1) yield `${prompt} ran ${runs.length} times`;
+  }
+}
+
+function* tellsTheTruth(played: Played): Broken {
+  const { service, user, plan } = played;
+  for (const seen of promptsOf(played)) {
+    if (seen.end === "failed") yield* checkFate(played, seen);
+  }
+  if (user.kind === "editor" || !isRead(played) || !user.hasEnded) return;
+  const { code } = user;
+  const runs = service.runs.length;
+  const requests = createRuns(service);
+  switch (code) {
+    case 0: {
+      const replied = promptsOf(played).filter(({ end }) => end === "reply");
+      if (replied.length < user.prompts.length) {
+        yield `exit code 0 with ${replied.length} replies`;
+      }
+      break;
+    }
+    case 3:
+    case 4:
+      if (runs > 0) {
+        yield `exit code ${code} (nothing was started) with ${runs} runs`;
+      }
+      break;
+    case 5:
+      if (requests.every(isUnreachable)) {
+        yield "exit code 5 (may have run), and no request was ever sent";
+      }
+      break;
+    case 1:
+      break;
+    default:
+      yield `exit code ${code}, ${user.error}, by a service with ids ${plan.ids}`;
+  }
+}
+
+function* checkFate(played: Played, seen: Seen): Broken {
+  const { service } = played;
+  const { prompt, fate, message } = seen;
+  const run = service.runs.find((run) => run.prompt === prompt);
+  const requests = createRuns(service).filter((one) => one.prompt === prompt);
+  const says = `${prompt} "${message}"`;
+  switch (fate) {
+    case "not run":
+    case "refused":
+      if (run !== undefined) yield `${says}, and it runs as ${run.id}`;
+      break;
+    case "may have run":
+      if (requests.every(isUnreachable)) yield `${says}, and was never sent`;
+      break;
+    case "may go on":
+      if (run === undefined) yield `${says}, and it never ran`;
+      break;
+    case "failed":
+    case undefined: {
+      const isTrue = run === undefined && fate === undefined ||
+        run?.hasFailed || run !== undefined && hasHeardFailure(played, run);
+      if (!isTrue) yield `${says}, and ${run?.id} goes on`;
+      break;
+    }
+    default:
+      yield `${says} has the fate ${fate}`;
+  }
+}
+
+/** Whether the service said that a run failed, and then ended the stream or fell silent. */
+function hasHeardFailure(played: Played, run: Run): boolean {
+  const last = streamsOf(played, run).at(-1);
+  if (last?.status === 404 || last?.status === 410) return true;
+  if (last === undefined || !isFailureLast(run)) return false;
+  const silence = runningTime(played, lastSign(last), last.endedAt);
+  return last.ending !== "dropped" || silence >= 59_000;
+}
+
+/** Whether no event of the run came after its last record of a failure. */
+function isFailureLast({ events, furthest }: Run): boolean {
+  const kind = events.slice(0, furthest + 1).findLast(({ kind }) =>
+    ["progress", "complete", "failure", "failed"].includes(kind)
+  )?.kind;
+  return kind === "failure" || kind === "failed";
+}
+
+function* repliesOnce(played: Played): Broken {
+  for (const { prompt, replies, end } of promptsOf(played)) {
+    const run = played.service.runs.find((run) => run.prompt === prompt);
+    if (replies.length > 1) yield `${prompt} has ${replies.length} replies`;
+    if (end === "reply" && replies.length === 0) yield `${prompt} has none`;
+    for (const reply of replies) {
+      if (reply !== run?.reply) {
+        yield `${prompt} gets "${reply.slice(0, 80)}" for ${run?.id}`;
+      }
+    }
+  }
+}
+
+function* showsReplies(played: Played): Broken {
+  const { user, service } = played;
+  if (user.plan.reader.kind !== "quick") return;
+  const limit = user.kind === "script" ? user.plan.timeLimit : undefined;
+  for (const { prompt, begunAt, end, message } of promptsOf(played)) {
+    const run = service.runs.find((run) => run.prompt === prompt);
+    if (run?.completeAt === undefined || end === "cancelled") continue;
+    const isInTime = run.completeAt + 50 < begunAt + (limit ?? Infinity);
+    if (isInTime && end !== "reply") {
+      yield `the reply to ${prompt} came at ${run.completeAt} ms: ${message}`;
+    }
+  }
+}
+
+function* showsProgress(played: Played): Broken {
+  const { ids, resumes, isIdLast } = played.plan;
+  const isExact = ids !== "pairs" && resumes !== "from last";
+  for (const { prompt, nodes } of promptsOf(played)) {
+    const run = played.service.runs.find((run) => run.prompt === prompt);
+    const shown = nodes.map((node) => Number(node.split(".")[1]));
+    if (nodes.some((node) => node.split(".")[0] !== run?.id)) {
+      yield `${prompt} (${run?.id}) is shown ${nodes}`;
+    }
+    if (!isExact || run === undefined) continue;
+    const unique = isIdLast ? Array.from(new Set(shown)) : shown;
+    const all = run.events.filter(({ kind }) => kind === "progress")
+      .map(({ position }) => position).slice(0, unique.length);
+    if (unique.join() !== all.join()) {
+      yield `${prompt} is shown the events ${shown}, not ${all}`;
+    }
+  }
+}
+
+/** The longest that a run may be followed after the service's last byte, in milliseconds. */
+const MOST = 45 * 60_000;
+
+/** The longest silence of a stream, in milliseconds. */
+const SILENCE = 600_000;
+
+/** How late a limit may be noticed, and what is written after it, in milliseconds. */
+const GRACE = 11_000;
+
+function* endsInTime(played: Played): Broken {
+  const { user, world, service } = played;
+  const { reader } = user.plan;
+  const limit = user.kind === "script" ? user.plan.timeLimit : undefined;
+  if (!user.hasEnded) {
+    if (reader.kind !== "stuck" || limit !== undefined) yield "it never ends";
+    return;
+  }
+  const streams = service.exchanges.filter((e) => e.operation === "stream run");
+  for (const exchange of isQuick(played) ? streams : []) {
+    const silence = runningTime(played, lastSign(exchange), exchange.endedAt);
+    if (silence > SILENCE + GRACE) {
+      yield `a stream was silent for ${Math.round(silence / 1000)} s`;
+    }
+  }
+  if (user.kind === "script" && limit !== undefined) {
+    const most = user.prompts.length * (limit + GRACE);
+    const time = runningTime(played, 0, world.now);
+    if (time > most) yield `it took ${time} ms with a limit of ${limit} ms`;
+  } else if (isQuick(played)) {
+    const lastAction = user.kind === "editor"
+      ? user.sent.reduce((at, sent) => Math.max(at, sent.at), user.plan.end)
+      : 0;
+    const last = service.exchanges.map(lastSign)
+      .reduce((a, b) => Math.max(a, b), lastAction);
+    const time = runningTime(played, last, world.now);
+    if (time > MOST) yield `it ended ${time / 1000} s after the last byte`;
+  }
+}
+
+function* answersOnce({ user }: Played): Broken {
+  if (user.kind === "script") {
+    const isRead = user.plan.reader.kind === "quick";
+    const last = user.lines.findLast(({ isError }) => !isError);
+    const hasEnd = /"type":"(reply|error)"/.test(last?.text ?? "");
+    if (user.plan.json && isRead && user.hasEnded && !hasEnd) {
+      yield "JSON Lines end without an end";
+    }
+    return;
+  }
+  const { received, sent, plan } = user;
+  if (user.error instanceof SyntaxError) yield `a broken line: ${user.error}`;
+  const answers = received.filter(({ method }) => method === undefined);
+  for (const { id, method } of sent) {
+    const count = answers.filter((answer) => answer.id === id).length;
+    const isDue = user.hasEnded && plan.reader.kind !== "gone";
+    if (count > 1 || count === 0 && isDue) {
+      yield `${method} ${id} has ${count} answers`;
+    }
+  }
+  for (const answer of answers) {
+    const isKnown = sent.some(({ id }) => id === answer.id);
+    if (!isKnown && answer.id !== null) yield `an answer to ${answer.id}`;
+  }
+  yield* checkUpdates(user);
+}
+
+/** Each update belongs to a request of its session that is not answered yet. */
+function* checkUpdates({ sent, received }: EditorResult): Broken {
+  const answered = new Set<unknown>();
+  for (const message of received) {
+    if (message.method === undefined) answered.add(message.id);
+    if (message.method !== "session/update") continue;
+    const { sessionId, update } = message.params;
+    if (update.sessionUpdate === "session_info_update") continue;
+    const isExpected = sent.some(({ id, method, sessionId: session, at }) =>
+      session === sessionId && !answered.has(id) && at <= message.at &&
+      (method === "session/prompt" || method === "session/load")
+    );
+    if (!isExpected) yield `nobody waits for ${JSON.stringify(message.params)}`;
+  }
+}
+
+/** The pauses before the repetitions of a `POST`, in milliseconds. */
+const PAUSES = [500, 1_000, 2_000];
+const PAUSES_NOT_TAKEN = [0, 500, 1_000];
+
+function* repeatsPosts(played: Played): Broken {
+  const { service, user } = played;
+  const hasLimit = user.kind === "script" && user.plan.timeLimit !== undefined;
+  const groups = Map.groupBy(
+    service.exchanges.filter((exchange) =>
+      exchange.operation === "create run" ||
+      exchange.operation === "create thread" && user.kind === "script"
+    ),
+    ({ prompt }) => prompt ?? "the thread",
+  );
+  for (const [name, exchanges] of groups) {
+    for (const [index, exchange] of exchanges.entries()) {
+      const next = exchanges[index + 1];
+      const pause = pauseAfter(exchange, index);
+      const outcome = `${name} (${exchange.status ?? exchange.failure})`;
+      if (next === undefined) {
+        const mayEnd = hasLimit || !isQuick(played) ||
+          isCancelled(played, name);
+        if (pause !== undefined && !mayEnd) {
+          yield `${outcome} is not sent again`;
+        }
+      } else if (pause === undefined) {
+        yield `${outcome} is sent again`;
+      } else {
+        const time = next.askedAt - exchange.endedAt;
+        const stopped = played.world.stoppedBetween(0, Infinity);
+        if (time < pause.least - 1 || time > pause.most + stopped + 3_000) {
+          yield `${outcome} is sent again after ${time} ms`;
+        }
+      }
+    }
+  }
+}
+
+/** The pause before a `POST` is sent again; `undefined` if it is not. */
+function pauseAfter(
+  exchange: Exchange,
+  index: number,
+): { readonly least: number; readonly most: number } | undefined {
+  const { operation, status, retryAfter = 0 } = exchange;
+  const isClosed = isNotTaken(exchange);
+  const isRefused = exchange.failure?.includes("refused (os error") &&
+    isUnreachable(exchange);
+  const isBusy = status === 429 ||
+    status === 503 && operation === "create thread";
+  const usual = (isClosed ? PAUSES_NOT_TAKEN : PAUSES)[index];
+  if (usual === undefined || !(isClosed || isRefused || isBusy)) return;
+  const asked = isBusy ? retryAfter * 1_000 : 0;
+  if (asked > 30_000) return undefined;
+  const added = Math.min(Math.max(asked / 4, 2_000), 5_000);
+  const most = asked === 0 ? 0 : asked + added;
+  return {
+    least: Math.max(usual / 2, asked),
+    most: Math.max(usual * 1.5, most),
+  };
+}
+
+/** The statuses of a stream's `GET` after which it is sent again. */
+const AGAIN: readonly unknown[] = [undefined, 200, 429, 502, 503, 504];
+
+function* followsRuns(played: Played): Broken {
+  const { service, user, plan } = played;
+  const limit = user.kind === "script" ? user.plan.timeLimit : undefined;
+  if (!isQuick(played)) return;
+  for (const seen of promptsOf(played)) {
+    const run = service.runs.find(({ prompt }) => prompt === seen.prompt);
+    const attempts = run === undefined ? [] : streamsOf(played, run);
+    yield* checkPauses(played, attempts);
+    const last = attempts.at(-1);
+    if (run === undefined || last === undefined) continue;
+    const isLate = limit !== undefined &&
+      seen.endedAt - seen.begunAt >= limit;
+    if (seen.end !== "failed" || isLate || isFailureLast(run)) continue;
+    const hasShown = seen.nodes.length > 0;
+    const mayLose = hasShown && (plan.ids === "none" || plan.isIdLast);
+    if (!AGAIN.includes(last.status) || mayLose) continue;
+    const reason = patienceOf(played, attempts, seen.endedAt);
+    if (reason !== undefined) yield `${seen.prompt} is given up ${reason}`;
+  }
+}
+
+/** Why a run was given up too soon; `undefined` if it was not. */
+function patienceOf(
+  played: Played,
+  attempts: readonly Exchange[],
+  endedAt: number,
+): string | undefined {
+  // A stop is noticed by the lateness of a tick that comes every 5 s.
+  const tolerance = 1_000 + 6_000 * played.world.stops.length;
+  const [first] = attempts;
+  const steady = attempts.findLast((attempt) =>
+    attempt.news > 0 &&
+    attempt.endedAt - (attempt.openedAt ?? Infinity) >= 5_000
+  );
+  const newest = attempts.findLast(({ news }) => news > 0);
+  const failingSince = steady?.endedAt ?? first?.askedAt ?? 0;
+  const newestAt = newest?.lastByteAt ?? first?.askedAt ?? 0;
+  const failing = runningTime(played, failingSince, endedAt);
+  const old = runningTime(played, newestAt, endedAt);
+  const lastFive = attempts.slice(-5);
+  const hasNoMore = lastFive.length === 5 && lastFive.every(isEmpty);
+  if (hasNoMore || failing >= 120_000 - tolerance) return undefined;
+  if (old >= SILENCE - tolerance) return undefined;
+  const times = [failing, old].map((time) => `${Math.round(time / 1000)} s`);
+  return `after ${times[0]} of failures, ${times[1]} after an event`;
+}
+
+/** Whether a stream ended by itself, at once and with nothing new. */
+function isEmpty(
+  { ending, news, openedAt, endedAt, status }: Exchange,
+): boolean {
+  return status === 200 && ending === "whole" && news === 0 &&
+    endedAt - (openedAt ?? 0) < 5_000;
+}
+
+function* checkPauses(
+  played: Played,
+  attempts: readonly Exchange[],
+): Broken {
+  let empty = 0;
+  for (const [index, attempt] of attempts.entries()) {
+    const next = attempts[index + 1];
+    if (next === undefined) return;
+    empty = isEmpty(attempt) ? empty + 1 : 0;
+    if (empty >= 5) yield `${empty} empty streams, and another one`;
+    if (!AGAIN.includes(attempt.status)) yield `${attempt.status}, and another`;
+    const asked = Math.min(30, attempt.retryAfter ?? 0) * 1_000;
+    const time = next.askedAt - attempt.endedAt;
+    const running = runningTime(played, attempt.endedAt, next.askedAt);
+    if (time < asked - 1 || running > asked + 30_000) {
+      yield `the next attempt comes ${time} ms after ${attempt.status}`;
+    }
+  }
+}
+
+function* hidesTheKey({ user }: Played): Broken {
+  if (user.text.includes(API_KEY.slice(0, 12))) yield "it is in the output";
+}
+
+function* closesAll({ service, user }: Played): Broken {
+  if (!user.hasEnded || user.error !== undefined) return;
+  const open = service.exchanges.filter(({ ending }) => ending === undefined);
+  if (user.plan.reader.kind === "stuck") return;
+  if (open.length > 0) yield `${open.length} requests`;
+  if (service.clients !== 0) yield `${service.clients} clients`;
+}
+
+function* handlesErrors({ world }: Played): Broken {
+  for (const error of world.unhandled) yield String(error);
+}
+
+/** Whether all that is written is read, sooner or later. */
+function isRead({ user: { plan } }: Played): boolean {
+  return plan.reader.kind === "quick" || plan.reader.kind === "slow";
+}
+
+function isQuick({ user: { plan } }: Played): boolean {
+  return plan.reader.kind === "quick";
+}
+
+function isCancelled({ user }: Played, prompt: string): boolean {
+  return user.kind === "editor" &&
+    user.sent.some((sent) =>
+      sent.prompt === prompt && user.cancelled.has(sent.id)
+    );
+}
+
+function createRuns({ exchanges }: Service): readonly Exchange[] {
+  return exchanges.filter(({ operation }) => operation === "create run");
+}
+
+function streamsOf({ service }: Played, run: Run): readonly Exchange[] {
+  return service.exchanges.filter(({ operation, url }) =>
+    operation === "stream run" && url.split("/").at(-2) === run.id
+  );
+}
+
+/** When something came last on a connection, or it was asked for. */
+function lastSign({ askedAt, openedAt, lastByteAt }: Exchange): number {
+  return lastByteAt ?? openedAt ?? askedAt;
+}
+
+/** The time in which the process ran, in milliseconds. */
+function runningTime({ world }: Played, start: number, end: number): number {
+  const until = Math.min(end, world.now);
+  return until - start - world.stoppedBetween(start, until);
+}
+
+function promptsOf(played: Played): readonly Seen[] {
+  return played.user.kind === "editor"
+    ? promptsOfEditor(played.user)
+    : promptsOfScript(played.user);
+}
+
+/** What an editor has seen of the prompts that the bridge did not refuse itself. */
+function promptsOfEditor(user: EditorResult): Seen[] {
+  const prompts = user.sent.filter(({ id, method }) => {
+    const code = user.received.find((answer) => answer.id === id)?.error?.code;
+    return method === "session/prompt" && !OWN_ERRORS.includes(code);
+  });
+  const updates = updatesOf(user, prompts);
+  return prompts.map(({ prompt = "", id, at }) => {
+    const answer = user.received.find((message) => message.id === id);
+    const endedAt = answer?.at ?? user.endedAt;
+    const text = (kind: string) =>
+      (updates.get(id) ?? [])
+        .filter(({ sessionUpdate }) => sessionUpdate === kind)
+        .map(({ content }) => String(content.text));
+    const nodes = text("agent_thought_chunk").map(nodeIn);
+    const replies = text("agent_message_chunk");
+    const message = String(answer?.error?.message ?? "");
+    const fate = fateIn(message);
+    const end = endOf(user, id, answer);
+    return { prompt, begunAt: at, endedAt, nodes, replies, end, message, fate };
+  });
+}
+
+/** The errors of the bridge itself: invalid request, unknown session, bad params. */
+const OWN_ERRORS: readonly unknown[] = [-32600, -32002, -32602];
+
+function endOf(
+  { cancelled }: EditorResult,
+  id: number,
+  answer: Message | undefined,
+): Seen["end"] {
+  const stopReason = answer?.result?.stopReason;
+  if (stopReason === "end_turn") return "reply";
+  if (stopReason === "cancelled" || cancelled.has(id)) return "cancelled";
+  return answer?.error === undefined ? undefined : "failed";
+}
+
+/**
+ * The updates of each prompt, by its id: they are those of the first prompt of their
+ * session that is not answered. What is sent once more, when a session is loaded, has
+ * the `messageId` of the first time.
+ */
+function updatesOf(
+  { received }: EditorResult,
+  prompts: readonly Sent[],
+): ReadonlyMap<number, Message["params"][]> {
+  const known = new Set<unknown>();
+  const answered = new Set<unknown>();
+  const updates = new Map<number, Message["params"][]>();
+  for (const { id, at, method, params } of received) {
+    if (method === undefined) answered.add(id);
+    if (method !== "session/update") continue;
+    const { sessionId, update } = params;
+    const { sessionUpdate, messageId, content } = update;
+    const isAgain = sessionUpdate === "agent_message_chunk" &&
+      (known.has(messageId) || content.text.startsWith("Earlier messages"));
+    known.add(messageId);
+    const prompt = prompts.find((sent) =>
+      sent.sessionId === sessionId && sent.at <= at && !answered.has(sent.id)
+    );
+    if (prompt === undefined || isAgain) continue;
+    updates.set(prompt.id, [...updates.get(prompt.id) ?? [], update]);
+  }
+  return updates;
+}
+
+function promptsOfScript(user: ScriptResult): Seen[] {
+  const events = user.plan.json ? jsonEvents(user) : plainEvents(user);
+  let begunAt = 0;
+  let rest = events;
+  const all: Seen[] = [];
+  for (const prompt of user.prompts) {
+    const last = rest.findIndex(({ type }) =>
+      ["reply", "error"].includes(type)
+    );
+    const own = last < 0 ? rest : rest.slice(0, last + 1);
+    const end = last < 0 ? undefined : rest[last];
+    rest = last < 0 ? [] : rest.slice(last + 1);
+    const endedAt = end?.at ?? user.endedAt;
+    const text = (type: string) =>
+      own.filter((event) => event.type === type).map(({ text }) => text);
+    all.push({
+      prompt,
+      begunAt,
+      endedAt,
+      nodes: text("progress").map(nodeIn),
+      replies: text("reply"),
+      end: end === undefined
+        ? undefined
+        : end.type === "reply"
+        ? "reply"
+        : "failed",
+      message: text("error").join(),
+      fate: end?.fate,
+    });
+    begunAt = endedAt;
+    if (end === undefined || end.type !== "reply" && !user.plan.isPiped) break;
+  }
+  return all;
+}
+
+interface ScriptEvent {
+  readonly at: number;
+  readonly type: string;
+  readonly text: string;
+  readonly fate: string | undefined;
+}
+
+function jsonEvents({ lines }: ScriptResult): ScriptEvent[] {
+  return lines.filter(({ isError }) => !isError).map(({ at, text: line }) => {
+    const { type, node, message, text, fate } = JSON.parse(line);
+    return { at, type, text: node ?? message ?? text, fate };
+  });
+}
+
+function plainEvents(user: ScriptResult): ScriptEvent[] {
+  return user.lines.map(({ at, text, isError }) => {
+    const error =
+      /^agent-gateway: error: (?:Prompt \d+(?: on thread \S+)?: )?(.*)/
+        .exec(text)?.[1];
+    const type = !isError
+      ? "reply"
+      : error !== undefined
+      ? "error"
+      : /^r\d+\.\d+: works$/.test(text)
+      ? "progress"
+      : "other";
+    return { at, type, text: error ?? text, fate: fateIn(error ?? "") };
+  });
+}
+
+function nodeIn(text: string): string {
+  return text.split(":")[0] ?? "";
+}
+
+function fateIn(message: string): string | undefined {
+  if (message.includes("did not run")) return "not run";
+  if (/may have (run|started)/.test(message)) return "may have run";
+  return message.includes("may still continue") ? "may go on" : undefined;
+}

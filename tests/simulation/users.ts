@@ -1,0 +1,480 @@
+/**
+ * The users: a script that calls the program with prompts, and an editor that speaks to
+ * the bridge. Each does what its plan says, and records what it sees.
+ *
+ * @module
+ */
+
+import fc from "fast-check";
+import { runBridge } from "../../lib/bridge.ts";
+import { RemoteGateway } from "../../lib/gateway.ts";
+import { runInteractive } from "../../lib/interactive.ts";
+import { ErrorOutput, outputSink, readStandardInput } from "../../lib/io.ts";
+import { anySpan, API_KEY, BASE_URL } from "./service.ts";
+import type { World } from "./world.ts";
+
+/** How somebody reads what the program writes, from the write of a number on. */
+export interface ReaderPlan {
+  readonly kind: "quick" | "slow" | "stuck" | "gone";
+  readonly from: number;
+  /** Milliseconds for each write, if it is slow. */
+  readonly ms: number;
+}
+
+export interface ScriptPlan {
+  readonly kind: "script";
+  readonly prompts: number;
+  /** Milliseconds. */
+  readonly timeLimit: number | undefined;
+  readonly json: boolean;
+  /** Whether the prompts are lines of standard input, and not `-p`. */
+  readonly isPiped: boolean;
+  readonly reader: ReaderPlan;
+}
+
+export interface Action {
+  /** Milliseconds after the action before it. */
+  readonly ms: number;
+  readonly what:
+    | "new"
+    | "prompt"
+    | "cancel"
+    | "cancel request"
+    | "close"
+    | "load"
+    | "resume"
+    | "garbage"
+    | "unknown";
+  /** Which of the sessions that are known. */
+  readonly session: number;
+}
+
+export interface EditorPlan {
+  readonly kind: "editor";
+  readonly actions: readonly Action[];
+  /** Milliseconds from the last action to the end of the input. */
+  readonly end: number;
+  readonly showsNotices: boolean;
+  readonly reader: ReaderPlan;
+}
+
+const anyReader: fc.Arbitrary<ReaderPlan> = fc.record({
+  kind: fc.constantFrom(
+    ...["quick", "quick", "quick", "quick"] as const,
+    ...["slow", "stuck", "gone"] as const,
+  ),
+  from: fc.nat(8),
+  ms: fc.constantFrom(5, 300, 4_000),
+});
+
+export const anyScript: fc.Arbitrary<ScriptPlan> = fc.record({
+  kind: fc.constant("script" as const),
+  prompts: fc.integer({ min: 1, max: 3 }),
+  timeLimit: fc.option(
+    fc.oneof(
+      fc.integer({ min: 100, max: 4_000 }),
+      fc.integer({ min: 100, max: 60_000 }),
+    ),
+    { nil: undefined },
+  ),
+  json: fc.boolean(),
+  isPiped: fc.boolean(),
+  reader: anyReader,
+});
+
+export const anyEditor: fc.Arbitrary<EditorPlan> = fc.record({
+  kind: fc.constant("editor" as const),
+  actions: fc.array(
+    fc.record({
+      ms: fc.oneof(fc.constant(0), fc.nat(100), anySpan),
+      what: fc.constantFrom(
+        ...["prompt", "prompt", "prompt", "prompt", "prompt"] as const,
+        ...["new", "cancel", "cancel request", "close"] as const,
+        ...["load", "resume", "garbage", "unknown"] as const,
+      ),
+      session: fc.nat(3),
+    }),
+    { minLength: 1, maxLength: 8 },
+  ),
+  end: anySpan,
+  showsNotices: fc.boolean(),
+  reader: anyReader,
+});
+
+/** Standard output, and somebody who reads it. */
+class Output {
+  /** What was read, also of a line that is not whole. */
+  text = "";
+  readonly #world: World;
+  readonly #plan: ReaderPlan;
+  readonly #onLine: (line: string) => void;
+  readonly #decoder = new TextDecoder();
+  #line = "";
+  #writes = 0;
+
+  constructor(
+    world: World,
+    plan: ReaderPlan,
+    onLine: (line: string) => void,
+  ) {
+    this.#world = world;
+    this.#plan = plan;
+    this.#onLine = onLine;
+  }
+
+  isTerminal(): boolean {
+    return false;
+  }
+
+  async write(bytes: Uint8Array): Promise<number> {
+    const { kind, from, ms } = this.#plan;
+    const isUsual = kind === "quick" || this.#writes++ < from;
+    if (!isUsual && kind === "stuck") await new Promise(() => {});
+    if (!isUsual && kind === "gone") throw new Deno.errors.BrokenPipe("gone");
+    if (!isUsual) {
+      await new Promise<void>((done) => this.#world.after(ms, "socket", done));
+    }
+    const text = this.#decoder.decode(bytes, { stream: true });
+    this.text += text;
+    const lines = (this.#line + text).split("\n");
+    this.#line = lines.pop() ?? "";
+    for (const line of lines) {
+      this.#world.tell(`  << ${shortened(line)}`);
+      this.#onLine(line);
+    }
+    return bytes.length;
+  }
+}
+
+function shortened(line: string): string {
+  return line.length > 200 ? `${line.slice(0, 200)}...` : line;
+}
+
+/** Standard input, and somebody who writes to it. */
+class Input {
+  readonly #world: World;
+  readonly #chunks: (Uint8Array | null)[] = [];
+  #arrival = Promise.withResolvers<void>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  isTerminal(): boolean {
+    return false;
+  }
+
+  async read(buffer: Uint8Array): Promise<number | null> {
+    while (this.#chunks.length === 0) await this.#arrival.promise;
+    const [chunk] = this.#chunks;
+    if (chunk === null || chunk === undefined) return null;
+    this.#chunks.shift();
+    buffer.set(chunk);
+    return chunk.length;
+  }
+
+  /** Writes a line, cut anywhere. */
+  write(line: string): void {
+    const bytes = new TextEncoder().encode(`${line}\n`);
+    const cut = 1 + this.#world.below(bytes.length - 1);
+    this.#put(bytes.slice(0, cut));
+    this.#put(bytes.slice(cut));
+  }
+
+  end(): void {
+    this.#world.tell("the input ends");
+    this.#put(null);
+  }
+
+  #put(chunk: Uint8Array | null): void {
+    if (chunk?.length === 0) return;
+    this.#world.after(1, "socket", () => {
+      this.#chunks.push(chunk);
+      this.#arrival.resolve();
+      this.#arrival = Promise.withResolvers();
+    });
+  }
+}
+
+/** A line that a script reads. */
+export interface Line {
+  readonly at: number;
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+export interface ScriptResult {
+  readonly kind: "script";
+  readonly plan: ScriptPlan;
+  readonly prompts: readonly string[];
+  /** What was written to standard output and standard error, in order. */
+  readonly lines: readonly Line[];
+  /** All of it, also what is no whole line. */
+  readonly text: string;
+  /** The exit code; `undefined` if the call did not end, or could not write. */
+  readonly code: number | undefined;
+  readonly error: unknown;
+  readonly hasEnded: boolean;
+  readonly endedAt: number;
+}
+
+/** Calls the program with prompts, and waits for its end. */
+export async function runScript(
+  world: World,
+  plan: ScriptPlan,
+): Promise<ScriptResult> {
+  const { timeLimit, json, isPiped } = plan;
+  const lines: Line[] = [];
+  const stdout = new Output(world, plan.reader, (text) => {
+    lines.push({ at: world.now, text, isError: false });
+  });
+  const stderr = {
+    write(bytes: Uint8Array): Promise<void> {
+      for (const text of new TextDecoder().decode(bytes).split("\n")) {
+        if (text === "") continue;
+        world.tell(`  ! ${text}`);
+        lines.push({ at: world.now, text, isError: true });
+      }
+      return Promise.resolve();
+    },
+  };
+  const stdin = new Input(world);
+  world.replace(Deno, { stdin, stdout });
+  const prompts = Array.from({ length: plan.prompts }, (_, i) => `p${i + 1}`);
+  const options = (json ? " --json" : "") +
+    (timeLimit === undefined ? "" : ` --timeout ${timeLimit / 1000}`);
+  const given = isPiped ? " < prompts" : ` -p ${prompts.join(" -p ")}`;
+  world.tell(`agent-gateway${options}${given}`);
+  if (isPiped) {
+    for (const prompt of prompts) stdin.write(prompt);
+    stdin.end();
+  }
+  let code: number | undefined;
+  let error: unknown;
+  const call = async () => {
+    const standardError = new ErrorOutput(stderr);
+    const gateway = new RemoteGateway({ baseUrl: BASE_URL, apiKey: API_KEY });
+    try {
+      code = await runInteractive({
+        gateway,
+        maskedKey: "key-...",
+        baseUrl: BASE_URL,
+        asked: {
+          prompts: isPiped ? [] : prompts,
+          readsInput: false,
+          threadId: undefined,
+          timeLimit,
+          json,
+          quiet: false,
+          plain: false,
+          color: "never",
+        },
+        process: {
+          standardError,
+          readsTerminal: false,
+          frontEnd: undefined,
+          interrupt: () => {},
+          leave: () => Promise.resolve(),
+        },
+      });
+    } catch (cause) {
+      error = cause;
+    }
+    await gateway[Symbol.asyncDispose]();
+    await standardError.flush(1_000);
+  };
+  const hasEnded = await world.until(call());
+  world.tell(hasEnded ? `exit code ${code}, ${error ?? ""}` : "it never ends");
+  return {
+    kind: "script",
+    plan,
+    prompts,
+    lines,
+    text: stdout.text + lines.map(({ text }) => text).join("\n"),
+    code,
+    error,
+    hasEnded,
+    endedAt: world.now,
+  };
+}
+
+/** A request of the editor. */
+export interface Sent {
+  readonly id: number;
+  readonly method: string;
+  readonly at: number;
+  readonly sessionId: string | undefined;
+  readonly prompt: string | undefined;
+}
+
+/** A line that the bridge wrote, in their order. */
+export interface Message {
+  readonly at: number;
+  readonly id?: number | string | null;
+  readonly method?: string;
+  // deno-lint-ignore no-explicit-any -- any JSON, which the promises are about
+  readonly [field: string]: any;
+}
+
+export interface EditorResult {
+  readonly kind: "editor";
+  readonly plan: EditorPlan;
+  readonly sent: readonly Sent[];
+  readonly received: readonly Message[];
+  /** The ids of prompts whose cancellation was asked for. */
+  readonly cancelled: ReadonlySet<number>;
+  /** What was read of standard output. */
+  readonly text: string;
+  readonly error: unknown;
+  readonly hasEnded: boolean;
+  readonly endedAt: number;
+}
+
+class Editor {
+  readonly sent: Sent[] = [];
+  readonly received: Message[] = [];
+  readonly cancelled = new Set<number>();
+  readonly sessions: string[] = [];
+  readonly #world: World;
+  readonly #plan: EditorPlan;
+  readonly #input: Input;
+
+  constructor(world: World, plan: EditorPlan, input: Input) {
+    this.#world = world;
+    this.#plan = plan;
+    this.#input = input;
+  }
+
+  async act(): Promise<void> {
+    const { actions, end, showsNotices } = this.#plan;
+    const session = showsNotices ? { notices: {} } : {};
+    this.#request("initialize", { clientCapabilities: { session } });
+    this.#request("session/new", {});
+    for (const { ms, what, session } of actions) {
+      await this.#world.pause(ms);
+      // An editor whose first session is not there yet waits for it, for a while.
+      for (let i = 0; i < 100 && this.sessions.length === 0; i++) {
+        await this.#world.pause(100);
+      }
+      this.#act(what, session);
+    }
+    await this.#world.pause(end);
+    this.#input.end();
+  }
+
+  #act(what: Action["what"], index: number): void {
+    const sessionId = this.sessions[index % this.sessions.length] ?? "none";
+    const last = this.sent.findLast((request) =>
+      request.method === "session/prompt" && request.sessionId === sessionId
+    );
+    switch (what) {
+      case "new":
+        return this.#request("session/new", {});
+      case "prompt":
+        return this.#request("session/prompt", { sessionId });
+      case "load":
+        return this.#request("session/load", { sessionId });
+      case "resume":
+        return this.#request("session/resume", { sessionId });
+      case "close":
+        this.#cancelAll(sessionId);
+        return this.#request("session/close", { sessionId });
+      case "cancel":
+        this.#cancelAll(sessionId);
+        return this.#write({ method: "session/cancel", params: { sessionId } });
+      case "cancel request":
+        if (last === undefined) return;
+        this.cancelled.add(last.id);
+        return this.#write({
+          method: "$/cancel_request",
+          params: { requestId: last.id },
+        });
+      case "garbage":
+        return this.#write("{ not JSON");
+      case "unknown":
+        return this.#request("session/unheard", { sessionId });
+      default:
+        what satisfies never;
+    }
+  }
+
+  #cancelAll(sessionId: string): void {
+    for (const request of this.sent) {
+      if (request.sessionId === sessionId) this.cancelled.add(request.id);
+    }
+  }
+
+  #request(
+    method: string,
+    params: { readonly sessionId?: string; readonly [name: string]: unknown },
+  ): void {
+    const id = this.sent.length + 1;
+    const prompt = method === "session/prompt" ? `p${id}` : undefined;
+    const { sessionId } = params;
+    this.sent.push({ id, method, at: this.#world.now, sessionId, prompt });
+    this.#write({ id, method, params: { ...params, prompt } });
+  }
+
+  #write(message: object | string): void {
+    const line = typeof message === "string"
+      ? message
+      : JSON.stringify(message);
+    this.#world.tell(`>> ${line}`);
+    this.#input.write(line);
+  }
+
+  receive(line: string): void {
+    const message = { ...JSON.parse(line), at: this.#world.now };
+    this.received.push(message);
+    const id = message.result?.sessionId;
+    if (typeof id === "string" && !this.sessions.includes(id)) {
+      this.sessions.push(id);
+    }
+  }
+}
+
+/** Starts the bridge, and lets an editor use it. */
+export async function runEditor(
+  world: World,
+  plan: EditorPlan,
+): Promise<EditorResult> {
+  const stdin = new Input(world);
+  const editor = new Editor(world, plan, stdin);
+  let error: unknown;
+  const stdout = new Output(world, plan.reader, (line) => {
+    try {
+      editor.receive(line);
+    } catch (cause) {
+      error ??= cause;
+    }
+  });
+  world.replace(Deno, { stdin, stdout });
+  const serve = async () => {
+    const gateway = new RemoteGateway({ baseUrl: BASE_URL, apiKey: API_KEY });
+    try {
+      await runBridge({
+        stdin: readStandardInput(),
+        stdout: outputSink(),
+        gateway,
+      });
+    } catch (cause) {
+      error ??= cause;
+    }
+    await gateway[Symbol.asyncDispose]();
+  };
+  editor.act();
+  const hasEnded = await world.until(serve());
+  world.tell(hasEnded ? `it ends, ${error ?? ""}` : "it never ends");
+  const { sent, received, cancelled } = editor;
+  return {
+    kind: "editor",
+    plan,
+    sent,
+    received,
+    cancelled,
+    text: stdout.text,
+    error,
+    hasEnded,
+    endedAt: world.now,
+  };
+}
