@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { cp } from "node:fs/promises";
 import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { parseSums, sha256 } from "../../tools/checksums.ts";
@@ -12,6 +12,11 @@ import {
   runFromUrl,
   TOOLCHAIN,
 } from "../support/deployment.ts";
+import {
+  HOSTILE_FOLDERS,
+  isTaken,
+  makeFolderOf,
+} from "../support/hostile_folders.ts";
 import { programOutput } from "../support/program_output.ts";
 import { complete, events } from "../support/service/behaviours.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
@@ -19,6 +24,9 @@ import { SourceCopy } from "../support/source_copy.ts";
 
 const REPLY =
   "Hello! I am the-brain. Ask me something, or what you said before.";
+
+/** What an editor sends first. */
+const INITIALIZE = '{"jsonrpc":"2.0","id":1,"method":"initialize"}\n';
 
 const OBSTACLE = await findObstacle();
 
@@ -52,6 +60,24 @@ for (
     assertEquals([code, stdout], [0, `${REPLY}\n`]);
     await Deno.remove(`${cwd}/.env`);
     await Deno.remove(cwd); // It is empty.
+  });
+
+  test(`${name}, started in a folder that other people wrote, runs nothing of it`, async () => {
+    await using service = ReferenceService.start();
+    await using resources = new AsyncDisposableStack();
+    const { command, env } = await deploy(resources);
+    for (const [what, files] of Object.entries(HOSTILE_FOLDERS)) {
+      const cwd = await makeFolderOf(files);
+      const { code, stdout } = await programOutput([...command, "--bridge"], {
+        cwd,
+        input: INITIALIZE,
+        clearEnv: true,
+        env: { ...env, ...settings(service) },
+      });
+      assertEquals([code, isTaken(cwd)], [0, false], what);
+      assertStringIncludes(stdout, '"protocolVersion":1');
+      await Deno.remove(cwd, { recursive: true });
+    }
   });
 }
 

@@ -284,6 +284,22 @@ Deno.test("documentation: --check tells the steps that are shown", async () => {
   assertEquals(steps(stdout), steps(shown));
 });
 
+Deno.test("documentation: each editor starts the program by an absolute path", () => {
+  const page = TEXTS[FILES.indexOf("docs/editors.md")] ?? "";
+  const [, ...sections] = page.split(/^## /m);
+  const snippets = sections.flatMap((section) =>
+    section.match(/^```(?:json|lua|elisp|python|sh)\n.*?^```$/gms) ?? []
+  ).filter((snippet) => /--bridge/.test(snippet));
+  assert(snippets.length >= 8);
+  for (const snippet of snippets) {
+    assertStringIncludes(snippet, "/absolute/path/agent-gateway");
+    assertEquals(
+      snippet.match(/npx|(?<![\w/])agent-gateway"?,? "?--bridge/),
+      null,
+    );
+  }
+});
+
 Deno.test("documentation: its JSON blocks are JSON", () => {
   assert(blocks("json").length > 0);
   for (const block of blocks("json")) JSON.parse(block);

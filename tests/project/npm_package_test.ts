@@ -8,6 +8,11 @@ import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { PINNED_DENO } from "../../tools/pins.ts";
 import { runCommand } from "../../tools/run_command.ts";
 import { settings } from "../support/client_process.ts";
+import {
+  HOSTILE_FOLDERS,
+  isTaken,
+  makeFolderOf,
+} from "../support/hostile_folders.ts";
 import { isInstalled } from "../support/fronts.ts";
 import {
   type ProgramOptions,
@@ -123,6 +128,23 @@ Deno.test("the npm package", async (t) => {
       for (const file of files) await Deno.remove(file);
 
       assertEquals([code, stdout, stderr], [0, `${REPLY}\n`, ""]);
+    },
+  );
+
+  await t.step(
+    "runs nothing of a folder that other people wrote, and npx does",
+    async () => {
+      for (const [what, files] of Object.entries(HOSTILE_FOLDERS)) {
+        const cwd = await makeFolderOf(files);
+        const { code } = await run(["--version"], { cwd });
+        assertEquals([code, isTaken(cwd)], [0, false], what);
+        // Without a network: only what is there can run.
+        const npx = NPM.replace("npm", "npx");
+        await programOutput([npx, "--offline", "agent-gateway"], { cwd });
+        const isOfNpm = "node_modules/.bin/agent-gateway" in files;
+        if (isOfNpm) assert(isTaken(cwd), what);
+        await Deno.remove(cwd, { recursive: true });
+      }
     },
   );
 

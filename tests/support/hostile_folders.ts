@@ -1,0 +1,55 @@
+/** Writes `taken` into the current folder: something of the folder was run. */
+const TRAP = `#!/usr/bin/env node
+require("node:fs").writeFileSync(process.cwd() + "/taken", "");
+`;
+
+/** The files of folders that other people wrote, by what is meant to be run there. */
+export const HOSTILE_FOLDERS: Readonly<
+  Record<string, Readonly<Record<string, string>>>
+> = {
+  "an installed command": { "node_modules/.bin/agent-gateway": TRAP },
+  "a package of that name": {
+    "package.json": JSON.stringify({
+      name: "agent-gateway",
+      version: "9.9.9",
+      bin: "trap.cjs",
+      scripts: { preinstall: "node trap.cjs" },
+    }),
+    "trap.cjs": TRAP,
+  },
+  "another registry": {
+    ".npmrc": "registry=http://127.0.0.1:9/\nscript-shell=./trap.cjs\n",
+    "trap.cjs": TRAP,
+    "agent-gateway": TRAP,
+    "agent-gateway.cmd": "echo taken > taken\r\n",
+  },
+  "settings of Deno": {
+    "deno.json": JSON.stringify({
+      imports: {
+        "node:process": "./trap.js",
+        "node:tls": "./trap.js",
+        "@std/dotenv/parse": "./trap.js",
+      },
+      permissions: { default: { all: true } },
+    }),
+    "trap.js": 'Deno.writeTextFileSync("taken", ""); export default {};',
+  },
+};
+
+/** Makes such a folder. */
+export async function makeFolderOf(
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const folder = await Deno.makeTempDir();
+  await Deno.mkdir(`${folder}/node_modules/.bin`, { recursive: true });
+  for (const [path, text] of Object.entries(files)) {
+    await Deno.writeTextFile(`${folder}/${path}`, text, { mode: 0o755 });
+  }
+  return folder;
+}
+
+/** Whether something of the folder was run. */
+export function isTaken(folder: string): boolean {
+  return Array.from(Deno.readDirSync(folder), ({ name }) => name)
+    .includes("taken");
+}
