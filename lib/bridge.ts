@@ -1,7 +1,8 @@
 import { Dispatcher } from "./bridge/dispatcher.ts";
-import { formatMessage, readMessages } from "./bridge/json_rpc.ts";
+import { EditorOutput } from "./bridge/editor_output.ts";
+import { readMessages } from "./bridge/json_rpc.ts";
 import type { Gateway } from "./gateway.ts";
-import { type ByteSink, LineWriter, type Log } from "./io.ts";
+import type { ByteSink, Log } from "./io.ts";
 
 export { answerFailedStart } from "./bridge/failed_start.ts";
 
@@ -24,15 +25,8 @@ export interface RunBridgeOptions {
 export async function runBridge(
   { stdin, stdout, gateway, log, onInputEnd }: RunBridgeOptions,
 ): Promise<void> {
-  const output = new LineWriter(stdout);
-  const dispatcher = new Dispatcher({
-    gateway,
-    log,
-    peer: {
-      send: (message) => output.write(formatMessage(message)),
-      sendInTurn: (line, signal) => output.writeInTurn(line, signal),
-    },
-  });
+  const output = new EditorOutput(stdout);
+  const dispatcher = new Dispatcher({ output, gateway, log });
   const serve = async () => {
     for await (const message of readMessages(stdin)) {
       dispatcher.receive(message);

@@ -50,46 +50,52 @@ export async function readAttachedFiles(
 
   using deadline = new Deadline(TIMEOUT, signal);
   /** In the order of the URIs. */
-  const taken: (TakenFile | undefined)[] = Array(files.size).fill(undefined);
+  const kept: (AttachedFile | undefined)[] = Array(files.size).fill(undefined);
   let total = 0;
   await Promise.all(Array.from(files, async ([path, uri], index) => {
-    const file = takeFile(uri, await ask(path, deadline.signal));
+    const file = fileIn(await ask(path, deadline.signal), uri);
     if (file === undefined) return;
-    taken[index] = file;
+    kept[index] = file;
     total += file.bytes;
     // At once, so that no more than the limit is held.
-    for (let last = taken.length; total > MAX_PROMPT_BYTES; last--) {
-      const dropped = taken[last];
+    for (let last = kept.length; total > MAX_PROMPT_BYTES; last--) {
+      const dropped = kept[last];
       if (dropped === undefined || dropped.bytes === 0) continue;
       total -= dropped.bytes;
-      taken[last] = { uri: dropped.uri, text: TOO_MANY, bytes: 0 };
+      kept[last] = notRead(dropped.uri, TOO_MANY);
     }
   }));
-  return new Map(taken.flatMap((file) => file ? [[file.uri, file.text]] : []));
+  return new Map(
+    kept.flatMap((file) => file === undefined ? [] : [[file.uri, file.text]]),
+  );
 }
 
-interface TakenFile {
+interface AttachedFile {
   readonly uri: string;
   readonly text: string;
-  /** The size of a file that is taken; 0 if it is not. */
+  /** The size of the file; 0 if the text only says why it was not read. */
   readonly bytes: number;
 }
 
+function notRead(uri: string, why: string): AttachedFile {
+  return { uri, text: why, bytes: 0 };
+}
+
 /** The file of a response; `undefined` if the editor cannot read it. */
-function takeFile(
-  uri: string,
+function fileIn(
   response: RpcResponse | undefined,
-): TakenFile | undefined {
-  if (response?.fault === "not UTF-8") return { uri, text: NOT_UTF8, bytes: 0 };
-  if (response?.fault !== undefined) return { uri, text: TOO_LARGE, bytes: 0 };
+  uri: string,
+): AttachedFile | undefined {
+  if (response?.fault === "not UTF-8") return notRead(uri, NOT_UTF8);
+  if (response?.fault !== undefined) return notRead(uri, TOO_LARGE);
   if (response === undefined || response.error !== undefined) return undefined;
+
   const { result } = response;
   const text = isJsonObject(result) ? result.content : undefined;
   if (typeof text !== "string") return undefined;
   const bytes = new TextEncoder().encode(text).length;
-  return bytes <= MAX_FILE_BYTES
-    ? { uri, text, bytes }
-    : { uri, text: TOO_LARGE, bytes: 0 };
+  if (bytes > MAX_FILE_BYTES) return notRead(uri, TOO_LARGE);
+  return { uri, text, bytes };
 }
 
 /**
@@ -101,18 +107,28 @@ export function filePath(uri: string): string | undefined {
   // URL.parse() drops line ends, tabs and slashes, and so would name another file.
   if (!/^file:\/(?![/\\]{3})[^\t\n\r]*$/i.test(uri)) return undefined;
   const url = URL.parse(uri);
-  const isWsl = url?.hostname === "wsl.localhost"; // Linux below Windows
-  if (url === null || url.hostname !== "" && !isWsl) return undefined; // localhost is ""
+  if (url === null) return undefined;
+  const isWsl = url.hostname === "wsl.localhost"; // Linux below Windows
+  const isLocal = url.hostname === ""; // so it is for "localhost"
+  if (!isLocal && !isWsl) return undefined;
+
+  const path = decodedPath(url);
+  if (path === undefined || /^[/\\]{2}/.test(path)) return undefined;
+  if (isWsl) return windowsPath(`//wsl.localhost${path}`);
+  const hasDrive = /^\/[a-z]:[/\\]/i.test(path);
+  return hasDrive ? windowsPath(path.slice(1)) : path;
+}
+
+function decodedPath({ pathname }: URL): string | undefined {
   // An encoded slash is a part of a name, which no path can express.
-  if (/%2f|%00/i.test(url.pathname)) return undefined;
-  let path;
+  if (/%2f|%00/i.test(pathname)) return undefined;
   try {
-    path = decodeURIComponent(url.pathname);
+    return decodeURIComponent(pathname);
   } catch {
     return undefined;
   }
-  if (/^[/\\]{2}/.test(path)) return undefined;
-  if (isWsl) path = `///wsl.localhost${path}`;
-  else if (!/^\/[a-z]:[/\\]/i.test(path)) return path;
-  return path.slice(1).replaceAll("/", "\\"); // Windows
+}
+
+function windowsPath(path: string): string {
+  return path.replaceAll("/", "\\");
 }

@@ -40,19 +40,33 @@ export const AGENTS_LIST_RESULT = {
   }],
 } as const;
 
-export interface Offers {
+/** What the bridge knows of the editor, from its `initialize`. */
+export interface EditorClient {
   readonly readsFiles: boolean;
   readonly showsNotices: boolean;
+  /** Whether it speaks ACP, and not only the methods of interface 4.2. */
+  readonly takesTitles: boolean;
+  readonly isZed: boolean;
 }
 
-export const NO_OFFERS: Offers = { readsFiles: false, showsNotices: false };
+export const UNKNOWN_CLIENT: EditorClient = {
+  readsFiles: false,
+  showsNotices: false,
+  takesTitles: false,
+  isZed: false,
+};
 
-export function offersIn(params: unknown): Offers {
-  const capabilities = isJsonObject(params) && params.clientCapabilities;
-  if (!isJsonObject(capabilities)) return NO_OFFERS;
-  const { fs, session } = capabilities;
+/** The client that sends these params of `initialize`. */
+export function clientIn(params: unknown): EditorClient {
+  if (!isJsonObject(params)) return UNKNOWN_CLIENT;
+  const { protocolVersion, clientInfo, clientCapabilities } = params;
+  const { fs, session } = isJsonObject(clientCapabilities)
+    ? clientCapabilities
+    : {};
   return {
     readsFiles: isJsonObject(fs) && fs.readTextFile === true,
     showsNotices: isJsonObject(session) && isJsonObject(session.notices),
+    takesTitles: protocolVersion !== undefined,
+    isZed: isJsonObject(clientInfo) && clientInfo.name === "zed",
   };
 }

@@ -1,11 +1,11 @@
+import { traceHeaders } from "../gateway.ts";
 import { isJsonObject, quote } from "../text.ts";
-import type { BridgeOptions } from "./bridge_options.ts";
+import { ActivePrompt } from "./active_prompt.ts";
+import type { BridgeContext } from "./bridge_context.ts";
 import {
   AGENTS_LIST_RESULT,
+  clientIn,
   INITIALIZE_RESULT,
-  NO_OFFERS,
-  type Offers,
-  offersIn,
 } from "./capabilities.ts";
 import { EditorRequests } from "./editor_requests.ts";
 import {
@@ -17,28 +17,34 @@ import {
   type RpcNotification,
   type RpcRequest,
 } from "./json_rpc.ts";
-import { runPrompt } from "./prompt.ts";
+import { parsePrompt } from "./prompt_blocks.ts";
 import { logReason, toRpcError } from "./service_failure.ts";
 import { Sessions } from "./sessions.ts";
 
 const MAX_LOGGED = 100;
+
+/** What a request is answered with. */
+interface Answer {
+  readonly result: unknown;
+  /** Called when it was sent. */
+  readonly onSent?: () => void;
+}
 
 /**
  * One editor's connection. Each request is answered exactly once, in a task of
  * its own, so a slow request does not delay the requests after it.
  */
 export class Dispatcher {
-  readonly #options: BridgeOptions;
-  readonly #editor: EditorRequests;
+  readonly #context: BridgeContext;
+  readonly #files: EditorRequests;
   readonly #sessions: Sessions;
   readonly #tasks = new Set<Promise<void>>();
   #isInitialized = false;
-  #offers: Offers = NO_OFFERS;
 
-  constructor(options: BridgeOptions) {
-    this.#options = options;
-    this.#editor = new EditorRequests(options);
-    this.#sessions = new Sessions(options);
+  constructor(context: BridgeContext) {
+    this.#context = context;
+    this.#files = new EditorRequests(context);
+    this.#sessions = new Sessions(context);
   }
 
   /**
@@ -57,12 +63,12 @@ export class Dispatcher {
         this.#notice(message);
         break;
       case "response":
-        this.#editor.receive(message);
+        this.#files.receive(message);
         break;
       case "invalid": {
         const { id, error } = message;
-        const { peer, log } = this.#options;
-        peer.send({ id, error: error.toObject() });
+        const { output, log } = this.#context;
+        output.fail(id, error);
         log?.(`invalid line: error ${error.code}, ${error.message}`);
         break;
       }
@@ -73,23 +79,24 @@ export class Dispatcher {
 
   /** Handles the end of the input; resolves when every request has been answered. */
   async end(): Promise<void> {
-    this.#editor.close();
+    this.#files.close();
     while (this.#tasks.size > 0) await Promise.all(this.#tasks);
   }
 
   async #answer(request: RpcRequest): Promise<void> {
     const { id, method } = request;
-    const { peer, log } = this.#options;
+    const { output, log } = this.#context;
     const started = performance.now();
     const answered = Promise.withResolvers<void>();
     let outcome: string;
     try {
-      const result = await this.#call(request, answered.promise) ?? {};
-      peer.send({ id, result });
-      outcome = log ? JSON.stringify(result).slice(0, MAX_LOGGED) : "";
+      const answer = await this.#call(request, answered.promise);
+      output.respond(id, answer.result);
+      answer.onSent?.();
+      outcome = log ? JSON.stringify(answer.result).slice(0, MAX_LOGGED) : "";
     } catch (cause) {
       const error = toRpcError(cause, method);
-      peer.send({ id, error: error.toObject() });
+      output.fail(id, error);
       outcome = `error ${error.code}, ${logReason(error)}`;
     }
     answered.resolve();
@@ -100,42 +107,38 @@ export class Dispatcher {
   }
 
   /** Calls a method. Up to its first `await` it runs in the order of the requests. */
-  #call(
-    { id, method, params }: RpcRequest,
-    answered: Promise<void>,
-  ): unknown {
+  async #call(request: RpcRequest, answered: Promise<void>): Promise<Answer> {
+    const { method, params } = request;
+    const { output } = this.#context;
     const sessions = this.#sessions;
     switch (method) {
       case "initialize":
         this.#isInitialized = true;
-        this.#offers = offersIn(params);
-        return INITIALIZE_RESULT;
+        output.client = clientIn(params);
+        return { result: INITIALIZE_RESULT };
       case "agents/list":
-        return AGENTS_LIST_RESULT;
-      case "session/new":
+        return { result: AGENTS_LIST_RESULT };
+      case "session/new": {
         this.#requireInitialized(method);
-        return sessions.create().then((session) => ({ sessionId: session.id }));
+        const { id } = await sessions.create();
+        return { result: { sessionId: id } };
+      }
       case "session/resume":
       case "session/load": {
         const sessionId = parseSessionId(params);
         this.#requireInitialized(method);
         const session = sessions.open(sessionId);
-        return method === "session/load"
-          ? sessions.replay(session, this.#offers)
-          : undefined;
+        if (method === "session/load") await session.replay(output);
+        return { result: { sessionId } };
       }
-      case "session/prompt": {
-        const sessionId = parseSessionId(params);
-        const { readsFiles, showsNotices } = this.#offers;
-        const editor = readsFiles ? this.#editor : undefined;
-        const { prompt, _meta } = params as Readonly<Record<string, unknown>>;
-        const request = { id, prompt, _meta, answered, sessionId, sessions };
-        return runPrompt(this.#options, { ...request, editor, showsNotices });
-      }
+      case "session/prompt":
+        return await this.#prompt(request, answered);
       case "session/cancel":
-        return sessions.cancel(parseSessionId(params));
+        sessions.cancel(parseSessionId(params));
+        return { result: {} };
       case "session/close":
-        return sessions.close(parseSessionId(params));
+        await sessions.close(parseSessionId(params));
+        return { result: {} };
       default:
         throw new RpcError(
           ErrorCode.methodNotFound,
@@ -144,11 +147,33 @@ export class Dispatcher {
     }
   }
 
+  async #prompt(
+    { id, params }: RpcRequest,
+    answered: Promise<void>,
+  ): Promise<Answer> {
+    const { output } = this.#context;
+    const sessionId = parseSessionId(params);
+    const { prompt, _meta } = params as Readonly<Record<string, unknown>>;
+    const content = parsePrompt(prompt);
+    const session = this.#sessions.find(sessionId);
+    const active = new ActivePrompt(this.#context, session, {
+      id,
+      content,
+      headers: isJsonObject(_meta) ? traceHeaders(_meta) : {},
+      files: output.client.readsFiles ? this.#files : undefined,
+      answered,
+    });
+    const stopReason = await active.run();
+    const result = { stopReason };
+    if (stopReason !== "end_turn") return { result };
+    return { result, onSent: () => session.sendTitle(content.text, output) };
+  }
+
   /** Notifications are never answered, so errors in one are ignored. */
   #notice(notification: RpcNotification): void {
     const { method, params } = notification;
     const sessionId = sessionIdOf(params);
-    this.#options.log?.(`${callOf(notification)}: notification`);
+    this.#context.log?.(`${callOf(notification)}: notification`);
     const requestId = isJsonObject(params) ? params.requestId : undefined;
     if (method === "session/cancel" && sessionId !== undefined) {
       this.#sessions.cancel(sessionId);

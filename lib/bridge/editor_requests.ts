@@ -1,4 +1,4 @@
-import type { BridgeOptions } from "./bridge_options.ts";
+import type { BridgeContext } from "./bridge_context.ts";
 import type { RpcResponse } from "./json_rpc.ts";
 
 /**
@@ -6,7 +6,7 @@ import type { RpcResponse } from "./json_rpc.ts";
  * its first response or without one. All other responses are ignored.
  */
 export class EditorRequests {
-  readonly #options: Pick<BridgeOptions, "peer" | "log">;
+  readonly #context: Pick<BridgeContext, "output" | "log">;
   readonly #pending = new Map<
     unknown,
     (response: RpcResponse | undefined) => void
@@ -14,8 +14,8 @@ export class EditorRequests {
   #lastId = 0;
   #closed = false;
 
-  constructor(options: Pick<BridgeOptions, "peer" | "log">) {
-    this.#options = options;
+  constructor(context: Pick<BridgeContext, "output" | "log">) {
+    this.#context = context;
   }
 
   /**
@@ -31,7 +31,7 @@ export class EditorRequests {
     signal: AbortSignal,
   ): Promise<RpcResponse | undefined> {
     if (this.#closed || signal.aborted) return undefined;
-    const { peer, log } = this.#options;
+    const { output, log } = this.#context;
     const method = "fs/read_text_file";
     const started = performance.now();
     const id = ++this.#lastId;
@@ -40,20 +40,14 @@ export class EditorRequests {
     >();
     signal.addEventListener("abort", () => {
       if (!this.#pending.delete(id)) return;
-      const params = { requestId: id };
-      peer.send({ method: "$/cancel_request", params });
+      output.notify("$/cancel_request", { requestId: id });
       resolve(undefined);
     });
     this.#pending.set(id, resolve);
-    peer.send({ id, method, params });
+    output.request(id, method, params);
     const response = await promise;
-    const outcome = response === undefined
-      ? "no answer"
-      : response.error === undefined
-      ? "answered"
-      : "error";
     log?.(
-      `asked ${method} session=${params.sessionId}: ${outcome}`,
+      `asked ${method} session=${params.sessionId}: ${outcomeOf(response)}`,
       performance.now() - started,
     );
     return response;
@@ -71,4 +65,9 @@ export class EditorRequests {
     for (const resolve of this.#pending.values()) resolve(undefined);
     this.#pending.clear();
   }
+}
+
+function outcomeOf(response: RpcResponse | undefined): string {
+  if (response === undefined) return "no answer";
+  return response.error === undefined ? "answered" : "error";
 }

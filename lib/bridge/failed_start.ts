@@ -1,9 +1,8 @@
 import { type ByteSink, within } from "../io.ts";
-import { INITIALIZE_RESULT } from "./capabilities.ts";
+import { clientIn, INITIALIZE_RESULT } from "./capabilities.ts";
+import { EditorOutput } from "./editor_output.ts";
 import {
   ErrorCode,
-  formatMessage,
-  type Outgoing,
   readMessages,
   RpcError,
   type RpcRequest,
@@ -17,8 +16,8 @@ const NEXT = 10_000;
 
 /**
  * How long to wait until an answer is written, and for the end of the input after the
- * last one, in milliseconds: agent-shell drops an answer if the process ends before Emacs has
- * handled it.
+ * last one, in milliseconds: agent-shell drops an answer if the process ends before Emacs
+ * has handled it.
  */
 const LAST = 1000;
 
@@ -36,26 +35,25 @@ export async function answerFailedStart(
   },
 ): Promise<void> {
   const requests = requestsIn(stdin);
+  const output = new EditorOutput(stdout);
   const next = (limit: number) =>
     within(limit, requests.next().then(({ value }) => value), () => undefined);
-  // Whether it was written in time: an editor that does not read must not keep the
-  // process.
-  const send = (message: Outgoing): Promise<boolean> => {
-    const bytes = new TextEncoder().encode(formatMessage(message));
-    const written = stdout.write(bytes).then(() => true);
-    return within(LAST, written, () => false);
-  };
+  // In time, because an editor that does not read must not keep the process.
+  const isWritten = () =>
+    within(LAST, output.flush().then(() => true), () => false);
 
   let request = await next(FIRST);
   while (request?.method === "initialize") {
-    const result = INITIALIZE_RESULT;
-    if (!await send({ id: request.id, result })) return;
+    output.client = clientIn(request.params);
+    output.respond(request.id, INITIALIZE_RESULT);
+    if (!await isWritten()) return;
     request = await next(NEXT);
   }
   if (request === undefined) return;
+
   const code = ErrorCode.cannotOpenSession;
-  const error = new RpcError(code, reason, { details: reason }).toObject();
-  if (!await send({ id: request.id, error })) return;
+  output.fail(request.id, new RpcError(code, reason, { details: reason }));
+  if (!await isWritten()) return;
   const skipRest = async () => {
     for await (const _ of requests) continue;
   };

@@ -1,4 +1,4 @@
-import { readEachLine, UnreadableLine } from "../io.ts";
+import { type Line, readEachLine } from "../io.ts";
 import { holdsTooMuch, isJsonObject, MAX_SIGNS, parseJson } from "../text.ts";
 import { Outline } from "./outline.ts";
 
@@ -56,13 +56,6 @@ export type Incoming =
   | RpcResponse
   | InvalidLine;
 
-/** A message to the peer. `jsonrpc` is added when it is formatted. */
-export type Outgoing =
-  | { readonly id: RequestId; readonly result: unknown }
-  | { readonly id: RequestId; readonly error: ErrorObject }
-  | { readonly id: number; readonly method: string; readonly params: unknown }
-  | { readonly method: string; readonly params: unknown };
-
 export interface ErrorObject {
   readonly code: number;
   readonly message: string;
@@ -114,19 +107,23 @@ export async function* readMessages(
   const outline = new Outline();
   const options = { isStrict: true, refused: outline };
   for await (const line of readEachLine(source, options)) {
-    const text = line instanceof UnreadableLine ? line.text : line;
-    if (line instanceof UnreadableLine && line.fault === "too long") {
-      yield* refused(parseMessage(text), "too long");
-    } else if (holdsTooMuch(text)) {
-      outline.add(new TextEncoder().encode(text));
-      yield* refused(parseMessage(outline.take()), "too many parts");
-    } else if (line instanceof UnreadableLine) {
-      if (parseJson(text) === undefined) yield notJson();
-      else yield* refused(parseMessage(text), "not UTF-8");
-    } else if (text.trim() !== "") {
-      yield parseMessage(text);
-    }
+    const message = messageIn(line, outline);
+    if (message !== undefined) yield message;
   }
+}
+
+function messageIn(line: Line, outline: Outline): Incoming | undefined {
+  const text = typeof line === "string" ? line : line.text;
+  if (holdsTooMuch(text)) {
+    outline.add(new TextEncoder().encode(text));
+    return refused(parseMessage(outline.take()), "too many parts");
+  }
+  if (typeof line === "string") {
+    return text.trim() === "" ? undefined : parseMessage(text);
+  }
+  const message = parseMessage(text);
+  const isNotJson = line.fault === "not UTF-8" && parseJson(text) === undefined;
+  return isNotJson ? message : refused(message, line.fault);
 }
 
 /** What follows the request, or the line, that cannot be taken, in an error. */
@@ -137,20 +134,25 @@ const FAULTS: Readonly<Record<Fault, string>> = {
   "not UTF-8": "is not UTF-8",
 };
 
-function* refused(message: Incoming, fault: Fault): Generator<Incoming> {
-  if (message.kind === "notification") return;
-  if (message.kind === "response") return yield { ...message, fault };
+/** What becomes of a message that cannot be taken: a notification is skipped. */
+function refused(message: Incoming, fault: Fault): Incoming | undefined {
+  if (message.kind === "notification") return undefined;
+  if (message.kind === "response") return { ...message, fault };
   const isPrompt = message.kind === "request" &&
     message.method === "session/prompt";
   const reason = `the ${isPrompt ? "prompt" : "line"} ${FAULTS[fault]}`;
   const isBroken = typeof message.id === "string" &&
     message.id.includes("\ufffd");
-  yield invalid(reason, isBroken ? null : message.id);
+  return invalid(reason, isBroken ? null : message.id);
 }
 
 function parseMessage(line: string): Incoming {
   const message = parseJson(line);
-  if (message === undefined) return notJson();
+  if (message === undefined) {
+    const reason = "Parse error: the line is not valid JSON";
+    const error = new RpcError(ErrorCode.parseError, reason);
+    return { kind: "invalid", id: null, error };
+  }
   if (Array.isArray(message)) return invalid("batches are not supported");
   if (!isJsonObject(message)) return invalid("the line is not a JSON object");
   const { id, method, params, result, error } = message;
@@ -165,20 +167,10 @@ function parseMessage(line: string): Incoming {
   return invalid("method is not a string", isRequestId(id) ? id : null);
 }
 
-function notJson(): InvalidLine {
-  const reason = "Parse error: the line is not valid JSON";
-  const error = new RpcError(ErrorCode.parseError, reason);
-  return { kind: "invalid", id: null, error };
-}
-
 function invalid(reason: string, id: RequestId = null): InvalidLine {
   return { kind: "invalid", id, error: invalidRequest(reason) };
 }
 
 function isRequestId(id: unknown): id is RequestId {
   return typeof id === "string" || Number.isFinite(id) || id === null;
-}
-
-export function formatMessage(message: Outgoing): string {
-  return JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n";
 }

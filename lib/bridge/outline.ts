@@ -8,8 +8,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
-/** The bit in which brackets and braces differ. */
-const BRACE_BIT = 0x20;
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
 
 /**
  * What a line of JSON holds at its top level: the line without what is nested deeper,
@@ -32,16 +32,18 @@ export class Outline implements RefusedLine {
         this.#string = this.#length;
         this.#keep(byte);
       } else {
-        if ((byte | BRACE_BIT) === CLOSING_BRACE) this.#depth--;
+        // Both the brace that opens a value and the one that closes it are outside of it.
+        if (isClosing(byte)) this.#depth--;
         this.#keep(byte);
-        if ((byte | BRACE_BIT) === OPENING_BRACE) this.#depth++;
+        if (isOpening(byte)) this.#depth++;
       }
     }
   }
 
   take(): string {
     const bytes = this.#bytes.subarray(0, this.#length);
-    this.#length = this.#depth = 0;
+    this.#length = 0;
+    this.#depth = 0;
     this.#string = undefined;
     this.#isEscaped = false;
     return new TextDecoder().decode(bytes);
@@ -68,4 +70,12 @@ export class Outline implements RefusedLine {
       this.#bytes[this.#length++] = byte;
     }
   }
+}
+
+function isOpening(byte: number): boolean {
+  return byte === OPENING_BRACE || byte === OPENING_BRACKET;
+}
+
+function isClosing(byte: number): boolean {
+  return byte === CLOSING_BRACE || byte === CLOSING_BRACKET;
 }

@@ -30,30 +30,33 @@ export function parsePrompt(prompt: unknown): PromptContent {
   const blocks =
     (typeof prompt === "string" ? [prompt] : prompt.map(parseBlock))
       .filter((block) => block !== "");
-  const references: Reference[] = [];
   const pieces: string[] = [];
-  let end = ""; // the last character so far
-  let isAfterLink = false;
-  for (const block of blocks) {
-    const isLink = typeof block !== "string";
-    const piece = isLink ? `[${block.name}](${block.uri})` : block;
-    const mayTouch = isLink
-      ? MAY_PRECEDE_LINK.test(end)
-      : MAY_FOLLOW_LINK.test(piece.charAt(0));
-    if (isLink) references.push(block);
-    else if (!isAfterLink && end !== "") pieces.push("\n");
-    if ((isLink || isAfterLink) && !mayTouch) pieces.push(" ");
-    pieces.push(piece);
-    end = piece.slice(-1);
-    isAfterLink = isLink;
+  for (const [index, block] of blocks.entries()) {
+    const previous = blocks[index - 1];
+    if (previous !== undefined) pieces.push(between(previous, block));
+    pieces.push(asText(block));
   }
   const text = pieces.join("");
   if (text.trim() === "") throw invalidParams("prompt contains no text");
+  const references = blocks.filter((block) => typeof block !== "string");
   return { text, references };
 }
 
-const MAY_PRECEDE_LINK = /^[\s("']?$/;
+function asText(block: string | Reference): string {
+  return typeof block === "string" ? block : `[${block.name}](${block.uri})`;
+}
+
+const MAY_PRECEDE_LINK = /^[\s("']$/;
 const MAY_FOLLOW_LINK = /^[\s.,;:?!)"']$/;
+
+/** What separates two blocks. */
+function between(left: string | Reference, right: string | Reference): string {
+  if (typeof left === "string" && typeof right === "string") return "\n";
+  const mayTouch = typeof right === "string"
+    ? MAY_FOLLOW_LINK.test(right.charAt(0))
+    : MAY_PRECEDE_LINK.test(asText(left).slice(-1));
+  return mayTouch ? "" : " ";
+}
 
 /** The URIs of the links whose text did not come with the prompt, each once. */
 export function linksIn({ references }: PromptContent): readonly string[] {

@@ -19,7 +19,7 @@ export function toRpcError(error: unknown, method: string): RpcError {
   return new RpcError(code, message, { cause, details });
 }
 
-/** Whether the service says that it does not know the thread; not whether a proxy does. */
+/** Whether the service, and not a proxy, says that it does not know the thread. */
 export function isGone(error: unknown): boolean {
   return error instanceof ServiceError &&
     error.failure.threadGone === "certain";

@@ -1,7 +1,11 @@
-import type { ProgressEvent, TurnEvent } from "../gateway.ts";
-import { wholeDuration } from "../text.ts";
-import { NO_OFFERS, type Offers } from "./capabilities.ts";
-import { formatMessage } from "./json_rpc.ts";
+import type { ProgressEvent, WaitEvent } from "../gateway.ts";
+import { plainLine, wholeDuration } from "../text.ts";
+
+/** The `update` of a `session/update`. */
+export interface SessionUpdate {
+  readonly sessionUpdate: string;
+  readonly [member: string]: unknown;
+}
 
 export interface Said {
   readonly by: "user" | "agent";
@@ -15,91 +19,56 @@ export interface Said {
  */
 const MAX_LABEL_LENGTH = 1_000_000;
 
-/**
- * Returns a function that formats the updates about an event of a prompt: a line for
- * each progress event and for the reply. Editors that show notices get one for each
- * pause, and for a reply that could not be read.
- *
- * @param onReply Called with the reply, and a note about it, before its update is sent.
- */
-export function updatesOf(
-  sessionId: string,
-  onReply: (reply: Said, note: string | undefined) => void,
-  { showsNotices }: Pick<Offers, "showsNotices"> = NO_OFFERS,
-): (event: TurnEvent) => string {
-  const thoughtId = crypto.randomUUID();
-  const messageId = crypto.randomUUID();
-  return (event) => {
-    switch (event.type) {
-      case "progress":
-        return progressLine(sessionId, thoughtId, event);
-      case "reply": {
-        const reply: Said = { by: "agent", messageId, text: event.text };
-        onReply(reply, event.note);
-        const notice = event.note !== undefined && showsNotices
-          ? noticeLine(sessionId, "warning", event.note)
-          : "";
-        return notice + messageLine(sessionId, reply);
-      }
-      case "wait": {
-        if (!showsNotices) return "";
-        const state = event.reason.replace(" ", " is ");
-        const time = wholeDuration(event.milliseconds);
-        const title = `the ${state}; retry in ${time}`;
-        return noticeLine(sessionId, "info", title);
-      }
-      case "run":
-        return "";
-      default:
-        return event satisfies never;
-    }
-  };
-}
+/** The longest title of a session, in characters. */
+const MAX_TITLE_LENGTH = 80;
 
-function progressLine(
-  sessionId: string,
+export function thought(
   messageId: string,
   event: ProgressEvent,
-): string {
+): SessionUpdate {
   const node = shortened(event.node);
   const status = shortened(event.status);
-  const content = { type: "text", text: `${node}: ${status}  \n` };
-  const update = {
+  return {
     sessionUpdate: "agent_thought_chunk",
     messageId,
-    content,
+    content: { type: "text", text: `${node}: ${status}  \n` },
     _meta: { node, status },
   };
-  return formatMessage({
-    method: "session/update",
-    params: { sessionId, update },
-  });
 }
 
-export function messageLine(
-  sessionId: string,
-  { by, messageId, text }: Said,
-): string {
+export function message({ by, messageId, text }: Said): SessionUpdate {
   const content = { type: "text", text };
-  const update = { sessionUpdate: `${by}_message_chunk`, messageId, content };
-  return formatMessage({
-    method: "session/update",
-    params: { sessionId, update },
-  });
+  return { sessionUpdate: `${by}_message_chunk`, messageId, content };
 }
 
 /** A notice to the user, which is not part of the conversation. */
-export function noticeLine(
-  sessionId: string,
+export function notice(
   severity: "info" | "warning",
   words: string,
-): string {
+): SessionUpdate {
   const title = words.charAt(0).toUpperCase() + words.slice(1);
-  const update = { sessionUpdate: "notice", severity, title };
-  return formatMessage({
-    method: "session/update",
-    params: { sessionId, update },
-  });
+  return { sessionUpdate: "notice", severity, title };
+}
+
+export function waitNotice({ reason, milliseconds }: WaitEvent): SessionUpdate {
+  const state = reason.replace(" ", " is ");
+  return notice(
+    "info",
+    `the ${state}; retry in ${wholeDuration(milliseconds)}`,
+  );
+}
+
+/** The title of a session whose first prompt this is; `undefined` if it has no words. */
+export function titleUpdate(prompt: string): SessionUpdate | undefined {
+  for (const [line] of prompt.matchAll(/\S.*/g)) {
+    const words = plainLine(line).trim();
+    if (words === "") continue;
+    // A character has at most two code units: the rest of a long line is not looked at.
+    const characters = Array.from(words.slice(0, 2 * MAX_TITLE_LENGTH));
+    const title = characters.slice(0, MAX_TITLE_LENGTH).join("");
+    return { sessionUpdate: "session_info_update", title };
+  }
+  return undefined;
 }
 
 function shortened(label: string): string {

@@ -1,14 +1,8 @@
 import { threadIdFrom } from "../gateway.ts";
 import { isServiceId, quote } from "../text.ts";
-import type { BridgeOptions } from "./bridge_options.ts";
-import type { Offers } from "./capabilities.ts";
-import {
-  ErrorCode,
-  invalidParams,
-  invalidRequest,
-  type RequestId,
-  RpcError,
-} from "./json_rpc.ts";
+import type { BridgeContext } from "./bridge_context.ts";
+import { ErrorCode, invalidParams, RpcError } from "./json_rpc.ts";
+import { Session } from "./session.ts";
 import { Transcript, Transcripts } from "./transcripts.ts";
 
 /** The longest thread id that is used as the id of its session, in characters. */
@@ -16,78 +10,16 @@ const MAX_ID_LENGTH = 200;
 
 const MAX_CLOSED = 10_000;
 
-/** What a prompt in a session has to wait for and to watch. */
-export interface Turn {
-  readonly signal: AbortSignal;
-  /** Resolves when the cancelled prompt before this one is answered, if there was one. */
-  readonly previous: Promise<void> | undefined;
-}
-
-/** A conversation: its thread at the service, its text, the prompt that is running. */
-export class Session {
-  readonly id: string;
-  readonly threadId: string;
-  readonly transcript: Transcript;
-  /** Whether the service has said that it does not know the thread. */
-  isGone = false;
-  #last:
-    | {
-      readonly requestId: RequestId;
-      readonly controller: AbortController;
-      readonly answered: Promise<void>;
-    }
-    | undefined;
-
-  constructor(id: string, threadId: string, transcript: Transcript) {
-    this.id = id;
-    this.threadId = threadId;
-    this.transcript = transcript;
-  }
-
-  /**
-   * Begins a prompt.
-   *
-   * @param answered Resolves when the prompt has been answered.
-   * @throws {RpcError} Invalid request, if another one is running.
-   */
-  begin(requestId: RequestId, answered: Promise<void>): Turn {
-    if (this.#last?.controller.signal.aborted === false) {
-      throw invalidRequest(
-        "a prompt is running in this chat; wait for its answer or cancel it",
-      );
-    }
-    const previous = this.#last?.answered;
-    const controller = new AbortController();
-    const last = this.#last = { requestId, controller, answered };
-    answered.then(() => {
-      if (this.#last === last) this.#last = undefined;
-    });
-    return { signal: controller.signal, previous };
-  }
-
-  /** Cancels the prompt that is running; with an id, only the one of that request. */
-  cancel(requestId?: unknown): void {
-    if (requestId === undefined || this.#last?.requestId === requestId) {
-      this.#last?.controller.abort();
-    }
-  }
-
-  async close(): Promise<void> {
-    this.cancel();
-    await this.#last?.answered;
-  }
-}
-
 /** The open sessions, and those that were closed and can be opened again. */
 export class Sessions {
-  readonly #options: BridgeOptions;
+  readonly #context: Pick<BridgeContext, "gateway">;
   readonly #transcripts = new Transcripts();
   readonly #open = new Map<string, Session>();
   /** In the order in which they were closed. */
   readonly #closed = new Map<string, Session>();
 
-  constructor(options: BridgeOptions) {
-    this.#options = options;
+  constructor(context: Pick<BridgeContext, "gateway">) {
+    this.#context = context;
   }
 
   /**
@@ -108,15 +40,13 @@ export class Sessions {
    * @throws {ServiceError} If no thread can be created.
    */
   async create(): Promise<Session> {
-    const { gateway } = this.#options;
+    const { gateway } = this.#context;
     const threadId = await threadIdFrom(gateway.createThread());
     const isUsed = threadId.length <= MAX_ID_LENGTH &&
       /^[\x21-\x7e]+$/.test(threadId) && !this.#open.has(threadId);
     const id = isUsed ? threadId : crypto.randomUUID();
-    return this.#add(
-      this.#closed.get(id) ??
-        new Session(id, threadId, new Transcript(this.#transcripts, false)),
-    );
+    const known = this.#closed.get(id);
+    return this.#add(known ?? this.#session({ id, threadId, isNew: true }));
   }
 
   /**
@@ -128,20 +58,12 @@ export class Sessions {
    */
   open(id: string): Session {
     const known = this.#open.get(id) ?? this.#closed.get(id);
-    if (known === undefined && !isServiceId(id)) {
+    if (known?.isGone) throw notFound(id);
+    if (known !== undefined) return this.#add(known);
+    if (!isServiceId(id)) {
       throw invalidParams("sessionId cannot be the id of a chat");
     }
-    if (known?.isGone) throw notFound(id);
-    return this.#add(
-      known ??
-        new Session(id, id, new Transcript(this.#transcripts, true)),
-    );
-  }
-
-  async replay({ id, transcript }: Session, offers: Offers): Promise<void> {
-    for (const line of transcript.lines(id, offers)) {
-      await this.#options.peer.sendInTurn(line);
-    }
+    return this.#add(this.#session({ id, threadId: id, isNew: false }));
   }
 
   cancel(id: string): void {
@@ -163,6 +85,17 @@ export class Sessions {
       this.#closed.delete(oldest);
     }
     await session.close();
+  }
+
+  #session(
+    { id, threadId, isNew }: {
+      readonly id: string;
+      readonly threadId: string;
+      readonly isNew: boolean;
+    },
+  ): Session {
+    const transcript = new Transcript(this.#transcripts, !isNew);
+    return new Session({ id, threadId, transcript, isNew });
   }
 
   #add(session: Session): Session {

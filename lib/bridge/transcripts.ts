@@ -1,5 +1,10 @@
-import { NO_OFFERS } from "./capabilities.ts";
-import { messageLine, noticeLine, type Said } from "./session_updates.ts";
+import type { EditorClient } from "./capabilities.ts";
+import {
+  message,
+  notice,
+  type Said,
+  type SessionUpdate,
+} from "./session_updates.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -36,16 +41,17 @@ export class Transcript {
     this.#dropTo(0);
   }
 
-  /** The notifications that show it in a session, one line each. */
-  *lines(sessionId: string, { showsNotices } = NO_OFFERS): Generator<string> {
-    const messages = [...this.#messages]; // More may be said before all are sent.
-    if (this.#isCut && showsNotices) {
-      yield noticeLine(sessionId, "info", EARLIER);
-    } else if (this.#isCut) {
-      const messageId = crypto.randomUUID();
-      yield messageLine(sessionId, { by: "agent", messageId, text: EARLIER });
-    }
-    for (const { said } of messages) yield messageLine(sessionId, said);
+  /** The updates that show it now. */
+  updates(
+    { showsNotices }: Pick<EditorClient, "showsNotices">,
+  ): readonly SessionUpdate[] {
+    const updates = this.#messages.map(({ said }) => message(said));
+    if (!this.#isCut) return updates;
+    const messageId = crypto.randomUUID();
+    const earlier = showsNotices
+      ? notice("info", EARLIER)
+      : message({ by: "agent", messageId, text: EARLIER });
+    return [earlier, ...updates];
   }
 
   #dropTo(limit: number): void {

@@ -20,7 +20,9 @@ export class LineWriter {
   #writing: Promise<void> | undefined;
   /** The queued lines; `undefined` after a failed write. */
   #lines: string[] | undefined = [];
-  #queued = 0;
+  /** The text that was ever queued, and the part of it that is written. */
+  #accepted = 0;
+  #written = 0;
 
   constructor(sink: ByteSink) {
     this.#sink = sink;
@@ -35,6 +37,10 @@ export class LineWriter {
     return this.#queued === 0;
   }
 
+  get #queued(): number {
+    return this.#accepted - this.#written;
+  }
+
   /** Whether more than 1 MiB (of UTF-16 code units) waits to be written. */
   get hasBacklog(): boolean {
     return this.#queued > BACKLOG;
@@ -44,7 +50,7 @@ export class LineWriter {
   write(line: string): void {
     if (this.#lines === undefined) return;
     this.#lines.push(line);
-    this.#queued += line.length;
+    this.#accepted += line.length;
     this.#writing ??= this.#writeAll();
   }
 
@@ -62,6 +68,12 @@ export class LineWriter {
 
   async room(): Promise<void> {
     while (this.hasBacklog) await this.#progress.next;
+  }
+
+  /** Resolves when the lines that are queued now are written, or a write has failed. */
+  async written(): Promise<void> {
+    const end = this.#accepted;
+    while (this.#written < end) await this.#progress.next;
   }
 
   /** Resolves when everything that was queued is written; rejects if it cannot be. */
@@ -84,16 +96,16 @@ export class LineWriter {
     try {
       while (this.#lines !== undefined && this.#lines.length > 0) {
         const lines = this.#lines;
-        const length = this.#queued;
+        const end = this.#accepted;
         this.#lines = [];
         await this.#writeLines(lines);
-        this.#queued -= length;
+        this.#written = end;
         this.#progress.notify();
       }
     } catch (error) {
       this.#lines = undefined;
       this.#failed.reject(error);
-      this.#queued = 0;
+      this.#written = this.#accepted;
       this.#progress.notify();
     }
     this.#writing = undefined;

@@ -1,3 +1,4 @@
+import { titleUpdate } from "../../lib/bridge/session_updates.ts";
 import { connectionError } from "../../lib/gateway/connection/connection_failure.ts";
 import { errorDetail } from "../../lib/gateway/http/error_words.ts";
 import { isWebPage, pageTitle } from "../../lib/gateway/http/web_page.ts";
@@ -51,6 +52,12 @@ const TABLE: readonly (readonly [
   ["plainLine", plainLine, [
     "\n".repeat(MANY),
     "\x1b]\n".repeat(MANY),
+  ]],
+  ["titleUpdate", titleUpdate, [
+    "x".repeat(MANY),
+    "\n".repeat(MANY),
+    "\x1b[0m\n".repeat(MANY),
+    "\x1b]".repeat(MANY),
   ]],
   ["show", (text) => new Redactor(KEY).show(text, { isCut: true }), [
     "test-key-012345678%".repeat(MANY / 20),

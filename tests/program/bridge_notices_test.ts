@@ -82,7 +82,7 @@ Deno.test("a chat that the service does not know any more cannot be loaded or re
   );
   await editor.prompt(sessionId, "hello"); // The service knows it again.
   const { result } = await editor.request("session/load", chat);
-  assertEquals(result, {});
+  assertEquals(result, { sessionId });
   service.misbehave("create run", gone);
   await editor.prompt(sessionId, "hello");
   for (const isClosed of [false, true]) {

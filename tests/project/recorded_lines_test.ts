@@ -14,7 +14,7 @@ function parts(value: unknown): readonly string[] {
   if (!(value instanceof Object)) {
     return [`${value}`.replace(/^\w+: .*?( *\n)$/, "node: status$1")];
   }
-  const free = /^(?:message|details|version|milliseconds|.*id|.*Id)$/;
+  const free = /^(?:message|details|title|version|milliseconds|.*id|.*Id)$/;
   return Object.entries(value).flatMap(([key, inner]) => [
     ...Array.isArray(value) ? [] : [key],
     ...free.test(key) ? [] : parts(inner),

@@ -143,7 +143,7 @@ abstract class Connection implements AsyncDisposable {
     await this.waitFor(() =>
       this.#messages.find(({ params }) =>
         params?.sessionId === sessionId &&
-        params.update?.content.text.trimEnd() === text.trimEnd()
+        params.update?.content?.text.trimEnd() === text.trimEnd()
       )
     );
   }

@@ -1,14 +1,17 @@
 import { assertEquals } from "@std/assert";
-import { NO_OFFERS, offersIn } from "../../../lib/bridge/capabilities.ts";
+import { clientIn, UNKNOWN_CLIENT } from "../../../lib/bridge/capabilities.ts";
 import { READS_FILES } from "../../support/editor.ts";
 
-Deno.test("offersIn() finds what an editor offers, and nothing in params that are not as the schema says", () => {
-  assertEquals(offersIn(READS_FILES), { ...NO_OFFERS, readsFiles: true });
+Deno.test("clientIn() finds what an editor is, and nothing in params that are not as the schema says", () => {
+  const { readsFiles, takesTitles } = clientIn(READS_FILES);
+  assertEquals([readsFiles, takesTitles], [true, true]);
   const session = { notices: {} };
-  assertEquals(offersIn({ clientCapabilities: { session } }), {
-    ...NO_OFFERS,
-    showsNotices: true,
-  });
+  const { showsNotices } = clientIn({ clientCapabilities: { session } });
+  assertEquals(showsNotices, true);
+  for (const name of ["zed", "Zed", "zeditor"]) {
+    const { isZed } = clientIn({ clientInfo: { name } });
+    assertEquals(isZed, name === "zed");
+  }
   for (
     const params of [
       ...[undefined, null, {}, { clientCapabilities: null }],
@@ -16,8 +19,9 @@ Deno.test("offersIn() finds what an editor offers, and nothing in params that ar
       { clientCapabilities: { fs: { writeTextFile: true }, session: null } },
       { clientCapabilities: { fs: { readTextFile: "true" } } },
       { clientCapabilities: { session: { notices: null } } },
+      { clientInfo: "zed" },
     ]
   ) {
-    assertEquals(offersIn(params), NO_OFFERS, JSON.stringify(params));
+    assertEquals(clientIn(params), UNKNOWN_CLIENT, JSON.stringify(params));
   }
 });

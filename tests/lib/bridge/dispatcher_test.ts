@@ -90,7 +90,7 @@ Deno.test("session/resume and session/load open an id that is allowed in a path"
   for (const method of ["session/resume", "session/load"]) {
     for (const sessionId of ["ü 日本", "x".repeat(1024), "..."]) {
       const { result } = await editor.request(method, { sessionId });
-      assertEquals(result, {});
+      assertEquals(result, { sessionId });
     }
     for (const sessionId of ["", ".", "..", "\ud800", "x".repeat(1025)]) {
       assertEquals(
@@ -129,7 +129,7 @@ async function load(editor: MemoryEditor, sessionId: string) {
   const start = editor.messages.length;
   const params = { sessionId, cwd: "/", mcpServers: [] };
   const { result } = await editor.request("session/load", params);
-  assertEquals(result, {});
+  assertEquals(result, { sessionId });
   const updates = editor.messages.slice(start, -1).filter(isUpdate)
     .map(({ params }) => params);
   assertEquals(editor.messages.length - start, updates.length + 1);
@@ -165,7 +165,9 @@ Deno.test("session/load sends the conversation again: prompts that failed or wer
   one.run.progress("plan", "started");
   one.run.complete("One.");
   await one.ended();
-  const [reply] = editor.messages.slice(-2);
+  const reply = editor.messages.find(({ params }) =>
+    params?.update?.content?.text === "One."
+  );
   const failed = await prompt("two");
   failed.run.fail(new TypeError("no"));
   await failed.ended();
@@ -191,8 +193,7 @@ Deno.test("session/load sends the conversation again: prompts that failed or wer
   assertEquals(loaded.map((each) => each.said), said);
   assertEquals(again.map((each) => each.said), [...said, "agent: Four."]);
   assertEquals(again.slice(0, -1), loaded); // the same ids
-  assert(reply && isUpdate(reply));
-  assertEquals(loaded[1]?.messageId, reply.params.update.messageId);
+  assertEquals(loaded[1]?.messageId, reply?.params.update.messageId);
   assertEquals(new Set(again.map((each) => each.messageId)).size, 6);
 });
 
@@ -225,8 +226,7 @@ Deno.test("session/load sends the replies that were sent, at whatever moment the
 Deno.test("of the sessions that were closed, 10,000 are remembered", async () => {
   const gateway = new FakeGateway();
   gateway.creating = () => Promise.resolve("thread 1");
-  const peer = { send() {}, sendInTurn: () => Promise.resolve(true) };
-  const sessions = new Sessions({ gateway, peer });
+  const sessions = new Sessions({ gateway });
   const { id } = await sessions.create();
   const close = async (count: number) => {
     for (let i = 0; i < count; i++) {

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
+import { EditorOutput } from "../../../lib/bridge/editor_output.ts";
 import { EditorRequests } from "../../../lib/bridge/editor_requests.ts";
-import type { Outgoing, RpcResponse } from "../../../lib/bridge/json_rpc.ts";
+import type { RpcResponse } from "../../../lib/bridge/json_rpc.ts";
 
 const NEVER = new AbortController().signal;
 const FILE = { sessionId: "s", path: "/a" };
@@ -9,14 +10,22 @@ function response(id: unknown, result: unknown): RpcResponse {
   return { kind: "response", id, result, error: undefined };
 }
 
-/** Requests with the messages that they sent. */
+/** Requests with the methods and params of the messages that they sent. */
 function create() {
-  const sent: Outgoing[] = [];
-  const peer = {
-    send: (message: Outgoing) => void sent.push(message),
-    sendInTurn: () => Promise.resolve(true),
+  let written = "";
+  const output = new EditorOutput({
+    write: (bytes) =>
+      Promise.resolve(void (written += new TextDecoder().decode(bytes))),
+  });
+  const sent = async () => {
+    await output.flush();
+    const lines = written.split("\n").slice(0, -1);
+    return lines.map((line) => {
+      const { method, params } = JSON.parse(line);
+      return { method, params };
+    });
   };
-  return { requests: new EditorRequests({ peer }), sent };
+  return { requests: new EditorRequests({ output }), sent };
 }
 
 Deno.test("EditorRequests.readFile() resolves with the first response to its own id, in any order", async () => {
@@ -49,7 +58,7 @@ Deno.test("EditorRequests.readFile() resolves without a response when it is abor
     assertEquals(await asked, undefined);
     assertEquals(await requests.readFile(FILE, signal), undefined);
     assertEquals(
-      sent.slice(1),
+      (await sent()).slice(1),
       isClosed
         ? []
         : [{ method: "$/cancel_request", params: { requestId: 1 } }],

@@ -1,6 +1,5 @@
-import { assert, assertEquals, assertNotMatch } from "@std/assert";
-import { formatMessage, readMessages } from "../../../lib/bridge/json_rpc.ts";
-import fc from "../../support/generated.ts";
+import { assert, assertEquals } from "@std/assert";
+import { readMessages } from "../../../lib/bridge/json_rpc.ts";
 
 const encoder = new TextEncoder();
 
@@ -101,19 +100,4 @@ Deno.test("readMessages() reads a line with 80,000 levels (interface 7)", async 
     assert(call?.kind === "request");
     assertEquals(call.id, 9007199254740992); // as JavaScript reads it
   }
-});
-
-/** Any text, lone surrogates included. */
-const anyText = fc.array(fc.nat(0x10ffff))
-  .map((points) => String.fromCodePoint(...points));
-
-Deno.test("formatMessage() writes one line, whatever the text", () => {
-  fc.assert(
-    fc.property(anyText, (text) => {
-      const line = formatMessage({ method: "m", params: { text } });
-
-      assertEquals(JSON.parse(line).params.text, text);
-      assertNotMatch(line.slice(0, -1), /[\n\r]/);
-    }),
-  );
 });

@@ -1,12 +1,11 @@
-import { assert, assertEquals } from "@std/assert";
-import { updatesOf } from "../../../lib/bridge/session_updates.ts";
+import { assertEquals } from "@std/assert";
+import { thought, titleUpdate } from "../../../lib/bridge/session_updates.ts";
 
-const update = updatesOf("s", () => {});
 const progress = (label: string) => (
   { type: "progress", node: label, status: label } as const
 );
 
-Deno.test("updatesOf() cuts a node or status to a million characters, and none of them in two", () => {
+Deno.test("thought() cuts a node or status to a million characters, and none of them in two", () => {
   const rest = "x".repeat(999_999);
   for (
     const [label, shown] of [
@@ -15,24 +14,30 @@ Deno.test("updatesOf() cuts a node or status to a million characters, and none o
       [`${rest}y`, `${rest}y`],
     ] as const
   ) {
-    const { params } = JSON.parse(update(progress(label)));
-    const { node, status } = params.update._meta;
-    assert(node === shown && status === shown);
+    const { _meta } = thought("m", progress(label));
+    assertEquals(_meta, { node: shown, status: shown });
   }
 });
 
-Deno.test("updatesOf() tells session, node and status as they are, however often and whatever they hold", () => {
-  const labels = ["a", "b", "", '"\\\n', "$&", "\u2028\ud800", "é日👩‍💻"];
-  for (const sessionId of ["thread-1", '%s{}"\\$1$&']) {
-    const updateOf = updatesOf(sessionId, () => {});
-    for (const node of labels) {
-      for (const status of [...labels, "b"]) {
-        const line = updateOf({ type: "progress", node, status });
-        const { params: { update, ...others } } = JSON.parse(line);
-        assertEquals(others, { sessionId });
-        assertEquals(update._meta, { node, status });
-        assertEquals(update.content.text, `${node}: ${status}  \n`);
-      }
-    }
+const ESCAPE = "\x1b[31m";
+const MAN = "👨";
+
+/** Prompts and the titles of their sessions. */
+const TITLES: readonly (readonly [prompt: string, title?: string])[] = [
+  ["hello", "hello"],
+  ["  hello  world \nmore", "hello  world"],
+  [" \n\t\n\u2028\r\nfirst\r\nsecond", "first"],
+  [`${ESCAPE}red${ESCAPE}`, "red"],
+  [`${ESCAPE}\nsecond`, "second"],
+  ["a\tb\u202ec", "a bc"],
+  ["x".repeat(81), "x".repeat(80)],
+  [MAN.repeat(81), MAN.repeat(80)],
+  [`x${MAN.repeat(80)}`, `x${MAN.repeat(79)}`],
+  [ESCAPE],
+];
+
+Deno.test("titleUpdate() takes the first line that is not blank, clean, at most 80 characters of it", () => {
+  for (const [prompt, title] of TITLES) {
+    assertEquals(titleUpdate(prompt)?.title, title, JSON.stringify(prompt));
   }
 });

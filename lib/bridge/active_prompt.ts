@@ -1,0 +1,162 @@
+import type { ReplyEvent, TurnEvent } from "../gateway.ts";
+import { readAttachedFiles } from "./attached_files.ts";
+import type { BridgeContext } from "./bridge_context.ts";
+import type { EditorRequests } from "./editor_requests.ts";
+import type { RequestId } from "./json_rpc.ts";
+import { linksIn, type PromptContent, promptText } from "./prompt_blocks.ts";
+import { isGone } from "./service_failure.ts";
+import type { AcceptedPrompt, Session } from "./session.ts";
+import {
+  message,
+  notice,
+  type Said,
+  type SessionUpdate,
+  thought,
+  waitNotice,
+} from "./session_updates.ts";
+
+export interface PromptRequest {
+  readonly id: RequestId;
+  readonly content: PromptContent;
+  /** Additional headers for the requests of the run. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Reads the linked files; `undefined` if the editor has not offered to. */
+  readonly files: EditorRequests | undefined;
+  /** Resolves when the request has been answered. */
+  readonly answered: Promise<void>;
+}
+
+/** A prompt of a session, from its request to its answer. */
+export class ActivePrompt implements AcceptedPrompt {
+  readonly #context: BridgeContext;
+  readonly #session: Session;
+  readonly #request: PromptRequest;
+  readonly #controller = new AbortController();
+  readonly #thoughtId = crypto.randomUUID();
+  readonly #replyId = crypto.randomUUID();
+  #hasUpdates = false;
+  #hasReplied = false;
+
+  constructor(
+    context: BridgeContext,
+    session: Session,
+    request: PromptRequest,
+  ) {
+    this.#context = context;
+    this.#session = session;
+    this.#request = request;
+  }
+
+  get requestId(): RequestId {
+    return this.#request.id;
+  }
+
+  /** Resolves when the request has been answered. */
+  get answered(): Promise<void> {
+    return this.#request.answered;
+  }
+
+  get isCancelled(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
+  cancel(): void {
+    this.#controller.abort();
+  }
+
+  /**
+   * Runs it and sends its updates: one for each progress event, and one for the reply
+   * (interface 6). The prompt and its reply are kept in the session. Resolves when the
+   * response may follow: a cancellation after the reply changes nothing.
+   *
+   * @throws {RpcError} If another prompt runs in the session.
+   * @throws {ServiceError} If the run fails.
+   */
+  async run(): Promise<"end_turn" | "cancelled"> {
+    const session = this.#session;
+    const previous = session.begin(this);
+    session.transcript.add({
+      by: "user",
+      messageId: crypto.randomUUID(),
+      text: this.#request.content.text,
+    });
+    try {
+      await previous?.answered;
+      await this.#follow();
+      session.isGone = false;
+    } catch (error) {
+      if (!this.isCancelled) {
+        session.isGone = isGone(error);
+        throw error;
+      }
+    } finally {
+      if (this.#hasUpdates) await this.#context.output.keepDistance();
+    }
+    return this.#hasReplied ? "end_turn" : "cancelled";
+  }
+
+  async #follow(): Promise<void> {
+    const { id: sessionId, threadId } = this.#session;
+    const { content, headers } = this.#request;
+    const { signal } = this.#controller;
+    const text = promptText(content, await this.#readFiles());
+    signal.throwIfAborted();
+    const options = { signal, sessionId, headers };
+    const { gateway } = this.#context;
+    for await (const event of gateway.runTurn(threadId, text, options)) {
+      await this.#show(event);
+    }
+  }
+
+  /** The texts of the linked files by their URIs. */
+  async #readFiles(): Promise<ReadonlyMap<string, string>> {
+    const { content, files } = this.#request;
+    if (files === undefined) return new Map();
+    const sessionId = this.#session.id;
+    return await readAttachedFiles(linksIn(content), {
+      signal: this.#controller.signal,
+      ask: (path, signal) => files.readFile({ sessionId, path }, signal),
+    });
+  }
+
+  async #show(event: TurnEvent): Promise<void> {
+    switch (event.type) {
+      case "run":
+        return;
+      case "wait":
+        return await this.#notice(() => waitNotice(event));
+      case "progress":
+        await this.#send(thought(this.#thoughtId, event));
+        return;
+      case "reply":
+        return await this.#reply(event);
+      default:
+        event satisfies never;
+    }
+  }
+
+  async #reply({ text, note }: ReplyEvent): Promise<void> {
+    const session = this.#session;
+    if (note !== undefined) {
+      this.#context.log?.(`session/prompt session=${session.id}: ${note}`);
+      await this.#notice(() => notice("warning", note));
+    }
+    const said: Said = { by: "agent", messageId: this.#replyId, text };
+    if (!await this.#send(message(said))) return;
+    session.transcript.add(said);
+    this.#hasReplied = true;
+  }
+
+  async #notice(update: () => SessionUpdate): Promise<void> {
+    if (this.#context.output.client.showsNotices) await this.#send(update());
+  }
+
+  /** Sends an update, unless the prompt is cancelled. Returns whether it was sent. */
+  async #send(update: SessionUpdate): Promise<boolean> {
+    const { signal } = this.#controller;
+    const { output } = this.#context;
+    const isSent = await output.update(this.#session.id, update, signal);
+    if (isSent) this.#hasUpdates = true;
+    return isSent;
+  }
+}
