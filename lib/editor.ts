@@ -12,7 +12,7 @@ import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
 import { moveToHistory } from "./editor/history.ts";
 import { MAX_TEXT_LENGTH, pressKey } from "./editor/key_commands.ts";
 import type { KeyMode, KeyModeActions } from "./editor/key_mode.ts";
-import type { Key } from "./editor/key_parser.ts";
+import type { Key } from "./editor/key.ts";
 import type { Frame, Size } from "./editor/painter.ts";
 import { TimedKeys } from "./editor/timed_keys.ts";
 

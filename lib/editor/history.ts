@@ -6,7 +6,7 @@ import {
   type Search,
   settled,
 } from "./editor_state.ts";
-import type { Key } from "./key_parser.ts";
+import type { Key } from "./key.ts";
 
 export function moveToHistory(editor: EditorState): EditorState {
   const { text } = editor.typed;

@@ -15,7 +15,7 @@ import {
 } from "./cursor_text.ts";
 import { type EditorState, newest, settled } from "./editor_state.ts";
 import { recall, searchKey, startSearch } from "./history.ts";
-import type { Key } from "./key_parser.ts";
+import type { Key } from "./key.ts";
 
 /** In UTF-16 code units while it is typed, in bytes of UTF-8 when it is sent. */
 export const MAX_TEXT_LENGTH = MAX_LINE_BYTES;
@@ -47,11 +47,13 @@ export function pressKey(editor: EditorState, key: Key): Pressed {
 
 type Command = (editor: EditorState) => EditorState;
 
-const COMMANDS: Readonly<Record<string, Command>> = {
+/** What keys do, by their names. {@linkcode pressKey} adds Enter and Ctrl-D. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
   "ctrl-j": newLine,
   "alt-enter": newLine,
   "shift-enter": newLine,
   "ctrl-enter": newLine,
+  "alt-ctrl-j": newLine,
 
   "left": move(left),
   "right": move(right),
@@ -69,6 +71,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "ctrl-e": move(lineEnd),
 
   "backspace": erase(left),
+  "shift-backspace": erase(left),
+  "ctrl-backspace": erase(left),
   "delete": erase(right),
   "ctrl-d": erase(right),
   "ctrl-k": kill(toLineEnd),

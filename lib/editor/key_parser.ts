@@ -1,20 +1,9 @@
-/**
- * Text that was typed, text that was pasted, or a key that was pressed. Keys have
- * the names `enter`, `backspace`, `tab`, `escape`, `up`, `down`, `left`, `right`,
- * `home`, `end`, `delete`, `ctrl-` or `alt-` with a character, and these with the
- * modifiers `ctrl-`, `alt-` and `shift-`, in this order. A `\n` is Ctrl-J if it
- * arrives alone, else Enter, as scripts type it.
- */
-export type Key =
-  | { readonly kind: "text"; readonly text: string }
-  | {
-    readonly kind: "paste";
-    readonly text: string;
-    readonly isContinued: boolean;
-  }
-  | { readonly kind: "press"; readonly name: string };
+import { controlKey, type Key, press } from "./key.ts";
+import { sequenceKey } from "./key_sequences.ts";
 
-/** Terminals mark the end of a paste with this (xterm, "Bracketed Paste Mode"). */
+// Terminals put these around a paste (xterm, "Bracketed Paste Mode"). The first one is
+// written without its Escape here.
+const PASTE_START = "[200~";
 const PASTE_END = "\x1b[201~";
 
 /** The most characters of an unfinished sequence that are held, and used. */
@@ -38,35 +27,6 @@ const PREFIX = RegExp(
     .raw`${STRING}(?:\x1b$)?|${MOUSE}{0,2}|\[\[$|\x1b?[[O][0-?]*[ -/]*|\x1b?$`,
   "uy",
 );
-
-/** Enter with modifiers: "fixterms", and xterm's modifyOtherKeys. */
-const ENTER = /^(?:13(?:;\d+)?u|27;\d+;13~)$/;
-
-/** Final bytes of CSI and SS3 sequences. */
-const FINALS: Readonly<Record<string, string>> = {
-  A: "up",
-  B: "down",
-  C: "right",
-  D: "left",
-  F: "end",
-  H: "home",
-  // SS3: Ctrl with an arrow (urxvt, PuTTY), and Enter of a numeric keypad.
-  Oc: "ctrl-right",
-  Od: "ctrl-left",
-  OC: "ctrl-right",
-  OD: "ctrl-left",
-  OM: "enter",
-};
-
-/** First parameters of CSI sequences that end in `~` (DEC), or in `^` with Ctrl (rxvt). */
-const NUMBERS: Readonly<Record<string, string>> = {
-  "1": "home",
-  "3": "delete",
-  "4": "end",
-  "7": "home",
-  "8": "end",
-  "200": "paste",
-};
 
 /**
  * Parses the bytes from a terminal, cut anywhere. Unknown sequences yield
@@ -93,7 +53,6 @@ export class KeyParser {
   feed(bytes: Uint8Array): Key[] {
     const text = this.#held + this.#decoder.decode(bytes, { stream: true });
     this.#held = "";
-    if (text === "\n" && !this.#isPaste) return [press("ctrl-j")];
     const keys: Key[] = [];
     for (let at = 0; at < text.length;) {
       at = this.#isPaste
@@ -126,23 +85,18 @@ export class KeyParser {
       keys.push({ kind: "text", text: text.slice(at, end) });
       return end;
     }
-    keys.push(press(controlName(code)));
-    return text.startsWith("\r\n", at) ? at + 2 : at + 1;
+    keys.push(press(controlKey(code)));
+    return at + 1;
   }
 
   #sequence(text: string, escape: number, keys: Key[]): number {
     const at = escape + 1;
     const found = matchAt(SEQUENCE, text, at);
     if (found !== null) {
-      const name = sequenceName(found);
-      if (name === "paste") {
-        this.#isPaste = true;
-        this.#isContinued = false;
-        this.#endsInReturn = false;
-      } else if (name !== undefined) {
-        keys.push(press(found[1] ? `alt-${name}` : name));
-      }
-      return at + found[0].length;
+      const [sequence] = found;
+      if (sequence === PASTE_START) this.#startPaste();
+      else keys.push(...keysOf(found));
+      return at + sequence.length;
     }
     const prefix = matchAt(PREFIX, text, at);
     if (prefix === null) return altKey(text, at, keys);
@@ -154,6 +108,12 @@ export class KeyParser {
         : text.slice(escape, at + 1) + text.slice(-1);
     }
     return end;
+  }
+
+  #startPaste(): void {
+    this.#isPaste = true;
+    this.#isContinued = false;
+    this.#endsInReturn = false;
   }
 
   #paste(text: string, at: number, keys: Key[]): number {
@@ -187,6 +147,16 @@ function heldBack(text: string, from: number): number {
     : 0;
 }
 
+/** The key of a sequence, to which Alt may have added a second Escape, or none. */
+function keysOf(found: RegExpExecArray): Key[] {
+  const [, escape = "", start, parameters = "", final = ""] = found;
+  if (start === undefined) return []; // a string, or the mouse
+  const key = sequenceKey({ start, parameters, final });
+  if (key === undefined) return [];
+  const isAlt = escape !== "" && key.kind === "press";
+  return [isAlt ? press(`alt-${key.name}`) : key];
+}
+
 /** An Escape that begins no sequence: Alt with a key, or the Escape key. */
 function altKey(text: string, at: number, keys: Key[]): number {
   const code = text.codePointAt(at) ?? 0;
@@ -196,45 +166,8 @@ function altKey(text: string, at: number, keys: Key[]): number {
   }
   const isControl = code < 0x20 || code === 0x7f;
   const character = String.fromCodePoint(code);
-  keys.push(press(`alt-${isControl ? controlName(code) : character}`));
-  return at + (text.startsWith("\r\n", at) ? 2 : character.length);
-}
-
-function controlName(code: number): string {
-  switch (code) {
-    case 0x08:
-    case 0x7f:
-      return "backspace";
-    case 0x09:
-      return "tab";
-    case 0x0a:
-    case 0x0d:
-      return "enter";
-    default:
-      return `ctrl-${String.fromCharCode(code + 0x40).toLowerCase()}`;
-  }
-}
-
-function sequenceName(found: RegExpExecArray): string | undefined {
-  const [, , start, parameters = "", final = ""] = found;
-  const [first = "", second = ""] = parameters.split(";");
-  if (ENTER.test(parameters + final)) return withModifiers(second, "enter");
-  if (final === "^") return withModifiers("5", NUMBERS[first]);
-  if (final === "~") return withModifiers(second, NUMBERS[first]);
-  const name = FINALS[start + parameters + final] ?? FINALS[final];
-  return withModifiers(second || first, name); // old terminals: no 1 before
-}
-
-/** xterm's modifiers: 1 and the sum of 1 for Shift, 2 for Alt, 4 for Ctrl, 8 for Meta. */
-function withModifiers(parameter: string, name?: string): string | undefined {
-  if (name === undefined) return undefined;
-  const held = Math.max(Number.parseInt(parameter) - 1, 0) || 0;
-  return (held & 4 ? "ctrl-" : "") + (held & 10 ? "alt-" : "") +
-    (held & 1 ? "shift-" : "") + name;
-}
-
-function press(name: string): Key {
-  return { kind: "press", name };
+  keys.push(press(`alt-${isControl ? controlKey(code) : character}`));
+  return at + character.length;
 }
 
 function matchAt(pattern: RegExp, text: string, at: number) {

@@ -1,4 +1,5 @@
-import { type Key, KeyParser } from "./key_parser.ts";
+import type { Key } from "./key.ts";
+import { KeyParser } from "./key_parser.ts";
 
 /** The longest wait for the rest of a sequence after an Escape, in milliseconds. */
 const ESCAPE_TIMEOUT = 50;

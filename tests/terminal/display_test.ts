@@ -235,6 +235,7 @@ test("Ctrl-D leaves with 0 though a run failed, for a person has seen it", async
   await using service = serveStreams(events([]));
   await using screen = await Screen.open({ env: settings(service) });
   await screen.enter("agent-gateway -q");
+  await screen.waitFor(/^>$/m);
   await screen.enter("one");
   await screen.waitFor("error: ");
 
