@@ -12,7 +12,7 @@ import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
 import { moveToHistory } from "./editor/history.ts";
 import { MAX_TEXT_LENGTH, pressKey } from "./editor/key_commands.ts";
 import type { KeyMode, KeyModeActions } from "./editor/key_mode.ts";
-import type { Key } from "./editor/key.ts";
+import { type Key, press } from "./editor/key.ts";
 import type { Frame, Size } from "./editor/painter.ts";
 import { TimedKeys } from "./editor/timed_keys.ts";
 
@@ -37,8 +37,11 @@ export interface Keyboard {
   readonly keyMode: (actions: KeyModeActions) => KeyMode;
   readonly onInterrupt: () => void;
   readonly onQuit: () => void;
-  /** Whether a U+FFFD may be a character that was lost, as on a Windows console. */
-  readonly isLossy: boolean;
+  /**
+   * Whether it is a Windows console: a U+FFFD may be a character that it has lost, and
+   * many of them do not mark pastes.
+   */
+  readonly isWindowsConsole: boolean;
 }
 
 /**
@@ -69,6 +72,7 @@ export class Editor implements Disposable {
     this.#keys = new TimedKeys({
       onKey: (key) => this.#press(key),
       onPause: () => this.refresh(),
+      marksPastes: keyboard?.isWindowsConsole !== true,
       now,
     });
     this.#display = new Display({
@@ -210,7 +214,7 @@ export class Editor implements Disposable {
   #allowed(key: Key): Key {
     const isEnter = key.kind === "press" && key.name === "enter";
     if (!isEnter || !this.#inputs.isFull) return key;
-    return { kind: "press", name: "alt-enter" };
+    return press("alt-enter");
   }
 
   /** Stops the process, with the cursor below the drawn rows. */
@@ -236,7 +240,7 @@ export class Editor implements Disposable {
   #faultOf(text: string, isTooLong: boolean): string | undefined {
     const bytes = new TextEncoder().encode(text).length;
     if (isTooLong || bytes > MAX_TEXT_LENGTH) return PROMPT_TOO_LONG;
-    const isLossy = this.#options.keyboard?.isLossy === true;
+    const isLossy = this.#options.keyboard?.isWindowsConsole === true;
     return isLossy && text.includes("\ufffd") ? LOST : undefined;
   }
 

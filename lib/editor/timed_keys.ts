@@ -1,4 +1,4 @@
-import type { Key } from "./key.ts";
+import { type Key, press } from "./key.ts";
 import { KeyParser } from "./key_parser.ts";
 
 /** The longest wait for the rest of a sequence after an Escape, in milliseconds. */
@@ -14,6 +14,11 @@ export interface TimedKeysOptions {
   readonly onKey: (key: Key) => void;
   /** Called after the keys of each read. */
   readonly onPause: () => void;
+  /**
+   * Whether the terminal marks pastes. If not, an Enter with text after it in one read
+   * is taken for a line of a paste.
+   */
+  readonly marksPastes: boolean;
   /** A clock, in milliseconds. */
   readonly now: () => number;
 }
@@ -51,10 +56,10 @@ export class TimedKeys {
   read(bytes: Uint8Array): void {
     clearTimeout(this.#escapeTimer);
     const now = this.#options.now();
-    const isCtrlC = bytes.length === 1 && bytes[0] === 0x03;
-    if (isCtrlC && now - this.#readAt >= PASTE_TIMEOUT) this.#parser.reset();
+    const isAfterPause = now - this.#readAt >= PASTE_TIMEOUT;
+    if (isAfterPause && isCtrlC(bytes)) this.#parser.reset();
     this.#readAt = now;
-    this.#handle(this.#parser.feed(bytes));
+    this.#handle(this.#joined(this.#parser.feed(bytes)));
     if (this.#parser.isAmbiguous) {
       this.#escapeTimer = setTimeout(() => {
         this.#handle(this.#parser.flush());
@@ -83,6 +88,13 @@ export class TimedKeys {
     clearTimeout(this.#escapeTimer);
   }
 
+  /** The keys of one read, in which an Enter with text after it may be pasted. */
+  #joined(keys: readonly Key[]): readonly Key[] {
+    if (this.#options.marksPastes) return keys;
+    const end = keys.findLastIndex(({ kind }) => kind === "text");
+    return keys.map((key, i) => i < end && isEnter(key) ? NEW_LINE : key);
+  }
+
   #handle(keys: readonly Key[]): void {
     for (const key of keys) {
       if (key.kind === "press") {
@@ -107,8 +119,25 @@ export class TimedKeys {
     const isAfterEscape = now - this.#escapedAt < ESCAPE_LIMIT;
     this.#escapedAt = name === "escape" ? now : -Infinity;
     const meaning = isAfterEscape ? AFTER_ESCAPE[name] ?? name : name;
-    this.#options.onKey({ kind: "press", name: meaning });
+    this.#options.onKey(press(meaning));
   }
+}
+
+const NEW_LINE = press("ctrl-j");
+
+function isEnter(key: Key): boolean {
+  return key.kind === "press" && key.name === "enter";
+}
+
+/** The most bytes that any terminal sends for a Ctrl-C. */
+const MAX_CTRL_C_BYTES = 32;
+
+/** Whether the bytes of a read are Ctrl-C and nothing else. */
+function isCtrlC(bytes: Uint8Array): boolean {
+  if (bytes.length > MAX_CTRL_C_BYTES) return false;
+  const [key, ...others] = new KeyParser().feed(bytes);
+  const isPressed = key?.kind === "press" && key.name === "ctrl-c";
+  return isPressed && others.length === 0;
 }
 
 /** What keys are within a second after Escape. */

@@ -77,7 +77,7 @@ async function openEditor(
       }),
     onInterrupt,
     onQuit,
-    isLossy: Deno.build.os === "windows",
+    isWindowsConsole: Deno.build.os === "windows",
   };
   return new Editor({
     write: stderr,

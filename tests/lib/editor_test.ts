@@ -34,13 +34,14 @@ Deno.test("Editor shows a paste without an end, and ends it at a Ctrl-C that com
   assertEquals(await asked, { kind: "text", text: "one\ntwo\n\x03!" });
 });
 
-for (const isLossy of [true, false]) {
-  Deno.test(`Editor.read() ${isLossy ? "refuses" : "takes"} U+FFFD of a keyboard that ${isLossy ? "loses" : "keeps"} characters`, async () => {
-    using person = new Person(40, 100, isLossy);
+for (const isWindowsConsole of [true, false]) {
+  const does = isWindowsConsole ? "refuses" : "takes";
+  Deno.test(`Editor.read() ${does} U+FFFD ${isWindowsConsole ? "of a" : "except of a"} Windows console, which loses characters`, async () => {
+    using person = new Person(40, 100, isWindowsConsole);
     const asked = person.editor.read();
     person.type("a\ufffdb\r");
     const input = await asked;
-    assertEquals(input.kind, isLossy ? "refused" : "text");
+    assertEquals(input.kind, isWindowsConsole ? "refused" : "text");
   });
 }
 
@@ -153,6 +154,46 @@ Deno.test("Editor starts a line at Ctrl-J, and at Enter within a second after Es
   await press("\r");
   assertEquals(await person.editor.read(), { kind: "text", text: "e" });
   assertEquals(await person.editor.read(), { kind: "text", text: "a\nb\ncd" });
+});
+
+/** What a Windows console sends in reads, and the texts that become prompts. */
+const READS: readonly (readonly [
+  reads: readonly string[],
+  onConsole: readonly string[],
+  elsewhere: readonly string[],
+])[] = [
+  [["one\rtwo\r"], ["one\ntwo"], ["one", "two"]],
+  [["one\r\rtwo", "\r"], ["one\n\ntwo"], ["one", "", "two"]],
+  [["one", "\r", "two", "\r"], ["one", "two"], ["one", "two"]],
+  [["one\r\x1b[A!\r"], ["!one\n"], ["one", "one!"]],
+];
+Deno.test("Editor takes an Enter with text after it in one read for a line of a paste on a Windows console, not elsewhere", async () => {
+  for (const isWindowsConsole of [true, false]) {
+    for (const [reads, onConsole, elsewhere] of READS) {
+      using person = new Person(40, 100, isWindowsConsole);
+      for (const read of reads) person.type(read);
+      for (const text of isWindowsConsole ? onConsole : elsewhere) {
+        assertEquals(await person.editor.read(), { kind: "text", text });
+      }
+    }
+  }
+});
+
+Deno.test("Editor can be left and stopped on a terminal in the kitty protocol", async () => {
+  using person = new Person();
+  person.editor.setStatus(() => "status");
+  person.type("\x1b[99;5u\x1b[99;5:3u\x1b[27u\x1b[27;1:3u\x1b[27u\x1b[122;5u");
+  while (person.stops === 0) await setImmediate();
+  assertEquals(person.interrupts, 2); // Ctrl-C, and Escape twice
+  person.goOn();
+  person.type("\x1b[200~a paste without an end");
+  await person.seesLast("status", "> a paste without an end");
+  person.time += 1_000;
+  person.type("\x1b[99;5u");
+  while (person.interrupts === 2) await setImmediate();
+  person.editor.clear();
+  person.type("\x1b[100;5u");
+  assertEquals(await person.editor.read(), { kind: "end" });
 });
 
 Deno.test("Editor calls onInterrupt for Escape pressed twice within a second, unless somebody is asked", async () => {

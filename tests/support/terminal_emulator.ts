@@ -141,7 +141,7 @@ export class Person implements Disposable {
   #events: KeyModeActions | undefined;
   #wrote = Promise.withResolvers<void>();
 
-  constructor(columns = 40, rows = 100, isLossy = false) {
+  constructor(columns = 40, rows = 100, isWindowsConsole = false) {
     this.size = { columns, rows };
     this.emulator = new Emulator(columns, rows);
     const opened: ReadableStreamDefaultController<Uint8Array>[] = [];
@@ -167,7 +167,7 @@ export class Person implements Disposable {
         },
         onInterrupt: () => this.interrupts++,
         onQuit: () => this.quits++,
-        isLossy,
+        isWindowsConsole,
       },
     });
   }
