@@ -13,7 +13,7 @@ const BASE_URL = "APP_BASE_URL";
 const MAX_KEY_LENGTH = 8192;
 
 export interface Settings {
-  /** The validated API key. Never shown; see {@linkcode maskKey}. */
+  /** The validated API key. Never shown, except masked in the banner. */
   readonly apiKey: string;
   /** The validated base URL, without a trailing slash. */
   readonly baseUrl: string;

@@ -46,11 +46,16 @@ Deno.test("--check tells each step with its time, and creates a thread but no ru
   assertEquals(
     steps.map((step) => step.replace(/thread: [\w-]+/, "thread: ID")),
     [
-      `ok settings: key test...cdef from the environment, service ${service.url} from --base-url`,
+      `ok settings: key of ${TEST_KEY.length} characters from the environment, service ${service.url} from --base-url`,
       "ok proxy: none for a service on this machine",
       "ok thread: ID was created: the key is accepted",
     ],
   );
+  const report = steps.join("\n");
+  for (let start = 0; start < TEST_KEY.length - 4; start++) {
+    const part = TEST_KEY.slice(start, start + 5);
+    assertFalse(report.includes(part), part);
+  }
   assertEquals(
     service.requests.map(({ operation }) => operation),
     ["create thread"],
@@ -69,7 +74,7 @@ Deno.test("--check names .env as the source, and warns of ignored settings", asy
 
   assertEquals(
     first.steps[0],
-    `ok settings: key test...cdef from .env, service ${service.url} from .env`,
+    `ok settings: key of ${TEST_KEY.length} characters from .env, service ${service.url} from .env`,
   );
   assertEquals([first.code, second.code], [0, 0]);
   assertEquals(second.steps.length, 3); // APP_BASE_URL of the environment takes effect
