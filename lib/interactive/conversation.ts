@@ -336,11 +336,10 @@ export class Conversation {
     await this.#show({ type: "dropped", what, prompts: droppedPrompts });
   }
 
-  /** Shows an event, unless the conversation is over or nobody reads. */
+  /** Shows an event, unless the conversation is over. */
   async #show(event: ViewEvent): Promise<void> {
+    if (this.#isOver) return;
     const operation = this.#operation;
-    const isUnread = operation?.isUnread === true && event.type !== "error";
-    if (this.#isOver || isUnread) return;
     const shown = this.#options.view.show(event, operation?.dropped);
     if (shown !== undefined) await (operation?.wait(shown) ?? shown);
   }

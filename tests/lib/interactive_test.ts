@@ -16,8 +16,9 @@ class ScriptedView implements View {
   readonly log: string[] = [];
   /** What happens, with these beginnings and ends. */
   readonly fullLog: string[] = [];
-  /** Called before a reply is shown. */
-  onReply: (signal?: AbortSignal) => void | Promise<void> = () => {};
+  /** Called before an event is shown. */
+  onShow: (event: ViewEvent, signal?: AbortSignal) => void | Promise<void> =
+    () => {};
   /** Called when a prompt is asked for and there is no line left. */
   onIdle: () => Promise<Input> = () => Promise.resolve({ kind: "end" });
   /** How many prompts wait, and whether something is typed. */
@@ -44,17 +45,25 @@ class ScriptedView implements View {
   }
 
   async show(event: ViewEvent, signal?: AbortSignal): Promise<void> {
-    if (event.type === "reply") await this.onReply(signal);
+    await this.onShow(event, signal);
     const { type } = event;
     const line = [type, ...valuesOf(event)].join(" ").trimEnd();
     this.fullLog.push(line);
     if (type !== "begin" && type !== "end") this.log.push(line);
   }
 
-  /** Never lets a reply be written whole. Resolves when the writing has begun. */
-  holdReply(): Promise<void> {
+  /** Sets what happens before a reply is shown. */
+  set onReply(act: (signal?: AbortSignal) => void | Promise<void>) {
+    this.onShow = ({ type }, signal) => {
+      if (type === "reply") return act(signal);
+    };
+  }
+
+  /** Never lets an event be written whole. Resolves when the writing has begun. */
+  hold(held: ViewEvent["type"]): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.onReply = () => {
+    this.onShow = ({ type }) => {
+      if (type !== held) return;
       resolve();
       return new Promise(() => {});
     };
@@ -304,7 +313,7 @@ Deno.test("Ctrl-C while a reply is written drops its rest; its run is done", asy
 Deno.test("Ctrl-C leaves although the reader of a reply that was stopped does not read on", async () => {
   let time = 0;
   const view = new ScriptedView("hello");
-  const isWriting = view.holdReply();
+  const isWriting = view.hold("reply");
   void play(view, { now: () => time });
   await isWriting;
   assert(view.ctrlC());
@@ -446,7 +455,7 @@ Deno.test("Conversation that is left while a reply is written stops it, and wait
 Deno.test("Conversation that is left has no farewell if nobody reads the reply", async () => {
   using clock = new FakeClock();
   const view = new ScriptedView("hello");
-  const isWriting = view.holdReply();
+  const isWriting = view.hold("reply");
   void play(view);
   await isWriting;
   const left = view.conversation?.leave(400);
@@ -462,8 +471,44 @@ Deno.test("runInteractive() ends at a defect, and when nobody reads the replies"
   };
   await assertRejects(() => play(view, { runTurn }), TypeError, "a defect");
 
-  view.onReply = () => Promise.reject(new Deno.errors.BrokenPipe());
-  await assertRejects(() => play(view), Deno.errors.BrokenPipe);
+  const unread = new ScriptedView("hello");
+  unread.onReply = () => Promise.reject(new Deno.errors.BrokenPipe());
+  await assertRejects(() => play(unread), Deno.errors.BrokenPipe);
+  const ends = unread.fullLog.filter((line) => line.startsWith("end"));
+  assertEquals(ends.length, 2); // of the thread and of the run
+});
+
+Deno.test("nothing is asked of the service before the view has shown the beginning", async () => {
+  const view = new ScriptedView("hello");
+  const [begun, shown] = [0, 1].map(() => Promise.withResolvers<void>());
+  let isAsked = false;
+  view.onShow = ({ type }) => {
+    if (type !== "begin") return;
+    begun?.resolve();
+    return shown?.promise;
+  };
+  const ending = play(view, {
+    async *createThread() {
+      isAsked = true;
+      yield* create();
+    },
+  });
+  await begun?.promise;
+  await setImmediate();
+  assertFalse(isAsked);
+  shown?.resolve();
+  await ending;
+  assert(isAsked);
+});
+
+Deno.test("the error of a piped prompt says which one it was, if it was not the first", async () => {
+  const view = new ScriptedView("fail", "fail");
+  view.typing = undefined;
+  assertEquals(await play(view, { runTurn: fail }), 1);
+  assertEquals(view.log.filter((line) => line.startsWith("error")), [
+    FAILURE,
+    "error Prompt 2 on thread thread-1: Out of order. refused",
+  ]);
 });
 
 Deno.test("runPrompts() runs the prompts in order on one thread, each with the time limit, the first one with the thread; exit is one like any other", async () => {
@@ -499,4 +544,126 @@ Deno.test("runPrompts() ends at the first run that fails", async () => {
   const prompts = ["one", "fail", "three"];
   assertEquals(await play(view, { prompts, runTurn: failAtFail }), 1);
   assertEquals(view.log.at(-1), FAILURE);
+});
+
+/** A run of which the time limit decides nothing: the gateway knows its fate. */
+async function* takeTooLong(
+  options: Parameters<Gateway["runTurn"]>[2],
+  event: TurnEvent,
+): AsyncGenerator<TurnEvent> {
+  yield { type: "run", runId: "r" };
+  yield event;
+  const { signal } = options ?? {};
+  while (signal?.aborted === false) await setImmediate();
+  throw serviceError("stream run", {
+    reason: "There was no reply within 7 s",
+    stage: "perhaps taken",
+  });
+}
+
+const PLAN = { type: "progress", node: "plan", status: "on" } as const;
+const REPLY = { type: "reply", text: "One.", isNotice: false } as const;
+
+/** Lets the time limit of `play()` pass, and what is left for writing. */
+async function passTime(clock: FakeClock): Promise<void> {
+  clock.passTo(7_000);
+  await setImmediate();
+  clock.passTo(12_000);
+  await setImmediate();
+}
+
+Deno.test("a run whose time is over ends as the gateway says, although nobody reads what it shows", async () => {
+  using clock = new FakeClock();
+  const view = new ScriptedView();
+  view.typing = undefined;
+  const isWriting = view.hold("progress");
+  const ending = play(view, {
+    prompts: ["one", "two"],
+    runTurn: (_id, _prompt, options) => takeTooLong(options, PLAN),
+  });
+  await isWriting;
+  await passTime(clock);
+  assertEquals(await ending, 5);
+  assertEquals(view.log.slice(START.length), [
+    ...['start thread-1 "one"', "run r"],
+    "error Prompt 1 on thread thread-1: There was no reply within 7 s. The run may still continue. may go on",
+  ]);
+});
+
+Deno.test("a reply that nobody reads when the time is over is given up 5 s later; a script fails, and a chat continues", async () => {
+  for (const isTyped of [true, false]) {
+    using clock = new FakeClock();
+    const view = new ScriptedView("one", "two");
+    if (!isTyped) view.typing = undefined;
+    const isWriting = view.hold("reply");
+    const ending = play(view, {
+      async *runTurn(_id, prompt) {
+        yield { type: "run", runId: prompt };
+        yield REPLY;
+      },
+    });
+    await isWriting;
+    view.onShow = () => {};
+    await passTime(clock);
+    assertEquals(await ending, isTyped ? 0 : 1);
+    const rest = view.log.slice(START.length + 3);
+    assertEquals(rest, [
+      "error The time limit has passed, and nothing reads standard output: the rest of the reply was dropped",
+      ...isTyped
+        ? ["prompt", 'start thread-1 "two"', "run two", "reply One.", "prompt"]
+        : [],
+    ]);
+  }
+});
+
+Deno.test("a reply that was given up is written no further", async () => {
+  using clock = new FakeClock();
+  const view = new ScriptedView("one");
+  let writing: AbortSignal | undefined;
+  view.onReply = (signal) => {
+    writing = signal;
+    return new Promise(() => {});
+  };
+  const ending = play(view);
+  while (writing === undefined) await setImmediate();
+  clock.passTo(7_000);
+  await setImmediate();
+  assertFalse(writing.aborted);
+  clock.passTo(12_000);
+  await ending;
+  assert(writing.aborted);
+});
+
+Deno.test("a reader that is gone after the time was over ends the program as always", async () => {
+  using clock = new FakeClock();
+  const view = new ScriptedView("one");
+  const writing = Promise.withResolvers<void>();
+  let isWriting = false;
+  view.onReply = () => {
+    isWriting = true;
+    return writing.promise;
+  };
+  const ending = play(view);
+  while (!isWriting) await setImmediate();
+  clock.passTo(7_000);
+  writing.reject(new Deno.errors.BrokenPipe());
+  await assertRejects(() => ending, Deno.errors.BrokenPipe);
+});
+
+Deno.test("a conversation that is left while a reply is written runs no further prompt of a script", async () => {
+  const view = new ScriptedView();
+  view.typing = undefined;
+  let isWriting = false;
+  view.onReply = (signal) => {
+    isWriting = true;
+    return new Promise((resolve) =>
+      signal?.addEventListener("abort", () => resolve())
+    );
+  };
+  const ending = play(view, { prompts: ["one", "two"] });
+  while (!isWriting) await setImmediate();
+  await view.conversation?.leave(60_000);
+  await ending;
+  await setImmediate();
+  assertFalse(view.log.some((line) => line.includes('"two"')));
 });

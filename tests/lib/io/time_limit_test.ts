@@ -1,0 +1,80 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { TimeIsOver } from "../../../lib/io/deadline.ts";
+import { TimeLimit } from "../../../lib/io/time_limit.ts";
+import { FakeClock } from "../../support/clocks.ts";
+
+/** What a promise has resolved with, once it has. */
+function watch<T>(promise: Promise<T>): { value?: T } {
+  const watched: { value?: T } = {};
+  promise.then((value) => watched.value = value);
+  return watched;
+}
+
+const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
+const never = () => new Promise<void>(() => {});
+
+Deno.test("TimeLimit aborts its signal when the time is over, and gives up writing 5 s later", async () => {
+  using clock = new FakeClock();
+  using limit = new TimeLimit(2_000);
+  const written = watch(limit.isWritten(never()));
+  clock.passTo(1_999);
+  assertEquals(limit.signal?.aborted, false);
+  clock.passTo(2_000);
+  assertEquals(limit.signal?.reason instanceof TimeIsOver, true);
+
+  clock.passTo(6_999);
+  await turn();
+  assertEquals(written, {});
+  clock.passTo(7_000);
+  await turn();
+  assertEquals(written, { value: false });
+  assertEquals(await limit.isWritten(never()), false);
+});
+
+Deno.test("TimeLimit lets a process that was stopped read first, and then gives it 5 s for writing", async () => {
+  using clock = new FakeClock();
+  using limit = new TimeLimit(2_000);
+  const written = watch(limit.isWritten(never()));
+  clock.time = 60_000;
+  clock.pass();
+  assertEquals(limit.signal?.aborted, false);
+  clock.passTo(65_000);
+  assertEquals(limit.signal?.aborted, true);
+  clock.passTo(69_999);
+  await turn();
+  assertEquals(written, {});
+  clock.passTo(70_000);
+  await turn();
+  assertEquals(written, { value: false });
+});
+
+Deno.test("TimeLimit.isWritten() waits for a write, and rejects with its error, before and after the end", async () => {
+  using clock = new FakeClock();
+  using limit = new TimeLimit(2_000);
+  const gone = () => Promise.reject(new Deno.errors.BrokenPipe());
+  for (const time of [0, 2_000]) {
+    clock.passTo(time);
+    assertEquals(await limit.isWritten(Promise.resolve()), true);
+    await assertRejects(() => limit.isWritten(gone()), Deno.errors.BrokenPipe);
+  }
+});
+
+Deno.test("TimeLimit without a time has no signal and never gives up", async () => {
+  using clock = new FakeClock();
+  using limit = new TimeLimit(undefined);
+  assertEquals(limit.signal, undefined);
+  assertEquals(clock.pending, 0);
+  assertEquals(await limit.isWritten(Promise.resolve()), true);
+});
+
+Deno.test("TimeLimit that is disposed of leaves no timer", () => {
+  using clock = new FakeClock();
+  new TimeLimit(2_000)[Symbol.dispose]();
+  assertEquals(clock.pending, 0);
+
+  const over = new TimeLimit(2_000);
+  clock.passTo(2_000);
+  assertEquals(clock.pending, 1);
+  over[Symbol.dispose]();
+  assertEquals(clock.pending, 0);
+});
