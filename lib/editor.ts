@@ -6,6 +6,7 @@
  */
 
 import { type Entry, type Input, InputQueue, PROMPT_TOO_LONG } from "./io.ts";
+import { containsNul } from "./text.ts";
 import { Display } from "./editor/display.ts";
 import { type EditorState, NEW_STATE } from "./editor/editor_state.ts";
 import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
@@ -19,6 +20,8 @@ import { TimedKeys } from "./editor/timed_keys.ts";
 export { enterKeyMode, type KeyModeActions } from "./editor/key_mode.ts";
 export { cutToWidth } from "./editor/layout.ts";
 export type { Size } from "./editor/painter.ts";
+
+const HAS_NUL = "Not sent: it contains a NUL character. Press Up to edit it";
 
 const LOST =
   "Not sent: characters shown as \ufffd were lost. Press Up to edit it, or paste it in parts";
@@ -240,6 +243,8 @@ export class Editor implements Disposable {
   #faultOf(text: string, isTooLong: boolean): string | undefined {
     const bytes = new TextEncoder().encode(text).length;
     if (isTooLong || bytes > MAX_TEXT_LENGTH) return PROMPT_TOO_LONG;
+    if (containsNul(text)) return HAS_NUL;
+
     const isLossy = this.#options.keyboard?.isWindowsConsole === true;
     return isLossy && text.includes("\ufffd") ? LOST : undefined;
   }

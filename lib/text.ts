@@ -1,3 +1,4 @@
+export { containsNul, shorten } from "./text/foreign_text.ts";
 export { counted, duration, wholeDuration } from "./text/amounts.ts";
 export {
   escapeControls,

@@ -1,5 +1,5 @@
 import { Deadline } from "../io.ts";
-import { isJsonObject } from "../text.ts";
+import { containsNul, isJsonObject } from "../text.ts";
 import type { RpcResponse } from "./json_rpc.ts";
 
 /** The largest file that is taken, in bytes of UTF-8. */
@@ -15,6 +15,7 @@ const TIMEOUT = 10_000;
 
 const TOO_LARGE = "(not read: larger than 1 MiB)";
 const NOT_UTF8 = "(not read: not UTF-8)";
+const CONTAINS_NUL = "(not read: contains a NUL character)";
 const TOO_MANY = "(not read: the files of this prompt are larger than 4 MiB)";
 
 export interface ReadAttachedFilesOptions {
@@ -93,6 +94,7 @@ function fileIn(
   const { result } = response;
   const text = isJsonObject(result) ? result.content : undefined;
   if (typeof text !== "string") return undefined;
+  if (containsNul(text)) return { uri, text: CONTAINS_NUL, bytes: 0 };
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > MAX_FILE_BYTES) return notRead(uri, TOO_LARGE);
   return { uri, text, bytes };

@@ -1,5 +1,5 @@
 import { traceHeaders } from "../gateway.ts";
-import { isJsonObject, quote } from "../text.ts";
+import { isJsonObject, quote, shorten } from "../text.ts";
 import { ActivePrompt } from "./active_prompt.ts";
 import type { BridgeContext } from "./bridge_context.ts";
 import {
@@ -93,7 +93,7 @@ export class Dispatcher {
       const answer = await this.#call(request, answered.promise);
       output.respond(id, answer.result);
       answer.onSent?.();
-      outcome = log ? JSON.stringify(answer.result).slice(0, MAX_LOGGED) : "";
+      outcome = log ? shorten(JSON.stringify(answer.result), MAX_LOGGED) : "";
     } catch (cause) {
       const error = toRpcError(cause, method);
       output.fail(id, error);

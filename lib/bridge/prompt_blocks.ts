@@ -1,4 +1,4 @@
-import { isJsonObject, quote, withoutLineEnd } from "../text.ts";
+import { containsNul, isJsonObject, quote, withoutLineEnd } from "../text.ts";
 import { invalidParams } from "./json_rpc.ts";
 
 export interface PromptContent {
@@ -39,6 +39,10 @@ export function parsePrompt(prompt: unknown): PromptContent {
   const text = pieces.join("");
   if (text.trim() === "") throw invalidParams("prompt contains no text");
   const references = blocks.filter((block) => typeof block !== "string");
+  const contents = references.map((reference) => reference.text ?? "");
+  if ([text, ...contents].some(containsNul)) {
+    throw invalidParams("prompt contains a NUL character");
+  }
   return { text, references };
 }
 

@@ -1,5 +1,5 @@
 import type { ProgressEvent, WaitEvent } from "../gateway.ts";
-import { plainLine, wholeDuration } from "../text.ts";
+import { plainLine, shorten, wholeDuration } from "../text.ts";
 
 /** The `update` of a `session/update`. */
 export interface SessionUpdate {
@@ -72,7 +72,5 @@ export function titleUpdate(prompt: string): SessionUpdate | undefined {
 }
 
 function shortened(label: string): string {
-  return label.length <= MAX_LABEL_LENGTH
-    ? label
-    : label.slice(0, MAX_LABEL_LENGTH).toWellFormed();
+  return shorten(label, MAX_LABEL_LENGTH);
 }

@@ -1,4 +1,4 @@
-import type { Style } from "../text.ts";
+import { shorten, type Style } from "../text.ts";
 import { type CursorText, lineEnd, lineStart } from "./cursor_text.ts";
 import type { EditorState, Search } from "./editor_state.ts";
 import {
@@ -116,7 +116,7 @@ function waitingRow(
   columns: number,
   { sign }: FrameLook,
 ): Cell[] {
-  const line = text.slice(0, WAITING_LENGTH).replace(/\s+/g, " ");
+  const line = shorten(text, WAITING_LENGTH).replace(/\s+/g, " ");
   const indent = indentOf(columns);
   const before = indent > 0 ? sign : "";
   const cells = cellsOfLine(line, columns - indent);

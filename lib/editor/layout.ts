@@ -1,3 +1,4 @@
+import { shorten } from "../text.ts";
 import {
   boundaryAfter,
   graphemeWidth,
@@ -152,7 +153,7 @@ function cellOf(grapheme: string, column: number, columns: number): Cell {
   // row of a line would stay empty, because the grapheme does not fit next to the
   // indent.
   const room = columns - indentOf(columns);
-  const drawn = grapheme.slice(0, MAX_DRAWN);
+  const drawn = shorten(grapheme, MAX_DRAWN);
   const width = graphemeWidth(drawn);
   if (width < 1 || NOT_DRAWN.test(drawn)) {
     const code = codeOf(grapheme);

@@ -1,6 +1,6 @@
 import { cutToWidth } from "../editor.ts";
 import type { ProgressEvent } from "../gateway.ts";
-import { duration, plainLine, type Style } from "../text.ts";
+import { duration, plainLine, shorten, type Style } from "../text.ts";
 import { retryIn } from "./event_lines.ts";
 import type { Step } from "./view.ts";
 
@@ -153,6 +153,6 @@ function afterMark(
 
 function labelOf({ node, status }: ProgressEvent): string {
   return [node, status]
-    .map((text) => plainLine(text.slice(0, MAX_LABEL_LENGTH)).trim())
+    .map((text) => plainLine(shorten(text, MAX_LABEL_LENGTH)).trim())
     .filter((text) => text !== "").join(": ");
 }

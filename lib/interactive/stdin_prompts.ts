@@ -10,7 +10,7 @@ import {
   readText,
   UnreadableLine,
 } from "../io.ts";
-import { withoutLineEnd } from "../text.ts";
+import { containsNul, withoutLineEnd } from "../text.ts";
 import type { Typing } from "./view.ts";
 
 const CONTAINS_NUL = "contains a NUL character";
@@ -75,7 +75,7 @@ function entryOf(line: Line): Entry {
         return line.fault satisfies never;
     }
   }
-  if (line.includes("\0")) {
+  if (containsNul(line)) {
     return refused(`A line was rejected: it ${CONTAINS_NUL}`);
   }
   return { kind: "text", text: line };
@@ -110,7 +110,7 @@ async function readWhole(stdin: AsyncIterable<Uint8Array>): Promise<string> {
   try {
     const { text, isCut } = await readText(stdin, options);
     if (isCut) throw new InputError(PROMPT_TOO_LONG);
-    if (text.includes("\0")) throw refuse(CONTAINS_NUL);
+    if (containsNul(text)) throw refuse(CONTAINS_NUL);
     return withoutLineEnd(text);
   } catch (error) {
     if (error instanceof TypeError) throw refuse(`is not UTF-8; ${CONVERT}`);

@@ -1,5 +1,5 @@
 import type { ByteSink } from "../io.ts";
-import { plainText } from "../text.ts";
+import { plainText, shorten } from "../text.ts";
 
 /** The size of one write of a reply to a terminal, in UTF-16 code units. */
 const PIECE_LENGTH = 4 * 1024;
@@ -69,11 +69,12 @@ function* pieces(parts: Iterable<string>, length: number): Generator<string> {
 function* cut(text: string, length: number): Generator<string> {
   for (let start = 0; start < text.length;) {
     // Searched in a slice: lastIndexOf() would search back to the start of the text.
-    const piece = text.slice(start, start + length);
-    const newline = piece.length < length ? -1 : piece.lastIndexOf("\n");
-    const isInPair = (piece.charCodeAt(length - 1) & 0xfc00) === 0xd800;
-    const end = newline >= 0 ? newline + 1 : length - (isInPair ? 1 : 0);
-    yield piece.slice(0, end);
-    start += end;
+    const piece = shorten(text.slice(start, start + length + 1), length);
+    const newline = start + piece.length === text.length
+      ? -1
+      : piece.lastIndexOf("\n");
+    const cutPiece = newline < 0 ? piece : piece.slice(0, newline + 1);
+    yield cutPiece;
+    start += cutPiece.length;
   }
 }

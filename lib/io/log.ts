@@ -1,4 +1,4 @@
-import { plainLine } from "../text.ts";
+import { plainLine, shorten } from "../text.ts";
 
 /** Writes a line to a log, with a duration in milliseconds if it has one. */
 export type Log = (text: string, milliseconds?: number) => void;
@@ -9,7 +9,7 @@ const MAX_LENGTH = 500;
 export function openLog(writeLine: (line: string) => void): Log {
   return (text, milliseconds) => {
     const time = new Date().toISOString();
-    const shown = plainLine(text.slice(0, MAX_LENGTH)).toWellFormed();
+    const shown = plainLine(shorten(text, MAX_LENGTH));
     const took = milliseconds === undefined
       ? ""
       : `, ${milliseconds.toFixed(0)} ms`;

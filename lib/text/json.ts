@@ -1,3 +1,5 @@
+import { withWholeCharacters } from "./foreign_text.ts";
+
 /** Shorter JSON is parsed whatever it holds, in UTF-16 code units. */
 const SHORT = 64 * 1024;
 
@@ -39,9 +41,10 @@ function endOfString(json: string, start: number): number {
   }
 }
 
+/** The value of foreign JSON; `undefined` if it is none. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(withWholeCharacters(text));
   } catch {
     return undefined;
   }

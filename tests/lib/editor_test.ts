@@ -59,6 +59,14 @@ Deno.test("Editor.dropWaiting() drops what was sent, which stays in the history,
   assertEquals(await asked, { kind: "text", text: "one" });
 });
 
+Deno.test("Editor refuses a paste with a NUL, which stays in the history", async () => {
+  using person = new Person();
+  const asked = person.editor.read();
+  person.type("\x1b[200~a\0b\x1b[201~\r");
+  const reason = "Not sent: it contains a NUL character. Press Up to edit it";
+  assertEquals(await asked, { kind: "refused", reason });
+});
+
 Deno.test("Editor shows the last five texts that wait, a row each, and a search without a result", async () => {
   using person = new Person();
   person.editor.setStatus(() => "status");

@@ -127,3 +127,14 @@ Deno.test("lib/ has no import cycle", () => {
     assert(!reach(file, new Set()).has(file), `${file} imports itself`);
   }
 });
+
+Deno.test("foreign text passes one gate: no other module looks for halves of characters, or for NUL", () => {
+  const gate = "lib/text/foreign_text.ts";
+  const looks =
+    /[tT]oWellFormed|isWellFormed|"\\0"|\\x00"|\\u0000"|JSON\.parse\(|0xd[89ab]00/;
+  const found = Array.from(imports.keys()).filter((file) =>
+    file !== gate && file !== "lib/text/json.ts" &&
+    looks.test(Deno.readTextFileSync(`${ROOT}/${file}`))
+  );
+  assertEquals(found, []);
+});

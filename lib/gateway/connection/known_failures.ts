@@ -6,7 +6,7 @@
  * @module
  */
 
-import { plainLine } from "../../text.ts";
+import { plainLine, shorten } from "../../text.ts";
 import type { Failure } from "../failure/failure.ts";
 import {
   CONNECTED_ROWS,
@@ -127,5 +127,5 @@ function textOf(error: unknown): string {
 }
 
 function showLine(text: string): string {
-  return plainLine(text).slice(0, MAX_LENGTH);
+  return shorten(plainLine(text), MAX_LENGTH);
 }

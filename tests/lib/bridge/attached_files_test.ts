@@ -96,6 +96,17 @@ Deno.test("readAttachedFiles() leaves out a file for which it gets an error, not
   }
 });
 
+Deno.test("readAttachedFiles() says that a file contains NUL in place of its text", async () => {
+  const texts = await read({
+    "/a": () => Promise.resolve(content("a\0b")),
+    "/b": () => Promise.resolve(content("b")),
+  });
+  assertEquals(Array.from(texts), [
+    ["file:///a", "(not read: contains a NUL character)"],
+    ["file:///b", "b"],
+  ]);
+});
+
 Deno.test("readAttachedFiles() takes a file of 1 MiB, and of a larger one nothing but a line that says so", async () => {
   const euro = "€".repeat(349_525); // 1 byte less than 1 MiB
   const files = ["x".repeat(MIB), euro, `${euro}€`];

@@ -20,7 +20,7 @@ const PROMPTS: readonly (readonly [prompt: unknown, text: string])[] = [
   [[text("one"), text("two"), text("")], "one\ntwo"],
   [[text(""), text("one"), text(""), text("two")], "one\ntwo"],
   [[text("one"), text(""), link("a"), text(""), text("two")], "one [a](a) two"],
-  [[text("😀\ud800\0")], "😀\ud800\0"],
+  [[text("😀\u0001")], "😀\u0001"],
   [[{ ...text("a"), annotations: { priority: 1 }, _meta: {} }], "a"],
   [
     [resource({ uri: "file:///a.ts", text: "let a;", mimeType: "text/plain" })],
@@ -117,6 +117,10 @@ const BAD_PROMPTS: Readonly<Record<string, readonly unknown[]>> = {
   ],
   "prompt contains no text": [
     ...["", "\n\t\u00a0", [], [text(" "), text("\n")]],
+  ],
+  "prompt contains a NUL character": [
+    ...["a\0", [text("a"), text("\0")], [link("a\0")], [link("a%00")]],
+    ...[[link("a", "\0")], [embedded("a", "b\0")], [embedded("a\0", "b")]],
   ],
   "a content block is not an object": [[null], ["x"], [[text("x")]]],
   "the type of a content block is not a string": [[{}], [{ type: 1 }]],

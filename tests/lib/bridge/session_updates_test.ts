@@ -9,7 +9,7 @@ Deno.test("thought() cuts a node or status to a million characters, and none of 
   const rest = "x".repeat(999_999);
   for (
     const [label, shown] of [
-      [`${rest}🙂`, `${rest}\ufffd`],
+      [`${rest}🙂`, rest],
       [`${rest}yz`, `${rest}y`],
       [`${rest}y`, `${rest}y`],
     ] as const

@@ -1,0 +1,44 @@
+/**
+ * The gate for foreign text: what a user, an editor or the service wrote.
+ *
+ * Text enters the program as UTF-8 or as JSON. A decoder of UTF-8 yields whole
+ * characters, but the escapes of JSON can spell half of a surrogate pair, such as
+ * `\ud83d` of an emoji that was cut. Strict readers of JSON (Python, Rust) refuse such a
+ * half, so none enters, and no text is cut within a character.
+ *
+ * @module
+ */
+
+/** Escapes in JSON: a surrogate pair, half of one, or any other. */
+const ESCAPES =
+  /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|[^])/g;
+
+/** The same JSON, with U+FFFD in place of each escape for half of a surrogate pair. */
+export function withWholeCharacters(json: string): string {
+  if (!/\\u[dD][89a-fA-F]/.test(json)) return json;
+  return json.replace(
+    ESCAPES,
+    (escape, half) => half === undefined ? escape : "\\ufffd",
+  );
+}
+
+/** At most `maxLength` UTF-16 code units of a text, which is cut between characters. */
+export function shorten(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const isWithinPair = isHighSurrogate(text.charCodeAt(maxLength - 1)) &&
+    isLowSurrogate(text.charCodeAt(maxLength));
+  return text.slice(0, isWithinPair ? maxLength - 1 : maxLength);
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+/** Whether a text holds a NUL. No prompt may: many programs end a text there. */
+export function containsNul(text: string): boolean {
+  return text.includes("\0");
+}
