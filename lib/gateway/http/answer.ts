@@ -41,7 +41,7 @@ export async function readId(answer: Answer): Promise<string> {
 
   const field = operation === "create thread" ? "thread_id" : "run_id";
   const { [field]: id } = value;
-  if (typeof id === "string" && isServiceId(id) && !redactor.isIn(id)) {
+  if (typeof id === "string" && isServiceId(id) && !redactor.isInId(id)) {
     return id;
   }
   const found = id === undefined ? "no" : "a malformed";

@@ -170,9 +170,18 @@ class FollowedRun {
           state.complete();
           this.#call.drain(stream);
         }
-        yield event;
+        yield this.#withoutKey(event);
       }
     }
+  }
+
+  /** The event as it may be shown: a reply stays as it is. */
+  #withoutKey(event: StreamEvent): StreamEvent {
+    if (event.type !== "progress") return event;
+    const { redactor } = this.#call;
+    const node = redactor.showName(event.node);
+    const status = redactor.showName(event.status);
+    return { ...event, node, status };
   }
 
   /** The failure of the run, if the service's last words were about it. */

@@ -9,7 +9,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   "  No\ttea\r\n\n today ": "No tea today",
   "a\x1b[31mb\x07c\u202e": "abc",
   ["x".repeat(501)]: "x".repeat(500),
-  [`${"x".repeat(499)}👩`]: `${"x".repeat(499)}\ufffd`,
+  [`${"x".repeat(499)}👩`]: "x".repeat(499),
+  [`${"x".repeat(498)}👩👩`]: `${"x".repeat(498)}👩`,
   [`Unknown: ${KEY}.`]: LEFT_OUT,
   [`Unknown: ${KEY.toUpperCase()}.`]: LEFT_OUT,
   ["x".repeat(600) + KEY]: LEFT_OUT,
@@ -37,18 +38,54 @@ Deno.test("show() leaves out a text that is cut where the key's run may have beg
   assertEquals(redactor.show(wide), LEFT_OUT);
 });
 
-Deno.test("show() never quotes a service whose key has no run of eight characters", () => {
-  const redactor = new Redactor("seven77/$/seven77");
-  assertEquals(redactor.show("No tea today"), LEFT_OUT);
-  assertEquals(redactor.show(" \x07 "), "");
-  assertEquals(new Redactor("eight888/$").show("No tea today"), "No tea today");
+Deno.test("of a key without a run of eight characters, the key itself is left out, as it is, if it has six", () => {
+  for (const key of ["secret", "seven77", "$/$/$/$", "seven77/$/seven77"]) {
+    const redactor = new Redactor(key);
+    for (const text of [key, `a${key}b`, `a${key.replace(/^./, "$&\x07")}b`]) {
+      assertEquals(redactor.show(text), LEFT_OUT);
+    }
+    for (const text of ["No tea today", "text/event-stream", "sec ret"]) {
+      assertEquals(redactor.show(text), text);
+    }
+    const start = key.slice(0, 4);
+    assertEquals(redactor.show(start, { isCut: true }), LEFT_OUT);
+    assertEquals(redactor.show(start), start);
+  }
+  assertEquals(new Redactor("secret").show("a SECRET"), "a SECRET");
+  assertEquals(new Redactor("short").show("a short one"), "a short one");
 });
 
-Deno.test("isIn() finds the run of a key, or the key if it has none", () => {
-  assertEquals(new Redactor("$eight888").isIn("id-EIGHT888"), true);
-  assertEquals(new Redactor("$eight888").isIn("id-eight88"), false);
-  assertEquals(new Redactor("$key").isIn("a$KEY"), true);
-  assertEquals(new Redactor("$key").isIn("a-key"), false);
+Deno.test("showName() leaves out a name with the whole key alone, as it is or as it is shown", () => {
+  const redactor = new Redactor("key-plan-and-search");
+  for (
+    const name of [
+      "bad key key-plan-and-search",
+      "key-\x1b[1mplan\x07-and-search",
+    ]
+  ) assertEquals(redactor.showName(name), LEFT_OUT);
+  for (
+    const name of [
+      "plan",
+      "key-plan",
+      "KEY-PLAN-AND-SEARCH",
+      "\x07",
+      "a\nb",
+      "",
+    ]
+  ) assertEquals(redactor.showName(name), name);
+  assertEquals(new Redactor("secret/1").showName("secret"), "secret");
+  assertEquals(new Redactor("plan").showName("plan"), "plan");
+});
+
+Deno.test("isInId() finds the run of a key, or the key if it has none, also where an id is cleaned", () => {
+  const holds = (key: string, id: string) => new Redactor(key).isInId(id);
+  assertEquals(holds("$eight888", "id-EIGHT888"), true);
+  assertEquals(holds("$eight888", "id-eight\x07888"), true);
+  assertEquals(holds("$eight888", "\x1b]eight888"), true);
+  assertEquals(holds("$eight888", "id-eight88"), false);
+  assertEquals(holds("$a-key", "an $a-key"), true);
+  assertEquals(holds("$a-key", "an $A-KEY"), false);
+  assertEquals(holds("$key", "a$key"), false);
 });
 
 const hex = (character: string) =>
@@ -90,6 +127,7 @@ Deno.test("show() takes linear time, whatever key and text hold", () => {
     for (const key of [`${unit.repeat(8_000)}b`, `b${unit.repeat(8_000)}`]) {
       const redactor = new Redactor(key);
       assertEquals(redactor.show(text + key, { isCut: true }), LEFT_OUT);
+      redactor.showName(text + text);
     }
   }
 });
