@@ -24,7 +24,7 @@ import { Sessions } from "./sessions.ts";
 const MAX_LOGGED = 100;
 
 /** What a request is answered with. */
-interface Answer {
+interface CallResult {
   readonly result: unknown;
   /** Called when it was sent. */
   readonly onSent?: () => void;
@@ -107,7 +107,10 @@ export class Dispatcher {
   }
 
   /** Calls a method. Up to its first `await` it runs in the order of the requests. */
-  async #call(request: RpcRequest, answered: Promise<void>): Promise<Answer> {
+  async #call(
+    request: RpcRequest,
+    answered: Promise<void>,
+  ): Promise<CallResult> {
     const { method, params } = request;
     const { output } = this.#context;
     const sessions = this.#sessions;
@@ -150,7 +153,7 @@ export class Dispatcher {
   async #prompt(
     { id, params }: RpcRequest,
     answered: Promise<void>,
-  ): Promise<Answer> {
+  ): Promise<CallResult> {
     const { output } = this.#context;
     const sessionId = parseSessionId(params);
     const { prompt, _meta } = params as Readonly<Record<string, unknown>>;

@@ -72,7 +72,7 @@ export class Session {
     await this.#prompt?.answered;
   }
 
-  /** Sends the conversation as far as it is known; resolves when a response may follow. */
+  /** Sends the conversation as far as it is known, until a response may follow. */
   async replay(output: EditorOutput): Promise<void> {
     const updates = this.transcript.updates(output.client);
     for (const update of updates) await output.update(this.id, update);

@@ -2,7 +2,7 @@ import type { ServiceError } from "../gateway.ts";
 import type { ByteSink } from "../io.ts";
 import { escapeControls, plainLine, withoutCommands } from "../text.ts";
 
-export interface Line {
+export interface ReportLine {
   /**
    * `failed`: replies are lost, or a wrong key is accepted. `note`: it works, but
    * should be improved. `-`: it could not be tried.
@@ -43,7 +43,7 @@ export class Report {
     return this.#hasFailed;
   }
 
-  async add(line: Line): Promise<void> {
+  async add(line: ReportLine): Promise<void> {
     if (line.state === "failed") this.#hasFailed = true;
     const text = withoutCommands(plainLine(line.text));
     await this.#write(this.#json ? inJson(line, text) : inColumns(line, text));
@@ -60,7 +60,7 @@ export class Report {
   }
 }
 
-function inJson(line: Line, text: string): string {
+function inJson(line: ReportLine, text: string): string {
   const { state, name, milliseconds, at, error } = line;
   const published = {
     type: "check",
@@ -76,7 +76,10 @@ function inJson(line: Line, text: string): string {
   return escapeControls(JSON.stringify(published));
 }
 
-function inColumns({ state, name, milliseconds }: Line, text: string): string {
+function inColumns(
+  { state, name, milliseconds }: ReportLine,
+  text: string,
+): string {
   const time = milliseconds === undefined
     ? ""
     : `${milliseconds.toFixed(0)} ms`;

@@ -1,5 +1,5 @@
 import type { ReplyEvent, ServiceError, TurnEvent } from "../gateway.ts";
-import type { Line } from "./report.ts";
+import type { ReportLine } from "./report.ts";
 
 /** Events that arrive within this time arrived at once, in milliseconds. */
 const TOGETHER = 100;
@@ -44,7 +44,7 @@ export class RunReport {
   }
 
   /** The lines of the report, when the turn has ended, with this error if it failed. */
-  lines(error: ServiceError | undefined): readonly Line[] {
+  lines(error: ServiceError | undefined): readonly ReportLine[] {
     return [this.#eventsLine(), this.#liveLine(), this.#replyLine(error)];
   }
 
@@ -52,7 +52,7 @@ export class RunReport {
     return performance.now() - this.#acceptedAt;
   }
 
-  #eventsLine(): Line {
+  #eventsLine(): ReportLine {
     const name = "events";
     const interruption = this.#interruption();
     const state = interruption === "" ? undefined : "note";
@@ -67,7 +67,7 @@ export class RunReport {
     return { state: state ?? "ok", name, at: this.#lastStepAt, text };
   }
 
-  /** Whether the stream was cut before a reply that came; without one, the error says so. */
+  /** Whether the stream was cut before the reply; without one, the error says so. */
   #interruption(): string {
     const [first] = this.#pauses;
     if (first === undefined || this.#reply === undefined) return "";
@@ -75,7 +75,7 @@ export class RunReport {
     return `; the stream was interrupted (${count}, first: ${first}); see docs/service.md`;
   }
 
-  #liveLine(): Line {
+  #liveLine(): ReportLine {
     const name = "live";
     const at = this.#steps === 0 ? undefined : this.#firstStepAt;
     const end = this.#reply?.at ?? this.#lastStepAt;
@@ -94,7 +94,7 @@ export class RunReport {
     return { state: "note", name, at, text };
   }
 
-  #replyLine(error: ServiceError | undefined): Line {
+  #replyLine(error: ServiceError | undefined): ReportLine {
     const name = "reply";
     if (this.#reply === undefined) {
       const at = this.#now();

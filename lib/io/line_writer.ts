@@ -111,7 +111,7 @@ export class LineWriter {
     this.#writing = undefined;
   }
 
-  /** Encodes and writes lines in pieces: joining all of them would cost memory and time. */
+  /** Encodes and writes lines in pieces: joining them would cost memory and time. */
   async #writeLines(lines: readonly string[]): Promise<void> {
     const piece = this.#piece ??= new Uint8Array(PIECE_BYTES);
     let filled = 0;
