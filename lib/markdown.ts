@@ -1,7 +1,8 @@
 /**
  * Markdown for a terminal: adds styles, line by line, and keeps the text unchanged.
- * Nothing is coloured, because everything has to be read: the markers of code, quotes
- * and lists are bold, and so are changed lines of diffs.
+ * Prose keeps the terminal's own colour. The markers of code, quotes and lists are cyan,
+ * and diffs have the colours of git, which repeat what the first character of each line
+ * says.
  *
  * @module
  */
@@ -13,10 +14,16 @@ const MAX_LENGTH = 4 * 1024;
 
 /** A fence, within quotes and lists, too. With backticks after it, it is a code span. */
 const FENCE = /^([ \t>]*)(?:(`{3,})(?=[^`]*$)|(~{3,}))(.*)$/;
-const DIFF = /^[ \t]*(?:diff|patch)\b/i;
 const HEADING = /^ {0,3}#{1,6}(?=[ \t]|$)/;
 /** The markers of quotes and lists at the start of a line. */
 const MARKERS = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))+/;
+
+/** The language of a fenced block that is a diff. */
+const DIFF = /^[ \t]*(?:diff|patch)\b/i;
+/** The lines of a diff that name its files. */
+const DIFF_HEADER = /^(?:diff|index|---|\+\+\+) /;
+/** The place of a hunk, which the line of its function may follow. */
+const HUNK = /^@@(?:.*@@)?/;
 
 /** Code, bold text or italics. Linear: the text of a span has no marker of its kind. */
 const INLINE =
@@ -30,28 +37,25 @@ const INLINE =
  * sequences, whose effect ends on the same line.
  */
 export function* styleMarkdown(text: string): Generator<string> {
-  let fence: Fence | undefined; // the block that is open
+  let block: Fence | undefined; // that is open
   for (let start = 0; start < text.length;) {
     const newline = text.indexOf("\n", start);
     const end = newline < 0 ? text.length : newline;
     const line = text.slice(start, end);
     start = end + 1;
-    let styled = line;
-    if (line.length <= MAX_LENGTH) {
-      const found = fenceOf(line);
-      if (fence === undefined) {
-        fence = found;
-        styled = found === undefined ? styleLine(line) : COLOURED.bold(line);
-      } else if (
-        found?.words.trim() === "" && found.marker.startsWith(fence.marker)
-      ) {
-        fence = undefined;
-        styled = COLOURED.bold(line);
-      } else if (
-        DIFF.test(fence.words) && /[-+]/.test(line.charAt(fence.indent))
-      ) {
-        styled = COLOURED.bold(line);
-      }
+
+    const fence = fenceOf(line);
+    let styled: string;
+    if (fence === undefined) {
+      styled = styleLine(line, block);
+    } else if (block === undefined) {
+      styled = styleFence(fence);
+      block = fence;
+    } else if (closes(fence, block)) {
+      styled = styleFence(fence);
+      block = undefined;
+    } else {
+      styled = styleLine(line, block);
     }
     yield newline < 0 ? styled : `${styled}\n`;
   }
@@ -59,26 +63,49 @@ export function* styleMarkdown(text: string): Generator<string> {
 
 /** The line that begins or ends a fenced block. */
 interface Fence {
-  /** How many characters come before each line of its code. */
-  readonly indent: number;
+  readonly before: string;
   readonly marker: string;
   /** What comes after the marker: the language. */
   readonly words: string;
 }
 
 function fenceOf(line: string): Fence | undefined {
+  if (line.length > MAX_LENGTH) return undefined;
   const [, before = "", ticks, tildes, words = ""] = FENCE.exec(line) ?? [];
   const marker = ticks ?? tildes;
-  if (marker === undefined) return undefined;
-  return { indent: before.length, marker, words };
+  return marker === undefined ? undefined : { before, marker, words };
 }
 
-/** Styles a line outside of fenced code blocks. */
-function styleLine(line: string): string {
+function closes({ marker, words }: Fence, block: Fence): boolean {
+  return words.trim() === "" && marker.startsWith(block.marker);
+}
+
+function styleFence({ before, marker, words }: Fence): string {
+  return before + COLOURED.cyan(marker) + words;
+}
+
+/** Styles a line of a fenced block, or of no block. */
+function styleLine(line: string, block: Fence | undefined): string {
+  if (line.length > MAX_LENGTH) return line;
+  if (block === undefined) return styleProse(line);
+  if (!DIFF.test(block.words)) return line;
+  const indent = block.before.length;
+  return line.slice(0, indent) + styleDiff(line.slice(indent));
+}
+
+/** Styles a line of a diff as git does. */
+function styleDiff(line: string): string {
+  if (DIFF_HEADER.test(line)) return COLOURED.bold(line);
+  if (line.startsWith("+")) return COLOURED.green(line);
+  if (line.startsWith("-")) return COLOURED.red(line);
+  return line.replace(HUNK, COLOURED.cyan);
+}
+
+function styleProse(line: string): string {
   if (HEADING.test(line)) return COLOURED.bold(line);
   const [markers = ""] = MARKERS.exec(line) ?? [];
   const styled = styleInline(line.slice(markers.length));
-  return markers === "" ? styled : COLOURED.bold(markers) + styled;
+  return markers === "" ? styled : COLOURED.cyan(markers) + styled;
 }
 
 /** Styles code spans and emphasis that hold no further marker of their kind. */
@@ -86,7 +113,7 @@ function styleInline(text: string): string {
   return text.replace(INLINE, (span: string, ticks = "") => {
     if (ticks !== "") {
       const code = span.slice(ticks.length, -ticks.length);
-      return COLOURED.bold(ticks) + code + COLOURED.bold(ticks);
+      return COLOURED.cyan(ticks) + code + COLOURED.cyan(ticks);
     }
     return span.startsWith("**") ? COLOURED.bold(span) : italic(span);
   });

@@ -1,11 +1,13 @@
 /**
- * The styles of text on a terminal. What has to be read keeps the terminal's own
- * colour, because many palettes have hardly any contrast for red, green or dim text:
- * only marks, and words like "Error:", are coloured.
+ * The styles of text on a terminal. Prose keeps the terminal's own colour, because many
+ * palettes have hardly any contrast for red, green or dim text: only marks, words like
+ * "error:" and the lines of diffs are coloured, and none says anything by its colour
+ * alone.
  */
 export interface Style {
   readonly red: (text: string) => string;
   readonly green: (text: string) => string;
+  readonly cyan: (text: string) => string;
   readonly bold: (text: string) => string;
 }
 
@@ -15,6 +17,7 @@ const sgr = (on: number, off: number) => (text: string) =>
 export const COLOURED: Style = {
   red: sgr(31, 39),
   green: sgr(32, 39),
+  cyan: sgr(36, 39),
   bold: sgr(1, 22),
 };
 
@@ -22,5 +25,6 @@ export const COLOURED: Style = {
 export const PLAIN: Style = {
   red: (text) => text,
   green: (text) => text,
+  cyan: (text) => text,
   bold: (text) => text,
 };

@@ -6,11 +6,15 @@ import fc, { anyCodePoint } from "../support/generated.ts";
 const LETTERS: Readonly<Record<string, string>> = {
   "\x1b[1m": "{b:", // bold
   "\x1b[3m": "{i:", // italic
+  "\x1b[31m": "{r:", // red
+  "\x1b[32m": "{g:", // green
+  "\x1b[36m": "{c:", // cyan
   "\x1b[22m": "}",
   "\x1b[23m": "}",
+  "\x1b[39m": "}",
 };
 
-const SGR = RegExp("\x1b\\[(?:[13]|22|23)m", "g");
+const SGR = RegExp("\x1b\\[(?:[13]|2[23]|3[1269])m", "g");
 
 /** A styled text, in which `{b:...}` is bold text. */
 function show(markdown: string): string {
@@ -29,38 +33,48 @@ const STYLES: Readonly<Record<string, readonly (readonly [string, string])[]>> =
       ["**a b** *c*", "{b:**a b**} {i:*c*}"],
       ["(**a**), *b*.", "({b:**a**}), {i:*b*}."],
       ["**a**b *日本*", "{b:**a**}b {i:*日本*}"],
-      ["**`a`**: *b `c* d`", "{b:**`a`**}: *b {b:`}c* d{b:`}"],
+      ["**`a`**: *b `c* d`", "{b:**`a`**}: *b {c:`}c* d{c:`}"],
       ["2 * 3 * 4*5*6 2**3 ** a **", "2 * 3 * 4*5*6 2**3 ** a **"],
       ["\\*a\\* \\**b* ****c**** *a\nb*", "\\*a\\* \\**b* ****c**** *a\nb*"],
     ],
     "the markers of code spans": [
-      ["`a *b*` ``c``", "{b:`}a *b*{b:`} {b:``}c{b:``}"],
-      ["`C:\\` `a", "{b:`}C:\\{b:`} `a"],
+      ["`a *b*` ``c``", "{c:`}a *b*{c:`} {c:``}c{c:``}"],
+      ["`C:\\` `a", "{c:`}C:\\{c:`} `a"],
     ],
     "the markers of quotes and lists": [
       [
         "- a\n  1. b\n* c\n+ *d*",
-        "{b:-} a\n{b:  1.} b\n{b:*} c\n{b:+} {i:*d*}",
+        "{c:-} a\n{c:  1.} b\n{c:*} c\n{c:+} {i:*d*}",
       ],
-      ["> a\n>> b\n> - c\n-", "{b:>} a\n{b:>>} b\n{b:> -} c\n{b:-}"],
+      ["> a\n>> b\n> - c\n-", "{c:>} a\n{c:>>} b\n{c:> -} c\n{c:-}"],
       ["-a 1.a\n1234567890. a\na > b", "-a 1.a\n1234567890. a\na > b"],
     ],
     "the fences of code": [
-      ["```js\n*a*\n# b\n``` \n*c*", "{b:```js}\n*a*\n# b\n{b:``` }\n{i:*c*}"],
-      ["~~~\n```\n~~\n~~~~", "{b:~~~}\n```\n~~\n{b:~~~~}"],
-      ["````\n```\n```` a\n````", "{b:````}\n```\n```` a\n{b:````}"],
+      ["```js\n*a*\n# b\n``` \n*c*", "{c:```}js\n*a*\n# b\n{c:```} \n{i:*c*}"],
+      ["~~~\n```\n~~\n~~~~", "{c:~~~}\n```\n~~\n{c:~~~~}"],
+      ["````\n```\n```` a\n````", "{c:````}\n```\n```` a\n{c:````}"],
       [
         "> ```\n> *a*\n> ```\n``` a ```",
-        "{b:> ```}\n> *a*\n{b:> ```}\n{b:```} a {b:```}",
+        "> {c:```}\n> *a*\n> {c:```}\n{c:```} a {c:```}",
       ],
     ],
-    "the changed lines of diffs": [
+    "diffs as git does": [
       [
-        "```diff\n-a\n+b\n +c\n@@\n```\n+d",
-        "{b:```diff}\n{b:-a}\n{b:+b}\n +c\n@@\n{b:```}\n+d",
+        "```diff\n-a\n+b\n +c\n d\n```\n+d",
+        "{c:```}diff\n{r:-a}\n{g:+b}\n +c\n d\n{c:```}\n+d",
       ],
-      ["  ~~~ Patch x\n  +a\n   +b", "{b:  ~~~ Patch x}\n{b:  +a}\n   +b"],
-      ["```different\n+a", "{b:```different}\n+a"],
+      [
+        "~~~diff\ndiff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n---y\n~~~",
+        "{c:~~~}diff\n{b:diff --git a/x b/x}\n{b:index 1..2}\n{b:--- a/x}\n" +
+        "{b:+++ b/x}\n{r:---y}\n{c:~~~}",
+      ],
+      [
+        "~~~diff\n@@ -1,2 +1,2 @@ f() {\n@@\n a @@\n~~~",
+        "{c:~~~}diff\n{c:@@ -1,2 +1,2 @@} f() {\n{c:@@}\n a @@\n{c:~~~}",
+      ],
+      ["  ~~~ Patch x\n  +a\n   +b", "  {c:~~~} Patch x\n  {g:+a}\n   +b"],
+      ["> ```diff\n> -a\n> ```", "> {c:```}diff\n> {r:-a}\n> {c:```}"],
+      ["```different\n+a", "{c:```}different\n+a"],
     ],
     "nothing else": [
       ["a | b\n<b>c</b> [d](e) ~~f~~", "a | b\n<b>c</b> [d](e) ~~f~~"],
@@ -84,7 +98,21 @@ Deno.test("styleMarkdown() leaves a line of more than 4 KiB as it is", () => {
 
 /** Characters with a meaning in Markdown, and characters that affect them. */
 const PIECES = [
-  ...["*", "**", "`", "``", "```", "~~~", "```diff\n", "+", "\\", "#", "# "],
+  ...[
+    "@@",
+    "--- ",
+    "*",
+    "**",
+    "`",
+    "``",
+    "```",
+    "~~~",
+    "```diff\n",
+    "+",
+    "\\",
+    "#",
+    "# ",
+  ],
   ...["> ", "- ", "1. ", "\n", "\n\n", " ", "    ", "\t", "a", "b.", "日本"],
   ...["👩‍💻", "\ud83d", "\u00a0", "\u2028", "{", "0m", "[0m"],
 ];
