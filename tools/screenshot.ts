@@ -91,17 +91,18 @@ const CSS = [
   ".italic{font-style:italic}",
   ".underlined{text-decoration:underline}",
   ".green{fill:#56d364}",
+  ".cyan{fill:#56d4dd}",
 ].join("");
 
 /** The class that an SGR code of tmux turns on. */
 // deno-fmt-ignore
 const CLASSES: Readonly<Record<string, string>> =
-  { 1: "bold", 3: "italic", 4: "underlined", 32: "green" };
+  { 1: "bold", 3: "italic", 4: "underlined", 32: "green", 36: "cyan" };
 
 /** The classes that an SGR code of tmux turns off. */
 const OFF: Readonly<Record<string, readonly string[]>> = {
   0: Object.values(CLASSES),
-  39: ["green"],
+  39: ["green", "cyan"],
   49: [], // the background, which is never coloured
 };
 
