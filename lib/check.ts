@@ -8,11 +8,11 @@
 import { Report } from "./check/report.ts";
 import { RunReport } from "./check/run_report.ts";
 import { RemoteGateway, ServiceError, threadIdFrom } from "./gateway.ts";
-import { type ByteSink, Deadline } from "./io.ts";
+import { type ByteSink, Deadline, TimeLimit } from "./io.ts";
 import { loadSettings, type Settings, SettingsError } from "./settings.ts";
 import { versionLine } from "./version.ts";
 
-/** How long the check may take by default, up to the thread, in milliseconds. */
+/** How long a check without a prompt may take by default, in milliseconds. */
 const LIMIT = 30_000;
 
 /** How long a request with a wrong key may take, in milliseconds. */
@@ -22,7 +22,7 @@ export interface RunCheckOptions {
   readonly baseUrl: string | undefined;
   /** A prompt to run, to report what users see of its run. */
   readonly prompt: string | undefined;
-  /** The milliseconds for the whole check. By default 30 s, and no limit for a run. */
+  /** The milliseconds for the whole check. By default 30 s; with a prompt, no limit. */
   readonly timeLimit: number | undefined;
   readonly json: boolean;
   readonly stdout: ByteSink;
@@ -36,22 +36,28 @@ export interface RunCheckOptions {
  * @throws Whatever standard output rejects with.
  */
 export async function runCheck(options: RunCheckOptions): Promise<boolean> {
-  const { baseUrl, prompt, timeLimit, stdout } = options;
-  using deadline = new Deadline(timeLimit ?? LIMIT);
-  const { signal } = deadline;
+  const { prompt, timeLimit, stdout } = options;
+  const usual = prompt === undefined ? LIMIT : undefined;
+  using limit = new TimeLimit(timeLimit ?? usual);
   const report = new Report(stdout, options);
+  const isRead = await limit.isWritten(check(report, options, limit.signal));
+  return isRead && !report.hasFailed;
+}
+
+async function check(
+  report: Report,
+  { baseUrl, prompt }: RunCheckOptions,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   await report.version(versionLine().trimEnd());
   const settings = await checkSettings(report, baseUrl);
-  if (settings === undefined) return false;
+  if (settings === undefined) return;
 
   await using gateway = new RemoteGateway(settings);
   const threadId = await checkThread(report, gateway, signal);
-  if (threadId !== undefined && prompt !== undefined) {
-    await checkWrongKey(report, settings, signal);
-    if (timeLimit === undefined) deadline.meet();
-    await checkRun(report, gateway, { threadId, prompt, signal });
-  }
-  return !report.hasFailed;
+  if (threadId === undefined || prompt === undefined) return;
+  await checkWrongKey(report, settings, signal);
+  await checkRun(report, gateway, { threadId, prompt, signal });
 }
 
 async function checkSettings(
@@ -97,7 +103,7 @@ function proxyOf({ isLocal, proxy }: Settings): string {
 async function checkThread(
   report: Report,
   gateway: RemoteGateway,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const name = "thread";
   const started = performance.now();
@@ -124,7 +130,7 @@ async function checkThread(
 async function checkWrongKey(
   report: Report,
   settings: Settings,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const name = "wrong key";
   const answer = await answerToWrongKey(settings, signal);
@@ -144,7 +150,7 @@ async function checkWrongKey(
 /** What a wrong key gets: a thread, a status, or no answer in time. */
 async function answerToWrongKey(
   settings: Settings,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<"thread" | number | "no answer"> {
   const apiKey = crypto.randomUUID();
   using deadline = new Deadline(WRONG_KEY_LIMIT, signal);
@@ -169,7 +175,7 @@ async function checkRun(
   { threadId, prompt, signal }: {
     readonly threadId: string;
     readonly prompt: string;
-    readonly signal: AbortSignal;
+    readonly signal: AbortSignal | undefined;
   },
 ): Promise<void> {
   const name = "run";

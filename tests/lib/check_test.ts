@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import { setImmediate } from "node:timers/promises";
 import { runCheck } from "../../lib/check.ts";
 import { Report } from "../../lib/check/report.ts";
 import { FakeClock } from "../support/clocks.ts";
@@ -9,28 +10,81 @@ import { startService } from "../support/turns.ts";
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
-Deno.test("runCheck() waits 30 s for a thread", async () => {
-  using clock = new FakeClock();
-  await using service = startService({ "create thread": [hang()] });
+/** Calls `act` with the key as the only variable of the environment. */
+async function withKey(act: () => Promise<void>): Promise<void> {
   const { get, delete: remove } = Deno.env;
   // Tests in parallel share the environment of their process.
   Deno.env.get = (name) => name === "APP_API_KEY" ? TEST_KEY : undefined;
   Deno.env.delete = () => {};
-  let report = "";
-  const stdout = {
-    write: (bytes: Uint8Array) =>
-      Promise.resolve(void (report += new TextDecoder().decode(bytes))),
-  };
-  const others = { prompt: undefined, timeLimit: undefined, json: false };
   try {
+    await act();
+  } finally {
+    Object.assign(Deno.env, { get, delete: remove });
+  }
+}
+
+/** A standard output that keeps the report. */
+function keptOutput() {
+  const output = {
+    report: "",
+    write(bytes: Uint8Array) {
+      output.report += new TextDecoder().decode(bytes);
+      return Promise.resolve();
+    },
+  };
+  return output;
+}
+
+Deno.test("runCheck() waits 30 s for a thread", async () => {
+  using clock = new FakeClock();
+  await using service = startService({ "create thread": [hang()] });
+  const stdout = keptOutput();
+  const others = { prompt: undefined, timeLimit: undefined, json: false };
+  await withKey(async () => {
     const checked = runCheck({ baseUrl: service.url, stdout, ...others });
     await service.waitFor("create thread");
     clock.pass();
     assertEquals(await checked, false);
-  } finally {
-    Object.assign(Deno.env, { get, delete: remove });
-  }
-  assertMatch(report, /^failed {2}thread .*no reply within 30 s. Try again/m);
+  });
+  assertMatch(
+    stdout.report,
+    /^failed {2}thread .*no reply within 30 s. Try again/m,
+  );
+});
+
+Deno.test("runCheck() ends at the time limit, also if a wrong key gets no answer", async () => {
+  using clock = new FakeClock();
+  await using service = startService({
+    "create thread": [(_, { normal }) => normal(), hang()],
+  });
+  const stdout = keptOutput();
+  const others = { prompt: "hello", timeLimit: 2000, json: false };
+  await withKey(async () => {
+    const checked = runCheck({ baseUrl: service.url, stdout, ...others });
+    await service.waitFor("create thread", 2);
+    clock.passTo(2000);
+    assertEquals(await checked, false);
+  });
+  assertMatch(stdout.report, /^note {4}wrong key .* gets no answer; answer/m);
+  assertMatch(stdout.report, /^failed {2}run .*no reply within 2 s/m);
+  assertEquals(clock.time, 2000);
+});
+
+Deno.test("runCheck() ends 5 s after the time limit if nobody reads the report", async () => {
+  using clock = new FakeClock();
+  const stdout = { write: () => new Promise<void>(() => {}) };
+  const others = { prompt: undefined, timeLimit: 2000, json: false };
+  let isGood: boolean | undefined;
+  const checked = runCheck({ baseUrl: undefined, stdout, ...others })
+    .then((result) => isGood = result);
+  await setImmediate();
+  clock.passTo(2000);
+  await setImmediate();
+  clock.passTo(6999);
+  await setImmediate();
+  assertEquals(isGood, undefined);
+  clock.passTo(7000);
+  assertEquals(await checked, false);
 });
 
 Deno.test("Report writes clean text, and escapes what JSON leaves as it is", async () => {
