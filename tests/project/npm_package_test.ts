@@ -109,9 +109,13 @@ Deno.test("the npm package", async (t) => {
       DENO_AUDIT_PERMISSIONS: "audit",
       DENO_PERMISSION_BROKER_PATH: "nothing",
       DENO_LOG: "debug",
+      SSLKEYLOGFILE: "secrets-of-tls",
     };
     const { stderr } = await run(["--version"], { cwd, env });
     assertEquals(stderr, "");
+    await using service = ReferenceService.start();
+    const prompt = ["-p", "hello"];
+    await run(prompt, { cwd, env: { ...env, ...settings(service) } });
     await Deno.remove(cwd); // It is empty.
   });
 

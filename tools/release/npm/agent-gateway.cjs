@@ -20,10 +20,11 @@ const LOADER = process.platform === "linux"
 
 /**
  * Variables that make Deno load code (NODE_OPTIONS, which VS Code's debug
- * terminals set), open a debugger, trace or record. The rest of their kind says
- * which certificates count, and where Deno keeps its cache.
+ * terminals set), open a debugger, trace, record, or write the secrets of TLS into a
+ * file. The rest of their kind says which certificates count, and where Deno keeps its
+ * cache.
  */
-const STEERS_RUNTIME = /^(?:DENO|NODE|OTEL|V8)_/i;
+const STEERS_RUNTIME = /^(?:(?:DENO|NODE|OTEL|V8)_|SSLKEYLOGFILE$)/i;
 const PASSED_ON =
   /^(?:DENO_CERT|DENO_DIR|DENO_TLS_CA_STORE|NODE_EXTRA_CA_CERTS)$/i;
 
@@ -133,7 +134,10 @@ if (
 
 // Listens before the child is there: these are heard once it is. PID 1 would miss them.
 for (const signal of ["SIGTERM", "SIGHUP"]) {
-  process.on(signal, () => child.kill(signal));
+  process.on(signal, () => {
+    // On Windows, Node.js cannot send SIGHUP, and throws. A closed console ends both.
+    child.kill(process.platform === "win32" ? "SIGTERM" : signal);
+  });
 }
 
 const child = spawn(deno, args, { stdio: "inherit", env: environment() });
