@@ -1,26 +1,48 @@
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { runCommand } from "../../tools/run_command.ts";
 import { programOutput } from "../support/program_output.ts";
 import { ReleaseFolder } from "../support/release_folder.ts";
 
 const SCRIPT = `${import.meta.dirname}/../../tools/release/install.ps1`;
 
+/** Whether a text is PowerShell, as `true` or `false`. */
+async function isPowerShell(input: string): Promise<string> {
+  const support = `${import.meta.dirname}/../support`;
+  const { stdout, stderr } = await programOutput([
+    ...[Deno.execPath(), "run", "-q", "--no-config", "--no-prompt"],
+    ...[`--lock=${support}/powershell_syntax.lock.json`, "--frozen"],
+    ...["--allow-read", "--allow-env", `${support}/powershell_syntax.ts`],
+  ], { input });
+  assert(stdout !== "", stderr);
+  return stdout.trim();
+}
+
 Deno.test("install.ps1 is PowerShell, and a script with a syntax error is not", async () => {
   const script = await Deno.readTextFile(SCRIPT);
-  const support = `${import.meta.dirname}/../support`;
-  for (
-    const [input, expected] of [
-      [script, "true\n"],
-      [script.replace(/\}\s*$/, ""), "false\n"],
-    ] as const
-  ) {
-    const { stdout, stderr } = await programOutput([
-      ...[Deno.execPath(), "run", "-q", "--no-config", "--no-prompt"],
-      ...[`--lock=${support}/powershell_syntax.lock.json`, "--frozen"],
-      ...["--allow-read", "--allow-env", `${support}/powershell_syntax.ts`],
-    ], { input });
-    assertEquals(stdout, expected, stderr);
+  assertEquals(await isPowerShell(script), "true");
+  assertEquals(await isPowerShell(script.replace(/\}\s*$/, "")), "false");
+});
+
+Deno.test("documentation: what is shown as PowerShell is PowerShell", async () => {
+  const docs = `${import.meta.dirname}/../../docs`;
+  let count = 0;
+  for (const name of ["install.md", "scripting.md"]) {
+    const page = await Deno.readTextFile(`${docs}/${name}`);
+    for (
+      const [, block = ""] of page.matchAll(/^```powershell\n(.*?)^```$/gms)
+    ) {
+      // The grammar does not know a dash alone, as in "git checkout -".
+      const text = block.replaceAll(/ -$/gm, " '-'");
+      assertEquals(await isPowerShell(text), "true", block);
+      count++;
+    }
   }
+  assert(count >= 6);
 });
 
 Deno.test("install.ps1 takes mirrors with https:, and with http: on this machine alone", async () => {

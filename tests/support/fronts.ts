@@ -1,18 +1,30 @@
 import type { Leaf } from "./local_ca.ts";
 
+const onWindows = Deno.build.os === "windows";
+
+/** The commands that CI has: there, no test is skipped because one is missing. */
+const REQUIRED = (Deno.env.get("REQUIRED_COMMANDS") ?? "").split(" ");
+
 /**
  * Whether a command is on the path: without it, the tests that need it are skipped.
  * It is not run: `tmux -v` leaves logs in the folder.
+ *
+ * @throws {Error} If `REQUIRED_COMMANDS` names it, and it is missing.
  */
 export function isInstalled(command: string): boolean {
-  const folders = Deno.env.get("PATH")?.split(":") ?? [];
-  return folders.some((folder) => {
+  const folders = Deno.env.get("PATH")?.split(onWindows ? ";" : ":") ?? [];
+  const file = onWindows ? `${command}.exe` : command;
+  const isThere = folders.some((folder) => {
     try {
-      return Deno.statSync(`${folder}/${command}`).isFile;
+      return Deno.statSync(`${folder}/${file}`).isFile;
     } catch {
       return false;
     }
   });
+  if (!isThere && REQUIRED.includes(command)) {
+    throw new Error(`${command} is missing, and REQUIRED_COMMANDS names it`);
+  }
+  return isThere;
 }
 
 /** The servers that are used as fronts. */
