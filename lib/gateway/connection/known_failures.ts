@@ -8,6 +8,7 @@
 
 import { plainLine, shorten } from "../../text.ts";
 import type { Failure } from "../failure/failure.ts";
+import { SYSTEM_FAULTS, type SystemFault } from "../failure/system_fault.ts";
 import {
   CONNECTED_ROWS,
   CONNECTING_ROWS,
@@ -22,6 +23,8 @@ const MAX_LENGTH = 500;
  * is quoted, so only the other parts decide anything.
  */
 interface LibraryText {
+  /** What the operating system said, if it was asked. */
+  readonly fault: SystemFault | undefined;
   /** What failed, in the words of hyper: `Connect`, `SendRequest`. */
   readonly kind: string | undefined;
   /** The library's own words. */
@@ -43,6 +46,11 @@ type Show = (text: string) => string;
 export function isNotConnected(error: unknown): boolean {
   const { kind, words } = takeApart(error);
   return kind === "Connect" || kind === undefined && NOT_MADE.test(words);
+}
+
+/** What the operating system says in an error, whatever its language. */
+export function systemFault(error: unknown): SystemFault | undefined {
+  return takeApart(error).fault;
 }
 
 /** Whether an error says that the issuer of a certificate is not trusted. */
@@ -104,8 +112,10 @@ function failureBy(
 
 function find(
   rows: readonly Row[],
-  { words }: LibraryText,
-): readonly [Row, RegExpExecArray] | undefined {
+  { fault, words }: LibraryText,
+): readonly [Row, readonly string[]] | undefined {
+  const bySystem = fault && rows.find((row) => row.fault === fault);
+  if (bySystem !== undefined) return [bySystem, []];
   for (const row of rows) {
     const match = row.text.exec(words);
     if (match !== null) return [row, match];
@@ -116,9 +126,18 @@ function find(
 function takeApart(error: unknown): LibraryText {
   const text = textOf(error);
   const [start = "", kind] = REQUEST.exec(text) ?? [];
-  const rest = text.slice(start.length).replace(/ \(os error \d+\)$/, "");
+  const [end = "", number = ""] = / \(os error (\d+)\)$/.exec(text) ?? [];
+  const rest = text.slice(start.length, text.length - end.length);
   const [words = ""] = /^.*?(?= \(b"|"|$)/s.exec(rest) ?? [];
-  return { kind, words, quotation: rest.slice(words.length) };
+  const fault = faultOf(error) ?? SYSTEM_FAULTS[Number(number)];
+  return { fault, kind, words, quotation: rest.slice(words.length) };
+}
+
+/** What the class of an error says: one that has no number in its text. */
+function faultOf(error: unknown): SystemFault | undefined {
+  if (error instanceof Deno.errors.TimedOut) return "silent";
+  if (error instanceof Deno.errors.UnexpectedEof) return "reset";
+  return undefined;
 }
 
 function textOf(error: unknown): string {

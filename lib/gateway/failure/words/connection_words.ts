@@ -6,16 +6,22 @@
  */
 
 import type { Failure } from "../failure.ts";
+import type { SystemFault } from "../system_fault.ts";
+
+export const MORE_FILES = "Close some sessions, or raise the limit (ulimit -n)";
 
 /** What a row may make words of. */
 export interface Circumstances {
-  readonly match: RegExpExecArray;
+  /** What the pattern has found; empty if the row was found by what the system says. */
+  readonly match: readonly string[];
   readonly url: URL;
   /** What the library quotes of the peer, safe to show; empty if it quotes nothing. */
   readonly quotation: string;
 }
 
 export interface Row {
+  /** What the system says. It comes before the text, which is in its language. */
+  readonly fault?: SystemFault;
   /** A pattern for the library's own words. */
   readonly text: RegExp;
   readonly reason: string | ((about: Circumstances) => string);
@@ -81,27 +87,38 @@ export const CONNECTING_ROWS: readonly Row[] = [
       `what answers at port ${port || "443"} does not speak https`,
   },
   {
-    text:
-      /^tls handshake eof|^unexpected end of file|reset|aborted|forcibly closed/i,
+    fault: "reset",
+    text: /^tls handshake eof|^unexpected end of file/i,
     reason: "closed at once, perhaps by a firewall",
   },
   {
+    fault: "no descriptors",
     text: /too many open files/i,
     reason: "too many open files",
-    advice: "Close some sessions, or raise the limit (ulimit -n)",
+    advice: MORE_FILES,
   },
   {
+    fault: "refused",
     text: /refused/i,
     reason: "connection refused",
     retry: "connection refused",
   },
   {
+    fault: "unknown name",
     text: /^dns error|lookup address|no such host/i,
     reason: ({ url: { hostname } }) =>
       `the name ${hostname} cannot be resolved`,
   },
-  { text: /no route|unreachable/i, reason: "no route to the host" },
-  { text: /timed? ?out|deadline|10060/i, reason: "it does not answer" },
+  {
+    fault: "unreachable",
+    text: /no route|unreachable/i,
+    reason: "no route to the host",
+  },
+  {
+    fault: "silent",
+    text: /timed? ?out|deadline/i,
+    reason: "it does not answer",
+  },
 ];
 
 /**
@@ -135,7 +152,8 @@ export const CONNECTED_ROWS: readonly Row[] = [
       `${url.origin} cannot be used: ${refusal(match)}`,
   },
   {
-    text: /reset|aborted|forcibly closed/i,
+    fault: "reset",
+    text: /reset|aborted/i,
     reason: ({ url }) => `${url.origin} reset the connection`,
   },
   {
@@ -158,7 +176,7 @@ export const CONNECTED_ROWS: readonly Row[] = [
   },
 ];
 
-function refusal([, alert]: RegExpExecArray): string {
+function refusal([, alert]: readonly string[]): string {
   return alert === "CertificateRequired"
     ? "it requires a client certificate, which this program does not support"
     : `it refused TLS: ${alert}`;
