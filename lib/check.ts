@@ -53,7 +53,10 @@ async function check(
   const settings = await checkSettings(report, baseUrl);
   if (settings === undefined) return;
 
-  await using gateway = new RemoteGateway(settings);
+  await using gateway = new RemoteGateway({
+    ...settings,
+    connectsAhead: false,
+  });
   const threadId = await checkThread(report, gateway, signal);
   if (threadId === undefined || prompt === undefined) return;
   await checkWrongKey(report, settings, signal);
@@ -154,7 +157,11 @@ async function answerToWrongKey(
 ): Promise<"thread" | number | "no answer"> {
   const apiKey = crypto.randomUUID();
   using deadline = new Deadline(WRONG_KEY_LIMIT, signal);
-  await using stranger = new RemoteGateway({ ...settings, apiKey });
+  await using stranger = new RemoteGateway({
+    ...settings,
+    apiKey,
+    connectsAhead: false,
+  });
   try {
     for await (const event of stranger.createThread(deadline)) {
       if (event.type === "thread") return "thread";

@@ -17,6 +17,13 @@ export class FakeGateway implements Gateway {
   creating: (() => Promise<string>) | undefined;
   #start = Promise.withResolvers<void>();
 
+  /** How often a connection was asked for ahead of a turn. */
+  prepared = 0;
+
+  prepare(): void {
+    this.prepared++;
+  }
+
   createThread(): CallEvents<CreationEvent> {
     return eventsOf(this.#createThread());
   }

@@ -26,6 +26,25 @@ export async function writeBytes(
   }
 }
 
+/** The sizes of a buffer for copying, in bytes: an idle stream keeps the first one. */
+const FIRST_BUFFER = 4 * 1024;
+const MAX_BUFFER = 64 * 1024;
+
+/**
+ * Copies what arrives until the end, and passes the end on. Reading waits for writing. (A
+ * loop with 64 KiB takes half as long as `pipeTo()`, and less memory while idle.)
+ */
+export async function copyBytes(from: Deno.Conn, to: Deno.Conn): Promise<void> {
+  let buffer = new Uint8Array(FIRST_BUFFER);
+  for (;;) {
+    const count = await from.read(buffer);
+    if (count === null) return await to.closeWrite();
+    await writeBytes(to, buffer.subarray(0, count));
+    const isFull = count === buffer.length;
+    if (isFull && count < MAX_BUFFER) buffer = new Uint8Array(4 * count);
+  }
+}
+
 /** Closes a connection or a listener, if it is open. Pending calls on it fail. */
 export function closeQuietly(open: { close(): void } | undefined): void {
   try {

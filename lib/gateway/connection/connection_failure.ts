@@ -17,8 +17,8 @@ export interface ConnectionErrorOptions {
   readonly baseUrl: string;
   readonly redactor: Redactor;
   readonly proxy?: Pick<Proxy, "origin"> | undefined;
-  /** Why the proxy did not connect to the service, if it did not. */
-  readonly tunnel?: Failure | undefined;
+  /** Why the relay did not reach the service, in a few words, if it did not. */
+  readonly way?: Failure | undefined;
 }
 
 export function connectionError(
@@ -35,10 +35,10 @@ function connectionFailure(
   cause: unknown,
   options: ConnectionErrorOptions,
 ): Failure {
-  const { operation, redactor, tunnel } = options;
+  const { operation, redactor, way } = options;
   const url = new URL(options.baseUrl);
   const show = (text: string) => redactor.show(text);
-  if (tunnel !== undefined) return cannotReach(url, tunnel, options);
+  if (way !== undefined) return cannotReach(url, way, options);
   if (isNotConnected(cause)) {
     const known = whyNotConnected(cause, url, show);
     const advice = isUnknownIssuer(cause) ? issuerAdvice() : known.advice;

@@ -4,7 +4,10 @@ import type { CallState } from "../failure/call_state.ts";
 import type { RequestError } from "../failure/failure.ts";
 import { trustedCertificates, trusting } from "./certificates.ts";
 import { connectionError, tlsSetupError } from "./connection_failure.ts";
-import type { Relay } from "./relay.ts";
+import { isNotConnected } from "./known_failures.ts";
+import { loopbackError, mayListen, reachesItself } from "./loopback.ts";
+import { Relay } from "./relay.ts";
+import type { Route } from "./route.ts";
 
 export interface ConnectionOptions {
   /** Absolute, without a trailing slash. */
@@ -12,6 +15,8 @@ export interface ConnectionOptions {
   /** Sent as `X-API-Key` with each request (interface 5.1). No error shows it. */
   readonly apiKey: string;
   readonly proxy?: Proxy | undefined;
+  /** The way to an `https:` service; `fetch` connects to an `http:` one by itself. */
+  readonly route?: Route | undefined;
 }
 
 /**
@@ -19,6 +24,9 @@ export interface ConnectionOptions {
  * one that was used before at any time, and nothing would prove that it did not take the
  * prompt. The `GET` of a turn uses the connection of its `POST`, so it reaches the same
  * host.
+ *
+ * With a route, each HTTP client reaches the service through a relay of its own. Where
+ * the program cannot connect to itself, and no proxy is set, `fetch` connects directly.
  */
 export class Connections {
   readonly redactor: Redactor;
@@ -35,33 +43,29 @@ export class Connections {
 
   /**
    * Like `fetch`. Tells the state of the call when the service may take the request, and
-   * rejects with a {@linkcode RequestError} if TLS cannot be set up here.
+   * rejects with a {@linkcode RequestError} if no HTTP client can be made here.
    */
   fetch(url: string, request: RequestInit): Promise<Response> {
     if (request.method === "POST") this.close();
     return trusting(async (isAgain) => {
-      if (isAgain) {
-        this.close();
-        this.#state.learn("not sent");
-      }
-      const client = await this.#connect();
-      // Without a relay, nothing shows when a connection is made.
-      if (this.#relay?.hasOpened !== false) this.#state.handOver();
-      return await fetch(url, { ...request, client });
+      if (isAgain) this.#startAgain();
+      return await this.#fetch(url, request);
     });
   }
 
   error(cause: unknown): RequestError {
-    const { operation, stage } = this.#state;
-    // What happens to a later tunnel says nothing about a request that was sent.
-    const isTunnel = operation === "stream run" || stage === "not sent";
+    const { operation } = this.#state;
     const { baseUrl, proxy } = this.#options;
+    const relay = this.#relay;
+    if (relay?.hasClient === false && isNotConnected(cause)) {
+      return loopbackError(cause, operation);
+    }
     return connectionError(cause, {
       operation,
       baseUrl,
       proxy,
       redactor: this.redactor,
-      tunnel: isTunnel ? this.#relay?.failure : undefined,
+      way: relay?.failure,
     });
   }
 
@@ -72,21 +76,83 @@ export class Connections {
     this.#relay = undefined;
   }
 
-  async #connect(): Promise<Deno.HttpClient> {
-    const { proxy, baseUrl } = this.#options;
-    if (proxy !== undefined && this.#relay === undefined) {
-      const { Relay } = await import("./relay.ts");
-      const handOver = () => this.#state.handOver();
-      this.#relay = new Relay(proxy, new URL(baseUrl), handOver);
+  async #fetch(url: string, request: RequestInit): Promise<Response> {
+    if (this.#relay?.isOver) this.close();
+    const used = this.#client;
+    if (used !== undefined) {
+      try {
+        return await this.#send(used, url, request);
+      } catch (error) {
+        // It needed another connection, but a relay lets its client in once.
+        if (this.#relay === undefined || !isNotConnected(error)) throw error;
+        this.#startAgain();
+      }
     }
+
+    const { route } = this.#options;
+    try {
+      return await this.#send(this.#open(route), url, request);
+    } catch (error) {
+      if (!isNotConnected(error) || !await this.#mustBypass(route)) throw error;
+      this.#startAgain();
+    }
+    return await this.#send(this.#open(undefined), url, request);
+  }
+
+  async #send(
+    client: Deno.HttpClient,
+    url: string,
+    request: RequestInit,
+  ): Promise<Response> {
+    // Without a relay, nothing shows when a connection is made.
+    if (this.#relay?.hasAnswer !== false) this.#state.handOver();
+    return await fetch(url, { ...request, client });
+  }
+
+  /** Closes the connection of a request that certainly was not sent. */
+  #startAgain(): void {
+    this.close();
+    this.#state.learn("not sent");
+  }
+
+  /** Whether the relay failed because of this machine, and `fetch` can do without it. */
+  async #mustBypass(route: Route | undefined): Promise<boolean> {
+    const relay = this.#relay;
+    if (route === undefined || relay === undefined) return false;
+    if (route.proxy !== undefined) return false;
+    if (relay.isOutOfFiles) return true;
+    if (relay.hasClient || await reachesItself()) return false;
+    route.hasRelays = false;
+    return true;
+  }
+
+  /** Makes an HTTP client, with a relay if there is a route. */
+  #open(route: Route | undefined): Deno.HttpClient {
+    if (route?.hasRelays) this.#relay = this.#openRelay(route);
     try {
       const caCerts = [...trustedCertificates()];
-      this.#client ??= this.#relay === undefined
+      this.#client = this.#relay === undefined
         ? Deno.createHttpClient({ caCerts })
         : Deno.createHttpClient({ caCerts, proxy: this.#relay.proxy });
       return this.#client;
     } catch (cause) {
       throw tlsSetupError(cause);
+    }
+  }
+
+  /** Opens a relay. Where that fails, there is none, unless a proxy needs one. */
+  #openRelay(route: Route): Relay | undefined {
+    const onAnswer = () => {
+      this.#state.handOver();
+      // A run follows a thread.
+      if (this.#state.operation === "create thread") route.prepare();
+    };
+    try {
+      if (!mayListen()) throw new Error("--allow-net lacks 127.0.0.1");
+      return new Relay(route, onAnswer);
+    } catch (cause) {
+      if (route.proxy === undefined) return undefined;
+      throw loopbackError(cause, this.#state.operation);
     }
   }
 }

@@ -1,170 +1,154 @@
-/**
- * The way to the user's proxy: `fetch` uses a proxy on loopback, this relay, and the
- * relay alone speaks to the user's.
- *
- * @module
- */
-
-import type { Proxy } from "../../settings.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
-import { closeQuietly, readBytes, writeBytes } from "./bytes.ts";
-import { connectThrough } from "./proxy_connection.ts";
-import {
-  ANYWHERE,
-  FAILED,
-  LOGIN_VERSION,
-  PASSWORD,
-  readAddress,
-  sizedText,
-  SOCKS_VERSION,
-  SUCCEEDED,
-} from "./socks.ts";
+import { systemFault, whyNotConnected } from "./known_failures.ts";
+import { closeQuietly, copyBytes, readBytes, writeBytes } from "./bytes.ts";
+import { LoginListener } from "./login_listener.ts";
+import type { Route } from "./route.ts";
 import { tunnelError } from "./tunnel_failure.ts";
+import type { AnsweredConnection } from "./unused_connection.ts";
 
-/** How long a tunnel may take, in milliseconds: less than the answer to a `POST`. */
+/**
+ * How long it may take until the service has answered, from the request on, in
+ * milliseconds: less than the answer to a `POST`.
+ */
 const LIMIT = 20_000;
 
-/** The time limit for a connection to send the password, in milliseconds. */
-const ADMISSION_LIMIT = 2_000;
-
-/** The most connections that have not sent it yet. */
-const MAX_STRANGERS = 16;
-
-/** The pause after a connection that could not be accepted, in milliseconds. */
-const ACCEPT_PAUSE = 20;
-
-const CHUNK_BYTES = 64 * 1024;
-
-/** Deno does not report which code the relay refuses with. */
-const REFUSAL = Uint8Array.of(SOCKS_VERSION, FAILED, 0, ...ANYWHERE);
-const ACCEPTANCE = Uint8Array.of(SOCKS_VERSION, SUCCEEDED, 0, ...ANYWHERE);
-
 /**
- * A SOCKS5 proxy for one HTTP client with a random password, to one service, whatever
- * address is asked for. (Deno sends the login of an HTTP proxy to the service.) Whatever
- * other processes do at its port changes nothing: a connection is served only after it
- * has shown the password. Dispose of it to close its connections.
+ * The connection of one HTTP client of `fetch` to the service. `fetch` makes it to this
+ * relay on loopback, by SOCKS, and the relay makes the one to the service. By itself,
+ * `fetch` (Deno 2.9.6) would leave Nagle's algorithm on, which costs a round trip a turn,
+ * wait for one address of a name alone, and not tell whether anything was sent; and it
+ * would send the login of an HTTP proxy to the service.
+ *
+ * TLS is between `fetch` and the service. Dispose of the relay to close its connections.
+ *
+ * @throws If it cannot listen on loopback.
  */
 export class Relay implements Disposable {
-  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  readonly #login = { username: "relay", password: crypto.randomUUID() };
+  readonly #listener = new LoginListener();
+  readonly #route: Route;
+  readonly #onAnswer: () => void;
   readonly #closing = new AbortController();
-  readonly #proxy: Proxy;
-  readonly #url: URL;
-  readonly #onOpen: () => void;
-  /** The connections that have not sent the password, the oldest first. */
-  readonly #strangers = new Set<Deno.Conn>();
+  #hasClient = false;
+  #hasAnswer = false;
+  #isOver = false;
   #failure: Failure | undefined;
-  #hasOpened = false;
+  #isOutOfFiles = false;
+
+  /** @param onAnswer Called when the service has answered the ClientHello. */
+  constructor(route: Route, onAnswer: () => void) {
+    this.#route = route;
+    this.#onAnswer = onAnswer;
+    this.#serve();
+  }
+
+  get proxy(): LoginListener["proxy"] {
+    return this.#listener.proxy;
+  }
+
+  /** Whether the HTTP client has connected. */
+  get hasClient(): boolean {
+    return this.#hasClient;
+  }
 
   /**
-   * @param url The service's URL, with `https:`.
-   * @param onOpen Called when a tunnel is open: from then on, a request may be taken.
+   * Whether the service has sent anything. Before, nothing of a request was sent: TLS
+   * waits for the answer to its ClientHello.
    */
-  constructor(proxy: Proxy, url: URL, onOpen: () => void = () => {}) {
-    this.#proxy = proxy;
-    this.#url = url;
-    this.#onOpen = onOpen;
-    this.#accept();
+  get hasAnswer(): boolean {
+    return this.#hasAnswer;
   }
 
-  get proxy(): { readonly url: string; readonly basicAuth: Deno.BasicAuth } {
-    const url = `socks5://127.0.0.1:${this.#listener.addr.port}`;
-    return { url, basicAuth: this.#login };
+  /** Whether a side has ended its connection, so that no other request can use it. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
-  /** Why the last tunnel was not opened; `undefined` if it was. */
+  /** Why the service has not answered; `undefined` before it was asked, and after. */
   get failure(): Failure | undefined {
     return this.#failure;
   }
 
-  /** Whether a tunnel was ever opened, so that something may have been sent. */
-  get hasOpened(): boolean {
-    return this.#hasOpened;
+  /** Whether the relay has failed because there are no descriptors. */
+  get isOutOfFiles(): boolean {
+    return this.#isOutOfFiles;
   }
 
   [Symbol.dispose](): void {
     this.#closing.abort();
-    closeQuietly(this.#listener);
   }
 
-  async #accept(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
-      try {
-        const client = await this.#listener.accept();
-        // It rejects if the client closes or resets the connection, as it may.
-        this.#serve(client).catch(() => {});
-      } catch {
-        if (this.#closing.signal.aborted) return;
-        // It is about this connection alone (a reset), or descriptors are short.
-        await new Promise<void>((go) => setTimeout(go, ACCEPT_PAUSE));
-      }
-    }
-  }
-
-  async #serve(client: Deno.Conn): Promise<void> {
-    const over = new AbortController();
-    const signal = AbortSignal.any([this.#closing.signal, over.signal]);
-    signal.addEventListener("abort", () => closeQuietly(client));
-    let timer = setTimeout(() => over.abort(), ADMISSION_LIMIT);
-    let isAsked = false;
-    try {
-      this.#strangers.add(client);
-      const [oldest] = this.#strangers;
-      if (this.#strangers.size > MAX_STRANGERS) closeQuietly(oldest);
-      await this.#admit(client)
-        .finally(() => this.#strangers.delete(client));
-      clearTimeout(timer);
-      timer = setTimeout(() => over.abort(), LIMIT);
-      isAsked = true;
-      const reason = "it does not answer";
-      this.#failure = tunnelError(this.#proxy, { reason }).failure;
-      const service = await connectThrough(this.#proxy, this.#url, signal);
-      signal.addEventListener("abort", () => closeQuietly(service));
-      clearTimeout(timer);
-      isAsked = false;
-      this.#failure = undefined;
-      this.#hasOpened = true;
-      this.#onOpen();
-      await writeBytes(client, ACCEPTANCE);
-      await Promise.all([pump(client, service), pump(service, client)]);
-    } catch (error) {
-      if (!isAsked || signal.aborted) return;
-      const isKnown = error instanceof RequestError;
-      const known = isKnown ? error : tunnelError(this.#proxy);
-      this.#failure = known.failure;
-      await writeBytes(client, REFUSAL);
-    } finally {
-      clearTimeout(timer);
-      over.abort();
-    }
-  }
-
-  /** Lets the HTTP client in. It asks for nothing but the service. */
-  async #admit(client: Deno.Conn): Promise<void> {
-    const { username, password } = this.#login;
-    const login = [...sizedText(username), ...sizedText(password)];
-    const expected = Uint8Array.of(LOGIN_VERSION, ...login).join();
-    const [, methods = 0] = await readBytes(client, 2);
-    await readBytes(client, methods);
-    await writeBytes(client, Uint8Array.of(SOCKS_VERSION, PASSWORD));
-    const shown = await readBytes(
-      client,
-      3 + username.length + password.length,
+  async #serve(): Promise<void> {
+    const { signal } = this.#closing;
+    const limit = setTimeout(
+      () => this.#closing.abort(new Deno.errors.TimedOut()),
+      LIMIT,
     );
-    if (shown.join() !== expected) throw new Error("Wrong password");
-    await writeBytes(client, Uint8Array.of(LOGIN_VERSION, SUCCEEDED));
-    await readBytes(client, 3);
-    await readAddress(client);
+    signal.addEventListener("abort", () => {
+      clearTimeout(limit);
+      this.#listener[Symbol.dispose]();
+    });
+    try {
+      const client = await this.#listener.client;
+      signal.addEventListener("abort", () => closeQuietly(client));
+      this.#hasClient = true;
+      client.setNoDelay();
+      const service = await this.#reach(await readHello(client));
+      clearTimeout(limit);
+
+      await writeBytes(client, service.firstBytes);
+      await Promise.all([
+        this.#copy(client, service.connection),
+        this.#copy(service.connection, client),
+      ]);
+    } catch (error) {
+      // A side has ended its connection, or there are no descriptors for it.
+      this.#isOutOfFiles = systemFault(error) === "no descriptors";
+    } finally {
+      this.#isOver = true;
+      this.#closing.abort();
+    }
+  }
+
+  /** Sends the ClientHello to the service, and waits until it has answered. */
+  async #reach(hello: Uint8Array): Promise<AnsweredConnection> {
+    const { signal } = this.#closing;
+    // A call can end before this does.
+    this.#failure = this.#failureOf(new Deno.errors.TimedOut());
+    try {
+      const answered = await this.#route.ask(hello, signal);
+      this.#failure = undefined;
+      this.#hasAnswer = true;
+      this.#onAnswer();
+      return answered;
+    } catch (error) {
+      const isLate = signal.reason instanceof Deno.errors.TimedOut;
+      const isDisposed = signal.aborted && !isLate;
+      if (!isDisposed) {
+        this.#failure = this.#failureOf(isLate ? signal.reason : error);
+        this.#route.giveUp();
+      }
+      throw error;
+    }
+  }
+
+  async #copy(from: Deno.Conn, to: Deno.Conn): Promise<void> {
+    await copyBytes(from, to);
+    this.#isOver = true;
+  }
+
+  #failureOf(error: unknown): Failure {
+    const { proxy, url } = this.#route;
+    if (error instanceof RequestError) return error.failure;
+    const known = whyNotConnected(error, url);
+    if (proxy === undefined) return known;
+    return tunnelError(proxy, { reason: known.reason }).failure;
   }
 }
 
-/** Copies what arrives until the end, and the end. Reading waits for writing. */
-async function pump(from: Deno.Conn, to: Deno.Conn): Promise<void> {
-  const chunk = new Uint8Array(CHUNK_BYTES);
-  for (;;) {
-    const count = await from.read(chunk);
-    if (count === null) return await to.closeWrite();
-    await writeBytes(to, chunk.subarray(0, count));
-  }
+/** Reads the first record of TLS, which is the ClientHello: a type, a version, a length. */
+async function readHello(client: Deno.Conn): Promise<Uint8Array> {
+  const head = await readBytes(client, 5);
+  const [, , , high = 0, low = 0] = head;
+  const body = await readBytes(client, high * 256 + low);
+  return Uint8Array.of(...head, ...body);
 }

@@ -1,9 +1,20 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Relay } from "../../../../lib/gateway/connection/relay.ts";
+import { Route } from "../../../../lib/gateway/connection/route.ts";
 import type { Proxy } from "../../../../lib/settings.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 import { ca, NAME } from "../../../support/corporate_network.ts";
-import { FaultyService } from "../../../support/faulty_service/service.ts";
+import {
+  FaultyService,
+  unreachable,
+} from "../../../support/faulty_service/service.ts";
+import {
+  bytesOf,
+  connectTo,
+  enter,
+  readAll,
+  WELCOME,
+} from "../../../support/relay_client.ts";
 import { ReferenceService } from "../../../support/service/service.ts";
 
 const AUTHORITY = Deno.readTextFileSync(ca.certificate);
@@ -22,8 +33,8 @@ function proxyAt(
   };
 }
 
-function bytesOf(latin1: string): Uint8Array {
-  return Uint8Array.from(latin1, (byte) => byte.charCodeAt(0));
+function relayTo(proxy: Proxy | undefined, url: URL): Relay {
+  return new Relay(new Route(proxy, url), () => {});
 }
 
 /** Asks a service through a relay. */
@@ -74,7 +85,7 @@ for (const [host, proxy, answers, seen] of WAYS) {
       await connection.forward(Number(port));
     });
     const url = new URL(`https://${host}:${port}/threads`);
-    using relay = new Relay(proxyAt(server, proxy), url);
+    using relay = relayTo(proxyAt(server, proxy), url);
 
     const status = await ask(relay, url);
 
@@ -134,7 +145,7 @@ for (const [answer, told, proxy] of ANSWERS) {
       await connection.write(bytesOf(answer));
     });
     const url = new URL(`https://${NAME}/`);
-    using relay = new Relay(proxyAt(server, proxy), url);
+    using relay = relayTo(proxyAt(server, proxy), url);
 
     await assertRejects(() => ask(relay, url), TypeError);
 
@@ -142,154 +153,117 @@ for (const [answer, told, proxy] of ANSWERS) {
   });
 }
 
-/** Connects to a relay, as its client does, and asks for a service. */
-async function enter(
-  relay: Relay,
-  { password = relay.proxy.basicAuth.password, name = NAME } = {},
-): Promise<Deno.TcpConn> {
-  const { port } = new URL(relay.proxy.url);
-  const connection = await Deno.connect({ port: Number(port) });
-  const sized = (text: string) => String.fromCharCode(text.length) + text;
-  const login = sized(relay.proxy.basicAuth.username) + sized(password);
-  const request = `\x05\x01\0\x03${sized(name)}\x01\xbb`;
-  await connection.write(bytesOf(`\x05\x01\x02\x01${login}${request}`));
-  return connection;
+/** A relay to a service at a port of this machine. */
+function directRelay(port: number): Relay {
+  return relayTo(undefined, new URL(`https://127.0.0.1:${port}`));
 }
 
-/** Everything that a connection brings, as Latin-1. */
-async function readAll(connection: Deno.Conn): Promise<string> {
-  let text = "";
-  const bytes = new Uint8Array(1024);
-  for (;;) {
-    const count = await connection.read(bytes).catch(() => null);
-    if (count === null) return text;
-    text += String.fromCharCode(...bytes.subarray(0, count));
-  }
-}
+/** The first record of a TLS connection, as far as the relay looks at it. */
+const HELLO = "\x16\x03\x01\0\x05hello";
 
-Deno.test("Relay lets nobody in without its password", async () => {
-  await using server = await FaultyService.start(() => {});
-  using relay = new Relay(proxyAt(server), new URL(`https://${NAME}`));
-  using other = new Relay(proxyAt(server), new URL(`https://${NAME}`));
-  const { password } = other.proxy.basicAuth;
-  assert(password !== relay.proxy.basicAuth.password);
-
-  using stranger = await enter(relay, { password });
-
-  assertEquals(await readAll(stranger), "\x05\x02");
-  assertEquals([server.connections, relay.failure], [0, undefined]);
-});
-
-Deno.test("Relay connects to its service, whatever address is asked for", async () => {
+Deno.test("Relay sends nothing but the ClientHello before the service has answered, and knows whether it has", async () => {
+  const [asked, told] = [
+    Promise.withResolvers<string>(),
+    Promise.withResolvers<void>(),
+  ];
   await using server = await FaultyService.start(async (connection) => {
-    await connection.head();
+    await connection.holds(HELLO.length);
+    asked.resolve(connection.received.toString("latin1"));
+    await told.promise;
+    await connection.write("answer");
+    await connection.holds(`${HELLO}more`.length);
+    await connection.write(connection.received);
   });
-  using relay = new Relay(proxyAt(server), new URL(`https://${NAME}`));
+  let answers = 0;
+  const url = new URL(`https://127.0.0.1:${server.port}`);
+  using relay = new Relay(new Route(undefined, url), () => answers++);
+  assertEquals([relay.hasClient, relay.hasAnswer], [false, false]);
+  using client = await enter(relay.proxy);
+  await client.write(bytesOf(`${HELLO}more`));
 
-  using astray = await enter(relay, { name: "other.test" });
+  assertEquals(await asked.promise, HELLO);
+  assertEquals([relay.hasClient, relay.hasAnswer], [true, false]);
+  told.resolve();
 
-  await readAll(astray);
-  assert(server.received.startsWith(`CONNECT ${NAME}:443 `), server.received);
+  assertEquals(await readAll(client), `${WELCOME}answer${HELLO}more`);
+  assertEquals([relay.hasAnswer, relay.isOver, answers], [true, true, 1]);
 });
 
-Deno.test("Relay serves its client, whatever others do at its port, and tells of its client's tunnel alone", async () => {
+Deno.test("Relay tells why the service was not reached", async () => {
   await using server = await FaultyService.start(async (connection) => {
-    await connection.head();
-    await connection.write(bytesOf(OK));
-    await connection.gone;
+    await connection.holds(1);
   });
-  using relay = new Relay(proxyAt(server), new URL(`https://${NAME}`));
-  const port = Number(new URL(relay.proxy.url).port);
-  const strangers: Deno.Conn[] = [];
-  const disturb = async () => {
-    for (let i = 0; i < 40; i++) {
-      const stranger = await Deno.connect({ port });
-      if (i % 2 === 0) strangers.push(stranger); // silent
-      else stranger.close();
-    }
-  };
-  await disturb();
-  assertEquals([relay.failure, relay.hasOpened], [undefined, false]);
-  using client = await enter(relay);
-  const answer = new Uint8Array(14);
-  let length = 0;
-  while (length < answer.length) {
-    length += await client.read(answer.subarray(length)) ?? Infinity;
-  }
-  await disturb();
-  // At most 16 connections without the password are kept, the newest ones.
-  for (const stranger of strangers.slice(0, -8)) await readAll(stranger);
-  assertEquals([relay.failure, relay.hasOpened], [undefined, true]);
-  assertEquals(Array.from(answer.subarray(4, 6)), [5, 0]);
-  for (const stranger of strangers) stranger.close();
-});
+  using closing = directRelay(server.port);
+  using nobody = directRelay(Number(new URL(unreachable()).port));
 
-Deno.test("Relay listens on loopback alone, and goes on after a connection that cannot be accepted", async () => {
-  const { listen } = Deno;
-  Deno.listen = ((options: Deno.TcpListenOptions) => {
-    assertEquals(options.hostname, "127.0.0.1");
-    const listener = listen(options);
-    const { accept } = listener;
-    let errors = 2;
-    listener.accept = () =>
-      errors-- > 0
-        ? Promise.reject(new Error("Too many open files (os error 24)"))
-        : accept.call(listener);
-    return listener;
-  }) as typeof listen;
-  try {
-    await using server = await FaultyService.start(() => {});
-    using relay = new Relay(proxyAt(server), new URL(`https://${NAME}`));
-    using stranger = await enter(relay, { password: crypto.randomUUID() });
-    assertEquals(await readAll(stranger), "\x05\x02");
-    assertEquals(relay.failure, undefined);
-  } finally {
-    Deno.listen = listen;
+  for (const relay of [closing, nobody]) {
+    using client = await enter(relay.proxy);
+    await client.write(bytesOf(HELLO));
+    assertEquals(await readAll(client), WELCOME);
+    assertEquals([relay.hasAnswer, relay.isOver], [false, true]);
   }
+  const closed = "closed at once, perhaps by a firewall";
+  assertEquals(closing.failure?.reason, closed);
+  assertEquals(nobody.failure?.reason, "connection refused");
 });
 
 Deno.test("Relay passes the end of each direction on, and keeps the other one, for as long as it takes", async () => {
   const { promise: arrived, resolve } = Promise.withResolvers<boolean>();
   await using server = await FaultyService.start(async (connection) => {
-    const head = await connection.head() ?? "";
-    await connection.write("HTTP/1.1 200 OK\r\n\r\nends");
+    await connection.holds(HELLO.length);
+    await connection.write("ends");
     connection.close();
-    resolve(await connection.holds(head.length + "after".length));
+    resolve(await connection.holds(`${HELLO}after`.length));
     await connection.gone;
   });
-  using relay = new Relay(proxyAt(server), new URL(`https://${NAME}`));
   using clock = new FakeClock();
-  using client = await enter(relay);
+  using relay = directRelay(server.port);
+  using client = await enter(relay.proxy);
+  await client.write(bytesOf(HELLO));
 
   const text = await readAll(client);
-  clock.passTo(60_000); // Longer than a tunnel may take to open.
+  clock.passTo(60_000); // Longer than an answer may take.
   await client.write(new TextEncoder().encode("after"));
 
-  assertEquals(text.slice(-4), "ends");
+  assertEquals(text, `${WELCOME}ends`);
   assert(await arrived);
 });
 
-Deno.test("Relay gives a silent proxy up after 20 s, and lets go of it when disposed of", async () => {
+Deno.test("Relay gives a silent service up after 20 s, and lets go of it when disposed of", async () => {
   for (const isLate of [true, false]) {
-    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
     await using server = await FaultyService.start(async (connection) => {
-      await connection.head();
-      ask();
+      await connection.holds(HELLO.length);
+      asked.resolve();
       await connection.gone;
-      leave();
+      left.resolve();
     });
     using clock = new FakeClock();
-    using relay = new Relay(proxyAt(server), new URL(`https://${NAME}`));
-    using client = await enter(relay);
-    await asked;
+    using relay = directRelay(server.port);
+    using client = await enter(relay.proxy);
+    await client.write(bytesOf(HELLO));
+    await asked.promise;
 
-    if (isLate) { for (let i = 0; i < 2; i++) clock.pass(); // that of the login, too
-     } else relay[Symbol.dispose]();
+    if (isLate) clock.passTo(20_000);
+    else relay[Symbol.dispose]();
 
-    await left;
-    assertEquals(await readAll(client), "\x05\x02\x01\x00");
-    assertEquals(clock.time, isLate ? 20_000 : 0);
+    await left.promise;
+    assertEquals(await readAll(client), WELCOME);
     assertEquals(relay.failure?.reason, "it does not answer");
+    assertEquals(relay.hasAnswer, false);
   }
+});
+
+Deno.test("Relay gives its client 20 s, and no less", async () => {
+  using clock = new FakeClock();
+  using relay = directRelay(1);
+  const { proxy } = relay;
+
+  clock.passTo(19_999);
+  using _stranger = await connectTo(proxy);
+  clock.passTo(20_000);
+
+  await assertRejects(() => connectTo(proxy));
+  assertEquals([relay.hasClient, relay.failure], [false, undefined]);
 });

@@ -1,0 +1,16 @@
+/**
+ * Connects to the service at an `https:` URL. Deno 2.9 tries the addresses of a name as
+ * RFC 8305 says; `fetch`, and Deno before, wait for the first one alone.
+ */
+export async function connectDirectly(
+  url: URL,
+  signal: AbortSignal,
+): Promise<Deno.Conn> {
+  const connection = await Deno.connect({
+    hostname: url.hostname.replace(/^\[|\]$/g, ""),
+    port: Number(url.port || 443),
+    signal,
+  });
+  connection.setNoDelay();
+  return connection;
+}

@@ -1,0 +1,133 @@
+import { turnOfEventLoop } from "../../io.ts";
+import { systemFault } from "./known_failures.ts";
+import { closeQuietly, readBytes, writeBytes } from "./bytes.ts";
+import {
+  ANYWHERE,
+  LOGIN_VERSION,
+  PASSWORD,
+  readAddress,
+  sizedText,
+  SOCKS_VERSION,
+  SUCCEEDED,
+} from "./socks.ts";
+
+/** The most connections that are kept while they have sent nothing. */
+const MAX_SILENT = 16;
+
+/** The pause after a connection that could not be accepted, in milliseconds. */
+const ACCEPT_PAUSE = 20;
+
+/** A connection that has not shown the login. */
+interface Stranger {
+  readonly connection: Deno.Conn;
+  /** Whether it began as the client does. */
+  hasBegun: boolean;
+}
+
+/**
+ * Listens on loopback as a SOCKS5 proxy, until one connection has shown the login, which
+ * is a random one: nobody else can know it. Other processes can connect, too. Those that
+ * send nothing are closed if there are many, the oldest first; one that has begun
+ * rightly is not, because it may be the client.
+ *
+ * @throws If it cannot listen.
+ */
+export class LoginListener implements Disposable {
+  /** The connection that has shown the login; rejects if there is none. */
+  readonly client: Promise<Deno.TcpConn>;
+  readonly #login = { username: "relay", password: crypto.randomUUID() };
+  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  /** The oldest first. */
+  readonly #strangers = new Set<Stranger>();
+  readonly #client = Promise.withResolvers<Deno.TcpConn>();
+  #isClosed = false;
+
+  constructor() {
+    this.client = this.#client.promise;
+    this.client.catch(() => {}); // Callers may not have asked for it yet.
+    this.#accept();
+  }
+
+  /** For the HTTP client. */
+  get proxy(): { readonly url: string; readonly basicAuth: Deno.BasicAuth } {
+    const url = `socks5://127.0.0.1:${this.#listener.addr.port}`;
+    return { url, basicAuth: this.#login };
+  }
+
+  [Symbol.dispose](): void {
+    this.#close(new Error("Closed before a login"));
+  }
+
+  #close(reason: unknown): void {
+    this.#isClosed = true;
+    this.#client.reject(reason);
+    closeQuietly(this.#listener);
+    for (const { connection } of this.#strangers) closeQuietly(connection);
+  }
+
+  async #accept(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        this.#receive(await this.#listener.accept());
+      } catch (error) {
+        if (this.#isClosed) return;
+        if (systemFault(error) === "no descriptors") return this.#close(error);
+        // It is about this connection alone, which was reset.
+        await new Promise((resolve) => setTimeout(resolve, ACCEPT_PAUSE));
+      }
+      await this.#closeSilent();
+    }
+  }
+
+  /** Closes the oldest silent connection if there are many. */
+  async #closeSilent(): Promise<void> {
+    const silent = [...this.#strangers].filter(({ hasBegun }) => !hasBegun);
+    const [oldest] = silent;
+    if (oldest === undefined || silent.length <= MAX_SILENT) return;
+    // What the client sends is read before sixteen others are accepted.
+    await turnOfEventLoop();
+    if (oldest.hasBegun) return;
+    this.#strangers.delete(oldest);
+    closeQuietly(oldest.connection);
+  }
+
+  async #receive(connection: Deno.TcpConn): Promise<void> {
+    const stranger = { connection, hasBegun: false };
+    this.#strangers.add(stranger);
+    try {
+      await this.#logIn(stranger);
+      this.#strangers.delete(stranger);
+      this.#client.resolve(connection);
+      this.#close(undefined);
+    } catch {
+      this.#strangers.delete(stranger);
+      closeQuietly(connection);
+    }
+  }
+
+  async #logIn(stranger: Stranger): Promise<void> {
+    const { connection } = stranger;
+    const [version, count = 0] = await readBytes(connection, 2);
+    if (version !== SOCKS_VERSION) throw new Error("Not SOCKS5");
+    const methods = await readBytes(connection, count);
+    if (!methods.includes(PASSWORD)) throw new Error("No password is offered");
+    stranger.hasBegun = true;
+    await writeBytes(connection, Uint8Array.of(SOCKS_VERSION, PASSWORD));
+
+    const { username, password } = this.#login;
+    const expected = Uint8Array.of(
+      LOGIN_VERSION,
+      ...sizedText(username),
+      ...sizedText(password),
+    );
+    const shown = await readBytes(connection, expected.length);
+    if (shown.join() !== expected.join()) throw new Error("Wrong login");
+    await writeBytes(connection, Uint8Array.of(LOGIN_VERSION, SUCCEEDED));
+
+    // It asks for the service, whatever the address: there is nothing else.
+    await readBytes(connection, 3);
+    await readAddress(connection);
+    const reply = [SOCKS_VERSION, SUCCEEDED, 0, ...ANYWHERE];
+    await writeBytes(connection, Uint8Array.from(reply));
+  }
+}

@@ -1,0 +1,145 @@
+import { within } from "../../io.ts";
+import type { Proxy } from "../../settings.ts";
+import { connectDirectly } from "./direct_connection.ts";
+import { connectThrough } from "./proxy_connection.ts";
+import {
+  type AnsweredConnection,
+  UnusedConnection,
+} from "./unused_connection.ts";
+
+/** How long a connection stays open ahead of a turn, in milliseconds. */
+const AHEAD_LIMIT = 45_000;
+
+/** How long one that was opened ahead may leave a message unanswered, in milliseconds. */
+const AHEAD_SILENCE = 1_000;
+
+/**
+ * The way to the service, directly or through the user's proxy, and at most one
+ * connection that is opened ahead: a turn that takes it saves a round trip. It carries
+ * nothing, so losing it loses nothing.
+ */
+export class Route implements Disposable {
+  readonly proxy: Proxy | undefined;
+  readonly url: URL;
+  /** Whether `fetch` uses relays: not where the program cannot connect to itself. */
+  hasRelays = true;
+  readonly #mayPrepare: boolean;
+  #ahead: UnusedConnection | undefined;
+  /** Whether the service was reached when it was last tried. */
+  #isReachable = true;
+
+  /**
+   * @param url The service's URL, with `https:`.
+   * @param mayPrepare Whether connections may be opened ahead.
+   */
+  constructor(proxy: Proxy | undefined, url: URL, mayPrepare = true) {
+    this.proxy = proxy;
+    this.url = url;
+    this.#mayPrepare = mayPrepare;
+  }
+
+  /** Opens a connection for a turn that is likely soon, unless there is one. */
+  prepare(): void {
+    if (!this.#mayPrepare || !this.hasRelays) return;
+    if (this.#ahead !== undefined || !this.#isReachable) return;
+    const ahead = this.#connect();
+    this.#ahead = ahead;
+    const limit = setTimeout(() => this.#drop(ahead), AHEAD_LIMIT);
+    const drop = () => {
+      clearTimeout(limit);
+      this.#drop(ahead);
+    };
+    // It has ended, or does not wait for a ClientHello.
+    ahead.firstBytes.then(drop, drop);
+    ahead.opened.catch(() => {
+      if (this.#ahead === ahead) this.giveUp();
+    });
+  }
+
+  /** Drops the connection ahead. None is opened until the service was reached. */
+  giveUp(): void {
+    this.#isReachable = false;
+    if (this.#ahead !== undefined) this.#drop(this.#ahead);
+  }
+
+  [Symbol.dispose](): void {
+    this.giveUp();
+  }
+
+  /**
+   * Sends a message on a connection on which nothing was sent, and waits for the first
+   * bytes of an answer. If the connection ahead fails, or is silent for a second, the
+   * message is sent on a new one as well, and the first answer wins. So the message must
+   * ask for nothing, like the ClientHello of TLS.
+   *
+   * @param signal Aborting it closes the connections, also after the answer.
+   */
+  async ask(
+    message: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<AnsweredConnection> {
+    const answered = await this.#askFirst(message, signal);
+    this.#isReachable = true;
+    return answered;
+  }
+
+  async #askFirst(
+    message: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<AnsweredConnection> {
+    const closeWithSignal = (unused: UnusedConnection) =>
+      signal.addEventListener("abort", () => unused.close(), { once: true });
+    const ahead = this.#takeAhead();
+    let early: Promise<AnsweredConnection> | undefined;
+    if (ahead !== undefined) {
+      closeWithSignal(ahead);
+      early = ahead.ask(message);
+      const hasAnswer = early.then(() => true, () => false);
+      if (await within(AHEAD_SILENCE, hasAnswer, () => false)) {
+        return await early;
+      }
+    }
+
+    signal.throwIfAborted();
+    const fresh = this.#connect();
+    closeWithSignal(fresh);
+    const answer = fresh.ask(message);
+    if (ahead === undefined || early === undefined) return await answer;
+
+    try {
+      const [answered, loser] = await Promise.any([
+        early.then((answered) => [answered, fresh] as const),
+        answer.then((answered) => [answered, ahead] as const),
+      ]);
+      loser.close();
+      return answered;
+    } catch {
+      return await answer; // Why the new one failed says more.
+    }
+  }
+
+  #connect(): UnusedConnection {
+    const { proxy, url } = this;
+    return new UnusedConnection((signal) =>
+      proxy === undefined
+        ? connectDirectly(url, signal)
+        : connectThrough(proxy, url, signal)
+    );
+  }
+
+  /** Takes the connection ahead, unless it is too old: after a sleep, timers are late. */
+  #takeAhead(): UnusedConnection | undefined {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    if (ahead === undefined) return undefined;
+    if (performance.now() - ahead.openedAt < AHEAD_LIMIT) return ahead;
+    ahead.close();
+    return undefined;
+  }
+
+  #drop(ahead: UnusedConnection): void {
+    if (this.#ahead !== ahead) return; // A turn has taken it.
+    this.#ahead = undefined;
+    ahead.close();
+  }
+}

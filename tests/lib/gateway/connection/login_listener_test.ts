@@ -1,0 +1,103 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { LoginListener } from "../../../../lib/gateway/connection/login_listener.ts";
+import {
+  bytesOf,
+  connectTo,
+  enter,
+  readAll,
+  WELCOME,
+} from "../../../support/relay_client.ts";
+
+/** Replaces `accept()` of the next listener, which is on loopback alone. */
+function withAccept(
+  accept: (real: () => Promise<Deno.TcpConn>) => Promise<Deno.TcpConn>,
+): Disposable {
+  const { listen } = Deno;
+  Deno.listen = ((options: Deno.TcpListenOptions) => {
+    assertEquals(options.hostname, "127.0.0.1");
+    const listener = listen(options);
+    const real = listener.accept.bind(listener);
+    listener.accept = () => accept(real);
+    return listener;
+  }) as typeof listen;
+  return { [Symbol.dispose]: () => void (Deno.listen = listen) };
+}
+
+Deno.test("LoginListener lets the client in, and then nobody: it has stopped listening", async () => {
+  using listener = new LoginListener();
+  using silent = await connectTo(listener.proxy);
+  const { proxy } = listener;
+  using client = await enter(proxy);
+
+  using accepted = await listener.client;
+
+  await accepted.closeWrite();
+  assertEquals(await readAll(client), WELCOME);
+  assertEquals(await readAll(silent), "");
+  await assertRejects(() => enter(proxy), Deno.errors.ConnectionRefused);
+});
+
+Deno.test("LoginListener lets nobody in without its password, which is another one each time", async () => {
+  using listener = new LoginListener();
+  using other = new LoginListener();
+  const { password } = other.proxy.basicAuth;
+  assert(password !== listener.proxy.basicAuth.password);
+
+  using stranger = await enter(listener.proxy, { password });
+  using noLogin = await connectTo(listener.proxy);
+  await noLogin.write(bytesOf("\x05\x01\0"));
+  using noSocks = await connectTo(listener.proxy);
+  await noSocks.write(bytesOf("GET / HTTP/1.1\r\n\r\n"));
+
+  assertEquals(await readAll(stranger), "\x05\x02");
+  assertEquals(await readAll(noLogin), "");
+  assertEquals(await readAll(noSocks), "");
+  using _client = await enter(listener.proxy);
+  (await listener.client).close();
+});
+
+Deno.test("LoginListener closes the oldest of many that send nothing, and none that has begun as the client does", async () => {
+  using listener = new LoginListener();
+  using slow = await connectTo(listener.proxy);
+  await slow.write(bytesOf("\x05\x01\x02"));
+  const method = new Uint8Array(2);
+  await slow.read(method);
+  const silent: Deno.TcpConn[] = [];
+  for (let i = 0; i < 40; i++) silent.push(await connectTo(listener.proxy));
+
+  // 16 are kept, the newest ones.
+  for (const connection of silent.slice(0, 40 - 16)) {
+    assertEquals(await readAll(connection), "");
+  }
+  const { username, password } = listener.proxy.basicAuth;
+  await slow.write(bytesOf(`\x01\x05${username}\x24${password}`));
+  await slow.write(bytesOf("\x05\x01\0\x01\0\0\0\0\0\0"));
+  using accepted = await listener.client;
+
+  await accepted.closeWrite();
+  assertEquals(await readAll(slow), WELCOME.slice(2));
+  for (const connection of silent) connection.close();
+});
+
+Deno.test("LoginListener continues after a connection that could not be accepted", async () => {
+  let resets = 2;
+  using _ = withAccept((real) => {
+    if (resets-- > 0) return Promise.reject(new Error("not connected"));
+    return real();
+  });
+  using listener = new LoginListener();
+
+  using _client = await enter(listener.proxy);
+
+  (await listener.client).close();
+});
+
+Deno.test("LoginListener gives up where there are no descriptors", async () => {
+  const error = new Error("Too many open files (os error 24)");
+  using _ = withAccept(() => Promise.reject(error));
+  using listener = new LoginListener();
+
+  const thrown = await assertRejects(() => listener.client);
+
+  assertEquals(thrown, error);
+});

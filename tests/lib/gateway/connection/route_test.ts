@@ -1,0 +1,213 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { Route } from "../../../../lib/gateway/connection/route.ts";
+import { FakeClock } from "../../../support/clocks.ts";
+import {
+  FaultyService,
+  type Script,
+} from "../../../support/faulty_service/service.ts";
+
+const HELLO = new TextEncoder().encode("hello");
+const NEVER = new AbortController().signal;
+
+/** A service, the way to it, and what each of its connections has brought. */
+class Scene implements AsyncDisposable {
+  readonly route: Route;
+  /** By the number of the connection, from 0 on. */
+  readonly messages: string[] = [];
+  readonly #service: FaultyService;
+  #change = Promise.withResolvers<void>();
+
+  static async start(script: Script = answer): Promise<Scene> {
+    const messages: string[] = [];
+    const service = await FaultyService.start(async (connection) => {
+      const index = messages.push("") - 1;
+      scene.#wake();
+      connection.holds(HELLO.length).then(() => {
+        messages[index] = connection.received.toString();
+      });
+      connection.gone.then(() => scene.#wake());
+      await script(connection);
+    });
+    const scene = new Scene(service, messages);
+    return scene;
+  }
+
+  private constructor(service: FaultyService, messages: string[]) {
+    this.#service = service;
+    this.messages = messages;
+    const url = new URL(`https://127.0.0.1:${service.port}`);
+    this.route = new Route(undefined, url);
+  }
+
+  /** Waits until the service has so many connections. */
+  async connections(count: number): Promise<void> {
+    while (this.messages.length < count) await this.#change.promise;
+  }
+
+  /** Asks as a relay does, and returns the answer. */
+  async ask(signal = NEVER): Promise<string> {
+    const { connection, firstBytes } = await this.route.ask(HELLO, signal);
+    connection.close();
+    return new TextDecoder().decode(firstBytes);
+  }
+
+  leave(): void {
+    this.#service.leave();
+  }
+
+  #wake(): void {
+    const { resolve } = this.#change;
+    this.#change = Promise.withResolvers();
+    resolve();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.route[Symbol.dispose]();
+    await this.#service[Symbol.asyncDispose]();
+  }
+}
+
+/** Answers with the number of the connection. */
+const answer: Script = async (connection) => {
+  if (!await connection.holds(HELLO.length)) return;
+  await connection.write(`answer ${connection.number}`);
+  await connection.gone;
+};
+
+Deno.test("Route opens one connection ahead, which carries nothing, and the next request takes it", async () => {
+  await using scene = await Scene.start();
+
+  scene.route.prepare();
+  scene.route.prepare();
+  await scene.connections(1);
+  assertEquals(scene.messages, [""]);
+
+  assertEquals(await scene.ask(), "answer 1");
+  assertEquals(await scene.ask(), "answer 2");
+  assertEquals(scene.messages, ["hello", "hello"]);
+});
+
+Deno.test("Route drops a connection ahead that ends or speaks first, and opens none in its place", async () => {
+  for (const isEnd of [true, false]) {
+    const dropped = Promise.withResolvers<void>();
+    await using scene = await Scene.start(async (connection) => {
+      if (connection.number > 1) return await answer(connection);
+      if (isEnd) connection.close();
+      else await connection.write("220 ready");
+      await connection.gone;
+      dropped.resolve();
+    });
+    scene.route.prepare();
+    await dropped.promise;
+
+    assertEquals(await scene.ask(), "answer 2");
+    assertEquals(scene.messages, ["", "hello"]);
+  }
+});
+
+Deno.test("Route closes a connection ahead after 45 s", async () => {
+  const closed = Promise.withResolvers<void>();
+  await using scene = await Scene.start(async (connection) => {
+    if (connection.number > 1) return await answer(connection);
+    await connection.gone;
+    closed.resolve();
+  });
+  using clock = new FakeClock();
+  scene.route.prepare();
+  await scene.connections(1);
+
+  clock.passTo(45_000);
+
+  await closed.promise;
+  assertEquals(await scene.ask(), "answer 2");
+  assertEquals(scene.messages, ["", "hello"]);
+});
+
+Deno.test("Route does not use a connection ahead that is older than 45 s, although its timer is late", async () => {
+  await using scene = await Scene.start();
+  using clock = new FakeClock();
+  scene.route.prepare();
+  await scene.connections(1);
+
+  clock.time = 45_000;
+
+  assertEquals(await scene.ask(), "answer 2");
+  assertEquals(scene.messages, ["", "hello"]);
+});
+
+Deno.test("Route asks on a new connection, too, if the one ahead is silent for 1 s, and the first answer wins", async () => {
+  const isLate = Promise.withResolvers<void>();
+  for (const winner of [1, 2]) {
+    const loserGone = Promise.withResolvers<void>();
+    await using scene = await Scene.start(async (connection) => {
+      await connection.holds(HELLO.length);
+      if (connection.number === 1) isLate.resolve();
+      if (connection.number === winner) {
+        await scene.connections(2);
+        return await answer(connection);
+      }
+      await connection.gone;
+      loserGone.resolve();
+    });
+    using clock = new FakeClock();
+    scene.route.prepare();
+    const asked = scene.ask();
+    await isLate.promise;
+
+    clock.passTo(1_000);
+
+    assertEquals(await asked, `answer ${winner}`);
+    await loserGone.promise;
+  }
+});
+
+Deno.test("Route asks on a new connection at once if the one ahead fails", async () => {
+  await using scene = await Scene.start(async (connection) => {
+    if (connection.number > 1) return await answer(connection);
+    await connection.holds(HELLO.length);
+    connection.reset();
+  });
+  using _clock = new FakeClock();
+  scene.route.prepare();
+
+  assertEquals(await scene.ask(), "answer 2");
+});
+
+Deno.test("Route opens nothing ahead after the service could not be reached, until it was", async () => {
+  await using scene = await Scene.start();
+  scene.route.giveUp();
+  scene.route.prepare();
+
+  assertEquals(await scene.ask(), "answer 1");
+  scene.route.prepare();
+  await scene.connections(2);
+
+  assertEquals(scene.messages, ["hello", ""]);
+});
+
+Deno.test("Route that may not prepare opens nothing ahead", async () => {
+  await using scene = await Scene.start();
+  const { url } = scene.route;
+  using route = new Route(undefined, url, false);
+  route.prepare();
+
+  assertEquals(await scene.ask(), "answer 1");
+});
+
+Deno.test("Route closes its connections when the signal is aborted", async () => {
+  const [arrived, gone] = [Promise.withResolvers(), Promise.withResolvers()];
+  await using scene = await Scene.start(async (connection) => {
+    await connection.holds(HELLO.length);
+    arrived.resolve(undefined);
+    await connection.gone;
+    gone.resolve(undefined);
+  });
+  const controller = new AbortController();
+  const failed = assertRejects(() => scene.ask(controller.signal));
+  await arrived.promise;
+
+  controller.abort();
+
+  await gone.promise;
+  await failed;
+});
