@@ -40,6 +40,8 @@ export interface Keyboard {
   readonly keyMode: (actions: KeyModeActions) => KeyMode;
   readonly onInterrupt: () => void;
   readonly onQuit: () => void;
+  /** Called with the first character of a text. */
+  readonly onTyping: () => void;
   /**
    * Whether it is a Windows console: a U+FFFD may be a character that it has lost, and
    * many of them do not mark pastes.
@@ -172,8 +174,12 @@ export class Editor implements Disposable {
   #press(key: Key): void {
     if (key.kind === "press" && this.#perform(key.name)) return;
     if (this.#inputs.hasEnded) return;
+    const wasEmpty = this.#state.typed.text === "";
     const { editor, action } = pressKey(this.#state, this.#allowed(key));
     this.#state = editor;
+    if (wasEmpty && editor.typed.text !== "") {
+      this.#options.keyboard?.onTyping();
+    }
     if (action === "send") this.#send();
     if (action === "end") {
       this.#leavePrompt();

@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { Route } from "./gateway/connection/route.ts";
 import { type CallEvents, callEvents } from "./gateway/call_events.ts";
 import { CallState } from "./gateway/failure/call_state.ts";
 import { ServiceError } from "./gateway/failure/service_error.ts";
@@ -37,8 +38,18 @@ export interface TurnOptions extends CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+export interface RemoteGatewayOptions extends GatewayOptions {
+  /** Whether connections may be opened ahead. The default is `true`. */
+  readonly connectsAhead?: boolean | undefined;
+}
+
 /** The operations that front ends use. */
 export interface Gateway {
+  /**
+   * Opens a connection ahead of a turn that is likely soon, unless there is one: it
+   * saves the turn a round trip. One that is not used is closed after 45 s.
+   */
+  prepare(): void;
   /**
    * Creates a thread.
    *
@@ -79,12 +90,18 @@ export async function threadIdFrom(
  * at most 100 ms after their replies. The HTTP code is loaded at the first call.
  */
 export class RemoteGateway implements Gateway, AsyncDisposable {
-  readonly #options: GatewayOptions;
+  readonly #options: RemoteGatewayOptions;
+  #route: Route | undefined;
   /** Resolved when the connections of all calls that have ended are closed. */
   #closed: Promise<void> = Promise.resolve();
 
-  constructor(options: GatewayOptions) {
+  constructor(options: RemoteGatewayOptions) {
     this.#options = options;
+  }
+
+  prepare(): void {
+    // If a module cannot be loaded, the turn says so.
+    this.#findRoute().then((route) => route?.prepare(), () => {});
   }
 
   createThread(options: CallOptions = {}): CallEvents<CreationEvent> {
@@ -146,12 +163,23 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#route?.[Symbol.dispose]();
     await this.#closed;
   }
 
   async #call(state: CallState, options: CallOptions): Promise<Call> {
     const { Call } = await import("./gateway/http/call.ts");
-    return new Call(state, this.#options, options);
+    const route = await this.#findRoute();
+    return new Call(state, { ...this.#options, route }, options);
+  }
+
+  /** The way to the service; `fetch` connects to one with `http:` by itself. */
+  async #findRoute(): Promise<Route | undefined> {
+    const { baseUrl, proxy, connectsAhead } = this.#options;
+    if (!baseUrl.startsWith("https:")) return undefined;
+    const { Route } = await import("./gateway/connection/route.ts");
+    this.#route ??= new Route(proxy, new URL(baseUrl), connectsAhead);
+    return this.#route;
   }
 
   #close(call: Call): void {

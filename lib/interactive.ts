@@ -73,6 +73,7 @@ export async function runInteractive(
     json: asked.json,
     onInterrupt: () => process.interrupt(),
     onQuit: () => process.leave("SIGQUIT"), // Ctrl-\
+    onTyping: () => gateway.prepare(),
   });
   const conversation = new Conversation({
     gateway,

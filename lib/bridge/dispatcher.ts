@@ -131,6 +131,7 @@ export class Dispatcher {
         const sessionId = parseSessionId(params);
         this.#requireInitialized(method);
         const session = sessions.open(sessionId);
+        this.#context.gateway.prepare();
         if (method === "session/load") await session.replay(output);
         return { result: { sessionId } };
       }
@@ -169,6 +170,7 @@ export class Dispatcher {
     const stopReason = await active.run();
     const result = { stopReason };
     if (stopReason !== "end_turn") return { result };
+    this.#context.gateway.prepare();
     return { result, onSent: () => session.sendTitle(content.text, output) };
   }
 

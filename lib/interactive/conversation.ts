@@ -97,6 +97,9 @@ export class Conversation {
           const number = prompts > 1 ? prompts : undefined;
           const prompt = { text: input.text, number };
           const ended = await this.#runAlone(prompt);
+          if (ended === "done" && this.#isTyped) {
+            this.#options.gateway.prepare();
+          }
           if (ended === "unread" && !this.#isTyped) return this.#exitCode.value;
           break;
         }

@@ -23,6 +23,8 @@ export interface OpenViewOptions {
   /** Called on a Ctrl-C that arrives as a byte, and not as a signal. */
   readonly onInterrupt: () => void;
   readonly onQuit: () => void;
+  /** Called when somebody begins to type a prompt. */
+  readonly onTyping: () => void;
 }
 
 /**
@@ -63,7 +65,7 @@ async function* noInput(): AsyncGenerator<Uint8Array> {}
 /** Opens an editor, which takes the terminal over; without keys if nobody types. */
 async function openEditor(
   { isTyped, style }: Terminal,
-  { stderr, stdout, onInterrupt, onQuit }: OpenViewOptions,
+  { stderr, stdout, onInterrupt, onQuit, onTyping }: OpenViewOptions,
 ): Promise<Editor> {
   const { Editor, enterKeyMode } = await import("../editor.ts");
   const keyboard = {
@@ -77,6 +79,7 @@ async function openEditor(
       }),
     onInterrupt,
     onQuit,
+    onTyping,
     isWindowsConsole: Deno.build.os === "windows",
   };
   return new Editor({

@@ -17,6 +17,15 @@ Deno.test("Editor calls onInterrupt for Ctrl-C and onQuit for Ctrl-\\, also afte
   assertEquals([person.interrupts, person.quits], [2, 1]);
 });
 
+Deno.test("Editor calls onTyping with the first character of each text", async () => {
+  using person = new Person();
+  const asked = person.editor.read();
+  assertEquals(person.begun, 0);
+  person.type("ab\x7f\x7fc\r");
+  await asked;
+  assertEquals(person.begun, 2);
+});
+
 Deno.test("Editor shows a paste without an end, and ends it at a Ctrl-C that comes alone after a second", async () => {
   using person = new Person();
   const asked = person.editor.read();

@@ -24,6 +24,8 @@ class ScriptedView implements View {
   /** How many prompts wait, and whether something is typed. */
   waiting = 0;
   hasText = false;
+  /** How often a connection was asked for ahead of a turn. */
+  prepared = 0;
   typing: Typing | undefined = {
     dropWaiting: () => this.waiting,
     clear: () => this.hasText,
@@ -112,6 +114,9 @@ async function play(
 ): Promise<number> {
   const { createThread = create, runTurn = echo, prompts } = script;
   const gateway: Gateway = {
+    prepare() {
+      view.prepared++;
+    },
     createThread(options) {
       view.log.push("create thread");
       return eventsOf(createThread(options));
@@ -212,6 +217,15 @@ for (const [what, [inputs, log]] of Object.entries(CHATS)) {
     assertEquals(view.log, [...START, ...log]);
   });
 }
+
+Deno.test("runInteractive() has a connection opened after each reply to a person, and none after a failure or for a pipe", async () => {
+  const view = new ScriptedView("hello", "fail", "again");
+  await play(view, { runTurn: failAtFail });
+  const piped = new ScriptedView("hello");
+  piped.typing = undefined;
+  await play(piped);
+  assertEquals([view.prepared, piped.prepared], [2, 0]);
+});
 
 Deno.test("runInteractive() continues a thread and creates none", async () => {
   const view = new ScriptedView();

@@ -131,6 +131,8 @@ export class Person implements Disposable {
   /** How often Ctrl-C and Ctrl-\ were pressed, and the process asked to stop. */
   interrupts = 0;
   quits = 0;
+  /** How many texts were begun. */
+  begun = 0;
   stops = 0;
   /** How often the protection of pastes was switched on again. */
   renewals = 0;
@@ -167,6 +169,7 @@ export class Person implements Disposable {
         },
         onInterrupt: () => this.interrupts++,
         onQuit: () => this.quits++,
+        onTyping: () => this.begun++,
         isWindowsConsole,
       },
     });

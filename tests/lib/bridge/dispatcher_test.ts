@@ -244,6 +244,27 @@ Deno.test("of the sessions that were closed, 10,000 are remembered", async () =>
   assertEquals(sessions.open(id).threadId, id);
 });
 
+Deno.test("a connection is opened ahead when a session is opened again, and after each reply, but not after a failure", async () => {
+  await using editor = new MemoryEditor();
+  const { gateway } = editor;
+  const sessionId = await editor.newSession();
+  assertEquals(gateway.prepared, 0);
+  for (const method of ["session/resume", "session/load"]) {
+    await editor.request(method, { sessionId });
+  }
+  assertEquals(gateway.prepared, 2);
+
+  for (const isGood of [true, false]) {
+    const id = await editor.sendPrompt(sessionId, "hello");
+    const run = await gateway.started(gateway.runs.length + 1);
+    if (isGood) run.complete("Hello!");
+    else run.fail(new Error("no"));
+    await editor.response(id);
+  }
+
+  assertEquals(gateway.prepared, 3);
+});
+
 Deno.test("session/cancel drops the run of its session alone, as a notification and as a request", async () => {
   await using editor = new MemoryEditor();
   const [first, second] = [

@@ -64,6 +64,7 @@ async function show(
       stderr: (text) => written += text,
       onInterrupt() {},
       onQuit() {},
+      onTyping() {},
     });
     for (const event of EVENTS) await view.show(event);
     return written;
