@@ -4,6 +4,12 @@ import { type Answer, readErrorText, unusable } from "./answer.ts";
 import { errorDetail } from "./error_words.ts";
 import { isHtml, webPageReason } from "./web_page.ts";
 
+/** The codings that an answer may have, although the request allows none (RFC 9110). */
+const CODINGS: ReadonlySet<string> = new Set([
+  ...["gzip", "x-gzip", "deflate", "compress", "x-compress"],
+  ...["br", "zstd"],
+]);
+
 /** Throws a {@linkcode RequestError} if an answer with status 2xx is no event stream. */
 export async function refuseUnreadable(answer: Answer): Promise<void> {
   const { redactor, response } = answer;
@@ -12,8 +18,7 @@ export async function refuseUnreadable(answer: Answer): Promise<void> {
     const reason = "The service answered 204: it has nothing more to send";
     throw unusable(answer, { reason });
   }
-  const encoding = headers.get("content-encoding") ?? "identity";
-  if (encoding.trim().toLowerCase() !== "identity") {
+  if (isCompressed(headers.get("content-encoding") ?? "")) {
     await body?.cancel();
     throw unusable(answer, {
       reason: "The stream is compressed, which the request did not allow",
@@ -32,4 +37,10 @@ export async function refuseUnreadable(answer: Answer): Promise<void> {
     reason: "The run failed",
     detail: redactor.show(words, page),
   });
+}
+
+/** Whether a `Content-Encoding` names a coding; some services put other words there. */
+function isCompressed(encodings: string): boolean {
+  return encodings.toLowerCase().split(",")
+    .some((encoding) => CODINGS.has(encoding.trim()));
 }
