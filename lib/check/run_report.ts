@@ -108,8 +108,9 @@ export class RunReport {
     const found = event.note === undefined
       ? "no reply found"
       : "no text found in messages";
+    const fields = event.fields ? ` (its fields: ${event.fields})` : "";
     const text =
-      `${found}, so users see "${event.text}"; put the reply into instructorState.explanation`;
+      `${found}${fields}, so users see "${event.text}"; put the reply into instructorState.explanation`;
     return { state: "note", name, at, text };
   }
 }

@@ -129,11 +129,25 @@ for (const id of BAD_IDS) {
       await assertRejects(() => createThread(gateway), ServiceError),
       await assertRejects(() => converse(gateway), ServiceError),
     ];
-    const which = id === undefined ? "no" : "a malformed";
-    assertEquals(errors.map(({ failure, fate }) => [failure.reason, fate]), [
-      [`The answer contains ${which} thread_id`, "not run"],
-      [`The answer contains ${which} run_id`, "may have run"],
-    ]);
+    const contains = (field: string, other: string) =>
+      id === undefined
+        ? `The answer contains no ${field}, only: ${other}`
+        : `The answer contains a malformed ${field}`;
+    assertEquals(
+      errors.map(({ failure, fate }) => [failure.reason, failure.advice, fate]),
+      [
+        [
+          contains("thread_id", "run_id"),
+          'The service should answer {"thread_id": "..."}',
+          "refused",
+        ],
+        [
+          contains("run_id", "thread_id"),
+          'The service should answer {"run_id": "..."}',
+          "may have run",
+        ],
+      ],
+    );
     assertEquals(service.requests.length, 3);
   });
 }

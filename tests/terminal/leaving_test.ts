@@ -112,7 +112,8 @@ test("a thread that cannot be created exits 1, and the terminal is as before (in
   await screen.shows(
     SAVED,
     "[0]$ agent-gateway -q",
-    "error: The answer contains no thread_id. Try again later.",
+    'error: The answer contains no thread_id. The service should answer {"thread_id":',
+    '"..."}.',
     "[1]$",
   );
   await isAsBefore(screen);

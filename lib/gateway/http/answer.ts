@@ -29,14 +29,16 @@ export interface Answer {
  */
 export async function readId(answer: Answer): Promise<string> {
   const { operation, response, redactor, signal } = answer;
+  // A run may have been started; the thread would be answered so again.
+  const stage = operation === "create thread" ? "refused" : "perhaps taken";
   const chunks = readBody(response, { signal });
   const read = await readText(chunks, { maxBytes: MAX_ANSWER_BYTES });
   const value = read.isCut ? undefined : parseJson(read.text);
   if (!isJsonObject(value)) {
-    throw unusable(answer, {
-      reason: whyNoObject(answer, read),
-      advice: operation === "create thread" ? "Check the base URL" : "",
-    });
+    const { status } = response;
+    const reason = whyNoObject(answer, read);
+    const advice = operation === "create thread" ? "Check the base URL" : "";
+    throw new RequestError({ stage, status, reason, advice });
   }
 
   const field = operation === "create thread" ? "thread_id" : "run_id";
@@ -44,9 +46,15 @@ export async function readId(answer: Answer): Promise<string> {
   if (typeof id === "string" && isServiceId(id) && !redactor.isInId(id)) {
     return id;
   }
-  const found = id === undefined ? "no" : "a malformed";
-  const reason = `The answer contains ${found} ${field}`;
-  throw new RequestError({ stage: "perhaps taken", reason });
+  const names = redactor.show(Object.keys(value).join(", "), {
+    maxLength: 100,
+  });
+  const others = names === "" ? "" : `, only: ${names}`;
+  const reason = id === undefined
+    ? `The answer contains no ${field}${others}`
+    : `The answer contains a malformed ${field}`;
+  const advice = `The service should answer {"${field}": "..."}`;
+  throw new RequestError({ stage, reason, advice });
 }
 
 function whyNoObject({ response, redactor }: Answer, read: ReadText): string {

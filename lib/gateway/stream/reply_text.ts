@@ -7,6 +7,8 @@ export const COMPLETION_NOTICE = "Run completed.";
 export const NOT_UNDERSTOOD =
   "The run completed, but its reply could not be read. Ask the operator to run agent-gateway --check -p TEXT";
 
+type JsonObject = Readonly<Record<string, unknown>>;
+
 /** A reply without the type of its event. */
 export type Reply = Omit<ReplyEvent, "type">;
 
@@ -23,9 +25,8 @@ const TEXT_PARTS: readonly unknown[] = ["text", "output_text", undefined];
  * {@linkcode COMPLETION_NOTICE}. Only messages after the user's last one count,
  * because real services put the whole thread into `messages`.
  */
-export function selectReply(
-  { instructorState, messages: found }: Readonly<Record<string, unknown>>,
-): Reply {
+export function selectReply(event: JsonObject): Reply {
+  const { instructorState, messages: found } = event;
   const explanation = isJsonObject(instructorState)
     ? textOf(instructorState.explanation)
     : "";
@@ -47,9 +48,20 @@ export function selectReply(
       candidates.findLast(({ author }) => author === undefined);
   if (reply !== undefined) return { text: reply.text, isNotice: false };
 
+  const fields = fieldsOf(event, messages.at(-1));
+  const notice = { text: COMPLETION_NOTICE, isNotice: true, fields };
   const isUnread = texts.length > 0 && texts.every((text) => text === "");
-  const notice = { text: COMPLETION_NOTICE, isNotice: true };
   return isUnread ? { ...notice, note: NOT_UNDERSTOOD } : notice;
+}
+
+/** The names of an event's fields, and of those of its last message. */
+function fieldsOf(event: JsonObject, lastMessage: unknown): string {
+  const names = Object.keys(event).filter((name) => name !== "event");
+  if (isJsonObject(lastMessage)) {
+    const ofMessage = Object.keys(lastMessage).join(", ");
+    names.push(`in the last message: ${ofMessage}`);
+  }
+  return names.join(", ");
 }
 
 function authorOf(message: unknown): string | undefined {

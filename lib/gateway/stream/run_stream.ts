@@ -177,8 +177,12 @@ class FollowedRun {
 
   /** The event as it may be shown: a reply stays as it is. */
   #withoutKey(event: StreamEvent): StreamEvent {
-    if (event.type !== "progress") return event;
     const { redactor } = this.#call;
+    if (event.type === "reply") {
+      return event.fields === undefined
+        ? event
+        : { ...event, fields: redactor.show(event.fields) };
+    }
     const node = redactor.showName(event.node);
     const status = redactor.showName(event.status);
     return { ...event, node, status };
