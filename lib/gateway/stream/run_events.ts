@@ -76,6 +76,8 @@ class EventParser {
   #events: StreamEvent[] = [];
   /** Whether the field `event:` of the current block says that the run failed. */
   #isFailure = false;
+  /** The last `data:` of the current block, if it is no event of a run. */
+  #unnamed: string | undefined;
   /** The body so far, as long as it may be a JSON object and not a stream. */
   #body: string | undefined = "";
   /** Why a line cannot be read. Such a line ends the stream. */
@@ -103,6 +105,7 @@ class EventParser {
     if (line === "") {
       this.#cursor.endBlock();
       this.#isFailure = false;
+      this.#unnamed = undefined;
       return false;
     }
     if (line.startsWith("data:")) return this.#data(line.slice("data:".length));
@@ -110,7 +113,7 @@ class EventParser {
     if (line.startsWith("id:")) {
       this.#cursor.id(valueOf(line, "id:"));
     } else if (line.startsWith("event:")) {
-      this.#isFailure = isFailureName(valueOf(line, "event:"));
+      this.#name(valueOf(line, "event:"));
     } else if (line.startsWith(":")) {
       this.#record.comments++;
     } else if (/^retry: ?\d+$/.test(line)) {
@@ -144,6 +147,15 @@ class EventParser {
     this.#body = isObject && body.length <= MAX_ERROR_LENGTH ? body : undefined;
   }
 
+  /** Handles the name of the block, which may come after its `data:`. */
+  #name(name: string): void {
+    this.#isFailure = isFailureName(name);
+    if (this.#isFailure && this.#unnamed !== undefined) {
+      this.#handle(parseData(this.#unnamed, true));
+      this.#unnamed = undefined;
+    }
+  }
+
   /** Handles the value of a `data:` line. Returns whether the run is complete. */
   #data(json: string): boolean {
     this.#body = undefined;
@@ -152,7 +164,10 @@ class EventParser {
         `contains more than ${MAX_SIGNS} brackets, commas and colons`;
       return true;
     }
-    return this.#handle(parseData(json, this.#isFailure));
+    const parsed = parseData(json, this.#isFailure);
+    const isUnnamed = parsed.kind === "text" || parsed.kind === "unknown";
+    this.#unnamed = isUnnamed ? json : undefined;
+    return this.#handle(parsed);
   }
 
   #handle(parsed: ParsedData): boolean {

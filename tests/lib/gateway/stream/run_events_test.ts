@@ -108,6 +108,19 @@ const FAILURES:
     [undefined, 'event: error\n\ndata: {"message":"of another event"}\n'],
     [undefined, 'event: error\nevent: message\ndata: {"message":"No"}\n'],
     [undefined, 'event: errors\ndata: {"message":"No"}\n'],
+    // The name after its data
+    ["No", 'data: {"message":"No"}\nevent: error\n'],
+    ["No", 'data: {"message":"No"}\nid: 1\nevent: Run_Failed\n\n'],
+    [" No such model", "data: No such model\nevent: run.failed\n"],
+    ["", "data:\nevent: error\n"],
+    [undefined, 'data: {"message":"No"}\n\nevent: error\n'],
+    [undefined, 'data: {"message":"No"}\nevent: errors\n'],
+    [undefined, 'data: {"event":"progress"}\nevent: error\n'],
+    [undefined, 'data: {"event":"nonsense","message":"No"}\nevent: error\n'],
+    [
+      undefined,
+      'data: {"message":"A"}\ndata: {"event":"progress"}\nevent: error\n',
+    ],
     [undefined, 'data: {"event":"errors","message":"No"}\n'],
     [undefined, "data: No such model\n"],
     // A body in place of a stream.
@@ -169,7 +182,11 @@ const NOTICE = {
   text: "Run completed.",
   isNotice: true,
 } as const;
-const UNREAD = { ...NOTICE, note: NOT_UNDERSTOOD };
+const UNREAD = {
+  ...NOTICE,
+  fields: "messages, in the last message: content",
+  note: NOT_UNDERSTOOD,
+};
 
 const NESTED: Readonly<Record<string, readonly [string, StreamEvent?]>> = {
   "instead of an object": [DEEP],
@@ -181,7 +198,7 @@ const NESTED: Readonly<Record<string, readonly [string, StreamEvent?]>> = {
   }],
   "as the state": [
     `{"event":"complete","instructorState":{"explanation":${DEEP_OBJECT}}}`,
-    NOTICE,
+    { ...NOTICE, fields: "instructorState" },
   ],
   "as a content": [
     `{"event":"complete","messages":[{"content":${DEEP}}]}`,

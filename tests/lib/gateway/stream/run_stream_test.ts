@@ -354,3 +354,40 @@ Deno.test("what came on a stream while the process was stopped is read", async (
   );
   assertEquals(delivered, ["a", "."]);
 });
+
+const CODINGS = [
+  ...["gzip", "x-gzip", "deflate", "compress", "x-compress", "br", "zstd"],
+  ...["GZIP", "identity, br", " zstd "],
+];
+const NO_CODINGS = [
+  ...["none", "", "identity", "identity, identity", "UTF-8", "utf8", "binary"],
+  ...["chunked", "aws-chunked", "text/event-stream", "gzipped", "8bit"],
+];
+
+Deno.test("a stream in any coding is an error, and other words for one change nothing", async () => {
+  const text = encodeItem(complete("Done."));
+  const outcomes = new Map<string, string | undefined>();
+  for (const encoding of [...CODINGS, ...NO_CODINGS]) {
+    const headers = { "content-encoding": encoding };
+    const { delivered, error } = await takeTurn({
+      stream: [answer(200, text, headers)],
+    });
+    outcomes.set(encoding, error?.failure.reason ?? delivered.at(-1));
+  }
+  const compressed =
+    "The stream is compressed, which the request did not allow";
+  for (const encoding of CODINGS) {
+    assertEquals(outcomes.get(encoding), compressed, encoding);
+  }
+  for (const encoding of NO_CODINGS) {
+    assertEquals(outcomes.get(encoding), "Done.", encoding);
+  }
+});
+
+Deno.test("nodes, statuses and the names of fields are shown without the key, and a reply as it is", async () => {
+  const { delivered } = await takeTurn({
+    stream: [events([progress(`n ${TEST_KEY}`, ""), complete(TEST_KEY)])],
+  });
+  const LEFT_OUT = "left out, because it may contain the API key";
+  assertEquals(delivered, [LEFT_OUT, TEST_KEY]);
+});
