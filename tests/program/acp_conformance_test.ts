@@ -88,7 +88,7 @@ const text = (text: string): ContentBlock => ({ type: "text", text });
 Deno.test("the official client prompts with each kind of block that is offered, and serves linked files", async () => {
   await using service = ReferenceService.start();
   const files = { "/notes.md": "Remember the milk.\n" };
-  await withOfficialClient(service, async ({ agent, updates }) => {
+  await withOfficialClient(service, async ({ agent, updates, arrival }) => {
     await agent.request("initialize", {
       protocolVersion: PROTOCOL_VERSION,
       clientCapabilities: { fs: { readTextFile: true } },
@@ -111,11 +111,19 @@ Deno.test("the official client prompts with each kind of block that is offered, 
     });
 
     assertEquals(stopReason, "end_turn");
+    await arrival(6);
     const kinds = updates.map(({ update }) => update.sessionUpdate);
     assertEquals(kinds, [
       ...Array(4).fill("agent_thought_chunk"),
       "agent_message_chunk",
+      "session_info_update",
     ]);
+    assertEquals(updates.at(-1)?.update, {
+      sessionUpdate: "session_info_update",
+      title:
+        "compare [notes](file:///notes.md) [gone.md](file:///gone.md) with [a.ts](file:///a.ts), please"
+          .slice(0, 80),
+    });
     assertEquals(
       JSON.parse((await service.waitFor("create run")).body).prompt,
       "compare [notes](file:///notes.md) [gone.md](file:///gone.md) with [a.ts](file:///a.ts), please" +
@@ -152,6 +160,11 @@ Deno.test("the official client cancels in the middle of a run in both of its way
 
     const next = await agent.request("session/prompt", { sessionId, prompt });
     assertEquals(next.stopReason, "end_turn");
-    assertEquals(updates.length, 1 + 1 + 5);
+    await arrival(1 + 1 + 5 + 1); // and the title
+    const kinds = updates.map(({ update }) => update.sessionUpdate);
+    assertEquals(kinds.slice(-2), [
+      "agent_message_chunk",
+      "session_info_update",
+    ]);
   });
 });
