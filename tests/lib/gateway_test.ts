@@ -138,12 +138,12 @@ for (const id of BAD_IDS) {
       [
         [
           contains("thread_id", "run_id"),
-          'The service should answer {"thread_id": "..."}',
+          'The service should answer {"thread_id":"..."}',
           "refused",
         ],
         [
           contains("run_id", "thread_id"),
-          'The service should answer {"run_id": "..."}',
+          'The service should answer {"run_id":"..."}',
           "may have run",
         ],
       ],

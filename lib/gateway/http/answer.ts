@@ -53,7 +53,7 @@ export async function readId(answer: Answer): Promise<string> {
   const reason = id === undefined
     ? `The answer contains no ${field}${others}`
     : `The answer contains a malformed ${field}`;
-  const advice = `The service should answer {"${field}": "..."}`;
+  const advice = `The service should answer {"${field}":"..."}`;
   throw new RequestError({ stage, reason, advice });
 }
 
