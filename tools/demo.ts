@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { TextLineStream } from "@std/streams/text-line-stream";
+import { TextLineStream } from "jsr:@std/streams@^1.1.1/text-line-stream";
 import { ReferenceService } from "../tests/support/service/service.ts";
 import { runDeno, sameFlags } from "./deno.ts";
 

@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { TextLineStream } from "@std/streams/text-line-stream";
+import { TextLineStream } from "jsr:@std/streams@^1.1.1/text-line-stream";
 import { globSync } from "node:fs";
 import { parseArgs, stripVTControlCharacters } from "node:util";
 import { chosenLibrary, runDeno, sameFlags } from "./deno.ts";

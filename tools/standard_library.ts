@@ -5,7 +5,7 @@
  * @module
  */
 import "@std/assert";
-import "@std/cli/unicode-width";
-import "@std/dotenv/parse";
-import "@std/streams/text-line-stream";
+import "jsr:@std/cli@^1.0.32/unicode-width";
+import "jsr:@std/dotenv@^0.225.6/parse";
+import "jsr:@std/streams@^1.1.1/text-line-stream";
 import "@std/testing/bdd";

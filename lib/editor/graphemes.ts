@@ -1,4 +1,4 @@
-import { unicodeWidth } from "@std/cli/unicode-width";
+import { unicodeWidth } from "jsr:@std/cli@^1.0.32/unicode-width";
 
 /** The size of the text that is segmented at once. */
 const WINDOW = 256;

@@ -140,10 +140,13 @@ class Splitter {
 
 /** Opens a `TextLineStream`, unless an update has replaced the file since the start. */
 function openLineStream() {
-  return import("@std/streams/text-line-stream").then(({ TextLineStream }) => {
-    const { writable, readable } = new TextLineStream();
-    return { input: writable.getWriter(), output: readable.getReader() };
-  }, () => undefined);
+  return import("jsr:@std/streams@^1.1.1/text-line-stream").then(
+    ({ TextLineStream }) => {
+      const { writable, readable } = new TextLineStream();
+      return { input: writable.getWriter(), output: readable.getReader() };
+    },
+    () => undefined,
+  );
 }
 
 /**

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { parse } from "@std/dotenv/parse";
+import { parse } from "jsr:@std/dotenv@^0.225.6/parse";
 import { SettingsError } from "./settings_error.ts";
 
 const MAX_FILE_BYTES = 1024 * 1024;

@@ -54,7 +54,7 @@ Deno.test("JSR and npm give the project the same packages", async () => {
     if (specifier === "@std/testing/bdd") continue; // It is node:test.
     const text = await read(`tools/npm/${path}`);
     const [, name, version] = text.match(/(@std\/\w+)`? (\d+\.\d+\.\d+)/) ?? [];
-    assert(specifier.startsWith(name ?? "-"), path);
+    assert(specifier.replace(/^jsr:/, "").startsWith(name ?? "-"), path);
     assert(`${name}@${version}` in lock.jsr, `${path} is of ${version}`);
   }
 });

@@ -69,7 +69,7 @@ export async function preload(folder: URL = LIB): Promise<void> {
     if (isDirectory) await preload(new URL(`${name}/`, folder));
     else await import(new URL(name, folder).href);
   }
-  await import("@std/streams/text-line-stream");
+  await import("jsr:@std/streams@^1.1.1/text-line-stream");
 }
 
 const LIB = new URL("../../lib/", import.meta.url);

@@ -9,11 +9,13 @@
  *
  * @module
  */
-import config from "../../deno.json" with { type: "json" };
 import { sha256 } from "../../tools/checksums.ts";
 import standIns from "../../tools/npm/import_map.json" with { type: "json" };
 import { writeLock } from "../../tools/pins.ts";
 import { runCommand } from "../../tools/run_command.ts";
+
+/** A package, without its version, and what of it is imported. */
+const SPECIFIER = /^(?:jsr:)?(@std\/\w+)(?:@[^/]+)?(\/.*)?$/;
 
 const ROOT = `${import.meta.dirname}/../..`;
 
@@ -39,14 +41,19 @@ export class JsrRegistry implements AsyncDisposable {
     }
     const lock = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`));
     const answers = new Map<string, BodyInit>();
-    for (const name of Object.keys(config.imports)) {
+    const entries = Object.entries(standIns.imports).map(
+      ([specifier, file]) => {
+        const [, name = "", path = ""] = SPECIFIER.exec(specifier) ?? [];
+        return { name, path, file };
+      },
+    );
+    for (const name of new Set(entries.map(({ name }) => name))) {
       const pinned: string[] = Object.keys(lock.jsr);
       const version = pinned.find((key) => key.startsWith(`${name}@`))
         ?.slice(`${name}@`.length) ?? "";
       const exports = Object.fromEntries(
-        Object.entries(standIns.imports)
-          .filter(([path]) => path.startsWith(name))
-          .map(([path, file]) => [`.${path.slice(name.length)}`, file]),
+        entries.filter((entry) => entry.name === name)
+          .map(({ path, file }) => [`.${path}`, file]),
       );
       const meta = { versions: { [version]: {} } };
       answers.set(`/${name}/meta.json`, JSON.stringify(meta));

@@ -16,6 +16,7 @@
 import config from "../../deno.json" with { type: "json" };
 import { parseSums, type Sums } from "../checksums.ts";
 import { PINNED_DENO } from "../pins.ts";
+import standIns from "../npm/import_map.json" with { type: "json" };
 import { runCommand } from "../run_command.ts";
 import { runTool, ToolError } from "../tool_error.ts";
 import { ESBUILD, pinnedSums } from "./toolchain.ts";
@@ -83,9 +84,6 @@ function component(
   };
 }
 
-/** The packages of JSR that only tests import. */
-const FOR_TESTS: readonly string[] = ["@std/assert", "@std/testing"];
-
 /** The packages of JSR that end up in the program, and what they depend on. */
 function jsrPackages({ jsr }: Sources["lock"]): readonly Component[] {
   const withDependencies = (name: string): readonly string[] => {
@@ -93,8 +91,10 @@ function jsrPackages({ jsr }: Sources["lock"]): readonly Component[] {
     const others = jsr[key]?.dependencies ?? [];
     return [key, ...others.map(packageOf).flatMap(withDependencies)];
   };
-  const direct = Object.keys(config.imports)
-    .filter((name) => !FOR_TESTS.includes(name));
+  // Tests name theirs in deno.json.
+  const direct = Object.keys(standIns.imports)
+    .filter((specifier) => specifier.startsWith("jsr:"))
+    .map(packageOf);
   const keys = new Set(direct.flatMap(withDependencies));
   return Array.from(keys).sort().map((key) => {
     const files = new Map([["of JSR's manifest", jsr[key]?.integrity ?? ""]]);
