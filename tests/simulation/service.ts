@@ -100,8 +100,9 @@ export const anySpan: fc.Arbitrary<number> = fc.oneof(
 );
 
 const anyShortSpan = fc.oneof(
-  { weight: 4, arbitrary: fc.integer({ min: 0, max: 2_000 }) },
+  { weight: 6, arbitrary: fc.integer({ min: 0, max: 2_000 }) },
   { weight: 1, arbitrary: anySpan },
+  { weight: 1, arbitrary: fc.integer({ min: 550_000, max: 800_000 }) },
 );
 
 const REFUSED = "tcp connect error: Connection refused (os error 111)";
