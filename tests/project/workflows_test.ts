@@ -14,7 +14,7 @@ for (const { name } of Deno.readDirSync(FOLDER)) {
 Deno.test("actionlint finds nothing in the workflows, nor in what they tell the actions", async () => {
   assertEquals(
     Object.keys(workflows).sort(),
-    ["ci.yml", "release.yml", "tests.yml", "update.yml"],
+    ["ci.yml", "nightly.yml", "release.yml", "tests.yml", "update.yml"],
   );
   // actionlint knows the inputs of versions, not of commits, and not that artifacts can
   // be named by their ids.
