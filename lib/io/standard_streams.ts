@@ -135,6 +135,12 @@ const MANY_PIECES = 256;
 /** The buffer of Rust's `LineWriter`, through which Deno writes, in bytes. */
 const LINE_BUFFER_BYTES = 1024;
 
+export interface OutputSinkOptions {
+  readonly isTerminal?: boolean;
+  /** Makes the output blocking; returns whether it certainly is. */
+  readonly makeBlocking?: () => Promise<boolean>;
+}
+
 /**
  * Makes standard output a sink. If the stream is non-blocking, writes wait for room. If
  * the reader has closed its end, a write rejects with Deno's error, for which
@@ -151,7 +157,10 @@ const LINE_BUFFER_BYTES = 1024;
  */
 export function outputSink(
   output: Output = Deno.stdout,
-  isTerminal: boolean = isShown("stdout"),
+  {
+    isTerminal = isShown("stdout"),
+    makeBlocking = makeOutputBlocking,
+  }: OutputSinkOptions = {},
 ): ByteSink {
   const atomicBytes = isTerminal ? 1 : ATOMIC_BYTES;
   const flush = () => output.write(new Uint8Array());
@@ -159,7 +168,7 @@ export function outputSink(
   let isBlocking: Promise<boolean> | undefined;
   const write = async (bytes: Uint8Array) => {
     if (pieces > MANY_PIECES && !isTerminal) {
-      isBlocking ??= makeOutputBlocking();
+      isBlocking ??= makeBlocking();
     }
     if (await isBlocking) return await errorSink(output).write(bytes);
     for (let start = 0; start < bytes.length;) {

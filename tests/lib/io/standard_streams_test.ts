@@ -83,7 +83,7 @@ for (const isTerminal of [false, true]) {
     for (let round = 0; round < 20; round++) {
       const room = () => Math.max(0, random(8000) - 2000);
       const output = new NonBlocking(room, { isTerminal });
-      const sink = outputSink(output, isTerminal);
+      const sink = outputSink(output, { isTerminal });
       const expected: number[] = [];
       for (let i = 0; i < 5; i++) {
         const bytes = new Uint8Array(random(i % 2 === 0 ? 3000 : 20_000));
@@ -96,6 +96,29 @@ for (const isTerminal of [false, true]) {
       }
       assert(`${output.written}` === `${expected}`, "the bytes differ");
     }
+  });
+}
+
+for (const canBlock of [true, false]) {
+  Deno.test(`outputSink() loses nothing of many short lines if the output ${canBlock ? "can" : "cannot"} be made blocking`, async () => {
+    using _ = withoutPauses();
+    const random = randomNumbers(1);
+    let room = () => Math.max(0, random(20_000) - 2000);
+    const output = new NonBlocking(() => room());
+    const sink = outputSink(output, {
+      isTerminal: false,
+      makeBlocking: async () => {
+        await Promise.resolve();
+        if (canBlock) room = () => Infinity;
+        return canBlock;
+      },
+    });
+    const lines = new TextEncoder().encode(`${"x".repeat(63)}\n`.repeat(1024));
+    const count = 20;
+    for (let i = 0; i < count; i++) await sink.write(lines);
+    assertEquals(output.written.length, count * lines.length);
+    const newlines = output.written.filter((byte) => byte === 0x0a);
+    assertEquals(newlines.length, count * 1024);
   });
 }
 
@@ -171,7 +194,7 @@ const FAILURES = {
 for (const [name, [error, isGone]] of Object.entries(FAILURES)) {
   Deno.test(`isReaderGone() is ${isGone} for ${name}, and outputSink() rejects accordingly`, async () => {
     const write = () => Promise.reject(error);
-    const sink = outputSink({ write }, false);
+    const sink = outputSink({ write }, { isTerminal: false });
     const rejection = await assertRejects(() => sink.write(Uint8Array.of(10)));
     assertEquals([isReaderGone(error), rejection === error], [isGone, isGone]);
     const text = "OutputError: Cannot write standard output: No room";
