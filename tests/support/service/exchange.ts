@@ -55,6 +55,7 @@ export class Exchange {
    */
   deliver(response: Response, delivered: Promise<void>): Response {
     this.status = response.status;
+    delivered.catch(() => {}); // It rejects after a reader that is gone, too.
     const done = () =>
       delivered.then(
         () => this.#ended.resolve("complete"),
