@@ -62,19 +62,18 @@ function between(left: string | Reference, right: string | Reference): string {
   return mayTouch ? "" : " ";
 }
 
-/** The URIs of the links whose text did not come with the prompt, each once. */
+/**
+ * The URIs of the links, each once. Also those of which a resource came: Qt Creator
+ * sends a file as a link, and the state of its editor as a resource of the same URI.
+ */
 export function linksIn({ references }: PromptContent): readonly string[] {
-  const embedded = new Set<string>();
-  const links = new Set<string>();
-  for (const { uri, text } of references) {
-    (text === undefined ? links : embedded).add(uri);
-  }
-  return [...links.difference(embedded)];
+  const links = references.filter(({ text }) => text === undefined);
+  return [...new Set(links.map(({ uri }) => uri))];
 }
 
 /**
- * The whole text of a prompt: the user's text, then the contents of the
- * references, each in a `<context>` element of its own.
+ * The whole text of a prompt: the user's text, then the contents of the references,
+ * each in a `<context>` element of its own, and the same one only once.
  *
  * @param linked The texts of links by their URIs. Other links stay links.
  */
@@ -82,17 +81,15 @@ export function promptText(
   { text, references }: PromptContent,
   linked: ReadonlyMap<string, string>,
 ): string {
-  const pieces = [text];
-  const unused = new Map(linked);
+  const contexts = new Set<string>();
   for (const { uri, text: embedded } of references) {
-    const content = embedded ?? unused.get(uri);
+    const content = embedded ?? linked.get(uri);
     if (content === undefined) continue;
-    if (embedded === undefined) unused.delete(uri);
-    pieces.push(
+    contexts.add(
       `\n\n<context uri="${uri}">\n${withoutLineEnd(content)}\n</context>`,
     );
   }
-  return pieces.join("");
+  return [text, ...contexts].join("");
 }
 
 function parseBlock(block: unknown): string | Reference {

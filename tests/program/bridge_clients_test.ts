@@ -33,6 +33,16 @@ const NOTE = "Earlier messages are not shown here.";
 
 const NOTES = "file:///home/me/notes.txt";
 
+const MAIN = "file:///home/me/main.cpp";
+const QT_STATE =
+  "This is the state of the current Text Editor in Qt Creator\n" +
+  "Cursor Position: 12, Line(0-based): 0, Column(0-based): 12\n" +
+  "Cursor Anchor: 12, Line(0-based): 0, Column(0-based): 12\n" +
+  "First Visible Line: 0\nLast Visible Line: 1";
+const QT_PROMPT = `6 * 7 [main.cpp](${MAIN}) [main.cpp](${MAIN})` +
+  `\n\n<context uri="${MAIN}">\nint main() {}\n</context>` +
+  `\n\n<context uri="${MAIN}">\n${QT_STATE}\n</context>`;
+
 /** A prompt of avante, as the service receives it. */
 function avantePrompt(text: string): string {
   const uri = "file:///home/me/my notes.txt";
@@ -43,8 +53,8 @@ function avantePrompt(text: string): string {
 
 /**
  * One conversation of each client. Those with "(recorded)" in their name were
- * recorded between the client and the bridge, with other paths; that of Zed was
- * written by hand from its source at the version named, member by member.
+ * recorded between the client and the bridge, with other paths; those of Zed and Qt
+ * Creator were written by hand from their sources at the versions named.
  */
 const CLIENT_RECORDINGS: readonly ClientRecording[] = [
   {
@@ -80,6 +90,20 @@ const CLIENT_RECORDINGS: readonly ClientRecording[] = [
       "6 * 7",
     ],
     reply: "6 * 7 = 42",
+  },
+  {
+    client: "Qt Creator at 030b06b4",
+    steps: [
+      '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true},"clientInfo":{"name":"QtCreator","version":"1.0"},"protocolVersion":1}}',
+      '{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/home/me","mcpServers":[]}}',
+      // The current editor: a link, and its state as a resource of the same URI
+      `{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"prompt":[{"text":"6 * 7","type":"text"},{"description":"Qt Creators current main Text Editor file.","name":"main.cpp","type":"resource_link","uri":"${MAIN}"},{"resource":{"text":${
+        JSON.stringify(`${QT_STATE}\n`)
+      },"uri":"${MAIN}"},"type":"resource"}],"sessionId":"SESSION"}}`,
+    ],
+    files: { "/home/me/main.cpp": "int main() {}\n" },
+    prompts: [QT_PROMPT],
+    reply: `You said: ${QT_PROMPT}`,
   },
   {
     client: "acp-ui 0.1.15 in Chromium (recorded)",

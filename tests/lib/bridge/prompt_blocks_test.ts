@@ -90,12 +90,20 @@ Deno.test("promptText() puts the texts of links after the prompt, in the order o
     link("d"),
   ]);
 
-  // The text of b came with the prompt.
-  assertEquals(linksIn(content), ["a", "c", "d"]);
+  assertEquals(linksIn(content), ["a", "c", "b", "d"]);
+  const files = [["c", "3\n"], ["a", "1"], ["b", "2\n"]] as const;
   assertEquals(
-    promptText(content, new Map([["c", "3\n"], ["a", "1"]])),
+    promptText(content, new Map(files)),
     "[a](a) [b](b) [c](c) [a](a) [b](b) [d](d)" +
       context("a", "1") + context("b", "2") + context("c", "3"),
+  );
+});
+
+Deno.test("promptText() has the text of a link beside a resource of the same URI that holds something else", () => {
+  const content = parsePrompt([link("a"), embedded("a", "Cursor: 3\n")]);
+  assertEquals(
+    promptText(content, new Map([["a", "let a;"]])),
+    "[a](a) [a](a)" + context("a", "let a;") + context("a", "Cursor: 3"),
   );
 });
 
