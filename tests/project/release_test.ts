@@ -7,6 +7,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { dirname } from "node:path";
+import { parse as parseYaml } from "yaml";
 import config from "../../deno.json" with { type: "json" };
 import { RELEASE_HEADER } from "../../tools/bundle.ts";
 import {
@@ -21,6 +22,7 @@ import {
   homebrewFormula,
   registryEntry,
   scoopManifest,
+  wingetManifest,
 } from "../../tools/release/package_manifests.ts";
 import { makeSbom } from "../../tools/release/sbom.ts";
 import {
@@ -141,6 +143,7 @@ Deno.test("the files of package managers name each binary of this version with i
     const [text, count] of [
       [homebrewFormula(SUMS), 4],
       [scoopManifest(SUMS), 2],
+      [wingetManifest(SUMS), 2],
       [JSON.stringify(registryEntry(SUMS)), 6],
     ] as const
   ) {
@@ -157,6 +160,21 @@ Deno.test("the files of package managers name each binary of this version with i
   assertEquals(version, config.version);
   // An editor starts it in folders that other people wrote, where npx would run theirs.
   assertEquals(Object.keys(distribution), ["binary"]);
+});
+
+Deno.test("the winget manifest has what its schema 1.10.0 requires", () => {
+  const manifest = parseYaml(wingetManifest(SUMS));
+  const texts = [
+    ...["PackageIdentifier", "PackageVersion", "PackageLocale", "Publisher"],
+    ...["PackageName", "License", "ShortDescription", "ManifestType"],
+    "ManifestVersion",
+  ];
+  for (const name of texts) assertEquals(typeof manifest[name], "string", name);
+  assertEquals(manifest.InstallerType, "portable");
+  const architectures = manifest.Installers.map(
+    ({ Architecture }: { Architecture: string }) => Architecture,
+  );
+  assertEquals(architectures, ["x64", "arm64"]);
 });
 
 /** What Homebrew does with a formula for Linux, in a folder with its download. */

@@ -1,7 +1,7 @@
 /**
  * Completes a release in `dist/` with the binaries as gzip archives, the install
  * scripts, and the files of package managers: the Homebrew formula, the Scoop
- * manifest and the entry of the ACP registry, each with the sums of the binaries.
+ * and winget manifests and the entry of the ACP registry, each with the sums of the binaries.
  * It adds their sums to `dist/SHA256SUMS`, and those of other files in the folder.
  *
  * It refuses a bundle with the standard library from npm: the one from JSR counts.
@@ -91,6 +91,39 @@ export function scoopManifest(sums: Sums): string {
   });
 }
 
+/**
+ * The winget manifest in one file, with the sum of each binary.
+ *
+ * @throws {ToolError} If the sum of a binary is missing.
+ */
+export function wingetManifest(sums: Sums): string {
+  const installers = [["x64", "x86_64"], ["arm64", "aarch64"]].map(
+    ([cpu, architecture]) => {
+      const name = `agent-gateway-${architecture}-pc-windows-msvc.exe`;
+      return `  - Architecture: ${cpu}
+    InstallerUrl: "${RELEASES}/v${config.version}/${name}"
+    InstallerSha256: "${sumOf(name, sums)}"
+`;
+    },
+  ).join("");
+  return `\
+PackageIdentifier: AgentGateway.AgentGateway
+PackageVersion: "${config.version}"
+PackageLocale: en-US
+Publisher: The agent-gateway developers
+PackageName: agent-gateway
+PackageUrl: "${REPOSITORY}"
+License: ${config.license}
+ShortDescription: ${DESCRIPTION}
+InstallerType: portable
+Commands:
+  - agent-gateway
+Installers:
+${installers}ManifestType: singleton
+ManifestVersion: 1.10.0
+`;
+}
+
 /** The entry of the ACP registry for this version, with the sum of each binary. */
 export function registryEntry(sums: Sums): typeof manifest {
   const text = JSON.stringify(manifest);
@@ -139,6 +172,7 @@ async function main(): Promise<void> {
     Deno.writeTextFile(`${DIST}/${name}`, text);
   await write("agent-gateway.rb", homebrewFormula(sums));
   await write("agent-gateway.json", scoopManifest(sums));
+  await write("agent-gateway.winget.yaml", wingetManifest(sums));
   await write("registry-agent.json", toJson(registryEntry(sums)));
   for (const script of ["install.sh", "install.ps1"]) {
     const path = `${import.meta.dirname}/${script}`;
