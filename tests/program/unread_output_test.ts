@@ -1,0 +1,81 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { Client, settings } from "../support/client_process.ts";
+import { parseJsonLines } from "../support/json_lines.ts";
+import { complete, events, progress } from "../support/service/behaviours.ts";
+import { ReferenceService } from "../support/service/service.ts";
+
+// What --timeout means where standard output is a pipe that nobody reads, for a while
+// or for ever.
+
+/** A run without an end, whose lines fill any pipe. */
+const endless = events(function* () {
+  for (;;) yield progress("x".repeat(10_000), "y");
+});
+
+/** Resolves some time after the time limit of 1 s. */
+const afterTheLimit = () => new Promise((resolve) => setTimeout(resolve, 3000));
+
+Deno.test("--json ends with an error line if its reader reads on after the limit", async () => {
+  await using service = ReferenceService.start();
+  service.misbehave("stream", endless);
+  await using client = new Client({
+    args: ["--json", "--timeout", "1", "-p", "hello"],
+    env: settings(service),
+  });
+  client.stdout.pause();
+  await service.waitFor("stream");
+  await afterTheLimit();
+  client.stdout.resume();
+  const { code, stdout, stderr } = await client.finish();
+  assertEquals([code, stderr], [5, ""]);
+  const last = parseJsonLines(stdout).at(-1);
+  assertEquals([last?.type, last?.["fate"]], ["error", "may go on"]);
+});
+
+Deno.test("--json whose reader goes away after the limit ends without a word", async () => {
+  await using service = ReferenceService.start();
+  service.misbehave("stream", endless);
+  await using client = new Client({
+    args: ["--json", "--timeout", "1", "-p", "hello"],
+    env: settings(service),
+  });
+  client.stdout.pause();
+  await service.waitFor("stream");
+  await afterTheLimit();
+  await client.stdout.close();
+  client.stdout.resume();
+  const { code, stderr } = await client.finish();
+  assertEquals([code, stderr], [1, ""]);
+});
+
+for (const mode of ["-p", "piped lines"]) {
+  Deno.test(`a reply that nobody reads after the limit ends ${mode} with 1, and says so`, async () => {
+    await using service = ReferenceService.start();
+    service.misbehave("stream", events([complete("x".repeat(1024 * 1024))]));
+    await using client = new Client({
+      args: [
+        "--timeout",
+        "1",
+        ...mode === "-p" ? ["-p", "one", "-p", "two"] : [],
+      ],
+      env: settings(service),
+    });
+    client.stdout.pause();
+    if (mode !== "-p") await client.write("one\ntwo\n");
+    await client.closeInput();
+    const { code } = await client.status;
+    client.stdout.resume();
+    const { stdout, stderr } = await client.output();
+    assertEquals(code, 1);
+    assert(/^x+$/.test(stdout.slice(0, -1)) && stdout.length < 1024 * 1024);
+    assertStringIncludes(
+      stderr,
+      "agent-gateway: error: The time limit has passed, and nothing reads " +
+        "standard output: the rest of the reply was dropped\n",
+    );
+    const runs = service.requests.filter(({ operation }) =>
+      operation === "create run"
+    );
+    assertEquals(runs.length, 1);
+  });
+}
