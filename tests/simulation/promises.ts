@@ -197,6 +197,9 @@ function* showsReplies(played: Played): Broken {
   for (const { prompt, begunAt, end, message } of promptsOf(played)) {
     const run = service.runs.find((run) => run.prompt === prompt);
     if (run?.completeAt === undefined || end === "cancelled") continue;
+    // A limit on silence may be over in the same moment.
+    const last = streamsOf(played, run).at(-1);
+    if ((last?.endedAt ?? 0) - run.completeAt < 5 && end !== "reply") continue;
     const isInTime = run.completeAt + 50 < begunAt + (limit ?? Infinity);
     if (isInTime && end !== "reply") {
       yield `the reply to ${prompt} came at ${run.completeAt} ms: ${message}`;
@@ -399,6 +402,14 @@ function patienceOf(
   // A stop is noticed by the lateness of a tick that comes every 5 s.
   const tolerance = 1_000 + 6_000 * played.world.stops.length;
   const [first] = attempts;
+  const last = attempts.at(-1);
+  if (last?.ending === "dropped" && last.openedAt !== undefined) {
+    const silence = runningTime(played, lastSign(last), endedAt);
+    const open = runningTime(played, last.openedAt, endedAt);
+    if (silence < 59_000 && open < SILENCE - tolerance) {
+      return `while its stream is alive, open for ${Math.round(open)} ms`;
+    }
+  }
   const steady = attempts.findLast((attempt) =>
     attempt.news > 0 &&
     attempt.endedAt - (attempt.openedAt ?? Infinity) >= 5_000

@@ -108,8 +108,10 @@ export class World implements AsyncDisposable {
   /** The process is stopped (SIGSTOP, `docker pause`, a machine that sleeps). */
   stop(ms: number): void {
     this.tell(`the process is stopped for ${ms / 1000} s`);
-    this.stops.push({ at: this.now, ms });
-    this.#stoppedUntil = Math.max(this.#stoppedUntil, this.now + ms);
+    const at = Math.max(this.now, this.#stoppedUntil);
+    const until = Math.max(at, this.now + ms);
+    this.stops.push({ at, ms: until - at });
+    this.#stoppedUntil = until;
   }
 
   /** How long the process was stopped between two moments. */
