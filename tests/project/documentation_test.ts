@@ -196,7 +196,14 @@ const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
   "whoever works on this repository runs them": ["CONTRIBUTING.md"],
   "they download a release; tests run its scripts and packages": [
     ...["curl -fsSL", "irm https", "& ([script", "npm install", "npx agent"],
-    ...["brew tap", "scoop install", "sudo apt", "deno install", "deno run"],
+    ...[
+      "brew tap",
+      "scoop install",
+      "winget install",
+      "sudo apt",
+      "deno install",
+      "deno run",
+    ],
     ...["target=x86_64", "gh attestation"],
   ],
   "the key and the URL are placeholders": ["export APP_API_KEY"],

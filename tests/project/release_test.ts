@@ -22,7 +22,7 @@ import {
   homebrewFormula,
   registryEntry,
   scoopManifest,
-  wingetManifest,
+  wingetManifests,
 } from "../../tools/release/package_manifests.ts";
 import { makeSbom } from "../../tools/release/sbom.ts";
 import {
@@ -143,7 +143,7 @@ Deno.test("the files of package managers name each binary of this version with i
     const [text, count] of [
       [homebrewFormula(SUMS), 4],
       [scoopManifest(SUMS), 2],
-      [wingetManifest(SUMS), 2],
+      [Object.values(wingetManifests(SUMS)).join("\n"), 2],
       [JSON.stringify(registryEntry(SUMS)), 6],
     ] as const
   ) {
@@ -162,19 +162,30 @@ Deno.test("the files of package managers name each binary of this version with i
   assertEquals(Object.keys(distribution), ["binary"]);
 });
 
-Deno.test("the winget manifest has what its schema 1.10.0 requires", () => {
-  const manifest = parseYaml(wingetManifest(SUMS));
-  const texts = [
-    ...["PackageIdentifier", "PackageVersion", "PackageLocale", "Publisher"],
-    ...["PackageName", "License", "ShortDescription", "ManifestType"],
-    "ManifestVersion",
-  ];
-  for (const name of texts) assertEquals(typeof manifest[name], "string", name);
-  assertEquals(manifest.InstallerType, "portable");
-  const architectures = manifest.Installers.map(
-    ({ Architecture }: { Architecture: string }) => Architecture,
+/** What the schemas of winget require, by the type of a manifest. */
+const WINGET: Readonly<Record<string, readonly string[]>> = {
+  version: ["DefaultLocale"],
+  installer: ["InstallerType", "Commands", "Installers"],
+  defaultLocale: [
+    ...["PackageLocale", "Publisher", "PackageName", "License"],
+    "ShortDescription",
+  ],
+};
+
+Deno.test("the winget manifests have what their schemas 1.10.0 require", () => {
+  const manifests = Object.values(wingetManifests(SUMS)).map((text) =>
+    parseYaml(text)
   );
-  assertEquals(architectures, ["x64", "arm64"]);
+  assertEquals(
+    manifests.map(({ ManifestType }) => ManifestType),
+    Object.keys(WINGET),
+  );
+  for (const manifest of manifests) {
+    assertEquals(manifest.PackageVersion, config.version);
+    for (const name of WINGET[manifest.ManifestType] ?? []) {
+      assert(manifest[name] !== undefined, name);
+    }
+  }
 });
 
 /** What Homebrew does with a formula for Linux, in a folder with its download. */

@@ -16,6 +16,7 @@ import { runTool, ToolError } from "../tool_error.ts";
 
 const DIST = `${import.meta.dirname}/../../dist`;
 const REPOSITORY = "https://github.com/agent-gateway/agent-gateway";
+const WINGET_ID = "AgentGateway.AgentGateway";
 const DESCRIPTION = "Terminal and editor client of a remote agent service";
 const RELEASES = `${REPOSITORY}/releases/download`;
 
@@ -92,11 +93,14 @@ export function scoopManifest(sums: Sums): string {
 }
 
 /**
- * The winget manifest in one file, with the sum of each binary.
+ * The three winget manifests, by the names of their files, with the sum of each binary.
  *
  * @throws {ToolError} If the sum of a binary is missing.
  */
-export function wingetManifest(sums: Sums): string {
+export function wingetManifests(sums: Sums): Readonly<Record<string, string>> {
+  const head = `PackageIdentifier: ${WINGET_ID}
+PackageVersion: "${config.version}"
+`;
   const installers = [["x64", "x86_64"], ["arm64", "aarch64"]].map(
     ([cpu, architecture]) => {
       const name = `agent-gateway-${architecture}-pc-windows-msvc.exe`;
@@ -105,23 +109,29 @@ export function wingetManifest(sums: Sums): string {
     InstallerSha256: "${sumOf(name, sums)}"
 `;
     },
-  ).join("");
-  return `\
-PackageIdentifier: AgentGateway.AgentGateway
-PackageVersion: "${config.version}"
-PackageLocale: en-US
+  );
+  return {
+    [`${WINGET_ID}.yaml`]: `${head}DefaultLocale: en-US
+ManifestType: version
+ManifestVersion: 1.10.0
+`,
+    [`${WINGET_ID}.installer.yaml`]: `${head}InstallerType: portable
+Commands:
+  - agent-gateway
+Installers:
+${installers.join("")}ManifestType: installer
+ManifestVersion: 1.10.0
+`,
+    [`${WINGET_ID}.locale.en-US.yaml`]: `${head}PackageLocale: en-US
 Publisher: The agent-gateway developers
 PackageName: agent-gateway
 PackageUrl: "${REPOSITORY}"
 License: ${config.license}
 ShortDescription: ${DESCRIPTION}
-InstallerType: portable
-Commands:
-  - agent-gateway
-Installers:
-${installers}ManifestType: singleton
+ManifestType: defaultLocale
 ManifestVersion: 1.10.0
-`;
+`,
+  };
 }
 
 /** The entry of the ACP registry for this version, with the sum of each binary. */
@@ -172,7 +182,9 @@ async function main(): Promise<void> {
     Deno.writeTextFile(`${DIST}/${name}`, text);
   await write("agent-gateway.rb", homebrewFormula(sums));
   await write("agent-gateway.json", scoopManifest(sums));
-  await write("agent-gateway.winget.yaml", wingetManifest(sums));
+  for (const [name, text] of Object.entries(wingetManifests(sums))) {
+    await write(name, text);
+  }
   await write("registry-agent.json", toJson(registryEntry(sums)));
   for (const script of ["install.sh", "install.ps1"]) {
     const path = `${import.meta.dirname}/${script}`;
