@@ -1,3 +1,4 @@
+export { AwakeClock } from "./io/awake_clock.ts";
 export { ByteBuffer } from "./io/byte_buffer.ts";
 export {
   Deadline,

@@ -1,5 +1,5 @@
 /** How late a timer may fire and still count as punctual, in milliseconds. */
-const PUNCTUAL = 200;
+export const PUNCTUAL = 200;
 
 /** How much longer a timeout waits if it fires late, in milliseconds. */
 export const GRACE = 5_000;

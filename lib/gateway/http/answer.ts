@@ -31,7 +31,7 @@ export async function readId(answer: Answer): Promise<string> {
   const { operation, response, redactor, signal } = answer;
   // A run may have been started; the thread would be answered so again.
   const stage = operation === "create thread" ? "refused" : "perhaps taken";
-  const chunks = readBody(response, { signal });
+  const chunks = readBody(response, signal);
   const read = await readText(chunks, { maxBytes: MAX_ANSWER_BYTES });
   const value = read.isCut ? undefined : parseJson(read.text);
   if (!isJsonObject(value)) {
@@ -72,7 +72,7 @@ export async function readErrorText(
   { response, signal, timeouts }: Answer,
 ): Promise<ReadText> {
   using deadline = new Deadline(timeouts.errorText, signal);
-  const chunks = readBody(response, { signal: deadline.signal });
+  const chunks = readBody(response, deadline.signal);
   return await readText(chunks, { maxBytes: MAX_PAGE_BYTES, mayBreak: true });
 }
 

@@ -11,6 +11,7 @@ import type { WaitEvent } from "../turn_event.ts";
 import { type Answer, readErrorText, readId } from "./answer.ts";
 import { headersOf, type ServiceRequest } from "./requests.ts";
 import { drainBody, readBody } from "./response_body.ts";
+import type { Silences } from "./silences.ts";
 import {
   around,
   draw,
@@ -125,14 +126,14 @@ export class Call {
   /**
    * Sends a `GET` for an event stream once and waits for its headers.
    *
-   * @param idle The limit on silence of the body, in milliseconds.
+   * @param silences Limits the silence of the body.
    * @throws {RequestError} If no connection was made, it broke, no headers came in
    * time, or the answer is not a stream that can be read.
    * @throws The signal's reason, if it is aborted.
    */
   async stream(
     request: ServiceRequest,
-    idle: () => number,
+    silences: Silences,
   ): Promise<OpenStream> {
     const limit = this.timeouts.idle;
     const deadline = this.#start(limit);
@@ -143,7 +144,7 @@ export class Call {
       deadline.meet();
       const { response } = answer;
       return {
-        chunks: readBody(response, { signal, idle }),
+        chunks: readBody(response, signal, silences),
         drop: () => deadline.drop(),
       };
     } catch (cause) {

@@ -1,60 +1,47 @@
-import {
-  ByteBuffer,
-  Notifier,
-  shareEventLoop,
-  startTimeout,
-} from "../../io.ts";
+import { shareEventLoop } from "../../io.ts";
+import type { Silences } from "./silences.ts";
 
-/** The size of the read buffer, and the read-ahead limit, in bytes. */
+/** The size of the read buffer, in bytes. */
 const BUFFER_BYTES = 64 * 1024;
-
-/** No byte came while the reader was waiting for one. */
-export class SilenceError extends Error {
-  override readonly name = "SilenceError";
-  readonly milliseconds: number;
-
-  constructor(milliseconds: number) {
-    super();
-    this.milliseconds = milliseconds;
-  }
-}
-
-export interface ReadBodyOptions {
-  readonly signal: AbortSignal;
-  /** The limit on silence, in milliseconds, counted while a chunk is awaited. By default none. */
-  readonly idle?: () => number;
-}
 
 /**
  * The bytes of an answer's body as they arrive. Each chunk is valid until the next one
- * is requested. While a chunk is in use, at most 64 KiB are read ahead; they become one
- * chunk, because each chunk has a cost. Leaving the generator drops the rest. An abort
- * ends the body here, and not only through `fetch`: the link from the signal of a
- * `fetch` to its body can be garbage-collected.
+ * is requested. Leaving the generator drops the rest. An abort ends the body here, and
+ * not only through `fetch`: the link from the signal of a `fetch` to its body can be
+ * garbage-collected.
  *
- * @throws {SilenceError} If nothing arrives for too long.
+ * @param silences Limits how long nothing may come. By default, there is no limit.
+ * @throws {SilenceError} If nothing comes for too long.
  * @throws The signal's reason, if it is aborted.
  */
 export function readBody(
   response: Pick<Response, "body">,
-  options: ReadBodyOptions,
+  signal: AbortSignal,
+  silences?: Silences,
 ): AsyncGenerator<Uint8Array> {
-  const { signal, idle = () => Infinity } = options;
   const reader = (response.body ?? new Blob().stream())
     .getReader({ mode: "byob" });
-  // It rejects if the body has failed, which the reader below reports.
+  // It rejects if the body has failed, which the read below reports.
   const cancel = () => void reader.cancel().catch(() => {});
   signal.addEventListener("abort", cancel);
   if (signal.aborted) cancel();
   return (async function* () {
-    const ahead = new ReadAhead(reader, idle);
+    // Without a buffer, fetch allocates 64 KiB for each chunk, however small.
+    let buffer = new Uint8Array(BUFFER_BYTES);
+    const read = async () => {
+      using silence = silences?.begin(cancel);
+      const result = await reader.read(buffer);
+      signal.throwIfAborted();
+      silence?.check();
+      return result;
+    };
     try {
       for (;;) {
-        const chunk = await ahead.take();
-        signal.throwIfAborted();
-        if (chunk === undefined) return;
+        const { done, value } = await read();
+        if (done) return;
         await shareEventLoop();
-        yield chunk;
+        yield value;
+        buffer = new Uint8Array(value.buffer);
       }
     } finally {
       signal.removeEventListener("abort", cancel);
@@ -82,63 +69,4 @@ export async function drainBody(
   }
   clearTimeout(timer);
   drop();
-}
-
-class ReadAhead {
-  readonly #idle: () => number;
-  readonly #reading: Promise<void>;
-  #filling = new ByteBuffer();
-  #taken = new ByteBuffer();
-  #hasEnded = false;
-  readonly #arrival = new Notifier();
-  readonly #room = new Notifier();
-
-  constructor(reader: ReadableStreamBYOBReader, idle: () => number) {
-    this.#idle = idle;
-    this.#reading = this.#read(reader).finally(() => {
-      this.#hasEnded = true;
-      this.#arrival.notify();
-    });
-    this.#reading.catch(() => {}); // take() reports the error
-  }
-
-  /**
-   * All bytes that have arrived, or the next ones to arrive; `undefined` at the
-   * end. Valid until the next call. Rejects if the body failed or fell silent.
-   */
-  async take(): Promise<Uint8Array | undefined> {
-    if (this.#filling.length === 0 && !this.#hasEnded) {
-      const limit = this.#idle();
-      let isSilent = false;
-      const stop = startTimeout(limit, () => {
-        isSilent = true;
-        this.#arrival.notify();
-      });
-      await this.#arrival.next;
-      stop();
-      if (isSilent) throw new SilenceError(limit);
-    }
-    if (this.#filling.length === 0) {
-      await this.#reading;
-      return undefined;
-    }
-    [this.#filling, this.#taken] = [this.#taken, this.#filling];
-    this.#room.notify();
-    return this.#taken.take();
-  }
-
-  async #read(reader: ReadableStreamBYOBReader): Promise<void> {
-    // Without a buffer, fetch allocates 64 KiB for each chunk, however small.
-    let buffer = new Uint8Array(BUFFER_BYTES);
-    for (;;) {
-      const { done, value } = await reader.read(buffer);
-      if (done) return;
-      if (this.#filling.length + value.length > BUFFER_BYTES) {
-        await this.#room.next;
-      }
-      this.#filling.add(value);
-      this.#arrival.notify();
-      buffer = new Uint8Array(value.buffer);
-    }
-  }
 }

@@ -78,6 +78,8 @@ class EventParser {
   #isFailure = false;
   /** The last `data:` of the current block, if it is no event of a run. */
   #unnamed: string | undefined;
+  /** How many JSON objects of this connection are no events of a run. */
+  #unknown = 0;
   /** The body so far, as long as it may be a JSON object and not a stream. */
   #body: string | undefined = "";
   /** Why a line cannot be read. Such a line ends the stream. */
@@ -170,6 +172,14 @@ class EventParser {
     return this.#handle(parsed);
   }
 
+  /** Whether words about a failure are repeated by a stream that starts over. */
+  #isRepeated(words: string): boolean {
+    const { failure } = this.#record;
+    if (this.#cursor.isReplaying) return true;
+    return this.#cursor.mayReplay && failure?.isOutdated === true &&
+      failure.words === words;
+  }
+
   #handle(parsed: ParsedData): boolean {
     const record = this.#record;
     switch (parsed.kind) {
@@ -185,10 +195,13 @@ class EventParser {
         this.#cursor.event({ type: "reply", ...parsed.reply });
         return true;
       case "failure":
-        record.failure = { words: parsed.words, isOutdated: false };
+        if (!this.#isRepeated(parsed.words)) {
+          record.failure = { words: parsed.words, isOutdated: false };
+        }
         return false;
       case "unknown":
-        record.unknown++;
+        this.#unknown++;
+        record.unknown = Math.max(record.unknown, this.#unknown);
         this.#cursor.event(null);
         return false;
       case "text":

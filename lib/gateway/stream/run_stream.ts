@@ -1,13 +1,14 @@
+import { AwakeClock } from "../../io.ts";
 import { wholeDuration } from "../../text.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
 import type { Call, OpenStream } from "../http/call.ts";
 import type { ServiceRequest } from "../http/requests.ts";
-import { SilenceError } from "../http/response_body.ts";
+import { SilenceError, Silences } from "../http/silences.ts";
 import type { StreamEvent, WaitEvent } from "../turn_event.ts";
+import { type Attempt, Patience } from "./patience.ts";
 import { readRunEvents } from "./run_events.ts";
 import { failureInRun, runFailure } from "./run_failure.ts";
 import { StreamRecord } from "./stream_record.ts";
-import { StreamRetries } from "./stream_retries.ts";
 
 /** So many comments show how often a service sends them. */
 const MANY_COMMENTS = 3;
@@ -24,10 +25,10 @@ const QUIET = 5_000;
 /**
  * Follows a run until it completes (interface 4.1, operation 3).
  *
- * A stream that is lost is asked for again as long as no event was delivered, and after
- * that with `Last-Event-ID` if the service sent `id:` lines ({@linkcode StreamRetries}
- * says how long). Without ids a loss is then an error, so that a truncated run never
- * looks like a finished one; so is a stream that ends.
+ * A stream that is lost, or ends too early, is asked for again as long as no event was
+ * delivered, and after that with `Last-Event-ID` if the service sent `id:` lines
+ * ({@linkcode Patience} says how long). Without ids a loss is then an error, so that a
+ * truncated run never looks like a finished one.
  *
  * @yields `wait` and `progress` any number of times, then `reply` once.
  * @throws {RequestError} If the stream cannot be read up to the reply.
@@ -37,109 +38,101 @@ export async function* followRun(
   call: Call,
   request: ServiceRequest,
 ): AsyncGenerator<WaitEvent | StreamEvent> {
-  const run = new FollowedRun(call, request);
-  const retries = new StreamRetries(call.timeouts);
+  using clock = new AwakeClock();
+  const patience = new Patience(call.timeouts, clock);
+  const run = new FollowedRun(call, request, clock, patience);
   for (;;) {
-    const attempt = new Attempt(retries);
-    const ended = yield* run.attempt(attempt);
-    if (ended === "replied") return;
+    const attempt = patience.begin();
+    const outcome = yield* run.follow(attempt);
+    if (outcome.kind === "replied") return;
 
-    const isLost = ended.retry !== undefined && run.canBeAskedForAgain;
-    const pause = isLost ? retries.ended(attempt) : undefined;
-    if (pause === undefined) {
-      const { record } = run;
-      throw new RequestError(failureInRun(ended, record, call.redactor));
-    }
-    if (ended.status === undefined) call.disconnect();
-    yield* call.wait(ended, pause, run.record.retry);
+    const { failure } = outcome;
+    const mayRetry = failure.retry !== undefined && run.canBeAskedForAgain;
+    const isWhole = outcome.kind === "ended";
+    const pause = mayRetry ? patience.ended(attempt, isWhole) : undefined;
+    if (pause === undefined) throw run.errorOf(failure);
+    if (failure.status === undefined) call.disconnect();
+    yield* call.wait(failure, pause, run.retryField);
   }
 }
 
-/** One request for the stream. Times are on the clock of `performance.now()`. */
-export class Attempt {
-  readonly askedAt: number = performance.now();
-  /** When its headers arrived; `undefined` if none did. */
-  openedAt: number | undefined;
-  lastByteAt: number | undefined;
-  /** Whether it brought a new event. */
-  isFruitful = false;
-  readonly #retries: StreamRetries;
-
-  constructor(retries: StreamRetries) {
-    this.#retries = retries;
-  }
-
-  /** The time since the last byte, in milliseconds. */
-  get silence(): number {
-    return performance.now() - (this.lastByteAt ?? this.openedAt ?? Infinity);
-  }
-
-  get isOver(): boolean {
-    return this.#retries.isOver;
-  }
-
-  hearEvent(): void {
-    this.isFruitful = true;
-    this.#retries.renew();
-  }
-}
+/**
+ * How an attempt ended: with the reply, by a stream that ended without it, or by
+ * anything else that went wrong.
+ */
+type Outcome =
+  | { readonly kind: "replied" }
+  | { readonly kind: "ended"; readonly failure: Failure }
+  | { readonly kind: "failed"; readonly failure: Failure };
 
 /** A run, and what is known of it over all attempts to follow it. */
 class FollowedRun {
-  readonly record = new StreamRecord();
   readonly #call: Call;
   readonly #request: ServiceRequest;
+  readonly #patience: Patience;
+  readonly #silences: Silences;
+  readonly #record = new StreamRecord();
   #hasDelivered = false;
-  /** The longest silence on any connection, in milliseconds. */
-  #longestSilence = 0;
 
-  constructor(call: Call, request: ServiceRequest) {
+  constructor(
+    call: Call,
+    request: ServiceRequest,
+    clock: AwakeClock,
+    patience: Patience,
+  ) {
     this.#call = call;
     this.#request = request;
+    this.#patience = patience;
+    this.#silences = new Silences(clock, () => this.#silenceLimit);
   }
 
-  /** Whether a new connection could deliver an event twice. */
+  /** Whether a new connection could not deliver an event twice. */
   get canBeAskedForAgain(): boolean {
-    const { lastEventId } = this.record.cursor;
+    const { lastEventId } = this.#record.cursor;
     return !this.#hasDelivered || lastEventId !== undefined;
+  }
+
+  /** The pause that the stream asks for before it is resumed, in milliseconds. */
+  get retryField(): number {
+    return this.#record.retry;
+  }
+
+  /** The error for a run that is given up. */
+  errorOf(failure: Failure): RequestError {
+    const { redactor } = this.#call;
+    return new RequestError(failureInRun(failure, this.#record, redactor));
   }
 
   /**
    * Makes one attempt to follow the run.
    *
-   * @returns Why it ended before the reply, if it did.
    * @throws The signal's reason, if it is aborted.
    */
-  async *attempt(
-    attempt: Attempt,
-  ): AsyncGenerator<StreamEvent, "replied" | Failure> {
+  async *follow(attempt: Attempt): AsyncGenerator<StreamEvent, Outcome> {
     const { signal } = this.#call;
     let stream: OpenStream | undefined;
     try {
-      stream = await this.#call.stream(this.#requestNow(), () => this.#idle);
-      attempt.openedAt = performance.now();
+      stream = await this.#call.stream(this.#nextRequest(), this.#silences);
+      this.#patience.open(attempt);
       yield* this.#read(stream, attempt);
-      if (this.#hasReplied) return "replied";
-      return this.#failed() ?? this.#ended(attempt);
+      if (this.#hasReplied) return { kind: "replied" };
+      return this.#runFailure() ?? { kind: "ended", failure: this.#ended() };
     } catch (error) {
       // An error with a known status is kept, even if its text came too late.
       const isKnown = error instanceof RequestError && this.#call.isLate;
       if (signal.aborted && !isKnown) throw this.#aborted();
-      return this.#failed() ?? this.#lost(error, attempt);
+      return this.#runFailure() ??
+        { kind: "failed", failure: this.#lost(error) };
     } finally {
       if (!this.#hasReplied) stream?.drop();
     }
   }
 
-  #requestNow(): ServiceRequest {
-    const id = this.record.cursor.lastEventId;
+  #nextRequest(): ServiceRequest {
+    const id = this.#record.cursor.lastEventId;
     if (id === undefined) return this.#request;
     const headers = { ...this.#request.headers, "last-event-id": id };
     return { ...this.#request, headers };
-  }
-
-  get #hasReplied(): boolean {
-    return this.#call.state.fate === undefined;
   }
 
   /** Yields the events of a stream, the reply at the end if it comes. */
@@ -148,22 +141,21 @@ class FollowedRun {
     attempt: Attempt,
   ): AsyncGenerator<StreamEvent> {
     const { signal, state } = this.#call;
+    const record = this.#record;
     // After the reply, the rest of the chunks is drained: leaving the loop over them
     // must not end them.
     const chunks = { next: () => stream.chunks.next() };
-    const events = { [Symbol.asyncIterator]: () => chunks };
-    for await (const batch of readRunEvents(events, this.record)) {
+    const body = { [Symbol.asyncIterator]: () => chunks };
+    for await (const { events, isReplaying } of readRunEvents(body, record)) {
       signal.throwIfAborted();
-      this.#longestSilence = Math.max(this.#longestSilence, attempt.silence);
-      attempt.lastByteAt = performance.now();
-      if (this.record.known + this.record.unknown > 0) state.hearEvent();
-      const { events, isReplaying } = batch;
-      if (events.length === 0) {
-        if (!isReplaying || !attempt.isOver) continue;
+      if (record.known + record.unknown > 0) state.hearEvent();
+      const isStale = isReplaying && events.length === 0;
+      if (isStale && this.#patience.isTooOld(attempt)) {
         const reason = "The service repeats old events and sends no new ones";
         throw new RequestError({ stage: "perhaps taken", reason });
       }
-      attempt.hearEvent();
+      if (events.length === 0) continue;
+      this.#patience.renew(attempt);
       this.#hasDelivered = true;
       for (const event of events) {
         if (event.type === "reply") {
@@ -188,22 +180,24 @@ class FollowedRun {
     return { ...event, node, status };
   }
 
-  /** The failure of the run, if the service's last words were about it. */
-  #failed(): Failure | undefined {
-    const { failure } = this.record;
-    return failure === undefined || failure.isOutdated
-      ? undefined
-      : runFailure(failure.words, this.#call.redactor);
+  get #hasReplied(): boolean {
+    return this.#call.state.fate === undefined;
   }
 
-  #ended(attempt: Attempt): Failure {
-    const reason = `The stream ended without a reply${silenceOf(attempt)}`;
-    const isResumable = this.record.cursor.lastEventId !== undefined;
-    const retry = isResumable ? "stream ended" : undefined;
-    return { stage: "perhaps taken", reason, retry };
+  /** The outcome if the service's last words were that the run has failed. */
+  #runFailure(): Outcome | undefined {
+    const { failure } = this.#record;
+    if (failure === undefined || failure.isOutdated) return undefined;
+    const { redactor } = this.#call;
+    return { kind: "failed", failure: runFailure(failure.words, redactor) };
   }
 
-  #lost(error: unknown, attempt: Attempt): Failure {
+  #ended(): Failure {
+    const reason = `The stream ended without a reply${this.#silenceBefore}`;
+    return { stage: "perhaps taken", reason, retry: "stream ended" };
+  }
+
+  #lost(error: unknown): Failure {
     if (error instanceof SilenceError) {
       const time = wholeDuration(error.milliseconds);
       const reason = `Nothing came from the service for ${time}`;
@@ -211,31 +205,34 @@ class FollowedRun {
     }
     if (error instanceof RequestError) return error.failure;
     const { failure } = this.#call.connectionError(error);
-    return { ...failure, reason: failure.reason + silenceOf(attempt) };
+    return { ...failure, reason: failure.reason + this.#silenceBefore };
+  }
+
+  /** How long nothing had come: a proxy may have closed the connection then. */
+  get #silenceBefore(): string {
+    const { last } = this.#silences;
+    return last < QUIET
+      ? ""
+      : `, after ${wholeDuration(last)} without an event`;
   }
 
   /** What to throw if the call was dropped, or took too long. */
   #aborted(): unknown {
     const { signal, isLate } = this.#call;
-    if (!isLate) return signal.reason;
-    const { failure } = this.#call.lateError();
-    const { redactor } = this.#call;
-    return new RequestError(failureInRun(failure, this.record, redactor));
+    return isLate
+      ? this.errorOf(this.#call.lateError().failure)
+      : signal.reason;
   }
 
-  /** How long the service may be silent: a peer that has vanished shows by nothing else. */
-  get #idle(): number {
+  /**
+   * How long the service may be silent, in milliseconds. A peer that has vanished shows
+   * by nothing but silence, where comments usually come.
+   */
+  get #silenceLimit(): number {
     const { idle } = this.#call.timeouts;
-    const isRegular = this.record.comments >= MANY_COMMENTS;
-    return isRegular && this.canBeAskedForAgain
-      ? Math.max(VANISHED, SILENCES * this.#longestSilence)
-      : idle;
+    const hasRhythm = this.#record.comments >= MANY_COMMENTS;
+    if (!hasRhythm || !this.canBeAskedForAgain) return idle;
+    const { longest } = this.#silences;
+    return Math.min(idle, Math.max(VANISHED, SILENCES * longest));
   }
-}
-
-/** How long nothing had come before: a proxy may have closed the connection then. */
-function silenceOf({ silence }: Attempt): string {
-  return silence < QUIET
-    ? ""
-    : `, after ${wholeDuration(silence)} without an event`;
 }

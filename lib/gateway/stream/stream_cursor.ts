@@ -61,6 +61,11 @@ export class ConnectionCursor {
     return this.#place === "in old events";
   }
 
+  /** Whether it is not known yet if the stream starts over. */
+  get mayReplay(): boolean {
+    return this.#place === "before the first id";
+  }
+
   /** Handles the value of an `id:` line. */
   id(value: string): void {
     const id = headerValue(value);

@@ -15,7 +15,8 @@ export class StreamRecord {
   /** The least pause before the stream is resumed, in milliseconds: a field `retry:`. */
   retry = 0;
   comments = 0;
-  /** JSON objects that are events of a run, and others. */
+  /** How many JSON objects were events of a run. */
   known = 0;
+  /** How many were not, on the connection that had most of them. */
   unknown = 0;
 }

@@ -1,11 +1,18 @@
-import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import {
-  readBody,
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStrictEquals,
+} from "@std/assert";
+import { AwakeClock } from "../../../../lib/io.ts";
+import { readBody } from "../../../../lib/gateway/http/response_body.ts";
+import {
   SilenceError,
-} from "../../../../lib/gateway/http/response_body.ts";
+  Silences,
+} from "../../../../lib/gateway/http/silences.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 
-const NEVER = { signal: new AbortController().signal };
+const NEVER = new AbortController().signal;
 const REASON = new Error("Enough");
 
 /** Resolves after all pending microtasks. */
@@ -61,7 +68,7 @@ for (const count of [0, 1]) {
   Deno.test(`readBody() drops a body after an abort when ${count} chunks were read`, async () => {
     const { response, cancelled } = silentAfter(1);
     const controller = new AbortController();
-    const chunks = readBody(response, controller);
+    const chunks = readBody(response, controller.signal);
     for (let i = 0; i < count; i++) await chunks.next();
     const pending = chunks.next();
     controller.abort(REASON);
@@ -73,7 +80,7 @@ for (const count of [0, 1]) {
 Deno.test("readBody() yields nothing after an abort, not even what has arrived", async () => {
   const { response } = countingBody(10);
   const controller = new AbortController();
-  const chunks = readBody(response, controller);
+  const chunks = readBody(response, controller.signal);
   await chunks.next();
   await nextTask();
   controller.abort(REASON);
@@ -83,11 +90,11 @@ Deno.test("readBody() yields nothing after an abort, not even what has arrived",
 Deno.test("readBody() drops an unread body after an abort, or if it comes after that", async () => {
   const controller = new AbortController();
   const before = silentAfter(1);
-  readBody(before.response, controller);
+  readBody(before.response, controller.signal);
   controller.abort(REASON);
   await before.cancelled;
   const after = silentAfter(1);
-  const chunks = readBody(after.response, controller);
+  const chunks = readBody(after.response, controller.signal);
   await after.cancelled;
   assertStrictEquals(await assertRejects(() => chunks.next()), REASON);
 });
@@ -96,28 +103,14 @@ Deno.test("readBody() reads an answer without a body", async () => {
   assertEquals(await Array.fromAsync(readBody(new Response(null), NEVER)), []);
 });
 
-Deno.test("readBody() joins the bytes that arrive while a chunk is in use", async () => {
-  const chunks = readBody(countingBody(2, 4).response, NEVER);
-
-  const { value: first } = await chunks.next();
-  const used = [...first ?? []];
-  await nextTask();
-  const { value: rest } = await chunks.next();
-
-  assertEquals([used, [...rest ?? []]], [[0, 0], [1, 1, 2, 2, 3, 3]]);
-  assertEquals((await chunks.next()).done, true);
-});
-
-Deno.test("readBody() reads 64 KiB ahead, and no more", async () => {
+Deno.test("readBody() reads a chunk when it is requested, and not before", async () => {
   const { response, counter } = countingBody(1000);
   const chunks = readBody(response, NEVER);
 
-  await chunks.next();
+  assertEquals((await chunks.next()).value?.length, 1000);
   await nextTask();
 
-  // One chunk was consumed, 65 were read ahead, and one waits for room.
-  assertEquals(counter.reads, 67);
-  assertEquals((await chunks.next()).value?.length, 65_000);
+  assertEquals(counter.reads, 1);
   await chunks.return(undefined);
 });
 
@@ -152,34 +145,42 @@ Deno.test("readBody() keeps every byte, for all sizes and speeds", async () => {
 });
 
 Deno.test("readBody() fails, and drops the body, after a silence that is awaited for too long", async () => {
-  using clock = new FakeClock();
+  using fake = new FakeClock();
+  using clock = new AwakeClock();
   const { response, cancelled } = silentAfter(1);
-  const chunks = readBody(response, { ...NEVER, idle: () => 20 });
+  const silences = new Silences(clock, () => 20);
+  const chunks = readBody(response, NEVER, silences);
   await chunks.next();
   const rejection = assertRejects(() => chunks.next(), SilenceError);
-  clock.passTo(20);
+  await nextTask();
+  fake.elapse(20);
   await rejection;
   await cancelled;
 });
 
-Deno.test("readBody() counts a silence from the last byte, and only while a chunk is awaited", async () => {
-  using clock = new FakeClock();
+Deno.test("readBody() counts a silence from the last byte, only while a chunk is awaited and the process runs", async () => {
+  using fake = new FakeClock();
+  using clock = new AwakeClock();
   const arrivals: (() => void)[] = [];
   const { response } = bodyOf(async (controller) => {
     await new Promise<void>((resolve) => arrivals.push(resolve));
     controller.enqueue(new Uint8Array(1));
   });
-  const chunks = readBody(response, { ...NEVER, idle: () => 400 });
+  const silences = new Silences(clock, () => 40_000);
+  const chunks = readBody(response, NEVER, silences);
   for (let i = 0; i < 3; i++) {
     const next = chunks.next();
     await nextTask();
-    clock.passTo(clock.time + 300);
+    fake.elapse(30_000);
+    fake.passTo(fake.time + 1_000_000); // The process is stopped.
+    fake.elapse(1_000);
     arrivals.pop()?.();
     assertEquals((await next).done, false);
-    clock.passTo(clock.time + 1000); // Nobody waits.
+    assert(silences.longest < 40_000);
+    fake.elapse(100_000); // Nobody waits.
   }
   const rejection = assertRejects(() => chunks.next(), SilenceError);
   await nextTask();
-  clock.passTo(clock.time + 400);
+  fake.elapse(40_000);
   await rejection;
 });

@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import {
   answer,
   type Behaviour,
@@ -9,10 +9,11 @@ import {
   events,
   hang,
   progress,
+  type StreamItem,
 } from "../../../support/service/behaviours.ts";
 import { GatedStream } from "../../../support/service/gated_stream.ts";
 import { TEST_KEY } from "../../../support/service/service.ts";
-import { FakeClock, skipTime } from "../../../support/clocks.ts";
+import { FakeClock } from "../../../support/clocks.ts";
 import { gatewayTo, startService, takeTurn } from "../../../support/turns.ts";
 
 // No timer, request or connection may outlive a test.
@@ -20,6 +21,7 @@ Deno.test.sanitizer({ ops: true, resources: true });
 
 const SECOND = 1000;
 const GO_ON = "The run may still continue.";
+const ENDED_EARLY = "stream ended";
 const ENDED = "The stream ended without a reply";
 
 /**
@@ -48,9 +50,7 @@ const failed = (words: unknown) => events([{ event: "failed", error: words }]);
 
 /** Streams that are not requested again, and the message of the error. */
 const FINAL: Readonly<Record<string, readonly [Behaviour, string]>> = {
-  "ends before an event": [stream(""), `${ENDED}. ${GO_ON}`],
   "ends after an event": [stream("a"), `${ENDED}. ${GO_ON}`],
-  "ends within its last line": [body(['data: {"ev']), `${ENDED}. ${GO_ON}`],
   "is a web page": [
     answer(200, "<title>In</title>", { "content-type": "Text/HTML; x=y" }),
     `The service answered 200 with a web page ("In"), perhaps the sign-in page of a network or proxy. ${GO_ON}`,
@@ -87,14 +87,6 @@ const FINAL: Readonly<Record<string, readonly [Behaviour, string]>> = {
     "The run failed: No.",
   ],
   "is JSON": [answer(200, '{\n  "error": "No"\n}\n'), "The run failed: No."],
-  "is foreign": [
-    events([{ type: "a" }]),
-    `${ENDED}: its only JSON object is not a known event. ${GO_ON}`,
-  ],
-  "is foreign for long": [
-    events([{ type: "a" }, "data: []\n", {}]),
-    `${ENDED}: none of its 2 JSON objects is a known event. ${GO_ON}`,
-  ],
   "is partly foreign": [
     events([{ type: "a" }, { event: "progress" }]),
     `${ENDED}. ${GO_ON}`,
@@ -110,6 +102,54 @@ for (const [what, [behaviour, message]] of Object.entries(FINAL)) {
     );
     assertEquals([error?.ids.threadId, error?.ids.runId], ["t", "r"]);
     assertEquals(requests.length, 3);
+  });
+}
+
+/** Streams that end with nothing new, and the message of the error. */
+const EMPTY: Readonly<Record<string, readonly [Behaviour, string]>> = {
+  "ends before an event": [stream(""), `${ENDED}. ${GO_ON}`],
+  "ends within its last line": [body(['data: {"ev']), `${ENDED}. ${GO_ON}`],
+  "is foreign": [
+    events([{ type: "a" }]),
+    `${ENDED}: its only JSON object is not a known event. ${GO_ON}`,
+  ],
+  "is foreign for long": [
+    events([{ type: "a" }, "data: []\n", {}]),
+    `${ENDED}: none of its 2 JSON objects is a known event. ${GO_ON}`,
+  ],
+};
+
+for (const [what, [behaviour, message]] of Object.entries(EMPTY)) {
+  Deno.test(`a stream that ${what} is an error after five requests for it`, async () => {
+    const { error, requests, waits } = await takeTurn({ stream: [behaviour] });
+    assertEquals(error?.message, `${message} (thread t, run r)`);
+    assertEquals(requests.length, 2 + 5);
+    assertEquals(waits.map(({ reason }) => reason), Array(4).fill(ENDED_EARLY));
+  });
+}
+
+const A = encodeItem(progress("a", ""), { id: "1" });
+const B = encodeItem(progress("b", ""), { id: "2" });
+const NO = 'data: {"event":"error","message":"No."}\n\n';
+
+/** The whole stream of a run that goes on after a failure, and its start. */
+const REPEATED: Readonly<
+  Record<string, readonly [StreamItem[], StreamItem[]]>
+> = {
+  "among old events": [[A, NO, B], [A, NO]],
+  "before its first id": [[NO, A], [NO]],
+};
+
+for (const [where, [whole, start]] of Object.entries(REPEATED)) {
+  Deno.test(`a failure that a service repeats ${where}, while it starts over, is no failure of the run`, async () => {
+    const answers = [
+      events(whole, { end: "break" }),
+      events(start, { end: "break" }),
+      events([...whole, complete(".")]),
+    ];
+    const { delivered, error } = await takeTurn({ stream: answers });
+    assertEquals(error, undefined);
+    assertEquals(delivered.at(-1), ".");
   });
 }
 
@@ -151,31 +191,32 @@ Deno.test("a peer that falls silent after three comments is taken for gone after
   using clock = new FakeClock();
   const silent: Behaviour = body(async function* () {
     for (const comment of [":\n\n", ":\n\n", ":\n\n"]) yield comment;
-    await Promise.resolve(setTimeout(() => clock.passTo(60 * SECOND), 0));
+    await Promise.resolve();
   }, { end: "hang" });
-  const { delivered, waits } = await takeTurn(
-    { stream: [silent, stream(".")] },
-    {},
-    ({ type }) => {
-      if (type === "wait") setTimeout(() => clock.passTo(61 * SECOND), 0);
-    },
-  );
+  clock.run();
+  const { delivered, waits } = await takeTurn({
+    stream: [silent, stream(".")],
+  });
   assertEquals(delivered, ["."]);
   assertEquals(waits.map(({ reason }) => reason), ["stream silent"]);
+  assert(clock.time >= 60 * SECOND);
 });
 
 for (const end of ["end", "break"] as const) {
   Deno.test(`the error for a stream tells how long nothing came before its ${end}`, async () => {
     const gate = new GatedStream();
     await using service = startService({ stream: [gate.behaviour] });
+    using clock = new FakeClock();
     await using gateway = gatewayTo(service);
     const turn = gateway.runTurn("t", "hello")[Symbol.asyncIterator]();
     gate.progress("a", "");
     await turn.next(); // the run
     await turn.next(); // the event
-    skipTime(61 * SECOND);
+    const rejection = assertRejects(() => turn.next());
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    clock.elapse(61 * SECOND);
     gate[end]();
-    const error = await assertRejects(() => turn.next());
+    const error = await rejection;
     assertMatch(
       `${error}`,
       /(reply|answer), after 1 min \d s without an event\. /,
@@ -240,9 +281,11 @@ Deno.test("a run that the service does not know has failed if events of it came"
 });
 
 Deno.test("a service that fails after each event, whose ids are ever new, is given up after 2 minutes", async () => {
+  using clock = new FakeClock();
+  clock.run();
   let id = 0;
   const failing: Behaviour = (...request) => {
-    if (id++ > 0) skipTime(50 * SECOND);
+    if (id++ > 0) clock.elapse(50 * SECOND);
     return stream(`${id}a`)(...request);
   };
   const { delivered, error } = await takeTurn({ stream: [failing] });
@@ -251,19 +294,23 @@ Deno.test("a service that fails after each event, whose ids are ever new, is giv
 });
 
 Deno.test("a stream that is lost while the process is stopped for long is resumed", async () => {
+  using clock = new FakeClock();
+  clock.run();
   const stopped = events(function* () {
     yield encodeItem(progress("a", ""), { id: 1 });
-    skipTime(700 * SECOND);
+    clock.passTo(clock.time + 700 * SECOND);
   }, { end: "break" });
   const { delivered } = await takeTurn({ stream: [stopped, stream(".")] });
   assertEquals(delivered, ["a", "."]);
 });
 
 Deno.test("a resumed stream of old events without an end is given up after 10 minutes", async () => {
+  using clock = new FakeClock();
+  clock.run();
   const endless = events(function* () {
     for (;;) {
       yield encodeItem(progress("a", ""), { id: 1 });
-      skipTime(SECOND);
+      clock.elapse(SECOND);
     }
   });
   const turn = await takeTurn({ stream: [stream("1a 2b"), endless] });
@@ -292,27 +339,13 @@ Deno.test("the pauses before a stream is asked for again grow, start over after 
   }
 });
 
-/** Lets 6 s pass on a clock, after the client has begun to wait. */
-function passLater(clock: FakeClock): void {
-  setTimeout(() => clock.passTo(clock.time + 6 * SECOND), 0);
-}
-
-/** Calls {@linkcode passLater} at each `progress` and each `wait`. */
-const passAfterEach = (clock: FakeClock) => ({ type }: { type: string }) => {
-  if (type === "progress" || type === "wait") passLater(clock);
-};
-
 Deno.test("a stream that falls silent, or does not begin, is resumed", async () => {
   for (const start of ["1a ~", "?"]) {
     using clock = new FakeClock();
-    const silent: Behaviour = (...request) => {
-      if (start === "?") passLater(clock);
-      return stream(start)(...request);
-    };
+    clock.run();
     const turn = await takeTurn(
-      { stream: [silent, stream(".")] },
-      { idle: 6 * SECOND },
-      passAfterEach(clock),
+      { stream: [stream(start), stream(".")] },
+      { idle: 600 * SECOND },
     );
     assertEquals(turn.error, undefined);
     const reasons = turn.waits.map((wait) => wait.reason);
@@ -327,14 +360,14 @@ Deno.test("a stream that falls silent, or does not begin, is resumed", async () 
 
 Deno.test("a stream that is silent for too long is given up, and dropped", async () => {
   using clock = new FakeClock();
+  clock.run();
   const { error, endings } = await takeTurn(
     { stream: [stream("a~")] },
-    { idle: 6 * SECOND },
-    passAfterEach(clock),
+    { idle: 600 * SECOND },
   );
   assertEquals(
     error?.failure.reason,
-    "Nothing came from the service for 6 s",
+    "Nothing came from the service for 10 min",
   );
   assertEquals([error?.fate, endings.at(-1)], ["may go on", "dropped"]);
 });

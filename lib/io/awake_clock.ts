@@ -1,0 +1,83 @@
+import { GRACE, PUNCTUAL } from "./deadline.ts";
+
+/** How often a clock looks whether the process ran, in milliseconds. */
+const TICK = 5_000;
+
+/** A tick that is later than this shows that the process did not run, in milliseconds. */
+const LATE = 1_000;
+
+/**
+ * A clock that stands still while the process is stopped or the machine sleeps: the
+ * clocks of the system go on then, and say nothing about a peer. It measures while it is
+ * not disposed of. A stop or a sleep may count for up to 6 s.
+ *
+ * @example
+ * ```ts
+ * using clock = new AwakeClock();
+ * const begun = clock.now;
+ * await chunk;
+ * const silence = clock.now - begun;
+ * ```
+ */
+export class AwakeClock implements Disposable {
+  #timer = this.#startTick();
+  #tickedAt: number = performance.now();
+  /** The time up to the last tick. */
+  #counted = 0;
+  #slept = 0;
+
+  /** The milliseconds since the start in which the process ran. */
+  get now(): number {
+    return this.#counted + Math.min(this.#sinceTick, TICK + LATE);
+  }
+
+  /** The milliseconds since the start in which it did not. */
+  get slept(): number {
+    return this.#slept + Math.max(0, this.#sinceTick - TICK - LATE);
+  }
+
+  /**
+   * Calls a function after a time on this clock. What came while the process was stopped
+   * is still in the sockets then: a timer that comes late waits for at least 5 s more,
+   * once. A time of `Infinity` never ends.
+   *
+   * @returns A function that stops the timer.
+   */
+  startTimeout(milliseconds: number, onExpired: () => void): () => void {
+    if (milliseconds === Infinity) return () => {}; // `setTimeout()` takes it for 0.
+    const due = this.now + milliseconds;
+    let timer: ReturnType<typeof setTimeout>;
+    let hasGrace = true;
+    const wait = (left: number) => {
+      const planned = performance.now() + left;
+      timer = setTimeout(() => {
+        const isLate = performance.now() - planned > PUNCTUAL;
+        const least = isLate && hasGrace ? GRACE : 0;
+        if (isLate) hasGrace = false;
+        const more = Math.max(due - this.now, least);
+        if (more > 0) wait(more);
+        else onExpired();
+      }, left);
+    };
+    wait(milliseconds);
+    return () => clearTimeout(timer);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
+
+  get #sinceTick(): number {
+    return performance.now() - this.#tickedAt;
+  }
+
+  #startTick(): ReturnType<typeof setTimeout> {
+    return setTimeout(() => {
+      const { now, slept } = this;
+      this.#counted = now;
+      this.#slept = slept;
+      this.#tickedAt = performance.now();
+      this.#timer = this.#startTick();
+    }, TICK);
+  }
+}
