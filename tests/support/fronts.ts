@@ -1,4 +1,5 @@
 import type { Leaf } from "./local_ca.ts";
+import { missingTools } from "./missing_tools.ts";
 
 const onWindows = Deno.build.os === "windows";
 
@@ -24,6 +25,7 @@ export function isInstalled(command: string): boolean {
   if (!isThere && REQUIRED.includes(command)) {
     throw new Error(`${command} is missing, and REQUIRED_COMMANDS names it`);
   }
+  if (!isThere) missingTools.add(command);
   return isThere;
 }
 
