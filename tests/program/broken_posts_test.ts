@@ -120,6 +120,31 @@ const UNCLEAR: Readonly<Record<string, Fault>> = {
 Deno.test(`HTTP/2: a prompt that is answered with ${Object.keys(UNCLEAR).join(", ")} runs once`, () =>
   runOnce({ protocol: "h2", faults: Object.values(UNCLEAR) }));
 
+/** Texts by which the libraries of Deno say that nothing was sent, or not taken. */
+const LIBRARY_TEXTS = [
+  "client error (Connect): connection refused",
+  "error sending request for url (https://a.test/): client error (Connect): tcp connect error: Connection refused (os error 111)",
+  "tcp connect error: No route to host (os error 113)",
+  'tcp connect error: Connection refused (os error 111)") (os error 111)',
+  "dns error: failed to lookup address information: Name or service not known",
+  "invalid peer certificate: UnknownIssuer",
+  "received fatal alert: ProtocolVersion",
+  "tls handshake eof",
+  "Too many open files (os error 24)",
+  "Requires net access to a.test",
+  "Fetch failed: Requests to port 1 are blocked",
+  "connection closed",
+  "connection error received: not a result of an error",
+];
+
+Deno.test("HTTP/2: what a service that took a prompt writes into a GOAWAY decides nothing: the prompt runs once", () =>
+  runOnce({
+    protocol: "h2",
+    faults: LIBRARY_TEXTS.map((text) => ({
+      frames: () => goAway(0, INTERNAL_ERROR, text),
+    })),
+  }));
+
 const NOT_TAKEN: Fault = {
   frames: () => goAway(0, NO_ERROR),
   isRefused: true,

@@ -22,7 +22,7 @@ export const TIMEOUTS = {
   lastAttempt: 60_000,
   /** The limit without an answer to a stream's `GET`, after which the run is given up. */
   outage: 120_000,
-  /** The limit without a new event on a resumed stream, after which the run is given up. */
+  /** The limit without a new event on a resumed stream; then the run is given up. */
   resume: 600_000,
   /** A connection of a stream that ends sooner counts as a failure. */
   steady: 5_000,

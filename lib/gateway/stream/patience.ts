@@ -22,15 +22,16 @@ export interface Attempt {
 
 /**
  * Decides how long a lost stream is requested again, by when its attempts began. Time in
- * which the process did not run does not count.
+ * which the process did not run does not count. It is given up
  *
- * | It is given up | after |
- * | --- | --- |
- * | that is not answered | 2 minutes; the last attempt begins at least a minute after the first |
- * | whose connections end within 5 s, whatever they bring | 2 minutes from the end of the first one in a row (a service may give every event a new id, and fail after its first event) |
- * | that brings nothing new | 10 minutes |
- * | that ends by itself within 5 s, with nothing new | five times in a row |
- * | any | 1,000 attempts |
+ * - after 2 minutes without an answer; the last attempt begins at least a minute after
+ *   the first,
+ * - after 2 minutes of connections that end within 5 s, whatever they bring, counted from
+ *   the end of the first one in a row (a service may give every event a new id, and fail
+ *   after its first event),
+ * - after 10 minutes without a new event,
+ * - after five streams in a row that end by themselves within 5 s, with nothing new,
+ * - after 1,000 attempts.
  *
  * A connection that brings a new event and lasts for 5 s starts the pauses over. After a
  * sleep, two attempts are made in any case: a network returns later than its clock.

@@ -60,7 +60,7 @@ export async function* followRun(
  * How an attempt ended: with the reply, by a stream that ended without it, or by
  * anything else that went wrong.
  */
-type Outcome =
+type AttemptEnd =
   | { readonly kind: "replied" }
   | { readonly kind: "ended"; readonly failure: Failure }
   | { readonly kind: "failed"; readonly failure: Failure };
@@ -108,7 +108,7 @@ class FollowedRun {
    *
    * @throws The signal's reason, if it is aborted.
    */
-  async *follow(attempt: Attempt): AsyncGenerator<StreamEvent, Outcome> {
+  async *follow(attempt: Attempt): AsyncGenerator<StreamEvent, AttemptEnd> {
     const { signal } = this.#call;
     let stream: OpenStream | undefined;
     try {
@@ -185,7 +185,7 @@ class FollowedRun {
   }
 
   /** The outcome if the service's last words were that the run has failed. */
-  #runFailure(): Outcome | undefined {
+  #runFailure(): AttemptEnd | undefined {
     const { failure } = this.#record;
     if (failure === undefined || failure.isOutdated) return undefined;
     const { redactor } = this.#call;

@@ -26,12 +26,12 @@ export class StreamCursor {
  * or after the event in the same block. If it took effect sooner, a loss would skip
  * the event; later, the event would be delivered twice.
  *
- * | The connection | its first id | its events |
- * | --- | --- | --- |
- * | does not resume | any | are new |
- * | resumes | is not the run's first one | are new |
- * | resumes | is the run's first one: it starts over | are old up to the end of the block whose id it resumes after |
- * | resumes | has not come | are held back, one at a time, until the next line that tells: its id decides, anything else makes it new |
+ * | The connection | Its first id     | Its events are                       |
+ * | -------------- | ---------------- | ------------------------------------ |
+ * | is the first   | any              | new                                  |
+ * | resumes        | another          | new                                  |
+ * | resumes        | the run's first  | old, up to the id it resumes after   |
+ * | resumes        | has not come     | held back, until the next line tells |
  *
  * The reply is always new.
  */

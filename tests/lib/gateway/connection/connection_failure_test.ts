@@ -293,6 +293,21 @@ for (const text of [GOAWAY, "connection closed"]) {
   });
 }
 
+Deno.test("connectionError() shows no part of the key, wherever a peer's words are cut", () => {
+  const words = "connection error received: unexpected internal error";
+  for (let length = 400; length < 520; length++) {
+    const pad = "x".repeat(length);
+    const told = [
+      tell(sendFailure(`${words} (b"${pad}${KEY}")`)),
+      tell(sendFailure(`something new (b"${pad}${KEY}")`)),
+      tell(notConnected(`${FOR_OTHERS}DnsName("${pad}${KEY}")`)),
+      tell(notConnected(`something new "${pad}${KEY}"`)),
+    ];
+    const shown = told.filter((text) => text.includes(KEY.slice(0, 5)));
+    assertEquals(shown, [], `${length}`);
+  }
+});
+
 /** Why a request is sent again, by the library's text. */
 const RETRIES: readonly (readonly [unknown, string | undefined])[] = [
   [notConnected(REFUSED), "connection refused"],
