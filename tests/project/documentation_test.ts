@@ -341,6 +341,21 @@ Deno.test("documentation: what it names in the repository is there", async () =>
   }
 });
 
+Deno.test("SECURITY.md: each promise has a number of its own, and names a test", async () => {
+  const security = await Deno.readTextFile(`${ROOT}/SECURITY.md`);
+  const [, promises = ""] = security.split("\n## Promises\n");
+  const items = promises.split(/^- /m).slice(1);
+  assert(items.length > 40);
+  const numbers = items.map((item) => {
+    const [, number = ""] = /^\*\*(\d+)\.\*\* /.exec(item) ?? [];
+    assert(number !== "", `no number: ${item}`);
+    const [own = ""] = item.split(/^###/m);
+    assert(/`tests\/[\w/]+\.ts`/.test(own), `no test: ${item}`);
+    return number;
+  });
+  assertEquals(new Set(numbers).size, numbers.length);
+});
+
 Deno.test("SECURITY.md names tests that there are", async () => {
   const security = await Deno.readTextFile(`${ROOT}/SECURITY.md`);
   const named = Array.from(

@@ -81,9 +81,10 @@ function cannotReach(
 }
 
 export function tlsSetupError(cause: unknown): RequestError {
+  const variables = certificateVariables();
   return new RequestError({
     stage: "refused",
     reason: `TLS cannot be set up (${reasonOf(cause)})`,
-    advice: `Check ${certificateVariables()}`,
+    advice: variables && `Check ${variables}`,
   }, { cause });
 }

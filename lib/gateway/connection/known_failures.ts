@@ -102,12 +102,14 @@ function failureBy(
   if (found === undefined) return undefined;
   const [row, match] = found;
   const usual = rows === CONNECTING_ROWS ? "not sent" : "perhaps taken";
-  const { stage = usual, reason: told, advice, retry } = row;
-  const quotation = show(text.quotation);
-  const reason = typeof told === "string"
-    ? told
-    : told({ match, url, quotation });
-  return { stage, reason, advice, retry };
+  const { stage = usual, reason, advice, retry } = row;
+  const about = { match, url, quotation: show(text.quotation) };
+  return {
+    stage,
+    reason: typeof reason === "string" ? reason : reason(about),
+    advice: typeof advice === "function" ? advice(about) : advice,
+    retry,
+  };
 }
 
 function find(

@@ -30,15 +30,20 @@ export function loopbackError(
   cause: unknown,
   operation: RemoteOperation,
 ): RequestError {
+  if (!mayListen()) {
+    return new RequestError({
+      stage: "refused",
+      reason: "A proxy is set, and Deno may not connect to 127.0.0.1",
+      advice: "Run Deno with --allow-net=127.0.0.1 as well",
+    }, { cause });
+  }
   const isOutOfFiles = systemFault(cause) === "no descriptors";
   return new RequestError({
     stage: "not sent",
     reason: isOutOfFiles
       ? "There are too many open files"
       : "The program cannot connect to itself on 127.0.0.1",
-    advice: isOutOfFiles
-      ? MORE_FILES
-      : "Check whether a firewall, or --allow-net, forbids it",
+    advice: isOutOfFiles ? MORE_FILES : "Check whether a firewall forbids it",
     retry: operation === "stream run" ? "connection lost" : undefined,
   }, { cause });
 }

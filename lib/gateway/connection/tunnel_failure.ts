@@ -40,9 +40,9 @@ function schemesOf({ variable }: Proxy): string {
 /** The error for a proxy that cannot be connected to, or fails the TLS handshake. */
 export function noConnection(proxy: Proxy, cause: unknown): RequestError {
   const url = new URL(proxy.origin);
-  const { reason, retry } = whyNotConnected(cause, url);
-  const advice = isUnknownIssuer(cause) ? issuerAdvice() : connectAdvice(proxy);
-  return tunnelError(proxy, { reason, retry, advice });
+  const { stage, reason, retry, advice } = whyNotConnected(cause, url);
+  const usual = isUnknownIssuer(cause) ? issuerAdvice() : connectAdvice(proxy);
+  return tunnelError(proxy, { stage, reason, retry, advice: advice ?? usual });
 }
 
 function connectAdvice(proxy: Proxy): string {

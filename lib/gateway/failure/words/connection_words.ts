@@ -26,7 +26,7 @@ export interface Row {
   readonly text: RegExp;
   readonly reason: string | ((about: Circumstances) => string);
   readonly stage?: Failure["stage"];
-  readonly advice?: string;
+  readonly advice?: string | ((about: Circumstances) => string);
   /** Why a `POST` is retried, in a few words, if it is. */
   readonly retry?: string;
   readonly isUnknownIssuer?: true;
@@ -90,6 +90,12 @@ export const CONNECTING_ROWS: readonly Row[] = [
     fault: "reset",
     text: /^tls handshake eof|^unexpected end of file/i,
     reason: "closed at once, perhaps by a firewall",
+  },
+  {
+    text: /^Requires net access to /,
+    reason: ({ url }) => `Deno may not connect to ${url.host}`,
+    advice: ({ url }) => `Run Deno with --allow-net=${url.host}`,
+    stage: "refused",
   },
   {
     fault: "no descriptors",
