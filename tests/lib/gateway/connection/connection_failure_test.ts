@@ -176,6 +176,7 @@ const BY_PROXY: readonly (readonly [RequestError, string, Fate])[] = [
   [lost(SECURE, UNKNOWN_ISSUER), "Trust the CA: ", "not run"],
   [lost(SECURE, "InvalidMessage"), SCHEME, "not run"],
   [wrongProtocol(HTTP), SCHEME, "refused"],
+  [answered(400), `it answered 400). ${ALL}`, "refused"],
   [answered(403), `it answered 403). ${ALL}`, "refused"],
   [answered(407), "(http://user:password@host:port)", "refused"],
   [

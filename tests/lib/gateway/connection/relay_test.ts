@@ -61,6 +61,12 @@ const WAYS: readonly (readonly [
 ])[] = [
   [NAME, {}, [OK], `CONNECT ${NAME}:`],
   ["[::1]", LOGIN, [`HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n${OK}`], BASIC],
+  [
+    NAME,
+    {},
+    ["HTTP/1.1 200 OK\r\nX-Content-Type: text/html\r\n\r\n"],
+    `CONNECT ${NAME}:`,
+  ],
   [NAME, SOCKS, ["\x05\0", OPEN], `\x05\x01\0\x03\x0c${NAME}`],
   ["127.0.0.1", SOCKS, ["\x05\0", OPEN], "\x05\x01\0\x01\x7f\0\0\x01"],
   [

@@ -46,7 +46,7 @@ const ADVICE: Readonly<
     ["not run", ". Try again later.", [408, 425, 429, 500, 502, 503, 504, 599]],
     ["refused", ". Check the base URL.", [404]],
     ["refused", `${KEY_REFUSED} Check APP_API_KEY.`, [401, 403]],
-    ["refused", ".", [304, 400, 410, 413, 422, 499]],
+    ["refused", ".", [300, 304, 400, 410, 413, 422, 499]],
   ],
   "create run": [
     [
@@ -58,7 +58,7 @@ const ADVICE: Readonly<
     ["refused", ". The thread may be gone: start a new one.", [404]],
     ["refused", "The prompt is too long for the service (413).", [413]],
     ["refused", `${KEY_REFUSED} Check APP_API_KEY.`, [401, 403]],
-    ["refused", ".", [304, 400, 410, 422]],
+    ["refused", ".", [300, 304, 400, 410, 422]],
   ],
   "stream run": [
     [
