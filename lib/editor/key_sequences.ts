@@ -24,7 +24,7 @@ const FINALS: Readonly<Record<string, string>> = {
   OM: "enter",
 };
 
-/** First parameters of CSI sequences that end in `~` (DEC), or in `^` with Ctrl (rxvt). */
+/** First parameters of CSI sequences with `~` at their end (DEC), or `^` (rxvt: Ctrl). */
 const NUMBERS: Readonly<Record<string, string>> = {
   "1": "home",
   "3": "delete",

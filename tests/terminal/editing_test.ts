@@ -79,10 +79,7 @@ for (const columns of [40, 80]) {
     await using screen = await openChat(service, { columns });
 
     const rows = [...QUIET, "> first"];
-    await screen.type("first");
-    await screen.shows(...rows);
-    await screen.pressAlone("C-j");
-    await screen.type("third");
+    await screen.press("first", "C-j", "third"); // in one read, or in several
     await screen.press("Up", "End", "M-Enter");
     await screen.type("second");
     rows.push("  second");
