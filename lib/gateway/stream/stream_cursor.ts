@@ -31,6 +31,7 @@ export class StreamCursor {
  * | is the first   | any              | new                                  |
  * | resumes        | another          | new                                  |
  * | resumes        | the run's first  | old, up to the id it resumes after   |
+ * | resumes        | the last one     | old, up to the end of its block      |
  * | resumes        | has not come     | held back, until the next line tells |
  *
  * The reply is always new.
@@ -103,7 +104,8 @@ export class ConnectionCursor {
   #placeAfter(id: string) {
     this.#cursor.firstId ??= id;
     if (this.#place !== "before the first id") return this.#place;
-    return id === this.#cursor.firstId ? "in old events" : "in new events";
+    const isOld = id === this.#cursor.firstId || id === this.#resumedAfter;
+    return isOld ? "in old events" : "in new events";
   }
 
   #release(): void {

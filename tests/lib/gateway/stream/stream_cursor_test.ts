@@ -71,7 +71,9 @@ const RESUMED: Readonly<Record<string, string>> = {
   "old events are skipped without blank lines": "1|a|2|b / 1|a|2|b|3|c / c / 3",
   "old events move no cursor": "1|a|-|2|b|- / 1|a|- /  / 2",
   "it does not start over if its first id is another one":
-    "1|a|-|2|b|- / 2|b|-|3|c|- / bc / 3",
+    "1|a|-|2|b|-|3|c|- / 2|b|-|3|c|-|4|d|- / bcd / 4",
+  "the last event is skipped if it comes again":
+    "1|a|-|2|b|- / 2|b|-|3|c|- / c / 3",
   "all is skipped that numbers of each connection repeat, but complete":
     "1|a|-|2|b|- / 1|c|-|2|d|-|3|e|- / e / 3",
   "an event without an id is skipped while it repeats":
