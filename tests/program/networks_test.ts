@@ -1,5 +1,10 @@
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
-import { isNewDeno, runClient } from "../support/client_process.ts";
+import {
+  commandLine,
+  isNewDeno,
+  RUN_BY_DENO,
+  runClient,
+} from "../support/client_process.ts";
 import {
   ca,
   DIRECT,
@@ -350,6 +355,86 @@ for (const what of ["stranger", "refusal"] as const) {
     assertEquals(impostor.requests, []);
   });
 }
+
+Deno.test("a service that takes a connection and stays silent got nothing, and the time limit says so", async () => {
+  await using service = await FaultyService.start(({ gone }) => gone);
+  const url = `https://127.0.0.1:${service.port}`;
+
+  const { code, stderr } = await runClient({
+    args: ["-q", "--thread", "t", "--timeout", "2", "-p", PROMPT],
+    env: environment(url),
+  });
+
+  assertEquals(
+    stderr,
+    "agent-gateway: error: There was no reply within 2 s. " +
+      `${url} cannot be reached (it does not answer). ` +
+      "The prompt did not run. Try again later.\n",
+  );
+  assertEquals(code, 3);
+});
+
+Deno.test({
+  name: "the permission for the service alone is enough without a proxy",
+  ignore: !RUN_BY_DENO,
+  async fn() {
+    await using service = ReferenceService.start({ tls });
+    const net = `--allow-net=127.0.0.1:${port(service)}`;
+    const program = commandLine()
+      .map((word) => word === "--allow-net" ? net : word);
+    const options = { args: ["-q"], stdin: `${PROMPT}\n`, program };
+
+    const direct = await runClient({
+      ...options,
+      env: environment(service.url),
+    });
+    const proxied = await runClient({
+      ...options,
+      env: environment(`https://${NAME}`, { HTTPS_PROXY: unreachable() }),
+    });
+
+    const { code, stdout, stderr } = direct;
+    assertEquals([code, stdout, stderr], [0, `${REPLY}\n`, ""]);
+    assertEquals([proxied.code, proxied.stdout], [3, ""]);
+    assertMatch(
+      proxied.stderr,
+      /: The program cannot connect to itself on 127\.0\.0\.1\. Check .* --allow-net/,
+    );
+  },
+});
+
+Deno.test({
+  name: "sessions for which there are no descriptors lose nothing",
+  ignore: Deno.build.os === "windows", // It has no such limit.
+  async fn() {
+    const sessions = 50;
+    await using service = ReferenceService.start({ tls, pace: 200 });
+    await using editor = new Editor({
+      env: environment(service.url),
+      // With a relay for each, they would need 150 and more.
+      startedBy: ["sh", "-c", 'ulimit -n 140 && exec "$@"', "sh"],
+    });
+    await editor.request("initialize");
+    const ids = await Promise.all(
+      Array.from({ length: sessions }, async () => {
+        const { result } = await editor.request("session/new");
+        return result.sessionId as string;
+      }),
+    );
+
+    const answers = await Promise.all(
+      ids.map((id) => editor.prompt(id, PROMPT)),
+    );
+
+    assertEquals(
+      answers.map(({ result, error }) => result?.stopReason ?? error?.message),
+      Array(sessions).fill("end_turn"),
+    );
+    const runs = service.requests
+      .filter(({ operation }) => operation === "create run");
+    assertEquals(runs.length, sessions);
+  },
+});
 
 Deno.test("a malformed HTTPS_PROXY is an error that names it, and nothing is sent", async () => {
   await using service = ReferenceService.start({ tls });

@@ -4,7 +4,7 @@
  * prepared when the run is created. Nagle's algorithm is off: each write leaves at
  * once. It prints its URL, one line, and runs until its input ends.
  *
- *     node server.mjs (http | (https | h2) CERTIFICATE PRIVATE_KEY)
+ *     node server.mjs ADDRESS (http | (https | h2) CERTIFICATE PRIVATE_KEY)
  *
  * On Node.js, because the HTTP/2 server of Deno 2.9.6 aborts now and then when a
  * client leaves ("Assertion `stream->closed_next == NULL' failed").
@@ -32,7 +32,7 @@ const prepared = new Map();
 /** The streams that wait until they can begin together. */
 let waiting = [];
 
-const [, , protocol, ...files] = process.argv;
+const [, , host, protocol, ...files] = process.argv;
 const [cert, key] = files.map((file) => readFileSync(file));
 const options = { cert, key, noDelay: true, allowHTTP1: true };
 const server = SERVERS[protocol](options, (request, response) => {
@@ -40,10 +40,10 @@ const server = SERVERS[protocol](options, (request, response) => {
   response.on("error", () => {});
   answer(request, response).catch(() => {});
 });
-server.listen({ host: "127.0.0.1", port: 0, backlog: 4096 });
+server.listen({ host, port: 0, backlog: 4096 });
 await once(server, "listening");
 const scheme = cert === undefined ? "http" : "https";
-console.log(`${scheme}://127.0.0.1:${server.address().port}`);
+console.log(`${scheme}://${host}:${server.address().port}`);
 process.stdin.on("end", () => process.exit()).resume();
 
 async function answer(request, response) {

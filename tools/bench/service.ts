@@ -22,6 +22,15 @@ export function settings(
 /** How a service is spoken to. `h2` means HTTP/2, or HTTP/1.1 for others, over TLS. */
 export type Protocol = "http" | "https" | "h2";
 
+/** Where a service runs. The default is this machine, on loopback. */
+export interface Place {
+  readonly address: string;
+  /** A command that runs the rest of a command line there. */
+  readonly startedBy: readonly string[];
+}
+
+const LOOPBACK = { address: "127.0.0.1", startedBy: [] };
+
 /**
  * Starts `server.mjs`, and returns when it can be reached.
  *
@@ -29,11 +38,16 @@ export type Protocol = "http" | "https" | "h2";
  */
 export async function startService(
   protocol: Protocol = "http",
+  { address, startedBy }: Place = LOOPBACK,
 ): Promise<Endpoint & AsyncDisposable> {
   const folder = await Deno.makeTempDir();
-  const files = protocol === "http" ? [] : await makeCertificate(folder);
-  const child = new Deno.Command("node", {
-    args: [`${import.meta.dirname}/server.mjs`, protocol, ...files],
+  const files = protocol === "http"
+    ? []
+    : await makeCertificate(folder, address);
+  const server = `${import.meta.dirname}/server.mjs`;
+  const [program = "", ...args] = [...startedBy, "node", server, address];
+  const child = new Deno.Command(program, {
+    args: [...args, protocol, ...files],
     stdin: "piped", // It ends when this process does.
     stdout: "piped",
   }).spawn();
@@ -52,20 +66,21 @@ export async function startService(
 }
 
 /**
- * Makes a certificate for 127.0.0.1, which is its own authority.
+ * Makes a certificate for an address, which is its own authority.
  *
  * @returns The files of the certificate and of its key.
  * @throws If there is no openssl.
  */
 async function makeCertificate(
   folder: string,
+  address: string,
 ): Promise<readonly [string, string]> {
   const files = [`${folder}/certificate.pem`, `${folder}/key.pem`] as const;
   await runCommand([
     ...["openssl", "req", "-x509", "-newkey", "ec", "-nodes"],
     ...["-days", "1", "-subj", "/CN=bench"],
     ...["-pkeyopt", "ec_paramgen_curve:prime256v1"],
-    ...["-addext", "subjectAltName=IP:127.0.0.1"],
+    ...["-addext", `subjectAltName=IP:${address}`],
     ...["-addext", "basicConstraints=critical,CA:FALSE"],
     ...["-out", files[0], "-keyout", files[1]],
   ]);

@@ -57,7 +57,7 @@ export class Connections {
     const { operation } = this.#state;
     const { baseUrl, proxy } = this.#options;
     const relay = this.#relay;
-    if (relay?.hasClient === false && isNotConnected(cause)) {
+    if (relay?.hasClient === false && this.#isNotConnected(cause)) {
       return loopbackError(cause, operation);
     }
     return connectionError(cause, {
@@ -84,7 +84,9 @@ export class Connections {
         return await this.#send(used, url, request);
       } catch (error) {
         // It needed another connection, but a relay lets its client in once.
-        if (this.#relay === undefined || !isNotConnected(error)) throw error;
+        if (this.#relay === undefined || !this.#isNotConnected(error)) {
+          throw error;
+        }
         this.#startAgain();
       }
     }
@@ -93,7 +95,9 @@ export class Connections {
     try {
       return await this.#send(this.#open(route), url, request);
     } catch (error) {
-      if (!isNotConnected(error) || !await this.#mustBypass(route)) throw error;
+      const canRetry = this.#isNotConnected(error) &&
+        await this.#mustBypass(route);
+      if (!canRetry) throw error;
       this.#startAgain();
     }
     return await this.#send(this.#open(undefined), url, request);
@@ -105,8 +109,17 @@ export class Connections {
     request: RequestInit,
   ): Promise<Response> {
     // Without a relay, nothing shows when a connection is made.
-    if (this.#relay?.hasAnswer !== false) this.#state.handOver();
-    return await fetch(url, { ...request, client });
+    const relay = this.#relay;
+    if (relay?.hasAnswer !== false) this.#state.handOver();
+    const signals = [request.signal, relay?.missing].filter((signal) =>
+      !!signal
+    );
+    const signal = AbortSignal.any(signals);
+    return await fetch(url, { ...request, client, signal });
+  }
+
+  #isNotConnected(error: unknown): boolean {
+    return isNotConnected(error) || this.#relay?.missing.aborted === true;
   }
 
   /** Closes the connection of a request that certainly was not sent. */

@@ -2,6 +2,7 @@ import { type Failure, RequestError } from "../failure/failure.ts";
 import { systemFault, whyNotConnected } from "./known_failures.ts";
 import { closeQuietly, copyBytes, readBytes, writeBytes } from "./bytes.ts";
 import { LoginListener } from "./login_listener.ts";
+import { reachesItself } from "./loopback.ts";
 import type { Route } from "./route.ts";
 import { tunnelError } from "./tunnel_failure.ts";
 import type { AnsweredConnection } from "./unused_connection.ts";
@@ -11,6 +12,9 @@ import type { AnsweredConnection } from "./unused_connection.ts";
  * milliseconds: less than the answer to a `POST`.
  */
 const LIMIT = 20_000;
+
+/** How long the client is waited for before the way to it is tried, in milliseconds. */
+const LOOPBACK_PATIENCE = 5_000;
 
 /**
  * The connection of one HTTP client of `fetch` to the service. `fetch` makes it to this
@@ -28,6 +32,7 @@ export class Relay implements Disposable {
   readonly #route: Route;
   readonly #onAnswer: () => void;
   readonly #closing = new AbortController();
+  readonly #missing = new AbortController();
   #hasClient = false;
   #hasAnswer = false;
   #isOver = false;
@@ -43,6 +48,11 @@ export class Relay implements Disposable {
 
   get proxy(): LoginListener["proxy"] {
     return this.#listener.proxy;
+  }
+
+  /** Aborted if the HTTP client is given up: it may be waiting for loopback for ever. */
+  get missing(): AbortSignal {
+    return this.#missing.signal;
   }
 
   /** Whether the HTTP client has connected. */
@@ -79,12 +89,13 @@ export class Relay implements Disposable {
 
   async #serve(): Promise<void> {
     const { signal } = this.#closing;
-    const limit = setTimeout(
-      () => this.#closing.abort(new Deno.errors.TimedOut()),
-      LIMIT,
-    );
+    const limit = setTimeout(() => this.#giveUp(), LIMIT);
+    const doubt = setTimeout(async () => {
+      if (!this.#hasClient && !await reachesItself()) this.#giveUp();
+    }, LOOPBACK_PATIENCE);
     signal.addEventListener("abort", () => {
       clearTimeout(limit);
+      clearTimeout(doubt);
       this.#listener[Symbol.dispose]();
     });
     try {
@@ -94,6 +105,7 @@ export class Relay implements Disposable {
       client.setNoDelay();
       const service = await this.#reach(await readHello(client));
       clearTimeout(limit);
+      clearTimeout(doubt);
 
       await writeBytes(client, service.firstBytes);
       await Promise.all([
@@ -129,6 +141,11 @@ export class Relay implements Disposable {
       }
       throw error;
     }
+  }
+
+  #giveUp(): void {
+    if (!this.#hasClient) this.#missing.abort();
+    this.#closing.abort(new Deno.errors.TimedOut());
   }
 
   async #copy(from: Deno.Conn, to: Deno.Conn): Promise<void> {

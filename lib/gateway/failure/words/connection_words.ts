@@ -102,6 +102,7 @@ export const CONNECTING_ROWS: readonly Row[] = [
     text: /too many open files/i,
     reason: "too many open files",
     advice: MORE_FILES,
+    retry: "too many open files", // Other sessions may give theirs back.
   },
   {
     fault: "refused",

@@ -1,0 +1,91 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { settings, startService } from "../../tools/bench/service.ts";
+import { hasWire, Wire } from "../../tools/wire.ts";
+import { runClient } from "../support/client_process.ts";
+import { Editor } from "../support/editor.ts";
+
+// The real program on a network with real TCP and a delay, which needs root on Linux.
+// Elsewhere these tests are ignored.
+const ignore = !hasWire();
+
+/** Half of it is longer than the program needs between two packets. */
+const ROUND_TRIP = 400;
+
+/** A prompt for which the service sends one event and the reply, at once. */
+const PROMPT = JSON.stringify({ events: 1 });
+
+for (const protocol of ["https", "h2"] as const) {
+  const version = protocol === "h2" ? "HTTP/2" : "HTTP/1.1";
+
+  Deno.test({
+    name:
+      `${version}: a turn takes three round trips after the connection that was opened ahead`,
+    ignore,
+    async fn() {
+      await using wire = await Wire.start({ roundTrip: ROUND_TRIP });
+      const place = { address: wire.address, startedBy: wire.service };
+      await using service = await startService(protocol, place);
+      await using editor = new Editor({
+        env: settings(service),
+        startedBy: wire.client,
+      });
+      const sessionId = await editor.newSession();
+      await wire.rest();
+
+      for (const turn of ["first", "second"]) {
+        await wire.roundTrips();
+        const { result } = await editor.prompt(sessionId, PROMPT);
+        const roundTrips = Math.floor(await wire.roundTrips());
+
+        assertEquals(result, { stopReason: "end_turn" });
+        assert(roundTrips <= 3, `the ${turn} turn took ${roundTrips}`);
+        await wire.rest();
+      }
+    },
+  });
+
+  Deno.test({
+    name:
+      `${version}: a turn takes four round trips without a connection ahead, and works without loopback`,
+    ignore,
+    async fn() {
+      await using wire = await Wire.start({ roundTrip: ROUND_TRIP });
+      const place = { address: wire.address, startedBy: wire.service };
+      await using service = await startService(protocol, place);
+      const noLoopback = 'ip link set lo down && exec "$@"';
+      for (const script of ['exec "$@"', noLoopback]) {
+        let roundTrips = Promise.resolve(NaN);
+        await wire.roundTrips();
+        const { code, stdout, stderr } = await runClient({
+          args: ["--thread", "t", "-q", "-p", PROMPT],
+          env: settings(service),
+          startedBy: [...wire.client, "sh", "-c", script, "sh"],
+          onStdout: () => roundTrips = wire.roundTrips(),
+        });
+
+        assertEquals([code, stdout, stderr], [0, "done\n", ""]);
+        const count = Math.floor(await roundTrips);
+        if (script !== noLoopback) assert(count <= 4, `it took ${count}`);
+        await wire.rest();
+      }
+    },
+  });
+}
+
+Deno.test({
+  name:
+    "a prompt to a host that drops packets did not run, and the time limit says so",
+  ignore,
+  async fn() {
+    await using wire = await Wire.start({ roundTrip: 0 });
+    const { code, stderr } = await runClient({
+      args: ["--thread", "t", "--timeout", "3", "-p", PROMPT],
+      env: settings({ url: "https://10.77.0.99" }),
+      startedBy: wire.client,
+    });
+
+    assertMatch(stderr, /cannot be reached \(it does not answer\)/);
+    assertMatch(stderr, /The prompt did not run/);
+    assertEquals(code, 3);
+  },
+});
