@@ -17,7 +17,7 @@ export {
   MAX_LINE_BYTES,
   PROMPT_TOO_LONG,
   readEachLine,
-  readLines,
+  readWholeLines,
   type RefusedLine,
   UnreadableLine,
 } from "./io/lines.ts";

@@ -25,6 +25,8 @@ export class AwakeClock implements Disposable {
   /** The time up to the last tick. */
   #counted = 0;
   #slept = 0;
+  /** The functions that stop its timers; `undefined` when it is disposed of. */
+  #stops: Set<() => void> | undefined = new Set();
 
   /** The milliseconds since the start in which the process ran. */
   get now(): number {
@@ -39,12 +41,15 @@ export class AwakeClock implements Disposable {
   /**
    * Calls a function after a time on this clock. What came while the process was stopped
    * is still in the sockets then: a timer that comes late waits for at least 5 s more,
-   * once. A time of `Infinity` never ends.
+   * once. A time of `Infinity` never ends, nor does one on a clock that is disposed of.
    *
    * @returns A function that stops the timer.
    */
   startTimeout(milliseconds: number, onExpired: () => void): () => void {
-    if (milliseconds === Infinity) return () => {}; // `setTimeout()` takes it for 0.
+    const stops = this.#stops;
+    // `setTimeout()` takes `Infinity` for 0.
+    if (milliseconds === Infinity || stops === undefined) return () => {};
+
     const due = this.now + milliseconds;
     let timer: ReturnType<typeof setTimeout>;
     let hasGrace = true;
@@ -55,16 +60,24 @@ export class AwakeClock implements Disposable {
         const least = isLate && hasGrace ? GRACE : 0;
         if (isLate) hasGrace = false;
         const more = Math.max(due - this.now, least);
-        if (more > 0) wait(more);
-        else onExpired();
+        if (more > 0) return wait(more);
+        stops.delete(stop);
+        onExpired();
       }, left);
     };
+    const stop = () => {
+      clearTimeout(timer);
+      stops.delete(stop);
+    };
     wait(milliseconds);
-    return () => clearTimeout(timer);
+    stops.add(stop);
+    return stop;
   }
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
+    for (const stop of this.#stops ?? []) stop();
+    this.#stops = undefined;
   }
 
   get #sinceTick(): number {

@@ -47,106 +47,64 @@ export interface RefusedLine {
 }
 
 /**
- * Splits UTF-8 into lines at `\n` and `\r\n`. A leading byte order mark is dropped. In
- * place of a line that is too long, or cannot be decoded, comes an
- * {@linkcode UnreadableLine}; the lines after it are not affected.
+ * Reads UTF-8 by whole lines. A leading byte order mark is dropped. In place of a line
+ * that is too long, or cannot be decoded, comes an {@linkcode UnreadableLine}; the lines
+ * after it are not affected.
  *
  * @param source The bytes, cut into chunks anywhere. Each chunk need be valid
  * only until the next one is requested.
- * @yields For each chunk, the lines that end in it; possibly none.
+ * @yields For each chunk, the lines that end in it: texts of one or more lines, each
+ * with its line end, and lines that cannot be read; possibly none.
  * @returns The last line, if the source does not end with a line end.
  */
-export async function* readLines(
+export async function* readWholeLines(
   source: AsyncIterable<Uint8Array>,
   options: ReadLinesOptions = {},
 ): AsyncGenerator<readonly Line[], Line | undefined> {
   const { isStrict = false } = options;
   const whole = new WholeLines(options);
-  const splitter = new Splitter();
   // A function of its own: a suspended generator would keep the bytes of the last line.
-  const linesIn = async (chunk: Uint8Array) => {
+  const linesIn = (chunk: Uint8Array) => {
     const lines: Line[] = [];
     for (const part of whole.endingIn(chunk)) {
-      for (const text of decodeLines(part, isStrict)) {
-        if (text instanceof UnreadableLine) lines.push(text);
-        else for (const line of await splitter.split(text)) lines.push(line);
-      }
+      lines.push(...decodeLines(part, isStrict));
     }
     return lines;
   };
 
-  for await (const chunk of source) yield await linesIn(chunk);
+  for await (const chunk of source) yield linesIn(chunk);
   const last = whole.atEnd();
   return last && decodeLines(last, isStrict)[0];
 }
 
-/** Like {@linkcode readLines}, but yields one line at a time, the last one too. */
+/**
+ * Like {@linkcode readWholeLines}, but yields one line at a time, without its line end
+ * (`\n` or `\r\n`), the last one too.
+ */
 export async function* readEachLine(
   source: AsyncIterable<Uint8Array>,
   options: ReadLinesOptions = {},
 ): AsyncGenerator<Line> {
-  const batches = readLines(source, options);
+  const batches = readWholeLines(source, options);
   try {
     for (;;) {
       const { done, value } = await batches.next();
       if (done) {
-        if (value === undefined) return;
-        yield typeof value === "string" ? withoutReturn(value) : value;
+        if (value !== undefined) yield* split(value);
         return;
       }
-      yield* value;
+      for (const lines of value) yield* split(lines);
     }
   } finally {
     await batches.return(undefined);
   }
 }
 
-function withoutReturn(line: string): string {
-  return line.endsWith("\r") ? line.slice(0, -1) : line;
-}
-
-/** The most lines of a text that is split without a `TextLineStream`. */
-const FEW_LINES = 150;
-
-/**
- * Splits whole lines: many by a `TextLineStream`, and few without one. Loading it takes
- * 2 to 7 ms, which a user would wait for at the first answer; and if a chunk holds one
- * event, awaiting each of its lines would cost more than everything else.
- */
-class Splitter {
-  #stream: ReturnType<typeof openLineStream> | undefined;
-
-  /** Splits a text that is empty or ends with a line end. */
-  async split(text: string): Promise<readonly string[]> {
-    let at = 0;
-    for (let few = 0; few < FEW_LINES && at < text.length; few++) {
-      at = text.indexOf("\n", at) + 1;
-    }
-    const all = () => text.split("\n").slice(0, -1).map(withoutReturn);
-    if (at === text.length) return all();
-    const stream = await (this.#stream ??= openLineStream());
-    if (stream === undefined) return all();
-    // If this fails, the read below fails.
-    stream.input.write(text).catch(() => {});
-    const lines: string[] = [];
-    // Counted, because reading one line too many would wait for the next chunk.
-    for (at = 0; (at = text.indexOf("\n", at) + 1) > 0;) {
-      const { value = "" } = await stream.output.read();
-      lines.push(value);
-    }
-    return lines;
-  }
-}
-
-/** Opens a `TextLineStream`, unless an update has replaced the file since the start. */
-function openLineStream() {
-  return import("jsr:@std/streams@^1.1.1/text-line-stream").then(
-    ({ TextLineStream }) => {
-      const { writable, readable } = new TextLineStream();
-      return { input: writable.getWriter(), output: readable.getReader() };
-    },
-    () => undefined,
-  );
+function split(lines: Line): readonly Line[] {
+  if (lines instanceof UnreadableLine) return [lines];
+  const all = lines.split("\n");
+  if (all.at(-1) === "") all.pop();
+  return all.map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
 }
 
 /**

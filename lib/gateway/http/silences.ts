@@ -17,15 +17,32 @@ export interface Silence extends Disposable {
   check(): void;
 }
 
+/** What is known of a wait that goes on. */
+interface Wait {
+  readonly due: number;
+  readonly onExceeded: () => void;
+}
+
+/** A timer that goes on from wait to wait. */
+interface Timer {
+  readonly due: number;
+  readonly stop: () => void;
+}
+
 /**
  * The silences of a service: time in which the program ran and waited to read. While a
  * chunk is in use, and while the process is stopped, a service is not silent.
+ *
+ * A timer for each chunk would cost more than the chunk (25 us), so there is one. When it
+ * goes off before the wait that goes on is too long, it is started again for the rest.
  */
 export class Silences {
   readonly #clock: AwakeClock;
   readonly #limit: () => number;
   #longest = 0;
   #last = 0;
+  #timer: Timer | undefined;
+  #wait: Wait | undefined;
 
   /** @param limit The limit on the next silence, in milliseconds. */
   constructor(clock: AwakeClock, limit: () => number) {
@@ -47,19 +64,40 @@ export class Silences {
     const limit = this.#limit();
     const begun = this.#clock.now;
     let isExceeded = false;
-    const stop = this.#clock.startTimeout(limit, () => {
-      isExceeded = true;
-      onExceeded();
-    });
+    this.#wait = {
+      due: begun + limit,
+      onExceeded: () => {
+        isExceeded = true;
+        onExceeded();
+      },
+    };
+    this.#startTimer(this.#wait.due);
     return {
       check: () => {
         if (isExceeded) throw new SilenceError(limit);
       },
       [Symbol.dispose]: () => {
-        stop();
+        this.#wait = undefined;
         this.#last = this.#clock.now - begun;
         this.#longest = Math.max(this.#longest, this.#last);
       },
     };
+  }
+
+  /** Starts the timer, unless it goes off by then. */
+  #startTimer(due: number): void {
+    if (this.#timer !== undefined && this.#timer.due <= due) return;
+    this.#timer?.stop();
+    const milliseconds = due - this.#clock.now;
+    const stop = this.#clock.startTimeout(milliseconds, () => this.#onTimer());
+    this.#timer = { due, stop };
+  }
+
+  #onTimer(): void {
+    this.#timer = undefined;
+    const wait = this.#wait;
+    if (wait === undefined) return;
+    if (this.#clock.now < wait.due) this.#startTimer(wait.due);
+    else wait.onExceeded();
   }
 }

@@ -1,9 +1,4 @@
-import {
-  type Line,
-  MAX_LINE_BYTES,
-  readLines,
-  UnreadableLine,
-} from "../../io.ts";
+import { type Line, MAX_LINE_BYTES, UnreadableLine } from "../../io.ts";
 import {
   holdsTooMuch,
   isJsonObject,
@@ -15,6 +10,7 @@ import { errorDetail } from "../http/error_words.ts";
 import { type Reply, selectReply } from "./reply_text.ts";
 import { isFailureName } from "./run_failure.ts";
 import { ConnectionCursor } from "./stream_cursor.ts";
+import { readStreamLines } from "./stream_lines.ts";
 import { StreamRecord } from "./stream_record.ts";
 import type { StepEvent, StreamEvent } from "../turn_event.ts";
 
@@ -42,7 +38,7 @@ export async function* readRunEvents(
   record: StreamRecord = new StreamRecord(),
 ): AsyncGenerator<Batch> {
   const parser = new EventParser(record);
-  const batches = readLines(chunks);
+  const batches = readStreamLines(chunks);
   try {
     for (;;) {
       const { done, value } = await batches.next();

@@ -5,8 +5,8 @@ import { ByteBuffer } from "../../../lib/io/byte_buffer.ts";
 import {
   type Line,
   readEachLine,
-  readLines,
   type ReadLinesOptions,
+  readWholeLines,
   UnreadableLine,
 } from "../../../lib/io/lines.ts";
 import fc from "../../support/generated.ts";
@@ -65,7 +65,7 @@ for (const [text, lines] of Object.entries(TEXTS)) {
 /** A byte that begins nothing, two characters that are cut, and a lone surrogate. */
 const INVALID = [[0xff], [0x61, 0xc3], [0xe2, 0x82, 0x62], [0xed, 0xa0, 0x80]];
 
-Deno.test("readLines() reads what a plain split reads, line by line, however the bytes are cut", async () => {
+Deno.test("readEachLine() reads what a plain split reads, line by line, however the bytes are cut", async () => {
   const check = async (
     lines: readonly (readonly [Uint8Array, string])[],
     options: { readonly maxBytes: number; readonly isStrict: boolean },
@@ -107,9 +107,9 @@ Deno.test("readLines() reads what a plain split reads, line by line, however the
   });
 });
 
-Deno.test("readLines() yields a batch for each chunk, tells at once of a line that is too long, and returns a line without an end", async () => {
+Deno.test("readWholeLines() yields a batch for each chunk, tells at once of a line that is too long, and returns a line without an end", async () => {
   const texts = ["12\n\n34", "5\n1234", "56", "789", "a\n\ufeffb\nc", "d"];
-  const batches = readLines(chunksOf(texts), { maxBytes: 5 });
+  const batches = readWholeLines(chunksOf(texts), { maxBytes: 5 });
   const lines: (readonly string[])[] = [];
   for (;;) {
     const { done, value } = await batches.next();
@@ -119,10 +119,17 @@ Deno.test("readLines() yields a batch for each chunk, tells at once of a line th
     }
     lines.push(value.map(textOrFault));
   }
-  assertEquals(lines, [["12", ""], ["345"], ["too long"], [], ["\ufeffb"], []]);
+  assertEquals(lines, [
+    ["12\n", "\n"],
+    ["345\n"],
+    ["too long"],
+    [],
+    ["\ufeffb\n"],
+    [],
+  ]);
 });
 
-Deno.test("readLines() holds no more of an endless line than the limit", async () => {
+Deno.test("readEachLine() holds no more of an endless line than the limit", async () => {
   const chunk = encoder.encode("x".repeat(MIB));
   function* huge() {
     for (let i = 0; i < 2048; i++) yield chunk; // 2 GiB, more than a string holds
@@ -131,7 +138,7 @@ Deno.test("readLines() holds no more of an endless line than the limit", async (
   assertEquals(await read(huge(), { maxBytes: 1024 }), ["too long", "next"]);
 });
 
-Deno.test("readLines() holds no bytes of a long line after it", async () => {
+Deno.test("readEachLine() holds no bytes of a long line after it", async () => {
   v8.setFlagsFromString("--expose-gc");
   const collectGarbage: () => void = vm.runInNewContext("gc");
   const heldBytes = () => {
@@ -150,38 +157,16 @@ Deno.test("readLines() holds no bytes of a long line after it", async () => {
   await lines.return(undefined);
 });
 
-Deno.test("readLines() takes no more from its source than its reader asks for", async () => {
+Deno.test("readWholeLines() takes no more from its source than its reader asks for", async () => {
   let taken = 0;
   async function* endless() {
     for (;; taken++) yield* chunksOf(["line\n"]);
   }
-  const lines = readLines(endless());
+  const lines = readWholeLines(endless());
   await lines.next();
   await lines.next();
   await lines.return(undefined);
   assertEquals(taken, 1); // and one whose chunk is in use
-});
-
-Deno.test("readLines() gives TextLineStream whole lines alone, and none of a few that come together", async () => {
-  const { write } = WritableStreamDefaultWriter.prototype;
-  const written: string[] = [];
-  WritableStreamDefaultWriter.prototype.write = function (text: string) {
-    written.push(text);
-    return write.call(this, text);
-  };
-  try {
-    const few = chunksOf(["a\n", "b", "b\r\n\n", "\n", "c\nd\r\n"]);
-    assertEquals(await read(few), ["a", "bb", "", "", "c", "d"]);
-    assertEquals(written, []);
-
-    const many = "x\n".repeat(151);
-    const chunks = cut(encoder.encode(`${many}y${many}z`), 303);
-    const lines = many.split("\n").slice(0, -1);
-    assertEquals(await read(chunks), [...lines, "yx", ...lines.slice(1), "z"]);
-    assertEquals(written, [many, `y${many}`]);
-  } finally {
-    WritableStreamDefaultWriter.prototype.write = write;
-  }
 });
 
 Deno.test("ByteBuffer.take() returns all bytes that were added, and empties the buffer", () => {

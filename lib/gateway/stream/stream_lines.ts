@@ -1,0 +1,69 @@
+import { TextLineStream } from "jsr:@std/streams@^1.1.1/text-line-stream";
+import { type Line, readWholeLines, UnreadableLine } from "../../io.ts";
+
+/**
+ * Splits a stream into lines at `\n` and `\r\n`. A `TextLineStream` splits it, but for
+ * short texts. It gets whole lines only: release 1.1.1 and older scan all of an unfinished line again for each
+ * chunk, which is quadratic.
+ *
+ * @yields For each chunk, the lines that end in it, without line ends; possibly none.
+ * @returns The last line, if the stream does not end with a line end.
+ */
+export async function* readStreamLines(
+  source: AsyncIterable<Uint8Array>,
+): AsyncGenerator<readonly Line[], Line | undefined> {
+  const splitter = new Splitter();
+  const batches = readWholeLines(source);
+  try {
+    for (;;) {
+      const { done, value } = await batches.next();
+      if (done) return value;
+      const lines: Line[] = [];
+      for (const text of value) {
+        if (text instanceof UnreadableLine) lines.push(text);
+        else await splitter.split(text, lines);
+      }
+      yield lines;
+    }
+  } finally {
+    await batches.return(undefined);
+  }
+}
+
+/**
+ * Shorter texts are split without a `TextLineStream`, in UTF-16 code units. Its write and
+ * its reads would cost an event that comes alone 12 us of CPU (of 20,000 events, one a
+ * chunk, each takes 75 us; with it, 87). In chunks of 64 KiB it makes no difference.
+ */
+const SHORT = 4 * 1024;
+
+class Splitter {
+  readonly #input: WritableStreamDefaultWriter<string>;
+  readonly #output: ReadableStreamDefaultReader<string>;
+
+  constructor() {
+    const { writable, readable } = new TextLineStream();
+    this.#input = writable.getWriter();
+    this.#output = readable.getReader();
+  }
+
+  /** Adds the lines of a text that ends with a line end. */
+  async split(text: string, lines: Line[]): Promise<void> {
+    if (text.length < SHORT) {
+      for (const line of text.split("\n").slice(0, -1)) {
+        lines.push(line.endsWith("\r") ? line.slice(0, -1) : line);
+      }
+      return;
+    }
+
+    // If this fails, the read below fails.
+    this.#input.write(text).catch(() => {});
+    // Counted, because reading one line too many would wait for the next text.
+    let end = text.indexOf("\n");
+    while (end >= 0) {
+      const { value = "" } = await this.#output.read();
+      lines.push(value);
+      end = text.indexOf("\n", end + 1);
+    }
+  }
+}

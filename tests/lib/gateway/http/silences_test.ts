@@ -1,0 +1,52 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import {
+  SilenceError,
+  Silences,
+} from "../../../../lib/gateway/http/silences.ts";
+import { AwakeClock } from "../../../../lib/io.ts";
+import { FakeClock } from "../../../support/clocks.ts";
+
+Deno.test("Silences has one timer for all waits, and tells of the one that is too long", () => {
+  using fake = new FakeClock();
+  using clock = new AwakeClock();
+  const silences = new Silences(clock, () => 10_000);
+  let exceeded = 0;
+  const begin = () => silences.begin(() => exceeded++);
+  for (let i = 0; i < 100; i++) {
+    using silence = begin();
+    fake.passTo(fake.time + 900);
+    silence.check();
+    assertEquals(fake.pending, 2); // with the tick of the clock
+  }
+  using last = begin();
+  for (let i = 0; i < 11; i++) fake.passTo(fake.time + 900);
+  assertEquals(exceeded, 0);
+  fake.passTo(fake.time + 100);
+  assertEquals(exceeded, 1);
+  assertThrows(() => last.check(), SilenceError);
+});
+
+Deno.test("Silences heeds a limit that becomes shorter", () => {
+  using fake = new FakeClock();
+  using clock = new AwakeClock();
+  let limit = 600_000;
+  const silences = new Silences(clock, () => limit);
+  silences.begin(() => {})[Symbol.dispose]();
+  limit = 1_000;
+  let exceeded = 0;
+  using _silence = silences.begin(() => exceeded++);
+  fake.passTo(999);
+  assertEquals(exceeded, 0);
+  fake.passTo(1_000);
+  assertEquals(exceeded, 1);
+});
+
+Deno.test("a clock that is disposed of leaves no timer behind", () => {
+  using fake = new FakeClock();
+  {
+    using clock = new AwakeClock();
+    const silences = new Silences(clock, () => 10_000);
+    silences.begin(() => {})[Symbol.dispose]();
+  }
+  assertEquals(fake.pending, 0);
+});
