@@ -36,8 +36,8 @@ function count(source: string): number {
     ?.length ?? 0;
 }
 
-Deno.test("the bundle has at most 150 KB", () => {
-  assert(new TextEncoder().encode(code).length <= 150_000);
+Deno.test("the bundle has at most 170 KB", () => {
+  assert(new TextEncoder().encode(code).length <= 170_000);
 });
 
 Deno.test("the bundle is ASCII, which V8 keeps as it is", () => {
