@@ -126,7 +126,8 @@ function* checkFate(played: Played, seen: Seen): Broken {
     case "failed":
     case undefined: {
       const isTrue = run === undefined && fate === undefined ||
-        run?.hasFailed || run !== undefined && hasHeardFailure(played, run);
+        run?.hasFailed || run?.completeAt !== undefined ||
+        run !== undefined && hasHeardFailure(played, run);
       if (!isTrue) yield `${says}, and ${run?.id} goes on`;
       break;
     }
@@ -173,8 +174,9 @@ function* showsReplies(played: Played): Broken {
     const run = service.runs.find((run) => run.prompt === prompt);
     if (run?.completeAt === undefined || end === "cancelled") continue;
     // A limit on silence may be over in the same moment.
-    const last = streamsOf(played, run).at(-1);
-    if ((last?.endedAt ?? 0) - run.completeAt < 5 && end !== "reply") continue;
+    const on = streamsOf(played, run).findLast(({ completeAt }) => completeAt);
+    const isTie = on !== undefined && on.endedAt - run.completeAt < 5;
+    if (isTie && on.ending === "dropped") continue;
     const isInTime = run.completeAt + 50 < begunAt + (limit ?? Infinity);
     if (isInTime && end !== "reply") {
       yield `the reply to ${prompt} came at ${run.completeAt} ms: ${message}`;
@@ -357,7 +359,7 @@ function* followsRuns(played: Played): Broken {
     const last = attempts.at(-1);
     if (run === undefined || last === undefined) continue;
     const isLate = limit !== undefined &&
-      seen.endedAt - seen.begunAt >= limit;
+      seen.endedAt - seen.begunAt >= limit - 1;
     if (seen.end !== "failed" || isLate || isFailureLast(run)) continue;
     const hasShown = seen.nodes.length > 0;
     const mayLose = hasShown && (plan.ids === "none" || plan.isIdLast);
@@ -377,9 +379,9 @@ function patienceOf(
   const tolerance = 1_000 + 6_000 * played.world.stops.length;
   const [first] = attempts;
   const last = attempts.at(-1);
-  if (last?.ending === "dropped" && last.openedAt !== undefined) {
+  if (last?.ending === "dropped" && last.status === 200) {
     const silence = runningTime(played, lastSign(last), endedAt);
-    const open = runningTime(played, last.openedAt, endedAt);
+    const open = runningTime(played, last.openedAt ?? 0, endedAt);
     if (silence < 59_000 && open < SILENCE - tolerance) {
       return `while its stream is alive, open for ${Math.round(open)} ms`;
     }
@@ -390,7 +392,7 @@ function patienceOf(
   );
   const newest = attempts.findLast(({ news }) => news > 0);
   const failingSince = steady?.endedAt ?? first?.askedAt ?? 0;
-  const newestAt = newest?.lastByteAt ?? first?.askedAt ?? 0;
+  const newestAt = newest?.newestAt ?? first?.askedAt ?? 0;
   const failing = runningTime(played, failingSince, endedAt);
   const old = runningTime(played, newestAt, endedAt);
   const lastFive = attempts.slice(-5);

@@ -295,8 +295,12 @@ export class Exchange {
   openedAt: number | undefined;
   /** When the last byte came, or waited, at the program's socket. */
   lastByteAt: number | undefined;
-  /** How many events came that none of the run's connections had brought before. */
+  /** How many events came for the user that no connection had brought before. */
   news = 0;
+  /** When the last of them came. */
+  newestAt: number | undefined;
+  /** When the end of the reply came on it. */
+  completeAt: number | undefined;
   /** How it ended; `dropped`: by the program. */
   ending: "whole" | "broken" | "dropped" | undefined;
   endedAt = Infinity;
@@ -799,10 +803,16 @@ export class Service {
 
   /** Notes what waits at the program's socket, whether the process is stopped or not. */
   #arrived(exchange: Exchange, run: Run, { kind, position }: RunEvent): void {
-    if (kind === "complete") run.completeAt ??= this.#world.now;
+    const { now } = this.#world;
+    if (kind === "complete") {
+      run.completeAt ??= now;
+      exchange.completeAt = now;
+    }
     if (position <= run.furthest) return;
     run.furthest = position;
+    if (kind !== "progress" && kind !== "complete") return;
     exchange.news++;
+    exchange.newestAt = now;
   }
 
   /** An event on the wire. */
