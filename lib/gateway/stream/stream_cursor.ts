@@ -31,10 +31,10 @@ export class StreamCursor {
  * | is the first   | any              | new                                  |
  * | resumes        | another          | new                                  |
  * | resumes        | the run's first  | old, up to the id it resumes after   |
- * | resumes        | the last one     | old, up to the end of its block      |
  * | resumes        | has not come     | held back, until the next line tells |
  *
- * The reply is always new.
+ * Events that have the id after which the connection resumes are old, until another
+ * one has moved the cursor. The reply is always new.
  */
 export class ConnectionCursor {
   readonly #cursor: StreamCursor;
@@ -103,9 +103,11 @@ export class ConnectionCursor {
 
   #placeAfter(id: string) {
     this.#cursor.firstId ??= id;
+    const { firstId, lastEventId } = this.#cursor;
+    const isLastAgain = id === this.#resumedAfter && id === lastEventId;
+    if (isLastAgain) return "in old events";
     if (this.#place !== "before the first id") return this.#place;
-    const isOld = id === this.#cursor.firstId || id === this.#resumedAfter;
-    return isOld ? "in old events" : "in new events";
+    return id === firstId ? "in old events" : "in new events";
   }
 
   #release(): void {

@@ -74,6 +74,7 @@ const RESUMED: Readonly<Record<string, string>> = {
     "1|a|-|2|b|-|3|c|- / 2|b|-|3|c|-|4|d|- / bcd / 4",
   "the last event is skipped if it comes again":
     "1|a|-|2|b|- / 2|b|-|3|c|- / c / 3",
+  "so are all that have its id": "1|a|-|1|b|- / 1|a|-|1|b|-|2|c|- / c / 2",
   "all is skipped that numbers of each connection repeat, but complete":
     "1|a|-|2|b|- / 1|c|-|2|d|-|3|e|- / e / 3",
   "an event without an id is skipped while it repeats":
