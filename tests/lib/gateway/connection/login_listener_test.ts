@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { LoginListener } from "../../../../lib/gateway/connection/login_listener.ts";
+import { FakeClock } from "../../../support/clocks.ts";
 import {
   bytesOf,
   connectTo,
@@ -76,6 +77,24 @@ Deno.test("LoginListener closes the oldest of many that send nothing, and none t
 
   await accepted.closeWrite();
   assertEquals(await readAll(slow), WELCOME.slice(2));
+  for (const connection of silent) connection.close();
+});
+
+Deno.test("LoginListener gives a connection the time to begin, however many come after it", async () => {
+  using _clock = new FakeClock(); // No time passes.
+  using listener = new LoginListener();
+  using client = await connectTo(listener.proxy);
+  const silent: Deno.TcpConn[] = [];
+  for (let i = 0; i < 40; i++) silent.push(await connectTo(listener.proxy));
+
+  const { username, password } = listener.proxy.basicAuth;
+  await client.write(bytesOf("\x05\x01\x02"));
+  await client.write(bytesOf(`\x01\x05${username}\x24${password}`));
+  await client.write(bytesOf("\x05\x01\0\x01\0\0\0\0\0\0"));
+  using accepted = await listener.client;
+
+  await accepted.closeWrite();
+  assertEquals(await readAll(client), WELCOME);
   for (const connection of silent) connection.close();
 });
 
