@@ -217,6 +217,7 @@ Deno.test("Editor calls onInterrupt for Escape pressed twice within a second, un
   const PRESSES = [
     ["\x1b", 999, "\x1b", 1],
     ["\x1b\x1b", 0, "", 1],
+    ["\x1b\x1b", 0, "\x1b", 1],
     ["\x1b", 1_000, "\x1b", 0],
     ["\x1ba", 0, "\x1b", 0],
     ["\x1b", 0, "\x1b[A", 0],
@@ -352,6 +353,19 @@ Deno.test("Editor stops at Ctrl-Z with the cursor below the text, and draws the 
     await person.sees(...(wasStopped ? rows : []), ...rows);
     assertEquals(person.emulator.cursor.column, 5);
   }
+});
+
+Deno.test("Editor leaves what is typed where it is left, writes lines below it, and delivers nothing any more", async () => {
+  using person = new Person();
+  const asked = person.editor.read();
+  person.type("one");
+  await person.sees("> one");
+  person.editor[Symbol.dispose]();
+  person.editor.print("farewell\n");
+  person.type("two\r");
+  await person.sees("> one", "farewell");
+  const late = setImmediate("nothing");
+  assertEquals(await Promise.race([asked, late]), "nothing");
 });
 
 Deno.test("Editor ends after a Ctrl-Z, before the program goes on, with the cursor below the text", async () => {
