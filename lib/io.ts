@@ -1,5 +1,4 @@
 export { AwakeClock } from "./io/awake_clock.ts";
-export { ByteBuffer } from "./io/byte_buffer.ts";
 export {
   Deadline,
   GRACE,
@@ -14,8 +13,6 @@ export { failureLine } from "./io/failure_line.ts";
 export { type Entry, type Input, InputQueue } from "./io/input_queue.ts";
 export {
   type Line,
-  MAX_LINE_BYTES,
-  PROMPT_TOO_LONG,
   readEachLine,
   readWholeLines,
   type RefusedLine,
@@ -24,6 +21,7 @@ export {
 export { LineWriter } from "./io/line_writer.ts";
 export { type Log, openLog } from "./io/log.ts";
 export { Notifier } from "./io/notifier.ts";
+export { MAX_PROMPT_BYTES, PROMPT_TOO_LONG } from "./io/prompt_limit.ts";
 export { type ReadText, readText } from "./io/read_text.ts";
 export {
   type ByteSink,

@@ -2,6 +2,9 @@ import { type Line, readEachLine } from "../io.ts";
 import { holdsTooMuch, isJsonObject, MAX_SIGNS, parseJson } from "../text.ts";
 import { Outline } from "./outline.ts";
 
+/** The most bytes of UTF-8 that a message may hold, a prompt in it included: 16 MiB. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
 /** The id of a request. A number beyond 2^53 is rounded, as JavaScript reads it. */
 export type RequestId = string | number | null;
 
@@ -105,7 +108,11 @@ export async function* readMessages(
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Incoming> {
   const outline = new Outline();
-  const options = { isStrict: true, refused: outline };
+  const options = {
+    maxBytes: MAX_MESSAGE_BYTES,
+    isStrict: true,
+    refused: outline,
+  };
   for await (const line of readEachLine(source, options)) {
     const message = messageIn(line, outline);
     if (message !== undefined) yield message;

@@ -1,4 +1,4 @@
-import { MAX_LINE_BYTES } from "../io.ts";
+import { MAX_PROMPT_BYTES } from "../io.ts";
 import {
   bigWordLeft,
   type CursorText,
@@ -18,7 +18,7 @@ import { recall, searchKey, startSearch } from "./history.ts";
 import type { Key } from "./key.ts";
 
 /** In UTF-16 code units while it is typed, in bytes of UTF-8 when it is sent. */
-export const MAX_TEXT_LENGTH = MAX_LINE_BYTES;
+export const MAX_TEXT_LENGTH = MAX_PROMPT_BYTES;
 
 export interface Pressed {
   readonly editor: EditorState;

@@ -4,7 +4,7 @@ import {
   InputError,
   InputQueue,
   type Line,
-  MAX_LINE_BYTES,
+  MAX_PROMPT_BYTES,
   PROMPT_TOO_LONG,
   readEachLine,
   readText,
@@ -28,7 +28,10 @@ export class PromptLines implements Typing {
 
   /** Typed lines are read as they come, so that those that wait can be dropped. */
   constructor(stdin: AsyncIterable<Uint8Array>, isTyped: boolean) {
-    this.#lines = readEachLine(stdin, { isStrict: true });
+    this.#lines = readEachLine(stdin, {
+      maxBytes: MAX_PROMPT_BYTES,
+      isStrict: true,
+    });
     if (!isTyped) return;
     this.#typed = new InputQueue();
     this.#readAhead(this.#typed);
@@ -106,7 +109,7 @@ export async function addInput(
 async function readWhole(stdin: AsyncIterable<Uint8Array>): Promise<string> {
   const refuse = (reason: string) =>
     new InputError(`Standard input cannot be a prompt: it ${reason}`);
-  const options = { maxBytes: MAX_LINE_BYTES, isStrict: true };
+  const options = { maxBytes: MAX_PROMPT_BYTES, isStrict: true };
   try {
     const { text, isCut } = await readText(stdin, options);
     if (isCut) throw new InputError(PROMPT_TOO_LONG);

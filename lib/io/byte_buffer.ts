@@ -8,6 +8,7 @@ const BLOCK_BYTES = 64 * 1024;
 export class ByteBuffer {
   readonly #full: Uint8Array<ArrayBuffer>[] = [];
   #block = new Uint8Array(FIRST_BYTES);
+  /** How much of the last block is filled. */
   #filled = 0;
   #length = 0;
 
@@ -17,7 +18,7 @@ export class ByteBuffer {
 
   add(bytes: Uint8Array): void {
     if (this.#filled + bytes.length > this.#block.length) {
-      this.#full.push(this.#block.subarray(0, this.#filled));
+      this.#full.push(this.#filledPart);
       const size = Math.min(this.#length, BLOCK_BYTES);
       this.#block = new Uint8Array(Math.max(size, bytes.length));
       this.#filled = 0;
@@ -27,26 +28,34 @@ export class ByteBuffer {
     this.#length += bytes.length;
   }
 
-  /** Hands all bytes on, block by block, and empties the buffer. */
-  drain(take: (bytes: Uint8Array) => void): void {
-    for (const block of this.#full.splice(0)) take(block);
-    take(this.#block.subarray(0, this.#filled));
-    this.#filled = this.#length = 0;
+  /**
+   * Returns all bytes, block by block, and empties the buffer. They are valid until the
+   * next {@linkcode add}.
+   */
+  takeBlocks(): readonly Uint8Array<ArrayBuffer>[] {
+    const blocks = [...this.#full.splice(0), this.#filledPart];
+    this.#filled = 0;
+    this.#length = 0;
+    return blocks;
   }
 
-  /** Returns all bytes, valid until the next {@linkcode add}, and empties the buffer. */
-  take(): Uint8Array<ArrayBuffer> {
-    let taken = this.#block.subarray(0, this.#filled);
-    if (this.#full.length > 0) {
-      const last = taken;
-      taken = new Uint8Array(this.#length);
-      let at = 0;
-      for (const block of [...this.#full.splice(0), last]) {
-        taken.set(block, at);
-        at += block.length;
-      }
+  /** The same, joined. */
+  takeAll(): Uint8Array<ArrayBuffer> {
+    const { length } = this;
+    const blocks = this.takeBlocks();
+    const [first] = blocks;
+    if (blocks.length === 1 && first !== undefined) return first;
+
+    const all = new Uint8Array(length);
+    let at = 0;
+    for (const block of blocks) {
+      all.set(block, at);
+      at += block.length;
     }
-    this.#filled = this.#length = 0;
-    return taken;
+    return all;
+  }
+
+  get #filledPart(): Uint8Array<ArrayBuffer> {
+    return this.#block.subarray(0, this.#filled);
   }
 }

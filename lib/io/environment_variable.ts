@@ -1,4 +1,6 @@
-/** U+FFFD if its value is not Unicode; `undefined` if it is not set or may not be read. */
+/**
+ * U+FFFD if its value is not Unicode; `undefined` if it is not set or may not be read.
+ */
 export function environmentVariable(name: string): string | undefined {
   try {
     return Deno.env.get(name);

@@ -1,11 +1,5 @@
 import { ByteBuffer } from "./byte_buffer.ts";
 
-/** The most UTF-8 bytes that one line of a stream or of input may hold: 16 MiB. */
-export const MAX_LINE_BYTES = 16 * 1024 * 1024;
-
-/** The error for a prompt that is longer, whatever it came from. */
-export const PROMPT_TOO_LONG = "The prompt is larger than 16 MiB";
-
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
@@ -24,13 +18,14 @@ export class UnreadableLine {
   }
 }
 
-/** A line, without its line end. */
 export type Line = string | UnreadableLine;
 
 export interface ReadLinesOptions {
-  /** The most bytes that a line may hold. The default is {@linkcode MAX_LINE_BYTES}. */
-  readonly maxBytes?: number;
-  /** Whether a line that is not UTF-8 is a fault. By default its bad bytes become U+FFFD. */
+  /** The most bytes that a line may hold. */
+  readonly maxBytes: number;
+  /**
+   * Whether a line that is not UTF-8 is a fault. By default its bad bytes become U+FFFD.
+   */
   readonly isStrict?: boolean;
   /**
    * Gets the bytes of each line that is too long. Such a line is then yielded when it
@@ -59,7 +54,7 @@ export interface RefusedLine {
  */
 export async function* readWholeLines(
   source: AsyncIterable<Uint8Array>,
-  options: ReadLinesOptions = {},
+  options: ReadLinesOptions,
 ): AsyncGenerator<readonly Line[], Line | undefined> {
   const { isStrict = false } = options;
   const whole = new WholeLines(options);
@@ -83,7 +78,7 @@ export async function* readWholeLines(
  */
 export async function* readEachLine(
   source: AsyncIterable<Uint8Array>,
-  options: ReadLinesOptions = {},
+  options: ReadLinesOptions,
 ): AsyncGenerator<Line> {
   const batches = readWholeLines(source, options);
   try {
@@ -121,7 +116,7 @@ class WholeLines {
   /** Whether this is the first line, where a byte order mark is dropped. */
   #isFirst = true;
 
-  constructor({ maxBytes = MAX_LINE_BYTES, refused }: ReadLinesOptions) {
+  constructor({ maxBytes, refused }: ReadLinesOptions) {
     this.#maxBytes = maxBytes;
     this.#refused = refused;
   }
@@ -155,7 +150,9 @@ class WholeLines {
     if (!this.#isTooLong && length > this.#maxBytes) {
       this.#isTooLong = true;
       this.#isFirst = false;
-      this.#unfinished.drain((begun) => this.#refused?.add(begun));
+      for (const begun of this.#unfinished.takeBlocks()) {
+        this.#refused?.add(begun);
+      }
       if (this.#refused === undefined) yield new UnreadableLine("too long");
     }
 
@@ -179,7 +176,7 @@ class WholeLines {
     let all = bytes;
     if (this.#unfinished.length > 0) {
       this.#unfinished.add(bytes);
-      all = this.#unfinished.take();
+      all = this.#unfinished.takeAll();
     }
 
     const hasMark = this.#isFirst &&

@@ -5,7 +5,9 @@ export type Log = (text: string, milliseconds?: number) => void;
 
 const MAX_LENGTH = 500;
 
-/** Opens the log of `--verbose`. Each line begins with the time, and is clean and short. */
+/**
+ * Opens the log of `--verbose`. Each line begins with the time, and is clean and short.
+ */
 export function openLog(writeLine: (line: string) => void): Log {
   return (text, milliseconds) => {
     const time = new Date().toISOString();

@@ -12,7 +12,9 @@ export interface ReadTextOptions {
   readonly isStrict?: boolean;
 }
 
-/** Reads a limited text as UTF-8. With `isStrict`, a {@linkcode TypeError} may be thrown. */
+/**
+ * Reads a limited text as UTF-8. With `isStrict`, a {@linkcode TypeError} may be thrown.
+ */
 export async function readText(
   source: AsyncIterable<Uint8Array>,
   { maxBytes, mayBreak = false, isStrict = false }: ReadTextOptions,

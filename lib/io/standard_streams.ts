@@ -126,7 +126,9 @@ export interface Output {
 
 const NEWLINE = 0x0a;
 
-/** The largest write that a pipe accepts as a whole or not at all (`PIPE_BUF`), in bytes. */
+/**
+ * The largest write that a pipe accepts as a whole or not at all (`PIPE_BUF`), in bytes.
+ */
 const ATOMIC_BYTES = Deno.build.os === "linux" ? 4096 : 512;
 
 /** The number of pieces of large writes after which a pipe is made blocking. */
@@ -217,8 +219,8 @@ function endOfPiece(
 let handle: { setBlocking?(isBlocking: boolean): number };
 
 /**
- * Makes a standard output that is a pipe or a Unix socket blocking, for all processes that
- * share it, and returns whether it certainly is. Deno 2.6 cannot do it.
+ * Makes a standard output that is a pipe or a Unix socket blocking, for all processes
+ * that share it, and returns whether it certainly is. Deno 2.6 cannot do it.
  */
 async function makeOutputBlocking(): Promise<boolean> {
   if (Deno.build.os === "windows") return true; // It always is.

@@ -13,7 +13,9 @@ const MIN_RUN = 8;
 /** The shortest key that is looked for as a whole, in characters. */
 const MIN_KEY = 6;
 
-/** How much of a run or a key is looked for: a search takes the product of both lengths. */
+/**
+ * How much of a run or a key is looked for: a search takes the product of both lengths.
+ */
 const MAX_SOUGHT = 64;
 
 /** The fewest characters that count at the end of a text that was cut. */

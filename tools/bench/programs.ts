@@ -4,7 +4,9 @@ import { runCommand } from "../run_command.ts";
 
 const PEERS = `${import.meta.dirname}/peers`;
 
-/** The npm packages of the programs that the client is compared with, and their versions. */
+/**
+ * The npm packages of the programs that the client is compared with, and their versions.
+ */
 export const PEER_VERSIONS: Readonly<Record<string, string>> = {
   "@agentclientprotocol/sdk": "2.4.0",
   "@langchain/langgraph-sdk": "2.0.0",

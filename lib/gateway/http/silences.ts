@@ -24,7 +24,7 @@ interface Wait {
 }
 
 /** A timer that goes on from wait to wait. */
-interface Timer {
+interface RunningTimer {
   readonly due: number;
   readonly stop: () => void;
 }
@@ -41,7 +41,7 @@ export class Silences {
   readonly #limit: () => number;
   #longest = 0;
   #last = 0;
-  #timer: Timer | undefined;
+  #timer: RunningTimer | undefined;
   #wait: Wait | undefined;
 
   /** @param limit The limit on the next silence, in milliseconds. */

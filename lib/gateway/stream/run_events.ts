@@ -1,4 +1,4 @@
-import { type Line, MAX_LINE_BYTES, UnreadableLine } from "../../io.ts";
+import { type Line, UnreadableLine } from "../../io.ts";
 import {
   holdsTooMuch,
   isJsonObject,
@@ -10,7 +10,7 @@ import { errorDetail } from "../http/error_words.ts";
 import { type Reply, selectReply } from "./reply_text.ts";
 import { isFailureName } from "./run_failure.ts";
 import { ConnectionCursor } from "./stream_cursor.ts";
-import { readStreamLines } from "./stream_lines.ts";
+import { MAX_LINE_BYTES, readStreamLines } from "./stream_lines.ts";
 import { StreamRecord } from "./stream_record.ts";
 import type { StepEvent, StreamEvent } from "../turn_event.ts";
 

@@ -1,10 +1,13 @@
 import { TextLineStream } from "jsr:@std/streams@^1.1.1/text-line-stream";
 import { type Line, readWholeLines, UnreadableLine } from "../../io.ts";
 
+/** The most bytes of UTF-8 that a line of a stream may hold, a reply in it: 16 MiB. */
+export const MAX_LINE_BYTES = 16 * 1024 * 1024;
+
 /**
  * Splits a stream into lines at `\n` and `\r\n`. A `TextLineStream` splits it, but for
- * short texts. It gets whole lines only: release 1.1.1 and older scan all of an unfinished line again for each
- * chunk, which is quadratic.
+ * short texts. It gets whole lines only: release 1.1.1 and older scan all of an
+ * unfinished line again for each chunk, which is quadratic.
  *
  * @yields For each chunk, the lines that end in it, without line ends; possibly none.
  * @returns The last line, if the stream does not end with a line end.
@@ -13,7 +16,7 @@ export async function* readStreamLines(
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<readonly Line[], Line | undefined> {
   const splitter = new Splitter();
-  const batches = readWholeLines(source);
+  const batches = readWholeLines(source, { maxBytes: MAX_LINE_BYTES });
   try {
     for (;;) {
       const { done, value } = await batches.next();
