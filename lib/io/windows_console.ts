@@ -22,10 +22,7 @@ export async function* readConsole(
   while (isInterrupted) {
     isInterrupted = false;
     for await (const chunk of open()) {
-      const end = chunk.findIndex((byte, i) =>
-        (byte === CTRL_D || byte === CTRL_Z) && !isRaw &&
-        (i === 0 ? isLineStart : chunk[i - 1] === NEWLINE)
-      );
+      const end = isRaw ? -1 : endOfInput(chunk, isLineStart);
       markLost(chunk);
       yield end < 0 ? chunk : chunk.subarray(0, end);
       if (end >= 0) return;
@@ -33,6 +30,14 @@ export async function* readConsole(
     }
     await new Promise((resolve) => setTimeout(resolve, INTERRUPTION));
   }
+}
+
+/** The index of a Ctrl-D or Ctrl-Z that begins a line; -1 if there is none. */
+function endOfInput(chunk: Buffer, isLineStart: boolean): number {
+  return chunk.findIndex((byte, i) => {
+    const beginsLine = i === 0 ? isLineStart : chunk[i - 1] === NEWLINE;
+    return beginsLine && (byte === CTRL_D || byte === CTRL_Z);
+  });
 }
 
 /** Replaces each U+FFFD, of which half a character was made, by bytes of its length. */
