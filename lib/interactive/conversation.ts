@@ -1,6 +1,7 @@
 import {
   AGENT_NAME,
   type CreationEvent,
+  type Fate,
   type Gateway,
   ServiceError,
   type TurnEvent,
@@ -31,6 +32,11 @@ const INTERRUPTED = 130;
 
 /** How an operation ended; `unread` if nobody reads standard output. */
 type Outcome = "done" | "failed" | "dropped" | "unread";
+
+/** The events of a call, and what has become of its prompt, if it has one. */
+type Events = AsyncIterable<CreationEvent | TurnEvent> & {
+  readonly fate?: Fate | undefined;
+};
 
 interface Prompt {
   readonly text: string;
@@ -246,7 +252,7 @@ export class Conversation {
    */
   async #follow(
     operation: Operation,
-    events: AsyncIterable<CreationEvent | TurnEvent>,
+    events: Events,
     number?: number,
   ): Promise<Outcome> {
     this.#operation = operation;
@@ -259,7 +265,11 @@ export class Conversation {
       const { dropped } = operation;
       if (dropped.aborted && error === dropped.reason) {
         this.#exitCode.fail();
-        await this.#showDropped(operation.kind, operation);
+        const isSent = operation.kind === "thread" || events.fate !== "not run";
+        await this.#showDropped(
+          isSent ? operation.kind : "prompt",
+          operation,
+        );
         return "dropped";
       }
       if (!(error instanceof ServiceError)) throw error;
@@ -332,7 +342,7 @@ export class Conversation {
   }
 
   async #showDropped(
-    what: "thread" | "run" | "reply",
+    what: "thread" | "prompt" | "run" | "reply",
     { droppedPrompts }: Operation,
   ): Promise<void> {
     if (this.#leaving.signal.aborted) return;

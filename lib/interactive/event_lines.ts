@@ -89,13 +89,17 @@ function continuation(threadId: string): string {
 }
 
 function droppedLine(
-  what: "thread" | "run" | "reply",
+  what: "thread" | "prompt" | "run" | "reply",
   prompts: number,
 ): string {
   const queued = counted(prompts, "queued prompt");
   switch (what) {
     case "thread":
       return "";
+    case "prompt": {
+      const also = prompts === 0 ? "" : `, and ${queued}`;
+      return `Dropped the prompt before it was sent${also}. It did not run.\n`;
+    }
     case "reply": {
       const also = prompts === 0 ? "" : ` and ${queued}`;
       return `Dropped the rest of the reply${also}.\n`;

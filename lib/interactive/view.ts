@@ -21,7 +21,8 @@ export type ViewEvent =
   /** The user dropped an operation, or a reply while it was being written. */
   | {
     readonly type: "dropped";
-    readonly what: "thread" | "run" | "reply";
+    /** A `prompt` did not run; what started may go on. */
+    readonly what: "thread" | "prompt" | "run" | "reply";
     /** The number of waiting prompts that were dropped with it. */
     readonly prompts: number;
   }

@@ -1,6 +1,11 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
-import type { CreationEvent, Gateway, TurnEvent } from "../../lib/gateway.ts";
+import type {
+  CreationEvent,
+  Fate,
+  Gateway,
+  TurnEvent,
+} from "../../lib/gateway.ts";
 import { eventsOf } from "../support/fake_gateway.ts";
 import { serviceError } from "../support/service_errors.ts";
 import { Conversation } from "../../lib/interactive/conversation.ts";
@@ -104,6 +109,7 @@ interface Script {
   readonly runTurn?: (
     ...call: Parameters<Gateway["runTurn"]>
   ) => AsyncGenerator<TurnEvent>;
+  readonly fate?: Fate;
   readonly now?: () => number;
 }
 
@@ -123,7 +129,7 @@ async function play(
     },
     runTurn(threadId, prompt, options) {
       view.log.push(`start ${threadId} ${JSON.stringify(prompt)}`);
-      return eventsOf(runTurn(threadId, prompt, options));
+      return eventsOf(runTurn(threadId, prompt, options), script.fate);
     },
   };
   const conversation = view.conversation = new Conversation({
@@ -311,6 +317,19 @@ Deno.test("Ctrl-C as a run fails does not hide the error", async () => {
     },
   });
   assertEquals(view.log.slice(-2), [FAILURE, "prompt"]);
+});
+
+Deno.test("Ctrl-C before a prompt was sent says that it did not run", async () => {
+  const view = new ScriptedView("think");
+  await play(view, {
+    // deno-lint-ignore require-yield -- it is dropped before its first event
+    async *runTurn(_threadId, _prompt, options) {
+      view.ctrlC();
+      throw options?.signal?.reason;
+    },
+    fate: "not run",
+  });
+  assert(view.log.includes("dropped prompt 0"));
 });
 
 Deno.test("Ctrl-C while a reply is written drops its rest; its run is done", async () => {

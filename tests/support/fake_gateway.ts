@@ -1,6 +1,7 @@
 import type {
   CallEvents,
   CreationEvent,
+  Fate,
   Gateway,
   StreamEvent,
   TurnEvent,
@@ -72,11 +73,12 @@ export class FakeGateway implements Gateway {
   }
 }
 
-/** The events of a call whose fate no test asks for. */
+/** The events of a call that has a fate at any moment. */
 export function eventsOf<Event>(
   events: AsyncGenerator<Event>,
+  fate?: Fate,
 ): CallEvents<Event> {
-  return Object.assign(events, { fate: undefined });
+  return Object.assign(events, { fate });
 }
 
 /** A run: the arguments that started it, and its events, which a test sends. */

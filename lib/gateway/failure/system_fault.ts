@@ -7,7 +7,7 @@ export type SystemFault =
   | "no descriptors"
   | "unknown name";
 
-/** By the system's error number: those of Linux, macOS and Windows do not overlap here. */
+/** By the error numbers of Linux, macOS and Windows, which do not overlap here. */
 export const SYSTEM_FAULTS: Readonly<Record<number, SystemFault>> = {
   111: "refused",
   61: "refused",

@@ -40,6 +40,16 @@ const LINES = [
     true,
   ],
   [
+    { type: "dropped", what: "prompt", prompts: 0 },
+    "Dropped the prompt before it was sent. It did not run.\n",
+    true,
+  ],
+  [
+    { type: "dropped", what: "prompt", prompts: 2 },
+    "Dropped the prompt before it was sent, and 2 queued prompts. It did not run.\n",
+    true,
+  ],
+  [
     { type: "dropped", what: "reply", prompts: 0 },
     "Dropped the rest of the reply.\n",
     true,
