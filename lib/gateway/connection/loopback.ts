@@ -4,7 +4,7 @@ import { systemFault } from "./known_failures.ts";
 import { MORE_FILES } from "../failure/words/connection_words.ts";
 
 /** How long a connection of the program to itself may take, in milliseconds. */
-const LIMIT = 1_000;
+const LIMIT = 3_000;
 
 /** Whether the program may listen on loopback. Nobody is asked for the permission. */
 export function mayListen(): boolean {

@@ -91,7 +91,9 @@ export class Relay implements Disposable {
     const { signal } = this.#closing;
     const limit = setTimeout(() => this.#giveUp(), LIMIT);
     const doubt = setTimeout(async () => {
-      if (!this.#hasClient && !await reachesItself()) this.#giveUp();
+      if (this.#hasClient || await reachesItself()) return;
+      // It may have come in the meantime.
+      if (!this.#hasClient) this.#giveUp();
     }, LOOPBACK_PATIENCE);
     signal.addEventListener("abort", () => {
       clearTimeout(limit);
