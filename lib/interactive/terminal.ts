@@ -34,7 +34,7 @@ export interface Terminal {
 }
 
 /** How to stop a run and how to leave, one way each, on a dumb terminal. */
-const DUMB_KEYS = "Ctrl-C: stop, only command: exit";
+const DUMB_KEYS = "Ctrl-C: stop, command: exit";
 
 /** The same where a terminal gives the program a pipe, as mintty does on Windows. */
 const PIPE_KEYS =

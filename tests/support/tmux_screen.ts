@@ -292,7 +292,7 @@ function inherited(...names: readonly string[]): Record<string, string> {
 
 /** The banner's last line: the keys, and how to leave. */
 export const KEYS =
-  "Ctrl-J: new line, Ctrl-C: stop, only command: exit; screen readers: --plain";
+  "Ctrl-J: new line, Ctrl-C: stop, command: exit; screen readers: --plain";
 
 /** The lines above the first prompt if a shell started the client on 80 columns or more. */
 export function banner(service: ReferenceService): string[] {

@@ -138,7 +138,7 @@ for (const setting of ["TERM=", "env -u TERM", "CI=true"]) {
 
     await screen.enter(`${setting} agent-gateway`);
     const [, ...rows] = banner(service).slice(0, 4);
-    rows.push("Ctrl-C: stop, only command: exit");
+    rows.push("Ctrl-C: stop, command: exit");
     await screen.shows(`[0]$ ${setting} agent-gateway`, ...rows, ">");
     await screen.enter("hello");
     await screen.waitFor(/^> hello\nplan: started\nplan: done\nHello!\n>$/m);
