@@ -91,8 +91,19 @@ export async function search(
     `Broken with seed ${seed} (deno task simulate 1 ${seed}), a story of the ${kind}:`,
     ...broken.map((what) => `  ${what}`),
     `${JSON.stringify(story.service)}`,
-    ...lines,
+    ...shortened(lines),
   ].join("\n");
+}
+
+/** The most lines of a story that are shown. */
+const MOST_LINES = 150;
+
+function shortened(lines: readonly string[]): readonly string[] {
+  const left = lines.length - MOST_LINES;
+  if (left <= 0) return lines;
+  const half = MOST_LINES / 2;
+  const note = `          ... ${left} lines more ...`;
+  return [...lines.slice(0, half), note, ...lines.slice(-half)];
 }
 
 if (import.meta.main) {

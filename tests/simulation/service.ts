@@ -429,7 +429,8 @@ class Connection {
   /** Breaks the connection, before or after the headers. */
   reset(): void {
     const { exchange } = this;
-    this.#arrive(0, () => {
+    // What came before it has been read by then: a reset would throw it away.
+    this.#arrive(5, () => {
       const hasHeaders = exchange.openedAt !== undefined;
       exchange.failure = hasHeaders ? BROKEN_BODY : RESET;
       if (!this.#end("broken")) return;
@@ -823,7 +824,9 @@ export class Service {
     const line = `data: ${data}\n`;
     if (ids === "none") return `${line}\n`;
     const name = `id: ${ids === "own" ? count + 1 : id}\n`;
-    return isIdLast ? `${line}${name}\n` : `${name}${line}\n`;
+    // Of events that share an id, only one that has it first can be told to be old.
+    const isLast = isIdLast && ids !== "pairs";
+    return isLast ? `${line}${name}\n` : `${name}${line}\n`;
   }
 }
 
