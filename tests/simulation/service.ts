@@ -426,17 +426,22 @@ class Connection {
     });
   }
 
-  /** Breaks the connection, before or after the headers. */
+  /**
+   * Breaks the connection, before or after the headers, a moment after the program has
+   * got what came before: a reset would throw that away.
+   */
   reset(): void {
+    this.#arrive(0, () => this.#world.after(5, "socket", () => this.#break()));
+  }
+
+  #break(): void {
     const { exchange } = this;
-    // What came before it has been read by then: a reset would throw it away.
-    this.#arrive(5, () => {
-      const hasHeaders = exchange.openedAt !== undefined;
-      exchange.failure = hasHeaders ? BROKEN_BODY : RESET;
-      if (!this.#end("broken")) return;
-      if (hasHeaders) this.#body?.error(new TypeError(BROKEN_BODY));
-      else this.#answered.reject(this.#rejection("SendRequest", RESET));
-    });
+    if (this.isOver) return;
+    const hasHeaders = exchange.openedAt !== undefined;
+    exchange.failure = hasHeaders ? BROKEN_BODY : RESET;
+    this.#end("broken");
+    if (hasHeaders) this.#body?.error(new TypeError(BROKEN_BODY));
+    else this.#answered.reject(this.#rejection("SendRequest", RESET));
   }
 
   /** Ends the stream as the plan says. */
