@@ -16,6 +16,16 @@ import {
   spellings,
   STANDARD_INPUT,
 } from "../lib/command_line/option_table.ts";
+import {
+  fateOf,
+  type RemoteOperation,
+  stageOfStatus,
+} from "../lib/gateway/failure/fate.ts";
+import { retryReason } from "../lib/gateway/http/retries.ts";
+import { TIMEOUTS } from "../lib/gateway/http/timeouts.ts";
+import { MAX_LINE_BYTES } from "../lib/gateway/stream/stream_lines.ts";
+import { MAX_PROMPT_BYTES } from "../lib/io.ts";
+import { MAX_SIGNS } from "../lib/text.ts";
 import { ToolError } from "./tool_error.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
@@ -38,8 +48,13 @@ const VERSIONS = [
   /^ {2}"version": "\d+\.\d+\.\d+/gm,
 ];
 
-const TABLES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
+/** A table: its rows, the first of which is its head. */
+type Table = readonly (readonly string[])[];
+
+const TABLES: Readonly<Record<string, () => Table>> = {
   options: optionTable,
+  statuses: statusTable,
+  limits: limitTable,
 };
 
 /**
@@ -63,8 +78,8 @@ export function updated(page: string): string {
   });
 }
 
-/** A table as `deno fmt` formats it. The first row is its head. */
-function markdownTable(rows: readonly (readonly string[])[]): string {
+/** A table as `deno fmt` formats it. */
+function markdownTable(rows: Table): string {
   const [head = []] = rows;
   const widths = head.map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0))
@@ -78,7 +93,7 @@ function markdownTable(rows: readonly (readonly string[])[]): string {
   return [first, line([], "-"), ...others].join("");
 }
 
-function optionTable(): readonly (readonly string[])[] {
+function optionTable(): Table {
   const named: readonly Option[] = OPTIONS;
   const options = named.map((option) => {
     const names = spellings(option);
@@ -91,6 +106,70 @@ function optionTable(): readonly (readonly string[])[] {
     ["Option", "Effect"],
     ...all.map(({ effect }, index) => [labels[index] ?? "", effect]),
   ];
+}
+
+/** What a status outside 2xx means, by the operation that it answers. */
+function statusTable(): Table {
+  return [
+    ["Status", "To a thread", "To a run", "To its stream"],
+    ...STATUS_ROWS.map(([label, status]) => [
+      label,
+      meaningOf("create thread", status),
+      meaningOf("create run", status),
+      meaningOf("stream run", status),
+    ]),
+  ];
+}
+
+/** Statuses that differ, and one that stands for all others of its class. */
+const STATUS_ROWS = [
+  ["3xx", 302],
+  ["401, 403", 401],
+  ["404", 404],
+  ["408, 425", 408],
+  ["410", 410],
+  ["429", 429],
+  ["499", 499],
+  ["Other 4xx", 400],
+  ["502, 504", 502],
+  ["503", 503],
+  ["Other 5xx", 500],
+] as const;
+
+function meaningOf(operation: RemoteOperation, status: number): string {
+  const fate = fateOf(operation, stageOfStatus(operation, status), false);
+  const reason = retryReason(operation, status);
+  return reason === undefined ? code(fate) : `Retried, then ${code(fate)}`;
+}
+
+function limitTable(): Table {
+  const { answer, idle, outage, resume, retry, retryAfter } = TIMEOUTS;
+  const { drain } = TIMEOUTS;
+  return [
+    ["What", "Limit"],
+    ["A prompt", mebibytes(MAX_PROMPT_BYTES)],
+    ["A line of the stream", mebibytes(MAX_LINE_BYTES)],
+    [
+      "Brackets, commas and colons outside of strings in a line over 64 KiB",
+      MAX_SIGNS.toLocaleString("en"),
+    ],
+    ["The answer to a `POST`, from the request to its end", time(answer)],
+    ["Retries of a `POST`, where one is safe", `${retry.length}`],
+    ["A pause that `Retry-After` asks for", time(retryAfter)],
+    ["Silence of a stream, its headers included", time(idle)],
+    ["Retries of a stream that does not answer", time(outage)],
+    ["Retries of a stream that brings no new event", time(resume)],
+    ["The end of the stream after `complete`", `${drain} ms`],
+  ];
+}
+
+function mebibytes(bytes: number): string {
+  return `${bytes / 1024 / 1024} MiB`;
+}
+
+function time(milliseconds: number): string {
+  const seconds = milliseconds / 1000;
+  return seconds > 60 ? `${seconds / 60} min` : `${seconds} s`;
 }
 
 function code(text: string): string {
