@@ -77,11 +77,13 @@ function load(
   }
 
   const { value, source } = findBaseUrl(flag, isKeyOfFile ? dotenv.text : "");
-  if (source === "built-in" && isAssigned(dotenv.text, BASE_URL)) {
+  const isUnused = source === "built-in" && !isKeyOfFile;
+  if (isUnused && isAssigned(dotenv.text, BASE_URL)) {
     warnings.push(
       `Ignoring ${BASE_URL} in .env, because ${KEY} does not come from there; set ${BASE_URL} in the environment, or use --base-url`,
     );
   }
+
   const { baseUrl, isLocal } = validateBaseUrl(value, NAMES[source]);
   return {
     apiKey,
