@@ -10,21 +10,20 @@ export function trustedCertificates(): readonly string[] {
 }
 
 /**
- * Calls `connect`. If that fails because Deno does not know the server's CA, loads the
- * system's certificates ({@linkcode trustedCertificates}) and calls it once more: nothing
- * was sent yet.
+ * Loads the system's certificates if an error says that Deno does not know the server's
+ * CA. Nothing was sent then.
+ *
+ * @param tried The certificates that were trusted before.
+ * @returns Whether another attempt, with {@linkcode trustedCertificates}, may
+ * succeed.
  */
-export async function trusting<T>(
-  connect: (isAgain: boolean) => Promise<T>,
-): Promise<T> {
-  const isComplete = trusted.length > 0;
-  try {
-    return await connect(false);
-  } catch (error) {
-    if (isComplete || !isUnknownIssuer(error)) throw error;
-    if ((await (loading ??= load())).length === 0) throw error;
-    return await connect(true);
-  }
+export async function learnCertificates(
+  error: unknown,
+  tried: readonly string[],
+): Promise<boolean> {
+  if (tried.length > 0 || !isUnknownIssuer(error)) return false;
+  loading ??= load();
+  return (await loading).length > 0;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Proxy } from "../../settings.ts";
 import { Redactor } from "../../text.ts";
 import type { CallState } from "../failure/call_state.ts";
 import type { RequestError } from "../failure/failure.ts";
-import { trustedCertificates, trusting } from "./certificates.ts";
+import { learnCertificates, trustedCertificates } from "./certificates.ts";
 import { connectionError, tlsSetupError } from "./connection_failure.ts";
 import { isNotConnected } from "./known_failures.ts";
 import { loopbackError, mayListen, reachesItself } from "./loopback.ts";
@@ -45,12 +45,16 @@ export class Connections {
    * Like `fetch`. Tells the state of the call when the service may take the request, and
    * rejects with a {@linkcode RequestError} if no HTTP client can be made here.
    */
-  fetch(url: string, request: RequestInit): Promise<Response> {
+  async fetch(url: string, request: RequestInit): Promise<Response> {
     if (request.method === "POST") this.close();
-    return trusting(async (isAgain) => {
-      if (isAgain) this.#startAgain();
+    const tried = trustedCertificates();
+    try {
       return await this.#fetch(url, request);
-    });
+    } catch (error) {
+      if (!await learnCertificates(error, tried)) throw error;
+      this.#startAgain();
+    }
+    return await this.#fetch(url, request);
   }
 
   error(cause: unknown): RequestError {

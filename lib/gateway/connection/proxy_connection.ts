@@ -9,7 +9,7 @@
 import type { Proxy } from "../../settings.ts";
 import { RequestError } from "../failure/failure.ts";
 import { closeQuietly } from "./bytes.ts";
-import { trustedCertificates, trusting } from "./certificates.ts";
+import { learnCertificates, trustedCertificates } from "./certificates.ts";
 import { openHttpTunnel } from "./http_tunnel.ts";
 import { openSocksTunnel } from "./socks_tunnel.ts";
 import { noConnection, tunnelError } from "./tunnel_failure.ts";
@@ -45,18 +45,29 @@ async function connectTo(
   proxy: Proxy,
   signal: AbortSignal,
 ): Promise<Deno.Conn> {
+  const tried = trustedCertificates();
   try {
-    return await trusting(async () => {
-      const { scheme, hostname, port } = proxy;
-      const connection = await Deno.connect({ hostname, port, signal });
-      connection.setNoDelay();
-      return scheme === "https"
-        ? await secure(connection, hostname, signal)
-        : connection;
-    });
+    return await connectOnce(proxy, signal);
+  } catch (error) {
+    const mayWork = await learnCertificates(error, tried);
+    if (!mayWork) throw noConnection(proxy, error);
+  }
+  try {
+    return await connectOnce(proxy, signal);
   } catch (error) {
     throw noConnection(proxy, error);
   }
+}
+
+async function connectOnce(
+  { scheme, hostname, port }: Proxy,
+  signal: AbortSignal,
+): Promise<Deno.Conn> {
+  const connection = await Deno.connect({ hostname, port, signal });
+  connection.setNoDelay();
+  return scheme === "https"
+    ? await secure(connection, hostname, signal)
+    : connection;
 }
 
 async function secure(
