@@ -115,9 +115,9 @@ export class Call {
    * @throws {RequestError} If the service asks for too long a pause.
    */
   #pauseAfter(failure: Failure, retries: number): Pause | undefined {
-    const advice = this.state.fateAt(failure.stage) === "not run"
-      ? longPauseAdvice(failure, this.timeouts)
-      : undefined;
+    // Whatever the reason for a retry is, a prompt must not run twice.
+    if (this.state.fateAt(failure.stage) !== "not run") return undefined;
+    const advice = longPauseAdvice(failure, this.timeouts);
     if (advice !== undefined) throw new RequestError({ ...failure, advice });
     const milliseconds = postPauses(failure, this.timeouts)[retries];
     return milliseconds === undefined ? undefined : around(milliseconds);
