@@ -35,4 +35,5 @@ export {
   type StreamKind,
 } from "./io/standard_streams.ts";
 export { TimeLimit } from "./io/time_limit.ts";
+export { Turnstile } from "./io/turnstile.ts";
 export { within } from "./io/within.ts";

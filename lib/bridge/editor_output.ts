@@ -53,9 +53,10 @@ export class EditorOutput {
 
   /**
    * Sends an update as soon as there is room for it, unless the signal is aborted then.
-   * Returns whether it was sent.
+   * Returns whether it was sent: a large one when it is written, so that the memory for
+   * the next one is not needed before.
    */
-  update(
+  async update(
     sessionId: string,
     update: SessionUpdate,
     signal?: AbortSignal,
@@ -64,7 +65,9 @@ export class EditorOutput {
       method: "session/update",
       params: { sessionId, update },
     });
-    return this.#lines.writeInTurn(line, signal);
+    const isSent = await this.#lines.writeInTurn(line, signal);
+    if (isSent && this.#lines.hasBacklog) await this.#lines.written();
+    return isSent;
   }
 
   /** Resolves when a response may follow the updates that were sent so far. */

@@ -1,4 +1,8 @@
 import { ByteBuffer } from "./byte_buffer.ts";
+import type { Turnstile } from "./turnstile.ts";
+
+/** A longer line is decoded in its turn. */
+const LARGE_BYTES = 1024 * 1024;
 
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
@@ -32,6 +36,11 @@ export interface ReadLinesOptions {
    * has ended, with what is kept of it; by default at once.
    */
   readonly refused?: RefusedLine | undefined;
+  /**
+   * Where the bytes of a line of more than 1 MiB wait for their turn: its text takes
+   * more memory. The turn ends when the next lines are requested.
+   */
+  readonly turnstile?: Turnstile | undefined;
 }
 
 /** What is kept of a line that is too long, without line ends. */
@@ -56,7 +65,7 @@ export async function* readWholeLines(
   source: AsyncIterable<Uint8Array>,
   options: ReadLinesOptions,
 ): AsyncGenerator<readonly Line[], Line | undefined> {
-  const { isStrict = false } = options;
+  const { isStrict = false, turnstile } = options;
   const whole = new WholeLines(options);
   // A function of its own: a suspended generator would keep the bytes of the last line.
   const linesIn = (chunk: Uint8Array) => {
@@ -67,7 +76,11 @@ export async function* readWholeLines(
     return lines;
   };
 
-  for await (const chunk of source) yield linesIn(chunk);
+  for await (const chunk of source) {
+    const isLarge = whole.length + chunk.length > LARGE_BYTES;
+    using _turn = isLarge ? await turnstile?.enter() : undefined;
+    yield linesIn(chunk);
+  }
   const last = whole.atEnd();
   return last && decodeLines(last, isStrict)[0];
 }
@@ -119,6 +132,11 @@ class WholeLines {
   constructor({ maxBytes, refused }: ReadLinesOptions) {
     this.#maxBytes = maxBytes;
     this.#refused = refused;
+  }
+
+  /** The bytes of the line that has not ended yet. */
+  get length(): number {
+    return this.#unfinished.length;
   }
 
   /** Yields one or more whole lines at once, valid until the next step. */

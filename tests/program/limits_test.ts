@@ -161,3 +161,30 @@ Deno.test({
     assertEquals((await bridge.finish()).code, 0);
   },
 });
+
+Deno.test({
+  name: "ten replies of 15 MB at once are whole, and read one at a time",
+  ignore,
+  async fn() {
+    const reply = "x".repeat(15_000_000);
+    await using service = ReferenceService.start();
+    service.misbehave("stream", events([complete(reply)]), Infinity);
+    let whole = 0;
+    await using bridge = open(service, ({ params }) => {
+      if (params?.update?.content?.text === reply) whole++;
+    });
+    await bridge.request("initialize");
+    const prompts = Array.from({ length: 10 }, async () => {
+      const { result: { sessionId } } = await bridge.request("session/new");
+      const params = { sessionId, prompt: "hello" };
+      return (await bridge.request("session/prompt", params)).result;
+    });
+
+    const results = await Promise.all(prompts);
+
+    assertEquals(results, Array(10).fill({ stopReason: "end_turn" }));
+    assertEquals(whole, 10);
+    assertLess((await usage(bridge)).peak, 512 * MIB); // 430 MiB; together 780
+    assertEquals((await bridge.finish()).code, 0);
+  },
+});

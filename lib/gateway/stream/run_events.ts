@@ -10,7 +10,7 @@ import { errorDetail } from "../http/error_words.ts";
 import { type Reply, selectReply } from "./reply_text.ts";
 import { isFailureName } from "./run_failure.ts";
 import { ConnectionCursor } from "./stream_cursor.ts";
-import { MAX_LINE_BYTES, readStreamLines } from "./stream_lines.ts";
+import { MAX_LINE_BYTES, StreamLines } from "./stream_lines.ts";
 import { StreamRecord } from "./stream_record.ts";
 import type { StepEvent, StreamEvent } from "../turn_event.ts";
 
@@ -38,23 +38,17 @@ export async function* readRunEvents(
   record: StreamRecord = new StreamRecord(),
 ): AsyncGenerator<Batch> {
   const parser = new EventParser(record);
-  const batches = readStreamLines(chunks);
-  try {
-    for (;;) {
-      const { done, value } = await batches.next();
-      const isOver = done
-        ? parser.end(value)
-        : value.some((line) => parser.line(line));
-      const batch = parser.takeBatch();
-      if (!done || batch.events.length > 0) yield batch;
-      if (parser.fault !== undefined) {
-        const reason = `A line of the stream ${parser.fault}`;
-        throw new RequestError({ stage: "perhaps taken", reason });
-      }
-      if (isOver) return;
+  await using lines = new StreamLines(chunks);
+  for (;;) {
+    // No variable has the lines: it would keep a large one while its event is shown.
+    const state = parser.read(await lines.next());
+    const batch = parser.takeBatch();
+    if (state !== "at its end" || batch.events.length > 0) yield batch;
+    if (parser.fault !== undefined) {
+      const reason = `A line of the stream ${parser.fault}`;
+      throw new RequestError({ stage: "perhaps taken", reason });
     }
-  } finally {
-    await batches.return(undefined);
+    if (state !== "open") return;
   }
 }
 
@@ -92,6 +86,18 @@ class EventParser {
     const events = this.#events;
     this.#events = [];
     return { events, isReplaying: this.#cursor.isReplaying };
+  }
+
+  /** Handles the lines of a chunk, or the end. Returns whether more is to be read. */
+  read(
+    { done, value }: IteratorResult<readonly Line[], Line | undefined>,
+  ): "open" | "complete" | "at its end" {
+    if (done) {
+      this.end(value);
+      return "at its end";
+    }
+    const isComplete = value.some((line) => this.line(line));
+    return isComplete ? "complete" : "open";
   }
 
   /** Handles a line. Returns whether nothing more is to be read. */

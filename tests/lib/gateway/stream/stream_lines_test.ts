@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { readStreamLines } from "../../../../lib/gateway/stream/stream_lines.ts";
+import { StreamLines } from "../../../../lib/gateway/stream/stream_lines.ts";
 import { UnreadableLine } from "../../../../lib/io.ts";
 
 /** The lines of chunks: of each its batch, and the last one that has no end. */
@@ -9,7 +9,7 @@ async function read(chunks: readonly (string | Uint8Array)[]) {
       typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk
     ),
   );
-  const lines = readStreamLines(source);
+  const lines = new StreamLines(source);
   const batches: (readonly unknown[])[] = [];
   for (;;) {
     const { done, value } = await lines.next();
@@ -18,7 +18,7 @@ async function read(chunks: readonly (string | Uint8Array)[]) {
   }
 }
 
-Deno.test("readStreamLines() yields the lines that end in each chunk", async () => {
+Deno.test("StreamLines yields the lines that end in each chunk", async () => {
   const chunks = ["a\n", "b", "b\r\n\n", "\n", "c\nd\r\n", "", "e\r", "\nf"];
   assertEquals(await read(chunks), {
     batches: [["a"], [], ["bb", ""], [""], ["c", "d"], [], [], ["e"]],
@@ -26,7 +26,7 @@ Deno.test("readStreamLines() yields the lines that end in each chunk", async () 
   });
 });
 
-Deno.test("readStreamLines() gives TextLineStream whole lines alone, and none of a short text", async () => {
+Deno.test("StreamLines gives TextLineStream whole lines alone, and none of a short text", async () => {
   const { write } = WritableStreamDefaultWriter.prototype;
   const written: string[] = [];
   WritableStreamDefaultWriter.prototype.write = function (text: string) {
@@ -45,7 +45,7 @@ Deno.test("readStreamLines() gives TextLineStream whole lines alone, and none of
   }
 });
 
-Deno.test("readStreamLines() keeps a line that is too long in its place", async () => {
+Deno.test("StreamLines keeps a line that is too long in its place", async () => {
   const part = new Uint8Array(4 * 1024 * 1024).fill(0x78);
   const { batches } = await read(["a\nb", part, part, part, part, "\nc\n"]);
   const [first, ...others] = batches;
