@@ -128,6 +128,11 @@ export class Editor implements Disposable {
     this.#display.refresh();
   }
 
+  /** Draws no rows any more, not even to erase them. Lines are written as they come. */
+  abandonRow(): void {
+    this.#display.abandon();
+  }
+
   /**
    * Clears what is typed, and returns whether there was anything. It is in the
    * history.

@@ -6,6 +6,7 @@ import { describeTerminal, type Wishes } from "./interactive/terminal.ts";
 import {
   environmentVariable,
   type ErrorOutput,
+  isPipe,
   kindOf,
   outputSink,
   readStandardInput,
@@ -41,6 +42,8 @@ export interface Host {
   /** Handles a Ctrl-C that is typed as a key. */
   interrupt(): void;
   leave(signal: "SIGQUIT"): Promise<void>;
+  /** Calls a function whenever the process was stopped, and continues. */
+  onContinued(listener: () => void): void;
 }
 
 /**
@@ -69,6 +72,7 @@ export async function runInteractive(
   const view = await openView(describeTerminal(streams, !isScript, asked), {
     stdout: standardError.inOrder(outputSink(), isOneTerminal),
     stderr: (text, kind) => standardError.write(text, kind),
+    hasReader: () => isPipe("stdout"),
     readsPrompts: !isScript,
     json: asked.json,
     onInterrupt: () => process.interrupt(),
@@ -85,6 +89,7 @@ export async function runInteractive(
     headers: isScript ? traceHeadersFromEnvironment() : {},
   });
   process.frontEnd = conversation;
+  process.onContinued(() => conversation.continue());
   try {
     const running = isScript
       ? conversation.runPrompts(script)

@@ -27,6 +27,7 @@ export {
   type ByteSink,
   errorSink,
   InputError,
+  isPipe,
   isReaderGone,
   isShown,
   kindOf,

@@ -37,7 +37,7 @@ export class Display {
   readonly #options: DisplayOptions;
   readonly #painter: Painter;
   #size: Size;
-  #nextFrameAt = 0;
+  #nextFrameAt = -Infinity;
   /** The timer of the next frame; `undefined` if none is due. */
   #frameTimer: Timer | undefined;
   /** The timer of the last resize; `undefined` if it has run out. */
@@ -122,6 +122,13 @@ export class Display {
     this.#isSuspended = false;
     if (wasStopped) this.#painter.forget();
     this.print();
+  }
+
+  /** Leaves the rows as they are, and the terminal to another program, for good. */
+  abandon(): void {
+    this.#cancelFrame();
+    this.#painter.forget();
+    this.#isSuspended = true;
   }
 
   /** Draws the rows a last time. Lines that are printed later are written below them. */

@@ -18,6 +18,8 @@ export interface Surface extends Typing, Disposable {
   setStatus(row: ((columns: number) => string) | undefined): void;
   /** Draws the row again. */
   refresh(): void;
+  /** Draws no row any more, not even to erase it. Lines are written as they come. */
+  abandonRow?(): void;
 }
 
 export interface ChatViewOptions {
@@ -26,23 +28,34 @@ export interface ChatViewOptions {
   readonly terminal: Terminal;
   /** What the row shows; none without a screen, or if nothing is to be redrawn. */
   readonly status?: StatusLine | undefined;
+  /**
+   * Whether another program reads the replies, and may show them on this terminal, as a
+   * pager does.
+   */
+  readonly hasReader?: (() => Promise<boolean>) | undefined;
 }
+
+/** How long a process that was stopped waits for its SIGCONT, in milliseconds. */
+const CONTINUED_LIMIT = 100;
 
 /** What a person sees of a conversation. */
 export class ChatView implements View {
   readonly typing: Typing | undefined;
   readonly #options: ChatViewOptions;
   readonly #showSign: (step: Step) => void;
+  #status: StatusLine | undefined;
+  /** Whether the terminal is left to the program that reads the replies. */
+  #isHushed = false;
   /** Whether the last line is blank, or a prompt. */
   #hasGap = false;
   #hasShownKeys = false;
 
   constructor(options: ChatViewOptions) {
-    const { surface, terminal } = options;
+    const { surface, terminal, status } = options;
     this.#options = options;
+    this.#status = status;
     this.typing = terminal.isTyped ? surface : undefined;
-    const print = (line: string) => surface.print(line, "progress");
-    this.#showSign = signsOfLife(terminal, print);
+    this.#showSign = signsOfLife(terminal, (line) => this.#print(line));
   }
 
   readPrompt(): Promise<Input> {
@@ -58,7 +71,10 @@ export class ChatView implements View {
   }
 
   show(event: ViewEvent, signal?: AbortSignal): void | Promise<void> {
-    const { surface, reply, terminal } = this.#options;
+    const { surface, terminal } = this.#options;
+    if (this.#isLate && event.type !== "continued") {
+      return this.#showLater(event, signal);
+    }
     switch (event.type) {
       case "begin":
         return this.#begin(event);
@@ -68,11 +84,12 @@ export class ChatView implements View {
         return this.#step(event);
       case "end":
         surface.setStatus(undefined);
-        return surface.print(this.#linesAbout(event), "progress");
+        // At once: a reply may follow, which must not come after the row.
+        return this.#print(this.#linesAbout(event));
       case "reply":
         surface.print(linesAbout(event, terminal));
         if (terminal.mixesReplies) surface.print("\n");
-        return reply(event.text, signal);
+        return this.#reply(event.text, signal);
       case "banner":
       case "thread":
       case "dropped":
@@ -84,6 +101,9 @@ export class ChatView implements View {
         else surface.print(lines);
         return;
       }
+      case "continued":
+        if (!terminal.isTyped) this.#abandonRow();
+        return;
       case "farewell":
         surface[Symbol.dispose]();
         if (terminal.keys === undefined) return;
@@ -94,26 +114,61 @@ export class ChatView implements View {
   }
 
   #begin(event: Step): void {
-    const { surface, status, terminal } = this.#options;
+    const { surface, terminal } = this.#options;
     this.#hasGap = false;
     if (!terminal.isPlain) {
-      surface.setStatus((columns) => status?.row(columns) ?? "");
+      surface.setStatus((columns) => this.#status?.row(columns) ?? "");
     }
     this.#step(event);
-    status?.spin(() => surface.refresh());
+    this.#status?.spin(() => surface.refresh());
   }
 
   #step(step: Step): void {
-    const { surface } = this.#options;
     const lines = this.#linesAbout(step);
-    if (lines === "") surface.refresh();
-    else surface.print(lines, "progress");
+    if (lines === "") this.#options.surface.refresh();
+    else this.#print(lines);
+  }
+
+  /** Writes lines about progress, above the row if there is one. */
+  #print(lines: string): void {
+    if (!this.#isHushed) this.#options.surface.print(lines, "progress");
   }
 
   /** The lines of a step, which stay above the row. */
   #linesAbout(step: Step): string {
-    const { status, terminal } = this.#options;
     this.#showSign(step);
-    return status?.advance(step) ?? linesAbout(step, terminal);
+    return this.#status?.advance(step) ??
+      linesAbout(step, this.#options.terminal);
+  }
+
+  /**
+   * Whether the process may have been stopped, and has not heard yet that it continues
+   * in the background, where it must not draw.
+   */
+  get #isLate(): boolean {
+    return !this.#options.terminal.isTyped && this.#status?.isLate === true;
+  }
+
+  async #showLater(
+    event: ViewEvent,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, CONTINUED_LIMIT));
+    await this.show(event, signal);
+  }
+
+  async #reply(text: string, signal: AbortSignal | undefined): Promise<void> {
+    const { reply, hasReader } = this.#options;
+    await reply(text, signal);
+    if (!await hasReader?.()) return;
+    this.#abandonRow();
+    this.#isHushed = true;
+  }
+
+  /** From now on, progress is shown as lines, without a row. */
+  #abandonRow(): void {
+    this.#status?.stop();
+    this.#status = undefined;
+    this.#options.surface.abandonRow?.();
   }
 }

@@ -159,6 +159,11 @@ export class Conversation {
     }
   }
 
+  /** Tells the view that the process was stopped, and continues. */
+  continue(): void {
+    if (!this.#isOver) this.#options.view.show({ type: "continued" });
+  }
+
   /**
    * Drops what is going on, and ends the view. No prompt is run any more, and nothing is
    * shown after this.

@@ -20,6 +20,8 @@ export interface OpenViewOptions {
    */
   readonly readsPrompts: boolean;
   readonly json: boolean;
+  /** Whether another program reads standard output, if it is no terminal. */
+  readonly hasReader: () => Promise<boolean>;
   /** Called on a Ctrl-C that arrives as a byte, and not as a signal. */
   readonly onInterrupt: () => void;
   readonly onQuit: () => void;
@@ -42,10 +44,11 @@ export async function openView(
 
   const reply: ReplyWriter = (text, signal) =>
     writeReply({ stdout, form: terminal.replies }, text, signal);
+  const hasReader = terminal.isShared ? options.hasReader : undefined;
   if (!terminal.isScreen) {
     const sign = terminal.keys === undefined ? "" : PROMPT_SIGN;
     const surface = new PlainLines({ prompts: readLines(), stderr, sign });
-    return new ChatView({ surface, reply, terminal });
+    return new ChatView({ surface, reply, terminal, hasReader });
   }
   const [surface, { StatusLine }] = await Promise.all([
     openEditor(terminal, options),
@@ -56,7 +59,7 @@ export async function openView(
   const status = isPlain || isQuiet
     ? undefined
     : new StatusLine({ style, isAscii, columns });
-  return new ChatView({ surface, reply, terminal, status });
+  return new ChatView({ surface, reply, terminal, status, hasReader });
 }
 
 // Not a ReadableStream: Deno takes 2 ms to load the first one.

@@ -54,6 +54,8 @@ export class StatusLine {
   readonly #marks: Marks;
   #shown: Shown | undefined;
   #spinner: ReturnType<typeof setTimeout> | undefined;
+  /** When the spinner was drawn; never if it does not spin. */
+  #frameAt = Infinity;
 
   constructor(options: StatusLineOptions) {
     this.#options = options;
@@ -89,7 +91,7 @@ export class StatusLine {
       }
       case "end": {
         this.#shown = undefined;
-        clearTimeout(this.#spinner);
+        this.stop();
         const { completed, total } = step;
         const last = node
           ? this.#finished(node.label, now - node.reachedAt, completed)
@@ -104,10 +106,22 @@ export class StatusLine {
 
   /** Calls a function for each frame of the spinner, until the operation ends. */
   spin(draw: () => void): void {
+    this.#frameAt = this.#now();
     this.#spinner = setTimeout(() => {
-      draw();
+      if (!this.isLate) draw();
       this.spin(draw);
     }, SPINNER_PAUSE);
+  }
+
+  /** Whether a frame is missing: the process may have been stopped meanwhile. */
+  get isLate(): boolean {
+    return this.#now() - this.#frameAt > 2 * SPINNER_PAUSE;
+  }
+
+  /** Stops the spinner. */
+  stop(): void {
+    clearTimeout(this.#spinner);
+    this.#frameAt = Infinity;
   }
 
   /** The row, cut to a number of columns; empty in the first half second. */

@@ -29,6 +29,8 @@ export interface Terminal {
   readonly replies: "unchanged" | "clean" | "styled";
   /** Whether replies appear between the lines of standard error. */
   readonly mixesReplies: boolean;
+  /** Whether a program that reads the replies may use the terminal, too, as pagers do. */
+  readonly isShared: boolean;
   /** The line about keys; `undefined` where nobody would see it. */
   readonly keys: string | undefined;
 }
@@ -78,6 +80,8 @@ export function describeTerminal(
     style: isStyled ? COLOURED : PLAIN,
     replies: areRepliesShown ? form : "unchanged",
     mixesReplies: isScreen && streams.stdout !== "data",
+    isShared: !isTyped && streams.stderr !== "data" &&
+      streams.stdout === "data",
     keys: areKeysSeen ? keysLine(streams, isScreen, isPlain) : undefined,
   };
 }

@@ -35,6 +35,8 @@ export type ViewEvent =
   }
   /** Ctrl-C at an empty prompt: the first of two that leave, or one without effect. */
   | { readonly type: "ctrl-c"; readonly isFirst: boolean }
+  /** The process was stopped and continues, perhaps in the background of a shell. */
+  | { readonly type: "continued" }
   /** The program leaves. The view shows nothing after this. */
   | {
     readonly type: "farewell";

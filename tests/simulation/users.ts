@@ -275,6 +275,7 @@ export async function runScript(
           frontEnd: undefined,
           interrupt: () => {},
           leave: () => Promise.resolve(),
+          onContinued: () => {},
         },
       });
     } catch (cause) {

@@ -60,6 +60,7 @@ async function show(
     const view = await openView(terminal, {
       readsPrompts: false,
       json: false,
+      hasReader: () => Promise.resolve(false),
       stdout: { write: () => Promise.resolve() },
       stderr: (text) => written += text,
       onInterrupt() {},

@@ -21,6 +21,7 @@ const PIPES: Terminal = {
   style: PLAIN,
   replies: "unchanged",
   mixesReplies: false,
+  isShared: false,
   keys: undefined,
 };
 const DUMB: Terminal = { ...PIPES, isTyped: true, keys: "the keys" };
