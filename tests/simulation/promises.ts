@@ -137,13 +137,16 @@ function* checkFate(played: Played, seen: Seen): Broken {
   }
 }
 
+/** The shortest silence that counts as a loss, less what is not noticed of a stop. */
+const LOSS = 53_000;
+
 /** Whether the service said that a run failed, and then ended the stream or fell silent. */
 function hasHeardFailure(played: Played, run: Run): boolean {
   const last = streamsOf(played, run).at(-1);
   if (last?.status === 404 || last?.status === 410) return true;
   if (last === undefined || !isFailureLast(run)) return false;
   const silence = runningTime(played, lastSign(last), last.endedAt);
-  return last.ending !== "dropped" || silence >= 59_000;
+  return last.ending !== "dropped" || silence >= LOSS;
 }
 
 /** Whether no event of the run came after its last record of a failure. */
@@ -235,7 +238,8 @@ function* endsInTime(played: Played): Broken {
     }
   }
   if (user.kind === "script" && limit !== undefined) {
-    const most = user.prompts.length * (limit + GRACE);
+    const operations = user.prompts.length + (user.plan.isPiped ? 1 : 0);
+    const most = operations * (limit + GRACE);
     const time = runningTime(played, 0, world.now);
     if (time > most) yield `it took ${time} ms with a limit of ${limit} ms`;
   } else if (isQuick(played)) {
@@ -411,7 +415,7 @@ function patienceOf(
   if (last?.ending === "dropped" && last.status === 200) {
     const silence = runningTime(played, lastSign(last), endedAt);
     const open = runningTime(played, last.openedAt ?? 0, endedAt);
-    if (silence < 59_000 && open < SILENCE - tolerance) {
+    if (silence < LOSS && open < SILENCE - tolerance) {
       return `while its stream is alive, open for ${Math.round(open)} ms`;
     }
   }

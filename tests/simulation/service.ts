@@ -432,6 +432,7 @@ class Connection {
    */
   reset(): void {
     this.#arrive(0, () => this.#world.after(5, "socket", () => this.#break()));
+    this.isVanished = true; // Nothing follows.
   }
 
   #break(): void {
