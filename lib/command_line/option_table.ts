@@ -91,7 +91,7 @@ export const OPTIONS = [
   {
     name: "check",
     effect:
-      "Tests settings and connection, and says what to fix; with -p, also runs a prompt and reports what users see of it",
+      "Tests settings and connection, and says what to fix; with -p, also runs a prompt and reports what users see",
     modes: ["check"],
   },
   {
