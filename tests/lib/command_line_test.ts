@@ -115,7 +115,7 @@ const ERRORS: Readonly<Record<string, string>> = {
   "--color=red": "--color must be auto, always or never",
   "--completions tcsh": "--completions must be bash, zsh, fish or powershell",
   "-b=\x9b": String.raw`-b takes no value: "-b=\u009b"`,
-  "-t \ud800": String.raw`--thread must be the id of a thread, not "\ud800"`,
+  "-t \ufffd": `--thread must be the id of a thread, not "\ufffd"`,
   "-t ..": '--thread must be the id of a thread, not ".."',
   // Words
   "hello": `Unknown argument "hello" ${RUN}`,

@@ -93,7 +93,7 @@ Deno.test("--color=always styles replies and errors in a pipe, too, cleaned as o
 
   assertEquals(
     stdout,
-    "\x1b[1m# One\x1b[22m\ntwo \x1b[1m`\x1b[22mcode\x1b[1m`\x1b[22m\n",
+    "\x1b[1m# One\x1b[22m\ntwo \x1b[36m`\x1b[39mcode\x1b[36m`\x1b[39m\n",
   );
   assertEquals(
     stderr,
