@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { Command } from "./programs.ts";
 import { countEvents, type Endpoint, settings, type Shape } from "./service.ts";
 
@@ -106,6 +107,7 @@ export class AgentProcess implements AsyncDisposable {
       if (ANSWER.every((byte, index) => line[index] === byte)) {
         return this.#take(line);
       }
+      if (Buffer.from(line.buffer, 0, line.length).includes(TITLE)) return;
       this.#missing--;
       onEvent(line);
     });
@@ -125,6 +127,9 @@ export class AgentProcess implements AsyncDisposable {
     else answer?.reject(new Error(error.message));
   }
 }
+
+/** The update with the title of a chat, which is no event. */
+const TITLE = "session_info_update";
 
 /** How answers begin. */
 const ANSWER = new TextEncoder().encode('{"jsonrpc":"2.0","id":');

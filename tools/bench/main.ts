@@ -13,11 +13,13 @@
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { runCommand } from "../run_command.ts";
+import { hasWire } from "../wire.ts";
 import { runTool, ToolError } from "../tool_error.ts";
 import { DOCS, formatTable, publish } from "./page.ts";
 import { PEER_VERSIONS, preparePrograms } from "./programs.ts";
 import { measure, type Table } from "./table.ts";
 import { idle, memory } from "./tables/memory.ts";
+import { networkPrompt, networkTurn } from "./tables/network.ts";
 import { sessions } from "./tables/sessions.ts";
 import { prompt, start } from "./tables/start.ts";
 import { streams, turn } from "./tables/streams.ts";
@@ -26,6 +28,8 @@ import { streams, turn } from "./tables/streams.ts";
 export const TABLES: Readonly<Record<string, Table>> = {
   start,
   prompt,
+  "network-turn": networkTurn,
+  "network-prompt": networkPrompt,
   turn,
   streams,
   sessions,
@@ -63,9 +67,18 @@ async function main(): Promise<void> {
     if (values.publish && !programs.forms.includes("binary")) {
       throw new ToolError("Only a run with the binary can be published");
     }
+    if (values.publish && !hasWire()) {
+      throw new ToolError(
+        "Only a run with all tables can be published: it needs root on Linux",
+      );
+    }
     const sections = [await introduce()];
     for (const [name, table] of Object.entries(TABLES)) {
       if (positionals.length > 0 && !positionals.includes(name)) continue;
+      if (table.needs?.isMet() === false) {
+        console.log(`Without "${table.title}": it needs ${table.needs.what}\n`);
+        continue;
+      }
       // A cache contains the code that its first run used: tables share none.
       Deno.env.set("DENO_DIR", `${folder}/${name}`);
       const samples = await measure(table, programs, { quick });

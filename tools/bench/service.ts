@@ -14,8 +14,11 @@ export function settings(
   return {
     APP_API_KEY: "bench-key-0123456789abcdef",
     APP_BASE_URL: url,
-    ...(authority !== undefined &&
-      { DENO_CERT: authority, NODE_EXTRA_CA_CERTS: authority }),
+    ...(authority !== undefined && {
+      DENO_CERT: authority,
+      NODE_EXTRA_CA_CERTS: authority,
+      CURL_CA_BUNDLE: authority,
+    }),
   };
 }
 

@@ -7,6 +7,8 @@ export interface Table {
   /** Its columns. The first one is the client. */
   readonly subjects: readonly string[];
   readonly rows: readonly Row[];
+  /** What it cannot be measured without, if not every machine has it. */
+  readonly needs?: { readonly isMet: () => boolean; readonly what: string };
   /** Takes samples for every row. */
   readonly measure: (bench: Bench) => Promise<void>;
 }

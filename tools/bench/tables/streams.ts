@@ -1,5 +1,4 @@
 import { AgentProcess } from "../agent_process.ts";
-import { delayService } from "../delay_proxy.ts";
 import {
   type Protocol,
   type Shape,
@@ -8,43 +7,29 @@ import {
 } from "../service.ts";
 import type { Row, Table } from "../table.ts";
 
-/** How a service is reached, and how often a turn is measured. */
 interface Link {
   readonly protocol: Protocol;
-  /** The round-trip time, in milliseconds. */
-  readonly roundTrip: number;
-  readonly turns: number;
+  readonly name: string;
   readonly rounds: number;
 }
 
-// A turn on a long link is several round trips long; little else varies.
 const LINKS: readonly Link[] = [
-  { protocol: "http", roundTrip: 0, turns: 200, rounds: 5 },
-  { protocol: "https", roundTrip: 0, turns: 200, rounds: 3 },
-  { protocol: "h2", roundTrip: 0, turns: 200, rounds: 3 },
-  { protocol: "https", roundTrip: 50, turns: 6, rounds: 2 },
-  { protocol: "h2", roundTrip: 50, turns: 6, rounds: 2 },
-  { protocol: "https", roundTrip: 200, turns: 3, rounds: 1 },
-  { protocol: "h2", roundTrip: 200, turns: 3, rounds: 1 },
+  { protocol: "http", name: "plain", rounds: 5 },
+  { protocol: "https", name: "TLS", rounds: 3 },
+  { protocol: "h2", name: "TLS, HTTP/2", rounds: 3 },
 ];
 
-function nameOf({ protocol, roundTrip }: Link): string {
-  const name = { http: "plain", https: "TLS", h2: "TLS, HTTP/2" }[protocol];
-  return roundTrip === 0 ? name : `${name}, ${roundTrip} ms of round trip`;
-}
+const TURNS = 200;
 
-/** From `session/prompt` to its answer, on a service that answers at once. */
+/** From `session/prompt` to its answer, on a service of this machine. */
 export const turn: Table = {
-  title: "A turn, from the prompt to its answer",
+  title: "A turn on one machine, from the prompt to its answer",
   subjects: ["ours", "floor", "langgraph"],
-  rows: LINKS.map((link) => ({ name: nameOf(link), unit: "ms" })),
+  rows: LINKS.map(({ name }) => ({ name, unit: "ms" })),
   async measure({ quick, take }) {
     for (const link of LINKS) {
-      const turns = quick ? 2 : link.turns;
-      const roundTrip = quick ? link.roundTrip / 10 : link.roundTrip;
-      await using near = await startService(link.protocol);
-      using far = delayService(near, roundTrip);
-      const service = roundTrip === 0 ? near : far;
+      const turns = quick ? 2 : TURNS;
+      await using service = await startService(link.protocol);
       await take({
         rounds: link.rounds,
         async sample(command) {
@@ -57,7 +42,7 @@ export const turn: Table = {
           }
           // The mean, not the median: over HTTP/2 some turns wait 40 ms longer,
           // and it may be half of them.
-          return { [nameOf(link)]: (performance.now() - started) / turns };
+          return { [link.name]: (performance.now() - started) / turns };
         },
       });
     }
