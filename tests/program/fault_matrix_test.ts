@@ -104,7 +104,8 @@ const endless: FaultyAnswer = async (connection, request) => {
 };
 
 /** Answers that cannot be used, and connections that break. */
-const UNUSABLE = ["3 not run", "5 may have run", "5 may go on"] as const;
+const UNUSABLE = ["1 refused", "5 may have run", "0, 2x"] as const;
+const CUT = ["3 not run", "5 may have run", "5 may go on"] as const;
 const BROKEN = ["3 not run", "5 may have run", "0, 2x"] as const;
 
 /** Other answers to the first requests of an operation. */
@@ -125,7 +126,7 @@ const FAULTS: Readonly<
   "closed before the head": [...BROKEN, cut("")],
   "closed within the head": [...BROKEN, cut("HTTP/1.1 200 O")],
   "closed after the head": [...BROKEN, cut(`${HEAD}\r\n`)],
-  "closed within the body": [...UNUSABLE, cut(`${HEAD}\r\n${step()}`)],
+  "closed within the body": [...CUT, cut(`${HEAD}\r\n${step()}`)],
   "closed before the head, 2x": ["-", "-", "0, 3x", cut(""), cut("")],
   "reset before the head": [...BROKEN, cut("", "reset")],
   "reset within the head": [...BROKEN, cut(HEAD, "reset")],
