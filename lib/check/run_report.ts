@@ -21,7 +21,7 @@ export class RunReport {
   /** Why the client paused before it resumed the stream: once for each pause. */
   readonly #pauses: string[] = [];
 
-  /** Takes each event of the turn, in order. */
+  /** Sees each event of the turn, in order. */
   add(event: TurnEvent): void {
     const at = this.#now();
     switch (event.type) {
