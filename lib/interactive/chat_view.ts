@@ -95,19 +95,13 @@ export class ChatView implements View {
       case "dropped":
       case "error":
         return surface.print(linesAbout(event, terminal));
-      case "ctrl-c": {
-        const lines = linesAbout(event, terminal);
-        if (surface.showCtrlC) surface.showCtrlC(lines);
-        else surface.print(lines);
-        return;
-      }
+      case "ctrl-c":
+        return this.#showCtrlC(linesAbout(event, terminal));
       case "continued":
-        if (!terminal.isTyped) this.#abandonRow();
-        return;
+        return this.#continue();
       case "farewell":
         surface[Symbol.dispose]();
-        if (terminal.keys === undefined) return;
-        return surface.print(linesAbout(event, terminal));
+        return this.#leave(linesAbout(event, terminal));
       default:
         event satisfies never;
     }
@@ -163,6 +157,22 @@ export class ChatView implements View {
     if (!await hasReader?.()) return;
     this.#abandonRow();
     this.#isHushed = true;
+  }
+
+  #showCtrlC(lines: string): void {
+    const { surface } = this.#options;
+    if (surface.showCtrlC) surface.showCtrlC(lines);
+    else surface.print(lines);
+  }
+
+  /** A chat draws again by itself; a script may be in the background now. */
+  #continue(): void {
+    if (!this.#options.terminal.isTyped) this.#abandonRow();
+  }
+
+  #leave(lines: string): void {
+    const { surface, terminal } = this.#options;
+    if (terminal.keys !== undefined) surface.print(lines);
   }
 
   /** From now on, progress is shown as lines, without a row. */

@@ -338,11 +338,9 @@ export class Conversation {
   }
 
   /** Which prompt of a script has failed, if there are several, and its thread. */
-  #placeOf({ message }: ServiceError, number: number | undefined): string {
+  #placeOf(error: ServiceError, number: number | undefined): string {
     if (this.#isTyped || number === undefined) return "";
-    const thread = message.includes(this.#threadId)
-      ? ""
-      : ` on thread ${this.#threadId}`;
+    const thread = error.namesIds ? "" : ` on thread ${this.#threadId}`;
     return `Prompt ${number}${thread}: `;
   }
 

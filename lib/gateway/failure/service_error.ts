@@ -38,6 +38,11 @@ export class ServiceError extends Error implements CallFailure {
   get status(): number | undefined {
     return this.failure.status;
   }
+
+  /** Whether the message names the thread and the run. */
+  get namesIds(): boolean {
+    return namesIds(this);
+  }
 }
 
 /**
@@ -68,11 +73,15 @@ export function wordsOf(
   ].filter((sentence) => sentence !== "")
     .map((sentence) => sentence.replace(/[^.!?\u3002]$/u, "$&."));
 
-  const hasRun = mayRun(fate) || fate === "failed";
-  if (audience === "terminal" && hasRun && ids.length > 0) {
+  if (audience === "terminal" && namesIds(error)) {
     sentences.push(`(${ids.map((pair) => pair.join(" ")).join(", ")})`);
   }
   return sentences.join(" ");
+}
+
+/** Whether people need the ids, because there may be a run. */
+function namesIds({ fate, ids }: CallFailure): boolean {
+  return (mayRun(fate) || fate === "failed") && ids.threadId !== undefined;
 }
 
 function mayRun(fate: Fate): boolean {
