@@ -244,7 +244,7 @@ const MUTANTS: readonly Mutant[] = [
 ];
 
 /** So many stories of each kind are played before a mutant counts as not found. */
-const MOST = 20_000;
+const MOST = 5_000;
 
 const ROOT = `${import.meta.dirname}/../..`;
 const NEEDED = ["simulation", "support/random_numbers.ts"];

@@ -79,6 +79,10 @@ function* tellsTheTruth(played: Played): Broken {
   }
   if (user.kind === "editor" || !isRead(played) || !user.hasEnded) return;
   const { code } = user;
+  if (user.plan.json && isQuick(played)) {
+    const due = codeOfCall(jsonEvents(user));
+    if (code !== due) yield `exit code ${code}, not ${due}`;
+  }
   const runs = service.runs.length;
   const requests = createRuns(service);
   switch (code) {
@@ -105,6 +109,22 @@ function* tellsTheTruth(played: Played): Broken {
     default:
       yield `exit code ${code}, ${user.error}, by a service with ids ${plan.ids}`;
   }
+}
+
+/** The exit code of a call by what it told: 5 stays, and 3 and 4 are about all of it. */
+function codeOfCall(events: readonly ScriptEvent[]): number {
+  const errors = events.filter(({ type }) => type === "error");
+  const codes = errors.map(({ fate, status }) => {
+    if (fate === "not run") return 3;
+    if (fate === "refused") return status === 401 || status === 403 ? 4 : 1;
+    return fate === "failed" ? 1 : 5;
+  });
+  const last = codes.at(-1) ?? 0;
+  const hasRun = events.some(({ type, fate }) =>
+    type === "reply" || fate === "failed"
+  );
+  if (codes.includes(5)) return 5;
+  return hasRun && (last === 3 || last === 4) ? 5 : last;
 }
 
 function* checkFate(played: Played, seen: Seen): Broken {
@@ -629,12 +649,13 @@ interface ScriptEvent {
   readonly type: string;
   readonly text: string;
   readonly fate: string | undefined;
+  readonly status: number | undefined;
 }
 
 function jsonEvents({ lines }: ScriptResult): ScriptEvent[] {
   return lines.filter(({ isError }) => !isError).map(({ at, text: line }) => {
-    const { type, node, message, text, fate } = JSON.parse(line);
-    return { at, type, text: node ?? message ?? text, fate };
+    const { type, node, message, text, fate, status } = JSON.parse(line);
+    return { at, type, text: node ?? message ?? text, fate, status };
   });
 }
 
@@ -650,7 +671,8 @@ function plainEvents(user: ScriptResult): ScriptEvent[] {
       : /^r\d+\.\d+: works$/.test(text)
       ? "progress"
       : "other";
-    return { at, type, text: error ?? text, fate: fateIn(error ?? "") };
+    const fate = fateIn(error ?? "");
+    return { at, type, text: error ?? text, fate, status: undefined };
   });
 }
 
