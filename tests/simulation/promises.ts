@@ -224,6 +224,10 @@ function* showsProgress(played: Played): Broken {
       }
       continue;
     }
+    if (ids === "some") {
+      if (!isIdLast) yield* checkSome(prompt, shown);
+      continue;
+    }
     const unique = isIdLast ? Array.from(new Set(shown)) : shown;
     const all = run.events.filter(({ kind }) => kind === "progress")
       .map(({ position }) => position).slice(0, unique.length);
@@ -231,6 +235,14 @@ function* showsProgress(played: Played): Broken {
       yield `${prompt} is shown the events ${shown}, not ${all}`;
     }
   }
+}
+
+/** Only events without an id, which have odd positions, may come twice. */
+function* checkSome(prompt: string, shown: readonly number[]): Broken {
+  const twice = shown.filter((n, i) => n % 2 === 0 && shown.indexOf(n) < i);
+  const once = Array.from(new Set(shown));
+  const isInOrder = once.every((n, i) => n > (once[i - 1] ?? -1));
+  if (twice.length > 0 || !isInOrder) yield `${prompt} is shown ${shown}`;
 }
 
 /** The longest that a run may be followed after the service's last byte, in milliseconds. */
@@ -415,7 +427,8 @@ function* followsRuns(played: Played): Broken {
       seen.endedAt - seen.begunAt >= limit - 1;
     if (seen.end !== "failed" || isLate || isFailureLast(run)) continue;
     const hasShown = seen.nodes.length > 0;
-    const mayLose = hasShown && (plan.ids === "none" || plan.isIdLast);
+    const hasAllIds = !["none", "some"].includes(plan.ids) && !plan.isIdLast;
+    const mayLose = hasShown && !hasAllIds;
     if (!AGAIN.includes(last.status) || mayLose) continue;
     const reason = patienceOf(played, attempts, seen.endedAt);
     if (reason !== undefined) yield `${seen.prompt} is given up ${reason}`;

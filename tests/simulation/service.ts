@@ -79,8 +79,15 @@ export interface Trouble {
 }
 
 export interface ServicePlan {
-  /** How events are numbered; `own`: by each connection from 1. */
-  readonly ids: "none" | "from 0" | "from 1" | "random" | "pairs" | "own";
+  /** How events are numbered; `some`: every other one; `own`: by each connection from 1. */
+  readonly ids:
+    | "none"
+    | "some"
+    | "from 0"
+    | "from 1"
+    | "random"
+    | "pairs"
+    | "own";
   readonly isIdLast: boolean;
   /** What it sends after `Last-Event-ID`: a status, or events from one on. */
   readonly resumes: "after" | "from start" | "from last" | 204 | 404 | 410;
@@ -208,7 +215,9 @@ function faults(fault: fc.Arbitrary<Fault>, maxLength: number) {
 }
 
 export const anyService: fc.Arbitrary<ServicePlan> = fc.record({
-  ids: fc.constantFrom("none", "from 0", "from 1", "random", "pairs", "own"),
+  ids: fc.constantFrom(
+    ...["none", "some", "from 0", "from 1", "random", "pairs", "own"] as const,
+  ),
   isIdLast: fc.boolean(),
   resumes: fc.constantFrom(
     ...["after", "after", "from start", "from start", "from last"] as const,
@@ -730,14 +739,26 @@ export class Service {
 
   #add(run: Run, kind: RunEvent["kind"]): void {
     const position = run.events.length;
-    const { ids } = this.#plan;
-    const id = ids === "random" ? `x${this.#world.below(1e9)}` : String(
-      ids === "pairs" ? position >> 1 : position + +(ids !== "from 0"),
-    );
+    const id = this.#idOf(position);
     const event = { position, kind, id, data: dataOf(run, kind, position) };
     run.events.push(event);
     for (const connection of this.#followers(run)) {
       this.#send(connection, event);
+    }
+  }
+
+  #idOf(position: number): string {
+    switch (this.#plan.ids) {
+      case "random":
+        return `x${this.#world.below(1e9)}`;
+      case "pairs":
+        return String(position >> 1);
+      case "some":
+        return position % 2 === 0 ? String(position) : "";
+      case "from 0":
+        return String(position);
+      default:
+        return String(position + 1);
     }
   }
 
@@ -828,7 +849,7 @@ export class Service {
     if (kind === "comment") return `: ${data}\n\n`;
     if (kind === "retry") return `retry: ${data}\n\n`;
     const line = `data: ${data}\n`;
-    if (ids === "none") return `${line}\n`;
+    if (ids === "none" || id === "") return `${line}\n`;
     const name = `id: ${ids === "own" ? count + 1 : id}\n`;
     // Of events that share an id, only one that has it first can be told to be old.
     const isLast = isIdLast && ids !== "pairs";
