@@ -189,8 +189,10 @@ function fateIn(stderr: string): string | undefined {
 async function assertOutcome(
   place: Place,
   mode: Mode,
-  times: Times = BEYOND_LIMIT,
-  tls?: Tls,
+  { times = BEYOND_LIMIT, tls }: {
+    readonly times?: Times;
+    readonly tls?: Tls | undefined;
+  } = {},
 ): Promise<void> {
   const expected: Stop = STOPS[place];
   const { code, fate, reply } = expected;
@@ -228,7 +230,7 @@ Deno.test({
     };
     const places = Object.keys(STOPS) as Place[];
     await Promise.all(
-      places.map((place) => assertOutcome(place, "-p", BEYOND_LIMIT, tls)),
+      places.map((place) => assertOutcome(place, "-p", { tls })),
     );
   },
 });
@@ -256,7 +258,10 @@ for (const [when, times] of Object.entries<Times>(OTHERS)) {
       for (const mode of ["-p", "--json", "piped lines"] as const) {
         await Promise.all(
           places.map((place, index) =>
-            assertOutcome(place, mode, times, index % 2 === 0 ? tls : undefined)
+            assertOutcome(place, mode, {
+              times,
+              tls: index % 2 === 0 ? tls : undefined,
+            })
           ),
         );
       }
