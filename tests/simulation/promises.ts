@@ -5,16 +5,11 @@
  * @module
  */
 
-import {
-  API_KEY,
-  type Exchange,
-  isNotTaken,
-  isUnreachable,
-  type Run,
-  type Service,
-  type ServicePlan,
-} from "./service.ts";
-import type { EditorResult, Message, ScriptResult, Sent } from "./users.ts";
+import { type Exchange, isNotTaken, isUnreachable } from "./network.ts";
+import { API_KEY, type ServicePlan } from "./plans.ts";
+import { jsonEvents, promptsOf, type ScriptEvent, type Seen } from "./seen.ts";
+import type { Run, Service } from "./service.ts";
+import type { EditorResult, ScriptResult } from "./users.ts";
 import type { World } from "./world.ts";
 
 /** A story that was played to its end. */
@@ -23,20 +18,6 @@ export interface Played {
   readonly world: World;
   readonly service: Service;
   readonly user: ScriptResult | EditorResult;
-}
-
-/** What a user has seen of one prompt. */
-interface Seen {
-  readonly prompt: string;
-  readonly begunAt: number;
-  readonly endedAt: number;
-  readonly nodes: readonly string[];
-  readonly replies: readonly string[];
-  /** `undefined` if the user has heard of no end. */
-  readonly end: "reply" | "failed" | "cancelled" | undefined;
-  readonly message: string;
-  /** As told in a field of JSON; else as the words have it. */
-  readonly fate: string | undefined;
 }
 
 type Broken = Generator<string>;
@@ -74,7 +55,7 @@ function* runsOnce({ service }: Played): Broken {
 
 function* tellsTheTruth(played: Played): Broken {
   const { service, user, plan } = played;
-  for (const seen of promptsOf(played)) {
+  for (const seen of promptsOf(played.user)) {
     if (seen.end === "failed") yield* checkFate(played, seen);
   }
   if (user.kind === "editor" || !isRead(played) || !user.hasEnded) return;
@@ -87,7 +68,9 @@ function* tellsTheTruth(played: Played): Broken {
   const requests = createRuns(service);
   switch (code) {
     case 0: {
-      const replied = promptsOf(played).filter(({ end }) => end === "reply");
+      const replied = promptsOf(played.user).filter(({ end }) =>
+        end === "reply"
+      );
       if (replied.length < user.prompts.length) {
         yield `exit code 0 with ${replied.length} replies`;
       }
@@ -178,7 +161,7 @@ function isFailureLast({ events, furthest }: Run): boolean {
 }
 
 function* repliesOnce(played: Played): Broken {
-  for (const { prompt, replies, end } of promptsOf(played)) {
+  for (const { prompt, replies, end } of promptsOf(played.user)) {
     const run = played.service.runs.find((run) => run.prompt === prompt);
     if (replies.length > 1) yield `${prompt} has ${replies.length} replies`;
     if (end === "reply" && replies.length === 0) yield `${prompt} has none`;
@@ -194,7 +177,7 @@ function* showsReplies(played: Played): Broken {
   const { user, service } = played;
   if (user.plan.reader.kind !== "quick") return;
   const limit = user.kind === "script" ? user.plan.timeLimit : undefined;
-  for (const { prompt, begunAt, end, message } of promptsOf(played)) {
+  for (const { prompt, begunAt, end, message } of promptsOf(played.user)) {
     const run = service.runs.find((run) => run.prompt === prompt);
     if (run?.completeAt === undefined || end === "cancelled") continue;
     // A limit on silence may be over in the same moment.
@@ -210,7 +193,7 @@ function* showsReplies(played: Played): Broken {
 
 function* showsProgress(played: Played): Broken {
   const { ids, isIdLast } = played.plan;
-  for (const { prompt, nodes } of promptsOf(played)) {
+  for (const { prompt, nodes } of promptsOf(played.user)) {
     const run = played.service.runs.find((run) => run.prompt === prompt);
     const shown = nodes.map((node) => Number(node.split(".")[1]));
     if (nodes.some((node) => node.split(".")[0] !== run?.id)) {
@@ -417,7 +400,7 @@ function* followsRuns(played: Played): Broken {
   const { service, user, plan } = played;
   const limit = user.kind === "script" ? user.plan.timeLimit : undefined;
   if (!isQuick(played)) return;
-  for (const seen of promptsOf(played)) {
+  for (const seen of promptsOf(played.user)) {
     const run = service.runs.find(({ prompt }) => prompt === seen.prompt);
     const attempts = run === undefined ? [] : streamsOf(played, run);
     yield* checkPauses(played, attempts);
@@ -548,153 +531,4 @@ function lastSign({ askedAt, openedAt, lastByteAt }: Exchange): number {
 function runningTime({ world }: Played, start: number, end: number): number {
   const until = Math.min(end, world.now);
   return until - start - world.stoppedBetween(start, until);
-}
-
-function promptsOf(played: Played): readonly Seen[] {
-  return played.user.kind === "editor"
-    ? promptsOfEditor(played.user)
-    : promptsOfScript(played.user);
-}
-
-/** What an editor has seen of the prompts that the bridge did not refuse itself. */
-function promptsOfEditor(user: EditorResult): Seen[] {
-  const prompts = user.sent.filter(({ id, method }) => {
-    const code = user.received.find((answer) => answer.id === id)?.error?.code;
-    return method === "session/prompt" && !OWN_ERRORS.includes(code);
-  });
-  const updates = updatesOf(user, prompts);
-  return prompts.map(({ prompt = "", id, at }) => {
-    const answer = user.received.find((message) => message.id === id);
-    const endedAt = answer?.at ?? user.endedAt;
-    const text = (kind: string) =>
-      (updates.get(id) ?? [])
-        .filter(({ sessionUpdate }) => sessionUpdate === kind)
-        .map(({ content }) => String(content.text));
-    const nodes = text("agent_thought_chunk").map(nodeIn);
-    const replies = text("agent_message_chunk");
-    const message = String(answer?.error?.message ?? "");
-    const fate = fateIn(message);
-    const end = endOf(user, id, answer);
-    return { prompt, begunAt: at, endedAt, nodes, replies, end, message, fate };
-  });
-}
-
-/** The errors of the bridge itself: invalid request, unknown session, bad params. */
-const OWN_ERRORS: readonly unknown[] = [-32600, -32002, -32602];
-
-function endOf(
-  { cancelled }: EditorResult,
-  id: number,
-  answer: Message | undefined,
-): Seen["end"] {
-  const stopReason = answer?.result?.stopReason;
-  if (stopReason === "end_turn") return "reply";
-  if (stopReason === "cancelled" || cancelled.has(id)) return "cancelled";
-  return answer?.error === undefined ? undefined : "failed";
-}
-
-/**
- * The updates of each prompt, by its id: they are those of the first prompt of their
- * session that is not answered. What is sent once more, when a session is loaded, has
- * the `messageId` of the first time.
- */
-function updatesOf(
-  { received }: EditorResult,
-  prompts: readonly Sent[],
-): ReadonlyMap<number, Message["params"][]> {
-  const known = new Set<unknown>();
-  const answered = new Set<unknown>();
-  const updates = new Map<number, Message["params"][]>();
-  for (const { id, at, method, params } of received) {
-    if (method === undefined) answered.add(id);
-    if (method !== "session/update") continue;
-    const { sessionId, update } = params;
-    const { sessionUpdate, messageId, content } = update;
-    const isAgain = sessionUpdate === "agent_message_chunk" &&
-      (known.has(messageId) || content.text.startsWith("Earlier messages"));
-    known.add(messageId);
-    const prompt = prompts.find((sent) =>
-      sent.sessionId === sessionId && sent.at <= at && !answered.has(sent.id)
-    );
-    if (prompt === undefined || isAgain) continue;
-    updates.set(prompt.id, [...updates.get(prompt.id) ?? [], update]);
-  }
-  return updates;
-}
-
-function promptsOfScript(user: ScriptResult): Seen[] {
-  const events = user.plan.json ? jsonEvents(user) : plainEvents(user);
-  let begunAt = 0;
-  let rest = events;
-  const all: Seen[] = [];
-  for (const prompt of user.prompts) {
-    const last = rest.findIndex(({ type }) =>
-      ["reply", "error"].includes(type)
-    );
-    const own = last < 0 ? rest : rest.slice(0, last + 1);
-    const end = last < 0 ? undefined : rest[last];
-    rest = last < 0 ? [] : rest.slice(last + 1);
-    const endedAt = end?.at ?? user.endedAt;
-    const text = (type: string) =>
-      own.filter((event) => event.type === type).map(({ text }) => text);
-    all.push({
-      prompt,
-      begunAt,
-      endedAt,
-      nodes: text("progress").map(nodeIn),
-      replies: text("reply"),
-      end: end === undefined
-        ? undefined
-        : end.type === "reply"
-        ? "reply"
-        : "failed",
-      message: text("error").join(),
-      fate: end?.fate,
-    });
-    begunAt = endedAt;
-    if (end === undefined || end.type !== "reply" && !user.plan.isPiped) break;
-  }
-  return all;
-}
-
-interface ScriptEvent {
-  readonly at: number;
-  readonly type: string;
-  readonly text: string;
-  readonly fate: string | undefined;
-  readonly status: number | undefined;
-}
-
-function jsonEvents({ lines }: ScriptResult): ScriptEvent[] {
-  return lines.filter(({ isError }) => !isError).map(({ at, text: line }) => {
-    const { type, node, message, text, fate, status } = JSON.parse(line);
-    return { at, type, text: node ?? message ?? text, fate, status };
-  });
-}
-
-function plainEvents(user: ScriptResult): ScriptEvent[] {
-  return user.lines.map(({ at, text, isError }) => {
-    const error =
-      /^agent-gateway: error: (?:Prompt \d+(?: on thread \S+)?: )?(.*)/
-        .exec(text)?.[1];
-    const type = !isError
-      ? "reply"
-      : error !== undefined
-      ? "error"
-      : /^r\d+\.\d+: works$/.test(text)
-      ? "progress"
-      : "other";
-    const fate = fateIn(error ?? "");
-    return { at, type, text: error ?? text, fate, status: undefined };
-  });
-}
-
-function nodeIn(text: string): string {
-  return text.split(":")[0] ?? "";
-}
-
-function fateIn(message: string): string | undefined {
-  if (message.includes("did not run")) return "not run";
-  if (/may have (run|started)/.test(message)) return "may have run";
-  return message.includes("may still continue") ? "may go on" : undefined;
 }

@@ -11,7 +11,8 @@
 
 import fc from "fast-check";
 import { brokenIn } from "./promises.ts";
-import { anyService, Service, type ServicePlan } from "./service.ts";
+import { anyService, type ServicePlan } from "./plans.ts";
+import { Service } from "./service.ts";
 import {
   anyEditor,
   anyScript,

@@ -10,7 +10,8 @@ import { runBridge } from "../../lib/bridge.ts";
 import { RemoteGateway } from "../../lib/gateway.ts";
 import { runInteractive } from "../../lib/interactive.ts";
 import { ErrorOutput, outputSink, readStandardInput } from "../../lib/io.ts";
-import { anySpan, API_KEY, BASE_URL } from "./service.ts";
+import { anySpan, API_KEY } from "./plans.ts";
+import { BASE_URL } from "./service.ts";
 import type { World } from "./world.ts";
 
 /** How somebody reads what the program writes, from the write of a number on. */

@@ -1,0 +1,239 @@
+/**
+ * The network, as far as a `fetch` can tell: one request on its way, its answer, and how
+ * the two break.
+ *
+ * @module
+ */
+
+import {
+  BROKEN_BODY,
+  NOT_TAKEN,
+  type Operation,
+  RESET,
+  type StreamEnd,
+  UNREACHABLE,
+} from "./plans.ts";
+import type { Run } from "./service.ts";
+import type { World } from "./world.ts";
+
+/** One request, and what became of it. */
+export class Exchange {
+  readonly operation: Operation;
+  readonly askedAt: number;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly prompt: string | undefined;
+  /** Whether its bytes left the process. */
+  wasSent = false;
+  /** The run that it created, or follows. */
+  run: Run | undefined;
+  status: number | undefined;
+  /** Seconds. */
+  retryAfter: number | undefined;
+  /** Why `fetch` failed. */
+  failure: string | undefined;
+  openedAt: number | undefined;
+  /** When the last byte came, or waited, at the program's socket. */
+  lastByteAt: number | undefined;
+  /** How many events came for the user that no connection had brought before. */
+  news = 0;
+  /** When the last of them came. */
+  newestAt: number | undefined;
+  /** When the end of the reply came on it. */
+  completeAt: number | undefined;
+  /** How it ended; `dropped`: by the program. */
+  ending: "whole" | "broken" | "dropped" | undefined;
+  endedAt = Infinity;
+
+  constructor(
+    { operation, askedAt, url, headers, prompt }: Pick<
+      Exchange,
+      "operation" | "askedAt" | "url" | "headers" | "prompt"
+    >,
+  ) {
+    this.operation = operation;
+    this.askedAt = askedAt;
+    this.url = url;
+    this.headers = headers;
+    this.prompt = prompt;
+  }
+}
+
+/** One request on its way: what the service and the network can do with it. */
+export class Connection {
+  readonly exchange: Exchange;
+  readonly response: Promise<Response>;
+  /** How many events it has sent, and the most that it will send. */
+  sent = 0;
+  limit = Infinity;
+  /** What happens after that. */
+  how: StreamEnd = "closed";
+  isVanished = false;
+  readonly #world: World;
+  readonly #heldUntil: () => number;
+  readonly #answered = Promise.withResolvers<Response>();
+  #body: ReadableByteStreamController | undefined;
+  #arrival = 0;
+
+  constructor(
+    world: World,
+    exchange: Exchange,
+    { signal, heldUntil }: {
+      readonly signal: AbortSignal | null | undefined;
+      readonly heldUntil: () => number;
+    },
+  ) {
+    this.#world = world;
+    this.exchange = exchange;
+    this.#heldUntil = heldUntil;
+    this.response = this.#answered.promise;
+    const drop = () => {
+      if (!this.#end("dropped")) return;
+      this.#answered.reject(signal?.reason);
+      this.#body?.error(signal?.reason);
+    };
+    signal?.addEventListener("abort", drop);
+    if (signal?.aborted) drop();
+  }
+
+  get isOver(): boolean {
+    return this.exchange.ending !== undefined;
+  }
+
+  /** Lets headers arrive, and the body if it is known. */
+  answer(
+    ms: number,
+    status: number,
+    { headers = {}, body }: {
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string | undefined;
+    } = {},
+  ): void {
+    this.#arrive(ms, () => {
+      const { exchange } = this;
+      exchange.status = status;
+      exchange.openedAt = this.#world.now;
+      const hasBody = status !== 204;
+      const stream = new ReadableStream({
+        type: "bytes",
+        start: (controller) => void (this.#body = controller),
+        cancel: () => void this.#end("dropped"),
+      });
+      const init = { status, headers };
+      this.#answered.resolve(new Response(hasBody ? stream : null, init));
+      if (!hasBody) this.#end("whole");
+    });
+    if (body === undefined || status === 204) return;
+    this.send(body);
+    this.close();
+  }
+
+  /** Lets `fetch` fail. */
+  fail(ms: number, kind: "Connect" | "SendRequest", text: string): void {
+    this.#arrive(ms, () => {
+      this.exchange.failure = text;
+      this.#end("broken");
+      this.#answered.reject(this.#rejection(kind, text));
+    });
+  }
+
+  /** An error of `fetch`, in the words of Deno 2.9.6. */
+  #rejection(kind: "Connect" | "SendRequest", text: string): TypeError {
+    const { url } = this.exchange;
+    const about = kind === "Connect"
+      ? `error sending request for url (${url})`
+      : `error sending request from 127.0.0.1:1 for ${url} (127.0.0.1:8000)`;
+    const cause = new Error(`${about}: client error (${kind}): ${text}`);
+    return new TypeError("fetch failed", { cause });
+  }
+
+  /** Sends text in chunks that are cut anywhere. */
+  send(text: string): number {
+    const bytes = new TextEncoder().encode(text);
+    const cut = this.#world.below(3) === 0
+      ? this.#world.below(bytes.length)
+      : 0;
+    if (cut > 0) this.#sendBytes(bytes.slice(0, cut));
+    return this.#sendBytes(bytes.slice(cut));
+  }
+
+  /** Ends the answer as a whole. */
+  close(): void {
+    this.#arrive(0, () => {
+      if (!this.#end("whole")) return;
+      this.#body?.close();
+      this.#body?.byobRequest?.respond(0); // ends a read that waits
+    });
+  }
+
+  /**
+   * Breaks the connection, before or after the headers, a moment after the program has
+   * got what came before: a reset would throw that away.
+   */
+  reset(): void {
+    this.#arrive(0, () => this.#world.after(5, "socket", () => this.#break()));
+    this.isVanished = true; // Nothing follows.
+  }
+
+  #break(): void {
+    const { exchange } = this;
+    if (this.isOver) return;
+    const hasHeaders = exchange.openedAt !== undefined;
+    exchange.failure = hasHeaders ? BROKEN_BODY : RESET;
+    this.#end("broken");
+    if (hasHeaders) this.#body?.error(new TypeError(BROKEN_BODY));
+    else this.#answered.reject(this.#rejection("SendRequest", RESET));
+  }
+
+  /** Ends the stream as the plan says. */
+  finish(): void {
+    if (this.how === "closed") this.close();
+    else if (this.how === "vanished") this.isVanished = true;
+    else this.reset();
+  }
+
+  #sendBytes(bytes: Uint8Array): number {
+    const arrival = this.#arrive(0, () => {
+      this.exchange.lastByteAt = arrival;
+      if (bytes.length > 0) this.#body?.enqueue(new Uint8Array(bytes));
+    });
+    return arrival;
+  }
+
+  /** Lets something reach the program, in order; returns when it is at its socket. */
+  #arrive(ms: number, act: () => void): number {
+    const { now } = this.#world;
+    this.#arrival = Math.max(
+      this.#arrival + this.#world.below(2),
+      now + ms + 1 + this.#world.below(3),
+      this.#heldUntil(),
+    );
+    if (this.isVanished) return this.#arrival;
+    this.#world.after(this.#arrival - now, "socket", () => {
+      if (!this.isOver) act();
+    });
+    return this.#arrival;
+  }
+
+  #end(how: "whole" | "broken" | "dropped"): boolean {
+    const { exchange } = this;
+    if (exchange.ending !== undefined) return false;
+    exchange.ending = how;
+    exchange.endedAt = this.#world.now;
+    if (exchange.operation === "stream run" || how !== "whole") {
+      const reason = how === "broken" ? ` (${exchange.failure})` : "";
+      this.#world.tell(`  ${exchange.operation}: ${how}${reason}`);
+    }
+    return true;
+  }
+}
+
+/** Whether `fetch` failed before a connection was made. */
+export function isUnreachable({ failure = "" }: Exchange): boolean {
+  return UNREACHABLE.includes(failure);
+}
+
+/** Whether a request was certainly not taken, by why `fetch` failed. */
+export function isNotTaken({ failure = "" }: Exchange): boolean {
+  return NOT_TAKEN.includes(failure);
+}

@@ -1,0 +1,167 @@
+/**
+ * What the users have seen of each prompt, read from what the program wrote.
+ *
+ * @module
+ */
+
+import type { EditorResult, Message, ScriptResult, Sent } from "./users.ts";
+
+/** What a user has seen of one prompt. */
+export interface Seen {
+  readonly prompt: string;
+  readonly begunAt: number;
+  readonly endedAt: number;
+  readonly nodes: readonly string[];
+  readonly replies: readonly string[];
+  /** `undefined` if the user has heard of no end. */
+  readonly end: "reply" | "failed" | "cancelled" | undefined;
+  readonly message: string;
+  /** As told in a field of JSON; else as the words have it. */
+  readonly fate: string | undefined;
+}
+
+export function promptsOf(user: ScriptResult | EditorResult): readonly Seen[] {
+  return user.kind === "editor" ? promptsOfEditor(user) : promptsOfScript(user);
+}
+
+/** What an editor has seen of the prompts that the bridge did not refuse itself. */
+function promptsOfEditor(user: EditorResult): Seen[] {
+  const prompts = user.sent.filter(({ id, method }) => {
+    const code = user.received.find((answer) => answer.id === id)?.error?.code;
+    return method === "session/prompt" && !OWN_ERRORS.includes(code);
+  });
+  const updates = updatesOf(user, prompts);
+  return prompts.map(({ prompt = "", id, at }) => {
+    const answer = user.received.find((message) => message.id === id);
+    const endedAt = answer?.at ?? user.endedAt;
+    const text = (kind: string) =>
+      (updates.get(id) ?? [])
+        .filter(({ sessionUpdate }) => sessionUpdate === kind)
+        .map(({ content }) => String(content.text));
+    const nodes = text("agent_thought_chunk").map(nodeIn);
+    const replies = text("agent_message_chunk");
+    const message = String(answer?.error?.message ?? "");
+    const fate = fateIn(message);
+    const end = endOf(user, id, answer);
+    return { prompt, begunAt: at, endedAt, nodes, replies, end, message, fate };
+  });
+}
+
+/** The errors of the bridge itself: invalid request, unknown session, bad params. */
+const OWN_ERRORS: readonly unknown[] = [-32600, -32002, -32602];
+
+function endOf(
+  { cancelled }: EditorResult,
+  id: number,
+  answer: Message | undefined,
+): Seen["end"] {
+  const stopReason = answer?.result?.stopReason;
+  if (stopReason === "end_turn") return "reply";
+  if (stopReason === "cancelled" || cancelled.has(id)) return "cancelled";
+  return answer?.error === undefined ? undefined : "failed";
+}
+
+/**
+ * The updates of each prompt, by its id: they are those of the first prompt of their
+ * session that is not answered. What is sent once more, when a session is loaded, has
+ * the `messageId` of the first time.
+ */
+function updatesOf(
+  { received }: EditorResult,
+  prompts: readonly Sent[],
+): ReadonlyMap<number, Message["params"][]> {
+  const known = new Set<unknown>();
+  const answered = new Set<unknown>();
+  const updates = new Map<number, Message["params"][]>();
+  for (const { id, at, method, params } of received) {
+    if (method === undefined) answered.add(id);
+    if (method !== "session/update") continue;
+    const { sessionId, update } = params;
+    const { sessionUpdate, messageId, content } = update;
+    const isAgain = sessionUpdate === "agent_message_chunk" &&
+      (known.has(messageId) || content.text.startsWith("Earlier messages"));
+    known.add(messageId);
+    const prompt = prompts.find((sent) =>
+      sent.sessionId === sessionId && sent.at <= at && !answered.has(sent.id)
+    );
+    if (prompt === undefined || isAgain) continue;
+    updates.set(prompt.id, [...updates.get(prompt.id) ?? [], update]);
+  }
+  return updates;
+}
+
+function promptsOfScript(user: ScriptResult): Seen[] {
+  const events = user.plan.json ? jsonEvents(user) : plainEvents(user);
+  let begunAt = 0;
+  let rest = events;
+  const all: Seen[] = [];
+  for (const prompt of user.prompts) {
+    const last = rest.findIndex(({ type }) =>
+      ["reply", "error"].includes(type)
+    );
+    const own = last < 0 ? rest : rest.slice(0, last + 1);
+    const end = last < 0 ? undefined : rest[last];
+    rest = last < 0 ? [] : rest.slice(last + 1);
+    const endedAt = end?.at ?? user.endedAt;
+    const text = (type: string) =>
+      own.filter((event) => event.type === type).map(({ text }) => text);
+    all.push({
+      prompt,
+      begunAt,
+      endedAt,
+      nodes: text("progress").map(nodeIn),
+      replies: text("reply"),
+      end: endOfScript(end),
+      message: text("error").join(),
+      fate: end?.fate,
+    });
+    begunAt = endedAt;
+    if (end === undefined || end.type !== "reply" && !user.plan.isPiped) break;
+  }
+  return all;
+}
+
+function endOfScript(end: ScriptEvent | undefined): Seen["end"] {
+  if (end === undefined) return undefined;
+  return end.type === "reply" ? "reply" : "failed";
+}
+
+export interface ScriptEvent {
+  readonly at: number;
+  readonly type: string;
+  readonly text: string;
+  readonly fate: string | undefined;
+  readonly status: number | undefined;
+}
+
+export function jsonEvents({ lines }: ScriptResult): ScriptEvent[] {
+  return lines.filter(({ isError }) => !isError).map(({ at, text: line }) => {
+    const { type, node, message, text, fate, status } = JSON.parse(line);
+    return { at, type, text: node ?? message ?? text, fate, status };
+  });
+}
+
+const ERROR = /^agent-gateway: error: (?:Prompt \d+(?: on thread \S+)?: )?(.*)/;
+
+function plainEvents({ lines }: ScriptResult): ScriptEvent[] {
+  return lines.map(({ at, text, isError }) => {
+    const usual = { at, text, fate: undefined, status: undefined };
+    if (!isError) return { ...usual, type: "reply" };
+    const [, error] = ERROR.exec(text) ?? [];
+    if (error !== undefined) {
+      return { ...usual, type: "error", text: error, fate: fateIn(error) };
+    }
+    const isProgress = /^r\d+\.\d+: works$/.test(text);
+    return { ...usual, type: isProgress ? "progress" : "other" };
+  });
+}
+
+function nodeIn(text: string): string {
+  return text.split(":")[0] ?? "";
+}
+
+function fateIn(message: string): string | undefined {
+  if (message.includes("did not run")) return "not run";
+  if (/may have (run|started)/.test(message)) return "may have run";
+  return message.includes("may still continue") ? "may go on" : undefined;
+}
