@@ -107,7 +107,7 @@ export class Connections {
     return await this.#send(this.#open(undefined), url, request);
   }
 
-  async #send(
+  #send(
     client: Deno.HttpClient,
     url: string,
     request: RequestInit,
@@ -119,7 +119,7 @@ export class Connections {
       !!signal
     );
     const signal = AbortSignal.any(signals);
-    return await fetch(url, { ...request, client, signal });
+    return fetch(url, { ...request, client, signal });
   }
 
   #isNotConnected(error: unknown): boolean {
