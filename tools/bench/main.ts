@@ -18,6 +18,7 @@ import { runTool, ToolError } from "../tool_error.ts";
 import { DOCS, formatTable, publish } from "./page.ts";
 import { PEER_VERSIONS, preparePrograms } from "./programs.ts";
 import { measure, type Table } from "./table.ts";
+import { longRun } from "./tables/long_run.ts";
 import { idle, memory } from "./tables/memory.ts";
 import { networkPrompt, networkTurn } from "./tables/network.ts";
 import { sessions } from "./tables/sessions.ts";
@@ -33,6 +34,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   turn,
   streams,
   sessions,
+  "long-run": longRun,
   idle,
   memory,
 };
@@ -64,9 +66,6 @@ async function main(): Promise<void> {
   const folder = await Deno.makeTempDir();
   try {
     const programs = await preparePrograms(folder, quick);
-    if (values.publish && !programs.forms.includes("binary")) {
-      throw new ToolError("Only a run with the binary can be published");
-    }
     if (values.publish && !hasWire()) {
       throw new ToolError(
         "Only a run with all tables can be published: it needs root on Linux",

@@ -11,7 +11,8 @@ export const DOCS = `${import.meta.dirname}/../../docs`;
 
 /**
  * Formats a table of medians, with a column for each subject. Rows without samples are
- * left out. A cell of another program also shows the client's median divided by its own.
+ * left out. A cell of another program also shows the client's median divided by its own;
+ * a program that was not measured has a dash.
  */
 export function formatTable(
   { subjects, rows }: Pick<Table, "subjects" | "rows">,
@@ -21,9 +22,11 @@ export function formatTable(
     const [ours = NaN, ...others] = subjects.map((subject) =>
       quantile(samples[row.name]?.[subject] ?? [], 0.5)
     );
-    const cells = others.map((figure) =>
-      format(figure) + (row.withoutRatios ? "" : ` (${format(ours / figure)})`)
-    );
+    const cells = others.map((figure) => {
+      if (Number.isNaN(figure)) return "-";
+      const ratio = row.withoutRatios ? "" : ` (${format(ours / figure)})`;
+      return format(figure) + ratio;
+    });
     return [`${row.name} (${row.unit})`, format(ours), ...cells];
   });
   const header = ["", ...subjects];

@@ -13,21 +13,14 @@ interface Load {
 }
 
 /**
- * From 10 sessions on, all of them together get 5,000 events in a second, so that
- * their number is all that differs. With many more events, the service and this
- * process would need most of a machine with two cores. One session alone gets
- * 1,000, because more would not come one by one.
+ * All of them together get 5,000 events in a second, so that their number is all that
+ * differs. With many more events, the service and this process would need most of a
+ * machine with two cores.
  */
 const LOADS: readonly Load[] = [
-  { sessions: 1, rate: 1000, seconds: 2 },
-  { sessions: 10, rate: 500, seconds: 2 },
   { sessions: 100, rate: 50, seconds: 2 },
   { sessions: 1000, rate: 5, seconds: 3 },
-  { sessions: 5000, rate: 1, seconds: 5 },
 ];
-
-/** With fewer sessions, the memory of a program itself varies more than theirs. */
-const MANY = 100;
 
 /** How many sessions are opened at the same time. */
 const AT_ONCE = 50;
@@ -48,7 +41,6 @@ export const sessions: Table = {
   subjects: ["ours", "floor"],
   rows: LOADS.flatMap((load) =>
     Object.entries(UNITS)
-      .filter(([name]) => name !== MEMORY || load.sessions >= MANY)
       .map(([name, unit]) => ({ name: titleOf(load) + name, unit }))
   ),
   async measure({ quick, take }) {
@@ -71,7 +63,7 @@ export const sessions: Table = {
 
 function titleOf({ sessions }: Load): string {
   const number = sessions.toLocaleString("en");
-  return `${number} session${sessions === 1 ? "" : "s"}, `;
+  return `${number} sessions, `;
 }
 
 /** Runs a prompt in each of many sessions of a new process. */

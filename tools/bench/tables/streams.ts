@@ -14,7 +14,6 @@ interface Link {
 }
 
 const LINKS: readonly Link[] = [
-  { protocol: "http", name: "plain", rounds: 5 },
   { protocol: "https", name: "TLS", rounds: 3 },
   { protocol: "h2", name: "TLS, HTTP/2", rounds: 3 },
 ];
