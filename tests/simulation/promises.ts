@@ -7,7 +7,13 @@
 
 import { type Exchange, isNotTaken, isUnreachable } from "./network.ts";
 import { API_KEY, type ServicePlan } from "./plans.ts";
-import { jsonEvents, promptsOf, type ScriptEvent, type Seen } from "./seen.ts";
+import {
+  jsonEvents,
+  OWN_ERRORS,
+  promptsOf,
+  type ScriptEvent,
+  type Seen,
+} from "./seen.ts";
 import type { Run, Service } from "./service.ts";
 import type { EditorResult, ScriptResult } from "./users.ts";
 import type { World } from "./world.ts";
@@ -316,10 +322,12 @@ function* keepsDistance(played: Played): Broken {
   if (user.kind === "script" || !isQuick(played)) return;
   const loaded = user.sent.filter(({ method }) => method === "session/load")
     .map(({ sessionId }) => sessionId);
-  for (const [index, { id, at, method }] of user.received.entries()) {
+  for (const [index, answer] of user.received.entries()) {
+    const { id, at, method, error } = answer;
     const request = user.sent.find((sent) => sent.id === id);
     const isPrompt = request?.method === "session/prompt";
     if (method !== undefined || !isPrompt) continue;
+    if (OWN_ERRORS.includes(error?.code)) continue;
     if (loaded.includes(request.sessionId)) continue;
     const last = user.received.slice(0, index).findLast(({ params }) =>
       params?.sessionId === request.sessionId
@@ -397,7 +405,7 @@ function pauseAfter(
 const AGAIN: readonly unknown[] = [undefined, 200, 429, 502, 503, 504];
 
 function* followsRuns(played: Played): Broken {
-  const { service, user, plan } = played;
+  const { service, user } = played;
   const limit = user.kind === "script" ? user.plan.timeLimit : undefined;
   if (!isQuick(played)) return;
   for (const seen of promptsOf(played.user)) {
@@ -410,12 +418,16 @@ function* followsRuns(played: Played): Broken {
       seen.endedAt - seen.begunAt >= limit - 1;
     if (seen.end !== "failed" || isLate || isFailureLast(run)) continue;
     const hasShown = seen.nodes.length > 0;
-    const hasAllIds = !["none", "some"].includes(plan.ids) && !plan.isIdLast;
-    const mayLose = hasShown && !hasAllIds;
+    const mayLose = hasShown && !hasAllIds(played);
     if (!AGAIN.includes(last.status) || mayLose) continue;
     const reason = patienceOf(played, attempts, seen.endedAt);
     if (reason !== undefined) yield `${seen.prompt} is given up ${reason}`;
   }
+}
+
+/** Whether each event has an id, and has it first. */
+function hasAllIds({ plan: { ids, isIdLast } }: Played): boolean {
+  return ids !== "none" && ids !== "some" && !isIdLast;
 }
 
 /** Why a run was given up too soon; `undefined` if it was not. */
@@ -465,9 +477,14 @@ function* checkPauses(
   attempts: readonly Exchange[],
 ): Broken {
   let empty = 0;
+  let hasNews = false;
   for (const [index, attempt] of attempts.entries()) {
     const next = attempts[index + 1];
     if (next === undefined) return;
+    hasNews ||= attempt.news > 0;
+    if (hasNews && hasAllIds(played) && !next.headers.has("last-event-id")) {
+      yield "a stream is asked for again without its last id";
+    }
     empty = isEmpty(attempt) ? empty + 1 : 0;
     if (empty >= 5) yield `${empty} empty streams, and another one`;
     if (!AGAIN.includes(attempt.status)) yield `${attempt.status}, and another`;

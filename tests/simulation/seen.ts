@@ -48,7 +48,7 @@ function promptsOfEditor(user: EditorResult): Seen[] {
 }
 
 /** The errors of the bridge itself: invalid request, unknown session, bad params. */
-const OWN_ERRORS: readonly unknown[] = [-32600, -32002, -32602];
+export const OWN_ERRORS: readonly unknown[] = [-32600, -32002, -32602];
 
 function endOf(
   { cancelled }: EditorResult,
