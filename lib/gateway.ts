@@ -59,8 +59,8 @@ export interface Gateway {
    */
   createThread(options?: CallOptions): CallEvents<CreationEvent>;
   /**
-   * Triggers a run on a thread and follows it. At most 64 KiB of the stream are
-   * read ahead of the caller.
+   * Triggers a run on a thread and follows it. The stream is read as the caller takes
+   * its events: a slow caller slows the service down.
    *
    * @yields Everything that happens, in order: `run`, `progress`, `reply`, and
    * `wait` before each pause.

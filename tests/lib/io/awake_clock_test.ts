@@ -89,6 +89,10 @@ Deno.test("AwakeClock leaves no timer when it is disposed of", () => {
   using fake = new FakeClock();
   const clock = new AwakeClock();
   assertEquals(fake.pending, 1);
+  clock.startTimeout(SECOND, () => {});
+  assertEquals(fake.pending, 2);
   clock[Symbol.dispose]();
+  assertEquals(fake.pending, 0);
+  clock.startTimeout(SECOND, () => {});
   assertEquals(fake.pending, 0);
 });

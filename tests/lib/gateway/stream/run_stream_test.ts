@@ -9,6 +9,7 @@ import {
   events,
   hang,
   progress,
+  sleep,
   type StreamItem,
 } from "../../../support/service/behaviours.ts";
 import { GatedStream } from "../../../support/service/gated_stream.ts";
@@ -200,6 +201,29 @@ Deno.test("a peer that falls silent after three comments is taken for gone after
   assertEquals(delivered, ["."]);
   assertEquals(waits.map(({ reason }) => reason), ["stream silent"]);
   assert(clock.time >= 60 * SECOND);
+});
+
+Deno.test("a peer that falls silent is taken for gone after 10 minutes, however rare its comments were", async () => {
+  using clock = new FakeClock();
+  let silentSince = 0;
+  const silent: Behaviour = body(async function* (signal) {
+    for (const comment of [":\n\n", ":\n\n", ":\n\n"]) {
+      yield comment;
+      const later = clock.time + 300 * SECOND;
+      while (clock.time < later) await sleep(1, signal);
+    }
+    yield ":\n\n";
+    silentSince = clock.time;
+  }, { end: "hang" });
+  clock.run();
+  const { delivered, waits } = await takeTurn(
+    { stream: [silent, stream(".")] },
+    { idle: 600 * SECOND },
+  );
+  assertEquals(delivered, ["."]);
+  assertEquals(waits.map(({ reason }) => reason), ["stream silent"]);
+  const silence = clock.time - silentSince;
+  assert(silence < 4 * 300 * SECOND, `${silence}`);
 });
 
 for (const end of ["end", "break"] as const) {
