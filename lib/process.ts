@@ -114,7 +114,7 @@ export class Process {
 
   /** Leaves the front end, and ends the process. The second time, it does not wait. */
   async leave(signal: Deno.Signal): Promise<void> {
-    if (this.#isEnding) this.exit(signal);
+    if (this.#isEnding) return this.exit(signal);
     this.#isEnding = true;
     await this.frontEnd?.leave(SIGNAL_LIMIT).catch(() => {});
     await this.#exitWhenWritten(signal, SIGNAL_LIMIT);
