@@ -8,6 +8,7 @@
 import { parse } from "jsr:@std/dotenv@^0.225.6/parse";
 import { SettingsError } from "./settings_error.ts";
 
+const onWindows = Deno.build.os === "windows";
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_VALUE_LENGTH = 16 * 1024;
 
@@ -32,7 +33,7 @@ export function readDotenv(
     const { bytes, mode } = readRegularFile(".env");
     return {
       text: new TextDecoder("utf-8", { fatal: true }).decode(bytes),
-      isWritableByAll: ((mode ?? 0) & 0o002) !== 0,
+      isWritableByAll: !onWindows && ((mode ?? 0) & 0o002) !== 0,
     };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return { text: "" };
@@ -68,14 +69,14 @@ function isReadAllowed(): boolean {
 
 /** Whether Deno refuses a file that it is allowed to read, as it does on Windows. */
 function isOfNetworkFolder(error: unknown): boolean {
-  return Deno.build.os === "windows" && isReadAllowed() &&
+  return onWindows && isReadAllowed() &&
     error instanceof Deno.errors.NotCapable;
 }
 
 /** A file that was read whole. */
 interface ReadFile {
   readonly bytes: Uint8Array;
-  /** Its permissions; `null` on Windows. */
+  /** Its permissions, which say nothing on Windows. */
   readonly mode: number | null;
 }
 
