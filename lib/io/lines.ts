@@ -22,6 +22,7 @@ export class UnreadableLine {
   }
 }
 
+/** The text of one or more lines, or a line that cannot be read. */
 export type Line = string | UnreadableLine;
 
 export interface ReadLinesOptions {
