@@ -268,6 +268,24 @@ const LATE: readonly (readonly [Answers, TurnEvent["type"], string])[] = [
     "There was no reply within 7 s: the service had said: No. The run may still continue. (thread t, run r)",
   ],
   [
+    {
+      stream: [
+        events([
+          "id: 1\n",
+          progress("plan", "on"),
+          {
+            event: "error",
+            message: "No.",
+          },
+          "id: 2\n",
+          progress("plan", "on"),
+        ]),
+      ],
+    },
+    "wait",
+    "There was no reply within 7 s. The stream ended without a reply: the service had said: No. The run may still continue. (thread t, run r)",
+  ],
+  [
     { stream: [answer(502)] },
     "wait",
     "There was no reply within 7 s. The service answered 502. The run may still continue. (thread t, run r)",

@@ -206,26 +206,19 @@ export class Call {
       this.state.learn(failure.stage);
       return new ServiceError(failure, this.state, { cause });
     }
-    const isLate = this.isLate && error === this.signal.reason;
-    return isLate ? this.explain(this.lateError()) : error;
+    const late = error === this.signal.reason ? this.lateFailure : undefined;
+    return late === undefined ? error : this.explain(new RequestError(late));
   }
 
-  /**
-   * The error for a call that took too long.
-   *
-   * @param detail What the service had said about its run, if it had.
-   */
-  lateError(detail?: string): RequestError {
+  /** The failure of a call that took too long; `undefined` if it did not. */
+  get lateFailure(): Failure | undefined {
     const { reason: over } = this.signal;
-    const seconds = over instanceof TimeIsOver ? over.milliseconds / 1000 : 0;
-    const last = this.#lastFailure === undefined
-      ? ""
-      : `. ${this.#lastFailure.reason}`;
-    return new RequestError({
-      stage: this.state.stage,
-      reason: `There was no reply within ${seconds} s${last}`,
-      detail,
-    });
+    if (!(over instanceof TimeIsOver)) return undefined;
+    const start = `There was no reply within ${over.milliseconds / 1000} s`;
+    const reason = this.#lastFailure === undefined
+      ? start
+      : `${start}. ${this.#lastFailure.reason}`;
+    return { stage: this.state.stage, reason };
   }
 
   /** Starts the time limit for a request, in milliseconds. */

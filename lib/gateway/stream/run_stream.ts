@@ -41,6 +41,19 @@ export async function* followRun(
   using clock = new AwakeClock();
   const patience = new Patience(call.timeouts, clock);
   const run = new FollowedRun(call, request, clock, patience);
+  try {
+    yield* followAttempts(call, run, patience);
+  } catch (error) {
+    const late = error === call.signal.reason ? call.lateFailure : undefined;
+    throw late === undefined ? error : run.errorOf(late);
+  }
+}
+
+async function* followAttempts(
+  call: Call,
+  run: FollowedRun,
+  patience: Patience,
+): AsyncGenerator<WaitEvent | StreamEvent> {
   for (;;) {
     const attempt = patience.begin();
     const outcome = yield* run.follow(attempt);
@@ -120,7 +133,7 @@ class FollowedRun {
     } catch (error) {
       // An error with a known status is kept, even if its text came too late.
       const isKnown = error instanceof RequestError && this.#call.isLate;
-      if (signal.aborted && !isKnown) throw this.#aborted();
+      if (signal.aborted && !isKnown) throw signal.reason;
       return this.#runFailure() ??
         { kind: "failed", failure: this.#lost(error) };
     } finally {
@@ -214,14 +227,6 @@ class FollowedRun {
     return last < QUIET
       ? ""
       : `, after ${wholeDuration(last)} without an event`;
-  }
-
-  /** What to throw if the call was dropped, or took too long. */
-  #aborted(): unknown {
-    const { signal, isLate } = this.#call;
-    return isLate
-      ? this.errorOf(this.#call.lateError().failure)
-      : signal.reason;
   }
 
   /**

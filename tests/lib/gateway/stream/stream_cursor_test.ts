@@ -48,6 +48,10 @@ const CURSORS: Readonly<Record<string, readonly [string, string | undefined]>> =
       `1|a|-|${"ü".repeat(513)}|a|-`,
       "1",
     ],
+    "is not moved by an id of 1,025 bytes": [
+      `1|a|-|${"x".repeat(1025)}|a|-`,
+      "1",
+    ],
     "may hold 1,024 bytes": [`${"x".repeat(1024)}|a|-`, "x".repeat(1024)],
     "may hold a tab": ["1\t2|a|-", "1\t2"],
     "is UTF-8, as a header holds it": ["日ü|a|-", "\xe6\x97\xa5\xc3\xbc"],
