@@ -19,6 +19,9 @@ export interface ConnectionOptions {
   readonly route?: Route | undefined;
 }
 
+/** What {@linkcode Connections.fetch} sends. */
+type Request = RequestInit & { readonly signal: AbortSignal };
+
 /**
  * Connections that no other call uses. Each `POST` has a fresh one: a server may close
  * one that was used before at any time, and nothing would prove that it did not take the
@@ -45,7 +48,7 @@ export class Connections {
    * Like `fetch`. Tells the state of the call when the service may take the request, and
    * rejects with a {@linkcode RequestError} if no HTTP client can be made here.
    */
-  async fetch(url: string, request: RequestInit): Promise<Response> {
+  async fetch(url: string, request: Request): Promise<Response> {
     if (request.method === "POST") this.close();
     const tried = trustedCertificates();
     try {
@@ -80,7 +83,7 @@ export class Connections {
     this.#relay = undefined;
   }
 
-  async #fetch(url: string, request: RequestInit): Promise<Response> {
+  async #fetch(url: string, request: Request): Promise<Response> {
     if (this.#relay?.isOver) this.close();
     const used = this.#client;
     if (used !== undefined) {
@@ -110,15 +113,13 @@ export class Connections {
   #send(
     client: Deno.HttpClient,
     url: string,
-    request: RequestInit,
+    request: Request,
   ): Promise<Response> {
     // Without a relay, nothing shows when a connection is made.
     const relay = this.#relay;
     if (relay?.hasAnswer !== false) this.#state.handOver();
-    const signals = [request.signal, relay?.missing].filter((signal) =>
-      !!signal
-    );
-    const signal = AbortSignal.any(signals);
+    if (relay === undefined) return fetch(url, { ...request, client });
+    const signal = AbortSignal.any([request.signal, relay.missing]);
     return fetch(url, { ...request, client, signal });
   }
 

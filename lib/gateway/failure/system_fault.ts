@@ -23,10 +23,13 @@ export const SYSTEM_FAULTS: Readonly<Record<number, SystemFault>> = {
   10065: "unreachable",
   103: "reset",
   104: "reset",
+  107: "reset", // It was reset before it was used.
   53: "reset",
   54: "reset",
+  57: "reset",
   10053: "reset",
   10054: "reset",
+  10057: "reset",
   23: "no descriptors",
   24: "no descriptors",
   10024: "no descriptors",
