@@ -139,7 +139,8 @@ export class Connections {
     if (route === undefined || relay === undefined) return false;
     if (route.proxy !== undefined) return false;
     if (relay.isOutOfFiles) return true;
-    if (relay.hasClient || await reachesItself()) return false;
+    if (relay.hasClient) return false;
+    if (!relay.isCutOff && await reachesItself()) return false;
     route.hasRelays = false;
     return true;
   }

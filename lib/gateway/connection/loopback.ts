@@ -4,7 +4,10 @@ import { systemFault } from "./known_failures.ts";
 import { MORE_FILES } from "../failure/words/connection_words.ts";
 
 /** How long a connection of the program to itself may take, in milliseconds. */
-const LIMIT = 3_000;
+const LIMIT = 10_000;
+
+/** The connection to itself that is under way. */
+let trying: Promise<boolean> | undefined;
 
 /** Whether the program may listen on loopback. Nobody is asked for the permission. */
 export function mayListen(): boolean {
@@ -13,7 +16,12 @@ export function mayListen(): boolean {
 }
 
 /** Whether the program can connect to itself on loopback. */
-export async function reachesItself(): Promise<boolean> {
+export function reachesItself(): Promise<boolean> {
+  trying ??= tryLoopback().finally(() => trying = undefined);
+  return trying;
+}
+
+async function tryLoopback(): Promise<boolean> {
   try {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { hostname, port } = listener.addr;

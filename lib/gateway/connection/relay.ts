@@ -38,6 +38,7 @@ export class Relay implements Disposable {
   #isOver = false;
   #failure: Failure | undefined;
   #isOutOfFiles = false;
+  #isCutOff = false;
 
   /** @param onAnswer Called when the service has answered the ClientHello. */
   constructor(route: Route, onAnswer: () => void) {
@@ -78,6 +79,11 @@ export class Relay implements Disposable {
     return this.#failure;
   }
 
+  /** Whether the client did not come because the program cannot connect to itself. */
+  get isCutOff(): boolean {
+    return this.#isCutOff;
+  }
+
   /** Whether the relay has failed because there are no descriptors. */
   get isOutOfFiles(): boolean {
     return this.#isOutOfFiles;
@@ -90,11 +96,7 @@ export class Relay implements Disposable {
   async #serve(): Promise<void> {
     const { signal } = this.#closing;
     const limit = setTimeout(() => this.#giveUp(), LIMIT);
-    const doubt = setTimeout(async () => {
-      if (this.#hasClient || await reachesItself()) return;
-      // It may have come in the meantime.
-      if (!this.#hasClient) this.#giveUp();
-    }, LOOPBACK_PATIENCE);
+    const doubt = setTimeout(() => this.#tryLoopback(), LOOPBACK_PATIENCE);
     signal.addEventListener("abort", () => {
       clearTimeout(limit);
       clearTimeout(doubt);
@@ -143,6 +145,14 @@ export class Relay implements Disposable {
       }
       throw error;
     }
+  }
+
+  /** Gives the client up early if the program cannot connect to itself. */
+  async #tryLoopback(): Promise<void> {
+    if (this.#hasClient || await reachesItself()) return;
+    if (this.#hasClient || this.#isOver) return; // It came in the meantime.
+    this.#isCutOff = true;
+    this.#giveUp();
   }
 
   #giveUp(): void {
