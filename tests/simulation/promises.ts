@@ -36,6 +36,7 @@ export const PROMISES: Readonly<Record<string, (played: Played) => Broken>> = {
   "progress is shown in order, none of it twice or left out": showsProgress,
   "every call ends in time": endsInTime,
   "every request of an editor is answered once": answersOnce,
+  "a session that is loaded shows its prompts": loadsSessions,
   "an answer keeps 10 ms from the updates before it": keepsDistance,
   "a POST is repeated as decided": repeatsPosts,
   "a run is followed as long as decided": followsRuns,
@@ -314,6 +315,30 @@ function* checkUpdates({ sent, received }: EditorResult): Broken {
       (method === "session/prompt" || method === "session/load")
     );
     if (!isExpected) yield `nobody waits for ${JSON.stringify(message.params)}`;
+  }
+}
+
+function* loadsSessions(played: Played): Broken {
+  const { user } = played;
+  if (user.kind === "script" || !isQuick(played)) return;
+  const isTaken = ({ id }: { readonly id: number }) =>
+    !OWN_ERRORS.includes(user.received.find((m) => m.id === id)?.error?.code);
+  for (const { id, at, sessionId, method } of user.sent) {
+    const answer = user.received.find((message) => message.id === id);
+    if (method !== "session/load" || answer?.result === undefined) continue;
+    const ofSession = user.sent.filter((sent) => sent.sessionId === sessionId);
+    const loads = ofSession.filter((sent) => sent.method === method);
+    if (loads.length > 1) continue; // Which of them an update belongs to is not told.
+    const due = ofSession.filter((sent) => sent.prompt !== undefined)
+      .filter((sent) => sent.id < id && isTaken(sent));
+    const shown = user.received.filter((message) =>
+      message.at >= at && message.params?.sessionId === sessionId &&
+      message.params.update?.sessionUpdate === "user_message_chunk"
+    ).map(({ params }) => params.update.content.text);
+    const prompts = due.map(({ prompt }) => prompt);
+    if (shown.join() !== prompts.join()) {
+      yield `${sessionId} is shown as ${shown}, not ${prompts}`;
+    }
   }
 }
 
