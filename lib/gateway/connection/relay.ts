@@ -174,7 +174,7 @@ export class Relay implements Disposable {
   }
 }
 
-/** Reads the first record of TLS, the ClientHello: type, version and length come first. */
+/** Reads the first record of TLS, the ClientHello: type, version and length first. */
 async function readHello(client: Deno.Conn): Promise<Uint8Array> {
   const head = await readBytes(client, 5);
   const [, , , high = 0, low = 0] = head;
