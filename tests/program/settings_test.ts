@@ -101,6 +101,38 @@ for (const [what, [dotenv, reason]] of Object.entries(UNREADABLE)) {
   });
 }
 
+/** A new folder of this machine, by a name as of another one. */
+function networkFolder(): { readonly path: string } & Disposable {
+  const local = Deno.makeTempDirSync();
+  Deno.writeTextFileSync(`${local}\\.env`, LINE);
+  return {
+    path: local.replace(/^(\w):/, "\\\\localhost\\$1$$"),
+    [Symbol.dispose]: () => Deno.removeSync(local, { recursive: true }),
+  };
+}
+
+Deno.test({
+  name:
+    ".env in a network folder is read, or a note says why not if it is needed",
+  // Wine starts no program in such a folder.
+  ignore: !onWindows || Deno.env.has("ON_WINE"),
+  async fn() {
+    using folder = networkFolder();
+    const { path: cwd } = folder;
+    const [, first = "", second = ""] = await checkShows({ env: {}, cwd });
+    if (!/^ok settings: key of \d+ characters from \.env/.test(first)) {
+      assertMatch(first, /^note settings: Cannot read \.env, .*network folder/);
+      assertMatch(second, /^failed settings: APP_API_KEY is not set/);
+    }
+    const env = { APP_API_KEY: TEST_KEY };
+    const lines = await checkShows({ env, cwd });
+    assertFalse(
+      lines.some((line) => line.startsWith("note")),
+      lines.join("\n"),
+    );
+  },
+});
+
 /** What is ignored, where something else of the settings fails. */
 Deno.test("the base URL of .env that is ignored is told by the check, and by the editor, in front of what failed", async () => {
   using folder = new Folder("APP_BASE_URL=https://host.example");
