@@ -64,6 +64,34 @@ canStop &&
     await screen.shows(...rows, ">");
   });
 
+canStop &&
+  test("a chat that is stopped beyond --timeout shows the reply that came, says what became of a prompt that got none, and continues", async () => {
+    const [run, silent] = [new GatedStream(), new GatedStream()];
+    const last = events([complete("I am back.")]);
+    await using service = serveStreams(run.behaviour, silent.behaviour, last);
+    await using screen = await Screen.open({ env: settings(service) });
+    await screen.enter("agent-gateway --timeout 10");
+    await screen.waitFor(/^>$/m);
+
+    for (const prompt of ["one", "two"]) {
+      const stream = prompt === "one" ? run : silent;
+      await screen.enter(prompt);
+      stream.progress("plan", prompt);
+      await screen.waitFor(`plan: ${prompt}`);
+      await screen.press("C-z");
+      await screen.waitFor(/\[148\]\$$/);
+      run.complete("Done.");
+      // As long as a user is away: nothing waits for this.
+      await new Promise((resolve) => setTimeout(resolve, 12_000));
+      await screen.enter("fg");
+      if (prompt === "one") await screen.waitFor(/^Done\.\n\n>$/m);
+    }
+    await screen.waitFor(/within 10 s\. The run may still continue\.[^]*^>$/m);
+
+    await screen.enter("three");
+    await screen.waitFor(/^I am back\.\n\n>$/m);
+  });
+
 test("Ctrl-Z has no effect where no shell could continue the program", async () => {
   await using service = serveStreams(events([complete("I am here.")]));
   await using screen = await Screen.open({ env: settings(service) });

@@ -128,7 +128,7 @@ class FollowedRun {
       stream = await this.#call.stream(this.#nextRequest(), this.#silences);
       this.#patience.open(attempt);
       yield* this.#read(stream, attempt);
-      if (this.#hasReplied) return { kind: "replied" };
+      if (this.#call.state.isComplete) return { kind: "replied" };
       return this.#runFailure() ?? { kind: "ended", failure: this.#ended() };
     } catch (error) {
       // An error with a known status is kept, even if its text came too late.
@@ -137,7 +137,7 @@ class FollowedRun {
       return this.#runFailure() ??
         { kind: "failed", failure: this.#lost(error) };
     } finally {
-      if (!this.#hasReplied) stream?.drop();
+      if (!this.#call.state.isComplete) stream?.drop();
     }
   }
 
@@ -191,10 +191,6 @@ class FollowedRun {
     const node = redactor.showName(event.node);
     const status = redactor.showName(event.status);
     return { ...event, node, status };
-  }
-
-  get #hasReplied(): boolean {
-    return this.#call.state.fate === undefined;
   }
 
   /** The outcome if the service's last words were that the run has failed. */

@@ -377,3 +377,8 @@ for (
     );
   });
 }
+
+Deno.test("tlsSetupError() shows at most 500 characters of the library's words", () => {
+  const { failure } = tlsSetupError(new Error("x".repeat(600)));
+  assertEquals(failure.reason.match(/x+/)?.[0].length, 500);
+});
