@@ -241,6 +241,21 @@ const MUTANTS: readonly Mutant[] = [
     to: "  close(): void {",
     seed: 0,
   },
+  {
+    what: "answers: a session that is loaded shows no prompts",
+    file: "lib/bridge/active_prompt.ts",
+    from: '    session.transcript.add({\n      by: "user",',
+    to:
+      '    ({ add: () => {} } as unknown as typeof session.transcript).add({\n      by: "user",',
+    seed: 0,
+  },
+  {
+    what: "key: words of the service are shown with it",
+    file: "lib/text/redactor.ts",
+    from: "const isLeftOut = this.#isIn(plain) ||\n      mayEndInKey",
+    to: "const isLeftOut = mayEndInKey",
+    seed: 0,
+  },
 ];
 
 /** So many stories of each kind are played before a mutant counts as not found. */
