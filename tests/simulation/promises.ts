@@ -511,9 +511,7 @@ function* checkPauses(
       yield "a stream is asked for again without its last id";
     }
     empty = isEmpty(attempt) ? empty + 1 : 0;
-    // An event without an id comes again with each connection, and passes for news.
-    const isNoted = empty >= 5 && played.plan.ids !== "some";
-    if (isNoted) yield `${empty} empty streams, and another one`;
+    if (empty >= 5) yield `${empty} empty streams, and another one`;
     if (!AGAIN.includes(attempt.status)) yield `${attempt.status}, and another`;
     const asked = Math.min(30, attempt.retryAfter ?? 0) * 1_000;
     const time = next.askedAt - attempt.endedAt;

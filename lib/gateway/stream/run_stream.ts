@@ -155,6 +155,7 @@ class FollowedRun {
   ): AsyncGenerator<StreamEvent> {
     const { signal, state } = this.#call;
     const record = this.#record;
+    const resumedAfter = record.cursor.lastEventId;
     // After the reply, the rest of the chunks is drained: leaving the loop over them
     // must not end them.
     const chunks = { next: () => stream.chunks.next() };
@@ -168,7 +169,9 @@ class FollowedRun {
         throw new RequestError({ stage: "perhaps taken", reason });
       }
       if (events.length === 0) continue;
-      this.#patience.renew(attempt);
+      // On a connection that resumes, an event without an id may be an old one.
+      const hasMoved = record.cursor.lastEventId !== resumedAfter;
+      if (resumedAfter === undefined || hasMoved) this.#patience.renew(attempt);
       this.#hasDelivered = true;
       for (const event of events) {
         if (event.type === "reply") {
