@@ -256,6 +256,14 @@ const MUTANTS: readonly Mutant[] = [
     to: "const isLeftOut = mayEndInKey",
     seed: 0,
   },
+  {
+    what: "patience: what has no id is news",
+    file: "lib/gateway/stream/run_stream.ts",
+    from:
+      "if (resumedAfter === undefined || hasMoved) this.#patience.renew(attempt);",
+    to: "if (resumedAfter !== '' || hasMoved) this.#patience.renew(attempt);",
+    seed: 3004943,
+  },
 ];
 
 /** So many stories of each kind are played before a mutant counts as not found. */
