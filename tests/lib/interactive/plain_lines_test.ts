@@ -201,6 +201,16 @@ Deno.test("lines that were typed ahead on a dumb terminal appear after the sign 
   assertEquals(lines.takeError(), "> ");
 });
 
+Deno.test("a person whose terminal does not show standard error gets no sign, and no line again", async () => {
+  const lines = new Lines({ ...DUMB, keys: undefined });
+  await lines.type("one");
+  assertEquals(await lines.view.readPrompt(), { kind: "text", text: "one" });
+  lines.end();
+  assertEquals(await lines.view.readPrompt(), { kind: "end" });
+  lines.show({ type: "farewell", threadId: "thread-1" });
+  assertEquals(lines.stderr, "");
+});
+
 Deno.test("a chat without a person shows neither a sign nor how to go on", async () => {
   const lines = new Lines();
   await lines.type("one");

@@ -63,6 +63,7 @@ Deno.test("InputQueue.dropWaiting() counts the entries, and drops an end() but n
 
   queue.end();
   queue.close();
+  queue.end();
   assertEquals(queue.dropWaiting(), 1);
   assertEquals(await queue.next(), { kind: "end" });
 });

@@ -1,0 +1,133 @@
+import { assertEquals } from "@std/assert";
+import {
+  describeTerminal,
+  type StreamKinds,
+  type Terminal,
+  type Wishes,
+} from "../../../lib/interactive/terminal.ts";
+
+interface Start {
+  /** The kinds of standard input, output and error. */
+  readonly streams: readonly [
+    StreamKinds["stdin"],
+    StreamKinds["stdout"],
+    StreamKinds["stderr"],
+  ];
+  /** Whether prompts come from standard input; the default is true. */
+  readonly readsPrompts?: boolean;
+  readonly wishes?: Partial<Wishes>;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+function describe(
+  { streams, readsPrompts = true, wishes, env }: Start,
+): Terminal {
+  const { get } = Deno.env;
+  Deno.env.get = (name) => ({ TERM: "xterm", ...env })[name];
+  try {
+    const [stdin, stdout, stderr] = streams;
+    return describeTerminal({ stdin, stdout, stderr }, readsPrompts, {
+      color: "auto",
+      plain: false,
+      quiet: false,
+      ...wishes,
+    });
+  } finally {
+    Deno.env.get = get;
+  }
+}
+
+const TERMINALS = ["terminal", "terminal", "terminal"] as const;
+const REPLIES_IN_A_PIPE = ["data", "data", "terminal"] as const;
+
+const STARTS: Readonly<
+  Record<string, readonly [Start, expected: Partial<Terminal>]>
+> = {
+  "a chat": [
+    { streams: TERMINALS },
+    {
+      isTyped: true,
+      isScreen: true,
+      mixesReplies: true,
+      isShared: false,
+      replies: "styled",
+      keys: "Ctrl-J: new line, Ctrl-C: stop, command: exit; " +
+        "screen readers: --plain",
+    },
+  ],
+  "a chat with --plain": [
+    { streams: TERMINALS, wishes: { plain: true } },
+    {
+      isScreen: true,
+      replies: "clean",
+      keys: "Ctrl-J: new line, Ctrl-C: stop, command: exit",
+    },
+  ],
+  "a chat with --quiet": [
+    { streams: TERMINALS, wishes: { quiet: true } },
+    { isScreen: true },
+  ],
+  "a chat whose replies go to a file": [
+    { streams: ["terminal", "data", "terminal"] },
+    { isScreen: true, mixesReplies: false, isShared: false },
+  ],
+  "a chat whose errors go to a file": [
+    { streams: ["terminal", "terminal", "data"] },
+    { isTyped: true, isScreen: false, keys: undefined },
+  ],
+  "a chat on a dumb terminal": [
+    { streams: TERMINALS, env: { TERM: "dumb" } },
+    {
+      isTyped: true,
+      isScreen: false,
+      replies: "clean",
+      keys: "Ctrl-C: stop, command: exit",
+    },
+  ],
+  "a chat in a window that gives the program pipes": [
+    { streams: ["lines", "lines", "lines"] },
+    {
+      isTyped: true,
+      isScreen: false,
+      keys: "Ctrl-C: stop, command: exit; no keys arrive: " +
+        "use winpty or Windows Terminal",
+    },
+  ],
+  "piped lines": [
+    { streams: ["data", "terminal", "terminal"] },
+    { isTyped: false, isScreen: false, isShared: false, keys: undefined },
+  ],
+  "-p": [
+    { streams: ["data", "terminal", "terminal"], readsPrompts: false },
+    {
+      isTyped: false,
+      isScreen: true,
+      mixesReplies: true,
+      isShared: false,
+      keys: undefined,
+    },
+  ],
+  "-p with --quiet": [
+    {
+      streams: REPLIES_IN_A_PIPE,
+      readsPrompts: false,
+      wishes: { quiet: true },
+    },
+    { isScreen: false },
+  ],
+  "-p in front of a pager": [
+    { streams: REPLIES_IN_A_PIPE, readsPrompts: false },
+    { isScreen: true, mixesReplies: false, isShared: true },
+  ],
+  "-p without a terminal": [
+    { streams: ["data", "data", "data"], readsPrompts: false },
+    { isScreen: false, isShared: false, replies: "unchanged" },
+  ],
+};
+for (const [what, [start, expected]] of Object.entries(STARTS)) {
+  Deno.test(`describeTerminal() describes that of ${what}`, () => {
+    const terminal: Partial<Record<string, unknown>> = { ...describe(start) };
+    const found = Object.keys(expected).map((key) => [key, terminal[key]]);
+    assertEquals(Object.fromEntries(found), expected);
+  });
+}
