@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Deadline } from "../../lib/io.ts";
 import {
+  type Fate,
   RemoteGateway,
   ServiceError,
   type TurnEvent,
@@ -339,5 +340,37 @@ for (
     clock.pass();
     await told;
     assertEquals(service.requests.length, over === 0 ? 1 : 0);
+  });
+}
+
+/** The answers of a service, and the fate of the prompt at each event and at the end. */
+const FATES: readonly (readonly [Answers, readonly (Fate | undefined)[]])[] = [
+  [{}, ["may go on", undefined, undefined]],
+  [{ "create run": [answer(429)] }, [...Array(3).fill("not run"), "not run"]],
+  [{ "create run": [answer(500)] }, ["may have run"]],
+  [{ "create run": [answer(401)] }, ["refused"]],
+  [
+    { stream: [events([progress("plan", "on"), { event: "error" }])] },
+    ["may go on", "may go on", "failed"],
+  ],
+];
+
+for (const [answers, fates] of FATES) {
+  Deno.test(`a turn can be asked for the fate of its prompt at any moment: ${fates}`, async () => {
+    await using service = startService(answers);
+    await using gateway = gatewayTo(service);
+    const turn = gateway.runTurn("t", "hello");
+    const found: (Fate | undefined)[] = [];
+    let error: unknown;
+    assertEquals(turn.fate, "not run");
+    try {
+      for await (const _event of turn) found.push(turn.fate);
+    } catch (cause) {
+      error = cause;
+    }
+    found.push(turn.fate);
+    assertEquals(found, [...fates]);
+    const end = error instanceof ServiceError ? error.fate : undefined;
+    assertEquals(end, turn.fate);
   });
 }
