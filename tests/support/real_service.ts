@@ -36,9 +36,9 @@ const COMMANDS = {
     `exec ${PYTHON} example.py`,
     `${PYTHON} --version`,
   ],
-  "example in go": [`cp example.go main.go; ${BUILD}`, "go version"],
+  "example in go": [`cp service.go main.go; ${BUILD}`, "go version"],
   "Go without a flush": [
-    `grep -v Flush example.go >main.go; ${BUILD}`,
+    `grep -v Flush service.go >main.go; ${BUILD}`,
     "go version",
   ],
 } as const;
@@ -47,7 +47,7 @@ export type Stack = keyof typeof COMMANDS;
 
 /** The page with the examples, and the ends of their files' names by their languages. */
 export const PAGE = `${import.meta.dirname}/../../docs/service.md`;
-const EXAMPLES = { js: "mjs", python: "py", go: "go" };
+const EXAMPLES = { js: "mjs", python: "py" };
 
 /** What this machine lacks to run a stack; `undefined` if nothing. */
 export function missing(stack: Stack): string | undefined {
@@ -76,7 +76,7 @@ export class RealService implements AsyncDisposable {
    * Starts a service that is reachable as soon as this resolves.
    *
    * @param port By default any free port.
-   * @param change Changes the code of the examples.
+   * @param change Changes the code of the page's examples.
    */
   static async start(
     stack: Stack,
