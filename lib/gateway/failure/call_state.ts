@@ -61,7 +61,8 @@ export class CallState {
 
   /** From now on, the service may take the request. */
   handOver(): void {
-    this.#stage = "perhaps taken";
+    // How a request ended is known better than that it began.
+    if (this.#stage === "not sent") this.#stage = "perhaps taken";
   }
 
   /** The service has started the run: from now on, it is followed. */

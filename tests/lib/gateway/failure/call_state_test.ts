@@ -17,6 +17,7 @@ const STEPS: readonly (readonly [
   ["a request begins", (state) => state.begin("a"), "not run"],
   ["it may be taken", (state) => state.handOver(), "may have run"],
   ["429 came", (state) => state.learn("not taken"), "not run"],
+  ["a connection is made too late", (state) => state.handOver(), "not run"],
   ["it is sent again", (state) => state.begin("b"), "not run"],
   ["it may be taken again", (state) => state.handOver(), "may have run"],
   ["the run has an id", (state) => state.startRun("r"), "may go on"],
