@@ -17,7 +17,7 @@ export interface Proxy {
   /** A name or an address, without brackets. */
   readonly hostname: string;
   readonly port: number;
-  /** User and password are decoded, one character for each byte; empty without a login. */
+  /** User and password, decoded to one character for each byte; empty without a login. */
   readonly user: string;
   readonly password: string;
   /** Scheme, host and port, for the user: `http://proxy.example:3128`. */
