@@ -65,7 +65,7 @@ export class Connections {
     const { baseUrl, proxy } = this.#options;
     const relay = this.#relay;
     if (relay?.hasClient === false && this.#isNotConnected(cause)) {
-      return loopbackError(cause, operation);
+      return loopbackError(cause, operation, relay.obstacle);
     }
     return connectionError(cause, {
       operation,
@@ -138,9 +138,9 @@ export class Connections {
     const relay = this.#relay;
     if (route === undefined || relay === undefined) return false;
     if (route.proxy !== undefined) return false;
-    if (relay.isOutOfFiles) return true;
+    if (relay.obstacle === "descriptors") return true;
     if (relay.hasClient) return false;
-    if (!relay.isCutOff && await reachesItself()) return false;
+    if (relay.obstacle === undefined && await reachesItself()) return false;
     route.hasRelays = false;
     return true;
   }

@@ -3,6 +3,9 @@ import type { RemoteOperation } from "../failure/fate.ts";
 import { systemFault } from "./known_failures.ts";
 import { MORE_FILES } from "../failure/words/connection_words.ts";
 
+/** What a relay can lack on this machine. */
+export type Obstacle = "descriptors" | "loopback";
+
 /** How long a connection of the program to itself may take, in milliseconds. */
 const LIMIT = 10_000;
 
@@ -37,6 +40,7 @@ async function tryLoopback(): Promise<boolean> {
 export function loopbackError(
   cause: unknown,
   operation: RemoteOperation,
+  obstacle?: Obstacle,
 ): RequestError {
   if (!mayListen()) {
     return new RequestError({
@@ -45,7 +49,8 @@ export function loopbackError(
       advice: "Run Deno with --allow-net=127.0.0.1 as well",
     }, { cause });
   }
-  const isOutOfFiles = systemFault(cause) === "no descriptors";
+  const isOutOfFiles = obstacle === "descriptors" ||
+    systemFault(cause) === "no descriptors";
   return new RequestError({
     stage: "not sent",
     reason: isOutOfFiles

@@ -2,7 +2,7 @@ import { type Failure, RequestError } from "../failure/failure.ts";
 import { systemFault, whyNotConnected } from "./known_failures.ts";
 import { closeQuietly, copyBytes, readBytes, writeBytes } from "./bytes.ts";
 import { LoginListener } from "./login_listener.ts";
-import { reachesItself } from "./loopback.ts";
+import { type Obstacle, reachesItself } from "./loopback.ts";
 import type { Route } from "./route.ts";
 import { tunnelError } from "./tunnel_failure.ts";
 import type { AnsweredConnection } from "./unused_connection.ts";
@@ -37,8 +37,7 @@ export class Relay implements Disposable {
   #hasAnswer = false;
   #isOver = false;
   #failure: Failure | undefined;
-  #isOutOfFiles = false;
-  #isCutOff = false;
+  #obstacle: Obstacle | undefined;
 
   /** @param onAnswer Called when the service has answered the ClientHello. */
   constructor(route: Route, onAnswer: () => void) {
@@ -79,14 +78,9 @@ export class Relay implements Disposable {
     return this.#failure;
   }
 
-  /** Whether the client did not come because the program cannot connect to itself. */
-  get isCutOff(): boolean {
-    return this.#isCutOff;
-  }
-
-  /** Whether the relay has failed because there are no descriptors. */
-  get isOutOfFiles(): boolean {
-    return this.#isOutOfFiles;
+  /** What this machine lacks, if the relay has failed because of that. */
+  get obstacle(): Obstacle | undefined {
+    return this.#obstacle;
   }
 
   [Symbol.dispose](): void {
@@ -117,8 +111,10 @@ export class Relay implements Disposable {
         this.#copy(service.connection, client),
       ]);
     } catch (error) {
-      // A side has ended its connection, or there are no descriptors for it.
-      this.#isOutOfFiles = systemFault(error) === "no descriptors";
+      // Otherwise a side has ended its connection.
+      if (systemFault(error) === "no descriptors") {
+        this.#obstacle = "descriptors";
+      }
     } finally {
       this.#isOver = true;
       this.#closing.abort();
@@ -151,7 +147,7 @@ export class Relay implements Disposable {
   async #tryLoopback(): Promise<void> {
     if (this.#hasClient || await reachesItself()) return;
     if (this.#hasClient || this.#isOver) return; // It came in the meantime.
-    this.#isCutOff = true;
+    this.#obstacle = "loopback";
     this.#giveUp();
   }
 

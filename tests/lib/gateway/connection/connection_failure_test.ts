@@ -94,6 +94,19 @@ const NOT_CONNECTED: Readonly<Record<string, string>> = {
   "tcp connect error: Connection timed out (os error 110)":
     "it does not answer",
   [NO_NAME]: "the name service.test cannot be resolved",
+  // In other languages, the number decides.
+  "tcp connect error: Verbindungsaufbau abgelehnt (os error 111)":
+    "connection refused",
+  "tcp connect error: Es konnte keine Verbindung hergestellt werden, da der Zielcomputer die Verbindung verweigerte. (os error 10061)":
+    "connection refused",
+  "tcp connect error: Ein Verbindungsversuch ist fehlgeschlagen. (os error 10060)":
+    "it does not answer",
+  "tcp connect error: Der Host war nicht erreichbar. (os error 10065)":
+    "no route to the host",
+  "Eine vorhandene Verbindung wurde geschlossen. (os error 10054)":
+    "closed at once, perhaps by a firewall",
+  "dns error: Der angegebene Host ist unbekannt. (os error 11001)":
+    "the name service.test cannot be resolved",
   // One clean line, whatever a certificate holds.
   [`${FOR_OTHERS}DnsName("a\x1b[31m\nb\u202e"), Other(c)`]:
     "its certificate is not for service.test, but for a b",
@@ -316,6 +329,10 @@ Deno.test("connectionError() shows no part of the key, wherever a peer's words a
 /** Why a request is sent again, by the library's text. */
 const RETRIES: readonly (readonly [unknown, string | undefined])[] = [
   [notConnected(REFUSED), "connection refused"],
+  [
+    notConnected("tcp connect error: abgelehnt (os error 10061)"),
+    "connection refused",
+  ],
   [sendFailure("connection closed"), "connection closed"],
   [sendFailure(GOAWAY), "connection closed"],
   [sendFailure(`${GOAWAY} (b"max_age")`), "connection closed"],
