@@ -122,7 +122,7 @@ function statusTable(): Table {
 }
 
 /** Statuses that differ, and one that stands for all others of its class. */
-const STATUS_ROWS = [
+export const STATUS_ROWS = [
   ["3xx", 302],
   ["401, 403", 401],
   ["404", 404],
@@ -136,7 +136,8 @@ const STATUS_ROWS = [
   ["Other 5xx", 500],
 ] as const;
 
-function meaningOf(operation: RemoteOperation, status: number): string {
+/** What a status means for the prompt, in the words of the table. */
+export function meaningOf(operation: RemoteOperation, status: number): string {
   const fate = fateOf(operation, stageOfStatus(operation, status), false);
   const reason = retryReason(operation, status);
   return reason === undefined ? code(fate) : `Retried, then ${code(fate)}`;

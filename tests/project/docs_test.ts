@@ -1,7 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
 import type { CreationEvent, TurnEvent } from "../../lib/gateway.ts";
-import { PAGES, updated } from "../../tools/docs.ts";
+import { meaningOf, PAGES, STATUS_ROWS, updated } from "../../tools/docs.ts";
+
+const OPERATIONS = ["create thread", "create run", "stream run"] as const;
 
 const ROOT = `${import.meta.dirname}/../..`;
 
@@ -20,8 +22,23 @@ Deno.test("deno task docs finds every place that shows the version", () => {
   const { version } = config;
   for (const page of PAGES) {
     const text = read(page);
-    const old = text.replaceAll(version, "0.0.0");
-    assert(updated(old) === text, `${page} shows ${version} somewhere else`);
+    const isComplete =
+      updated(text.replaceAll(version, "0.0.0")) === updated(text);
+    assert(isComplete, `${page} shows ${version} somewhere else`);
+  }
+});
+
+Deno.test("the table of statuses has a row for each status that differs from its class", () => {
+  const rowOf = (status: number) =>
+    STATUS_ROWS.find(([label]) => label.includes(`${status}`)) ??
+      STATUS_ROWS.find(([label]) => label.includes(`${status}`[0] + "xx"));
+  for (let status = 300; status < 600; status++) {
+    const [label, shown = 0] = rowOf(status) ?? [];
+    for (const operation of OPERATIONS) {
+      const says = `${status} ${operation}: ${meaningOf(operation, status)}`;
+      const row = `${status} ${operation}: ${meaningOf(operation, shown)}`;
+      assertEquals(says, row, `the row ${label} of tools/docs.ts`);
+    }
   }
 });
 
