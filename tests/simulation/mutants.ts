@@ -162,7 +162,7 @@ const MUTANTS: readonly Mutant[] = [
     file: "lib/gateway/stream/patience.ts",
     from: "return this.#clock.now - openedAt >= this.#timeouts.resume;",
     to: "return openedAt - this.#newestAt >= this.#timeouts.resume;",
-    seed: 151,
+    seed: 661,
   },
   {
     what: "patience: an outage of 20 s is the end",
@@ -176,7 +176,7 @@ const MUTANTS: readonly Mutant[] = [
     file: "lib/gateway/stream/stream_cursor.ts",
     from: 'const isNew = !this.isReplaying || event?.type === "reply";',
     to: "const isNew = !this.isReplaying;",
-    seed: 822,
+    seed: 1643,
   },
   {
     what: "cursor: old events move it",
