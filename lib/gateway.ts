@@ -154,7 +154,9 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       // sooner, a second one would be made, and stay empty for the whole run.
       await turnOfEventLoop();
       const request = streamRequest(threadId, runId, options);
-      yield* followRun(call, request);
+      for await (const events of followRun(call, request)) {
+        for (const event of events) yield event;
+      }
     } catch (error) {
       throw call.explain(error);
     } finally {

@@ -104,7 +104,8 @@ export class ActivePrompt implements AcceptedPrompt {
     const options = { signal, sessionId, headers };
     const { gateway } = this.#context;
     for await (const event of gateway.runTurn(threadId, text, options)) {
-      await this.#show(event);
+      const shown = this.#show(event);
+      if (shown !== true) await shown;
     }
   }
 
@@ -119,19 +120,19 @@ export class ActivePrompt implements AcceptedPrompt {
     });
   }
 
-  async #show(event: TurnEvent): Promise<void> {
+  /** Shows an event. Returns `true` if there is nothing to wait for. */
+  #show(event: TurnEvent): boolean | Promise<unknown> {
     switch (event.type) {
       case "run":
-        return;
+        return true;
       case "wait":
-        return await this.#notice(() => waitNotice(event));
+        return this.#notice(() => waitNotice(event));
       case "progress":
-        await this.#send(thought(this.#thoughtId, event));
-        return;
+        return this.#send(thought(this.#thoughtId, event));
       case "reply":
-        return await this.#reply(event);
+        return this.#reply(event);
       default:
-        event satisfies never;
+        return event satisfies never;
     }
   }
 
@@ -152,11 +153,10 @@ export class ActivePrompt implements AcceptedPrompt {
   }
 
   /** Sends an update, unless the prompt is cancelled. Returns whether it was sent. */
-  async #send(update: SessionUpdate): Promise<boolean> {
+  #send(update: SessionUpdate): boolean | Promise<boolean> {
     const { signal } = this.#controller;
     const { output } = this.#context;
-    const isSent = await output.update(this.#session.id, update, signal);
-    if (isSent) this.#hasUpdates = true;
-    return isSent;
+    if (!this.isCancelled) this.#hasUpdates = true;
+    return output.update(this.#session.id, update, signal);
   }
 }

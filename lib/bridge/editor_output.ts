@@ -17,6 +17,9 @@ import type { SessionUpdate } from "./session_updates.ts";
  */
 const DISTANCE = 10;
 
+/** The version of JSON-RPC, a member of every message. */
+const jsonrpc = "2.0";
+
 /**
  * Everything that the bridge writes to standard output goes through here: one message a
  * line, in a form that the editor can take.
@@ -36,19 +39,20 @@ export class EditorOutput {
   }
 
   respond(id: RequestId, result: unknown): void {
-    this.#lines.write(lineOf({ id, result }));
+    this.#lines.write(lineOf({ jsonrpc, id, result }));
   }
 
   fail(id: RequestId, error: RpcError): void {
-    this.#lines.write(lineOf({ id, error: this.#errorFor(error) }));
+    const line = lineOf({ jsonrpc, id, error: this.#errorFor(error) });
+    this.#lines.write(line);
   }
 
   request(id: number, method: string, params: unknown): void {
-    this.#lines.write(lineOf({ id, method, params }));
+    this.#lines.write(lineOf({ jsonrpc, id, method, params }));
   }
 
   notify(method: string, params: unknown): void {
-    this.#lines.write(lineOf({ method, params }));
+    this.#lines.write(lineOf({ jsonrpc, method, params }));
   }
 
   /**
@@ -56,17 +60,23 @@ export class EditorOutput {
    * Returns whether it was sent: a large one when it is written, so that the memory for
    * the next one is not needed before.
    */
-  async update(
+  update(
     sessionId: string,
     update: SessionUpdate,
     signal?: AbortSignal,
-  ): Promise<boolean> {
+  ): boolean | Promise<boolean> {
     const line = lineOf({
+      jsonrpc,
       method: "session/update",
       params: { sessionId, update },
     });
-    const isSent = await this.#lines.writeInTurn(line, signal);
-    if (isSent && this.#lines.hasBacklog) await this.#lines.written();
+    const isSent = this.#lines.writeInTurn(line, signal);
+    return this.#lines.hasBacklog ? this.#whenWritten(isSent) : isSent;
+  }
+
+  async #whenWritten(sent: boolean | Promise<boolean>): Promise<boolean> {
+    const isSent = await sent;
+    if (isSent) await this.#lines.written();
     return isSent;
   }
 
@@ -103,6 +113,5 @@ export class EditorOutput {
  * Node.js 24) are escaped.
  */
 function lineOf(message: object): string {
-  const json = JSON.stringify({ jsonrpc: "2.0", ...message });
-  return `${escapeControls(json)}\n`;
+  return `${escapeControls(JSON.stringify(message))}\n`;
 }

@@ -56,14 +56,20 @@ export class LineWriter {
 
   /**
    * Queues a line as soon as there is room for it, unless the signal is aborted then.
-   * Returns whether it was queued.
+   * Returns whether it was queued: without a promise if there is room, because awaiting
+   * one costs as much as a line.
    */
-  async writeInTurn(line: string, signal?: AbortSignal): Promise<boolean> {
-    // Not room(): it would let all waiting callers pass before the first one writes.
-    while (this.#queued >= ROOM) await this.#progress.next;
+  writeInTurn(line: string, signal?: AbortSignal): boolean | Promise<boolean> {
+    if (this.#queued >= ROOM) return this.#writeWhenRoom(line, signal);
     if (signal?.aborted) return false;
     this.write(line);
     return true;
+  }
+
+  async #writeWhenRoom(line: string, signal?: AbortSignal): Promise<boolean> {
+    // Not room(): it would let all waiting callers pass before the first one writes.
+    while (this.#queued >= ROOM) await this.#progress.next;
+    return this.writeInTurn(line, signal);
   }
 
   async room(): Promise<void> {

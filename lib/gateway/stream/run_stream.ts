@@ -30,14 +30,16 @@ const QUIET = 5_000;
  * ({@linkcode Patience} says how long). Without ids a loss is then an error, so that a
  * truncated run never looks like a finished one.
  *
- * @yields `wait` and `progress` any number of times, then `reply` once.
+ * @yields The new events of each chunk: `progress` any number of times, then `reply`
+ * once, and `wait` before each pause. They come in batches, because each generator that
+ * passes an event on costs more than the event.
  * @throws {RequestError} If the stream cannot be read up to the reply.
  * @throws The signal's reason, if it is aborted.
  */
 export async function* followRun(
   call: Call,
   request: ServiceRequest,
-): AsyncGenerator<WaitEvent | StreamEvent> {
+): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
   using clock = new AwakeClock();
   const patience = new Patience(call.timeouts, clock);
   const run = new FollowedRun(call, request, clock, patience);
@@ -53,7 +55,7 @@ async function* followAttempts(
   call: Call,
   run: FollowedRun,
   patience: Patience,
-): AsyncGenerator<WaitEvent | StreamEvent> {
+): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
   for (;;) {
     const attempt = patience.begin();
     const outcome = yield* run.follow(attempt);
@@ -65,7 +67,9 @@ async function* followAttempts(
     const pause = mayRetry ? patience.ended(attempt, isWhole) : undefined;
     if (pause === undefined) throw run.errorOf(failure);
     if (failure.status === undefined) call.disconnect();
-    yield* call.wait(failure, pause, run.retryField);
+    for await (const event of call.wait(failure, pause, run.retryField)) {
+      yield [event];
+    }
   }
 }
 
@@ -121,7 +125,9 @@ class FollowedRun {
    *
    * @throws The signal's reason, if it is aborted.
    */
-  async *follow(attempt: Attempt): AsyncGenerator<StreamEvent, AttemptEnd> {
+  async *follow(
+    attempt: Attempt,
+  ): AsyncGenerator<readonly StreamEvent[], AttemptEnd> {
     const { signal } = this.#call;
     let stream: OpenStream | undefined;
     try {
@@ -148,11 +154,11 @@ class FollowedRun {
     return { ...this.#request, headers };
   }
 
-  /** Yields the events of a stream, the reply at the end if it comes. */
+  /** Yields the new events of each chunk of a stream, the reply at the end if it comes. */
   async *#read(
     stream: OpenStream,
     attempt: Attempt,
-  ): AsyncGenerator<StreamEvent> {
+  ): AsyncGenerator<readonly StreamEvent[]> {
     const { signal, state } = this.#call;
     const record = this.#record;
     const resumedAfter = record.cursor.lastEventId;
@@ -173,13 +179,11 @@ class FollowedRun {
       const hasMoved = record.cursor.lastEventId !== resumedAfter;
       if (resumedAfter === undefined || hasMoved) this.#patience.renew(attempt);
       this.#hasDelivered = true;
-      for (const event of events) {
-        if (event.type === "reply") {
-          state.complete();
-          this.#call.drain(stream);
-        }
-        yield this.#withoutKey(event);
+      if (events.at(-1)?.type === "reply") {
+        state.complete();
+        this.#call.drain(stream);
       }
+      yield events.map((event) => this.#withoutKey(event));
     }
   }
 
@@ -193,7 +197,8 @@ class FollowedRun {
     }
     const node = redactor.showName(event.node);
     const status = redactor.showName(event.status);
-    return { ...event, node, status };
+    const isSame = node === event.node && status === event.status;
+    return isSame ? event : { type: "progress", node, status };
   }
 
   /** The outcome if the service's last words were that the run has failed. */
