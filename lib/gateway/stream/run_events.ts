@@ -4,6 +4,7 @@ import {
   isJsonObject,
   MAX_SIGNS,
   parseJson,
+  type Redactor,
 } from "../../text.ts";
 import { RequestError } from "../failure/failure.ts";
 import { errorDetail } from "../http/error_words.ts";
@@ -11,7 +12,7 @@ import { type Reply, selectReply } from "./reply_text.ts";
 import { isFailureName } from "./run_failure.ts";
 import { ConnectionCursor } from "./stream_cursor.ts";
 import { MAX_LINE_BYTES, StreamLines } from "./stream_lines.ts";
-import { StreamRecord } from "./stream_record.ts";
+import type { StreamRecord } from "./stream_record.ts";
 import type { StepEvent, StreamEvent } from "../turn_event.ts";
 
 /**
@@ -29,15 +30,14 @@ const MAX_ERROR_LENGTH = 64 * 1024;
  * record. They do not end the stream: a reply may still follow.
  *
  * @param chunks The body of the stream, cut anywhere.
- * @param record What the stream has held so far; it is continued.
- * @yields For each chunk, what has come of it.
+ * @yields For each chunk, what has come of it, without the key.
  * @throws {RequestError} If a line is over a limit.
  */
 export async function* readRunEvents(
   chunks: AsyncIterable<Uint8Array>,
-  record: StreamRecord = new StreamRecord(),
+  options: ReadRunEventsOptions,
 ): AsyncGenerator<Batch> {
-  const parser = new EventParser(record);
+  const parser = new EventParser(options);
   await using lines = new StreamLines(chunks);
   for (;;) {
     // No variable has the lines: it would keep a large one while its event is shown.
@@ -52,6 +52,12 @@ export async function* readRunEvents(
   }
 }
 
+export interface ReadRunEventsOptions {
+  /** What the stream has held so far; it is continued. */
+  readonly record: StreamRecord;
+  readonly redactor: Redactor;
+}
+
 /** What came of one chunk of a stream. */
 export interface Batch {
   /** The new events that end in it. */
@@ -62,6 +68,7 @@ export interface Batch {
 
 class EventParser {
   readonly #record: StreamRecord;
+  readonly #redactor: Redactor;
   readonly #cursor: ConnectionCursor;
   #events: StreamEvent[] = [];
   /** Whether the field `event:` of the current block says that the run failed. */
@@ -75,8 +82,9 @@ class EventParser {
   /** Why a line cannot be read. Such a line ends the stream. */
   fault: string | undefined;
 
-  constructor(record: StreamRecord) {
+  constructor({ record, redactor }: ReadRunEventsOptions) {
     this.#record = record;
+    this.#redactor = redactor;
     const deliver = (event: StreamEvent) => this.#events.push(event);
     this.#cursor = new ConnectionCursor(record.cursor, deliver);
   }
@@ -155,7 +163,7 @@ class EventParser {
   #name(name: string): void {
     this.#isFailure = isFailureName(name);
     if (this.#isFailure && this.#unnamed !== undefined) {
-      this.#handle(parseData(this.#unnamed, true));
+      this.#handle(this.#parse(this.#unnamed, true));
       this.#unnamed = undefined;
     }
   }
@@ -168,10 +176,40 @@ class EventParser {
         `contains more than ${MAX_SIGNS} brackets, commas and colons`;
       return true;
     }
-    const parsed = parseData(json, this.#isFailure);
+    const parsed = this.#parse(json, this.#isFailure);
     const isUnnamed = parsed.kind === "text" || parsed.kind === "unknown";
     this.#unnamed = isUnnamed ? json : undefined;
     return this.#handle(parsed);
+  }
+
+  /** Parses the value of a `data:` line after a field `event:` that may tell a failure. */
+  #parse(json: string, isFailure: boolean): ParsedData {
+    const payload = parseJson(json); // stream-reading rule 3: other text is ignored
+    if (!isJsonObject(payload)) {
+      if (!isFailure) return { kind: "text" };
+      const words = typeof payload === "string" ? payload : json;
+      return { kind: "failure", words };
+    }
+    const { event, type } = payload;
+    if (event === "progress") {
+      const node = this.#redactor.showName(stringOrEmpty(payload.node));
+      const status = this.#redactor.showName(stringOrEmpty(payload.status));
+      return { kind: "step", event: { type: "progress", node, status } };
+    }
+    if (event === "complete") {
+      return { kind: "reply", reply: this.#withoutKey(selectReply(payload)) };
+    }
+    const hasFailed = isFailureName(event) ||
+      event === undefined && (isFailure || isFailureName(type));
+    return hasFailed
+      ? { kind: "failure", words: errorDetail(payload) ?? "" }
+      : { kind: "unknown" };
+  }
+
+  /** The text of a reply stays as it is. */
+  #withoutKey(reply: Reply): Reply {
+    if (reply.fields === undefined) return reply;
+    return { ...reply, fields: this.#redactor.show(reply.fields) };
   }
 
   /** Whether words about a failure are repeated by a stream that starts over. */
@@ -221,29 +259,6 @@ type ParsedData =
   | { readonly kind: "failure"; readonly words: string }
   | { readonly kind: "unknown" }
   | { readonly kind: "text" };
-
-/** Parses the value of a `data:` line after a field `event:` that may tell a failure. */
-function parseData(json: string, isFailure: boolean): ParsedData {
-  const payload = parseJson(json); // stream-reading rule 3: other text is ignored
-  if (!isJsonObject(payload)) {
-    if (!isFailure) return { kind: "text" };
-    const words = typeof payload === "string" ? payload : json;
-    return { kind: "failure", words };
-  }
-  const { event, type, node, status } = payload;
-  if (event === "progress") {
-    const names = { node: stringOrEmpty(node), status: stringOrEmpty(status) };
-    return { kind: "step", event: { type: "progress", ...names } };
-  }
-  if (event === "complete") {
-    return { kind: "reply", reply: selectReply(payload) };
-  }
-  const hasFailed = isFailureName(event) ||
-    event === undefined && (isFailure || isFailureName(type));
-  return hasFailed
-    ? { kind: "failure", words: errorDetail(payload) ?? "" }
-    : { kind: "unknown" };
-}
 
 /** The value of a field; one space after the colon is not part of it. */
 function valueOf(line: string, field: string): string {

@@ -159,14 +159,15 @@ class FollowedRun {
     stream: OpenStream,
     attempt: Attempt,
   ): AsyncGenerator<readonly StreamEvent[]> {
-    const { signal, state } = this.#call;
+    const { signal, state, redactor } = this.#call;
     const record = this.#record;
     const resumedAfter = record.cursor.lastEventId;
     // After the reply, the rest of the chunks is drained: leaving the loop over them
     // must not end them.
     const chunks = { next: () => stream.chunks.next() };
     const body = { [Symbol.asyncIterator]: () => chunks };
-    for await (const { events, isReplaying } of readRunEvents(body, record)) {
+    const batches = readRunEvents(body, { record, redactor });
+    for await (const { events, isReplaying } of batches) {
       signal.throwIfAborted();
       if (record.known + record.unknown > 0) state.hearEvent();
       const isStale = isReplaying && events.length === 0;
@@ -183,22 +184,8 @@ class FollowedRun {
         state.complete();
         this.#call.drain(stream);
       }
-      yield events.map((event) => this.#withoutKey(event));
+      yield events;
     }
-  }
-
-  /** The event as it may be shown: a reply stays as it is. */
-  #withoutKey(event: StreamEvent): StreamEvent {
-    const { redactor } = this.#call;
-    if (event.type === "reply") {
-      return event.fields === undefined
-        ? event
-        : { ...event, fields: redactor.show(event.fields) };
-    }
-    const node = redactor.showName(event.node);
-    const status = redactor.showName(event.status);
-    const isSame = node === event.node && status === event.status;
-    return isSame ? event : { type: "progress", node, status };
   }
 
   /** The outcome if the service's last words were that the run has failed. */

@@ -3,9 +3,11 @@ import { RequestError } from "../../../../lib/gateway/failure/failure.ts";
 import type { StreamEvent } from "../../../../lib/gateway.ts";
 import { NOT_UNDERSTOOD } from "../../../../lib/gateway/stream/reply_text.ts";
 import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
+import { Redactor } from "../../../../lib/text.ts";
 import { StreamRecord } from "../../../../lib/gateway/stream/stream_record.ts";
 
 const encoder = new TextEncoder();
+const redactor = new Redactor("test-key-0123456789abcdef");
 
 /** What a stream yields in these chunks, and what it leaves in the record. */
 async function read(
@@ -17,7 +19,9 @@ async function read(
       typeof chunk === "string" ? encoder.encode(chunk) : chunk
     ),
   );
-  const batches = await Array.fromAsync(readRunEvents(source, record));
+  const batches = await Array.fromAsync(
+    readRunEvents(source, { record, redactor }),
+  );
   const events = batches.flatMap((batch) => batch.events);
   const { known, unknown } = record;
   const failure = record.failure?.isOutdated === false
@@ -166,7 +170,8 @@ Deno.test("readRunEvents() refuses a line of more than 250,000 brackets, commas 
   const many = `data: ${text}${'["\\\\"],'.repeat(90_000)}1]}\n`;
   assertEquals((await read([few, quoted])).known, 2);
   const source = ReadableStream.from([encoder.encode(few + many)]);
-  const events = readRunEvents(source);
+  const record = new StreamRecord();
+  const events = readRunEvents(source, { record, redactor });
   assertEquals((await events.next()).value?.events.length, 1);
   await assertRejects(
     () => events.next(),

@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { StreamEvent } from "../../../../lib/gateway.ts";
 import { ConnectionCursor } from "../../../../lib/gateway/stream/stream_cursor.ts";
 import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
+import { Redactor } from "../../../../lib/text.ts";
 import { StreamRecord } from "../../../../lib/gateway/stream/stream_record.ts";
 
 /**
@@ -19,7 +20,9 @@ async function read(record: StreamRecord, text: string): Promise<string> {
     return `id: ${part}`;
   });
   const bytes = new TextEncoder().encode(`${lines.join("\n")}\n`);
-  const events = readRunEvents(ReadableStream.from([bytes]), record);
+  const source = ReadableStream.from([bytes]);
+  const redactor = new Redactor("test-key-0123456789abcdef");
+  const events = readRunEvents(source, { record, redactor });
   return (await Array.fromAsync(events)).flatMap(({ events }) => events)
     .map((event) => event.type === "progress" ? event.node : event.text)
     .join("");
