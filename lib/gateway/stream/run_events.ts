@@ -182,7 +182,7 @@ class EventParser {
     return this.#handle(parsed);
   }
 
-  /** Parses the value of a `data:` line after a field `event:` that may tell a failure. */
+  /** Parses the value of `data:`, after a field `event:` that may tell a failure. */
   #parse(json: string, isFailure: boolean): ParsedData {
     const payload = parseJson(json); // stream-reading rule 3: other text is ignored
     if (!isJsonObject(payload)) {

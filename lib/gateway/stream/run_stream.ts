@@ -154,7 +154,7 @@ class FollowedRun {
     return { ...this.#request, headers };
   }
 
-  /** Yields the new events of each chunk of a stream, the reply at the end if it comes. */
+  /** Yields the new events of each chunk of a stream; the reply, if it comes, is last. */
   async *#read(
     stream: OpenStream,
     attempt: Attempt,
