@@ -74,13 +74,6 @@ const MUTANTS: readonly Mutant[] = [
     seed: 846,
   },
   {
-    what: "retries: create run after 503",
-    file: "lib/gateway/http/retries.ts",
-    from: '"create run": { 429: BUSY },',
-    to: '"create run": { 429: BUSY, 503: BUSY },',
-    seed: 148,
-  },
-  {
     what: "retries: create run after every failure",
     file: "lib/gateway/http/retries.ts",
     from: "if (reason === undefined) return [];",
@@ -211,14 +204,21 @@ const MUTANTS: readonly Mutant[] = [
     file: "lib/bridge/active_prompt.ts",
     from: "  cancel(): void {\n    this.#controller.abort();",
     to: "  cancel(): void {\n    this.#controller.signal.throwIfAborted();",
-    seed: 0,
+    seed: 8,
+  },
+  {
+    what: "cancellation: it is told as a failure",
+    file: "lib/bridge/active_prompt.ts",
+    from: "if (!this.isCancelled) {\n        session.isGone",
+    to: "if (this.#session === session) {\n        session.isGone",
+    seed: 8,
   },
   {
     what: "cancellation: the next prompt does not wait for the answer",
     file: "lib/bridge/active_prompt.ts",
     from: "await previous?.answered;",
     to: "",
-    seed: 0,
+    seed: 2592,
   },
   {
     what: "answers: none at the end of the input",

@@ -36,6 +36,8 @@ export const PROMISES: Readonly<Record<string, (played: Played) => Broken>> = {
   "progress is shown in order, none of it twice or left out": showsProgress,
   "every call ends in time": endsInTime,
   "every request of an editor is answered once": answersOnce,
+  "a cancelled prompt is answered at once": answersCancelled,
+  "the prompts of a session run one after the other": runsInTurn,
   "a session that is loaded shows its prompts": loadsSessions,
   "an answer keeps 10 ms from the updates before it": keepsDistance,
   "a POST is repeated as decided": repeatsPosts,
@@ -318,6 +320,44 @@ function* checkUpdates({ sent, received }: EditorResult): Broken {
   }
 }
 
+/** How long after its cancellation a prompt may be answered, in milliseconds. */
+const AT_ONCE = 20;
+
+function* answersCancelled(played: Played): Broken {
+  if (!isQuick(played)) return;
+  for (const seen of promptsOf(played.user)) {
+    const { prompt, cancelledAt, endedAt, replies, end, message } = seen;
+    if (cancelledAt === undefined || endedAt < cancelledAt) continue;
+    const time = runningTime(played, cancelledAt, endedAt);
+    if (time > AT_ONCE) yield `${prompt} is answered after ${time} ms`;
+    if (end === "reply") continue;
+    if (replies.length > 0) yield `${prompt} has a reply, and no end_turn`;
+    // It may have failed just before, while the answer kept its distance.
+    const isDropped = requestsOf(played, prompt).some((request) =>
+      request.ending === "dropped" && request.endedAt > cancelledAt
+    );
+    if (isDropped && message !== "") yield `${prompt} fails by it: ${message}`;
+  }
+}
+
+function* runsInTurn(played: Played): Broken {
+  const { user, service } = played;
+  if (user.kind === "script" || !isQuick(played)) return;
+  for (const { prompt, askedAt } of createRuns(service)) {
+    const index = user.sent.findIndex((sent) => sent.prompt === prompt);
+    const sessionId = user.sent[index]?.sessionId;
+    for (const before of user.sent.slice(0, index)) {
+      if (before.prompt === undefined || before.sessionId !== sessionId) {
+        continue;
+      }
+      const answer = user.received.find(({ id }) => id === before.id);
+      if (answer === undefined || answer.at > askedAt) {
+        yield `${prompt} is sent before ${before.prompt} is answered`;
+      }
+    }
+  }
+}
+
 function* loadsSessions(played: Played): Broken {
   const { user } = played;
   if (user.kind === "script" || !isQuick(played)) return;
@@ -556,6 +596,13 @@ function isCancelled({ user }: Played, prompt: string): boolean {
 
 function createRuns({ exchanges }: Service): readonly Exchange[] {
   return exchanges.filter(({ operation }) => operation === "create run");
+}
+
+/** The requests that create and follow the run of a prompt. */
+function requestsOf({ service }: Played, prompt: string): readonly Exchange[] {
+  return service.exchanges.filter((exchange) =>
+    exchange.prompt === prompt || exchange.run?.prompt === prompt
+  );
 }
 
 function streamsOf({ service }: Played, run: Run): readonly Exchange[] {

@@ -11,6 +11,8 @@ export interface Seen {
   readonly prompt: string;
   readonly begunAt: number;
   readonly endedAt: number;
+  /** When the user asked for its cancellation. */
+  readonly cancelledAt: number | undefined;
   readonly nodes: readonly string[];
   readonly replies: readonly string[];
   /** `undefined` if the user has heard of no end. */
@@ -43,7 +45,17 @@ function promptsOfEditor(user: EditorResult): Seen[] {
     const message = String(answer?.error?.message ?? "");
     const fate = fateIn(message);
     const end = endOf(user, id, answer);
-    return { prompt, begunAt: at, endedAt, nodes, replies, end, message, fate };
+    return {
+      prompt,
+      begunAt: at,
+      endedAt,
+      cancelledAt: user.cancelled.get(id),
+      nodes,
+      replies,
+      end,
+      message,
+      fate,
+    };
   });
 }
 
@@ -109,6 +121,7 @@ function promptsOfScript(user: ScriptResult): Seen[] {
       prompt,
       begunAt,
       endedAt,
+      cancelledAt: undefined,
       nodes: text("progress").map(nodeIn),
       replies: text("reply"),
       end: endOfScript(end),

@@ -323,8 +323,8 @@ export interface EditorResult {
   readonly plan: EditorPlan;
   readonly sent: readonly Sent[];
   readonly received: readonly Message[];
-  /** The ids of prompts whose cancellation was asked for. */
-  readonly cancelled: ReadonlySet<number>;
+  /** When cancellations were first asked for, by the ids of the requests. */
+  readonly cancelled: ReadonlyMap<number, number>;
   /** What was read of standard output. */
   readonly text: string;
   readonly error: unknown;
@@ -335,7 +335,7 @@ export interface EditorResult {
 class Editor {
   readonly sent: Sent[] = [];
   readonly received: Message[] = [];
-  readonly cancelled = new Set<number>();
+  readonly cancelled = new Map<number, number>();
   readonly sessions: string[] = [];
   readonly #world: World;
   readonly #plan: EditorPlan;
@@ -386,7 +386,7 @@ class Editor {
         return this.#write({ method: "session/cancel", params: { sessionId } });
       case "cancel request":
         if (last === undefined) return;
-        this.cancelled.add(last.id);
+        this.#cancel(last);
         return this.#write({
           method: "$/cancel_request",
           params: { requestId: last.id },
@@ -402,8 +402,12 @@ class Editor {
 
   #cancelAll(sessionId: string): void {
     for (const request of this.sent) {
-      if (request.sessionId === sessionId) this.cancelled.add(request.id);
+      if (request.sessionId === sessionId) this.#cancel(request);
     }
+  }
+
+  #cancel({ id }: Sent): void {
+    if (!this.cancelled.has(id)) this.cancelled.set(id, this.#world.now);
   }
 
   #request(
