@@ -105,11 +105,10 @@ export class Editor implements Disposable {
     this.#keys.flush();
     const [waiting] = this.#inputs.waiting;
     const input = this.#inputs.next();
-    if (waiting?.kind === "text") this.print(above + this.#sent(waiting.text));
-    if (this.#inputs.isAwaited) {
-      this.#keyMode?.renew();
-      this.print(above);
-    }
+    const { isAwaited } = this.#inputs;
+    const sent = waiting?.kind === "text" ? this.#sent(waiting.text) : "";
+    if (isAwaited) this.#keyMode?.renew();
+    if (isAwaited || above + sent !== "") this.print(above + sent);
     return input;
   }
 

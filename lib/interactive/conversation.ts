@@ -74,8 +74,8 @@ export class Conversation {
    * Runs each prompt of the view until its input ends (interface 1, "Interactive
    * mode rules").
    *
-   * @returns The exit code: 0 after `exit` and `quit`, and where a person types, who has
-   * seen what failed.
+   * @returns The exit code: 0 after `exit` and `quit`, and at the end of what a person
+   * types, who has seen what failed; 1 if there is no thread for them.
    * @throws {InputError} If standard input cannot be read.
    * @throws Whatever standard output rejects with: see `isReaderGone()`.
    */

@@ -11,8 +11,8 @@ export interface CallIds {
  * How far a call got, moved forward where it happens. It is the only source of fates:
  * whoever ends a call, for whatever reason, asks it.
  *
- * A request only moves forward: `not sent`, then `perhaps taken`, then answered. Proof
- * that the service did not take it clears that request.
+ * A request moves forward: `not sent`, then `perhaps taken`, then how it ended. Only its
+ * end may prove that the service did not take it after all.
  */
 export class CallState {
   #operation: RemoteOperation;
@@ -61,7 +61,7 @@ export class CallState {
 
   /** From now on, the service may take the request. */
   handOver(): void {
-    // How a request ended is known better than that it began.
+    // The connection may be reported late, when it is known how the request ended.
     if (this.#stage === "not sent") this.#stage = "perhaps taken";
   }
 
@@ -76,7 +76,7 @@ export class CallState {
     this.#hasEvents = true;
   }
 
-  /** How the request ended tells more than its steps. */
+  /** Records how the request ended, which may be proof that it was not taken. */
   learn(stage: Stage): void {
     this.#stage = stage;
   }

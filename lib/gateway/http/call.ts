@@ -236,12 +236,16 @@ export class Call {
    */
   #failed(cause: unknown, exceeded: number | undefined): unknown {
     const isDropped = this.signal.aborted && !this.isLate;
-    const error = cause instanceof RequestError && !isDropped
-      ? cause
-      : this.#errorOf(cause, exceeded);
+    if (cause instanceof RequestError && !isDropped) {
+      // An answer: its status counts, even if the time was over before its text came.
+      this.state.learn(cause.failure.stage);
+      return cause;
+    }
+
+    const error = this.#errorOf(cause, exceeded);
     if (error !== undefined) this.state.learn(error.failure.stage);
-    if (!this.signal.aborted || error === cause) return error;
-    this.#lastFailure = error?.failure;
+    if (!this.signal.aborted) return error;
+    this.#lastFailure = error?.failure; // The error of a time limit quotes it.
     return this.signal.reason;
   }
 
@@ -251,7 +255,7 @@ export class Call {
   ): RequestError | undefined {
     const { operation, stage } = this.state;
     if (this.signal.aborted) {
-      // The connection was not made until now: the reason may be known.
+      // No connection was made until now, and the relay may know why.
       return stage === "not sent" ? this.connectionError(cause) : undefined;
     }
     if (exceeded === undefined) return this.connectionError(cause);
