@@ -212,8 +212,8 @@ const MISTAKES: readonly (readonly [code: string, mistake: string, ...untrue: re
   ["run.streams.forEach((stream) => stream.w", "[...run.streams].slice(-1).forEach((stream) => stream.w", "two lines with the same number"],
   [none, `if (run?.isOver) run.events = [], run.isOver = false, execute(run, { messages: [{ role: "user", content: "it runs once more, and for longer" }] }); ${none}`, "1: it does not run again", "1: only the last event is sent again"],
   ["if (!key ||", 'if (request.url === "/threads" &&', "401: no run", "401: no stream"],
-  [none, "if (!run) return follow({ events: [], streams: new Set() }, 0, response);", "404: an unknown run", "404: another thread's run"],
-  ["thread.runs.get(runId)", "[...threads.values()].map(({ runs }) => runs.get(runId)).find(Boolean)", "404: another thread's run"],
+  [none, "if (!run) return follow({ events: [], streams: new Set() }, 0, response);", "404: an unknown run", "404: the run of another thread"],
+  ["thread.runs.get(runId)", "[...threads.values()].map(({ runs }) => runs.get(runId)).find(Boolean)", "404: the run of another thread"],
 ];
 
 Deno.test({
