@@ -397,7 +397,8 @@ export class Service {
   }
 
   /** Notes what waits at the program's socket, whether the process is stopped or not. */
-  #arrived(exchange: Exchange, run: Run, { kind, position }: RunEvent): void {
+  #arrived(exchange: Exchange, run: Run, event: RunEvent): void {
+    const { kind, position, id } = event;
     const { now } = this.#world;
     if (kind === "complete") {
       run.completeAt ??= now;
@@ -406,6 +407,9 @@ export class Service {
     if (position <= run.furthest) return;
     run.furthest = position;
     if (kind !== "progress" && kind !== "complete") return;
+    // What shares its id with the last event cannot be told from that one.
+    const isLastAgain = id === exchange.headers.get("last-event-id");
+    if (isLastAgain && kind === "progress") return;
     exchange.news++;
     exchange.newestAt = now;
   }
