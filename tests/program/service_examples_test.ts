@@ -170,8 +170,9 @@ for (const stack of STACKS) {
     });
     assertEquals(code, 0);
     const states = stdout.trimEnd().split("\n").slice(1)
-      .map((line) => line.split(" ")[0]);
-    assertEquals(new Set(states), new Set(["ok"]), stdout);
+      .map((line) => line.slice(0, "failed".length).trim());
+    // A run of a moment does not show whether its events are held back.
+    assertEquals(states.filter((state) => !["ok", "-"].includes(state)), []);
     assertEquals(await untrue(service, "hello"), []);
   });
 

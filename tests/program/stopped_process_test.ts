@@ -146,14 +146,17 @@ async function runStopped(
 ): Promise<Outcome> {
   await using service = ReferenceService.start(tls?.service);
   const isLong = place === "while the reply is written";
-  const stop = () => {
+  const signal = (name: "SIGSTOP" | "SIGCONT") => {
     try {
-      client.kill("SIGSTOP");
+      client.kill(name);
     } catch {
-      return; // It has ended.
+      // It has ended.
     }
+  };
+  const stop = () => {
+    signal("SIGSTOP");
     setTimeout(() => {
-      client.kill("SIGCONT");
+      signal("SIGCONT");
       client.stdout.resume();
     }, stopped * 1000);
   };
