@@ -512,9 +512,10 @@ function patienceOf(
       return `while its stream is alive, open for ${Math.round(open)} ms`;
     }
   }
+  const openTime = ({ openedAt = Infinity, endedAt }: Exchange) =>
+    runningTime(played, openedAt, endedAt);
   const steady = attempts.findLast((attempt) =>
-    attempt.news > 0 &&
-    attempt.endedAt - (attempt.openedAt ?? Infinity) >= 5_000
+    attempt.news > 0 && openTime(attempt) >= 5_000
   );
   const newest = attempts.findLast(({ news }) => news > 0);
   const failingSince = steady?.endedAt ?? first?.askedAt ?? 0;
@@ -522,19 +523,17 @@ function patienceOf(
   const failing = runningTime(played, failingSince, endedAt);
   const old = runningTime(played, newestAt, endedAt);
   const lastFive = attempts.slice(-5);
-  const hasNoMore = lastFive.length === 5 && lastFive.every(isEmpty);
+  const hasNoMore = lastFive.length === 5 &&
+    lastFive.every((attempt) => isEmpty(attempt, openTime(attempt)));
   if (hasNoMore || failing >= 120_000 - tolerance) return undefined;
   if (old >= SILENCE - tolerance) return undefined;
   const times = [failing, old].map((time) => `${Math.round(time / 1000)} s`);
   return `after ${times[0]} of failures, ${times[1]} after an event`;
 }
 
-/** Whether a stream ended by itself, at once and with nothing new. */
-function isEmpty(
-  { ending, news, openedAt, endedAt, status }: Exchange,
-): boolean {
-  return status === 200 && ending === "whole" && news === 0 &&
-    endedAt - (openedAt ?? 0) < 5_000;
+/** Whether a stream, open for so long, ended by itself, at once and with nothing new. */
+function isEmpty({ ending, news, status }: Exchange, time: number): boolean {
+  return status === 200 && ending === "whole" && news === 0 && time < 5_000;
 }
 
 function* checkPauses(
@@ -550,7 +549,9 @@ function* checkPauses(
     if (hasNews && hasAllIds(played) && !next.headers.has("last-event-id")) {
       yield "a stream is asked for again without its last id";
     }
-    empty = isEmpty(attempt) ? empty + 1 : 0;
+    // It may be noticed late that the process was stopped meanwhile.
+    const openTime = attempt.endedAt - (attempt.openedAt ?? 0);
+    empty = isEmpty(attempt, openTime) ? empty + 1 : 0;
     if (empty >= 5) yield `${empty} empty streams, and another one`;
     if (!AGAIN.includes(attempt.status)) yield `${attempt.status}, and another`;
     const asked = Math.min(30, attempt.retryAfter ?? 0) * 1_000;
