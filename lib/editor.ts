@@ -108,7 +108,7 @@ export class Editor implements Disposable {
     const { isAwaited } = this.#inputs;
     const sent = waiting?.kind === "text" ? this.#sent(waiting.text) : "";
     if (isAwaited) this.#keyMode?.renew();
-    if (isAwaited || above + sent !== "") this.print(above + sent);
+    if (isAwaited || waiting !== undefined) this.print(above + sent);
     return input;
   }
 

@@ -3,7 +3,13 @@ import { line, linesAbout } from "./event_lines.ts";
 import { signsOfLife } from "./sign_of_life.ts";
 import type { StatusLine } from "./status_line.ts";
 import type { Terminal } from "./terminal.ts";
-import type { Step, Typing, View, ViewEvent } from "./view.ts";
+import {
+  CONTINUED_LIMIT,
+  type Step,
+  type Typing,
+  type View,
+  type ViewEvent,
+} from "./view.ts";
 import type { ReplyWriter } from "./write_reply.ts";
 
 /** Where lines are shown and prompts are typed: an editor, or plain lines. */
@@ -34,9 +40,6 @@ export interface ChatViewOptions {
    */
   readonly hasReader?: (() => Promise<boolean>) | undefined;
 }
-
-/** How long a process that was stopped waits for its SIGCONT, in milliseconds. */
-const CONTINUED_LIMIT = 100;
 
 /** What a person sees of a conversation. */
 export class ChatView implements View {

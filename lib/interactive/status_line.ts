@@ -2,7 +2,7 @@ import { cutToWidth } from "../editor.ts";
 import type { ProgressEvent } from "../gateway.ts";
 import { duration, plainLine, shorten, type Style } from "../text.ts";
 import { retryIn } from "./event_lines.ts";
-import type { Step } from "./view.ts";
+import { CONTINUED_LIMIT, type Step } from "./view.ts";
 
 const HINT = "  Ctrl-C stops";
 
@@ -107,9 +107,15 @@ export class StatusLine {
   /** Calls a function for each frame of the spinner, until the operation ends. */
   spin(draw: () => void): void {
     this.#frameAt = this.#now();
+    const next = () => this.spin(draw);
     this.#spinner = setTimeout(() => {
-      if (!this.isLate) draw();
-      this.spin(draw);
+      if (this.isLate) {
+        // It stays late meanwhile: events that have come wait for the signal, too.
+        this.#spinner = setTimeout(next, CONTINUED_LIMIT);
+        return;
+      }
+      draw();
+      next();
     }, SPINNER_PAUSE);
   }
 

@@ -5,6 +5,9 @@ import type { Input } from "../io.ts";
 
 export const PROMPT_SIGN = "> ";
 
+/** How long a process that was stopped waits for its SIGCONT, in milliseconds. */
+export const CONTINUED_LIMIT = 300;
+
 /** What happens in the prompt loop, in the order in which it happens. */
 export type ViewEvent =
   | CreationEvent

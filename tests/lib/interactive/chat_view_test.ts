@@ -266,7 +266,7 @@ Deno.test("a script that was stopped draws nothing before it hears that it conti
   script.passTo(60_000); // the frame that was due
   view.show({ type: "continued" });
   assertEquals(script.takeWritten(), "");
-  script.passTo(60_100);
+  script.passTo(60_300);
   await shown;
   assertEquals(script.takeWritten(), "plan: on\n");
 });
@@ -279,8 +279,9 @@ Deno.test("a script whose timers were late draws on", async () => {
   script.takeWritten();
 
   script.stopUntil(60_000);
+  script.passTo(60_000); // the frame that was due
   const shown = view.show(progress("plan"));
-  script.passTo(60_100);
+  script.passTo(60_300);
   await shown;
   assertStringIncludes(script.takeWritten(), "plan: on  1 min  Ctrl-C stops");
 });
