@@ -110,7 +110,7 @@ export class StatusLine {
     const next = () => this.spin(draw);
     this.#spinner = setTimeout(() => {
       if (this.isLate) {
-        // It stays late meanwhile: events that have come wait for the signal, too.
+        // Until then `isLate` stays true, so that events wait for the signal, too.
         this.#spinner = setTimeout(next, CONTINUED_LIMIT);
         return;
       }

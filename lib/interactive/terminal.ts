@@ -29,7 +29,7 @@ export interface Terminal {
   readonly replies: "unchanged" | "clean" | "styled";
   /** Whether replies appear between the lines of standard error. */
   readonly mixesReplies: boolean;
-  /** Whether a program that reads the replies may use the terminal, too, as pagers do. */
+  /** Whether the reader of the replies may draw on the terminal, as pagers do. */
   readonly isShared: boolean;
   /** The line about keys; `undefined` where nobody would see it. */
   readonly keys: string | undefined;

@@ -1,8 +1,8 @@
 /**
  * The styles of text on a terminal. Prose keeps the terminal's own colour, because many
  * palettes have hardly any contrast for red, green or dim text: only marks, words like
- * "error:" and the lines of diffs are coloured, and none says anything by its colour
- * alone.
+ * "error:" and the lines of diffs are coloured. Each of them can be read without its
+ * colour.
  */
 export interface Style {
   readonly red: (text: string) => string;

@@ -26,7 +26,7 @@ export function promptsOf(user: ScriptResult | EditorResult): readonly Seen[] {
   return user.kind === "editor" ? promptsOfEditor(user) : promptsOfScript(user);
 }
 
-/** What an editor has seen of the prompts that the bridge did not refuse itself. */
+/** What an editor has seen of its prompts, except those that the bridge rejected. */
 function promptsOfEditor(user: EditorResult): Seen[] {
   const prompts = user.sent.filter(({ id, method }) => {
     const code = user.received.find((answer) => answer.id === id)?.error?.code;

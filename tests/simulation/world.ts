@@ -41,7 +41,7 @@ const EPOCH = 1_795_219_200_000;
 /** Globals that a world replaces, by the object that they belong to. */
 type Replaced = Readonly<Record<string, unknown>>;
 
-/** Each world begins later than all that `lib/` has seen of the one before it. */
+/** When the next world begins: after every time that `lib/` read in the last one. */
 let begun = 0;
 
 export class World implements AsyncDisposable {

@@ -69,7 +69,7 @@ export async function startService(
 }
 
 /**
- * Makes a certificate for an address, which is its own authority.
+ * Makes a self-signed certificate for an address.
  *
  * @returns The files of the certificate and of its key.
  * @throws If there is no openssl.

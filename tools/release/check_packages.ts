@@ -28,7 +28,7 @@ type Contents = Readonly<Record<string, Uint8Array | undefined>>;
 /**
  * Checks the npm package, which is a tar archive.
  *
- * @throws {ToolError} If there is anything in it that is not from the sources.
+ * @throws {ToolError} If it contains anything that does not come from the sources.
  */
 export async function checkNpmPackage(path: string): Promise<void> {
   await using folder = await Unpacked.make();
@@ -43,7 +43,7 @@ export async function checkNpmPackage(path: string): Promise<void> {
 /**
  * Checks a Debian package.
  *
- * @throws {ToolError} If there is anything in it that is not from the sources, such as a
+ * @throws {ToolError} If it contains anything that does not come from the sources, such as a
  * script that runs at the installation.
  */
 export async function checkDebianPackage(

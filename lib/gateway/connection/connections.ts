@@ -159,7 +159,7 @@ export class Connections {
     }
   }
 
-  /** Opens a relay. Where that fails, there is none, unless a proxy needs one. */
+  /** Opens a relay. Returns none if that fails, which is an error only with a proxy. */
   #openRelay(route: Route): Relay | undefined {
     const onAnswer = () => {
       this.#state.handOver();

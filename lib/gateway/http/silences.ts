@@ -33,8 +33,8 @@ interface RunningTimer {
  * The silences of a service: time in which the program ran and waited to read. While a
  * chunk is in use, and while the process is stopped, a service is not silent.
  *
- * A timer for each chunk would cost more than the chunk (25 us), so there is one. When it
- * goes off before the wait that goes on is too long, it is started again for the rest.
+ * All waits share one timer, because a timer for each chunk would cost more than the
+ * chunk (25 us). If it fires before the current wait is too long, it is restarted.
  */
 export class Silences {
   readonly #clock: AwakeClock;

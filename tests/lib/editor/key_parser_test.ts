@@ -299,7 +299,7 @@ function asOtherKey(chord: Chord): string {
   return ownSequence(chord) ?? `\x1b[27;${modifiers};${code}~`;
 }
 
-/** The same, where it leaves alone the control characters that are well known, too. */
+/** The same for modifyOtherKeys 1, which sends the usual control characters as bytes. */
 function asOtherKey1(chord: Chord): string {
   const { key, isCtrl, isAlt } = chord;
   const isKnown = isCtrl && !isAlt && key.length === 1;
