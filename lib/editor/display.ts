@@ -133,7 +133,8 @@ export class Display {
 
   /** Draws the rows a last time. Lines that are printed later are written below them. */
   close(): void {
-    clearTimeout(this.#resizeTimer);
+    this.#compareSize(this.#options.size());
+    clearTimeout(this.#resizeTimer); // Nothing is drawn later.
     this.#resizeTimer = undefined;
     this.print();
     this.#cancelFrame();

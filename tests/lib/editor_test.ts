@@ -68,6 +68,18 @@ Deno.test("Editor.dropWaiting() drops what was sent, which stays in the history,
   assertEquals(await asked, { kind: "text", text: "one" });
 });
 
+Deno.test("Editor draws the last frame when it closes, also on a terminal whose new size it has not heard of", async () => {
+  using person = new Person();
+  person.editor.setStatus(() => "status");
+  person.type("abc");
+  await person.sees("status", "> abc");
+
+  person.size = { ...person.size, columns: 30 };
+  person.editor[Symbol.dispose]();
+
+  await person.sees("> abc");
+});
+
 Deno.test("Editor refuses a paste with a NUL, which stays in the history", async () => {
   using person = new Person();
   const asked = person.editor.read();
