@@ -1,6 +1,6 @@
-/** A service on Express. agent.mjs: the Node.js example of docs/service.md up to `handle()`, exported. */
+/** A service on Express. Your agent is in `runs.mjs`. */
 import express from "express";
-import { createThread, follow, start, threads } from "./agent.mjs";
+import { createThread, follow, start, threads } from "./runs.mjs";
 
 const app = express();
 

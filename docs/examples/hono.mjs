@@ -1,8 +1,8 @@
-/** A service on Hono. agent.mjs: the Node.js example of docs/service.md up to `handle()`, exported. */
+/** A service on Hono. Your agent is in `runs.mjs`. */
 import { serve } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono } from "hono";
-import { createThread, follow, start, threads } from "./agent.mjs";
+import { createThread, follow, start, threads } from "./runs.mjs";
 
 const app = new Hono();
 

@@ -1,4 +1,4 @@
-/** A graph of LangGraph.js, to replace `think()` in the Node.js example of docs/service.md. */
+/** A graph of LangGraph.js, to replace `think()` in `runs.mjs`. */
 import * as langgraph from "@langchain/langgraph";
 
 const { MemorySaver, MessagesAnnotation, START, StateGraph } = langgraph;

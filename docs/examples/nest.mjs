@@ -1,7 +1,7 @@
-/** A service on NestJS. agent.mjs: the Node.js example of docs/service.md up to `handle()`, exported. */
+/** A service on NestJS. Your agent is in `runs.mjs`. */
 import * as nest from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
-import { createThread, follow, start, threads } from "./agent.mjs";
+import { createThread, follow, start, threads } from "./runs.mjs";
 
 class Threads {
   createThread() {

@@ -1,5 +1,4 @@
-// A whole service in Go 1.18 or later, which remembers the conversation of each thread.
-// Call your agent in think():
+// A whole service in Go 1.18 or later. Call your agent in think():
 //
 //	SERVICE_KEY=0123456789abcdef PORT=8000 go run service.go
 

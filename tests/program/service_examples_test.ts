@@ -1,4 +1,4 @@
-/** The examples of `docs/service.md`, held to one another and to `docs/service.openapi.yaml`. */
+/** The services of `docs/examples/`, held to one another and to `docs/service.openapi.yaml`. */
 import { assert, assertEquals } from "@std/assert";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -211,7 +211,7 @@ const none = 'if (!run) return refuse(404, "No such run");';
 const MISTAKES: readonly (readonly [code: string, mistake: string, ...untrue: readonly string[]])[] = [
   ["randomUUID();", "`${threads.size}`;", "nobody can guess such ids"],
   ["run.streams.forEach((stream) => stream.w", "[...run.streams].slice(-1).forEach((stream) => stream.w", "two lines with the same number"],
-  [none, `if (run?.isOver) run.events = [], run.isOver = false, execute(run, { messages: [{ role: "user", content: "it runs once more, and for longer" }] }); ${none}`, "1: it does not run again", "1: only the last event is sent again"],
+  ["follow({ events, streams, isOver }, lastEventId, response) {", `follow(run, lastEventId, response) { if (run.isOver) run.events = [], run.isOver = false, execute(run, { messages: [{ role: "user", content: "it runs once more, and for longer" }] }); const { events, streams, isOver } = run;`, "1: it does not run again", "1: only the last event is sent again"],
   ["if (!key ||", 'if (request.url === "/threads" &&', "401: no run", "401: no stream"],
   [none, "if (!run) return follow({ events: [], streams: new Set() }, 0, response);", "404: an unknown run", "404: the run of another thread"],
   ["thread.runs.get(runId)", "[...threads.values()].map(({ runs }) => runs.get(runId)).find(Boolean)", "404: the run of another thread"],

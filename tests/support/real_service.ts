@@ -6,34 +6,32 @@ const PYTHON = "/usr/bin/python3"; // Debian's packages are for its own Python.
 
 const PACKAGES = `${Deno.env.get("REAL_SERVICES")}/node_modules`; // from .ci/run
 const NODE = `ln -s ${PACKAGES} .; exec node`;
-const AGENT = "(sed '/^async function handle/,$d' example.mjs; " +
-  "echo 'export { createThread, follow, start, threads };') >agent.mjs";
 
 const BUILD = "go build -o service main.go && exec ./service";
 
 /**
- * The commands that start the programs of `tests/support/real/` and the examples
- * of `docs/service.md`, and those that fail where something is not installed.
+ * The commands that start the examples of `docs/examples/` and the programs of
+ * `tests/support/real/`, and those that fail where something is not installed.
  */
 const COMMANDS = {
   fastapi: [
     `exec ${PYTHON} fast_api.py`,
     `${PYTHON} -c 'import fastapi, uvicorn'`,
   ],
-  express: [`${AGENT}; ${NODE} express.mjs`, "ls $REAL_SERVICES/*/express"],
-  hono: [`${AGENT}; ${NODE} hono.mjs`, "ls $REAL_SERVICES/*/hono"],
-  nest: [`${AGENT}; ${NODE} nest.mjs`, "ls $REAL_SERVICES/*/@nestjs"],
+  express: [`${NODE} express.mjs`, "ls $REAL_SERVICES/*/express"],
+  hono: [`${NODE} hono.mjs`, "ls $REAL_SERVICES/*/hono"],
+  nest: [`${NODE} nest.mjs`, "ls $REAL_SERVICES/*/@nestjs"],
   langgraph: [
-    `sed -i '/^async.* think/,/^}/c import { think } from "./langgraph.mjs";' example.mjs; ${NODE} example.mjs`,
+    `sed -i '/^async.* think/,/^}/c import { think } from "./langgraph.mjs";' runs.mjs; ${NODE} service.mjs`,
     "ls $REAL_SERVICES/*/@langchain",
   ],
   php: [
     "exec php -d display_errors=1 -S 127.0.0.1:$PORT service.php",
     "php -v",
   ],
-  "example in js": ["exec node example.mjs", "node -v"],
+  "example in js": ["exec node service.mjs", "node -v"],
   "example in python": [
-    `exec ${PYTHON} example.py`,
+    `exec ${PYTHON} service.py`,
     `${PYTHON} --version`,
   ],
   "example in go": [`cp service.go main.go; ${BUILD}`, "go version"],
@@ -45,9 +43,8 @@ const COMMANDS = {
 
 export type Stack = keyof typeof COMMANDS;
 
-/** The page with the examples, and the ends of their files' names by their languages. */
-export const PAGE = `${import.meta.dirname}/../../docs/service.md`;
-const EXAMPLES = { js: "mjs", python: "py" };
+const EXAMPLES = `${import.meta.dirname}/../../docs/examples`;
+const PROGRAMS = `${import.meta.dirname}/real`;
 
 /** What this machine lacks to run a stack; `undefined` if nothing. */
 export function missing(stack: Stack): string | undefined {
@@ -76,7 +73,7 @@ export class RealService implements AsyncDisposable {
    * Starts a service that is reachable as soon as this resolves.
    *
    * @param port By default any free port.
-   * @param change Changes the code of the page's examples.
+   * @param change Changes the code of the service.
    */
   static async start(
     stack: Stack,
@@ -86,15 +83,11 @@ export class RealService implements AsyncDisposable {
     } = {},
   ): Promise<RealService> {
     const folder = await Deno.makeTempDir();
-    const page = await Deno.readTextFile(PAGE);
-    for (const [language, extension] of Object.entries(EXAMPLES)) {
-      const code = page.split(`\n\`\`\`${language}\n`)[1]?.split("\n```")[0];
-      const file = `${folder}/example.${extension}`;
-      await Deno.writeTextFile(file, change(code ?? ""));
-    }
-    const programs = `${import.meta.dirname}/real`;
-    for await (const { name } of Deno.readDir(programs)) {
-      await Deno.copyFile(`${programs}/${name}`, `${folder}/${name}`);
+    for (const source of [EXAMPLES, PROGRAMS]) {
+      for await (const { name } of Deno.readDir(source)) {
+        const code = await Deno.readTextFile(`${source}/${name}`);
+        await Deno.writeTextFile(`${folder}/${name}`, change(code));
+      }
     }
     const service = new RealService(stack, { folder, port });
     try {

@@ -1,9 +1,10 @@
 /** What `docs/service.md` says about broken services: its table, and its curl commands. */
 import { assertEquals } from "@std/assert";
-import { PAGE } from "./real_service.ts";
 import { TEST_KEY } from "./service/service.ts";
 
-const page = await Deno.readTextFile(PAGE);
+const page = await Deno.readTextFile(
+  `${import.meta.dirname}/../../docs/service.md`,
+);
 
 /** The blocks of commands: requests, the bytes of the stream, and its comments. */
 const [REQUESTS = "", BYTES = "", COMMENTS = ""] = Array.from(
