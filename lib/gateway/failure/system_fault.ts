@@ -34,4 +34,7 @@ export const SYSTEM_FAULTS: Readonly<Record<number, SystemFault>> = {
   24: "no descriptors",
   10024: "no descriptors",
   11001: "unknown name",
+  11002: "unknown name", // No name server answered.
+  11003: "unknown name",
+  11004: "unknown name",
 };

@@ -107,6 +107,10 @@ const NOT_CONNECTED: Readonly<Record<string, string>> = {
     "closed at once, perhaps by a firewall",
   "dns error: Der angegebene Host ist unbekannt. (os error 11001)":
     "the name service.test cannot be resolved",
+  "Nicht-authoritativer Host nicht gefunden. (os error 11002)":
+    "the name service.test cannot be resolved",
+  "Der angegebene Name ist g\u00fcltig, hat aber keine Adresse. (os error 11004)":
+    "the name service.test cannot be resolved",
   // One clean line, whatever a certificate holds.
   [`${FOR_OTHERS}DnsName("a\x1b[31m\nb\u202e"), Other(c)`]:
     "its certificate is not for service.test, but for a b",
