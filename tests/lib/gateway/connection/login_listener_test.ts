@@ -50,7 +50,9 @@ Deno.test("LoginListener lets nobody in without its password, which is another o
   using noSocks = await connectTo(listener.proxy);
   await noSocks.write(bytesOf("GET / HTTP/1.1\r\n\r\n"));
 
-  assertEquals(await readAll(stranger), "\x05\x02");
+  // At a reset, Windows drops what has arrived and was not read.
+  const answered = await readAll(stranger);
+  assert("\x05\x02".startsWith(answered), answered);
   assertEquals(await readAll(noLogin), "");
   assertEquals(await readAll(noSocks), "");
   using _client = await enter(listener.proxy);
