@@ -1,5 +1,5 @@
 import { Collector } from "./client_process.ts";
-import { freePort, listening } from "./fronts.ts";
+import { freePort, isInstalled, listening } from "./fronts.ts";
 import { TEST_KEY } from "./service/service.ts";
 
 const PYTHON = "/usr/bin/python3"; // Debian's packages are for its own Python.
@@ -48,6 +48,7 @@ const PROGRAMS = `${import.meta.dirname}/real`;
 
 /** What this machine lacks to run a stack; `undefined` if nothing. */
 export function missing(stack: Stack): string | undefined {
+  if (!isInstalled("sh")) return "sh";
   const [, test] = COMMANDS[stack];
   const { success } = new Deno.Command("sh", { args: ["-c", test] })
     .outputSync();
