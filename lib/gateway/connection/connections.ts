@@ -60,6 +60,11 @@ export class Connections {
     return await this.#fetch(url, request);
   }
 
+  /** Whether the relay can tell why the service was not reached until now. */
+  get hasFailure(): boolean {
+    return this.#relay?.failure !== undefined;
+  }
+
   error(cause: unknown): RequestError {
     const { operation } = this.#state;
     const { baseUrl, proxy } = this.#options;

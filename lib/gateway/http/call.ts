@@ -256,7 +256,8 @@ export class Call {
     const { operation, stage } = this.state;
     if (this.signal.aborted) {
       // No connection was made until now, and the relay may know why.
-      return stage === "not sent" ? this.connectionError(cause) : undefined;
+      const mayKnow = stage === "not sent" && this.#connections.hasFailure;
+      return mayKnow ? this.connectionError(cause) : undefined;
     }
     if (exceeded === undefined) return this.connectionError(cause);
     return new RequestError({
