@@ -6,7 +6,9 @@
  */
 
 import {
+  AMBIGUOUS,
   BROKEN_BODY,
+  NOT_HEARD,
   NOT_TAKEN,
   type Operation,
   RESET,
@@ -15,6 +17,9 @@ import {
 } from "./plans.ts";
 import type { Run } from "./service.ts";
 import type { World } from "./world.ts";
+
+/** How a request ends; `dropped`: by the program. */
+export type Ending = "whole" | "broken" | "dropped";
 
 /** One request, and what became of it. */
 export class Exchange {
@@ -25,6 +30,14 @@ export class Exchange {
   readonly prompt: string | undefined;
   /** Whether its bytes left the process. */
   wasSent = false;
+  /** Whether it goes through the program's relay. */
+  isRelayed = false;
+  /** Whether the relay has let it in. */
+  hasPort = false;
+  /** Whether the service has answered its ClientHello. */
+  wasHeard = false;
+  /** Whether it asked for another connection while its client had one that lived. */
+  wasNeedless = false;
   /** The run that it created, or follows. */
   run: Run | undefined;
   status: number | undefined;
@@ -41,8 +54,7 @@ export class Exchange {
   newestAt: number | undefined;
   /** When the end of the reply came on it. */
   completeAt: number | undefined;
-  /** How it ended; `dropped`: by the program. */
-  ending: "whole" | "broken" | "dropped" | undefined;
+  ending: Ending | undefined;
   endedAt = Infinity;
 
   constructor(
@@ -59,6 +71,15 @@ export class Exchange {
   }
 }
 
+/** The service's end of what carries an answer through the program's relay. */
+export interface Carrier {
+  /** Lets `fetch` do something, not before a time. */
+  send(arrival: number, act: () => void): void;
+  /** The answer is whole. */
+  finish(): void;
+  reset(): void;
+}
+
 /** One request on its way: what the service and the network can do with it. */
 export class Connection {
   readonly exchange: Exchange;
@@ -69,6 +90,8 @@ export class Connection {
   /** What happens after that. */
   how: StreamEnd = "closed";
   isVanished = false;
+  carrier: Carrier | undefined;
+  onEnded: (how: Ending) => void = () => {};
   readonly #world: World;
   readonly #heldUntil: () => number;
   readonly #answered = Promise.withResolvers<Response>();
@@ -130,11 +153,13 @@ export class Connection {
 
   /** Lets `fetch` fail. */
   fail(ms: number, kind: "Connect" | "SendRequest", text: string): void {
-    this.#arrive(ms, () => {
-      this.exchange.failure = text;
-      this.#end("broken");
-      this.#answered.reject(this.#rejection(kind, text));
-    });
+    this.#arrive(ms, () => this.failNow(kind, text));
+  }
+
+  failNow(kind: "Connect" | "SendRequest", text: string): void {
+    this.exchange.failure = text;
+    this.#end("broken");
+    this.#answered.reject(this.#rejection(kind, text));
   }
 
   /** An error of `fetch`, in the words of Deno 2.9.6. */
@@ -164,6 +189,7 @@ export class Connection {
       this.#body?.close();
       this.#body?.byobRequest?.respond(0); // ends a read that waits
     });
+    this.carrier?.finish();
   }
 
   /**
@@ -171,11 +197,15 @@ export class Connection {
    * got what came before: a reset would throw that away.
    */
   reset(): void {
-    this.#arrive(0, () => this.#world.after(5, "socket", () => this.#break()));
+    if (this.carrier !== undefined) this.carrier.reset();
+    else {
+      this.#arrive(0, () => this.#world.after(5, "socket", () => this.lose()));
+    }
     this.isVanished = true; // Nothing follows.
   }
 
-  #break(): void {
+  /** Breaks it at once. */
+  lose(): void {
     const { exchange } = this;
     if (this.isOver) return;
     const hasHeaders = exchange.openedAt !== undefined;
@@ -209,17 +239,20 @@ export class Connection {
       this.#heldUntil(),
     );
     if (this.isVanished) return this.#arrival;
-    this.#world.after(this.#arrival - now, "socket", () => {
+    const arrive = () => {
       if (!this.isOver) act();
-    });
+    };
+    if (this.carrier !== undefined) this.carrier.send(this.#arrival, arrive);
+    else this.#world.after(this.#arrival - now, "socket", arrive);
     return this.#arrival;
   }
 
-  #end(how: "whole" | "broken" | "dropped"): boolean {
+  #end(how: Ending): boolean {
     const { exchange } = this;
     if (exchange.ending !== undefined) return false;
     exchange.ending = how;
     exchange.endedAt = this.#world.now;
+    this.onEnded(how);
     if (exchange.operation === "stream run" || how !== "whole") {
       const reason = how === "broken" ? ` (${exchange.failure})` : "";
       this.#world.tell(`  ${exchange.operation}: ${how}${reason}`);
@@ -230,7 +263,12 @@ export class Connection {
 
 /** Whether `fetch` failed before a connection was made. */
 export function isUnreachable({ failure = "" }: Exchange): boolean {
-  return UNREACHABLE.includes(failure);
+  return [...UNREACHABLE, NOT_HEARD, AMBIGUOUS].includes(failure);
+}
+
+/** Whether nothing of a request can have been sent, and the program has to know it. */
+export function isUnsent(exchange: Exchange): boolean {
+  return isUnreachable(exchange) || exchange.isRelayed && !exchange.wasHeard;
 }
 
 /** Whether a request was certainly not taken, by why `fetch` failed. */

@@ -95,6 +95,47 @@ export interface ServicePlan {
   readonly troubles: readonly Trouble[];
 }
 
+/** What becomes of one connection that the program makes to an `https:` service. */
+export type LineFault =
+  | { readonly kind: "good" }
+  | { readonly kind: "unreachable"; readonly text: string; readonly ms: number }
+  /** It takes the ClientHello, and never answers, or so many milliseconds later. */
+  | { readonly kind: "mute" }
+  | { readonly kind: "late"; readonly ms: number }
+  /** It takes the ClientHello, and closes. */
+  | { readonly kind: "closed" }
+  /** If it was opened ahead, and is not used by then. */
+  | {
+    readonly kind: "dies";
+    readonly ms: number;
+    readonly how: "closed" | "vanished" | "spoken on";
+  };
+
+/** A service with `https:`, which the program reaches through its own relay. */
+export interface HttpsPlan {
+  /** The connections to the service, in their order; all further ones are good. */
+  readonly lines: readonly LineFault[];
+  /** Whether a connection lasts after an answer. */
+  readonly keepsAlive: boolean;
+  /** What this machine allows the program on 127.0.0.1. */
+  readonly loopback:
+    | "usual"
+    | "forbidden"
+    | "no listener"
+    | "no descriptors"
+    | "refused"
+    | "dropped";
+  /** Other processes that connect to each relay before `fetch` does. */
+  readonly strangers: readonly (
+    | "silent"
+    | "gone"
+    | "garbage"
+    | "wrong login"
+  )[];
+  /** Who listens where a relay has stopped listening. */
+  readonly closedPort: "free" | "silent" | "garbage";
+}
+
 /** A moment or a duration of any size that limits are about, in milliseconds. */
 export const anySpan: fc.Arbitrary<number> = fc.oneof(
   fc.integer({ min: 0, max: 3_000 }),
@@ -116,12 +157,20 @@ export const RESET =
 
 export const BROKEN_BODY = "error reading a body from connection";
 
+export const NO_ROUTE = "tcp connect error: No route to host (os error 113)";
+
 export const UNREACHABLE: readonly string[] = [
   REFUSED,
   "dns error: failed to lookup address information: Name or service not known",
-  "tcp connect error: No route to host (os error 113)",
+  NO_ROUTE,
   "tcp connect error: Connection timed out (os error 110)",
 ];
+
+/** The connection was made, and the ClientHello was not answered. */
+export const NOT_HEARD = "tls handshake eof";
+
+/** Connections failed for several reasons at once, and which was whose is not known. */
+export const AMBIGUOUS = "several reasons";
 
 /** By these a request was certainly not taken. */
 export const NOT_TAKEN: readonly string[] = [
@@ -243,4 +292,36 @@ export const anyService: fc.Arbitrary<ServicePlan> = fc.record({
     }),
     { maxLength: 3 },
   ),
+});
+
+const anyLine: fc.Arbitrary<LineFault> = fc.oneof(
+  fc.constant<LineFault>({ kind: "good" }),
+  fc.record({
+    kind: fc.constant("unreachable" as const),
+    text: fc.constantFrom(...UNREACHABLE, REFUSED),
+    ms: anyShortSpan,
+  }),
+  fc.constant<LineFault>({ kind: "mute" }),
+  fc.record({ kind: fc.constant("late" as const), ms: anyShortSpan }),
+  fc.constant<LineFault>({ kind: "closed" }),
+  fc.record({
+    kind: fc.constant("dies" as const),
+    ms: anyShortSpan,
+    how: fc.constantFrom("closed", "vanished", "spoken on"),
+  }),
+);
+
+export const anyHttps: fc.Arbitrary<HttpsPlan> = fc.record({
+  lines: fc.array(anyLine, { maxLength: 5 }),
+  keepsAlive: fc.boolean(),
+  loopback: fc.constantFrom(
+    ...["usual", "usual", "usual", "usual", "usual"] as const,
+    ...["forbidden", "no listener", "no descriptors"] as const,
+    ...["refused", "dropped"] as const,
+  ),
+  strangers: fc.array(
+    fc.constantFrom("silent", "gone", "garbage", "wrong login"),
+    { maxLength: 3 },
+  ),
+  closedPort: fc.constantFrom("free", "silent", "garbage"),
 });

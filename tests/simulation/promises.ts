@@ -5,7 +5,12 @@
  * @module
  */
 
-import { type Exchange, isNotTaken, isUnreachable } from "./network.ts";
+import {
+  type Exchange,
+  isNotTaken,
+  isUnreachable,
+  isUnsent,
+} from "./network.ts";
 import { API_KEY, type ServicePlan } from "./plans.ts";
 import {
   jsonEvents,
@@ -42,6 +47,9 @@ export const PROMISES: Readonly<Record<string, (played: Played) => Broken>> = {
   "an answer keeps 10 ms from the updates before it": keepsDistance,
   "a POST is repeated as decided": repeatsPosts,
   "a run is followed as long as decided": followsRuns,
+  "a connection ahead is one, for 45 s, and costs nothing": opensAhead,
+  "a service that says nothing is given up after 20 s": givesUpSilence,
+  "a relay serves its client, whatever this machine does": reachesItself,
   "the key is nowhere": hidesTheKey,
   "nothing is left open": closesAll,
   "no error is left unhandled": handlesErrors,
@@ -92,7 +100,7 @@ function* tellsTheTruth(played: Played): Broken {
       }
       break;
     case 5:
-      if (requests.every(isUnreachable)) {
+      if (requests.every(isUnsent)) {
         yield "exit code 5 (may have run), and no request was ever sent";
       }
       break;
@@ -131,7 +139,7 @@ function* checkFate(played: Played, seen: Seen): Broken {
       if (run !== undefined) yield `${says}, and it runs as ${run.id}`;
       break;
     case "may have run":
-      if (requests.every(isUnreachable)) yield `${says}, and was never sent`;
+      if (requests.every(isUnsent)) yield `${says}, and was never sent`;
       break;
     case "may go on":
       if (run === undefined) yield `${says}, and it never ran`;
@@ -563,16 +571,78 @@ function* checkPauses(
   }
 }
 
+/** How long a connection may be open ahead, in milliseconds. */
+const AHEAD = 45_000;
+
+function* opensAhead(played: Played): Broken {
+  const { service, world } = played;
+  const visits = service.machine?.visits ?? [];
+  const unused = visits.flatMap(({ openedAt, socket }) => {
+    const end = socket?.writtenAt ?? socket?.closedAt ?? world.now;
+    // A fresh one is used at once.
+    const isAhead = openedAt !== undefined && end > openedAt + 5;
+    return isAhead ? [{ start: openedAt, end }] : [];
+  });
+  for (const { openedAt = 0, socket } of visits) {
+    const age = (socket?.writtenAt ?? 0) - openedAt;
+    if (age >= AHEAD) yield `one is used after ${age} ms`;
+  }
+  for (const [index, { start, end }] of unused.entries()) {
+    const time = runningTime(played, start, end);
+    if (time > AHEAD + 1_000) yield `one is open for ${time} ms`;
+    const other = unused[index + 1];
+    if (other !== undefined && other.start + 5 < end) yield "two are open";
+  }
+  for (const exchange of service.exchanges) {
+    const { askedAt, endedAt, isRelayed, ending } = exchange;
+    if (!isRelayed || ending !== "broken" || !isUnreachable(exchange)) continue;
+    const isTried = visits.some((visit) =>
+      visit.askedAt >= askedAt && visit.askedAt <= endedAt
+    );
+    if (!isTried) yield "a request fails by it, and no other one was tried";
+  }
+}
+
+function* givesUpSilence(played: Played): Broken {
+  for (const exchange of played.service.exchanges) {
+    const { isRelayed, wasHeard, askedAt, endedAt, operation } = exchange;
+    if (!isRelayed || wasHeard) continue;
+    const time = runningTime(played, askedAt, endedAt);
+    if (time > 20_000 + GRACE) yield `${operation} ends after ${time} ms`;
+  }
+}
+
+function* reachesItself(played: Played): Broken {
+  const { asked } = played.service;
+  for (const [index, exchange] of asked.entries()) {
+    const { url, endedAt, isRelayed, hasPort, wasNeedless } = exchange;
+    if (wasNeedless) yield `${url} leaves a connection that lives`;
+    if (!isRelayed || hasPort || exchange.ending !== "broken") continue;
+    const next = asked.slice(index + 1).find((later) => later.url === url);
+    if (next === undefined || next.askedAt > endedAt + 1) {
+      yield `${url} came to no relay, and is not asked for again at once`;
+    }
+  }
+  const text = played.user.kind === "script"
+    ? played.user.text
+    : JSON.stringify(played.user.received);
+  if (/connect to itself|Too many open files|time is over/i.test(text)) {
+    yield "its failure is told to the user";
+  }
+}
+
 function* hidesTheKey({ user }: Played): Broken {
   if (user.text.includes(API_KEY.slice(0, 12))) yield "it is in the output";
 }
 
 function* closesAll({ service, user }: Played): Broken {
   if (!user.hasEnded || user.error !== undefined) return;
-  const open = service.exchanges.filter(({ ending }) => ending === undefined);
+  const open = service.asked.filter(({ ending }) => ending === undefined);
   if (user.plan.reader.kind === "stuck") return;
   if (open.length > 0) yield `${open.length} requests`;
   if (service.clients !== 0) yield `${service.clients} clients`;
+  const sockets = service.machine?.open ?? 0;
+  if (sockets > 0) yield `${sockets} sockets`;
 }
 
 function* handlesErrors({ world }: Played): Broken {

@@ -11,7 +11,12 @@
 
 import fc from "fast-check";
 import { brokenIn } from "./promises.ts";
-import { anyService, type ServicePlan } from "./plans.ts";
+import {
+  anyHttps,
+  anyService,
+  type HttpsPlan,
+  type ServicePlan,
+} from "./plans.ts";
 import { Service } from "./service.ts";
 import {
   anyEditor,
@@ -32,6 +37,8 @@ export interface Story {
   readonly chance: number;
   readonly service: ServicePlan;
   readonly user: ScriptPlan | EditorPlan;
+  /** `undefined`: the service has `http:`. */
+  readonly https: HttpsPlan | undefined;
 }
 
 function anyStory(kind: Kind): fc.Arbitrary<Story> {
@@ -39,6 +46,7 @@ function anyStory(kind: Kind): fc.Arbitrary<Story> {
     chance: fc.noShrink(fc.nat()),
     service: anyService,
     user: kind === "script" ? anyScript : anyEditor,
+    https: fc.option(anyHttps, { nil: undefined, freq: 2 }),
   });
 }
 
@@ -53,13 +61,13 @@ export function storyOf(kind: Kind, seed: number): Story {
 
 /** Plays a story. Returns the lines that tell it, and what it broke. */
 export async function play(
-  { chance, service: plan, user: users }: Story,
+  { chance, service: plan, user: users, https }: Story,
 ): Promise<{ readonly lines: readonly string[]; readonly broken: string[] }> {
   await using world = new World(chance);
-  const service = new Service(world, plan);
+  const service = new Service(world, plan, https);
   const user = users.kind === "script"
-    ? await runScript(world, users)
-    : await runEditor(world, users);
+    ? await runScript(world, users, service.baseUrl)
+    : await runEditor(world, users, service.baseUrl);
   const broken = brokenIn({ plan, world, service, user });
   return { lines: world.story, broken };
 }
@@ -91,7 +99,7 @@ export async function search(
   return [
     `Broken with seed ${seed} (deno task simulate 1 ${seed}), a story of the ${kind}:`,
     ...broken.map((what) => `  ${what}`),
-    `${JSON.stringify(story.service)}`,
+    JSON.stringify({ ...story.service, https: story.https }),
     ...shortened(lines),
   ].join("\n");
 }

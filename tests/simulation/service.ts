@@ -9,6 +9,9 @@ import { Connection, Exchange } from "./network.ts";
 import {
   API_KEY,
   type Fault,
+  type HttpsPlan,
+  type LineFault,
+  NO_ROUTE,
   NOT_TAKEN,
   type Operation,
   REFUSED,
@@ -16,11 +19,12 @@ import {
   type ServicePlan,
   type Step,
   type Trouble,
-  UNREACHABLE,
 } from "./plans.ts";
+import { HttpClient, Machine, type RelayProxy } from "./relayed.ts";
 import type { World } from "./world.ts";
 
-export const BASE_URL = "http://127.0.0.1:8000";
+/** What the program gives to `fetch`. */
+type Request = RequestInit & { readonly client: HttpClient };
 
 /** A run, as the service knows it. */
 export class Run {
@@ -65,8 +69,12 @@ interface RunEvent {
 }
 
 export class Service {
-  readonly exchanges: Exchange[] = [];
+  /** All calls of `fetch`, also those that came to no relay. */
+  readonly asked: Exchange[] = [];
   readonly runs: Run[] = [];
+  readonly baseUrl: string;
+  /** The program's own connections; `undefined` with `http:`. */
+  readonly machine: Machine | undefined;
   /** How many clients of `fetch` are open. */
   clients = 0;
   readonly #world: World;
@@ -83,24 +91,26 @@ export class Service {
   #unreachableUntil = 0;
   #heldUntil = 0;
 
-  constructor(world: World, plan: ServicePlan) {
+  constructor(world: World, plan: ServicePlan, https?: HttpsPlan) {
     this.#world = world;
     this.#plan = plan;
+    this.baseUrl = https === undefined
+      ? "http://127.0.0.1:8000"
+      : "https://agent.test";
+    this.machine = https && new Machine(world, https, {
+      heldUntil: () => this.#heldUntil,
+      whyUnreachable: () => this.#whyUnreachable(),
+    });
     for (const trouble of plan.troubles) {
       world.after(trouble.at, "outside", () => this.#begin(trouble));
     }
     world.replace(globalThis, {
-      fetch: (url: string, init: RequestInit) => this.#fetch(url, init),
+      fetch: (url: string, init: Request) => this.#fetch(url, init),
     });
     world.replace(Deno, {
-      createHttpClient: () => {
+      createHttpClient: ({ proxy }: { readonly proxy?: RelayProxy }) => {
         this.clients++;
-        let isOpen = true;
-        const close = () => {
-          if (isOpen) this.clients--;
-          isOpen = false;
-        };
-        return { close, [Symbol.dispose]: close };
+        return new HttpClient(proxy, () => void this.clients--);
       },
     });
   }
@@ -117,6 +127,7 @@ export class Service {
         for (const connection of this.#connections) {
           connection.isVanished = true;
         }
+        this.machine?.interrupt("vanished");
         return this.#world.stop(ms);
       case "amnesia":
       case "restart":
@@ -125,6 +136,7 @@ export class Service {
         this.#downUntil = now + ms;
         for (const connection of this.#connections) connection.reset();
         this.#connections.clear();
+        this.machine?.interrupt("reset");
         return;
       case "outage":
         this.#world.tell(`no packet passes for ${seconds}`);
@@ -140,7 +152,7 @@ export class Service {
     this.#threads.clear();
   }
 
-  #fetch(url: string, init: RequestInit): Promise<Response> {
+  #fetch(url: string, init: Request): Promise<Response> {
     const world = this.#world;
     const operation: Operation = url.endsWith("/threads")
       ? "create thread"
@@ -155,7 +167,7 @@ export class Service {
       headers: new Headers(init.headers),
       prompt: text === undefined ? undefined : JSON.parse(text).prompt,
     });
-    this.exchanges.push(exchange);
+    this.asked.push(exchange);
     const connection = new Connection(world, exchange, {
       signal: init.signal,
       heldUntil: () => this.#heldUntil,
@@ -165,20 +177,35 @@ export class Service {
     const cursor = exchange.headers.get("last-event-id");
     const about = exchange.prompt ?? (cursor === null ? "" : `after ${cursor}`);
     world.tell(`${operation} ${about}: ${JSON.stringify(fault)}`);
-    this.#connect(connection, fault);
+    exchange.isRelayed = init.client.proxy !== undefined;
+    if (exchange.isRelayed) {
+      this.machine?.send(connection, init.client, () => {
+        this.#connections.add(connection);
+        this.#meet(connection, fault);
+      });
+    } else this.#connect(connection, fault);
     return connection.response;
+  }
+
+  /** The requests to the service: those that left this machine, as far as it let them. */
+  get exchanges(): readonly Exchange[] {
+    return this.asked.filter(({ isRelayed, hasPort }) => !isRelayed || hasPort);
+  }
+
+  #whyUnreachable(): Extract<LineFault, { kind: "unreachable" }> | undefined {
+    const { now } = this.#world;
+    if (now < this.#unreachableUntil) {
+      return { kind: "unreachable", text: NO_ROUTE, ms: 1_000 };
+    }
+    if (now >= this.#downUntil) return undefined;
+    return { kind: "unreachable", text: REFUSED, ms: 10 };
   }
 
   #connect(connection: Connection, fault: Fault): void {
     const world = this.#world;
-    if (world.now < this.#unreachableUntil) {
-      return connection.fail(1_000, "Connect", UNREACHABLE[2] ?? "");
-    }
-    if (world.now < this.#downUntil) {
-      return connection.fail(10, "Connect", REFUSED);
-    }
-    if (fault.kind === "unreachable") {
-      return connection.fail(fault.ms, "Connect", fault.text);
+    const why = this.#whyUnreachable() ?? fault;
+    if (why.kind === "unreachable") {
+      return connection.fail(why.ms, "Connect", why.text);
     }
     world.after(10 + world.below(20), "outside", () => {
       // Whoever is dropped before the connection is made sends nothing.
@@ -215,8 +242,8 @@ export class Service {
         return this.#accept(connection, fault.ms);
       case "good":
         return this.#accept(connection, 5);
-      case "unreachable":
-        return;
+      case "unreachable": // It is about connections, and this one was made.
+        return this.#accept(connection, 5);
       default:
         fault satisfies never;
     }

@@ -11,7 +11,6 @@ import { RemoteGateway } from "../../lib/gateway.ts";
 import { runInteractive } from "../../lib/interactive.ts";
 import { ErrorOutput, outputSink, readStandardInput } from "../../lib/io.ts";
 import { anySpan, API_KEY } from "./plans.ts";
-import { BASE_URL } from "./service.ts";
 import type { World } from "./world.ts";
 
 /** How somebody reads what the program writes, from the write of a number on. */
@@ -223,6 +222,7 @@ export interface ScriptResult {
 export async function runScript(
   world: World,
   plan: ScriptPlan,
+  baseUrl: string,
 ): Promise<ScriptResult> {
   const { timeLimit, json, isPiped } = plan;
   const lines: Line[] = [];
@@ -254,12 +254,12 @@ export async function runScript(
   let error: unknown;
   const call = async () => {
     const standardError = new ErrorOutput(stderr);
-    const gateway = new RemoteGateway({ baseUrl: BASE_URL, apiKey: API_KEY });
+    const gateway = new RemoteGateway({ baseUrl, apiKey: API_KEY });
     try {
       code = await runInteractive({
         gateway,
         maskedKey: "key-...",
-        baseUrl: BASE_URL,
+        baseUrl,
         asked: {
           prompts: isPiped ? [] : prompts,
           readsInput: false,
@@ -443,6 +443,7 @@ class Editor {
 export async function runEditor(
   world: World,
   plan: EditorPlan,
+  baseUrl: string,
 ): Promise<EditorResult> {
   const stdin = new Input(world);
   const editor = new Editor(world, plan, stdin);
@@ -456,7 +457,7 @@ export async function runEditor(
   });
   world.replace(Deno, { stdin, stdout });
   const serve = async () => {
-    const gateway = new RemoteGateway({ baseUrl: BASE_URL, apiKey: API_KEY });
+    const gateway = new RemoteGateway({ baseUrl, apiKey: API_KEY });
     try {
       await runBridge({
         stdin: readStandardInput(),

@@ -1,0 +1,202 @@
+/**
+ * The sockets of the process: what `Deno.listen` and `Deno.connect` give it, connections
+ * on this machine, and the ends that others hold.
+ *
+ * @module
+ */
+
+import type { World } from "./world.ts";
+
+/** What two ends of a connection have in common. */
+export interface Line {
+  /** Nothing passes any more, and nobody is told. */
+  isVanished: boolean;
+  /** How long a packet takes, in milliseconds. */
+  readonly delay: () => number;
+}
+
+/** One end of a connection: as much of a `Deno.TcpConn` as the program uses. */
+export class Socket {
+  /** When the program has sent something first. */
+  writtenAt: number | undefined;
+  /** When it was closed here. */
+  closedAt: number | undefined;
+  readonly #world: World;
+  readonly #target: "socket" | "outside";
+  readonly #line: Line;
+  readonly #chunks: Uint8Array[] = [];
+  #peer: Socket | undefined;
+  /** What comes after the chunks: `null` is the end, an error a reset. */
+  #end: Error | null | undefined;
+  #news = Promise.withResolvers<void>();
+  /** When the last that this end has sent arrives. */
+  #arrival = 0;
+
+  private constructor(world: World, target: "socket" | "outside", line: Line) {
+    this.#world = world;
+    this.#target = target;
+    this.#line = line;
+  }
+
+  /** Two ends: the first one the program's, the second one of `target`. */
+  static pair(
+    world: World,
+    target: "socket" | "outside",
+    line: Line,
+  ): readonly [Socket, Socket] {
+    const near = new Socket(world, "socket", line);
+    const far = new Socket(world, target, line);
+    near.#peer = far;
+    far.#peer = near;
+    return [near, far];
+  }
+
+  get isClosed(): boolean {
+    return this.closedAt !== undefined;
+  }
+
+  setNoDelay(): void {}
+
+  async read(buffer: Uint8Array): Promise<number | null> {
+    for (;;) {
+      if (this.isClosed) throw new Deno.errors.BadResource("closed");
+      const [chunk] = this.#chunks;
+      if (chunk !== undefined) {
+        const taken = chunk.subarray(0, buffer.length);
+        buffer.set(taken);
+        this.#chunks.shift();
+        const rest = chunk.subarray(taken.length);
+        if (rest.length > 0) this.#chunks.unshift(rest);
+        return taken.length;
+      }
+      if (this.#end instanceof Error) throw this.#end;
+      if (this.#end === null) return null;
+      await this.#news.promise;
+    }
+  }
+
+  /** Takes a part of the bytes now and then, as a system does. */
+  write(bytes: Uint8Array): Promise<number> {
+    if (this.isClosed) return Promise.reject(new Deno.errors.BadResource());
+    if (this.#end instanceof Error || this.#peer?.isClosed) {
+      return Promise.reject(new Deno.errors.BrokenPipe("Broken pipe"));
+    }
+    this.writtenAt ??= this.#world.now;
+    const isWhole = this.#world.below(4) > 0;
+    const count = isWhole ? bytes.length : 1 + this.#world.below(bytes.length);
+    this.send(bytes.slice(0, count));
+    return Promise.resolve(count);
+  }
+
+  /** Sends bytes, which arrive after those before them, and not before a time. */
+  send(bytes: Uint8Array, notBefore = 0): void {
+    this.#pass((peer) => void peer.#chunks.push(bytes), notBefore);
+  }
+
+  closeWrite(): Promise<void> {
+    this.#pass((peer) => peer.#finish(null));
+    return Promise.resolve();
+  }
+
+  close(): void {
+    if (this.isClosed) throw new Deno.errors.BadResource("closed");
+    this.closedAt = this.#world.now;
+    this.#chunks.length = 0;
+    this.#wake();
+    this.#pass((peer) => peer.#finish(null));
+  }
+
+  /** Breaks the connection, so many milliseconds after what was sent has arrived. */
+  reset(ms = 0): void {
+    const after = Math.max(this.#arrival, this.#world.now) + ms;
+    const error = new Deno.errors.ConnectionReset(
+      "Connection reset by peer (os error 104)",
+    );
+    this.#pass((peer) => peer.#finish(error), after);
+    this.closedAt ??= this.#world.now;
+    this.#wake();
+  }
+
+  /** Lets something reach the other end, in order. */
+  #pass(act: (peer: Socket) => void, notBefore = 0): void {
+    const peer = this.#peer;
+    if (peer === undefined || this.#line.isVanished) return;
+    const { now } = this.#world;
+    const due = now + this.#line.delay();
+    this.#arrival = Math.max(this.#arrival, due, notBefore);
+    this.#world.after(this.#arrival - now, peer.#target, () => {
+      if (this.#line.isVanished || peer.isClosed) return;
+      act(peer);
+      peer.#wake();
+    });
+  }
+
+  #finish(end: Error | null): void {
+    this.#end ??= end;
+    if (end instanceof Error) this.#end = end;
+  }
+
+  #wake(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
+  }
+}
+
+/** Reads exactly so many bytes; fails if the connection ends before. */
+export async function readExactly(
+  socket: Socket,
+  length: number,
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  for (let filled = 0; filled < length;) {
+    const count = await socket.read(bytes.subarray(filled));
+    if (count === null) {
+      throw new Deno.errors.UnexpectedEof("tls handshake eof");
+    }
+    filled += count;
+  }
+  return bytes;
+}
+
+/** A listener of the program on this machine. */
+export class Listener {
+  readonly addr: { readonly hostname: string; readonly port: number };
+  isClosed = false;
+  readonly #waiting: Socket[] = [];
+  #news = Promise.withResolvers<void>();
+
+  constructor(port: number) {
+    this.addr = { hostname: "127.0.0.1", port };
+  }
+
+  async accept(): Promise<Socket> {
+    for (;;) {
+      if (this.isClosed) throw new Deno.errors.BadResource("closed");
+      const socket = this.#waiting.shift();
+      if (socket !== undefined) return socket;
+      await this.#news.promise;
+    }
+  }
+
+  /** Lets a connection come. */
+  receive(socket: Socket): void {
+    this.#waiting.push(socket);
+    this.#wake();
+  }
+
+  close(): void {
+    if (this.isClosed) throw new Deno.errors.BadResource("closed");
+    this.isClosed = true;
+    for (const socket of this.#waiting) socket.reset();
+    this.#wake();
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.isClosed) this.close();
+  }
+
+  #wake(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
+  }
+}
