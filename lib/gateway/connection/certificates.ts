@@ -66,7 +66,8 @@ export function issuerAdvice(): string {
   if (file !== undefined) {
     return `Check that ${file} (DENO_CERT) contains the CA's certificate as PEM`;
   }
-  return trusted.length > 0
+  const store = environmentVariable("DENO_TLS_CA_STORE") ?? "";
+  return trusted.length > 0 || store.includes("system")
     ? "Add the CA to this system's store, or name its file in DENO_CERT"
     : "Trust the CA: DENO_TLS_CA_STORE=system, or DENO_CERT=FILE";
 }

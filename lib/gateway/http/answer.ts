@@ -29,13 +29,13 @@ export interface Answer {
  */
 export async function readId(answer: Answer): Promise<string> {
   const { operation, response, redactor, signal } = answer;
+  const { status } = response;
   // A run may have been started; the thread would be answered so again.
   const stage = operation === "create thread" ? "refused" : "perhaps taken";
   const chunks = readBody(response, signal);
   const read = await readText(chunks, { maxBytes: MAX_ANSWER_BYTES });
   const value = read.isCut ? undefined : parseJson(read.text);
   if (!isJsonObject(value)) {
-    const { status } = response;
     const reason = whyNoObject(answer, read);
     const advice = operation === "create thread" ? "Check the base URL" : "";
     throw new RequestError({ stage, status, reason, advice });
@@ -54,7 +54,7 @@ export async function readId(answer: Answer): Promise<string> {
     ? `The answer contains no ${field}${others}`
     : `The answer contains a malformed ${field}`;
   const advice = `The service should answer {"${field}":"..."}`;
-  throw new RequestError({ stage, reason, advice });
+  throw new RequestError({ stage, status, reason, advice });
 }
 
 function whyNoObject({ response, redactor }: Answer, read: ReadText): string {

@@ -252,6 +252,10 @@ Deno.test("connectionError() tells how to trust an issuer that is not trusted, a
     tell(cause, { env: { DENO_CERT: "/etc/company.pem" } }),
     `${start}Check that "/etc/company.pem" (DENO_CERT) contains the CA's certificate as PEM.`,
   );
+  assertEquals(
+    tell(cause, { env: { DENO_TLS_CA_STORE: "mozilla,system" } }),
+    `${start}Add the CA to this system's store, or name its file in DENO_CERT.`,
+  );
 });
 
 for (const tunnel of [undefined, answered(502).failure]) {
