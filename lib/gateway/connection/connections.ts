@@ -93,6 +93,7 @@ export class Connections {
     const used = this.#client;
     if (used !== undefined) {
       try {
+        using _expected = this.#relay?.expectRequest();
         return await this.#send(used, url, request);
       } catch (error) {
         // It needed another connection, but a relay lets its client in once.

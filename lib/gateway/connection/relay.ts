@@ -16,6 +16,9 @@ const LIMIT = 20_000;
 /** How long the client is waited for before the way to it is tried, in milliseconds. */
 const LOOPBACK_PATIENCE = 5_000;
 
+/** How long a client that was used may send nothing of a request, in milliseconds. */
+const REQUEST_PATIENCE = 5_000;
+
 /**
  * The connection of one HTTP client of `fetch` to the service. `fetch` makes it to this
  * relay on loopback, by SOCKS, and the relay makes the one to the service. By itself,
@@ -36,6 +39,8 @@ export class Relay implements Disposable {
   #hasClient = false;
   #hasAnswer = false;
   #isOver = false;
+  /** Whether nothing has come from the client since a request was expected. */
+  #isSilent = false;
   #failure: Failure | undefined;
   #obstacle: Obstacle | undefined;
 
@@ -50,7 +55,10 @@ export class Relay implements Disposable {
     return this.#listener.proxy;
   }
 
-  /** Aborted if the HTTP client is given up: it may be waiting for loopback for ever. */
+  /**
+   * Aborted if the HTTP client is given up: it may be waiting for loopback, or for
+   * another process, for ever.
+   */
   get missing(): AbortSignal {
     return this.#missing.signal;
   }
@@ -83,6 +91,20 @@ export class Relay implements Disposable {
     return this.#obstacle;
   }
 
+  /**
+   * Call it before another request is sent on the client, and dispose of the result when
+   * it is answered. If nothing of the request comes within 5 s, the client is given up:
+   * it needed another connection, and another process may have this relay's port by now.
+   */
+  expectRequest(): Disposable {
+    this.#isSilent = true;
+    const timer = setTimeout(() => {
+      // What came may have been the end of TLS.
+      if (this.#isSilent || this.#isOver) this.#missing.abort();
+    }, REQUEST_PATIENCE);
+    return { [Symbol.dispose]: () => clearTimeout(timer) };
+  }
+
   [Symbol.dispose](): void {
     this.#closing.abort();
   }
@@ -107,7 +129,7 @@ export class Relay implements Disposable {
 
       await writeBytes(client, service.firstBytes);
       await Promise.all([
-        this.#copy(client, service.connection),
+        this.#copy(client, service.connection, () => this.#isSilent = false),
         this.#copy(service.connection, client),
       ]);
     } catch (error) {
@@ -156,8 +178,12 @@ export class Relay implements Disposable {
     this.#closing.abort(new Deno.errors.TimedOut());
   }
 
-  async #copy(from: Deno.Conn, to: Deno.Conn): Promise<void> {
-    await copyBytes(from, to);
+  async #copy(
+    from: Deno.Conn,
+    to: Deno.Conn,
+    onBytes?: () => void,
+  ): Promise<void> {
+    await copyBytes(from, to, onBytes);
     this.#isOver = true;
   }
 

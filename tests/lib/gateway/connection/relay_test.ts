@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { readBytes } from "../../../../lib/gateway/connection/bytes.ts";
 import { Relay } from "../../../../lib/gateway/connection/relay.ts";
 import { Route } from "../../../../lib/gateway/connection/route.ts";
 import type { Proxy } from "../../../../lib/settings.ts";
@@ -272,4 +273,51 @@ Deno.test("Relay gives its client 20 s, and no less", async () => {
 
   await assertRejects(() => connectTo(proxy));
   assertEquals([relay.hasClient, relay.failure], [false, undefined]);
+});
+
+/** What a client sends when a request is expected, and whether it is given up. */
+const SECOND_REQUESTS = [
+  { sent: "", ends: false, isGivenUp: true },
+  { sent: "more", ends: false, isGivenUp: false },
+  { sent: "more", ends: true, isGivenUp: true },
+];
+
+for (const { sent, ends, isGivenUp } of SECOND_REQUESTS) {
+  const end = ends ? " and the end" : "";
+  Deno.test(`Relay expects another request, and gets "${sent}"${end}: its client is${isGivenUp ? "" : " not"} given up after 5 s`, async () => {
+    const seen = Promise.withResolvers<void>();
+    await using server = await FaultyService.start(async (connection) => {
+      await connection.holds(HELLO.length);
+      await connection.write("answer");
+      await connection.holds(HELLO.length + sent.length);
+      if (ends) await connection.gone;
+      seen.resolve();
+      await connection.gone;
+    });
+    using clock = new FakeClock();
+    using relay = directRelay(server.port);
+    using client = await enter(relay.proxy);
+    await client.write(bytesOf(HELLO));
+    await readBytes(client, `${WELCOME}answer`.length);
+
+    using _expected = relay.expectRequest();
+    await client.write(bytesOf(sent));
+    if (ends) await client.closeWrite();
+    await seen.promise;
+    clock.elapse(4_999);
+    assertEquals(relay.missing.aborted, false);
+    clock.elapse(1);
+
+    assertEquals(relay.missing.aborted, isGivenUp);
+  });
+}
+
+Deno.test("Relay does not give its client up for a request that was answered", () => {
+  using clock = new FakeClock();
+  using relay = directRelay(1);
+
+  relay.expectRequest()[Symbol.dispose]();
+  clock.elapse(5_000);
+
+  assertEquals(relay.missing.aborted, false);
 });
