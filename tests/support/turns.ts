@@ -137,6 +137,7 @@ export const QUICK_TIMEOUTS: Timeouts = {
   drain: NEVER,
   retry: [1, 1, 1],
   reopen: [0, 1, 1],
+  outOfFiles: [1, 1, 1, 1],
   reconnect: [1],
   lost: 1,
   lastAttempt: 60_000,

@@ -102,13 +102,14 @@ function failureBy(
   if (found === undefined) return undefined;
   const [row, match] = found;
   const usual = rows === CONNECTING_ROWS ? "not sent" : "perhaps taken";
-  const { stage = usual, reason, advice, retry } = row;
+  const { stage = usual, reason, advice, retry, isOutOfFiles } = row;
   const about = { match, url, quotation: show(text.quotation) };
   return {
     stage,
     reason: typeof reason === "string" ? reason : reason(about),
     advice: typeof advice === "function" ? advice(about) : advice,
     retry,
+    isOutOfFiles,
   };
 }
 

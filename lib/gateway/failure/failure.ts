@@ -11,6 +11,8 @@ export interface Failure {
   readonly detail?: string | undefined;
   /** Why the request is retried, in a few words; not set if the failure is final. */
   readonly retry?: string | undefined;
+  /** Whether the program has no descriptor left. Its other sessions give theirs back. */
+  readonly isOutOfFiles?: true | undefined;
   readonly status?: number | undefined;
   /** The milliseconds that `Retry-After` asks for, if it does. */
   readonly retryAfter?: number | undefined;

@@ -34,10 +34,11 @@ export function retryReason(
 
 /** The pauses before the retries of a `POST` that failed, in milliseconds. */
 export function postPauses(
-  { retry: reason, stage, status }: Failure,
-  { retry, reopen }: Timeouts,
+  { retry: reason, stage, status, isOutOfFiles }: Failure,
+  { retry, reopen, outOfFiles }: Timeouts,
 ): readonly number[] {
   if (reason === undefined) return [];
+  if (isOutOfFiles) return outOfFiles;
   const wasClosed = stage === "not taken" && status === undefined;
   return wasClosed ? reopen : retry;
 }

@@ -14,6 +14,8 @@ export const TIMEOUTS = {
   retry: [500, 1_000, 2_000],
   /** The same if the connection was closed before the server took the request. */
   reopen: [0, 500, 1_000],
+  /** The same if there were too many open files: turns of other sessions take long. */
+  outOfFiles: [500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000],
   /** The pauses before the retries of a stream's `GET`; the last one repeats. */
   reconnect: [500, 1_000, 2_000, 4_000, 8_000, 15_000],
   /** The longest first pause after a stream was lost. */

@@ -30,6 +30,7 @@ export interface Row {
   /** Why a `POST` is retried, in a few words, if it is. */
   readonly retry?: string;
   readonly isUnknownIssuer?: true;
+  readonly isOutOfFiles?: true;
 }
 
 /**
@@ -102,7 +103,8 @@ export const CONNECTING_ROWS: readonly Row[] = [
     text: /too many open files/i,
     reason: "too many open files",
     advice: MORE_FILES,
-    retry: "too many open files", // Other sessions may give theirs back.
+    retry: "too many open files",
+    isOutOfFiles: true,
   },
   {
     fault: "refused",

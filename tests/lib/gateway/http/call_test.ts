@@ -28,6 +28,7 @@ Deno.test("the program waits as long as docs/networks.md says", () => {
     ...{ answer: 60_000, errorText: 2_000, idle: 600_000 },
     drain: 100,
     ...{ retry: [500, 1_000, 2_000], reopen: [0, 500, 1_000] },
+    outOfFiles: [500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000],
     reconnect: [500, 1_000, 2_000, 4_000, 8_000, 15_000],
     ...{ lost: 2_000, lastAttempt: 60_000 },
     ...{ outage: 120_000, resume: 600_000, steady: 5_000 },
@@ -36,17 +37,19 @@ Deno.test("the program waits as long as docs/networks.md says", () => {
 });
 
 const SEND = "error sending request from a for b: client error (SendRequest): ";
+const CONNECT = "error sending request for url (b): client error (Connect): ";
 
-/** Why a request that fails so is repeated; empty if it is not. */
-const REJECTIONS: Readonly<Record<string, string>> = {
-  [`${SEND}connection closed`]: "connection closed",
-  [`${SEND}connection closed before message completed`]: "",
+/** How often a request that fails so is sent, and why again. */
+const REJECTIONS: Readonly<Record<string, readonly [number, ...string[]]>> = {
+  [`${SEND}connection closed`]: [4, "connection closed"],
+  [`${SEND}connection closed before message completed`]: [1],
+  [`${CONNECT}Connection refused`]: [4, "connection refused"],
+  [`${CONNECT}Too many open files`]: [5, "too many open files"],
 };
 
-for (const [text, reason] of Object.entries(REJECTIONS)) {
-  const expected = reason === "" ? [1] : [4, reason];
+for (const [text, expected] of Object.entries(REJECTIONS)) {
   Deno.test(`a POST is sent ${expected[0]} times after ${text}`, async () => {
-    await using gateway = gatewayTo({ url: "https://service.test" });
+    await using gateway = gatewayTo({ url: "http://127.0.0.1" });
     const { fetch } = globalThis;
     let requests = 0;
     globalThis.fetch = () => {
