@@ -5,7 +5,7 @@ import type { RequestError } from "../failure/failure.ts";
 import { learnCertificates, trustedCertificates } from "./certificates.ts";
 import { connectionError, tlsSetupError } from "./connection_failure.ts";
 import { isNotConnected } from "./known_failures.ts";
-import { loopbackError, mayListen, reachesItself } from "./loopback.ts";
+import { loopbackError, mayListen } from "./loopback.ts";
 import { Relay } from "./relay.ts";
 import type { Route } from "./route.ts";
 
@@ -70,7 +70,8 @@ export class Connections {
     const { baseUrl, proxy } = this.#options;
     const relay = this.#relay;
     if (relay?.hasClient === false && this.#isNotConnected(cause)) {
-      return loopbackError(cause, operation, relay.obstacle);
+      const { obstacle, missing: { aborted: isLate } } = relay;
+      return loopbackError(cause, { operation, obstacle, isLate });
     }
     return connectionError(cause, {
       operation,
@@ -141,13 +142,11 @@ export class Connections {
 
   /** Whether the relay failed because of this machine, and `fetch` can do without it. */
   async #mustBypass(route: Route | undefined): Promise<boolean> {
-    const relay = this.#relay;
-    if (route === undefined || relay === undefined) return false;
+    const obstacle = await this.#relay?.findObstacle();
+    if (route === undefined || obstacle === undefined) return false;
     if (route.proxy !== undefined) return false;
-    if (relay.obstacle === "descriptors") return true;
-    if (relay.hasClient) return false;
-    if (relay.obstacle === undefined && await reachesItself()) return false;
-    route.hasRelays = false;
+    // Descriptors come back.
+    if (obstacle === "loopback") route.hasRelays = false;
     return true;
   }
 
@@ -177,7 +176,8 @@ export class Connections {
       return new Relay(route, onAnswer);
     } catch (cause) {
       if (route.proxy === undefined) return undefined;
-      throw loopbackError(cause, this.#state.operation);
+      const { operation } = this.#state;
+      throw loopbackError(cause, { operation });
     }
   }
 }

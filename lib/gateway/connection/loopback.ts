@@ -9,8 +9,8 @@ export type Obstacle = "descriptors" | "loopback";
 /** How long a connection of the program to itself may take, in milliseconds. */
 const LIMIT = 10_000;
 
-/** The connection to itself that is under way. */
-let trying: Promise<boolean> | undefined;
+/** The attempt to connect to itself that is under way. */
+let trying: Promise<Obstacle | undefined> | undefined;
 
 /** Whether the program may listen on loopback. Nobody is asked for the permission. */
 export function mayListen(): boolean {
@@ -18,29 +18,37 @@ export function mayListen(): boolean {
   return Deno.permissions.querySync(net).state === "granted";
 }
 
-/** Whether the program can connect to itself on loopback. */
-export function reachesItself(): Promise<boolean> {
+/** Tries what the program lacks for a connection to itself; `undefined` if nothing. */
+export function obstacleOnLoopback(): Promise<Obstacle | undefined> {
   trying ??= tryLoopback().finally(() => trying = undefined);
   return trying;
 }
 
-async function tryLoopback(): Promise<boolean> {
+async function tryLoopback(): Promise<Obstacle | undefined> {
   try {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { hostname, port } = listener.addr;
     const signal = AbortSignal.timeout(LIMIT);
     using _connection = await Deno.connect({ hostname, port, signal });
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    const isOutOfFiles = systemFault(error) === "no descriptors";
+    return isOutOfFiles ? "descriptors" : "loopback";
   }
+}
+
+interface LoopbackErrorOptions {
+  readonly operation: RemoteOperation;
+  /** What was found to be lacking. */
+  readonly obstacle?: Obstacle | undefined;
+  /** Whether the HTTP client was waited for in vain. */
+  readonly isLate?: boolean;
 }
 
 /** The error of a program that cannot connect to itself on loopback. */
 export function loopbackError(
   cause: unknown,
-  operation: RemoteOperation,
-  obstacle?: Obstacle,
+  { operation, obstacle, isLate = false }: LoopbackErrorOptions,
 ): RequestError {
   if (!mayListen()) {
     return new RequestError({
@@ -51,12 +59,22 @@ export function loopbackError(
   }
   const isOutOfFiles = obstacle === "descriptors" ||
     systemFault(cause) === "no descriptors";
+  if (isOutOfFiles) {
+    return new RequestError({
+      stage: "not sent",
+      reason: "There are too many open files",
+      advice: MORE_FILES,
+      retry: "too many open files",
+      isOutOfFiles,
+    }, { cause });
+  }
+  // What was lacking may be there again.
+  const mayWork = operation === "stream run" ||
+    obstacle === undefined && !isLate;
   return new RequestError({
     stage: "not sent",
-    reason: isOutOfFiles
-      ? "There are too many open files"
-      : "The program cannot connect to itself on 127.0.0.1",
-    advice: isOutOfFiles ? MORE_FILES : "Check whether a firewall forbids it",
-    retry: operation === "stream run" ? "connection lost" : undefined,
+    reason: "The program cannot connect to itself on 127.0.0.1",
+    advice: "Check whether a firewall forbids it",
+    retry: mayWork ? "connection lost" : undefined,
   }, { cause });
 }

@@ -2,7 +2,7 @@ import { type Failure, RequestError } from "../failure/failure.ts";
 import { systemFault, whyNotConnected } from "./known_failures.ts";
 import { closeQuietly, copyBytes, readBytes, writeBytes } from "./bytes.ts";
 import { LoginListener } from "./login_listener.ts";
-import { type Obstacle, reachesItself } from "./loopback.ts";
+import { type Obstacle, obstacleOnLoopback } from "./loopback.ts";
 import type { Route } from "./route.ts";
 import { tunnelError } from "./tunnel_failure.ts";
 import type { AnsweredConnection } from "./unused_connection.ts";
@@ -86,8 +86,14 @@ export class Relay implements Disposable {
     return this.#failure;
   }
 
-  /** What this machine lacks, if the relay has failed because of that. */
+  /** What this machine lacks, as far as that is known. */
   get obstacle(): Obstacle | undefined {
+    return this.#obstacle;
+  }
+
+  /** Finds out what this machine lacks, unless the HTTP client has connected. */
+  async findObstacle(): Promise<Obstacle | undefined> {
+    if (!this.#hasClient) this.#obstacle ??= await obstacleOnLoopback();
     return this.#obstacle;
   }
 
@@ -167,10 +173,9 @@ export class Relay implements Disposable {
 
   /** Gives the client up early if the program cannot connect to itself. */
   async #tryLoopback(): Promise<void> {
-    if (this.#hasClient || await reachesItself()) return;
-    if (this.#hasClient || this.#isOver) return; // It came in the meantime.
-    this.#obstacle = "loopback";
-    this.#giveUp();
+    const obstacle = await this.findObstacle();
+    const hasCome = this.#hasClient || this.#isOver;
+    if (obstacle !== undefined && !hasCome) this.#giveUp();
   }
 
   #giveUp(): void {
