@@ -20,10 +20,14 @@ import { runTool, ToolError } from "./tool_error.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 const DENO_VERSION = `${ROOT}/.ci/deno-version`;
+const DENO_COMMIT = `${ROOT}/.ci/deno-commit`;
 const GITHUB = "https://api.github.com/repos/denoland/deno";
 
 /** The version of Deno that the project is tested and released with. */
 export const PINNED_DENO: string = Deno.readTextFileSync(DENO_VERSION).trim();
+
+/** The commit of that Deno. */
+export const PINNED_COMMIT: string = Deno.readTextFileSync(DENO_COMMIT).trim();
 
 /** The systems for which Deno is on npm, as the packages `@deno/SYSTEM`. */
 export const NPM_SYSTEMS: readonly string[] = [
@@ -122,16 +126,19 @@ export function pinRuntimes(sums: Sums, { assets }: Release): Sums {
 }
 
 /**
- * The commit of a tag of Deno, whose source names what Deno is linked with: tags can be
- * moved.
+ * The commit that an executable of Deno says it was built from. Its source names what
+ * Deno is linked with. (A tag can be moved. For 2.9.4 and 2.9.5, both are the same.)
  *
- * @throws {ToolError} If GitHub does not say.
+ * @throws {ToolError} If it names none.
  */
-async function commitOf(version: string): Promise<string> {
-  const url = `${GITHUB}/commits/v${version}`;
-  const { sha } = await (await download(url)).json();
-  if (/^[0-9a-f]{40}$/.test(sha)) return sha;
-  throw new ToolError(`GitHub has no commit of Deno ${version}`);
+export function commitIn(executable: Uint8Array, version: string): string {
+  const text = new TextDecoder("latin1").decode(executable);
+  // "Deno/2.9.6+e518fbd" is followed by the whole hash.
+  const start = RegExp.escape(`Deno/${version}+`);
+  const pattern = RegExp(`${start}([0-9a-f]{7})(\\1[0-9a-f]{33})`);
+  const [, , commit] = pattern.exec(text) ?? [];
+  if (commit !== undefined) return commit;
+  throw new ToolError(`Deno ${version} does not name its commit`);
 }
 
 async function main(): Promise<void> {
@@ -149,8 +156,8 @@ async function main(): Promise<void> {
     .set("deno", await sha256(deno));
   await Deno.writeTextFile(SUMS_FILE, formatSums(sums));
   await Deno.writeTextFile(DENO_VERSION, `${version}\n`);
-  const commit = await commitOf(version);
-  await Deno.writeTextFile(`${ROOT}/.ci/deno-commit`, `${commit}\n`);
+  const commit = commitIn(deno, version);
+  await Deno.writeTextFile(DENO_COMMIT, `${commit}\n`);
   for (const name of DOCUMENTS) {
     const text = await Deno.readTextFile(`${ROOT}/${name}`);
     await Deno.writeTextFile(`${ROOT}/${name}`, pinDeno(text, version));

@@ -17,7 +17,12 @@ import {
   writeChecksums,
 } from "../../tools/checksums.ts";
 import { TARGETS } from "../../tools/compile.ts";
-import { newestOfAll, PINNED_DENO } from "../../tools/pins.ts";
+import {
+  commitIn,
+  newestOfAll,
+  PINNED_COMMIT,
+  PINNED_DENO,
+} from "../../tools/pins.ts";
 import {
   homebrewFormula,
   registryEntry,
@@ -571,10 +576,9 @@ Deno.test({
     Deno.version.deno !== PINNED_DENO,
   async fn() {
     const sums = await pinnedSums();
-    assertEquals(
-      sums.get("deno"),
-      await sha256(await Deno.readFile(Deno.execPath())),
-    );
+    const deno = await Deno.readFile(Deno.execPath());
+    assertEquals(sums.get("deno"), await sha256(deno));
+    assertEquals(PINNED_COMMIT, commitIn(deno, PINNED_DENO));
     const info = [Deno.execPath(), "info", "--json", "--no-config"];
     const { denoDir } = JSON.parse(await runCommand(info));
     const path = `${denoDir}/dl/esbuild-${ESBUILD.version}-1/${ESBUILD.name}`;
