@@ -51,11 +51,8 @@ export function notice(
 }
 
 export function waitNotice({ reason, milliseconds }: WaitEvent): SessionUpdate {
-  const state = reason.replace(" ", " is ");
-  return notice(
-    "info",
-    `the ${state}; retry in ${wholeDuration(milliseconds)}`,
-  );
+  const time = wholeDuration(milliseconds);
+  return notice("info", `${reason}; retry in ${time}`);
 }
 
 /** The title of a session whose first prompt this is; `undefined` if it has no words. */
