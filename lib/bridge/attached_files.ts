@@ -6,7 +6,7 @@ import type { RpcResponse } from "./json_rpc.ts";
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** The most that is taken of all files of a prompt, in bytes of UTF-8. */
-const MAX_PROMPT_BYTES = 4 * MAX_FILE_BYTES;
+const MAX_FILES_BYTES = 4 * MAX_FILE_BYTES;
 
 const MAX_FILES = 1000;
 
@@ -53,17 +53,25 @@ export async function readAttachedFiles(
   /** In the order of the URIs. */
   const kept: (AttachedFile | undefined)[] = Array(files.size).fill(undefined);
   let total = 0;
+  /** How many of the first files may still fit. It only goes down. */
+  let end = files.size;
   await Promise.all(Array.from(files, async ([path, uri], index) => {
     const file = fileIn(await ask(path, deadline.signal), uri);
     if (file === undefined) return;
+    if (index >= end && file.bytes > 0) {
+      kept[index] = notRead(uri, TOO_MANY);
+      return;
+    }
+
     kept[index] = file;
     total += file.bytes;
     // At once, so that no more than the limit is held.
-    for (let last = kept.length; total > MAX_PROMPT_BYTES; last--) {
-      const dropped = kept[last];
-      if (dropped === undefined || dropped.bytes === 0) continue;
-      total -= dropped.bytes;
-      kept[last] = notRead(dropped.uri, TOO_MANY);
+    while (total > MAX_FILES_BYTES) {
+      end--;
+      const last = kept[end];
+      if (last === undefined || last.bytes === 0) continue;
+      total -= last.bytes;
+      kept[end] = notRead(last.uri, TOO_MANY);
     }
   }));
   return new Map(
@@ -94,7 +102,7 @@ function fileIn(
   const { result } = response;
   const text = isJsonObject(result) ? result.content : undefined;
   if (typeof text !== "string") return undefined;
-  if (containsNul(text)) return { uri, text: CONTAINS_NUL, bytes: 0 };
+  if (containsNul(text)) return notRead(uri, CONTAINS_NUL);
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > MAX_FILE_BYTES) return notRead(uri, TOO_LARGE);
   return { uri, text, bytes };

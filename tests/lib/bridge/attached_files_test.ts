@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { assert, assertEquals } from "@std/assert";
 import {
   filePath,
@@ -136,6 +137,29 @@ Deno.test("readAttachedFiles() takes 4 MiB of a prompt, in the order of the link
     texts.map((text) => text[0] === "(" ? text : text.length),
     [...[MIB, MIB, 1, MIB, MIB - 1], tooMany, 0, tooMany],
   );
+});
+
+Deno.test("readAttachedFiles() drops a file after one that does not fit in 4 MiB, even if it arrives later and would fit", async () => {
+  const sizes = [MIB, MIB, MIB, 900_000, 500_000, 50_000];
+  for (
+    const order of [[0, 1, 2, 3, 5, 4], [4, 5, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5]]
+  ) {
+    const answers = sizes.map(() => Promise.withResolvers<RpcResponse>());
+    const reading = read(Object.fromEntries(
+      answers.map(({ promise }, i) => [`/${i}`, () => promise]),
+    ));
+
+    for (const i of order) {
+      answers[i]?.resolve(content("x".repeat(sizes[i] ?? 0)));
+      await setImmediate();
+    }
+
+    const lengths = Array.from(
+      (await reading).values(),
+      (text) => text[0] === "x" ? text.length : 0,
+    );
+    assertEquals(lengths, [MIB, MIB, MIB, 900_000, 0, 0], `${order}`);
+  }
 });
 
 Deno.test("readAttachedFiles() asks for no more than 1,000 files", async () => {
