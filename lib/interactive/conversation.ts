@@ -91,10 +91,12 @@ export class Conversation {
           return INTERRUPTED;
         case "end":
           return this.#isTyped ? 0 : this.#exitCode.value;
-        case "refused":
+        case "refused": {
           this.#exitCode.fail();
-          await this.#show({ type: "error", message: input.reason });
+          const isRead = await this.#showRejected(input.reason);
+          if (!isRead && !this.#isTyped) return this.#exitCode.value;
           break;
+        }
         case "text": {
           const word = input.text.trim().toLowerCase();
           if (word === "exit" || word === "quit") return 0;
@@ -240,6 +242,15 @@ export class Conversation {
     } finally {
       signal.removeEventListener("abort", leave);
     }
+  }
+
+  /**
+   * Shows why a line was rejected, with the time limit for itself. Returns whether
+   * somebody reads it.
+   */
+  async #showRejected(message: string): Promise<boolean> {
+    using limit = new TimeLimit(this.#options.timeLimit);
+    return await limit.isWritten(this.#show({ type: "error", message }));
   }
 
   #run({ text, number }: Prompt, limit: TimeLimit): Promise<Outcome> {

@@ -649,6 +649,23 @@ Deno.test("a reply that nobody reads when the time is over is given up 5 s later
   }
 });
 
+Deno.test("the error of a rejected line that nobody reads is given up like a reply: a script fails, and a chat continues", async () => {
+  for (const isTyped of [true, false]) {
+    using clock = new FakeClock();
+    const view = new ScriptedView(REFUSED, "two");
+    if (!isTyped) view.typing = undefined;
+    const isWriting = view.hold("error");
+    const ending = play(view);
+    await isWriting;
+    assertEquals(clock.pending, 1);
+    await passTime(clock);
+    assertEquals(await ending, isTyped ? 0 : 1);
+    const rest = view.log.slice(START.length + 1);
+    assertEquals(rest, isTyped ? ["prompt", ...ran("two"), "prompt"] : []);
+    assertEquals(clock.pending, 0);
+  }
+});
+
 Deno.test("a reply that was given up is written no further", async () => {
   using clock = new FakeClock();
   const view = new ScriptedView("one");

@@ -48,6 +48,23 @@ Deno.test("--json whose reader goes away after the limit ends without a word", a
   assertEquals([code, stderr], [1, ""]);
 });
 
+Deno.test("--json ends with 1 after the limit if nobody reads the errors of rejected lines", async () => {
+  await using service = ReferenceService.start();
+  await using client = new Client({
+    args: ["--json", "--timeout", "1"],
+    env: settings(service),
+  });
+  client.stdout.pause();
+  const lines = new Uint8Array(20_000).map((_, i) => i % 2 ? 0x0a : 0xff);
+  // It ends without reading all lines.
+  const written = client.write(lines).catch(() => {});
+  const { code } = await client.status;
+  await written;
+  client.stdout.resume();
+  const { stderr } = await client.output();
+  assertEquals([code, stderr], [1, ""]);
+});
+
 for (const mode of ["-p", "piped lines"]) {
   Deno.test(`a reply that nobody reads after the limit ends ${mode} with 1, and says so`, async () => {
     await using service = ReferenceService.start();
