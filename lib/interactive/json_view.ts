@@ -31,11 +31,14 @@ export class JsonView implements View {
   /** Queues a line. Progress waits only for room, so that many lines are one write. */
   show(event: ViewEvent): void | Promise<void> {
     const line = lineOf(event);
-    if (line !== undefined) {
-      this.#output.write(`${escapeControls(JSON.stringify(line))}\n`);
+    if (line === undefined) return this.#output.flush();
+    const text = `${escapeControls(JSON.stringify(line))}\n`;
+    if (event.type === "progress") {
+      this.#output.gather(text);
+      return this.#output.hasBacklog ? this.#output.room() : undefined;
     }
-    if (event.type !== "progress") return this.#output.flush();
-    if (this.#output.hasBacklog) return this.#output.room();
+    this.#output.write(text);
+    return this.#output.flush();
   }
 }
 

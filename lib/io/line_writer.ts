@@ -8,7 +8,19 @@ const ROOM = 256 * 1024;
 /** More queued text than this is a backlog, in UTF-16 code units. */
 const BACKLOG = 1024 * 1024;
 
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 128 * 1024;
+
+/** Lines are joined to texts of this length: encoding each alone costs more. */
+const JOINED = 16 * 1024;
+
+/**
+ * How long lines are gathered after a write, in milliseconds. A write wakes a thread of
+ * Deno, which takes as long as everything else that is done for an event.
+ */
+const PAUSE = 1;
+
+/** This much queued text is written without a pause, in UTF-16 code units. */
+const ENOUGH = 64 * 1024;
 
 /** Queues lines and writes them in batches. Many tasks can write at once. */
 export class LineWriter {
@@ -23,6 +35,10 @@ export class LineWriter {
   /** The text that was ever queued, and the part of it that is written. */
   #accepted = 0;
   #written = 0;
+  /** The part of it that somebody waits for: it is written without a pause. */
+  #awaited = 0;
+  #pauseEnd = -Infinity;
+  #endPause = () => {};
 
   constructor(sink: ByteSink) {
     this.#sink = sink;
@@ -48,10 +64,19 @@ export class LineWriter {
 
   /** Queues one or more lines at once, each with its `\n` at the end. */
   write(line: string): void {
-    if (this.#lines === undefined) return;
-    this.#lines.push(line);
-    this.#accepted += line.length;
-    this.#writing ??= this.#writeAll();
+    this.#add(line);
+    this.#hurry();
+    this.#start();
+  }
+
+  /**
+   * Queues a line that nobody waits for. If gathered lines were written less than a
+   * millisecond ago, it is written with those that come until that millisecond is over.
+   */
+  gather(line: string): void {
+    this.#add(line);
+    if (this.#queued >= ENOUGH) this.#endPause();
+    this.#start();
   }
 
   /**
@@ -62,7 +87,7 @@ export class LineWriter {
   writeInTurn(line: string, signal?: AbortSignal): boolean | Promise<boolean> {
     if (this.#queued >= ROOM) return this.#writeWhenRoom(line, signal);
     if (signal?.aborted) return false;
-    this.write(line);
+    this.gather(line);
     return true;
   }
 
@@ -79,12 +104,16 @@ export class LineWriter {
   /** Resolves when the lines that are queued now are written, or a write has failed. */
   async written(): Promise<void> {
     const end = this.#accepted;
+    this.#hurry();
     while (this.#written < end) await this.#progress.next;
   }
 
   /** Resolves when everything that was queued is written; rejects if it cannot be. */
   async flush(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
+    while (this.#writing !== undefined) {
+      this.#hurry();
+      await this.#writing;
+    }
     if (this.#lines === undefined) await this.failed;
   }
 
@@ -98,15 +127,15 @@ export class LineWriter {
   }
 
   async #writeAll(): Promise<void> {
-    await undefined; // Collects lines that are queued without an await in between.
     try {
       while (this.#lines !== undefined && this.#lines.length > 0) {
+        // Without a pause, this collects lines that are queued in the same task.
+        await this.#pause();
         const lines = this.#lines;
-        const end = this.#accepted;
+        const isAwaited = this.#isAwaited;
         this.#lines = [];
         await this.#writeLines(lines);
-        this.#written = end;
-        this.#progress.notify();
+        if (!isAwaited) this.#pauseEnd = performance.now() + PAUSE;
       }
     } catch (error) {
       this.#lines = undefined;
@@ -117,10 +146,54 @@ export class LineWriter {
     this.#writing = undefined;
   }
 
+  #add(line: string): void {
+    if (this.#lines === undefined) return;
+    const last = this.#lines.at(-1);
+    if (last !== undefined && last.length + line.length <= JOINED) {
+      this.#lines[this.#lines.length - 1] = last + line;
+    } else {
+      this.#lines.push(line);
+    }
+    this.#accepted += line.length;
+  }
+
+  #start(): void {
+    if (this.#lines !== undefined) this.#writing ??= this.#writeAll();
+  }
+
+  /** Lets everything that is queued now be written without a pause. */
+  #hurry(): void {
+    this.#awaited = this.#accepted;
+    this.#endPause();
+  }
+
+  get #isAwaited(): boolean {
+    return this.#awaited > this.#written;
+  }
+
+  /** Waits until the pause after the last write is over. */
+  async #pause(): Promise<void> {
+    if (this.#isAwaited || this.#queued >= ENOUGH) return;
+    const left = this.#pauseEnd - performance.now();
+    if (left <= 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, left);
+    this.#endPause = resolve;
+    await promise;
+    clearTimeout(timer);
+  }
+
   /** Encodes and writes lines in pieces: joining them would cost memory and time. */
   async #writeLines(lines: readonly string[]): Promise<void> {
     const piece = this.#piece ??= new Uint8Array(PIECE_BYTES);
     let filled = 0;
+    let end = this.#written;
+    const write = async () => {
+      await this.#sink.write(piece.subarray(0, filled));
+      filled = 0;
+      this.#written = end;
+      this.#progress.notify();
+    };
     for (const line of lines) {
       for (let start = 0; start < line.length;) {
         const { read, written } = this.#encoder.encodeInto(
@@ -129,12 +202,10 @@ export class LineWriter {
         );
         start += read;
         filled += written;
-        if (start < line.length) {
-          await this.#sink.write(piece.subarray(0, filled));
-          filled = 0;
-        }
+        end += read;
+        if (start < line.length) await write();
       }
     }
-    await this.#sink.write(piece.subarray(0, filled));
+    await write();
   }
 }
