@@ -1,6 +1,7 @@
-import type { ReplyEvent, TurnEvent } from "../gateway.ts";
+import type { ProgressEvent, ReplyEvent, TurnEvent } from "../gateway.ts";
 import { readAttachedFiles } from "./attached_files.ts";
 import type { BridgeContext } from "./bridge_context.ts";
+import { ProgressLines } from "./editor_output.ts";
 import type { EditorRequests } from "./editor_requests.ts";
 import type { RequestId } from "./json_rpc.ts";
 import { linksIn, type PromptContent, promptText } from "./prompt_blocks.ts";
@@ -11,7 +12,6 @@ import {
   notice,
   type Said,
   type SessionUpdate,
-  thought,
   waitNotice,
 } from "./session_updates.ts";
 
@@ -32,7 +32,7 @@ export class ActivePrompt implements AcceptedPrompt {
   readonly #session: Session;
   readonly #request: PromptRequest;
   readonly #controller = new AbortController();
-  readonly #thoughtId = crypto.randomUUID();
+  readonly #progress: ProgressLines;
   readonly #replyId = crypto.randomUUID();
   #hasUpdates = false;
   #hasReplied = false;
@@ -45,6 +45,7 @@ export class ActivePrompt implements AcceptedPrompt {
     this.#context = context;
     this.#session = session;
     this.#request = request;
+    this.#progress = new ProgressLines(session.id, crypto.randomUUID());
   }
 
   get requestId(): RequestId {
@@ -128,7 +129,7 @@ export class ActivePrompt implements AcceptedPrompt {
       case "wait":
         return this.#notice(() => waitNotice(event));
       case "progress":
-        return this.#send(thought(this.#thoughtId, event));
+        return this.#sendProgress(event);
       case "reply":
         return this.#reply(event);
       default:
@@ -150,6 +151,13 @@ export class ActivePrompt implements AcceptedPrompt {
 
   async #notice(update: () => SessionUpdate): Promise<void> {
     if (this.#context.output.client.showsNotices) await this.#send(update());
+  }
+
+  #sendProgress(event: ProgressEvent): boolean | Promise<boolean> {
+    const { signal } = this.#controller;
+    const { output } = this.#context;
+    if (!this.isCancelled) this.#hasUpdates = true;
+    return output.progress(this.#progress, event, signal);
   }
 
   /** Sends an update, unless the prompt is cancelled. Returns whether it was sent. */

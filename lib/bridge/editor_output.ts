@@ -1,3 +1,4 @@
+import type { ProgressEvent } from "../gateway.ts";
 import { type ByteSink, LineWriter } from "../io.ts";
 import { escapeControls } from "../text.ts";
 import { type EditorClient, UNKNOWN_CLIENT } from "./capabilities.ts";
@@ -7,7 +8,7 @@ import {
   type RequestId,
   type RpcError,
 } from "./json_rpc.ts";
-import type { SessionUpdate } from "./session_updates.ts";
+import { names, type SessionUpdate, thought } from "./session_updates.ts";
 
 /**
  * How long a response keeps its distance from the updates before it, in milliseconds.
@@ -65,11 +66,19 @@ export class EditorOutput {
     update: SessionUpdate,
     signal?: AbortSignal,
   ): boolean | Promise<boolean> {
-    const line = lineOf({
-      jsonrpc,
-      method: "session/update",
-      params: { sessionId, update },
-    });
+    return this.#sendUpdate(updateLine(sessionId, update), signal);
+  }
+
+  /** The same for the update about a progress event. */
+  progress(
+    lines: ProgressLines,
+    event: ProgressEvent,
+    signal?: AbortSignal,
+  ): boolean | Promise<boolean> {
+    return this.#sendUpdate(lines.lineOf(event), signal);
+  }
+
+  #sendUpdate(line: string, signal?: AbortSignal): boolean | Promise<boolean> {
     const isSent = this.#lines.writeInTurn(line, signal);
     return this.#lines.hasBacklog ? this.#whenWritten(isSent) : isSent;
   }
@@ -107,11 +116,51 @@ export class EditorOutput {
   }
 }
 
+/** Stands for a name in a line. It is random, so no foreign text contains it. */
+const BLANK = crypto.randomUUID();
+
+/**
+ * The lines of the updates about progress, which differ only in the names of their
+ * events. The rest is formatted once for a prompt: formatting all of it for each event
+ * would take half as long as everything else that is done for an event.
+ */
+export class ProgressLines {
+  readonly #parts: readonly string[];
+
+  constructor(sessionId: string, messageId: string) {
+    const event = { type: "progress", node: BLANK, status: BLANK } as const;
+    const line = updateLine(sessionId, thought(messageId, event));
+    this.#parts = line.split(BLANK);
+  }
+
+  lineOf(event: ProgressEvent): string {
+    const { node, status } = names(event);
+    const [inNode, inStatus] = [withinString(node), withinString(status)];
+    // The text of the update comes first, then the two names.
+    const [start, colon, toNode, toStatus, end] = this.#parts;
+    return `${start}${inNode}${colon}${inStatus}${toNode}${inNode}${toStatus}${inStatus}${end}`;
+  }
+}
+
+function updateLine(sessionId: string, update: SessionUpdate): string {
+  const params = { sessionId, update };
+  return lineOf({ jsonrpc, method: "session/update", params });
+}
+
 /**
  * Formats a message as one line. Characters that end a line for some readers (U+0085,
  * U+2028 and U+2029 for Python's `splitlines()`, the last two for the readline of
  * Node.js 24) are escaped.
  */
 function lineOf(message: object): string {
-  return `${escapeControls(JSON.stringify(message))}\n`;
+  return `${jsonOf(message)}\n`;
+}
+
+/** The JSON of a text without its quotes. */
+function withinString(text: string): string {
+  return jsonOf(text).slice(1, -1);
+}
+
+function jsonOf(value: unknown): string {
+  return escapeControls(JSON.stringify(value));
 }

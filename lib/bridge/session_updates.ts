@@ -26,14 +26,20 @@ export function thought(
   messageId: string,
   event: ProgressEvent,
 ): SessionUpdate {
-  const node = shortened(event.node);
-  const status = shortened(event.status);
+  const { node, status } = names(event);
   return {
     sessionUpdate: "agent_thought_chunk",
     messageId,
     content: { type: "text", text: `${node}: ${status}  \n` },
     _meta: { node, status },
   };
+}
+
+/** The node and the status of an event as they are sent. */
+export function names(
+  { node, status }: ProgressEvent,
+): Pick<ProgressEvent, "node" | "status"> {
+  return { node: shortened(node), status: shortened(status) };
 }
 
 export function message({ by, messageId, text }: Said): SessionUpdate {

@@ -1,6 +1,9 @@
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import { clientIn } from "../../../lib/bridge/capabilities.ts";
-import { EditorOutput } from "../../../lib/bridge/editor_output.ts";
+import {
+  EditorOutput,
+  ProgressLines,
+} from "../../../lib/bridge/editor_output.ts";
 import { ErrorCode, RpcError } from "../../../lib/bridge/json_rpc.ts";
 import { message, thought } from "../../../lib/bridge/session_updates.ts";
 import { FakeClock } from "../../support/clocks.ts";
@@ -53,6 +56,7 @@ Deno.test("each message is one line for every reader of lines, whatever is in it
     const output = new KeptOutput();
     const progress = { type: "progress", node: text, status: text } as const;
     await output.update(text, thought(text, progress));
+    await output.progress(new ProgressLines(text, text), progress);
     await output.update(
       text,
       message({ by: "agent", messageId: text, text }),
@@ -61,8 +65,9 @@ Deno.test("each message is one line for every reader of lines, whatever is in it
     output.fail(text, new RpcError(-32603, text, { details: text }));
 
     const lines = (await output.text()).split(ENDS);
-    assertEquals(lines.length, 5);
-    const [step, reply, response, error] = lines.slice(0, 4)
+    assertEquals(lines.length, 6);
+    assertEquals(lines[1], lines[0]);
+    const [step, reply, response, error] = lines.slice(1, 5)
       .map((line) => JSON.parse(line));
     assert(step.params.update._meta.node === text);
     assert(reply.params.update.content.text === text);
