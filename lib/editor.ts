@@ -232,7 +232,7 @@ export class Editor implements Disposable {
 
   /** Stops the process, with the cursor below the drawn rows. */
   #stop(): void {
-    if (this.#display.isSuspended) return;
+    if (!this.#display.isDrawn) return;
     this.#display.suspend();
     this.#keyMode?.stop();
   }

@@ -42,7 +42,8 @@ export class Display {
   #frameTimer: Timer | undefined;
   /** The timer of the last resize; `undefined` if it has run out. */
   #resizeTimer: Timer | undefined;
-  #isSuspended = false;
+  /** `suspended` until the process continues; `closed` for good. */
+  #state: "drawn" | "suspended" | "closed" = "drawn";
 
   constructor(options: DisplayOptions) {
     this.#options = options;
@@ -50,8 +51,9 @@ export class Display {
     this.#size = options.size();
   }
 
-  get isSuspended(): boolean {
-    return this.#isSuspended;
+  /** Whether the rows are drawn, and can be suspended. */
+  get isDrawn(): boolean {
+    return this.#state === "drawn";
   }
 
   /** Draws now if the last frame is old enough, else together with later changes. */
@@ -65,7 +67,7 @@ export class Display {
   /** Draws the rows, and writes lines above them that stay, each with its newline. */
   print(above = ""): void {
     this.#cancelFrame();
-    if (this.#isSuspended) {
+    if (!this.isDrawn) {
       if (above !== "") this.#options.write(above);
       return;
     }
@@ -108,18 +110,19 @@ export class Display {
 
   /** Moves the cursor below the rows, and draws nothing until {@linkcode resume}. */
   suspend(): void {
-    this.#isSuspended = true;
+    this.#state = "suspended";
     this.#painter.park();
   }
 
   /**
-   * Draws the rows again.
+   * Draws the rows again, unless they were left for good.
    *
    * @param wasStopped Whether another program may have used the terminal. If so, the
    * cursor is assumed to be in an empty row.
    */
   resume(wasStopped: boolean): void {
-    this.#isSuspended = false;
+    if (this.#state === "closed") return;
+    this.#state = "drawn";
     if (wasStopped) this.#painter.forget();
     this.print();
   }
@@ -128,7 +131,7 @@ export class Display {
   abandon(): void {
     this.#cancelFrame();
     this.#painter.forget();
-    this.#isSuspended = true;
+    this.#state = "closed";
   }
 
   /** Draws the rows a last time. Lines that are printed later are written below them. */
@@ -139,7 +142,7 @@ export class Display {
     this.print();
     this.#cancelFrame();
     this.#painter.leave();
-    this.#isSuspended = true;
+    this.#state = "closed";
   }
 
   #cancelFrame(): void {

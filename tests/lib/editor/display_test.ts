@@ -1,0 +1,38 @@
+import { assertEquals } from "@std/assert";
+import { Display } from "../../../lib/editor/display.ts";
+import { NO_FRAME } from "../../../lib/editor/painter.ts";
+
+/** A display whose frames are counted. */
+function countFrames(): { display: Display; frames: () => number } {
+  let frames = 0;
+  const display = new Display({
+    write: () => {},
+    size: () => ({ columns: 80, rows: 24 }),
+    frame: () => {
+      frames++;
+      return NO_FRAME;
+    },
+    now: () => 0,
+  });
+  return { display, frames: () => frames };
+}
+
+Deno.test("Display draws nothing while it is suspended, and again after resume()", () => {
+  const { display, frames } = countFrames();
+  display.suspend();
+  display.print();
+  assertEquals(frames(), 0);
+  display.resume(true);
+  assertEquals(frames(), 1);
+});
+
+for (const end of ["abandon", "close"] as const) {
+  Deno.test(`Display draws nothing after ${end}(), also when the process continues`, () => {
+    const { display, frames } = countFrames();
+    display[end]();
+    const last = frames();
+    display.resume(true);
+    display.print();
+    assertEquals(frames(), last);
+  });
+}
