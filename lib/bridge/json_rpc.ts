@@ -107,21 +107,21 @@ export function invalidParams(reason: string): RpcError {
 export async function* readMessages(
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Incoming> {
-  const outline = new Outline();
   const options = {
     maxBytes: MAX_MESSAGE_BYTES,
     isStrict: true,
-    refused: outline,
+    refused: new Outline(),
   };
   for await (const line of readEachLine(source, options)) {
-    const message = messageIn(line, outline);
+    const message = messageIn(line);
     if (message !== undefined) yield message;
   }
 }
 
-function messageIn(line: Line, outline: Outline): Incoming | undefined {
+function messageIn(line: Line): Incoming | undefined {
   const text = typeof line === "string" ? line : line.text;
   if (holdsTooMuch(text)) {
+    const outline = new Outline();
     outline.add(new TextEncoder().encode(text));
     return refused(parseMessage(outline.take()), "too many parts");
   }
