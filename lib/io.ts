@@ -1,11 +1,5 @@
 export { AwakeClock } from "./io/awake_clock.ts";
-export {
-  Deadline,
-  GRACE,
-  pause,
-  startTimeout,
-  TimeIsOver,
-} from "./io/deadline.ts";
+export { Deadline, pause, startTimeout, TimeIsOver } from "./io/deadline.ts";
 export { environmentVariable } from "./io/environment_variable.ts";
 export { ErrorOutput } from "./io/error_output.ts";
 export { shareEventLoop, turnOfEventLoop } from "./io/event_loop.ts";

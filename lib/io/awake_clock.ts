@@ -1,4 +1,4 @@
-import { GRACE, PUNCTUAL } from "./deadline.ts";
+import { startTimeout } from "./deadline.ts";
 
 /** How often a clock looks whether the process ran, in milliseconds. */
 const TICK = 5_000;
@@ -39,37 +39,24 @@ export class AwakeClock implements Disposable {
   }
 
   /**
-   * Calls a function after a time on this clock. What came while the process was stopped
-   * is still in the sockets then: a timer that comes late waits for at least 5 s more,
-   * once. A time of `Infinity` never ends, nor does one on a clock that is disposed of.
+   * Calls a function after a time on this clock, as {@linkcode startTimeout} does. A time
+   * on a clock that is disposed of never ends.
    *
    * @returns A function that stops the timer.
    */
   startTimeout(milliseconds: number, onExpired: () => void): () => void {
     const stops = this.#stops;
-    // `setTimeout()` takes `Infinity` for 0.
-    if (milliseconds === Infinity || stops === undefined) return () => {};
+    if (stops === undefined) return () => {};
 
-    const due = this.now + milliseconds;
-    let timer: ReturnType<typeof setTimeout>;
-    let hasGrace = true;
-    const wait = (left: number) => {
-      const planned = performance.now() + left;
-      timer = setTimeout(() => {
-        const isLate = performance.now() - planned > PUNCTUAL;
-        const least = isLate && hasGrace ? GRACE : 0;
-        if (isLate) hasGrace = false;
-        const more = Math.max(due - this.now, least);
-        if (more > 0) return wait(more);
-        stops.delete(stop);
-        onExpired();
-      }, left);
+    const expire = () => {
+      stops.delete(stop);
+      onExpired();
     };
+    const stopTimer = startTimeout(milliseconds, expire, () => this.now);
     const stop = () => {
-      clearTimeout(timer);
+      stopTimer();
       stops.delete(stop);
     };
-    wait(milliseconds);
     stops.add(stop);
     return stop;
   }

@@ -1,8 +1,8 @@
 /** How late a timer may fire and still count as punctual, in milliseconds. */
-export const PUNCTUAL = 200;
+const PUNCTUAL = 200;
 
 /** How much longer a timeout waits if it fires late, in milliseconds. */
-export const GRACE = 5_000;
+const GRACE = 5_000;
 
 /**
  * Calls a function after a time. A timer that falls due while the process is stopped
@@ -10,18 +10,31 @@ export const GRACE = 5_000;
  * one waits for another 5 s, so that what has arrived is read first; once, because a
  * peer may keep the process busy. A time of `Infinity` never ends.
  *
+ * @param now The clock that the time is measured with, in milliseconds. The default is
+ * the clock of the process.
  * @returns A function that stops the timer.
  */
 export function startTimeout(
   milliseconds: number,
   onExpired: () => void,
+  now = () => performance.now(),
 ): () => void {
   if (milliseconds === Infinity) return () => {}; // `setTimeout()` takes it for 0.
-  const due = performance.now() + milliseconds;
-  let timer = setTimeout(() => {
-    if (performance.now() - due <= PUNCTUAL) onExpired();
-    else timer = setTimeout(onExpired, GRACE);
-  }, milliseconds);
+  const due = now() + milliseconds;
+  let timer: ReturnType<typeof setTimeout>;
+  let hasGrace = true;
+  const wait = (left: number) => {
+    const planned = performance.now() + left;
+    timer = setTimeout(() => {
+      const isLate = performance.now() - planned > PUNCTUAL;
+      const least = isLate && hasGrace ? GRACE : 0;
+      if (isLate) hasGrace = false;
+      const more = Math.max(due - now(), least);
+      if (more > 0) wait(more);
+      else onExpired();
+    }, left);
+  };
+  wait(milliseconds);
   return () => clearTimeout(timer);
 }
 
