@@ -14,8 +14,10 @@ const BUSY = "service busy";
 const UNREACHABLE = "service unreachable";
 
 /**
- * The statuses after which a request is sent again, and why, in a few words. (After
- * 503 to `create run`, the service may have taken the request, and then have died.)
+ * The statuses after which a retry may help, and why it is made, in a few words. A `POST`
+ * is only retried if its stage also says that it was not taken: `Call` asks for both.
+ * (After 503 to `create run`, the service may have taken the request, and then have
+ * died.)
  */
 const STATUSES: Readonly<
   Record<RemoteOperation, Readonly<Record<number, string>>>
