@@ -90,8 +90,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     what: "retries: pauses of any length are waited for",
     file: "lib/gateway/http/retries.ts",
-    from: "if (retryAfter <= limit) return undefined;",
-    to: "if (retryAfter <= 10 * limit) return undefined;",
+    from: "return retryAfter > limit;",
+    to: "return retryAfter > 10 * limit;",
     seed: 846,
   },
   {

@@ -14,8 +14,9 @@ import { drainBody, readBody } from "./response_body.ts";
 import type { Silences } from "./silences.ts";
 import {
   around,
+  asksTooLong,
   draw,
-  longPauseAdvice,
+  laterAdvice,
   type Pause,
   postPauses,
 } from "./retries.ts";
@@ -117,8 +118,10 @@ export class Call {
   #pauseAfter(failure: Failure, retries: number): Pause | undefined {
     // Whatever the reason for a retry is, a prompt must not run twice.
     if (this.state.fateAt(failure.stage) !== "not run") return undefined;
-    const advice = longPauseAdvice(failure, this.timeouts);
-    if (advice !== undefined) throw new RequestError({ ...failure, advice });
+    if (asksTooLong(failure, this.timeouts)) {
+      const advice = laterAdvice(failure);
+      throw new RequestError({ ...failure, advice });
+    }
     const milliseconds = postPauses(failure, this.timeouts)[retries];
     return milliseconds === undefined ? undefined : around(milliseconds);
   }

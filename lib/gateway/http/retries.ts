@@ -6,6 +6,7 @@
  * @module
  */
 
+import { wholeDuration } from "../../text.ts";
 import type { Failure } from "../failure/failure.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
 import type { Timeouts } from "./timeouts.ts";
@@ -45,14 +46,20 @@ export function postPauses(
   return wasClosed ? reopen : retry;
 }
 
-/** When to try again, if the service asks for a pause that is too long to wait for. */
-export function longPauseAdvice(
+/** Whether the service asks for a pause that is too long to wait for. */
+export function asksTooLong(
   { retryAfter = 0 }: Failure,
   { retryAfter: limit }: Timeouts,
-): string | undefined {
-  if (retryAfter <= limit) return undefined;
+): boolean {
+  return retryAfter > limit;
+}
+
+/** The advice to try again after the pause that the service asks for, in whole minutes. */
+export function laterAdvice({ retryAfter = 0 }: Failure): string {
   const minutes = Math.ceil(retryAfter / 60_000);
-  const time = minutes > 1440 ? "more than a day" : `${minutes} min`;
+  const time = minutes > 1440
+    ? "more than a day"
+    : wholeDuration(minutes * 60_000);
   return `Try again in ${time}`;
 }
 

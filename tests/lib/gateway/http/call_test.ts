@@ -76,6 +76,7 @@ for (const [text, expected] of Object.entries(REJECTIONS)) {
 const LONG_PAUSES = {
   "31": "Try again in 1 min",
   "3600": "Try again in 60 min",
+  "5400": "Try again in 1 h 30 min",
   "99999999": "Try again in more than a day",
   [new Date(Date.now() + 600_000).toUTCString()]: "Try again in 10 min",
 };
