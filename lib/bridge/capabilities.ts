@@ -6,6 +6,7 @@
  * @module
  */
 
+import { AGENT_NAME } from "../gateway.ts";
 import { isJsonObject } from "../text.ts";
 import { VERSION } from "../version.ts";
 
@@ -33,8 +34,8 @@ export const INITIALIZE_RESULT = {
 
 export const AGENTS_LIST_RESULT = {
   agents: [{
-    id: "the-brain",
-    name: "the-brain",
+    id: AGENT_NAME,
+    name: AGENT_NAME,
     title: "The Brain",
     description: "The remote agent that this client sends every prompt to",
   }],
