@@ -11,7 +11,7 @@ import { VERSION } from "../version.ts";
 import { CtrlC } from "./ctrl_c.ts";
 import { ExitCode } from "./exit_code.ts";
 import { Operation } from "./operation.ts";
-import type { View, ViewEvent } from "./view.ts";
+import type { Dropped, View, ViewEvent } from "./view.ts";
 
 export interface ConversationOptions {
   readonly gateway: Gateway;
@@ -356,7 +356,7 @@ export class Conversation {
   }
 
   async #showDropped(
-    what: "thread" | "prompt" | "run" | "reply",
+    what: Dropped["what"],
     { droppedPrompts }: Operation,
   ): Promise<void> {
     if (this.#leaving.signal.aborted) return;

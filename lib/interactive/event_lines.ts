@@ -1,6 +1,6 @@
 import { counted, duration, plainLine, wholeDuration } from "../text.ts";
 import type { Terminal } from "./terminal.ts";
-import type { Step, ViewEvent } from "./view.ts";
+import type { Dropped, Step, ViewEvent } from "./view.ts";
 
 /** How lines look. */
 export type LineLook = Pick<
@@ -37,7 +37,7 @@ export function linesAbout(event: LineEvent, look: LineLook): string {
     case "thread":
       return line(`thread ${event.threadId}`, look);
     case "dropped":
-      return droppedLine(event.what, event.prompts);
+      return droppedLine(event);
     case "reply":
       return noteLine(event.note, look);
     case "error": {
@@ -88,10 +88,7 @@ function continuation(threadId: string): string {
   return `agent-gateway ${option}`;
 }
 
-function droppedLine(
-  what: "thread" | "prompt" | "run" | "reply",
-  prompts: number,
-): string {
+function droppedLine({ what, prompts }: Dropped): string {
   const queued = counted(prompts, "queued prompt");
   switch (what) {
     case "thread":

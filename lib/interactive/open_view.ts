@@ -6,14 +6,14 @@ import { JsonView } from "./json_view.ts";
 import { PlainLines } from "./plain_lines.ts";
 import { PromptLines } from "./stdin_prompts.ts";
 import type { Terminal } from "./terminal.ts";
-import { PROMPT_SIGN, type View } from "./view.ts";
+import { PROMPT_SIGN, type View, type WriteLines } from "./view.ts";
 import { type ReplyWriter, writeReply } from "./write_reply.ts";
 
 export interface OpenViewOptions {
   /** Writes to standard output, after everything that went to `stderr` before. */
   readonly stdout: ByteSink;
-  /** Writes to standard error; progress may be dropped if nobody reads it. */
-  readonly stderr: (text: string, kind?: "progress") => void;
+  /** Writes to standard error. */
+  readonly stderr: WriteLines;
   /**
    * Where prompts come from: standard input line by line, or nowhere, because the
    * command line has them. Then standard input is not touched.

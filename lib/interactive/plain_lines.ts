@@ -2,10 +2,11 @@ import type { Entry, Input } from "../io.ts";
 import { plainLine } from "../text.ts";
 import type { Surface } from "./chat_view.ts";
 import type { PromptLines } from "./stdin_prompts.ts";
+import type { WriteLines } from "./view.ts";
 
 export interface PlainLinesOptions {
   readonly prompts: PromptLines;
-  readonly stderr: (text: string, kind?: "progress") => void;
+  readonly stderr: WriteLines;
   /** The sign before a prompt; empty where nobody would see it. */
   readonly sign: string;
 }

@@ -21,14 +21,7 @@ export type ViewEvent =
     /** How long a run took, in milliseconds; none if there was no run. */
     readonly total?: number | undefined;
   }
-  /** The user dropped an operation, or a reply while it was being written. */
-  | {
-    readonly type: "dropped";
-    /** A `prompt` did not run; what started may go on. */
-    readonly what: "thread" | "prompt" | "run" | "reply";
-    /** The number of waiting prompts that were dropped with it. */
-    readonly prompts: number;
-  }
+  | Dropped
   /** A prompt failed, or the creation of the thread. */
   | {
     readonly type: "error";
@@ -46,6 +39,18 @@ export type ViewEvent =
     /** The thread to continue another time; `undefined` if it has no run. */
     readonly threadId: string | undefined;
   };
+
+/** The user dropped an operation, or a reply while it was being written. */
+export interface Dropped {
+  readonly type: "dropped";
+  /** A `prompt` did not run; what started may go on. */
+  readonly what: "thread" | "prompt" | "run" | "reply";
+  /** The number of waiting prompts that were dropped with it. */
+  readonly prompts: number;
+}
+
+/** Writes lines; those about progress may be dropped if nobody reads them. */
+export type WriteLines = (lines: string, kind?: "progress") => void;
 
 /** The events that say how far an operation is. */
 export type Step = Extract<

@@ -1,5 +1,6 @@
 import type { ByteSink } from "../io.ts";
 import { plainText, shorten } from "../text.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** The size of one write of a reply to a terminal, in UTF-16 code units. */
 const PIECE_LENGTH = 4 * 1024;
@@ -17,8 +18,7 @@ export type ReplyWriter = (
 
 export interface ReplyOptions {
   readonly stdout: ByteSink;
-  /** `clean`: safe to show on a terminal. `styled`: with its Markdown styled, too. */
-  readonly form: "unchanged" | "clean" | "styled";
+  readonly form: Terminal["replies"];
 }
 
 /**
