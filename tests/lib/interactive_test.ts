@@ -579,22 +579,6 @@ Deno.test("runPrompts() ends at the first run that fails", async () => {
   assertEquals(view.log.at(-1), FAILURE);
 });
 
-/** A run of which the time limit decides nothing: the gateway knows its fate. */
-async function* takeTooLong(
-  options: Parameters<Gateway["runTurn"]>[2],
-  event: TurnEvent,
-): AsyncGenerator<TurnEvent> {
-  yield { type: "run", runId: "r" };
-  yield event;
-  const { signal } = options ?? {};
-  while (signal?.aborted === false) await setImmediate();
-  throw serviceError("stream run", {
-    reason: "There was no reply within 7 s",
-    stage: "perhaps taken",
-  });
-}
-
-const PLAN = { type: "progress", node: "plan", status: "on" } as const;
 const REPLY = { type: "reply", text: "One.", isNotice: false } as const;
 
 /** Lets the time limit of `play()` pass, and what is left for writing. */
@@ -604,24 +588,6 @@ async function passTime(clock: FakeClock): Promise<void> {
   clock.passTo(12_000);
   await setImmediate();
 }
-
-Deno.test("a run whose time is over ends as the gateway says, although nobody reads what it shows", async () => {
-  using clock = new FakeClock();
-  const view = new ScriptedView();
-  view.typing = undefined;
-  const isWriting = view.hold("progress");
-  const ending = play(view, {
-    prompts: ["one", "two"],
-    runTurn: (_id, _prompt, options) => takeTooLong(options, PLAN),
-  });
-  await isWriting;
-  await passTime(clock);
-  assertEquals(await ending, 5);
-  assertEquals(view.log.slice(START.length), [
-    ...['start thread-1 "one"', "run r"],
-    "error Prompt 1 on thread thread-1: There was no reply within 7 s. The run may still continue. may go on",
-  ]);
-});
 
 Deno.test("a reply that nobody reads when the time is over is given up 5 s later; a script fails, and a chat continues", async () => {
   for (const isTyped of [true, false]) {

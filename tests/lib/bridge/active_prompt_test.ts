@@ -120,51 +120,6 @@ Deno.test("the end of the input ends the reads: the prompt runs with its links",
   );
 });
 
-Deno.test("a cancellation that comes after the reply changes nothing, and a close waits for the response", async () => {
-  using clock = new FakeClock();
-  await using editor = new MemoryEditor();
-  const sessionId = await editor.newSession();
-  const start = editor.messages.length;
-  const prompt = await editor.sendPrompt(sessionId, "hello");
-  (await editor.gateway.started(1)).complete("Hello!");
-  await editor.update(sessionId, "Hello!");
-
-  await editor.notify("session/cancel", { sessionId });
-  const close = await editor.send("session/close", { sessionId });
-  await editor.rest();
-  assertEquals(editor.messages.length, start + 1); // the reply alone
-  clock.pass();
-  await editor.response(close);
-
-  const ids = editor.messages.slice(start + 1).map(({ id }) => id);
-  assertEquals(ids, [prompt, close]);
-  const { result } = await editor.response(prompt);
-  assertEquals(result, { stopReason: "end_turn" });
-});
-
-Deno.test("a prompt that was cancelled or failed keeps its distance from its progress; without progress it is answered at once", async () => {
-  using clock = new FakeClock();
-  await using editor = new MemoryEditor();
-  const sessionId = await editor.newSession();
-  for (const hasProgress of [true, false]) {
-    for (const isCancelled of [true, false]) {
-      const number = editor.gateway.runs.length + 1;
-      const id = await editor.sendPrompt(sessionId, "hello");
-      const run = await editor.gateway.started(number);
-      if (hasProgress) {
-        run.progress("plan", `${number}`);
-        await editor.update(sessionId, `plan: ${number}`);
-      }
-      if (isCancelled) await editor.notify("session/cancel", { sessionId });
-      else run.fail(new TypeError("no"));
-      await editor.rest();
-      assertEquals(clock.pending, hasProgress ? 1 : 0);
-      if (hasProgress) clock.pass();
-      await editor.response(id);
-    }
-  }
-});
-
 Deno.test("session/load keeps its distance from the conversation", async () => {
   using clock = new FakeClock();
   await using editor = new MemoryEditor();

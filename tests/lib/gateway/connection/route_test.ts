@@ -1,6 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Route } from "../../../../lib/gateway/connection/route.ts";
-import { FakeClock } from "../../../support/clocks.ts";
 import {
   FaultyService,
   type Script,
@@ -85,92 +84,6 @@ Deno.test("Route opens one connection ahead, which carries nothing, and the next
   assertEquals(await scene.ask(), "answer 1");
   assertEquals(await scene.ask(), "answer 2");
   assertEquals(scene.messages, ["hello", "hello"]);
-});
-
-Deno.test("Route drops a connection ahead that ends or speaks first, and opens none in its place", async () => {
-  for (const isEnd of [true, false]) {
-    const dropped = Promise.withResolvers<void>();
-    await using scene = await Scene.start(async (connection) => {
-      if (connection.number > 1) return await answer(connection);
-      if (isEnd) connection.close();
-      else await connection.write("220 ready");
-      await connection.gone;
-      dropped.resolve();
-    });
-    scene.route.prepare();
-    await dropped.promise;
-
-    assertEquals(await scene.ask(), "answer 2");
-    assertEquals(scene.messages, ["", "hello"]);
-  }
-});
-
-Deno.test("Route closes a connection ahead after 45 s", async () => {
-  const closed = Promise.withResolvers<void>();
-  await using scene = await Scene.start(async (connection) => {
-    if (connection.number > 1) return await answer(connection);
-    await connection.gone;
-    closed.resolve();
-  });
-  using clock = new FakeClock();
-  scene.route.prepare();
-  await scene.connections(1);
-
-  clock.passTo(45_000);
-
-  await closed.promise;
-  assertEquals(await scene.ask(), "answer 2");
-  assertEquals(scene.messages, ["", "hello"]);
-});
-
-Deno.test("Route does not use a connection ahead that is older than 45 s, although its timer is late", async () => {
-  await using scene = await Scene.start();
-  using clock = new FakeClock();
-  scene.route.prepare();
-  await scene.connections(1);
-
-  clock.time = 45_000;
-
-  assertEquals(await scene.ask(), "answer 2");
-  assertEquals(scene.messages, ["", "hello"]);
-});
-
-Deno.test("Route asks on a new connection, too, if the one ahead is silent for 1 s, and the first answer wins", async () => {
-  const isLate = Promise.withResolvers<void>();
-  for (const winner of [1, 2]) {
-    const loserGone = Promise.withResolvers<void>();
-    await using scene = await Scene.start(async (connection) => {
-      await connection.holds(HELLO.length);
-      if (connection.number === 1) isLate.resolve();
-      if (connection.number === winner) {
-        await scene.connections(2);
-        return await answer(connection);
-      }
-      await connection.gone;
-      loserGone.resolve();
-    });
-    using clock = new FakeClock();
-    scene.route.prepare();
-    const asked = scene.ask();
-    await isLate.promise;
-
-    clock.passTo(1_000);
-
-    assertEquals(await asked, `answer ${winner}`);
-    await loserGone.promise;
-  }
-});
-
-Deno.test("Route asks on a new connection at once if the one ahead fails", async () => {
-  await using scene = await Scene.start(async (connection) => {
-    if (connection.number > 1) return await answer(connection);
-    await connection.holds(HELLO.length);
-    connection.reset();
-  });
-  using _clock = new FakeClock();
-  scene.route.prepare();
-
-  assertEquals(await scene.ask(), "answer 2");
 });
 
 Deno.test("Route opens nothing ahead after the service could not be reached, until it was", async () => {

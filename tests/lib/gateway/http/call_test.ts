@@ -7,7 +7,6 @@ import {
   type Behaviour,
   body,
   hang,
-  json,
 } from "../../../support/service/behaviours.ts";
 import { ReferenceService } from "../../../support/service/service.ts";
 import { FakeClock } from "../../../support/clocks.ts";
@@ -20,8 +19,6 @@ import {
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
-
-const good = json({ thread_id: "t", run_id: "r" });
 
 Deno.test("the program waits as long as docs/networks.md says", () => {
   assertEquals(TIMEOUTS, {
@@ -164,17 +161,6 @@ Deno.test("the text of an error that stalls costs 2 s and not the status, also a
       globalThis.fetch = fetch;
     }
   }
-});
-
-Deno.test("an answer that came while the process was stopped is read", async () => {
-  using clock = new FakeClock();
-  const stopped = () => {
-    clock.passTo(100_000); // The timer comes late, before the answer.
-    return good();
-  };
-  const limits = { answer: 60_000 };
-  const turn = await takeTurn({ "create run": [stopped] }, limits);
-  assertEquals([turn.delivered, turn.requests.length], [["Done."], 3]);
 });
 
 const MIB = 1024 * 1024;

@@ -9,8 +9,6 @@ import {
   events,
   hang,
   progress,
-  sleep,
-  type StreamItem,
 } from "../../../support/service/behaviours.ts";
 import { GatedStream } from "../../../support/service/gated_stream.ts";
 import { TEST_KEY } from "../../../support/service/service.ts";
@@ -129,65 +127,6 @@ for (const [what, [behaviour, message]] of Object.entries(EMPTY)) {
   });
 }
 
-const A = encodeItem(progress("a", ""), { id: "1" });
-const B = encodeItem(progress("b", ""), { id: "2" });
-const NO = 'data: {"event":"error","message":"No."}\n\n';
-
-/** The whole stream of a run that goes on after a failure, and its start. */
-const REPEATED: Readonly<
-  Record<string, readonly [StreamItem[], StreamItem[]]>
-> = {
-  "among old events": [[A, NO, B], [A, NO]],
-  "before its first id": [[NO, A], [NO]],
-};
-
-for (const [where, [whole, start]] of Object.entries(REPEATED)) {
-  Deno.test(`a failure that a service repeats ${where}, while it starts over, is no failure of the run`, async () => {
-    const answers = [
-      events(whole, { end: "break" }),
-      events(start, { end: "break" }),
-      events([...whole, complete(".")]),
-    ];
-    const { delivered, error } = await takeTurn({ stream: answers });
-    assertEquals(error, undefined);
-    assertEquals(delivered.at(-1), ".");
-  });
-}
-
-Deno.test("a stream without ids that breaks after a byte is an error at once", async () => {
-  const { error, cursors } = await takeTurn({ stream: [stream("a!")] });
-  const { fate, failure: { reason } = {} } = error ?? {};
-  assertMatch(
-    reason ?? "",
-    /^http:\S+ closed the connection in the middle of its answer$/,
-  );
-  assertEquals([fate, cursors], ["may go on", [null]]);
-});
-
-Deno.test("a stream that breaks before an event is asked for again, although a comment came", async () => {
-  const comment = body([": alive\n\n"], { end: "break" });
-  const foreign = events([{ type: "a" }], { end: "break" });
-  const { delivered } = await takeTurn({
-    stream: [comment, foreign, stream(".")],
-  });
-  assertEquals(delivered, ["."]);
-});
-
-Deno.test("the field retry: of a stream is the least pause before it is resumed", async () => {
-  const { random } = Math;
-  Math.random = () => 0;
-  try {
-    const first = body([
-      "retry: 20\nid: 1\n",
-      'data: {"event":"progress"}\n\n',
-    ]);
-    const { waits } = await takeTurn({ stream: [first, stream(".")] });
-    assertEquals(waits.map(({ milliseconds }) => milliseconds), [20]);
-  } finally {
-    Math.random = random;
-  }
-});
-
 Deno.test("a peer that falls silent after three comments is taken for gone after a minute", async () => {
   using clock = new FakeClock();
   const silent: Behaviour = body(async function* () {
@@ -201,29 +140,6 @@ Deno.test("a peer that falls silent after three comments is taken for gone after
   assertEquals(delivered, ["."]);
   assertEquals(waits.map(({ reason }) => reason), ["stream silent"]);
   assert(clock.time >= 60 * SECOND);
-});
-
-Deno.test("a peer that falls silent is taken for gone after 10 minutes, however rare its comments were", async () => {
-  using clock = new FakeClock();
-  let silentSince = 0;
-  const silent: Behaviour = body(async function* (signal) {
-    for (const comment of [":\n\n", ":\n\n", ":\n\n"]) {
-      yield comment;
-      const later = clock.time + 300 * SECOND;
-      while (clock.time < later) await sleep(1, signal);
-    }
-    yield ":\n\n";
-    silentSince = clock.time;
-  }, { end: "hang" });
-  clock.run();
-  const { delivered, waits } = await takeTurn(
-    { stream: [silent, stream(".")] },
-    { idle: 600 * SECOND },
-  );
-  assertEquals(delivered, ["."]);
-  assertEquals(waits.map(({ reason }) => reason), ["stream silent"]);
-  const silence = clock.time - silentSince;
-  assert(silence < 4 * 300 * SECOND, `${silence}`);
 });
 
 for (const end of ["end", "break"] as const) {
@@ -267,34 +183,6 @@ for (
   });
 }
 
-/** The streams, what is delivered, the ids after which they are asked for, and why. */
-const RESUMED: Readonly<
-  Record<string, readonly [string, string, string, string]>
-> = {
-  "that ends early": ["1a 2b|3c||.", "abc.", "- 2 3 3", "stream ended"],
-  "that breaks": ["1a 2b!|3c!|!|.", "abc.", "- 2 3 3", "connection lost"],
-  "that starts over from the beginning": [
-    "1a 2b|1a 2b|1a 2b 3c|1a|1a 2b 3c 4d 5e|1a 2b .",
-    "abcde.",
-    "- 2 2 3 3 5",
-    "stream ended",
-  ],
-};
-
-for (
-  const [what, [scripts, delivered, cursors, reason]] of Object.entries(RESUMED)
-) {
-  Deno.test(`a stream ${what} is resumed`, async () => {
-    const streams = scripts.split("|").map(stream);
-    const turn = await takeTurn({ stream: streams });
-    assertEquals(turn.error, undefined);
-    assertEquals(turn.delivered.join(""), delivered);
-    assertEquals(turn.cursors.map((id) => id ?? "-").join(" "), cursors);
-    const reasons = turn.waits.map((wait) => wait.reason);
-    assertEquals(reasons, streams.slice(1).map(() => reason));
-  });
-}
-
 Deno.test("a run that the service does not know has failed if events of it came", async () => {
   const streams = [[], [events(["id: 1\n\n"])], [stream("1a")]];
   const fates = await Promise.all(streams.map(async (first) => {
@@ -302,30 +190,6 @@ Deno.test("a run that the service does not know has failed if events of it came"
     return error?.fate;
   }));
   assertEquals(fates, ["may have run", "may have run", "failed"]);
-});
-
-Deno.test("a service that fails after each event, whose ids are ever new, is given up after 2 minutes", async () => {
-  using clock = new FakeClock();
-  clock.run();
-  let id = 0;
-  const failing: Behaviour = (...request) => {
-    if (id++ > 0) clock.elapse(50 * SECOND);
-    return stream(`${id}a`)(...request);
-  };
-  const { delivered, error } = await takeTurn({ stream: [failing] });
-  assertEquals(delivered, ["a", "a", "a", "a"]);
-  assertEquals(error?.failure.reason, ENDED);
-});
-
-Deno.test("a stream that is lost while the process is stopped for long is resumed", async () => {
-  using clock = new FakeClock();
-  clock.run();
-  const stopped = events(function* () {
-    yield encodeItem(progress("a", ""), { id: 1 });
-    clock.passTo(clock.time + 700 * SECOND);
-  }, { end: "break" });
-  const { delivered } = await takeTurn({ stream: [stopped, stream(".")] });
-  assertEquals(delivered, ["a", "."]);
 });
 
 Deno.test("a resumed stream of old events without an end is given up after 10 minutes", async () => {
@@ -344,44 +208,6 @@ Deno.test("a resumed stream of old events without an end is given up after 10 mi
   assertEquals([fate, turn.endings.at(-1)], ["may go on", "dropped"]);
 });
 
-Deno.test("the pauses before a stream is asked for again grow, start over after a steady connection with an event, and heed Retry-After", async () => {
-  const { random } = Math;
-  Math.random = () => 0.5;
-  try {
-    const [hurry, late] = ["0", "3600"].map((seconds) =>
-      answer(503, "", { "retry-after": seconds })
-    );
-    const refusals = [answer(502), hurry, answer(502), answer(502)];
-    const answers = [...refusals, stream("1a"), answer(502), late, stream(".")]
-      .filter((behaviour) => behaviour !== undefined);
-    const timeouts = { reconnect: [1, 2, 3], steady: 0, retryAfter: 7 };
-    const turn = await takeTurn({ stream: answers }, timeouts);
-    const pauses = turn.waits.map(({ milliseconds }) => milliseconds);
-    assertEquals(pauses, [1, 2, 3, 3, 0.5, 2, 1007]); // lost: 0 to 1 ms
-  } finally {
-    Math.random = random;
-  }
-});
-
-Deno.test("a stream that falls silent, or does not begin, is resumed", async () => {
-  for (const start of ["1a ~", "?"]) {
-    using clock = new FakeClock();
-    clock.run();
-    const turn = await takeTurn(
-      { stream: [stream(start), stream(".")] },
-      { idle: 600 * SECOND },
-    );
-    assertEquals(turn.error, undefined);
-    const reasons = turn.waits.map((wait) => wait.reason);
-    assertEquals(
-      [turn.delivered, turn.cursors, reasons],
-      start === "?"
-        ? [["."], [null, null], ["connection lost"]]
-        : [["a", "."], [null, "1"], ["stream silent"]],
-    );
-  }
-});
-
 Deno.test("a stream that is silent for too long is given up, and dropped", async () => {
   using clock = new FakeClock();
   clock.run();
@@ -394,22 +220,6 @@ Deno.test("a stream that is silent for too long is given up, and dropped", async
     "Nothing came from the service for 10 min",
   );
   assertEquals([error?.fate, endings.at(-1)], ["may go on", "dropped"]);
-});
-
-Deno.test("what came on a stream while the process was stopped is read", async () => {
-  using clock = new FakeClock();
-  const gate = new GatedStream();
-  gate.progress("a", "");
-  const stop = () => {
-    clock.passTo(100 * SECOND); // The timer comes late, before the bytes.
-    gate.complete(".");
-  };
-  const { delivered } = await takeTurn(
-    { stream: [gate.behaviour] },
-    { idle: 60 * SECOND },
-    ({ type }) => type === "progress" && setTimeout(stop, 0),
-  );
-  assertEquals(delivered, ["a", "."]);
 });
 
 const CODINGS = [
