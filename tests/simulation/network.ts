@@ -52,6 +52,8 @@ export class Exchange {
   news = 0;
   /** When the last of them came. */
   newestAt: number | undefined;
+  /** Whether a field `retry:` came on it. */
+  hasRetry = false;
   /** When the end of the reply came on it. */
   completeAt: number | undefined;
   ending: Ending | undefined;
@@ -230,7 +232,10 @@ export class Connection {
     return arrival;
   }
 
-  /** Lets something reach the program, in order; returns when it is at its socket. */
+  /**
+   * Lets something reach the program, in order; returns when it is at its socket. What is
+   * under way arrives, whatever happens meanwhile: a service waits before it answers.
+   */
   #arrive(ms: number, act: () => void): number {
     const { now } = this.#world;
     this.#arrival = Math.max(
@@ -253,9 +258,12 @@ export class Connection {
     exchange.ending = how;
     exchange.endedAt = this.#world.now;
     this.onEnded(how);
-    if (exchange.operation === "stream run" || how !== "whole") {
-      const reason = how === "broken" ? ` (${exchange.failure})` : "";
-      this.#world.tell(`  ${exchange.operation}: ${how}${reason}`);
+    const { operation, status } = exchange;
+    const isUsual = operation !== "stream run" && how === "whole" &&
+      status === 200;
+    const reason = how === "broken" ? ` (${exchange.failure})` : "";
+    if (!isUsual) {
+      this.#world.tell(`  ${operation}: ${status ?? ""} ${how}${reason}`);
     }
     return true;
   }

@@ -22,12 +22,15 @@ export type Fault =
     /** Seconds. */
     readonly retryAfter: number | undefined;
     readonly body: "json" | "page" | "key" | "stalled";
-    /** Whether the service runs the prompt all the same, where the status allows it. */
+    /**
+     * Whether the service runs the prompt all the same, where the status leaves that open
+     * (see `isTakenWith`).
+     */
     readonly isTaken: boolean;
   }
-  /** No connection is made. */
+  /** No connection is made, which shows after so many milliseconds. */
   | { readonly kind: "unreachable"; readonly text: string; readonly ms: number }
-  /** The connection breaks before the answer. */
+  /** The connection breaks after so many milliseconds, before the answer. */
   | {
     readonly kind: "broken";
     readonly text: string;

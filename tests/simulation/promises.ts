@@ -11,7 +11,7 @@ import {
   isUnreachable,
   isUnsent,
 } from "./network.ts";
-import { API_KEY, type ServicePlan } from "./plans.ts";
+import { AMBIGUOUS, API_KEY, type ServicePlan } from "./plans.ts";
 import {
   jsonEvents,
   OWN_ERRORS,
@@ -20,7 +20,7 @@ import {
   type Seen,
 } from "./seen.ts";
 import type { Run, Service } from "./service.ts";
-import type { EditorResult, ScriptResult } from "./users.ts";
+import type { EditorResult, ScriptResult, Sent } from "./users.ts";
 import type { World } from "./world.ts";
 
 /** A story that was played to its end. */
@@ -44,6 +44,8 @@ export const PROMISES: Readonly<Record<string, (played: Played) => Broken>> = {
   "a cancelled prompt is answered at once": answersCancelled,
   "the prompts of a session run one after the other": runsInTurn,
   "a session that is loaded shows its prompts": loadsSessions,
+  "a session that is closed ends its prompts, and takes no others":
+    closesSessions,
   "an answer keeps 10 ms from the updates before it": keepsDistance,
   "a POST is repeated as decided": repeatsPosts,
   "a run is followed as long as decided": followsRuns,
@@ -54,6 +56,19 @@ export const PROMISES: Readonly<Record<string, (played: Played) => Broken>> = {
   "nothing is left open": closesAll,
   "no error is left unhandled": handlesErrors,
 };
+
+/** Whether all that is written is read, sooner or later. */
+function isRead({ user: { plan } }: Played): boolean {
+  return plan.reader.kind === "quick" || plan.reader.kind === "slow";
+}
+
+/**
+ * Whether the user reads at once. A slow or stuck reader delays the program, so limits
+ * and pauses are held against quick readers only.
+ */
+function isQuick({ user: { plan } }: Played): boolean {
+  return plan.reader.kind === "quick";
+}
 
 /** What was broken in a story, a line each. */
 export function brokenIn(played: Played): string[] {
@@ -111,20 +126,22 @@ function* tellsTheTruth(played: Played): Broken {
   }
 }
 
-/** The exit code of a call by what it told: 5 stays, and 3 and 4 are about all of it. */
+/** The exit code of a call by what it told: a 5 stays, and 3 and 4 are about all of it. */
 function codeOfCall(events: readonly ScriptEvent[]): number {
-  const errors = events.filter(({ type }) => type === "error");
-  const codes = errors.map(({ fate, status }) => {
-    if (fate === "not run") return 3;
-    if (fate === "refused") return status === 401 || status === 403 ? 4 : 1;
-    return fate === "failed" ? 1 : 5;
-  });
-  const last = codes.at(-1) ?? 0;
-  const hasRun = events.some(({ type, fate }) =>
-    type === "reply" || fate === "failed"
-  );
-  if (codes.includes(5)) return 5;
-  return hasRun && (last === 3 || last === 4) ? 5 : last;
+  let code = 0;
+  let hasRun = false;
+  for (const event of events) {
+    if (event.type === "error" && code !== 5) code = codeOfError(event);
+    hasRun ||= event.type === "reply" || event.fate === "failed";
+    if (hasRun && (code === 3 || code === 4)) code = 5;
+  }
+  return code;
+}
+
+function codeOfError({ fate, status }: ScriptEvent): number {
+  if (fate === "not run") return 3;
+  if (fate === "refused") return status === 401 || status === 403 ? 4 : 1;
+  return fate === "failed" ? 1 : 5;
 }
 
 function* checkFate(played: Played, seen: Seen): Broken {
@@ -335,6 +352,10 @@ function* answersCancelled(played: Played): Broken {
   if (!isQuick(played)) return;
   for (const seen of promptsOf(played.user)) {
     const { prompt, cancelledAt, endedAt, replies, end, message } = seen;
+    const isAsked = cancelledAt !== undefined && cancelledAt <= endedAt;
+    if (end === "cancelled" && message === "" && !isAsked) {
+      yield `${prompt} is cancelled, and nobody asked for that`;
+    }
     if (cancelledAt === undefined || endedAt < cancelledAt) continue;
     const time = runningTime(played, cancelledAt, endedAt);
     if (time > AT_ONCE) yield `${prompt} is answered after ${time} ms`;
@@ -349,7 +370,7 @@ function* answersCancelled(played: Played): Broken {
 }
 
 function* runsInTurn(played: Played): Broken {
-  const { user, service } = played;
+  const { user, service, world } = played;
   if (user.kind === "script" || !isQuick(played)) return;
   for (const { prompt, askedAt } of createRuns(service)) {
     const index = user.sent.findIndex((sent) => sent.prompt === prompt);
@@ -362,6 +383,23 @@ function* runsInTurn(played: Played): Broken {
       if (answer === undefined || answer.at > askedAt) {
         yield `${prompt} is sent before ${before.prompt} is answered`;
       }
+    }
+  }
+  if (world.stops.length > 0) return; // Then it is not told what came first.
+  const answerTo = (id: number) =>
+    user.received.find((message) => message.id === id);
+  const running = new Map<unknown, Sent>();
+  for (const sent of user.sent) {
+    const { id, at, prompt, sessionId } = sent;
+    const isRefused = OWN_ERRORS.includes(answerTo(id)?.error?.code);
+    if (prompt === undefined || isRefused) continue;
+    const before = running.get(sessionId);
+    running.set(sessionId, sent);
+    if (before === undefined || answerTo(id) === undefined) continue;
+    const end = answerTo(before.id)?.at ?? Infinity;
+    const isCancelled = (user.cancelled.get(before.id) ?? Infinity) <= at;
+    if (end > at + 5 && !isCancelled) {
+      yield `${prompt} is taken while ${before.prompt} runs`;
     }
   }
 }
@@ -386,6 +424,36 @@ function* loadsSessions(played: Played): Broken {
     const prompts = due.map(({ prompt }) => prompt);
     if (shown.join() !== prompts.join()) {
       yield `${sessionId} is shown as ${shown}, not ${prompts}`;
+    }
+  }
+}
+
+/** What opens a session again, or closes it. */
+const CHANGES = ["session/load", "session/resume", "session/close"];
+
+function* closesSessions(played: Played): Broken {
+  const { user } = played;
+  if (user.kind === "script" || !isQuick(played)) return;
+  const answers = user.received.map(({ id }) => id);
+  const isBefore = (one: Sent, other: Sent) =>
+    answers.indexOf(one.id) < answers.indexOf(other.id);
+  const groups = Map.groupBy(user.sent, (sent) => sent.sessionId);
+  for (const requests of groups.values()) {
+    let close: Sent | undefined;
+    for (const [index, request] of requests.entries()) {
+      if (request.prompt !== undefined && close !== undefined) {
+        const answer = user.received.find(({ id }) => id === request.id);
+        const isTaken = answer !== undefined && answer.error?.code !== -32002;
+        if (isTaken) yield `${request.prompt} is taken`;
+      }
+      if (!CHANGES.includes(request.method)) continue;
+      const isOpen = close === undefined;
+      close = request.method === "session/close" ? request : undefined;
+      if (close === undefined || !isOpen) continue;
+      for (const sent of requests.slice(0, index)) {
+        const isLate = sent.prompt !== undefined && isBefore(request, sent);
+        if (isLate) yield `it is answered before ${sent.prompt}`;
+      }
     }
   }
 }
@@ -428,6 +496,7 @@ function* repeatsPosts(played: Played): Broken {
   );
   for (const [name, exchanges] of groups) {
     for (const [index, exchange] of exchanges.entries()) {
+      if (exchange.failure === AMBIGUOUS) continue;
       const next = exchanges[index + 1];
       const pause = pauseAfter(exchange, index);
       const outcome = `${name} (${exchange.status ?? exchange.failure})`;
@@ -544,12 +613,20 @@ function isEmpty({ ending, news, status }: Exchange, time: number): boolean {
   return status === 200 && ending === "whole" && news === 0 && time < 5_000;
 }
 
+/** What a field `retry:` says in each story, in milliseconds. */
+const RETRY_FIELD = 3_000;
+
+/** The pauses between attempts that fail one after the other, in milliseconds. */
+const GROWING = [0, 1_000, 2_000, 4_000, 8_000, 15_000];
+
 function* checkPauses(
   played: Played,
   attempts: readonly Exchange[],
 ): Broken {
   let empty = 0;
+  let failed = 0;
   let hasNews = false;
+  let hasRetry = false;
   for (const [index, attempt] of attempts.entries()) {
     const next = attempts[index + 1];
     if (next === undefined) return;
@@ -560,9 +637,15 @@ function* checkPauses(
     // It may be noticed late that the process was stopped meanwhile.
     const openTime = attempt.endedAt - (attempt.openedAt ?? 0);
     empty = isEmpty(attempt, openTime) ? empty + 1 : 0;
+    failed = attempt.news > 0 || openTime >= 5_000 ? 0 : failed + 1;
     if (empty >= 5) yield `${empty} empty streams, and another one`;
     if (!AGAIN.includes(attempt.status)) yield `${attempt.status}, and another`;
-    const asked = Math.min(30, attempt.retryAfter ?? 0) * 1_000;
+    hasRetry ||= attempt.hasRetry;
+    const asked = Math.max(
+      Math.min(30, attempt.retryAfter ?? 0) * 1_000,
+      hasRetry ? RETRY_FIELD : 0,
+      (GROWING[Math.min(failed, GROWING.length) - 1] ?? 0) / 2,
+    );
     const time = next.askedAt - attempt.endedAt;
     const running = runningTime(played, attempt.endedAt, next.askedAt);
     if (time < asked - 1 || running > asked + 30_000) {
@@ -604,7 +687,7 @@ function* opensAhead(played: Played): Broken {
 }
 
 function* givesUpSilence(played: Played): Broken {
-  for (const exchange of played.service.exchanges) {
+  for (const exchange of played.service.asked) {
     const { isRelayed, wasHeard, askedAt, endedAt, operation } = exchange;
     if (!isRelayed || wasHeard) continue;
     const time = runningTime(played, askedAt, endedAt);
@@ -647,15 +730,6 @@ function* closesAll({ service, user }: Played): Broken {
 
 function* handlesErrors({ world }: Played): Broken {
   for (const error of world.unhandled) yield String(error);
-}
-
-/** Whether all that is written is read, sooner or later. */
-function isRead({ user: { plan } }: Played): boolean {
-  return plan.reader.kind === "quick" || plan.reader.kind === "slow";
-}
-
-function isQuick({ user: { plan } }: Played): boolean {
-  return plan.reader.kind === "quick";
 }
 
 function isCancelled({ user }: Played, prompt: string): boolean {

@@ -23,7 +23,6 @@ export interface Visit {
   readonly askedAt: number;
   /** Why it was not made. */
   failure: string | undefined;
-  failedAt: number | undefined;
   openedAt: number | undefined;
   /** The program's end. */
   socket: Socket | undefined;
@@ -219,11 +218,10 @@ export class Machine {
 
   /** Why the relay has closed the connection: as far as it is clear. */
   #whyNotHeard({ askedAt }: Exchange): string {
-    const failures = this.visits.filter((visit) =>
-      visit.askedAt >= askedAt && (visit.failedAt ?? 0) >= this.#world.now - 3
-    ).map(({ failure }) => failure ?? "");
-    const [failure = NOT_HEARD] = failures;
-    return failures.every((one) => one === failure) ? failure : AMBIGUOUS;
+    const reasons = this.visits.filter((visit) => visit.askedAt >= askedAt)
+      .map(({ failure }) => failure ?? NOT_HEARD);
+    const [reason = NOT_HEARD] = reasons;
+    return reasons.every((one) => one === reason) ? reason : AMBIGUOUS;
   }
 
   #pair(): readonly [Socket, Socket] {
@@ -289,7 +287,6 @@ export class Machine {
     const visit: Visit = {
       askedAt: world.now,
       failure: undefined,
-      failedAt: undefined,
       openedAt: undefined,
       socket: undefined,
     };
@@ -302,7 +299,6 @@ export class Machine {
     const arrival = world.after(ms, "socket", () => {
       if (!isUnreachable) return resolve(this.#open(visit, fault));
       visit.failure = fault.text;
-      visit.failedAt = world.now;
       reject(new Error(fault.text.replace(/^(?:tcp connect|dns) error: /, "")));
     });
     signal.addEventListener("abort", () => {
@@ -325,7 +321,7 @@ export class Machine {
     this.#lines.set(line, far);
     if (fault.kind === "dies") {
       world.after(fault.ms, "outside", () => {
-        if (near.writtenAt !== undefined) return;
+        if (near.writtenAt !== undefined || far.isClosed) return;
         world.tell(`a connection that was not used is ${fault.how}`);
         if (fault.how === "vanished") line.isVanished = true;
         else if (fault.how === "closed") far.close();

@@ -62,14 +62,22 @@ export function storyOf(kind: Kind, seed: number): Story {
 /** Plays a story. Returns the lines that tell it, and what it broke. */
 export async function play(
   { chance, service: plan, user: users, https }: Story,
-): Promise<{ readonly lines: readonly string[]; readonly broken: string[] }> {
+): Promise<PlayedStory> {
   await using world = new World(chance);
   const service = new Service(world, plan, https);
   const user = users.kind === "script"
     ? await runScript(world, users, service.baseUrl)
     : await runEditor(world, users, service.baseUrl);
   const broken = brokenIn({ plan, world, service, user });
-  return { lines: world.story, broken };
+  return { lines: world.story, broken, faults: service.faults };
+}
+
+export interface PlayedStory {
+  readonly lines: readonly string[];
+  /** The promises that it broke. */
+  readonly broken: readonly string[];
+  /** The kinds of faults that requests met. */
+  readonly faults: readonly string[];
 }
 
 /** Loads the modules that `lib/` imports later: a clock must not wait for a file. */
@@ -83,15 +91,21 @@ export async function preload(folder: URL = LIB): Promise<void> {
 
 const LIB = new URL("../../lib/", import.meta.url);
 
-/** Plays the story of a seed. Returns the shortest one that breaks the same, if it does. */
+/**
+ * Plays the story of a seed. Returns the shortest one that breaks a promise, if it does.
+ *
+ * @param onMet Called with the kind of each fault that a request met.
+ */
 export async function search(
   kind: Kind,
   seed: number,
+  onMet: (fault: string) => void = () => {},
 ): Promise<string | undefined> {
-  const property = fc.asyncProperty(
-    STORIES[kind],
-    async (story) => (await play(story)).broken.length === 0,
-  );
+  const property = fc.asyncProperty(STORIES[kind], async (story) => {
+    const { broken, faults } = await play(story);
+    for (const fault of faults) onMet(fault);
+    return broken.length === 0;
+  });
   const { counterexample } = await fc.check(property, { seed, numRuns: 1 });
   const story = counterexample?.[0];
   if (story === undefined) return undefined;
@@ -99,7 +113,7 @@ export async function search(
   return [
     `Broken with seed ${seed} (deno task simulate 1 ${seed}), a story of the ${kind}:`,
     ...broken.map((what) => `  ${what}`),
-    JSON.stringify({ ...story.service, https: story.https }),
+    `Its plan: ${JSON.stringify(story)}`,
     ...shortened(lines),
   ].join("\n");
 }
@@ -115,17 +129,28 @@ function shortened(lines: readonly string[]): readonly string[] {
   return [...lines.slice(0, half), note, ...lines.slice(-half)];
 }
 
-if (import.meta.main) {
-  const [count = 1_000, seed = Math.floor(Math.random() * 1e9)] = Deno.args
+async function main(args: readonly string[]): Promise<number> {
+  const [count = 1_000, seed = Math.floor(Math.random() * 1e9)] = args
     .map(Number);
+  if (!Number.isSafeInteger(count) || !Number.isSafeInteger(seed)) {
+    console.error("Usage: deno task simulate [COUNT] [SEED]");
+    return 2;
+  }
   await preload();
   console.log(`${count} stories of each kind, from seed ${seed}`);
+  const met = new Map<string, number>();
+  const note = (fault: string) => met.set(fault, (met.get(fault) ?? 0) + 1);
   for (let n = 0; n < count; n++) {
     for (const kind of KINDS) {
-      const story = await search(kind, seed + n);
+      const story = await search(kind, seed + n, note);
       if (story === undefined) continue;
       console.log(story);
-      Deno.exit(1);
+      return 1;
     }
   }
+  const counts = Array.from(met, ([fault, times]) => `${fault} ${times}`);
+  console.log(`No promise was broken. What requests met: ${counts.join(", ")}`);
+  return 0;
 }
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -71,6 +71,8 @@ interface RunEvent {
 export class Service {
   /** All calls of `fetch`, also those that came to no relay. */
   readonly asked: Exchange[] = [];
+  /** The kind of fault that each of them met. */
+  readonly faults: Fault["kind"][] = [];
   readonly runs: Run[] = [];
   readonly baseUrl: string;
   /** The program's own connections; `undefined` with `http:`. */
@@ -175,8 +177,10 @@ export class Service {
     const count = this.#counts[operation]++;
     const fault = this.#plan.faults[operation][count] ?? { kind: "good" };
     const cursor = exchange.headers.get("last-event-id");
-    const about = exchange.prompt ?? (cursor === null ? "" : `after ${cursor}`);
-    world.tell(`${operation} ${about}: ${JSON.stringify(fault)}`);
+    const after = cursor === null ? undefined : `after ${cursor}`;
+    const request = [operation, exchange.prompt ?? after].filter(Boolean);
+    world.tell(`${request.join(" ")}: ${JSON.stringify(fault)}`);
+    this.faults.push(fault.kind);
     exchange.isRelayed = init.client.proxy !== undefined;
     if (exchange.isRelayed) {
       this.machine?.send(connection, init.client, () => {
@@ -227,7 +231,9 @@ export class Service {
         if (fault.isTaken && !NOT_TAKEN.includes(fault.text)) {
           this.#take(exchange);
         }
-        return connection.fail(fault.ms, "SendRequest", fault.text);
+        return this.#after(connection, fault.ms, () => {
+          connection.fail(0, "SendRequest", fault.text);
+        });
       case "silent":
         if (fault.isTaken) this.#take(exchange);
         return;
@@ -269,15 +275,21 @@ export class Service {
 
   /** Answers a request as a service should. */
   #accept(connection: Connection, ms: number): void {
-    const { exchange } = connection;
-    const body = this.#take(exchange);
-    if (body !== undefined) {
+    const body = this.#take(connection.exchange);
+    this.#after(connection, ms, () => {
+      if (body === undefined) return this.#stream(connection);
       const headers = { "content-type": "application/json" };
       const status = "error" in body ? 404 : 200;
       const text = JSON.stringify(body);
-      return connection.answer(ms, status, { headers, body: text });
-    }
-    this.#stream(connection, ms);
+      connection.answer(0, status, { headers, body: text });
+    });
+  }
+
+  /** Does something later, unless the connection breaks until then. */
+  #after(connection: Connection, ms: number, act: () => void): void {
+    this.#world.after(ms, "outside", () => {
+      if (!connection.isOver && !connection.isVanished) act();
+    });
   }
 
   /** Does what a `POST` asks for. Returns the answer; `undefined` for a stream. */
@@ -365,20 +377,20 @@ export class Service {
   }
 
   /** Begins a stream, from where the plan resumes it. */
-  #stream(connection: Connection, ms: number): void {
+  #stream(connection: Connection): void {
     const { exchange } = connection;
     const [, , , , , , runId] = exchange.url.split("/");
     const run = this.runs.find(({ id }) => id === runId);
     const { resumes, pings } = this.#plan;
     const cursor = exchange.headers.get("last-event-id");
     if (run === undefined || !this.#threads.has(run.threadId)) {
-      return connection.answer(ms, 404, { body: '{"error":"no such run"}' });
+      return connection.answer(0, 404, { body: '{"error":"no such run"}' });
     }
     if (cursor !== null && typeof resumes === "number") {
-      return connection.answer(ms, resumes, { body: '{"error":"gone"}' });
+      return connection.answer(0, resumes, { body: '{"error":"gone"}' });
     }
     const headers = { "content-type": "text/event-stream" };
-    connection.answer(ms, 200, { headers });
+    connection.answer(0, 200, { headers });
     exchange.run = run;
     if (pings > 0) this.#ping(connection, run, pings);
     for (const event of run.events.slice(this.#firstAfter(cursor, run))) {
@@ -427,6 +439,7 @@ export class Service {
   #arrived(exchange: Exchange, run: Run, event: RunEvent): void {
     const { kind, position, id } = event;
     const { now } = this.#world;
+    if (kind === "retry") exchange.hasRetry = true;
     if (kind === "complete") {
       run.completeAt ??= now;
       exchange.completeAt = now;

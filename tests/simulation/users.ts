@@ -139,7 +139,7 @@ class Output {
     const lines = (this.#line + text).split("\n");
     this.#line = lines.pop() ?? "";
     for (const line of lines) {
-      this.#world.tell(`  << ${shortened(line)}`);
+      this.#world.tell(`<< ${shortened(line)}`);
       this.#onLine(line);
     }
     return bytes.length;
@@ -233,7 +233,7 @@ export async function runScript(
     write(bytes: Uint8Array): Promise<void> {
       for (const text of new TextDecoder().decode(bytes).split("\n")) {
         if (text === "") continue;
-        world.tell(`  ! ${text}`);
+        world.tell(`! ${text}`);
         lines.push({ at: world.now, text, isError: true });
       }
       return Promise.resolve();
@@ -286,7 +286,7 @@ export async function runScript(
     await standardError.flush(1_000);
   };
   const hasEnded = await world.until(call());
-  world.tell(hasEnded ? `exit code ${code}, ${error ?? ""}` : "it never ends");
+  if (hasEnded) world.tell(`exit code ${code}, ${error ?? ""}`);
   return {
     kind: "script",
     plan,
@@ -471,7 +471,7 @@ export async function runEditor(
   };
   editor.act();
   const hasEnded = await world.until(serve());
-  world.tell(hasEnded ? `it ends, ${error ?? ""}` : "it never ends");
+  if (hasEnded) world.tell(`it ends, ${error ?? ""}`);
   const { sent, received, cancelled } = editor;
   return {
     kind: "editor",

@@ -130,8 +130,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Lets the world go on until a promise settles. Returns whether it did: not if nothing
-   * happens any more, or if events never end.
+   * Lets the world go on until a promise settles. Returns whether it did: if not, the
+   * story tells why.
    */
   async until(promise: Promise<unknown>): Promise<boolean> {
     let isSettled = false;
@@ -141,7 +141,11 @@ export class World implements AsyncDisposable {
       await settled();
       if (isSettled) return true;
       const event = this.#next();
-      if (event === undefined || ++this.#count > MAX_EVENTS) return false;
+      if (event === undefined || ++this.#count > MAX_EVENTS) {
+        const isIdle = event === undefined;
+        this.tell(isIdle ? "nothing happens any more" : "it is busy for ever");
+        return false;
+      }
       this.#events.delete(event.order);
       this.now = Math.max(this.now, this.#reaches(event));
       event.act();
