@@ -69,8 +69,9 @@ export class Route implements Disposable {
   /**
    * Sends a message on a connection on which nothing was sent, and waits for the first
    * bytes of an answer. If the connection ahead fails, or is silent for a second, the
-   * message is sent on a new one as well, and the first answer wins. So the message must
-   * ask for nothing, like the ClientHello of TLS.
+   * message is sent on a new one as well, and the first answer wins; if the new one fails,
+   * the one ahead has another second. So the message must ask for nothing, like the
+   * ClientHello of TLS.
    *
    * @param signal Aborting it closes the connections, also after the answer.
    */
@@ -89,33 +90,37 @@ export class Route implements Disposable {
   ): Promise<AnsweredConnection> {
     const closeWithSignal = (unused: UnusedConnection) =>
       signal.addEventListener("abort", () => unused.close(), { once: true });
+    const askNew = () => {
+      signal.throwIfAborted();
+      const fresh = this.#connect();
+      closeWithSignal(fresh);
+      return { fresh, answer: fresh.ask(message) };
+    };
     const ahead = this.#takeAhead();
-    let early: Promise<AnsweredConnection> | undefined;
-    if (ahead !== undefined) {
-      closeWithSignal(ahead);
-      early = ahead.ask(message);
-      const hasAnswer = early.then(() => true, () => false);
-      if (await within(AHEAD_SILENCE, hasAnswer, () => false)) {
-        return await early;
-      }
-    }
+    if (ahead === undefined) return await askNew().answer;
 
-    signal.throwIfAborted();
-    const fresh = this.#connect();
-    closeWithSignal(fresh);
-    const answer = fresh.ask(message);
-    if (ahead === undefined || early === undefined) return await answer;
+    closeWithSignal(ahead);
+    const early = ahead.ask(message);
+    const hasAnswer = early.then(() => true, () => false);
+    const answersSoon = () => within(AHEAD_SILENCE, hasAnswer, () => false);
+    if (await answersSoon()) return await early;
 
-    try {
-      const [answered, loser] = await Promise.any([
-        early.then((answered) => [answered, fresh] as const),
-        answer.then((answered) => [answered, ahead] as const),
-      ]);
-      loser.close();
-      return answered;
-    } catch {
-      return await answer; // Why the new one failed says more.
-    }
+    const { fresh, answer } = askNew();
+    const byFresh = answer.then(
+      (answered) => ({ answered, loser: ahead }),
+      async (error) => {
+        // Why the new one failed says more than silence.
+        if (!await answersSoon()) throw error;
+        return { answered: await early, loser: fresh };
+      },
+    );
+    const byAhead = early.then(
+      (answered) => ({ answered, loser: fresh }),
+      () => byFresh,
+    );
+    const { answered, loser } = await Promise.race([byAhead, byFresh]);
+    loser.close();
+    return answered;
   }
 
   #connect(): UnusedConnection {
