@@ -295,9 +295,16 @@ const MUTANTS: readonly Mutant[] = [
   {
     what: "relay: of two connections that were asked, both stay open",
     file: "lib/gateway/connection/route.ts",
-    from: "      loser.close();\n",
-    to: "      if (loser === undefined) return answered;\n",
+    from: "    loser.close();\n",
+    to: "    if (loser === undefined) return answered;\n",
     seed: 0,
+  },
+  {
+    what: "relay: a silent connection is waited for after the new one failed",
+    file: "lib/gateway/connection/route.ts",
+    from: "if (!await answersSoon()) throw error;",
+    to: "if (fresh === ahead) throw error;",
+    seed: 1025137,
   },
   {
     what: "relay: a service that says nothing is waited for",
