@@ -86,34 +86,28 @@ export class Conversation {
     let prompts = 0;
     for (;;) {
       const input = await this.#ask();
+      let outcome: Outcome;
       switch (input?.kind) {
         case undefined:
           return INTERRUPTED;
         case "end":
           return this.#isTyped ? 0 : this.#exitCode.value;
-        case "refused": {
-          this.#exitCode.fail();
-          const isRead = await this.#showRejected(input.reason);
-          if (!isRead && !this.#isTyped) return this.#exitCode.value;
+        case "refused":
+          outcome = await this.#reject(input.reason);
           break;
-        }
         case "text": {
           const word = input.text.trim().toLowerCase();
           if (word === "exit" || word === "quit") return 0;
           if (word === "") continue;
           prompts++;
           const number = prompts > 1 ? prompts : undefined;
-          const prompt = { text: input.text, number };
-          const ended = await this.#runAlone(prompt);
-          if (ended === "done" && this.#isTyped) {
-            this.#options.gateway.prepare();
-          }
-          if (ended === "unread" && !this.#isTyped) return this.#exitCode.value;
+          outcome = await this.#runAlone({ text: input.text, number });
           break;
         }
         default:
-          input satisfies never;
+          return input satisfies never;
       }
+      if (outcome === "unread" && !this.#isTyped) return this.#exitCode.value;
     }
   }
 
@@ -206,9 +200,21 @@ export class Conversation {
     return await this.#open(limit);
   }
 
+  /** Runs a prompt, and opens a connection for the next one that a person may send. */
   async #runAlone(prompt: Prompt): Promise<Outcome> {
+    const { gateway, timeLimit } = this.#options;
+    using limit = new TimeLimit(timeLimit);
+    const outcome = await this.#run(prompt, limit);
+    if (outcome === "done" && this.#isTyped) gateway.prepare();
+    return outcome;
+  }
+
+  /** Shows why a line was rejected. */
+  async #reject(message: string): Promise<Outcome> {
+    this.#exitCode.fail();
     using limit = new TimeLimit(this.#options.timeLimit);
-    return await this.#run(prompt, limit);
+    const shown = this.#show({ type: "error", message });
+    return await limit.isWritten(shown) ? "failed" : "unread";
   }
 
   /** Shows the banner, and creates a thread unless there is one to continue. */
@@ -242,15 +248,6 @@ export class Conversation {
     } finally {
       signal.removeEventListener("abort", leave);
     }
-  }
-
-  /**
-   * Shows why a line was rejected, with the time limit for itself. Returns whether
-   * somebody reads it.
-   */
-  async #showRejected(message: string): Promise<boolean> {
-    using limit = new TimeLimit(this.#options.timeLimit);
-    return await limit.isWritten(this.#show({ type: "error", message }));
   }
 
   #run({ text, number }: Prompt, limit: TimeLimit): Promise<Outcome> {

@@ -54,7 +54,7 @@ export function asksTooLong(
   return retryAfter > limit;
 }
 
-/** The advice to try again after the pause that the service asks for, in whole minutes. */
+/** The advice to try again after the pause that the service asks for. */
 export function laterAdvice({ retryAfter = 0 }: Failure): string {
   const minutes = Math.ceil(retryAfter / 60_000);
   const time = minutes > 1440
