@@ -40,7 +40,7 @@ export async function runCheck(options: RunCheckOptions): Promise<boolean> {
   const usual = prompt === undefined ? LIMIT : undefined;
   using limit = new TimeLimit(timeLimit ?? usual);
   const report = new Report(stdout, options);
-  const isRead = await limit.isWritten(check(report, options, limit.signal));
+  const isRead = await limit.endsInTime(check(report, options, limit.signal));
   return isRead && !report.hasFailed;
 }
 

@@ -214,7 +214,7 @@ export class Conversation {
     this.#exitCode.fail();
     using limit = new TimeLimit(this.#options.timeLimit);
     const shown = this.#show({ type: "error", message });
-    return await limit.isWritten(shown) ? "failed" : "unread";
+    return await limit.endsInTime(shown) ? "failed" : "unread";
   }
 
   /** Shows the banner, and creates a thread unless there is one to continue. */

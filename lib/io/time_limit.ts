@@ -10,8 +10,8 @@ const WRITE_LIMIT = 5_000;
  */
 export class TimeLimit implements Disposable {
   readonly #deadline: Deadline | undefined;
-  /** Resolved when the time for writing is over, too. */
-  readonly #given = Promise.withResolvers<false>();
+  /** Resolves when 5 s for writing have passed after the time limit. */
+  readonly #writingIsOver = Promise.withResolvers<false>();
   #stopWriting = () => {};
 
   /** @param milliseconds The time for the operation; none is no limit. */
@@ -19,7 +19,7 @@ export class TimeLimit implements Disposable {
     if (milliseconds === undefined) return;
     this.#deadline = new Deadline(milliseconds);
     this.#deadline.signal.addEventListener("abort", () => {
-      const giveUp = () => this.#given.resolve(false);
+      const giveUp = () => this.#writingIsOver.resolve(false);
       this.#stopWriting = startTimeout(WRITE_LIMIT, giveUp);
     });
   }
@@ -30,14 +30,14 @@ export class TimeLimit implements Disposable {
   }
 
   /**
-   * Waits for a write. Returns whether it ended before the time for writing was over: if
-   * not, nobody reads.
+   * Waits for a task that ends by itself at the time limit but for what it writes.
+   * Returns whether it ended before the time for writing was over: if not, nobody reads.
    *
-   * @throws What the write rejects with.
+   * @throws What the task rejects with.
    */
-  async isWritten(writing: Promise<void>): Promise<boolean> {
-    const written = writing.then(() => true);
-    return await Promise.race([written, this.#given.promise]);
+  async endsInTime(task: Promise<void>): Promise<boolean> {
+    const ended = task.then(() => true);
+    return await Promise.race([ended, this.#writingIsOver.promise]);
   }
 
   [Symbol.dispose](): void {

@@ -16,7 +16,7 @@ const never = () => new Promise<void>(() => {});
 Deno.test("TimeLimit aborts its signal when the time is over, and gives up writing 5 s later", async () => {
   using clock = new FakeClock();
   using limit = new TimeLimit(2_000);
-  const written = watch(limit.isWritten(never()));
+  const written = watch(limit.endsInTime(never()));
   clock.passTo(1_999);
   assertEquals(limit.signal?.aborted, false);
   clock.passTo(2_000);
@@ -28,13 +28,13 @@ Deno.test("TimeLimit aborts its signal when the time is over, and gives up writi
   clock.passTo(7_000);
   await turn();
   assertEquals(written, { value: false });
-  assertEquals(await limit.isWritten(never()), false);
+  assertEquals(await limit.endsInTime(never()), false);
 });
 
 Deno.test("TimeLimit lets a process that was stopped read first, and then gives it 5 s for writing", async () => {
   using clock = new FakeClock();
   using limit = new TimeLimit(2_000);
-  const written = watch(limit.isWritten(never()));
+  const written = watch(limit.endsInTime(never()));
   clock.time = 60_000;
   clock.pass();
   assertEquals(limit.signal?.aborted, false);
@@ -48,14 +48,14 @@ Deno.test("TimeLimit lets a process that was stopped read first, and then gives 
   assertEquals(written, { value: false });
 });
 
-Deno.test("TimeLimit.isWritten() waits for a write, and rejects with its error, before and after the end", async () => {
+Deno.test("TimeLimit.endsInTime() waits for a write, and rejects with its error, before and after the end", async () => {
   using clock = new FakeClock();
   using limit = new TimeLimit(2_000);
   const gone = () => Promise.reject(new Deno.errors.BrokenPipe());
   for (const time of [0, 2_000]) {
     clock.passTo(time);
-    assertEquals(await limit.isWritten(Promise.resolve()), true);
-    await assertRejects(() => limit.isWritten(gone()), Deno.errors.BrokenPipe);
+    assertEquals(await limit.endsInTime(Promise.resolve()), true);
+    await assertRejects(() => limit.endsInTime(gone()), Deno.errors.BrokenPipe);
   }
 });
 
@@ -64,7 +64,7 @@ Deno.test("TimeLimit without a time has no signal and never gives up", async () 
   using limit = new TimeLimit(undefined);
   assertEquals(limit.signal, undefined);
   assertEquals(clock.pending, 0);
-  assertEquals(await limit.isWritten(Promise.resolve()), true);
+  assertEquals(await limit.endsInTime(Promise.resolve()), true);
 });
 
 Deno.test("TimeLimit that is disposed of leaves no timer", () => {
