@@ -89,7 +89,7 @@ export async function runInteractive(
     headers: isScript ? traceHeadersFromEnvironment() : {},
   });
   process.frontEnd = conversation;
-  process.onContinued(() => conversation.continue());
+  process.onContinued(() => conversation.showContinued());
   try {
     const running = isScript
       ? conversation.runPrompts(script)

@@ -156,7 +156,7 @@ export class Conversation {
   }
 
   /** Tells the view that the process was stopped, and continues. */
-  continue(): void {
+  showContinued(): void {
     if (!this.#isOver) this.#options.view.show({ type: "continued" });
   }
 
@@ -365,7 +365,7 @@ export class Conversation {
     if (this.#isOver) return;
     const operation = this.#operation;
     const shown = this.#options.view.show(event, operation?.dropped);
-    if (shown !== undefined) await (operation?.wait(shown) ?? shown);
+    if (shown !== undefined) await (operation?.writeOrDrop(shown) ?? shown);
   }
 }
 

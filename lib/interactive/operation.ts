@@ -79,7 +79,7 @@ export class Operation {
   }
 
   /** Waits until what it shows is written. If nobody reads, the rest is dropped. */
-  async wait(writing: Promise<void>): Promise<void> {
+  async writeOrDrop(writing: Promise<void>): Promise<void> {
     if (await this.#limit.endsInTime(writing)) return;
     this.#isUnread = true;
     this.drop();
