@@ -163,7 +163,7 @@ async function startInteractive(
   asked: InteractiveArguments,
 ): Promise<number> {
   const { RemoteGateway } = await import("./lib/gateway.ts");
-  const { runInteractive } = await import("./lib/interactive.ts");
+  const { runConversation } = await import("./lib/interactive.ts");
   process.listen(
     (signal) => process.leave(signal),
     () => process.interrupt(),
@@ -171,7 +171,7 @@ async function startInteractive(
   const { apiKey, baseUrl } = settings;
   const maskedKey = maskKey(apiKey);
   await using gateway = new RemoteGateway(settings);
-  return await runInteractive({ gateway, maskedKey, baseUrl, asked, process });
+  return await runConversation({ gateway, maskedKey, baseUrl, asked, process });
 }
 
 if (import.meta.main) await process.run(() => main(Deno.args));

@@ -53,7 +53,7 @@ export interface Host {
  * @throws {InputError} If standard input cannot be read.
  * @throws Whatever standard output rejects with: see `isReaderGone()`.
  */
-export async function runInteractive(
+export async function runConversation(
   { gateway, maskedKey, baseUrl, asked, process }: InteractiveOptions,
 ): Promise<number> {
   const { prompts, readsInput, threadId, timeLimit } = asked;

@@ -8,7 +8,7 @@
 import fc from "fast-check";
 import { runBridge } from "../../lib/bridge.ts";
 import { RemoteGateway } from "../../lib/gateway.ts";
-import { runInteractive } from "../../lib/interactive.ts";
+import { runConversation } from "../../lib/interactive.ts";
 import { ErrorOutput, outputSink, readStandardInput } from "../../lib/io.ts";
 import { anySpan, API_KEY } from "./plans.ts";
 import type { World } from "./world.ts";
@@ -256,7 +256,7 @@ export async function runScript(
     const standardError = new ErrorOutput(stderr);
     const gateway = new RemoteGateway({ baseUrl, apiKey: API_KEY });
     try {
-      code = await runInteractive({
+      code = await runConversation({
         gateway,
         maskedKey: "key-...",
         baseUrl,
