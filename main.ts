@@ -141,10 +141,6 @@ async function startBridge(
   const { runBridge } = await import("./lib/bridge.ts");
   // Ending the process drops every request under way.
   process.listen((signal) => process.exit(signal));
-  const onInputEnd = () => {
-    if (Deno.ppid !== PARENT) process.exit(TERMINATED);
-    setTimeout(onInputEnd, PARENT_INTERVAL);
-  };
   const { baseUrl, sources } = settings;
   const log = verbose
     ? openLog((line) => process.standardError.write(line, "progress"))
@@ -154,8 +150,15 @@ async function startBridge(
     `settings: key from ${sources.apiKey}, base URL ${baseUrl} from ${sources.baseUrl}`,
   );
   await using gateway = new RemoteGateway({ ...settings, log });
-  await runBridge({ stdin, stdout: outputSink(), gateway, log, onInputEnd });
+  const stdout = outputSink();
+  await runBridge({ stdin, stdout, gateway, log, onInputEnd: watchParent });
   return 0;
+}
+
+/** Ends the process as soon as the one that started it is gone. */
+function watchParent(): void {
+  if (Deno.ppid !== PARENT) process.exit(TERMINATED);
+  setTimeout(watchParent, PARENT_INTERVAL);
 }
 
 async function startInteractive(
