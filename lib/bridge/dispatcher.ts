@@ -26,8 +26,8 @@ const MAX_LOGGED = 100;
 /** What a request is answered with. */
 interface CallResult {
   readonly result: unknown;
-  /** Called when it was sent. */
-  readonly onSent?: () => void;
+  /** Called when the response is queued. */
+  readonly onQueued?: () => void;
 }
 
 /**
@@ -60,7 +60,7 @@ export class Dispatcher {
         break;
       }
       case "notification":
-        this.#notice(message);
+        this.#handleNotification(message);
         break;
       case "response":
         this.#files.receive(message);
@@ -92,7 +92,7 @@ export class Dispatcher {
     try {
       const answer = await this.#call(request, answered.promise);
       output.respond(id, answer.result);
-      answer.onSent?.();
+      answer.onQueued?.();
       outcome = log ? shorten(JSON.stringify(answer.result), MAX_LOGGED) : "";
     } catch (cause) {
       const error = toRpcError(cause, method);
@@ -171,11 +171,11 @@ export class Dispatcher {
     const result = { stopReason };
     if (stopReason !== "end_turn") return { result };
     this.#context.gateway.prepare();
-    return { result, onSent: () => session.sendTitle(content.text, output) };
+    return { result, onQueued: () => session.sendTitle(content.text, output) };
   }
 
   /** Notifications are never answered, so errors in one are ignored. */
-  #notice(notification: RpcNotification): void {
+  #handleNotification(notification: RpcNotification): void {
     const { method, params } = notification;
     const sessionId = sessionIdOf(params);
     this.#context.log?.(`${callOf(notification)}: notification`);
