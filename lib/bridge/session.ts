@@ -19,7 +19,7 @@ export class Session {
   readonly transcript: Transcript;
   /** Whether the service has said that it does not know the thread. */
   isGone = false;
-  /** Whether it was opened by `session/new`, and had neither a title nor an end since. */
+  /** Set by `session/new`; cleared by its title, or when the session is closed. */
   #needsTitle: boolean;
   /** The last prompt, until it is answered. */
   #prompt: AcceptedPrompt | undefined;
