@@ -1,4 +1,4 @@
-import { type CursorText, textOf } from "./cursor_text.ts";
+import { cursorAtEnd, type CursorText } from "./cursor_text.ts";
 
 /** The most texts in the history, and the most changes that can be undone. */
 const MAX_KEPT = 1_000;
@@ -31,7 +31,7 @@ export interface EditorState {
 }
 
 export const NEW_STATE: EditorState = {
-  typed: textOf(""),
+  typed: cursorAtEnd(""),
   history: [],
   entries: [""],
   entry: 0,

@@ -1,4 +1,4 @@
-import { left, textOf } from "./cursor_text.ts";
+import { cursorAtEnd, left } from "./cursor_text.ts";
 import {
   type EditorState,
   NEW_STATE,
@@ -27,7 +27,7 @@ export function moveToHistory(editor: EditorState): EditorState {
 /** Shows an entry of the history; the previous entry keeps its edits. */
 export function recall(editor: EditorState, entry: number): EditorState {
   const entries = editor.entries.with(editor.entry, editor.typed.text);
-  const typed = textOf(entries[entry] ?? "");
+  const typed = cursorAtEnd(entries[entry] ?? "");
   return settled(editor, { typed, entries, entry, undo: [] });
 }
 
@@ -48,7 +48,7 @@ export function searchKey(
   }
   switch (key.name) {
     case "backspace": {
-      const shorter = query.slice(0, left(textOf(query)));
+      const shorter = query.slice(0, left(cursorAtEnd(query)));
       return find(editor, search, shorter, editor.entries.length - 1);
     }
     case "ctrl-r":
