@@ -12,7 +12,7 @@ import type { Fate } from "./failure/fate.ts";
  * }
  * ```
  */
-export interface CallEvents<Event> extends AsyncIterable<Event> {
+export interface CallEvents<E> extends AsyncIterable<E> {
   /**
    * What has become of the prompt, or of the thread, as far as is known at this moment:
    * `undefined` as soon as the reply, or the thread, has come. Callers that drop a call,
@@ -20,14 +20,14 @@ export interface CallEvents<Event> extends AsyncIterable<Event> {
    */
   readonly fate: Fate | undefined;
 
-  [Symbol.asyncIterator](): AsyncGenerator<Event>;
+  [Symbol.asyncIterator](): AsyncGenerator<E>;
 }
 
 /** Joins the events of a call with its state. */
-export function callEvents<Event>(
-  state: Pick<CallEvents<Event>, "fate">,
-  events: AsyncGenerator<Event>,
-): CallEvents<Event> {
+export function callEvents<E>(
+  state: Pick<CallEvents<E>, "fate">,
+  events: AsyncGenerator<E>,
+): CallEvents<E> {
   return {
     get fate() {
       return state.fate;

@@ -115,8 +115,8 @@ export function readChunks(
  * and loses all other characters (denoland/deno#18240).
  */
 async function* readWindowsConsole(isRaw: boolean): AsyncGenerator<Uint8Array> {
-  const isPipe = !isRaw && await kindOf("stdin") === "lines";
-  if (isPipe) return yield* readChunks(Deno.stdin);
+  const givesLines = !isRaw && await kindOf("stdin") === "lines";
+  if (givesLines) return yield* readChunks(Deno.stdin);
   const { ReadStream } = await import("node:tty");
   try {
     yield* readConsole(() => new ReadStream(0), isRaw);
