@@ -25,6 +25,9 @@ const END_LIMIT = 1000;
  */
 const SIGNAL_LIMIT = 400;
 
+/** How long a signal of the process to itself may take to arrive, in milliseconds. */
+const DELIVERY_LIMIT = 400;
+
 /** The exit code that stands for SIGTERM. */
 export const TERMINATED = 143;
 
@@ -142,7 +145,7 @@ export class Process {
     } catch {
       Deno.exit(code); // Deno before 2.9 does not allow it.
     }
-    setTimeout(() => Deno.exit(code), SIGNAL_LIMIT); // It was not delivered.
+    setTimeout(() => Deno.exit(code), DELIVERY_LIMIT); // It was not delivered.
   }
 
   async #fail(error: unknown): Promise<void> {
