@@ -54,7 +54,7 @@ export class StatusLine {
   readonly #marks: Marks;
   #shown: Shown | undefined;
   #spinner: ReturnType<typeof setTimeout> | undefined;
-  /** When the spinner was drawn; never if it does not spin. */
+  /** When the spinner was last drawn; `Infinity` while it does not spin. */
   #frameAt = Infinity;
 
   constructor(options: StatusLineOptions) {
@@ -110,7 +110,8 @@ export class StatusLine {
     const next = () => this.spin(draw);
     this.#spinner = setTimeout(() => {
       if (this.isLate) {
-        // Until then `isLate` stays true, so that events wait for the signal, too.
+        // SIGCONT may be about to arrive. `isLate` stays true until then, because
+        // `#frameAt` is not renewed: events wait, too (`ChatView`).
         this.#spinner = setTimeout(next, CONTINUED_LIMIT);
         return;
       }

@@ -38,8 +38,8 @@ export interface ReadLinesOptions {
    */
   readonly refused?: RefusedLine | undefined;
   /**
-   * Where the bytes of a line of more than 1 MiB wait for their turn: its text takes
-   * more memory. The turn ends when the next lines are requested.
+   * Lines of more than 1 MiB are decoded one at a time, because text takes more memory
+   * than bytes. The turn ends when the next lines are requested.
    */
   readonly turnstile?: Turnstile | undefined;
 }

@@ -37,7 +37,7 @@ const FOR_HTTP = ["http_proxy", "HTTP_PROXY"];
 /**
  * Removes the variables about proxies from the environment, so that `fetch` does not see
  * them, and returns the proxy that they name for a service, if they do. A service on
- * this machine has none: it would see the key of an `http:` service in clear text.
+ * this machine has none: a proxy would see the key of an `http:` service in clear text.
  *
  * @throws {SettingsError} If the variable that is used is malformed.
  */
