@@ -14,7 +14,6 @@ export {
 } from "./io/lines.ts";
 export { LineWriter } from "./io/line_writer.ts";
 export { type Log, openLog } from "./io/log.ts";
-export { Notifier } from "./io/notifier.ts";
 export { MAX_PROMPT_BYTES, PROMPT_TOO_LONG } from "./io/prompt_limit.ts";
 export { type ReadText, readText } from "./io/read_text.ts";
 export {
