@@ -5,7 +5,7 @@ import {
   parseJson,
   type Redactor,
 } from "../../text.ts";
-import { type Failure, RequestError } from "../failure/failure.ts";
+import { RequestError } from "../failure/failure.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
 import { readBody } from "./response_body.ts";
 import type { Timeouts } from "./timeouts.ts";
@@ -74,11 +74,4 @@ export async function readErrorText(
   using deadline = new Deadline(timeouts.errorText, signal);
   const chunks = readBody(response, deadline.signal);
   return await readText(chunks, { maxBytes: MAX_PAGE_BYTES, mayBreak: true });
-}
-
-export function unusable(
-  { response: { status } }: Answer,
-  failure: Pick<Failure, "reason" | "advice">,
-): RequestError {
-  return new RequestError({ ...failure, status, stage: "perhaps taken" });
 }

@@ -1,6 +1,6 @@
 import { parseJson } from "../../text.ts";
-import { RequestError } from "../failure/failure.ts";
-import { type Answer, readErrorText, unusable } from "./answer.ts";
+import { type Failure, RequestError } from "../failure/failure.ts";
+import { type Answer, readErrorText } from "./answer.ts";
 import { errorDetail } from "./error_words.ts";
 import { isHtml, webPageReason } from "./web_page.ts";
 
@@ -37,6 +37,13 @@ export async function refuseUnreadable(answer: Answer): Promise<void> {
     reason: "The run failed",
     detail: redactor.show(words, page),
   });
+}
+
+function unusable(
+  { response: { status } }: Answer,
+  failure: Pick<Failure, "reason" | "advice">,
+): RequestError {
+  return new RequestError({ ...failure, status, stage: "perhaps taken" });
 }
 
 /** Whether a `Content-Encoding` names a coding; some services put other words there. */
