@@ -12,7 +12,10 @@ import {
 } from "./view.ts";
 import type { ReplyWriter } from "./write_reply.ts";
 
-/** Where lines are shown and prompts are typed: an editor, or plain lines. */
+/**
+ * Where lines are shown and prompts are typed: an editor, or plain lines, which draw no
+ * row.
+ */
 export interface Surface extends Typing, Disposable {
   /** Asks for the next prompt, below lines that stay. */
   read(above: string): Promise<Input>;
@@ -21,9 +24,9 @@ export interface Surface extends Typing, Disposable {
   /** The same after a Ctrl-C, where the terminal has echoed it. */
   showCtrlC?(lines: string): void;
   /** Shows a row while an operation goes on. */
-  setStatus(row: ((columns: number) => string) | undefined): void;
+  setStatus?(row: ((columns: number) => string) | undefined): void;
   /** Draws the row again. */
-  refresh(): void;
+  refresh?(): void;
   /** Draws no row any more, not even to erase it. Lines are written as they come. */
   abandonRow?(): void;
 }
@@ -86,7 +89,7 @@ export class ChatView implements View {
       case "progress":
         return this.#step(event);
       case "end":
-        surface.setStatus(undefined);
+        surface.setStatus?.(undefined);
         // At once: a reply may follow, which must not come after the row.
         return this.#print(this.#linesAbout(event));
       case "reply":
@@ -114,15 +117,15 @@ export class ChatView implements View {
     const { surface, terminal } = this.#options;
     this.#hasGap = false;
     if (!terminal.isPlain) {
-      surface.setStatus((columns) => this.#status?.row(columns) ?? "");
+      surface.setStatus?.((columns) => this.#status?.row(columns) ?? "");
     }
     this.#step(event);
-    this.#status?.spin(() => surface.refresh());
+    this.#status?.spin(() => surface.refresh?.());
   }
 
   #step(step: Step): void {
     const lines = this.#linesAbout(step);
-    if (lines === "") this.#options.surface.refresh();
+    if (lines === "") this.#options.surface.refresh?.();
     else this.#print(lines);
   }
 

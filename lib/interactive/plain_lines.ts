@@ -46,10 +46,6 @@ export class PlainLines implements Surface {
     if (lines + repeated !== "") stderr(`\n${lines}${repeated}`);
   }
 
-  setStatus(): void {}
-
-  refresh(): void {}
-
   dropWaiting(): number {
     return this.#options.prompts.dropWaiting();
   }
