@@ -1,3 +1,10 @@
+/**
+ * The bridge: JSON-RPC and ACP on standard input and output. An editor, in this folder,
+ * is the program at the other end; `lib/editor.ts` is the editor of prompts.
+ *
+ * @module
+ */
+
 import { Dispatcher } from "./bridge/dispatcher.ts";
 import { EditorOutput } from "./bridge/editor_output.ts";
 import { readMessages } from "./bridge/json_rpc.ts";
