@@ -74,7 +74,9 @@ export function loopbackError(
   return new RequestError({
     stage: "not sent",
     reason: "The program cannot connect to itself on 127.0.0.1",
-    advice: "Check whether a firewall forbids it",
+    advice: obstacle === "loopback"
+      ? "Check whether a firewall forbids it"
+      : "Check whether another program keeps it busy",
     retry: mayWork ? "connection lost" : undefined,
   }, { cause });
 }
