@@ -43,6 +43,7 @@ const TESTS: readonly (readonly [promise: number, file: string, test: string])[]
   [21, "tests/lib/settings/dotenv_file_test.ts", ".env: ... never chooses where the key of the environment goes"],
   [22, "tests/lib/settings/dotenv_file_test.ts", ".env: nothing is exported into the process"],
   [23, "tests/lib/settings/dotenv_file_test.ts", ".env: whatever it contains, the settings are usable or a SettingsError says why not"],
+  [23, "tests/lib/settings/dotenv_file_test.ts", ".env: ... is an error that does not show the value: ..."],
   [23, "tests/program/start_up_test.ts", "... warns of a .env that is a pipe, and does not wait for it"],
   [24, "tests/lib/text/redactor_test.ts", "show() takes linear time, whatever key and text hold"],
   [24, "tests/lib/linear_time_test.ts", "...() takes linear time for ... characters that begin with ..."],
