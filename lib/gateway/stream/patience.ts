@@ -8,7 +8,10 @@ const MAX_RETRIES = 1_000;
 /** So many streams in a row that end at once, with nothing new, are the end of it. */
 const MAX_EMPTY = 5;
 
-/** The fewest attempts after the process was stopped or the machine slept. */
+/**
+ * After the process was stopped or the machine slept, at least so many attempts are made
+ * before it gives up.
+ */
 const AFTER_SLEEP = 2;
 
 /** One request for the stream of a run. Its times are those of the patience's clock. */
@@ -47,8 +50,9 @@ export class Patience {
   /** Whether the last connection that was answered ended within 5 s. */
   #isUnsteady = false;
   #emptyEnds = 0;
-  /** The sleep of the clock that is known, and the attempts that were made since. */
+  /** The sleep of the clock that is known. */
   #slept = 0;
+  /** The attempts that were made since that sleep; enough of them before the first one. */
   #retriesAfterSleep: number = AFTER_SLEEP;
 
   constructor(timeouts: Timeouts, clock: AwakeClock) {
@@ -79,11 +83,12 @@ export class Patience {
   }
 
   /**
-   * The pause after an attempt has ended; `undefined` to give up.
+   * Takes note of an attempt that has ended. Returns the pause before the next one;
+   * `undefined` to give up.
    *
    * @param isWhole Whether its stream ended by itself, as a whole answer.
    */
-  ended(attempt: Attempt, isWhole = false): Pause | undefined {
+  pauseAfter(attempt: Attempt, isWhole = false): Pause | undefined {
     const isSteady = this.#isSteady(attempt);
     const isEmpty = isWhole && !attempt.isFruitful && !isSteady;
     this.#emptyEnds = isEmpty ? this.#emptyEnds + 1 : 0;

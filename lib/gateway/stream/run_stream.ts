@@ -64,7 +64,7 @@ async function* followAttempts(
     const { failure } = outcome;
     const mayRetry = failure.retry !== undefined && run.canBeAskedForAgain;
     const isWhole = outcome.kind === "ended";
-    const pause = mayRetry ? patience.ended(attempt, isWhole) : undefined;
+    const pause = mayRetry ? patience.pauseAfter(attempt, isWhole) : undefined;
     if (pause === undefined) throw run.errorOf(failure);
     if (failure.status === undefined) call.disconnect();
     for await (const event of call.wait(failure, pause, run.retryField)) {

@@ -32,7 +32,7 @@ function pausesAfter(connections: Iterable<Ended>): number[] {
     fake.elapse((connection.seconds ?? connection.attempt ?? 0) * 1000);
     fake.passTo(fake.time + (connection.stopped ?? 0) * 1000);
     if (connection.isFruitful) patience.renew(attempt);
-    const drawn = patience.ended(attempt, connection.isWhole);
+    const drawn = patience.pauseAfter(attempt, connection.isWhole);
     if (drawn === undefined) return [...pauses, Infinity];
     const pause = (drawn.least + drawn.most) / 2;
     fake.elapse(pause);
