@@ -167,7 +167,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     what: "cursor: a reply is skipped with the old events",
     file: "lib/gateway/stream/stream_cursor.ts",
-    from: 'const isNew = !this.isReplaying || event?.type === "reply";',
+    from: "const isNew = !this.isReplaying || isReply(event);",
     to: "const isNew = !this.isReplaying;",
     seed: 1643,
   },

@@ -242,7 +242,7 @@ class EventParser {
       case "unknown":
         this.#unknown++;
         record.unknown = Math.max(record.unknown, this.#unknown);
-        this.#cursor.event(null);
+        this.#cursor.event("unknown");
         return false;
       case "text":
         return false;

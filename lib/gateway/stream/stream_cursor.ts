@@ -19,6 +19,9 @@ export class StreamCursor {
   }
 }
 
+/** An event of a stream, which this client may not know. */
+export type CursorEvent = StreamEvent | "unknown";
+
 /**
  * Decides which events of one connection are new, and moves the cursor.
  *
@@ -45,8 +48,8 @@ export class ConnectionCursor {
   #id: string | undefined;
   /** Whether the current block has an event that was not held back. */
   #hasEvent = false;
-  /** An event that is held back; `null` for one that this client does not know. */
-  #held: StreamEvent | null | undefined;
+  /** An event that is held back, if there is one. */
+  #held: CursorEvent | undefined;
 
   /** @param deliver Gets each new event. */
   constructor(cursor: StreamCursor, deliver: (event: StreamEvent) => void) {
@@ -79,11 +82,10 @@ export class ConnectionCursor {
     if (this.#hasEvent) this.#commit();
   }
 
-  /** Handles an event; `null` for one that this client does not know. */
-  event(event: StreamEvent | null): void {
+  event(event: CursorEvent): void {
     this.#release();
-    const mayBeOld = this.#place === "before the first id" &&
-      this.#id === undefined && event?.type !== "reply";
+    const mayBeOld = this.mayReplay && this.#id === undefined &&
+      !isReply(event);
     if (mayBeOld) this.#held = event;
     else this.#handle(event);
   }
@@ -116,9 +118,9 @@ export class ConnectionCursor {
     if (held !== undefined) this.#handle(held);
   }
 
-  #handle(event: StreamEvent | null): void {
-    const isNew = !this.isReplaying || event?.type === "reply";
-    if (isNew && event !== null) this.#deliver(event);
+  #handle(event: CursorEvent): void {
+    const isNew = !this.isReplaying || isReply(event);
+    if (isNew && event !== "unknown") this.#deliver(event);
     this.#hasEvent = true;
     this.#commit();
   }
@@ -129,6 +131,10 @@ export class ConnectionCursor {
       this.#cursor.moveTo(this.#id);
     }
   }
+}
+
+function isReply(event: CursorEvent): boolean {
+  return event !== "unknown" && event.type === "reply";
 }
 
 /** An id as a header value; `undefined` if it is too long, or not allowed there. */
