@@ -101,15 +101,15 @@ class EventParser {
     { done, value }: IteratorResult<readonly Line[], Line | undefined>,
   ): "open" | "complete" | "at its end" {
     if (done) {
-      this.end(value);
+      this.#end(value);
       return "at its end";
     }
-    const isComplete = value.some((line) => this.line(line));
+    const isComplete = value.some((line) => this.#line(line));
     return isComplete ? "complete" : "open";
   }
 
   /** Handles a line. Returns whether nothing more is to be read. */
-  line(line: Line): boolean {
+  #line(line: Line): boolean {
     if (line instanceof UnreadableLine) {
       this.fault = `is longer than ${MAX_LINE_BYTES} bytes`;
       return true;
@@ -135,9 +135,9 @@ class EventParser {
     return false;
   }
 
-  /** Handles the end of the connection, at which everything is read. */
-  end(unfinished: Line | undefined): true {
-    if (unfinished instanceof UnreadableLine) return true;
+  /** Handles the end of the connection. */
+  #end(unfinished: Line | undefined): void {
+    if (unfinished instanceof UnreadableLine) return;
     // An unfinished `id:` may be cut. An unfinished `data:` counts if it is JSON.
     if (unfinished?.startsWith("data:")) {
       this.#data(unfinished.slice("data:".length));
@@ -149,7 +149,6 @@ class EventParser {
     if (words !== undefined) {
       this.#record.failure = { words, isOutdated: false };
     }
-    return true;
   }
 
   #hold(line: string): void {
