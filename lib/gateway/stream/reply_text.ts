@@ -28,7 +28,7 @@ const TEXT_PARTS: readonly unknown[] = ["text", "output_text", undefined];
 export function selectReply(event: JsonObject): Reply {
   const { instructorState, messages: found } = event;
   const explanation = isJsonObject(instructorState)
-    ? textOf(instructorState.explanation)
+    ? textOrEmpty(instructorState.explanation)
     : "";
   if (explanation !== "") return { text: explanation, isNotice: false };
 
@@ -71,7 +71,7 @@ function authorOf(message: unknown): string | undefined {
 
 /** The text of a message, else its refusal; empty if it has none that is not blank. */
 function messageText(message: unknown): string {
-  if (!isJsonObject(message)) return textOf(message);
+  if (!isJsonObject(message)) return textOrEmpty(message);
   const { content, parts, text, refusal } = message;
   for (const found of [content, parts, text, refusal]) {
     const read = [found].flat().map(partText).join("");
@@ -86,6 +86,7 @@ function partText(part: unknown): string {
   return isText && typeof part.text === "string" ? part.text : "";
 }
 
-function textOf(value: unknown): string {
+/** A value, if it is a text that is not blank; else an empty one. */
+function textOrEmpty(value: unknown): string {
   return typeof value === "string" && value.trim() !== "" ? value : "";
 }
