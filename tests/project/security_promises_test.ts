@@ -66,6 +66,7 @@ const TESTS: readonly (readonly [promise: number, file: string, test: string])[]
   [36, "tests/lib/io/lines_test.ts", "readEachLine() holds no bytes of a long line after it"],
   [37, "tests/program/fault_matrix_test.ts", "whatever the service does wrong at each operation, the exit code and the fate say what became of the prompt"],
   [37, "tests/program/fault_matrix_test.ts", 'a service that does not listen at "..." is 3 not run; when it listens again, an editor goes on'],
+  [37, "tests/lib/gateway/connection/connections_test.ts", "a POST counts as perhaps taken as soon as the service has answered the ClientHello, and not before"],
   [38, "tests/program/broken_posts_test.ts", "..., ...: a prompt whose connection is closed or reset after its head, in the middle or after its body runs once"],
   [38, "tests/program/broken_posts_test.ts", "HTTP/2: a prompt that is answered with ... runs once"],
   [38, "tests/lib/gateway_test.ts", "the body of a prompt is a Blob: fetch repeats requests with strings and bytes by itself"],

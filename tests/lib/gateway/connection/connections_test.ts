@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { turnOfEventLoop } from "../../../../lib/io.ts";
 import { Connections } from "../../../../lib/gateway/connection/connections.ts";
 import { Route } from "../../../../lib/gateway/connection/route.ts";
@@ -162,5 +162,41 @@ Deno.test("a GET whose answer takes long is sent once, on the connection of the 
 
   assertEquals(await (await get).text(), "{}");
   assertEquals([service.connections, service.requests.length], [1, 2]);
+  connections.close();
+});
+
+Deno.test("a POST counts as perhaps taken as soon as the service has answered the ClientHello, and not before", async () => {
+  const [asked, told] = [
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<void>(),
+  ];
+  await using target = await FaultyService.start(async (connection) => {
+    await connection.read();
+    await connection.gone;
+  }, { tls });
+  await using service = await FaultyService.start(async (connection) => {
+    await connection.holds(1);
+    asked.resolve();
+    await told.promise;
+    await connection.forward(target.port);
+  });
+  const baseUrl = `https://127.0.0.1:${service.port}`;
+  using _trust = trustingCa();
+  using route = new Route(undefined, new URL(baseUrl), false);
+  const state = new CallState("create run");
+  const options = { baseUrl, apiKey: TEST_KEY, route };
+  const connections = new Connections(options, state);
+  const dropped = new AbortController();
+  const { signal } = dropped;
+
+  const post = connections.fetch(baseUrl, { method: "POST", signal });
+  await asked.promise;
+  assertEquals(state.fate, "not run");
+  told.resolve();
+  while (target.requests.length === 0) await turnOfEventLoop();
+  assertEquals(state.fate, "may have run");
+
+  dropped.abort();
+  await assertRejects(() => post);
   connections.close();
 });
