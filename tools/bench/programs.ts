@@ -4,6 +4,9 @@ import { runCommand } from "../run_command.ts";
 
 const PEERS = `${import.meta.dirname}/peers`;
 
+/** The file of the program that does the client's work with `fetch` alone. */
+export const FLOOR = `${PEERS}/floor.ts`;
+
 /**
  * The npm packages of the programs that the client is compared with, and their versions.
  */
@@ -44,7 +47,7 @@ export interface Programs {
 }
 
 /** Prints the answer to `initialize` that `AgentProcess` waits for. */
-const EMPTY = `console.log('{"jsonrpc":"2.0","id":1,"result":{}}');\n`;
+export const EMPTY = `console.log('{"jsonrpc":"2.0","id":1,"result":{}}');\n`;
 
 /**
  * Builds the client as `deno task bundle` and `deno task compile` do, and an empty
@@ -93,7 +96,7 @@ export async function preparePrograms(
 }
 
 /** The command that runs one file on this Deno with the permissions of the client. */
-function runScript(path: string): Command {
+export function runScript(path: string): Command {
   const flags = ["-q", "--no-config", ...clientPermissionFlags];
   return [Deno.execPath(), "run", ...flags, path];
 }
@@ -128,7 +131,7 @@ async function installPeers(): Promise<Readonly<Record<string, Command>>> {
   }
   const bridge = ["node", `${folder}/node_bridge.mjs`];
   return {
-    floor: runScript(`${PEERS}/floor.ts`),
+    floor: runScript(FLOOR),
     curl: ["sh", `${PEERS}/three_calls.sh`],
     "acp-sdk": ["node", `${folder}/acp_agent.mjs`],
     langgraph: [...bridge, "langgraph"],

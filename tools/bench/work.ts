@@ -16,6 +16,7 @@ export interface Work {
 }
 
 export interface WorkOptions {
+  /** Its environment, with what Deno needs. Other variables would change its work. */
   readonly env: Readonly<Record<string, string>>;
   /** What is written to its standard input. */
   readonly input: string;
@@ -52,8 +53,13 @@ async function outputOf(
   [program = "", ...args]: Command,
   { env, input }: WorkOptions,
 ): Promise<string> {
+  const inherited = ["PATH", "HOME", "DENO_DIR"].flatMap((name) => {
+    const value = Deno.env.get(name);
+    return value === undefined ? [] : [[name, value]];
+  });
   const child = new Deno.Command(program, {
-    ...{ args, env: { ...env } },
+    ...{ args, env: { ...Object.fromEntries(inherited), ...env } },
+    clearEnv: true,
     ...{ stdin: "piped", stdout: "null", stderr: "piped" },
   }).spawn();
   const writer = child.stdin.getWriter();

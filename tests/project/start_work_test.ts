@@ -1,0 +1,97 @@
+import { assert } from "@std/assert";
+import { bundle } from "../../tools/bundle.ts";
+import {
+  type Command,
+  EMPTY,
+  FLOOR,
+  runScript,
+} from "../../tools/bench/programs.ts";
+import { settings, startService } from "../../tools/bench/service.ts";
+import { measureWork, type WorkOptions } from "../../tools/bench/work.ts";
+import { isInstalled } from "../support/fronts.ts";
+import { programOutput } from "../support/program_output.ts";
+
+// Times depend on the machine and its load; instructions and page faults hardly do.
+// The limits are 10 % above what was counted. An import that every start pays for
+// exceeds them; a few functions more do not.
+
+const ignore = !["valgrind", "time"].every(isInstalled);
+
+Deno.test({
+  name: "a start takes at most 2.75 times the instructions of an empty program",
+  ignore,
+  async fn() {
+    await using folder = await makeFolder();
+    const empty = `${folder.path}/empty.js`;
+    await Deno.writeTextFile(empty, EMPTY);
+    await assertWork({
+      ours: [...runScript(folder.client), "--bridge"],
+      floor: runScript(empty),
+      env: {
+        ...settings({ url: "http://127.0.0.1:8" }), // Nothing is sent to it.
+        DENO_DIR: folder.path,
+      },
+      input: '{"jsonrpc":"2.0","id":1,"method":"initialize"}\n',
+      limits: { instructions: 2.75, pageFaults: 1.45 },
+    });
+  },
+});
+
+Deno.test({
+  name: "-p takes at most 2.65 times the instructions of three calls of fetch",
+  ignore,
+  async fn() {
+    await using service = await startService();
+    await using folder = await makeFolder();
+    const prompt = JSON.stringify({ events: 1 });
+    await assertWork({
+      ours: [...runScript(folder.client), "-q", "-p", prompt],
+      floor: [...runScript(FLOOR), prompt],
+      env: { ...settings(service), DENO_DIR: folder.path },
+      input: "",
+      limits: { instructions: 2.65, pageFaults: 1.5 },
+    });
+  },
+});
+
+/** A folder with the bundle, which becomes Deno's cache. */
+async function makeFolder() {
+  const path = await Deno.makeTempDir();
+  const client = `${path}/client.js`;
+  await Deno.writeTextFile(client, await bundle());
+  return {
+    path,
+    client,
+    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
+  };
+}
+
+interface Comparison extends WorkOptions {
+  readonly ours: Command;
+  readonly floor: Command;
+  /** The most work of the client, as multiples of the floor's. */
+  readonly limits: {
+    readonly instructions: number;
+    readonly pageFaults: number;
+  };
+}
+
+async function assertWork(
+  { ours, floor, limits, ...options }: Comparison,
+): Promise<void> {
+  const [client, least] = await Promise.all([
+    countWork(ours, options),
+    countWork(floor, options),
+  ]);
+  const instructions = client.instructions / least.instructions;
+  const pageFaults = client.pageFaults / least.pageFaults;
+  const counted = JSON.stringify({ client, least, instructions, pageFaults });
+  assert(instructions <= limits.instructions, counted);
+  assert(pageFaults <= limits.pageFaults, counted);
+}
+
+/** The work of a program that has run before, so that Deno keeps what V8 compiled. */
+async function countWork(command: Command, options: WorkOptions) {
+  for (let times = 3; times > 0; times--) await programOutput(command, options);
+  return await measureWork(command, options);
+}
