@@ -18,6 +18,7 @@ import { runTool, ToolError } from "../tool_error.ts";
 import { DOCS, formatTable, publish } from "./page.ts";
 import { PEER_VERSIONS, preparePrograms } from "./programs.ts";
 import { measure, type Table } from "./table.ts";
+import { chat } from "./tables/chat.ts";
 import { longRun } from "./tables/long_run.ts";
 import { idle, memory } from "./tables/memory.ts";
 import { networkPrompt, networkTurn } from "./tables/network.ts";
@@ -31,6 +32,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   prompt,
   "network-turn": networkTurn,
   "network-prompt": networkPrompt,
+  chat,
   turn,
   streams,
   sessions,

@@ -36,6 +36,8 @@ export interface CommandOptions {
   readonly form?: Form;
   /** The prompt to run. By default a program is a bridge. */
   readonly prompt?: string;
+  /** Whether prompts are typed in a terminal. */
+  readonly isChat?: boolean;
 }
 
 /** The programs that the tables compare. */
@@ -83,9 +85,10 @@ export async function preparePrograms(
   const peers = await installPeers();
   return {
     forms: built.binary === undefined ? ["bundle"] : ["bundle", "binary"],
-    command(subject, { form = "bundle", prompt }) {
+    command(subject, { form = "bundle", prompt, isChat = false }) {
       const command = { ...peers, ...built[form] }[subject] ?? [];
-      const flags = prompt === undefined ? ["--bridge"] : ["-q", "-p"];
+      const bridge = isChat ? ["--plain"] : ["--bridge"];
+      const flags = prompt === undefined ? bridge : ["-q", "-p"];
       return [
         ...command,
         ...subject === "ours" ? flags : [],

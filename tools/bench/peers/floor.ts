@@ -1,7 +1,8 @@
 /**
  * The floor: the least code that does the client's input and output with `fetch`.
  * Requests arrive as JSON-RPC lines, and a stream's bytes are written unchanged.
- * With a text, it runs that one prompt and prints the reply.
+ * With a text, it runs that one prompt and prints the reply. In a terminal, it echoes
+ * keys, and runs what was typed at Enter.
  *
  *     deno run --allow-net --allow-env tools/bench/peers/floor.ts [TEXT]
  *
@@ -14,7 +15,9 @@ const url = Deno.env.get("APP_BASE_URL");
 const headers = { "x-api-key": Deno.env.get("APP_API_KEY") ?? "" };
 const [text] = Deno.args;
 
-if (text === undefined) {
+if (Deno.stdin.isTerminal()) {
+  await chat();
+} else if (text === undefined) {
   await serve();
 } else {
   const client = Deno.createHttpClient({});
@@ -46,6 +49,32 @@ async function serve(): Promise<void> {
     const answer = JSON.stringify({ jsonrpc: "2.0", id, result });
     await output.write(encoder.encode(answer + "\n"));
   }).on("close", () => Deno.exit());
+}
+
+async function chat(): Promise<void> {
+  const encoder = new TextEncoder();
+  const decoder = new TextDecoder();
+  const keys = new Uint8Array(1024);
+  let typed = "";
+  Deno.stdin.setRaw(true);
+  const first = Deno.createHttpClient({});
+  const thread = await createThread(first);
+  first.close();
+  await Deno.stdout.write(encoder.encode("> "));
+  for (;;) {
+    const bytes = keys.subarray(0, await Deno.stdin.read(keys) ?? 0);
+    const text = decoder.decode(bytes);
+    if (text !== "\r") {
+      typed += text;
+      await Deno.stdout.write(bytes);
+      continue;
+    }
+    const client = Deno.createHttpClient({});
+    const stream = await runPrompt(client, thread, typed);
+    for await (const chunk of stream.body ?? []) await Deno.stdout.write(chunk);
+    client.close();
+    typed = "";
+  }
 }
 
 async function createThread(client: Deno.HttpClient): Promise<string> {

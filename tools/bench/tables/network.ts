@@ -22,7 +22,8 @@ const TURNS = 15;
 /** The least time between two turns, in which somebody reads, in milliseconds. */
 const PAUSE = 100;
 
-const NEEDS = {
+/** What tables over a network cannot be measured without. */
+export const NEEDS = {
   isMet: hasWire,
   what: "root on Linux, with Python and TUN devices",
 };
@@ -85,7 +86,8 @@ export const networkPrompt: Table = {
   },
 };
 
-async function onLink(
+/** Calls a function with a service on a network. */
+export async function onLink(
   link: Link,
   use: (service: Endpoint, wire: Wire) => Promise<void>,
 ): Promise<void> {

@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { startService } from "../service.ts";
+import type { Table } from "../table.ts";
+import { TerminalProcess } from "../terminal_process.ts";
+import { NEEDS, onLink } from "./network.ts";
+
+const FIRST_KEY = "first key";
+const LINK = { version: "HTTP/2", roundTrip: 100 } as const;
+const ENTER = `${LINK.roundTrip} ms of round trip, Enter to the first progress`;
+
+/** The prompt sign, and what may switch the terminal's wrapping on again. */
+// deno-lint-ignore no-control-regex
+const SIGN = /> (?:\x1b\[\?7h)?$/;
+
+/** The keys of a prompt after the first one, `{`. */
+const REST = '"events":1}';
+
+/** How long somebody types, in milliseconds. */
+const TYPING = 500;
+
+/** For the floor, which shows events as they come, to the bytes of the first one. */
+export const chat: Table = {
+  title: "A chat, from a key to the screen",
+  subjects: ["ours", "floor"],
+  needs: NEEDS,
+  rows: [FIRST_KEY, ENTER].map((name) => ({ name, unit: "ms" })),
+  async measure({ take }) {
+    {
+      await using service = await startService();
+      await take({
+        isChat: true,
+        rounds: 15,
+        async sample(command) {
+          await using terminal = new TerminalProcess(command, service);
+          await terminal.shows(SIGN);
+          await sleep(TYPING); // What a program prepares for its user is ready.
+          return { [FIRST_KEY]: await terminal.type("{", /\{/) };
+        },
+      });
+    }
+    await onLink(LINK, async (service, { client }) => {
+      await take({
+        isChat: true,
+        rounds: 7,
+        async sample(command) {
+          await using terminal = new TerminalProcess(
+            [...client, ...command],
+            service,
+          );
+          await terminal.shows(SIGN);
+          await terminal.type("{", /\{/);
+          await terminal.type(REST, /1\}/);
+          await sleep(TYPING);
+          return { [ENTER]: await terminal.type("\r", /started/) };
+        },
+      });
+    });
+  },
+};
