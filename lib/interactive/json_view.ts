@@ -28,7 +28,11 @@ export class JsonView implements View {
     return this.#prompts.next();
   }
 
-  /** Queues a line. Progress waits only for room, so that many lines are one write. */
+  /**
+   * Queues a line. Progress waits only for room, so that many lines are one write. All
+   * other events wait until everything is written, also those without a line: after a
+   * `farewell`, the process ends.
+   */
   show(event: ViewEvent): void | Promise<void> {
     const line = lineOf(event);
     if (line === undefined) return this.#output.flush();
