@@ -88,8 +88,8 @@ function entryOf(line: Line): Entry {
  * Adds the text of standard input to the prompts: after an empty line to the last
  * one, or as the only one.
  *
- * @throws {InputError} If it is too large, not UTF-8, or contains a NUL, or if there is
- * no prompt at all.
+ * @throws {InputError} If the prompt is too large, if the input is not UTF-8 or contains
+ * a NUL, or if there is no prompt at all.
  */
 export async function addInput(
   prompts: readonly string[],
@@ -98,18 +98,21 @@ export async function addInput(
   const text = await readWhole(stdin);
   const isBlank = text.trim() === "";
   const last = prompts.at(-1);
-  if (last !== undefined) {
-    return isBlank ? prompts : [...prompts.slice(0, -1), `${last}\n\n${text}`];
-  }
+  if (isBlank && last !== undefined) return prompts;
   if (isBlank) throw new InputError("Standard input contains no prompt");
-  return [text];
+
+  const prompt = last === undefined ? text : `${last}\n\n${text}`;
+  const bytes = new TextEncoder().encode(prompt).length;
+  if (bytes > MAX_PROMPT_BYTES) throw new InputError(PROMPT_TOO_LONG);
+  return [...prompts.slice(0, -1), prompt];
 }
 
 /** Reads a text, and drops one newline at its end. */
 async function readWhole(stdin: AsyncIterable<Uint8Array>): Promise<string> {
   const refuse = (reason: string) =>
     new InputError(`Standard input cannot be a prompt: it ${reason}`);
-  const options = { maxBytes: MAX_PROMPT_BYTES, isStrict: true };
+  const maxBytes = MAX_PROMPT_BYTES + "\r\n".length;
+  const options = { maxBytes, isStrict: true };
   try {
     const { text, isCut } = await readText(stdin, options);
     if (isCut) throw new InputError(PROMPT_TOO_LONG);

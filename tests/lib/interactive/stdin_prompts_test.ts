@@ -154,6 +154,32 @@ for (const [part, why] of BAD) {
   });
 }
 
+Deno.test("addInput() measures the prompt, without the newline at its end and with the text before it", async () => {
+  const largest = Array(16).fill(MIB);
+  for (const end of ["\n", "\r\n"]) {
+    const [longest] = await addInput([], input(...largest, end));
+    assertEquals(longest?.length, 16 * 1024 * 1024);
+  }
+  const rest = MIB.subarray("é\n\n".length + 1);
+  const joined = [...largest.slice(1), rest];
+  const [last] = await addInput(["é"], input(...joined));
+  assertEquals(last?.length, 16 * 1024 * 1024 - 1);
+
+  for (
+    const [prompts, ...parts] of [
+      [[], ...largest, "\n\n"],
+      [[], ...largest, "x"],
+      [["é"], ...joined, "x"],
+    ] as const
+  ) {
+    await assertRejects(
+      () => addInput(prompts, input(...parts)),
+      InputError,
+      "The prompt is larger than 16 MiB",
+    );
+  }
+});
+
 Deno.test("addInput() takes 16 MiB, and stops reading after them", async () => {
   const [longest] = await addInput([], input(...Array(16).fill(MIB)));
   assertEquals(longest?.length, 16 * 1024 * 1024);
