@@ -136,7 +136,7 @@ function parseBlock(block: unknown): string | Reference {
   }
 }
 
-/** A block's name, else the last part of its URI. */
+/** A block's name, else the last part of its URI, decoded unless that yields a NUL. */
 function nameOf(
   { name }: Readonly<Record<string, unknown>>,
   uri: string,
@@ -146,7 +146,8 @@ function nameOf(
   while (end > 0 && uri[end - 1] === "/") end--;
   const last = uri.slice(uri.lastIndexOf("/", end - 1) + 1, end);
   try {
-    return decodeURIComponent(last);
+    const decoded = decodeURIComponent(last);
+    return containsNul(decoded) ? last : decoded;
   } catch {
     return last; // A malformed escape: the part is used undecoded.
   }
