@@ -118,6 +118,11 @@ export const CONNECTING_ROWS: readonly Row[] = [
     reason: ({ url: { hostname } }) =>
       `the name ${hostname} cannot be resolved`,
   },
+  { // rustls, or Deno; of an `http:` service, the system says that it is unknown.
+    text: /^invalid (?:dns name$|host )/,
+    reason: ({ url: { hostname } }) => `no host can have the name ${hostname}`,
+    stage: "refused",
+  },
   {
     fault: "unreachable",
     text: /no route|unreachable/i,

@@ -189,6 +189,11 @@ const BY_PROXY: readonly (readonly [RequestError, string, Fate])[] = [
     "not run",
   ],
   [lost(HTTP, NO_NAME), "the name proxy.test cannot", "not run"],
+  [
+    lost(HTTP, "invalid host 'a..b': empty label found in FQDN"),
+    `(no host can have the name proxy.test). ${CHECK}`,
+    "refused",
+  ],
   [lost(HTTP, "Too many open files"), "(too many open files)", "not run"],
   [lost(SECURE, UNKNOWN_ISSUER), "Trust the CA: ", "not run"],
   [lost(SECURE, "InvalidMessage"), SCHEME, "not run"],
@@ -239,6 +244,15 @@ Deno.test("connectionError() names the permission that is missing", () => {
   assertEquals(
     tell(cause, { operation: "create run" }),
     "https://service.test cannot be reached (Deno may not connect to service.test). Run Deno with --allow-net=service.test.",
+  );
+});
+
+Deno.test("connectionError() refuses a name that no host can have", () => {
+  const baseUrl = "https://a..b";
+  const cause = notConnected("invalid dns name");
+  assertEquals(
+    tell(cause, { operation: "create run", baseUrl }),
+    "https://a..b cannot be reached (no host can have the name a..b). Check the base URL, the network and the service.",
   );
 });
 
