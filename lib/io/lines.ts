@@ -124,7 +124,7 @@ function split(lines: Line): readonly Line[] {
 class WholeLines {
   readonly #maxBytes: number;
   readonly #refused: RefusedLine | undefined;
-  readonly #unfinished = new ByteBuffer();
+  readonly #unfinished: ByteBuffer;
   /** Whether the unfinished line is too long, and its rest is skipped. */
   #isTooLong = false;
   /** Whether this is the first line, where a byte order mark is dropped. */
@@ -133,6 +133,7 @@ class WholeLines {
   constructor({ maxBytes, refused }: ReadLinesOptions) {
     this.#maxBytes = maxBytes;
     this.#refused = refused;
+    this.#unfinished = new ByteBuffer({ maxBytes: maxBytes + 1 }); // and a newline
   }
 
   /** The bytes of the line that has not ended yet. */
@@ -169,9 +170,8 @@ class WholeLines {
     if (!this.#isTooLong && length > this.#maxBytes) {
       this.#isTooLong = true;
       this.#isFirst = false;
-      for (const begun of this.#unfinished.takeBlocks()) {
-        this.#refused?.add(begun);
-      }
+      const begun = this.#unfinished.takeAll();
+      this.#refused?.add(begun);
       if (this.#refused === undefined) yield new UnreadableLine("too long");
     }
 

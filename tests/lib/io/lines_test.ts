@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { Buffer } from "node:buffer";
 import v8 from "node:v8";
 import vm from "node:vm";
 import { ByteBuffer } from "../../../lib/io/byte_buffer.ts";
@@ -174,25 +175,37 @@ Deno.test("readWholeLines() takes no more from its source than its reader asks f
 });
 
 Deno.test("ByteBuffer.takeAll() returns all bytes that were added, and empties the buffer", () => {
-  const buffer = new ByteBuffer();
-  for (
-    const lengths of [[], [0, 1, 1023], [1000, 25, 0, 3000], [70_000], [1]]
-  ) {
+  const buffer = new ByteBuffer({ maxBytes: 2_000_001 });
+  const all = [
+    ...[[], [0, 1, 1023], [1000, 25, 0, 3000], [70_000], [1]],
+    ...[[65_536, 1], [60_000, 9_000, 1_000_000], [65_536], [2_000_000, 1]],
+  ];
+  for (const lengths of all) {
     const pieces = lengths.map((length, index) =>
       new Uint8Array(length).fill(index + 1)
     );
     for (const piece of pieces) buffer.add(piece);
-    const all = pieces.flatMap((piece) => [...piece]);
-    assertEquals(buffer.length, all.length);
-    assertEquals([...buffer.takeAll()], all);
+    const joined = Buffer.concat(pieces);
+    assertEquals(buffer.length, joined.length);
+    assert(joined.equals(buffer.takeAll()));
     assertEquals(buffer.length, 0);
   }
 });
 
 Deno.test("ByteBuffer.add() copies the bytes", () => {
-  const buffer = new ByteBuffer();
+  const buffer = new ByteBuffer({ maxBytes: 1 });
   const bytes = Uint8Array.of(1);
   buffer.add(bytes);
   bytes[0] = 2;
+  assertEquals([...buffer.takeAll()], [1]);
+});
+
+Deno.test("ByteBuffer.add() gives the memory of many bytes back that were taken before", () => {
+  const buffer = new ByteBuffer({ maxBytes: 1_000_000 });
+  buffer.add(new Uint8Array(1_000_000));
+  const taken = buffer.takeAll();
+  assertEquals(taken.length, 1_000_000);
+  buffer.add(Uint8Array.of(1));
+  assertEquals(taken.buffer.byteLength, 0);
   assertEquals([...buffer.takeAll()], [1]);
 });
