@@ -8,7 +8,6 @@ import { linksIn, type PromptContent, promptText } from "./prompt_blocks.ts";
 import { isGone } from "./service_failure.ts";
 import type { AcceptedPrompt, Session } from "./session.ts";
 import {
-  message,
   notice,
   type Said,
   type SessionUpdate,
@@ -144,7 +143,7 @@ export class ActivePrompt implements AcceptedPrompt {
       await this.#notice(() => notice("warning", note));
     }
     const said: Said = { by: "agent", messageId: this.#replyId, text };
-    if (!await this.#send(message(said))) return;
+    if (!await this.#say(said)) return;
     session.transcript.add(said);
     this.#hasReplied = true;
   }
@@ -158,6 +157,13 @@ export class ActivePrompt implements AcceptedPrompt {
     const { output } = this.#context;
     if (!this.isCancelled) this.#hasUpdates = true;
     return output.progress(this.#progress, event, signal);
+  }
+
+  #say(said: Said): boolean | Promise<boolean> {
+    const { signal } = this.#controller;
+    const { output } = this.#context;
+    if (!this.isCancelled) this.#hasUpdates = true;
+    return output.say(this.#session.id, said, signal);
   }
 
   /** Sends an update, unless the prompt is cancelled. Returns whether it was sent. */

@@ -1,6 +1,6 @@
 import type { ProgressEvent } from "../gateway.ts";
-import { type ByteSink, LineWriter } from "../io.ts";
-import { escapeControls } from "../text.ts";
+import { type ByteSink, type LineInParts, LineWriter } from "../io.ts";
+import { escapeControls, shorten } from "../text.ts";
 import { type EditorClient, UNKNOWN_CLIENT } from "./capabilities.ts";
 import {
   ErrorCode,
@@ -8,7 +8,13 @@ import {
   type RequestId,
   type RpcError,
 } from "./json_rpc.ts";
-import { names, type SessionUpdate, thought } from "./session_updates.ts";
+import {
+  message,
+  names,
+  type Said,
+  type SessionUpdate,
+  thought,
+} from "./session_updates.ts";
 
 /**
  * How long a response keeps its distance from the updates before it, in milliseconds.
@@ -78,7 +84,19 @@ export class EditorOutput {
     return this.#sendUpdate(lines.lineOf(event), signal);
   }
 
-  #sendUpdate(line: string, signal?: AbortSignal): boolean | Promise<boolean> {
+  /** The same for a message, whose text may be long. */
+  say(
+    sessionId: string,
+    said: Said,
+    signal?: AbortSignal,
+  ): boolean | Promise<boolean> {
+    return this.#sendUpdate(new MessageLine(sessionId, said), signal);
+  }
+
+  #sendUpdate(
+    line: string | LineInParts,
+    signal?: AbortSignal,
+  ): boolean | Promise<boolean> {
     const isSent = this.#lines.writeInTurn(line, signal);
     return this.#lines.hasBacklog ? this.#whenWritten(isSent) : isSent;
   }
@@ -116,7 +134,40 @@ export class EditorOutput {
   }
 }
 
-/** Stands for a name in a line. It is random, so no foreign text contains it. */
+/** How much of a message is formatted at a time, in UTF-16 code units. */
+const PART_LENGTH = 64 * 1024;
+
+/** The line of the update with a message. */
+class MessageLine implements LineInParts {
+  readonly #start: string;
+  readonly #text: string;
+  readonly #end: string;
+
+  constructor(sessionId: string, said: Said) {
+    const update = message({ ...said, text: BLANK });
+    const [start = "", end = ""] = updateLine(sessionId, update).split(BLANK);
+    this.#start = start;
+    this.#text = said.text;
+    this.#end = end;
+  }
+
+  get length(): number {
+    return this.#start.length + this.#text.length + this.#end.length;
+  }
+
+  *[Symbol.iterator](): Generator<string> {
+    yield this.#start;
+    for (let from = 0; from < this.#text.length;) {
+      const rest = this.#text.slice(from, from + PART_LENGTH + 1);
+      const part = shorten(rest, PART_LENGTH);
+      yield withinString(part);
+      from += part.length;
+    }
+    yield this.#end;
+  }
+}
+
+/** Stands for a text in a line. It is random, so that no foreign text contains it. */
 const BLANK = crypto.randomUUID();
 
 /**

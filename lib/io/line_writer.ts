@@ -22,6 +22,15 @@ const PAUSE = 1;
 /** This much queued text is written without a pause, in UTF-16 code units. */
 const ENOUGH = 64 * 1024;
 
+/**
+ * A line whose parts are made while it is written, because as one string a long line
+ * takes several times its length: the string, its copy with a newline, and garbage.
+ */
+export interface LineInParts extends Iterable<string> {
+  /** About how long it is, in UTF-16 code units. */
+  readonly length: number;
+}
+
 /** Queues lines and writes them in batches. Many tasks can write at once. */
 export class LineWriter {
   readonly #sink: ByteSink;
@@ -31,7 +40,7 @@ export class LineWriter {
   readonly #progress = new Notifier();
   #writing: Promise<void> | undefined;
   /** The queued lines; `undefined` after a failed write. */
-  #lines: string[] | undefined = [];
+  #lines: (string | LineInParts)[] | undefined = [];
   /** The text that was ever queued, and the part of it that is written. */
   #accepted = 0;
   #written = 0;
@@ -73,7 +82,7 @@ export class LineWriter {
    * Queues a line that nobody waits for. If gathered lines were written less than a
    * millisecond ago, it is written with those that come until that millisecond is over.
    */
-  gather(line: string): void {
+  gather(line: string | LineInParts): void {
     this.#add(line);
     if (this.#queued >= ENOUGH) this.#endPause();
     this.#start();
@@ -84,14 +93,20 @@ export class LineWriter {
    * Returns whether it was queued: without a promise if there is room, because awaiting
    * one costs as much as a line.
    */
-  writeInTurn(line: string, signal?: AbortSignal): boolean | Promise<boolean> {
+  writeInTurn(
+    line: string | LineInParts,
+    signal?: AbortSignal,
+  ): boolean | Promise<boolean> {
     if (this.#queued >= ROOM) return this.#writeWhenRoom(line, signal);
     if (signal?.aborted) return false;
     this.gather(line);
     return true;
   }
 
-  async #writeWhenRoom(line: string, signal?: AbortSignal): Promise<boolean> {
+  async #writeWhenRoom(
+    line: string | LineInParts,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
     // Not room(): it would let all waiting callers pass before the first one writes.
     while (this.#queued >= ROOM) await this.#progress.next;
     return this.writeInTurn(line, signal);
@@ -146,14 +161,13 @@ export class LineWriter {
     this.#writing = undefined;
   }
 
-  #add(line: string): void {
+  #add(line: string | LineInParts): void {
     if (this.#lines === undefined) return;
     const last = this.#lines.at(-1);
-    if (last !== undefined && last.length + line.length <= JOINED) {
-      this.#lines[this.#lines.length - 1] = last + line;
-    } else {
-      this.#lines.push(line);
-    }
+    const isJoined = typeof last === "string" && typeof line === "string" &&
+      last.length + line.length <= JOINED;
+    if (isJoined) this.#lines[this.#lines.length - 1] = last + line;
+    else this.#lines.push(line);
     this.#accepted += line.length;
   }
 
@@ -184,7 +198,7 @@ export class LineWriter {
   }
 
   /** Encodes and writes lines in pieces: joining them would cost memory and time. */
-  async #writeLines(lines: readonly string[]): Promise<void> {
+  async #writeLines(lines: readonly (string | LineInParts)[]): Promise<void> {
     const piece = this.#piece ??= new Uint8Array(PIECE_BYTES);
     let filled = 0;
     let end = this.#written;
@@ -195,16 +209,20 @@ export class LineWriter {
       this.#progress.notify();
     };
     for (const line of lines) {
-      for (let start = 0; start < line.length;) {
-        const { read, written } = this.#encoder.encodeInto(
-          line.slice(start),
-          piece.subarray(filled),
-        );
-        start += read;
-        filled += written;
-        end += read;
-        if (start < line.length) await write();
+      const isWhole = typeof line === "string";
+      for (const part of isWhole ? [line] : line) {
+        for (let start = 0; start < part.length;) {
+          const { read, written } = this.#encoder.encodeInto(
+            part.slice(start),
+            piece.subarray(filled),
+          );
+          start += read;
+          filled += written;
+          if (isWhole) end += read;
+          if (start < part.length) await write();
+        }
       }
+      if (!isWhole) end += line.length;
     }
     await write();
   }

@@ -57,22 +57,33 @@ Deno.test("each message is one line for every reader of lines, whatever is in it
     const progress = { type: "progress", node: text, status: text } as const;
     await output.update(text, thought(text, progress));
     await output.progress(new ProgressLines(text, text), progress);
-    await output.update(
-      text,
-      message({ by: "agent", messageId: text, text }),
-    );
+    const said = { by: "agent", messageId: text, text } as const;
+    await output.update(text, message(said));
+    await output.say(text, said);
     output.respond(text, { sessionId: text });
     output.fail(text, new RpcError(-32603, text, { details: text }));
 
     const lines = (await output.text()).split(ENDS);
-    assertEquals(lines.length, 6);
+    assertEquals(lines.length, 7);
     assertEquals(lines[1], lines[0]);
-    const [step, reply, response, error] = lines.slice(1, 5)
+    assertEquals(lines[3], lines[2]);
+    const [step, , reply, response, error] = lines.slice(1, 6)
       .map((line) => JSON.parse(line));
     assert(step.params.update._meta.node === text);
     assert(reply.params.update.content.text === text);
     assert(response.result.sessionId === text && response.id === text);
     assert(error.error.data.details === text && error.error.message === text);
+  }
+});
+
+Deno.test("a long message is whole, wherever it is cut while it is written", async () => {
+  for (const start of ["", "x", "\u0085", "é"]) {
+    const text = `${start}${"😀".repeat(100_000)}`;
+    const output = new KeptOutput();
+    await output.say("s", { by: "agent", messageId: "m", text });
+    assertEquals((await output.text()).includes("\\ud83d"), false);
+    const [{ params }] = await output.messages();
+    assert(params.update.content.text === text);
   }
 });
 
