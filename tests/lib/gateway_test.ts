@@ -14,7 +14,6 @@ import {
   answer,
   complete,
   events,
-  hang,
   json,
   progress,
 } from "../support/service/behaviours.ts";
@@ -240,23 +239,6 @@ const LATE: readonly (readonly [Answers, TurnEvent["type"], string])[] = [
     "There was no reply within 7 s. The service answered 429. The prompt did not run. Try again later.",
   ],
   [
-    { stream: [events([progress("plan", "on")], { end: "hang" })] },
-    "progress",
-    "There was no reply within 7 s. The run may still continue. (thread t, run r)",
-  ],
-  [
-    {
-      stream: [
-        events([
-          { event: "error", message: "No." },
-          progress("plan", "on"),
-        ], { end: "hang" }),
-      ],
-    },
-    "progress",
-    "There was no reply within 7 s: the service had said: No. The run may still continue. (thread t, run r)",
-  ],
-  [
     {
       stream: [
         events([
@@ -286,11 +268,6 @@ const LATE: readonly (readonly [Answers, TurnEvent["type"], string])[] = [
     "wait",
     "There was no reply within 7 s. The stream ended without a reply: the service had said: No. The run may still continue. (thread t, run r)",
   ],
-  [
-    { stream: [answer(502)] },
-    "wait",
-    "There was no reply within 7 s. The service answered 502. The run may still continue. (thread t, run r)",
-  ],
 ];
 
 for (const [answers, type, message] of LATE) {
@@ -308,38 +285,6 @@ for (const [answers, type, message] of LATE) {
     assert(error instanceof ServiceError);
     assertEquals(withoutRequestId(error).message, message);
     assertEquals(requestsOf("create run", service.requests).length, 1);
-  });
-}
-
-for (
-  const [operation, over, message] of [
-    ["create thread", 0, "There was no reply within 7 s. Try again"],
-    ["create run", 0, "There was no reply within 7 s. The run may have"],
-    [
-      "create run",
-      7_000,
-      "There was no reply within 7 s. The prompt did not",
-    ],
-  ] as const
-) {
-  Deno.test(`"${operation}" that is not answered within 7 s, of which ${over} ms are over: ${message}`, async () => {
-    using clock = new FakeClock();
-    await using service = startService({ [operation]: [hang()] });
-    await using gateway = gatewayTo(service);
-    using deadline = new Deadline(7_000);
-    if (over > 0) clock.pass();
-    const told = assertRejects(
-      () =>
-        operation === "create run"
-          ? Array.fromAsync(gateway.runTurn("t", "hello", deadline))
-          : createThread(gateway, deadline),
-      ServiceError,
-      message,
-    );
-    if (over === 0) await service.waitFor(operation);
-    clock.pass();
-    await told;
-    assertEquals(service.requests.length, over === 0 ? 1 : 0);
   });
 }
 

@@ -650,22 +650,6 @@ Deno.test("a reply that was given up is written no further", async () => {
   assert(writing.aborted);
 });
 
-Deno.test("a reader that is gone after the time was over ends the program as always", async () => {
-  using clock = new FakeClock();
-  const view = new ScriptedView("one");
-  const writing = Promise.withResolvers<void>();
-  let isWriting = false;
-  view.onReply = () => {
-    isWriting = true;
-    return writing.promise;
-  };
-  const ending = play(view);
-  while (!isWriting) await setImmediate();
-  clock.passTo(7_000);
-  writing.reject(new Deno.errors.BrokenPipe());
-  await assertRejects(() => ending, Deno.errors.BrokenPipe);
-});
-
 Deno.test("a conversation that is left while a reply is written runs no further prompt of a script", async () => {
   const view = new ScriptedView();
   view.typing = undefined;

@@ -17,26 +17,15 @@ import {
 } from "../support/service/service.ts";
 
 // A process that is stopped (Ctrl-Z and fg, docker pause) while its time limit passes:
-// what has arrived meanwhile is read, and no exit code guesses.
+// what has arrived meanwhile is read, and no exit code guesses. Stops of other lengths,
+// at other moments, are played by the simulation.
 
 /** More than a pipe holds. */
 const LONG_REPLY = "x".repeat(1024 * 1024);
 
 /** How long a process is stopped, and the time limit of its prompt, in seconds. */
-interface Times {
-  readonly stopped: number;
-  readonly limit?: number;
-}
-
-const BEYOND_LIMIT: Times = { stopped: 8, limit: 6 };
-
-/** Other stops: those without a passed limit wait for what comes. */
-const OTHERS = {
-  "for 12 s, beyond --timeout": { stopped: 12, limit: 6 },
-  "for 0.6 s, at the end of --timeout": { stopped: 0.6, limit: 6 },
-  "for 3 s, within --timeout": { stopped: 3, limit: 60 },
-  "for 3 s, without --timeout": { stopped: 3 },
-} satisfies Readonly<Record<string, Times>>;
+const STOPPED = 8;
+const LIMIT = 6;
 
 interface Stop {
   /** What the service does; `stop` stops the process. */
@@ -141,7 +130,6 @@ interface Outcome {
 async function runStopped(
   place: Place,
   mode: Mode,
-  { stopped, limit }: Times,
   tls?: Tls,
 ): Promise<Outcome> {
   await using service = ReferenceService.start(tls?.service);
@@ -158,16 +146,13 @@ async function runStopped(
     setTimeout(() => {
       signal("SIGCONT");
       client.stdout.resume();
-    }, stopped * 1000);
+    }, STOPPED * 1000);
   };
-  // A stop that is shorter than the limit comes at its end.
-  const delay = limit === undefined || stopped > 1 ? 0 : limit * 1000 - 300;
-  STOPS[place].serve(service, () => void setTimeout(stop, delay));
+  STOPS[place].serve(service, stop);
   const given = mode === "piped lines" ? [] : ["-p", "hello"];
-  const limited = limit === undefined ? [] : ["--timeout", `${limit}`];
   const json = mode === "--json" ? ["--json"] : [];
   await using client = new Client({
-    args: [...limited, ...json, ...given],
+    args: ["--timeout", `${LIMIT}`, ...json, ...given],
     env: { ...settings(service), ...tls?.env },
   });
   if (isLong) client.stdout.pause();
@@ -192,18 +177,15 @@ function fateIn(stderr: string): string | undefined {
 async function assertOutcome(
   place: Place,
   mode: Mode,
-  { times = BEYOND_LIMIT, tls }: {
-    readonly times?: Times;
-    readonly tls?: Tls | undefined;
-  } = {},
+  tls?: Tls,
 ): Promise<void> {
   const expected: Stop = STOPS[place];
   const { code, fate, reply } = expected;
-  const outcome = await runStopped(place, mode, times, tls);
+  const outcome = await runStopped(place, mode, tls);
   // The time may be over before the prompt is sent: then it is not sent.
   const isLate = place === "before the prompt is sent" && outcome.code === 3;
   if (isLate) return assertEquals(outcome.prompts, []);
-  const row = `${place}, ${mode}, ${JSON.stringify(times)}`;
+  const row = `${place}, ${mode}`;
   assertEquals(outcome, { code, prompts: ["hello"], reply, fate }, row);
 }
 
@@ -233,44 +215,10 @@ Deno.test({
     };
     const places = Object.keys(STOPS) as Place[];
     await Promise.all(
-      places.map((place) => assertOutcome(place, "-p", { tls })),
+      places.map((place) => assertOutcome(place, "-p", tls)),
     );
   },
 });
-
-for (const [when, times] of Object.entries<Times>(OTHERS)) {
-  Deno.test({
-    name:
-      `a process that is stopped ${when}, loses no reply and guesses no fate`,
-    ignore,
-    async fn() {
-      using ca = new LocalCa();
-      const tls = {
-        service: { tls: ca.issue("127.0.0.1") },
-        env: { DENO_CERT: ca.certificate },
-      };
-      const isOver = times.limit !== undefined && times.limit < 60;
-      const isAtEnd = times.stopped < 1;
-      // Without a limit that passes, a prompt that gets no answer would wait for long;
-      // a stop at the limit itself is too short to say which of both comes first.
-      const places = (Object.keys(STOPS) as Place[]).filter((place) =>
-        place.endsWith("no answer comes") || place.endsWith("nothing comes")
-          ? isOver
-          : !isAtEnd
-      );
-      for (const mode of ["-p", "--json", "piped lines"] as const) {
-        await Promise.all(
-          places.map((place, index) =>
-            assertOutcome(place, mode, {
-              times,
-              tls: index % 2 === 0 ? tls : undefined,
-            })
-          ),
-        );
-      }
-    },
-  });
-}
 
 Deno.test({
   name: "a bridge that is stopped in a stream answers its prompt",

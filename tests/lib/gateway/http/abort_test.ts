@@ -17,12 +17,10 @@ import {
   answer,
   type Behaviour,
   body,
-  complete,
   events,
   hang,
   progress,
 } from "../../../support/service/behaviours.ts";
-import { GatedStream } from "../../../support/service/gated_stream.ts";
 import type { Operation } from "../../../support/service/exchange.ts";
 import {
   ReferenceService,
@@ -142,34 +140,6 @@ Deno.test("of an abort and a time limit in the same moment, the first one counts
     assertEquals(found, first);
     if (first === "abort") assertStrictEquals(error, REASON);
   }
-});
-
-Deno.test("an abort after the reply drops the stream and keeps the reply", async () => {
-  const gate = new GatedStream();
-  await using service = startService({ stream: [gate.behaviour] });
-  await using gateway = gatewayTo(service);
-  gate.send(complete("Done."));
-  const controller = new AbortController();
-  const { signal } = controller;
-  const turn = start(gateway, { signal });
-  await turn.next();
-  const { value } = await turn.next();
-  controller.abort();
-  assertEquals(value, { type: "reply", text: "Done.", isNotice: false });
-  assertEquals((await turn.next()).done, true);
-  await gate.dropped;
-});
-
-Deno.test("a turn that is left drops its stream", async () => {
-  const gate = new GatedStream();
-  await using service = startService({ stream: [gate.behaviour] });
-  await using gateway = gatewayTo(service);
-  gate.send(step);
-  const turn = start(gateway);
-  await turn.next(); // the run
-  await turn.next(); // the event
-  await turn.return(undefined);
-  await gate.dropped;
 });
 
 Deno.test("calls leave no listener on a signal that outlives them", async () => {
