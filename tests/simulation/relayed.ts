@@ -204,7 +204,8 @@ export class Machine {
       await this.#readLetters(link.socket);
     } catch {
       link.close();
-      link.carried?.lose();
+      // The program gets what came before: an error of a body would throw that away.
+      this.#world.after(5, "socket", () => link.carried?.lose());
     }
   }
 
