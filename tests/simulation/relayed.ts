@@ -24,6 +24,8 @@ export interface Visit {
   /** Why it was not made. */
   failure: string | undefined;
   openedAt: number | undefined;
+  /** Whether a request came on it. */
+  isUsed: boolean;
   /** The program's end. */
   socket: Socket | undefined;
 }
@@ -87,6 +89,8 @@ export class Machine {
   readonly #whyUnreachable: () => LineFault | undefined;
   readonly #listeners: Listener[] = [];
   readonly #links: Link[] = [];
+  /** The visits, by the end of each that the service holds. */
+  readonly #guests = new Map<Socket, Visit>();
   /** Lines to the service, with the end of each that the service holds. */
   readonly #lines = new Map<Line, Socket>();
   /** What each letter does that is on its way: bytes that stand for a part of HTTP. */
@@ -159,6 +163,8 @@ export class Machine {
       };
       link.socket.send(this.#letter((service) => {
         connection.carrier = this.#carrier(service);
+        const guest = this.#guests.get(service);
+        if (guest !== undefined) guest.isUsed = true;
         onRequest();
       }));
     } catch (error) {
@@ -289,6 +295,7 @@ export class Machine {
       askedAt: world.now,
       failure: undefined,
       openedAt: undefined,
+      isUsed: false,
       socket: undefined,
     };
     const planned = this.#plan.lines[this.visits.push(visit) - 1];
@@ -320,6 +327,7 @@ export class Machine {
     visit.socket = near;
     visit.openedAt = world.now;
     this.#lines.set(line, far);
+    this.#guests.set(far, visit);
     if (fault.kind === "dies") {
       world.after(fault.ms, "outside", () => {
         if (near.writtenAt !== undefined || far.isClosed) return;
