@@ -29,7 +29,7 @@ app.post("/threads/:thread/runs", express.json(), (request, response) => {
 app.get("/threads/:thread/runs/:run/stream", (request, response) => {
   const run = threads.get(request.params.thread)?.runs.get(request.params.run);
   if (!run) return response.status(404).json({ message: "No such run" });
-  follow(run, request.get("Last-Event-ID") ?? 0, response);
+  follow(run, request.get("Last-Event-ID"), response);
 });
 
 app.use((error, _request, response, _next) => {

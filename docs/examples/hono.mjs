@@ -32,7 +32,7 @@ app.post("/threads/:thread/runs", async (context) => {
 app.get("/threads/:thread/runs/:run/stream", ({ env, json, req }) => {
   const run = threads.get(req.param("thread"))?.runs.get(req.param("run"));
   if (!run) return json({ message: "No such run" }, 404);
-  follow(run, req.header("Last-Event-ID") ?? 0, env.outgoing);
+  follow(run, req.header("Last-Event-ID"), env.outgoing);
   return RESPONSE_ALREADY_SENT;
 });
 

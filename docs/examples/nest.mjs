@@ -19,7 +19,7 @@ class Threads {
   followRun({ threadId, runId }, lastEventId, response) {
     const run = threads.get(threadId)?.runs.get(runId);
     if (!run) throw new nest.NotFoundException("No such run");
-    follow(run, lastEventId ?? 0, response);
+    follow(run, lastEventId, response);
   }
 }
 

@@ -66,13 +66,23 @@ export function start(thread, prompt) {
   return id;
 }
 
+// The number of events that a client has. An id that is not known counts as none.
+function positionOf(lastEventId, events) {
+  const position = /^\d+$/.test(lastEventId) ? Number(lastEventId) : 0;
+  return position <= events.length ? position : 0;
+}
+
 export function follow({ events, streams, isOver }, lastEventId, response) {
+  const position = positionOf(lastEventId, events);
+  if (isOver && position === events.length) {
+    return response.writeHead(204).end(); // There is nothing more.
+  }
   response.writeHead(200, {
     "content-type": "text/event-stream",
     "x-accel-buffering": "no",
   });
   response.flushHeaders();
-  response.write(events.slice(Number(lastEventId)).join(""));
+  response.write(events.slice(position).join(""));
   if (isOver) return response.end();
   streams.add(response);
   const comments = setInterval(() => response.write(": working\n\n"), 15_000);

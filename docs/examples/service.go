@@ -125,10 +125,26 @@ func (r *run) execute(t *thread, messages []message) {
 	r.send(object{"event": "complete", "instructorState": state}, true)
 }
 
+// The number of events that a client has. An id that is not known counts as none.
+func (r *run) position(lastEventID string) (position uint64, isAll bool) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	all := uint64(len(r.events))
+	position, err := strconv.ParseUint(lastEventID, 10, 32)
+	if err != nil || position > all {
+		position = 0
+	}
+	return position, r.isOver && position == all
+}
+
 func (r *run) follow(w http.ResponseWriter, request *http.Request) {
+	position, isAll := r.position(request.Header.Get("Last-Event-ID"))
+	if isAll {
+		w.WriteHeader(http.StatusNoContent) // There is nothing more.
+		return
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
-	position, _ := strconv.ParseUint(request.Header.Get("Last-Event-ID"), 10, 32)
 	for {
 		r.mutex.Lock()
 		events, isOver, changed := r.events, r.isOver, r.changed

@@ -29,7 +29,7 @@ async function handle(request, response) {
   if (runId) {
     const run = thread.runs.get(runId);
     if (!run) return refuse(404, "No such run");
-    return follow(run, lastEventId ?? 0, response);
+    return follow(run, lastEventId, response);
   }
   let prompt;
   try {

@@ -71,6 +71,11 @@ class Run:
         except Exception as error:
             self.send(event="error", message=str(error), is_last=True)
 
+    def position(self, last_id):
+        """The number of events that a client has: an unknown id counts as none."""
+        position = int(last_id) if last_id.isdecimal() and last_id.isascii() else 0
+        return position if position <= len(self.events) else 0
+
     def follow(self, position):
         while True:
             with self.changed:
@@ -138,14 +143,17 @@ class Handler(BaseHTTPRequestHandler):
         run = thread and thread.runs.get(path[3])
         if run is None:
             return self.refuse(404, "No such run")
+        position = run.position(self.headers.get("Last-Event-ID", ""))
+        if run.is_over and position == len(run.events):
+            self.send_response(204)  # There is nothing more.
+            return self.end_headers()
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("X-Accel-Buffering", "no")
         self.send_header("Connection", "close")
         self.end_headers()
-        last_id = self.headers.get("Last-Event-ID", "")
         try:
-            for part in run.follow(int(last_id) if last_id.isdigit() else 0):
+            for part in run.follow(position):
                 self.wfile.write(part.encode())
         except ConnectionError:
             pass  # The client has gone. The run continues.
