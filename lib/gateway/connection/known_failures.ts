@@ -8,6 +8,7 @@
 
 import { plainLine, shorten } from "../../text.ts";
 import type { Failure } from "../failure/failure.ts";
+import type { Stage } from "../failure/fate.ts";
 import { SYSTEM_FAULTS, type SystemFault } from "../failure/system_fault.ts";
 import {
   CONNECTED_ROWS,
@@ -32,6 +33,15 @@ interface LibraryText {
   /** The rest, from the first quotation on: names of a certificate, debug data. */
   readonly quotation: string;
 }
+
+/** How far a connection was, and what is known of its request if no row says more. */
+interface Phase {
+  readonly rows: readonly Row[];
+  readonly stage: Stage;
+}
+
+const CONNECTING: Phase = { rows: CONNECTING_ROWS, stage: "not sent" };
+const CONNECTED: Phase = { rows: CONNECTED_ROWS, stage: "perhaps taken" };
 
 /** How Deno begins its texts about requests. The URL in them contains no space. */
 const REQUEST = /^error sending request .*?: client error \((\w+)\): /;
@@ -70,8 +80,8 @@ export function whyNotConnected(
   show: Show = showLine,
 ): Failure {
   const text = takeApart(error);
-  return failureBy(CONNECTING_ROWS, text, url, show) ?? {
-    stage: "not sent",
+  return failureBy(CONNECTING, text, url, show) ?? {
+    stage: CONNECTING.stage,
     reason: show(text.words + text.quotation),
   };
 }
@@ -80,8 +90,8 @@ export function whyNotConnected(
 export function whyBroken(error: unknown, url: URL, show: Show): Failure {
   const text = takeApart(error);
   const found = show(text.words + text.quotation);
-  return failureBy(CONNECTED_ROWS, text, url, show) ?? {
-    stage: "perhaps taken",
+  return failureBy(CONNECTED, text, url, show) ?? {
+    stage: CONNECTED.stage,
     reason: `The connection to ${url.origin} broke (${found})`,
   };
 }
@@ -93,16 +103,15 @@ export function reasonOf(error: unknown): string {
 }
 
 function failureBy(
-  rows: readonly Row[],
+  phase: Phase,
   text: LibraryText,
   url: URL,
   show: Show,
 ): Failure | undefined {
-  const found = find(rows, text);
+  const found = find(phase.rows, text);
   if (found === undefined) return undefined;
   const [row, match] = found;
-  const usual = rows === CONNECTING_ROWS ? "not sent" : "perhaps taken";
-  const { stage = usual, reason, advice, retry, isOutOfFiles } = row;
+  const { stage = phase.stage, reason, advice, retry, isOutOfFiles } = row;
   const about = { match, url, quotation: show(text.quotation) };
   return {
     stage,
