@@ -136,7 +136,7 @@ function find(
 }
 
 function takeApart(error: unknown): LibraryText {
-  const text = textOf(error);
+  const text = messageOf(error);
   const [start = "", kind] = REQUEST.exec(text) ?? [];
   const [end = "", number = ""] = / \(os error (\d+)\)$/.exec(text) ?? [];
   const rest = text.slice(start.length, text.length - end.length);
@@ -152,7 +152,7 @@ function faultOf(error: unknown): SystemFault | undefined {
   return undefined;
 }
 
-function textOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;
 }
