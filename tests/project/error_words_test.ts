@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import {
   CONNECTED_ROWS,
   CONNECTING_ROWS,
-} from "../../lib/gateway/failure/words/connection_words.ts";
+} from "../../lib/gateway/connection/connection_rows.ts";
 import { fateInWords } from "../../lib/gateway/failure/words/fate_words.ts";
 import { STATUS_WORDS } from "../../lib/gateway/failure/words/status_words.ts";
 

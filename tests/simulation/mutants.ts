@@ -96,7 +96,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     what: "retries: a connection that was closed before the request is final",
-    file: "lib/gateway/failure/words/connection_words.ts",
+    file: "lib/gateway/connection/connection_rows.ts",
     from: '    retry: "connection closed",\n',
     to: "",
     seed: 152,

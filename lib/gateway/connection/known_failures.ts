@@ -14,7 +14,7 @@ import {
   CONNECTED_ROWS,
   CONNECTING_ROWS,
   type Row,
-} from "../failure/words/connection_words.ts";
+} from "./connection_rows.ts";
 
 /** The most of a text that is shown, in UTF-16 code units. */
 const MAX_LENGTH = 500;

@@ -1,7 +1,7 @@
 import { RequestError } from "../failure/failure.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
 import { systemFault } from "./known_failures.ts";
-import { MORE_FILES } from "../failure/words/connection_words.ts";
+import { MORE_FILES } from "./connection_rows.ts";
 
 /** What a relay can lack on this machine. */
 export type Obstacle = "descriptors" | "loopback";

@@ -1,12 +1,13 @@
 /**
- * The words for failures of connections, by the texts of the libraries that Deno is
- * built with. The texts are those libraries' own: what they quote is not searched.
+ * The failures of connections, by the texts of the libraries that Deno is built with:
+ * the words for them, and whether a prompt may be retried. The texts are those libraries'
+ * own: what they quote is not searched.
  *
  * @module
  */
 
-import type { Failure } from "../failure.ts";
-import type { SystemFault } from "../system_fault.ts";
+import type { Failure } from "../failure/failure.ts";
+import type { SystemFault } from "../failure/system_fault.ts";
 
 export const MORE_FILES = "Close some sessions, or raise the limit (ulimit -n)";
 
