@@ -153,7 +153,7 @@ export class Relay implements Disposable {
   async #reach(hello: Uint8Array): Promise<AnsweredConnection> {
     const { signal } = this.#closing;
     // A call can end before this does.
-    this.#failure = this.#failureOf(new Deno.errors.TimedOut());
+    this.#failure = this.#failureOf(new Deno.errors.TimedOut(), false);
     try {
       const answered = await this.#route.ask(hello, signal);
       this.#failure = undefined;
@@ -164,7 +164,9 @@ export class Relay implements Disposable {
       const isLate = signal.reason instanceof Deno.errors.TimedOut;
       const isDisposed = signal.aborted && !isLate;
       if (!isDisposed) {
-        this.#failure = this.#failureOf(isLate ? signal.reason : error);
+        const hasTunnel = !(error instanceof RequestError);
+        const reason = isLate ? signal.reason : error;
+        this.#failure = this.#failureOf(reason, hasTunnel);
         this.#route.giveUp();
       }
       throw error;
@@ -192,12 +194,16 @@ export class Relay implements Disposable {
     this.#isOver = true;
   }
 
-  #failureOf(error: unknown): Failure {
+  /** @param hasTunnel Whether the user's proxy, if there is one, did its part. */
+  #failureOf(error: unknown, hasTunnel: boolean): Failure {
     const { proxy, url } = this.#route;
     if (error instanceof RequestError) return error.failure;
     const known = whyNotConnected(error, url);
     if (proxy === undefined) return known;
-    return tunnelError(proxy, { reason: known.reason }).failure;
+    const { reason } = known;
+    // The usual advice is for a proxy that may speak another protocol.
+    const parts = hasTunnel ? { reason, advice: undefined } : { reason };
+    return tunnelError(proxy, parts).failure;
   }
 }
 

@@ -160,13 +160,50 @@ for (const [answer, told, proxy] of ANSWERS) {
   });
 }
 
+/** The first record of a TLS connection, as far as the relay looks at it. */
+const HELLO = "\x16\x03\x01\0\x05hello";
+
+/** What a proxy does, and what is told of it. */
+const SILENCES = [
+  { answer: OK, ends: true, told: "closed at once, perhaps by a firewall" },
+  { answer: OK, ends: false, told: "it does not answer" },
+  { answer: "", ends: true, told: "it closed the connection" },
+  { answer: "", ends: false, told: "it does not answer" },
+];
+
+for (const { answer, ends, told } of SILENCES) {
+  const hasTunnel = answer === OK;
+  const what = `${hasTunnel ? "a" : "no"} tunnel that is ${
+    ends ? "closed" : "silent"
+  }`;
+  Deno.test(`Relay ${hasTunnel ? "does not advise" : "advises"} another scheme after ${what}: ${told}`, async () => {
+    const asked = Promise.withResolvers<void>();
+    await using server = await FaultyService.start(async (connection) => {
+      await connection.read();
+      await connection.write(answer);
+      if (hasTunnel) await connection.holds(HELLO.length);
+      asked.resolve();
+      if (!ends) await connection.gone;
+    });
+    using clock = new FakeClock();
+    using relay = relayTo(proxyAt(server), new URL(`https://${NAME}/`));
+    using client = await enter(relay.proxy);
+    await client.write(bytesOf(HELLO));
+    await asked.promise;
+
+    if (!ends) clock.passTo(20_000);
+
+    assertEquals(await readAll(client), WELCOME);
+    const { reason, advice } = relay.failure ?? {};
+    const other = "Try http:// or socks5:// in HTTPS_PROXY";
+    assertEquals([reason, advice], [told, hasTunnel ? undefined : other]);
+  });
+}
+
 /** A relay to a service at a port of this machine. */
 function directRelay(port: number): Relay {
   return relayTo(undefined, new URL(`https://127.0.0.1:${port}`));
 }
-
-/** The first record of a TLS connection, as far as the relay looks at it. */
-const HELLO = "\x16\x03\x01\0\x05hello";
 
 Deno.test("Relay sends nothing but the ClientHello before the service has answered, and knows whether it has", async () => {
   const [asked, told] = [
