@@ -36,6 +36,8 @@ export interface CommandOptions {
   readonly form?: Form;
   /** The prompt to run. By default a program is a bridge. */
   readonly prompt?: string;
+  /** Whether it prints a line for each event of the prompt; by default only the reply. */
+  readonly printsEvents?: boolean;
   /** Whether prompts are typed in a terminal. */
   readonly isChat?: boolean;
 }
@@ -85,7 +87,8 @@ export async function preparePrograms(
   const peers = await installPeers();
   return {
     forms: built.binary === undefined ? ["bundle"] : ["bundle", "binary"],
-    command(subject, { form = "bundle", prompt, isChat = false }) {
+    command(subject, options) {
+      const { form = "bundle", prompt, printsEvents, isChat } = options;
       const command = { ...peers, ...built[form] }[subject] ?? [];
       const bridge = isChat ? ["--plain"] : ["--bridge"];
       const flags = prompt === undefined ? bridge : ["-q", "-p"];
@@ -93,6 +96,7 @@ export async function preparePrograms(
         ...command,
         ...subject === "ours" ? flags : [],
         ...prompt === undefined ? [] : [prompt],
+        ...printsEvents ? ["--json"] : [],
       ];
     },
   };

@@ -13,7 +13,7 @@
  */
 const url = Deno.env.get("APP_BASE_URL");
 const headers = { "x-api-key": Deno.env.get("APP_API_KEY") ?? "" };
-const [text] = Deno.args;
+const [text, form] = Deno.args;
 
 if (Deno.stdin.isTerminal()) {
   await chat();
@@ -22,10 +22,14 @@ if (Deno.stdin.isTerminal()) {
 } else {
   const client = Deno.createHttpClient({});
   const stream = await runPrompt(client, await createThread(client), text);
-  const [complete = ""] =
-    (await stream.text()).match(/\{"event":"complete".*/) ?? [];
-  console.log(JSON.parse(complete).instructorState.explanation);
+  if (form === "--json") await stream.body?.pipeTo(Deno.stdout.writable);
+  else printReply(await stream.text());
   Deno.exit(); // An open connection would keep the process alive.
+}
+
+function printReply(stream: string): void {
+  const [complete = ""] = stream.match(/\{"event":"complete".*/) ?? [];
+  console.log(JSON.parse(complete).instructorState.explanation);
 }
 
 async function serve(): Promise<void> {

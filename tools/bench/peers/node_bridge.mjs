@@ -1,9 +1,10 @@
 /**
  * The bridge's work on Node.js, with a library that follows the streams: JSON-RPC
  * lines on standard input and output, the same line for the same event, and waiting
- * when nobody reads. With a text, it runs that one prompt and prints the reply.
+ * when nobody reads. With a text, it runs that one prompt and prints the reply, or each
+ * event on a line.
  *
- *     node node_bridge.mjs (langgraph | eventsource_parser) [TEXT]
+ *     node node_bridge.mjs (langgraph | eventsource_parser) [TEXT [--json]]
  */
 import { once } from "node:events";
 import process from "node:process";
@@ -58,19 +59,27 @@ const PEERS = {
   },
 };
 
-const [, , name, text] = process.argv;
+const [, , name, text, form] = process.argv;
 const { newSession, open, parse } = await PEERS[name]();
 if (text === undefined) {
   process.stdout.setMaxListeners(0);
   await serve();
 } else {
-  // Only the last event has a reply.
-  await run(
-    await newSession(),
-    text,
-    ({ instructorState: reply }) =>
-      reply === undefined ? "" : `${reply.explanation}\n`,
-  );
+  const toLine = form === "--json" ? jsonLine : replyLine;
+  await run(await newSession(), text, toLine);
+}
+
+/** Only the last event has a reply. */
+function replyLine({ instructorState: reply }) {
+  return reply === undefined ? "" : `${reply.explanation}\n`;
+}
+
+/** The line that the client prints with `--json`. */
+function jsonLine({ event, node, status, instructorState: reply }) {
+  const line = event === "progress"
+    ? { type: event, node, status }
+    : { type: "reply", text: reply.explanation };
+  return JSON.stringify(line) + "\n";
 }
 
 async function serve() {

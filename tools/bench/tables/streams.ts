@@ -1,6 +1,8 @@
+import { runCommand } from "../../run_command.ts";
 import { AgentProcess } from "../agent_process.ts";
 import {
   type Protocol,
+  settings,
   type Shape,
   SMALLEST_EVENT,
   startService,
@@ -79,11 +81,17 @@ const STREAMS: readonly Stream[] = [
   },
 ];
 
+/** A prompt whose events are printed, from the start of a program to its end. */
+const PRINTED = {
+  row: { name: "small events, `--json`", unit: "events/s" },
+  events: 300_000,
+};
+
 /** The throughput from the service's socket to the lines on a pipe. */
 export const streams: Table = {
   title: "Streams",
   subjects: ["ours", "floor", "langgraph", "eventsource-parser"],
-  rows: STREAMS,
+  rows: [...STREAMS, PRINTED.row],
   async measure({ quick, take }) {
     await using service = await startService();
     for (const { name, unit, shape } of STREAMS) {
@@ -102,5 +110,19 @@ export const streams: Table = {
         },
       });
     }
+    const events = PRINTED.events / (quick ? 100 : 1);
+    await take({
+      rounds: 4,
+      prompt: JSON.stringify({ events }),
+      printsEvents: true,
+      async sample(command) {
+        const started = performance.now();
+        const text = await runCommand(command, { env: settings(service) });
+        const seconds = (performance.now() - started) / 1000;
+        const printed = text.split('progress"').length - 1;
+        if (printed !== events) throw new Error(`It printed ${printed} events`);
+        return { [PRINTED.row.name]: events / seconds };
+      },
+    });
   },
 };
