@@ -94,9 +94,11 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   #route: Route | undefined;
   /** Resolved when the connections of all calls that have ended are closed. */
   #closed: Promise<void> = Promise.resolve();
+  #seeded: Promise<void> | undefined;
 
   constructor(options: RemoteGatewayOptions) {
     this.#options = options;
+    if (this.#usesTls) this.#seeded = seedTls();
   }
 
   prepare(): void {
@@ -167,6 +169,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#route?.[Symbol.dispose]();
     await this.#closed;
+    await this.#seeded;
   }
 
   async #call(state: CallState, options: CallOptions): Promise<Call> {
@@ -177,15 +180,33 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
 
   /** The way to the service; `fetch` connects to one with `http:` by itself. */
   async #findRoute(): Promise<Route | undefined> {
+    if (!this.#usesTls) return undefined;
     const { baseUrl, proxy, connectsAhead } = this.#options;
-    if (!baseUrl.startsWith("https:")) return undefined;
     const { Route } = await import("./gateway/connection/route.ts");
     this.#route ??= new Route(proxy, new URL(baseUrl), connectsAhead);
     return this.#route;
   }
 
+  get #usesTls(): boolean {
+    return this.#options.baseUrl.startsWith("https:");
+  }
+
   #close(call: Call): void {
     const earlier = this.#closed;
     this.#closed = call.close().then(() => earlier);
+  }
+}
+
+/**
+ * Has Deno's TLS library gather entropy now, on another thread. It does so once in a
+ * process, for 37 ms, and the first message to the service would wait for it. Making a
+ * key needs the same entropy; this one is not used.
+ */
+async function seedTls(): Promise<void> {
+  const algorithm = { name: "ECDSA", namedCurve: "P-256" };
+  try {
+    await crypto.subtle.generateKey(algorithm, false, ["sign"]);
+  } catch {
+    // The first connection says why.
   }
 }

@@ -82,6 +82,31 @@ Deno.test("each request carries the key, the client's version and what its opera
   ]);
 });
 
+Deno.test("a gateway to an https: service has TLS seeded at once, and needs no success", async () => {
+  let keys = 0;
+  const generateKey = () => {
+    keys++;
+    return Promise.reject(new Error("no key"));
+  };
+  Object.defineProperty(crypto.subtle, "generateKey", {
+    value: generateKey,
+    configurable: true,
+  });
+  try {
+    for (
+      const [baseUrl, expected] of [["http://[::1]", 0], [
+        "https://a",
+        1,
+      ]] as const
+    ) {
+      await using _ = new RemoteGateway({ baseUrl, apiKey: TEST_KEY });
+      assertEquals(keys, expected);
+    }
+  } finally {
+    Reflect.deleteProperty(crypto.subtle, "generateKey");
+  }
+});
+
 Deno.test("the body of a prompt is a Blob: fetch repeats requests with strings and bytes by itself", async () => {
   await using service = startService();
   await using gateway = gatewayTo(service);
