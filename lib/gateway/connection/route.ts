@@ -69,9 +69,9 @@ export class Route implements Disposable {
   /**
    * Sends a message on a connection on which nothing was sent, and waits for the first
    * bytes of an answer. If the connection ahead fails, or is silent for a second, the
-   * message is sent on a new one as well, and the first answer wins; if the new one fails,
-   * the one ahead has another second. So the message must ask for nothing, like the
-   * ClientHello of TLS.
+   * message is sent on a new one as well, and the first answer wins; if the new one
+   * fails, the one ahead has another second. So the message must ask for nothing, like
+   * the ClientHello of TLS.
    *
    * @param signal Aborting it closes the connections, also after the answer.
    */

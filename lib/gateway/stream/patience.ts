@@ -52,7 +52,7 @@ export class Patience {
   #emptyEnds = 0;
   /** The sleep of the clock that is known. */
   #slept = 0;
-  /** The attempts that were made since that sleep; enough of them before the first one. */
+  /** The attempts that were made since that sleep; before the first one, enough. */
   #retriesAfterSleep: number = AFTER_SLEEP;
 
   constructor(timeouts: Timeouts, clock: AwakeClock) {
