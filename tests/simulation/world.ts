@@ -237,6 +237,8 @@ export class World implements AsyncDisposable {
           hex().slice(1)
         }-${hex()}-${hex()}${hex()}${hex()}`,
     });
+    // It would be made on a thread, in real time; the program only wants it to be made.
+    this.replace(crypto.subtle, { generateKey: () => Promise.resolve() });
   }
 
   #replaceEventLoop(): void {
