@@ -109,9 +109,13 @@ export class Connections {
     try {
       return await this.#send(this.#open(route), url, request);
     } catch (error) {
-      const canRetry = this.#isNotConnected(error) &&
-        await this.#mustBypass(route);
-      if (!canRetry) throw error;
+      if (!this.#isNotConnected(error)) throw error;
+      // If the relay failed because of this machine, `fetch` can do without it.
+      const obstacle = await this.#relay?.findObstacle();
+      if (route === undefined || obstacle === undefined) throw error;
+      if (route.proxy !== undefined) throw error;
+      // Descriptors come back.
+      if (obstacle === "loopback") route.doWithoutRelays();
       this.#startAgain();
     }
     return await this.#send(this.#open(undefined), url, request);
@@ -138,16 +142,6 @@ export class Connections {
   #startAgain(): void {
     this.close();
     this.#state.learn("not sent");
-  }
-
-  /** Whether the relay failed because of this machine, and `fetch` can do without it. */
-  async #mustBypass(route: Route | undefined): Promise<boolean> {
-    const obstacle = await this.#relay?.findObstacle();
-    if (route === undefined || obstacle === undefined) return false;
-    if (route.proxy !== undefined) return false;
-    // Descriptors come back.
-    if (obstacle === "loopback") route.hasRelays = false;
-    return true;
   }
 
   /** Makes an HTTP client, with a relay if there is a route. */

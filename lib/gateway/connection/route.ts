@@ -21,9 +21,8 @@ const AHEAD_SILENCE = 1_000;
 export class Route implements Disposable {
   readonly proxy: Proxy | undefined;
   readonly url: URL;
-  /** Whether `fetch` uses relays: not where the program cannot connect to itself. */
-  hasRelays = true;
   readonly #mayPrepare: boolean;
+  #hasRelays = true;
   #ahead: UnusedConnection | undefined;
   /** Whether the service was reached when it was last tried. */
   #isReachable = true;
@@ -38,9 +37,19 @@ export class Route implements Disposable {
     this.#mayPrepare = mayPrepare;
   }
 
+  /** Whether `fetch` uses relays. */
+  get hasRelays(): boolean {
+    return this.#hasRelays;
+  }
+
+  /** From now on, `fetch` connects directly: the program cannot connect to itself. */
+  doWithoutRelays(): void {
+    this.#hasRelays = false;
+  }
+
   /** Opens a connection for a turn that is likely soon, unless there is one. */
   prepare(): void {
-    if (!this.#mayPrepare || !this.hasRelays) return;
+    if (!this.#mayPrepare || !this.#hasRelays) return;
     if (this.#ahead !== undefined || !this.#isReachable) return;
     const ahead = this.#connect();
     this.#ahead = ahead;
