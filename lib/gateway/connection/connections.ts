@@ -20,7 +20,7 @@ export interface ConnectionOptions {
 }
 
 /** What {@linkcode Connections.fetch} sends. */
-type Request = RequestInit & { readonly signal: AbortSignal };
+type SentRequest = RequestInit & { readonly signal: AbortSignal };
 
 /**
  * Connections that no other call uses. Each `POST` has a fresh one: a server may close
@@ -48,7 +48,7 @@ export class Connections {
    * Like `fetch`. Tells the state of the call when the service may take the request, and
    * rejects with a {@linkcode RequestError} if no HTTP client can be made here.
    */
-  async fetch(url: string, request: Request): Promise<Response> {
+  async fetch(url: string, request: SentRequest): Promise<Response> {
     if (request.method === "POST") this.close();
     const tried = trustedCertificates();
     try {
@@ -89,7 +89,7 @@ export class Connections {
     this.#relay = undefined;
   }
 
-  async #fetch(url: string, request: Request): Promise<Response> {
+  async #fetch(url: string, request: SentRequest): Promise<Response> {
     if (this.#relay?.isOver) this.close();
     const used = this.#client;
     if (used !== undefined) {
@@ -124,7 +124,7 @@ export class Connections {
   #send(
     client: Deno.HttpClient,
     url: string,
-    request: Request,
+    request: SentRequest,
   ): Promise<Response> {
     // Without a relay, nothing shows when a connection is made.
     const relay = this.#relay;
