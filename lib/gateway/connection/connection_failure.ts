@@ -17,8 +17,8 @@ export interface ConnectionErrorOptions {
   readonly baseUrl: string;
   readonly redactor: Redactor;
   readonly proxy?: Pick<Proxy, "origin"> | undefined;
-  /** Why the relay did not reach the service, in a few words, if it did not. */
-  readonly way?: Failure | undefined;
+  /** Why the relay did not reach the service, if it did not. */
+  readonly relayFailure?: Failure | undefined;
 }
 
 export function connectionError(
@@ -35,10 +35,12 @@ function connectionFailure(
   cause: unknown,
   options: ConnectionErrorOptions,
 ): Failure {
-  const { operation, redactor, way } = options;
+  const { operation, redactor, relayFailure } = options;
   const url = new URL(options.baseUrl);
   const show = (text: string) => redactor.show(text);
-  if (way !== undefined) return cannotReach(url, way, options);
+  if (relayFailure !== undefined) {
+    return cannotReach(url, relayFailure, options);
+  }
   if (isNotConnected(cause)) {
     const known = whyNotConnected(cause, url, show);
     const advice = isUnknownIssuer(cause) ? issuerAdvice() : known.advice;
@@ -68,14 +70,16 @@ function cannotReach(
   const hasOther = proxy === undefined &&
     ["http_proxy", "HTTP_PROXY"].some((name) => environmentVariable(name));
   const other = hasOther ? ", or set HTTPS_PROXY (only HTTP_PROXY is set)" : "";
-  const way = proxy === undefined ? "" : ` through the proxy ${proxy.origin}`;
+  const through = proxy === undefined
+    ? ""
+    : ` through the proxy ${proxy.origin}`;
   // When a run is followed, the base URL has just worked.
   const usual = operation === "stream run"
     ? ""
     : `Check the base URL, the network and the service${other}`;
   return {
     ...known,
-    reason: `${url.origin} cannot be reached${way} (${known.reason})`,
+    reason: `${url.origin} cannot be reached${through} (${known.reason})`,
     advice: known.advice ?? usual,
   };
 }

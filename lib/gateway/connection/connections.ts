@@ -78,7 +78,7 @@ export class Connections {
       baseUrl,
       proxy,
       redactor: this.redactor,
-      way: relay?.failure,
+      relayFailure: relay?.failure,
     });
   }
 

@@ -54,7 +54,7 @@ interface Circumstances {
   readonly operation?: RemoteOperation;
   readonly baseUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly way?: Failure | undefined;
+  readonly relayFailure?: Failure | undefined;
 }
 
 /** The words for a rejection, with no other relevant variables than these. */
@@ -219,7 +219,11 @@ const BY_PROXY: readonly (readonly [RequestError, string, Fate])[] = [
 for (const [{ failure: tunnel }, told, fate] of BY_PROXY) {
   Deno.test(`connectionError() names the proxy: ${told}`, () => {
     const { failure } = connectionError(notConnected("SOCKS"), {
-      ...{ operation: "create run", redactor: new Redactor(KEY), way: tunnel },
+      ...{
+        operation: "create run",
+        redactor: new Redactor(KEY),
+        relayFailure: tunnel,
+      },
       ...{ baseUrl: "https://service.test", proxy: HTTP },
     });
     const error = serviceError("create run", failure);
@@ -276,7 +280,7 @@ for (const tunnel of [undefined, answered(502).failure]) {
   Deno.test(`connectionError() says that no service is configured if the host is only an example, ${tunnel?.reason}`, () => {
     assertEquals(
       tell(notConnected(NO_NAME), {
-        ...{ baseUrl: "https://the-brain.example", way: tunnel },
+        ...{ baseUrl: "https://the-brain.example", relayFailure: tunnel },
       }),
       "No service is configured: https://the-brain.example is a placeholder. " +
         "Set APP_BASE_URL or --base-url to the URL of your service.",
