@@ -2,7 +2,7 @@ import { environmentVariable } from "../../io.ts";
 import type { Proxy } from "../../settings.ts";
 import type { Redactor } from "../../text.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
-import { type Failure, RequestError } from "../failure/failure.ts";
+import { type Failure, lossReason, RequestError } from "../failure/failure.ts";
 import { certificateVariables, issuerAdvice } from "./certificates.ts";
 import {
   isNotConnected,
@@ -26,8 +26,7 @@ export function connectionError(
   options: ConnectionErrorOptions,
 ): RequestError {
   const failure = connectionFailure(cause, options);
-  const isRun = options.operation === "stream run";
-  const retry = isRun ? "connection lost" : failure.retry;
+  const retry = lossReason(options.operation) ?? failure.retry;
   return new RequestError({ ...failure, retry }, { cause });
 }
 

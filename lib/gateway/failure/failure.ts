@@ -1,4 +1,4 @@
-import type { Stage } from "./fate.ts";
+import type { RemoteOperation, Stage } from "./fate.ts";
 
 /** Why a request failed: one value from the socket to the exit code and the log. */
 export interface Failure {
@@ -21,6 +21,14 @@ export interface Failure {
    * service's own; `possible` with anything else, which a proxy may have sent.
    */
   readonly threadGone?: "certain" | "possible" | undefined;
+}
+
+/**
+ * Why a request whose connection was lost is retried, in a few words. Only the stream of
+ * a run is, whatever the loss: a `POST` may have been taken.
+ */
+export function lossReason(operation: RemoteOperation): string | undefined {
+  return operation === "stream run" ? "connection lost" : undefined;
 }
 
 /** A request failed. The call makes a {@linkcode ServiceError} of it. */

@@ -5,7 +5,7 @@ import {
   Connections,
 } from "../connection/connections.ts";
 import type { CallState } from "../failure/call_state.ts";
-import { type Failure, RequestError } from "../failure/failure.ts";
+import { type Failure, lossReason, RequestError } from "../failure/failure.ts";
 import { ServiceError } from "../failure/service_error.ts";
 import type { WaitEvent } from "../turn_event.ts";
 import { type Answer, readErrorText, readId } from "./answer.ts";
@@ -266,7 +266,7 @@ export class Call {
     return new RequestError({
       stage,
       reason: `The service did not answer within ${wholeDuration(exceeded)}`,
-      retry: operation === "stream run" ? "connection lost" : undefined,
+      retry: lossReason(operation),
     }, { cause });
   }
 
