@@ -8,8 +8,9 @@ import { tunnelError } from "./tunnel_failure.ts";
 import type { AnsweredConnection } from "./unused_connection.ts";
 
 /**
- * How long it may take until the service has answered, from the request on, in
- * milliseconds: less than the answer to a `POST`.
+ * How long connecting may take, until the first bytes of the service, in milliseconds. It
+ * is shorter than `TIMEOUTS.answer`, so that a `POST` fails with the reason of the relay
+ * and not with that limit.
  */
 const LIMIT = 20_000;
 
