@@ -43,7 +43,7 @@ async function load(): Promise<readonly string[]> {
 }
 
 /** The file that `DENO_CERT` names, in quotes. */
-export function certificateFile(): string | undefined {
+function certificateFile(): string | undefined {
   const path = environmentVariable("DENO_CERT") ?? "";
   return path === "" ? undefined : JSON.stringify(path);
 }

@@ -13,7 +13,6 @@ export const CONNECT = 1;
 
 /** Replies. */
 export const SUCCEEDED = 0;
-export const FAILED = 1;
 export const FORBIDDEN = 2;
 export const REFUSED = 5;
 
