@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { turnOfEventLoop } from "../../../../lib/io.ts";
+import { closeQuietly } from "../../../../lib/gateway/connection/bytes.ts";
 import { Connections } from "../../../../lib/gateway/connection/connections.ts";
 import { Route } from "../../../../lib/gateway/connection/route.ts";
 import { CallState } from "../../../../lib/gateway/failure/call_state.ts";
@@ -26,6 +27,7 @@ class Thief implements Disposable {
   readonly #listen = Deno.listen;
   readonly #ready = Promise.withResolvers<void>();
   readonly #asked = Promise.withResolvers<void>();
+  readonly #connections: Deno.TcpConn[] = [];
   #listener: Deno.TcpListener | undefined;
 
   /** @param use Called with each connection that comes. */
@@ -59,6 +61,7 @@ class Thief implements Disposable {
     this.#listener = await listenAt(port);
     this.#ready.resolve();
     for await (const connection of this.#listener) {
+      this.#connections.push(connection);
       use(connection);
       this.#asked.resolve();
     }
@@ -67,6 +70,7 @@ class Thief implements Disposable {
   [Symbol.dispose](): void {
     Deno.listen = this.#listen;
     this.#listener?.close();
+    this.#connections.forEach(closeQuietly);
   }
 }
 
