@@ -3,7 +3,7 @@ import type { ByteSink } from "./standard_streams.ts";
 import { within } from "./within.ts";
 
 /** `writeInTurn()` waits while this much text or more is queued, in UTF-16 code units. */
-const ROOM = 256 * 1024;
+const TURN_LIMIT = 256 * 1024;
 
 /** More queued text than this is a backlog, in UTF-16 code units. */
 const BACKLOG = 1024 * 1024;
@@ -97,7 +97,7 @@ export class LineWriter {
     line: string | LineInParts,
     signal?: AbortSignal,
   ): boolean | Promise<boolean> {
-    if (this.#queued >= ROOM) return this.#writeWhenRoom(line, signal);
+    if (this.#queued >= TURN_LIMIT) return this.#writeWhenRoom(line, signal);
     if (signal?.aborted) return false;
     this.gather(line);
     return true;
@@ -108,10 +108,11 @@ export class LineWriter {
     signal?: AbortSignal,
   ): Promise<boolean> {
     // Not room(): it would let all waiting callers pass before the first one writes.
-    while (this.#queued >= ROOM) await this.#progress.next;
+    while (this.#queued >= TURN_LIMIT) await this.#progress.next;
     return this.writeInTurn(line, signal);
   }
 
+  /** Resolves when there is no backlog. */
   async room(): Promise<void> {
     while (this.hasBacklog) await this.#progress.next;
   }
