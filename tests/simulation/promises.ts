@@ -391,9 +391,12 @@ function* runsInTurn(played: Played): Broken {
   const running = new Map<unknown, Sent>();
   for (const sent of user.sent) {
     const { id, at, prompt, sessionId } = sent;
-    const isRefused = OWN_ERRORS.includes(answerTo(id)?.error?.code);
-    if (prompt === undefined || isRefused) continue;
+    const code = answerTo(id)?.error?.code;
     const before = running.get(sessionId);
+    if (prompt !== undefined && code === -32600 && before === undefined) {
+      yield `${prompt} is refused, and none runs`;
+    }
+    if (prompt === undefined || OWN_ERRORS.includes(code)) continue;
     running.set(sessionId, sent);
     if (before === undefined || answerTo(id) === undefined) continue;
     const end = answerTo(before.id)?.at ?? Infinity;

@@ -279,7 +279,7 @@ export class Machine {
         listener.receive(other);
         if (bytes === "gone") socket.reset();
         else if (bytes === "wrong login") {
-          logIn(socket, { username: "relay", password: "wrong" })
+          logIn(socket, { username: "relay", password: "wrong".padEnd(36) })
             .catch(() => {});
         } else if (bytes === "garbage") {
           socket.send(new TextEncoder().encode("GET / HTTP/1.1\r\n"));

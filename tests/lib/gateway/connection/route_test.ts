@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Route } from "../../../../lib/gateway/connection/route.ts";
+import { FakeClock } from "../../../support/clocks.ts";
 import {
   FaultyService,
   type Script,
@@ -84,6 +85,18 @@ Deno.test("Route opens one connection ahead, which carries nothing, and the next
   assertEquals(await scene.ask(), "answer 1");
   assertEquals(await scene.ask(), "answer 2");
   assertEquals(scene.messages, ["hello", "hello"]);
+});
+
+Deno.test("Route does not use a connection ahead that is older than 45 s, although its timer is late", async () => {
+  await using scene = await Scene.start();
+  using clock = new FakeClock();
+  scene.route.prepare();
+  await scene.connections(1);
+
+  clock.time = 45_000;
+
+  assertEquals(await scene.ask(), "answer 2");
+  assertEquals(scene.messages, ["", "hello"]);
 });
 
 Deno.test("Route opens nothing ahead after the service could not be reached, until it was", async () => {
