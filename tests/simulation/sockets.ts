@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 
 /** What two ends of a connection have in common. */
 export interface Line {
-  /** Nothing passes any more, and nobody is told. */
+  /** Nothing more passes, and nobody is told; what is under way arrives. */
   isVanished: boolean;
   /** How long a packet takes, in milliseconds. */
   readonly delay: () => number;
@@ -125,7 +125,7 @@ export class Socket {
     const due = now + this.#line.delay();
     this.#arrival = Math.max(this.#arrival, due, notBefore);
     this.#world.after(this.#arrival - now, peer.#target, () => {
-      if (this.#line.isVanished || peer.isClosed) return;
+      if (peer.isClosed) return;
       act(peer);
       peer.#wake();
     });
