@@ -241,6 +241,19 @@ Deno.test("$/cancel_request drops the run of its prompt, with any kind of id, an
   }
 });
 
+Deno.test("a second prompt in a session is refused, and says what to do", async () => {
+  await using editor = new MemoryEditor();
+  const sessionId = await editor.newSession();
+  await editor.sendPrompt(sessionId, "one");
+  await editor.gateway.started(1);
+
+  assertEquals(
+    await errorOf(editor, "session/prompt", { sessionId, prompt: "two" }),
+    "-32600 Invalid request: a prompt is running in this chat; wait for its answer or cancel it",
+  );
+  assertEquals(editor.gateway.runs.length, 1);
+});
+
 Deno.test("a notification with wrong params is ignored", async () => {
   await using editor = new MemoryEditor();
   for (const params of [undefined, null, [], "x", {}, { sessionId: 1 }]) {
