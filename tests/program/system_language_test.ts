@@ -26,13 +26,12 @@ async function textOfRefusal(): Promise<string> {
   return (await programOutput(command, { env: { LC_ALL } })).stdout;
 }
 
-Deno.test({
-  name: `Wine reports failures in the language of ${LC_ALL}`,
-  ignore: !onWine,
-  async fn() {
+// Deno on Linux reports them in English, whatever the language is.
+if (onWine) {
+  Deno.test(`Wine reports failures in the language of ${LC_ALL}`, async () => {
     assertFalse((await textOfRefusal()).includes("Connection refused"));
-  },
-});
+  });
+}
 
 const SERVICE = "Check the base URL, the network and the service.";
 
