@@ -207,7 +207,7 @@ function lineOf(message: object): string {
   return `${jsonOf(message)}\n`;
 }
 
-/** The JSON of a text without its quotes. */
+/** Formats a text as it stands in JSON between the quotes. */
 function withinString(text: string): string {
   return jsonOf(text).slice(1, -1);
 }

@@ -10,7 +10,10 @@ const BACKLOG = 1024 * 1024;
 
 const PIECE_BYTES = 128 * 1024;
 
-/** Lines are joined to texts of this length: encoding each alone costs more. */
+/**
+ * Short lines are joined to texts of at most this length, in UTF-16 code units, because
+ * encoding each line by itself takes longer.
+ */
 const JOINED = 16 * 1024;
 
 /**

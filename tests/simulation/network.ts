@@ -34,7 +34,7 @@ export class Exchange {
   isRelayed = false;
   /** Whether the relay has let it in. */
   hasPort = false;
-  /** Whether the service has answered its ClientHello. */
+  /** Whether the service has answered the ClientHello of its connection. */
   wasHeard = false;
   /** Whether it asked for another connection while its client had one that lived. */
   wasNeedless = false;

@@ -361,7 +361,8 @@ function* answersCancelled(played: Played): Broken {
     if (time > AT_ONCE) yield `${prompt} is answered after ${time} ms`;
     if (end === "reply") continue;
     if (replies.length > 0) yield `${prompt} has a reply, and no end_turn`;
-    // It may have failed just before, while the answer kept its distance.
+    // The prompt may have failed just before: its response is sent 10 ms after its last
+    // update.
     const isDropped = requestsOf(played, prompt).some((request) =>
       request.ending === "dropped" && request.endedAt > cancelledAt
     );

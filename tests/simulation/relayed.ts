@@ -89,12 +89,15 @@ export class Machine {
   readonly #whyUnreachable: () => LineFault | undefined;
   readonly #listeners: Listener[] = [];
   readonly #links: Link[] = [];
-  /** The visits, by the end of each that the service holds. */
-  readonly #guests = new Map<Socket, Visit>();
-  /** Lines to the service, with the end of each that the service holds. */
+  /** The visits, by the service's end of each. */
+  readonly #visitsBySocket = new Map<Socket, Visit>();
+  /** The lines to the service, with the service's end of each. */
   readonly #lines = new Map<Line, Socket>();
-  /** What each letter does that is on its way: bytes that stand for a part of HTTP. */
-  readonly #letters: ((socket: Socket) => void)[] = [];
+  /**
+   * What the other end does when it has read a record of TLS, by the record's number. The
+   * bytes of a record hold that number in place of a part of HTTP.
+   */
+  readonly #records: ((socket: Socket) => void)[] = [];
   #port = 40_000;
 
   constructor(
@@ -120,7 +123,7 @@ export class Machine {
     world.replace(Deno.permissions, { querySync: () => ({ state }) });
   }
 
-  /** What of the program's own is open. */
+  /** How many sockets and listeners of the program are open. */
   get open(): number {
     const sockets = this.visits.map(({ socket }) => socket);
     // The program may be trying for 10 s whether it can connect to itself.
@@ -161,10 +164,10 @@ export class Machine {
         // It is back in the pool after a turn of the event loop.
         this.#world.after(0, "turn", () => void (link.isIdle = true));
       };
-      link.socket.send(this.#letter((service) => {
+      link.socket.send(this.#record((service) => {
         connection.carrier = this.#carrier(service);
-        const guest = this.#guests.get(service);
-        if (guest !== undefined) guest.isUsed = true;
+        const visit = this.#visitsBySocket.get(service);
+        if (visit !== undefined) visit.isUsed = true;
         onRequest();
       }));
     } catch (error) {
@@ -207,7 +210,7 @@ export class Machine {
   /** Reads what comes to `fetch`. */
   async #receive(link: Link): Promise<void> {
     try {
-      await this.#readLetters(link.socket);
+      await this.#readRecords(link.socket);
     } catch {
       link.close();
       // The program gets what came before: an error of a body would throw that away.
@@ -327,7 +330,7 @@ export class Machine {
     visit.socket = near;
     visit.openedAt = world.now;
     this.#lines.set(line, far);
-    this.#guests.set(far, visit);
+    this.#visitsBySocket.set(far, visit);
     if (fault.kind === "dies") {
       world.after(fault.ms, "outside", () => {
         if (near.writtenAt !== undefined || far.isClosed) return;
@@ -352,7 +355,7 @@ export class Machine {
       if (link === undefined || isMute) return;
       link.exchange.wasHeard = true;
       socket.send(SERVER_HELLO);
-      await this.#readLetters(socket);
+      await this.#readRecords(socket);
     } catch {
       if (!socket.isClosed) socket.close();
     }
@@ -360,7 +363,7 @@ export class Machine {
 
   #carrier(service: Socket): Carrier {
     return {
-      send: (arrival, act) => service.send(this.#letter(act), arrival),
+      send: (arrival, act) => service.send(this.#record(act), arrival),
       finish: () => {
         if (!this.#plan.keepsAlive && !service.isClosed) service.close();
       },
@@ -368,23 +371,23 @@ export class Machine {
     };
   }
 
-  /** Bytes that stand for something: it is done where they are read whole. */
-  #letter(act: (socket: Socket) => void): Uint8Array {
-    const number = this.#letters.push(act) - 1;
+  /** Makes a record, with a function that is called when it was read whole. */
+  #record(act: (socket: Socket) => void): Uint8Array {
+    const number = this.#records.push(act) - 1;
     const filling = this.#world.below(40);
     const bytes = new Uint8Array(5 + filling).fill(120);
     bytes.set([23, number >> 16, (number >> 8) & 255, number & 255, filling]);
     return bytes;
   }
 
-  async #readLetters(socket: Socket): Promise<never> {
+  async #readRecords(socket: Socket): Promise<never> {
     for (;;) {
       const [, high = 0, middle = 0, low = 0, filling = 0] = await readExactly(
         socket,
         5,
       );
       const rest = await readExactly(socket, filling);
-      const act = this.#letters[(high << 16) + (middle << 8) + low];
+      const act = this.#records[(high << 16) + (middle << 8) + low];
       if (act === undefined || rest.some((byte) => byte !== 120)) {
         throw new Error("the relay has changed what it passed on");
       }

@@ -237,7 +237,8 @@ export class World implements AsyncDisposable {
           hex().slice(1)
         }-${hex()}-${hex()}${hex()}${hex()}`,
     });
-    // It would be made on a thread, in real time; the program only wants it to be made.
+    // Deno makes keys on another thread, in real time. The program does not use this one:
+    // it only waits until it is made.
     this.replace(crypto.subtle, { generateKey: () => Promise.resolve() });
   }
 

@@ -10,8 +10,8 @@ const NODE = `ln -s ${PACKAGES} .; exec node`;
 const BUILD = "go build -o service main.go && exec ./service";
 
 /**
- * The commands that start the examples of `docs/examples/` and the programs of
- * `tests/support/real/`, and those that fail where something is not installed.
+ * Each service of `docs/examples/` and `tests/support/real/`: the command that starts it,
+ * and one that fails if what it needs is not installed.
  */
 const COMMANDS = {
   fastapi: [

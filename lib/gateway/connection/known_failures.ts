@@ -34,7 +34,7 @@ interface LibraryText {
   readonly quotation: string;
 }
 
-/** How far a connection was, and what is known of its request if no row says more. */
+/** The rows for failures before or after a connection was made, and their usual stage. */
 interface Phase {
   readonly rows: readonly Row[];
   readonly stage: Stage;

@@ -77,10 +77,10 @@ export class Route implements Disposable {
 
   /**
    * Sends a message on a connection on which nothing was sent, and waits for the first
-   * bytes of an answer. If the connection ahead fails, or is silent for a second, the
-   * message is sent on a new one as well, and the first answer wins; if the new one
-   * fails, the one ahead has another second. So the message must ask for nothing, like
-   * the ClientHello of TLS.
+   * bytes of an answer. If the connection ahead fails, or does not answer within a second,
+   * the message is also sent on a new connection, and the first answer counts. If the new
+   * connection fails, the one ahead has another second to answer. The service may get the
+   * message twice, so it must not start anything: the ClientHello of TLS does not.
    *
    * @param signal Aborting it closes the connections, also after the answer.
    */

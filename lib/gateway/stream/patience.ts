@@ -50,7 +50,7 @@ export class Patience {
   /** Whether the last connection that was answered ended within 5 s. */
   #isUnsteady = false;
   #emptyEnds = 0;
-  /** The sleep of the clock that is known. */
+  /** How long the clock had slept when the last attempt ended, in milliseconds. */
   #slept = 0;
   /** The attempts that were made since that sleep; before the first one, enough. */
   #retriesAfterSleep: number = AFTER_SLEEP;

@@ -53,7 +53,7 @@ export async function* readRunEvents(
 }
 
 export interface ReadRunEventsOptions {
-  /** What the stream has held so far; it is continued. */
+  /** What earlier connections of the stream have brought. This one adds to it. */
   readonly record: StreamRecord;
   readonly redactor: Redactor;
 }
@@ -135,7 +135,7 @@ class EventParser {
     return false;
   }
 
-  /** Handles the end of the connection. */
+  /** Handles the end of the connection, at which a line may be unfinished. */
   #end(unfinished: Line | undefined): void {
     if (unfinished instanceof UnreadableLine) return;
     // An unfinished `id:` may be cut. An unfinished `data:` counts if it is JSON.

@@ -7,7 +7,7 @@ import { Redactor } from "../../../lib/text/redactor.ts";
 
 const LEFT_OUT = "left out, because it may contain the API key";
 
-/** Keys with a run of 8 letters, digits, `-` and `_`, in the forms of real ones. */
+/** Keys that look like real ones, each with a run of 8 letters, digits, `-` and `_`. */
 const KEYS = [
   "test-key-0123456789abcdef",
   "sk-proj-Ab3_dEf6hIj9kLm2nOp5",

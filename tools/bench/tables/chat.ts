@@ -8,7 +8,7 @@ const FIRST_KEY = "first key";
 const LINK = { version: "HTTP/2", roundTrip: 100 } as const;
 const ENTER = `${LINK.roundTrip} ms of round trip, Enter to the first progress`;
 
-/** The prompt sign, and what may switch the terminal's wrapping on again. */
+/** The prompt sign, perhaps with the code after it that turns on wrapping (mode 7). */
 // deno-lint-ignore no-control-regex
 const SIGN = /> (?:\x1b\[\?7h)?$/;
 
