@@ -15,10 +15,13 @@ const SIGN = /> (?:\x1b\[\?7h)?$/;
 /** The keys of a prompt after the first one, `{`. */
 const REST = '"events":1}';
 
-/** How long somebody types, in milliseconds. */
+/** The pause before a key is pressed, in milliseconds: people are slow, too. */
 const TYPING = 500;
 
-/** For the floor, which shows events as they come, to the bytes of the first one. */
+/**
+ * How long it takes until a key is on the screen, and after Enter, the first progress. The
+ * floor prints the bytes of a stream: its first progress is the first event.
+ */
 export const chat: Table = {
   title: "A chat, from a key to the screen",
   subjects: ["ours", "floor"],
@@ -33,7 +36,7 @@ export const chat: Table = {
         async sample(command) {
           await using terminal = new TerminalProcess(command, service);
           await terminal.shows(SIGN);
-          await sleep(TYPING); // What a program prepares for its user is ready.
+          await sleep(TYPING); // What a program opens ahead is open.
           return { [FIRST_KEY]: await terminal.type("{", /\{/) };
         },
       });
