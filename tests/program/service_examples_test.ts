@@ -215,7 +215,7 @@ const none = 'if (!run) return refuse(404, "No such run");';
 const MISTAKES: readonly (readonly [code: string, mistake: string, ...untrue: readonly string[]])[] = [
   ["randomUUID();", "`${threads.size}`;", "nobody can guess such ids"],
   ["run.streams.forEach((stream) => stream.w", "[...run.streams].slice(-1).forEach((stream) => stream.w", "two lines with the same number"],
-  ["follow({ events, streams, isOver }, lastEventId, response) {", `follow(run, lastEventId, response) { if (run.isOver) run.events = [], run.isOver = false, execute(run, { messages: [{ role: "user", content: "it runs once more, and for longer" }] }); const { events, streams, isOver } = run;`, "1: it does not run again", "1: only the last event is sent again"],
+  ["lastEventId, response) {", `lastEventId, response) { if (isOver) return response.writeHead(200, { "content-type": "text/event-stream" }).end();`, "1: it does not run again", "1: only the last event is sent again", "complete progress: the names of the events"],
   ["if (!key ||", 'if (request.url === "/threads" &&', "401: no run", "401: no stream"],
   [none, "if (!run) return follow({ events: [], streams: new Set() }, 0, response);", "404: an unknown run", "404: the run of another thread"],
   ["thread.runs.get(runId)", "[...threads.values()].map(({ runs }) => runs.get(runId)).find(Boolean)", "404: the run of another thread"],
