@@ -1,5 +1,9 @@
-import type { ProgressEvent, WaitEvent } from "../gateway.ts";
-import { plainLine, shorten, wholeDuration } from "../text.ts";
+import {
+  pauseSentence,
+  type ProgressEvent,
+  type WaitEvent,
+} from "../gateway.ts";
+import { plainLine, shorten } from "../text.ts";
 
 /** The `update` of a `session/update`. */
 export interface SessionUpdate {
@@ -50,15 +54,13 @@ export function message({ by, messageId, text }: Said): SessionUpdate {
 /** A notice to the user, which is not part of the conversation. */
 export function notice(
   severity: "info" | "warning",
-  words: string,
+  title: string,
 ): SessionUpdate {
-  const title = words.charAt(0).toUpperCase() + words.slice(1);
   return { sessionUpdate: "notice", severity, title };
 }
 
 export function waitNotice({ reason, milliseconds }: WaitEvent): SessionUpdate {
-  const time = wholeDuration(milliseconds);
-  return notice("info", `${reason}; retry in ${time}`);
+  return notice("info", pauseSentence(reason, milliseconds));
 }
 
 /** The title of a session whose first prompt this is; `undefined` if it has no words. */

@@ -1,7 +1,8 @@
+import type { RetryReason } from "./failure/failure.ts";
+
 export interface WaitEvent {
   readonly type: "wait";
-  /** Why, in a few words for a status line: "service busy", "connection lost". */
-  readonly reason: string;
+  readonly reason: RetryReason;
   readonly milliseconds: number;
   /** The status of the answer before the pause, if there was one. */
   readonly status?: number | undefined;

@@ -1,4 +1,5 @@
-import { counted, duration, plainLine, wholeDuration } from "../text.ts";
+import { pauseLabel } from "../gateway.ts";
+import { counted, duration, plainLine } from "../text.ts";
 import type { Terminal } from "./terminal.ts";
 import type { Dropped, Step, ViewEvent } from "./view.ts";
 
@@ -27,7 +28,7 @@ export function linesAbout(event: LineEvent, look: LineLook): string {
     case "run":
       return "";
     case "wait":
-      return line(`${event.reason}, ${retryIn(event.milliseconds)}`, look);
+      return line(pauseLabel(event.reason, event.milliseconds), look);
     case "progress":
       return line(`${event.node}: ${event.status}`, look);
     case "end":
@@ -109,9 +110,4 @@ function droppedLine({ what, prompts }: Dropped): string {
     default:
       return what satisfies never;
   }
-}
-
-/** "retry in 6 s", "retry in 2 min 5 s" */
-export function retryIn(milliseconds: number): string {
-  return `retry in ${wholeDuration(milliseconds)}`;
 }

@@ -1,7 +1,6 @@
 import { cutToWidth } from "../editor.ts";
-import type { ProgressEvent } from "../gateway.ts";
+import { pauseLabel, type ProgressEvent, type WaitEvent } from "../gateway.ts";
 import { duration, plainLine, shorten, type Style } from "../text.ts";
-import { retryIn } from "./event_lines.ts";
 import { CONTINUED_LIMIT, type Step } from "./view.ts";
 
 const HINT = "  Ctrl-C stops";
@@ -38,7 +37,7 @@ export interface StatusLineOptions {
 interface Shown {
   readonly startedAt: number;
   node?: { readonly name: string; label: string; readonly reachedAt: number };
-  pause?: { readonly reason: string; readonly until: number };
+  pause?: { readonly reason: WaitEvent["reason"]; readonly until: number };
 }
 
 /**
@@ -75,8 +74,8 @@ export class StatusLine {
       case "run":
         return "";
       case "wait": {
-        const until = now + step.milliseconds;
-        shown.pause = { reason: plainLine(step.reason), until };
+        const { reason, milliseconds } = step;
+        shown.pause = { reason, until: now + milliseconds };
         return "";
       }
       case "progress": {
@@ -139,7 +138,7 @@ export class StatusLine {
     const milliseconds = now - startedAt;
     if (milliseconds < DELAY) return "";
     const label = pause !== undefined && pause.until > now
-      ? `${pause.reason}, ${retryIn(pause.until - now)}`
+      ? pauseLabel(pause.reason, pause.until - now)
       : node?.label ?? "waiting";
     const frame = Math.floor(milliseconds / SPINNER_PAUSE) %
       this.#marks.spinner.length;

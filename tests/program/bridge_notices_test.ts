@@ -33,8 +33,8 @@ Deno.test("an editor that shows notices gets one for each wait and for a reply t
   const sessionId = await editor.newSession(OFFERS);
   await editor.prompt(sessionId, "hello");
   const told = [
-    ["info", "Service busy; retry in N s"],
-    ["info", "Service busy; retry in N s"],
+    ["info", "The service is busy; again in N s"],
+    ["info", "The service is busy; again in N s"],
     [
       "warning",
       "The run completed, but its reply could not be read. Ask the operator to run agent-gateway --check -p TEXT",

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Failure } from "../failure/failure.ts";
+import type { Failure, RetryReason } from "../failure/failure.ts";
 import type { SystemFault } from "../failure/system_fault.ts";
 
 export const MORE_FILES = "Close some sessions, or raise the limit (ulimit -n)";
@@ -28,8 +28,8 @@ export interface Row {
   readonly reason: string | ((about: Circumstances) => string);
   readonly stage?: Failure["stage"];
   readonly advice?: string | ((about: Circumstances) => string);
-  /** Why a `POST` is retried, in a few words, if it is. */
-  readonly retry?: string;
+  /** Why a `POST` is retried, if it is. */
+  readonly retry?: RetryReason;
   readonly isUnknownIssuer?: true;
   readonly isOutOfFiles?: true;
 }

@@ -1,5 +1,16 @@
 import type { RemoteOperation, Stage } from "./fate.ts";
 
+/** Why a request is retried, in a few words for a status line. */
+export type RetryReason =
+  | "service busy"
+  | "service unreachable"
+  | "connection refused"
+  | "connection closed"
+  | "connection lost"
+  | "stream ended"
+  | "stream silent"
+  | "too many open files";
+
 /** Why a request failed: one value from the socket to the exit code and the log. */
 export interface Failure {
   readonly stage: Stage;
@@ -9,8 +20,8 @@ export interface Failure {
   readonly advice?: string | undefined;
   /** The service's own words, safe to show, if the reason does not have them. */
   readonly detail?: string | undefined;
-  /** Why the request is retried, in a few words; not set if the failure is final. */
-  readonly retry?: string | undefined;
+  /** Why the request may be retried; not set if the failure is final. */
+  readonly retry?: RetryReason | undefined;
   /** Whether the program has no descriptor left. Its other sessions give theirs back. */
   readonly isOutOfFiles?: true | undefined;
   readonly status?: number | undefined;
@@ -24,10 +35,12 @@ export interface Failure {
 }
 
 /**
- * Why a request whose connection was lost is retried, in a few words. Only the stream of
- * a run is, whatever the loss: a `POST` may have been taken.
+ * Why a request whose connection was lost is retried. Only the stream of a run is,
+ * whatever the loss: a `POST` may have been taken.
  */
-export function lossReason(operation: RemoteOperation): string | undefined {
+export function lossReason(
+  operation: RemoteOperation,
+): RetryReason | undefined {
   return operation === "stream run" ? "connection lost" : undefined;
 }
 

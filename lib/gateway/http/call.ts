@@ -166,14 +166,14 @@ export class Call {
     pauseByLot: Pause,
     asked = 0,
   ): AsyncGenerator<WaitEvent, void> {
-    const { retry: reason = "", status, retryAfter = 0 } = failure;
+    const { retry: reason, status, retryAfter = 0 } = failure;
     const least = Math.min(
       Math.max(retryAfter, asked),
       this.timeouts.retryAfter,
     );
     const milliseconds = draw(pauseByLot, least);
     this.#lastFailure = failure;
-    if (milliseconds === 0) return;
+    if (milliseconds === 0 || reason === undefined) return;
     yield { type: "wait", reason, milliseconds, status };
     await pause(milliseconds, this.signal);
   }

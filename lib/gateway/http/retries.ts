@@ -7,7 +7,7 @@
  */
 
 import { wholeDuration } from "../../text.ts";
-import type { Failure } from "../failure/failure.ts";
+import type { Failure, RetryReason } from "../failure/failure.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
 import type { Timeouts } from "./timeouts.ts";
 
@@ -15,13 +15,13 @@ const BUSY = "service busy";
 const UNREACHABLE = "service unreachable";
 
 /**
- * The statuses after which a retry may help, and why it is made, in a few words. A `POST`
+ * The statuses after which a retry may help, and why it is made. A `POST`
  * is only retried if its stage also says that it was not taken: `Call` asks for both.
  * (After 503 to `create run`, the service may have taken the request, and then have
  * died.)
  */
 const STATUSES: Readonly<
-  Record<RemoteOperation, Readonly<Record<number, string>>>
+  Record<RemoteOperation, Readonly<Record<number, RetryReason>>>
 > = {
   "create thread": { 429: BUSY, 503: BUSY },
   "create run": { 429: BUSY },
@@ -31,7 +31,7 @@ const STATUSES: Readonly<
 export function retryReason(
   operation: RemoteOperation,
   status: number,
-): string | undefined {
+): RetryReason | undefined {
   return STATUSES[operation][status];
 }
 

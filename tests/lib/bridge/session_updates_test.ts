@@ -1,9 +1,5 @@
 import { assertEquals } from "@std/assert";
-import {
-  thought,
-  titleUpdate,
-  waitNotice,
-} from "../../../lib/bridge/session_updates.ts";
+import { thought, titleUpdate } from "../../../lib/bridge/session_updates.ts";
 
 const progress = (label: string) => (
   { type: "progress", node: label, status: label } as const
@@ -21,16 +17,6 @@ Deno.test("thought() cuts a node or status to a million characters, and none of 
     const { _meta } = thought("m", progress(label));
     assertEquals(_meta, { node: shown, status: shown });
   }
-});
-
-Deno.test("waitNotice() gives the reason for a wait as it is, whatever its words", () => {
-  const titles = ["service busy", "too many open files"].map((reason) =>
-    waitNotice({ type: "wait", reason, milliseconds: 5_100 }).title
-  );
-  assertEquals(titles, [
-    "Service busy; retry in 6 s",
-    "Too many open files; retry in 6 s",
-  ]);
 });
 
 const ESCAPE = "\x1b[31m";

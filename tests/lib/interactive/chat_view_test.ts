@@ -83,8 +83,7 @@ class Chat extends Person {
 
 const BUSY = {
   type: "wait",
-  operation: "stream run",
-  reason: "service\nbusy",
+  reason: "service busy",
   milliseconds: 5_100,
 } as const;
 
@@ -107,7 +106,7 @@ Deno.test("--plain writes a line for each event, and draws nothing during a run;
 
   assertEquals(
     chat.written.slice(length),
-    "service busy, retry in 6 s\nplan: started \nplan: done\ntotal 1.7 s\n\nOne.\n",
+    "service busy, again in 6 s\nplan: started \nplan: done\ntotal 1.7 s\n\nOne.\n",
   );
   reading.resolve();
   await chat.seesLast("total 1.7 s", "", "One.", "", "> tw");
@@ -136,7 +135,7 @@ Deno.test("a chat shows banner and keys once, the nodes of a run with a status b
   chat.type("tw");
   await chat.sees(
     ...[...banner, "", "> one"],
-    ...["⠹ service busy, retry in 6 s  0.5 s  Ctrl-C stops", "> tw"],
+    ...["⠹ service busy, again in 6 s  0.5 s  Ctrl-C stops", "> tw"],
   );
   run.progress("plan", "done");
   run.progress("write", "started");

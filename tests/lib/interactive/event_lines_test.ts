@@ -9,7 +9,6 @@ const OPTIONS = {
   isPlain: true,
 };
 
-const operation = "stream run";
 const END = { type: "end", completed: true } as const;
 
 /** Events with their lines, and whether these are shown with `-q`, too. */
@@ -17,8 +16,8 @@ const LINES = [
   [{ type: "banner", text: "a banner" }, "a banner\n", false],
   [{ type: "thread", threadId: "t\x1b[31m" }, "thread t\n", false],
   [
-    { type: "wait", operation, reason: "busy\n\x07", milliseconds: 65_000 },
-    "busy , retry in 1 min 5 s\n",
+    { type: "wait", reason: "service busy", milliseconds: 65_000 },
+    "service busy, again in 1 min 5 s\n",
     false,
   ],
   [

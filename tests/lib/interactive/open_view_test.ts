@@ -170,7 +170,7 @@ const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
   [{ type: "banner", text: "agent-gateway" }, ""],
   [{ type: "begin" }, ""],
   [{ type: "end", completed: false }, ""],
-  [{ type: "wait", reason: "busy", milliseconds: 1 }, ""],
+  [{ type: "wait", reason: "service busy", milliseconds: 1 }, ""],
   [{ type: "dropped", what: "run", prompts: 0 }, ""],
   [{ type: "ctrl-c", isFirst: true }, ""],
   [{ type: "farewell", threadId: "t" }, ""],
