@@ -1,4 +1,4 @@
-import type { ProgressEvent, ReplyEvent, TurnEvent } from "../gateway.ts";
+import type { ReplyEvent, TurnEvent } from "../gateway.ts";
 import { readAttachedFiles } from "./attached_files.ts";
 import type { BridgeContext } from "./bridge_context.ts";
 import { ProgressLines } from "./editor_output.ts";
@@ -122,13 +122,14 @@ export class ActivePrompt implements AcceptedPrompt {
 
   /** Shows an event. Returns `true` if there is nothing to wait for. */
   #show(event: TurnEvent): boolean | Promise<unknown> {
+    const { output } = this.#context;
     switch (event.type) {
       case "run":
         return true;
       case "wait":
-        return this.#notice(() => waitNotice(event));
+        return this.#notice(waitNotice(event));
       case "progress":
-        return this.#sendProgress(event);
+        return output.progress(this.#progress, event, this.#beginUpdate());
       case "reply":
         return this.#reply(event);
       default:
@@ -137,40 +138,28 @@ export class ActivePrompt implements AcceptedPrompt {
   }
 
   async #reply({ text, note }: ReplyEvent): Promise<void> {
+    const { log, output } = this.#context;
     const session = this.#session;
     if (note !== undefined) {
-      this.#context.log?.(`session/prompt session=${session.id}: ${note}`);
-      await this.#notice(() => notice("warning", note));
+      log?.(`session/prompt session=${session.id}: ${note}`);
+      await this.#notice(notice("warning", note));
     }
     const said: Said = { by: "agent", messageId: this.#replyId, text };
-    if (!await this.#say(said)) return;
+    if (!await output.say(session.id, said, this.#beginUpdate())) return;
     session.transcript.add(said);
     this.#hasReplied = true;
   }
 
-  async #notice(update: () => SessionUpdate): Promise<void> {
-    if (this.#context.output.client.showsNotices) await this.#send(update());
+  async #notice(update: SessionUpdate): Promise<void> {
+    const { output } = this.#context;
+    if (!output.client.showsNotices) return;
+    await output.update(this.#session.id, update, this.#beginUpdate());
   }
 
-  #sendProgress(event: ProgressEvent): boolean | Promise<boolean> {
+  /** Called before each update. Returns the signal that keeps it from being sent. */
+  #beginUpdate(): AbortSignal {
     const { signal } = this.#controller;
-    const { output } = this.#context;
-    if (!this.isCancelled) this.#hasUpdates = true;
-    return output.progress(this.#progress, event, signal);
-  }
-
-  #say(said: Said): boolean | Promise<boolean> {
-    const { signal } = this.#controller;
-    const { output } = this.#context;
-    if (!this.isCancelled) this.#hasUpdates = true;
-    return output.say(this.#session.id, said, signal);
-  }
-
-  /** Sends an update, unless the prompt is cancelled. Returns whether it was sent. */
-  #send(update: SessionUpdate): boolean | Promise<boolean> {
-    const { signal } = this.#controller;
-    const { output } = this.#context;
-    if (!this.isCancelled) this.#hasUpdates = true;
-    return output.update(this.#session.id, update, signal);
+    if (!signal.aborted) this.#hasUpdates = true;
+    return signal;
   }
 }
