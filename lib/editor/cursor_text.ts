@@ -66,16 +66,16 @@ export function lineEnd({ text, cursor }: CursorText): number {
 }
 
 export function wordLeft(typed: CursorText): number {
-  return over(typed, wordCharacter(), -1);
+  return wordEdge(typed, wordCharacter(), -1);
 }
 
 /** The start of the word before the cursor, where only white space ends a word. */
 export function bigWordLeft(typed: CursorText): number {
-  return over(typed, /\S/, -1);
+  return wordEdge(typed, /\S/, -1);
 }
 
 export function wordRight(typed: CursorText): number {
-  return over(typed, wordCharacter(), 1);
+  return wordEdge(typed, wordCharacter(), 1);
 }
 
 /**
@@ -108,8 +108,8 @@ function graphemesBefore(typed: CursorText): number {
   return count;
 }
 
-/** Moves over characters that do not match, then over those that match. */
-function over(
+/** The end of the next word in a direction: characters of a kind, after any others. */
+function wordEdge(
   { text, cursor }: CursorText,
   kind: RegExp,
   direction: 1 | -1,

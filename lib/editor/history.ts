@@ -62,21 +62,21 @@ export function searchKey(
   }
 }
 
-/** Finds the newest text, at or before the entry `newest`, that contains the query. */
+/** Finds the newest text, at or before the entry `latest`, that contains the query. */
 function find(
   editor: EditorState,
   search: Search,
   query: string,
-  newest: number,
+  latest: number,
 ): EditorState {
   const { text } = editor.typed;
   const entries = editor.entries.with(editor.entry, text);
-  const first = Math.min(newest, editor.history.length - 1);
+  const first = Math.min(latest, editor.history.length - 1);
   for (let entry = first; query !== "" && entry >= 0; entry--) {
     const candidate = entries[entry] ?? "";
     const cursor = candidate.lastIndexOf(query);
     // Skips texts equal to the shown one: the user is looking for another one.
-    if (cursor < 0 || entry < newest && candidate === text) continue;
+    if (cursor < 0 || entry < latest && candidate === text) continue;
     const found = recall(editor, entry);
     return {
       ...found,

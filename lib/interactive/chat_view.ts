@@ -48,7 +48,7 @@ export interface ChatViewOptions {
 export class ChatView implements View {
   readonly typing: Typing | undefined;
   readonly #options: ChatViewOptions;
-  readonly #showSign: (step: Step) => void;
+  readonly #noteStep: (step: Step) => void;
   #status: StatusLine | undefined;
   /** Whether the terminal is left to the program that reads the replies. */
   #isHushed = false;
@@ -61,7 +61,7 @@ export class ChatView implements View {
     this.#options = options;
     this.#status = status;
     this.typing = terminal.isTyped ? surface : undefined;
-    this.#showSign = signsOfLife(terminal, (line) => this.#print(line));
+    this.#noteStep = signsOfLife(terminal, (line) => this.#print(line));
   }
 
   readPrompt(): Promise<Input> {
@@ -136,7 +136,7 @@ export class ChatView implements View {
 
   /** The lines of a step, which stay above the row. */
   #linesAbout(step: Step): string {
-    this.#showSign(step);
+    this.#noteStep(step);
     return this.#status?.advance(step) ??
       linesAbout(step, this.#options.terminal);
   }

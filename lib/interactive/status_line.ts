@@ -14,7 +14,7 @@ const DELAY = 500;
 /** The time between two frames of the spinner, in milliseconds. */
 const SPINNER_PAUSE = 250;
 
-/** The signs of a status line, one column each. */
+/** The marks of a status line, one column each. */
 interface Marks {
   readonly spinner: string;
   readonly done: string;
@@ -150,8 +150,8 @@ export class StatusLine {
   #finished(label: string, milliseconds: number, completed: boolean): string {
     const { columns, style } = this.#options;
     const { done, failed } = this.#marks;
-    const sign = completed ? style.green(done) : style.red(failed);
-    return sign + afterMark(label, milliseconds, columns()) + "\n";
+    const mark = completed ? style.green(done) : style.red(failed);
+    return mark + afterMark(label, milliseconds, columns()) + "\n";
   }
 }
 
