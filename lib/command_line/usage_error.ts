@@ -28,7 +28,11 @@ export function unknownFlag(argument: string): UsageError {
 
 /** Words that would be subcommands of other programs, and are flags of this one. */
 const COMMANDS: readonly string[] = [
-  ...["help", "version", "check", "bridge", "completions"],
+  "help",
+  "version",
+  "check",
+  "bridge",
+  "completions",
 ];
 
 /**

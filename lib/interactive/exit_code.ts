@@ -1,4 +1,10 @@
-import type { ServiceError } from "../gateway.ts";
+import type { Fate } from "../gateway.ts";
+
+/** A prompt failed at the service, or the creation of its thread. */
+interface Failed {
+  readonly fate: Fate;
+  readonly status?: number | undefined;
+}
 
 /** Something may have run: asking again could run it a second time. */
 const MAY_HAVE_RUN = 5;
@@ -25,23 +31,14 @@ export class ExitCode {
   }
 
   /** Takes a failure; none if a prompt was dropped or could not be taken. */
-  fail(
-    failure?: Pick<ServiceError, "fate"> & {
-      readonly status?: number | undefined;
-    },
-  ): void {
+  fail(failure?: Failed): void {
     const code = codeOf(failure);
     if (this.value !== MAY_HAVE_RUN) this.#last = code;
     this.#mayHaveRun ||= code === MAY_HAVE_RUN || failure?.fate === "failed";
   }
 }
 
-function codeOf(
-  failure?: Pick<ServiceError, "fate"> & {
-    readonly status?: number | undefined;
-  },
-): number {
-  const { fate, status } = failure ?? {};
+function codeOf({ fate, status }: Partial<Failed> = {}): number {
   switch (fate) {
     case "not run":
       return 3;
