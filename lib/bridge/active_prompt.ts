@@ -105,7 +105,7 @@ export class ActivePrompt implements AcceptedPrompt {
     const { gateway } = this.#context;
     for await (const event of gateway.runTurn(threadId, text, options)) {
       const shown = this.#show(event);
-      if (shown !== true) await shown;
+      if (shown instanceof Promise) await shown;
     }
   }
 
@@ -120,7 +120,10 @@ export class ActivePrompt implements AcceptedPrompt {
     });
   }
 
-  /** Shows an event. Returns `true` if there is nothing to wait for. */
+  /**
+   * Shows an event. Returns a promise only if it must be awaited, because awaiting one
+   * costs as much as an event.
+   */
   #show(event: TurnEvent): boolean | Promise<unknown> {
     const { output } = this.#context;
     switch (event.type) {

@@ -129,6 +129,7 @@ function messageIn(line: Line): Incoming | undefined {
     return text.trim() === "" ? undefined : parseMessage(text);
   }
   const message = parseMessage(text);
+  // If it is not JSON even with U+FFFD, that is the error to report.
   const isNotJson = line.fault === "not UTF-8" && parseJson(text) === undefined;
   return isNotJson ? message : refused(message, line.fault);
 }

@@ -183,11 +183,10 @@ export class Conversation {
     operation?.drop();
     if (operation !== undefined) await within(limit, operation.over, () => {});
     this.#isOver = true;
+    const unfinished = this.#operation; // It was not over in time.
     // If nobody reads a reply, its rest could come after the farewell.
-    const isUnread = this.#operation?.hasEnded === true;
-    if (this.#operation?.hasEnded === false) {
-      view.show(this.#operation.end(false));
-    }
+    const isUnread = unfinished?.hasEnded === true;
+    if (unfinished?.hasEnded === false) view.show(unfinished.end(false));
     const hasFarewell = this.#hasRun && this.#isTyped && !isUnread;
     const threadId = hasFarewell ? this.#threadId : undefined;
     const shown = view.show({ type: "farewell", threadId });
