@@ -139,10 +139,20 @@ export async function listening(
   throw new Error("The process has ended; see its message");
 }
 
-/** A port without a listener. */
+/**
+ * A port without a listener. It is below the ports that Linux gives to whoever asks for
+ * any port: no other test gets it before the server that it is for listens there.
+ */
 export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    try {
+      Deno.listen({ hostname: "127.0.0.1", port }).close();
+      return port;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    }
+  }
 }
 
 const nginx: Config = (options, { folder, port }) => {
