@@ -361,13 +361,13 @@ Deno.test("a service that takes a connection and stays silent got nothing, and t
   const url = `https://127.0.0.1:${service.port}`;
 
   const { code, stderr } = await runClient({
-    args: ["-q", "--thread", "t", "--timeout", "2", "-p", PROMPT],
+    args: ["-q", "--thread", "t", "--timeout", "5", "-p", PROMPT],
     env: environment(url),
   });
 
   assertEquals(
     stderr,
-    "agent-gateway: error: There was no reply within 2 s. " +
+    "agent-gateway: error: There was no reply within 5 s. " +
       `${url} cannot be reached (it does not answer). ` +
       "The prompt did not run. Try again later.\n",
   );

@@ -34,7 +34,7 @@ Deno.test({
     const unread =
       'f=$(mktemp -u); mkfifo "$f"; exec 3<>"$f"; rm "$f"; "$@" >&3';
     const { code } = await runClient({
-      args: ["--json", "--timeout", "1", "-p", "hello"],
+      args: ["--json", "--timeout", "5", "-p", "hello"],
       env: settings(service),
       startedBy: ["sh", "-c", unread, "sh"],
     });
