@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { settings, startService } from "../../tools/bench/service.ts";
 import { hasWire, Wire } from "../../tools/wire.ts";
 import { runClient } from "../support/client_process.ts";
@@ -10,6 +10,25 @@ const ignore = !hasWire();
 
 /** Half of it is longer than the program needs between two packets. */
 const ROUND_TRIP = 400;
+
+/** How often something is repeated that takes too many round trips. */
+const ATTEMPTS = 5;
+
+/**
+ * Asserts that something takes no more round trips than this. A program that a busy
+ * machine keeps waiting between two packets takes more: then it is repeated.
+ */
+async function assertRoundTrips(
+  most: number,
+  count: () => Promise<number>,
+): Promise<void> {
+  const counts: number[] = [];
+  for (let i = 0; i < ATTEMPTS; i++) {
+    counts.push(Math.floor(await count()));
+    if (counts.some((count) => count <= most)) return;
+  }
+  throw new Error(`The round trips: ${counts}`);
+}
 
 /** A prompt for which the service sends one event and the reply, at once. */
 const PROMPT = JSON.stringify({ events: 1 });
@@ -25,22 +44,25 @@ for (const protocol of ["https", "h2"] as const) {
       await using wire = await Wire.start({ roundTrip: ROUND_TRIP });
       const place = { address: wire.address, startedBy: wire.service };
       await using service = await startService(protocol, place);
-      await using editor = new Editor({
-        env: settings(service),
-        startedBy: wire.client,
-      });
-      const sessionId = await editor.newSession();
-      await wire.rest();
-
-      for (const turn of ["first", "second"]) {
-        await wire.roundTrips();
-        const { result } = await editor.prompt(sessionId, PROMPT);
-        const roundTrips = Math.floor(await wire.roundTrips());
-
-        assertEquals(result, { stopReason: "end_turn" });
-        assert(roundTrips <= 3, `the ${turn} turn took ${roundTrips}`);
+      const takeTurns = async () => {
+        await using editor = new Editor({
+          env: settings(service),
+          startedBy: wire.client,
+        });
+        const sessionId = await editor.newSession();
         await wire.rest();
-      }
+        let most = 0;
+        for (let turn = 1; turn <= 2; turn++) {
+          await wire.roundTrips();
+          const { result } = await editor.prompt(sessionId, PROMPT);
+          most = Math.max(most, await wire.roundTrips());
+          assertEquals(result, { stopReason: "end_turn" });
+          await wire.rest();
+        }
+        return most;
+      };
+
+      await assertRoundTrips(3, takeTurns);
     },
   });
 
@@ -52,8 +74,7 @@ for (const protocol of ["https", "h2"] as const) {
       await using wire = await Wire.start({ roundTrip: ROUND_TRIP });
       const place = { address: wire.address, startedBy: wire.service };
       await using service = await startService(protocol, place);
-      const noLoopback = 'ip link set lo down && exec "$@"';
-      for (const script of ['exec "$@"', noLoopback]) {
+      const run = async (script: string) => {
         let roundTrips = Promise.resolve(NaN);
         await wire.roundTrips();
         const { code, stdout, stderr } = await runClient({
@@ -62,12 +83,14 @@ for (const protocol of ["https", "h2"] as const) {
           startedBy: [...wire.client, "sh", "-c", script, "sh"],
           onStdout: () => roundTrips = wire.roundTrips(),
         });
-
         assertEquals([code, stdout, stderr], [0, "done\n", ""]);
-        const count = Math.floor(await roundTrips);
-        if (script !== noLoopback) assert(count <= 4, `it took ${count}`);
+        const count = await roundTrips;
         await wire.rest();
-      }
+        return count;
+      };
+
+      await assertRoundTrips(4, () => run('exec "$@"'));
+      await run('ip link set lo down && exec "$@"');
     },
   });
 }
@@ -79,7 +102,7 @@ Deno.test({
   async fn() {
     await using wire = await Wire.start({ roundTrip: 0 });
     const { code, stderr } = await runClient({
-      args: ["--thread", "t", "--timeout", "3", "-p", PROMPT],
+      args: ["--thread", "t", "--timeout", "8", "-p", PROMPT],
       env: settings({ url: "https://10.77.0.99" }),
       startedBy: wire.client,
     });
