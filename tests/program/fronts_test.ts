@@ -9,6 +9,7 @@ import {
   FRONTS,
   isInstalled,
 } from "../support/fronts.ts";
+import { events, progress } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
@@ -153,7 +154,13 @@ Deno.test({
   name:
     `${RUNS} runs with event ids survive a restart of the service behind nginx`,
   async fn() {
-    await using service = ReferenceService.start({ ids: true, pace: 400 });
+    await using service = ReferenceService.start({ ids: true });
+    // No run gets further than to its first event before the restart.
+    service.misbehave("stream", (request, { normal }) => {
+      if (request.headers.has("last-event-id")) return normal();
+      const first = [progress("plan", "started")];
+      return events(first, { firstId: 1, end: "hang" })();
+    }, Infinity);
     const port = Number(new URL(service.url).port);
     let [isDown, refusals] = [false, 0];
     const allRefused = Promise.withResolvers<void>();
