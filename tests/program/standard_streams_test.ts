@@ -355,10 +355,10 @@ if (RUN_BY_DENO) {
       using folder = new Folder();
       const program = await preloaded(
         folder,
-        `const enter = Deno.stdin.setRaw;
-         Deno.stdin.setRaw = (isRaw) => {
-           if (isRaw) setTimeout(() => { throw new TypeError("error"); });
-           return enter.call(Deno.stdin, isRaw);
+        // The program has entered key mode when it sends its first request.
+        `globalThis.fetch = () => {
+           setTimeout(() => { throw new TypeError("error"); });
+           return new Promise(() => {});
          };`,
       );
       await using client = new Client({
