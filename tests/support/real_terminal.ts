@@ -101,13 +101,16 @@ export class RealTerminal implements AsyncDisposable {
     });
   }
 
-  /** The text that is visible, and the page that has scrolled out before it. */
-  async text(): Promise<string> {
-    const visible = await this.#copy();
-    await this.#x("key", "shift+Prior", "shift+Prior");
-    const before = await this.#copy();
-    await this.#x("key", "shift+Next", "shift+Next");
-    return `${before}\n${visible}`;
+  /** Waits until these texts are visible, or on the page that has scrolled out before. */
+  async keeps(texts: readonly string[]): Promise<void> {
+    await this.#poll(async () => {
+      const visible = await this.#copy();
+      await this.#x("key", "shift+Prior", "shift+Prior");
+      const before = await this.#copy();
+      await this.#x("key", "shift+Next", "shift+Next");
+      const all = `${before}\n${visible}`;
+      return texts.every((text) => all.includes(text)) ? true : undefined;
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
