@@ -7,6 +7,10 @@ const PYTHON = "/usr/bin/python3"; // Debian's packages are for its own Python.
 const PACKAGES = `${Deno.env.get("REAL_SERVICES")}/node_modules`; // from .ci/run
 const NODE = `ln -s ${PACKAGES} .; exec node`;
 
+/** Go's own cache: without it, each build would compile the library of Go again. */
+const GO_CACHE = Deno.env.get("GOCACHE") ??
+  `${Deno.env.get("HOME")}/.cache/go-build`;
+
 const BUILD = "go build -o service main.go && exec ./service";
 
 /**
@@ -114,7 +118,8 @@ export class RealService implements AsyncDisposable {
       clearEnv: true,
       env: {
         PATH: Deno.env.get("PATH") ?? "",
-        HOME: folder, // for Go's cache
+        HOME: folder,
+        GOCACHE: GO_CACHE,
         SERVICE_KEY: TEST_KEY,
         PORT: `${port}`,
       },
