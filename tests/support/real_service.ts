@@ -60,7 +60,7 @@ export function missing(stack: Stack): string | undefined {
 }
 
 /** How long a service may run, in milliseconds: a test that hangs has to fail. */
-const PATIENCE = 180_000;
+const PATIENCE = 540_000;
 
 /**
  * A small service on a real stack, as a process in a folder of its own: when it is

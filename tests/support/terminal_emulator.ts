@@ -196,19 +196,19 @@ export class Person implements Disposable {
     else this.#input.error(error);
   }
 
-  /** Waits until the emulator shows these rows alone; fails after 10 s. */
+  /** Waits until the emulator shows these rows alone; fails after a minute. */
   async sees(...rows: readonly string[]): Promise<void> {
     await this.#see(rows, 0);
   }
 
-  /** Waits until these are the last rows; fails after 10 s. */
+  /** Waits until these are the last rows; fails after a minute. */
   async seesLast(...rows: readonly string[]): Promise<void> {
     await this.#see(rows, -rows.length);
   }
 
   async #see(rows: readonly string[], start: number): Promise<void> {
     const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, 10_000);
+    const timer = setTimeout(late.resolve, 60_000);
     const shown = () => this.emulator.allText.split("\n").slice(start);
     for (let isLate = false; !isLate;) {
       const { promise } = this.#wrote;

@@ -6,7 +6,7 @@ import { isInstalled } from "./fronts.ts";
 import { type ReferenceService, TEST_KEY } from "./service/service.ts";
 
 /** The longest wait for an expected text, in milliseconds. */
-const PATIENCE = 30_000;
+const PATIENCE = 60_000;
 
 const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g;
 const DURATION = /\b\d+(\.\d)? s(?=$| +Ctrl-C stops$)/gm;
