@@ -54,7 +54,10 @@ const SHOWN: readonly (readonly [text: string, plain: string, line: string])[] =
 
 for (const [text, plain, line] of SHOWN) {
   Deno.test(`plainText() and plainLine() show ${JSON.stringify(text)}`, () => {
-    assertEquals([plainText(text), plainLine(text)], [plain, line]);
+    for (const dirt of ["", "\x07"]) { // A clean text is returned as it is.
+      const dirty = dirt + text;
+      assertEquals([plainText(dirty), plainLine(dirty)], [plain, line]);
+    }
   });
 }
 
