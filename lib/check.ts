@@ -110,23 +110,20 @@ async function checkThread(
 ): Promise<string | undefined> {
   const name = "thread";
   const started = performance.now();
-  let threadId: string | undefined;
-  let error: ServiceError | undefined;
+  const passed = () => performance.now() - started;
   try {
-    threadId = await threadIdFrom(gateway.createThread({ signal }));
-  } catch (cause) {
-    if (!(cause instanceof ServiceError)) throw cause;
-    error = cause;
-  }
-  const milliseconds = performance.now() - started;
-  if (error === undefined) {
+    const threadId = await threadIdFrom(gateway.createThread({ signal }));
+    const milliseconds = passed();
     const text = `${threadId} was created: the key is accepted`;
     await report.add({ state: "ok", name, text, milliseconds });
-  } else {
+    return threadId;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const milliseconds = passed();
     const { message: text } = error;
     await report.add({ state: "failed", name, text, milliseconds, error });
+    return undefined;
   }
-  return threadId;
 }
 
 /** Reports whether the service refuses to create a thread for a wrong key. */

@@ -45,7 +45,7 @@ export class Sessions {
     const isUsed = threadId.length <= MAX_ID_LENGTH &&
       /^[\x21-\x7e]+$/.test(threadId) && !this.#open.has(threadId);
     const id = isUsed ? threadId : crypto.randomUUID();
-    const known = this.#closed.get(id);
+    const known = this.#closed.get(id); // if the service created no new thread
     return this.#add(known ?? this.#session({ id, threadId, isNew: true }));
   }
 

@@ -31,7 +31,7 @@ export async function writeReply(
   signal?: AbortSignal,
 ): Promise<void> {
   const encoder = new TextEncoder();
-  const write = (text: string) => stdout.write(encoder.encode(text));
+  const write = (piece: string) => stdout.write(encoder.encode(piece));
   const isShown = form !== "unchanged";
   const shown = `${isShown ? plainText(text) : text}\n`;
   // Loaded with the first reply, unless an update has replaced the file: the first

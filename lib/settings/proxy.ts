@@ -51,8 +51,9 @@ export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   const variable = FOR_HTTPS.find((name) => values.get(name)) ?? "";
   const value = isDirect ? undefined : values.get(variable);
 
-  const seen = isDirect ? [...VARIABLES, ...FOR_HTTP] : VARIABLES;
-  for (const name of seen) {
+  // `fetch` itself connects to an `http:` service, which is on this machine.
+  const removed = isDirect ? [...VARIABLES, ...FOR_HTTP] : VARIABLES;
+  for (const name of removed) {
     // Without the permission to read a variable, it cannot be removed either.
     if (environmentVariable(name) !== undefined) Deno.env.delete(name);
   }
