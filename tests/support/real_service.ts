@@ -1,5 +1,6 @@
 import { Collector } from "./client_process.ts";
 import { freePort, isInstalled, listening } from "./fronts.ts";
+import { missingTools } from "./missing_tools.ts";
 import { TEST_KEY } from "./service/service.ts";
 
 const PYTHON = "/usr/bin/python3"; // Debian's packages are for its own Python.
@@ -15,32 +16,37 @@ const BUILD = "go build -o service main.go && exec ./service";
 
 /**
  * Each service of `docs/examples/` and `tests/support/real/`: the command that starts it,
- * and one that fails if what it needs is not installed.
+ * what it needs, and a command that fails if that is not installed.
  */
 const COMMANDS = {
   fastapi: [
     `exec ${PYTHON} fast_api.py`,
+    "FastAPI",
     `${PYTHON} -c 'import fastapi, uvicorn'`,
   ],
-  express: [`${NODE} express.mjs`, "ls $REAL_SERVICES/*/express"],
-  hono: [`${NODE} hono.mjs`, "ls $REAL_SERVICES/*/hono"],
-  nest: [`${NODE} nest.mjs`, "ls $REAL_SERVICES/*/@nestjs"],
+  express: [`${NODE} express.mjs`, "express", `ls ${PACKAGES}/express`],
+  hono: [`${NODE} hono.mjs`, "hono", `ls ${PACKAGES}/hono`],
+  nest: [`${NODE} nest.mjs`, "@nestjs", `ls ${PACKAGES}/@nestjs`],
   langgraph: [
     `sed -i '/^async.* think/,/^}/c import { think } from "./langgraph.mjs";' runs.mjs; ${NODE} service.mjs`,
-    "ls $REAL_SERVICES/*/@langchain",
+    "@langchain",
+    `ls ${PACKAGES}/@langchain`,
   ],
   php: [
     "exec php -d display_errors=1 -S 127.0.0.1:$PORT service.php",
+    "php",
     "php -v",
   ],
-  "example in js": ["exec node service.mjs", "node -v"],
+  "example in js": ["exec node service.mjs", "node", "node -v"],
   "example in python": [
     `exec ${PYTHON} service.py`,
+    PYTHON,
     `${PYTHON} --version`,
   ],
-  "example in go": [`cp service.go main.go; ${BUILD}`, "go version"],
+  "example in go": [`cp service.go main.go; ${BUILD}`, "go", "go version"],
   "Go without a flush": [
     `grep -v Flush service.go >main.go; ${BUILD}`,
+    "go",
     "go version",
   ],
 } as const;
@@ -50,13 +56,15 @@ export type Stack = keyof typeof COMMANDS;
 const EXAMPLES = `${import.meta.dirname}/../../docs/examples`;
 const PROGRAMS = `${import.meta.dirname}/real`;
 
-/** What this machine lacks to run a stack; `undefined` if nothing. */
+/** The tool that this machine lacks to run a stack; `undefined` if none. */
 export function missing(stack: Stack): string | undefined {
   if (!isInstalled("sh")) return "sh";
-  const [, test] = COMMANDS[stack];
+  const [, tool, test] = COMMANDS[stack];
   const { success } = new Deno.Command("sh", { args: ["-c", test] })
     .outputSync();
-  return success ? undefined : test;
+  if (success) return undefined;
+  missingTools.add(tool);
+  return tool;
 }
 
 /** How long a service may run, in milliseconds: a test that hangs has to fail. */
