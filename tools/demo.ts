@@ -41,7 +41,9 @@ async function playTerminal(): Promise<number> {
       [...PROMPTS, "what is 6 * 7?"].map((p) => `  ${p}\n`).join("") +
       "Type exit to leave.",
   );
-  return await runDeno(CLIENT, { env });
+  const code = await runDeno(CLIENT, { env });
+  console.error("The reference service has ended, and the thread with it.");
+  return code;
 }
 
 /** Sends two prompts on one thread. */
