@@ -1,5 +1,5 @@
 /** The snippets of `docs/containers.md`, each run as far as it can be run here. */
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { parse } from "yaml";
 import { putProgram, settings } from "../support/client_process.ts";
 import { lint } from "../support/lint_workflows.ts";
@@ -44,22 +44,11 @@ const STEPS = `
   ${INSTALL.run}\nPATH=$(cat "$GITHUB_PATH"):$PATH\n${ASK.run}`;
 const GITLAB = parse(block(".gitlab-ci.yml")).explain;
 const SCRIPT = [...GITLAB.before_script, ...GITLAB.script, "cat reply.md"];
-const SSH = `PATH=/usr/bin:/bin; ${block("cd ~")}`; // no login shell
 
-/** What is not done here is a function. A container is a folder. */
+/** What is not done here is a function. */
 const PREPARATION = `
-  export PATH=~/.local/bin:/usr/bin:/bin; mkdir -p settings .config/agent-gateway
-  printf '%s\n' "APP_API_KEY='$KEY'" "APP_BASE_URL='$URL'" |
-    tee .env .config/agent-gateway.env > .config/agent-gateway/.env
-  echo '::error::x' > test.log
   sleep() { :; }; apt-get() { :; }; curl() { echo :; }
-  docker() {
-    while [ "$1" != IMAGE ]; do
-      [ "$1" != --volume ] || { to=\${2#*:}; cp "\${2%%:*}" ".\${to%:ro}"; }
-      shift
-    done
-    shift; cd settings; agent-gateway "$@"
-  }
+  echo '::error::x' > test.log
 `;
 
 /** What goes wrong at the service. */
@@ -75,15 +64,16 @@ async function run(script: string, trouble: readonly (keyof typeof TROUBLE)[]) {
     const [operation, behaviour] = TROUBLE[name];
     service.misbehave(operation, behaviour);
   }
-  const { APP_API_KEY = "", APP_BASE_URL = "" } = settings(service);
   const home = await Deno.makeTempDir();
-  await putProgram(`${home}/.local/bin`);
+  const bin = `${home}/.local/bin`;
+  await putProgram(bin);
   const output = await programOutput(["bash", "-ec", PREPARATION + script], {
     cwd: home,
     clearEnv: true,
     env: {
+      ...settings(service),
       HOME: home,
-      ...{ KEY: APP_API_KEY, URL: APP_BASE_URL },
+      PATH: `${bin}:/usr/bin:/bin`,
       GITHUB_OUTPUT: `${home}/output`,
       GITHUB_PATH: `${home}/path`,
       GITHUB_STEP_SUMMARY: `${home}/summary`,
@@ -104,8 +94,6 @@ for (
   const [name, script, code, stdout, prompts, ...trouble] of [
     ["unit", started(UNIT), 0, REPLY, 1],
     ["unit for a bridge", started(BRIDGE), 0, STARTED, 0],
-    ["command for ssh", SSH, 0, STARTED, 0],
-    ["container", block("docker run"), 0, /^Hello!/, 1],
     ["pod", `agent-gateway '${ARGS.join("' '")}'`, 0, REPLY, 1],
     ["job of GitLab", SCRIPT.join("\n"), 0, /\n::error::x\n$/, 1],
     ["workflow", STEPS, 0, WRITTEN, 1],
@@ -150,21 +138,4 @@ test("systemd takes every setting of the units", async () => {
   const { code, stderr } = await programOutput(verify);
   assertEquals([code, stderr], [0, ""]);
   await Deno.remove(folder, { recursive: true });
-});
-
-test("Deno needs no more files than those of /glibc", async () => {
-  const root = await Deno.makeTempDir();
-  const dockerfile = block("FROM debian").replaceAll("\\\n", "");
-  const [, copies] = /^RUN (.*ldd.*)$/m.exec(dockerfile) ?? [];
-  const script = `${copies}; cp /usr/local/bin/agent-gateway /glibc/deno
-    [ "$(id -u)" != 0 ] || exec chroot /glibc /deno --version
-    /glibc/deno --version`.replaceAll("/glibc", root)
-    .replaceAll("/usr/local/bin/agent-gateway", Deno.execPath());
-  const { stdout } = await programOutput(["bash", "-c", script]);
-  assertMatch(stdout, /^deno \d/);
-  for await (const { name } of Deno.readDir(root)) {
-    const copy = `# COPY --from=program /glibc/${name}/ /${name}/\n`;
-    assert(name === "deno" || dockerfile.includes(copy), name);
-  }
-  await Deno.remove(root, { recursive: true });
 });
