@@ -7,7 +7,6 @@ import {
   assertThrows,
 } from "@std/assert";
 import { dirname } from "node:path";
-import { parse as parseYaml } from "yaml";
 import config from "../../deno.json" with { type: "json" };
 import { RELEASE_HEADER } from "../../tools/bundle.ts";
 import {
@@ -165,70 +164,6 @@ Deno.test("the files of package managers name each binary of this version with i
   assertEquals(version, config.version);
   // An editor starts it in folders that other people wrote, where npx would run theirs.
   assertEquals(Object.keys(distribution), ["binary"]);
-});
-
-/** What the schemas of winget require, by the type of a manifest. */
-const WINGET: Readonly<Record<string, readonly string[]>> = {
-  version: ["DefaultLocale"],
-  installer: ["InstallerType", "Commands", "Installers"],
-  defaultLocale: [
-    ...["PackageLocale", "Publisher", "PackageName", "License"],
-    "ShortDescription",
-  ],
-};
-
-Deno.test("the winget manifests have what their schemas 1.10.0 require", () => {
-  const manifests = Object.values(wingetManifests(SUMS)).map((text) =>
-    parseYaml(text)
-  );
-  assertEquals(
-    manifests.map(({ ManifestType }) => ManifestType),
-    Object.keys(WINGET),
-  );
-  for (const manifest of manifests) {
-    assertEquals(manifest.PackageVersion, config.version);
-    for (const name of WINGET[manifest.ManifestType] ?? []) {
-      assert(manifest[name] !== undefined, name);
-    }
-  }
-});
-
-/** What Homebrew does with a formula for Linux, in a folder with its download. */
-const HOMEBREW = `
-require "fileutils"
-require "pathname"
-class Pathname
-  def install(files) = mkpath || files.each { |from, to| FileUtils.mv from, self/to }
-end
-class Formula
-  include FileUtils
-  def self.test = nil
-  def self.method_missing(name, *) = (yield if name.start_with?("on_"))
-  def bin = Pathname("bin")
-  def generate_completions_from_executable(*command)
-    %w[bash zsh fish].each { |shell| system(*command.map(&:to_s), shell, exception: true) }
-  end
-end
-load "formula.rb"
-AgentGateway.new.install
-`;
-
-Deno.test({
-  name:
-    "the Homebrew formula is Ruby, and installs a download, which has the mode 0644",
-  ignore: !isInstalled("ruby"),
-  async fn() {
-    const cwd = await Deno.makeTempDir();
-    const download = `${cwd}/agent-gateway-x86_64-unknown-linux-gnu`;
-    await Deno.writeTextFile(download, "#!/bin/sh\n", { mode: 0o644 });
-    await Deno.writeTextFile(`${cwd}/formula.rb`, homebrewFormula(SUMS));
-
-    const ruby = { input: HOMEBREW, cwd };
-    const { code, stderr } = await programOutput(["ruby", "-w"], ruby);
-
-    assertEquals([code, stderr], [0, ""]);
-    await Deno.remove(cwd, { recursive: true });
-  },
 });
 
 /** A file of a release of stand-ins, by its name. */

@@ -64,35 +64,3 @@ Deno.test("the sources run from a web server, with JSR and the documented permis
     await Deno.remove(folder, { recursive: true });
   }
 });
-
-Deno.test("the program names what it imports of the standard library by itself, as the stand-ins do", async () => {
-  const { default: standIns } = await import(
-    "../../tools/npm/import_map.json",
-    {
-      with: { type: "json" },
-    }
-  );
-  const imported = new Set<string>();
-  const read = async (path: string): Promise<void> => {
-    for await (const { name, isDirectory } of Deno.readDir(path)) {
-      if (isDirectory) {
-        await read(`${path}/${name}`);
-        continue;
-      }
-      const text = await Deno.readTextFile(`${path}/${name}`);
-      for (
-        const [, specifier = ""] of text.matchAll(
-          /(?:\bfrom|\bimport\()\s*"([^."][^"]*)"/g,
-        )
-      ) {
-        if (!specifier.startsWith("node:")) imported.add(specifier);
-      }
-    }
-  };
-  await read(`${ROOT}/lib`);
-  assertEquals(
-    Array.from(imported).sort(),
-    Object.keys(standIns.imports).filter((name) => name.startsWith("jsr:"))
-      .sort(),
-  );
-});
