@@ -56,6 +56,10 @@ Deno.test("a session is opened after initialize alone (interface 3)", async () =
     );
   }
   assertEquals(editor.gateway.threads, 0);
+
+  await editor.request("initialize");
+  const { result } = await editor.request("session/new");
+  assertEquals(result, { sessionId: "thread-1" });
 });
 
 const THREAD_IDS: readonly (readonly [threadId: string, isUsed: boolean])[] = [
