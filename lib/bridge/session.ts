@@ -1,7 +1,7 @@
 import type { EditorOutput } from "./editor_output.ts";
 import { invalidRequest, type RequestId } from "./json_rpc.ts";
 import { titleUpdate } from "./session_updates.ts";
-import type { Transcript } from "./transcripts.ts";
+import { Transcript, type Transcripts } from "./transcripts.ts";
 
 /** A prompt that has been accepted, until it is answered. */
 export interface AcceptedPrompt {
@@ -24,17 +24,18 @@ export class Session {
   /** The last prompt, until it is answered. */
   #prompt: AcceptedPrompt | undefined;
 
+  /** @param options.isNew Whether its thread was created for it. */
   constructor(
-    { id, threadId, transcript, isNew }: {
+    transcripts: Transcripts,
+    { id, threadId, isNew }: {
       readonly id: string;
       readonly threadId: string;
-      readonly transcript: Transcript;
       readonly isNew: boolean;
     },
   ) {
     this.id = id;
     this.threadId = threadId;
-    this.transcript = transcript;
+    this.transcript = new Transcript(transcripts, !isNew);
     this.#needsTitle = isNew;
   }
 

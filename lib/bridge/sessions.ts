@@ -3,7 +3,7 @@ import { isServiceId, quote } from "../text.ts";
 import type { BridgeContext } from "./bridge_context.ts";
 import { ErrorCode, invalidParams, RpcError } from "./json_rpc.ts";
 import { Session } from "./session.ts";
-import { Transcript, Transcripts } from "./transcripts.ts";
+import { Transcripts } from "./transcripts.ts";
 
 /** The longest thread id that is used as the id of its session, in characters. */
 const MAX_ID_LENGTH = 200;
@@ -46,7 +46,8 @@ export class Sessions {
       /^[\x21-\x7e]+$/.test(threadId) && !this.#open.has(threadId);
     const id = isUsed ? threadId : crypto.randomUUID();
     const known = this.#closed.get(id); // if the service created no new thread
-    return this.#add(known ?? this.#session({ id, threadId, isNew: true }));
+    const created = { id, threadId, isNew: true };
+    return this.#add(known ?? new Session(this.#transcripts, created));
   }
 
   /**
@@ -63,7 +64,8 @@ export class Sessions {
     if (!isServiceId(id)) {
       throw invalidParams("sessionId cannot be the id of a chat");
     }
-    return this.#add(this.#session({ id, threadId: id, isNew: false }));
+    const resumed = { id, threadId: id, isNew: false };
+    return this.#add(new Session(this.#transcripts, resumed));
   }
 
   cancel(id: string): void {
@@ -85,17 +87,6 @@ export class Sessions {
       this.#closed.delete(oldest);
     }
     await session.close();
-  }
-
-  #session(
-    { id, threadId, isNew }: {
-      readonly id: string;
-      readonly threadId: string;
-      readonly isNew: boolean;
-    },
-  ): Session {
-    const transcript = new Transcript(this.#transcripts, !isNew);
-    return new Session({ id, threadId, transcript, isNew });
   }
 
   #add(session: Session): Session {
