@@ -76,6 +76,7 @@ const answer: Script = async (connection) => {
 
 Deno.test("Route opens one connection ahead, which carries nothing, and the next request takes it", async () => {
   await using scene = await Scene.start();
+  using _clock = new FakeClock(); // No time passes: the service answers soon.
 
   scene.route.prepare();
   scene.route.prepare();
