@@ -69,20 +69,23 @@ for (const [text, expected] of Object.entries(REJECTIONS)) {
   });
 }
 
+/** The clock of the service. */
+const NOW = Date.now();
+
 /** What is told of a pause that is too long to wait for. */
 const LONG_PAUSES = {
   "31": "Try again in 1 min",
   "3600": "Try again in 60 min",
   "5400": "Try again in 1 h 30 min",
   "99999999": "Try again in more than a day",
-  [new Date(Date.now() + 600_000).toUTCString()]: "Try again in 10 min",
+  [new Date(NOW + 600_000).toUTCString()]: "Try again in 10 min",
 };
 
 for (const [retryAfter, advice] of Object.entries(LONG_PAUSES)) {
   Deno.test(`a POST whose Retry-After is ${retryAfter} is not sent again: ${advice}`, async () => {
     const busy = answer(429, "", {
       "retry-after": retryAfter,
-      "date": new Date().toUTCString(),
+      "date": new Date(NOW).toUTCString(),
     });
     const { error, waits, requests } = await takeTurn({ "create run": [busy] });
     assertEquals(error?.failure.advice, advice);
