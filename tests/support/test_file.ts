@@ -18,7 +18,7 @@ export interface FileReport {
   readonly missing: readonly string[];
 }
 
-/** Twice as long as the slowest test took beside twenty busy processes, in milliseconds. */
+/** Three times as long as the slowest test took at a load of 12 per core, in milliseconds. */
 const LIMIT = 600_000;
 
 const { test } = Deno;
