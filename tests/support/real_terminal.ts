@@ -137,7 +137,8 @@ export class RealTerminal implements AsyncDisposable {
   /** Starts an X server, which chooses a display that is free. */
   async #startDisplay(): Promise<void> {
     const options = ["-displayfd", "1", "-screen", "0", "1400x1000x24"];
-    const server = this.#start("Xvfb", [...options, "-noreset"]);
+    // -r: a key that a busy machine releases late is not repeated.
+    const server = this.#start("Xvfb", [...options, "-noreset", "-r"]);
     const reader = server.stdout.getReader();
     const { value } = await reader.read();
     this.#env.DISPLAY = `:${new TextDecoder().decode(value).trim()}`;
