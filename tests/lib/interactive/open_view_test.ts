@@ -155,6 +155,10 @@ const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
     '{"type":"reply","text":"a\\nb"}\n',
   ],
   [
+    { type: "reply", text: "Done.", isNotice: true, note: "It was unclear." },
+    '{"type":"reply","text":"Done.","note":"It was unclear."}\n',
+  ],
+  [
     {
       type: "error",
       message: "no",
