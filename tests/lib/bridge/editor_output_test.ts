@@ -76,6 +76,17 @@ Deno.test("each message is one line for every reader of lines, whatever is in it
   }
 });
 
+Deno.test("an update is a notification with its session and nothing else", async () => {
+  const output = new KeptOutput();
+  const update = { sessionUpdate: "x" };
+  await output.update("s", update);
+  assertEquals(await output.messages(), [{
+    jsonrpc: "2.0",
+    method: "session/update",
+    params: { sessionId: "s", update },
+  }]);
+});
+
 Deno.test("a long message is whole, wherever it is cut while it is written", async () => {
   for (const start of ["", "x", "\u0085", "é"]) {
     const text = `${start}${"😀".repeat(100_000)}`;
