@@ -5,6 +5,7 @@ import { Report } from "../../lib/check/report.ts";
 import { FakeClock } from "../support/clocks.ts";
 import { hang } from "../support/service/behaviours.ts";
 import { TEST_KEY } from "../support/service/service.ts";
+import { serviceError } from "../support/service_errors.ts";
 import { startService } from "../support/turns.ts";
 
 // No timer, request or connection may outlive a test.
@@ -103,5 +104,31 @@ Deno.test("Report writes clean text, and escapes what JSON leaves as it is", asy
     const report = new Report({ write }, { json });
     await report.add({ state: "note", name: "live", text, at: 1.6 });
     assertEquals(written, shown);
+  }
+});
+
+Deno.test("Report writes how long a request took and, in JSON, which one failed and how", async () => {
+  const error = serviceError("create thread", {
+    reason: "No",
+    status: 502,
+    stage: "perhaps taken",
+  });
+  const forms = [
+    [false, "failed  thread         13 ms  No\n"],
+    [
+      true,
+      '{"type":"check","state":"failed","name":"thread","text":"No","milliseconds":13,"operation":"create thread","status":502,"fate":"not run"}\n',
+    ],
+  ] as const;
+  for (const [json, shown] of forms) {
+    const stdout = keptOutput();
+    await new Report(stdout, { json }).add({
+      state: "failed",
+      name: "thread",
+      text: "No",
+      milliseconds: 12.6,
+      error,
+    });
+    assertEquals(stdout.report, shown);
   }
 });
