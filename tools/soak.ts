@@ -29,7 +29,7 @@ import { runCommand } from "./run_command.ts";
 const SESSIONS = 50;
 const PROMPTS_PER_SESSION = 5;
 /** The time before a run is cancelled, in milliseconds: some hang. */
-const PATIENCE = 300;
+const PATIENCE = 1_000;
 /** The limit for everything to end, in milliseconds. */
 const GRACE = 60_000;
 /** The limit for growth of memory after half of the time, in bytes. */
