@@ -1,7 +1,7 @@
 /**
- * Reads a PowerShell script from standard input, and writes whether tree-sitter's
- * grammar takes it. A program of its own with its own lock: one test needs these
- * packages, and the project's lock would have to hold those of an import.
+ * Reads PowerShell scripts as a JSON array from standard input, and writes those that
+ * tree-sitter's grammar does not take. A program of its own with its own lock: one test
+ * needs these packages, and the project's lock would have to hold those of an import.
  *
  * @module
  */
@@ -17,5 +17,6 @@ await Parser.init();
 const parser = new Parser();
 const grammar = require.resolve("./tree-sitter-powershell.wasm");
 parser.setLanguage(await Language.load(await Deno.readFile(grammar)));
-const script = await new Response(Deno.stdin.readable).text();
-console.log(!parser.parse(script).rootNode.hasError);
+const scripts: string[] = await new Response(Deno.stdin.readable).json();
+const refused = scripts.filter((text) => parser.parse(text).rootNode.hasError);
+console.log(JSON.stringify(refused));
