@@ -27,16 +27,20 @@ async function errorOf(
 Deno.test("initialize answers the same for every version and again, and agents/list needs none (interface 3, 4.2)", async () => {
   await using editor = new MemoryEditor();
 
-  const { agents } = (await editor.request("agents/list")).result;
-  assertEquals(agents.map(({ id }: { id: string }) => id), ["the-brain"]);
+  const [agent, ...others] =
+    (await editor.request("agents/list")).result.agents;
+  assertEquals([agent.id, agent.name, others], ["the-brain", "the-brain", []]);
+  assert(agent.title && agent.description);
   for (const params of [{ protocolVersion: 1 }, { protocolVersion: 2 }, {}]) {
     const { result } = await editor.request("initialize", params);
     assertEquals(result.protocolVersion, 1);
     const { serverInfo, capabilities, agentInfo, agentCapabilities } = result;
-    assertEquals([agentInfo.name, result.authMethods], ["agent-gateway", []]);
-    assertEquals(serverInfo, { name: "agent-gateway", version: VERSION });
+    assertEquals(result.authMethods, []);
+    const name = "agent-gateway";
+    assertEquals(serverInfo, { name, version: VERSION });
+    const title = "Agent Gateway";
+    assertEquals(agentInfo, { name, title, version: VERSION });
     assertEquals(capabilities, { agents: true });
-    assertEquals(agentInfo.version, VERSION);
     assertEquals(agentCapabilities, {
       loadSession: true,
       promptCapabilities: { embeddedContext: true },
