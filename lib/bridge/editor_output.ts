@@ -207,8 +207,12 @@ function lineOf(message: object): string {
   return `${jsonOf(message)}\n`;
 }
 
+/** Printable ASCII without quotes and backslashes, which needs no escape in JSON. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 /** Formats a text as it stands in JSON between the quotes. */
 function withinString(text: string): string {
+  if (PLAIN.test(text)) return text;
   return jsonOf(text).slice(1, -1);
 }
 

@@ -87,6 +87,17 @@ Deno.test("an update is a notification with its session and nothing else", async
   }]);
 });
 
+Deno.test("an event is formatted as any other update, whatever character is in its names", async () => {
+  for (const node of [...BLOCKS[0] ?? "", ""]) {
+    const event = { type: "progress", node, status: `a${node}` } as const;
+    const output = new KeptOutput();
+    await output.update("s", thought("m", event));
+    await output.progress(new ProgressLines("s", "m"), event);
+    const [update, progress] = (await output.text()).split("\n");
+    assertEquals(progress, update);
+  }
+});
+
 Deno.test("a long message is whole, wherever it is cut while it is written", async () => {
   for (const start of ["", "x", "\u0085", "é"]) {
     const text = `${start}${"😀".repeat(100_000)}`;
