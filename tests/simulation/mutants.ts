@@ -111,7 +111,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     what: "limits: silence for ever",
     file: "lib/gateway/http/silences.ts",
-    from: "else wait.onExceeded();",
+    from: "else wait.onExceeded(new SilenceError(wait.limit));",
     to: "else this.#wait = undefined;",
     seed: 1,
   },

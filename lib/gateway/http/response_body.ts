@@ -1,5 +1,5 @@
 import { shareEventLoop } from "../../io.ts";
-import type { Silences } from "./silences.ts";
+import type { SilenceError, Silences } from "./silences.ts";
 
 /** The size of the read buffer, in bytes. */
 const BUFFER_BYTES = 64 * 1024;
@@ -25,25 +25,29 @@ export function readBody(
   const cancel = () => void reader.cancel().catch(() => {});
   signal.addEventListener("abort", cancel);
   if (signal.aborted) cancel();
+  let silence: SilenceError | undefined;
+  const onSilence = (error: SilenceError) => {
+    silence = error;
+    cancel();
+  };
   return (async function* () {
     // Without a buffer, fetch allocates 64 KiB for each chunk, however small.
     let buffer = new Uint8Array(BUFFER_BYTES);
-    const read = async () => {
-      using silence = silences?.begin(cancel);
-      const result = await reader.read(buffer);
-      signal.throwIfAborted();
-      silence?.check();
-      return result;
-    };
     try {
       for (;;) {
-        const { done, value } = await read();
+        silences?.begin(onSilence);
+        const { done, value } = await reader.read(buffer);
+        silences?.end();
+        signal.throwIfAborted();
+        if (silence !== undefined) throw silence;
         if (done) return;
-        await shareEventLoop();
+        const turn = shareEventLoop();
+        if (turn !== undefined) await turn;
         yield value;
         buffer = new Uint8Array(value.buffer);
       }
     } finally {
+      silences?.end(); // If the read failed.
       signal.removeEventListener("abort", cancel);
       cancel();
     }

@@ -11,16 +11,11 @@ export class SilenceError extends Error {
   }
 }
 
-/** A wait for the next byte. Dispose of it when the wait is over. */
-export interface Silence extends Disposable {
-  /** Throws if it was longer than its limit. */
-  check(): void;
-}
-
-/** What is known of a wait that goes on. */
+/** A wait for the next byte. */
 interface Wait {
-  readonly due: number;
-  readonly onExceeded: () => void;
+  readonly begun: number;
+  readonly limit: number;
+  readonly onExceeded: (error: SilenceError) => void;
 }
 
 /** A timer that goes on from wait to wait. */
@@ -60,28 +55,24 @@ export class Silences {
     return this.#last;
   }
 
-  begin(onExceeded: () => void): Silence {
-    const limit = this.#limit();
+  /**
+   * Begins one: the reader waits for the next byte.
+   *
+   * @param onExceeded Called, with an error that says so, if it lasts too long.
+   */
+  begin(onExceeded: (error: SilenceError) => void): void {
     const begun = this.#clock.now;
-    let isExceeded = false;
-    this.#wait = {
-      due: begun + limit,
-      onExceeded: () => {
-        isExceeded = true;
-        onExceeded();
-      },
-    };
-    this.#startTimer(this.#wait.due);
-    return {
-      check: () => {
-        if (isExceeded) throw new SilenceError(limit);
-      },
-      [Symbol.dispose]: () => {
-        this.#wait = undefined;
-        this.#last = this.#clock.now - begun;
-        this.#longest = Math.max(this.#longest, this.#last);
-      },
-    };
+    const limit = this.#limit();
+    this.#wait = { begun, limit, onExceeded };
+    this.#startTimer(begun + limit);
+  }
+
+  /** Ends the one that goes on, if there is one. */
+  end(): void {
+    if (this.#wait === undefined) return;
+    this.#last = this.#clock.now - this.#wait.begun;
+    this.#longest = Math.max(this.#longest, this.#last);
+    this.#wait = undefined;
   }
 
   /** Starts the timer, unless it goes off by then. */
@@ -97,7 +88,8 @@ export class Silences {
     this.#timer = undefined;
     const wait = this.#wait;
     if (wait === undefined) return;
-    if (this.#clock.now < wait.due) this.#startTimer(wait.due);
-    else wait.onExceeded();
+    const due = wait.begun + wait.limit;
+    if (this.#clock.now < due) this.#startTimer(due);
+    else wait.onExceeded(new SilenceError(wait.limit));
   }
 }
