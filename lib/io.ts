@@ -8,9 +8,9 @@ export { type Entry, type Input, InputQueue } from "./io/input_queue.ts";
 export {
   type Line,
   readEachLine,
-  readWholeLines,
   type RefusedLine,
   UnreadableLine,
+  WholeLines,
 } from "./io/lines.ts";
 export { type LineInParts, LineWriter } from "./io/line_writer.ts";
 export { type Log, openLog } from "./io/log.ts";

@@ -27,20 +27,26 @@ export class ByteBuffer {
     return this.#length;
   }
 
+  /** The bytes, valid until the next {@linkcode add} or {@linkcode clear}. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
   /** @throws {RangeError} If there are more bytes than the limit. */
   add(bytes: Uint8Array): void {
-    if (this.#length === 0) this.#giveBack();
     const length = this.#length + bytes.length;
     if (length > this.#bytes.length) this.#growTo(length);
     this.#bytes.set(bytes, this.#length);
     this.#length = length;
   }
 
-  /** Empties the buffer. The bytes are valid until the next {@linkcode add}. */
-  takeAll(): Uint8Array<ArrayBuffer> {
-    const all = this.#bytes.subarray(0, this.#length);
+  /** Empties the buffer, and gives the memory of many bytes back. */
+  clear(): void {
     this.#length = 0;
-    return all;
+    if (this.#large === undefined) return;
+    this.#large.resize(0);
+    this.#large = undefined;
+    this.#bytes = new Uint8Array(FIRST_BYTES);
   }
 
   #growTo(length: number): void {
@@ -62,12 +68,5 @@ export class ByteBuffer {
   #moveTo(bytes: Uint8Array<ArrayBuffer>): void {
     bytes.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = bytes;
-  }
-
-  #giveBack(): void {
-    if (this.#large === undefined) return;
-    this.#large.resize(0);
-    this.#large = undefined;
-    this.#bytes = new Uint8Array(FIRST_BYTES);
   }
 }

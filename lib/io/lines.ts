@@ -1,8 +1,4 @@
 import { ByteBuffer } from "./byte_buffer.ts";
-import type { Turnstile } from "./turnstile.ts";
-
-/** A longer line is decoded in its turn. */
-const LARGE_BYTES = 1024 * 1024;
 
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
@@ -37,11 +33,6 @@ export interface ReadLinesOptions {
    * has ended, with what is kept of it; by default at once.
    */
   readonly refused?: RefusedLine | undefined;
-  /**
-   * Lines of more than 1 MiB are decoded one at a time, because text takes more memory
-   * than bytes. The turn ends when the next lines are requested.
-   */
-  readonly turnstile?: Turnstile | undefined;
 }
 
 /** What is kept of a line that is too long, without line ends. */
@@ -52,61 +43,23 @@ export interface RefusedLine {
 }
 
 /**
- * Reads UTF-8 by whole lines. A leading byte order mark is dropped. In place of a line
- * that is too long, or cannot be decoded, comes an {@linkcode UnreadableLine}; the lines
- * after it are not affected.
+ * Reads UTF-8 line by line, without line ends (`\n` or `\r\n`). A leading byte order mark
+ * is dropped. In place of a line that is too long, or cannot be decoded, comes an
+ * {@linkcode UnreadableLine}; the lines after it are not affected.
  *
  * @param source The bytes, cut into chunks anywhere. Each chunk need be valid
  * only until the next one is requested.
- * @yields For each chunk, the lines that end in it: texts of one or more lines, each
- * with its line end, and lines that cannot be read; possibly none.
- * @returns The last line, if the source does not end with a line end.
- */
-export async function* readWholeLines(
-  source: AsyncIterable<Uint8Array>,
-  options: ReadLinesOptions,
-): AsyncGenerator<readonly Line[], Line | undefined> {
-  const { isStrict = false, turnstile } = options;
-  const whole = new WholeLines(options);
-  // A function of its own: a suspended generator would keep the bytes of the last line.
-  const linesIn = (chunk: Uint8Array) => {
-    const lines: Line[] = [];
-    for (const part of whole.endingIn(chunk)) {
-      lines.push(...decodeLines(part, isStrict));
-    }
-    return lines;
-  };
-
-  for await (const chunk of source) {
-    const isLarge = whole.length + chunk.length > LARGE_BYTES;
-    using _turn = isLarge ? await turnstile?.enter() : undefined;
-    yield linesIn(chunk);
-  }
-  const last = whole.atEnd();
-  return last && decodeLines(last, isStrict)[0];
-}
-
-/**
- * Like {@linkcode readWholeLines}, but yields one line at a time, without its line end
- * (`\n` or `\r\n`), the last one too.
  */
 export async function* readEachLine(
   source: AsyncIterable<Uint8Array>,
   options: ReadLinesOptions,
 ): AsyncGenerator<Line> {
-  const batches = readWholeLines(source, options);
-  try {
-    for (;;) {
-      const { done, value } = await batches.next();
-      if (done) {
-        if (value !== undefined) yield* split(value);
-        return;
-      }
-      for (const lines of value) yield* split(lines);
-    }
-  } finally {
-    await batches.return(undefined);
+  const whole = new WholeLines(options);
+  for await (const chunk of source) {
+    for (const lines of whole.endingIn(chunk)) yield* split(lines);
   }
+  const last = whole.atEnd();
+  if (last !== undefined) yield* split(last);
 }
 
 function split(lines: Line): readonly Line[] {
@@ -117,12 +70,14 @@ function split(lines: Line): readonly Line[] {
 }
 
 /**
- * Finds the lines that end in each chunk. An unfinished line is held here, as long as it
- * is within the limit: TextLineStream 1.1.1 and older scan all of it again for each
- * chunk, which is quadratic.
+ * Reads UTF-8 by whole lines, as {@linkcode readEachLine} does, chunk by chunk. An
+ * unfinished line is held as bytes, as long as it is within the limit: a decoder and a
+ * splitter that get pieces of it may look at all of it again for each piece, which is
+ * quadratic.
  */
-class WholeLines {
+export class WholeLines {
   readonly #maxBytes: number;
+  readonly #isStrict: boolean;
   readonly #refused: RefusedLine | undefined;
   readonly #unfinished: ByteBuffer;
   /** Whether the unfinished line is too long, and its rest is skipped. */
@@ -130,8 +85,9 @@ class WholeLines {
   /** Whether this is the first line, where a byte order mark is dropped. */
   #isFirst = true;
 
-  constructor({ maxBytes, refused }: ReadLinesOptions) {
+  constructor({ maxBytes, isStrict = false, refused }: ReadLinesOptions) {
     this.#maxBytes = maxBytes;
+    this.#isStrict = isStrict;
     this.#refused = refused;
     this.#unfinished = new ByteBuffer({ maxBytes: maxBytes + 1 }); // and a newline
   }
@@ -141,67 +97,80 @@ class WholeLines {
     return this.#unfinished.length;
   }
 
-  /** Yields one or more whole lines at once, valid until the next step. */
-  *endingIn(chunk: Uint8Array): Generator<Uint8Array | UnreadableLine> {
+  /**
+   * The lines that end in a chunk: texts of one or more lines, each with its line end,
+   * and lines that cannot be read; possibly none.
+   */
+  endingIn(chunk: Uint8Array): Line[] {
     const length = this.#unfinished.length + chunk.length;
     if (this.#isTooLong || length > this.#maxBytes) {
-      for (const bytes of cutAfterNewlines(chunk)) yield* this.#add(bytes);
-      return;
+      return [...cutAfterNewlines(chunk)].flatMap((bytes) => this.#add(bytes));
     }
 
+    // Only its own end is joined to the unfinished line: the rest would be copied.
+    const isBegun = this.#unfinished.length > 0;
+    const first = isBegun ? chunk.indexOf(NEWLINE) + 1 : 0;
     const end = chunk.lastIndexOf(NEWLINE) + 1;
-    if (end > 0) yield this.#finish(chunk.subarray(0, end));
-    this.#unfinished.add(chunk.subarray(end));
+    const lines: Line[] = [];
+    if (first > 0) lines.push(...this.#finish(chunk.subarray(0, first)));
+    if (end > first) lines.push(...this.#finish(chunk.subarray(first, end)));
+    if (end < chunk.length) this.#unfinished.add(chunk.subarray(end));
+    return lines;
   }
 
   /** The last line, if it has no line end. */
-  atEnd(): Uint8Array | UnreadableLine | undefined {
+  atEnd(): Line | undefined {
     if (this.#isTooLong) return this.#refused && this.#refuse(this.#refused);
     if (this.#unfinished.length === 0) return undefined;
-    return this.#finish(new Uint8Array());
+    return this.#finish(new Uint8Array())[0];
   }
 
   /** Takes a line, or a part of one. */
-  *#add(bytes: Uint8Array): Generator<Uint8Array | UnreadableLine> {
+  #add(bytes: Uint8Array): readonly Line[] {
     const isWhole = bytes.at(-1) === NEWLINE;
     const text = isWhole ? bytes.subarray(0, -1) : bytes;
+    const isFull = this.#unfinished.length + text.length > this.#maxBytes;
+    if (this.#isTooLong || isFull) return this.#skip(text, isWhole);
+    if (isWhole) return this.#finish(bytes);
+    this.#unfinished.add(bytes);
+    return [];
+  }
 
-    const length = this.#unfinished.length + text.length;
-    if (!this.#isTooLong && length > this.#maxBytes) {
-      this.#isTooLong = true;
+  /** Skips a line that is too long, or a part of one. */
+  #skip(text: Uint8Array, isWhole: boolean): readonly Line[] {
+    const isNew = !this.#isTooLong;
+    if (isNew) {
       this.#isFirst = false;
-      const begun = this.#unfinished.takeAll();
-      this.#refused?.add(begun);
-      if (this.#refused === undefined) yield new UnreadableLine("too long");
+      this.#refused?.add(this.#unfinished.bytes);
+      this.#unfinished.clear();
     }
-
-    if (this.#isTooLong) {
-      this.#refused?.add(text);
-      this.#isTooLong = !isWhole;
-      if (isWhole && this.#refused) yield this.#refuse(this.#refused);
-    } else if (isWhole) {
-      yield this.#finish(bytes);
-    } else {
-      this.#unfinished.add(bytes);
+    this.#isTooLong = !isWhole;
+    if (this.#refused === undefined) {
+      return isNew ? [new UnreadableLine("too long")] : [];
     }
+    this.#refused.add(text);
+    return isWhole ? [this.#refuse(this.#refused)] : [];
   }
 
   #refuse(refused: RefusedLine): UnreadableLine {
     return new UnreadableLine("too long", refused.take());
   }
 
-  /** The unfinished line with these bytes, which end it. */
-  #finish(bytes: Uint8Array): Uint8Array {
-    let all = bytes;
-    if (this.#unfinished.length > 0) {
-      this.#unfinished.add(bytes);
-      all = this.#unfinished.takeAll();
-    }
+  /** Decodes the unfinished line with these bytes, which end it; more may follow it. */
+  #finish(bytes: Uint8Array): readonly Line[] {
+    if (this.#unfinished.length === 0) return this.#decode(bytes);
+    this.#unfinished.add(bytes);
+    const lines = this.#decode(this.#unfinished.bytes);
+    this.#unfinished.clear();
+    return lines;
+  }
 
+  #decode(bytes: Uint8Array): readonly Line[] {
     const hasMark = this.#isFirst &&
-      BYTE_ORDER_MARK.every((b, i) => all[i] === b);
+      BYTE_ORDER_MARK.every((b, i) => bytes[i] === b);
     this.#isFirst = false;
-    return hasMark ? all.subarray(BYTE_ORDER_MARK.length) : all;
+    const text = hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
+    return decodeLines(text, this.#isStrict);
   }
 }
 
@@ -219,11 +188,7 @@ const STRICT = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 const LENIENT = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Decodes whole lines: one by one if some are not UTF-8, else all together. */
-function decodeLines(
-  bytes: Uint8Array | UnreadableLine,
-  isStrict: boolean,
-): readonly Line[] {
-  if (bytes instanceof UnreadableLine) return [bytes];
+function decodeLines(bytes: Uint8Array, isStrict: boolean): readonly Line[] {
   if (!isStrict) return [LENIENT.decode(bytes)];
   try {
     return [STRICT.decode(bytes)];

@@ -29,7 +29,7 @@ const MAX_ERROR_LENGTH = 64 * 1024;
  * Nothing is delivered after the reply. Words about a failed run go into the
  * record. They do not end the stream: a reply may still follow.
  *
- * @param chunks The body of the stream, cut anywhere.
+ * @param chunks The body of the stream, cut anywhere. What follows the reply is not read.
  * @yields For each chunk, what has come of it, without the key.
  * @throws {RequestError} If a line is over a limit.
  */
@@ -38,7 +38,7 @@ export async function* readRunEvents(
   options: ReadRunEventsOptions,
 ): AsyncGenerator<Batch> {
   const parser = new EventParser(options);
-  await using lines = new StreamLines(chunks);
+  using lines = new StreamLines(chunks);
   for (;;) {
     // No variable has the lines: it would keep a large one while its event is shown.
     const state = parser.read(await lines.next());

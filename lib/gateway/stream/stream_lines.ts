@@ -1,34 +1,29 @@
 import { TextLineStream } from "jsr:@std/streams@^1.1.1/text-line-stream";
-import {
-  type Line,
-  readWholeLines,
-  Turnstile,
-  UnreadableLine,
-} from "../../io.ts";
-
-/** Ten replies of 15 MB at once, decoded and parsed together, took 1.1 GiB. */
-const turnstile = new Turnstile();
+import { type Line, Turnstile, UnreadableLine, WholeLines } from "../../io.ts";
 
 /** The most bytes of UTF-8 that a line of a stream may hold, a reply in it: 16 MiB. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-/**
- * Splits a stream into lines at `\n` and `\r\n`. A `TextLineStream` splits it, but for
- * short texts. It gets whole lines only: release 1.1.1 and older scan all of an
- * unfinished line again for each chunk, which is quadratic.
- *
- * Of all streams, one at a time has the text of a large line. (This is no generator: a
- * suspended one would keep that text while its event is shown.)
- */
-export class StreamLines {
-  readonly #splitter = new Splitter();
-  readonly #batches: AsyncGenerator<readonly Line[], Line | undefined>;
+/** Longer lines are decoded one at a time, in bytes. */
+const LARGE_BYTES = 1024 * 1024;
 
+const NOTHING = new Uint8Array();
+
+/** Ten replies of 15 MB at once, decoded and parsed together, took 1.1 GiB. */
+const turnstile = new Turnstile();
+
+/**
+ * Splits a stream into lines at `\n` and `\r\n`. Of all streams, one at a time has the
+ * text of a large line, from when it is decoded until the next lines are requested.
+ */
+export class StreamLines implements Disposable {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  readonly #whole = new WholeLines({ maxBytes: MAX_LINE_BYTES });
+  #turn: Disposable | undefined;
+
+  /** @param source The stream, cut anywhere. It is not ended. */
   constructor(source: AsyncIterable<Uint8Array>) {
-    this.#batches = readWholeLines(source, {
-      maxBytes: MAX_LINE_BYTES,
-      turnstile,
-    });
+    this.#chunks = source[Symbol.asyncIterator]();
   }
 
   /**
@@ -36,19 +31,25 @@ export class StreamLines {
    * the last line, if the stream does not end with a line end.
    */
   async next(): Promise<IteratorResult<readonly Line[], Line | undefined>> {
-    const batch = await this.#batches.next();
-    if (batch.done) return batch;
+    this[Symbol.dispose]();
+    const { done, value: chunk = NOTHING } = await this.#chunks.next();
+    if (this.#whole.length + chunk.length > LARGE_BYTES) {
+      this.#turn = await turnstile.enter();
+    }
+    if (done) return { done, value: this.#whole.atEnd() };
     const lines: Line[] = [];
-    for (const text of batch.value) {
+    for (const text of this.#whole.endingIn(chunk)) {
       if (text instanceof UnreadableLine) lines.push(text);
-      else await this.#splitter.split(text, lines);
+      else if (text.length < SHORT) addLines(text, lines);
+      else await addLongLines(text, lines);
     }
     return { value: lines };
   }
 
-  /** Reads no further. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#batches.return(undefined);
+  /** Lets other streams have the text of a large line. */
+  [Symbol.dispose](): void {
+    this.#turn?.[Symbol.dispose]();
+    this.#turn = undefined;
   }
 }
 
@@ -59,33 +60,20 @@ export class StreamLines {
  */
 const SHORT = 128 * 1024;
 
-class Splitter {
-  readonly #input: WritableStreamDefaultWriter<string>;
-  readonly #output: ReadableStreamDefaultReader<string>;
-
-  constructor() {
-    const { writable, readable } = new TextLineStream();
-    this.#input = writable.getWriter();
-    this.#output = readable.getReader();
+/** Adds the lines of a text that ends with a line end. */
+function addLines(text: string, lines: Line[]): void {
+  for (const line of text.split("\n").slice(0, -1)) {
+    lines.push(line.endsWith("\r") ? line.slice(0, -1) : line);
   }
+}
 
-  /** Adds the lines of a text that ends with a line end. */
-  async split(text: string, lines: Line[]): Promise<void> {
-    if (text.length < SHORT) {
-      for (const line of text.split("\n").slice(0, -1)) {
-        lines.push(line.endsWith("\r") ? line.slice(0, -1) : line);
-      }
-      return;
-    }
-
-    // If this fails, the read below fails.
-    this.#input.write(text).catch(() => {});
-    // Counted, because reading one line too many would wait for the next text.
-    let end = text.indexOf("\n");
-    while (end >= 0) {
-      const { value = "" } = await this.#output.read();
-      lines.push(value);
-      end = text.indexOf("\n", end + 1);
-    }
+/**
+ * The same by a `TextLineStream`. It gets whole lines only: release 1.1.1 and older scan
+ * all of an unfinished line again for each chunk, which is quadratic.
+ */
+async function addLongLines(text: string, lines: Line[]): Promise<void> {
+  const source = ReadableStream.from([text]);
+  for await (const line of source.pipeThrough(new TextLineStream())) {
+    lines.push(line);
   }
 }

@@ -7,8 +7,8 @@ import {
   type Line,
   readEachLine,
   type ReadLinesOptions,
-  readWholeLines,
   UnreadableLine,
+  WholeLines,
 } from "../../../lib/io/lines.ts";
 import fc from "../../support/generated.ts";
 
@@ -112,18 +112,12 @@ Deno.test("readEachLine() reads what a plain split reads, line by line, however 
   });
 });
 
-Deno.test("readWholeLines() yields a batch for each chunk, tells at once of a line that is too long, and returns a line without an end", async () => {
+Deno.test("WholeLines reads the lines that end in each chunk, tells at once of a line that is too long, and has a line without an end at the end", () => {
   const texts = ["12\n\n34", "5\n1234", "56", "789", "a\n\ufeffb\nc", "d"];
-  const batches = readWholeLines(chunksOf(texts), { maxBytes: 5 });
-  const lines: (readonly string[])[] = [];
-  for (;;) {
-    const { done, value } = await batches.next();
-    if (done) {
-      assertEquals(value, "cd");
-      break;
-    }
-    lines.push(value.map(textOrFault));
-  }
+  const whole = new WholeLines({ maxBytes: 5 });
+  const lines = texts.map((text) =>
+    whole.endingIn(encoder.encode(text)).map(textOrFault)
+  );
   assertEquals(lines, [
     ["12\n", "\n"],
     ["345\n"],
@@ -132,6 +126,7 @@ Deno.test("readWholeLines() yields a batch for each chunk, tells at once of a li
     ["\ufeffb\n"],
     [],
   ]);
+  assertEquals(whole.atEnd(), "cd");
 });
 
 Deno.test("readEachLine() holds no more of an endless line than the limit", async () => {
@@ -162,19 +157,19 @@ Deno.test("readEachLine() holds no bytes of a long line after it", async () => {
   await lines.return(undefined);
 });
 
-Deno.test("readWholeLines() takes no more from its source than its reader asks for", async () => {
+Deno.test("readEachLine() takes no more from its source than its reader asks for", async () => {
   let taken = 0;
   async function* endless() {
     for (;; taken++) yield* chunksOf(["line\n"]);
   }
-  const lines = readWholeLines(endless(), { maxBytes: MIB });
+  const lines = readEachLine(endless(), { maxBytes: MIB });
   await lines.next();
   await lines.next();
   await lines.return(undefined);
   assertEquals(taken, 1); // and one whose chunk is in use
 });
 
-Deno.test("ByteBuffer.takeAll() returns all bytes that were added, and empties the buffer", () => {
+Deno.test("ByteBuffer has all bytes that were added, until it is cleared", () => {
   const buffer = new ByteBuffer({ maxBytes: 2_000_001 });
   const all = [
     ...[[], [0, 1, 1023], [1000, 25, 0, 3000], [70_000], [1]],
@@ -187,7 +182,8 @@ Deno.test("ByteBuffer.takeAll() returns all bytes that were added, and empties t
     for (const piece of pieces) buffer.add(piece);
     const joined = Buffer.concat(pieces);
     assertEquals(buffer.length, joined.length);
-    assert(joined.equals(buffer.takeAll()));
+    assert(joined.equals(buffer.bytes));
+    buffer.clear();
     assertEquals(buffer.length, 0);
   }
 });
@@ -197,15 +193,16 @@ Deno.test("ByteBuffer.add() copies the bytes", () => {
   const bytes = Uint8Array.of(1);
   buffer.add(bytes);
   bytes[0] = 2;
-  assertEquals([...buffer.takeAll()], [1]);
+  assertEquals([...buffer.bytes], [1]);
 });
 
-Deno.test("ByteBuffer.add() gives the memory of many bytes back that were taken before", () => {
+Deno.test("ByteBuffer.clear() gives the memory of many bytes back", () => {
   const buffer = new ByteBuffer({ maxBytes: 1_000_000 });
   buffer.add(new Uint8Array(1_000_000));
-  const taken = buffer.takeAll();
-  assertEquals(taken.length, 1_000_000);
+  const { bytes } = buffer;
+  assertEquals(bytes.length, 1_000_000);
+  buffer.clear();
+  assertEquals(bytes.buffer.byteLength, 0);
   buffer.add(Uint8Array.of(1));
-  assertEquals(taken.buffer.byteLength, 0);
-  assertEquals([...buffer.takeAll()], [1]);
+  assertEquals([...buffer.bytes], [1]);
 });
