@@ -387,9 +387,9 @@ const MUTANTS: readonly Mutant[] = [
   {
     what: "resumption: what is no event counts as one",
     file: "lib/gateway/stream/run_stream.ts",
-    from: "      if (events.length === 0) continue;\n",
+    from: "    if (events.length === 0) return;\n",
     to:
-      "      if (events.length === 0) this.#hasDelivered = true;\n      if (events.length === 0) continue;\n",
+      "    if (events.length === 0) this.#hasDelivered = true;\n    if (events.length === 0) return;\n",
     seed: 59,
   },
   {

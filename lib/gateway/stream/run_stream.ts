@@ -6,7 +6,7 @@ import type { ServiceRequest } from "../http/requests.ts";
 import { SilenceError, Silences } from "../http/silences.ts";
 import type { StreamEvent, WaitEvent } from "../turn_event.ts";
 import { type Attempt, Patience } from "./patience.ts";
-import { readRunEvents } from "./run_events.ts";
+import { type Batch, readRunEvents } from "./run_events.ts";
 import { failureInRun, runFailure } from "./run_failure.ts";
 import { StreamRecord } from "./stream_record.ts";
 
@@ -44,32 +44,26 @@ export async function* followRun(
   const patience = new Patience(call.timeouts, clock);
   const run = new FollowedRun(call, request, clock, patience);
   try {
-    yield* followAttempts(call, run, patience);
+    for (;;) {
+      const attempt = patience.begin();
+      const end = yield* run.follow(attempt);
+      if (end.kind === "replied") return;
+
+      const { failure } = end;
+      const mayRetry = failure.retry !== undefined && run.canBeAskedForAgain;
+      const isWhole = end.kind === "ended";
+      const pause = mayRetry
+        ? patience.pauseAfter(attempt, isWhole)
+        : undefined;
+      if (pause === undefined) throw run.errorOf(failure);
+      if (failure.status === undefined) call.disconnect();
+      for await (const event of call.wait(failure, pause, run.retryField)) {
+        yield [event];
+      }
+    }
   } catch (error) {
     const late = error === call.signal.reason ? call.lateFailure : undefined;
     throw late === undefined ? error : run.errorOf(late);
-  }
-}
-
-async function* followAttempts(
-  call: Call,
-  run: FollowedRun,
-  patience: Patience,
-): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
-  for (;;) {
-    const attempt = patience.begin();
-    const outcome = yield* run.follow(attempt);
-    if (outcome.kind === "replied") return;
-
-    const { failure } = outcome;
-    const mayRetry = failure.retry !== undefined && run.canBeAskedForAgain;
-    const isWhole = outcome.kind === "ended";
-    const pause = mayRetry ? patience.pauseAfter(attempt, isWhole) : undefined;
-    if (pause === undefined) throw run.errorOf(failure);
-    if (failure.status === undefined) call.disconnect();
-    for await (const event of call.wait(failure, pause, run.retryField)) {
-      yield [event];
-    }
   }
 }
 
@@ -133,7 +127,14 @@ class FollowedRun {
     try {
       stream = await this.#call.stream(this.#nextRequest(), this.#silences);
       this.#patience.open(attempt);
-      yield* this.#read(stream, attempt);
+      const resumedAfter = this.#record.cursor.lastEventId;
+      const options = { record: this.#record, redactor: this.#call.redactor };
+      for await (const batch of readRunEvents(stream.chunks, options)) {
+        signal.throwIfAborted();
+        this.#note(batch, attempt, resumedAfter);
+        if (this.#call.state.isComplete) this.#call.drain(stream);
+        if (batch.events.length > 0) yield batch.events;
+      }
       if (this.#call.state.isComplete) return { kind: "replied" };
       return this.#runFailure() ?? { kind: "ended", failure: this.#ended() };
     } catch (error) {
@@ -154,38 +155,26 @@ class FollowedRun {
     return { ...this.#request, headers };
   }
 
-  /** Yields the new events of each chunk of a stream; the reply, if it comes, is last. */
-  async *#read(
-    stream: OpenStream,
+  /** Takes note of what has come of a chunk, and completes the call with the reply. */
+  #note(
+    { events, isReplaying }: Batch,
     attempt: Attempt,
-  ): AsyncGenerator<readonly StreamEvent[]> {
-    const { signal, state, redactor } = this.#call;
-    const record = this.#record;
-    const resumedAfter = record.cursor.lastEventId;
-    // After the reply, the rest of the chunks is drained: leaving the loop over them
-    // must not end them.
-    const chunks = { next: () => stream.chunks.next() };
-    const body = { [Symbol.asyncIterator]: () => chunks };
-    const batches = readRunEvents(body, { record, redactor });
-    for await (const { events, isReplaying } of batches) {
-      signal.throwIfAborted();
-      if (record.known + record.unknown > 0) state.hearEvent();
-      const isStale = isReplaying && events.length === 0;
-      if (isStale && this.#patience.isTooOld(attempt)) {
-        const reason = "The service repeats old events and sends no new ones";
-        throw new RequestError({ stage: "perhaps taken", reason });
-      }
-      if (events.length === 0) continue;
-      // On a connection that resumes, an event without an id may be an old one.
-      const hasMoved = record.cursor.lastEventId !== resumedAfter;
-      if (resumedAfter === undefined || hasMoved) this.#patience.renew(attempt);
-      this.#hasDelivered = true;
-      if (events.at(-1)?.type === "reply") {
-        state.complete();
-        this.#call.drain(stream);
-      }
-      yield events;
+    resumedAfter: string | undefined,
+  ): void {
+    const { state } = this.#call;
+    const { known, unknown } = this.#record;
+    if (known + unknown > 0) state.hearEvent();
+    const isStale = isReplaying && events.length === 0;
+    if (isStale && this.#patience.isTooOld(attempt)) {
+      const reason = "The service repeats old events and sends no new ones";
+      throw new RequestError({ stage: "perhaps taken", reason });
     }
+    if (events.length === 0) return;
+    // On a connection that resumes, an event without an id may be an old one.
+    const hasMoved = this.#record.cursor.lastEventId !== resumedAfter;
+    if (resumedAfter === undefined || hasMoved) this.#patience.renew(attempt);
+    this.#hasDelivered = true;
+    if (events.at(-1)?.type === "reply") state.complete();
   }
 
   /** The outcome if the service's last words were that the run has failed. */
