@@ -128,14 +128,14 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   async *#createThread(
     state: CallState,
     options: CallOptions,
-  ): AsyncGenerator<CreationEvent> {
+  ): AsyncGenerator<readonly CreationEvent[]> {
     const call = await this.#call(state, options);
     try {
       // Loaded while the service creates the thread. If it fails, the first prompt does.
       import("./gateway/stream/run_stream.ts").catch(() => {});
       const threadId = yield* call.post(THREAD_REQUEST);
       state.complete();
-      yield { type: "thread", threadId };
+      yield [{ type: "thread", threadId }];
     } catch (error) {
       throw call.explain(error);
     } finally {
@@ -148,21 +148,19 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     threadId: string,
     prompt: string,
     options: TurnOptions,
-  ): AsyncGenerator<TurnEvent> {
+  ): AsyncGenerator<readonly TurnEvent[]> {
     const call = await this.#call(state, options);
     try {
       // Before the prompt is sent: an update may have replaced the file.
       const { followRun } = await import("./gateway/stream/run_stream.ts");
       const runId = yield* call.post(runRequest(threadId, prompt, options));
       state.startRun(runId);
-      yield { type: "run", runId };
+      yield [{ type: "run", runId }];
       // The connection of the answer is back in the pool after a turn of the event loop;
       // sooner, a second one would be made, and stay empty for the whole run.
       await turnOfEventLoop();
       const request = streamRequest(threadId, runId, options);
-      for await (const events of followRun(call, request)) {
-        for (const event of events) yield event;
-      }
+      yield* followRun(call, request);
     } catch (error) {
       throw call.explain(error);
     } finally {

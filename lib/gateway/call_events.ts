@@ -19,19 +19,35 @@ export interface CallEvents<E> extends AsyncIterable<E> {
    * or stop reading it, use this.
    */
   readonly fate: Fate | undefined;
-
-  [Symbol.asyncIterator](): AsyncGenerator<E>;
 }
 
-/** Joins the events of a call with its state. */
+/**
+ * Joins the events of a call with its state. Within the gateway they come in batches,
+ * because each generator that passes an event on costs more than the event. Here they
+ * are handed on one by one: without a generator, which would await each one twice more.
+ */
 export function callEvents<E>(
   state: Pick<CallEvents<E>, "fate">,
-  events: AsyncGenerator<E>,
+  batches: AsyncGenerator<readonly E[]>,
 ): CallEvents<E> {
+  let batch: Iterator<E> = [].values();
+  const next = async (): Promise<IteratorResult<E>> => {
+    for (;;) {
+      const event = batch.next();
+      if (!event.done) return event;
+      const more = await batches.next();
+      if (more.done) return more;
+      batch = more.value.values();
+    }
+  };
+  const leave = async (): Promise<IteratorResult<E>> => {
+    await batches.return(undefined);
+    return { done: true, value: undefined };
+  };
   return {
     get fate() {
       return state.fate;
     },
-    [Symbol.asyncIterator]: () => events,
+    [Symbol.asyncIterator]: () => ({ next, return: leave }),
   };
 }

@@ -87,7 +87,9 @@ export class Call {
    * @throws {RequestError} If there is no 2xx answer with a valid id.
    * @throws The signal's reason, if it is aborted.
    */
-  async *post(request: ServiceRequest): AsyncGenerator<WaitEvent, string> {
+  async *post(
+    request: ServiceRequest,
+  ): AsyncGenerator<readonly WaitEvent[], string> {
     for (let retries = 0;; retries++) {
       try {
         return await this.#postOnce(request);
@@ -165,7 +167,7 @@ export class Call {
     failure: Failure,
     pauseByLot: Pause,
     asked = 0,
-  ): AsyncGenerator<WaitEvent, void> {
+  ): AsyncGenerator<readonly WaitEvent[], void> {
     const { retry: reason, status, retryAfter = 0 } = failure;
     const least = Math.min(
       Math.max(retryAfter, asked),
@@ -174,7 +176,7 @@ export class Call {
     const milliseconds = draw(pauseByLot, least);
     this.#lastFailure = failure;
     if (milliseconds === 0 || reason === undefined) return;
-    yield { type: "wait", reason, milliseconds, status };
+    yield [{ type: "wait", reason, milliseconds, status }];
     await pause(milliseconds, this.signal);
   }
 

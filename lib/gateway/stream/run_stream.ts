@@ -31,8 +31,7 @@ const QUIET = 5_000;
  * truncated run never looks like a finished one.
  *
  * @yields The new events of each chunk: `progress` any number of times, then `reply`
- * once, and `wait` before each pause. They come in batches, because each generator that
- * passes an event on costs more than the event.
+ * once, and `wait` before each pause.
  * @throws {RequestError} If the stream cannot be read up to the reply.
  * @throws The signal's reason, if it is aborted.
  */
@@ -57,9 +56,7 @@ export async function* followRun(
         : undefined;
       if (pause === undefined) throw run.errorOf(failure);
       if (failure.status === undefined) call.disconnect();
-      for await (const event of call.wait(failure, pause, run.retryField)) {
-        yield [event];
-      }
+      yield* call.wait(failure, pause, run.retryField);
     }
   } catch (error) {
     const late = error === call.signal.reason ? call.lateFailure : undefined;

@@ -43,7 +43,7 @@ const REASON = new Error("Enough");
 function start(
   gateway: RemoteGateway,
   options?: TurnOptions,
-): AsyncGenerator<TurnEvent> {
+): AsyncIterator<TurnEvent> {
   return gateway.runTurn("t", "hello", options)[Symbol.asyncIterator]();
 }
 
@@ -160,7 +160,7 @@ Deno.test("calls leave no listener on a signal that outlives them", async () => 
       await left.next(); // the run
       await left.next(); // the first event
       assert(getEventListeners(signal, "abort").length > 0);
-      await left.return(undefined);
+      await left.return?.();
     }
   }
   assertEquals(requestsOf("stream", service.requests).length, 6);
