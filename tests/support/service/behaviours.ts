@@ -2,8 +2,6 @@ import type { RecordedRequest } from "./exchange.ts";
 
 /** The context that a behaviour gets in addition to the request. */
 export interface BehaviourContext {
-  /** The prompt that creates the run, or whose run is streamed. */
-  readonly prompt: string | undefined;
   /** The service's normal answer, including its checks. */
   normal(): Response | Promise<Response>;
   /** Aborted when the client goes away, or the service stops, before an answer. */

@@ -28,7 +28,6 @@ interface Thread {
 }
 
 interface Run {
-  readonly prompt: string;
   readonly events: readonly StreamItem[];
   readonly end: End;
 }
@@ -53,18 +52,6 @@ export class RemoteAgent {
 
   constructor(options: RemoteAgentOptions) {
     this.#options = options;
-  }
-
-  /** The prompt that a request starts a run with, or whose run it streams. */
-  promptOf(
-    { body }: RecordedRequest,
-    target: Target | undefined,
-  ): string | undefined {
-    const thread = this.#threads.get(target?.threadId ?? "");
-    const run = thread?.runs.get(target?.runId ?? "");
-    if (run) return run.prompt;
-    const prompt = parseObject(body)?.["prompt"];
-    return typeof prompt === "string" ? prompt : undefined;
   }
 
   /** Checks a request strictly, and performs it. */
@@ -135,7 +122,7 @@ export class RemoteAgent {
     const { steps, reply } = think(prompt, thread.prompts);
     thread.prompts.push(prompt);
     const end = FAULTS.get(prompt);
-    if (end) return { prompt, events: steps, end };
+    if (end) return { events: steps, end };
     const last = {
       ...complete(reply),
       messages: [
@@ -143,7 +130,7 @@ export class RemoteAgent {
         { role: "assistant", content: reply },
       ],
     };
-    return { prompt, events: [...steps, last], end: "close" };
+    return { events: [...steps, last], end: "close" };
   }
 
   #stream({ headers }: RecordedRequest, run: Run): Response {

@@ -78,11 +78,6 @@ export class ReferenceService implements AsyncDisposable {
     return this.#requests;
   }
 
-  /** How many connections brought at least one request. */
-  get connections(): number {
-    return new Set(this.#requests.map((request) => request.connection)).size;
-  }
-
   /**
    * Answers the next `times` requests of an operation by `behaviour`; several
    * calls queue up. `Infinity` means always.
@@ -175,7 +170,6 @@ export class ReferenceService implements AsyncDisposable {
     target: Target | undefined,
   ): Promise<Response> {
     const context: BehaviourContext = {
-      prompt: this.#agent.promptOf(exchange, target),
       normal: () => this.#agent.answer(exchange, target),
       get signal() {
         request.signal.addEventListener("abort", () => {
