@@ -225,17 +225,22 @@ Deno.test({
       "git config --global user.name t && git config --global user.email t",
       tools,
     );
+    await shell(
+      `
+      git init -q --bare origin && git init -q -b main work && cd work
+      mkdir .ci tests && git remote add origin ../origin
+      for file in .ci/deno-version .ci/toolchain-sums deno.lock README.md tests/a_test.ts; do
+        seq 1 50 >$file && echo $file >>$file
+      done
+      git add -A && git commit -qm Start && git push -q origin main`,
+      tools,
+    );
     for (const [what, change, code] of PATCHES) {
       const folder = await Deno.makeTempDir();
       await shell(
         `
-        git init -q --bare origin && git init -q -b main work && cd work
-        mkdir .ci tests && git remote add origin ../origin
-        for file in .ci/deno-version .ci/toolchain-sums deno.lock README.md tests/a_test.ts; do
-          seq 1 50 >$file && echo $file >>$file
-        done
-        git add -A && git commit -qm Start && git push -q origin main
-        cp -r . ../changed && cd ../changed && ${change}
+        cp -r ${tools}/origin ${tools}/work . && cp -r work changed
+        cd changed && ${change}
         git add -A && git diff --cached -M >../pins.patch`,
         folder,
       );
