@@ -61,6 +61,7 @@ Deno.test("a pause that the service asks for is never shorter, and up to a quart
       assertEquals(drawn[1], range[1]);
       assertEquals(drawn[0], range[0]);
     }
+    assertEquals(draw(around(15_000), 1_000), 22_500); // Our own one is longer.
   } finally {
     Math.random = random;
   }
