@@ -59,3 +59,12 @@ Deno.test("--json: a run that fails is an error line with operation and status, 
   assertEquals(reply, { type: "reply", text: "Better." });
   assertEquals(promptsOf(service), ["one", "two", "three"]);
 });
+
+Deno.test("--json: settings that are wrong are told on standard error alone", async () => {
+  const { code, stdout, stderr } = await runClient({
+    args: ["--json", "-p", "6 * 7"],
+    env: {},
+  });
+  assertEquals([code, stdout], [1, ""]);
+  assertMatch(stderr, /^agent-gateway: error: APP_API_KEY is not set: .*\n$/);
+});
