@@ -18,7 +18,10 @@ export interface RunBridgeOptions {
   readonly stdout: ByteSink;
   readonly gateway: Gateway;
   readonly log?: Log | undefined;
-  /** Called when the input has ended. What runs then is finished. */
+  /**
+   * Called when the input has ended, if requests are open or answers are not written yet.
+   * They are finished.
+   */
   readonly onInputEnd?: (() => void) | undefined;
 }
 
@@ -39,7 +42,7 @@ export async function runBridge(
       dispatcher.receive(message);
       await output.room();
     }
-    onInputEnd?.();
+    if (!dispatcher.isIdle || !output.isIdle) onInputEnd?.();
     await dispatcher.end();
     await output.flush();
   };

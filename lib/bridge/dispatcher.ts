@@ -77,10 +77,15 @@ export class Dispatcher {
     }
   }
 
+  /** Whether every request has been answered. */
+  get isIdle(): boolean {
+    return this.#tasks.size === 0;
+  }
+
   /** Handles the end of the input; resolves when every request has been answered. */
   async end(): Promise<void> {
     this.#files.close();
-    while (this.#tasks.size > 0) await Promise.all(this.#tasks);
+    while (!this.isIdle) await Promise.all(this.#tasks);
   }
 
   async #answer(request: RpcRequest): Promise<void> {

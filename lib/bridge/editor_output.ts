@@ -113,6 +113,11 @@ export class EditorOutput {
     await new Promise((resolve) => setTimeout(resolve, DISTANCE));
   }
 
+  /** Whether everything is written. */
+  get isIdle(): boolean {
+    return this.#lines.isIdle;
+  }
+
   /** Resolves when at most 1 MiB waits to be written. */
   room(): Promise<void> {
     return this.#lines.room();

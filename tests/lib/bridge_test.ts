@@ -57,6 +57,36 @@ Deno.test("runBridge() reads no more requests while more than 1 MiB of answers i
   assert(written > 20 * id.length);
 });
 
+Deno.test("runBridge() calls onInputEnd if an answer is not written when the input ends", async () => {
+  let calls = 0;
+  await runBridge({
+    stdin: requests([1]),
+    stdout: { write: () => setImmediate() },
+    gateway: new FakeGateway(),
+    onInputEnd: () => calls++,
+  });
+  assertEquals(calls, 1);
+});
+
+Deno.test("runBridge() does not call onInputEnd if all answers were written before", async () => {
+  const written = Promise.withResolvers<void>();
+  async function* stdin() {
+    yield* requests([1]);
+    await written.promise;
+    await setImmediate();
+  }
+  const write = () => Promise.resolve(written.resolve());
+
+  let calls = 0;
+  await runBridge({
+    stdin: stdin(),
+    stdout: { write },
+    gateway: new FakeGateway(),
+    onInputEnd: () => calls++,
+  });
+  assertEquals(calls, 0);
+});
+
 const reason = "APP_API_KEY is not set";
 const INITIALIZE = '{"id":1,"method":"initialize","params":{}}';
 const OPEN = '{"id":2,"method":"session/new"}';
