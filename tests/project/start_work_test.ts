@@ -18,7 +18,7 @@ import { programOutput } from "../support/program_output.ts";
 const ignore = !["valgrind", "time"].every(isInstalled);
 
 Deno.test({
-  name: "a start takes at most 2.75 times the instructions of an empty program",
+  name: "a start takes at most 2 times the instructions of an empty program",
   ignore,
   async fn() {
     await using folder = await makeFolder();
@@ -32,13 +32,13 @@ Deno.test({
         DENO_DIR: folder.path,
       },
       input: '{"jsonrpc":"2.0","id":1,"method":"initialize"}\n',
-      limits: { instructions: 2.75, pageFaults: 1.45 },
+      limits: { instructions: 2, pageFaults: 1.25 },
     });
   },
 });
 
 Deno.test({
-  name: "-p takes at most 2.65 times the instructions of three calls of fetch",
+  name: "-p takes at most 2.6 times the instructions of three calls of fetch",
   ignore,
   async fn() {
     await using service = await startService();
@@ -49,7 +49,7 @@ Deno.test({
       floor: [...runScript(FLOOR), prompt],
       env: { ...settings(service), DENO_DIR: folder.path },
       input: "",
-      limits: { instructions: 2.65, pageFaults: 1.5 },
+      limits: { instructions: 2.6, pageFaults: 1.5 },
     });
   },
 });

@@ -18,7 +18,7 @@ export interface Work {
 export interface WorkOptions {
   /** Its environment, with what Deno needs. Other variables would change its work. */
   readonly env: Readonly<Record<string, string>>;
-  /** What is written to its standard input. */
+  /** What is written to its standard input, which is closed when it has answered. */
   readonly input: string;
 }
 
@@ -60,10 +60,13 @@ async function outputOf(
   const child = new Deno.Command(program, {
     ...{ args, env: { ...Object.fromEntries(inherited), ...env } },
     clearEnv: true,
-    ...{ stdin: "piped", stdout: "null", stderr: "piped" },
+    ...{ stdin: "piped", stdout: "piped", stderr: "piped" },
   }).spawn();
   const writer = child.stdin.getWriter();
   await writer.write(new TextEncoder().encode(input));
+  const reader = child.stdout.getReader();
+  await reader.read();
+  reader.releaseLock();
   await writer.close().catch(() => {}); // An empty program does not read it.
   const { success, stderr } = await child.output();
   const text = new TextDecoder().decode(stderr);
