@@ -1,14 +1,15 @@
 /** How late a timer may fire and still count as punctual, in milliseconds. */
 const PUNCTUAL = 200;
 
-/** How much longer a timeout waits if it fires late, in milliseconds. */
-const GRACE = 5_000;
+/** The longest wait after a timeout that fires late, in milliseconds. */
+const MAX_GRACE = 5_000;
 
 /**
  * Calls a function after a time. A timer that falls due while the process is stopped
  * (SIGSTOP, a sleeping machine) or busy fires before the sockets are read. Then this
- * one waits for another 5 s, so that what has arrived is read first; once, because a
- * peer may keep the process busy. A time of `Infinity` never ends.
+ * one waits for five times as long as it was late, and at most 5 s, so that what has
+ * arrived is read first; once, because a peer may keep the process busy. A time of
+ * `Infinity` never ends.
  *
  * @param now The clock that the time is measured with, in milliseconds. The default is
  * the clock of the process.
@@ -26,8 +27,9 @@ export function startTimeout(
   const wait = (left: number) => {
     const planned = performance.now() + left;
     timer = setTimeout(() => {
-      const isLate = performance.now() - planned > PUNCTUAL;
-      const least = isLate && hasGrace ? GRACE : 0;
+      const late = performance.now() - planned;
+      const isLate = late > PUNCTUAL;
+      const least = isLate && hasGrace ? Math.min(5 * late, MAX_GRACE) : 0;
       if (isLate) hasGrace = false;
       const more = Math.max(due - now(), least);
       if (more > 0) wait(more);

@@ -15,16 +15,29 @@ Deno.test("startTimeout() calls its function once, and not if it was stopped", (
   assertEquals(expired, 1);
 });
 
-Deno.test("startTimeout() that fires late calls its function after the grace period, however late that is", () => {
-  using clock = new FakeClock();
-  let expired = 0;
-  startTimeout(1_000, () => expired++);
-  clock.passTo(1_300); // The process was stopped, or busy.
-  clock.passTo(6_000);
-  assertEquals(expired, 0);
-  clock.passTo(90_000);
-  assertEquals(expired, 1);
-});
+/** How late a timer fires, and how long it then waits. */
+const LATE = [
+  { late: 100, grace: 0 },
+  { late: 300, grace: 1_500 },
+  { late: 900, grace: 4_500 },
+  { late: 9_000, grace: 5_000 },
+];
+
+for (const { late, grace } of LATE) {
+  Deno.test(`startTimeout() that fires ${late} ms late waits ${grace} ms more, once`, () => {
+    using clock = new FakeClock();
+    let expired = 0;
+    startTimeout(1_000, () => expired++);
+    clock.passTo(1_000 + late); // The process was stopped, or busy.
+    if (grace > 0) {
+      assertEquals(expired, 0);
+      clock.elapse(grace - 1);
+      assertEquals(expired, 0);
+      clock.passTo(90_000); // Late again.
+    }
+    assertEquals(expired, 1);
+  });
+}
 
 Deno.test("Deadline aborts its signal when its time is over or the outer signal is aborted, and not after its end", () => {
   using clock = new FakeClock();
