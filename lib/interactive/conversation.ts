@@ -84,6 +84,10 @@ export class Conversation {
     if (opened === "dropped") return INTERRUPTED;
     if (opened !== "done") return this.#isTyped ? 1 : this.#exitCode.value;
     let prompts = 0;
+    const nextNumber = () => {
+      prompts++;
+      return prompts > 1 ? prompts : undefined;
+    };
     for (;;) {
       const input = await this.#ask();
       let outcome: Outcome;
@@ -93,15 +97,14 @@ export class Conversation {
         case "end":
           return this.#isTyped ? 0 : this.#exitCode.value;
         case "refused":
-          outcome = await this.#reject(input.reason);
+          outcome = await this.#reject(input.reason, nextNumber());
           break;
         case "text": {
-          const word = input.text.trim().toLowerCase();
+          const { text } = input;
+          const word = text.trim().toLowerCase();
           if (word === "exit" || word === "quit") return 0;
           if (word === "") continue;
-          prompts++;
-          const number = prompts > 1 ? prompts : undefined;
-          outcome = await this.#runAlone({ text: input.text, number });
+          outcome = await this.#runAlone({ text, number: nextNumber() });
           break;
         }
         default:
@@ -209,8 +212,12 @@ export class Conversation {
   }
 
   /** Shows why a line was rejected. */
-  async #reject(message: string): Promise<Outcome> {
+  async #reject(
+    reason: string,
+    number: number | undefined,
+  ): Promise<Outcome> {
     this.#exitCode.fail();
+    const message = this.#placeOf(number) + reason;
     using limit = new TimeLimit(this.#options.timeLimit);
     const shown = this.#show({ type: "error", message });
     return await limit.endsInTime(shown) ? "failed" : "unread";
@@ -339,15 +346,15 @@ export class Conversation {
     number: number | undefined,
   ): Promise<Outcome> {
     this.#exitCode.fail(error);
-    const message = this.#placeOf(error, number) + error.message;
+    const message = this.#placeOf(number, error.namesIds) + error.message;
     await this.#show({ type: "error", message, failure: error });
     return operation.isUnread ? "unread" : "failed";
   }
 
   /** Which prompt of a script has failed, if there are several, and its thread. */
-  #placeOf(error: ServiceError, number: number | undefined): string {
+  #placeOf(number: number | undefined, namesThread = false): string {
     if (this.#isTyped || number === undefined) return "";
-    const thread = error.namesIds ? "" : ` on thread ${this.#threadId}`;
+    const thread = namesThread ? "" : ` on thread ${this.#threadId}`;
     return `Prompt ${number}${thread}: `;
   }
 

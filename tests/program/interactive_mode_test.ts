@@ -10,6 +10,7 @@ import {
   answer,
   complete,
   events,
+  json,
   progress,
 } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
@@ -108,15 +109,26 @@ Deno.test("--quiet leaves out banner and progress, not errors and replies", asyn
   assertMatch(stderr, /^agent-gateway: error: .+\n$/);
 });
 
-Deno.test("a piped line that is not UTF-8 is refused alone, and the end is exit 1", async () => {
-  await using service = ReferenceService.start();
+Deno.test("a piped line that is not UTF-8 is refused alone, and counts as a prompt", async () => {
+  await using service = serveStreams(events([complete("1")]));
+  service.misbehave("create run", json({ message: "no" }, 400));
   await using client = new Client({ args: ["-q"], env: settings(service) });
 
   await client.write("one\n");
   await client.write(Uint8Array.of(0x61, 0xff));
-  const { code, stdout, stderr } = await client.finish("\ntwo\n");
+  const { code, stdout, stderr } = await client.finish("\nthree\n");
 
-  assertEquals([code, stdout], [1, "You said: one\nYou said: two\n"]);
-  assertMatch(stderr, /^agent-gateway: error: A line was rejected: .+\n$/);
-  assertEquals(promptsOf(service), ["one", "two"]);
+  assertEquals([code, stdout], [1, "1\n"]);
+  const errors = stderr.trimEnd().split("\n");
+  const [rejected = "", refused] = errors;
+  assertMatch(
+    rejected,
+    /: Prompt 2 on thread thread-1: A line was rejected: ./,
+  );
+  assertEquals(
+    refused,
+    "agent-gateway: error: Prompt 3 on thread thread-1: The service answered 400: no.",
+  );
+  assertEquals(errors.length, 2);
+  assertEquals(promptsOf(service), ["one", "three"]);
 });
