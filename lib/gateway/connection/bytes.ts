@@ -34,18 +34,19 @@ const MAX_BUFFER = 64 * 1024;
  * Copies what arrives until the end, and passes the end on. Reading waits for writing. (A
  * loop with 64 KiB takes half as long as `pipeTo()`, and less memory while idle.)
  *
- * @param write Writes what has arrived.
+ * @param onBytes Called whenever something has arrived.
  */
 export async function copyBytes(
   from: Deno.Conn,
   to: Deno.Conn,
-  write: typeof writeBytes = writeBytes,
+  onBytes?: () => void,
 ): Promise<void> {
   let buffer = new Uint8Array(FIRST_BUFFER);
   for (;;) {
     const count = await from.read(buffer);
     if (count === null) return await to.closeWrite();
-    await write(to, buffer.subarray(0, count));
+    onBytes?.();
+    await writeBytes(to, buffer.subarray(0, count));
     const isFull = count === buffer.length;
     if (isFull && count < MAX_BUFFER) buffer = new Uint8Array(4 * count);
   }

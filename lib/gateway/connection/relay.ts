@@ -42,8 +42,6 @@ export class Relay implements Disposable {
   #isOver = false;
   /** Whether nothing has come from the client since a request was expected. */
   #isSilent = false;
-  /** Whether the client may still send another request after the first one. */
-  #mayAskAgain = true;
   #failure: Failure | undefined;
   #obstacle: Obstacle | undefined;
 
@@ -107,7 +105,6 @@ export class Relay implements Disposable {
    */
   expectRequest(): Disposable {
     this.#isSilent = true;
-    this.#mayAskAgain = false;
     const timer = setTimeout(() => {
       // What came may have been the end of TLS.
       if (this.#isSilent || this.#isOver) this.#missing.abort();
@@ -139,16 +136,8 @@ export class Relay implements Disposable {
 
       await writeBytes(client, service.firstBytes);
       await Promise.all([
-        this.#copy(client, service.connection, (to, bytes) => {
-          this.#isSilent = false;
-          return writeBytes(to, bytes);
-        }),
-        this.#copy(
-          service.connection,
-          client,
-          (to, bytes) =>
-            this.#mayAskAgain ? writeInTwo(to, bytes) : writeBytes(to, bytes),
-        ),
+        this.#copy(client, service.connection, () => this.#isSilent = false),
+        this.#copy(service.connection, client),
       ]);
     } catch (error) {
       // Otherwise a side has ended its connection.
@@ -200,9 +189,9 @@ export class Relay implements Disposable {
   async #copy(
     from: Deno.Conn,
     to: Deno.Conn,
-    write: typeof writeBytes,
+    onBytes?: () => void,
   ): Promise<void> {
-    await copyBytes(from, to, write);
+    await copyBytes(from, to, onBytes);
     this.#isOver = true;
   }
 
@@ -217,19 +206,6 @@ export class Relay implements Disposable {
     const parts = hasTunnel ? { reason, advice: undefined } : { reason };
     return tunnelError(proxy, parts).failure;
   }
-}
-
-/**
- * Writes the last byte when the client, another task of this process, has had its turn.
- * Over HTTP/2 it acknowledges the service's settings in a small packet, and Nagle's
- * algorithm holds its next request until the system has acknowledged that: with the next
- * byte that is written, else after 40 ms.
- */
-async function writeInTwo(client: Deno.Conn, bytes: Uint8Array): Promise<void> {
-  await writeBytes(client, bytes.subarray(0, -1));
-  // A message is no such turn: the event loop does not look at sockets for it.
-  await new Promise((resolve) => setTimeout(resolve, 0));
-  await writeBytes(client, bytes.subarray(-1));
 }
 
 /** Reads the first record of TLS, the ClientHello: type, version and length first. */

@@ -233,49 +233,6 @@ Deno.test("Relay sends nothing but the ClientHello before the service has answer
   assertEquals([relay.hasAnswer, relay.isOver, answers], [true, true, 1]);
 });
 
-/** Holds timers of 0 ms back, which are turns of the event loop, until it is disposed of. */
-function holdTurns(): Disposable {
-  const { setTimeout: start } = globalThis;
-  const held: (() => void)[] = [];
-  const setTimeout = (onDue: () => void, milliseconds?: number) =>
-    milliseconds === 0 ? held.push(onDue) : start(onDue, milliseconds);
-  Object.assign(globalThis, { setTimeout });
-  return {
-    [Symbol.dispose]() {
-      Object.assign(globalThis, { setTimeout: start });
-      held.forEach((onDue) => onDue());
-    },
-  };
-}
-
-Deno.test("Relay holds the last byte of the first answer back until its client had a turn", async () => {
-  await using server = await FaultyService.start(async (connection) => {
-    await connection.holds(HELLO.length);
-    await connection.write("answer");
-    await connection.holds(`${HELLO}POST`.length);
-    await connection.write("settings");
-    await connection.holds(`${HELLO}POSTGET`.length);
-    await connection.write("events");
-    await connection.gone;
-  });
-  using relay = directRelay(server.port);
-  using client = await enter(relay.proxy);
-  await client.write(bytesOf(HELLO));
-  await readBytes(client, `${WELCOME}answer`.length);
-  const buffer = new Uint8Array(100);
-  {
-    using _turns = holdTurns();
-    await client.write(bytesOf("POST"));
-    assertEquals(await client.read(buffer), "setting".length);
-  }
-  assertEquals(await client.read(buffer), "s".length);
-
-  using _turns = holdTurns();
-  using _expected = relay.expectRequest();
-  await client.write(bytesOf("GET"));
-  assertEquals(await client.read(buffer), "events".length);
-});
-
 Deno.test("Relay tells why the service was not reached", async () => {
   await using server = await FaultyService.start(async (connection) => {
     await connection.holds(1);
