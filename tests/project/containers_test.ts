@@ -1,5 +1,5 @@
 /** The snippets of `docs/containers.md`, each run as far as it can be run here. */
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { parse } from "yaml";
 import { putProgram, settings } from "../support/client_process.ts";
 import { lint } from "../support/lint_workflows.ts";
@@ -138,4 +138,21 @@ test("systemd takes every setting of the units", async () => {
   const { code, stderr } = await programOutput(verify);
   assertEquals([code, stderr], [0, ""]);
   await Deno.remove(folder, { recursive: true });
+});
+
+test("Deno needs no more files than those of /glibc", async () => {
+  const root = await Deno.makeTempDir();
+  const dockerfile = block("FROM debian").replaceAll("\\\n", "");
+  const [, copies] = /^RUN (.*ldd.*)$/m.exec(dockerfile) ?? [];
+  const script = `${copies}; cp /usr/local/bin/agent-gateway /glibc/deno
+    [ "$(id -u)" != 0 ] || exec chroot /glibc /deno --version
+    /glibc/deno --version`.replaceAll("/glibc", root)
+    .replaceAll("/usr/local/bin/agent-gateway", Deno.execPath());
+  const { stdout } = await programOutput(["bash", "-c", script]);
+  assertMatch(stdout, /^deno \d/);
+  for await (const { name } of Deno.readDir(root)) {
+    const copy = `# COPY --from=program /glibc/${name}/ /${name}/\n`;
+    assert(name === "deno" || dockerfile.includes(copy), name);
+  }
+  await Deno.remove(root, { recursive: true });
 });

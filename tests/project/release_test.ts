@@ -7,6 +7,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { dirname } from "node:path";
+import { parse as parseYaml } from "yaml";
 import config from "../../deno.json" with { type: "json" };
 import { RELEASE_HEADER } from "../../tools/bundle.ts";
 import {
@@ -164,6 +165,32 @@ Deno.test("the files of package managers name each binary of this version with i
   assertEquals(version, config.version);
   // An editor starts it in folders that other people wrote, where npx would run theirs.
   assertEquals(Object.keys(distribution), ["binary"]);
+});
+
+/** What the schemas of winget require, by the type of a manifest. */
+const WINGET: Readonly<Record<string, readonly string[]>> = {
+  version: ["DefaultLocale"],
+  installer: ["InstallerType", "Commands", "Installers"],
+  defaultLocale: [
+    ...["PackageLocale", "Publisher", "PackageName", "License"],
+    "ShortDescription",
+  ],
+};
+
+Deno.test("the winget manifests have what their schemas 1.10.0 require", () => {
+  const manifests = Object.values(wingetManifests(SUMS)).map((text) =>
+    parseYaml(text)
+  );
+  assertEquals(
+    manifests.map(({ ManifestType }) => ManifestType),
+    Object.keys(WINGET),
+  );
+  for (const manifest of manifests) {
+    assertEquals(manifest.PackageVersion, config.version);
+    for (const name of WINGET[manifest.ManifestType] ?? []) {
+      assert(manifest[name] !== undefined, name);
+    }
+  }
 });
 
 /** A file of a release of stand-ins, by its name. */
