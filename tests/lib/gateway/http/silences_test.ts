@@ -14,14 +14,14 @@ Deno.test("Silences has one timer for all waits, and tells of the one that is to
   const begin = () => silences.begin((error) => errors.push(error));
   for (let i = 0; i < 100; i++) {
     begin();
-    fake.passTo(fake.time + 900);
+    fake.elapse(900);
     silences.end();
     assertEquals(fake.pending, 2); // with the tick of the clock
   }
   begin();
-  for (let i = 0; i < 11; i++) fake.passTo(fake.time + 900);
+  for (let i = 0; i < 11; i++) fake.elapse(900);
   assertEquals(errors, []);
-  fake.passTo(fake.time + 100);
+  fake.elapse(100);
   assertEquals(errors.map(({ milliseconds }) => milliseconds), [10_000]);
 });
 
