@@ -23,7 +23,7 @@ interface Mutant {
   readonly seed: number;
 }
 
-const MUTANTS: readonly Mutant[] = [
+export const MUTANTS: readonly Mutant[] = [
   {
     what: "fate: a prompt that may have been taken did not run",
     file: "lib/gateway/failure/fate.ts",
@@ -132,7 +132,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     what: "limits: a timer that comes late reads nothing first",
     file: "lib/io/deadline.ts",
-    from: "isLate && hasGrace ? GRACE : 0",
+    from: "isLate && hasGrace ? Math.min(5 * late, MAX_GRACE) : 0",
     to: "isLate && hasGrace ? 0 : 0",
     seed: 1160,
   },
@@ -223,7 +223,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     what: "answers: none at the end of the input",
     file: "lib/bridge/dispatcher.ts",
-    from: "while (this.#tasks.size > 0) await Promise.all(this.#tasks);",
+    from: "while (!this.isIdle) await Promise.all(this.#tasks);",
     to: "",
     seed: 1,
   },
