@@ -118,7 +118,7 @@ test("Ctrl-C with TERM=dumb drops a run; at the prompt, two of them leave", asyn
   await using screen = await Screen.open({ env: settings(service) });
   await screen.enter("TERM=dumb agent-gateway -q");
   await screen.waitFor(/^>$/m);
-  // Two leave within 2 s; one that comes later is again a first one.
+  // The second one within 2 s leaves; a later one counts as a first one again.
   let shown = "";
   for (let count = 1; !shown.endsWith("[130]$"); count++) {
     await screen.press("C-c");
