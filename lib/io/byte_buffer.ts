@@ -40,7 +40,7 @@ export class ByteBuffer {
     this.#length = length;
   }
 
-  /** Empties the buffer, and gives the memory of many bytes back. */
+  /** Empties the buffer, and frees its memory if that is large. */
   clear(): void {
     this.#length = 0;
     if (this.#large === undefined) return;

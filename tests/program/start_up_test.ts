@@ -111,7 +111,7 @@ for (
 
 Deno.test("--bridge with wrong usage refuses the session with the message: exit 2", async () => {
   await using client = new Client({ args: ["--bridge", "--nonsense"] });
-  // Before it starts: it does not wait long for a request. The input stays open.
+  // Sent before the start, because the program waits for a request for 1 s only.
   await client.write('no JSON\n\n{"method":"note"}\n{"id":7,"result":{}}\n');
   await client.write(NEW_SESSION);
   const { code, stdout, stderr } = await client.output();

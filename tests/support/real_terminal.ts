@@ -101,7 +101,7 @@ export class RealTerminal implements AsyncDisposable {
     });
   }
 
-  /** Waits until these texts are visible, or on the page that has scrolled out before. */
+  /** Waits until each text is visible, or is on the page that scrolled out last. */
   async keeps(texts: readonly string[]): Promise<void> {
     await this.#poll(async () => {
       const visible = await this.#copy();

@@ -4,7 +4,7 @@ import { type Line, Turnstile, UnreadableLine, WholeLines } from "../../io.ts";
 /** The most bytes of UTF-8 that a line of a stream may hold, a reply in it: 16 MiB. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-/** Longer lines are decoded one at a time, in bytes. */
+/** Lines of more bytes are decoded one at a time, of all streams. */
 const LARGE_BYTES = 1024 * 1024;
 
 const NOTHING = new Uint8Array();
@@ -21,7 +21,7 @@ export class StreamLines implements Disposable {
   readonly #whole = new WholeLines({ maxBytes: MAX_LINE_BYTES });
   #turn: Disposable | undefined;
 
-  /** @param source The stream, cut anywhere. It is not ended. */
+  /** @param source The stream, cut anywhere. Disposing of the lines does not close it. */
   constructor(source: AsyncIterable<Uint8Array>) {
     this.#chunks = source[Symbol.asyncIterator]();
   }
@@ -68,8 +68,8 @@ function addLines(text: string, lines: Line[]): void {
 }
 
 /**
- * The same by a `TextLineStream`. It gets whole lines only: release 1.1.1 and older scan
- * all of an unfinished line again for each chunk, which is quadratic.
+ * The same with a `TextLineStream`. It gets whole lines only: release 1.1.1 and older
+ * scan all of an unfinished line again for each chunk, which is quadratic.
  */
 async function addLongLines(text: string, lines: Line[]): Promise<void> {
   const source = ReadableStream.from([text]);
