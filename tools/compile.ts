@@ -24,6 +24,12 @@ export const TARGETS: readonly string[] = ["x86_64", "aarch64"].flatMap(
       .map((system) => `${architecture}-${system}`),
 );
 
+/** The name of the binary for a target. */
+export function binaryName(target: string): string {
+  const extension = target.includes("windows") ? ".exe" : "";
+  return `agent-gateway-${target}${extension}`;
+}
+
 /** No binary could be made. The message says what to do. */
 export class CompileError extends ToolError {
   override readonly name = "CompileError";
@@ -113,8 +119,7 @@ async function compileAll(
         folder: await Deno.makeTempDir({ dir: folder }),
         args,
       });
-      const extension = binary.endsWith(".exe") ? ".exe" : "";
-      binaries.set(binary, `agent-gateway-${target}${extension}`);
+      binaries.set(binary, binaryName(target));
     }
     for (const [binary, name] of binaries) {
       await Deno.rename(binary, `${DIST}/${name}`);

@@ -7,8 +7,8 @@ import {
   assertThrows,
 } from "@std/assert";
 import { dirname } from "node:path";
-import { parse as parseYaml } from "yaml";
 import config from "../../deno.json" with { type: "json" };
+import registry from "../../docs/registry/agent.json" with { type: "json" };
 import { RELEASE_HEADER } from "../../tools/bundle.ts";
 import {
   parseSums,
@@ -16,19 +16,13 @@ import {
   type Sums,
   writeChecksums,
 } from "../../tools/checksums.ts";
-import { TARGETS } from "../../tools/compile.ts";
+import { binaryName, TARGETS } from "../../tools/compile.ts";
 import {
   commitIn,
   newestOfAll,
   PINNED_COMMIT,
   PINNED_DENO,
 } from "../../tools/pins.ts";
-import {
-  homebrewFormula,
-  registryEntry,
-  scoopManifest,
-  wingetManifests,
-} from "../../tools/release/package_manifests.ts";
 import { makeSbom } from "../../tools/release/sbom.ts";
 import {
   checkToolchain,
@@ -135,62 +129,20 @@ Deno.test("the release notes are those of the version in deno.json, and of no ot
 
 /** The sums of a release with all binaries: each a digit, 64 times. */
 const SUMS = parseSums(
-  TARGETS.map((target, index) => {
-    const name = target.replace(/windows.*/, "$&.exe");
-    return `${`${index}`.repeat(64)}  agent-gateway-${name}\n`;
-  }).join(""),
+  TARGETS.map((target, index) =>
+    `${`${index}`.repeat(64)}  ${binaryName(target)}\n`
+  ).join(""),
 );
 
-Deno.test("the files of package managers name each binary of this version with its own sum", () => {
-  const url =
-    `https://github.com/agent-gateway/agent-gateway/releases/download/v${config.version}/`;
-  for (
-    const [text, count] of [
-      [homebrewFormula(SUMS), 4],
-      [scoopManifest(SUMS), 2],
-      [Object.values(wingetManifests(SUMS)).join("\n"), 2],
-      [JSON.stringify(registryEntry(SUMS)), 6],
-    ] as const
-  ) {
-    const named = text.matchAll(
-      /"(https:[^"#]+\/(agent-gateway-[^"#]+))[^]*?"([0-9a-f]{64})"/g,
-    );
-    const found = Array.from(named, ([, from, name = "", sum]) => {
-      assertEquals([from, sum], [url + name, SUMS.get(name)]);
-      return name;
-    });
-    assertEquals(new Set(found).size, count);
-  }
-  const { version, distribution } = registryEntry(SUMS);
-  assertEquals(version, config.version);
-  // An editor starts it in folders that other people wrote, where npx would run theirs.
-  assertEquals(Object.keys(distribution), ["binary"]);
-});
-
-/** What the schemas of winget require, by the type of a manifest. */
-const WINGET: Readonly<Record<string, readonly string[]>> = {
-  version: ["DefaultLocale"],
-  installer: ["InstallerType", "Commands", "Installers"],
-  defaultLocale: [
-    ...["PackageLocale", "Publisher", "PackageName", "License"],
-    "ShortDescription",
-  ],
-};
-
-Deno.test("the winget manifests have what their schemas 1.10.0 require", () => {
-  const manifests = Object.values(wingetManifests(SUMS)).map((text) =>
-    parseYaml(text)
-  );
+Deno.test("the entry of the ACP registry names each binary of this version", () => {
+  const releases =
+    "https://github.com/agent-gateway/agent-gateway/releases/download";
+  const { binary } = registry.distribution;
   assertEquals(
-    manifests.map(({ ManifestType }) => ManifestType),
-    Object.keys(WINGET),
+    Object.values(binary).map(({ archive }) => archive).sort(),
+    Array.from(SUMS.keys(), (name) => `${releases}/v${config.version}/${name}`)
+      .sort(),
   );
-  for (const manifest of manifests) {
-    assertEquals(manifest.PackageVersion, config.version);
-    for (const name of WINGET[manifest.ManifestType] ?? []) {
-      assert(manifest[name] !== undefined, name);
-    }
-  }
 });
 
 /** A file of a release of stand-ins, by its name. */
@@ -434,7 +386,7 @@ Deno.test("deno task manifests refuses the standard library of npm, and a releas
   for (
     const [header, message] of [
       [RELEASE_HEADER.replace("JSR", "npm"), "the standard library of dist/"],
-      [RELEASE_HEADER, "dist/SHA256SUMS has no sum for agent-gateway-aarch64-"],
+      [RELEASE_HEADER, "dist/SHA256SUMS has no sum for agent-gateway-x86_64-"],
     ] as const
   ) {
     const text = `// agent-gateway\n${header}\n`;
