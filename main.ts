@@ -18,6 +18,7 @@ import {
   openLog,
   outputSink,
   readStandardInput,
+  startTimeout,
 } from "./lib/io.ts";
 import { Process, TERMINATED } from "./lib/process.ts";
 import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
@@ -158,7 +159,7 @@ async function startBridge(
 /** Ends the process as soon as the one that started it is gone. */
 function watchParent(): void {
   if (Deno.ppid !== PARENT) process.exit(TERMINATED);
-  setTimeout(watchParent, PARENT_INTERVAL);
+  startTimeout(PARENT_INTERVAL, watchParent);
 }
 
 async function startInteractive(

@@ -1,5 +1,5 @@
 export { AwakeClock } from "./io/awake_clock.ts";
-export { Deadline, pause, startTimeout, TimeIsOver } from "./io/deadline.ts";
+export { Deadline, TimeIsOver } from "./io/deadline.ts";
 export { environmentVariable } from "./io/environment_variable.ts";
 export { ErrorOutput } from "./io/error_output.ts";
 export { shareEventLoop, turnOfEventLoop } from "./io/event_loop.ts";
@@ -29,5 +29,5 @@ export {
   type StreamKind,
 } from "./io/standard_streams.ts";
 export { TimeLimit } from "./io/time_limit.ts";
+export { pause, startTimeout, within } from "./io/timeout.ts";
 export { Turnstile } from "./io/turnstile.ts";
-export { within } from "./io/within.ts";

@@ -11,6 +11,7 @@ import {
   errorSink,
   failureLine,
   isShown,
+  startTimeout,
 } from "./io.ts";
 
 /** Comes first in each message, because standard error is shared with other programs. */
@@ -145,7 +146,7 @@ export class Process {
     } catch {
       Deno.exit(code); // Deno before 2.9 does not allow it.
     }
-    setTimeout(() => Deno.exit(code), DELIVERY_LIMIT); // It was not delivered.
+    startTimeout(DELIVERY_LIMIT, () => Deno.exit(code)); // It was not delivered.
   }
 
   async #fail(error: unknown): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ProgressEvent } from "../gateway.ts";
-import { type ByteSink, type LineInParts, LineWriter } from "../io.ts";
+import { type ByteSink, type LineInParts, LineWriter, pause } from "../io.ts";
 import { escapeControls, shorten } from "../text.ts";
 import { type EditorClient, UNKNOWN_CLIENT } from "./capabilities.ts";
 import {
@@ -110,7 +110,7 @@ export class EditorOutput {
   /** Resolves when a response may follow the updates that were sent so far. */
   async keepDistance(): Promise<void> {
     await this.#lines.written();
-    await new Promise((resolve) => setTimeout(resolve, DISTANCE));
+    await pause(DISTANCE);
   }
 
   /** Whether everything is written. */

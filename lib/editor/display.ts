@@ -1,3 +1,4 @@
+import { startTimeout } from "../io.ts";
 import { type Frame, NO_FRAME, Painter, type Size } from "./painter.ts";
 
 /** The shortest time between two frames, in milliseconds. */
@@ -14,8 +15,6 @@ const MAX_FRAME_PAUSE = 500;
 
 /** How long the terminal must keep its size before a frame is drawn, in milliseconds. */
 const RESIZE_PAUSE = 100;
-
-type Timer = ReturnType<typeof setTimeout>;
 
 export interface DisplayOptions {
   readonly write: (text: string) => void;
@@ -38,10 +37,10 @@ export class Display {
   readonly #painter: Painter;
   #size: Size;
   #nextFrameAt = -Infinity;
-  /** The timer of the next frame; `undefined` if none is due. */
-  #frameTimer: Timer | undefined;
-  /** The timer of the last resize; `undefined` if it has run out. */
-  #resizeTimer: Timer | undefined;
+  /** Stops the timer of the next frame; `undefined` if none is due. */
+  #stopFrame: (() => void) | undefined;
+  /** Stops the timer of the last resize; `undefined` if it has run out. */
+  #stopResize: (() => void) | undefined;
   /** `suspended` until the process continues; `closed` for good. */
   #state: "drawn" | "suspended" | "closed" = "drawn";
 
@@ -58,10 +57,10 @@ export class Display {
 
   /** Draws now if the last frame is old enough, else together with later changes. */
   refresh(): void {
-    if (this.#frameTimer !== undefined) return;
+    if (this.#stopFrame !== undefined) return;
     const pause = this.#nextFrameAt - this.#options.now();
     if (pause <= 0) this.print();
-    else this.#frameTimer = setTimeout(() => this.print(), pause);
+    else this.#stopFrame = startTimeout(pause, () => this.print());
   }
 
   /** Draws the rows, and writes lines above them that stay, each with its newline. */
@@ -73,7 +72,7 @@ export class Display {
     }
     const { now, size, frame } = this.#options;
     this.#compareSize(size());
-    const isResizing = this.#resizeTimer !== undefined;
+    const isResizing = this.#stopResize !== undefined;
     if (isResizing && above === "") return;
     const begun = now();
     this.#painter.draw(frame(this.#size), above);
@@ -100,12 +99,12 @@ export class Display {
   /** Draws the rows again when the terminal has kept its size for a moment. */
   resize(): void {
     this.#painter.move();
-    clearTimeout(this.#resizeTimer);
-    this.#resizeTimer = setTimeout(() => {
-      this.#resizeTimer = undefined;
+    this.#stopResize?.();
+    this.#stopResize = startTimeout(RESIZE_PAUSE, () => {
+      this.#stopResize = undefined;
       this.#painter.move();
       this.print();
-    }, RESIZE_PAUSE);
+    });
   }
 
   /** Moves the cursor below the rows, and draws nothing until {@linkcode resume}. */
@@ -137,8 +136,8 @@ export class Display {
   /** Draws the rows a last time. Lines that are printed later are written below them. */
   close(): void {
     this.#compareSize(this.#options.size());
-    clearTimeout(this.#resizeTimer); // Nothing is drawn later.
-    this.#resizeTimer = undefined;
+    this.#stopResize?.(); // Nothing is drawn later.
+    this.#stopResize = undefined;
     this.print();
     this.#cancelFrame();
     this.#painter.leave();
@@ -146,8 +145,8 @@ export class Display {
   }
 
   #cancelFrame(): void {
-    clearTimeout(this.#frameTimer);
-    this.#frameTimer = undefined;
+    this.#stopFrame?.();
+    this.#stopFrame = undefined;
   }
 
   #compareSize({ columns, rows }: Size): void {

@@ -1,3 +1,5 @@
+import { startTimeout } from "../io.ts";
+
 /** How long after a request to stop it counts as refused, in milliseconds. */
 const STOP_TIMEOUT = 100;
 
@@ -37,14 +39,14 @@ export function enterKeyMode(
 ): KeyMode {
   let isOver = false;
   let isOn = false;
-  let stopTimer: ReturnType<typeof setTimeout> | undefined;
+  let stopTimer = () => {};
   const enter = () => {
     Deno.stdin.setRaw(true);
     write(PASTE_ON);
     isOn = true;
   };
   const resume = (wasStopped: boolean) => {
-    clearTimeout(stopTimer);
+    stopTimer();
     enter();
     onResume(wasStopped);
   };
@@ -73,11 +75,11 @@ export function enterKeyMode(
       } catch {
         // Deno before 2.9 does not allow it: Ctrl-Z has no effect there.
       }
-      stopTimer = setTimeout(() => resume(false), STOP_TIMEOUT);
+      stopTimer = startTimeout(STOP_TIMEOUT, () => resume(false));
     },
     [Symbol.dispose]() {
       isOver = true;
-      clearTimeout(stopTimer);
+      stopTimer();
       if (hasSignals) Deno.removeSignalListener("SIGCONT", goOn);
       if (hasResizing) Deno.removeSignalListener("SIGWINCH", onResize);
       if (isOn) write(PASTE_OFF);

@@ -1,3 +1,4 @@
+import { startTimeout } from "../io.ts";
 import { type Key, press } from "./key.ts";
 import { KeyParser } from "./key_parser.ts";
 
@@ -44,7 +45,7 @@ export class TimedKeys {
   readonly #options: TimedKeysOptions;
   readonly #parser = new KeyParser();
   #gathered: Gathered | undefined;
-  #escapeTimer: ReturnType<typeof setTimeout> | undefined;
+  #stopEscape = () => {};
   /** When the last key was pressed, if it was Escape. */
   #escapedAt = -Infinity;
   #readAt = -Infinity;
@@ -54,17 +55,17 @@ export class TimedKeys {
   }
 
   read(bytes: Uint8Array): void {
-    clearTimeout(this.#escapeTimer);
+    this.#stopEscape();
     const now = this.#options.now();
     const isAfterPause = now - this.#readAt >= PASTE_TIMEOUT;
     if (isAfterPause && isCtrlC(bytes)) this.#parser.reset();
     this.#readAt = now;
     this.#handle(this.#joined(this.#parser.feed(bytes)));
     if (this.#parser.isAmbiguous) {
-      this.#escapeTimer = setTimeout(() => {
+      this.#stopEscape = startTimeout(ESCAPE_TIMEOUT, () => {
         this.#handle(this.#parser.flush());
         this.#options.onPause();
-      }, ESCAPE_TIMEOUT);
+      });
     }
     this.#options.onPause();
   }
@@ -85,7 +86,7 @@ export class TimedKeys {
 
   /** No key comes any more without a {@linkcode read}. */
   stop(): void {
-    clearTimeout(this.#escapeTimer);
+    this.#stopEscape();
   }
 
   /** The keys of one read, in which an Enter with text after it may be pasted. */

@@ -1,4 +1,4 @@
-import type { Input } from "../io.ts";
+import { type Input, pause } from "../io.ts";
 import { line, linesAbout } from "./event_lines.ts";
 import { signsOfLife } from "./sign_of_life.ts";
 import type { StatusLine } from "./status_line.ts";
@@ -153,7 +153,7 @@ export class ChatView implements View {
     event: ViewEvent,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, CONTINUED_LIMIT));
+    await pause(CONTINUED_LIMIT);
     await this.show(event, signal);
   }
 

@@ -1,3 +1,4 @@
+import { startTimeout } from "../io.ts";
 import { wholeDuration } from "../text.ts";
 import type { Terminal } from "./terminal.ts";
 import type { Step } from "./view.ts";
@@ -12,15 +13,15 @@ export function signsOfLife(
   write: (line: string) => void,
 ): (step: Step) => void {
   if (!isPlain || isQuiet) return () => {};
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stop = () => {};
   const wait = (pause: number, total: number) => {
-    timer = setTimeout(() => {
+    stop = startTimeout(pause, () => {
       write(`still waiting, no news for ${wholeDuration(total)}\n`);
       wait(60_000, total + 60_000);
-    }, pause);
+    });
   };
   return ({ type }) => {
-    clearTimeout(timer);
+    stop();
     if (type !== "end") wait(15_000, 15_000);
   };
 }

@@ -1,5 +1,6 @@
 import { cutToWidth } from "../editor.ts";
 import { pauseLabel, type ProgressEvent, type WaitEvent } from "../gateway.ts";
+import { startTimeout } from "../io.ts";
 import { duration, plainLine, shorten, type Style } from "../text.ts";
 import { CONTINUED_LIMIT, type Step } from "./view.ts";
 
@@ -52,7 +53,7 @@ export class StatusLine {
   readonly #now: () => number;
   readonly #marks: Marks;
   #shown: Shown | undefined;
-  #spinner: ReturnType<typeof setTimeout> | undefined;
+  #stopSpinner = () => {};
   /** When the spinner was last drawn; `Infinity` while it does not spin. */
   #frameAt = Infinity;
 
@@ -107,16 +108,16 @@ export class StatusLine {
   spin(draw: () => void): void {
     this.#frameAt = this.#now();
     const next = () => this.spin(draw);
-    this.#spinner = setTimeout(() => {
+    this.#stopSpinner = startTimeout(SPINNER_PAUSE, () => {
       if (this.isLate) {
         // SIGCONT may be about to arrive. `isLate` stays true until then, because
         // `#frameAt` is not renewed: events wait, too (`ChatView`).
-        this.#spinner = setTimeout(next, CONTINUED_LIMIT);
+        this.#stopSpinner = startTimeout(CONTINUED_LIMIT, next);
         return;
       }
       draw();
       next();
-    }, SPINNER_PAUSE);
+    });
   }
 
   /** Whether a frame is missing: the process may have been stopped meanwhile. */
@@ -126,7 +127,7 @@ export class StatusLine {
 
   /** Stops the spinner. */
   stop(): void {
-    clearTimeout(this.#spinner);
+    this.#stopSpinner();
     this.#frameAt = Infinity;
   }
 

@@ -1,4 +1,4 @@
-import { startTimeout } from "./deadline.ts";
+import { startAlarm, startTimeout } from "./timeout.ts";
 
 /** How often a clock looks whether the process ran, in milliseconds. */
 const TICK = 5_000;
@@ -20,7 +20,7 @@ const LATE = 1_000;
  * ```
  */
 export class AwakeClock implements Disposable {
-  #timer = this.#startTick();
+  #stopTick = this.#startTick();
   #tickedAt: number = performance.now();
   /** The time up to the last tick. */
   #counted = 0;
@@ -62,7 +62,7 @@ export class AwakeClock implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
+    this.#stopTick();
     for (const stop of this.#stops ?? []) stop();
     this.#stops = undefined;
   }
@@ -71,13 +71,13 @@ export class AwakeClock implements Disposable {
     return performance.now() - this.#tickedAt;
   }
 
-  #startTick(): ReturnType<typeof setTimeout> {
-    return setTimeout(() => {
+  #startTick(): () => void {
+    return startAlarm(TICK, () => {
       const { now, slept } = this;
       this.#counted = now;
       this.#slept = slept;
       this.#tickedAt = performance.now();
-      this.#timer = this.#startTick();
-    }, TICK);
+      this.#stopTick = this.#startTick();
+    });
   }
 }

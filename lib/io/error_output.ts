@@ -5,9 +5,6 @@ import type { ByteSink } from "./standard_streams.ts";
 /** How long a write to standard output waits for standard error, in milliseconds. */
 const ORDER_LIMIT = 1000;
 
-/** 12 days, in milliseconds: `setTimeout()` takes no more than twice as much. */
-const NO_LIMIT = 2 ** 30;
-
 /**
  * Standard error, written in order and in the background: a reader that stops reading
  * delays neither signals nor the end of the program.
@@ -49,7 +46,7 @@ export class ErrorOutput {
    */
   inOrder(sink: ByteSink, isOneTerminal: boolean): ByteSink {
     let isLate = false;
-    const limit = isOneTerminal ? NO_LIMIT : ORDER_LIMIT;
+    const limit = isOneTerminal ? Infinity : ORDER_LIMIT;
     return {
       write: async (bytes) => {
         isLate &&= !this.#output.isIdle;

@@ -1,6 +1,6 @@
 import { Notifier } from "./notifier.ts";
 import type { ByteSink } from "./standard_streams.ts";
-import { within } from "./within.ts";
+import { startTimeout, within } from "./timeout.ts";
 
 /** `writeInTurn()` waits while this much text or more is queued, in UTF-16 code units. */
 const TURN_LIMIT = 256 * 1024;
@@ -195,10 +195,10 @@ export class LineWriter {
     const left = this.#pauseEnd - performance.now();
     if (left <= 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, left);
+    const stop = startTimeout(left, resolve);
     this.#endPause = resolve;
     await promise;
-    clearTimeout(timer);
+    stop();
   }
 
   /** Encodes and writes lines in pieces: joining them would cost memory and time. */

@@ -6,6 +6,7 @@
  */
 
 import { shareEventLoop } from "./event_loop.ts";
+import { pause } from "./timeout.ts";
 import { readConsole } from "./windows_console.ts";
 
 /** A destination for bytes. The writer of a web stream is one too. */
@@ -280,7 +281,7 @@ async function whenReady<T>(transfer: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!wouldBlock(error)) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, delay));
+    await pause(delay);
   }
 }
 

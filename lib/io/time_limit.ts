@@ -1,4 +1,5 @@
-import { Deadline, startTimeout } from "./deadline.ts";
+import { Deadline } from "./deadline.ts";
+import { startTimeout } from "./timeout.ts";
 
 /** How long writing may take after the time was over, in milliseconds. */
 const WRITE_LIMIT = 5_000;

@@ -1,4 +1,5 @@
 import type { Buffer } from "node:buffer";
+import { pause } from "./timeout.ts";
 
 const NEWLINE = 0x0a;
 const CTRL_D = 0x04;
@@ -28,7 +29,7 @@ export async function* readConsole(
       if (end >= 0) return;
       isLineStart = chunk.at(-1) === NEWLINE;
     }
-    await new Promise((resolve) => setTimeout(resolve, INTERRUPTION));
+    await pause(INTERRUPTION);
   }
 }
 

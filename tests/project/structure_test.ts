@@ -86,6 +86,15 @@ Deno.test("only lib/process.ts exits", () => {
   assertEquals(ending, ["lib/process.ts"]);
 });
 
+Deno.test("only lib/io/timeout.ts makes timers", () => {
+  const makers = Array.from(imports.keys()).filter((file) => {
+    const source = Deno.readTextFileSync(`${ROOT}/${file}`);
+    return /\bset(Timeout|Interval|Immediate)\(|AbortSignal\.timeout\(|timers"/
+      .test(source);
+  });
+  assertEquals(makers, ["lib/io/timeout.ts"]);
+});
+
 /** The folders of `lib/gateway/`, from the top to the bottom. */
 const FLOORS = ["stream", "http", "connection", "failure"];
 

@@ -7,6 +7,7 @@
  */
 
 import { setImmediate } from "node:timers";
+import { abortSignal } from "../support/clocks.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 
 /**
@@ -220,11 +221,11 @@ export class World implements AsyncDisposable {
     });
     this.replace(Deno, { refTimer: () => {}, unrefTimer: () => {} });
     this.replace(AbortSignal, {
-      timeout: (ms: number) => {
-        const controller = new AbortController();
-        start(() => controller.abort(), ms);
-        return controller.signal;
-      },
+      timeout: (ms: number) =>
+        abortSignal((abort) => {
+          const timer = start(abort, ms);
+          return () => this.cancel(timer);
+        }),
     });
   }
 

@@ -10,6 +10,26 @@ const START = -1e9;
 /** Timers of fake clocks have larger numbers than real ones. */
 let lastId = 1e9;
 
+/**
+ * A signal that is aborted once, like that of `AbortSignal.timeout()`, and counts as
+ * pending only while it has its listener.
+ *
+ * @param start Starts a timer. Returns how to stop it.
+ */
+export function abortSignal(
+  start: (abort: () => void) => () => void,
+): AbortSignal {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const stop = start(() => controller.abort());
+  const remove = signal.removeEventListener.bind(signal);
+  signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+    remove(...args);
+    stop();
+  };
+  return signal;
+}
+
 interface Timer {
   readonly due: number;
   readonly onDue: () => void;
@@ -45,11 +65,11 @@ export class FakeClock implements Disposable {
       if (!this.#timers.delete(id ?? 0)) clearRealTimeout(id);
     };
     Object.assign(globalThis, { setTimeout, clearTimeout });
-    AbortSignal.timeout = (milliseconds) => {
-      const controller = new AbortController();
-      setTimeout(() => controller.abort(), milliseconds);
-      return controller.signal;
-    };
+    AbortSignal.timeout = (milliseconds) =>
+      abortSignal((abort) => {
+        const timer = setTimeout(abort, milliseconds);
+        return () => clearTimeout(Number(timer));
+      });
   }
 
   /** The number of timers that have neither fired nor been stopped. */

@@ -1,4 +1,4 @@
-import { turnOfEventLoop } from "../../io.ts";
+import { pause, turnOfEventLoop } from "../../io.ts";
 import { systemFault } from "./known_failures.ts";
 import { closeQuietly, readBytes, writeBytes } from "./bytes.ts";
 import {
@@ -82,7 +82,7 @@ export class LoginListener implements Disposable {
         if (this.#isClosed) return;
         if (systemFault(error) === "no descriptors") return this.#close(error);
         // It is about this connection alone, which was reset.
-        await new Promise((resolve) => setTimeout(resolve, ACCEPT_PAUSE));
+        await pause(ACCEPT_PAUSE);
       }
       await this.#closeSilent();
     }
@@ -95,7 +95,7 @@ export class LoginListener implements Disposable {
     if (oldest === undefined || silent.length <= MAX_SILENT) return;
     // It may be the client: what that has sent is read first.
     const rest = oldest.since + PATIENCE - performance.now();
-    await new Promise((resolve) => setTimeout(resolve, rest));
+    await pause(rest);
     await turnOfEventLoop();
     if (oldest.hasBegun) return;
     this.#strangers.delete(oldest);

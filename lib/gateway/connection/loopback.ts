@@ -1,3 +1,4 @@
+import { Deadline } from "../../io.ts";
 import { RequestError } from "../failure/failure.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
 import { systemFault } from "./known_failures.ts";
@@ -28,7 +29,8 @@ async function tryLoopback(): Promise<Obstacle | undefined> {
   try {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { hostname, port } = listener.addr;
-    const signal = AbortSignal.timeout(LIMIT);
+    using deadline = new Deadline(LIMIT);
+    const { signal } = deadline;
     using _connection = await Deno.connect({ hostname, port, signal });
     return undefined;
   } catch (error) {

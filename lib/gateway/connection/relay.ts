@@ -1,3 +1,4 @@
+import { startTimeout } from "../../io.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
 import { systemFault, whyNotConnected } from "./known_failures.ts";
 import { closeQuietly, copyBytes, readBytes, writeBytes } from "./bytes.ts";
@@ -105,11 +106,11 @@ export class Relay implements Disposable {
    */
   expectRequest(): Disposable {
     this.#isSilent = true;
-    const timer = setTimeout(() => {
+    const stop = startTimeout(REQUEST_PATIENCE, () => {
       // What came may have been the end of TLS.
       if (this.#isSilent || this.#isOver) this.#missing.abort();
-    }, REQUEST_PATIENCE);
-    return { [Symbol.dispose]: () => clearTimeout(timer) };
+    });
+    return { [Symbol.dispose]: stop };
   }
 
   [Symbol.dispose](): void {
@@ -118,11 +119,12 @@ export class Relay implements Disposable {
 
   async #serve(): Promise<void> {
     const { signal } = this.#closing;
-    const limit = setTimeout(() => this.#giveUp(), LIMIT);
-    const doubt = setTimeout(() => this.#tryLoopback(), LOOPBACK_PATIENCE);
+    const stopLimit = startTimeout(LIMIT, () => this.#giveUp());
+    const doubt = () => this.#tryLoopback();
+    const stopDoubt = startTimeout(LOOPBACK_PATIENCE, doubt);
     signal.addEventListener("abort", () => {
-      clearTimeout(limit);
-      clearTimeout(doubt);
+      stopLimit();
+      stopDoubt();
       this.#listener[Symbol.dispose]();
     });
     try {
@@ -131,8 +133,8 @@ export class Relay implements Disposable {
       this.#hasClient = true;
       client.setNoDelay();
       const service = await this.#reach(await readHello(client));
-      clearTimeout(limit);
-      clearTimeout(doubt);
+      stopLimit();
+      stopDoubt();
 
       await writeBytes(client, service.firstBytes);
       await Promise.all([

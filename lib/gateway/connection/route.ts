@@ -1,4 +1,4 @@
-import { within } from "../../io.ts";
+import { startTimeout, within } from "../../io.ts";
 import type { Proxy } from "../../settings.ts";
 import { connectDirectly } from "./direct_connection.ts";
 import { connectThrough } from "./proxy_connection.ts";
@@ -53,9 +53,9 @@ export class Route implements Disposable {
     if (this.#ahead !== undefined || !this.#isReachable) return;
     const ahead = this.#connect();
     this.#ahead = ahead;
-    const limit = setTimeout(() => this.#drop(ahead), AHEAD_LIMIT);
+    const stop = startTimeout(AHEAD_LIMIT, () => this.#drop(ahead));
     const drop = () => {
-      clearTimeout(limit);
+      stop();
       this.#drop(ahead);
     };
     // It has ended, or does not wait for a ClientHello.

@@ -1,4 +1,4 @@
-import { shareEventLoop } from "../../io.ts";
+import { shareEventLoop, startTimeout } from "../../io.ts";
 import type { SilenceError, Silences } from "./silences.ts";
 
 /** The size of the read buffer, in bytes. */
@@ -65,12 +65,12 @@ export async function drainBody(
   },
   limit: number,
 ): Promise<void> {
-  const timer = setTimeout(drop, limit);
+  const stop = startTimeout(limit, drop);
   try {
     while (!(await chunks.next()).done);
   } catch {
     // The reply has been received: errors after it do not matter.
   }
-  clearTimeout(timer);
+  stop();
   drop();
 }

@@ -1,0 +1,103 @@
+/**
+ * The only ways to wait for a time.
+ *
+ * @module
+ */
+
+/**
+ * Shorter timeouts limit no peer: they draw a frame or tell keys apart, and never wait
+ * longer. In milliseconds.
+ */
+const SHORT = 500;
+
+/** How late a timer may fire and still count as punctual, in milliseconds. */
+const PUNCTUAL = 200;
+
+/** The longest wait after a timeout that fires late, in milliseconds. */
+const MAX_GRACE = 5_000;
+
+/**
+ * Calls a function after a time in milliseconds, also if the process was stopped
+ * meanwhile. Other folders use {@linkcode startTimeout} or {@linkcode pause}.
+ *
+ * It is an `AbortSignal.timeout()` of its own: the first `setTimeout()` of a process makes
+ * Deno load the timers of Node.js, which takes 7 ms of CPU. Without its listener, a signal
+ * neither calls anything nor keeps the process alive.
+ *
+ * @returns A function that stops it.
+ */
+export function startAlarm(
+  milliseconds: number,
+  onDue: () => void,
+): () => void {
+  const alarm = AbortSignal.timeout(Math.max(0, Math.ceil(milliseconds)));
+  alarm.addEventListener("abort", onDue);
+  return () => alarm.removeEventListener("abort", onDue);
+}
+
+/**
+ * Calls a function after a time. A timer that falls due while the process is stopped
+ * (SIGSTOP, a sleeping machine) or busy fires before the sockets are read. Then one of
+ * half a second or more waits for five times as long as it was late, and at most 5 s, so
+ * that what has arrived is read first; once, because a peer may keep the process busy.
+ *
+ * @param milliseconds The time: `Infinity` never ends, a negative one is 0.
+ * @param now The clock that the time is measured with, in milliseconds. The default is
+ * the clock of the process.
+ * @returns A function that stops the timer.
+ */
+export function startTimeout(
+  milliseconds: number,
+  onExpired: () => void,
+  now = () => performance.now(),
+): () => void {
+  if (milliseconds === Infinity) return () => {};
+  const due = now() + milliseconds;
+  let stop: () => void;
+  let hasGrace = milliseconds >= SHORT;
+  const wait = (left: number) => {
+    const planned = performance.now() + Math.max(0, left);
+    stop = startAlarm(left, () => {
+      const late = performance.now() - planned;
+      const isLate = late > PUNCTUAL;
+      const least = isLate && hasGrace ? Math.min(5 * late, MAX_GRACE) : 0;
+      if (isLate) hasGrace = false;
+      const more = Math.max(due - now(), least);
+      if (more > 0) wait(more);
+      else onExpired();
+    });
+  };
+  wait(milliseconds);
+  return () => stop();
+}
+
+/** Waits. Throws the signal's reason as soon as it is aborted. */
+export async function pause(
+  milliseconds: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  signal?.throwIfAborted();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  const stop = startAlarm(milliseconds, end);
+  signal?.addEventListener("abort", end);
+  await promise;
+  stop();
+  signal?.removeEventListener("abort", end);
+  signal?.throwIfAborted();
+}
+
+/** Waits for a promise; after a number of milliseconds the result is that of `late`. */
+export async function within<T>(
+  milliseconds: number,
+  promise: Promise<T>,
+  late: () => T,
+): Promise<T> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const stop = startTimeout(milliseconds, resolve);
+  try {
+    return await Promise.race([promise, over.then(late)]);
+  } finally {
+    stop();
+  }
+}
