@@ -20,9 +20,9 @@ const MAX_GRACE = 5_000;
  * Calls a function after a time in milliseconds, also if the process was stopped
  * meanwhile. Other folders use {@linkcode startTimeout} or {@linkcode pause}.
  *
- * It is an `AbortSignal.timeout()` of its own: the first `setTimeout()` of a process makes
- * Deno load the timers of Node.js, which takes 7 ms of CPU. Without its listener, a signal
- * neither calls anything nor keeps the process alive.
+ * It is an `AbortSignal.timeout()` of its own: the first `setTimeout()` of a process
+ * makes Deno load the timers of Node.js, which takes 7 ms of CPU. Without its listener,
+ * a signal neither calls anything nor keeps the process alive.
  *
  * @returns A function that stops it.
  */
