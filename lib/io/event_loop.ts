@@ -26,7 +26,7 @@ async function takeTurn(): Promise<void> {
 
 /**
  * Resolves after a turn of the event loop. The first message of a process takes 2 ms,
- * a later one 0.02; `setTimeout(0)` always takes 2.
+ * a later one 0.02; a timer of 0 ms takes 2.
  */
 export async function turnOfEventLoop(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
