@@ -64,7 +64,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Says why the program does not start, to the user and to an editor. */
+/** Says why the program does not start, to the user and to a client of the bridge. */
 async function failStart(
   args: readonly string[],
   { reason, warnings = [], code }: {
@@ -76,7 +76,7 @@ async function failStart(
   warn(warnings);
   process.report("error", reason);
   if (asksForBridge(args)) {
-    await answerEditor([...warnings, reason].join(". "));
+    await answerClient([...warnings, reason].join(". "));
   }
   return code;
 }
@@ -122,8 +122,8 @@ async function startCheck(
   return isGood ? 0 : 1;
 }
 
-/** Tells an editor why the program does not start: editors hide standard error. */
-async function answerEditor(reason: string): Promise<void> {
+/** Tells a client of the bridge why the program does not start: clients hide stderr. */
+async function answerClient(reason: string): Promise<void> {
   const stdin = readStandardInput();
   const { answerFailedStart } = await import("./lib/bridge.ts");
   try {

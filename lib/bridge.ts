@@ -1,12 +1,12 @@
 /**
- * The bridge: JSON-RPC and ACP on standard input and output. An editor, in this folder,
- * is the program at the other end; `lib/editor.ts` is the editor of prompts.
+ * The bridge: JSON-RPC and ACP on standard input and output. In this folder, the client
+ * is the program at the other end, such as an editor.
  *
  * @module
  */
 
 import { Dispatcher } from "./bridge/dispatcher.ts";
-import { EditorOutput } from "./bridge/editor_output.ts";
+import { ClientOutput } from "./bridge/client_output.ts";
 import { readMessages } from "./bridge/json_rpc.ts";
 import type { Gateway } from "./gateway.ts";
 import type { ByteSink, Log } from "./io.ts";
@@ -26,7 +26,7 @@ export interface RunBridgeOptions {
 }
 
 /**
- * Serves one editor: reads requests until the input ends, finishes open requests,
+ * Serves one client: reads requests until the input ends, finishes open requests,
  * and returns when the last answer is written.
  *
  * @throws {InputError} If standard input cannot be read.
@@ -35,7 +35,7 @@ export interface RunBridgeOptions {
 export async function runBridge(
   { stdin, stdout, gateway, log, onInputEnd }: RunBridgeOptions,
 ): Promise<void> {
-  const output = new EditorOutput(stdout);
+  const output = new ClientOutput(stdout);
   const dispatcher = new Dispatcher({ output, gateway, log });
   const serve = async () => {
     for await (const message of readMessages(stdin)) {

@@ -1,8 +1,8 @@
 import type { ReplyEvent, TurnEvent } from "../gateway.ts";
 import { readAttachedFiles } from "./attached_files.ts";
 import type { BridgeContext } from "./bridge_context.ts";
-import { ProgressLines } from "./editor_output.ts";
-import type { EditorRequests } from "./editor_requests.ts";
+import { ProgressLines } from "./client_output.ts";
+import type { ClientRequests } from "./client_requests.ts";
 import type { RequestId } from "./json_rpc.ts";
 import { linksIn, type PromptContent, promptText } from "./prompt_blocks.ts";
 import { isGone } from "./service_failure.ts";
@@ -19,8 +19,8 @@ export interface PromptRequest {
   readonly content: PromptContent;
   /** Additional headers for the requests of the run. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Reads the linked files; `undefined` if the editor has not offered to. */
-  readonly files: EditorRequests | undefined;
+  /** Reads the linked files; `undefined` if the client has not offered to. */
+  readonly files: ClientRequests | undefined;
   /** Resolves when the request has been answered. */
   readonly answered: Promise<void>;
 }

@@ -10,7 +10,7 @@ const MAX_FILES_BYTES = 4 * MAX_FILE_BYTES;
 
 const MAX_FILES = 1000;
 
-/** How long an editor may take for all files of a prompt, in milliseconds. */
+/** How long a client may take for all files of a prompt, in milliseconds. */
 const TIMEOUT = 10_000;
 
 const TOO_LARGE = "(not read: larger than 1 MiB)";
@@ -19,7 +19,7 @@ const CONTAINS_NUL = "(not read: contains a NUL character)";
 const TOO_MANY = "(not read: the files of this prompt are larger than 4 MiB)";
 
 export interface ReadAttachedFilesOptions {
-  /** Asks the editor; resolves without a response if the signal is aborted. */
+  /** Asks the client; resolves without a response if the signal is aborted. */
   readonly ask: (
     path: string,
     signal: AbortSignal,
@@ -28,7 +28,7 @@ export interface ReadAttachedFilesOptions {
 }
 
 /**
- * Asks the editor for the files that `file:` URIs point to: all at once, each
+ * Asks the client for the files that `file:` URIs point to: all at once, each
  * file once, at most 1,000 of them and for at most 10 s.
  *
  * A file is taken whole or not at all. In the order of the URIs, files of up to 1 MiB
@@ -90,7 +90,7 @@ function notRead(uri: string, why: string): AttachedFile {
   return { uri, text: why, bytes: 0 };
 }
 
-/** The file of a response; `undefined` if the editor cannot read it. */
+/** The file of a response; `undefined` if the client cannot read it. */
 function fileIn(
   response: RpcResponse | undefined,
   uri: string,
@@ -109,8 +109,8 @@ function fileIn(
 }
 
 /**
- * The absolute path of a `file:` URI on the editor's machine. `undefined` for
- * other URIs: one with another host, however it is spelled, would make the editor
+ * The absolute path of a `file:` URI on the client's machine. `undefined` for
+ * other URIs: one with another host, however it is spelled, would make the client
  * connect to that host.
  */
 export function filePath(uri: string): string | undefined {

@@ -1,5 +1,5 @@
 /**
- * What the bridge and an editor tell each other of what they can: Agent Client
+ * What the bridge and a client tell each other of what they can: Agent Client
  * Protocol (ACP) version 1 (https://agentclientprotocol.com), with the additions of
  * interface 4.2.
  *
@@ -41,8 +41,8 @@ export const AGENTS_LIST_RESULT = {
   }],
 } as const;
 
-/** What the bridge knows of the editor, from its `initialize`. */
-export interface EditorClient {
+/** What the bridge knows of the client, from its `initialize`. */
+export interface ClientFeatures {
   readonly readsFiles: boolean;
   readonly showsNotices: boolean;
   /** Whether it speaks ACP, and not only the methods of interface 4.2. */
@@ -50,7 +50,7 @@ export interface EditorClient {
   readonly isZed: boolean;
 }
 
-export const UNKNOWN_CLIENT: EditorClient = {
+export const NO_FEATURES: ClientFeatures = {
   readsFiles: false,
   showsNotices: false,
   takesTitles: false,
@@ -58,8 +58,8 @@ export const UNKNOWN_CLIENT: EditorClient = {
 };
 
 /** The client that sends these params of `initialize`. */
-export function clientIn(params: unknown): EditorClient {
-  if (!isJsonObject(params)) return UNKNOWN_CLIENT;
+export function clientIn(params: unknown): ClientFeatures {
+  if (!isJsonObject(params)) return NO_FEATURES;
   const { protocolVersion, clientInfo, clientCapabilities } = params;
   const { fs, session } = isJsonObject(clientCapabilities)
     ? clientCapabilities

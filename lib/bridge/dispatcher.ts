@@ -7,7 +7,7 @@ import {
   clientIn,
   INITIALIZE_RESULT,
 } from "./capabilities.ts";
-import { EditorRequests } from "./editor_requests.ts";
+import { ClientRequests } from "./client_requests.ts";
 import {
   ErrorCode,
   type Incoming,
@@ -31,24 +31,24 @@ interface CallResult {
 }
 
 /**
- * One editor's connection. Each request is answered exactly once, in a task of
+ * One client's connection. Each request is answered exactly once, in a task of
  * its own, so a slow request does not delay the requests after it.
  */
 export class Dispatcher {
   readonly #context: BridgeContext;
-  readonly #files: EditorRequests;
+  readonly #files: ClientRequests;
   readonly #sessions: Sessions;
   readonly #tasks = new Set<Promise<void>>();
   #isInitialized = false;
 
   constructor(context: BridgeContext) {
     this.#context = context;
-    this.#files = new EditorRequests(context);
+    this.#files = new ClientRequests(context);
     this.#sessions = new Sessions(context);
   }
 
   /**
-   * Handles a message of the editor. Sessions and cancellations change before it
+   * Handles a message of the client. Sessions and cancellations change before it
    * returns, so messages take effect in their order; answers follow later.
    */
   receive(message: Incoming): void {

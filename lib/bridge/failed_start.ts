@@ -1,6 +1,6 @@
 import { type ByteSink, within } from "../io.ts";
 import { clientIn, INITIALIZE_RESULT } from "./capabilities.ts";
-import { EditorOutput } from "./editor_output.ts";
+import { ClientOutput } from "./client_output.ts";
 import {
   ErrorCode,
   readMessages,
@@ -8,7 +8,7 @@ import {
   type RpcRequest,
 } from "./json_rpc.ts";
 
-/** How long to wait for the editor's first request, in milliseconds. */
+/** How long to wait for the client's first request, in milliseconds. */
 const FIRST = 1000;
 
 /** How long to wait for the request after `initialize`, in milliseconds. */
@@ -22,9 +22,9 @@ const NEXT = 10_000;
 const LAST = 1000;
 
 /**
- * Answers one request with the reason as its error, because editors hide standard
+ * Answers one request with the reason as its error, because clients hide standard
  * error: the first request, unless that is `initialize`. `initialize` succeeds as usual
- * (some editors show no window if it fails), and the request after it gets the error.
+ * (some clients show no window if it fails), and the request after it gets the error.
  * All other lines are ignored. Returns at the end of the input, or after a timeout.
  */
 export async function answerFailedStart(
@@ -35,10 +35,10 @@ export async function answerFailedStart(
   },
 ): Promise<void> {
   const requests = requestsIn(stdin);
-  const output = new EditorOutput(stdout);
+  const output = new ClientOutput(stdout);
   const next = (limit: number) =>
     within(limit, requests.next().then(({ value }) => value), () => undefined);
-  // In time, because an editor that does not read must not keep the process.
+  // In time, because a client that does not read must not keep the process.
   const isWritten = () =>
     within(LAST, output.flush().then(() => true), () => false);
 

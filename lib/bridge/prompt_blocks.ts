@@ -17,7 +17,7 @@ export interface Reference {
 /**
  * Checks the `prompt` of `session/prompt`: a string, or an array of content
  * blocks. Adjacent `text` blocks are joined with `\n`; empty ones do not count. A
- * reference is not put on a line of its own, because editors send a mention within
+ * reference is not put on a line of its own, because clients send a mention within
  * a sentence this way; but it does not touch its neighbours, which could change
  * what it is (`!` before a link makes it an image).
  *

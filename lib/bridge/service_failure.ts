@@ -13,7 +13,7 @@ export function toRpcError(error: unknown, method: string): RpcError {
     const details = `Internal error: ${reason}`;
     return new RpcError(code, details, { cause, details });
   }
-  const message = wordsOf(error, "editor");
+  const message = wordsOf(error, "client");
   // Clients start a new session if the details begin with these words.
   const details = isGone(error) ? `Session not found: ${message}` : message;
   return new RpcError(code, message, { cause, details });

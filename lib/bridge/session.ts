@@ -1,4 +1,4 @@
-import type { EditorOutput } from "./editor_output.ts";
+import type { ClientOutput } from "./client_output.ts";
 import { invalidRequest, type RequestId } from "./json_rpc.ts";
 import { titleUpdate } from "./session_updates.ts";
 import { Transcript, type Transcripts } from "./transcripts.ts";
@@ -74,14 +74,14 @@ export class Session {
   }
 
   /** Sends the conversation as far as it is known, until a response may follow. */
-  async replay(output: EditorOutput): Promise<void> {
+  async replay(output: ClientOutput): Promise<void> {
     const updates = this.transcript.updates(output.client);
     for (const update of updates) await output.update(this.id, update);
     if (updates.length > 0) await output.keepDistance();
   }
 
   /** Sends a title after the response to this prompt, if the session needs one. */
-  sendTitle(prompt: string, output: EditorOutput): void {
+  sendTitle(prompt: string, output: ClientOutput): void {
     if (!this.#needsTitle || !output.client.takesTitles) return;
     this.#needsTitle = false;
     const update = titleUpdate(prompt);

@@ -34,7 +34,7 @@ export class Sessions {
   }
 
   /**
-   * Opens a session on a new thread. It has the thread's id, if an editor may put
+   * Opens a session on a new thread. It has the thread's id, if a client may put
    * that into a file name, a log or a command line.
    *
    * @throws {ServiceError} If no thread can be created.

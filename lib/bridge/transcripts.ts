@@ -1,4 +1,4 @@
-import type { EditorClient } from "./capabilities.ts";
+import type { ClientFeatures } from "./capabilities.ts";
 import {
   message,
   notice,
@@ -43,7 +43,7 @@ export class Transcript {
 
   /** The updates that show it now. */
   updates(
-    { showsNotices }: Pick<EditorClient, "showsNotices">,
+    { showsNotices }: Pick<ClientFeatures, "showsNotices">,
   ): readonly SessionUpdate[] {
     const updates = this.#messages.map(({ said }) => message(said));
     if (!this.#isCut) return updates;

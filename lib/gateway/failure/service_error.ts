@@ -50,13 +50,13 @@ export class ServiceError extends Error implements CallFailure {
  *
  * - `terminal`: what happened, what became of the prompt, and what to do, each in a
  *   sentence; then the ids of a run that was or may have been started.
- * - `editor`: the same, without ids. A thread is a chat there.
+ * - `client`: the same, without ids. A thread is a chat there.
  * - `log`: operation, ids and status, without the service's own words, which
  *   may quote a prompt.
  */
 export function wordsOf(
   error: CallFailure,
-  audience: "terminal" | "editor" | "log",
+  audience: "terminal" | "client" | "log",
 ): string {
   const { failure, operation, fate } = error;
   const ids = idsIn(error);
@@ -69,7 +69,7 @@ export function wordsOf(
   const sentences = [
     detail ? `${reason}: ${detail}` : reason,
     fateInWords(operation, fate),
-    adviceFor(error, audience === "editor" ? "chat" : "thread"),
+    adviceFor(error, audience === "client" ? "chat" : "thread"),
   ].filter((sentence) => sentence !== "")
     .map((sentence) => sentence.replace(/[^.!?\u3002]$/u, "$&."));
 

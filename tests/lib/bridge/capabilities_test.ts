@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { clientIn, UNKNOWN_CLIENT } from "../../../lib/bridge/capabilities.ts";
+import { clientIn, NO_FEATURES } from "../../../lib/bridge/capabilities.ts";
 import { READS_FILES } from "../../support/editor.ts";
 
 Deno.test("clientIn() finds what an editor is, and nothing in params that are not as the schema says", () => {
@@ -22,6 +22,6 @@ Deno.test("clientIn() finds what an editor is, and nothing in params that are no
       { clientInfo: "zed" },
     ]
   ) {
-    assertEquals(clientIn(params), UNKNOWN_CLIENT, JSON.stringify(params));
+    assertEquals(clientIn(params), NO_FEATURES, JSON.stringify(params));
   }
 });

@@ -69,7 +69,7 @@ function tell(
   };
   const { operation } = options;
   const { failure } = withVariables(env, () => connectionError(cause, options));
-  return wordsOf(serviceError(operation, failure), "editor");
+  return wordsOf(serviceError(operation, failure), "client");
 }
 
 const CERTIFICATE = "invalid peer certificate: ";
@@ -415,7 +415,7 @@ for (
     const tls = () => tlsSetupError(new Error(text));
     const { failure } = withVariables(env, tls);
     assertEquals(
-      wordsOf(serviceError("create thread", failure), "editor"),
+      wordsOf(serviceError("create thread", failure), "client"),
       `TLS cannot be set up (Failed opening CA file: Is a directory). Check ${advice}.`,
     );
   });

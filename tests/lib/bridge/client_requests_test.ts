@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { EditorOutput } from "../../../lib/bridge/editor_output.ts";
-import { EditorRequests } from "../../../lib/bridge/editor_requests.ts";
+import { ClientOutput } from "../../../lib/bridge/client_output.ts";
+import { ClientRequests } from "../../../lib/bridge/client_requests.ts";
 import type { RpcResponse } from "../../../lib/bridge/json_rpc.ts";
 
 const NEVER = new AbortController().signal;
@@ -13,7 +13,7 @@ function response(id: unknown, result: unknown): RpcResponse {
 /** Requests with the methods and params of the messages that they sent. */
 function create() {
   let written = "";
-  const output = new EditorOutput({
+  const output = new ClientOutput({
     write: (bytes) =>
       Promise.resolve(void (written += new TextDecoder().decode(bytes))),
   });
@@ -25,10 +25,10 @@ function create() {
       return { method, params };
     });
   };
-  return { requests: new EditorRequests({ output }), sent };
+  return { requests: new ClientRequests({ output }), sent };
 }
 
-Deno.test("EditorRequests.readFile() resolves with the first response to its own id, in any order", async () => {
+Deno.test("ClientRequests.readFile() resolves with the first response to its own id, in any order", async () => {
   const { requests } = create();
   const first = requests.readFile(FILE, NEVER);
   const second = requests.readFile(FILE, NEVER);
@@ -44,7 +44,7 @@ Deno.test("EditorRequests.readFile() resolves with the first response to its own
   assertEquals((await second)?.result, "two");
 });
 
-Deno.test("EditorRequests.readFile() resolves without a response when it is aborted, which takes the request back, or closed", async () => {
+Deno.test("ClientRequests.readFile() resolves without a response when it is aborted, which takes the request back, or closed", async () => {
   const controller = new AbortController();
   for (const isClosed of [false, true]) {
     const { requests, sent } = create();

@@ -1,7 +1,7 @@
 import type { ProgressEvent } from "../gateway.ts";
 import { type ByteSink, type LineInParts, LineWriter, pause } from "../io.ts";
 import { escapeControls, shorten } from "../text.ts";
-import { type EditorClient, UNKNOWN_CLIENT } from "./capabilities.ts";
+import { type ClientFeatures, NO_FEATURES } from "./capabilities.ts";
 import {
   ErrorCode,
   type ErrorObject,
@@ -29,12 +29,12 @@ const jsonrpc = "2.0";
 
 /**
  * Everything that the bridge writes to standard output goes through here: one message a
- * line, in a form that the editor can take.
+ * line, in a form that the client can take.
  */
-export class EditorOutput {
+export class ClientOutput {
   readonly #lines: LineWriter;
-  /** The editor's last `initialize`. */
-  client: EditorClient = UNKNOWN_CLIENT;
+  /** The client's last `initialize`. */
+  client: ClientFeatures = NO_FEATURES;
 
   constructor(stdout: ByteSink) {
     this.#lines = new LineWriter(stdout);

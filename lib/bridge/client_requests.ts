@@ -2,10 +2,10 @@ import type { BridgeContext } from "./bridge_context.ts";
 import type { RpcResponse } from "./json_rpc.ts";
 
 /**
- * The requests that one editor has not answered yet. Each request ends once, with
+ * The requests that one client has not answered yet. Each request ends once, with
  * its first response or without one. All other responses are ignored.
  */
-export class EditorRequests {
+export class ClientRequests {
   readonly #context: Pick<BridgeContext, "output" | "log">;
   readonly #pending = new Map<
     unknown,

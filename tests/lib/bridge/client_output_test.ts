@@ -1,16 +1,16 @@
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import { clientIn } from "../../../lib/bridge/capabilities.ts";
 import {
-  EditorOutput,
+  ClientOutput,
   ProgressLines,
-} from "../../../lib/bridge/editor_output.ts";
+} from "../../../lib/bridge/client_output.ts";
 import { ErrorCode, RpcError } from "../../../lib/bridge/json_rpc.ts";
 import { message, thought } from "../../../lib/bridge/session_updates.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import fc from "../../support/generated.ts";
 
 /** An output whose lines are kept, as the messages that they are. */
-class KeptOutput extends EditorOutput {
+class KeptOutput extends ClientOutput {
   readonly #chunks: Uint8Array[];
   /** What writing waits for. */
   writing: Promise<void> = Promise.resolve();
@@ -163,7 +163,7 @@ Deno.test("a response keeps 10 ms of distance from the moment when the update be
   await keeping;
 });
 
-Deno.test("nothing but EditorOutput writes what the bridge writes", async () => {
+Deno.test("nothing but ClientOutput writes what the bridge writes", async () => {
   const folder = new URL("../../../lib/bridge/", import.meta.url);
   const found = [];
   for await (const { name } of Deno.readDir(folder)) {
@@ -172,5 +172,5 @@ Deno.test("nothing but EditorOutput writes what the bridge writes", async () => 
       found.push(name);
     }
   }
-  assertEquals(found, ["editor_output.ts"]);
+  assertEquals(found, ["client_output.ts"]);
 });
