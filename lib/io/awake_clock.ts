@@ -24,18 +24,12 @@ export class AwakeClock implements Disposable {
   #tickedAt: number = performance.now();
   /** The time up to the last tick. */
   #counted = 0;
-  #slept = 0;
   /** The functions that stop its timers; `undefined` when it is disposed of. */
   #stops: Set<() => void> | undefined = new Set();
 
   /** The milliseconds since the start in which the process ran. */
   get now(): number {
     return this.#counted + Math.min(this.#sinceTick, TICK + LATE);
-  }
-
-  /** The milliseconds since the start in which it did not. */
-  get slept(): number {
-    return this.#slept + Math.max(0, this.#sinceTick - TICK - LATE);
   }
 
   /**
@@ -73,9 +67,7 @@ export class AwakeClock implements Disposable {
 
   #startTick(): () => void {
     return startAlarm(TICK, () => {
-      const { now, slept } = this;
-      this.#counted = now;
-      this.#slept = slept;
+      this.#counted = this.now;
       this.#tickedAt = performance.now();
       this.#stopTick = this.#startTick();
     });

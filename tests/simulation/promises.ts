@@ -612,9 +612,16 @@ function patienceOf(
   return `after ${times[0]} of failures, ${times[1]} after an event`;
 }
 
-/** Whether a stream, open for so long, ended by itself, at once and with nothing new. */
-function isEmpty({ ending, news, status }: Exchange, time: number): boolean {
-  return status === 200 && ending === "whole" && news === 0 && time < 5_000;
+/**
+ * Whether a stream, open for so long, ended by itself, at once and with nothing new. Over
+ * `https:`, only a line `data:` shows that it was not reset.
+ */
+function isEmpty(
+  { ending, news, status, url, hasData }: Exchange,
+  time: number,
+): boolean {
+  const isWhole = ending === "whole" && (hasData || url.startsWith("http:"));
+  return status === 200 && isWhole && news === 0 && time < 5_000;
 }
 
 /** What a field `retry:` says in each story, in milliseconds. */

@@ -418,16 +418,17 @@ export class Service {
 
   /** Sends an event, and ends the stream after it where the plan says so. */
   #send(connection: Connection, event: RunEvent): void {
-    const { exchange: { run }, how, limit } = connection;
+    const { exchange, how, limit } = connection;
+    const { run } = exchange;
     if (connection.sent >= limit) return connection.finish();
     const frame = this.#frame(event, connection.sent++);
     const isCut = connection.sent === limit && how === "cut in a line";
-    const arrival = connection.send(
-      isCut ? frame.slice(0, frame.length >> 1) : frame,
-    );
+    const text = isCut ? frame.slice(0, frame.length >> 1) : frame;
+    exchange.hasData ||= text.includes("data:");
+    const arrival = connection.send(text);
     if (run !== undefined && !isCut && !connection.isVanished) {
       this.#world.after(arrival - this.#world.now, "outside", () => {
-        if (!connection.isOver) this.#arrived(connection.exchange, run, event);
+        if (!connection.isOver) this.#arrived(exchange, run, event);
       });
     }
     const isLast = event.kind === "complete" || event.kind === "failed";

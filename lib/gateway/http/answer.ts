@@ -30,11 +30,18 @@ export interface Answer {
 export async function readId(answer: Answer): Promise<string> {
   const { operation, response, redactor, signal } = answer;
   const { status } = response;
-  // A run may have been started; the thread would be answered so again.
-  const stage = operation === "create thread" ? "refused" : "perhaps taken";
   const chunks = readBody(response, signal);
   const read = await readText(chunks, { maxBytes: MAX_ANSWER_BYTES });
   const value = read.isCut ? undefined : parseJson(read.text);
+  if (value === undefined && !read.isCut && isCutOff(answer, read.text)) {
+    const reason = read.text === ""
+      ? `The connection was cut before the text of the answer (status ${status})`
+      : `The connection was cut in the middle of the answer (status ${status})`;
+    throw new RequestError({ stage: "perhaps taken", status, reason });
+  }
+
+  // A run may have been started; the thread would be answered so again.
+  const stage = operation === "create thread" ? "refused" : "perhaps taken";
   if (!isJsonObject(value)) {
     const reason = whyNoObject(answer, read);
     const advice = operation === "create thread" ? "Check the base URL" : "";
@@ -55,6 +62,18 @@ export async function readId(answer: Answer): Promise<string> {
     : `The answer contains a malformed ${field}`;
   const advice = `The service should answer {"${field}":"..."}`;
   throw new RequestError({ stage, status, reason, advice });
+}
+
+/**
+ * Whether a text that is no JSON is the beginning of an object. Over HTTP/2, an answer
+ * that the service resets looks as if it had ended, also before its text.
+ */
+function isCutOff({ url, response }: Answer, text: string): boolean {
+  if (text === "") {
+    const isWhole = response.headers.has("content-length");
+    return url.startsWith("https:") && !isWhole;
+  }
+  return text.startsWith("{") && !text.trimEnd().endsWith("}");
 }
 
 function whyNoObject({ response, redactor }: Answer, read: ReadText): string {

@@ -200,6 +200,10 @@ export class Call {
     return this.#connections.error(cause);
   }
 
+  get usesTls(): boolean {
+    return this.#options.baseUrl.startsWith("https:");
+  }
+
   get isLate(): boolean {
     return this.signal.reason instanceof TimeIsOver;
   }

@@ -2,17 +2,8 @@ import type { AwakeClock } from "../../io.ts";
 import { around, type Pause } from "../http/retries.ts";
 import type { Timeouts } from "../http/timeouts.ts";
 
-/** The most requests that resume the stream of a run. */
-const MAX_RETRIES = 1_000;
-
 /** So many streams in a row that end at once, with nothing new, are the end of it. */
 const MAX_EMPTY = 5;
-
-/**
- * After the process was stopped or the machine slept, at least so many attempts are made
- * before it gives up.
- */
-const AFTER_SLEEP = 2;
 
 /** One request for the stream of a run. Its times are those of the patience's clock. */
 export interface Attempt {
@@ -33,27 +24,20 @@ export interface Attempt {
  *   the end of the first one in a row (a service may give every event a new id, and fail
  *   after its first event),
  * - after 10 minutes without a new event,
- * - after five streams in a row that end by themselves within 5 s, with nothing new,
- * - after 1,000 attempts.
+ * - after five streams in a row that end by themselves within 5 s, with nothing new.
  *
- * A connection that brings a new event and lasts for 5 s starts the pauses over. After a
- * sleep, two attempts are made in any case: a network returns later than its clock.
+ * A connection that brings a new event and lasts for 5 s starts the pauses over.
  */
 export class Patience {
   readonly #timeouts: Timeouts;
   readonly #clock: AwakeClock;
   /** The retries since the last steady connection that brought a new event. */
   #retries = 0;
-  #allRetries = 0;
   #newestAt: number;
   #failingSince: number;
   /** Whether the last connection that was answered ended within 5 s. */
   #isUnsteady = false;
   #emptyEnds = 0;
-  /** How long the clock had slept when the last attempt ended, in milliseconds. */
-  #slept = 0;
-  /** The attempts that were made since that sleep; before the first one, enough. */
-  #retriesAfterSleep: number = AFTER_SLEEP;
 
   constructor(timeouts: Timeouts, clock: AwakeClock) {
     this.#timeouts = timeouts;
@@ -86,33 +70,24 @@ export class Patience {
    * Takes note of an attempt that has ended. Returns the pause before the next one;
    * `undefined` to give up.
    *
-   * @param isWhole Whether its stream ended by itself, as a whole answer.
+   * @param isWhole Whether its stream certainly ended by itself, as a whole answer.
    */
   pauseAfter(attempt: Attempt, isWhole = false): Pause | undefined {
     const isSteady = this.#isSteady(attempt);
     const isEmpty = isWhole && !attempt.isFruitful && !isSteady;
     this.#emptyEnds = isEmpty ? this.#emptyEnds + 1 : 0;
     this.#noteOutage(attempt, isSteady);
-    this.#noteSleep();
-    const isOver = this.#isOver(attempt);
-    if (isOver && this.#retriesAfterSleep >= AFTER_SLEEP) return undefined;
-    if (this.#emptyEnds >= MAX_EMPTY) return undefined;
-    if (this.#allRetries >= MAX_RETRIES) return undefined;
+    if (this.#emptyEnds >= MAX_EMPTY || this.#isOver(attempt)) return undefined;
 
-    this.#allRetries++;
-    const isSecond = this.#retriesAfterSleep > 0;
-    this.#retriesAfterSleep++;
     if (isSteady && attempt.isFruitful) this.#retries = 0;
     const retry = this.#retries;
     this.#retries++;
     const { lost, reconnect } = this.#timeouts;
-    const longest = reconnect.at(-1) ?? 0;
-    if (isOver && isSecond) return around(longest);
     // A server that restarts loses all of its clients in the same moment.
     const isFirst = retry === 0 && attempt.openedAt !== undefined;
     return isFirst
       ? { least: 0, most: lost }
-      : around(reconnect[retry] ?? longest);
+      : around(reconnect[retry] ?? reconnect.at(-1) ?? 0);
   }
 
   #isSteady({ openedAt }: Attempt): boolean {
@@ -124,12 +99,6 @@ export class Patience {
     if (openedAt === undefined) return;
     if (isSteady || !this.#isUnsteady) this.#failingSince = this.#clock.now;
     this.#isUnsteady = !isSteady;
-  }
-
-  #noteSleep(): void {
-    const { slept } = this.#clock;
-    if (slept > this.#slept) this.#retriesAfterSleep = 0;
-    this.#slept = slept;
   }
 
   #isOver({ askedAt, openedAt }: Attempt): boolean {

@@ -170,6 +170,7 @@ class EventParser {
   /** Handles the value of a `data:` line. Returns whether the run is complete. */
   #data(json: string): boolean {
     this.#body = undefined;
+    this.#record.dataLines++;
     if (holdsTooMuch(json)) {
       this.fault =
         `contains more than ${MAX_SIGNS} brackets, commas and colons`;

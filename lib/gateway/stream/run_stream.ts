@@ -46,13 +46,12 @@ export async function* followRun(
     for (;;) {
       const attempt = patience.begin();
       const end = yield* run.follow(attempt);
-      if (end.kind === "replied") return;
+      if (end === undefined) return;
 
       const { failure } = end;
       const mayRetry = failure.retry !== undefined && run.canBeAskedForAgain;
-      const isWhole = end.kind === "ended";
       const pause = mayRetry
-        ? patience.pauseAfter(attempt, isWhole)
+        ? patience.pauseAfter(attempt, end.isWhole)
         : undefined;
       if (pause === undefined) throw run.errorOf(failure);
       if (failure.status === undefined) call.disconnect();
@@ -64,14 +63,12 @@ export async function* followRun(
   }
 }
 
-/**
- * How an attempt ended: with the reply, by a stream that ended without it, or by
- * anything else that went wrong.
- */
-type AttemptEnd =
-  | { readonly kind: "replied" }
-  | { readonly kind: "ended"; readonly failure: Failure }
-  | { readonly kind: "failed"; readonly failure: Failure };
+/** Why an attempt ended without the reply. */
+interface AttemptEnd {
+  readonly failure: Failure;
+  /** Whether its stream certainly ended by itself, as a whole answer. */
+  readonly isWhole: boolean;
+}
 
 /** A run, and what is known of it over all attempts to follow it. */
 class FollowedRun {
@@ -112,14 +109,16 @@ class FollowedRun {
   }
 
   /**
-   * Makes one attempt to follow the run.
+   * Makes one attempt to follow the run. Returns why it ended without the reply;
+   * `undefined` if that came.
    *
    * @throws The signal's reason, if it is aborted.
    */
   async *follow(
     attempt: Attempt,
-  ): AsyncGenerator<readonly StreamEvent[], AttemptEnd> {
+  ): AsyncGenerator<readonly StreamEvent[], AttemptEnd | undefined> {
     const { signal } = this.#call;
+    const { dataLines } = this.#record;
     let stream: OpenStream | undefined;
     try {
       stream = await this.#call.stream(this.#nextRequest(), this.#silences);
@@ -132,14 +131,17 @@ class FollowedRun {
         if (this.#call.state.isComplete) this.#call.drain(stream);
         if (batch.events.length > 0) yield batch.events;
       }
-      if (this.#call.state.isComplete) return { kind: "replied" };
-      return this.#runFailure() ?? { kind: "ended", failure: this.#ended() };
+      if (this.#call.state.isComplete) return undefined;
+      // Over HTTP/2, some streams that are reset look as if they had ended.
+      const hasData = this.#record.dataLines > dataLines;
+      const isWhole = hasData || !this.#call.usesTls;
+      return { failure: this.#runFailure() ?? this.#ended(), isWhole };
     } catch (error) {
       // An error with a known status is kept, even if its text came too late.
       const isKnown = error instanceof RequestError && this.#call.isLate;
       if (signal.aborted && !isKnown) throw signal.reason;
-      return this.#runFailure() ??
-        { kind: "failed", failure: this.#lost(error) };
+      const failure = this.#runFailure() ?? this.#lost(error);
+      return { failure, isWhole: false };
     } finally {
       if (!this.#call.state.isComplete) stream?.drop();
     }
@@ -174,12 +176,11 @@ class FollowedRun {
     if (events.at(-1)?.type === "reply") state.complete();
   }
 
-  /** The outcome if the service's last words were that the run has failed. */
-  #runFailure(): AttemptEnd | undefined {
+  /** The failure of the run, if the service's last words were about one. */
+  #runFailure(): Failure | undefined {
     const { failure } = this.#record;
     if (failure === undefined || failure.isOutdated) return undefined;
-    const { redactor } = this.#call;
-    return { kind: "failed", failure: runFailure(failure.words, redactor) };
+    return runFailure(failure.words, this.#call.redactor);
   }
 
   #ended(): Failure {

@@ -15,6 +15,8 @@ export class StreamRecord {
   /** The least pause before the stream is resumed, in milliseconds: a field `retry:`. */
   retry = 0;
   comments = 0;
+  /** How many lines `data:` have come. */
+  dataLines = 0;
   /** How many JSON objects were events of a run. */
   known = 0;
   /** How many were not, on the connection that had most of them. */
