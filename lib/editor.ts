@@ -29,7 +29,7 @@ const LOST =
 export interface EditorOptions extends FrameLook {
   readonly write: (text: string) => void;
   readonly size: () => Size;
-  readonly keyboard?: Keyboard | undefined;
+  readonly keyboard: Keyboard;
   /** A clock, in milliseconds. The default is the clock of the process. */
   readonly now?: (() => number) | undefined;
 }
@@ -64,7 +64,7 @@ export class Editor implements Disposable {
   readonly #inputs = new InputQueue();
   readonly #keys: TimedKeys;
   readonly #display: Display;
-  readonly #keyMode: KeyMode | undefined;
+  readonly #keyMode: KeyMode;
   #state: EditorState = NEW_STATE;
   #status: ((columns: number) => string) | undefined;
   /** Whether the terminal was given back: keys are not read any more. */
@@ -77,7 +77,7 @@ export class Editor implements Disposable {
     this.#keys = new TimedKeys({
       onKey: (key) => this.#press(key),
       onPause: () => this.refresh(),
-      marksPastes: keyboard?.isWindowsConsole !== true,
+      marksPastes: !keyboard.isWindowsConsole,
       now,
     });
     this.#display = new Display({
@@ -89,11 +89,10 @@ export class Editor implements Disposable {
       },
       now,
     });
-    this.#keyMode = keyboard?.keyMode({
+    this.#keyMode = keyboard.keyMode({
       onResume: (wasStopped) => this.#display.resume(wasStopped),
       onResize: () => this.#display.resize(),
     });
-    if (keyboard === undefined) return;
     this.#readKeys(keyboard).catch((error) => this.#inputs.fail(error));
   }
 
@@ -107,7 +106,7 @@ export class Editor implements Disposable {
     const input = this.#inputs.next();
     const { isAwaited } = this.#inputs;
     const sent = waiting?.kind === "text" ? this.#sent(waiting.text) : "";
-    if (isAwaited) this.#keyMode?.renew();
+    if (isAwaited) this.#keyMode.renew();
     if (isAwaited || waiting !== undefined) this.print(above + sent);
     return input;
   }
@@ -125,11 +124,6 @@ export class Editor implements Disposable {
   /** Draws the rows soon, together with later changes. */
   refresh(): void {
     this.#display.refresh();
-  }
-
-  /** Draws no rows any more, not even to erase them. Lines are written as they come. */
-  abandonRow(): void {
-    this.#display.abandon();
   }
 
   /**
@@ -155,7 +149,7 @@ export class Editor implements Disposable {
     this.#keys.stop();
     if (this.#status !== undefined) this.#status = () => ""; // What is typed stays.
     this.#display.close();
-    this.#keyMode?.[Symbol.dispose]();
+    this.#keyMode[Symbol.dispose]();
   }
 
   /** Whether a text or a search is begun. */
@@ -182,7 +176,7 @@ export class Editor implements Disposable {
     const { editor, action } = pressKey(this.#state, this.#allowed(key));
     this.#state = editor;
     if (wasEmpty && editor.typed.text !== "") {
-      this.#options.keyboard?.onTyping();
+      this.#options.keyboard.onTyping();
     }
     if (action === "send") this.#send();
     if (action === "end") {
@@ -203,16 +197,16 @@ export class Editor implements Disposable {
         // During an operation, as Ctrl-C without a chord.
         if (this.#inputs.isAwaited) return false;
         this.#keys.forgetEscape();
-        keyboard?.onInterrupt();
+        keyboard.onInterrupt();
         return true;
       case "ctrl-c":
-        keyboard?.onInterrupt();
+        keyboard.onInterrupt();
         return true;
       case "ctrl-\\":
-        keyboard?.onQuit();
+        keyboard.onQuit();
         return true;
       case "ctrl-l":
-        this.#keyMode?.renew();
+        this.#keyMode.renew();
         this.#display.clear();
         return true;
       case "ctrl-z":
@@ -234,7 +228,7 @@ export class Editor implements Disposable {
   #stop(): void {
     if (!this.#display.isDrawn) return;
     this.#display.suspend();
-    this.#keyMode?.stop();
+    this.#keyMode.stop();
   }
 
   #send(): void {
@@ -255,7 +249,7 @@ export class Editor implements Disposable {
     if (isTooLong || bytes > MAX_TEXT_LENGTH) return PROMPT_TOO_LONG;
     if (containsNul(text)) return HAS_NUL;
 
-    const isLossy = this.#options.keyboard?.isWindowsConsole === true;
+    const isLossy = this.#options.keyboard.isWindowsConsole;
     return isLossy && text.includes("\ufffd") ? LOST : undefined;
   }
 

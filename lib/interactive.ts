@@ -6,7 +6,6 @@ import { describeTerminal, type Wishes } from "./interactive/terminal.ts";
 import {
   environmentVariable,
   type ErrorOutput,
-  isPipe,
   kindOf,
   outputSink,
   readStandardInput,
@@ -42,8 +41,6 @@ export interface Host {
   /** Handles a Ctrl-C that is typed as a key. */
   interrupt(): void;
   leave(signal: "SIGQUIT"): Promise<void>;
-  /** Calls a function whenever the process was stopped, and continues. */
-  onContinued(listener: () => void): void;
 }
 
 /**
@@ -72,7 +69,6 @@ export async function runConversation(
   const view = await openView(describeTerminal(streams, !isScript, asked), {
     stdout: standardError.inOrder(outputSink(), isOneTerminal),
     stderr: (text, kind) => standardError.write(text, kind),
-    hasReader: () => isPipe("stdout"),
     readsPrompts: !isScript,
     json: asked.json,
     onInterrupt: () => process.interrupt(),
@@ -89,7 +85,6 @@ export async function runConversation(
     headers: isScript ? traceHeadersFromEnvironment() : {},
   });
   process.frontEnd = conversation;
-  process.onContinued(() => conversation.showContinued());
   try {
     const running = isScript
       ? conversation.runPrompts(script)

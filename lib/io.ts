@@ -20,7 +20,6 @@ export {
   type ByteSink,
   errorSink,
   InputError,
-  isPipe,
   isReaderGone,
   isShown,
   kindOf,

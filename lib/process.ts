@@ -106,11 +106,6 @@ export class Process {
     }
   }
 
-  /** Calls a function whenever the process was stopped, and continues. */
-  onContinued(listener: () => void): void {
-    if (hasSignals) Deno.addSignalListener("SIGCONT", listener);
-  }
-
   /** Handles a Ctrl-C: the front end drops what it does, or is left. */
   interrupt(): void {
     if (!this.frontEnd?.interrupt()) this.leave("SIGINT");

@@ -126,13 +126,6 @@ export class Display {
     this.print();
   }
 
-  /** Leaves the rows as they are, and the terminal to another program, for good. */
-  abandon(): void {
-    this.#cancelFrame();
-    this.#painter.forget();
-    this.#state = "closed";
-  }
-
   /** Draws the rows a last time. Lines that are printed later are written below them. */
   close(): void {
     this.#compareSize(this.#options.size());

@@ -1,15 +1,9 @@
-import { type Input, pause } from "../io.ts";
+import type { Input } from "../io.ts";
 import { line, linesAbout } from "./event_lines.ts";
-import { signsOfLife } from "./sign_of_life.ts";
+import { PlainProgress } from "./plain_progress.ts";
 import type { StatusLine } from "./status_line.ts";
 import type { Terminal } from "./terminal.ts";
-import {
-  CONTINUED_LIMIT,
-  type Step,
-  type Typing,
-  type View,
-  type ViewEvent,
-} from "./view.ts";
+import type { Step, Typing, View, ViewEvent } from "./view.ts";
 import type { ReplyWriter } from "./write_reply.ts";
 
 /**
@@ -27,8 +21,6 @@ export interface Surface extends Typing, Disposable {
   setStatus?(row: ((columns: number) => string) | undefined): void;
   /** Draws the row again. */
   refresh?(): void;
-  /** Draws no row any more, not even to erase it. Lines are written as they come. */
-  abandonRow?(): void;
 }
 
 export interface ChatViewOptions {
@@ -37,20 +29,14 @@ export interface ChatViewOptions {
   readonly terminal: Terminal;
   /** What the row shows; none without a screen, or if nothing is to be redrawn. */
   readonly status?: StatusLine | undefined;
-  /**
-   * Whether another program reads the replies, and may show them on this terminal, as a
-   * pager does.
-   */
-  readonly hasReader?: (() => Promise<boolean>) | undefined;
 }
 
 /** What a person sees of a conversation. */
 export class ChatView implements View {
   readonly typing: Typing | undefined;
   readonly #options: ChatViewOptions;
-  readonly #noteStep: (step: Step) => void;
-  #status: StatusLine | undefined;
-  /** Whether the terminal is left to the program that reads the replies. */
+  readonly #progress: StatusLine | PlainProgress;
+  /** Whether the terminal may belong to the program that reads the replies now. */
   #isHushed = false;
   /** Whether the last line is blank, or a prompt. */
   #hasGap = false;
@@ -59,9 +45,9 @@ export class ChatView implements View {
   constructor(options: ChatViewOptions) {
     const { surface, terminal, status } = options;
     this.#options = options;
-    this.#status = status;
     this.typing = terminal.isTyped ? surface : undefined;
-    this.#noteStep = signsOfLife(terminal, (line) => this.#print(line));
+    const write = (line: string) => this.#print(line);
+    this.#progress = status ?? new PlainProgress({ look: terminal, write });
   }
 
   readPrompt(): Promise<Input> {
@@ -78,23 +64,16 @@ export class ChatView implements View {
 
   show(event: ViewEvent, signal?: AbortSignal): void | Promise<void> {
     const { surface, terminal } = this.#options;
-    if (this.#isLate && event.type !== "continued") {
-      return this.#showLater(event, signal);
-    }
     switch (event.type) {
       case "begin":
         return this.#begin(event);
       case "run":
       case "wait":
       case "progress":
-        return this.#step(event);
       case "end":
-        surface.setStatus?.(undefined);
-        // At once: a reply may follow, which must not come after the row.
-        return this.#print(this.#linesAbout(event));
+        return this.#step(event);
       case "reply":
         surface.print(linesAbout(event, terminal));
-        if (terminal.mixesReplies) surface.print("\n");
         return this.#reply(event.text, signal);
       case "banner":
       case "thread":
@@ -103,8 +82,6 @@ export class ChatView implements View {
         return surface.print(linesAbout(event, terminal));
       case "ctrl-c":
         return this.#showCtrlC(linesAbout(event, terminal));
-      case "continued":
-        return this.#continue();
       case "farewell":
         surface[Symbol.dispose]();
         return this.#leave(linesAbout(event, terminal));
@@ -114,18 +91,22 @@ export class ChatView implements View {
   }
 
   #begin(event: Step): void {
-    const { surface, terminal } = this.#options;
+    const { surface, terminal, status } = this.#options;
     this.#hasGap = false;
     if (!terminal.isPlain) {
-      surface.setStatus?.((columns) => this.#status?.row(columns) ?? "");
+      surface.setStatus?.((columns) => status?.row(columns) ?? "");
     }
     this.#step(event);
-    this.#status?.spin(() => surface.refresh?.());
+    status?.spin(() => surface.refresh?.());
   }
 
   #step(step: Step): void {
-    const lines = this.#linesAbout(step);
-    if (lines === "") this.#options.surface.refresh?.();
+    const { surface } = this.#options;
+    const isEnd = step.type === "end";
+    if (isEnd) surface.setStatus?.(undefined);
+    const lines = this.#progress.advance(step);
+    // The row is erased at once: a reply may follow, which must not come after it.
+    if (lines === "" && !isEnd) surface.refresh?.();
     else this.#print(lines);
   }
 
@@ -134,35 +115,14 @@ export class ChatView implements View {
     if (!this.#isHushed) this.#options.surface.print(lines, "progress");
   }
 
-  /** The lines of a step, which stay above the row. */
-  #linesAbout(step: Step): string {
-    this.#noteStep(step);
-    return this.#status?.advance(step) ??
-      linesAbout(step, this.#options.terminal);
-  }
-
-  /**
-   * Whether the process may have been stopped, and has not heard yet that it continues
-   * in the background, where it must not draw.
-   */
-  get #isLate(): boolean {
-    return !this.#options.terminal.isTyped && this.#status?.isLate === true;
-  }
-
-  async #showLater(
-    event: ViewEvent,
+  #reply(
+    text: string,
     signal: AbortSignal | undefined,
-  ): Promise<void> {
-    await pause(CONTINUED_LIMIT);
-    await this.show(event, signal);
-  }
-
-  async #reply(text: string, signal: AbortSignal | undefined): Promise<void> {
-    const { reply, hasReader } = this.#options;
-    await reply(text, signal);
-    if (!await hasReader?.()) return;
-    this.#abandonRow();
-    this.#isHushed = true;
+  ): void | Promise<void> {
+    const { surface, terminal, reply } = this.#options;
+    if (terminal.mixesReplies) surface.print("\n");
+    this.#isHushed = terminal.endsProgress;
+    return reply(text, signal);
   }
 
   #showCtrlC(lines: string): void {
@@ -171,20 +131,8 @@ export class ChatView implements View {
     else surface.print(lines);
   }
 
-  /** A chat draws again by itself; a script may be in the background now. */
-  #continue(): void {
-    if (!this.#options.terminal.isTyped) this.#abandonRow();
-  }
-
   #leave(lines: string): void {
     const { surface, terminal } = this.#options;
     if (terminal.keys !== undefined) surface.print(lines);
-  }
-
-  /** From now on, progress is shown as lines, without a row. */
-  #abandonRow(): void {
-    this.#status?.stop();
-    this.#status = undefined;
-    this.#options.surface.abandonRow?.();
   }
 }

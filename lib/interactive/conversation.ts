@@ -158,11 +158,6 @@ export class Conversation {
     }
   }
 
-  /** Tells the view that the process was stopped, and continues. */
-  showContinued(): void {
-    if (!this.#isOver) this.#options.view.show({ type: "continued" });
-  }
-
   /**
    * Drops what is going on, and ends the view. No prompt is run any more, and nothing is
    * shown after this.

@@ -32,7 +32,7 @@ export function linesAbout(event: LineEvent, look: LineLook): string {
     case "progress":
       return line(`${event.node}: ${event.status}`, look);
     case "end":
-      return look.isPlain ? totalLine(event.total, look) : "";
+      return totalLine(event.total, look);
     case "banner":
       return line(event.text, look);
     case "thread":
@@ -64,8 +64,10 @@ function programOf({ isTyped }: LineLook): string {
   return isTyped ? "" : "agent-gateway: ";
 }
 
+/** How long a run took, which `--plain` tells a person. */
 function totalLine(total: number | undefined, look: LineLook): string {
-  return total === undefined ? "" : line(`total ${duration(total)}`, look);
+  const isShown = total !== undefined && look.isPlain && look.isTyped;
+  return isShown ? line(`total ${duration(total)}`, look) : "";
 }
 
 function noteLine(note: string | undefined, look: LineLook): string {

@@ -67,7 +67,6 @@ function lineOf(event: ViewEvent): object | undefined {
     case "wait":
     case "dropped":
     case "ctrl-c":
-    case "continued":
     case "farewell":
       return undefined;
     default:

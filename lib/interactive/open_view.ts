@@ -20,8 +20,6 @@ export interface OpenViewOptions {
    */
   readonly readsPrompts: boolean;
   readonly json: boolean;
-  /** Whether another program reads standard output, if it is no terminal. */
-  readonly hasReader: () => Promise<boolean>;
   /** Called on a Ctrl-C that arrives as a byte, and not as a signal. */
   readonly onInterrupt: () => void;
   readonly onQuit: () => void;
@@ -44,11 +42,10 @@ export async function openView(
 
   const reply: ReplyWriter = (text, signal) =>
     writeReply({ stdout, form: terminal.replies }, text, signal);
-  const hasReader = terminal.isShared ? options.hasReader : undefined;
   if (!terminal.isScreen) {
     const sign = terminal.keys === undefined ? "" : PROMPT_SIGN;
     const surface = new PlainLines({ prompts: readLines(), stderr, sign });
-    return new ChatView({ surface, reply, terminal, hasReader });
+    return new ChatView({ surface, reply, terminal });
   }
   const [surface, { StatusLine }] = await Promise.all([
     openEditor(terminal, options),
@@ -59,15 +56,15 @@ export async function openView(
   const status = isPlain || isQuiet
     ? undefined
     : new StatusLine({ style, isAscii, columns });
-  return new ChatView({ surface, reply, terminal, status, hasReader });
+  return new ChatView({ surface, reply, terminal, status });
 }
 
 // Not a ReadableStream: Deno takes 2 ms to load the first one.
 async function* noInput(): AsyncGenerator<Uint8Array> {}
 
-/** Opens an editor, which takes the terminal over; without keys if nobody types. */
+/** Opens an editor, which takes the terminal over. */
 async function openEditor(
-  { isTyped, style }: Terminal,
+  { style }: Terminal,
   { stderr, stdout, onInterrupt, onQuit, onTyping }: OpenViewOptions,
 ): Promise<Editor> {
   const { Editor, enterKeyMode } = await import("../editor.ts");
@@ -90,6 +87,6 @@ async function openEditor(
     size: consoleSize,
     style,
     sign: PROMPT_SIGN,
-    keyboard: isTyped ? keyboard : undefined,
+    keyboard,
   });
 }

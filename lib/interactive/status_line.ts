@@ -2,7 +2,7 @@ import { cutToWidth } from "../editor.ts";
 import { pauseLabel, type ProgressEvent, type WaitEvent } from "../gateway.ts";
 import { startTimeout } from "../io.ts";
 import { duration, plainLine, shorten, type Style } from "../text.ts";
-import { CONTINUED_LIMIT, type Step } from "./view.ts";
+import type { Step } from "./view.ts";
 
 const HINT = "  Ctrl-C stops";
 
@@ -54,8 +54,6 @@ export class StatusLine {
   readonly #marks: Marks;
   #shown: Shown | undefined;
   #stopSpinner = () => {};
-  /** When the spinner was last drawn; `Infinity` while it does not spin. */
-  #frameAt = Infinity;
 
   constructor(options: StatusLineOptions) {
     this.#options = options;
@@ -91,7 +89,7 @@ export class StatusLine {
       }
       case "end": {
         this.#shown = undefined;
-        this.stop();
+        this.#stopSpinner();
         const { completed, total } = step;
         const last = node
           ? this.#finished(node.label, now - node.reachedAt, completed)
@@ -106,29 +104,10 @@ export class StatusLine {
 
   /** Calls a function for each frame of the spinner, until the operation ends. */
   spin(draw: () => void): void {
-    this.#frameAt = this.#now();
-    const next = () => this.spin(draw);
     this.#stopSpinner = startTimeout(SPINNER_PAUSE, () => {
-      if (this.isLate) {
-        // SIGCONT may be about to arrive. `isLate` stays true until then, because
-        // `#frameAt` is not renewed: events wait, too (`ChatView`).
-        this.#stopSpinner = startTimeout(CONTINUED_LIMIT, next);
-        return;
-      }
       draw();
-      next();
+      this.spin(draw);
     });
-  }
-
-  /** Whether a frame is missing: the process may have been stopped meanwhile. */
-  get isLate(): boolean {
-    return this.#now() - this.#frameAt > 2 * SPINNER_PAUSE;
-  }
-
-  /** Stops the spinner. */
-  stop(): void {
-    this.#stopSpinner();
-    this.#frameAt = Infinity;
   }
 
   /** The row, cut to a number of columns; empty in the first half second. */

@@ -16,7 +16,10 @@ export type StreamKinds = Readonly<
 export interface Terminal {
   /** Whether a person types the prompts. */
   readonly isTyped: boolean;
-  /** Whether rows can be drawn again on standard error. */
+  /**
+   * Whether rows are drawn again on standard error: where a person types prompts. A
+   * script shows lines, as its terminal may be somebody else's.
+   */
   readonly isScreen: boolean;
   /** Whether its fonts may lack all characters but those of ASCII. */
   readonly isAscii: boolean;
@@ -29,8 +32,11 @@ export interface Terminal {
   readonly replies: "unchanged" | "clean" | "styled";
   /** Whether replies appear between the lines of standard error. */
   readonly mixesReplies: boolean;
-  /** Whether the reader of the replies may draw on the terminal, as pagers do. */
-  readonly isShared: boolean;
+  /**
+   * Whether no progress is shown after the first reply: a script's replies go to another
+   * program, such as a pager, which may draw on the terminal from then on.
+   */
+  readonly endsProgress: boolean;
   /** The line about keys; `undefined` where nobody would see it. */
   readonly keys: string | undefined;
 }
@@ -49,41 +55,45 @@ const EDITOR_KEYS = `Ctrl-J: new line, ${DUMB_KEYS}`;
 const PLAIN_HINT = "; screen readers: --plain";
 
 /**
- * Describes the terminal. It is a screen unless `TERM` or `CI` say that it cannot be
- * drawn on, or nothing would be drawn.
+ * Describes the terminal. It is a screen if a person types prompts on it, unless `TERM`
+ * or `CI` say that it cannot be drawn on.
  *
  * @param readsPrompts Whether prompts come from standard input, line by line.
  */
 export function describeTerminal(
   streams: StreamKinds,
   readsPrompts: boolean,
-  { color, plain: isPlain, quiet: isQuiet }: Wishes,
+  wishes: Wishes,
 ): Terminal {
+  const { plain: isPlain, quiet: isQuiet } = wishes;
   const isTyped = readsPrompts && streams.stdin !== "data";
-  const isDrawn = readsPrompts
-    ? streams.stdin === "terminal"
-    : !isPlain && !isQuiet;
-  const isScreen = streams.stderr === "terminal" && !isDumb() &&
-    !isAutomated() && isDrawn;
-  const isForced = color === "always";
-  const hasColour = usesColour(color, isPlain);
-  const isStyled = isForced || isScreen && hasColour;
-  const areRepliesShown = streams.stdout !== "data" || isForced;
-  const form = hasColour ? "styled" : "clean";
-  const areKeysSeen = isTyped && streams.stderr !== "data";
+  const areRepliesShown = streams.stdout !== "data";
+  const canDraw = streams.stderr === "terminal" && !isDumb() && !isAutomated();
+  const isScreen = canDraw && isTyped && streams.stdin === "terminal";
   return {
     isTyped,
     isScreen,
     isAscii: isLinuxConsole(),
     isQuiet,
     isPlain,
-    style: isStyled ? COLOURED : PLAIN,
-    replies: areRepliesShown ? form : "unchanged",
-    mixesReplies: isScreen && streams.stdout !== "data",
-    isShared: !isTyped && streams.stderr !== "data" &&
-      streams.stdout === "data",
-    keys: areKeysSeen ? keysLine(streams, isScreen, isPlain) : undefined,
+    style: styleOf(canDraw, wishes),
+    replies: repliesOf(areRepliesShown, wishes),
+    mixesReplies: isScreen && areRepliesShown,
+    endsProgress: !readsPrompts && !areRepliesShown,
+    keys: isTyped && streams.stderr !== "data"
+      ? keysLine(streams, isScreen, isPlain)
+      : undefined,
   };
+}
+
+function styleOf(canDraw: boolean, wishes: Wishes): Style {
+  const isStyled = wishes.color === "always" || canDraw && usesColour(wishes);
+  return isStyled ? COLOURED : PLAIN;
+}
+
+function repliesOf(areShown: boolean, wishes: Wishes): Terminal["replies"] {
+  if (!areShown && wishes.color !== "always") return "unchanged";
+  return usesColour(wishes) ? "styled" : "clean";
 }
 
 function keysLine(
@@ -100,9 +110,9 @@ function keysLine(
  * (https://no-color.org), the terminal is dumb, or a screen reader may read it: it would
  * break the text at each change of style.
  */
-function usesColour(color: Wishes["color"], isPlain: boolean): boolean {
+function usesColour({ color, plain }: Wishes): boolean {
   if (color !== "auto") return color === "always";
-  return !isPlain && !isDumb() &&
+  return !plain && !isDumb() &&
     (environmentVariable("NO_COLOR") ?? "") === "";
 }
 

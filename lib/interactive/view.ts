@@ -5,9 +5,6 @@ import type { Input } from "../io.ts";
 
 export const PROMPT_SIGN = "> ";
 
-/** How long a process that was stopped waits for its SIGCONT, in milliseconds. */
-export const CONTINUED_LIMIT = 300;
-
 /** What happens in the prompt loop, in the order in which it happens. */
 export type ViewEvent =
   | CreationEvent
@@ -31,8 +28,6 @@ export type ViewEvent =
   }
   /** Ctrl-C at an empty prompt: the first of two that leave, or one without effect. */
   | { readonly type: "ctrl-c"; readonly isFirst: boolean }
-  /** The process was stopped and continues, perhaps in the background of a shell. */
-  | { readonly type: "continued" }
   /** The program leaves. The view shows nothing after this. */
   | {
     readonly type: "farewell";

@@ -62,17 +62,6 @@ export async function kindOf(name: StreamName): Promise<StreamKind> {
   }
 }
 
-/** Whether another program reads an output. (A socket may be a pipe of Node.js.) */
-export async function isPipe(name: "stdout" | "stderr"): Promise<boolean> {
-  const { fstatSync } = await import("node:fs");
-  try {
-    const kind = fstatSync(name === "stdout" ? 1 : 2);
-    return kind.isFIFO() || kind.isSocket();
-  } catch {
-    return false; // It is closed.
-  }
-}
-
 /**
  * {@linkcode readChunks} of this process's standard input.
  *

@@ -1,9 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
-import { Editor } from "../../lib/editor.ts";
 import { cellsOfLine, cutToWidth, placed } from "../../lib/editor/layout.ts";
 import { Painter } from "../../lib/editor/painter.ts";
-import { PLAIN } from "../../lib/text/style.ts";
 import { FakeClock } from "../support/clocks.ts";
 import { Emulator, Person } from "../support/terminal_emulator.ts";
 
@@ -323,29 +321,6 @@ Deno.test("Editor protects pastes again with each prompt that it shows, and at C
   assertEquals(person.renewals, 2);
   void person.editor.read();
   assertEquals(person.renewals, 3);
-});
-
-Deno.test("Editor without a keyboard switches wrapping alone, off and on again in one write", () => {
-  const writes: string[] = [];
-  {
-    using editor = new Editor({
-      write: (text) => writes.push(text),
-      size: () => ({ columns: 40, rows: 10 }),
-      style: PLAIN,
-      sign: "> ",
-    });
-    assertEquals(writes, []);
-    for (const status of ["one", "two", "a longer status"]) {
-      editor.setStatus(() => status);
-      editor.print("above\n");
-    }
-  }
-  // deno-lint-ignore no-control-regex -- it is about escape codes
-  const modes = writes.map((text) => text.match(/\x1b\[\?\S+?[a-z]/g) ?? []);
-  for (const switched of modes.filter((found) => found.length > 0)) {
-    assertEquals(switched, ["\x1b[?7l", "\x1b[?7h"]);
-  }
-  assertEquals(modes.flat().length, 6);
 });
 
 Deno.test("Editor stops at Ctrl-Z with the cursor below the text, and draws the text again", async () => {

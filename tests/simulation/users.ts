@@ -276,7 +276,6 @@ export async function runScript(
           frontEnd: undefined,
           interrupt: () => {},
           leave: () => Promise.resolve(),
-          onContinued: () => {},
         },
       });
     } catch (cause) {

@@ -1,6 +1,5 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
-import { Editor } from "../../../lib/editor.ts";
 import { ChatView } from "../../../lib/interactive/chat_view.ts";
 import { Conversation } from "../../../lib/interactive/conversation.ts";
 import { StatusLine } from "../../../lib/interactive/status_line.ts";
@@ -20,7 +19,7 @@ const TALKING: Terminal = {
   style: PLAIN,
   replies: "clean",
   mixesReplies: true,
-  isShared: false,
+  endsProgress: false,
   keys: "the keys",
 };
 const QUIET = { ...TALKING, isQuiet: true };
@@ -112,14 +111,6 @@ Deno.test("--plain writes a line for each event, and draws nothing during a run;
   await chat.seesLast("total 1.7 s", "", "One.", "", "> tw");
 });
 
-Deno.test("--plain gives a sign of life in a chat", async () => {
-  using clock = new FakeClock();
-  using chat = new Chat({ ...TALKING, isPlain: true });
-  await chat.send("one");
-  clock.passTo(15_000);
-  await chat.seesLast("> one", "still waiting, no news for 15 s");
-});
-
 Deno.test("a chat shows banner and keys once, the nodes of a run with a status below, and at the end how to go on", async () => {
   using chat = new Chat(TALKING);
   const banner = [
@@ -171,7 +162,6 @@ Deno.test("a chat draws its status four times a second, and at each event until 
   const frames: number[] = [];
   chat.editor.refresh = () => void frames.push(clock.time);
 
-  chat.view.show({ type: "continued" }); // The editor itself draws again.
   chat.view.show({ type: "begin" });
   for (let i = 0; i < 3; i++) clock.pass();
   assertEquals(frames, [0, 250, 500, 750]);
@@ -182,128 +172,4 @@ Deno.test("a chat draws its status four times a second, and at each event until 
   assertEquals(shown, undefined);
   clock.pass();
   assertEquals(frames.length, 5);
-});
-
-/** What `-p` shows of a run on a terminal. */
-class Script implements Disposable {
-  readonly view: ChatView;
-  readonly #clock = new FakeClock();
-  #written = "";
-
-  constructor(hasReader?: () => Promise<boolean>) {
-    const terminal = { ...TALKING, isTyped: false, mixesReplies: false };
-    const size = { columns: 50, rows: 24 };
-    this.view = new ChatView({
-      surface: new Editor({
-        write: (text) => this.#written += text,
-        size: () => size,
-        style: PLAIN,
-        sign: "> ",
-      }),
-      reply: () => Promise.resolve(),
-      terminal,
-      status: new StatusLine({ ...terminal, columns: () => size.columns }),
-      hasReader,
-    });
-  }
-
-  /** Lets time pass, in which each timer fires when it is due. */
-  passTo(time: number): void {
-    const start = this.#clock.time;
-    for (let now = start; now < time; now += 50) this.#clock.passTo(now);
-    this.#clock.passTo(time);
-  }
-
-  /** Lets a time pass in which no timer fires, because the process is stopped. */
-  stopUntil(time: number): void {
-    this.#clock.time = time;
-  }
-
-  /** What was written since the last call. */
-  takeWritten(): string {
-    const written = this.#written;
-    this.#written = "";
-    return written;
-  }
-
-  [Symbol.dispose](): void {
-    this.#clock[Symbol.dispose]();
-  }
-}
-
-const progress = (node: string) =>
-  ({ type: "progress", node, status: "on" }) as const;
-
-Deno.test("a script that continues, perhaps in the background, writes whole lines and no escape codes", () => {
-  using script = new Script();
-  const { view } = script;
-  view.show({ type: "begin" });
-  view.show(progress("plan"));
-  script.passTo(1_000);
-  assertStringIncludes(script.takeWritten(), "plan: on  0.5 s  Ctrl-C stops");
-
-  view.show({ type: "continued" });
-  view.show(progress("write"));
-  script.passTo(2_000);
-  view.show({ type: "end", completed: true, total: 2_000 });
-  view.show({ type: "error", message: "no" });
-  view.show({ type: "begin" });
-  script.passTo(9_000);
-  view.show({ type: "farewell", threadId: undefined });
-  assertEquals(script.takeWritten(), "write: on\nagent-gateway: error: no\n");
-});
-
-Deno.test("a script that was stopped draws nothing before it hears that it continues", async () => {
-  using script = new Script();
-  const { view } = script;
-  view.show({ type: "begin" });
-  script.passTo(1_000);
-  script.takeWritten();
-
-  script.stopUntil(60_000);
-  const shown = view.show(progress("plan"));
-  script.passTo(60_000); // the frame that was due
-  view.show({ type: "continued" });
-  assertEquals(script.takeWritten(), "");
-  script.passTo(60_300);
-  await shown;
-  assertEquals(script.takeWritten(), "plan: on\n");
-});
-
-Deno.test("a script whose timers were late draws on", async () => {
-  using script = new Script();
-  const { view } = script;
-  view.show({ type: "begin" });
-  script.passTo(1_000);
-  script.takeWritten();
-
-  script.stopUntil(60_000);
-  script.passTo(60_000); // the frame that was due
-  const shown = view.show(progress("plan"));
-  script.passTo(60_300);
-  await shown;
-  assertStringIncludes(script.takeWritten(), "plan: on  1 min  Ctrl-C stops");
-});
-
-Deno.test("a script shows no progress after a reply that another program reads, but errors", async () => {
-  for (const isRead of [true, false]) {
-    using script = new Script(() => Promise.resolve(isRead));
-    const { view } = script;
-    view.show({ type: "begin" });
-    script.passTo(1_000);
-    view.show({ type: "end", completed: true });
-    await view.show({ type: "reply", text: "One.", isNotice: false });
-    script.takeWritten();
-
-    view.show({ type: "begin" });
-    view.show(progress("plan"));
-    script.passTo(2_000);
-    view.show(progress("write"));
-    view.show({ type: "end", completed: false, total: 1_000 });
-    const written = script.takeWritten();
-    if (!isRead) assertStringIncludes(written, "plan: on");
-    else assertEquals(written, "");
-    view.show({ type: "error", message: "no" });
-    assertStringIncludes(script.takeWritten(), "agent-gateway: error: no\n");
-  }
 });

@@ -21,7 +21,7 @@ const PIPES: Terminal = {
   style: PLAIN,
   replies: "unchanged",
   mixesReplies: false,
-  isShared: false,
+  endsProgress: false,
   keys: undefined,
 };
 const DUMB: Terminal = { ...PIPES, isTyped: true, keys: "the keys" };
@@ -121,27 +121,26 @@ Deno.test("a chat waits until a reply is written, and rejects when its reader is
   );
 });
 
-Deno.test("--plain gives a sign of life after 15 s without a line, then after each minute", () => {
-  const plain = { ...PIPES, isPlain: true };
-  const progress = { type: "progress", node: "plan", status: "" } as const;
-  for (const options of [plain, PIPES, { ...plain, isQuiet: true }]) {
+Deno.test("a script whose replies go to another program shows no progress after the first one, but errors", async () => {
+  for (const endsProgress of [false, true]) {
     using clock = new FakeClock();
-    const lines = new Lines(options);
-    const at = (time: number) => {
-      clock.passTo(time);
-      return lines.takeError();
-    };
-    const sign = (time: string) =>
-      options === plain ? `still waiting, no news for ${time}\n` : "";
-    lines.show({ type: "begin" });
-    assertEquals([at(14_999), at(15_000)], ["", sign("15 s")]);
-    assertEquals([at(74_999), at(75_000)], ["", sign("1 min 15 s")]);
-    assertEquals([at(134_999), at(135_000)], ["", sign("2 min 15 s")]);
-    lines.show(progress);
-    lines.takeError();
-    assertEquals([at(149_999), at(150_000)], ["", sign("15 s")]);
-    lines.show({ type: "end", completed: true });
-    assertEquals(at(1_000_000), "");
+    const lines = new Lines({ ...PIPES, endsProgress });
+    await lines.view.show({ type: "reply", text: "One.", isNotice: false });
+    lines.show(
+      { type: "begin" },
+      { type: "wait", reason: "service busy", milliseconds: 5_100 },
+      { type: "progress", node: "plan", status: "on" },
+    );
+    clock.elapse(10_000);
+    lines.show(
+      { type: "end", completed: false },
+      { type: "error", message: "no" },
+    );
+    const progress = "service busy, again in 6 s\nplan: on\nrunning, 10 s\n";
+    assertEquals(
+      lines.stderr,
+      (endsProgress ? "" : progress) + "agent-gateway: error: no\n",
+    );
   }
 });
 

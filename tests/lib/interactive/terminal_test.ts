@@ -38,7 +38,6 @@ function describe(
 }
 
 const TERMINALS = ["terminal", "terminal", "terminal"] as const;
-const REPLIES_IN_A_PIPE = ["data", "data", "terminal"] as const;
 
 const STARTS: Readonly<
   Record<string, readonly [Start, expected: Partial<Terminal>]>
@@ -49,7 +48,6 @@ const STARTS: Readonly<
       isTyped: true,
       isScreen: true,
       mixesReplies: true,
-      isShared: false,
       replies: "styled",
       keys: "Ctrl-J: new line, Ctrl-C: stop, command: exit; " +
         "screen readers: --plain",
@@ -69,7 +67,7 @@ const STARTS: Readonly<
   ],
   "a chat whose replies go to a file": [
     { streams: ["terminal", "data", "terminal"] },
-    { isScreen: true, mixesReplies: false, isShared: false },
+    { isScreen: true, mixesReplies: false },
   ],
   "a chat whose errors go to a file": [
     { streams: ["terminal", "terminal", "data"] },
@@ -94,34 +92,16 @@ const STARTS: Readonly<
     },
   ],
   "piped lines": [
-    { streams: ["data", "terminal", "terminal"] },
-    { isTyped: false, isScreen: false, isShared: false, keys: undefined },
+    { streams: ["data", "data", "terminal"] },
+    { isTyped: false, isScreen: false, endsProgress: false, keys: undefined },
   ],
   "-p": [
-    { streams: ["data", "terminal", "terminal"], readsPrompts: false },
-    {
-      isTyped: false,
-      isScreen: true,
-      mixesReplies: true,
-      isShared: false,
-      keys: undefined,
-    },
-  ],
-  "-p with --quiet": [
-    {
-      streams: REPLIES_IN_A_PIPE,
-      readsPrompts: false,
-      wishes: { quiet: true },
-    },
-    { isScreen: false },
+    { streams: TERMINALS, readsPrompts: false },
+    { isScreen: false, mixesReplies: false, endsProgress: false },
   ],
   "-p in front of a pager": [
-    { streams: REPLIES_IN_A_PIPE, readsPrompts: false },
-    { isScreen: true, mixesReplies: false, isShared: true },
-  ],
-  "-p without a terminal": [
-    { streams: ["data", "data", "data"], readsPrompts: false },
-    { isScreen: false, isShared: false, replies: "unchanged" },
+    { streams: ["data", "data", "terminal"], readsPrompts: false },
+    { isScreen: false, endsProgress: true, replies: "unchanged" },
   ],
 };
 for (const [what, [start, expected]] of Object.entries(STARTS)) {
@@ -131,3 +111,21 @@ for (const [what, [start, expected]] of Object.entries(STARTS)) {
     assertEquals(Object.fromEntries(found), expected);
   });
 }
+
+const SCREENS: readonly (readonly [env: Start["env"], isScreen: boolean])[] = [
+  ...["", "0", "false"].map((CI) => [{ CI }, true] as const),
+  ...["1", "yes"].map((CI) => [{ CI }, false] as const),
+  [{ TERM: "dumb" }, false],
+  [{ TERM: "" }, Deno.build.os === "windows"],
+];
+for (const [env = {}, isScreen] of SCREENS) {
+  Deno.test(`describeTerminal() ${isScreen ? "finds a" : "finds no"} screen with ${JSON.stringify(env)}`, () => {
+    assertEquals(describe({ streams: TERMINALS, env }).isScreen, isScreen);
+  });
+}
+
+Deno.test("describeTerminal() knows the Linux console, whose fonts lack most characters, and screen on it", () => {
+  const isAscii = ["linux", "screen.linux", "xterm"]
+    .map((TERM) => describe({ streams: TERMINALS, env: { TERM } }).isAscii);
+  assertEquals(isAscii, [true, true, false]);
+});

@@ -1,0 +1,83 @@
+import { startTimeout } from "../io.ts";
+import { duration } from "../text.ts";
+import { line, type LineLook, linesAbout } from "./event_lines.ts";
+import type { Step } from "./view.ts";
+
+/** The first silence that is reported, in milliseconds. Each next one is twice as long. */
+const FIRST_SILENCE = 10_000;
+
+export interface PlainProgressOptions {
+  readonly look: LineLook;
+  /** Writes a line about a silence. */
+  readonly write: (line: string) => void;
+}
+
+/**
+ * Progress where no row is drawn: a line for each step, unless it equals the line before
+ * it. After a silence of 10 s, and then of 20, 40, 80 s and so on, a line says what is
+ * waited for.
+ */
+export class PlainProgress {
+  readonly #options: PlainProgressOptions;
+  #lastLine = "";
+  #writtenAt = 0;
+  /** The silence that is reported next, in milliseconds. */
+  #silence = FIRST_SILENCE;
+  #waitsFor = "";
+  #stopTimer: (() => void) | undefined;
+
+  constructor(options: PlainProgressOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the lines that show a step, or nothing. */
+  advance(step: Step): string {
+    const { look } = this.#options;
+    const lines = linesAbout(step, look);
+    const isNew = lines !== "" && lines !== this.#lastLine;
+    if (isNew || step.type === "begin") {
+      this.#lastLine = lines;
+      this.#writtenAt = performance.now();
+      this.#silence = FIRST_SILENCE;
+    }
+    this.#waitsFor = waitsFor(step);
+    if (step.type === "end") {
+      this.#stopTimer?.();
+      this.#stopTimer = undefined;
+    } else if (!look.isQuiet) {
+      this.#stopTimer ??= this.#startTimer();
+    }
+    return isNew ? lines : "";
+  }
+
+  /** One timer at a time, because many steps may come in a second. */
+  #startTimer(): () => void {
+    const left = this.#writtenAt + this.#silence - performance.now();
+    return startTimeout(left, () => {
+      const silence = performance.now() - this.#writtenAt;
+      if (silence >= this.#silence) {
+        const { look, write } = this.#options;
+        this.#lastLine = line(`${this.#waitsFor} ${duration(silence)}`, look);
+        write(this.#lastLine);
+        this.#silence = 2 * silence;
+      }
+      this.#stopTimer = this.#startTimer();
+    });
+  }
+}
+
+/** What is waited for after a step, as the beginning of a line. */
+function waitsFor({ type }: Step): string {
+  switch (type) {
+    case "begin":
+      return "The service has not answered for";
+    case "wait":
+      return "waiting,";
+    case "run":
+    case "progress":
+    case "end":
+      return "running,";
+    default:
+      return type satisfies never;
+  }
+}
