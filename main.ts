@@ -13,6 +13,7 @@ import {
   parseCommandLine,
   UsageError,
 } from "./lib/command_line.ts";
+import { EXIT } from "./lib/exit_codes.ts";
 import {
   isReaderGone,
   openLog,
@@ -20,7 +21,7 @@ import {
   readStandardInput,
   startTimeout,
 } from "./lib/io.ts";
-import { Process, TERMINATED } from "./lib/process.ts";
+import { Process } from "./lib/process.ts";
 import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
 import { maskKey } from "./lib/text.ts";
 import { versionLine } from "./lib/version.ts";
@@ -53,12 +54,12 @@ async function main(args: readonly string[]): Promise<number> {
     if (error instanceof UsageError) {
       return await failStart(args, {
         reason: `${error.message}; see agent-gateway --help`,
-        code: 2,
+        code: EXIT.usage,
       });
     }
     if (error instanceof SettingsError) {
       const { message: reason, warnings } = error;
-      return await failStart(args, { reason, warnings, code: 1 });
+      return await failStart(args, { reason, warnings, code: EXIT.failed });
     }
     throw error;
   }
@@ -158,7 +159,7 @@ async function startBridge(
 
 /** Ends the process as soon as the one that started it is gone. */
 function watchParent(): void {
-  if (Deno.ppid !== PARENT) process.exit(TERMINATED);
+  if (Deno.ppid !== PARENT) process.exit(EXIT.terminated);
   startTimeout(PARENT_INTERVAL, watchParent);
 }
 

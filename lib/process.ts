@@ -5,6 +5,7 @@
  * @module
  */
 
+import { EXIT } from "./exit_codes.ts";
 import {
   environmentVariable,
   ErrorOutput,
@@ -29,9 +30,6 @@ const SIGNAL_LIMIT = 400;
 /** How long a signal of the process to itself may take to arrive, in milliseconds. */
 const DELIVERY_LIMIT = 400;
 
-/** The exit code that stands for SIGTERM. */
-export const TERMINATED = 143;
-
 /** How the process ends: by a signal, or with an exit code. */
 export type ProcessEnd = Deno.Signal | number;
 
@@ -39,8 +37,13 @@ const hasSignals = Deno.build.os !== "windows";
 
 /** The signals that end the process, and the exit codes that stand for them. */
 const SIGNALS: Readonly<Partial<Record<Deno.Signal, number>>> = hasSignals
-  ? { SIGINT: 130, SIGHUP: 129, SIGQUIT: 131, SIGTERM: TERMINATED }
-  : { SIGINT: 130, SIGBREAK: TERMINATED };
+  ? {
+    SIGINT: EXIT.interrupted,
+    SIGHUP: EXIT.hangup,
+    SIGQUIT: EXIT.quit,
+    SIGTERM: EXIT.terminated,
+  }
+  : { SIGINT: EXIT.interrupted, SIGBREAK: EXIT.terminated };
 
 /** What uses the terminal. It is left before the process ends. */
 export interface FrontEnd {

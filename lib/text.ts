@@ -1,11 +1,12 @@
 export { containsNul, shorten } from "./text/foreign_text.ts";
-export { counted, duration, wholeDuration } from "./text/amounts.ts";
+export { counted, duration, size, wholeDuration } from "./text/amounts.ts";
 export {
   escapeControls,
   holdsTooMuch,
   isJsonObject,
   MAX_SIGNS,
   parseJson,
+  SHORT_JSON,
 } from "./text/json.ts";
 export { maskKey } from "./text/mask_key.ts";
 export { plainLine, plainText, withoutLineEnd } from "./text/plain_text.ts";

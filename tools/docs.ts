@@ -16,16 +16,22 @@ import {
   spellings,
   STANDARD_INPUT,
 } from "../lib/command_line/option_table.ts";
+import { EXIT } from "../lib/exit_codes.ts";
+import { CONNECT_LIMIT } from "../lib/gateway/connection/relay.ts";
+import { AHEAD_LIMIT } from "../lib/gateway/connection/route.ts";
 import {
+  type Fate,
   fateOf,
   type RemoteOperation,
   stageOfStatus,
 } from "../lib/gateway/failure/fate.ts";
 import { retryReason } from "../lib/gateway/http/retries.ts";
 import { TIMEOUTS } from "../lib/gateway/http/timeouts.ts";
+import { SILENCES, VANISHED } from "../lib/gateway/stream/run_stream.ts";
 import { MAX_LINE_BYTES } from "../lib/gateway/stream/stream_lines.ts";
+import { codeOf } from "../lib/interactive/exit_code.ts";
 import { MAX_PROMPT_BYTES } from "../lib/io.ts";
-import { MAX_SIGNS } from "../lib/text.ts";
+import { MAX_SIGNS, SHORT_JSON, size, wholeDuration } from "../lib/text.ts";
 import { ToolError } from "./tool_error.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
@@ -55,6 +61,8 @@ const TABLES: Readonly<Record<string, () => Table>> = {
   options: optionTable,
   statuses: statusTable,
   limits: limitTable,
+  codes: codeTable,
+  retries: retryTable,
 };
 
 /**
@@ -144,33 +152,132 @@ export function meaningOf(operation: RemoteOperation, status: number): string {
 }
 
 function limitTable(): Table {
-  const { answer, idle, outage, resume, retry, retryAfter } = TIMEOUTS;
+  const { answer, idle, retryAfter } = TIMEOUTS;
   const { drain } = TIMEOUTS;
   return [
     ["What", "Limit"],
-    ["A prompt", mebibytes(MAX_PROMPT_BYTES)],
-    ["A line of the stream", mebibytes(MAX_LINE_BYTES)],
+    ["A prompt", size(MAX_PROMPT_BYTES)],
+    ["A line of the stream", size(MAX_LINE_BYTES)],
     [
-      "Brackets, commas and colons outside of strings in a line over 64 KiB",
+      `Brackets, commas and colons outside of strings in a line over ${
+        size(SHORT_JSON)
+      }`,
       MAX_SIGNS.toLocaleString("en"),
     ],
+    ["Connecting, to all addresses of the name", time(CONNECT_LIMIT)],
+    ["A connection that was opened ahead and is not used", time(AHEAD_LIMIT)],
     ["The answer to a `POST`, from the request to its end", time(answer)],
-    ["Retries of a `POST`, where one is safe", `${retry.length}`],
     ["A pause that `Retry-After` asks for", time(retryAfter)],
     ["Silence of a stream, its headers included", time(idle)],
-    ["Retries of a stream that does not answer", time(outage)],
-    ["Retries of a stream that brings no new event", time(resume)],
-    ["The end of the stream after `complete`", `${drain} ms`],
+    [
+      "The same, if the stream sends comments and can be retried",
+      `${SILENCES} times its longest silence, at least ${time(VANISHED)}`,
+    ],
+    ["The end of the stream after `complete`", time(drain)],
   ];
 }
 
-function mebibytes(bytes: number): string {
-  return `${bytes / 1024 / 1024} MiB`;
+/** What is sent again, after what, and how often. */
+function retryTable(): Table {
+  const { retry, reopen, outOfFiles, reconnect, outage, resume } = TIMEOUTS;
+  const times = (pauses: readonly number[]) =>
+    `${pauses.length} times, after about ${inSeconds(pauses)}`;
+  const forAWhile = `After about ${
+    inSeconds(reconnect)
+  }, until there was no answer for ${time(outage)}, or no new event for ${
+    time(resume)
+  }`;
+  const post = "no connection, because it was refused";
+  return [
+    ["Sent again", "After", "How often"],
+    [
+      "Creating a thread",
+      `${retriedStatuses("create thread")}; ${post}`,
+      times(retry),
+    ],
+    [
+      "Starting a run",
+      `${retriedStatuses("create run")}; ${post}`,
+      times(retry),
+    ],
+    [
+      "Both",
+      "A connection that was closed before the request was accepted (`GOAWAY`)",
+      times(reopen),
+    ],
+    ["Both", "Too many open files", times(outOfFiles)],
+    [
+      "Following a run",
+      `${
+        retriedStatuses("stream run")
+      }; a connection that fails, ends too early or falls silent`,
+      forAWhile,
+    ],
+  ];
 }
 
+function retriedStatuses(operation: RemoteOperation): string {
+  const statuses = Array.from({ length: 300 }, (_, index) => 300 + index);
+  return statuses.filter((it) => retryReason(operation, it)).join(", ");
+}
+
+function inSeconds(pauses: readonly number[]): string {
+  const shown = pauses.filter((pause, i) => pause !== pauses[i - 1])
+    .map((pause) => pause / 1000);
+  return `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)} s`;
+}
+
+const MAY_RUN_TWICE = "No: it may run twice";
+
+/** What the exit codes say, and whether a script may run the call again. */
+function codeTable(): Table {
+  const failed = (fate: Fate, what: string, retry: string, status?: number) => [
+    `${codeOf({ fate, status })}`,
+    code(fate),
+    what,
+    retry,
+  ];
+  const ended = (
+    exit: number,
+    what: string,
+    retry = "",
+  ) => [`${exit}`, "", what, retry];
+  return [
+    ["Code", "`fate`", "What happened", "Run it again?"],
+    ended(EXIT.done, "Done"),
+    failed("not run", "Nothing was started", "Yes, later"),
+    failed(
+      "refused",
+      "The key was rejected (401, 403); nothing was started",
+      "With another key",
+      401,
+    ),
+    failed("may have run", "Perhaps a run was started", MAY_RUN_TWICE),
+    failed(
+      "may go on",
+      "A run was started, and could not be followed to its end",
+      MAY_RUN_TWICE,
+    ),
+    failed("failed", "The service says that the run failed, or is gone", "No"),
+    failed("refused", "It would fail again; nothing was started", "No"),
+    ended(
+      EXIT.failed,
+      "A setting is wrong, or standard input or output failed",
+      "No",
+    ),
+    ended(EXIT.usage, "Wrong usage: one line names the argument", "No"),
+    ended(EXIT.hangup, "The terminal is gone (SIGHUP)"),
+    ended(EXIT.interrupted, "Ctrl-C (SIGINT)"),
+    ended(EXIT.quit, "Ctrl-\\\\ (SIGQUIT)"),
+    ended(EXIT.terminated, "SIGTERM"),
+  ];
+}
+
+/** A limit in the words of the program: "100 ms", "30 s", "10 min". */
 function time(milliseconds: number): string {
-  const seconds = milliseconds / 1000;
-  return seconds > 60 ? `${seconds / 60} min` : `${seconds} s`;
+  return milliseconds < 1000
+    ? `${milliseconds} ms`
+    : wholeDuration(milliseconds);
 }
 
 function code(text: string): string {

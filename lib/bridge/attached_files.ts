@@ -1,22 +1,24 @@
 import { Deadline } from "../io.ts";
-import { containsNul, isJsonObject } from "../text.ts";
+import { containsNul, isJsonObject, size } from "../text.ts";
 import type { RpcResponse } from "./json_rpc.ts";
 
 /** The largest file that is taken, in bytes of UTF-8. */
-const MAX_FILE_BYTES = 1024 * 1024;
+export const MAX_FILE_BYTES = 1024 * 1024;
 
 /** The most that is taken of all files of a prompt, in bytes of UTF-8. */
-const MAX_FILES_BYTES = 4 * MAX_FILE_BYTES;
+export const MAX_FILES_BYTES = 4 * MAX_FILE_BYTES;
 
-const MAX_FILES = 1000;
+export const MAX_FILES = 1000;
 
 /** How long a client may take for all files of a prompt, in milliseconds. */
 const TIMEOUT = 10_000;
 
-const TOO_LARGE = "(not read: larger than 1 MiB)";
+const TOO_LARGE = `(not read: larger than ${size(MAX_FILE_BYTES)})`;
 const NOT_UTF8 = "(not read: not UTF-8)";
 const CONTAINS_NUL = "(not read: contains a NUL character)";
-const TOO_MANY = "(not read: the files of this prompt are larger than 4 MiB)";
+const TOO_MANY = `(not read: the files of this prompt are larger than ${
+  size(MAX_FILES_BYTES)
+})`;
 
 export interface ReadAttachedFilesOptions {
   /** Asks the client; resolves without a response if the signal is aborted. */

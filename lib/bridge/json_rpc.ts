@@ -1,5 +1,11 @@
 import { type Line, readEachLine } from "../io.ts";
-import { holdsTooMuch, isJsonObject, MAX_SIGNS, parseJson } from "../text.ts";
+import {
+  holdsTooMuch,
+  isJsonObject,
+  MAX_SIGNS,
+  parseJson,
+  size,
+} from "../text.ts";
 import { Outline } from "./outline.ts";
 
 /** The most bytes of UTF-8 that a message may hold, a prompt in it included: 16 MiB. */
@@ -136,7 +142,7 @@ function messageIn(line: Line): Incoming | undefined {
 
 /** What follows the request, or the line, that cannot be taken, in an error. */
 const FAULTS: Readonly<Record<Fault, string>> = {
-  "too long": "is larger than 16 MiB",
+  "too long": `is larger than ${size(MAX_MESSAGE_BYTES)}`,
   "too many parts":
     `contains more than ${MAX_SIGNS} brackets, commas and colons`,
   "not UTF-8": "is not UTF-8",

@@ -1,3 +1,4 @@
+import { exitCodesBriefly } from "../exit_codes.ts";
 import { VERSION } from "../version.ts";
 import {
   type Option,
@@ -27,8 +28,7 @@ Settings, from the environment or a .env file in the current folder:
 ${entry("  APP_API_KEY", "The API key (required)")}
 ${entry("  APP_BASE_URL", "URL of the service, unless --base-url is given")}
 
-Exit codes: 0 done, 1 failed, 2 usage error, 3 not run (retry later), 4 key
-rejected, 5 may have run (do not retry), 129 to 143 ended by a signal
+${wrapped(`Exit codes: ${exitCodesBriefly()}`).join("\n")}
 
 Examples:
   agent-gateway -p "What changed in HTTP/3?"
@@ -46,14 +46,19 @@ function label(option: Option): string {
 }
 
 function entry(label: string, effect: string): string {
+  return wrapped(effect, label.padEnd(INDENT)).join("\n");
+}
+
+/** The rows of a text; those after the first begin below the end of its label. */
+function wrapped(text: string, label = ""): readonly string[] {
   const rows = [];
-  let row = label.padEnd(INDENT);
-  for (const word of effect.split(" ")) {
-    if (row.length > INDENT && row.length + 1 + word.length > COLUMNS) {
+  let row = label;
+  for (const word of text.split(" ")) {
+    if (row.length > label.length && row.length + 1 + word.length > COLUMNS) {
       rows.push(row);
-      row = " ".repeat(INDENT);
+      row = " ".repeat(label.length);
     }
-    row += row.length > INDENT ? ` ${word}` : word;
+    row += row.length > label.length ? ` ${word}` : word;
   }
-  return [...rows, row].join("\n");
+  return [...rows, row];
 }

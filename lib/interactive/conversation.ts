@@ -1,3 +1,4 @@
+import { EXIT } from "../exit_codes.ts";
 import {
   AGENT_NAME,
   type CreationEvent,
@@ -26,9 +27,6 @@ export interface ConversationOptions {
   /** A clock, in milliseconds. The default is the clock of the process. */
   readonly now?: (() => number) | undefined;
 }
-
-/** The exit code after Ctrl-C. */
-const INTERRUPTED = 130;
 
 /** How an operation ended; `unread` if nobody reads standard output. */
 type Outcome = "done" | "failed" | "dropped" | "unread";
@@ -81,7 +79,7 @@ export class Conversation {
    */
   async runInteractive(): Promise<number> {
     const opened = await this.#openAlone();
-    if (opened === "dropped") return INTERRUPTED;
+    if (opened === "dropped") return EXIT.interrupted;
     if (opened !== "done") return this.#isTyped ? 1 : this.#exitCode.value;
     let prompts = 0;
     const nextNumber = () => {
@@ -93,7 +91,7 @@ export class Conversation {
       let outcome: Outcome;
       switch (input?.kind) {
         case undefined:
-          return INTERRUPTED;
+          return EXIT.interrupted;
         case "end":
           return this.#isTyped ? 0 : this.#exitCode.value;
         case "refused":

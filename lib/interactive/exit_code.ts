@@ -1,3 +1,4 @@
+import { EXIT } from "../exit_codes.ts";
 import type { Fate } from "../gateway.ts";
 
 /** A prompt failed at the service, or the creation of its thread. */
@@ -6,23 +7,20 @@ interface Failed {
   readonly status?: number | undefined;
 }
 
-/** Something may have run: asking again could run it a second time. */
-const MAY_HAVE_RUN = 5;
-
-const NOTHING_STARTED: readonly number[] = [3, 4];
+const NOTHING_STARTED: readonly number[] = [EXIT.notRun, EXIT.keyRejected];
 
 /**
- * The exit code of one call of the program (docs/command-line.md has the table). It is
+ * The exit code of one call of the program (docs/scripting.md has the table). It is
  * about all prompts of the call, because a script repeats the whole call: as soon as a
  * run was started or may have been, it does not say any more that nothing was.
  */
 export class ExitCode {
-  #last = 0;
+  #last: number = EXIT.done;
   #mayHaveRun = false;
 
   get value(): number {
     return this.#mayHaveRun && NOTHING_STARTED.includes(this.#last)
-      ? MAY_HAVE_RUN
+      ? EXIT.mayHaveRun
       : this.#last;
   }
 
@@ -33,23 +31,24 @@ export class ExitCode {
   /** Takes a failure; none if a prompt was dropped or could not be taken. */
   fail(failure?: Failed): void {
     const code = codeOf(failure);
-    if (this.value !== MAY_HAVE_RUN) this.#last = code;
-    this.#mayHaveRun ||= code === MAY_HAVE_RUN || failure?.fate === "failed";
+    if (this.value !== EXIT.mayHaveRun) this.#last = code;
+    this.#mayHaveRun ||= code === EXIT.mayHaveRun || failure?.fate === "failed";
   }
 }
 
-function codeOf({ fate, status }: Partial<Failed> = {}): number {
+/** The code for one prompt that failed, whatever came before. */
+export function codeOf({ fate, status }: Partial<Failed> = {}): number {
   switch (fate) {
     case "not run":
-      return 3;
+      return EXIT.notRun;
     case "refused":
-      return status === 401 || status === 403 ? 4 : 1;
+      return status === 401 || status === 403 ? EXIT.keyRejected : EXIT.failed;
     case "may have run":
     case "may go on":
-      return MAY_HAVE_RUN;
+      return EXIT.mayHaveRun;
     case "failed":
     case undefined:
-      return 1;
+      return EXIT.failed;
     default:
       return fate satisfies never;
   }

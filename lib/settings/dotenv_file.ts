@@ -6,6 +6,7 @@
  */
 
 import { parse } from "jsr:@std/dotenv@^0.225.6/parse";
+import { size } from "../text.ts";
 import { SettingsError } from "./settings_error.ts";
 
 const onWindows = Deno.build.os === "windows";
@@ -90,7 +91,7 @@ function readRegularFile(path: string): ReadFile {
     if (read === null) return { bytes: bytes.subarray(0, length), mode };
     length += read;
   }
-  throw new Error("larger than 1 MiB");
+  throw new Error(`larger than ${size(MAX_FILE_BYTES)}`);
 }
 
 /** Called before a file is opened: opening a pipe waits for its writer. */

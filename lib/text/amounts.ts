@@ -26,6 +26,12 @@ function joined(amount: number, larger: string, unit: string): string {
   return rest === 0 ? whole : `${whole} ${rest} ${unit}`;
 }
 
+/** "64 KiB", "16 MiB": a limit in bytes, for messages and documents. */
+export function size(bytes: number): string {
+  const kibibytes = bytes / 1024;
+  return kibibytes < 1024 ? `${kibibytes} KiB` : `${kibibytes / 1024} MiB`;
+}
+
 /** "1 event", "2 events", "2 entries" */
 export function counted(count: number, noun: string): string {
   if (count === 1) return `1 ${noun}`;

@@ -1,7 +1,7 @@
 import { withWholeCharacters } from "./foreign_text.ts";
 
 /** Shorter JSON is parsed whatever it holds, in UTF-16 code units. */
-const SHORT = 64 * 1024;
+export const SHORT_JSON = 64 * 1024;
 
 /** The most brackets, braces, commas and colons outside of strings. */
 export const MAX_SIGNS = 250_000;
@@ -12,7 +12,7 @@ export const MAX_SIGNS = 250_000;
  * of strings.
  */
 export function holdsTooMuch(json: string): boolean {
-  if (json.length <= SHORT) return false;
+  if (json.length <= SHORT_JSON) return false;
   let signs = 0;
   for (let index = 0; index < json.length; index++) {
     switch (json[index]) {

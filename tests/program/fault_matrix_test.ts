@@ -218,9 +218,9 @@ Deno.test("whatever the service does wrong at each operation, the exit code and 
   }
 });
 
-Deno.test("docs/command-line.md has the codes and fates that the program has", async () => {
+Deno.test("docs/scripting.md has the codes and fates that the program has", async () => {
   const page = await Deno.readTextFile(
-    `${import.meta.dirname}/../../docs/command-line.md`,
+    `${import.meta.dirname}/../../docs/scripting.md`,
   );
   const rows = Array.from(
     page.matchAll(/^\| (\d) +\| `([a-z ]+)` +\|/gm),

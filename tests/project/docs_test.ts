@@ -42,6 +42,21 @@ Deno.test("the table of statuses has a row for each status that differs from its
   }
 });
 
+/** The pages whose limits are in the tables of the source alone. */
+const RULED = ["docs/networks.md", "docs/scripting.md"];
+
+for (const page of RULED) {
+  Deno.test(`${page} has no limit of its own: link to a table of tools/docs.ts`, () => {
+    const prose = read(page)
+      .replaceAll(/^ *```.*?^ *```$/gms, "")
+      .replaceAll(/<!-- deno task docs: .*?<!-- end -->/gs, "")
+      .replaceAll(/\]\(.*?\)/g, "");
+    const limit =
+      /(?:\d|\b(?:two|three|four|five|ten)) ?(?:ms|s|min|minutes?|seconds?|times|[KM]iB|characters)\b/g;
+    assertEquals(prose.match(limit), null);
+  });
+}
+
 type EventType = (CreationEvent | TurnEvent)["type"];
 
 /** Where each event is published. A new one is missing here: the compiler says so. */

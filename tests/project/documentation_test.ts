@@ -47,15 +47,10 @@ const conversations: readonly Exchange[] = blocks("text")
         .map((line) => line.slice(sign.length));
     return { said: after("--> "), heard: after("<-- ") };
   });
-const [opening, ...reference] = conversations;
+const reference = conversations;
 
 Deno.test("documentation: the bridge answers as shown", async () => {
-  assert(opening !== undefined && reference.length >= 7);
-  const heard = await play([opening]); // More is said than it shows.
-  assertEquals(
-    heard.filter((line) => opening.heard.includes(line)),
-    opening.heard,
-  );
+  assert(reference.length >= 7);
   assertEquals(
     await play(reference),
     reference.flatMap(({ heard }) => heard).map(withoutPromptId),

@@ -7,13 +7,15 @@ const ROOT = `${import.meta.dirname}/../..`;
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: [
     ...["process", "command_line", "settings", "gateway", "interactive"],
-    ...["bridge", "check", "io", "text", "version"],
+    ...["bridge", "check", "io", "text", "version", "exit_codes"],
   ],
-  process: ["io", "text"],
-  command_line: ["text", "version"],
-  settings: ["io"],
+  process: ["io", "text", "exit_codes"],
+  command_line: ["text", "version", "exit_codes"],
+  settings: ["io", "text"],
   gateway: ["settings", "io", "text", "version"],
-  interactive: ["gateway", "editor", "markdown", "io", "text", "version"],
+  interactive: [
+    ...["gateway", "editor", "markdown", "io", "text", "version", "exit_codes"],
+  ],
   bridge: ["gateway", "io", "text", "version"],
   check: ["settings", "gateway", "io", "text", "version"],
   editor: ["io", "text"],
@@ -21,6 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   io: ["text"],
   text: [],
   version: [],
+  exit_codes: [],
 };
 
 const FOLDERS = Object.keys(MAY_IMPORT).filter((name) => name !== "main");

@@ -13,7 +13,7 @@ import type { AnsweredConnection } from "./unused_connection.ts";
  * is shorter than `TIMEOUTS.answer`, so that a `POST` fails with the reason of the relay
  * and not with that limit.
  */
-const LIMIT = 20_000;
+export const CONNECT_LIMIT = 20_000;
 
 /** How long the client is waited for before the way to it is tried, in milliseconds. */
 const LOOPBACK_PATIENCE = 5_000;
@@ -119,7 +119,7 @@ export class Relay implements Disposable {
 
   async #serve(): Promise<void> {
     const { signal } = this.#closing;
-    const stopLimit = startTimeout(LIMIT, () => this.#giveUp());
+    const stopLimit = startTimeout(CONNECT_LIMIT, () => this.#giveUp());
     const doubt = () => this.#tryLoopback();
     const stopDoubt = startTimeout(LOOPBACK_PATIENCE, doubt);
     signal.addEventListener("abort", () => {

@@ -8,7 +8,7 @@ import {
 } from "./unused_connection.ts";
 
 /** How long a connection stays open ahead of a turn, in milliseconds. */
-const AHEAD_LIMIT = 45_000;
+export const AHEAD_LIMIT = 45_000;
 
 /** How long one that was opened ahead may leave a message unanswered, in milliseconds. */
 const AHEAD_SILENCE = 1_000;

@@ -4,6 +4,7 @@ import {
   isServiceId,
   parseJson,
   type Redactor,
+  size,
 } from "../../text.ts";
 import { RequestError } from "../failure/failure.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
@@ -82,7 +83,7 @@ function whyNoObject({ response, redactor }: Answer, read: ReadText): string {
     return webPageReason(status, read, redactor);
   }
   return read.isCut
-    ? "The answer is larger than 1 MiB"
+    ? `The answer is larger than ${size(MAX_ANSWER_BYTES)}`
     : `The answer (status ${status}) is not a JSON object`;
 }
 

@@ -14,10 +14,10 @@ import { StreamRecord } from "./stream_record.ts";
 const MANY_COMMENTS = 3;
 
 /** The shortest silence of a peer that has vanished, in milliseconds. */
-const VANISHED = 60_000;
+export const VANISHED = 60_000;
 
 /** The same, as a multiple of the longest silence so far. */
-const SILENCES = 4;
+export const SILENCES = 4;
 
 /** An error does not mention a silence that is shorter than this, in milliseconds. */
 const QUIET = 5_000;
