@@ -3,7 +3,7 @@ import type { ReplyEvent } from "../turn_event.ts";
 
 export const COMPLETION_NOTICE = "Run completed.";
 
-/** The note to users if there are messages, and none has a text that can be read. */
+/** The note to users if the agent has sent messages, and none of them can be read. */
 export const NOT_UNDERSTOOD =
   "The run completed, but its reply could not be read. Ask the operator to run agent-gateway --check -p TEXT";
 
@@ -15,6 +15,12 @@ export type Reply = Omit<ReplyEvent, "type">;
 /** The roles and types of messages: those of OpenAI, the AI SDK and LangChain. */
 const ASSISTANTS = ["assistant", "ai", "AIMessage", "AIMessageChunk", "model"];
 const USERS = ["user", "human", "HumanMessage"];
+
+/** Messages of these are neither the agent's nor the user's. */
+const OTHERS = [
+  ...["system", "developer", "tool", "function"],
+  ...["SystemMessage", "ToolMessage", "FunctionMessage"],
+];
 
 /** The types of a message's parts that are text; other parts are never shown. */
 const TEXT_PARTS: readonly unknown[] = ["text", "output_text", undefined];
@@ -33,24 +39,20 @@ export function selectReply(event: JsonObject): Reply {
   if (explanation !== "") return { text: explanation, isNotice: false };
 
   // One message alone is read as a list of one.
-  const messages = found ? [found].flat() : [];
-  const authors = messages.map(authorOf);
-  const texts = messages.map(messageText);
-  const question = authors.findLastIndex((author) =>
+  const messages = found ? [found].flat().map(readMessage) : [];
+  const question = messages.findLastIndex(({ author }) =>
     USERS.includes(author ?? "")
   );
-  const candidates = texts
-    .map((text, index) => ({ text, author: authors[index] }))
-    .slice(question + 1)
-    .filter(({ text }) => text !== "");
+  const answers = messages.slice(question + 1);
+  const texts = answers.filter(({ text }) => text !== "");
   const reply =
-    candidates.findLast(({ author }) => ASSISTANTS.includes(author ?? "")) ??
-      candidates.findLast(({ author }) => author === undefined);
+    texts.findLast(({ author }) => ASSISTANTS.includes(author ?? "")) ??
+      texts.findLast(({ author }) => author === undefined);
   if (reply !== undefined) return { text: reply.text, isNotice: false };
 
-  const fields = fieldsOf(event, messages.at(-1));
+  const fields = fieldsOf(event, [found].flat().at(-1));
   const notice = { text: COMPLETION_NOTICE, isNotice: true, fields };
-  const isUnread = texts.length > 0 && texts.every((text) => text === "");
+  const isUnread = answers.some(({ author }) => !OTHERS.includes(author ?? ""));
   return isUnread ? { ...notice, note: NOT_UNDERSTOOD } : notice;
 }
 
@@ -64,25 +66,46 @@ function fieldsOf(event: JsonObject, lastMessage: unknown): string {
   return names.join(", ");
 }
 
-function authorOf(message: unknown): string | undefined {
-  const { role, type } = isJsonObject(message) ? message : {};
-  return [role, type].find((word) => typeof word === "string");
+interface Message {
+  /** Its role, else its type; `undefined` if it has neither. */
+  readonly author: string | undefined;
+  /** Its text, else its refusal; empty if it has none that is not blank. */
+  readonly text: string;
 }
 
-/** The text of a message, else its refusal; empty if it has none that is not blank. */
-function messageText(message: unknown): string {
-  if (!isJsonObject(message)) return textOrEmpty(message);
-  const { content, parts, text, refusal } = message;
-  for (const found of [content, parts, text, refusal]) {
-    const read = [found].flat().map(partText).join("");
-    if (read.trim() !== "") return read;
+function readMessage(entry: unknown): Message {
+  if (!isJsonObject(entry)) {
+    return { author: undefined, text: textOrEmpty(entry) };
   }
-  return "";
+  const { role, type, content, parts, content_blocks, text, refusal, thought } =
+    restored(entry);
+  const author = [role, type].find((word) => typeof word === "string");
+  if (thought === true || isThought(type)) return { author, text: "" };
+  const texts = [content, parts, content_blocks, text, refusal]
+    .map((found) => [found].flat().map(partText).join(""));
+  return { author, text: texts.find((read) => read.trim() !== "") ?? "" };
+}
+
+/** A message that LangChain has stored, as it was before; any other one as it is. */
+function restored(message: JsonObject): JsonObject {
+  const { type, role, id, kwargs, data } = message;
+  if (type === "constructor" && isJsonObject(kwargs)) { // toJSON(), dumpd()
+    const name: unknown = [id].flat().at(-1);
+    return { ...kwargs, type: name };
+  }
+  // toDict(), messages_to_dict()
+  const isStored = role === undefined && isJsonObject(data);
+  return isStored ? { ...data, type } : message;
+}
+
+/** Whether a type says that a message is what the model thought. */
+function isThought(type: unknown): boolean {
+  return typeof type === "string" && /reasoning|thinking|thought/i.test(type);
 }
 
 function partText(part: unknown): string {
   if (!isJsonObject(part)) return typeof part === "string" ? part : "";
-  const isText = TEXT_PARTS.includes(part.type);
+  const isText = TEXT_PARTS.includes(part.type) && part.thought !== true;
   return isText && typeof part.text === "string" ? part.text : "";
 }
 

@@ -48,6 +48,10 @@ const AUTHORS: readonly (readonly [author: object, reply: string])[] = [
   [{}, "A"],
   ...["user", "human", "HumanMessage"]
     .map((role) => [{ role }, COMPLETION_NOTICE] as const),
+  [
+    { type: "constructor", id: ["langchain", "HumanMessage"], kwargs: {} },
+    COMPLETION_NOTICE,
+  ],
   ...["system", "developer", "tool", "ToolMessage", "Assistant", "message", ""]
     .map((role) => [{ role }, "before"] as const),
   [{ role: "tool", type: "ai" }, "before"],
@@ -61,7 +65,17 @@ for (const [author, reply] of AUTHORS) {
 }
 
 const image = { type: "image", text: "no" };
-const thought = { type: "reasoning", text: "no" };
+const thoughts = [
+  ...["reasoning", "thinking", "redacted_thinking", "reasoning_content"]
+    .map((type) => ({ type, text: "no", [type]: "no" })),
+  { thought: true, text: "no" },
+];
+const lc = { lc: 1, type: "constructor", id: ["langchain_core", "AIMessage"] };
+const stored = (type: string, data: object) => ({
+  role: undefined,
+  type,
+  data,
+});
 
 const TEXTS: readonly (readonly [entry: object, text: string | undefined])[] = [
   [{ content: " A\n" }, " A\n"],
@@ -69,8 +83,18 @@ const TEXTS: readonly (readonly [entry: object, text: string | undefined])[] = [
   [{ content: "A", parts: ["no"], text: "no" }, "A"],
   [{ content: " ", parts: [{ type: "text", text: "A" }], text: "no" }, "A"],
   [{ content: [], text: "A" }, "A"],
+  [{ content: [], content_blocks: [{ type: "text", text: "A" }] }, "A"],
+  [{ parts: [{ text: "no", thought: true }, { text: "A" }] }, "A"],
+  [{ thought: true, content: "no" }, undefined],
+  [{ type: "reasoning", content: "no" }, undefined],
+  [stored("ai", { content: "A" }), "A"],
+  [stored("ai", { type: "human", content: ["A"] }), "A"],
+  [stored("chat", { role: "assistant", content: "A" }), "A"],
+  [stored("human", { content: "no" }), undefined],
+  [{ ...lc, role: undefined, kwargs: { type: "human", content: "A" } }, "A"],
+  [{ role: "ai", data: { content: "no" } }, undefined],
   [{ content: [{ type: "output_text", text: "A" }] }, "A"],
-  [{ content: [{ text: "a" }, image, thought, "b", { text: "c" }] }, "abc"],
+  [{ content: [{ text: "a" }, image, ...thoughts, "b", { text: "c" }] }, "abc"],
   [{ content: { type: "text", text: "A" } }, "A"],
   [{ content: [{ type: "text", text: 1 }, 2, null, ["no"]] }, undefined],
   [{ content: null, refusal: "No" }, "No"],
@@ -91,8 +115,11 @@ const UNREAD: readonly (readonly [messages: unknown, isUnread: boolean])[] = [
   [[{ role: "ai", speech: "A" }], true],
   [[{ role: "ai", content: [{ type: "audio" }] }, null], true],
   [{ speech: "A" }, true],
-  [[user, { role: "ai", content: [{ type: "tool_use" }] }], false],
-  [[user], false],
+  [[user, { role: "ai", content: [{ type: "tool_use" }] }], true],
+  [[user, { type: "bot", content: "A" }], true],
+  [[user, { thought: true, text: "A" }], true],
+  [[...OLD, user], false],
+  [[user, { role: "tool", content: "A" }, { type: "system" }], false],
   [[], false],
 ];
 
