@@ -9,7 +9,7 @@ const BODIES: readonly (readonly [body: unknown, reason?: string])[] = [
   [{ message: " ", error: true, detail: "No" }, "No"],
   [{ statusCode: 400, error: "E", message: ["No", "Nor"] }, "No, Nor"],
   [{ errors: [{ code: 1, message: "No" }, { message: "Nor" }] }, "No, Nor"],
-  [{ type: "about:blank", title: "No", errors: { name: ["?"] } }, "No"],
+  [{ type: "about:blank", title: "T", errors: { a: [1] } }, "T"],
   [{ detail: [{ loc: ["body"], msg: "No" }] }, "No"],
   [
     {
