@@ -160,9 +160,11 @@ function malformedKey(rule: string): SettingsError {
 }
 
 function refuseQuotes(value: string, source: string): void {
-  if (!/^(['"]).*\1$/s.test(value)) return;
+  const [, mark] = /^(['"`]).*\1$/s.exec(value) ?? [];
+  if (mark === undefined) return;
+  const marks = mark === "`" ? "backticks" : "quotes";
   throw new SettingsError(
-    `${source} is in quotes: remove them (docker --env-file does not)`,
+    `${source} is in ${marks}: remove them (docker --env-file does not)`,
   );
 }
 

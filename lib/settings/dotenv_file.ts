@@ -110,7 +110,7 @@ function modeOfRegularFile(path: string): number | null {
 
 /** Whether the text of a `.env` file assigns a variable a value that is not blank. */
 export function isAssigned(text: string, name: string): boolean {
-  const found = assignment(text, name);
+  const { found } = assignment(text, name);
   return found !== undefined && found.value.trim() !== "";
 }
 
@@ -120,29 +120,38 @@ export function isAssigned(text: string, name: string): boolean {
  *
  * @returns The value; `undefined` if there is none or it is blank.
  * @throws {SettingsError} If the value is longer than 16,384 characters, contains a
- * line break or an unquoted `$`, or if its quote is not closed.
+ * line break or an unquoted `$`, if its quote is not closed, or if the only assignment
+ * of the variable is within the quotes of another value.
  */
 export function dotenvValue(text: string, name: string): string | undefined {
-  const found = assignment(text, name);
-  if (found === undefined) return undefined;
-  const { quote } = found;
-  const value = found.value.trim();
+  const { found, swallowedAt } = assignment(text, name);
   const refuse = (reason: string) =>
     new SettingsError(`${name} in .env cannot be used: ${reason}`);
+  if (found === undefined) {
+    if (swallowedAt === undefined) return undefined;
+    throw refuse(
+      `it is part of the quoted value that begins in line ${swallowedAt}; close the quote there`,
+    );
+  }
+  const { quote } = found;
+  const value = found.value.trim();
   if (value.length > MAX_VALUE_LENGTH) {
     throw refuse(`it is longer than ${MAX_VALUE_LENGTH} characters`);
   }
   if (quote === "" && value.includes("$")) {
     throw refuse("it contains an unquoted $; put the value into single quotes");
   }
-  if (quote === "" && /^['"]/.test(value)) {
+  if (quote === "" && /^['"`]/.test(value)) {
     throw refuse("its quote is not closed");
   }
   // The parser treats a quoted value that contains U+2028 as unquoted.
   if (endOfLine(value, 0) < value.length) {
     throw refuse("it contains a line break");
   }
-  const parsed = parse(`${name}=${quote}${value}${quote}`)[name]?.trim();
+  // The parser does not know backticks; Node.js, Bun and dotenv take what they enclose.
+  const parsed = quote === "`"
+    ? value
+    : parse(`${name}=${quote}${value}${quote}`)[name]?.trim();
   return parsed === "" ? undefined : parsed;
 }
 
@@ -153,6 +162,15 @@ interface Assignment {
   readonly quote: string;
 }
 
+interface FoundAssignment {
+  readonly found: Assignment | undefined;
+  /**
+   * The number of the last line whose quoted value contains an assignment of the
+   * variable: its quote may have been left open.
+   */
+  readonly swallowedAt: number | undefined;
+}
+
 /**
  * The last assignment of a variable in the text of a `.env` file.
  *
@@ -160,9 +178,11 @@ interface Assignment {
  * which expands `$NAME` (asking for the permission to read each) and loops
  * forever on a self reference.
  */
-function assignment(text: string, name: string): Assignment | undefined {
-  const start = /^\s*(?:export\s+)?([^\s=#]+)\s*=[ \t]*(['"]?)/;
+function assignment(text: string, name: string): FoundAssignment {
+  const start = /^\s*(?:export\s+)?([^\s=#]+)\s*=[ \t]*(['"`]?)/;
+  const swallowed = RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=`, "m");
   let found: Assignment | undefined;
+  let swallowedBy: number | undefined;
   let position = 0;
   while (position < text.length) {
     let end = endOfLine(text, position);
@@ -173,6 +193,9 @@ function assignment(text: string, name: string): Assignment | undefined {
       const closing = quote === "" ? -1 : text.indexOf(quote, inner);
       const isQuoted = closing >= 0;
       if (isQuoted) end = endOfLine(text, closing);
+      if (isQuoted && swallowed.test(text.slice(inner, closing))) {
+        swallowedBy = position;
+      }
       if (variable === name) {
         found = isQuoted
           ? { value: text.slice(inner, closing), quote }
@@ -181,7 +204,10 @@ function assignment(text: string, name: string): Assignment | undefined {
     }
     position = end + 1;
   }
-  return found;
+  const swallowedAt = swallowedBy === undefined
+    ? undefined
+    : text.slice(0, swallowedBy).split(/\r\n?|\n/).length;
+  return { found, swallowedAt };
 }
 
 /** A value without quotes ends where a comment begins. */

@@ -206,14 +206,17 @@ const IN_QUOTES: Readonly<
     env: { APP_API_KEY: KEY, APP_BASE_URL: value },
   }),
   "--base-url": (value) => ({ env: { APP_API_KEY: KEY }, baseUrl: value }),
-  "APP_BASE_URL in .env": (value) => ({
-    dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL='"${value.slice(1, -1)}"'`,
-  }),
+  "APP_BASE_URL in .env": (value) => {
+    const quote = value.startsWith("'") ? '"' : "'";
+    return {
+      dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=${quote}${value}${quote}`,
+    };
+  },
 };
 
 for (const [source, sources] of Object.entries(IN_QUOTES)) {
   Deno.test(`loadSettings() says that ${source} is in quotes, and does not show it`, () => {
-    for (const quote of [`'`, `"`]) {
+    for (const quote of [`'`, `"`, "`"]) {
       for (const inner of ["https://host.example", KEY, "a", ""]) {
         const value = quote + inner + quote;
         const { message } = assertThrows(
@@ -222,7 +225,9 @@ for (const [source, sources] of Object.entries(IN_QUOTES)) {
         );
         assertEquals(
           message,
-          `${source} is in quotes: remove them (docker --env-file does not)`,
+          `${source} is in ${
+            quote === "`" ? "backticks" : "quotes"
+          }: remove them (docker --env-file does not)`,
         );
       }
     }

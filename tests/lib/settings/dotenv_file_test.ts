@@ -150,6 +150,11 @@ for (
     ["a bare value", `APP_API_KEY=${KEY}`, KEY],
     ["a value in single quotes, as it is", "APP_API_KEY='a#$b\\n'", "a#$b\\n"],
     ["a value in double quotes, without expanding $", 'APP_API_KEY="$A"', "$A"],
+    [
+      "a value in backticks, as it is",
+      "APP_API_KEY=`'a#$b\\n\"`",
+      "'a#$b\\n\"",
+    ],
     ["an exported variable", `export APP_API_KEY=${KEY}`, KEY],
     ["blanks around name and value", ` \tAPP_API_KEY =  ${KEY} `, KEY],
     ["blanks inside quotes, trimmed", `APP_API_KEY=' ${KEY} '`, KEY],
@@ -183,6 +188,7 @@ for (
     ["a ring of references", "A=$B\nB=$C\nC=$A"],
     ["single quotes around an assignment", "A='\nAPP_API_KEY=no\n'"],
     ["double quotes around an assignment", 'A="b\nAPP_API_KEY=no\nc" # d'],
+    ["backticks around an assignment", "A=`b\nAPP_API_KEY=no\n` # d"],
     ["quotes around it and CRLF", "A='\r\nAPP_API_KEY=no\r\n'\r"],
     ["quotes around it and CR", "A='\rAPP_API_KEY=no\r'\r"],
     ["quotes around it and an odd name", "a.b-c='\nAPP_API_KEY=no\n'"],
@@ -221,6 +227,8 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ["'$APP_API_KEY\u2028a'", LINE_BREAK],
   ["'a", OPEN],
   ['"a', OPEN],
+  ["`a", OPEN],
+  ["`a\nb`", LINE_BREAK],
   ["a".repeat(20_000), TOO_LONG],
 ];
 
@@ -230,6 +238,22 @@ for (const [value, reason] of REFUSED) {
     const error = assertThrows(() => loadSettingsIn({ dotenv }), SettingsError);
     const message = `APP_API_KEY in .env cannot be used: ${reason}`;
     assertEquals(error.message, message);
+  });
+}
+
+/** Files in which a quote that was left open contains our line, and where it begins. */
+const SWALLOWED: readonly (readonly [dotenv: string, line: number])[] = [
+  [`A='b\nAPP_API_KEY=${KEY}\nB='c'`, 1],
+  [`# one\r\n\r\nA="b\r\n export APP_API_KEY = ${KEY}\r\nB="c"`, 3],
+  [`A=1\nB=\`\nAPP_API_KEY='${KEY}'\nC=\`\``, 2],
+];
+
+for (const [dotenv, line] of SWALLOWED) {
+  Deno.test(`.env: ${JSON.stringify(dotenv)} is an error that names line ${line}`, () => {
+    assertEquals(
+      errorIn({ dotenv }).message,
+      `APP_API_KEY in .env cannot be used: it is part of the quoted value that begins in line ${line}; close the quote there`,
+    );
   });
 }
 
@@ -295,7 +319,18 @@ Deno.test(".env: whatever it contains, the settings are usable or a SettingsErro
   const text = fc.array(
     fc.constantFrom(
       ...["APP_API_KEY=", "APP_BASE_URL=", "https://", "A=", "export ", "="],
-      ...["$APP_API_KEY", "${A:-$A}", "$", "'", '"', "#", "\\", "a", "\u00e9"],
+      ...[
+        "$APP_API_KEY",
+        "${A:-$A}",
+        "$",
+        "'",
+        '"',
+        "`",
+        "#",
+        "\\",
+        "a",
+        "\u00e9",
+      ],
       ...["\n", "\r\n", "\r", "\u2028", " ", "\t", "\0"],
     ),
     { maxLength: 30 },
