@@ -154,10 +154,15 @@ for (const id of BAD_IDS) {
       await assertRejects(() => createThread(gateway), ServiceError),
       await assertRejects(() => converse(gateway), ServiceError),
     ];
-    const contains = (field: string, other: string) =>
-      id === undefined
-        ? `The answer contains no ${field}, only: ${other}`
-        : `The answer contains a malformed ${field}`;
+    const type = id === null ? "null" : typeof id;
+    const contains = (field: string, other: string) => {
+      if (id === undefined) {
+        return `The answer contains no ${field}, only: ${other}`;
+      }
+      return type === "string"
+        ? `The answer contains a malformed ${field}`
+        : `The ${field} in the answer must be a string, not ${type}`;
+    };
     assertEquals(
       errors.map(({ failure, fate }) => [failure.reason, failure.advice, fate]),
       [

@@ -57,10 +57,7 @@ export async function readId(answer: Answer): Promise<string> {
   const names = redactor.show(Object.keys(value).join(", "), {
     maxLength: 100,
   });
-  const others = names === "" ? "" : `, only: ${names}`;
-  const reason = id === undefined
-    ? `The answer contains no ${field}${others}`
-    : `The answer contains a malformed ${field}`;
+  const reason = whyNoId(field, id, names);
   const advice = `The service should answer {"${field}":"..."}`;
   throw new RequestError({ stage, status, reason, advice });
 }
@@ -75,6 +72,17 @@ function isCutOff({ url, response }: Answer, text: string): boolean {
     return url.startsWith("https:") && !isWhole;
   }
   return text.startsWith("{") && !text.trimEnd().endsWith("}");
+}
+
+/** @param names The names of all fields of the answer. */
+function whyNoId(field: string, id: unknown, names: string): string {
+  if (id === undefined) {
+    const others = names === "" ? "" : `, only: ${names}`;
+    return `The answer contains no ${field}${others}`;
+  }
+  if (typeof id === "string") return `The answer contains a malformed ${field}`;
+  const type = id === null ? "null" : typeof id;
+  return `The ${field} in the answer must be a string, not ${type}`;
 }
 
 function whyNoObject({ response, redactor }: Answer, read: ReadText): string {
