@@ -29,4 +29,3 @@ export {
 } from "./io/standard_streams.ts";
 export { TimeLimit } from "./io/time_limit.ts";
 export { pause, startTimeout, within } from "./io/timeout.ts";
-export { Turnstile } from "./io/turnstile.ts";

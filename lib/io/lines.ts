@@ -18,8 +18,11 @@ export class UnreadableLine {
   }
 }
 
-/** The text of one or more lines, or a line that cannot be read. */
+/** A line, without its line end. */
 export type Line = string | UnreadableLine;
+
+/** One or more lines, each with its line end, or a line that cannot be read. */
+type WholeText = string | UnreadableLine;
 
 export interface ReadLinesOptions {
   /** The most bytes that a line may hold. */
@@ -62,7 +65,7 @@ export async function* readEachLine(
   if (last !== undefined) yield* split(last);
 }
 
-function split(lines: Line): readonly Line[] {
+function split(lines: WholeText): readonly Line[] {
   if (lines instanceof UnreadableLine) return [lines];
   const all = lines.split("\n");
   if (all.at(-1) === "") all.pop();
@@ -92,16 +95,11 @@ export class WholeLines {
     this.#unfinished = new ByteBuffer({ maxBytes: maxBytes + 1 }); // and a newline
   }
 
-  /** The bytes of the line that has not ended yet. */
-  get length(): number {
-    return this.#unfinished.length;
-  }
-
   /**
    * The lines that end in a chunk: texts of one or more lines, each with its line end,
    * and lines that cannot be read; possibly none.
    */
-  endingIn(chunk: Uint8Array): Line[] {
+  endingIn(chunk: Uint8Array): WholeText[] {
     const length = this.#unfinished.length + chunk.length;
     if (this.#isTooLong || length > this.#maxBytes) {
       return [...cutAfterNewlines(chunk)].flatMap((bytes) => this.#add(bytes));
@@ -111,7 +109,7 @@ export class WholeLines {
     const isBegun = this.#unfinished.length > 0;
     const first = isBegun ? chunk.indexOf(NEWLINE) + 1 : 0;
     const end = chunk.lastIndexOf(NEWLINE) + 1;
-    const lines: Line[] = [];
+    const lines: WholeText[] = [];
     if (first > 0) lines.push(...this.#finish(chunk.subarray(0, first)));
     if (end > first) lines.push(...this.#finish(chunk.subarray(first, end)));
     if (end < chunk.length) this.#unfinished.add(chunk.subarray(end));
@@ -126,7 +124,7 @@ export class WholeLines {
   }
 
   /** Takes a line, or a part of one. */
-  #add(bytes: Uint8Array): readonly Line[] {
+  #add(bytes: Uint8Array): readonly WholeText[] {
     const isWhole = bytes.at(-1) === NEWLINE;
     const text = isWhole ? bytes.subarray(0, -1) : bytes;
     const isFull = this.#unfinished.length + text.length > this.#maxBytes;
@@ -137,7 +135,7 @@ export class WholeLines {
   }
 
   /** Skips a line that is too long, or a part of one. */
-  #skip(text: Uint8Array, isWhole: boolean): readonly Line[] {
+  #skip(text: Uint8Array, isWhole: boolean): readonly WholeText[] {
     const isNew = !this.#isTooLong;
     if (isNew) {
       this.#isFirst = false;
@@ -157,7 +155,7 @@ export class WholeLines {
   }
 
   /** Decodes the unfinished line with these bytes, which end it; more may follow it. */
-  #finish(bytes: Uint8Array): readonly Line[] {
+  #finish(bytes: Uint8Array): readonly WholeText[] {
     if (this.#unfinished.length === 0) return this.#decode(bytes);
     this.#unfinished.add(bytes);
     const lines = this.#decode(this.#unfinished.bytes);
@@ -165,7 +163,7 @@ export class WholeLines {
     return lines;
   }
 
-  #decode(bytes: Uint8Array): readonly Line[] {
+  #decode(bytes: Uint8Array): readonly WholeText[] {
     const hasMark = this.#isFirst &&
       BYTE_ORDER_MARK.every((b, i) => bytes[i] === b);
     this.#isFirst = false;
@@ -188,7 +186,10 @@ const STRICT = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 const LENIENT = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Decodes whole lines: one by one if some are not UTF-8, else all together. */
-function decodeLines(bytes: Uint8Array, isStrict: boolean): readonly Line[] {
+function decodeLines(
+  bytes: Uint8Array,
+  isStrict: boolean,
+): readonly WholeText[] {
   if (!isStrict) return [LENIENT.decode(bytes)];
   try {
     return [STRICT.decode(bytes)];

@@ -38,7 +38,7 @@ export async function* readRunEvents(
   options: ReadRunEventsOptions,
 ): AsyncGenerator<Batch> {
   const parser = new EventParser(options);
-  using lines = new StreamLines(chunks);
+  const lines = new StreamLines(chunks);
   for (;;) {
     // No variable has the lines: it would keep a large one while its event is shown.
     const state = parser.read(await lines.next());
