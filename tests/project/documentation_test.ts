@@ -148,11 +148,14 @@ Deno.test("documentation: the permission flags match the client's needs", () => 
 
 Deno.test("documentation: each editor starts the program by an absolute path", () => {
   const page = TEXTS[FILES.indexOf("docs/editors.md")] ?? "";
-  const [, ...sections] = page.split(/^## /m);
-  const snippets = sections.flatMap((section) =>
-    section.match(/^```(?:json|lua|elisp|python|sh)\n.*?^```$/gms) ?? []
-  ).filter((snippet) => /--bridge/.test(snippet));
-  assert(snippets.length >= 8);
+  const folder = `${ROOT}/docs/editors`;
+  const files = Array.from(Deno.readDirSync(folder), ({ name }) => {
+    assertStringIncludes(page, `(editors/${name})`);
+    return Deno.readTextFileSync(`${folder}/${name}`);
+  });
+  const fences = page.match(/^```(?:json|sh)\n.*?^```$/gms) ?? [];
+  const snippets = [...fences, ...files].filter((it) => /--bridge/.test(it));
+  assert(snippets.length >= 6);
   for (const snippet of snippets) {
     assertStringIncludes(snippet, "/absolute/path/agent-gateway");
     assertEquals(
