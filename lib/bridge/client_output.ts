@@ -10,7 +10,6 @@ import {
 } from "./json_rpc.ts";
 import {
   message,
-  names,
   type Said,
   type SessionUpdate,
   thought,
@@ -189,8 +188,7 @@ export class ProgressLines {
     this.#parts = line.split(BLANK);
   }
 
-  lineOf(event: ProgressEvent): string {
-    const { node, status } = names(event);
+  lineOf({ node, status }: ProgressEvent): string {
     const [inNode, inStatus] = [withinString(node), withinString(status)];
     // The text of the update comes first, then the two names.
     const [start, colon, toNode, toStatus, end] = this.#parts;

@@ -3,7 +3,7 @@ import {
   type ProgressEvent,
   type WaitEvent,
 } from "../gateway.ts";
-import { plainLine, shorten } from "../text.ts";
+import { plainLine } from "../text.ts";
 
 /** The `update` of a `session/update`. */
 export interface SessionUpdate {
@@ -17,33 +17,19 @@ export interface Said {
   readonly text: string;
 }
 
-/**
- * The longest node or status that is sent, in UTF-16 code units: each is sent
- * twice, and the official client library takes no line of more than 32 MiB.
- */
-const MAX_LABEL_LENGTH = 1_000_000;
-
 /** The longest title of a session, in characters. */
 const MAX_TITLE_LENGTH = 80;
 
 export function thought(
   messageId: string,
-  event: ProgressEvent,
+  { node, status }: ProgressEvent,
 ): SessionUpdate {
-  const { node, status } = names(event);
   return {
     sessionUpdate: "agent_thought_chunk",
     messageId,
     content: { type: "text", text: `${node}: ${status}  \n` },
     _meta: { node, status },
   };
-}
-
-/** The node and the status of an event as they are sent. */
-export function names(
-  { node, status }: ProgressEvent,
-): Pick<ProgressEvent, "node" | "status"> {
-  return { node: shortened(node), status: shortened(status) };
 }
 
 export function message({ by, messageId, text }: Said): SessionUpdate {
@@ -74,8 +60,4 @@ export function titleUpdate(prompt: string): SessionUpdate | undefined {
     return { sessionUpdate: "session_info_update", title };
   }
   return undefined;
-}
-
-function shortened(label: string): string {
-  return shorten(label, MAX_LABEL_LENGTH);
 }

@@ -4,100 +4,111 @@ import { plainLine, plainText } from "./plain_text.ts";
 /** The most UTF-16 code units that are shown by default. */
 const MAX_LENGTH = 500;
 
-/** How much of a text is looked at, in UTF-16 code units. */
-const MAX_SEARCHED = 64 * 1024;
+/** The most of a text that is used, in bytes of UTF-8. */
+const MAX_BYTES = 16 * 1024;
 
-/** The shortest run of a key that is looked for in texts, in characters. */
-const MIN_RUN = 8;
+/** The shortest piece of a key that is left out, in characters. */
+const PIECE = 12;
 
-/** The shortest key that is looked for as a whole, in characters. */
+/** The shortest key that can be told from other words, in characters. */
 const MIN_KEY = 6;
 
-/**
- * How much of a run or a key is looked for: a search takes the product of both lengths.
- */
-const MAX_SOUGHT = 64;
-
-/** The fewest characters that count at the end of a text that was cut. */
-const MIN_START = 4;
-
-/** What is shown in place of a text that may contain the key. */
-const LEFT_OUT = "left out, because it may contain the API key";
-
-export interface ShowOptions {
-  /** Whether the text was cut at its end, where the key may have begun. */
-  readonly isCut?: boolean;
-  readonly maxLength?: number;
-}
+/** Stands for what is left out. */
+const LEFT_OUT = "...";
 
 /**
- * Shows texts of the service without the API key.
+ * Makes foreign texts safe to show: of whole characters, at most 16 KiB of UTF-8, and
+ * without pieces of the API key.
  *
- * It looks for the key's longest run of letters, digits, `-` and `_`, in any case: no
- * encoder of JSON, HTML or URLs changes these. Of a key without a run of 8 characters it
- * looks for the key itself, as it is, if that has 6 characters. This guards against
- * echoes; a service that wants to show the key knows it.
+ * A piece has twelve or more characters in a row, in any case, and becomes "...". Names
+ * that only begin like a key have fewer in common with it: "sk-proj-" has eight. A
+ * shorter key is left out as a whole, unless it has fewer than six characters. This
+ * guards against echoes, even of a key that was cut; a service that wants to show the
+ * key knows it.
  */
 export class Redactor {
-  /** The whole key; `undefined` if it is too short to be told from other words. */
-  readonly #key: string | undefined;
-  /** The run, in lower case; `undefined` if the key has none of 8 characters. */
-  readonly #run: string | undefined;
+  /** In lower case. */
+  readonly #key: string;
+  /** The shortest pieces of the key, or the whole key. */
+  readonly #pieces: ReadonlySet<string>;
+  readonly #pieceLength: number;
+  /** Characters of the key in a row, as many as a piece has: they are looked at. */
+  readonly #candidate: RegExp;
 
-  /** @param key Printable ASCII, not empty. */
+  /** @param key Printable ASCII. */
   constructor(key: string) {
-    const [longest = ""] = (key.match(/[\w-]+/g) ?? [])
-      .sort((a, b) => b.length - a.length);
-    this.#run = longest.length < MIN_RUN
-      ? undefined
-      : longest.slice(0, MAX_SOUGHT).toLowerCase();
-    this.#key = key.length < MIN_KEY ? undefined : key.slice(0, MAX_SOUGHT);
+    this.#key = key.toLowerCase();
+    const length = Math.min(PIECE, key.length);
+    const count = length < MIN_KEY ? 0 : key.length - length + 1;
+    const pieces = Array.from(
+      { length: count },
+      (_, at) => this.#key.slice(at, at + length),
+    );
+    const characters = this.#key.replaceAll(/\W/g, "\\$&");
+    this.#pieces = new Set(pieces);
+    this.#pieceLength = length;
+    this.#candidate = count === 0
+      ? /$./g
+      : new RegExp(`[${characters}]{${length},}`, "g");
   }
 
-  /** Whether an id contains the key, as it is or as it is shown. */
+  /** Whether an id contains the whole key, as it is or as it is shown. */
   isInId(id: string): boolean {
-    return this.#isIn(id) || this.#isIn(plainLine(id));
+    if (this.#pieces.size === 0) return false;
+    return [id, plainLine(id)].some((text) =>
+      text.toLowerCase().includes(this.#key)
+    );
   }
 
-  /** The name of a node or a status: left out only if it contains the whole key. */
+  /** The name of a node or a status. Control characters stay. */
   showName(name: string): string {
-    if (this.#key === undefined) return name;
-    const isLeftOut = name.includes(this.#key) ||
-      plainLine(name).includes(this.#key);
-    return isLeftOut ? LEFT_OUT : name;
+    const shown = this.#withoutPieces(start(name));
+    // A terminal shows it without them, which could restore a piece.
+    const plain = plainLine(shown);
+    if (plain === shown) return shown;
+    const shownPlain = this.#withoutPieces(plain);
+    return shownPlain === plain ? shown : shownPlain;
   }
 
-  /**
-   * A text of the service, safe to show: clean, on one line of limited length, and
-   * left out as a whole if it may contain the key.
-   */
-  show(
-    text: string,
-    { isCut = false, maxLength = MAX_LENGTH }: ShowOptions = {},
-  ): string {
-    // Cleaned first: removing characters within a key could restore the key.
-    const start = shorten(text, MAX_SEARCHED);
-    const plain = plainText(start.replaceAll(/\s+/g, " ")).trim();
-    if (plain === "") return "";
-    const mayEndInKey = isCut || start !== text;
-    const isLeftOut = this.#isIn(plain) ||
-      mayEndInKey && this.#beginsAtEndOf(plain);
-    return isLeftOut ? LEFT_OUT : shorten(plain, maxLength);
+  /** A text of the service, clean, and on one line of limited length. */
+  show(text: string, maxLength: number = MAX_LENGTH): string {
+    // Cleaned first: removing characters within a piece could restore the piece.
+    const plain = plainText(start(text).replaceAll(/\s+/g, " ")).trim();
+    return shorten(this.#withoutPieces(plain), maxLength);
   }
 
-  #isIn(text: string): boolean {
-    if (this.#run !== undefined) return text.toLowerCase().includes(this.#run);
-    return this.#key !== undefined && text.includes(this.#key);
+  #withoutPieces(text: string): string {
+    const shown = this.#replacePieces(text);
+    // What takes the place of a piece may complete another one, of a key with dots.
+    const isSafe = shown === text || this.#replacePieces(shown) === shown;
+    return isSafe ? shown : LEFT_OUT;
   }
 
-  /** Whether a text ends with the first characters of what is looked for. */
-  #beginsAtEndOf(text: string): boolean {
-    const sought = this.#run ?? this.#key ?? "";
-    const end = text.slice(-MAX_SOUGHT);
-    const lastPart = this.#run === undefined ? end : end.toLowerCase();
-    for (let length = MIN_START; length <= sought.length; length++) {
-      if (lastPart.endsWith(sought.slice(0, length))) return true;
+  #replacePieces(text: string): string {
+    // U+0130 is the only character whose lower case has another length.
+    const lowerCase = text.replaceAll("\u0130", "i").toLowerCase();
+    const length = this.#pieceLength;
+    const others: string[] = [];
+    let end = -1; // of the last run of pieces
+    for (const { 0: run, index } of lowerCase.matchAll(this.#candidate)) {
+      for (let at = index; at + length <= index + run.length; at++) {
+        if (!this.#pieces.has(lowerCase.slice(at, at + length))) continue;
+        if (at > end) others.push(text.slice(Math.max(end, 0), at));
+        end = at + length;
+      }
     }
-    return false;
+    if (end < 0) return text;
+    return [...others, text.slice(end)].join(LEFT_OUT);
   }
+}
+
+/** The start of a text in whole characters: half of a surrogate pair becomes U+FFFD. */
+function start(text: string): string {
+  const most = shorten(text, MAX_BYTES).toWellFormed();
+  if (most.length * 3 <= MAX_BYTES) return most;
+  const { read } = new TextEncoder().encodeInto(
+    most,
+    new Uint8Array(MAX_BYTES),
+  );
+  return most.slice(0, read);
 }

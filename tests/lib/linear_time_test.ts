@@ -59,10 +59,6 @@ const TABLE: readonly (readonly [
     "\x1b[0m\n".repeat(MANY),
     "\x1b]".repeat(MANY),
   ]],
-  ["show", (text) => new Redactor(KEY).show(text, { isCut: true }), [
-    "test-key-012345678%".repeat(MANY / 20),
-    "\r\n ".repeat(MANY),
-  ]],
   ["isWebPage", (text) => isWebPage(text, text), [
     " ".repeat(MANY),
     "<!doctype" + " ".repeat(MANY),

@@ -1,28 +1,54 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { Client, runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
-import { answer, json, redirect } from "../support/service/behaviours.ts";
+import {
+  complete,
+  events,
+  json,
+  progress,
+  redirect,
+} from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
-// tests/lib/text/redactor_test.ts tests how a key is found in a text.
+// tests/lib/text/redactor_test.ts tests how pieces of a key are found in a text.
 
-Deno.test("a key that an error echoes is left out for the editor and on standard error", async () => {
-  const key = `sk+live/4f=8&a<b>"c'd%e$f~0123-Abcd`;
+Deno.test("a key that a service echoes, whole or cut, is left out in each mode", async () => {
+  const key = "sk-live-5f1c2d3e4b5a69788796a5b4c3d2e1f0";
+  const cut = `${key.slice(0, 20)}...${key.slice(-15)}`; // as pydantic does
   await using service = ReferenceService.start({ key });
   const env = { APP_API_KEY: key, APP_BASE_URL: service.url };
-  const message = "The service rejected the API key (401: left out, because " +
-    "it may contain the API key). Check APP_API_KEY.";
-  const echo = `<pre>X-API-Key: ${encodeURIComponent(key)}; Accept: */*</pre>`;
-  service.misbehave("create run", answer(401, echo), 2);
+  const run = () => {
+    service.misbehave("create run", json({ detail: `Bad ${cut}` }, 401));
+    const steps = [progress(`plan ${key}`, key.toUpperCase())];
+    service.misbehave("stream", events([...steps, complete("Done.")]));
+  };
+  const message =
+    "The service rejected the API key (401: Bad .........). Check APP_API_KEY.";
 
-  const { stderr } = await runClient({ args: ["-q"], env, stdin: "a\n" });
+  run();
+  const plain = await runClient({ env, stdin: "a\nb\n" });
+  run();
+  const lines = await runClient({ args: ["--json"], env, stdin: "a\nb\n" });
+  run();
   await using editor = new Editor({ env });
-  const { error } = await editor.prompt(await editor.newSession(), "a");
+  const sessionId = await editor.newSession();
+  const { error } = await editor.prompt(sessionId, "a");
+  await editor.prompt(sessionId, "b");
 
-  assertEquals(stderr, `agent-gateway: error: ${message}\n`);
-  assertEquals(error?.message, message);
-  assertEquals(error?.data, { details: message });
+  assertEquals(plain.stderr.split("\n").slice(-3), [
+    `agent-gateway: error: ${message}`,
+    "plan ...: ...",
+    "",
+  ]);
+  const values = lines.stdout.trimEnd().split("\n").map((it) => JSON.parse(it));
+  assertEquals([values[1].message, values[3].node, values[3].status], [
+    ...[message, "plan ...", "..."],
+  ]);
+  assertEquals([error?.message, error?.data], [message, { details: message }]);
+  assertEquals(editor.texts(sessionId, "agent_thought_chunk"), [
+    "plan ...: ...  \n",
+  ]);
 });
 
 Deno.test("the key reaches no origin but the configured one, and no URL and no body", async () => {

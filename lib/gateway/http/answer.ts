@@ -54,9 +54,7 @@ export async function readId(answer: Answer): Promise<string> {
   if (typeof id === "string" && isServiceId(id) && !redactor.isInId(id)) {
     return id;
   }
-  const names = redactor.show(Object.keys(value).join(", "), {
-    maxLength: 100,
-  });
+  const names = redactor.show(Object.keys(value).join(", "), 100);
   const reason = whyNoId(field, id, names);
   const advice = `The service should answer {"${field}":"..."}`;
   throw new RequestError({ stage, status, reason, advice });
@@ -88,7 +86,7 @@ function whyNoId(field: string, id: unknown, names: string): string {
 function whyNoObject({ response, redactor }: Answer, read: ReadText): string {
   const { status, headers } = response;
   if (isWebPage(headers.get("content-type"), read.text)) {
-    return webPageReason(status, read, redactor);
+    return webPageReason(status, read.text, redactor);
   }
   return read.isCut
     ? `The answer is larger than ${size(MAX_ANSWER_BYTES)}`

@@ -75,7 +75,7 @@ function answerWords(
 ): Words {
   const isPage = isWebPage(headers.get("content-type"), body.text);
   const words = isPage ? pageTitle(body.text) : errorDetail(json) ?? body.text;
-  const detail = redactor.show(words, body);
+  const detail = redactor.show(words);
   const hasName = status >= 400 && json === undefined;
   const name = hasName ? nameOf(headers, redactor) : "";
   const row = STATUS_WORDS.find((row) =>
@@ -113,7 +113,7 @@ const NAMES = [
 /** These headers of an answer, in brackets; empty if it has none of them. */
 function nameOf(headers: Headers, redactor: Redactor): string {
   const found = NAMES.flatMap((name) => {
-    const value = redactor.show(headers.get(name) ?? "", { maxLength: 100 });
+    const value = redactor.show(headers.get(name) ?? "", 100);
     return value === "" ? [] : `${name}: ${value}`;
   });
   return found.length === 0 ? "" : `[${found.join(", ")}]`;

@@ -29,13 +29,13 @@ export async function refuseUnreadable(answer: Answer): Promise<void> {
   const page = await readErrorText(answer);
   const words = errorDetail(parseJson(page.text));
   if (words === undefined) {
-    const reason = webPageReason(status, page, redactor);
+    const reason = webPageReason(status, page.text, redactor);
     throw unusable(answer, { reason });
   }
   throw new RequestError({
     stage: "failed",
     reason: "The run failed",
-    detail: redactor.show(words, page),
+    detail: redactor.show(words),
   });
 }
 

@@ -1,4 +1,3 @@
-import type { ReadText } from "../../io.ts";
 import type { Redactor } from "../../text.ts";
 
 const HTML_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
@@ -28,10 +27,10 @@ export function pageTitle(html: string): string {
 /** The reason why a web page with status 2xx cannot be used, with the page's title. */
 export function webPageReason(
   status: number,
-  page: ReadText,
+  text: string,
   redactor: Redactor,
 ): string {
-  const title = redactor.show(pageTitle(page.text), page);
+  const title = redactor.show(pageTitle(text));
   const name = title && ` ("${title}")`;
   return `The service answered ${status} with a web page${name}, perhaps the sign-in page of a network or proxy`;
 }

@@ -1,23 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { thought, titleUpdate } from "../../../lib/bridge/session_updates.ts";
-
-const progress = (label: string) => (
-  { type: "progress", node: label, status: label } as const
-);
-
-Deno.test("thought() cuts a node or status to a million characters, and none of them in two", () => {
-  const rest = "x".repeat(999_999);
-  for (
-    const [label, shown] of [
-      [`${rest}🙂`, rest],
-      [`${rest}yz`, `${rest}y`],
-      [`${rest}y`, `${rest}y`],
-    ] as const
-  ) {
-    const { _meta } = thought("m", progress(label));
-    assertEquals(_meta, { node: shown, status: shown });
-  }
-});
+import { titleUpdate } from "../../../lib/bridge/session_updates.ts";
 
 const ESCAPE = "\x1b[31m";
 const MAN = "👨";
