@@ -22,6 +22,11 @@ export function withWholeCharacters(json: string): string {
   );
 }
 
+/** The same text, with U+FFFD in place of each half of a surrogate pair. */
+export function wholeCharacters(text: string): string {
+  return text.toWellFormed();
+}
+
 /** At most `maxLength` UTF-16 code units of a text, which is cut between characters. */
 export function shorten(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;

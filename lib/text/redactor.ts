@@ -1,4 +1,4 @@
-import { shorten } from "./foreign_text.ts";
+import { shorten, wholeCharacters } from "./foreign_text.ts";
 import { plainLine, plainText } from "./plain_text.ts";
 
 /** The most UTF-16 code units that are shown by default. */
@@ -104,7 +104,7 @@ export class Redactor {
 
 /** The start of a text in whole characters: half of a surrogate pair becomes U+FFFD. */
 function start(text: string): string {
-  const most = shorten(text, MAX_BYTES).toWellFormed();
+  const most = wholeCharacters(shorten(text, MAX_BYTES));
   if (most.length * 3 <= MAX_BYTES) return most;
   const { read } = new TextEncoder().encodeInto(
     most,

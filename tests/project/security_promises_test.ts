@@ -73,7 +73,7 @@ const TESTS: readonly (readonly [promise: number, file: string, test: string])[]
   [40, "tests/lib/gateway/http/call_test.ts", "a JSON answer may hold 1 MiB, and be labelled as a web page"],
   [40, "tests/lib/io/lines_test.ts", "readEachLine() holds no more of an endless line than the limit"],
   [40, "tests/lib/gateway/stream/stream_cursor_test.ts", "the last event id ..."],
-  [41, "tests/lib/gateway/stream/stream_lines_test.ts", "StreamLines gives TextLineStream whole lines alone, and none of a short text"],
+  [41, "tests/lib/gateway/stream/stream_lines_test.ts", "StreamLines gives one TextLineStream whole lines alone, and all of them"],
   [42, "tests/program/limits_test.ts", "a long run of events arrives in order, and memory stays flat"],
   [43, "tests/lib/bridge/json_rpc_test.ts", "readMessages() tells requests, notifications, responses and invalid lines apart (interface 4.2, 7)"],
   [43, "tests/program/limits_test.ts", "a line of 256 MiB on standard input is refused and not held, and the next one works"],
