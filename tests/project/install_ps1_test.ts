@@ -31,7 +31,8 @@ Deno.test("install.ps1 and what the documents show as PowerShell is PowerShell",
   // The grammar does not know a dash alone, as in "git checkout -".
   const blocks = pages.join("\n")
     .matchAll(/^```powershell\n(.*?)^```$/gms)
-    .map(([, block = ""]) => block.replaceAll(/ -$/gm, " '-'")).toArray();
+    .map(([, block = ""]) => block.replaceAll(/ -(?=$| \|)/gm, " '-'"))
+    .toArray();
   assert(blocks.length >= 4);
   assertEquals(await notPowerShell([script, wrong, ...blocks]), [wrong]);
 });
