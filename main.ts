@@ -148,10 +148,11 @@ async function startBridge(
     ? openLog((line) => process.standardError.write(line, "progress"))
     : undefined;
   log?.(versionLine().trimEnd());
-  log?.(
-    `settings: key from ${sources.apiKey}, base URL ${baseUrl} from ${sources.baseUrl}`,
-  );
   await using gateway = new RemoteGateway({ ...settings, log });
+  const service = gateway.redactor.show(baseUrl);
+  log?.(
+    `settings: key from ${sources.apiKey}, base URL ${service} from ${sources.baseUrl}`,
+  );
   const stdout = outputSink();
   await runBridge({ stdin, stdout, gateway, log, onInputEnd: watchParent });
   return 0;

@@ -10,6 +10,7 @@ import { RunReport } from "./check/run_report.ts";
 import { RemoteGateway, ServiceError, threadIdFrom } from "./gateway.ts";
 import { type ByteSink, Deadline, TimeLimit } from "./io.ts";
 import { loadSettings, type Settings, SettingsError } from "./settings.ts";
+import { Redactor } from "./text.ts";
 import { versionLine } from "./version.ts";
 
 /** How long a check without a prompt may take by default, in milliseconds. */
@@ -85,7 +86,8 @@ async function checkSettings(
   const { apiKey, sources } = settings;
   // No character of the key: reports are pasted into issues.
   const key = `key of ${apiKey.length} characters ${from(sources.apiKey)}`;
-  const service = `service ${settings.baseUrl} ${from(sources.baseUrl)}`;
+  const url = new Redactor(apiKey).show(settings.baseUrl);
+  const service = `service ${url} ${from(sources.baseUrl)}`;
   await report.add({ state: "ok", name, text: `${key}, ${service}` });
   await warn(settings.warnings);
   await report.add({ state: "ok", name: "proxy", text: proxyOf(settings) });

@@ -17,6 +17,7 @@ import {
 } from "./gateway/http/requests.ts";
 import type { CreationEvent, TurnEvent } from "./gateway/turn_event.ts";
 import { turnOfEventLoop } from "./io.ts";
+import { Redactor } from "./text.ts";
 
 export { ServiceError };
 export type { CallEvents, CallOptions };
@@ -49,6 +50,8 @@ export interface RemoteGatewayOptions extends GatewayOptions {
 
 /** The operations that front ends use. */
 export interface Gateway {
+  /** Makes texts safe to show: it knows the key. */
+  readonly redactor: Redactor;
   /**
    * Opens a connection ahead of a turn that is likely soon, unless there is one: it
    * saves the turn a round trip. One that is not used is closed after 45 s.
@@ -94,6 +97,7 @@ export async function threadIdFrom(
  * at most 100 ms after their replies. The HTTP code is loaded at the first call.
  */
 export class RemoteGateway implements Gateway, AsyncDisposable {
+  readonly redactor: Redactor;
   readonly #options: RemoteGatewayOptions;
   #route: Route | undefined;
   /** Resolved when the connections of all calls that have ended are closed. */
@@ -101,6 +105,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   #seeded: Promise<void> | undefined;
 
   constructor(options: RemoteGatewayOptions) {
+    this.redactor = new Redactor(options.apiKey);
     this.#options = options;
     if (this.#usesTls) this.#seeded = seedTls();
   }

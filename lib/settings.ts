@@ -182,7 +182,7 @@ function validateBaseUrl(
     const isOtherScheme = !/^https?:$/i.test(scheme);
     throw refuse(
       isOtherScheme
-        ? `must begin with https:// (not ${scheme})`
+        ? "must begin with https://"
         : "must be an absolute URL such as https://host/path",
     );
   }

@@ -221,7 +221,7 @@ export class Conversation {
     const { gateway, maskedKey, baseUrl, threadId } = this.#options;
     const banner = [
       `agent-gateway ${VERSION}, agent ${AGENT_NAME}, key ${maskedKey}`,
-      `service ${baseUrl}`,
+      `service ${gateway.redactor.show(baseUrl)}`,
     ];
     for (const text of banner) await this.#show({ type: "banner", text });
     const operation = new Operation("thread", { limit, now: this.#now });

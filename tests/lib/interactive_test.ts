@@ -6,6 +6,7 @@ import type {
   Gateway,
   TurnEvent,
 } from "../../lib/gateway.ts";
+import { Redactor } from "../../lib/text.ts";
 import { eventsOf } from "../support/fake_gateway.ts";
 import { serviceError } from "../support/service_errors.ts";
 import { Conversation } from "../../lib/interactive/conversation.ts";
@@ -120,6 +121,7 @@ async function play(
 ): Promise<number> {
   const { createThread = create, runTurn = echo, prompts } = script;
   const gateway: Gateway = {
+    redactor: new Redactor(""),
     prepare() {
       view.prepared++;
     },

@@ -153,8 +153,11 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
     ...["http://127.0.0.1\\.other.example", "https://host.exa\tmple"],
     ...["https://host.example/two words", "https://host.example:99999"],
   ],
-  "must begin with https:// (not ftp:)": ["ftp://host.example"],
-  "must begin with https:// (not file:)": ["file:///etc/passwd"],
+  "must begin with https://": [
+    "ftp://host.example",
+    "file:///etc/passwd",
+    `${KEY}://host.example`,
+  ],
   "must not contain a user name": [
     ...["https://user@host.example", "https://user:secret@host.example"],
     ...["https://:secret@host.example", "https://@host.example"],

@@ -7,9 +7,11 @@ import type {
   TurnEvent,
   TurnOptions,
 } from "../../lib/gateway.ts";
+import { Redactor } from "../../lib/text.ts";
 
 /** A service in memory: threads at once, runs that a test drives by hand. */
 export class FakeGateway implements Gateway {
+  readonly redactor = new Redactor("");
   /** Every run so far, in the order of their start. */
   readonly runs: FakeRun[] = [];
   /** How many threads were created: they are called `thread-1`, `thread-2`. */
