@@ -6,6 +6,29 @@
  * plays COUNT stories (by default 1,000) of each kind of user, from SEED on (by default
  * a random one). The first one that breaks a promise is printed, with its seed.
  *
+ * A story is a user, a service and a network, drawn from a seed, with the real gateway,
+ * script front end and bridge between them. Time is virtual, so a story of an hour takes
+ * milliseconds. `plans.ts` lists what can go wrong, `network.ts` and `service.ts` do it
+ * and know the truth, `users.ts` are a script and an editor, and `promises.ts` compares
+ * what they saw with the truth.
+ *
+ * **To read a story**: the broken promise and the seed come first, and
+ * `deno task simulate 1 SEED` repeats it. The story is the shortest that breaks a promise,
+ * and its plan is the line of JSON. Then comes what happened, with the time in seconds:
+ * `>>` is written to the program, `<<` is its standard output, `!` its standard error.
+ * `create run p1: {...}` is a request and what the plan does to it; the indented lines
+ * after it say what became of it.
+ *
+ * **To add a fault**: add a row of `Fault`, `LineFault`, `Step` or `Trouble` in
+ * `plans.ts`, its place in the arbitrary below, and the case that the compiler then asks
+ * for. A variant of an answer is a field of its `Fault`; how bytes travel is in
+ * `network.ts` and, for a service with `https:`, in `relayed.ts`.
+ *
+ * **To add a promise**: add a function in `promises.ts` that yields what was broken, and
+ * its row in `PROMISES`. Then break the program where it should notice (if a rule is
+ * guarded twice, break both), and add that to the mutants with any seed.
+ * `deno task mutants` finds the right seeds and writes them.
+ *
  * @module
  */
 
