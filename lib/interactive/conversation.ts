@@ -2,7 +2,6 @@ import { EXIT } from "../exit_codes.ts";
 import {
   AGENT_NAME,
   type CreationEvent,
-  type Fate,
   type Gateway,
   ServiceError,
   type TurnEvent,
@@ -28,13 +27,8 @@ export interface ConversationOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** How an operation ended; `unread` if nobody reads standard output. */
+/** How a prompt ended; `unread` if nobody reads what it writes. */
 type Outcome = "done" | "failed" | "dropped" | "unread";
-
-/** The events of a call, and what has become of its prompt, if it has one. */
-type Events = AsyncIterable<CreationEvent | TurnEvent> & {
-  readonly fate?: Fate | undefined;
-};
 
 interface Prompt {
   readonly text: string;
@@ -78,7 +72,7 @@ export class Conversation {
    * @throws Whatever standard output rejects with: see `isReaderGone()`.
    */
   async runInteractive(): Promise<number> {
-    const opened = await this.#openAlone();
+    const opened = await this.#inTime((limit) => this.#open(limit));
     if (opened === "dropped") return EXIT.interrupted;
     if (opened !== "done") return this.#isTyped ? 1 : this.#exitCode.value;
     let prompts = 0;
@@ -95,7 +89,9 @@ export class Conversation {
         case "end":
           return this.#isTyped ? 0 : this.#exitCode.value;
         case "refused":
-          outcome = await this.#reject(input.reason, nextNumber());
+          outcome = await this.#inTime(() =>
+            this.#reject(input.reason, nextNumber())
+          );
           break;
         case "text": {
           const { text } = input;
@@ -121,9 +117,13 @@ export class Conversation {
   async runPrompts(texts: readonly string[]): Promise<number> {
     for (const [index, text] of texts.entries()) {
       const number = texts.length > 1 ? index + 1 : undefined;
-      using limit = new TimeLimit(this.#options.timeLimit);
-      if (index === 0 && await this.#open(limit) !== "done") break;
-      if (await this.#run({ text, number }, limit) !== "done") break;
+      const outcome = await this.#inTime(async (limit) => {
+        const opened = index === 0 ? await this.#open(limit) : "done";
+        return opened === "done"
+          ? await this.#run({ text, number }, limit)
+          : opened;
+      });
+      if (outcome !== "done") break;
     }
     return this.#exitCode.value;
   }
@@ -181,26 +181,38 @@ export class Conversation {
     this.#isOver = true;
     const unfinished = this.#operation; // It was not over in time.
     // If nobody reads a reply, its rest could come after the farewell.
-    const isUnread = unfinished?.hasEnded === true;
-    if (unfinished?.hasEnded === false) view.show(unfinished.end(false));
+    const isUnread = unfinished?.ending !== undefined;
+    if (unfinished && !isUnread) view.show(unfinished.end(false));
     const hasFarewell = this.#hasRun && this.#isTyped && !isUnread;
     const threadId = hasFarewell ? this.#threadId : undefined;
     const shown = view.show({ type: "farewell", threadId });
     if (shown !== undefined) await within(limit, shown, () => {});
   }
 
-  /** Opens the conversation, with the time limit for itself. */
-  async #openAlone(): Promise<Outcome> {
+  /**
+   * Does something with the time limit. A script whose output nobody reads 5 s after the
+   * limit gives up; a chat waits for its terminal.
+   */
+  async #inTime(
+    task: (limit: AbortSignal | undefined) => Promise<Outcome>,
+  ): Promise<Outcome> {
     using limit = new TimeLimit(this.#options.timeLimit);
-    return await this.#open(limit);
+    const doing = task(limit.signal);
+    if (this.#isTyped || await limit.endsInTime(doing)) return await doing;
+
+    const operation = this.#operation;
+    // One that has failed is told already.
+    if (operation && operation.ending !== "failed") {
+      this.#exitCode.fail(operation.events);
+    }
+    void this.#show({ type: "error", message: UNREAD });
+    return "unread";
   }
 
   /** Runs a prompt, and opens a connection for the next one that a person may send. */
   async #runAlone(prompt: Prompt): Promise<Outcome> {
-    const { gateway, timeLimit } = this.#options;
-    using limit = new TimeLimit(timeLimit);
-    const outcome = await this.#run(prompt, limit);
-    if (outcome === "done" && this.#isTyped) gateway.prepare();
+    const outcome = await this.#inTime((limit) => this.#run(prompt, limit));
+    if (outcome === "done" && this.#isTyped) this.#options.gateway.prepare();
     return outcome;
   }
 
@@ -211,25 +223,25 @@ export class Conversation {
   ): Promise<Outcome> {
     this.#exitCode.fail();
     const message = this.#placeOf(number) + reason;
-    using limit = new TimeLimit(this.#options.timeLimit);
-    const shown = this.#show({ type: "error", message });
-    return await limit.endsInTime(shown) ? "failed" : "unread";
+    await this.#show({ type: "error", message });
+    return "failed";
   }
 
   /** Shows the banner, and creates a thread unless there is one to continue. */
-  async #open(limit: TimeLimit): Promise<Outcome> {
+  async #open(limit: AbortSignal | undefined): Promise<Outcome> {
     const { gateway, maskedKey, baseUrl, threadId } = this.#options;
     const banner = [
       `agent-gateway ${VERSION}, agent ${AGENT_NAME}, key ${maskedKey}`,
       `service ${gateway.redactor.show(baseUrl)}`,
     ];
     for (const text of banner) await this.#show({ type: "banner", text });
-    const operation = new Operation("thread", { limit, now: this.#now });
-    const { signal } = operation;
-    const events = threadId === undefined
-      ? gateway.createThread({ signal })
-      : continueThread(threadId);
-    return await this.#follow(operation, events);
+    const call = (signal: AbortSignal) =>
+      threadId === undefined
+        ? gateway.createThread({ signal })
+        : continueThread(threadId);
+    return await this.#follow(
+      new Operation("thread", { call, limit, now: this.#now }),
+    );
   }
 
   /** Returns the next prompt; `undefined` if the conversation is left instead. */
@@ -249,12 +261,17 @@ export class Conversation {
     }
   }
 
-  #run({ text, number }: Prompt, limit: TimeLimit): Promise<Outcome> {
+  #run(
+    { text, number }: Prompt,
+    limit: AbortSignal | undefined,
+  ): Promise<Outcome> {
     const { gateway, headers } = this.#options;
-    const operation = new Operation("run", { limit, now: this.#now });
-    const { signal } = operation;
-    const events = gateway.runTurn(this.#threadId, text, { signal, headers });
-    return this.#follow(operation, events, number);
+    const call = (signal: AbortSignal) =>
+      gateway.runTurn(this.#threadId, text, { signal, headers });
+    return this.#follow(
+      new Operation("run", { call, limit, now: this.#now }),
+      number,
+    );
   }
 
   /**
@@ -262,30 +279,27 @@ export class Conversation {
    *
    * @param number The number of its prompt, if there are several.
    */
-  async #follow(
-    operation: Operation,
-    events: Events,
-    number?: number,
-  ): Promise<Outcome> {
+  async #follow(operation: Operation, number?: number): Promise<Outcome> {
     this.#operation = operation;
     try {
       await this.#show({ type: "begin" });
-      for await (const event of events) await this.#receive(event, operation);
+      for await (const event of operation.events) {
+        const shown = this.#receive(event, operation);
+        // Awaiting nothing would cost as much as showing an event.
+        if (shown !== undefined) await shown;
+      }
       return await this.#complete(operation);
     } catch (error) {
-      if (!operation.hasEnded) await this.#show(operation.end(false));
       const { dropped } = operation;
-      if (dropped.aborted && error === dropped.reason) {
-        this.#exitCode.fail();
-        const isSent = operation.kind === "thread" || events.fate !== "not run";
-        await this.#showDropped(
-          isSent ? operation.kind : "prompt",
-          operation,
-        );
-        return "dropped";
+      const isDropped = dropped.aborted && error === dropped.reason;
+      const failure = error instanceof ServiceError ? error : undefined;
+      if (!isDropped && failure === undefined) throw error;
+      this.#exitCode.fail(failure);
+      if (operation.ending === undefined) {
+        await this.#show(operation.end(false));
       }
-      if (!(error instanceof ServiceError)) throw error;
-      return await this.#fail(operation, error, number);
+      if (failure === undefined) return await this.#drop(operation);
+      return await this.#fail(failure, number);
     } finally {
       this.#operation = undefined;
       operation.finish();
@@ -293,55 +307,56 @@ export class Conversation {
   }
 
   /** Keeps what an event says about the thread and the operation, and shows it. */
-  async #receive(
+  #receive(
     event: CreationEvent | TurnEvent,
     operation: Operation,
-  ): Promise<void> {
+  ): void | Promise<void> {
     switch (event.type) {
       case "wait":
       case "progress":
-        break;
+        return this.#show(event);
       case "run":
         this.#hasRun = true;
         operation.startRun();
-        break;
+        return this.#show(event);
       case "thread":
         this.#threadId = event.threadId;
-        await this.#show(operation.end(true));
-        break;
+        return this.#showLast(event, operation);
       case "reply":
         this.#exitCode.complete();
-        await this.#show(operation.end(true));
-        break;
+        return this.#showLast(event, operation);
       default:
-        event satisfies never;
+        return event satisfies never;
     }
+  }
+
+  async #showLast(event: ViewEvent, operation: Operation): Promise<void> {
+    await this.#show(operation.end(true));
     await this.#show(event);
   }
 
   /** Ends an operation that the service has done. */
   async #complete(operation: Operation): Promise<Outcome> {
     if (operation.kind === "run") this.#ctrlC.settle();
-    if (operation.isUnread) {
-      this.#exitCode.fail();
-      await this.#show({ type: "error", message: UNREAD });
-      return "unread";
-    }
     if (!operation.dropped.aborted) return "done";
     if (operation.kind === "run") await this.#showDropped("reply", operation);
     return "dropped";
   }
 
-  /** Ends an operation that the service has not done. */
+  async #drop(operation: Operation): Promise<Outcome> {
+    const { kind, events } = operation;
+    const isSent = kind === "thread" || events.fate !== "not run";
+    await this.#showDropped(isSent ? kind : "prompt", operation);
+    return "dropped";
+  }
+
   async #fail(
-    operation: Operation,
-    error: ServiceError,
+    failure: ServiceError,
     number: number | undefined,
   ): Promise<Outcome> {
-    this.#exitCode.fail(error);
-    const message = this.#placeOf(number, error.namesIds) + error.message;
-    await this.#show({ type: "error", message, failure: error });
-    return operation.isUnread ? "unread" : "failed";
+    const message = this.#placeOf(number, failure.namesIds) + failure.message;
+    await this.#show({ type: "error", message, failure });
+    return "failed";
   }
 
   /** Which prompt of a script has failed, if there are several, and its thread. */
@@ -360,16 +375,13 @@ export class Conversation {
   }
 
   /** Shows an event, unless the conversation is over. */
-  async #show(event: ViewEvent): Promise<void> {
+  #show(event: ViewEvent): void | Promise<void> {
     if (this.#isOver) return;
-    const operation = this.#operation;
-    const shown = this.#options.view.show(event, operation?.dropped);
-    if (shown !== undefined) await (operation?.writeOrDrop(shown) ?? shown);
+    return this.#options.view.show(event, this.#operation?.dropped);
   }
 }
 
-const UNREAD =
-  "The time limit has passed, and nothing reads standard output: the rest of the reply was dropped";
+const UNREAD = "The time limit has passed, and nothing reads standard output";
 
 /** The events of a thread that exists. */
 async function* continueThread(

@@ -1,9 +1,9 @@
 import { EXIT } from "../exit_codes.ts";
 import type { Fate } from "../gateway.ts";
 
-/** A prompt failed at the service, or the creation of its thread. */
+/** A prompt failed, or the creation of its thread; without a fate, not at the service. */
 interface Failed {
-  readonly fate: Fate;
+  readonly fate?: Fate | undefined;
   readonly status?: number | undefined;
 }
 
@@ -29,15 +29,15 @@ export class ExitCode {
   }
 
   /** Takes a failure; none if a prompt was dropped or could not be taken. */
-  fail(failure?: Failed): void {
+  fail(failure: Failed = {}): void {
     const code = codeOf(failure);
     if (this.value !== EXIT.mayHaveRun) this.#last = code;
-    this.#mayHaveRun ||= code === EXIT.mayHaveRun || failure?.fate === "failed";
+    this.#mayHaveRun ||= code === EXIT.mayHaveRun || failure.fate === "failed";
   }
 }
 
 /** The code for one prompt that failed, whatever came before. */
-export function codeOf({ fate, status }: Partial<Failed> = {}): number {
+export function codeOf({ fate, status }: Failed): number {
   switch (fate) {
     case "not run":
       return EXIT.notRun;

@@ -1,8 +1,16 @@
-import type { TimeLimit } from "../io.ts";
+import type { CreationEvent, Fate, TurnEvent } from "../gateway.ts";
 import type { ViewEvent } from "./view.ts";
 
+/** The events of a call, and what has become of its prompt, if it has one. */
+export type Events = AsyncIterable<CreationEvent | TurnEvent> & {
+  readonly fate?: Fate | undefined;
+};
+
 export interface OperationOptions {
-  readonly limit: TimeLimit;
+  /** Calls the service; the signal drops the call. */
+  readonly call: (signal: AbortSignal) => Events;
+  /** Aborted when the time for the operation is over, if there is a limit. */
+  readonly limit: AbortSignal | undefined;
   /** A clock, in milliseconds. */
   readonly now: () => number;
 }
@@ -12,25 +20,23 @@ export interface OperationOptions {
  */
 export class Operation {
   readonly kind: "thread" | "run";
-  /** Aborted when the operation is dropped, or its time is over. */
-  readonly signal: AbortSignal;
-  readonly #limit: TimeLimit;
+  readonly events: Events;
   readonly #dropping = new AbortController();
   readonly #over = Promise.withResolvers<void>();
   readonly #now: () => number;
   readonly #begunAt: number;
   /** Whether the service has started a run. */
   #isRun = false;
-  #hasEnded = false;
-  #isUnread = false;
+  #ending: "completed" | "failed" | undefined;
   #droppedPrompts = 0;
 
-  constructor(kind: "thread" | "run", { limit, now }: OperationOptions) {
+  constructor(
+    kind: "thread" | "run",
+    { call, limit, now }: OperationOptions,
+  ) {
     this.kind = kind;
-    this.signal = limit.signal === undefined
-      ? this.dropped
-      : AbortSignal.any([this.dropped, limit.signal]);
-    this.#limit = limit;
+    const signals = limit === undefined ? [] : [limit];
+    this.events = call(AbortSignal.any([this.dropped, ...signals]));
     this.#now = now;
     this.#begunAt = now();
   }
@@ -45,14 +51,9 @@ export class Operation {
     return this.#droppedPrompts;
   }
 
-  /** Whether the remote operation is over. Its reply may still be written. */
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  /** Whether nobody reads what it shows, although its time is over. */
-  get isUnread(): boolean {
-    return this.#isUnread;
+  /** How the remote operation has ended, if it has. Its reply may still be written. */
+  get ending(): "completed" | "failed" | undefined {
+    return this.#ending;
   }
 
   /** Resolved when nothing more is shown of it. */
@@ -73,16 +74,9 @@ export class Operation {
 
   /** Records that the remote operation is over, and returns the event that says so. */
   end(completed: boolean): ViewEvent {
-    this.#hasEnded = true;
+    this.#ending = completed ? "completed" : "failed";
     const total = this.#isRun ? this.#now() - this.#begunAt : undefined;
     return { type: "end", completed, total };
-  }
-
-  /** Waits until what it shows is written. If nobody reads, the rest is dropped. */
-  async writeOrDrop(writing: Promise<void>): Promise<void> {
-    if (await this.#limit.endsInTime(writing)) return;
-    this.#isUnread = true;
-    this.drop();
   }
 
   /** Records that nothing more is shown of it. */

@@ -36,7 +36,7 @@ export class TimeLimit implements Disposable {
    *
    * @throws What the task rejects with.
    */
-  async endsInTime(task: Promise<void>): Promise<boolean> {
+  async endsInTime(task: Promise<unknown>): Promise<boolean> {
     const ended = task.then(() => true);
     return await Promise.race([ended, this.#writingIsOver.promise]);
   }
