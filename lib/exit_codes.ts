@@ -15,6 +15,7 @@ export const EXIT = {
   hangup: 129,
   interrupted: 130,
   quit: 131,
+  debugRefused: 138,
   terminated: 143,
 } as const;
 

@@ -85,6 +85,11 @@ export class Process {
       event.preventDefault();
       this.#fail(event.reason);
     });
+    // Without a listener, Deno 2.9.2 and later open a debugger that has no password.
+    if (hasSignals) {
+      const refuse = () => this.leave(EXIT.debugRefused);
+      Deno.addSignalListener("SIGUSR1", refuse);
+    }
     try {
       await this.end(await program());
     } catch (error) {
@@ -115,11 +120,11 @@ export class Process {
   }
 
   /** Leaves the front end, and ends the process. The second time, it does not wait. */
-  async leave(signal: Deno.Signal): Promise<void> {
-    if (this.#isEnding) return this.exit(signal);
+  async leave(ending: ProcessEnd): Promise<void> {
+    if (this.#isEnding) return this.exit(ending);
     this.#isEnding = true;
     await this.frontEnd?.leave(SIGNAL_LIMIT).catch(() => {});
-    await this.#exitWhenWritten(signal, SIGNAL_LIMIT);
+    await this.#exitWhenWritten(ending, SIGNAL_LIMIT);
   }
 
   /** Ends the process, unless it ends already. */

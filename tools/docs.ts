@@ -269,6 +269,7 @@ function codeTable(): Table {
     ended(EXIT.hangup, "The terminal is gone (SIGHUP)"),
     ended(EXIT.interrupted, "Ctrl-C (SIGINT)"),
     ended(EXIT.quit, "Ctrl-\\\\ (SIGQUIT)"),
+    ended(EXIT.debugRefused, "SIGUSR1, which would open a debugger"),
     ended(EXIT.terminated, "SIGTERM"),
   ];
 }

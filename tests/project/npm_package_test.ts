@@ -7,7 +7,7 @@ import {
 import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { PINNED_DENO } from "../../tools/pins.ts";
 import { runCommand } from "../../tools/run_command.ts";
-import { settings } from "../support/client_process.ts";
+import { Client, settings } from "../support/client_process.ts";
 import {
   HOSTILE_FOLDERS,
   isTaken,
@@ -195,6 +195,25 @@ Deno.test("the npm package", async (t) => {
       await screen.waitFor(REPLY);
       await screen.press("C-d");
       await screen.waitFor(/^left$/m);
+    },
+  });
+
+  await t.step({
+    name: "ends at SIGUSR1, and opens no debugger",
+    ignore: Deno.build.os === "windows",
+    async fn() {
+      const args = ["--bridge"];
+      await using client = new Client({
+        program: command,
+        args,
+        limit: 60_000,
+      });
+      await client.write('{"jsonrpc":"2.0","id":1,"method":"initialize"}\n');
+      await client.stdout.waitFor('"id":1');
+      client.kill("SIGUSR1");
+      const { code } = await client.status;
+      await client.closeInput();
+      assertEquals([code, client.stderr.text], [138, ""]);
     },
   });
 

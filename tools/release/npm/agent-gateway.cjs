@@ -149,6 +149,12 @@ child.on("error", ({ code, message }) => {
   fail(`cannot start Deno: ${reason}`);
 });
 
+// Without a listener, Node.js opens a debugger that has no password, and so does Deno.
+process.on("SIGUSR1", () => {
+  child.prependListener("exit", () => process.exit(138));
+  child.kill("SIGTERM");
+});
+
 // A terminal, and the Windows console, send their signals to the child as well. (Not by
 // process.stdin.isTTY: to look at it makes the stream non-blocking.)
 const fromTerminal = process.platform === "win32" || [0, 1, 2].some(isatty);
