@@ -1,9 +1,15 @@
-export { containsNul, shorten } from "./text/foreign_text.ts";
+export {
+  containsNul,
+  inParts,
+  shorten,
+  wholeCharacters,
+} from "./text/foreign_text.ts";
 export { counted, duration, size, wholeDuration } from "./text/amounts.ts";
 export {
   escapeControls,
   holdsTooMuch,
   isJsonObject,
+  jsonLine,
   MAX_SIGNS,
   parseJson,
   SHORT_JSON,

@@ -1,6 +1,6 @@
 import type { ProgressEvent } from "../gateway.ts";
 import { type ByteSink, type LineInParts, LineWriter, pause } from "../io.ts";
-import { escapeControls, shorten } from "../text.ts";
+import { escapeControls, inParts, jsonLine } from "../text.ts";
 import { type ClientFeatures, NO_FEATURES } from "./capabilities.ts";
 import {
   ErrorCode,
@@ -45,20 +45,20 @@ export class ClientOutput {
   }
 
   respond(id: RequestId, result: unknown): void {
-    this.#lines.write(lineOf({ jsonrpc, id, result }));
+    this.#lines.write(jsonLine({ jsonrpc, id, result }));
   }
 
   fail(id: RequestId, error: RpcError): void {
-    const line = lineOf({ jsonrpc, id, error: this.#errorFor(error) });
+    const line = jsonLine({ jsonrpc, id, error: this.#errorFor(error) });
     this.#lines.write(line);
   }
 
   request(id: number, method: string, params: unknown): void {
-    this.#lines.write(lineOf({ jsonrpc, id, method, params }));
+    this.#lines.write(jsonLine({ jsonrpc, id, method, params }));
   }
 
   notify(method: string, params: unknown): void {
-    this.#lines.write(lineOf({ jsonrpc, method, params }));
+    this.#lines.write(jsonLine({ jsonrpc, method, params }));
   }
 
   /**
@@ -71,7 +71,7 @@ export class ClientOutput {
     update: SessionUpdate,
     signal?: AbortSignal,
   ): boolean | Promise<boolean> {
-    return this.#sendUpdate(updateLine(sessionId, update), signal);
+    return this.#sendUpdate(jsonLine(updateOf(sessionId, update)), signal);
   }
 
   /** The same for the update about a progress event. */
@@ -149,7 +149,9 @@ class MessageLine implements LineInParts {
 
   constructor(sessionId: string, said: Said) {
     const update = message({ ...said, text: BLANK });
-    const [start = "", end = ""] = updateLine(sessionId, update).split(BLANK);
+    const [start = "", end = ""] = lineOf(updateOf(sessionId, update)).split(
+      BLANK,
+    );
     this.#start = start;
     this.#text = said.text;
     this.#end = end;
@@ -161,11 +163,8 @@ class MessageLine implements LineInParts {
 
   *[Symbol.iterator](): Generator<string> {
     yield this.#start;
-    for (let from = 0; from < this.#text.length;) {
-      const rest = this.#text.slice(from, from + PART_LENGTH + 1);
-      const part = shorten(rest, PART_LENGTH);
+    for (const part of inParts(this.#text, PART_LENGTH)) {
       yield withinString(part);
-      from += part.length;
     }
     yield this.#end;
   }
@@ -184,7 +183,7 @@ export class ProgressLines {
 
   constructor(sessionId: string, messageId: string) {
     const event = { type: "progress", node: BLANK, status: BLANK } as const;
-    const line = updateLine(sessionId, thought(messageId, event));
+    const line = lineOf(updateOf(sessionId, thought(messageId, event)));
     this.#parts = line.split(BLANK);
   }
 
@@ -196,9 +195,9 @@ export class ProgressLines {
   }
 }
 
-function updateLine(sessionId: string, update: SessionUpdate): string {
+function updateOf(sessionId: string, update: SessionUpdate): object {
   const params = { sessionId, update };
-  return lineOf({ jsonrpc, method: "session/update", params });
+  return { jsonrpc, method: "session/update", params };
 }
 
 /**

@@ -1,4 +1,10 @@
-import { containsNul, isJsonObject, quote, withoutLineEnd } from "../text.ts";
+import {
+  containsNul,
+  isJsonObject,
+  quote,
+  wholeCharacters,
+  withoutLineEnd,
+} from "../text.ts";
 import { invalidParams } from "./json_rpc.ts";
 
 export interface PromptContent {
@@ -43,7 +49,7 @@ export function parsePrompt(prompt: unknown): PromptContent {
   if ([text, ...contents].some(containsNul)) {
     throw invalidParams("prompt contains a NUL character");
   }
-  return { text, references };
+  return { text: wholeCharacters(text), references };
 }
 
 function asText(block: string | Reference): string {
@@ -89,7 +95,7 @@ export function promptText(
       `\n\n<context uri="${uri}">\n${withoutLineEnd(content)}\n</context>`,
     );
   }
-  return [text, ...contexts].join("");
+  return wholeCharacters([text, ...contexts].join(""));
 }
 
 function parseBlock(block: unknown): string | Reference {

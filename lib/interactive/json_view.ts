@@ -6,7 +6,7 @@
  */
 
 import { type ByteSink, type Input, LineWriter } from "../io.ts";
-import { escapeControls } from "../text.ts";
+import { jsonLine } from "../text.ts";
 import type { PromptLines } from "./stdin_prompts.ts";
 import type { View, ViewEvent } from "./view.ts";
 
@@ -36,7 +36,7 @@ export class JsonView implements View {
   show(event: ViewEvent): void | Promise<void> {
     const line = lineOf(event);
     if (line === undefined) return this.#output.flush();
-    const text = `${escapeControls(JSON.stringify(line))}\n`;
+    const text = jsonLine(line);
     if (event.type === "progress") {
       this.#output.gather(text);
       return this.#output.hasBacklog ? this.#output.room() : undefined;

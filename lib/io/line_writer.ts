@@ -75,7 +75,7 @@ export class LineWriter {
   }
 
   /** Queues one or more lines at once, each with its `\n` at the end. */
-  write(line: string): void {
+  write(line: string | LineInParts): void {
     this.#add(line);
     this.#hurry();
     this.#start();

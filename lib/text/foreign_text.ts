@@ -4,23 +4,13 @@
  * Text enters the program as UTF-8 or as JSON. A decoder of UTF-8 yields whole
  * characters, but the escapes of JSON can spell half of a surrogate pair, such as
  * `\ud83d` of an emoji that was cut. Strict readers of JSON (Python, Rust) refuse such a
- * half, so none enters, and no text is cut within a character.
+ * half, so none is passed on, and no text is cut within a character.
+ *
+ * A line may hold 16 MiB. What is done to all of it at once is native, because a function
+ * that is called for each match takes seconds; the rest is done in parts.
  *
  * @module
  */
-
-/** Escapes in JSON: a surrogate pair, half of one, or any other. */
-const ESCAPES =
-  /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|[^])/g;
-
-/** The same JSON, with U+FFFD in place of each escape for half of a surrogate pair. */
-export function withWholeCharacters(json: string): string {
-  if (!/\\u[dD][89a-fA-F]/.test(json)) return json;
-  return json.replace(
-    ESCAPES,
-    (escape, half) => half === undefined ? escape : "\\ufffd",
-  );
-}
 
 /** The same text, with U+FFFD in place of each half of a surrogate pair. */
 export function wholeCharacters(text: string): string {
@@ -33,6 +23,15 @@ export function shorten(text: string, maxLength: number): string {
   const isWithinPair = isHighSurrogate(text.charCodeAt(maxLength - 1)) &&
     isLowSurrogate(text.charCodeAt(maxLength));
   return text.slice(0, isWithinPair ? maxLength - 1 : maxLength);
+}
+
+/** A text in parts of at most `maxLength` code units, cut between characters. */
+export function* inParts(text: string, maxLength: number): Generator<string> {
+  for (let start = 0; start < text.length;) {
+    const part = shorten(text.slice(start, start + maxLength + 1), maxLength);
+    yield part;
+    start += part.length;
+  }
 }
 
 function isHighSurrogate(unit: number): boolean {

@@ -1,4 +1,4 @@
-import { withWholeCharacters } from "./foreign_text.ts";
+import { inParts } from "./foreign_text.ts";
 
 /** Shorter JSON is parsed whatever it holds, in UTF-16 code units. */
 export const SHORT_JSON = 64 * 1024;
@@ -41,10 +41,13 @@ function endOfString(json: string, start: number): number {
   }
 }
 
-/** The value of foreign JSON; `undefined` if it is none. */
+/**
+ * The value of foreign JSON; `undefined` if it is none. Its texts may contain halves of
+ * surrogate pairs.
+ */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(withWholeCharacters(text));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -56,12 +59,43 @@ export function isJsonObject(
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** How much JSON is escaped at a time, in UTF-16 code units. */
+const PART_LENGTH = 64 * 1024;
+
+/** A value as one line of JSON. A long one is escaped while it is written. */
+export function jsonLine(value: object): string | LongLine {
+  const json = JSON.stringify(value);
+  return json.length > PART_LENGTH
+    ? new LongLine(json)
+    : `${escapeControls(json)}\n`;
+}
+
+/** The parts of a long line of JSON. */
+class LongLine implements Iterable<string> {
+  readonly #json: string;
+
+  constructor(json: string) {
+    this.#json = json;
+  }
+
+  get length(): number {
+    return this.#json.length;
+  }
+
+  *[Symbol.iterator](): Generator<string> {
+    for (const part of inParts(this.#json, PART_LENGTH)) {
+      yield escapeControls(part);
+    }
+    yield "\n";
+  }
+}
+
 /**
  * Escapes the control characters that JSON leaves as they are (DEL, C1, line
  * separators and the characters that reorder others), so that it can be shown on
  * a terminal. The value stays the same.
  *
- * @param json JSON.
+ * @param json JSON, at most 256 KiB: a function is called for each match.
  */
 export function escapeControls(json: string): string {
   return json.replace(

@@ -50,7 +50,7 @@ const TESTS: readonly (readonly [promise: number, file: string, test: string])[]
   [26, "tests/program/hostile_text_test.ts", "the bridge hands replies and progress on as they are, escaped as JSON, and errors clean (interface 6)"],
   [27, "tests/lib/gateway_test.ts", "each path begins with the base URL's path, and ids are percent-encoded in it"],
   [28, "tests/lib/interactive/open_view_test.ts", "JsonView writes a line for each event, or nothing, and no internal field"],
-  [28, "tests/lib/text/plain_text_test.ts", "escapeControls() escapes control characters, and the value stays the same"],
+  [28, "tests/lib/text/foreign_text_test.ts", "jsonLine() escapes what JSON leaves, a long line in parts of 64 KiB, and the value stays the same"],
   [29, "tests/terminal/display_test.ts", "text from the service cannot command the terminal"],
   [30, "tests/lib/interactive/event_lines_test.ts", "linesAbout() quotes the id of the thread to go on with for the shell"],
   [31, "tests/terminal/editing_test.ts", "on ... columns, a paste is shown, not sent, and undone at once"],

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../text.ts";
+import { isJsonObject, wholeCharacters } from "../../text.ts";
 import type { ReplyEvent } from "../turn_event.ts";
 
 export const COMPLETION_NOTICE = "Run completed.";
@@ -36,7 +36,9 @@ export function selectReply(event: JsonObject): Reply {
   const explanation = isJsonObject(instructorState)
     ? textOrEmpty(instructorState.explanation)
     : "";
-  if (explanation !== "") return { text: explanation, isNotice: false };
+  if (explanation !== "") {
+    return { text: wholeCharacters(explanation), isNotice: false };
+  }
 
   // One message alone is read as a list of one.
   const messages = found ? [found].flat().map(readMessage) : [];
@@ -48,7 +50,9 @@ export function selectReply(event: JsonObject): Reply {
   const reply =
     texts.findLast(({ author }) => ASSISTANTS.includes(author ?? "")) ??
       texts.findLast(({ author }) => author === undefined);
-  if (reply !== undefined) return { text: reply.text, isNotice: false };
+  if (reply !== undefined) {
+    return { text: wholeCharacters(reply.text), isNotice: false };
+  }
 
   const fields = fieldsOf(event, [found].flat().at(-1));
   const notice = { text: COMPLETION_NOTICE, isNotice: true, fields };

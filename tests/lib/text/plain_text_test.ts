@@ -1,5 +1,4 @@
 import { assertEquals, assertNotMatch } from "@std/assert";
-import { escapeControls } from "../../../lib/text/json.ts";
 import { plainLine, plainText } from "../../../lib/text/plain_text.ts";
 import fc, { anyCodePoint } from "../../support/generated.ts";
 
@@ -73,20 +72,4 @@ Deno.test("plainText() leaves no control character of any text", () => {
       assertEquals(plainLine(text).match(/[\n\t]/), null);
     },
   ));
-});
-
-const ESCAPED = [
-  ...["\x7f", "\x80", "\x9f", "\u2028", "\u2029"],
-  ...["\u202a", "\u202e", "\u2066", "\u2069"], // They reorder others.
-];
-const KEPT = "~\xa0\u200f\u2027\u202f\u2065\u206aé日👩";
-
-Deno.test("escapeControls() escapes control characters, and the value stays the same", () => {
-  const value = `${ESCAPED.join("")}${KEPT}`;
-  const escapes = ESCAPED.map((character) =>
-    `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
-  );
-  const json = escapeControls(JSON.stringify(value));
-  assertEquals(json, `"${escapes.join("")}${KEPT}"`);
-  assertEquals(JSON.parse(json), value);
 });
