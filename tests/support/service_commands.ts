@@ -1,16 +1,15 @@
-/** What `docs/service.md` says about broken services: its table, and its curl commands. */
+/** What the documents say about broken services: a table, and commands with curl. */
 import { assertEquals } from "@std/assert";
 import { TEST_KEY } from "./service/service.ts";
 
-const page = await Deno.readTextFile(
-  `${import.meta.dirname}/../../docs/service.md`,
-);
+const DOCS = `${import.meta.dirname}/../../docs`;
 
-/** The blocks of commands: requests, the bytes of the stream, and its comments. */
-const [REQUESTS = "", BYTES = "", COMMENTS = ""] = Array.from(
-  page.matchAll(/```sh\n((?:key=|bytes\(\)|curl -sN).*?)^```/gms),
-  ([, block = ""]) => block,
-);
+const page = await Deno.readTextFile(`${DOCS}/service.md`);
+
+/** The commands: requests, the bytes of the stream, and its comments. */
+const [REQUESTS = "", BYTES = "", COMMENTS = ""] =
+  (await Deno.readTextFile(`${DOCS}/examples/probe.sh`))
+    .split(/^(?=key=|# The bytes|# Comments\.)/m).slice(1);
 
 /** What creates a run. */
 const [RUN = ""] = /^.*?^stream=.*?\n/ms.exec(REQUESTS) ?? [];
@@ -20,7 +19,10 @@ const PROMPT = "Who are you, in a few words?";
 
 /** The comments of commands: what each prints, and what that means. */
 function meaningsOf(commands: string): readonly string[] {
-  return Array.from(commands.matchAll(/# (.*)$/gm), ([, text = ""]) => text);
+  return Array.from(
+    commands.matchAll(/^[^\n#].*# (.*)$/gm),
+    ([, text = ""]) => text,
+  );
 }
 
 /** By what is wrong with a service: what names it, a line of the check or a comment. */
