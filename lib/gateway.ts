@@ -23,10 +23,7 @@ export { ServiceError };
 export type { CallEvents, CallOptions };
 export type { Fate } from "./gateway/failure/fate.ts";
 export { wordsOf } from "./gateway/failure/service_error.ts";
-export {
-  pauseLabel,
-  pauseSentence,
-} from "./gateway/failure/words/pause_words.ts";
+export { pauseLabel, pauseSentence } from "./gateway/failure/retry_policy.ts";
 export { AGENT_NAME } from "./gateway/http/requests.ts";
 export { traceHeaders } from "./gateway/http/trace_context.ts";
 export type {

@@ -25,9 +25,12 @@ import {
   type RemoteOperation,
   stageOfStatus,
 } from "../lib/gateway/failure/fate.ts";
-import { retryReason } from "../lib/gateway/http/retries.ts";
-import { TIMEOUTS } from "../lib/gateway/http/timeouts.ts";
-import { SILENCES, VANISHED } from "../lib/gateway/stream/run_stream.ts";
+import {
+  problemOfStatus,
+  SILENCES,
+  VANISHED,
+} from "../lib/gateway/failure/retry_policy.ts";
+import { TIMEOUTS } from "../lib/gateway/timeouts.ts";
 import { MAX_LINE_BYTES } from "../lib/gateway/stream/stream_lines.ts";
 import { codeOf } from "../lib/interactive/exit_code.ts";
 import { MAX_PROMPT_BYTES } from "../lib/io.ts";
@@ -147,7 +150,7 @@ export const STATUS_ROWS = [
 /** What a status means for the prompt, in the words of the table. */
 export function meaningOf(operation: RemoteOperation, status: number): string {
   const fate = fateOf(operation, stageOfStatus(operation, status), false);
-  const reason = retryReason(operation, status);
+  const reason = problemOfStatus(operation, status);
   return reason === undefined ? code(fate) : `Retried, then ${code(fate)}`;
 }
 
@@ -218,7 +221,7 @@ function retryTable(): Table {
 
 function retriedStatuses(operation: RemoteOperation): string {
   const statuses = Array.from({ length: 300 }, (_, index) => 300 + index);
-  return statuses.filter((it) => retryReason(operation, it)).join(", ");
+  return statuses.filter((it) => problemOfStatus(operation, it)).join(", ");
 }
 
 function inSeconds(pauses: readonly number[]): string {

@@ -1,8 +1,8 @@
-import type { RetryReason } from "./failure/failure.ts";
+import type { Problem } from "./failure/retry_policy.ts";
 
 export interface WaitEvent {
   readonly type: "wait";
-  readonly reason: RetryReason;
+  readonly reason: Problem;
   readonly milliseconds: number;
   /** The status of the answer before the pause, if there was one. */
   readonly status?: number | undefined;

@@ -4,8 +4,8 @@ import {
   CONNECTED_ROWS,
   CONNECTING_ROWS,
 } from "../../lib/gateway/connection/connection_rows.ts";
-import { fateInWords } from "../../lib/gateway/failure/words/fate_words.ts";
-import { STATUS_WORDS } from "../../lib/gateway/failure/words/status_words.ts";
+import { fateInWords } from "../../lib/gateway/failure/fate.ts";
+import { STATUS_WORDS } from "../../lib/gateway/http/status_error.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 

@@ -75,29 +75,29 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     what: "retries: create run after every failure",
-    file: "lib/gateway/http/retries.ts",
-    from: "if (reason === undefined) return [];",
-    to: "",
+    file: "lib/gateway/failure/retry_policy.ts",
+    from: 'const isFinal = fate !== "not run" ||',
+    to: 'const isFinal = fate === "failed" ||',
     seed: 0,
   },
   {
     what: "retries: no pause that the service asks for",
-    file: "lib/gateway/http/retries.ts",
-    from: "if (asked === 0) return own;",
-    to: "if (asked >= 0) return own;",
+    file: "lib/gateway/failure/retry_policy.ts",
+    from: "if (milliseconds === 0) return retry;",
+    to: "if (milliseconds >= 0) return retry;",
     seed: 167,
   },
   {
     what: "retries: pauses of any length are waited for",
-    file: "lib/gateway/http/retries.ts",
-    from: "return retryAfter > limit;",
-    to: "return retryAfter > 10 * limit;",
+    file: "lib/gateway/failure/retry_policy.ts",
+    from: "retryAfter <= timeouts.retryAfter",
+    to: "retryAfter <= 10 * timeouts.retryAfter",
     seed: 846,
   },
   {
     what: "retries: a connection that was closed before the request is final",
     file: "lib/gateway/connection/connection_rows.ts",
-    from: '    retry: "connection closed",\n',
+    from: '    problem: "connection closed",\n',
     to: "",
     seed: 152,
   },
@@ -117,7 +117,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     what: "limits: a silence of four times the longest, whatever that is",
-    file: "lib/gateway/stream/run_stream.ts",
+    file: "lib/gateway/failure/retry_policy.ts",
     from: "return Math.min(idle, Math.max(VANISHED, SILENCES * longest));",
     to: "return Math.max(VANISHED, SILENCES * longest);",
     seed: 209,
@@ -131,7 +131,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     what: "limits: a timer that comes late reads nothing first",
-    file: "lib/io/deadline.ts",
+    file: "lib/io/timeout.ts",
     from: "isLate && hasGrace ? Math.min(5 * late, MAX_GRACE) : 0",
     to: "isLate && hasGrace ? 0 : 0",
     seed: 1160,
@@ -144,22 +144,22 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 67,
   },
   {
-    what: "patience: empty streams are asked for again and again",
-    file: "lib/gateway/stream/patience.ts",
+    what: "again: empty streams are asked for again and again",
+    file: "lib/gateway/failure/retry_policy.ts",
     from: "const MAX_EMPTY = 5;",
     to: "const MAX_EMPTY = 50;",
     seed: 25,
   },
   {
-    what: "patience: old events have no time of their own",
-    file: "lib/gateway/stream/patience.ts",
-    from: "return this.#clock.now - openedAt >= this.#timeouts.resume;",
-    to: "return openedAt - this.#newestAt >= this.#timeouts.resume;",
+    what: "again: old events have no time of their own",
+    file: "lib/gateway/failure/retry_policy.ts",
+    from: "return now - openedAt >= resume;",
+    to: "return openedAt >= resume;",
     seed: 661,
   },
   {
-    what: "patience: an outage of 20 s is the end",
-    file: "lib/gateway/http/timeouts.ts",
+    what: "again: an outage of 20 s is the end",
+    file: "lib/gateway/timeouts.ts",
     from: "outage: 120_000,",
     to: "outage: 20_000,",
     seed: 305,
@@ -195,8 +195,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     what: "resumption: also without ids",
     file: "lib/gateway/stream/run_stream.ts",
-    from: "return !this.#hasDelivered || lastEventId !== undefined;",
-    to: 'return !this.#hasDelivered || lastEventId !== "";',
+    from: "return this.#hasDelivered && lastEventId === undefined;",
+    to: 'return this.#hasDelivered && lastEventId === "";',
     seed: 188,
   },
   {
@@ -257,11 +257,10 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 43,
   },
   {
-    what: "patience: what has no id is news",
-    file: "lib/gateway/stream/run_stream.ts",
-    from:
-      "if (resumedAfter === undefined || hasMoved) this.#patience.renew(attempt);",
-    to: "if (resumedAfter !== '' || hasMoved) this.#patience.renew(attempt);",
+    what: "again: what has no id is news",
+    file: "lib/gateway/stream/run_events.ts",
+    from: "hasNews: events.length > 0 && hasMoved",
+    to: "hasNews: events.length > 0",
     seed: 3004943,
   },
   {
@@ -309,8 +308,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     what: "relay: a service that says nothing is waited for",
     file: "lib/gateway/connection/relay.ts",
-    from: "const LIMIT = 20_000;",
-    to: "const LIMIT = 200_000;",
+    from: "export const CONNECT_LIMIT = 20_000;",
+    to: "export const CONNECT_LIMIT = 200_000;",
     seed: 16,
   },
   {
@@ -387,9 +386,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     what: "resumption: what is no event counts as one",
     file: "lib/gateway/stream/run_stream.ts",
-    from: "    if (events.length === 0) return;\n",
+    from:
+      "        if (events.length === 0) continue;\n        this.#hasDelivered = true;\n",
     to:
-      "    if (events.length === 0) this.#hasDelivered = true;\n    if (events.length === 0) return;\n",
+      "        this.#hasDelivered = true;\n        if (events.length === 0) continue;\n",
     seed: 59,
   },
   {
@@ -408,7 +408,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     what: "pauses: a stream that fails is asked for again at once",
-    file: "lib/gateway/http/timeouts.ts",
+    file: "lib/gateway/timeouts.ts",
     from: "reconnect: [500, 1_000, 2_000, 4_000, 8_000, 15_000],",
     to: "reconnect: [1],",
     seed: 4,

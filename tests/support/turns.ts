@@ -4,7 +4,7 @@ import {
   ServiceError,
   type WaitEvent,
 } from "../../lib/gateway.ts";
-import type { Timeouts } from "../../lib/gateway/http/timeouts.ts";
+import type { Timeouts } from "../../lib/gateway/timeouts.ts";
 import {
   type Behaviour,
   complete,

@@ -2,7 +2,7 @@ import { environmentVariable } from "../../io.ts";
 import type { Proxy } from "../../settings.ts";
 import type { Redactor } from "../../text.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
-import { type Failure, lossReason, RequestError } from "../failure/failure.ts";
+import { type Failure, RequestError } from "../failure/failure.ts";
 import { certificateVariables, issuerAdvice } from "./certificates.ts";
 import {
   isNotConnected,
@@ -25,9 +25,7 @@ export function connectionError(
   cause: unknown,
   options: ConnectionErrorOptions,
 ): RequestError {
-  const failure = connectionFailure(cause, options);
-  const retry = lossReason(options.operation) ?? failure.retry;
-  return new RequestError({ ...failure, retry }, { cause });
+  return new RequestError(connectionFailure(cause, options), { cause });
 }
 
 function connectionFailure(

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Failure, RetryReason } from "../failure/failure.ts";
+import type { Failure } from "../failure/failure.ts";
 import type { SystemFault } from "../failure/system_fault.ts";
 
 export const MORE_FILES = "Close some sessions, or raise the limit (ulimit -n)";
@@ -28,10 +28,9 @@ export interface Row {
   readonly reason: string | ((about: Circumstances) => string);
   readonly stage?: Failure["stage"];
   readonly advice?: string | ((about: Circumstances) => string);
-  /** Why a `POST` is retried, if it is. */
-  readonly retry?: RetryReason;
+  /** What may pass. By default, only a stream is requested again. */
+  readonly problem?: Failure["problem"];
   readonly isUnknownIssuer?: true;
-  readonly isOutOfFiles?: true;
 }
 
 /**
@@ -104,14 +103,13 @@ export const CONNECTING_ROWS: readonly Row[] = [
     text: /too many open files/i,
     reason: "too many open files",
     advice: MORE_FILES,
-    retry: "too many open files",
-    isOutOfFiles: true,
+    problem: "too many open files",
   },
   {
     fault: "refused",
     text: /refused/i,
     reason: "connection refused",
-    retry: "connection refused",
+    problem: "connection refused",
   },
   {
     fault: "unknown name",
@@ -159,7 +157,7 @@ export const CONNECTED_ROWS: readonly Row[] = [
     reason: ({ url }) =>
       `${url.origin} closed the connection before accepting the request; it may be restarting`,
     stage: "not taken",
-    retry: "connection closed",
+    problem: "connection closed",
   },
   {
     text: /^received fatal alert: (\w+)/,

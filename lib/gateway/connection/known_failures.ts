@@ -82,6 +82,7 @@ export function whyNotConnected(
   const text = takeApart(error);
   return failureBy(CONNECTING, text, url, show) ?? {
     stage: CONNECTING.stage,
+    problem: "connection lost",
     reason: show(text.words + text.quotation),
   };
 }
@@ -92,6 +93,7 @@ export function whyBroken(error: unknown, url: URL, show: Show): Failure {
   const found = show(text.words + text.quotation);
   return failureBy(CONNECTED, text, url, show) ?? {
     stage: CONNECTED.stage,
+    problem: "connection lost",
     reason: `The connection to ${url.origin} broke (${found})`,
   };
 }
@@ -111,14 +113,14 @@ function failureBy(
   const found = find(phase.rows, text);
   if (found === undefined) return undefined;
   const [row, match] = found;
-  const { stage = phase.stage, reason, advice, retry, isOutOfFiles } = row;
+  const { stage = phase.stage, reason, advice, problem = "connection lost" } =
+    row;
   const about = { match, url, quotation: show(text.quotation) };
   return {
     stage,
     reason: typeof reason === "string" ? reason : reason(about),
     advice: typeof advice === "function" ? advice(about) : advice,
-    retry,
-    isOutOfFiles,
+    problem,
   };
 }
 

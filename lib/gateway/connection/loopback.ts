@@ -66,8 +66,7 @@ export function loopbackError(
       stage: "not sent",
       reason: "There are too many open files",
       advice: MORE_FILES,
-      retry: "too many open files",
-      isOutOfFiles,
+      problem: "too many open files",
     }, { cause });
   }
   // What was lacking may be there again.
@@ -79,6 +78,6 @@ export function loopbackError(
     advice: obstacle === "loopback"
       ? "Check whether a firewall forbids it"
       : "Check whether another program keeps it busy",
-    retry: mayWork ? "connection lost" : undefined,
+    problem: mayWork ? "no connection" : undefined,
   }, { cause });
 }

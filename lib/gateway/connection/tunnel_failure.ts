@@ -21,6 +21,7 @@ export function tunnelError(
 ): RequestError {
   return new RequestError({
     stage: "not sent",
+    problem: "connection lost",
     reason: "it closed the connection",
     advice: schemesOf(proxy),
     ...parts,
@@ -40,9 +41,9 @@ function schemesOf({ variable }: Proxy): string {
 /** The error for a proxy that cannot be connected to, or fails the TLS handshake. */
 export function noConnection(proxy: Proxy, cause: unknown): RequestError {
   const url = new URL(proxy.origin);
-  const { stage, reason, retry, advice } = whyNotConnected(cause, url);
+  const { advice, ...failure } = whyNotConnected(cause, url);
   const usual = isUnknownIssuer(cause) ? issuerAdvice() : connectAdvice(proxy);
-  return tunnelError(proxy, { stage, reason, retry, advice: advice ?? usual });
+  return tunnelError(proxy, { ...failure, advice: advice ?? usual });
 }
 
 function connectAdvice(proxy: Proxy): string {
@@ -106,6 +107,6 @@ export function socksFailure(proxy: Proxy, code: number): RequestError {
     reason,
     advice: settingsOf(proxy),
     stage: code === FORBIDDEN ? "refused" : "not sent",
-    retry: code === REFUSED ? "connection refused" : undefined,
+    problem: code === REFUSED ? "connection refused" : "connection lost",
   });
 }

@@ -71,8 +71,8 @@ export class CallState {
     this.#ids = { ...this.#ids, runId };
   }
 
-  /** An event of the run came. */
-  hearEvent(): void {
+  /** Events of the run have come. */
+  noteEvents(): void {
     this.#hasEvents = true;
   }
 

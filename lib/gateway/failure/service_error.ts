@@ -1,7 +1,6 @@
 import type { CallIds, CallState } from "./call_state.ts";
 import type { Failure } from "./failure.ts";
-import type { Fate, RemoteOperation } from "./fate.ts";
-import { fateInWords } from "./words/fate_words.ts";
+import { type Fate, fateInWords, type RemoteOperation } from "./fate.ts";
 
 /** A failure, and whose it is. */
 interface CallFailure {

@@ -9,7 +9,7 @@ import {
 import { RequestError } from "../failure/failure.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
 import { readBody } from "./response_body.ts";
-import type { Timeouts } from "./timeouts.ts";
+import type { Timeouts } from "../timeouts.ts";
 import { isWebPage, webPageReason } from "./web_page.ts";
 
 const MAX_ANSWER_BYTES = 1024 * 1024;

@@ -5,23 +5,20 @@ import {
   Connections,
 } from "../connection/connections.ts";
 import type { CallState } from "../failure/call_state.ts";
-import { type Failure, lossReason, RequestError } from "../failure/failure.ts";
+import { type Failure, RequestError } from "../failure/failure.ts";
+import {
+  adviceToWait,
+  type Retry,
+  retryPost,
+} from "../failure/retry_policy.ts";
 import { ServiceError } from "../failure/service_error.ts";
 import type { WaitEvent } from "../turn_event.ts";
 import { type Answer, readErrorText, readId } from "./answer.ts";
 import { headersOf, type ServiceRequest } from "./requests.ts";
 import { drainBody, readBody } from "./response_body.ts";
 import type { Silences } from "./silences.ts";
-import {
-  around,
-  asksTooLong,
-  draw,
-  laterAdvice,
-  type Pause,
-  postPauses,
-} from "./retries.ts";
 import { statusError } from "./status_error.ts";
-import { TIMEOUTS, type Timeouts } from "./timeouts.ts";
+import { TIMEOUTS, type Timeouts } from "../timeouts.ts";
 import { refuseUnreadable } from "./unreadable_stream.ts";
 
 export interface GatewayOptions extends ConnectionOptions {
@@ -80,9 +77,8 @@ export class Call {
   }
 
   /**
-   * Sends a `POST` and reads the id in its answer. It is sent again, at most three
-   * times, only if the service has not accepted it. A service that asks for a pause of
-   * more than 30 s is not waited for.
+   * Sends a `POST` and reads the id in its answer. It is repeated as
+   * {@linkcode retryPost} decides.
    *
    * @throws {RequestError} If there is no 2xx answer with a valid id.
    * @throws The signal's reason, if it is aborted.
@@ -90,14 +86,19 @@ export class Call {
   async *post(
     request: ServiceRequest,
   ): AsyncGenerator<readonly WaitEvent[], string> {
-    for (let retries = 0;; retries++) {
+    for (let count = 1;; count++) {
       try {
         return await this.#postOnce(request);
       } catch (error) {
         if (!(error instanceof RequestError)) throw error;
-        const pause = this.#pauseAfter(error.failure, retries);
-        if (pause === undefined) throw error;
-        yield* this.wait(error.failure, pause);
+        const { failure } = error;
+        const fate = this.state.fateAt(failure.stage);
+        const retry = retryPost(failure, { fate, count }, this.timeouts);
+        if (retry === undefined) {
+          const advice = adviceToWait(failure, fate, this.timeouts);
+          throw advice ? new RequestError({ ...failure, advice }) : error;
+        }
+        yield* this.wait(failure, retry);
       }
     }
   }
@@ -110,22 +111,6 @@ export class Call {
     } catch (cause) {
       throw this.#failed(cause, deadline.isOver ? limit : undefined);
     }
-  }
-
-  /**
-   * The pause before a `POST` that failed is sent again; `undefined` if it is not.
-   *
-   * @throws {RequestError} If the service asks for too long a pause.
-   */
-  #pauseAfter(failure: Failure, retries: number): Pause | undefined {
-    // Whatever the reason for a retry is, a prompt must not run twice.
-    if (this.state.fateAt(failure.stage) !== "not run") return undefined;
-    if (asksTooLong(failure, this.timeouts)) {
-      const advice = laterAdvice(failure);
-      throw new RequestError({ ...failure, advice });
-    }
-    const milliseconds = postPauses(failure, this.timeouts)[retries];
-    return milliseconds === undefined ? undefined : around(milliseconds);
   }
 
   /**
@@ -159,24 +144,19 @@ export class Call {
   }
 
   /**
-   * Announces a pause before a retry, and waits: longer if the service asks for it, by
-   * `Retry-After` or, in milliseconds, by its stream. Throws the signal's reason as
-   * soon as it is aborted.
+   * Announces a pause before a retry, and waits. A connection that broke is closed.
+   * Throws the signal's reason as soon as it is aborted.
    */
   async *wait(
     failure: Failure,
-    pauseByLot: Pause,
-    asked = 0,
+    { problem, least, most }: Retry,
   ): AsyncGenerator<readonly WaitEvent[], void> {
-    const { retry: reason, status, retryAfter = 0 } = failure;
-    const least = Math.min(
-      Math.max(retryAfter, asked),
-      this.timeouts.retryAfter,
-    );
-    const milliseconds = draw(pauseByLot, least);
+    const { status } = failure;
+    const milliseconds = least + Math.random() * (most - least);
     this.#lastFailure = failure;
-    if (milliseconds === 0 || reason === undefined) return;
-    yield [{ type: "wait", reason, milliseconds, status }];
+    if (status === undefined) this.#connections.close();
+    if (milliseconds === 0) return;
+    yield [{ type: "wait", reason: problem, milliseconds, status }];
     await pause(milliseconds, this.signal);
   }
 
@@ -185,14 +165,10 @@ export class Call {
     this.#draining = drainBody(stream, this.timeouts.drain);
   }
 
-  disconnect(): void {
-    this.#connections.close();
-  }
-
   /** Ends the call: closes its connections after the stream was drained. */
   async close(): Promise<void> {
     await this.#draining;
-    this.disconnect();
+    this.#connections.close();
   }
 
   /** The error for a connection that broke. */
@@ -262,7 +238,7 @@ export class Call {
     cause: unknown,
     exceeded: number | undefined,
   ): RequestError | undefined {
-    const { operation, stage } = this.state;
+    const { stage } = this.state;
     if (this.signal.aborted) {
       // No connection was made until now, and the relay may know why.
       const mayKnow = stage === "not sent" && this.#connections.hasFailure;
@@ -272,7 +248,7 @@ export class Call {
     return new RequestError({
       stage,
       reason: `The service did not answer within ${wholeDuration(exceeded)}`,
-      retry: lossReason(operation),
+      problem: "connection lost",
     }, { cause });
   }
 

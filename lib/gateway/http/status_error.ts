@@ -1,12 +1,65 @@
 import type { ReadText } from "../../io.ts";
 import { isJsonObject, parseJson, type Redactor } from "../../text.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
-import { stageOfStatus } from "../failure/fate.ts";
-import { STATUS_WORDS } from "../failure/words/status_words.ts";
+import { type RemoteOperation, stageOfStatus } from "../failure/fate.ts";
+import { problemOfStatus } from "../failure/retry_policy.ts";
 import type { Answer } from "./answer.ts";
 import { errorDetail } from "./error_words.ts";
-import { retryAfterOf, retryReason } from "./retries.ts";
+import { retryAfterOf } from "./retry_after.ts";
 import { isWebPage, pageTitle } from "./web_page.ts";
+
+export interface StatusWords {
+  /** The operation that is meant; by default all of them. */
+  readonly operation?: RemoteOperation;
+  readonly statuses: readonly number[];
+  /** Whether only web pages are meant; the meaning then follows the page's title. */
+  readonly isPage?: true;
+  /** What the status means; by default only the status is shown. */
+  readonly meaning?: string;
+  readonly advice?: string;
+}
+
+/** What statuses outside 2xx mean, and what to do. The first row that applies counts. */
+export const STATUS_WORDS: readonly StatusWords[] = [
+  {
+    operation: "create run",
+    statuses: [401, 403],
+    isPage: true,
+    meaning: "a firewall may have blocked the text of the prompt",
+    advice: "Change it, or check APP_API_KEY and the network",
+  },
+  {
+    statuses: [401, 403],
+    isPage: true,
+    meaning: "a firewall or sign-in page, or a rejected key",
+    advice: "Check APP_API_KEY and the network",
+  },
+  {
+    statuses: [401, 403],
+    meaning: "The service rejected the API key",
+    advice: "Check APP_API_KEY",
+  },
+  {
+    operation: "create thread",
+    statuses: [404],
+    advice: "Check the base URL",
+  },
+  {
+    operation: "create run",
+    statuses: [413],
+    meaning: "The prompt is too long for the service",
+  },
+  {
+    operation: "stream run",
+    statuses: [404, 410],
+    meaning: "The service no longer knows the run",
+  },
+  {
+    statuses: [511],
+    meaning: "The network asks you to sign in",
+    advice: "Sign in with a browser",
+  },
+];
 
 /** What is needed of an answer whose text was read. */
 type ReadAnswer = Pick<Answer, "operation" | "url" | "response" | "redactor">;
@@ -29,7 +82,7 @@ export function statusError(answer: ReadAnswer, body: ReadText): RequestError {
     status,
     stage,
     ...answerWords(answer, body, json),
-    retry: retryReason(operation, status),
+    problem: problemOfStatus(operation, status),
     threadGone: threadGone(answer, json),
     retryAfter: retryAfterOf(headers),
   });

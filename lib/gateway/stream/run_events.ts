@@ -62,6 +62,8 @@ export interface ReadRunEventsOptions {
 export interface Batch {
   /** The new events that end in it. */
   readonly events: readonly StreamEvent[];
+  /** Whether one of them is certainly new: of a stream that was resumed, only an id says so. */
+  readonly hasNews: boolean;
   /** Whether the service repeats old events after it. */
   readonly isReplaying: boolean;
 }
@@ -93,7 +95,8 @@ class EventParser {
   takeBatch(): Batch {
     const events = this.#events;
     this.#events = [];
-    return { events, isReplaying: this.#cursor.isReplaying };
+    const { isReplaying, hasMoved } = this.#cursor;
+    return { events, hasNews: events.length > 0 && hasMoved, isReplaying };
   }
 
   /** Handles the lines of a chunk, or the end. Returns whether more is to be read. */

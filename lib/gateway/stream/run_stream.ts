@@ -1,23 +1,22 @@
 import { AwakeClock } from "../../io.ts";
 import { wholeDuration } from "../../text.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
-import type { Call, OpenStream } from "../http/call.ts";
+import {
+  type Attempt,
+  type Attempts,
+  isReplayOver,
+  type Retry,
+  retryStream,
+  silenceLimit,
+  withAttempt,
+} from "../failure/retry_policy.ts";
+import type { Call } from "../http/call.ts";
 import type { ServiceRequest } from "../http/requests.ts";
 import { SilenceError, Silences } from "../http/silences.ts";
 import type { StreamEvent, WaitEvent } from "../turn_event.ts";
-import { type Attempt, Patience } from "./patience.ts";
 import { type Batch, readRunEvents } from "./run_events.ts";
 import { failureInRun, runFailure } from "./run_failure.ts";
 import { StreamRecord } from "./stream_record.ts";
-
-/** So many comments show how often a service sends them. */
-const MANY_COMMENTS = 3;
-
-/** The shortest silence of a peer that has vanished, in milliseconds. */
-export const VANISHED = 60_000;
-
-/** The same, as a multiple of the longest silence so far. */
-export const SILENCES = 4;
 
 /** An error does not mention a silence that is shorter than this, in milliseconds. */
 const QUIET = 5_000;
@@ -25,10 +24,10 @@ const QUIET = 5_000;
 /**
  * Follows a run until it completes (interface 4.1, operation 3).
  *
- * A stream that is lost, or ends too early, is asked for again as long as no event was
+ * A stream that is lost, or ends too early, is requested again as long as no event was
  * delivered, and after that with `Last-Event-ID` if the service sent `id:` lines
- * ({@linkcode Patience} says how long). Without ids a loss is then an error, so that a
- * truncated run never looks like a finished one.
+ * ({@linkcode retryStream} says how long). Without ids a loss is then an error, so that
+ * a truncated run never looks like a finished one.
  *
  * @yields The new events of each chunk: `progress` any number of times, then `reply`
  * once, and `wait` before each pause.
@@ -40,22 +39,14 @@ export async function* followRun(
   request: ServiceRequest,
 ): AsyncGenerator<readonly (WaitEvent | StreamEvent)[]> {
   using clock = new AwakeClock();
-  const patience = new Patience(call.timeouts, clock);
-  const run = new FollowedRun(call, request, clock, patience);
+  const run = new FollowedRun(call, request, clock);
   try {
     for (;;) {
-      const attempt = patience.begin();
-      const end = yield* run.follow(attempt);
-      if (end === undefined) return;
-
-      const { failure } = end;
-      const mayRetry = failure.retry !== undefined && run.canBeAskedForAgain;
-      const pause = mayRetry
-        ? patience.pauseAfter(attempt, end.isWhole)
-        : undefined;
-      if (pause === undefined) throw run.errorOf(failure);
-      if (failure.status === undefined) call.disconnect();
-      yield* call.wait(failure, pause, run.retryField);
+      const failure = yield* run.follow();
+      if (failure === undefined) return;
+      const retry = run.retryAfter(failure);
+      if (retry === undefined) throw run.errorOf(failure);
+      yield* call.wait(failure, retry);
     }
   } catch (error) {
     const late = error === call.signal.reason ? call.lateFailure : undefined;
@@ -63,43 +54,41 @@ export async function* followRun(
   }
 }
 
-/** Why an attempt ended without the reply. */
-interface AttemptEnd {
-  readonly failure: Failure;
-  /** Whether its stream certainly ended by itself, as a whole answer. */
-  readonly isWhole: boolean;
-}
+/** An attempt that goes on. */
+type OpenAttempt = {
+  -readonly [K in "askedAt" | "openedAt" | "newestAt"]: Attempt[K];
+};
 
 /** A run, and what is known of it over all attempts to follow it. */
 class FollowedRun {
   readonly #call: Call;
   readonly #request: ServiceRequest;
-  readonly #patience: Patience;
+  readonly #clock: AwakeClock;
   readonly #silences: Silences;
   readonly #record = new StreamRecord();
+  #attempts: Attempts | undefined;
   #hasDelivered = false;
 
-  constructor(
-    call: Call,
-    request: ServiceRequest,
-    clock: AwakeClock,
-    patience: Patience,
-  ) {
+  constructor(call: Call, request: ServiceRequest, clock: AwakeClock) {
     this.#call = call;
     this.#request = request;
-    this.#patience = patience;
-    this.#silences = new Silences(clock, () => this.#silenceLimit);
+    this.#clock = clock;
+    this.#silences = new Silences(clock, () => {
+      const { comments } = this.#record;
+      const { longest } = this.#silences;
+      const stream = { mayRepeat: this.#mayRepeat, comments, longest };
+      return silenceLimit(stream, call.timeouts);
+    });
   }
 
-  /** Whether a new connection could not deliver an event twice. */
-  get canBeAskedForAgain(): boolean {
-    const { lastEventId } = this.#record.cursor;
-    return !this.#hasDelivered || lastEventId !== undefined;
-  }
-
-  /** The pause that the stream asks for before it is resumed, in milliseconds. */
-  get retryField(): number {
-    return this.#record.retry;
+  /** How the stream is requested again; `undefined` if the run is given up. */
+  retryAfter(failure: Failure): Retry | undefined {
+    if (this.#attempts === undefined) return undefined;
+    return retryStream(failure, {
+      mayRepeat: this.#mayRepeat,
+      retryField: this.#record.retry,
+      attempts: this.#attempts,
+    }, this.#call.timeouts);
   }
 
   /** The error for a run that is given up. */
@@ -114,37 +103,62 @@ class FollowedRun {
    *
    * @throws The signal's reason, if it is aborted.
    */
-  async *follow(
-    attempt: Attempt,
-  ): AsyncGenerator<readonly StreamEvent[], AttemptEnd | undefined> {
-    const { signal } = this.#call;
+  async *follow(): AsyncGenerator<readonly StreamEvent[], Failure | undefined> {
+    const { signal, usesTls, timeouts } = this.#call;
     const { dataLines } = this.#record;
-    let stream: OpenStream | undefined;
+    const attempt: OpenAttempt = {
+      askedAt: this.#clock.now,
+      openedAt: undefined,
+      newestAt: undefined,
+    };
+    let failure: Failure;
+    let isWhole = false;
     try {
-      stream = await this.#call.stream(this.#nextRequest(), this.#silences);
-      this.#patience.open(attempt);
-      const resumedAfter = this.#record.cursor.lastEventId;
-      const options = { record: this.#record, redactor: this.#call.redactor };
-      for await (const batch of readRunEvents(stream.chunks, options)) {
-        signal.throwIfAborted();
-        this.#note(batch, attempt, resumedAfter);
-        if (this.#call.state.isComplete) this.#call.drain(stream);
-        if (batch.events.length > 0) yield batch.events;
-      }
-      if (this.#call.state.isComplete) return undefined;
-      // Over HTTP/2, some streams that are reset look as if they had ended.
-      const hasData = this.#record.dataLines > dataLines;
-      const isWhole = hasData || !this.#call.usesTls;
-      return { failure: this.#runFailure() ?? this.#ended(), isWhole };
+      const isComplete = yield* this.#read(attempt);
+      if (isComplete) return undefined;
+      failure = this.#ended();
+      // Over HTTP/2, a stream that is reset may look as if it had ended.
+      isWhole = !usesTls || this.#record.dataLines > dataLines;
     } catch (error) {
       // An error with a known status is kept, even if its text came too late.
       const isKnown = error instanceof RequestError && this.#call.isLate;
       if (signal.aborted && !isKnown) throw signal.reason;
-      const failure = this.#runFailure() ?? this.#lost(error);
-      return { failure, isWhole: false };
-    } finally {
-      if (!this.#call.state.isComplete) stream?.drop();
+      failure = this.#failureOf(error);
     }
+    const ended = { ...attempt, endedAt: this.#clock.now, isWhole };
+    this.#attempts = withAttempt(this.#attempts, ended, timeouts);
+    return this.#runFailure() ?? failure;
+  }
+
+  /** Reads a stream to its end, or up to the reply. Returns whether that came. */
+  async *#read(
+    attempt: OpenAttempt,
+  ): AsyncGenerator<readonly StreamEvent[], boolean> {
+    const { signal, state, redactor } = this.#call;
+    const stream = await this.#call.stream(this.#nextRequest(), this.#silences);
+    attempt.openedAt = this.#clock.now;
+    let isComplete = false;
+    try {
+      const options = { record: this.#record, redactor };
+      for await (const batch of readRunEvents(stream.chunks, options)) {
+        signal.throwIfAborted();
+        if (this.#record.hasObjects) state.noteEvents();
+        this.#refuseReplay(batch, attempt.openedAt);
+        if (batch.hasNews) attempt.newestAt = this.#clock.now;
+        const { events } = batch;
+        if (events.length === 0) continue;
+        this.#hasDelivered = true;
+        isComplete = events.at(-1)?.type === "reply";
+        if (isComplete) {
+          state.complete();
+          this.#call.drain(stream);
+        }
+        yield events;
+      }
+    } finally {
+      if (!isComplete) stream.drop();
+    }
+    return isComplete;
   }
 
   #nextRequest(): ServiceRequest {
@@ -154,26 +168,19 @@ class FollowedRun {
     return { ...this.#request, headers };
   }
 
-  /** Takes note of what has come of a chunk, and completes the call with the reply. */
-  #note(
-    { events, isReplaying }: Batch,
-    attempt: Attempt,
-    resumedAfter: string | undefined,
-  ): void {
-    const { state } = this.#call;
-    const { known, unknown } = this.#record;
-    if (known + unknown > 0) state.hearEvent();
-    const isStale = isReplaying && events.length === 0;
-    if (isStale && this.#patience.isTooOld(attempt)) {
-      const reason = "The service repeats old events and sends no new ones";
-      throw new RequestError({ stage: "perhaps taken", reason });
-    }
-    if (events.length === 0) return;
-    // On a connection that resumes, an event without an id may be an old one.
-    const hasMoved = this.#record.cursor.lastEventId !== resumedAfter;
-    if (resumedAfter === undefined || hasMoved) this.#patience.renew(attempt);
-    this.#hasDelivered = true;
-    if (events.at(-1)?.type === "reply") state.complete();
+  /** Whether another connection could deliver an event again. */
+  get #mayRepeat(): boolean {
+    const { lastEventId } = this.#record.cursor;
+    return this.#hasDelivered && lastEventId === undefined;
+  }
+
+  /** Throws a {@linkcode RequestError} if old events come, and no new ones, for long. */
+  #refuseReplay({ isReplaying, events }: Batch, openedAt: number): void {
+    if (!isReplaying || events.length > 0) return;
+    const { now } = this.#clock;
+    if (!isReplayOver({ openedAt, now }, this.#call.timeouts)) return;
+    const reason = "The service repeats old events and sends no new ones";
+    throw new RequestError({ stage: "perhaps taken", reason });
   }
 
   /** The failure of the run, if the service's last words were about one. */
@@ -185,14 +192,14 @@ class FollowedRun {
 
   #ended(): Failure {
     const reason = `The stream ended without a reply${this.#silenceBefore}`;
-    return { stage: "perhaps taken", reason, retry: "stream ended" };
+    return { stage: "perhaps taken", reason, problem: "stream ended" };
   }
 
-  #lost(error: unknown): Failure {
+  #failureOf(error: unknown): Failure {
     if (error instanceof SilenceError) {
       const time = wholeDuration(error.milliseconds);
       const reason = `Nothing came from the service for ${time}`;
-      return { stage: "perhaps taken", reason, retry: "stream silent" };
+      return { stage: "perhaps taken", reason, problem: "stream silent" };
     }
     if (error instanceof RequestError) return error.failure;
     const { failure } = this.#call.connectionError(error);
@@ -205,17 +212,5 @@ class FollowedRun {
     return last < QUIET
       ? ""
       : `, after ${wholeDuration(last)} without an event`;
-  }
-
-  /**
-   * How long the service may be silent, in milliseconds. A peer that has vanished shows
-   * by nothing but silence, where comments usually come.
-   */
-  get #silenceLimit(): number {
-    const { idle } = this.#call.timeouts;
-    const hasRhythm = this.#record.comments >= MANY_COMMENTS;
-    if (!hasRhythm || !this.canBeAskedForAgain) return idle;
-    const { longest } = this.#silences;
-    return Math.min(idle, Math.max(VANISHED, SILENCES * longest));
   }
 }

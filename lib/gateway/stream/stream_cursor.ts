@@ -70,6 +70,13 @@ export class ConnectionCursor {
     return this.#place === "before the first id";
   }
 
+  /** Whether this connection has moved the cursor, or began without one. */
+  get hasMoved(): boolean {
+    const { lastEventId } = this.#cursor;
+    return this.#resumedAfter === undefined ||
+      lastEventId !== this.#resumedAfter;
+  }
+
   /** Handles the value of an `id:` line. */
   id(value: string): void {
     const id = headerValue(value);

@@ -40,7 +40,7 @@ export class StreamLines {
    * an unfinished line again for each chunk, which is quadratic.
    */
   async #split(text: string, lines: Line[]): Promise<void> {
-    // The write ends when all of its lines are read: awaiting it here would wait for ever.
+    // The write ends when all of its lines are read, so nothing waits for it here.
     this.#text.write(text).catch(() => {});
     for (let end = text.indexOf("\n"); end >= 0;) {
       const { value } = await this.#lines.read();

@@ -21,4 +21,9 @@ export class StreamRecord {
   known = 0;
   /** How many were not, on the connection that had most of them. */
   unknown = 0;
+
+  /** Whether a JSON object has come. */
+  get hasObjects(): boolean {
+    return this.known + this.unknown > 0;
+  }
 }

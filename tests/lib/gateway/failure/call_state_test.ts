@@ -23,7 +23,7 @@ const STEPS: readonly (readonly [
   ["the run has an id", (state) => state.startRun("r"), "may go on"],
   ["its stream is asked for", (state) => state.begin("c"), "may go on"],
   ["that may be taken", (state) => state.handOver(), "may go on"],
-  ["an event came", (state) => state.hearEvent(), "may go on"],
+  ["an event came", (state) => state.noteEvents(), "may go on"],
   ["the stream was lost", (state) => state.learn("not sent"), "may go on"],
   ["the reply came", (state) => state.complete(), undefined],
 ];

@@ -209,26 +209,3 @@ for (const [location, shown] of Object.entries(REDIRECTS)) {
     }
   });
 }
-
-const NOON = "Sun, 06 Nov 1994 12:00:00 GMT";
-
-/** `Retry-After`, the `Date` of its answer, and the milliseconds that it asks for. */
-const DELAYS: readonly (readonly [string, string?, number?])[] = [
-  ["0", NOON, 0],
-  [" 007 ", NOON, 7_000],
-  ["9".repeat(20), NOON, 1e23],
-  ...["", "-1", "1.5", "1e3", "0x10", "soon, at 5"].map((it) => [it] as const),
-  ["Sun, 99 Nov 1994 08:49:37 GMT", NOON],
-  ["Sun, 06 Nov 1994 12:00:20 GMT", NOON, 20_000],
-  ["Sun, 06 Nov 1994 11:59:40 GMT", NOON, 0],
-  [NOON, "yesterday", 0], // compared with the clock of this machine, as below
-  [NOON, "", 0],
-];
-
-for (const [value, date, expected] of DELAYS) {
-  Deno.test(`statusError() takes Retry-After: ${value.slice(0, 40)} at ${date} for ${expected} ms`, () => {
-    const headers = { "retry-after": value, ...date && { date } };
-    const [, { failure }] = refuse(503, { headers });
-    assertEquals(failure.retryAfter, expected);
-  });
-}

@@ -1,0 +1,19 @@
+/**
+ * The milliseconds that `Retry-After` asks for: whole seconds, or a date (RFC 9110,
+ * 10.2.3), which counts from the answer's own `Date`, because the local clock may be
+ * wrong. Of other texts, the largest number counts: "1.5", "5 seconds", "5, 10".
+ */
+export function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get("retry-after") ?? "";
+  const isDate = text.includes(":");
+  if (isDate) {
+    const until = Date.parse(text);
+    const sent = Date.parse(headers.get("date") ?? "");
+    const now = Number.isNaN(sent) ? Date.now() : sent;
+    return Number.isNaN(until) ? undefined : Math.max(0, until - now);
+  }
+  const numbers = text.match(/-?\d+(?:\.\d+)?/g) ?? [];
+  if (numbers.length === 0) return undefined;
+  return Math.max(0, ...numbers.map((number) => Math.ceil(Number(number)))) *
+    1000;
+}
