@@ -10,6 +10,7 @@ export {
   holdsTooMuch,
   isJsonObject,
   jsonLine,
+  type JsonObject,
   MAX_SIGNS,
   parseJson,
   SHORT_JSON,

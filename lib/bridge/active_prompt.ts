@@ -141,12 +141,9 @@ export class ActivePrompt implements AcceptedPrompt {
   }
 
   async #reply({ text, note }: ReplyEvent): Promise<void> {
-    const { log, output } = this.#context;
+    const { output } = this.#context;
     const session = this.#session;
-    if (note !== undefined) {
-      log?.(`session/prompt session=${session.id}: ${note}`);
-      await this.#notice(notice("warning", note));
-    }
+    if (note !== undefined) await this.#notice(notice("warning", note));
     const said: Said = { by: "agent", messageId: this.#replyId, text };
     if (!await output.say(session.id, said, this.#beginUpdate())) return;
     session.transcript.add(said);

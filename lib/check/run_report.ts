@@ -54,16 +54,16 @@ export class RunReport {
 
   #eventsLine(): ReportLine {
     const name = "events";
-    const interruption = this.#interruption();
-    const state = interruption === "" ? undefined : "note";
+    const more = this.#interruption() + this.#notUnderstood();
+    const state = more === "" ? undefined : "note";
     if (this.#steps === 0) {
-      const text = `no progress event came${interruption}`;
+      const text = `no progress event came${more}`;
       return { state: state ?? "-", name, text };
     }
     const first = seconds(this.#firstStepAt);
     const last = seconds(this.#lastStepAt);
     const text =
-      `progress: ${this.#steps}, the first after ${first}, the last after ${last}${interruption}`;
+      `progress: ${this.#steps}, the first after ${first}, the last after ${last}${more}`;
     return { state: state ?? "ok", name, at: this.#lastStepAt, text };
   }
 
@@ -73,6 +73,13 @@ export class RunReport {
     if (first === undefined || this.#reply === undefined) return "";
     const count = this.#pauses.length;
     return `; the stream was interrupted (${count}, first: ${first}); see docs/service.md`;
+  }
+
+  /** What came besides a reply and was not understood; without one, its line says so. */
+  #notUnderstood(): string {
+    const { isNotice = true, notUnderstood } = this.#reply?.event ?? {};
+    const isTold = isNotice || notUnderstood === undefined;
+    return isTold ? "" : `; ${notUnderstood}`;
   }
 
   #liveLine(): ReportLine {
@@ -105,12 +112,9 @@ export class RunReport {
     if (!event.isNotice) {
       return { state: "ok", name, at, text: `came after ${seconds(at)}` };
     }
-    const found = event.note === undefined
-      ? "no reply found"
-      : "no text found in messages";
-    const fields = event.fields ? ` (its fields: ${event.fields})` : "";
+    const { notUnderstood = "no reply found" } = event;
     const text =
-      `${found}${fields}, so users see "${event.text}"; put the reply into instructorState.explanation`;
+      `${notUnderstood}, so users see "${event.text}"; put the reply into instructorState.explanation`;
     return { state: "note", name, at, text };
   }
 }

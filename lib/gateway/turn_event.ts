@@ -32,9 +32,9 @@ export interface ReplyEvent {
   readonly text: string;
   /** Whether the service gave no reply: the text is the completion notice. */
   readonly isNotice: boolean;
-  /** With a notice, the names of the fields in which no reply was found. */
-  readonly fields?: string;
-  /** Why the text is not what the service answered, if its messages could not be read. */
+  /** What came in the run's stream and was not understood, if anything was. */
+  readonly notUnderstood?: string;
+  /** With a notice, the same in a sentence for users. */
   readonly note?: string;
 }
 

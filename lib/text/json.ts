@@ -53,9 +53,9 @@ export function parseJson(text: string): unknown {
   }
 }
 
-export function isJsonObject(
-  value: unknown,
-): value is Readonly<Record<string, unknown>> {
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

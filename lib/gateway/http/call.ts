@@ -278,16 +278,18 @@ export class Call {
       if (response.ok) return answer;
       throw statusError(answer, await readErrorText(answer));
     } finally {
-      this.#log(status, performance.now() - started);
+      const outcome = `${status ?? "no answer"}`;
+      this.log(outcome, performance.now() - started);
     }
   }
 
-  #log(status: number | undefined, milliseconds: number): void {
+  /** Writes a line about the current request to the log. */
+  log(outcome: string, milliseconds?: number): void {
     const { operation, ids: { runId, requestId } } = this.state;
     const session = this.#sessionId && ` session=${this.#sessionId}`;
     const run = runId && ` run=${runId}`;
     const about = `${session ?? ""}${run ?? ""} request=${requestId}`;
-    const line = `${operation}${about}: ${status ?? "no answer"}`;
+    const line = `${operation}${about}: ${outcome}`;
     this.#options.log?.(line, milliseconds);
   }
 }

@@ -1,6 +1,4 @@
-import { isJsonObject } from "../../text.ts";
-
-type JsonObject = Readonly<Record<string, unknown>>;
+import { isJsonObject, type JsonObject } from "../../text.ts";
 
 /** The fields that services put the reason of a failure into, in their order. */
 const NAMES = [

@@ -1,16 +1,19 @@
-import { isJsonObject, wholeCharacters } from "../../text.ts";
-import type { ReplyEvent } from "../turn_event.ts";
+import { isJsonObject, type JsonObject, wholeCharacters } from "../../text.ts";
 
 export const COMPLETION_NOTICE = "Run completed.";
 
-/** The note to users if the agent has sent messages, and none of them can be read. */
-export const NOT_UNDERSTOOD =
-  "The run completed, but its reply could not be read. Ask the operator to run agent-gateway --check -p TEXT";
+/** What a `complete` event says to the user. */
+export interface Reply {
+  /** Not blank; `undefined` if there is none that can be read. */
+  readonly text: string | undefined;
+  /** Without a text, where one may be that cannot be read. */
+  readonly unread: readonly UnreadReply[];
+}
 
-type JsonObject = Readonly<Record<string, unknown>>;
-
-/** A reply without the type of its event. */
-export type Reply = Omit<ReplyEvent, "type">;
+interface UnreadReply {
+  readonly kind: "no text" | "other fields";
+  readonly quotation: string;
+}
 
 /** The roles and types of messages: those of OpenAI, the AI SDK and LangChain. */
 const ASSISTANTS = ["assistant", "ai", "AIMessage", "AIMessageChunk", "model"];
@@ -27,9 +30,9 @@ const TEXT_PARTS: readonly unknown[] = ["text", "output_text", undefined];
 
 /**
  * Selects the reply of a `complete` event. In this order: the explanation, the last
- * text of an assistant, the last text of a message without role and type,
- * {@linkcode COMPLETION_NOTICE}. Only messages after the user's last one count,
- * because real services put the whole thread into `messages`.
+ * text of an assistant, the last text of a message without role and type. Only messages
+ * after the user's last one count, because real services put the whole thread into
+ * `messages`.
  */
 export function selectReply(event: JsonObject): Reply {
   const { instructorState, messages: found } = event;
@@ -37,7 +40,7 @@ export function selectReply(event: JsonObject): Reply {
     ? textOrEmpty(instructorState.explanation)
     : "";
   if (explanation !== "") {
-    return { text: wholeCharacters(explanation), isNotice: false };
+    return { text: wholeCharacters(explanation), unread: [] };
   }
 
   // One message alone is read as a list of one.
@@ -51,26 +54,51 @@ export function selectReply(event: JsonObject): Reply {
     texts.findLast(({ author }) => ASSISTANTS.includes(author ?? "")) ??
       texts.findLast(({ author }) => author === undefined);
   if (reply !== undefined) {
-    return { text: wholeCharacters(reply.text), isNotice: false };
+    return { text: wholeCharacters(reply.text), unread: [] };
   }
-
-  const fields = fieldsOf(event, [found].flat().at(-1));
-  const notice = { text: COMPLETION_NOTICE, isNotice: true, fields };
-  const isUnread = answers.some(({ author }) => !OTHERS.includes(author ?? ""));
-  return isUnread ? { ...notice, note: NOT_UNDERSTOOD } : notice;
+  const unread: UnreadReply[] = answers
+    .filter(({ entry, author }) =>
+      !OTHERS.includes(author ?? "") && !saysNothing(entry)
+    )
+    .map(({ entry }) => ({ kind: "no text", quotation: toJson(entry) }));
+  const others = otherFields(event).join(", ");
+  if (others !== "") unread.push({ kind: "other fields", quotation: others });
+  return { text: undefined, unread };
 }
 
-/** The names of an event's fields, and of those of its last message. */
-function fieldsOf(event: JsonObject, lastMessage: unknown): string {
-  const names = Object.keys(event).filter((name) => name !== "event");
-  if (isJsonObject(lastMessage)) {
-    const ofMessage = Object.keys(lastMessage).join(", ");
-    names.push(`in the last message: ${ofMessage}`);
+/** Whether a message is empty, as one that calls tools is. */
+function saysNothing(entry: unknown): boolean {
+  const content = isJsonObject(entry) ? restored(entry).content : entry;
+  if (typeof content === "string") return content.trim() === "";
+  return content === null || Array.isArray(content) && content.length === 0;
+}
+
+/** The JSON of a foreign value; empty if it is nested too deep. */
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return "";
   }
-  return names.join(", ");
+}
+
+/** The names of the fields in which a service may have put the reply. */
+function otherFields(event: JsonObject): readonly string[] {
+  return Object.keys(event).filter((name) =>
+    name !== "event" && name !== "messages" && mayHoldText(event[name])
+  );
+}
+
+function mayHoldText(value: unknown): boolean {
+  if (typeof value === "string") return value.trim() !== "";
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).some((part) =>
+    typeof part === "string" ? part.trim() !== "" : part !== null
+  );
 }
 
 interface Message {
+  readonly entry: unknown;
   /** Its role, else its type; `undefined` if it has neither. */
   readonly author: string | undefined;
   /** Its text, else its refusal; empty if it has none that is not blank. */
@@ -79,15 +107,16 @@ interface Message {
 
 function readMessage(entry: unknown): Message {
   if (!isJsonObject(entry)) {
-    return { author: undefined, text: textOrEmpty(entry) };
+    return { entry, author: undefined, text: textOrEmpty(entry) };
   }
   const { role, type, content, parts, content_blocks, text, refusal, thought } =
     restored(entry);
   const author = [role, type].find((word) => typeof word === "string");
-  if (thought === true || isThought(type)) return { author, text: "" };
+  if (thought === true || isThought(type)) return { entry, author, text: "" };
   const texts = [content, parts, content_blocks, text, refusal]
     .map((found) => [found].flat().map(partText).join(""));
-  return { author, text: texts.find((read) => read.trim() !== "") ?? "" };
+  const read = texts.find((found) => found.trim() !== "") ?? "";
+  return { entry, author, text: read };
 }
 
 /** A message that LangChain has stored, as it was before; any other one as it is. */

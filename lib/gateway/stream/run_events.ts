@@ -2,18 +2,20 @@ import { type Line, UnreadableLine } from "../../io.ts";
 import {
   holdsTooMuch,
   isJsonObject,
+  type JsonObject,
   MAX_SIGNS,
   parseJson,
   type Redactor,
 } from "../../text.ts";
 import { RequestError } from "../failure/failure.ts";
 import { errorDetail } from "../http/error_words.ts";
-import { type Reply, selectReply } from "./reply_text.ts";
+import { NotUnderstood } from "./not_understood.ts";
+import { COMPLETION_NOTICE, type Reply, selectReply } from "./reply_text.ts";
 import { isFailureName } from "./run_failure.ts";
 import { ConnectionCursor } from "./stream_cursor.ts";
 import { MAX_LINE_BYTES, StreamLines } from "./stream_lines.ts";
 import type { StreamRecord } from "./stream_record.ts";
-import type { StepEvent, StreamEvent } from "../turn_event.ts";
+import type { ReplyEvent, StepEvent, StreamEvent } from "../turn_event.ts";
 
 /**
  * The longest body that is read as an error and not as a stream, in UTF-16 code units.
@@ -26,8 +28,8 @@ const MAX_ERROR_LENGTH = 64 * 1024;
  *
  * Every line `data: {...}` is an event of its own. Comments, other fields, lines
  * that are not JSON, JSON that is not an object and unknown events are skipped.
- * Nothing is delivered after the reply. Words about a failed run go into the
- * record. They do not end the stream: a reply may still follow.
+ * Nothing is delivered after the reply. Words about a failed run, and what was not
+ * understood, go into the record. They do not end the stream: a reply may still follow.
  *
  * @param chunks The body of the stream, cut anywhere. What follows the reply is not read.
  * @yields For each chunk, what has come of it, without the key.
@@ -72,13 +74,12 @@ class EventParser {
   readonly #record: StreamRecord;
   readonly #redactor: Redactor;
   readonly #cursor: ConnectionCursor;
+  readonly #notUnderstood: NotUnderstood;
   #events: StreamEvent[] = [];
   /** Whether the field `event:` of the current block says that the run failed. */
   #isFailure = false;
   /** The last `data:` of the current block, if it is no event of a run. */
   #unnamed: string | undefined;
-  /** How many JSON objects of this connection are no events of a run. */
-  #unknown = 0;
   /** The body so far, as long as it may be a JSON object and not a stream. */
   #body: string | undefined = "";
   /** Why a line cannot be read. Such a line ends the stream. */
@@ -87,6 +88,7 @@ class EventParser {
   constructor({ record, redactor }: ReadRunEventsOptions) {
     this.#record = record;
     this.#redactor = redactor;
+    this.#notUnderstood = new NotUnderstood(redactor);
     const deliver = (event: StreamEvent) => this.#events.push(event);
     this.#cursor = new ConnectionCursor(record.cursor, deliver);
   }
@@ -95,6 +97,7 @@ class EventParser {
   takeBatch(): Batch {
     const events = this.#events;
     this.#events = [];
+    this.#keepNotUnderstood();
     const { isReplaying, hasMoved } = this.#cursor;
     return { events, hasNews: events.length > 0 && hasMoved, isReplaying };
   }
@@ -119,6 +122,7 @@ class EventParser {
     }
     if (line === "") {
       this.#cursor.endBlock();
+      this.#notUnderstood.endBlock();
       this.#isFailure = false;
       this.#unnamed = undefined;
       return false;
@@ -133,6 +137,8 @@ class EventParser {
       this.#record.comments++;
     } else if (/^retry: ?\d+$/.test(line)) {
       this.#record.retry = Number(valueOf(line, "retry:"));
+    } else if (!/^(?:data|event|id|retry)(?:$|:)/.test(line)) {
+      this.#notUnderstood.add("no data", line);
     }
     this.#hold(line);
     return false;
@@ -143,15 +149,30 @@ class EventParser {
     if (unfinished instanceof UnreadableLine) return;
     // An unfinished `id:` may be cut. An unfinished `data:` counts if it is JSON.
     if (unfinished?.startsWith("data:")) {
-      this.#data(unfinished.slice("data:".length));
+      this.#data(unfinished.slice("data:".length), true);
     } else {
       this.#hold(unfinished ?? "");
     }
     this.#cursor.endConnection();
-    const words = this.#body ? errorDetail(parseJson(this.#body)) : undefined;
+    this.#notUnderstood.endBlock();
+    if (this.#body) this.#readBody(this.#body);
+  }
+
+  /** Handles a whole body that may be a JSON object in place of a stream. */
+  #readBody(body: string): void {
+    const value = parseJson(body);
+    const words = errorDetail(value);
     if (words !== undefined) {
       this.#record.failure = { words, isOutdated: false };
+    } else if (isJsonObject(value)) {
+      this.#notUnderstood.body(body);
     }
+  }
+
+  #keepNotUnderstood(): void {
+    const { count: most = 0 } = this.#record.notUnderstood ?? {};
+    const mine = this.#notUnderstood;
+    if (mine.count > most) this.#record.notUnderstood = mine;
   }
 
   #hold(line: string): void {
@@ -171,7 +192,7 @@ class EventParser {
   }
 
   /** Handles the value of a `data:` line. Returns whether the run is complete. */
-  #data(json: string): boolean {
+  #data(json: string, isUnfinished = false): boolean {
     this.#body = undefined;
     this.#record.dataLines++;
     if (holdsTooMuch(json)) {
@@ -180,6 +201,10 @@ class EventParser {
       return true;
     }
     const parsed = this.#parse(json, this.#isFailure);
+    if (isUnfinished && parsed.kind === "text") {
+      this.#notUnderstood.add("cut off", json);
+      return false;
+    }
     const isUnnamed = parsed.kind === "text" || parsed.kind === "unknown";
     this.#unnamed = isUnnamed ? json : undefined;
     return this.#handle(parsed);
@@ -189,30 +214,50 @@ class EventParser {
   #parse(json: string, isFailure: boolean): ParsedData {
     const payload = parseJson(json); // stream-reading rule 3: other text is ignored
     if (!isJsonObject(payload)) {
-      if (!isFailure) return { kind: "text" };
+      if (!isFailure) return { kind: "text", json, value: payload };
       const words = typeof payload === "string" ? payload : json;
       return { kind: "failure", words };
     }
     const { event, type } = payload;
-    if (event === "progress") {
-      const node = this.#redactor.showName(stringOrEmpty(payload.node));
-      const status = this.#redactor.showName(stringOrEmpty(payload.status));
-      return { kind: "step", event: { type: "progress", node, status } };
-    }
+    if (event === "progress") return this.#step(payload, json);
     if (event === "complete") {
-      return { kind: "reply", reply: this.#withoutKey(selectReply(payload)) };
+      return { kind: "reply", reply: selectReply(payload) };
     }
     const hasFailed = isFailureName(event) ||
       event === undefined && (isFailure || isFailureName(type));
     return hasFailed
       ? { kind: "failure", words: errorDetail(payload) ?? "" }
-      : { kind: "unknown" };
+      : { kind: "unknown", json, payload };
   }
 
-  /** The text of a reply stays as it is. */
-  #withoutKey(reply: Reply): Reply {
-    if (reply.fields === undefined) return reply;
-    return { ...reply, fields: this.#redactor.show(reply.fields) };
+  #step(payload: JsonObject, json: string): ParsedData {
+    const { node, status } = payload;
+    if (typeof node !== "string" || typeof status !== "string") {
+      this.#notUnderstood.add("no node", json);
+    }
+    const names = {
+      node: this.#redactor.showName(stringOrEmpty(node)),
+      status: this.#redactor.showName(stringOrEmpty(status)),
+    };
+    return { kind: "step", event: { type: "progress", ...names } };
+  }
+
+  #replyEvent({ text, unread }: Reply): ReplyEvent {
+    for (const { kind, quotation } of unread) {
+      this.#notUnderstood.add(kind, quotation);
+    }
+    this.#keepNotUnderstood();
+    const isNotice = text === undefined;
+    const event = {
+      type: "reply",
+      text: text ?? COMPLETION_NOTICE,
+      isNotice,
+    } as const;
+    const words = this.#record.notUnderstood?.words;
+    if (words === undefined) return event;
+    const note =
+      `The run completed, but its reply could not be read: ${words}. Ask the operator to run agent-gateway --check -p TEXT`;
+    return { ...event, notUnderstood: words, ...isNotice && { note } };
   }
 
   /** Whether words about a failure are repeated by a stream that starts over. */
@@ -227,15 +272,15 @@ class EventParser {
     const record = this.#record;
     switch (parsed.kind) {
       case "step":
-        record.known++;
+        record.hasObjects = true;
         if (record.failure !== undefined) {
           record.failure = { words: record.failure.words, isOutdated: true };
         }
         this.#cursor.event(parsed.event);
         return false;
       case "reply":
-        record.known++;
-        this.#cursor.event({ type: "reply", ...parsed.reply });
+        record.hasObjects = true;
+        this.#cursor.event(this.#replyEvent(parsed.reply));
         return true;
       case "failure":
         if (!this.#isRepeated(parsed.words)) {
@@ -243,11 +288,12 @@ class EventParser {
         }
         return false;
       case "unknown":
-        this.#unknown++;
-        record.unknown = Math.max(record.unknown, this.#unknown);
+        record.hasObjects = true;
+        this.#notUnderstood.object(parsed.json, parsed.payload);
         this.#cursor.event("unknown");
         return false;
       case "text":
+        this.#notUnderstood.text(parsed.json, parsed.value);
         return false;
       default:
         return parsed satisfies never;
@@ -260,8 +306,12 @@ type ParsedData =
   | { readonly kind: "reply"; readonly reply: Reply }
   /** The service's words about why the run failed; empty if it gave none. */
   | { readonly kind: "failure"; readonly words: string }
-  | { readonly kind: "unknown" }
-  | { readonly kind: "text" };
+  | {
+    readonly kind: "unknown";
+    readonly json: string;
+    readonly payload: JsonObject;
+  }
+  | { readonly kind: "text"; readonly json: string; readonly value: unknown };
 
 /** The value of a field; one space after the colon is not part of it. */
 function valueOf(line: string, field: string): string {

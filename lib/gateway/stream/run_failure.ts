@@ -27,23 +27,14 @@ export function runFailure(words: string, redactor: Redactor): Failure {
 /** A failure to follow a run, with what its stream has held, unless the run failed. */
 export function failureInRun(
   failure: Failure,
-  record: Pick<StreamRecord, "known" | "unknown" | "failure">,
+  record: Pick<StreamRecord, "notUnderstood" | "failure">,
   redactor: Redactor,
 ): Failure {
   if (failure.stage === "failed") return failure;
-  const detail = record.failure === undefined
+  const said = record.failure === undefined
     ? failure.detail
     : `the service had said: ${redactor.show(record.failure.words)}`;
-  const reason = failure.reason + foreignObjects(record);
-  return { ...failure, reason, detail };
-}
-
-/** A hint if the stream held JSON objects, and none was known. */
-function foreignObjects(
-  { known, unknown }: Pick<StreamRecord, "known" | "unknown">,
-): string {
-  if (known > 0 || unknown === 0) return "";
-  return unknown === 1
-    ? ": its only JSON object is not a known event"
-    : `: none of its ${unknown} JSON objects is a known event`;
+  const details = [said, record.notUnderstood?.words];
+  const detail = details.filter((words) => words !== undefined).join("; ");
+  return { ...failure, detail };
 }

@@ -51,6 +51,8 @@ export async function* followRun(
   } catch (error) {
     const late = error === call.signal.reason ? call.lateFailure : undefined;
     throw late === undefined ? error : run.errorOf(late);
+  } finally {
+    run.logNotUnderstood();
   }
 }
 
@@ -89,6 +91,11 @@ class FollowedRun {
       retryField: this.#record.retry,
       attempts: this.#attempts,
     }, this.#call.timeouts);
+  }
+
+  logNotUnderstood(): void {
+    const { summary } = this.#record.notUnderstood ?? {};
+    if (summary !== undefined) this.#call.log(summary);
   }
 
   /** The error for a run that is given up. */

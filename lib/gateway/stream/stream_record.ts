@@ -1,3 +1,4 @@
+import type { NotUnderstood } from "./not_understood.ts";
 import { StreamCursor } from "./stream_cursor.ts";
 
 /** What the service said about a failure of the run. */
@@ -17,13 +18,8 @@ export class StreamRecord {
   comments = 0;
   /** How many lines `data:` have come. */
   dataLines = 0;
-  /** How many JSON objects were events of a run. */
-  known = 0;
-  /** How many were not, on the connection that had most of them. */
-  unknown = 0;
-
-  /** Whether a JSON object has come. */
-  get hasObjects(): boolean {
-    return this.known + this.unknown > 0;
-  }
+  /** Whether a JSON object has come, which may be an event that is not known. */
+  hasObjects = false;
+  /** What was not understood of the connection that had most of it. */
+  notUnderstood: NotUnderstood | undefined;
 }

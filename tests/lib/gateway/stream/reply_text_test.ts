@@ -1,8 +1,5 @@
 import { assertEquals } from "@std/assert";
-import {
-  COMPLETION_NOTICE,
-  selectReply,
-} from "../../../../lib/gateway/stream/reply_text.ts";
+import { selectReply } from "../../../../lib/gateway/stream/reply_text.ts";
 
 const user = { role: "user", content: "question" };
 const ai = (content: unknown) => ({ role: "assistant", content });
@@ -31,14 +28,12 @@ const MESSAGES: Readonly<Record<string, Case>> = {
 
 for (const [what, [messages, reply]] of Object.entries(MESSAGES)) {
   Deno.test(`selectReply() selects ${what}`, () => {
-    const { text, isNotice } = selectReply({ messages });
-    assertEquals(text, reply ?? COMPLETION_NOTICE);
-    assertEquals(isNotice, reply === undefined);
+    assertEquals(selectReply({ messages }).text, reply);
   });
 }
 
 /** Roles and types, and what is selected of a list of one before it and one by it. */
-const AUTHORS: readonly (readonly [author: object, reply: string])[] = [
+const AUTHORS: readonly (readonly [author: object, reply?: string])[] = [
   ...["assistant", "ai", "AIMessage", "AIMessageChunk", "model"]
     .flatMap((name) => [{ role: name }, { type: name }])
     .map((author) => [author, "A"] as const),
@@ -46,11 +41,9 @@ const AUTHORS: readonly (readonly [author: object, reply: string])[] = [
   [{ type: "message", role: "assistant" }, "A"],
   [{ role: 1, type: "ai" }, "A"],
   [{}, "A"],
-  ...["user", "human", "HumanMessage"]
-    .map((role) => [{ role }, COMPLETION_NOTICE] as const),
+  ...["user", "human", "HumanMessage"].map((role) => [{ role }] as const),
   [
     { type: "constructor", id: ["langchain", "HumanMessage"], kwargs: {} },
-    COMPLETION_NOTICE,
   ],
   ...["system", "developer", "tool", "ToolMessage", "Assistant", "message", ""]
     .map((role) => [{ role }, "before"] as const),
@@ -103,31 +96,55 @@ const TEXTS: readonly (readonly [entry: object, text: string | undefined])[] = [
   [{ Content: "no", speech: "no" }, undefined],
 ];
 
-for (const [entry, expected = COMPLETION_NOTICE] of TEXTS) {
+for (const [entry, expected] of TEXTS) {
   Deno.test(`selectReply() reads ${JSON.stringify(entry)} as ${JSON.stringify(expected)}`, () => {
     const { text } = selectReply({ messages: [{ role: "ai", ...entry }] });
     assertEquals(text, expected);
   });
 }
 
-/** Payloads without a reply: whether that is because nothing could be read. */
-const UNREAD: readonly (readonly [messages: unknown, isUnread: boolean])[] = [
-  [[{ role: "ai", speech: "A" }], true],
-  [[{ role: "ai", content: [{ type: "audio" }] }, null], true],
-  [{ speech: "A" }, true],
-  [[user, { role: "ai", content: [{ type: "tool_use" }] }], true],
-  [[user, { type: "bot", content: "A" }], true],
-  [[user, { thought: true, text: "A" }], true],
-  [[...OLD, user], false],
-  [[user, { role: "tool", content: "A" }, { type: "system" }], false],
-  [[], false],
+/** Payloads without a reply, and what of them could not be read. */
+const UNREAD: readonly (readonly [payload: object, ...unread: string[]])[] = [
+  [{ messages: [{ role: "ai", speech: "A" }] }, '{"role":"ai","speech":"A"}'],
+  [{ messages: [user, ai(""), ai([]), "", { ...ai(null), tool_calls: [1] }] }],
+  [{ messages: [user, stored("ai", { content: "" }), 1] }, "1"],
+  [{ messages: { speech: "A" } }, '{"speech":"A"}'],
+  [
+    { messages: [user, ai([{ type: "tool_use" }])] },
+    '{"role":"assistant","content":[{"type":"tool_use"}]}',
+  ],
+  [
+    { messages: [user, { type: "bot", content: "A" }] },
+    '{"type":"bot","content":"A"}',
+  ],
+  [
+    { messages: [user, { thought: true, text: "A" }] },
+    '{"thought":true,"text":"A"}',
+  ],
+  [{ messages: [...OLD, user] }],
+  [{ messages: [user, { role: "tool", content: "A" }, { type: "system" }] }],
+  [{ messages: [] }],
+  [
+    { messages: [], output: "A", data: { text: "A" }, run: ["A"] },
+    "output, data, run",
+  ],
+  [{
+    output: " ",
+    data: { text: "" },
+    run: [],
+    tokens: 1,
+    last: true,
+    x: null,
+  }],
+  [{ instructorState: { explanation: 1 } }, "instructorState"],
+  [{ instructorState: { explanation: null } }],
 ];
 
-for (const [messages, isUnread] of UNREAD) {
-  Deno.test(`selectReply() says that ${JSON.stringify(messages)} ${isUnread ? "was not understood" : "holds no reply"}`, () => {
-    const { text, isNotice, note } = selectReply({ messages });
-    assertEquals([text, isNotice], [COMPLETION_NOTICE, true]);
-    assertEquals(note !== undefined, isUnread);
+for (const [payload, ...unread] of UNREAD) {
+  Deno.test(`selectReply() of ${JSON.stringify(payload)} cannot read ${unread.join(" and ") || "nothing"}`, () => {
+    const reply = selectReply({ event: "complete", ...payload });
+    assertEquals(reply.text, undefined);
+    assertEquals(reply.unread.map(({ quotation }) => quotation), unread);
   });
 }
 
@@ -140,6 +157,6 @@ const STATES: readonly (readonly [payload: object, reply: string])[] = [
 for (const [payload, text] of STATES) {
   Deno.test(`selectReply() selects ${text} with ${JSON.stringify(payload)} (interface 2)`, () => {
     const reply = selectReply({ ...payload, messages: ["M"] });
-    assertEquals([reply.text, reply.isNotice], [text, false]);
+    assertEquals(reply, { text, unread: [] });
   });
 }

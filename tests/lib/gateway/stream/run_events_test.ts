@@ -1,7 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { RequestError } from "../../../../lib/gateway/failure/failure.ts";
 import type { StreamEvent } from "../../../../lib/gateway.ts";
-import { NOT_UNDERSTOOD } from "../../../../lib/gateway/stream/reply_text.ts";
 import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
 import { Redactor } from "../../../../lib/text.ts";
 import { StreamRecord } from "../../../../lib/gateway/stream/stream_record.ts";
@@ -23,11 +22,10 @@ async function read(
     readRunEvents(source, { record, redactor }),
   );
   const events = batches.flatMap((batch) => batch.events);
-  const { known, unknown } = record;
   const failure = record.failure?.isOutdated === false
     ? record.failure.words
     : undefined;
-  return { events, failure, known, unknown };
+  return { events, failure, hasObjects: record.hasObjects };
 }
 
 const STREAM = [
@@ -56,11 +54,16 @@ const READ: Awaited<ReturnType<typeof read>> = {
     { type: "progress", node: "plän", status: "started" },
     { type: "progress", node: "no space", status: "" },
     { type: "progress", node: "", status: "" },
-    { type: "reply", text: " 日本 \ufeff👩‍💻", isNotice: false },
+    {
+      type: "reply",
+      text: " 日本 \ufeff👩‍💻",
+      isNotice: false,
+      notUnderstood:
+        '1 event was not known: "unknown"; 1 JSON object had no "event": {"__proto__":{"event":"complete"}}; 1 data: line was no JSON object: ["not an object"]',
+    },
   ],
   failure: undefined,
-  known: 4,
-  unknown: 2,
+  hasObjects: true,
 };
 
 Deno.test("readRunEvents() reads progress and complete and skips the rest, wherever the stream is cut (interface 4.1)", async () => {
@@ -155,10 +158,15 @@ Deno.test("readRunEvents() goes on after a failure, and counts what it does not 
   const text =
     'event: error\ndata: {"code":1}\n\ndata: {"event":"complete","messages":["A"]}\n';
   assertEquals(await read([text], record), {
-    events: [{ type: "reply", text: "A", isNotice: false }],
+    events: [{
+      type: "reply",
+      text: "A",
+      isNotice: false,
+      notUnderstood:
+        '2 JSON objects had no "event": {"type":"a"}; 2 data: lines were no JSON object: 1',
+    }],
     failure: "",
-    known: 1,
-    unknown: 2,
+    hasObjects: true,
   });
 });
 
@@ -168,7 +176,7 @@ Deno.test("readRunEvents() refuses a line of more than 250,000 brackets, commas 
   const node = '[\\",'.repeat(100_000);
   const quoted = `data: ${JSON.stringify({ event: "progress", node })}\n`;
   const many = `data: ${text}${'["\\\\"],'.repeat(90_000)}1]}\n`;
-  assertEquals((await read([few, quoted])).known, 2);
+  assertEquals((await read([few, quoted])).events.length, 2);
   const source = ReadableStream.from([encoder.encode(few + many)]);
   const record = new StreamRecord();
   const events = readRunEvents(source, { record, redactor });
@@ -182,17 +190,15 @@ Deno.test("readRunEvents() refuses a line of more than 250,000 brackets, commas 
 
 const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
 const DEEP_OBJECT = '{"a":'.repeat(80_000) + "0" + "}".repeat(80_000);
-const NOTICE = {
+
+const noticeAbout = (notUnderstood: string): StreamEvent => ({
   type: "reply",
   text: "Run completed.",
   isNotice: true,
-} as const;
-const UNREAD = {
-  ...NOTICE,
-  fields: "messages, in the last message: content",
-  note: NOT_UNDERSTOOD,
-};
-
+  notUnderstood,
+  note:
+    `The run completed, but its reply could not be read: ${notUnderstood}. Ask the operator to run agent-gateway --check -p TEXT`,
+});
 const NESTED: Readonly<Record<string, readonly [string, StreamEvent?]>> = {
   "instead of an object": [DEEP],
   "that is not closed": ['{"event":'.repeat(100_000)],
@@ -203,11 +209,15 @@ const NESTED: Readonly<Record<string, readonly [string, StreamEvent?]>> = {
   }],
   "as the state": [
     `{"event":"complete","instructorState":{"explanation":${DEEP_OBJECT}}}`,
-    { ...NOTICE, fields: "instructorState" },
+    noticeAbout("complete had no reply, but these fields: instructorState"),
   ],
   "as a content": [
     `{"event":"complete","messages":[{"content":${DEEP}}]}`,
-    UNREAD,
+    noticeAbout(
+      `1 message of the agent had no text that can be read: {"content":${
+        "[".repeat(69)
+      }`,
+    ),
   ],
 };
 

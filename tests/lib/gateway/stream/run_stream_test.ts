@@ -87,8 +87,8 @@ const FINAL: Readonly<Record<string, readonly [Behaviour, string]>> = {
   ],
   "is JSON": [answer(200, '{\n  "error": "No"\n}\n'), "The run failed: No."],
   "is partly foreign": [
-    events([{ type: "a" }, { event: "progress" }]),
-    `${ENDED}. ${GO_ON}`,
+    events([{ event: "completed" }, progress("a", "")]),
+    `${ENDED}: 1 event was not known: "completed". ${GO_ON}`,
   ],
 };
 
@@ -107,14 +107,17 @@ for (const [what, [behaviour, message]] of Object.entries(FINAL)) {
 /** Streams that end with nothing new, and the message of the error. */
 const EMPTY: Readonly<Record<string, readonly [Behaviour, string]>> = {
   "ends before an event": [stream(""), `${ENDED}. ${GO_ON}`],
-  "ends within its last line": [body(['data: {"ev']), `${ENDED}. ${GO_ON}`],
+  "ends within its last line": [
+    body(['data: {"ev']),
+    `${ENDED}: the last data: line was cut off: {"ev. ${GO_ON}`,
+  ],
   "is foreign": [
     events([{ type: "a" }]),
-    `${ENDED}: its only JSON object is not a known event. ${GO_ON}`,
+    `${ENDED}: 1 JSON object had no "event": {"type":"a"}. ${GO_ON}`,
   ],
   "is foreign for long": [
     events([{ type: "a" }, "data: []\n", {}]),
-    `${ENDED}: none of its 2 JSON objects is a known event. ${GO_ON}`,
+    `${ENDED}: 2 JSON objects had no "event": {"type":"a"}; 1 data: line was no JSON object: []. ${GO_ON}`,
   ],
 };
 

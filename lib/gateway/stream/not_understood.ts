@@ -1,0 +1,178 @@
+import {
+  counted,
+  isJsonObject,
+  type JsonObject,
+  parseJson,
+  type Redactor,
+} from "../../text.ts";
+
+/** The most characters that are quoted of a line. */
+const MAX_QUOTED = 80;
+
+/** The most names of events that are quoted. */
+const MAX_NAMES = 3;
+
+/** The most kinds of lines that a message is about. */
+const MAX_KINDS = 3;
+
+/** Longer lines are not looked into for what was meant, in UTF-16 code units. */
+const MAX_SEARCHED = 64 * 1024;
+
+/** What is said about so many lines of each kind; the most useful words first. */
+const WORDS = {
+  "no text": (count) =>
+    `${counted(count, "message")} of the agent had no text that can be read`,
+  "other fields": () => "complete had no reply, but these fields",
+  "body": () => 'the body was one JSON object without "data:" before it',
+  "unknown name": (count) => `${were(count, "event")} not known`,
+  "no name": (count) => `${counted(count, "JSON object")} had no "event"`,
+  "split": (count) =>
+    `${were(count, "event")} split over several data: lines; write it on one`,
+  "encoded twice": (count) =>
+    `${were(count, "data: line")} encoded as JSON twice; encode it once`,
+  "NaN": (count) =>
+    `${
+      counted(count, "data: line")
+    } had NaN or Infinity, which is not JSON; write null`,
+  "single quotes": (count) =>
+    `${
+      counted(count, "data: line")
+    } had single quotes; JSON needs double quotes`,
+  "no object": (count) => `${were(count, "data: line")} no JSON object`,
+  "no JSON": (count) => `${were(count, "data: line")} not JSON`,
+  "cut off": () => "the last data: line was cut off",
+  "no data": (count) =>
+    `${counted(count, "line")} had no "data:" before ${
+      count === 1 ? "it" : "them"
+    }`,
+  "no node": (count) =>
+    `${counted(count, "progress event")} had no string as node or status`,
+} satisfies Readonly<Record<string, (count: number) => string>>;
+
+export type Kind = keyof typeof WORDS;
+
+function were(count: number, noun: string): string {
+  return `${counted(count, noun)} ${count === 1 ? "was" : "were"}`;
+}
+
+interface Tally {
+  count: number;
+  /** The start of the first line, or names, safe to show. */
+  readonly quotations: string[];
+}
+
+/** A line `data:` whose block has not ended. */
+interface PendingLine {
+  readonly kind: Kind;
+  readonly text: string;
+  readonly quotation: string;
+}
+
+/**
+ * What came on one connection of a stream and was not understood: how many lines of
+ * what kind, and how the first of each begins. None of it changes what is read.
+ */
+export class NotUnderstood {
+  readonly #redactor: Redactor;
+  readonly #found = new Map<Kind, Tally>();
+  /** The lines of a block whose JSON may be split over them. */
+  #block: PendingLine[] = [];
+  /** The length of these lines, in UTF-16 code units. */
+  #blockLength = 0;
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor;
+  }
+
+  /** How many lines it has seen. */
+  get count(): number {
+    return this.#found.values().reduce((sum, { count }) => sum + count, 0);
+  }
+
+  /** What came, without the service's own words: nothing of a prompt or a reply. */
+  get summary(): string {
+    return this.#kinds.map(([kind, { count }]) => WORDS[kind](count))
+      .join("; ");
+  }
+
+  /** What came, with how it begins: `2 events were not known: "completed"`. */
+  get words(): string {
+    return this.#kinds.map(([kind, { count, quotations }]) =>
+      `${WORDS[kind](count)}: ${quotations.join(", ")}`
+    ).join("; ");
+  }
+
+  get #kinds(): readonly [Kind, Tally][] {
+    const order = Object.keys(WORDS);
+    return [...this.#found]
+      .sort(([a], [b]) => order.indexOf(a) - order.indexOf(b))
+      .slice(0, MAX_KINDS);
+  }
+
+  /** Takes note of something, by what is to be quoted of it. */
+  add(kind: Kind, quotation: string): void {
+    const found = this.#found.get(kind) ?? { count: 0, quotations: [] };
+    this.#found.set(kind, found);
+    found.count++;
+    const { quotations } = found;
+    const most = kind === "unknown name" ? MAX_NAMES : 1;
+    if (quotations.length === most) return;
+    const start = this.#redactor.show(quotation, MAX_QUOTED);
+    const shown = kind === "unknown name" ? JSON.stringify(start) : start;
+    if (!quotations.includes(shown)) quotations.push(shown);
+  }
+
+  /** A line `data:` with an object that is no event of a run. */
+  object(text: string, { event }: JsonObject): void {
+    if (typeof event === "string") this.#line("unknown name", text, event);
+    else this.#line("no name", text);
+  }
+
+  /** A line `data:` that is not a JSON object, and its value if it is JSON. */
+  text(text: string, value: unknown): void {
+    this.#line(kindOf(text, value), text);
+  }
+
+  /** A line that is not part of an event stream, or a body that is none. */
+  body(text: string): void {
+    this.#found.clear();
+    this.add("body", text);
+  }
+
+  endBlock(): void {
+    const block = this.#block;
+    if (block.length === 0) return;
+    this.#block = [];
+    this.#blockLength = 0;
+    const joined = block.map(({ text }) => text).join("\n");
+    const mayBeJson = block.length > 1 && joined.length <= 2 * MAX_SEARCHED;
+    if (mayBeJson && isJsonObject(parseJson(joined))) {
+      return this.add("split", joined);
+    }
+    for (const { kind, quotation } of block) this.add(kind, quotation);
+  }
+
+  #line(kind: Kind, text: string, quotation = text): void {
+    const mayBegin = kind === "no JSON" && /^\s*\{/.test(text);
+    if (this.#block.length === 0 && !mayBegin) return this.add(kind, quotation);
+    this.#block.push({ kind, text, quotation });
+    this.#blockLength += text.length;
+    if (this.#blockLength > MAX_SEARCHED) this.endBlock();
+  }
+}
+
+/** What was written in place of a JSON object. */
+function kindOf(text: string, value: unknown): Kind {
+  if (typeof value === "string" && value.trimStart().startsWith("{")) {
+    return "encoded twice";
+  }
+  if (value !== undefined) return "no object";
+  if (text.length > MAX_SEARCHED) return "no JSON";
+  if (/^\s*\{\s*'/.test(text)) return "single quotes";
+  const withNull = text.replace(
+    /("(?:[^"\\]|\\.)*"?)|-?\b(?:NaN|Infinity)\b/g,
+    (_, string?: string) => string ?? "null",
+  );
+  const isMeant = withNull !== text && isJsonObject(parseJson(withNull));
+  return isMeant ? "NaN" : "no JSON";
+}
