@@ -8,7 +8,6 @@ export { type Entry, type Input, InputQueue } from "./io/input_queue.ts";
 export {
   type Line,
   readEachLine,
-  type RefusedLine,
   UnreadableLine,
   WholeLines,
 } from "./io/lines.ts";

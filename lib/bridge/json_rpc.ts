@@ -6,7 +6,6 @@ import {
   parseJson,
   size,
 } from "../text.ts";
-import { Outline } from "./outline.ts";
 
 /** The most bytes of UTF-8 that a message may hold, a prompt in it included: 16 MiB. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -107,17 +106,12 @@ export function invalidParams(reason: string): RpcError {
 /**
  * Reads the peer's messages, one from each line. Blank lines are skipped; a line
  * that is not a valid message yields an {@linkcode InvalidLine} and does not affect
- * the lines after it. Of a line that cannot be taken, what it holds at its top level
- * says which request or response it is; notifications are skipped.
+ * the lines after it.
  */
 export async function* readMessages(
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Incoming> {
-  const options = {
-    maxBytes: MAX_MESSAGE_BYTES,
-    isStrict: true,
-    refused: new Outline(),
-  };
+  const options = { maxBytes: MAX_MESSAGE_BYTES, isStrict: true };
   for await (const line of readEachLine(source, options)) {
     const message = messageIn(line);
     if (message !== undefined) yield message;
@@ -126,21 +120,16 @@ export async function* readMessages(
 
 function messageIn(line: Line): Incoming | undefined {
   const text = typeof line === "string" ? line : line.text;
-  if (holdsTooMuch(text)) {
-    const outline = new Outline();
-    outline.add(new TextEncoder().encode(text));
-    return refused(parseMessage(outline.take()), "too many parts");
-  }
+  if (holdsTooMuch(text)) return refused(text, "too many parts");
   if (typeof line === "string") {
     return text.trim() === "" ? undefined : parseMessage(text);
   }
-  const message = parseMessage(text);
   // If it is not JSON even with U+FFFD, that is the error to report.
   const isNotJson = line.fault === "not UTF-8" && parseJson(text) === undefined;
-  return isNotJson ? message : refused(message, line.fault);
+  return isNotJson ? notJson() : refused(text, line.fault);
 }
 
-/** What follows the request, or the line, that cannot be taken, in an error. */
+/** What follows the prompt, or the line, that cannot be taken, in an error. */
 const FAULTS: Readonly<Record<Fault, string>> = {
   "too long": `is larger than ${size(MAX_MESSAGE_BYTES)}`,
   "too many parts":
@@ -148,25 +137,36 @@ const FAULTS: Readonly<Record<Fault, string>> = {
   "not UTF-8": "is not UTF-8",
 };
 
-/** What becomes of a message that cannot be taken: a notification is skipped. */
-function refused(message: Incoming, fault: Fault): Incoming | undefined {
-  if (message.kind === "notification") return undefined;
-  if (message.kind === "response") return { ...message, fault };
-  const isPrompt = message.kind === "request" &&
-    message.method === "session/prompt";
-  const reason = `the ${isPrompt ? "prompt" : "line"} ${FAULTS[fault]}`;
-  const isBroken = typeof message.id === "string" &&
-    message.id.includes("\ufffd");
-  return invalid(reason, isBroken ? null : message.id);
+/** The part of a line that cannot be taken in which its id is looked for. */
+const HEAD_LENGTH = 1024;
+
+/**
+ * What a line is that cannot be taken, by its start alone: libraries write the id, the
+ * method and the kind of message there. It is a response, or gets an error.
+ */
+function refused(line: string, fault: Fault): InvalidLine | RpcResponse {
+  const head = line.slice(0, HEAD_LENGTH);
+  const id = idIn(head);
+  const [, kind = "method"] = /"(method|result|error)"\s*:/.exec(head) ?? [];
+  if (kind !== "method") {
+    return { kind: "response", id, result: undefined, error: undefined, fault };
+  }
+  const isPrompt = /"method"\s*:\s*"session\/prompt"/.test(head);
+  return invalid(`the ${isPrompt ? "prompt" : "line"} ${FAULTS[fault]}`, id);
+}
+
+/** The first id before `"params"` that is a whole string or number; `null` without one. */
+function idIn(head: string): RequestId {
+  const [start = ""] = head.split('"params"', 1);
+  const value = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|[-+.\deE]+)\s*[,}]/.exec(start);
+  const id = parseJson(value?.[1] ?? "null");
+  const isBroken = typeof id === "string" && id.includes("\ufffd");
+  return isRequestId(id) && !isBroken ? id : null;
 }
 
 function parseMessage(line: string): Incoming {
   const message = parseJson(line);
-  if (message === undefined) {
-    const reason = "Parse error: the line is not valid JSON";
-    const error = new RpcError(ErrorCode.parseError, reason);
-    return { kind: "invalid", id: null, error };
-  }
+  if (message === undefined) return notJson();
   if (Array.isArray(message)) return invalid("batches are not supported");
   if (!isJsonObject(message)) return invalid("the line is not a JSON object");
   const { id, method, params, result, error } = message;
@@ -179,6 +179,12 @@ function parseMessage(line: string): Incoming {
     return { kind: "response", id, result, error: error ?? undefined };
   }
   return invalid("method is not a string", isRequestId(id) ? id : null);
+}
+
+function notJson(): InvalidLine {
+  const reason = "Parse error: the line is not valid JSON";
+  const error = new RpcError(ErrorCode.parseError, reason);
+  return { kind: "invalid", id: null, error };
 }
 
 function invalid(reason: string, id: RequestId = null): InvalidLine {

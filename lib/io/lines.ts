@@ -3,16 +3,19 @@ import { ByteBuffer } from "./byte_buffer.ts";
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
+/** How much is kept of a line that is too long, in bytes. */
+const HEAD_BYTES = 1024;
+
 /** A line that is too long, or not UTF-8. */
 export class UnreadableLine {
   readonly fault: "too long" | "not UTF-8";
   /**
-   * What can be read of it: of a line that is not UTF-8 everything, with U+FFFD for the
-   * bad bytes, of one that is too long what a {@linkcode RefusedLine} kept.
+   * What can be read of it, with U+FFFD for bad bytes: of a line that is not UTF-8
+   * everything, of one that is too long its first KiB.
    */
   readonly text: string;
 
-  constructor(fault: "too long" | "not UTF-8", text = "") {
+  constructor(fault: "too long" | "not UTF-8", text: string) {
     this.fault = fault;
     this.text = text;
   }
@@ -31,18 +34,6 @@ export interface ReadLinesOptions {
    * Whether a line that is not UTF-8 is a fault. By default its bad bytes become U+FFFD.
    */
   readonly isStrict?: boolean;
-  /**
-   * Gets the bytes of each line that is too long. Such a line is then yielded when it
-   * has ended, with what is kept of it; by default at once.
-   */
-  readonly refused?: RefusedLine | undefined;
-}
-
-/** What is kept of a line that is too long, without line ends. */
-export interface RefusedLine {
-  add(bytes: Uint8Array): void;
-  /** Returns it, and begins the next line. */
-  take(): string;
 }
 
 /**
@@ -81,17 +72,15 @@ function split(lines: WholeText): readonly Line[] {
 export class WholeLines {
   readonly #maxBytes: number;
   readonly #isStrict: boolean;
-  readonly #refused: RefusedLine | undefined;
   readonly #unfinished: ByteBuffer;
   /** Whether the unfinished line is too long, and its rest is skipped. */
   #isTooLong = false;
   /** Whether this is the first line, where a byte order mark is dropped. */
   #isFirst = true;
 
-  constructor({ maxBytes, isStrict = false, refused }: ReadLinesOptions) {
+  constructor({ maxBytes, isStrict = false }: ReadLinesOptions) {
     this.#maxBytes = maxBytes;
     this.#isStrict = isStrict;
-    this.#refused = refused;
     this.#unfinished = new ByteBuffer({ maxBytes: maxBytes + 1 }); // and a newline
   }
 
@@ -118,8 +107,7 @@ export class WholeLines {
 
   /** The last line, if it has no line end. */
   atEnd(): Line | undefined {
-    if (this.#isTooLong) return this.#refused && this.#refuse(this.#refused);
-    if (this.#unfinished.length === 0) return undefined;
+    if (this.#isTooLong || this.#unfinished.length === 0) return undefined;
     return this.#finish(new Uint8Array())[0];
   }
 
@@ -137,21 +125,15 @@ export class WholeLines {
   /** Skips a line that is too long, or a part of one. */
   #skip(text: Uint8Array, isWhole: boolean): readonly WholeText[] {
     const isNew = !this.#isTooLong;
-    if (isNew) {
-      this.#isFirst = false;
-      this.#refused?.add(this.#unfinished.bytes);
-      this.#unfinished.clear();
-    }
     this.#isTooLong = !isWhole;
-    if (this.#refused === undefined) {
-      return isNew ? [new UnreadableLine("too long")] : [];
-    }
-    this.#refused.add(text);
-    return isWhole ? [this.#refuse(this.#refused)] : [];
-  }
-
-  #refuse(refused: RefusedLine): UnreadableLine {
-    return new UnreadableLine("too long", refused.take());
+    if (!isNew) return [];
+    this.#isFirst = false;
+    const begin = this.#unfinished.bytes.slice(0, HEAD_BYTES);
+    this.#unfinished.clear();
+    const head = [...begin, ...text.subarray(0, HEAD_BYTES - begin.length)];
+    return [
+      new UnreadableLine("too long", LENIENT.decode(Uint8Array.from(head))),
+    ];
   }
 
   /** Decodes the unfinished line with these bytes, which end it; more may follow it. */

@@ -101,3 +101,56 @@ Deno.test("readMessages() reads a line with 80,000 levels (interface 7)", async 
     assertEquals(call.id, 9007199254740992); // as JavaScript reads it
   }
 });
+
+/** Starts of lines that cannot be taken, and the ids of their errors. */
+const REFUSED: Readonly<Record<string, unknown>> = {
+  '{"jsonrpc":"2.0","id":7,"method":"m","params":': 7,
+  '{"id" : "a\\"b" , "method":"m","params":': 'a"b',
+  '{"method":"m","id":-1.5e3,"params":': -1500,
+  '{"method":"m","id":9007199254740993,"params":': 9007199254740992,
+  '{"id":null,"method":"m","params":': null,
+  '{"id":1e999,"method":"m","params":': null,
+  '{"method":"m","params":{"id":1,"rest":': null,
+  '{"method":"m","no":"\\"id\\":1,","params":': null,
+  [`{"method":"m","no":"${"x".repeat(1000)}","id":1,"params":`]: null,
+};
+Deno.test("readMessages() takes the id of a line that cannot be taken from its first KiB, before the params", async () => {
+  const signs = `[${"0,".repeat(250_001)}0]}`;
+  const reason = "contains more than 250000 brackets, commas and colons";
+  for (const [start, id] of Object.entries(REFUSED)) {
+    assertEquals(await read(`${start}${signs}`), [
+      invalid(-32600, `Invalid request: the line ${reason}`, id),
+    ], start);
+  }
+  for (const start of ['{"id":1,"result":', '{"id":1,"error":{"method":']) {
+    assertEquals(await read(`${start}${signs}`), [
+      { ...response(1), fault: "too many parts" },
+    ], start);
+  }
+});
+
+Deno.test("readMessages() refuses a prompt that is too large or not UTF-8, and reads on", async () => {
+  const prompt = '{"id":1,"method":"session/prompt","params":"';
+  const bad = [0xff, ...encoder.encode('"}\n')];
+  const lines = [
+    ...[encoder.encode(prompt), new Uint8Array(16 * 1024 * 1024)],
+    ...[encoder.encode(`\n${prompt}`), Uint8Array.from(bad)],
+    ...[encoder.encode('{"id":"'), Uint8Array.from(bad)],
+    Uint8Array.from([0xff, 0x0a]),
+    encoder.encode('{"id":2,"method":"m"}'),
+  ];
+  const messages = await Array.fromAsync(
+    readMessages(ReadableStream.from(lines)),
+    (message) =>
+      message.kind === "invalid"
+        ? [message.id, message.error.message]
+        : message.kind,
+  );
+  assertEquals(messages, [
+    [1, "Invalid request: the prompt is larger than 16 MiB"],
+    [1, "Invalid request: the prompt is not UTF-8"],
+    [null, "Invalid request: the line is not UTF-8"],
+    [null, "Parse error: the line is not valid JSON"],
+    "request",
+  ]);
+});
