@@ -1,6 +1,6 @@
 import { Deadline } from "../io.ts";
 import { containsNul, isJsonObject, size } from "../text.ts";
-import type { RpcResponse } from "./json_rpc.ts";
+import type { Fault, RpcResponse } from "./json_rpc.ts";
 
 /** The largest file that is taken, in bytes of UTF-8. */
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -8,14 +8,11 @@ export const MAX_FILE_BYTES = 1024 * 1024;
 /** The most that is taken of all files of a prompt, in bytes of UTF-8. */
 export const MAX_FILES_BYTES = 4 * MAX_FILE_BYTES;
 
-export const MAX_FILES = 1000;
-
 /** How long a client may take for all files of a prompt, in milliseconds. */
 const TIMEOUT = 10_000;
 
 const TOO_LARGE = `(not read: larger than ${size(MAX_FILE_BYTES)})`;
 const NOT_UTF8 = "(not read: not UTF-8)";
-const CONTAINS_NUL = "(not read: contains a NUL character)";
 const TOO_MANY = `(not read: the files of this prompt are larger than ${
   size(MAX_FILES_BYTES)
 })`;
@@ -30,84 +27,56 @@ export interface ReadAttachedFilesOptions {
 }
 
 /**
- * Asks the client for the files that `file:` URIs point to: all at once, each
- * file once, at most 1,000 of them and for at most 10 s.
- *
- * A file is taken whole or not at all. In the order of the URIs, files of up to 1 MiB
- * are taken until the next one would make the total exceed 4 MiB.
+ * Asks the client for the files that `file:` URIs point to: one after the other, each
+ * file once, and for at most 10 s together. A file is taken whole or not at all: up to
+ * 1 MiB, if it fits into what is left of 4 MiB.
  *
  * @returns By URI, the texts of the files that were read in time; of those that are
- * too large, a line that says so.
+ * too large, or not UTF-8, a line that says so.
  */
 export async function readAttachedFiles(
   uris: readonly string[],
   { ask, signal }: ReadAttachedFilesOptions,
 ): Promise<ReadonlyMap<string, string>> {
-  const files = new Map<string, string>(); // paths to URIs
+  const encoder = new TextEncoder();
+  const texts = new Map<string, string>();
+  const asked = new Set<string>();
+  let left = MAX_FILES_BYTES;
+  using deadline = new Deadline(TIMEOUT, signal);
   for (const uri of uris) {
     const path = filePath(uri);
-    if (path !== undefined && !files.has(path)) files.set(path, uri);
-    if (files.size === MAX_FILES) break;
+    if (path === undefined || asked.has(path)) continue;
+    asked.add(path);
+    const response = await ask(path, deadline.signal);
+    const text = response?.fault === undefined
+      ? textIn(response)
+      : lineAbout(response.fault);
+    if (text === undefined) continue;
+
+    const bytes = encoder.encode(text).length;
+    if (bytes > MAX_FILE_BYTES) {
+      texts.set(uri, TOO_LARGE);
+    } else if (bytes > left) {
+      texts.set(uri, TOO_MANY);
+    } else {
+      texts.set(uri, text);
+      left -= bytes;
+    }
   }
-  if (files.size === 0) return new Map();
-
-  using deadline = new Deadline(TIMEOUT, signal);
-  /** In the order of the URIs. */
-  const kept: (AttachedFile | undefined)[] = Array(files.size).fill(undefined);
-  let total = 0;
-  /** How many of the first files may still fit. It only goes down. */
-  let end = files.size;
-  await Promise.all(Array.from(files, async ([path, uri], index) => {
-    const file = fileIn(await ask(path, deadline.signal), uri);
-    if (file === undefined) return;
-    if (index >= end && file.bytes > 0) {
-      kept[index] = notRead(uri, TOO_MANY);
-      return;
-    }
-
-    kept[index] = file;
-    total += file.bytes;
-    // At once, so that no more than the limit is held.
-    while (total > MAX_FILES_BYTES) {
-      end--;
-      const last = kept[end];
-      if (last === undefined || last.bytes === 0) continue;
-      total -= last.bytes;
-      kept[end] = notRead(last.uri, TOO_MANY);
-    }
-  }));
-  return new Map(
-    kept.flatMap((file) => file === undefined ? [] : [[file.uri, file.text]]),
-  );
+  return texts;
 }
 
-interface AttachedFile {
-  readonly uri: string;
-  readonly text: string;
-  /** The size of the file; 0 if the text only says why it was not read. */
-  readonly bytes: number;
-}
-
-function notRead(uri: string, why: string): AttachedFile {
-  return { uri, text: why, bytes: 0 };
-}
-
-/** The file of a response; `undefined` if the client cannot read it. */
-function fileIn(
-  response: RpcResponse | undefined,
-  uri: string,
-): AttachedFile | undefined {
-  if (response?.fault === "not UTF-8") return notRead(uri, NOT_UTF8);
-  if (response?.fault !== undefined) return notRead(uri, TOO_LARGE);
+/** The text of the file in a response; `undefined` if the client cannot read it. */
+function textIn(response: RpcResponse | undefined): string | undefined {
   if (response === undefined || response.error !== undefined) return undefined;
-
   const { result } = response;
   const text = isJsonObject(result) ? result.content : undefined;
-  if (typeof text !== "string") return undefined;
-  if (containsNul(text)) return notRead(uri, CONTAINS_NUL);
-  const bytes = new TextEncoder().encode(text).length;
-  if (bytes > MAX_FILE_BYTES) return notRead(uri, TOO_LARGE);
-  return { uri, text, bytes };
+  return typeof text === "string" && !containsNul(text) ? text : undefined;
+}
+
+/** The line for a file whose response could not be taken. */
+function lineAbout(fault: Fault): string {
+  return fault === "not UTF-8" ? NOT_UTF8 : TOO_LARGE;
 }
 
 /**

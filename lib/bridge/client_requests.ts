@@ -38,14 +38,16 @@ export class ClientRequests {
     const { promise, resolve } = Promise.withResolvers<
       RpcResponse | undefined
     >();
-    signal.addEventListener("abort", () => {
+    const withdraw = () => {
       if (!this.#pending.delete(id)) return;
       output.notify("$/cancel_request", { requestId: id });
       resolve(undefined);
-    });
+    };
+    signal.addEventListener("abort", withdraw);
     this.#pending.set(id, resolve);
     output.request(id, method, params);
     const response = await promise;
+    signal.removeEventListener("abort", withdraw);
     log?.(
       `asked ${method} session=${params.sessionId}: ${outcomeOf(response)}`,
       performance.now() - started,

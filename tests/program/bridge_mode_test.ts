@@ -67,13 +67,15 @@ it("of a file of 100 MiB the agent is told that it was not read, and the prompt 
   const sessionId = await editor.newSession(READS_FILES);
   const uris = ["file:///a", "file:///b"];
   const id = await editor.sendPrompt(sessionId, "explain", ...uris);
-  const [first, second] = await editor.questions(2);
-  assert(first !== undefined && second !== undefined);
+  const [first] = await editor.questions(1);
+  assert(first !== undefined);
   const chunk = new Uint8Array(1024 * 1024).fill(0x61);
 
   await editor.write(`{"id":${first.id},"result":{"content":"`);
   for (let i = 0; i < 100; i++) await editor.write(chunk);
   await editor.write('"}}\n');
+  const [, second] = await editor.questions(2);
+  assert(second !== undefined);
   await editor.answer(second, { content: "text of b" });
   await editor.answer(first, { content: "too late" });
   const { result } = await editor.response(id);
