@@ -38,6 +38,8 @@ const WORDS = {
     `${
       counted(count, "data: line")
     } had single quotes; JSON needs double quotes`,
+  "CR": (count) =>
+    `${counted(count, "data: line")} had CR as line end; use LF or CRLF`,
   "no object": (count) => `${were(count, "data: line")} no JSON object`,
   "no JSON": (count) => `${were(count, "data: line")} not JSON`,
   "cut off": () => "the last data: line was cut off",
@@ -128,9 +130,15 @@ export class NotUnderstood {
     else this.#line("no name", text);
   }
 
-  /** A line `data:` that is not a JSON object, and its value if it is JSON. */
-  text(text: string, value: unknown): void {
-    this.#line(kindOf(text, value), text);
+  /**
+   * A line `data:` that is not a JSON object, and its value if it is JSON.
+   *
+   * @param isUnfinished Whether the connection ended within it.
+   */
+  text(text: string, value: unknown, isUnfinished: boolean): void {
+    const kind = kindOf(text, value);
+    if (isUnfinished && kind === "no JSON") this.add("cut off", text);
+    else this.#line(kind, text);
   }
 
   /** A line that is not part of an event stream, or a body that is none. */
@@ -168,6 +176,7 @@ function kindOf(text: string, value: unknown): Kind {
   }
   if (value !== undefined) return "no object";
   if (text.length > MAX_SEARCHED) return "no JSON";
+  if (text.includes("\r")) return "CR";
   if (/^\s*\{\s*'/.test(text)) return "single quotes";
   const withNull = text.replace(
     /("(?:[^"\\]|\\.)*"?)|-?\b(?:NaN|Infinity)\b/g,

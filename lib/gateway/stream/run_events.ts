@@ -201,12 +201,13 @@ class EventParser {
       return true;
     }
     const parsed = this.#parse(json, this.#isFailure);
-    if (isUnfinished && parsed.kind === "text") {
-      this.#notUnderstood.add("cut off", json);
-      return false;
-    }
     const isUnnamed = parsed.kind === "text" || parsed.kind === "unknown";
     this.#unnamed = isUnnamed ? json : undefined;
+    if (parsed.kind === "text") {
+      this.#notUnderstood.text(json, parsed.value, isUnfinished);
+    } else if (parsed.kind === "unknown") {
+      this.#notUnderstood.object(json, parsed.payload);
+    }
     return this.#handle(parsed);
   }
 
@@ -214,7 +215,7 @@ class EventParser {
   #parse(json: string, isFailure: boolean): ParsedData {
     const payload = parseJson(json); // stream-reading rule 3: other text is ignored
     if (!isJsonObject(payload)) {
-      if (!isFailure) return { kind: "text", json, value: payload };
+      if (!isFailure) return { kind: "text", value: payload };
       const words = typeof payload === "string" ? payload : json;
       return { kind: "failure", words };
     }
@@ -227,7 +228,7 @@ class EventParser {
       event === undefined && (isFailure || isFailureName(type));
     return hasFailed
       ? { kind: "failure", words: errorDetail(payload) ?? "" }
-      : { kind: "unknown", json, payload };
+      : { kind: "unknown", payload };
   }
 
   #step(payload: JsonObject, json: string): ParsedData {
@@ -289,11 +290,9 @@ class EventParser {
         return false;
       case "unknown":
         record.hasObjects = true;
-        this.#notUnderstood.object(parsed.json, parsed.payload);
         this.#cursor.event("unknown");
         return false;
       case "text":
-        this.#notUnderstood.text(parsed.json, parsed.value);
         return false;
       default:
         return parsed satisfies never;
@@ -306,12 +305,8 @@ type ParsedData =
   | { readonly kind: "reply"; readonly reply: Reply }
   /** The service's words about why the run failed; empty if it gave none. */
   | { readonly kind: "failure"; readonly words: string }
-  | {
-    readonly kind: "unknown";
-    readonly json: string;
-    readonly payload: JsonObject;
-  }
-  | { readonly kind: "text"; readonly json: string; readonly value: unknown };
+  | { readonly kind: "unknown"; readonly payload: JsonObject }
+  | { readonly kind: "text"; readonly value: unknown };
 
 /** The value of a field; one space after the colon is not part of it. */
 function valueOf(line: string, field: string): string {
