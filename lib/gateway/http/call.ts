@@ -109,7 +109,7 @@ export class Call {
     try {
       return await readId(await this.#send("POST", request, deadline.signal));
     } catch (cause) {
-      throw this.#failed(cause, deadline.isOver ? limit : undefined);
+      throw this.errorOf(cause, deadline.isOver ? limit : undefined);
     }
   }
 
@@ -139,7 +139,7 @@ export class Call {
       };
     } catch (cause) {
       deadline[Symbol.dispose]();
-      throw this.#failed(cause, deadline.isOver ? limit : undefined);
+      throw this.errorOf(cause, deadline.isOver ? limit : undefined);
     }
   }
 
@@ -171,34 +171,52 @@ export class Call {
     this.#connections.close();
   }
 
-  /** The error for a connection that broke. */
-  connectionError(cause: unknown): RequestError {
-    return this.#connections.error(cause);
-  }
-
   get usesTls(): boolean {
     return this.#options.baseUrl.startsWith("https:");
   }
 
-  get isLate(): boolean {
-    return this.signal.reason instanceof TimeIsOver;
+  /**
+   * The error of a request that failed, or of its answer: an error of this layer, or the
+   * reason of the signal, if the call was dropped or took too long.
+   *
+   * @param exceeded The time limit of the request, if it is over, in milliseconds.
+   */
+  errorOf(cause: unknown, exceeded?: number): unknown {
+    const { aborted, reason } = this.signal;
+    if (aborted && !this.#isLate) return reason;
+    // The status of an answer counts, even if the time was over before its text came.
+    const isKnown = cause instanceof RequestError;
+    const error = isKnown ? cause : this.#connectionError(cause, exceeded);
+    if (error !== undefined) this.state.learn(error.failure.stage);
+    if (isKnown || !aborted) return error;
+    this.#lastFailure = error?.failure; // The failure of a call that is late quotes it.
+    return reason;
   }
 
-  /** The error to throw for a call that ends with an error of this layer, or too late. */
-  explain(error: unknown): unknown {
-    if (error instanceof RequestError) {
-      const { failure, cause } = error;
-      this.state.learn(failure.stage);
-      return new ServiceError(failure, this.state, { cause });
+  /** The error of a connection; `undefined` if the time was over first. */
+  #connectionError(
+    cause: unknown,
+    exceeded: number | undefined,
+  ): RequestError | undefined {
+    const { stage } = this.state;
+    // If no connection was made until the time was over, the relay may know why.
+    const mayKnow = stage === "not sent" && this.#connections.hasFailure;
+    if (this.#isLate && !mayKnow) return undefined;
+    if (exceeded === undefined || this.#isLate) {
+      return this.#connections.error(cause);
     }
-    const late = error === this.signal.reason ? this.lateFailure : undefined;
-    return late === undefined ? error : this.explain(new RequestError(late));
+    return new RequestError({
+      stage,
+      reason: `The service did not answer within ${wholeDuration(exceeded)}`,
+      problem: "connection lost",
+    }, { cause });
   }
 
-  /** The failure of a call that took too long; `undefined` if it did not. */
-  get lateFailure(): Failure | undefined {
+  /** Why the call failed; `undefined` if it was dropped, or the program has a fault. */
+  failureOf(error: unknown): Failure | undefined {
+    if (error instanceof RequestError) return error.failure;
     const { reason: over } = this.signal;
-    if (!(over instanceof TimeIsOver)) return undefined;
+    if (error !== over || !(over instanceof TimeIsOver)) return undefined;
     const start = `There was no reply within ${over.milliseconds / 1000} s`;
     const reason = this.#lastFailure === undefined
       ? start
@@ -206,50 +224,23 @@ export class Call {
     return { stage: this.state.stage, reason };
   }
 
+  /** The error that callers get for one with which the call ends. */
+  explain(error: unknown): unknown {
+    const failure = this.failureOf(error);
+    if (failure === undefined) return error;
+    this.state.learn(failure.stage);
+    return new ServiceError(failure, this.state, { cause: error });
+  }
+
+  get #isLate(): boolean {
+    return this.signal.reason instanceof TimeIsOver;
+  }
+
   /** Starts the time limit for a request, in milliseconds. */
   #start(limit: number): Deadline {
     this.signal.throwIfAborted();
     this.#lastFailure = undefined;
     return new Deadline(limit, this.signal);
-  }
-
-  /**
-   * What to throw for a request that failed: an error of this layer, or the reason of
-   * the signal.
-   *
-   * @param exceeded The time limit of the request, if it is over, in milliseconds.
-   */
-  #failed(cause: unknown, exceeded: number | undefined): unknown {
-    const isDropped = this.signal.aborted && !this.isLate;
-    if (cause instanceof RequestError && !isDropped) {
-      // An answer: its status counts, even if the time was over before its text came.
-      this.state.learn(cause.failure.stage);
-      return cause;
-    }
-
-    const error = this.#errorOf(cause, exceeded);
-    if (error !== undefined) this.state.learn(error.failure.stage);
-    if (!this.signal.aborted) return error;
-    this.#lastFailure = error?.failure; // The error of a time limit quotes it.
-    return this.signal.reason;
-  }
-
-  #errorOf(
-    cause: unknown,
-    exceeded: number | undefined,
-  ): RequestError | undefined {
-    const { stage } = this.state;
-    if (this.signal.aborted) {
-      // No connection was made until now, and the relay may know why.
-      const mayKnow = stage === "not sent" && this.#connections.hasFailure;
-      return mayKnow ? this.connectionError(cause) : undefined;
-    }
-    if (exceeded === undefined) return this.connectionError(cause);
-    return new RequestError({
-      stage,
-      reason: `The service did not answer within ${wholeDuration(exceeded)}`,
-      problem: "connection lost",
-    }, { cause });
   }
 
   async #send(

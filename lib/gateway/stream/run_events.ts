@@ -64,7 +64,7 @@ export interface ReadRunEventsOptions {
 export interface Batch {
   /** The new events that end in it. */
   readonly events: readonly StreamEvent[];
-  /** Whether one of them is certainly new: of a stream that was resumed, only an id says so. */
+  /** Whether one is certainly new: of a stream that was resumed, only an id says so. */
   readonly hasNews: boolean;
   /** Whether the service repeats old events after it. */
   readonly isReplaying: boolean;

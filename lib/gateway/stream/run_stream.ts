@@ -45,12 +45,11 @@ export async function* followRun(
       const failure = yield* run.follow();
       if (failure === undefined) return;
       const retry = run.retryAfter(failure);
-      if (retry === undefined) throw run.errorOf(failure);
+      if (retry === undefined) throw new RequestError(failure);
       yield* call.wait(failure, retry);
     }
   } catch (error) {
-    const late = error === call.signal.reason ? call.lateFailure : undefined;
-    throw late === undefined ? error : run.errorOf(late);
+    throw run.explain(error);
   } finally {
     run.logNotUnderstood();
   }
@@ -98,10 +97,13 @@ class FollowedRun {
     if (summary !== undefined) this.#call.log(summary);
   }
 
-  /** The error for a run that is given up. */
-  errorOf(failure: Failure): RequestError {
+  /** Adds what the stream has held to the error with which the run is given up. */
+  explain(error: unknown): unknown {
     const { redactor } = this.#call;
-    return new RequestError(failureInRun(failure, this.#record, redactor));
+    const failure = this.#call.failureOf(error);
+    return failure === undefined
+      ? error
+      : new RequestError(failureInRun(failure, this.#record, redactor));
   }
 
   /**
@@ -111,7 +113,7 @@ class FollowedRun {
    * @throws The signal's reason, if it is aborted.
    */
   async *follow(): AsyncGenerator<readonly StreamEvent[], Failure | undefined> {
-    const { signal, usesTls, timeouts } = this.#call;
+    const { usesTls, timeouts } = this.#call;
     const { dataLines } = this.#record;
     const attempt: OpenAttempt = {
       askedAt: this.#clock.now,
@@ -127,9 +129,6 @@ class FollowedRun {
       // Over HTTP/2, a stream that is reset may look as if it had ended.
       isWhole = !usesTls || this.#record.dataLines > dataLines;
     } catch (error) {
-      // An error with a known status is kept, even if its text came too late.
-      const isKnown = error instanceof RequestError && this.#call.isLate;
-      if (signal.aborted && !isKnown) throw signal.reason;
       failure = this.#failureOf(error);
     }
     const ended = { ...attempt, endedAt: this.#clock.now, isWhole };
@@ -202,15 +201,19 @@ class FollowedRun {
     return { stage: "perhaps taken", reason, problem: "stream ended" };
   }
 
+  /** @throws The signal's reason, if it is aborted. */
   #failureOf(error: unknown): Failure {
     if (error instanceof SilenceError) {
       const time = wholeDuration(error.milliseconds);
       const reason = `Nothing came from the service for ${time}`;
       return { stage: "perhaps taken", reason, problem: "stream silent" };
     }
-    if (error instanceof RequestError) return error.failure;
-    const { failure } = this.#call.connectionError(error);
-    return { ...failure, reason: failure.reason + this.#silenceBefore };
+    const known = this.#call.errorOf(error);
+    if (!(known instanceof RequestError)) throw known;
+    const { failure } = known;
+    return known === error
+      ? failure
+      : { ...failure, reason: failure.reason + this.#silenceBefore };
   }
 
   /** How long nothing had come: a proxy may have closed the connection then. */
