@@ -10,7 +10,7 @@ import { RunReport } from "./check/run_report.ts";
 import { RemoteGateway, ServiceError, threadIdFrom } from "./gateway.ts";
 import { type ByteSink, Deadline, TimeLimit } from "./io.ts";
 import { loadSettings, type Settings, SettingsError } from "./settings.ts";
-import { Redactor } from "./text.ts";
+import { Redactor, type ServiceId, unchanged } from "./text.ts";
 import { versionLine } from "./version.ts";
 
 /** How long a check without a prompt may take by default, in milliseconds. */
@@ -109,7 +109,7 @@ async function checkThread(
   report: Report,
   gateway: RemoteGateway,
   signal: AbortSignal | undefined,
-): Promise<string | undefined> {
+): Promise<ServiceId | undefined> {
   const name = "thread";
   const started = performance.now();
   const passed = () => performance.now() - started;
@@ -179,7 +179,7 @@ async function checkRun(
   report: Report,
   gateway: RemoteGateway,
   { threadId, prompt, signal }: {
-    readonly threadId: string;
+    readonly threadId: ServiceId;
     readonly prompt: string;
     readonly signal: AbortSignal | undefined;
   },
@@ -189,7 +189,9 @@ async function checkRun(
   let run: RunReport | undefined;
   let error: ServiceError | undefined;
   try {
-    for await (const event of gateway.runTurn(threadId, prompt, { signal })) {
+    for await (
+      const event of gateway.runTurn(threadId, unchanged(prompt), { signal })
+    ) {
       if (event.type === "run") {
         run = new RunReport();
         const milliseconds = performance.now() - started;

@@ -24,7 +24,7 @@ import {
   unknownWord,
   UsageError,
 } from "./command_line/usage_error.ts";
-import { isServiceId, quote } from "./text.ts";
+import { isServiceId, quote, type ServiceId } from "./text.ts";
 
 export { UsageError } from "./command_line/usage_error.ts";
 
@@ -41,7 +41,7 @@ export interface InteractiveArguments {
   readonly prompts: readonly string[];
   /** Whether all of standard input is a prompt, or belongs to the last one (`-`). */
   readonly readsInput: boolean;
-  readonly threadId: string | undefined;
+  readonly threadId: ServiceId | undefined;
   /** How long one prompt may take, in milliseconds. */
   readonly timeLimit: number | undefined;
   readonly color: typeof COLOR_CHOICES[number];
@@ -246,7 +246,7 @@ function parseSeconds(text: string | undefined): number | undefined {
   );
 }
 
-function validateThreadId(id: string | undefined): string | undefined {
+function validateThreadId(id: string | undefined): ServiceId | undefined {
   if (id === undefined || isServiceId(id)) return id;
   throw new UsageError(
     `--thread must be the id of a thread, not ${quote(id)}`,

@@ -17,7 +17,7 @@ import {
 } from "./gateway/http/requests.ts";
 import type { CreationEvent, TurnEvent } from "./gateway/turn_event.ts";
 import { turnOfEventLoop } from "./io.ts";
-import { Redactor } from "./text.ts";
+import { Redactor, type ServiceId, type Unchanged } from "./text.ts";
 
 export { ServiceError };
 export type { CallEvents, CallOptions };
@@ -73,8 +73,8 @@ export interface Gateway {
    * @throws The signal's reason, if it is aborted.
    */
   runTurn(
-    threadId: string,
-    prompt: string,
+    threadId: ServiceId,
+    prompt: Unchanged,
     options?: TurnOptions,
   ): CallEvents<TurnEvent>;
 }
@@ -82,7 +82,7 @@ export interface Gateway {
 /** The id of the thread that a call of `createThread()` creates. */
 export async function threadIdFrom(
   creation: AsyncIterable<CreationEvent>,
-): Promise<string> {
+): Promise<ServiceId> {
   for await (const event of creation) {
     if (event.type === "thread") return event.threadId;
   }
@@ -118,8 +118,8 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   }
 
   runTurn(
-    threadId: string,
-    prompt: string,
+    threadId: ServiceId,
+    prompt: Unchanged,
     options: TurnOptions = {},
   ): CallEvents<TurnEvent> {
     const state = new CallState("create run", { threadId });
@@ -147,8 +147,8 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
 
   async *#runTurn(
     state: CallState,
-    threadId: string,
-    prompt: string,
+    threadId: ServiceId,
+    prompt: Unchanged,
     options: TurnOptions,
   ): AsyncGenerator<readonly TurnEvent[]> {
     const call = await this.#call(state, options);

@@ -10,6 +10,7 @@ import {
   outputSink,
   readStandardInput,
 } from "./io.ts";
+import type { ServiceId } from "./text.ts";
 
 export interface InteractiveOptions {
   readonly gateway: Gateway;
@@ -25,7 +26,7 @@ export interface Asked extends Wishes {
   readonly prompts: readonly string[];
   /** Whether all of standard input is a prompt, or belongs to the last one. */
   readonly readsInput: boolean;
-  readonly threadId: string | undefined;
+  readonly threadId: ServiceId | undefined;
   /** How long one prompt may take, in milliseconds. */
   readonly timeLimit: number | undefined;
   readonly json: boolean;

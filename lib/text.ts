@@ -1,9 +1,4 @@
-export {
-  containsNul,
-  inParts,
-  shorten,
-  wholeCharacters,
-} from "./text/foreign_text.ts";
+export { containsNul, inParts, shorten } from "./text/foreign_text.ts";
 export { counted, duration, size, wholeDuration } from "./text/amounts.ts";
 export {
   escapeControls,
@@ -19,6 +14,14 @@ export { maskKey } from "./text/mask_key.ts";
 export { plainLine, plainText, withoutLineEnd } from "./text/plain_text.ts";
 export { quote } from "./text/quote.ts";
 export { Redactor } from "./text/redactor.ts";
+export {
+  joinSafe,
+  type Redacted,
+  safe,
+  type ServiceId,
+  type Unchanged,
+  unchanged,
+} from "./text/safe_text.ts";
 export { withoutCommands } from "./text/runner_commands.ts";
 export { isServiceId } from "./text/service_id.ts";
 export { COLOURED, PLAIN, type Style } from "./text/style.ts";

@@ -1,6 +1,6 @@
 import type { ProgressEvent } from "../gateway.ts";
 import { type ByteSink, type LineInParts, LineWriter, pause } from "../io.ts";
-import { escapeControls, inParts, jsonLine } from "../text.ts";
+import { escapeControls, inParts, jsonLine, safe } from "../text.ts";
 import { type ClientFeatures, NO_FEATURES } from "./capabilities.ts";
 import {
   ErrorCode,
@@ -172,6 +172,7 @@ class MessageLine implements LineInParts {
 
 /** Stands for a text in a line. It is random, so that no foreign text contains it. */
 const BLANK = crypto.randomUUID();
+const IN_NAME = safe`${BLANK}`;
 
 /**
  * The lines of the updates about progress, which differ only in the names of their
@@ -182,7 +183,7 @@ export class ProgressLines {
   readonly #parts: readonly string[];
 
   constructor(sessionId: string, messageId: string) {
-    const event = { type: "progress", node: BLANK, status: BLANK } as const;
+    const event = { type: "progress", node: IN_NAME, status: IN_NAME } as const;
     const line = lineOf(updateOf(sessionId, thought(messageId, event)));
     this.#parts = line.split(BLANK);
   }

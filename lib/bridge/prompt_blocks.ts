@@ -2,14 +2,15 @@ import {
   containsNul,
   isJsonObject,
   quote,
-  wholeCharacters,
+  type Unchanged,
+  unchanged,
   withoutLineEnd,
 } from "../text.ts";
 import { invalidParams } from "./json_rpc.ts";
 
 export interface PromptContent {
   /** Not blank. Each reference is replaced by `[name](uri)`. */
-  readonly text: string;
+  readonly text: Unchanged;
   readonly references: readonly Reference[];
 }
 
@@ -49,7 +50,7 @@ export function parsePrompt(prompt: unknown): PromptContent {
   if ([text, ...contents].some(containsNul)) {
     throw invalidParams("prompt contains a NUL character");
   }
-  return { text: wholeCharacters(text), references };
+  return { text: unchanged(text), references };
 }
 
 function asText(block: string | Reference): string {
@@ -86,7 +87,7 @@ export function linksIn({ references }: PromptContent): readonly string[] {
 export function promptText(
   { text, references }: PromptContent,
   linked: ReadonlyMap<string, string>,
-): string {
+): Unchanged {
   const contexts = new Set<string>();
   for (const { uri, text: embedded } of references) {
     const content = embedded ?? linked.get(uri);
@@ -95,7 +96,7 @@ export function promptText(
       `\n\n<context uri="${uri}">\n${withoutLineEnd(content)}\n</context>`,
     );
   }
-  return wholeCharacters([text, ...contexts].join(""));
+  return unchanged([text, ...contexts].join(""));
 }
 
 function parseBlock(block: unknown): string | Reference {

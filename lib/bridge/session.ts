@@ -2,6 +2,7 @@ import type { ClientOutput } from "./client_output.ts";
 import { invalidRequest, type RequestId } from "./json_rpc.ts";
 import { titleUpdate } from "./session_updates.ts";
 import { Transcript, type Transcripts } from "./transcripts.ts";
+import type { ServiceId } from "../text.ts";
 
 /** A prompt that has been accepted, until it is answered. */
 export interface AcceptedPrompt {
@@ -15,7 +16,7 @@ export interface AcceptedPrompt {
 /** A conversation: its thread at the service, its text, the prompt that is running. */
 export class Session {
   readonly id: string;
-  readonly threadId: string;
+  readonly threadId: ServiceId;
   readonly transcript: Transcript;
   /** Whether the service has said that it does not know the thread. */
   isGone = false;
@@ -29,7 +30,7 @@ export class Session {
     transcripts: Transcripts,
     { id, threadId, isNew }: {
       readonly id: string;
-      readonly threadId: string;
+      readonly threadId: ServiceId;
       readonly isNew: boolean;
     },
   ) {

@@ -1,3 +1,4 @@
+import type { Redacted, ServiceId, Unchanged } from "../text.ts";
 import type { Problem } from "./failure/retry_policy.ts";
 
 export interface WaitEvent {
@@ -10,32 +11,32 @@ export interface WaitEvent {
 
 export interface ThreadEvent {
   readonly type: "thread";
-  readonly threadId: string;
+  readonly threadId: ServiceId;
 }
 
 export interface RunEvent {
   readonly type: "run";
-  readonly runId: string;
+  readonly runId: ServiceId;
 }
 
 export interface ProgressEvent {
   readonly type: "progress";
   /** The node's name; empty if the service sent none. */
-  readonly node: string;
+  readonly node: Redacted;
   /** The node's status; empty if the service sent none. */
-  readonly status: string;
+  readonly status: Redacted;
 }
 
 export interface ReplyEvent {
   readonly type: "reply";
   /** The reply, selected as in interface 2. Never empty. */
-  readonly text: string;
+  readonly text: Unchanged;
   /** Whether the service gave no reply: the text is the completion notice. */
   readonly isNotice: boolean;
   /** What came in the run's stream and was not understood, if anything was. */
-  readonly notUnderstood?: string;
+  readonly notUnderstood?: Redacted;
   /** With a notice, the same in a sentence for users. */
-  readonly note?: string;
+  readonly note?: Redacted;
 }
 
 /** What a run's stream yields: `reply` comes last. */

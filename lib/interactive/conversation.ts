@@ -12,6 +12,7 @@ import { CtrlC } from "./ctrl_c.ts";
 import { ExitCode } from "./exit_code.ts";
 import { Operation } from "./operation.ts";
 import type { Dropped, View, ViewEvent } from "./view.ts";
+import { type ServiceId, unchanged } from "../text.ts";
 
 export interface ConversationOptions {
   readonly gateway: Gateway;
@@ -19,7 +20,7 @@ export interface ConversationOptions {
   readonly maskedKey: string;
   readonly baseUrl: string;
   /** The thread to continue. By default a new one is created. */
-  readonly threadId?: string | undefined;
+  readonly threadId?: ServiceId | undefined;
   /** How long one prompt may take, in milliseconds. By default there is no limit. */
   readonly timeLimit?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -49,7 +50,7 @@ export class Conversation {
   /** Aborted when the user leaves, or a signal ends the program. */
   readonly #leaving = new AbortController();
   #operation: Operation | undefined;
-  #threadId = "";
+  #threadId: ServiceId | undefined;
   #hasRun = false;
   /** Set when the conversation is left. */
   #left: Promise<void> | undefined;
@@ -266,8 +267,10 @@ export class Conversation {
     limit: AbortSignal | undefined,
   ): Promise<Outcome> {
     const { gateway, headers } = this.#options;
+    const threadId = this.#threadId;
+    if (threadId === undefined) throw new Error("there is no thread");
     const call = (signal: AbortSignal) =>
-      gateway.runTurn(this.#threadId, text, { signal, headers });
+      gateway.runTurn(threadId, unchanged(text), { signal, headers });
     return this.#follow(
       new Operation("run", { call, limit, now: this.#now }),
       number,
@@ -385,7 +388,7 @@ const UNREAD = "The time limit has passed, and nothing reads standard output";
 
 /** The events of a thread that exists. */
 async function* continueThread(
-  threadId: string,
+  threadId: ServiceId,
 ): AsyncGenerator<CreationEvent> {
   yield { type: "thread", threadId };
 }

@@ -1,5 +1,5 @@
 import { pauseLabel } from "../gateway.ts";
-import { counted, duration, plainLine } from "../text.ts";
+import { counted, duration, plainLine, type ServiceId } from "../text.ts";
 import type { Terminal } from "./terminal.ts";
 import type { Dropped, Step, ViewEvent } from "./view.ts";
 
@@ -77,12 +77,12 @@ function noteLine(note: string | undefined, look: LineLook): string {
   }\n`;
 }
 
-function farewellLine(threadId: string | undefined, look: LineLook): string {
+function farewellLine(threadId: ServiceId | undefined, look: LineLook): string {
   return threadId === undefined ? "" : line(continuation(threadId), look);
 }
 
 /** The command that continues a thread, with the id quoted for a POSIX shell. */
-function continuation(threadId: string): string {
+function continuation(threadId: ServiceId): string {
   const id = plainLine(threadId);
   const word = /^[\w.:@%+,/-]+$/.test(id)
     ? id

@@ -2,6 +2,7 @@
 
 import type { CreationEvent, ServiceError, TurnEvent } from "../gateway.ts";
 import type { Input } from "../io.ts";
+import type { ServiceId } from "../text.ts";
 
 export const PROMPT_SIGN = "> ";
 
@@ -32,7 +33,7 @@ export type ViewEvent =
   | {
     readonly type: "farewell";
     /** The thread to continue another time; `undefined` if it has no run. */
-    readonly threadId: string | undefined;
+    readonly threadId: ServiceId | undefined;
   };
 
 /** The user dropped an operation, or a reply while it was being written. */

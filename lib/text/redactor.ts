@@ -1,5 +1,6 @@
 import { shorten, wholeCharacters } from "./foreign_text.ts";
 import { plainLine, plainText } from "./plain_text.ts";
+import type { Redacted } from "./safe_text.ts";
 
 /** The most UTF-16 code units that are shown by default. */
 const MAX_LENGTH = 500;
@@ -61,20 +62,20 @@ export class Redactor {
   }
 
   /** The name of a node or a status. Control characters stay. */
-  showName(name: string): string {
+  showName(name: string): Redacted {
     const shown = this.#withoutPieces(start(name));
     // A terminal shows it without them, which could restore a piece.
     const plain = plainLine(shown);
-    if (plain === shown) return shown;
+    if (plain === shown) return shown as Redacted;
     const shownPlain = this.#withoutPieces(plain);
-    return shownPlain === plain ? shown : shownPlain;
+    return (shownPlain === plain ? shown : shownPlain) as Redacted;
   }
 
   /** A text of the service, clean, and on one line of limited length. */
-  show(text: string, maxLength: number = MAX_LENGTH): string {
+  show(text: string, maxLength: number = MAX_LENGTH): Redacted {
     // Cleaned first: removing characters within a piece could restore the piece.
     const plain = plainText(start(text).replaceAll(/\s+/g, " ")).trim();
-    return shorten(this.#withoutPieces(plain), maxLength);
+    return shorten(this.#withoutPieces(plain), maxLength) as Redacted;
   }
 
   #withoutPieces(text: string): string {

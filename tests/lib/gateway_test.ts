@@ -28,6 +28,8 @@ import {
   startService,
   withoutRequestId,
 } from "../support/turns.ts";
+import { serviceId } from "../support/texts.ts";
+import { unchanged } from "../../lib/text.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
@@ -35,7 +37,9 @@ Deno.test.sanitizer({ ops: true, resources: true });
 /** Creates a thread, runs a turn on it, and returns everything that happened. */
 async function converse(gateway: RemoteGateway): Promise<unknown[]> {
   const threadId = await createThread(gateway);
-  return await Array.fromAsync(gateway.runTurn(threadId, "hello"));
+  return await Array.fromAsync(
+    gateway.runTurn(serviceId(threadId), unchanged("hello")),
+  );
 }
 
 Deno.test("each request carries the key, the client's version and what its operation asks for, and nothing else (interface 4.1, 5.1)", async () => {
@@ -44,7 +48,9 @@ Deno.test("each request carries the key, the client's version and what its opera
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const headers = { traceparent };
   const threadId = await createThread(gateway);
-  await Array.fromAsync(gateway.runTurn(threadId, "hëllo", { headers }));
+  await Array.fromAsync(
+    gateway.runTurn(serviceId(threadId), unchanged("hëllo"), { headers }),
+  );
 
   const body = '{"agentName":"the-brain","prompt":"hëllo","wait":false}';
   assertEquals(service.requests.map(({ body }) => body), ["", body, ""]);
@@ -187,7 +193,10 @@ Deno.test("a turn is the run, its progress and its reply, in this order, each as
   const done = events([complete("Done.")]);
   await using service = startService({ stream: [gate.behaviour, done] });
   const gateway = gatewayTo(service);
-  const turn = gateway.runTurn(await createThread(gateway), "hello");
+  const turn = gateway.runTurn(
+    serviceId(await createThread(gateway)),
+    unchanged("hello"),
+  );
   const signals: (AbortSignal | null | undefined)[] = [];
   const { fetch } = globalThis;
   globalThis.fetch = (input, init) => {
@@ -212,7 +221,7 @@ Deno.test("a turn is the run, its progress and its reply, in this order, each as
 
   // The stream has not ended, and the gateway waits for that, after other turns too.
   const order: string[] = [];
-  await Array.fromAsync(gateway.runTurn("t", "hello"));
+  await Array.fromAsync(gateway.runTurn(serviceId("t"), unchanged("hello")));
   const disposal = gateway[Symbol.asyncDispose]()
     .then(() => order.push("disposed"));
   await service.requests.at(-1)?.ended;
@@ -254,7 +263,7 @@ Deno.test("a prompt whose proxy does not answer in time was not run, and nothing
     timeouts: QUICK_TIMEOUTS,
   });
   using deadline = new Deadline(7_000);
-  const turn = gateway.runTurn("t", "hello", deadline);
+  const turn = gateway.runTurn(serviceId("t"), unchanged("hello"), deadline);
   const told = assertRejects(() => Array.fromAsync(turn), ServiceError);
   await asked;
   clock.passTo(7_000);
@@ -308,7 +317,13 @@ for (const [answers, type, message] of LATE) {
     await using gateway = gatewayTo(service, pauses);
     using deadline = new Deadline(7_000);
     const error = await assertRejects(async () => {
-      for await (const event of gateway.runTurn("t", "hello", deadline)) {
+      for await (
+        const event of gateway.runTurn(
+          serviceId("t"),
+          unchanged("hello"),
+          deadline,
+        )
+      ) {
         if (event.type === type) clock.elapse(7_000);
       }
     });
@@ -334,7 +349,7 @@ for (const [answers, fates] of FATES) {
   Deno.test(`a turn can be asked for the fate of its prompt at any moment: ${fates}`, async () => {
     await using service = startService(answers);
     await using gateway = gatewayTo(service);
-    const turn = gateway.runTurn("t", "hello");
+    const turn = gateway.runTurn(serviceId("t"), unchanged("hello"));
     const found: (Fate | undefined)[] = [];
     let error: unknown;
     assertEquals(turn.fate, "not run");

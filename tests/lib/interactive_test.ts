@@ -16,6 +16,7 @@ import { VERSION } from "../../lib/version.ts";
 import { FakeClock } from "../support/clocks.ts";
 import { eventsOf } from "../support/fake_gateway.ts";
 import { serviceError } from "../support/service_errors.ts";
+import { serviceId } from "../support/texts.ts";
 
 /** What a test sets; a person types the inputs, or a script has the prompts. */
 interface Script {
@@ -74,7 +75,7 @@ class Story implements View {
       view: this,
       maskedKey,
       baseUrl,
-      threadId,
+      threadId: threadId === undefined ? undefined : serviceId(threadId),
       timeLimit: 7_000,
       now,
     });

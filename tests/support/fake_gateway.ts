@@ -8,6 +8,8 @@ import type {
   TurnOptions,
 } from "../../lib/gateway.ts";
 import { Redactor } from "../../lib/text.ts";
+import { redacted, serviceId } from "./texts.ts";
+import { unchanged } from "../../lib/text.ts";
 
 /** A service in memory: threads at once, runs that a test drives by hand. */
 export class FakeGateway implements Gateway {
@@ -42,7 +44,7 @@ export class FakeGateway implements Gateway {
   async *#createThread(): AsyncGenerator<CreationEvent> {
     const name = `thread-${++this.threads}`;
     const threadId = await this.creating?.() ?? name;
-    yield { type: "thread", threadId };
+    yield { type: "thread", threadId: serviceId(threadId) };
   }
 
   async *#runTurn(
@@ -54,7 +56,7 @@ export class FakeGateway implements Gateway {
     this.runs.push(run);
     this.#start.resolve();
     this.#start = Promise.withResolvers();
-    yield { type: "run", runId: `run-${this.runs.length}` };
+    yield { type: "run", runId: serviceId(`run-${this.runs.length}`) };
     yield* run.events;
   }
 
@@ -107,11 +109,15 @@ export class FakeRun {
   }
 
   progress(node: string, status: string): void {
-    this.#put({ type: "progress", node, status });
+    this.#put({
+      type: "progress",
+      node: redacted(node),
+      status: redacted(status),
+    });
   }
 
   complete(reply: string): void {
-    this.#put({ type: "reply", text: reply, isNotice: false });
+    this.#put({ type: "reply", text: unchanged(reply), isNotice: false });
     this.#events.close().catch(() => {}); // The run was dropped.
   }
 

@@ -13,6 +13,8 @@ import {
 } from "./service/behaviours.ts";
 import type { Ending, Operation, RecordedRequest } from "./service/exchange.ts";
 import { ReferenceService, TEST_KEY } from "./service/service.ts";
+import { serviceId } from "./texts.ts";
+import { unchanged } from "../../lib/text.ts";
 
 /** How the requests of an operation are answered; the last answer is for all others, too. */
 export type Answers = Readonly<
@@ -80,7 +82,7 @@ export async function takeTurn(
   let error: ServiceError | undefined;
   const turn = async function* () {
     yield* gateway.createThread();
-    yield* gateway.runTurn("t", "hello");
+    yield* gateway.runTurn(serviceId("t"), unchanged("hello"));
   };
   try {
     for await (const event of turn()) {

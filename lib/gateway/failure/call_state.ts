@@ -1,9 +1,10 @@
+import type { ServiceId } from "../../text.ts";
 import { type Fate, fateOf, type RemoteOperation, type Stage } from "./fate.ts";
 
 /** The ids by which the service's operator finds a call in a log. */
 export interface CallIds {
-  readonly threadId?: string | undefined;
-  readonly runId?: string | undefined;
+  readonly threadId?: ServiceId | undefined;
+  readonly runId?: ServiceId | undefined;
   readonly requestId?: string | undefined;
 }
 
@@ -66,7 +67,7 @@ export class CallState {
   }
 
   /** The service has started the run: from now on, it is followed. */
-  startRun(runId: string): void {
+  startRun(runId: ServiceId): void {
     this.#operation = "stream run";
     this.#ids = { ...this.#ids, runId };
   }

@@ -4,6 +4,7 @@ import {
   isServiceId,
   parseJson,
   type Redactor,
+  type ServiceId,
   size,
 } from "../../text.ts";
 import { RequestError } from "../failure/failure.ts";
@@ -28,7 +29,7 @@ export interface Answer {
  * Reads the id in an answer with status 2xx, a JSON object of at most 1 MiB. Rejects
  * with a {@linkcode RequestError} if it contains no usable one.
  */
-export async function readId(answer: Answer): Promise<string> {
+export async function readId(answer: Answer): Promise<ServiceId> {
   const { operation, response, redactor, signal } = answer;
   const { status } = response;
   const chunks = readBody(response, signal);

@@ -1,5 +1,5 @@
 import { Deadline, type Log, pause, TimeIsOver } from "../../io.ts";
-import { type Redactor, wholeDuration } from "../../text.ts";
+import { type Redactor, type ServiceId, wholeDuration } from "../../text.ts";
 import {
   type ConnectionOptions,
   Connections,
@@ -85,7 +85,7 @@ export class Call {
    */
   async *post(
     request: ServiceRequest,
-  ): AsyncGenerator<readonly WaitEvent[], string> {
+  ): AsyncGenerator<readonly WaitEvent[], ServiceId> {
     for (let count = 1;; count++) {
       try {
         return await this.#postOnce(request);
@@ -103,7 +103,7 @@ export class Call {
     }
   }
 
-  async #postOnce(request: ServiceRequest): Promise<string> {
+  async #postOnce(request: ServiceRequest): Promise<ServiceId> {
     const limit = this.timeouts.answer;
     using deadline = this.#start(limit);
     try {

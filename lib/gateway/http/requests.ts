@@ -1,3 +1,4 @@
+import type { ServiceId, Unchanged } from "../../text.ts";
 import { VERSION } from "../../version.ts";
 
 /** The single agent of the service (interface 1.4). */
@@ -27,8 +28,8 @@ export function headersOf(
 export const THREAD_REQUEST: ServiceRequest = { path: "/threads" };
 
 export function runRequest(
-  threadId: string,
-  prompt: string,
+  threadId: ServiceId,
+  prompt: Unchanged,
   { headers }: Pick<ServiceRequest, "headers">,
 ): ServiceRequest {
   const json = JSON.stringify({ agentName: AGENT_NAME, prompt, wait: false });
@@ -42,8 +43,8 @@ export function runRequest(
 }
 
 export function streamRequest(
-  threadId: string,
-  runId: string,
+  threadId: ServiceId,
+  runId: ServiceId,
   { headers }: Pick<ServiceRequest, "headers">,
 ): ServiceRequest {
   return {
@@ -56,7 +57,6 @@ export function streamRequest(
   };
 }
 
-// The thread's id is valid: callers check it, or get it from createThread().
-function runsPath(threadId: string): string {
+function runsPath(threadId: ServiceId): string {
   return `/threads/${encodeURIComponent(threadId)}/runs`;
 }

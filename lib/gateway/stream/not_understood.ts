@@ -1,9 +1,12 @@
 import {
   counted,
   isJsonObject,
+  joinSafe,
   type JsonObject,
   parseJson,
+  type Redacted,
   type Redactor,
+  safe,
 } from "../../text.ts";
 
 /** The most characters that are quoted of a line. */
@@ -21,46 +24,53 @@ const MAX_SEARCHED = 64 * 1024;
 /** What is said about so many lines of each kind; the most useful words first. */
 const WORDS = {
   "no text": (count) =>
-    `${counted(count, "message")} of the agent had no text that can be read`,
-  "other fields": () => "complete had no reply, but these fields",
-  "body": () => 'the body was one JSON object without "data:" before it',
-  "unknown name": (count) => `${were(count, "event")} not known`,
-  "no name": (count) => `${counted(count, "JSON object")} had no "event"`,
+    safe`${
+      counted(count, "message")
+    } of the agent had no text that can be read`,
+  "other fields": () => safe`complete had no reply, but these fields`,
+  "body": () => safe`the body was one JSON object without "data:" before it`,
+  "unknown name": (count) => safe`${were(count, "event")} not known`,
+  "no name": (count) => safe`${counted(count, "JSON object")} had no "event"`,
   "split": (count) =>
-    `${were(count, "event")} split over several data: lines; write it on one`,
+    safe`${
+      were(count, "event")
+    } split over several data: lines; write it on one`,
   "encoded twice": (count) =>
-    `${were(count, "data: line")} encoded as JSON twice; encode it once`,
+    safe`${were(count, "data: line")} encoded as JSON twice; encode it once`,
   "NaN": (count) =>
-    `${
+    safe`${
       counted(count, "data: line")
     } had NaN or Infinity, which is not JSON; write null`,
   "single quotes": (count) =>
-    `${
+    safe`${
       counted(count, "data: line")
     } had single quotes; JSON needs double quotes`,
   "CR": (count) =>
-    `${counted(count, "data: line")} had CR as line end; use LF or CRLF`,
-  "no object": (count) => `${were(count, "data: line")} no JSON object`,
-  "no JSON": (count) => `${were(count, "data: line")} not JSON`,
-  "cut off": () => "the last data: line was cut off",
+    safe`${counted(count, "data: line")} had CR as line end; use LF or CRLF`,
+  "no object": (count) => safe`${were(count, "data: line")} no JSON object`,
+  "no JSON": (count) => safe`${were(count, "data: line")} not JSON`,
+  "cut off": () => safe`the last data: line was cut off`,
   "no data": (count) =>
-    `${counted(count, "line")} had no "data:" before ${
+    safe`${counted(count, "line")} had no "data:" before ${
       count === 1 ? "it" : "them"
     }`,
   "no node": (count) =>
-    `${counted(count, "progress event")} had no string as node or status`,
-} satisfies Readonly<Record<string, (count: number) => string>>;
+    safe`${counted(count, "progress event")} had no string as node or status`,
+} satisfies Readonly<Record<string, (count: number) => Redacted>>;
 
 export type Kind = keyof typeof WORDS;
 
-function were(count: number, noun: string): string {
-  return `${counted(count, noun)} ${count === 1 ? "was" : "were"}`;
+function were(
+  count: number,
+  noun: "event" | "data: line",
+): Redacted {
+  return safe`${counted(count, noun)} ${count === 1 ? "was" : "were"}`;
 }
 
 interface Tally {
   count: number;
   /** The start of the first line, or names, safe to show. */
-  readonly quotations: string[];
+  readonly quotations: Redacted[];
 }
 
 /** A line `data:` whose block has not ended. */
@@ -92,16 +102,17 @@ export class NotUnderstood {
   }
 
   /** What came, without the service's own words: nothing of a prompt or a reply. */
-  get summary(): string {
-    return this.#kinds.map(([kind, { count }]) => WORDS[kind](count))
-      .join("; ");
+  get summary(): Redacted {
+    const words = this.#kinds.map(([kind, { count }]) => WORDS[kind](count));
+    return joinSafe(words, "; ");
   }
 
   /** What came, with how it begins: `2 events were not known: "completed"`. */
-  get words(): string {
-    return this.#kinds.map(([kind, { count, quotations }]) =>
-      `${WORDS[kind](count)}: ${quotations.join(", ")}`
-    ).join("; ");
+  get words(): Redacted {
+    const words = this.#kinds.map(([kind, { count, quotations }]) =>
+      safe`${WORDS[kind](count)}: ${joinSafe(quotations, ", ")}`
+    );
+    return joinSafe(words, "; ");
   }
 
   get #kinds(): readonly [Kind, Tally][] {
@@ -120,7 +131,7 @@ export class NotUnderstood {
     const most = kind === "unknown name" ? MAX_NAMES : 1;
     if (quotations.length === most) return;
     const start = this.#redactor.show(quotation, MAX_QUOTED);
-    const shown = kind === "unknown name" ? JSON.stringify(start) : start;
+    const shown = kind === "unknown name" ? safe`"${start}"` : start;
     if (!quotations.includes(shown)) quotations.push(shown);
   }
 

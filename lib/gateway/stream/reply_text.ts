@@ -1,11 +1,16 @@
-import { isJsonObject, type JsonObject, wholeCharacters } from "../../text.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type Unchanged,
+  unchanged,
+} from "../../text.ts";
 
-export const COMPLETION_NOTICE = "Run completed.";
+export const COMPLETION_NOTICE: Unchanged = unchanged("Run completed.");
 
 /** What a `complete` event says to the user. */
 export interface Reply {
   /** Not blank; `undefined` if there is none that can be read. */
-  readonly text: string | undefined;
+  readonly text: Unchanged | undefined;
   /** Without a text, where one may be that cannot be read. */
   readonly unread: readonly UnreadReply[];
 }
@@ -40,7 +45,7 @@ export function selectReply(event: JsonObject): Reply {
     ? textOrEmpty(instructorState.explanation)
     : "";
   if (explanation !== "") {
-    return { text: wholeCharacters(explanation), unread: [] };
+    return { text: unchanged(explanation), unread: [] };
   }
 
   // One message alone is read as a list of one.
@@ -54,7 +59,7 @@ export function selectReply(event: JsonObject): Reply {
     texts.findLast(({ author }) => ASSISTANTS.includes(author ?? "")) ??
       texts.findLast(({ author }) => author === undefined);
   if (reply !== undefined) {
-    return { text: wholeCharacters(reply.text), unread: [] };
+    return { text: unchanged(reply.text), unread: [] };
   }
   const unread: UnreadReply[] = answers
     .filter(({ entry, author }) =>

@@ -6,6 +6,7 @@ import {
   MAX_SIGNS,
   parseJson,
   type Redactor,
+  safe,
 } from "../../text.ts";
 import { RequestError } from "../failure/failure.ts";
 import { errorDetail } from "../http/error_words.ts";
@@ -257,7 +258,7 @@ class EventParser {
     const words = this.#record.notUnderstood?.words;
     if (words === undefined) return event;
     const note =
-      `The run completed, but its reply could not be read: ${words}. Ask the operator to run agent-gateway --check -p TEXT`;
+      safe`The run completed, but its reply could not be read: ${words}. Ask the operator to run agent-gateway --check -p TEXT`;
     return { ...event, notUnderstood: words, ...isNotice && { note } };
   }
 

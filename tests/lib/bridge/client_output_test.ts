@@ -4,10 +4,12 @@ import {
   ClientOutput,
   ProgressLines,
 } from "../../../lib/bridge/client_output.ts";
+import { safe } from "../../../lib/text.ts";
 import { ErrorCode, RpcError } from "../../../lib/bridge/json_rpc.ts";
 import { message, thought } from "../../../lib/bridge/session_updates.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import fc from "../../support/generated.ts";
+import { redacted } from "../../support/texts.ts";
 
 /** An output whose lines are kept, as the messages that they are. */
 class KeptOutput extends ClientOutput {
@@ -54,7 +56,8 @@ const BLOCKS = Array.from(
 Deno.test("each message is one line for every reader of lines, whatever is in it", async () => {
   for (const text of BLOCKS) {
     const output = new KeptOutput();
-    const progress = { type: "progress", node: text, status: text } as const;
+    const name = redacted(text);
+    const progress = { type: "progress", node: name, status: name } as const;
     await output.update(text, thought(text, progress));
     await output.progress(new ProgressLines(text, text), progress);
     const said = { by: "agent", messageId: text, text } as const;
@@ -89,7 +92,12 @@ Deno.test("an update is a notification with its session and nothing else", async
 
 Deno.test("an event is formatted as any other update, whatever character is in its names", async () => {
   for (const node of [...BLOCKS[0] ?? "", ""]) {
-    const event = { type: "progress", node, status: `a${node}` } as const;
+    const name = redacted(node);
+    const event = {
+      type: "progress",
+      node: name,
+      status: safe`a${name}`,
+    } as const;
     const output = new KeptOutput();
     await output.update("s", thought("m", event));
     await output.progress(new ProgressLines("s", "m"), event);

@@ -3,6 +3,7 @@ import { RpcError } from "../../../lib/bridge/json_rpc.ts";
 import { logReason, toRpcError } from "../../../lib/bridge/service_failure.ts";
 import type { ServiceError } from "../../../lib/gateway.ts";
 import { serviceError } from "../../support/service_errors.ts";
+import { serviceId } from "../../support/texts.ts";
 
 const refused = { reason: "No", stage: "refused" } as const;
 const GONE = "No. The chat may be gone: start a new one.";
@@ -54,7 +55,7 @@ Deno.test("toRpcError() leaves an RpcError as it is, and calls any other error i
 
 Deno.test("logReason() names operation, thread and run, and leaves out the service's words", () => {
   const failure = { reason: "No", stage: "failed", detail: "secret" } as const;
-  const ids = { threadId: "t-1", runId: "r-1" };
+  const ids = { threadId: serviceId("t-1"), runId: serviceId("r-1") };
   const error = serviceError("stream run", failure, ids);
   assertEquals(
     logReason(toRpcError(error, "session/prompt")),

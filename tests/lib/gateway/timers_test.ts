@@ -2,6 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { FakeClock } from "../../support/clocks.ts";
 import { GatedStream } from "../../support/service/gated_stream.ts";
 import { gatewayTo, startService } from "../../support/turns.ts";
+import { serviceId } from "../../support/texts.ts";
+import { unchanged } from "../../../lib/text.ts";
 
 Deno.test("a run of 1,000 events, ten a second, keeps as few timers as one of two", async () => {
   const gate = new GatedStream();
@@ -10,7 +12,9 @@ Deno.test("a run of 1,000 events, ten a second, keeps as few timers as one of tw
   await using gateway = gatewayTo(service, { idle: 600_000 });
   gate.progress("1", "");
   const counts: number[] = [];
-  for await (const event of gateway.runTurn("t", "hello")) {
+  for await (
+    const event of gateway.runTurn(serviceId("t"), unchanged("hello"))
+  ) {
     if (event.type !== "progress") continue;
     counts.push(clock.pending);
     clock.passTo(clock.time + 100);

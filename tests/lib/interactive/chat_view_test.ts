@@ -9,6 +9,7 @@ import { VERSION } from "../../../lib/version.ts";
 import { FakeGateway, type FakeRun } from "../../support/fake_gateway.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import { Person } from "../../support/terminal_emulator.ts";
+import { redacted } from "../../support/texts.ts";
 
 const TALKING: Terminal = {
   isTyped: true,
@@ -165,7 +166,11 @@ Deno.test("a chat draws its status four times a second, and at each event until 
   chat.view.show({ type: "begin" });
   for (let i = 0; i < 3; i++) clock.pass();
   assertEquals(frames, [0, 250, 500, 750]);
-  chat.view.show({ type: "progress", node: "plan", status: "done" });
+  chat.view.show({
+    type: "progress",
+    node: redacted("plan"),
+    status: redacted("done"),
+  });
   assertEquals(frames.length, 5);
   clock.time += 60_000;
   const shown = chat.view.show({ type: "end", completed: false });

@@ -1,6 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { linesAbout } from "../../../lib/interactive/event_lines.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
+import { redacted, serviceId } from "../../support/texts.ts";
+import { unchanged } from "../../../lib/text.ts";
 
 const OPTIONS = {
   style: PLAIN,
@@ -14,18 +16,26 @@ const END = { type: "end", completed: true } as const;
 /** Events with their lines, and whether these are shown with `-q`, too. */
 const LINES = [
   [{ type: "banner", text: "a banner" }, "a banner\n", false],
-  [{ type: "thread", threadId: "t\x1b[31m" }, "thread t\n", false],
+  [{ type: "thread", threadId: serviceId("t\x1b[31m") }, "thread t\n", false],
   [
     { type: "wait", reason: "service busy", milliseconds: 65_000 },
     "service busy, again in 1 min 5 s\n",
     false,
   ],
   [
-    { type: "progress", node: "\x9b2Jplan", status: "x\ny\rz" },
+    {
+      type: "progress",
+      node: redacted("\x9b2Jplan"),
+      status: redacted("x\ny\rz"),
+    },
     "plan: x y z\n",
     false,
   ],
-  [{ type: "progress", node: "", status: "" }, ": \n", false],
+  [
+    { type: "progress", node: redacted(""), status: redacted("") },
+    ": \n",
+    false,
+  ],
   [{ ...END, total: 1_700 }, "total 1.7 s\n", false],
   [{ type: "dropped", what: "thread", prompts: 2 }, "", true],
   [
@@ -86,7 +96,12 @@ Deno.test("linesAbout() colours the word that says what a line is, and no text; 
   assertEquals(
     linesAbout({ type: "banner", text: "one" }, options) +
       linesAbout({ type: "error", message: "no" }, options) +
-      linesAbout({ type: "reply", text: "", isNotice: true, note: "so" }, {
+      linesAbout({
+        type: "reply",
+        text: unchanged(""),
+        isNotice: true,
+        note: redacted("so"),
+      }, {
         ...options,
         isTyped: false,
       }),
@@ -104,7 +119,10 @@ const CONTINUATIONS = {
 };
 Deno.test("linesAbout() quotes the id of the thread to go on with for the shell", () => {
   for (const [threadId, option] of Object.entries(CONTINUATIONS)) {
-    const line = linesAbout({ type: "farewell", threadId }, OPTIONS);
+    const line = linesAbout(
+      { type: "farewell", threadId: serviceId(threadId) },
+      OPTIONS,
+    );
     assertEquals(line, `agent-gateway ${option}\n`);
   }
 });

@@ -12,11 +12,13 @@ import {
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import { serviceError } from "../../support/service_errors.ts";
+import { redacted, serviceId } from "../../support/texts.ts";
+import { joinSafe, unchanged } from "../../../lib/text.ts";
 
 /** A run that fails. */
 const EVENTS: readonly ViewEvent[] = [
   { type: "begin" },
-  { type: "progress", node: "plan", status: "started" },
+  { type: "progress", node: redacted("plan"), status: redacted("started") },
   { type: "end", completed: false },
   { type: "error", message: "no" },
   { type: "farewell", threadId: undefined },
@@ -114,20 +116,25 @@ const NO_PROMPTS = new PromptLines(ReadableStream.from([]), false);
 
 const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
   [
-    { type: "thread", threadId: "t\x9b" },
+    { type: "thread", threadId: serviceId("t\x9b") },
     '{"type":"thread","thread_id":"t\\u009b"}\n',
   ],
-  [{ type: "run", runId: "r" }, '{"type":"run","run_id":"r"}\n'],
+  [{ type: "run", runId: serviceId("r") }, '{"type":"run","run_id":"r"}\n'],
   [
-    { type: "progress", node: "plan", status: "done" },
+    { type: "progress", node: redacted("plan"), status: redacted("done") },
     '{"type":"progress","node":"plan","status":"done"}\n',
   ],
   [
-    { type: "reply", text: "a\nb", isNotice: false },
+    { type: "reply", text: unchanged("a\nb"), isNotice: false },
     '{"type":"reply","text":"a\\nb"}\n',
   ],
   [
-    { type: "reply", text: "Done.", isNotice: true, note: "It was unclear." },
+    {
+      type: "reply",
+      text: unchanged("Done."),
+      isNotice: true,
+      note: redacted("It was unclear."),
+    },
     '{"type":"reply","text":"Done.","note":"It was unclear."}\n',
   ],
   [
@@ -149,7 +156,7 @@ const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
   [{ type: "wait", reason: "service busy", milliseconds: 1 }, ""],
   [{ type: "dropped", what: "run", prompts: 0 }, ""],
   [{ type: "ctrl-c", isFirst: true }, ""],
-  [{ type: "farewell", threadId: "t" }, ""],
+  [{ type: "farewell", threadId: serviceId("t") }, ""],
 ];
 Deno.test("JsonView writes a line for each event, or nothing, and no internal field", async () => {
   for (const [event, line] of LINES) {
@@ -176,14 +183,20 @@ class Output {
   }
 }
 
-const PROGRESS = { type: "progress", node: "plan", status: "done" } as const;
+const PROGRESS = {
+  type: "progress",
+  node: redacted("plan"),
+  status: redacted("done"),
+} as const;
 
 Deno.test("JsonView queues progress, and waits until any other line is written", async () => {
   const output = new Output();
   const reading = Promise.withResolvers<void>();
   output.reading = reading.promise;
   const view = new JsonView(NO_PROMPTS, output);
-  for (let i = 0; i < 100; i++) assertEquals(view.show(PROGRESS), undefined);
+  for (let i = 0; i < 100; i++) {
+    assertEquals(view.show(PROGRESS), undefined);
+  }
   let isWritten = false;
   const shown = Promise.resolve(view.show({ type: "error", message: "no" }))
     .then(() => isWritten = true);
@@ -200,7 +213,8 @@ Deno.test("JsonView waits while more than 1 MiB is queued", async () => {
   const reading = Promise.withResolvers<void>();
   output.reading = reading.promise;
   const view = new JsonView(NO_PROMPTS, output);
-  const large = { ...PROGRESS, status: "x".repeat(1024 * 1024) };
+  const part = redacted("x".repeat(16 * 1024));
+  const large = { ...PROGRESS, status: joinSafe(Array(64).fill(part), " ") };
   const shown = view.show(large);
   assert(shown !== undefined);
   reading.resolve();
@@ -212,7 +226,7 @@ Deno.test("JsonView rejects when the reader is gone", async () => {
   const stdout = { write: () => Promise.reject(new Deno.errors.BrokenPipe()) };
   const view = new JsonView(NO_PROMPTS, stdout);
   await assertRejects(
-    async () => await view.show({ type: "thread", threadId: "t" }),
+    async () => await view.show({ type: "thread", threadId: serviceId("t") }),
     Deno.errors.BrokenPipe,
   );
 

@@ -11,6 +11,8 @@ import type { ViewEvent } from "../../../lib/interactive/view.ts";
 import type { ReplyWriter } from "../../../lib/interactive/write_reply.ts";
 import { PLAIN } from "../../../lib/text.ts";
 import { FakeClock } from "../../support/clocks.ts";
+import { redacted, serviceId } from "../../support/texts.ts";
+import { unchanged } from "../../../lib/text.ts";
 
 const PIPES: Terminal = {
   isTyped: false,
@@ -89,9 +91,13 @@ Deno.test("a chat without a terminal writes everything but replies to standard e
   });
   lines.show(
     { type: "banner", text: "a banner of some words" },
-    { type: "progress", node: "plan", status: "done" },
+    { type: "progress", node: redacted("plan"), status: redacted("done") },
   );
-  await lines.view.show({ type: "reply", text: "reply", isNotice: false });
+  await lines.view.show({
+    type: "reply",
+    text: unchanged("reply"),
+    isNotice: false,
+  });
   assertEquals(lines.replies, ["reply"]);
   assertEquals(lines.stderr, "a banner of some words\nplan: done\n");
   assertEquals(kinds, [undefined, "progress", undefined]);
@@ -104,7 +110,7 @@ Deno.test("a chat waits until a reply is written, and rejects when its reader is
   let isWritten = false;
   const shown = lines.view.show({
     type: "reply",
-    text: "reply",
+    text: unchanged("reply"),
     isNotice: false,
   })
     ?.then(() => isWritten = true);
@@ -116,7 +122,8 @@ Deno.test("a chat waits until a reply is written, and rejects when its reader is
   const gone = () => Promise.reject(new Deno.errors.BrokenPipe());
   const { view } = new Lines(PIPES, { reply: gone });
   await assertRejects(
-    async () => await view.show({ type: "reply", text: "x", isNotice: false }),
+    async () =>
+      await view.show({ type: "reply", text: unchanged("x"), isNotice: false }),
     Deno.errors.BrokenPipe,
   );
 });
@@ -125,11 +132,15 @@ Deno.test("a script whose replies go to another program shows no progress after 
   for (const endsProgress of [false, true]) {
     using clock = new FakeClock();
     const lines = new Lines({ ...PIPES, endsProgress });
-    await lines.view.show({ type: "reply", text: "One.", isNotice: false });
+    await lines.view.show({
+      type: "reply",
+      text: unchanged("One."),
+      isNotice: false,
+    });
     lines.show(
       { type: "begin" },
       { type: "wait", reason: "service busy", milliseconds: 5_100 },
-      { type: "progress", node: "plan", status: "on" },
+      { type: "progress", node: redacted("plan"), status: redacted("on") },
     );
     clock.elapse(10_000);
     lines.show(
@@ -159,7 +170,7 @@ Deno.test("a dumb terminal shows the keys once, a sign before each prompt, and a
   assertEquals(lines.takeError(), "> ");
   lines.end();
   assertEquals(await end, { kind: "end" });
-  lines.show({ type: "farewell", threadId: "thread-1" });
+  lines.show({ type: "farewell", threadId: serviceId("thread-1") });
   assertEquals(lines.takeError(), "\nagent-gateway --thread thread-1\n");
 });
 
@@ -190,7 +201,11 @@ Deno.test("lines that were typed ahead on a dumb terminal appear after the sign 
   lines.takeError();
 
   await lines.view.readPrompt();
-  lines.show({ type: "progress", node: "plan", status: "done" });
+  lines.show({
+    type: "progress",
+    node: redacted("plan"),
+    status: redacted("done"),
+  });
   assertEquals(lines.takeError(), "> two\nplan: done\n");
   await lines.view.readPrompt();
   await lines.view.readPrompt();
@@ -206,7 +221,7 @@ Deno.test("a person whose terminal does not show standard error gets no sign, an
   assertEquals(await lines.view.readPrompt(), { kind: "text", text: "one" });
   lines.end();
   assertEquals(await lines.view.readPrompt(), { kind: "end" });
-  lines.show({ type: "farewell", threadId: "thread-1" });
+  lines.show({ type: "farewell", threadId: serviceId("thread-1") });
   assertEquals(lines.stderr, "");
 });
 
@@ -215,6 +230,6 @@ Deno.test("a chat without a person shows neither a sign nor how to go on", async
   await lines.type("one");
   assertEquals(await lines.view.readPrompt(), { kind: "text", text: "one" });
   assertEquals(lines.view.typing, undefined);
-  lines.show({ type: "farewell", threadId: "thread-1" });
+  lines.show({ type: "farewell", threadId: serviceId("thread-1") });
   assertEquals(lines.stderr, "");
 });

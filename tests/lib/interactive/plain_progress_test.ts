@@ -3,14 +3,15 @@ import { PlainProgress } from "../../../lib/interactive/plain_progress.ts";
 import type { Step } from "../../../lib/interactive/view.ts";
 import { PLAIN } from "../../../lib/text.ts";
 import { FakeClock } from "../../support/clocks.ts";
+import { redacted, serviceId } from "../../support/texts.ts";
 
 const progress = (node: string): Step => ({
   type: "progress",
-  node,
-  status: "on",
+  node: redacted(node),
+  status: redacted("on"),
 });
 const BEGIN: Step = { type: "begin" };
-const RUN: Step = { type: "run", runId: "r" };
+const RUN: Step = { type: "run", runId: serviceId("r") };
 const WAIT: Step = {
   type: "wait",
   reason: "service busy",

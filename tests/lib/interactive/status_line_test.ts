@@ -4,6 +4,7 @@ import type { WaitEvent } from "../../../lib/gateway.ts";
 import { StatusLine } from "../../../lib/interactive/status_line.ts";
 import { COLOURED, PLAIN } from "../../../lib/text/style.ts";
 import fc, { anyCodePoint } from "../../support/generated.ts";
+import { redacted } from "../../support/texts.ts";
 
 const SGR = RegExp("\x1b\\[\\d+m", "g");
 const COMPLETED = { type: "end", completed: true } as const;
@@ -38,7 +39,11 @@ class Watched {
   }
 
   progress(node: string, status = ""): string {
-    return this.line.advance({ type: "progress", node, status });
+    return this.line.advance({
+      type: "progress",
+      node: redacted(node),
+      status: redacted(status),
+    });
   }
 
   wait(reason: WaitEvent["reason"], milliseconds: number): void {

@@ -6,6 +6,7 @@ import {
   type RemoteOperation,
   type Stage,
 } from "../../../../lib/gateway/failure/fate.ts";
+import { serviceId } from "../../../support/texts.ts";
 
 /** The steps of a prompt, and what would have become of it after each. */
 const STEPS: readonly (readonly [
@@ -20,7 +21,7 @@ const STEPS: readonly (readonly [
   ["a connection is made too late", (state) => state.handOver(), "not run"],
   ["it is sent again", (state) => state.begin("b"), "not run"],
   ["it may be taken again", (state) => state.handOver(), "may have run"],
-  ["the run has an id", (state) => state.startRun("r"), "may go on"],
+  ["the run has an id", (state) => state.startRun(serviceId("r")), "may go on"],
   ["its stream is asked for", (state) => state.begin("c"), "may go on"],
   ["that may be taken", (state) => state.handOver(), "may go on"],
   ["an event came", (state) => state.noteEvents(), "may go on"],
@@ -29,12 +30,16 @@ const STEPS: readonly (readonly [
 ];
 
 Deno.test("a call knows at each step what has become of its prompt", () => {
-  const state = new CallState("create run", { threadId: "t" });
+  const state = new CallState("create run", { threadId: serviceId("t") });
   for (const [what, step, fate] of STEPS) {
     step(state);
     assertEquals(state.fate, fate, what);
   }
-  assertEquals(state.ids, { threadId: "t", runId: "r", requestId: "c" });
+  assertEquals(state.ids, {
+    threadId: serviceId("t"),
+    runId: serviceId("r"),
+    requestId: "c",
+  });
 });
 
 const STAGES: readonly Stage[] = [

@@ -33,6 +33,8 @@ import {
   requestsOf,
   startService,
 } from "../../../support/turns.ts";
+import { serviceId } from "../../../support/texts.ts";
+import { unchanged } from "../../../../lib/text.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
@@ -44,7 +46,8 @@ function start(
   gateway: RemoteGateway,
   options?: TurnOptions,
 ): AsyncIterator<TurnEvent> {
-  return gateway.runTurn("t", "hello", options)[Symbol.asyncIterator]();
+  return gateway.runTurn(serviceId("t"), unchanged("hello"), options)
+    [Symbol.asyncIterator]();
 }
 
 const step = progress("plan", "started");
@@ -90,7 +93,11 @@ for (const [operation, behaviour, seen] of PHASES) {
       for await (const event of gateway.createThread({ signal })) {
         if (event.type === seen) happened.resolve();
       }
-      for await (const event of gateway.runTurn("t", "hello", { signal })) {
+      for await (
+        const event of gateway.runTurn(serviceId("t"), unchanged("hello"), {
+          signal,
+        })
+      ) {
         if (event.type === seen) happened.resolve();
       }
     };
@@ -112,7 +119,7 @@ Deno.test("a signal that is aborted already keeps every request back", async () 
   await using service = startService();
   await using gateway = gatewayTo(service);
   const signal = AbortSignal.abort(REASON);
-  const turn = gateway.runTurn("t", "hello", { signal });
+  const turn = gateway.runTurn(serviceId("t"), unchanged("hello"), { signal });
   for (const call of [gateway.createThread({ signal }), turn]) {
     assertStrictEquals(
       await assertRejects(() => call[Symbol.asyncIterator]().next()),
@@ -152,7 +159,7 @@ Deno.test("calls leave no listener on a signal that outlives them", async () => 
     using deadline = new Deadline(60_000, signal);
     for (const options of [{ signal }, deadline]) {
       const turn = (prompt: string) =>
-        gateway.runTurn(threadId, prompt, options);
+        gateway.runTurn(serviceId(threadId), unchanged(prompt), options);
       service.misbehave("stream", resumable);
       await Array.fromAsync(turn("2 + 2"));
       await assertRejects(() => Array.fromAsync(turn("please fail")));

@@ -16,6 +16,8 @@ import {
   requestsOf,
   takeTurn,
 } from "../../../support/turns.ts";
+import { serviceId } from "../../../support/texts.ts";
+import { unchanged } from "../../../../lib/text.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
@@ -56,7 +58,9 @@ for (const [text, expected] of Object.entries(REJECTIONS)) {
     };
     const reasons = new Set<string>();
     const turn = async () => {
-      for await (const event of gateway.runTurn("t", "hello")) {
+      for await (
+        const event of gateway.runTurn(serviceId("t"), unchanged("hello"))
+      ) {
         if (event?.type === "wait") reasons.add(event.reason);
       }
     };
@@ -136,7 +140,9 @@ Deno.test("the text of an error that stalls costs 2 s and not the status, also a
       using deadline = new Deadline(1);
       const error = await assertRejects(async () => {
         const threadId = await createThread(gateway, deadline);
-        await Array.fromAsync(gateway.runTurn(threadId, "hi", deadline));
+        await Array.fromAsync(
+          gateway.runTurn(serviceId(threadId), unchanged("hi"), deadline),
+        );
       }, ServiceError);
       assertEquals(error.failure.status, 404);
     } finally {

@@ -4,6 +4,8 @@ import type { StreamEvent } from "../../../../lib/gateway.ts";
 import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
 import { Redactor } from "../../../../lib/text.ts";
 import { StreamRecord } from "../../../../lib/gateway/stream/stream_record.ts";
+import { redacted } from "../../../support/texts.ts";
+import { unchanged } from "../../../../lib/text.ts";
 
 const encoder = new TextEncoder();
 const redactor = new Redactor("test-key-0123456789abcdef");
@@ -51,15 +53,16 @@ const STREAM = [
 
 const READ: Awaited<ReturnType<typeof read>> = {
   events: [
-    { type: "progress", node: "plän", status: "started" },
-    { type: "progress", node: "no space", status: "" },
-    { type: "progress", node: "", status: "" },
+    { type: "progress", node: redacted("plän"), status: redacted("started") },
+    { type: "progress", node: redacted("no space"), status: redacted("") },
+    { type: "progress", node: redacted(""), status: redacted("") },
     {
       type: "reply",
-      text: " 日本 \ufeff👩‍💻",
+      text: unchanged(" 日本 \ufeff👩‍💻"),
       isNotice: false,
-      notUnderstood:
+      notUnderstood: redacted(
         '1 event was not known: "unknown"; 1 JSON object had no "event": {"__proto__":{"event":"complete"}}; 1 data: line was no JSON object: ["not an object"]',
+      ),
     },
   ],
   failure: undefined,
@@ -84,7 +87,7 @@ Deno.test("readRunEvents() reads complete without a line end, and invalid UTF-8 
   ];
   assertEquals((await read(invalid)).events, [{
     type: "reply",
-    text: "\ufffd",
+    text: unchanged("\ufffd"),
     isNotice: false,
   }]);
 });
@@ -160,10 +163,11 @@ Deno.test("readRunEvents() goes on after a failure, and counts what it does not 
   assertEquals(await read([text], record), {
     events: [{
       type: "reply",
-      text: "A",
+      text: unchanged("A"),
       isNotice: false,
-      notUnderstood:
+      notUnderstood: redacted(
         '2 JSON objects had no "event": {"type":"a"}; 2 data: lines were no JSON object: 1',
+      ),
     }],
     failure: "",
     hasObjects: true,
@@ -193,19 +197,20 @@ const DEEP_OBJECT = '{"a":'.repeat(80_000) + "0" + "}".repeat(80_000);
 
 const noticeAbout = (notUnderstood: string): StreamEvent => ({
   type: "reply",
-  text: "Run completed.",
+  text: unchanged("Run completed."),
   isNotice: true,
-  notUnderstood,
-  note:
+  notUnderstood: redacted(notUnderstood),
+  note: redacted(
     `The run completed, but its reply could not be read: ${notUnderstood}. Ask the operator to run agent-gateway --check -p TEXT`,
+  ),
 });
 const NESTED: Readonly<Record<string, readonly [string, StreamEvent?]>> = {
   "instead of an object": [DEEP],
   "that is not closed": ['{"event":'.repeat(100_000)],
   "as the node": [`{"event":"progress","node":${DEEP},"status":"s"}`, {
     type: "progress",
-    node: "",
-    status: "s",
+    node: redacted(""),
+    status: redacted("s"),
   }],
   "as the state": [
     `{"event":"complete","instructorState":{"explanation":${DEEP_OBJECT}}}`,

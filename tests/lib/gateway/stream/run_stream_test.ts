@@ -14,6 +14,8 @@ import { GatedStream } from "../../../support/service/gated_stream.ts";
 import { TEST_KEY } from "../../../support/service/service.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 import { gatewayTo, startService, takeTurn } from "../../../support/turns.ts";
+import { serviceId } from "../../../support/texts.ts";
+import { unchanged } from "../../../../lib/text.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
@@ -156,7 +158,8 @@ for (const end of ["end", "break"] as const) {
     await using service = startService({ stream: [gate.behaviour] });
     using clock = new FakeClock();
     await using gateway = gatewayTo(service);
-    const turn = gateway.runTurn("t", "hello")[Symbol.asyncIterator]();
+    const turn = gateway.runTurn(serviceId("t"), unchanged("hello"))
+      [Symbol.asyncIterator]();
     gate.progress("a", "");
     await turn.next(); // the run
     await turn.next(); // the event

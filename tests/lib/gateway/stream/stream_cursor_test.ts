@@ -4,6 +4,7 @@ import { ConnectionCursor } from "../../../../lib/gateway/stream/stream_cursor.t
 import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
 import { Redactor } from "../../../../lib/text.ts";
 import { StreamRecord } from "../../../../lib/gateway/stream/stream_record.ts";
+import { redacted } from "../../../support/texts.ts";
 
 /**
  * Reads one connection, and returns the events that it delivers. `|` separates the
@@ -118,7 +119,7 @@ Deno.test("an event whose connection was lost before its id is known comes with 
     record.cursor,
     (event) => delivered.push(event),
   );
-  cut.event({ type: "progress", node: "b", status: "" });
+  cut.event({ type: "progress", node: redacted("b"), status: redacted("") });
   assertEquals(delivered, []);
   assertEquals(await read(record, "b|2|-"), "b");
 });

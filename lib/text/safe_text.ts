@@ -1,0 +1,57 @@
+/**
+ * The types of texts that may be shown, sent or kept. A text that somebody else wrote is
+ * a `string` at first, which none of these takes: it has to pass the gate that makes the
+ * type. Only the modules of this folder make them.
+ *
+ * @module
+ */
+
+import { wholeCharacters } from "./foreign_text.ts";
+
+declare const kind: unique symbol;
+type Text<Kind extends string> = string & { readonly [kind]: Kind };
+
+/**
+ * Of whole characters, bounded, and without pieces of the key: what a `Redactor` makes of
+ * a foreign text, and {@linkcode safe} of this program's own words.
+ */
+export type Redacted = Text<"redacted">;
+
+/** The text of a prompt or a reply: of whole characters, and otherwise unchanged. */
+export type Unchanged = Text<"unchanged">;
+
+/** The id of a thread or a run: bounded, unchanged, and not the key. */
+export type ServiceId = Text<"id">;
+
+export function unchanged(text: string): Unchanged {
+  return wholeCharacters(text) as Unchanged;
+}
+
+/** What may stand in {@linkcode safe}: a literal type, but no `string`. */
+export type Part<T> = T extends number | Redacted | ServiceId ? T
+  : T extends Text<string> ? never
+  : string extends T ? never
+  : T;
+
+/**
+ * A sentence in this program's own words. Foreign words in it must be safe themselves.
+ *
+ * @example
+ * ```ts
+ * safe`The service answered ${status}: ${redactor.show(words)}`;
+ * ```
+ */
+export function safe<const Parts extends readonly (string | number)[]>(
+  own: TemplateStringsArray,
+  ...parts: { readonly [Index in keyof Parts]: Part<Parts[Index]> }
+): Redacted {
+  return String.raw({ raw: own }, ...parts) as Redacted;
+}
+
+/** Safe texts in a row. */
+export function joinSafe(
+  texts: readonly Redacted[],
+  separator: ", " | "; " | " ",
+): Redacted {
+  return texts.join(separator) as Redacted;
+}

@@ -1,0 +1,17 @@
+import {
+  isServiceId,
+  type Redacted,
+  Redactor,
+  type ServiceId,
+} from "../../lib/text.ts";
+
+/** A text that is safe to show, for a key that no text contains. */
+export function redacted(text: string): Redacted {
+  return new Redactor("").showName(text);
+}
+
+/** The id of a thread or a run. */
+export function serviceId(id: string): ServiceId {
+  if (!isServiceId(id)) throw new Error(`no id: ${id}`);
+  return id;
+}
