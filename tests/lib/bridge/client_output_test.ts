@@ -72,7 +72,7 @@ Deno.test("each message is one line for every reader of lines, whatever is in it
     assertEquals(lines[3], lines[2]);
     const [step, , reply, response, error] = lines.slice(1, 6)
       .map((line) => JSON.parse(line));
-    assert(step.params.update._meta.node === text);
+    assert(step.params.update._meta.node === name);
     assert(reply.params.update.content.text === text);
     assert(response.result.sessionId === text && response.id === text);
     assert(error.error.data.details === text && error.error.message === text);
