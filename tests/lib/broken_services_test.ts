@@ -18,6 +18,8 @@ import {
 } from "../support/service/behaviours.ts";
 import type { Operation } from "../support/service/exchange.ts";
 import { type Answers, gatewayTo, startService } from "../support/turns.ts";
+import { serviceId } from "../support/texts.ts";
+import { unchanged } from "../../lib/text.ts";
 
 const EVENTS = [progress("plan", "done"), complete("Done.")];
 const write = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
@@ -185,7 +187,9 @@ async function checkRun(service: { readonly url: string }): Promise<string> {
   let failure: ServiceError | undefined;
   try {
     await Array.fromAsync(gateway.createThread());
-    for await (const event of gateway.runTurn("t", "hello")) {
+    for await (
+      const event of gateway.runTurn(serviceId("t"), unchanged("hello"))
+    ) {
       events.push(event);
       report.add(event);
     }
