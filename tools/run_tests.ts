@@ -15,6 +15,7 @@
 import { TextLineStream } from "jsr:@std/streams@^1.1.1/text-line-stream";
 import { globSync } from "node:fs";
 import { parseArgs, stripVTControlCharacters } from "node:util";
+import { killGroup } from "../tests/support/process_groups.ts";
 import type { FileReport } from "../tests/support/test_file.ts";
 import { chosenLibrary, runDeno, sameFlags } from "./deno.ts";
 
@@ -39,13 +40,15 @@ const DOT = /^[.,!]?$/;
 const NO_MATCH = /^ok \| 0 passed \| 0 failed (?:\| \d+ filtered out )?\(/;
 let hasMatch = true;
 
-/** Limits and reports each file, and is named as the place of each of its tests. */
+/** Limits and reports each file. */
 const PRELOAD = "tests/support/test_file.ts";
-const LIMITED = new RegExp(` \\S*=> \\S*${PRELOAD}\\S*`);
 
 /** The most that is shown of one failure: its first difference is near the top. */
 const MAX_LINES = 100;
 const MAX_LENGTH = 1_000;
+
+/** A line of a stack that is about how every test is run. */
+const FRAME = /^ {4}at .*\/tests\/support\/(test_file|waits)\.ts/;
 
 /** The heading of a failure, such as "adds => ./tests/a_test.ts:1:6". */
 const HEADING = / => \S+$/;
@@ -60,9 +63,9 @@ async function showFailures(
   for await (const line of lines) {
     const text = stripVTControlCharacters(line);
     if (isVerbose) console.log(line);
-    else if (!DOT.test(text)) {
+    else if (!DOT.test(text) && !FRAME.test(text)) {
       if (HEADING.test(text) || /^(ok|FAILED) \|/.test(text)) shown = 0;
-      if (shown < MAX_LINES) console.log(cut(line.replace(LIMITED, "")));
+      if (shown < MAX_LINES) console.log(cut(line));
       else if (shown === MAX_LINES) {
         console.log("... (--verbose shows the rest)");
       }
@@ -89,18 +92,40 @@ const { values: { filter } } = parseArgs({
   options: { filter: { type: "string" } },
   strict: false,
 });
-const reports = Deno.makeTempFileSync();
+const folder = Deno.makeTempDirSync({ prefix: "tests-" });
+const reports = `${folder}/reports`;
+Deno.writeTextFileSync(reports, "");
 const options = {
   ...(!isVerbose || filter !== undefined) && { read: showFailures },
   // Most tests wait for another process: three times as many as there are cores.
   env: {
     TEST_REPORTS: reports,
+    DENO_DIR: ownCache(),
     DENO_JOBS: Deno.env.get("DENO_JOBS") ??
       `${3 * navigator.hardwareConcurrency}`,
   },
 };
 
-/** The reports of the files that are over. */
+/**
+ * Makes a cache for this run, so that what is wrong with the contributor's fails no test
+ * and no test harms it. They share what was downloaded.
+ */
+function ownCache(): string {
+  const { stdout } = new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", "--no-config"],
+  }).outputSync();
+  const { denoDir } = JSON.parse(new TextDecoder().decode(stdout));
+  Deno.mkdirSync(`${folder}/deno`);
+  for (const name of ["npm", "remote", "dl"]) {
+    Deno.mkdirSync(`${denoDir}/${name}`, { recursive: true });
+    // A junction needs no permission on Windows.
+    const type = "junction";
+    Deno.symlinkSync(`${denoDir}/${name}`, `${folder}/deno/${name}`, { type });
+  }
+  return `${folder}/deno`;
+}
+
+/** What the files have reported so far. */
 function readReports(): readonly FileReport[] {
   const lines = Deno.readTextFileSync(reports).split("\n").slice(0, -1);
   return lines.map((line) => JSON.parse(line));
@@ -109,48 +134,50 @@ function readReports(): readonly FileReport[] {
 /** How long nothing is said about the progress at most, in milliseconds. */
 const QUIET = 20_000;
 
-/** Tells which folders of files are done, and how many files are left. */
+/** Says which files are running, and how many have not begun if that is known. */
 class Progress implements Disposable {
-  readonly #left: ReadonlyMap<string, Set<string>>;
+  readonly #count: number | undefined;
   readonly #started = performance.now();
-  readonly #timer = setInterval(() => this.#look(), 1_000);
-  #saidAt = performance.now();
+  readonly #timer = setInterval(() => this.#say(), QUIET);
 
-  constructor(files: readonly string[]) {
-    const folders = Map.groupBy(files, folderOf);
-    this.#left = new Map(
-      folders.entries().map(([name, files]) => [name, new Set(files)]),
-    );
-    const counts = folders.entries()
-      .map(([name, { length }]) => `${name} ${length}`).toArray();
-    console.log(`${files.length} files: ${counts.join(", ")}`);
+  constructor(count?: number) {
+    this.#count = count;
   }
 
   [Symbol.dispose](): void {
-    this.#look();
     clearInterval(this.#timer);
   }
 
-  #look(): void {
-    for (const { file } of readReports()) {
-      const folder = this.#left.get(folderOf(file));
-      const wasLast = folder?.delete(file) && folder.size === 0;
-      if (wasLast) this.#say(`${folderOf(file)} is done`);
+  #say(): void {
+    const running = new Set<string>();
+    let begun = 0;
+    for (const { file, start, end, over } of readReports()) {
+      if (over !== undefined) running.delete(file);
+      else if (start === undefined && end === undefined) {
+        running.add(file);
+        begun++;
+      }
     }
-    if (performance.now() - this.#saidAt > QUIET) this.#say("still running");
-  }
-
-  #say(what: string): void {
-    this.#saidAt = performance.now();
-    const left = this.#left.values().reduce((sum, { size }) => sum + size, 0);
-    const seconds = Math.round((this.#saidAt - this.#started) / 1000);
-    console.log(`${what}; files left: ${left} (${seconds} s)`);
+    const seconds = Math.round((performance.now() - this.#started) / 1000);
+    const waiting = this.#count === undefined
+      ? ""
+      : `; ${this.#count - begun} of ${this.#count} files have not begun`;
+    console.log(
+      `After ${seconds} s: ${
+        [...running].join(", ") || "nothing"
+      } is running${waiting}`,
+    );
   }
 }
 
-/** The group of a file: `tests/program`, `tests/lib`. */
-function folderOf(file: string): string {
-  return file.split("/").slice(0, 2).join("/");
+/** Ends the processes of tests that could not do it: Deno was killed. */
+function endProcesses(): void {
+  const left = new Set<number>();
+  for (const { start, end } of readReports()) {
+    if (start !== undefined) left.add(start);
+    if (end !== undefined) left.delete(end);
+  }
+  left.forEach(killGroup);
 }
 
 function test(...args: readonly string[]): Promise<number> {
@@ -161,6 +188,9 @@ function test(...args: readonly string[]): Promise<number> {
 }
 
 async function testAll(): Promise<number> {
+  console.log(
+    "One file: deno task test FILE; one test: deno task test FILE --filter NAME",
+  );
   console.log("Format, lint, types");
   // With -q, lint and check print only errors; fmt would not name the files.
   for (
@@ -170,14 +200,17 @@ async function testAll(): Promise<number> {
       ["check", "-q", ...sameFlags],
     ]
   ) {
-    const code = await runDeno(check);
+    const code = await runDeno(check, { env: options.env });
     if (code !== 0 && check[0] === "fmt") console.error("Run: deno task fmt");
     if (code !== 0) return code;
   }
   // Files that run in parallel share one process.
   const parallel = new Set(ALL).difference(new Set(IN_TURN));
-  using _ = new Progress([...IN_TURN, ...parallel]);
-  const codes = [await test(...IN_TURN), await test("--parallel", ...parallel)];
+  using _ = new Progress(IN_TURN.length + parallel.size);
+  const codes = [
+    await test("--no-check", ...IN_TURN),
+    await test("--no-check", "--parallel", ...parallel),
+  ];
   const code = codes.find((code) => code !== 0) ?? 0;
   if (code === 0) {
     const source = chosenLibrary() === "npm" ? "npm" : "JSR";
@@ -188,7 +221,7 @@ async function testAll(): Promise<number> {
 
 /** Names the tests that were ignored, and what this machine lacks for them. */
 function showIgnored(all: readonly FileReport[]): void {
-  for (const { file, ignored, missing } of all) {
+  for (const { file, over: { ignored = [], missing = [] } = {} } of all) {
     const reason = missing.length === 0
       ? ""
       : `, without ${missing.join(", ")}`;
@@ -198,14 +231,21 @@ function showIgnored(all: readonly FileReport[]): void {
   }
 }
 
-const code = await (all ? testAll() : test(...args));
-const files = readReports();
-await Deno.remove(reports);
+async function testSome(): Promise<number> {
+  using _ = new Progress();
+  return await test(...args);
+}
+
+const code = await (all ? testAll() : testSome());
+endProcesses();
+const files = readReports().filter(({ over }) => over !== undefined);
+await Deno.remove(folder, { recursive: true });
 if (filter === undefined) showIgnored(files);
 if (isTimed) {
-  const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, 20);
-  for (const { file, seconds } of slowest) {
-    console.log(`${seconds.toFixed(1)} s ${file}`);
+  const times = files.map(({ file, over }) => ({ file, ...over }));
+  times.sort((a, b) => (b.seconds ?? 0) - (a.seconds ?? 0));
+  for (const { file, seconds } of times.slice(0, 20)) {
+    console.log(`${seconds?.toFixed(1)} s ${file}`);
   }
 }
 Deno.exit(code === 0 && !hasMatch ? 1 : code);

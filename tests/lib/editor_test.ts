@@ -4,6 +4,7 @@ import { cellsOfLine, cutToWidth, placed } from "../../lib/editor/layout.ts";
 import { Painter } from "../../lib/editor/painter.ts";
 import { FakeClock } from "../support/clocks.ts";
 import { Emulator, Person } from "../support/terminal_emulator.ts";
+import { until } from "../support/waits.ts";
 
 const UP = "\x1b[A";
 
@@ -33,7 +34,7 @@ Deno.test("Editor shows a paste without an end, and ends it at a Ctrl-C that com
   await person.sees("> one", "  two", "  ^C");
   person.time += 1_000;
   person.type("\x03");
-  while (person.interrupts === 0) await setImmediate();
+  await until(() => person.interrupts !== 0);
   assert(person.editor.clear());
   await person.sees(">");
   assertFalse(person.editor.clear());
@@ -210,14 +211,14 @@ Deno.test("Editor can be left and stopped on a terminal in the kitty protocol", 
   using person = new Person();
   person.editor.setStatus(() => "status");
   person.type("\x1b[99;5u\x1b[99;5:3u\x1b[27u\x1b[27;1:3u\x1b[27u\x1b[122;5u");
-  while (person.stops === 0) await setImmediate();
+  await until(() => person.stops !== 0);
   assertEquals(person.interrupts, 2); // Ctrl-C, and Escape twice
   person.goOn();
   person.type("\x1b[200~a paste without an end");
   await person.seesLast("status", "> a paste without an end");
   person.time += 1_000;
   person.type("\x1b[99;5u");
-  while (person.interrupts === 2) await setImmediate();
+  await until(() => person.interrupts !== 2);
   person.editor.clear();
   person.type("\x1b[100;5u");
   assertEquals(await person.editor.read(), { kind: "end" });
@@ -248,7 +249,7 @@ Deno.test("Editor calls onInterrupt for Escape pressed twice within a second, un
 Deno.test("Editor starts a line at Enter while 1,000 texts wait", async () => {
   using person = new Person();
   person.type(`${"x\r".repeat(1_002)}\x03`);
-  while (person.interrupts === 0) await setImmediate();
+  await until(() => person.interrupts !== 0);
   for (let i = 0; i < 1_000; i++) {
     assertEquals(await person.editor.read(), { kind: "text", text: "x" });
   }
@@ -331,7 +332,7 @@ Deno.test("Editor stops at Ctrl-Z with the cursor below the text, and draws the 
     await person.sees("> one", "  two");
 
     person.type("\x1a");
-    while (person.stops === 0) await setImmediate();
+    await until(() => person.stops !== 0);
     await person.emulator.settled();
 
     assertEquals(person.emulator.cursor, { row: 2, column: 0 });
@@ -361,7 +362,7 @@ Deno.test("Editor ends after a Ctrl-Z, before the program goes on, with the curs
   person.type("one");
   await person.sees("> one");
   person.type("\x1a");
-  while (person.stops === 0) await setImmediate();
+  await until(() => person.stops !== 0);
   person.editor[Symbol.dispose]();
   await person.sees("> one");
   assertEquals(person.emulator.cursor, { row: 1, column: 0 });
@@ -375,7 +376,7 @@ Deno.test("Editor writes at most 20 bytes for a letter at the end of a line, and
     person.time += 1_000; // The last frame is old enough.
     const { length } = person.written;
     person.type(key);
-    while (person.written.length === length) await setImmediate();
+    await until(() => person.written.length !== length);
     return new TextEncoder().encode(person.written.slice(length)).length;
   };
   await bytesOf("x".repeat(68)); // after the sign, up to column 70

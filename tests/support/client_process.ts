@@ -3,6 +3,7 @@ import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { sameFlags } from "../../tools/deno.ts";
 import { longestPiece } from "./key_pieces.ts";
 import { TEST_KEY } from "./service/service.ts";
+import { soon } from "./waits.ts";
 
 const MAIN = `${import.meta.dirname}/../../main.ts`;
 
@@ -23,8 +24,13 @@ export const DENO_VARIABLES: readonly string[] = [
   ...["HOME", "DENO_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA", "JSR_URL"],
 ];
 
-/** The default of {@linkcode ClientOptions.limit}: less than the limit of a test. */
-const LIMIT = 540_000;
+/** The default of {@linkcode ClientOptions.limit}. */
+const LIMIT = 180_000;
+
+/** The end of a text, for a message. */
+function endOf(text: string): string {
+  return text === "" ? "nothing" : text.slice(-2_000);
+}
 
 /** How a {@linkcode Client} is started. */
 export interface ClientOptions {
@@ -66,7 +72,8 @@ export class Client implements AsyncDisposable {
   readonly #stderr: Collector;
   readonly #key: string | undefined;
   readonly #writesJson: boolean;
-  readonly #watchdog: ReturnType<typeof setTimeout>;
+  readonly #limit: number;
+  #output: Promise<ClientOutput> | undefined;
 
   constructor(options: ClientOptions = {}) {
     const { args = [], env = { APP_API_KEY: TEST_KEY } } = options;
@@ -83,10 +90,7 @@ export class Client implements AsyncDisposable {
       stdout: "piped",
       stderr: "piped",
     }).spawn();
-    this.#watchdog = setTimeout(
-      () => this.kill("SIGKILL"),
-      options.limit ?? LIMIT,
-    );
+    this.#limit = options.limit ?? LIMIT;
     this.#input = this.#child.stdin.getWriter();
     this.#stdout = new Collector(this.#child.stdout, {
       onText: options.onStdout,
@@ -142,13 +146,24 @@ export class Client implements AsyncDisposable {
    * Waits for the end. Asserts that the key was not printed, that all output of
    * `--json` is valid, and that the program has not crashed.
    */
-  async output(): Promise<ClientOutput> {
-    const [{ code, signal }, stdout, stderr] = await Promise.all([
+  output(): Promise<ClientOutput> {
+    this.#output ??= this.#end();
+    return this.#output;
+  }
+
+  async #end(): Promise<ClientOutput> {
+    const end = Promise.all([
       this.#child.status,
       this.#stdout.all(),
       this.#stderr.all(),
     ]);
-    clearTimeout(this.#watchdog);
+    const [{ code, signal }, stdout, stderr] = await soon(
+      end,
+      () =>
+        `the program's end. Its output: ${endOf(this.#stdout.text)}\n` +
+        `Its errors: ${endOf(this.#stderr.text)}`,
+      this.#limit,
+    );
     assert(signal === null || SIGNALS.includes(signal), `Died of ${signal}`);
     const key = this.#key;
     if (key !== undefined && key.length > 8) {
@@ -171,7 +186,9 @@ export class Client implements AsyncDisposable {
       // It has ended.
     }
     this.#input.abort().catch(() => {});
-    await this.output();
+    // A test that asked was told: the same failure again would hide the first.
+    if (this.#output === undefined) await this.output();
+    else await this.status;
   }
 }
 
@@ -210,14 +227,21 @@ export class Collector {
   }
 
   /** Resolves with all text so far, as soon as it holds `part`. */
-  async waitFor(part: string | RegExp): Promise<string> {
+  waitFor(part: string | RegExp): Promise<string> {
+    return soon(
+      this.#waitFor(part),
+      () => `${part}, but ${endOf(this.#text)}`,
+    );
+  }
+
+  async #waitFor(part: string | RegExp): Promise<string> {
     const isThere = () =>
       typeof part === "string"
         ? this.#text.includes(part)
         : part.test(this.#text);
     while (!isThere()) {
       if (this.#ended) {
-        throw new Error(`The stream has ended: ${this.#text.slice(-2000)}`);
+        throw new Error(`No ${part} to the end of: ${endOf(this.#text)}`);
       }
       await this.#arrival.promise;
     }

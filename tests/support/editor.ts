@@ -11,6 +11,7 @@ import {
   type ClientOutput,
 } from "./client_process.ts";
 import { FakeGateway } from "./fake_gateway.ts";
+import { soon } from "./waits.ts";
 
 /** A message of the bridge: a response, an update or a question. */
 export interface Message {
@@ -120,7 +121,16 @@ abstract class Connection implements AsyncDisposable {
   }
 
   /** Resolves with what `find` returns, as soon as messages let it find something. */
-  async waitFor<T>(find: () => T | undefined): Promise<T> {
+  waitFor<T>(find: () => T | undefined): Promise<T> {
+    return soon(this.#waitFor(find), () => {
+      const last = this.#messages.slice(-3).map((message) =>
+        JSON.stringify(message)
+      );
+      return `${find}, the last messages: ${last.join("\n") || "none"}`;
+    });
+  }
+
+  async #waitFor<T>(find: () => T | undefined): Promise<T> {
     for (;;) {
       void this.messages; // throws if one of them is not valid
       const found = find();

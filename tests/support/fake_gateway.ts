@@ -10,6 +10,7 @@ import type {
 import { Redactor } from "../../lib/text.ts";
 import { redacted, serviceId } from "./texts.ts";
 import { unchanged } from "../../lib/text.ts";
+import { soon } from "./waits.ts";
 
 /** A service in memory: threads at once, runs that a test drives by hand. */
 export class FakeGateway implements Gateway {
@@ -72,7 +73,10 @@ export class FakeGateway implements Gateway {
     for (;;) {
       const run = this.runs[number - 1];
       if (run !== undefined) return run;
-      await this.#start.promise;
+      await soon(
+        this.#start.promise,
+        () => `run ${number}; ${this.runs.length} were started`,
+      );
     }
   }
 }

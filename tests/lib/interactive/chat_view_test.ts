@@ -10,6 +10,7 @@ import { FakeGateway, type FakeRun } from "../../support/fake_gateway.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import { Person } from "../../support/terminal_emulator.ts";
 import { redacted } from "../../support/texts.ts";
+import { until } from "../../support/waits.ts";
 
 const TALKING: Terminal = {
   isTyped: true,
@@ -65,7 +66,7 @@ class Chat extends Person {
     const { runs } = this.#gateway;
     const count = runs.length;
     this.type(`${prompt}\r`);
-    while (runs.length === count) await setImmediate();
+    await until(() => runs.length !== count);
     return this.#gateway.run;
   }
 
@@ -102,7 +103,7 @@ Deno.test("--plain writes a line for each event, and draws nothing during a run;
   chat.type("tw");
   await setImmediate();
   run.complete("One.");
-  while (chat.replies === "") await setImmediate();
+  await until(() => chat.replies !== "");
 
   assertEquals(
     chat.written.slice(length),

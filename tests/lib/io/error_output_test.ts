@@ -8,6 +8,7 @@ import {
   OutputError,
 } from "../../../lib/io/standard_streams.ts";
 import { FakeClock } from "../../support/clocks.ts";
+import { until } from "../../support/waits.ts";
 
 const MIB = 1024 * 1024;
 
@@ -125,7 +126,7 @@ Deno.test("ErrorOutput.inOrder() on one terminal never lets a stream overtake th
   const reply = stdout.write(new TextEncoder().encode("reply\n"));
   clock.passTo(10_000);
   for (let turn = 0; turn < 3; turn++) {
-    while (turns.length === turn) await setImmediate();
+    await until(() => turns.length !== turn);
     if (turn === 1) output.write("prompt\n");
     await setImmediate();
     assertEquals(turns.length, turn + 1); // one at a time

@@ -5,6 +5,7 @@ import {
   progress,
   type StreamItem,
 } from "./behaviours.ts";
+import { soon } from "../waits.ts";
 import type { RecordedRequest } from "./exchange.ts";
 
 /**
@@ -39,12 +40,12 @@ export class GatedStream {
 
   /** Resolves with the request when the client asks for the stream. */
   get opened(): Promise<RecordedRequest> {
-    return this.#opened.promise;
+    return soon(this.#opened.promise, () => "a request for the stream");
   }
 
   /** Resolves when the client, or the service, drops the stream unfinished. */
   get dropped(): Promise<void> {
-    return this.#dropped.promise;
+    return soon(this.#dropped.promise, () => "the end of a dropped stream");
   }
 
   /** Sends events, text or bytes. They are held until the request arrives. */

@@ -7,6 +7,7 @@ import {
   route,
   type Target,
 } from "./remote_agent.ts";
+import { soon } from "../waits.ts";
 
 export { TEST_KEY } from "./remote_agent.ts";
 
@@ -100,7 +101,12 @@ export class ReferenceService implements AsyncDisposable {
     };
     this.#waiters.add(waiter);
     this.#wake();
-    return waiter.arrival.promise;
+    return soon(waiter.arrival.promise, () => {
+      const seen = this.#requests.map(({ operation, path }) =>
+        operation ?? path
+      );
+      return `"${operation}" number ${count}, but ${seen.join(", ")}`;
+    });
   }
 
   /** Stops at once, even with open connections. */
