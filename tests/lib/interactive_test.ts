@@ -17,6 +17,7 @@ import { FakeClock } from "../support/clocks.ts";
 import { eventsOf } from "../support/fake_gateway.ts";
 import { serviceError } from "../support/service_errors.ts";
 import { serviceId } from "../support/texts.ts";
+import { until } from "../support/waits.ts";
 
 /** What a test sets; a person types the inputs, or a script has the prompts. */
 interface Script {
@@ -299,7 +300,7 @@ Deno.test("Ctrl-C leaves although the reader of a reply that was stopped does no
 Deno.test("Conversation that is left ends its run, and tells once how to go on, to a person, and only after a run", async () => {
   const running = new Story({ inputs: ["run hang"] });
   void running.play();
-  while (!running.log.includes("run r")) await setImmediate();
+  await until(() => running.log.includes("run r"));
   await running.conversation.leave();
   await running.conversation.leave();
   assertEquals(running.log.slice(-2), ["end false 0", "farewell t"]);
