@@ -1,10 +1,16 @@
-import { isJsonObject, type JsonObject } from "../../text.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../../text.ts";
 
 /** The fields that services put the reason of a failure into, in their order. */
 const NAMES = [
-  ...["message", "Message", "error", "detail", "errors", "violations"],
-  ...["issues", "description", "title", "msg"],
+  ...["message", "Message", "error", "detail", "errors", "description"],
+  ...["title", "msg", "defaultMessage"],
 ];
+
+/** Lists of what is wrong in a request, which say more than a sentence about them all. */
+const LISTS = ["errors", "violations", "issues", "extra"];
+
+/** The fields that say which part of a request an entry of such a list is about. */
+const PLACES = ["loc", "path", "field", "key", "propertyPath"];
 
 /** How deep the reason may be nested: deeper JSON would exhaust the stack. */
 const MAX_DEPTH = 8;
@@ -16,18 +22,38 @@ export function errorDetail(body: unknown): string | undefined {
 }
 
 function wordsIn(value: unknown, depth: number): string {
-  if (typeof value === "string") return value.trim() === "" ? "" : value;
+  if (typeof value === "string") return wordsInText(value, depth);
   if (depth === 0) return "";
   if (Array.isArray(value)) {
     return value.map((entry) => wordsIn(entry, depth - 1))
       .filter((words) => words !== "").join(", ");
   }
   if (!isJsonObject(value)) return "";
-  const specific = fieldErrors(value.errors, depth) || oauthWords(value);
-  if (specific !== "") return specific;
+  const details = listedWords(value, depth) || oauthWords(value);
+  if (details !== "") return details;
   for (const name of NAMES) {
     const words = wordsIn(value[name], depth - 1);
     if (words !== "") return placeOf(value) + words;
+  }
+  return "";
+}
+
+/** A text, which may be the JSON of another error: Zod's, or that of a model's API. */
+function wordsInText(text: string, depth: number): string {
+  const mayBeJson = depth > 0 && /^\s*[[{]/.test(text);
+  const words = mayBeJson ? wordsIn(parseJson(text), depth - 1) : "";
+  if (words !== "") return words;
+  return text.trim() === "" ? "" : text;
+}
+
+/** The words of a list of what is wrong in a request; Micronaut embeds its own. */
+function listedWords(value: JsonObject, depth: number): string {
+  const { _embedded: embedded } = value;
+  const inner = isJsonObject(embedded) ? embedded.errors : undefined;
+  for (const list of [...LISTS.map((name) => value[name]), inner]) {
+    const isList = Array.isArray(list) && list.every(isJsonObject);
+    const words = isList ? wordsIn(list, depth - 1) : fieldErrors(list, depth);
+    if (words !== "") return words;
   }
   return "";
 }
@@ -54,9 +80,9 @@ function oauthWords({ error, error_description: words }: JsonObject): string {
   return typeof error === "string" ? `${error}: ${words}` : words;
 }
 
-/** The field that an entry of a list is about: "user_id: ". */
-function placeOf({ loc, path, field }: JsonObject): string {
-  const place = [loc, path, field].find((it) =>
+/** The part of the request that an entry of a list is about: "user_id: ". */
+function placeOf(entry: JsonObject): string {
+  const place = PLACES.map((name) => entry[name]).find((it) =>
     Array.isArray(it) || typeof it === "string" && !it.startsWith("/")
   );
   const names = [place].flat().filter((part) =>
