@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Route } from "./gateway/connection/route.ts";
+import type { Route } from "./gateway/connection.ts";
 import { type CallEvents, callEvents } from "./gateway/call_events.ts";
 import { CallState } from "./gateway/failure/call_state.ts";
 import { ServiceError } from "./gateway/failure/service_error.ts";
@@ -186,7 +186,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   async #findRoute(): Promise<Route | undefined> {
     if (!this.#usesTls) return undefined;
     const { baseUrl, proxy, connectsAhead } = this.#options;
-    const { Route } = await import("./gateway/connection/route.ts");
+    const { Route } = await import("./gateway/connection.ts");
     this.#route ??= new Route(proxy, new URL(baseUrl), connectsAhead);
     return this.#route;
   }

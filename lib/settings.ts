@@ -3,7 +3,12 @@ import { dotenvValue, isAssigned, readDotenv } from "./settings/dotenv_file.ts";
 import { type Proxy, takeProxy } from "./settings/proxy.ts";
 import { SettingsError } from "./settings/settings_error.ts";
 
-export type { Proxy } from "./settings/proxy.ts";
+export { portOf } from "./settings/port.ts";
+export {
+  mayListenOnLoopback,
+  mayReadProxyVariables,
+  type Proxy,
+} from "./settings/proxy.ts";
 export { SettingsError } from "./settings/settings_error.ts";
 
 export const DEFAULT_BASE_URL = "https://the-brain.example";

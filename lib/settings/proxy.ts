@@ -30,20 +30,49 @@ const FOR_HTTPS = Deno.build.os === "windows"
   ? ["HTTPS_PROXY", "ALL_PROXY"]
   : ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 const EXCEPTIONS = ["no_proxy", "NO_PROXY"];
-const VARIABLES = [...FOR_HTTPS, ...EXCEPTIONS];
 /** Ignored for `https:`, and named by the error of a service that cannot be reached. */
 const FOR_HTTP = ["http_proxy", "HTTP_PROXY"];
+
+/**
+ * Whether the program may read, and so remove, each variable that names a proxy. `fetch`
+ * (Deno 2.9.6) reads them by itself, also those that the program may not read: then only
+ * an HTTP client with a proxy of its own keeps `fetch` from them.
+ */
+export function mayReadProxyVariables(): boolean {
+  return [...FOR_HTTPS, ...FOR_HTTP].every((variable) =>
+    isGranted({ name: "env", variable })
+  );
+}
+
+/** Whether the program may listen on loopback. Nobody is asked for the permission. */
+export function mayListenOnLoopback(): boolean {
+  return isGranted({ name: "net", host: "127.0.0.1" });
+}
+
+function isGranted(permission: Deno.PermissionDescriptor): boolean {
+  return Deno.permissions.querySync(permission).state === "granted";
+}
 
 /**
  * Removes the variables about proxies from the environment, so that `fetch` does not see
  * them, and returns the proxy that they name for a service, if they do. A service on
  * this machine has none: a proxy would see the key of an `http:` service in clear text.
  *
- * @throws {SettingsError} If the variable that is used is malformed.
+ * @throws {SettingsError} If the variable that is used is malformed, or if the service has
+ * `https:` and the program lacks the permissions to keep `fetch` from other proxies.
  */
 export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
+  const isHttps = url.protocol === "https:";
+  if (isHttps && !mayListenOnLoopback() && !mayReadProxyVariables()) {
+    throw new SettingsError(
+      "The proxy variables cannot be read: run Deno with --allow-net=127.0.0.1 as well",
+    );
+  }
+
   const values = new Map(
-    VARIABLES.map((name) => [name, environmentVariable(name)]),
+    [...FOR_HTTPS, ...EXCEPTIONS].map((
+      name,
+    ) => [name, environmentVariable(name)]),
   );
   const exceptions = EXCEPTIONS.find((name) => values.get(name)) ?? "";
   const isDirect = isLocal || isExcluded(url, values.get(exceptions) ?? "");
@@ -51,9 +80,9 @@ export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   const variable = FOR_HTTPS.find((name) => values.get(name)) ?? "";
   const value = isDirect ? undefined : values.get(variable);
 
-  // `fetch` itself connects to an `http:` service, which is on this machine.
-  const removed = isDirect ? [...VARIABLES, ...FOR_HTTP] : VARIABLES;
-  for (const name of removed) {
+  // Without these, no error advises to set `HTTPS_PROXY` where no proxy is used.
+  const others = isDirect ? FOR_HTTP : [];
+  for (const name of [...values.keys(), ...others]) {
     // Without the permission to read a variable, it cannot be removed either.
     if (environmentVariable(name) !== undefined) Deno.env.delete(name);
   }

@@ -1,7 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
 import { sameFlags } from "../../tools/deno.ts";
 import { Client, PROGRAM } from "../support/client_process.ts";
-import { ca, NAME, tls } from "../support/corporate_network.ts";
+import { ca, DIRECT, NAME, tls } from "../support/corporate_network.ts";
+import { PROXY_VARIABLES } from "../support/environment.ts";
 import { tunnels } from "../support/faulty_service/answers.ts";
 import { FaultyService } from "../support/faulty_service/service.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
@@ -19,21 +21,32 @@ const ROWS = new Map(
   ),
 );
 
-/** An `https:` service whose CA only `DENO_CERT` names, and a proxy that leads to it. */
+const LOGIN = "al:geheim-0815";
+
+/**
+ * A service with `https:`, whose CA only `DENO_CERT` names, one with `http:`, and a proxy
+ * that leads to the first one.
+ */
 class Network implements AsyncDisposable {
+  readonly plain = ReferenceService.start();
+
   private constructor(
-    readonly service: ReferenceService,
+    readonly secure: ReferenceService,
     readonly proxy: FaultyService,
   ) {}
 
   static async make(): Promise<Network> {
-    const service = ReferenceService.start({ tls });
-    const port = Number(new URL(service.url).port);
-    const proxy = await FaultyService.start(tunnels(() => port));
-    return new Network(service, proxy);
+    const secure = ReferenceService.start({ tls });
+    const port = Number(new URL(secure.url).port);
+    return new Network(secure, await FaultyService.start(tunnels(() => port)));
   }
 
-  /** Runs a prompt with these permissions alone. */
+  /** The proxy with a login, in the form of a variable. */
+  get proxyUrl(): string {
+    return this.proxy.url.replace("//", `//${LOGIN}@`);
+  }
+
+  /** Runs a prompt with these permissions only. */
   async run(
     permissions: readonly string[],
     env: Readonly<Record<string, string>> = {},
@@ -47,7 +60,7 @@ class Network implements AsyncDisposable {
       args: ["-q", "-p", "6 * 7"],
       env: {
         APP_API_KEY: TEST_KEY,
-        APP_BASE_URL: this.service.url,
+        APP_BASE_URL: this.secure.url,
         DENO_CERT: ca.certificate,
         DENO_NO_UPDATE_CHECK: "1",
         ...env,
@@ -56,77 +69,89 @@ class Network implements AsyncDisposable {
     return await client.finish();
   }
 
+  /** The names of the variables with which the program went to the proxy. */
+  async proxied(
+    permissions: readonly string[],
+    baseUrl: string,
+  ): Promise<readonly string[]> {
+    const names = [];
+    for (const name of PROXY_VARIABLES) {
+      const before = this.proxy.connections;
+      const env = { APP_BASE_URL: baseUrl, [name]: this.proxyUrl };
+      const { code, stderr } = await this.run(permissions, env);
+      assert(code < 4, stderr);
+      if (this.proxy.connections > before) names.push(name);
+    }
+    return names;
+  }
+
+  /** The proxy's name in the headers that the services got, and the key in its bytes. */
+  get leaks(): readonly string[] {
+    const requests = [...this.secure.requests, ...this.plain.requests];
+    const names = requests.flatMap(({ headers }) => [...headers.keys()])
+      .filter((name) => name.startsWith("proxy"));
+    const isKeySeen = this.proxy.received.includes(TEST_KEY);
+    return isKeySeen ? [...names, "the key"] : names;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.proxy[Symbol.asyncDispose]();
-    await this.service[Symbol.asyncDispose]();
+    await this.secure[Symbol.asyncDispose]();
+    await this.plain[Symbol.asyncDispose]();
   }
 }
 
 const KEY = "--allow-env=APP_API_KEY,APP_BASE_URL";
 const FILE = "--allow-read=.env";
 
-/** By a row's permission: what is allowed instead, the environment, and the exit code. */
-type Case = (network: Network) => {
-  readonly allowed: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly code: number;
-  /** What the row calls by a name. */
-  readonly names?: Readonly<Record<string, string>>;
-};
+/** What is allowed if not all is. */
+interface Allowed {
+  readonly env?: string;
+  readonly net?: string;
+  readonly others?: readonly string[];
+}
+
+function flagsFor({ env, net, others = [FILE, "--allow-sys"] }: Allowed) {
+  return [env ?? "--allow-env", net ?? "--allow-net", ...others];
+}
+
+/** The permissions for the client's variables without those that a row names. */
+function envWithout(row: string): string {
+  const names = config.permissions.client.env
+    .filter((name) => !row.toUpperCase().includes(name.toUpperCase()));
+  return `--allow-env=${names.join()}`;
+}
 
 const host = ({ url }: { readonly url: string }) => new URL(url).host;
-const throughProxy = ({ proxy }: Network) => ({
-  APP_BASE_URL: `https://${NAME}`,
-  HTTPS_PROXY: proxy.url,
-});
+const direct = ({ secure }: Network) => `${DIRECT}:${new URL(secure.url).port}`;
 
-const CASES: Readonly<Record<string, Case>> = {
-  "`--allow-env=APP_API_KEY`": () => ({
-    allowed: ["--allow-env=APP_BASE_URL", FILE, "--allow-net"],
-    code: 1,
-  }),
-  "`--allow-env=APP_BASE_URL`": () => ({
-    allowed: ["--allow-env=APP_API_KEY", FILE, "--allow-net"],
-    code: 1,
-  }),
-  "`--allow-read=.env`": () => ({ allowed: [KEY, "--allow-net"], code: 0 }),
-  "`--allow-net=SERVICE`": ({ service }) => ({
-    allowed: [KEY, FILE, "--allow-net=127.0.0.1:1"],
-    code: 1,
-    names: { SERVICE: host(service) },
-  }),
+/** By a row's permission: what is allowed without it, and for whom there is a proxy. */
+const ALLOWED: Readonly<Record<string, (network: Network) => Allowed>> = {
+  "`--allow-net=SERVICE`": () => ({ net: "--allow-net=127.0.0.1:1" }),
   "`--allow-net=PROXY`": (network) => ({
-    allowed: ["--allow-env", FILE, `--allow-net=${NAME},127.0.0.1`],
-    env: {
-      APP_BASE_URL: `https://${NAME}`,
-      HTTPS_PROXY: `http://localhost:${new URL(network.proxy.url).port}`,
-    },
-    code: 1,
-    names: { PROXY: `localhost:${new URL(network.proxy.url).port}` },
+    net: `--allow-net=${direct(network)},${host(network.plain)},${NAME}`,
   }),
   "`--allow-net=127.0.0.1`": (network) => ({
-    allowed: [
-      "--allow-env",
-      FILE,
-      `--allow-net=${NAME},${host(network.proxy)}`,
-    ],
-    env: throughProxy(network),
-    code: 1,
+    net: `--allow-net=${[
+      direct(network),
+      host(network.plain),
+      host(network.proxy),
+      NAME,
+    ]}`,
   }),
-  "`--allow-sys`": () => ({
-    allowed: ["--allow-env", FILE, "--allow-net"],
-    env: { DENO_CERT: "" },
-    code: 3,
-  }),
+  "`--allow-read=.env`": () => ({ others: ["--allow-sys"] }),
+  "`--allow-sys`": () => ({ others: [FILE] }),
+  "`--no-prompt`": () => ({}),
 };
 
-/** Rows without a message. */
-const SILENT = /HTTPS_PROXY|DENO_CERT|CI|TRACEPARENT|GITHUB_ACTIONS|no-prompt/;
+function allowedWithout(row: string, network: Network): readonly string[] {
+  return flagsFor(ALLOWED[row]?.(network) ?? { env: envWithout(row) });
+}
 
 /** Other programs have their permissions built in. */
 const ignore = PROGRAM !== "main.ts";
 
-Deno.test("SECURITY.md: each permission has its row, and each row its test", async () => {
+Deno.test("SECURITY.md: each permission has its row", async () => {
   const { clientPermissionFlags } = await import("../../tools/bundle.ts");
   const written = Array.from(ROWS.keys()).join(" ");
   for (const flag of clientPermissionFlags) {
@@ -136,25 +161,66 @@ Deno.test("SECURITY.md: each permission has its row, and each row its test", asy
       assertStringIncludes(written.toLowerCase(), value.toLowerCase());
     }
   }
-  for (const row of ROWS.keys()) {
-    assert(row in CASES || SILENT.test(row), row);
-  }
 });
 
-for (const [permission, makeCase] of Object.entries(CASES)) {
+/** The variables that name the proxy of an `https:` service. */
+const USED = PROXY_VARIABLES.filter((name) => !/^http_/i.test(name));
+
+for (const row of ROWS.keys()) {
   Deno.test({
-    name: `SECURITY.md: what is told without ${permission} is true`,
+    name:
+      `SECURITY.md: without ${row}, whatever proxy is set, the key and the login of the proxy reach nobody else`,
     ignore,
     async fn() {
       await using network = await Network.make();
-      const { allowed, env, code, names = {} } = makeCase(network);
-      const [, message = ""] = /`([^`]+)`/.exec(ROWS.get(permission) ?? "") ??
-        [];
-      let expected = message;
-      for (const [name, value] of Object.entries(names)) {
-        expected = expected.replaceAll(name, value);
-      }
-      const output = await network.run(allowed, env);
+      const allowed = allowedWithout(row, network);
+      const plain = await network.proxied(allowed, network.plain.url);
+      const secure = await network.proxied(
+        allowed,
+        `https://${direct(network)}`,
+      );
+
+      assertEquals([network.leaks, plain], [[], []]);
+      const isReached = !/HTTPS_PROXY|APP_|allow-net/.test(row);
+      assertEquals(secure, isReached ? USED : []);
+    },
+  });
+}
+
+/** What is told in the environment that a row is about: the row, what is set, the code. */
+const TOLD: readonly (readonly [
+  row: string,
+  set: (network: Network) => Readonly<Record<string, string>>,
+  code: number,
+])[] = [
+  ["`--allow-env=APP_API_KEY`", () => ({}), 1],
+  ["`--allow-env=APP_BASE_URL`", () => ({}), 1],
+  ["`--allow-read=.env`", () => ({}), 0],
+  ["`--allow-net=SERVICE`", () => ({}), 1],
+  ["`--allow-net=PROXY`", ({ proxy }) => ({
+    APP_BASE_URL: `https://${NAME}`,
+    HTTPS_PROXY: `http://localhost:${proxy.port}`,
+  }), 1],
+  ["`--allow-net=127.0.0.1`", ({ proxy }) => ({
+    APP_BASE_URL: `https://${NAME}`,
+    HTTPS_PROXY: proxy.url,
+  }), 1],
+  ["`--allow-sys`", () => ({ DENO_CERT: "" }), 3],
+];
+
+for (const [row, set, code] of TOLD) {
+  Deno.test({
+    name: `SECURITY.md: what is told without ${row} is true`,
+    ignore,
+    async fn() {
+      await using network = await Network.make();
+      const [, message = ""] = /`([^`]+)`/.exec(ROWS.get(row) ?? "") ?? [];
+      const expected = message.replaceAll("SERVICE", host(network.secure))
+        .replaceAll("PROXY", `localhost:${network.proxy.port}`);
+      const allowed = row.includes("PROXY")
+        ? flagsFor({ net: `--allow-net=${NAME},127.0.0.1` })
+        : allowedWithout(row, network);
+      const output = await network.run(allowed, set(network));
       assert(expected !== "");
       assertStringIncludes(output.stderr, expected);
       assertEquals(output.code, code, output.stderr);
@@ -162,22 +228,64 @@ for (const [permission, makeCase] of Object.entries(CASES)) {
   });
 }
 
+/** The narrowest flags in SECURITY.md, with a service and a proxy in them. */
+function narrowest(network: Network, service: string): readonly string[][] {
+  const [, block = ""] = /^```text\n(--allow.*?)^```$/ms.exec(PAGE) ?? [];
+  return block.trim().split("\n").map((line) =>
+    line.replace("agent.example.com", service)
+      .replace("proxy.example:3128", host(network.proxy)).split(" ")
+  );
+}
+
 Deno.test({
-  name: "SECURITY.md: the narrowest flags work, without and with a proxy",
+  name:
+    "SECURITY.md: the narrowest flags work, and whatever proxy is set, the key and the login of the proxy reach nobody else",
   ignore,
   async fn() {
     await using network = await Network.make();
-    const [, block = ""] = /^```text\n(--allow.*?)^```$/ms.exec(PAGE) ?? [];
-    const [direct = "", proxied = ""] = block.trim().split("\n");
-    const { service, proxy } = network;
+    const { proxy, plain } = network;
+    const url = `https://${direct(network)}`;
+    const [simple = [], proxied = []] = narrowest(network, direct(network));
+    const [local = [], others = []] = narrowest(network, host(plain));
 
-    const flags = direct.replace("agent.example.com", host(service));
-    const first = await network.run(flags.split(" "));
+    const first = await network.run(simple, { APP_BASE_URL: url });
     assertEquals([first.code, first.stderr], [0, ""]);
-
-    const more = proxied.replace("agent.example.com", NAME)
-      .replace("proxy.example:3128", host(proxy));
-    const second = await network.run(more.split(" "), throughProxy(network));
+    const [, named = []] = narrowest(network, NAME);
+    const env = { APP_BASE_URL: `https://${NAME}`, HTTPS_PROXY: proxy.url };
+    const second = await network.run(named, env);
     assertEquals([second.code, second.stderr], [0, ""]);
+
+    assertEquals(await network.proxied(simple, url), []);
+    assertEquals(await network.proxied(proxied, url), ["HTTPS_PROXY"]);
+    for (const flags of [local, others]) {
+      assertEquals(await network.proxied(flags, plain.url), []);
+    }
+    assertEquals(network.leaks, []);
+  },
+});
+
+Deno.test({
+  name:
+    "SECURITY.md: without a relay and the proxy variables, an https: service is refused, and an http: one reached directly",
+  ignore,
+  async fn() {
+    await using network = await Network.make();
+    const { plain } = network;
+    const net = `--allow-net=${direct(network)},${host(plain)}`;
+    const flags = [KEY, net, FILE];
+    for (const name of PROXY_VARIABLES) {
+      const set = { [name]: network.proxyUrl };
+      const url = `https://${direct(network)}`;
+      const refused = await network.run(flags, { ...set, APP_BASE_URL: url });
+      assertStringIncludes(
+        refused.stderr,
+        "The proxy variables cannot be read: run Deno with --allow-net=127.0.0.1 as well",
+      );
+      assertEquals(refused.code, 1);
+      const env = { ...set, APP_BASE_URL: plain.url };
+      const reached = await network.run(flags, env);
+      assertEquals([reached.code, reached.stderr], [0, ""]);
+    }
+    assertEquals([network.leaks, network.proxy.connections], [[], 0]);
   },
 });

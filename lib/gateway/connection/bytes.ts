@@ -52,6 +52,13 @@ export async function copyBytes(
   }
 }
 
+/** Reads what still arrives, until the end, and drops it. */
+export async function dropBytes(from: Deno.Conn): Promise<void> {
+  const buffer = new Uint8Array(MAX_BUFFER);
+  let count: number | null = 0;
+  while (count !== null) count = await from.read(buffer);
+}
+
 /** Closes a connection or a listener, if it is open. Pending calls on it fail. */
 export function closeQuietly(open: { close(): void } | undefined): void {
   try {

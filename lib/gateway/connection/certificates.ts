@@ -10,19 +10,19 @@ export function trustedCertificates(): readonly string[] {
 }
 
 /**
- * Loads the system's certificates if an error says that Deno does not know the server's
+ * Loads the system's certificates, once, if an error says that Deno does not know the server's
  * CA. Nothing was sent then.
  *
  * @param tried The certificates that were trusted before.
  * @returns Whether another attempt, with {@linkcode trustedCertificates}, may
  * succeed.
  */
-export async function learnCertificates(
+export async function loadCertificates(
   error: unknown,
   tried: readonly string[],
 ): Promise<boolean> {
   if (tried.length > 0 || !isUnknownIssuer(error)) return false;
-  loading ??= load();
+  loading ??= loadOnce();
   return (await loading).length > 0;
 }
 
@@ -31,7 +31,7 @@ export async function learnCertificates(
  * There are none if `DENO_TLS_CA_STORE` is set, without the permission `--allow-sys`,
  * or with Deno before 2.8.
  */
-async function load(): Promise<readonly string[]> {
+async function loadOnce(): Promise<readonly string[]> {
   if (environmentVariable("DENO_TLS_CA_STORE")) return [];
   try {
     const { getCACertificates } = await import("node:tls");

@@ -4,8 +4,10 @@ import type { Redactor } from "../../text.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
 import { certificateVariables, issuerAdvice } from "./certificates.ts";
+import { MORE_FILES } from "./connection_rows.ts";
 import {
   isNotConnected,
+  isOutOfFiles,
   isUnknownIssuer,
   reasonOf,
   whyBroken,
@@ -81,11 +83,23 @@ function cannotReach(
   };
 }
 
+/** The error for an HTTP client that cannot be made. */
 export function tlsSetupError(cause: unknown): RequestError {
+  if (isOutOfFiles(cause)) return outOfFilesError(cause);
   const variables = certificateVariables();
   return new RequestError({
     stage: "refused",
     reason: `TLS cannot be set up (${reasonOf(cause)})`,
     advice: variables && `Check ${variables}`,
+  }, { cause });
+}
+
+/** The error of a program that has no descriptor left. Its other sessions return theirs. */
+export function outOfFilesError(cause: unknown): RequestError {
+  return new RequestError({
+    stage: "not sent",
+    reason: "There are too many open files",
+    advice: MORE_FILES,
+    problem: "too many open files",
   }, { cause });
 }

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { portOf } from "../../settings.ts";
 import type { Failure } from "../failure/failure.ts";
 import type { SystemFault } from "../failure/system_fault.ts";
 
@@ -84,8 +85,8 @@ export const CONNECTING_ROWS: readonly Row[] = [
   },
   {
     text: /corrupt message|InvalidContentType|InvalidMessage/,
-    reason: ({ url: { port } }) =>
-      `what answers at port ${port || "443"} does not speak https`,
+    reason: ({ url }) =>
+      `what answers at port ${portOf(url)} does not speak https`,
   },
   {
     fault: "reset",
@@ -126,6 +127,7 @@ export const CONNECTING_ROWS: readonly Row[] = [
     fault: "unreachable",
     text: /no route|unreachable/i,
     reason: "no route to the host",
+    problem: "no connection",
   },
   {
     fault: "silent",

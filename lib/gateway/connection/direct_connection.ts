@@ -1,3 +1,5 @@
+import { portOf } from "../../settings.ts";
+
 /**
  * Connects to the service at an `https:` URL. Deno 2.9 tries the addresses of a name as
  * RFC 8305 says; `fetch`, and Deno before, wait for the first one alone.
@@ -8,7 +10,7 @@ export async function connectDirectly(
 ): Promise<Deno.Conn> {
   const connection = await Deno.connect({
     hostname: url.hostname.replace(/^\[|\]$/g, ""),
-    port: Number(url.port || 443),
+    port: portOf(url),
     signal,
   });
   connection.setNoDelay();

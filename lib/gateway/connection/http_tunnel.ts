@@ -1,4 +1,4 @@
-import type { Proxy } from "../../settings.ts";
+import { portOf, type Proxy } from "../../settings.ts";
 import { VERSION } from "../../version.ts";
 import { readBytes, writeBytes } from "./bytes.ts";
 import { statusFailure, wrongProtocol } from "./tunnel_failure.ts";
@@ -14,7 +14,7 @@ export async function openHttpTunnel(
   proxy: Proxy,
   url: URL,
 ): Promise<void> {
-  const host = `${url.hostname}:${url.port || 443}`;
+  const host = `${url.hostname}:${portOf(url)}`;
   const lines = [`CONNECT ${host} HTTP/1.1`, `Host: ${host}`];
   if (proxy.user + proxy.password !== "") {
     const login = btoa(`${proxy.user}:${proxy.password}`);

@@ -58,9 +58,9 @@ export function isNotConnected(error: unknown): boolean {
   return kind === "Connect" || kind === undefined && NOT_MADE.test(words);
 }
 
-/** What the operating system says in an error, whatever its language. */
-export function systemFault(error: unknown): SystemFault | undefined {
-  return takeApart(error).fault;
+/** Whether an error says that the program has no descriptor left. */
+export function isOutOfFiles(error: unknown): boolean {
+  return takeApart(error).fault === "no descriptors";
 }
 
 /** Whether an error says that the issuer of a certificate is not trusted. */

@@ -1,5 +1,5 @@
 import { pause, turnOfEventLoop } from "../../io.ts";
-import { systemFault } from "./known_failures.ts";
+import { isOutOfFiles } from "./known_failures.ts";
 import { closeQuietly, readBytes, writeBytes } from "./bytes.ts";
 import {
   ANYWHERE,
@@ -19,13 +19,13 @@ const MAX_SILENT = 16;
  * sends at once, but `fetch` and this listener take turns in one thread. Sixteen at a
  * time, a queue of the system (511 connections) is through in 2 s.
  */
-const PATIENCE = 50;
+const SILENCE_LIMIT = 50;
 
 /** The pause after a connection that could not be accepted, in milliseconds. */
 const ACCEPT_PAUSE = 20;
 
-/** A connection that has not shown the login. */
-interface Stranger {
+/** A connection that has not logged in. */
+interface PendingConnection {
   readonly connection: Deno.Conn;
   /** When it was accepted, by `performance.now()`. */
   readonly since: number;
@@ -34,20 +34,20 @@ interface Stranger {
 }
 
 /**
- * Listens on loopback as a SOCKS5 proxy, until one connection has shown the login, which
- * is a random one: nobody else can know it. Other processes can connect, too. Those that
- * send nothing are closed if there are many, the oldest first; one that has begun
- * rightly is not, because it may be the client.
+ * Listens on loopback as a SOCKS5 proxy, until one connection has logged in. The login is
+ * random, so only the HTTP client knows it, but other processes can connect, too. If many
+ * connections send nothing, the oldest ones are closed. One that has begun as the client
+ * does is not closed, because it may be the client.
  *
  * @throws If it cannot listen.
  */
 export class LoginListener implements Disposable {
-  /** The connection that has shown the login; rejects if there is none. */
+  /** The connection that has logged in; rejects if there is none. */
   readonly client: Promise<Deno.TcpConn>;
   readonly #login = { username: "relay", password: crypto.randomUUID() };
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   /** The oldest first. */
-  readonly #strangers = new Set<Stranger>();
+  readonly #pending = new Set<PendingConnection>();
   readonly #client = Promise.withResolvers<Deno.TcpConn>();
   #isClosed = false;
 
@@ -71,7 +71,7 @@ export class LoginListener implements Disposable {
     this.#isClosed = true;
     this.#client.reject(reason);
     closeQuietly(this.#listener);
-    for (const { connection } of this.#strangers) closeQuietly(connection);
+    for (const { connection } of this.#pending) closeQuietly(connection);
   }
 
   async #accept(): Promise<void> {
@@ -80,7 +80,7 @@ export class LoginListener implements Disposable {
         this.#receive(await this.#listener.accept());
       } catch (error) {
         if (this.#isClosed) return;
-        if (systemFault(error) === "no descriptors") return this.#close(error);
+        if (isOutOfFiles(error)) return this.#close(error);
         // It is about this connection alone, which was reset.
         await pause(ACCEPT_PAUSE);
       }
@@ -90,40 +90,40 @@ export class LoginListener implements Disposable {
 
   /** Closes the oldest silent connection if there are many. */
   async #closeSilent(): Promise<void> {
-    const silent = [...this.#strangers].filter(({ hasBegun }) => !hasBegun);
+    const silent = [...this.#pending].filter(({ hasBegun }) => !hasBegun);
     const [oldest] = silent;
     if (oldest === undefined || silent.length <= MAX_SILENT) return;
     // It may be the client: what that has sent is read first.
-    const rest = oldest.since + PATIENCE - performance.now();
+    const rest = oldest.since + SILENCE_LIMIT - performance.now();
     await pause(rest);
     await turnOfEventLoop();
     if (oldest.hasBegun) return;
-    this.#strangers.delete(oldest);
+    this.#pending.delete(oldest);
     closeQuietly(oldest.connection);
   }
 
   async #receive(connection: Deno.TcpConn): Promise<void> {
     const since = performance.now();
-    const stranger = { connection, since, hasBegun: false };
-    this.#strangers.add(stranger);
+    const pending = { connection, since, hasBegun: false };
+    this.#pending.add(pending);
     try {
-      await this.#logIn(stranger);
-      this.#strangers.delete(stranger);
+      await this.#logIn(pending);
+      this.#pending.delete(pending);
       this.#client.resolve(connection);
       this.#close(undefined);
     } catch {
-      this.#strangers.delete(stranger);
+      this.#pending.delete(pending);
       closeQuietly(connection);
     }
   }
 
-  async #logIn(stranger: Stranger): Promise<void> {
-    const { connection } = stranger;
+  async #logIn(pending: PendingConnection): Promise<void> {
+    const { connection } = pending;
     const [version, count = 0] = await readBytes(connection, 2);
     if (version !== SOCKS_VERSION) throw new Error("Not SOCKS5");
     const methods = await readBytes(connection, count);
     if (!methods.includes(PASSWORD)) throw new Error("No password is offered");
-    stranger.hasBegun = true;
+    pending.hasBegun = true;
     await writeBytes(connection, Uint8Array.of(SOCKS_VERSION, PASSWORD));
 
     const { username, password } = this.#login;
@@ -132,8 +132,8 @@ export class LoginListener implements Disposable {
       ...sizedText(username),
       ...sizedText(password),
     );
-    const shown = await readBytes(connection, expected.length);
-    if (shown.join() !== expected.join()) throw new Error("Wrong login");
+    const login = await readBytes(connection, expected.length);
+    if (login.join() !== expected.join()) throw new Error("Wrong login");
     await writeBytes(connection, Uint8Array.of(LOGIN_VERSION, SUCCEEDED));
 
     // It asks for the service, whatever the address: there is nothing else.

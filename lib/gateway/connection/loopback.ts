@@ -1,8 +1,9 @@
 import { Deadline } from "../../io.ts";
+import { mayListenOnLoopback } from "../../settings.ts";
 import { RequestError } from "../failure/failure.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
-import { systemFault } from "./known_failures.ts";
-import { MORE_FILES } from "./connection_rows.ts";
+import { outOfFilesError } from "./connection_failure.ts";
+import { isOutOfFiles } from "./known_failures.ts";
 
 /** What a relay can lack on this machine. */
 export type Obstacle = "descriptors" | "loopback";
@@ -12,12 +13,6 @@ const LIMIT = 10_000;
 
 /** The attempt to connect to itself that is under way. */
 let trying: Promise<Obstacle | undefined> | undefined;
-
-/** Whether the program may listen on loopback. Nobody is asked for the permission. */
-export function mayListen(): boolean {
-  const net = { name: "net", host: "127.0.0.1" } as const;
-  return Deno.permissions.querySync(net).state === "granted";
-}
 
 /** Tries what the program lacks for a connection to itself; `undefined` if nothing. */
 export function obstacleOnLoopback(): Promise<Obstacle | undefined> {
@@ -34,8 +29,7 @@ async function tryLoopback(): Promise<Obstacle | undefined> {
     using _connection = await Deno.connect({ hostname, port, signal });
     return undefined;
   } catch (error) {
-    const isOutOfFiles = systemFault(error) === "no descriptors";
-    return isOutOfFiles ? "descriptors" : "loopback";
+    return isOutOfFiles(error) ? "descriptors" : "loopback";
   }
 }
 
@@ -52,22 +46,15 @@ export function loopbackError(
   cause: unknown,
   { operation, obstacle, isLate = false }: LoopbackErrorOptions,
 ): RequestError {
-  if (!mayListen()) {
+  if (!mayListenOnLoopback()) {
     return new RequestError({
       stage: "refused",
       reason: "A proxy is set, and Deno may not connect to 127.0.0.1",
       advice: "Run Deno with --allow-net=127.0.0.1 as well",
     }, { cause });
   }
-  const isOutOfFiles = obstacle === "descriptors" ||
-    systemFault(cause) === "no descriptors";
-  if (isOutOfFiles) {
-    return new RequestError({
-      stage: "not sent",
-      reason: "There are too many open files",
-      advice: MORE_FILES,
-      problem: "too many open files",
-    }, { cause });
+  if (obstacle === "descriptors" || isOutOfFiles(cause)) {
+    return outOfFilesError(cause);
   }
   // What was lacking may be there again.
   const mayWork = operation === "stream run" ||

@@ -9,7 +9,7 @@
 import type { Proxy } from "../../settings.ts";
 import { RequestError } from "../failure/failure.ts";
 import { closeQuietly } from "./bytes.ts";
-import { learnCertificates, trustedCertificates } from "./certificates.ts";
+import { loadCertificates, trustedCertificates } from "./certificates.ts";
 import { openHttpTunnel } from "./http_tunnel.ts";
 import { openSocksTunnel } from "./socks_tunnel.ts";
 import { noConnection, tunnelError } from "./tunnel_failure.ts";
@@ -49,7 +49,7 @@ async function connectTo(
   try {
     return await connectOnce(proxy, signal);
   } catch (error) {
-    const mayWork = await learnCertificates(error, tried);
+    const mayWork = await loadCertificates(error, tried);
     if (!mayWork) throw noConnection(proxy, error);
   }
   try {

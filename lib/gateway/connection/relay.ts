@@ -1,7 +1,13 @@
 import { startTimeout } from "../../io.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
-import { systemFault, whyNotConnected } from "./known_failures.ts";
-import { closeQuietly, copyBytes, readBytes, writeBytes } from "./bytes.ts";
+import { isOutOfFiles, whyNotConnected } from "./known_failures.ts";
+import {
+  closeQuietly,
+  copyBytes,
+  dropBytes,
+  readBytes,
+  writeBytes,
+} from "./bytes.ts";
 import { LoginListener } from "./login_listener.ts";
 import { type Obstacle, obstacleOnLoopback } from "./loopback.ts";
 import type { Route } from "./route.ts";
@@ -15,11 +21,8 @@ import type { AnsweredConnection } from "./unused_connection.ts";
  */
 export const CONNECT_LIMIT = 20_000;
 
-/** How long the client is waited for before the way to it is tried, in milliseconds. */
-const LOOPBACK_PATIENCE = 5_000;
-
 /** How long a client that was used may send nothing of a request, in milliseconds. */
-const REQUEST_PATIENCE = 5_000;
+const REQUEST_LIMIT = 5_000;
 
 /**
  * The connection of one HTTP client of `fetch` to the service. `fetch` makes it to this
@@ -106,7 +109,7 @@ export class Relay implements Disposable {
    */
   expectRequest(): Disposable {
     this.#isSilent = true;
-    const stop = startTimeout(REQUEST_PATIENCE, () => {
+    const stop = startTimeout(REQUEST_LIMIT, () => {
       // What came may have been the end of TLS.
       if (this.#isSilent || this.#isOver) this.#missing.abort();
     });
@@ -119,12 +122,10 @@ export class Relay implements Disposable {
 
   async #serve(): Promise<void> {
     const { signal } = this.#closing;
-    const stopLimit = startTimeout(CONNECT_LIMIT, () => this.#giveUp());
-    const doubt = () => this.#tryLoopback();
-    const stopDoubt = startTimeout(LOOPBACK_PATIENCE, doubt);
+    const giveUp = () => this.#closing.abort(new Deno.errors.TimedOut());
+    const stopLimit = startTimeout(CONNECT_LIMIT, giveUp);
     signal.addEventListener("abort", () => {
       stopLimit();
-      stopDoubt();
       this.#listener[Symbol.dispose]();
     });
     try {
@@ -134,18 +135,13 @@ export class Relay implements Disposable {
       client.setNoDelay();
       const service = await this.#reach(await readHello(client));
       stopLimit();
-      stopDoubt();
-
       await writeBytes(client, service.firstBytes);
-      await Promise.all([
-        this.#copy(client, service.connection, () => this.#isSilent = false),
-        this.#copy(service.connection, client),
-      ]);
+      await this.#copy(client, service.connection);
     } catch (error) {
       // Otherwise a side has ended its connection.
-      if (systemFault(error) === "no descriptors") {
-        this.#obstacle = "descriptors";
-      }
+      if (isOutOfFiles(error)) this.#obstacle = "descriptors";
+      // From now on, another process can have the port.
+      if (!this.#hasClient) this.#missing.abort();
     } finally {
       this.#isOver = true;
       this.#closing.abort();
@@ -176,25 +172,19 @@ export class Relay implements Disposable {
     }
   }
 
-  /** Gives the client up early if the program cannot connect to itself. */
-  async #tryLoopback(): Promise<void> {
-    const obstacle = await this.findObstacle();
-    const hasCome = this.#hasClient || this.#isOver;
-    if (obstacle !== undefined && !hasCome) this.#giveUp();
-  }
-
-  #giveUp(): void {
-    if (!this.#hasClient) this.#missing.abort();
-    this.#closing.abort(new Deno.errors.TimedOut());
-  }
-
-  async #copy(
-    from: Deno.Conn,
-    to: Deno.Conn,
-    onBytes?: () => void,
-  ): Promise<void> {
-    await copyBytes(from, to, onBytes);
-    this.#isOver = true;
+  /**
+   * Copies in both directions until both have ended. A service may answer before it has
+   * read everything, and close: then writing to it fails, but its answer counts.
+   */
+  async #copy(client: Deno.Conn, service: Deno.Conn): Promise<void> {
+    const end = () => this.#isOver = true;
+    const hear = () => this.#isSilent = false;
+    await Promise.all([
+      copyBytes(client, service, hear).finally(end)
+        .catch(() => dropBytes(client)),
+      copyBytes(service, client).finally(end)
+        .catch(() => client.closeWrite()),
+    ]);
   }
 
   /** @param hasTunnel Whether the user's proxy, if there is one, did its part. */

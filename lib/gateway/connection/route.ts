@@ -1,5 +1,5 @@
 import { startTimeout, within } from "../../io.ts";
-import type { Proxy } from "../../settings.ts";
+import { mayReadProxyVariables, type Proxy } from "../../settings.ts";
 import { connectDirectly } from "./direct_connection.ts";
 import { connectThrough } from "./proxy_connection.ts";
 import {
@@ -22,7 +22,7 @@ export class Route implements Disposable {
   readonly proxy: Proxy | undefined;
   readonly url: URL;
   readonly #mayPrepare: boolean;
-  #hasRelays = true;
+  #isSkipped = false;
   #ahead: UnusedConnection | undefined;
   /** Whether the service was reached when it was last tried. */
   #isReachable = true;
@@ -37,19 +37,24 @@ export class Route implements Disposable {
     this.#mayPrepare = mayPrepare;
   }
 
-  /** Whether `fetch` uses relays. */
-  get hasRelays(): boolean {
-    return this.#hasRelays;
+  /** Whether `fetch` may connect by itself: no proxy is set, and it would find none. */
+  get mayBeSkipped(): boolean {
+    return this.proxy === undefined && mayReadProxyVariables();
   }
 
-  /** From now on, `fetch` connects directly: the program cannot connect to itself. */
-  doWithoutRelays(): void {
-    this.#hasRelays = false;
+  /** Whether `fetch` connects by itself. */
+  get isSkipped(): boolean {
+    return this.#isSkipped;
+  }
+
+  /** From now on, `fetch` connects by itself: the program cannot connect to itself. */
+  skip(): void {
+    this.#isSkipped = true;
   }
 
   /** Opens a connection for a turn that is likely soon, unless there is one. */
   prepare(): void {
-    if (!this.#mayPrepare || !this.#hasRelays) return;
+    if (!this.#mayPrepare || this.#isSkipped) return;
     if (this.#ahead !== undefined || !this.#isReachable) return;
     const ahead = this.#connect();
     this.#ahead = ahead;

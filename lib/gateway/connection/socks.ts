@@ -1,5 +1,6 @@
 /** SOCKS5 in bytes (RFC 1928, 1929), for both of its sides. @module */
 
+import { portOf } from "../../settings.ts";
 import { readBytes } from "./bytes.ts";
 
 export const SOCKS_VERSION = 5;
@@ -50,10 +51,10 @@ function lengthOfHost(type: number, first: number): number {
   }
 }
 
-/** The host and the port of a URL with `https:` as an address. */
-export function addressOf({ hostname, port }: URL): readonly number[] {
-  const number = Number(port || 443);
-  return [...hostOf(hostname), number >> 8, number & 255];
+/** The host and the port of a URL as an address. */
+export function addressOf(url: URL): readonly number[] {
+  const port = portOf(url);
+  return [...hostOf(url.hostname), port >> 8, port & 255];
 }
 
 function hostOf(hostname: string): readonly number[] {

@@ -61,7 +61,7 @@ export class CallState {
   }
 
   /** From now on, the service may take the request. */
-  handOver(): void {
+  markPerhapsTaken(): void {
     // The connection may be reported late, when it is known how the request ended.
     if (this.#stage === "not sent") this.#stage = "perhaps taken";
   }
@@ -78,7 +78,7 @@ export class CallState {
   }
 
   /** Records how the request ended, which may be proof that it was not taken. */
-  learn(stage: Stage): void {
+  setStage(stage: Stage): void {
     this.#stage = stage;
   }
 

@@ -1,9 +1,6 @@
 import { Deadline, type Log, pause, TimeIsOver } from "../../io.ts";
 import { type Redactor, type ServiceId, wholeDuration } from "../../text.ts";
-import {
-  type ConnectionOptions,
-  Connections,
-} from "../connection/connections.ts";
+import { CallConnection, type ConnectionOptions } from "../connection.ts";
 import type { CallState } from "../failure/call_state.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
 import {
@@ -57,7 +54,7 @@ export class Call {
   readonly redactor: Redactor;
   readonly #options: GatewayOptions;
   readonly #sessionId: string | undefined;
-  readonly #connections: Connections;
+  readonly #connection: CallConnection;
   /** Why the last request failed; `undefined` if it did not, or is under way. */
   #lastFailure: Failure | undefined;
   #draining: Promise<void> | undefined;
@@ -72,8 +69,8 @@ export class Call {
     this.timeouts = options.timeouts ?? TIMEOUTS;
     this.#options = options;
     this.#sessionId = sessionId;
-    this.#connections = new Connections(options, state);
-    this.redactor = this.#connections.redactor;
+    this.#connection = new CallConnection(options, state);
+    this.redactor = this.#connection.redactor;
   }
 
   /**
@@ -154,7 +151,7 @@ export class Call {
     const { status } = failure;
     const milliseconds = least + Math.random() * (most - least);
     this.#lastFailure = failure;
-    if (status === undefined) this.#connections.close();
+    if (status === undefined) this.#connection.close();
     if (milliseconds === 0) return;
     yield [{ type: "wait", reason: problem, milliseconds, status }];
     await pause(milliseconds, this.signal);
@@ -168,7 +165,7 @@ export class Call {
   /** Ends the call: closes its connections after the stream was drained. */
   async close(): Promise<void> {
     await this.#draining;
-    this.#connections.close();
+    this.#connection.close();
   }
 
   get usesTls(): boolean {
@@ -187,7 +184,7 @@ export class Call {
     // The status of an answer counts, even if the time was over before its text came.
     const isKnown = cause instanceof RequestError;
     const error = isKnown ? cause : this.#connectionError(cause, exceeded);
-    if (error !== undefined) this.state.learn(error.failure.stage);
+    if (error !== undefined) this.state.setStage(error.failure.stage);
     if (isKnown || !aborted) return error;
     this.#lastFailure = error?.failure; // The failure of a call that is late quotes it.
     return reason;
@@ -200,10 +197,10 @@ export class Call {
   ): RequestError | undefined {
     const { stage } = this.state;
     // If no connection was made until the time was over, the relay may know why.
-    const mayKnow = stage === "not sent" && this.#connections.hasFailure;
+    const mayKnow = stage === "not sent" && this.#connection.hasFailure;
     if (this.#isLate && !mayKnow) return undefined;
     if (exceeded === undefined || this.#isLate) {
-      return this.#connections.error(cause);
+      return this.#connection.error(cause);
     }
     return new RequestError({
       stage,
@@ -228,7 +225,7 @@ export class Call {
   explain(error: unknown): unknown {
     const failure = this.failureOf(error);
     if (failure === undefined) return error;
-    this.state.learn(failure.stage);
+    this.state.setStage(failure.stage);
     return new ServiceError(failure, this.state, { cause: error });
   }
 
@@ -257,7 +254,7 @@ export class Call {
     let status: number | undefined;
     state.begin(requestId);
     try {
-      const response = await this.#connections.fetch(url, {
+      const response = await this.#connection.fetch(url, {
         method,
         body: request.body ?? null,
         signal,

@@ -16,16 +16,24 @@ const STEPS: readonly (readonly [
 ])[] = [
   ["at the start", () => {}, "not run"],
   ["a request begins", (state) => state.begin("a"), "not run"],
-  ["it may be taken", (state) => state.handOver(), "may have run"],
-  ["429 came", (state) => state.learn("not taken"), "not run"],
-  ["a connection is made too late", (state) => state.handOver(), "not run"],
+  ["it may be taken", (state) => state.markPerhapsTaken(), "may have run"],
+  ["429 came", (state) => state.setStage("not taken"), "not run"],
+  [
+    "a connection is made too late",
+    (state) => state.markPerhapsTaken(),
+    "not run",
+  ],
   ["it is sent again", (state) => state.begin("b"), "not run"],
-  ["it may be taken again", (state) => state.handOver(), "may have run"],
+  [
+    "it may be taken again",
+    (state) => state.markPerhapsTaken(),
+    "may have run",
+  ],
   ["the run has an id", (state) => state.startRun(serviceId("r")), "may go on"],
   ["its stream is asked for", (state) => state.begin("c"), "may go on"],
-  ["that may be taken", (state) => state.handOver(), "may go on"],
+  ["that may be taken", (state) => state.markPerhapsTaken(), "may go on"],
   ["an event came", (state) => state.noteEvents(), "may go on"],
-  ["the stream was lost", (state) => state.learn("not sent"), "may go on"],
+  ["the stream was lost", (state) => state.setStage("not sent"), "may go on"],
   ["the reply came", (state) => state.complete(), undefined],
 ];
 

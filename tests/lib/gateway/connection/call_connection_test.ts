@@ -1,8 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { turnOfEventLoop } from "../../../../lib/io.ts";
 import { closeQuietly } from "../../../../lib/gateway/connection/bytes.ts";
-import { Connections } from "../../../../lib/gateway/connection/connections.ts";
-import { Route } from "../../../../lib/gateway/connection/route.ts";
+import { CallConnection, Route } from "../../../../lib/gateway/connection.ts";
 import { CallState } from "../../../../lib/gateway/failure/call_state.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 import { ca, tls } from "../../../support/corporate_network.ts";
@@ -115,13 +114,13 @@ for (const [what, use] of Object.entries(THIEVES)) {
     using route = new Route(undefined, new URL(baseUrl), false);
     const state = new CallState("stream run");
     const options = { baseUrl, apiKey: TEST_KEY, route };
-    const connections = new Connections(options, state);
+    const connection = new CallConnection(options, state);
     const { signal } = new AbortController();
     const runs = `${baseUrl}/threads/t/runs`;
-    await connections.fetch(runs, { method: "POST", signal });
+    await connection.fetch(runs, { method: "POST", signal });
     await thief.ready;
 
-    const get = connections.fetch(`${runs}/r/stream`, {
+    const get = connection.fetch(`${runs}/r/stream`, {
       method: "GET",
       signal,
     });
@@ -132,7 +131,7 @@ for (const [what, use] of Object.entries(THIEVES)) {
     assertEquals(await response.text(), "{}");
     assertEquals(state.stage, "perhaps taken");
     assertEquals(service.connections, 2);
-    connections.close();
+    connection.close();
   });
 }
 
@@ -153,20 +152,20 @@ Deno.test("a GET whose answer takes long is sent once, on the connection of the 
   using clock = new FakeClock();
   using route = new Route(undefined, new URL(baseUrl), false);
   const options = { baseUrl, apiKey: TEST_KEY, route };
-  const connections = new Connections(options, new CallState("stream run"));
+  const connection = new CallConnection(options, new CallState("stream run"));
   const { signal } = new AbortController();
-  const post = await connections.fetch(baseUrl, { method: "POST", signal });
+  const post = await connection.fetch(baseUrl, { method: "POST", signal });
   await post.text();
   await turnOfEventLoop();
 
-  const get = connections.fetch(baseUrl, { method: "GET", signal });
+  const get = connection.fetch(baseUrl, { method: "GET", signal });
   await asked.promise;
   clock.elapse(60_000);
   late.resolve();
 
   assertEquals(await (await get).text(), "{}");
   assertEquals([service.connections, service.requests.length], [1, 2]);
-  connections.close();
+  connection.close();
 });
 
 Deno.test("a POST counts as perhaps taken as soon as the service has answered the ClientHello, and not before", async () => {
@@ -189,11 +188,11 @@ Deno.test("a POST counts as perhaps taken as soon as the service has answered th
   using route = new Route(undefined, new URL(baseUrl), false);
   const state = new CallState("create run");
   const options = { baseUrl, apiKey: TEST_KEY, route };
-  const connections = new Connections(options, state);
+  const connection = new CallConnection(options, state);
   const dropped = new AbortController();
   const { signal } = dropped;
 
-  const post = connections.fetch(baseUrl, { method: "POST", signal });
+  const post = connection.fetch(baseUrl, { method: "POST", signal });
   await asked.promise;
   assertEquals(state.fate, "not run");
   told.resolve();
@@ -202,5 +201,5 @@ Deno.test("a POST counts as perhaps taken as soon as the service has answered th
 
   dropped.abort();
   await assertRejects(() => post);
-  connections.close();
+  connection.close();
 });
