@@ -92,7 +92,7 @@ const TESTS: readonly (readonly [promise: number, file: string, test: string])[]
   [52, "tests/project/artefacts_test.ts", "..., started in a folder that other people wrote, runs nothing of it"],
   [52, "tests/project/npm_package_test.ts", "runs nothing of a folder that other people wrote, and npx does"],
   [53, "tests/program/permissions_test.ts", "SECURITY.md: what is told without ... is true"],
-  [53, "tests/program/permissions_test.ts", "SECURITY.md: the narrowest flags work, without and with a proxy"],
+  [53, "tests/program/permissions_test.ts", "SECURITY.md: the narrowest flags work, and whatever proxy is set, the key and the login of the proxy reach nobody else"],
   [54, "tests/program/exit_codes_test.ts", "SIGUSR1 ends ... with 138, and opens no debugger"],
   [54, "tests/project/npm_package_test.ts", "ends at SIGUSR1, and opens no debugger"],
 ];

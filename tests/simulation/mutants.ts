@@ -343,7 +343,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     what: "relay: a limit quotes the error that it makes itself",
     file: "lib/gateway/http/call.ts",
-    from: 'stage === "not sent" && this.#connections.hasFailure',
+    from: 'stage === "not sent" && this.#connection.hasFailure',
     to: 'stage === "not sent"',
     seed: 7,
   },

@@ -531,8 +531,8 @@ function pauseAfter(
 ): { readonly least: number; readonly most: number } | undefined {
   const { operation, status, retryAfter = 0 } = exchange;
   const isClosed = isNotTaken(exchange);
-  const isRefused = exchange.failure?.includes("refused (os error") &&
-    isUnreachable(exchange);
+  const isRefused = isUnreachable(exchange) &&
+    /refused \(os|No route/.test(exchange.failure ?? "");
   const isBusy = status === 429 ||
     status === 503 && operation === "create thread";
   const usual = (isClosed ? PAUSES_NOT_TAKEN : PAUSES)[index];

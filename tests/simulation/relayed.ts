@@ -116,21 +116,22 @@ export class Machine {
       listen: () => this.#listen(),
       connect: (to: Deno.ConnectOptions & { readonly signal: AbortSignal }) =>
         to.hostname === "127.0.0.1"
-          ? this.#connectHere(to.port)
+          ? this.#connectHere(to.port, to.signal)
           : this.#connectToService(to.signal),
     });
-    const state = plan.loopback === "forbidden" ? "denied" : "granted";
-    world.replace(Deno.permissions, { querySync: () => ({ state }) });
+    const isForbidden = plan.loopback === "forbidden";
+    world.replace(Deno.permissions, {
+      querySync: ({ name }: Deno.PermissionDescriptor) => ({
+        state: isForbidden && name === "net" ? "denied" : "granted",
+      }),
+    });
   }
 
   /** How many sockets and listeners of the program are open. */
   get open(): number {
     const sockets = this.visits.map(({ socket }) => socket);
-    // The program may be trying for 10 s whether it can connect to itself.
-    const isTrying = this.#plan.loopback === "dropped";
-    const listeners = isTrying ? [] : this.#listeners;
-    return [...sockets, ...listeners].filter((one) => one?.isClosed === false)
-      .length;
+    return [...sockets, ...this.#listeners]
+      .filter((one) => one?.isClosed === false).length;
   }
 
   /** Lets all connections to the service vanish, or break. */
@@ -253,15 +254,13 @@ export class Machine {
     listener.receive(socket);
   }
 
-  async #connectHere(port: number): Promise<Deno.Conn> {
+  async #connectHere(port: number, signal: AbortSignal): Promise<Deno.Conn> {
     const listener = this.#listenerAt(port);
     if (listener === undefined) throw new Deno.errors.ConnectionRefused();
     const [socket, other] = this.#pair();
-    const limit = new Promise((resolve) =>
-      this.#world.after(10_000, "timer", () => resolve("late"))
-    );
-    const isLate = await Promise.race([this.#reach(listener, other), limit]);
-    if (isLate !== undefined) throw new Deno.errors.TimedOut();
+    const { promise: dropped, reject } = Promise.withResolvers<never>();
+    signal.addEventListener("abort", () => reject(signal.reason));
+    await Promise.race([this.#reach(listener, other), dropped]);
     return socket as unknown as Deno.Conn;
   }
 

@@ -68,7 +68,9 @@ export class CallConnection {
         // A used client needs another connection, but a relay lets its client in once.
         const isSpent = isUsed && this.#relay !== undefined;
         if (!isSpent && !await loadCertificates(error, tried)) {
-          if (isUsed || !await this.#canDoWithoutRelay()) throw error;
+          if (isUsed || !await this.#canDoWithoutRelay(request.signal)) {
+            throw error;
+          }
           route = undefined;
         }
         this.close();
@@ -108,10 +110,10 @@ export class CallConnection {
   }
 
   /** Whether this machine failed the relay, and `fetch` may connect by itself. */
-  async #canDoWithoutRelay(): Promise<boolean> {
+  async #canDoWithoutRelay(signal: AbortSignal): Promise<boolean> {
     const { route } = this.#options;
     if (this.#relay === undefined || !route?.mayBeSkipped) return false;
-    const obstacle = await this.#relay.findObstacle();
+    const obstacle = await this.#relay.findObstacle(signal);
     if (obstacle === "loopback") route.skip(); // Descriptors come back.
     return obstacle !== undefined;
   }

@@ -11,24 +11,22 @@ export type Obstacle = "descriptors" | "loopback";
 /** How long a connection of the program to itself may take, in milliseconds. */
 const LIMIT = 10_000;
 
-/** The attempt to connect to itself that is under way. */
-let trying: Promise<Obstacle | undefined> | undefined;
-
-/** Tries what the program lacks for a connection to itself; `undefined` if nothing. */
-export function obstacleOnLoopback(): Promise<Obstacle | undefined> {
-  trying ??= tryLoopback().finally(() => trying = undefined);
-  return trying;
-}
-
-async function tryLoopback(): Promise<Obstacle | undefined> {
+/**
+ * Tries what the program lacks for a connection to itself; `undefined` if nothing. Throws
+ * the signal's reason if it is aborted.
+ */
+export async function findObstacle(
+  outer: AbortSignal,
+): Promise<Obstacle | undefined> {
   try {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { hostname, port } = listener.addr;
-    using deadline = new Deadline(LIMIT);
+    using deadline = new Deadline(LIMIT, outer);
     const { signal } = deadline;
     using _connection = await Deno.connect({ hostname, port, signal });
     return undefined;
   } catch (error) {
+    outer.throwIfAborted();
     return isOutOfFiles(error) ? "descriptors" : "loopback";
   }
 }

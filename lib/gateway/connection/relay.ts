@@ -9,7 +9,7 @@ import {
   writeBytes,
 } from "./bytes.ts";
 import { LoginListener } from "./login_listener.ts";
-import { type Obstacle, obstacleOnLoopback } from "./loopback.ts";
+import { findObstacle, type Obstacle } from "./loopback.ts";
 import type { Route } from "./route.ts";
 import { tunnelError } from "./tunnel_failure.ts";
 import type { AnsweredConnection } from "./unused_connection.ts";
@@ -97,8 +97,8 @@ export class Relay implements Disposable {
   }
 
   /** Finds out what this machine lacks, unless the HTTP client has connected. */
-  async findObstacle(): Promise<Obstacle | undefined> {
-    if (!this.#hasClient) this.#obstacle ??= await obstacleOnLoopback();
+  async findObstacle(signal: AbortSignal): Promise<Obstacle | undefined> {
+    if (!this.#hasClient) this.#obstacle ??= await findObstacle(signal);
     return this.#obstacle;
   }
 
