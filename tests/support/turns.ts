@@ -14,6 +14,7 @@ import {
 import type { Ending, Operation, RecordedRequest } from "./service/exchange.ts";
 import { ReferenceService, TEST_KEY } from "./service/service.ts";
 import { serviceId } from "./texts.ts";
+import { soon } from "./waits.ts";
 import { unchanged } from "../../lib/text.ts";
 
 /** How the requests of an operation are answered; the last answer is for all others, too. */
@@ -52,6 +53,8 @@ export async function createThread(
 
 /** The outcome of a turn. */
 export interface Turn {
+  /** What was told, in order: nodes, the reply, reasons of pauses, and the error. */
+  readonly told: readonly string[];
   /** The nodes and the reply that were delivered. */
   readonly delivered: readonly string[];
   /** The pauses before retries. */
@@ -77,30 +80,42 @@ export async function takeTurn(
 ): Promise<Turn> {
   await using service = startService(answers);
   await using gateway = gatewayTo(service, timeouts);
+  const told: string[] = [];
   const delivered: string[] = [];
   const waits: WaitEvent[] = [];
   let error: ServiceError | undefined;
-  const turn = async function* () {
+  const events = async function* () {
     yield* gateway.createThread();
     yield* gateway.runTurn(serviceId("t"), unchanged("hello"));
   };
-  try {
-    for await (const event of turn()) {
+  const turn = async () => {
+    for await (const event of events()) {
       onEvent(event);
       if (event.type === "wait") waits.push(event);
+      if (event.type === "wait") told.push(`(${event.reason})`);
       if (event.type === "progress") delivered.push(event.node);
       if (event.type === "reply") delivered.push(event.text);
+      if (event.type === "progress") told.push(event.node);
+      if (event.type === "reply") told.push(event.text);
     }
+  };
+  try {
+    await soon(
+      turn(),
+      () => `the end of a turn after ${told.join(" ")}`,
+      20_000,
+    );
   } catch (cause) {
     if (!(cause instanceof ServiceError)) throw cause;
     error = withoutRequestId(cause);
+    told.push(error.message);
   }
   const { requests } = service;
   const endings = await Promise.all(requests.map(({ ended }) => ended));
   const cursors = requestsOf("stream", requests)
     .map(({ headers }) => headers.get("last-event-id"))
     .map((id) => id && new TextDecoder().decode(latin1(id)));
-  return { delivered, waits, error, requests, endings, cursors };
+  return { told, delivered, waits, error, requests, endings, cursors };
 }
 
 /** An error without the id of its request, which is drawn by lot. */

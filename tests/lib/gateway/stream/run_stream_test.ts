@@ -1,154 +1,229 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { unchanged } from "../../../../lib/text.ts";
+import { FakeClock } from "../../../support/clocks.ts";
 import {
   answer,
   type Behaviour,
   body,
   complete,
   encodeItem,
-  type End,
   events,
-  hang,
   progress,
 } from "../../../support/service/behaviours.ts";
 import { GatedStream } from "../../../support/service/gated_stream.ts";
 import { TEST_KEY } from "../../../support/service/service.ts";
-import { FakeClock } from "../../../support/clocks.ts";
-import { gatewayTo, startService, takeTurn } from "../../../support/turns.ts";
 import { serviceId } from "../../../support/texts.ts";
-import { unchanged } from "../../../../lib/text.ts";
+import { gatewayTo, startService, takeTurn } from "../../../support/turns.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 const SECOND = 1000;
-const GO_ON = "The run may still continue.";
-const ENDED_EARLY = "stream ended";
-const ENDED = "The stream ended without a reply";
+const ENDS = { "!": "break", "~": "hang" } as const;
 
 /**
- * A stream: `a` is a progress event, `1a` one with an id, `.` the reply. It ends,
- * unless it breaks at the end (`!`), falls silent (`~`), or does not begin (`?`).
+ * A stream: `a` is a progress event, `1a` one with an id, `.` the reply, `F` the word
+ * "No" of a failure, `x` an object that is no event. It ends, unless it breaks at the end
+ * (`!`) or falls silent (`~`). A number of three digits is a status.
  */
 function stream(script: string): Behaviour {
-  if (script === "?") return hang();
-  const end: End = script.endsWith("!")
-    ? "break"
-    : script.endsWith("~")
-    ? "hang"
-    : "close";
-  const parts = script.matchAll(/(\d*)([a-z])|\./g);
-  const items = Array.from(
-    parts,
-    ([, id, node]) =>
-      node === undefined
-        ? complete(".")
-        : encodeItem(progress(node, ""), { id: id === "" ? undefined : id }),
-  );
-  return events(items, { end });
+  if (/^\d{3}$/.test(script)) return answer(Number(script));
+  const parts = script.matchAll(/(\d*)([a-w]|[.Fx])/g);
+  const items = Array.from(parts, ([, id, node = ""]) => {
+    if (node === ".") return complete(".");
+    if (node === "x") return { type: "x" };
+    if (node === "F") return { event: "failed", error: "No" };
+    const event = progress(node, "");
+    return id === "" ? event : encodeItem(event, { id });
+  });
+  const end = script.at(-1);
+  return events(items, {
+    end: end === "!" || end === "~" ? ENDS[end] : "close",
+  });
 }
 
-const failed = (words: unknown) => events([{ event: "failed", error: words }]);
+const GO_ON = "The run may still continue. (thread t, run r)";
+const ENDED = "The stream ended without a reply";
+const FAILED = "The run failed: No. (thread t, run r)";
+const PAGE = { "content-type": "Text/HTML; x=y" };
+const IMAGE = { "content-type": "image/png", "content-encoding": " Identity" };
+const again = (count: number) => Array(count).fill("(stream ended)");
 
-/** Streams that are not requested again, and the message of the error. */
-const FINAL: Readonly<Record<string, readonly [Behaviour, string]>> = {
-  "ends after an event": [stream("a"), `${ENDED}. ${GO_ON}`],
-  "is a web page": [
-    answer(200, "<title>In</title>", { "content-type": "Text/HTML; x=y" }),
+/** The streams of a run, and what is told of it, the reasons of pauses in brackets. */
+const RUNS: readonly (readonly [
+  what: string,
+  streams: readonly (string | Behaviour)[],
+  ...told: string[],
+])[] = [
+  ["the reply, whatever follows it", ["a.b"], "a", "."],
+  ["a stream of any status in 2xx and type", [
+    events([complete(".")], { status: 206, headers: IMAGE }),
+  ], "."],
+  ["a reply although a failure was told", ["Fx."], "."],
+
+  // Not requested again
+  ["an end after an event without an id", ["a"], "a", `${ENDED}. ${GO_ON}`],
+  ["a loss after such an event", ["a!"], "a", `SOCKET. ${GO_ON}`],
+  [
+    "an id that was cleared",
+    [events(["id: 1\n", progress("a", ""), "\nid:\n", progress("b", "")])],
+    "a",
+    "b",
+    `${ENDED}. ${GO_ON}`,
+  ],
+  [
+    "a web page",
+    [answer(200, "<title>In</title>", PAGE)],
     `The service answered 200 with a web page ("In"), perhaps the sign-in page of a network or proxy. ${GO_ON}`,
   ],
-  "is compressed": [
-    answer(200, "?", { "content-encoding": "gzip" }),
-    `The stream is compressed, which the request did not allow. ${GO_ON} Turn off compression at the service or its reverse proxy.`,
-  ],
-  "is answered 204": [
-    answer(204),
+  [
+    "204",
+    ["204"],
     `The service answered 204: it has nothing more to send. ${GO_ON}`,
   ],
-  "is answered 501": [answer(501), `The service answered 501. ${GO_ON}`],
-  "tells that the run failed": [failed("No"), "The run failed: No."],
-  "tells so without words": [failed(7), "The run failed."],
-  "tells so with the key": [
-    failed(`Unknown key ${TEST_KEY}`),
-    "The run failed: Unknown key ...",
+  ["501", ["501"], `The service answered 501. ${GO_ON}`],
+  [
+    "an event, then an object that is no event",
+    ["ax"],
+    "a",
+    `${ENDED}: 1 JSON object had no "event": {"type":"x"}. ${GO_ON}`,
   ],
-  "tells so, and could be resumed": [
-    events([{ event: "progress" }, { event: "error" }], { firstId: 1 }),
-    "The run failed.",
+
+  // Failures of the run
+  ["a failure", ["F"], FAILED],
+  [
+    "a failure without words",
+    [events([{ event: "failed", error: 7 }])],
+    "The run failed. (thread t, run r)",
   ],
-  "tells so, and breaks": [
-    events([{ event: "error" }], { end: "break" }),
-    "The run failed.",
-  ],
-  "told of a failure before an event of the run": [
-    events([{ event: "error", message: "No" }, progress("a", "")]),
+  ["a failure with the key", [
+    events([{ event: "failed", error: `Unknown key ${TEST_KEY}` }]),
+  ], "The run failed: Unknown key ... (thread t, run r)"],
+  ["a failure after an id", ["1aF"], "a", FAILED],
+  ["a failure before a loss", ["F!"], FAILED],
+  [
+    "a failure before an event",
+    ["Fa"],
+    "a",
     `${ENDED}: the service had said: No. ${GO_ON}`,
   ],
-  "is JSON, labelled as a web page": [
-    answer(200, '{"error":"No"}', { "content-type": "text/html" }),
-    "The run failed: No.",
+  [
+    "JSON in place of a stream",
+    [answer(200, '{\n  "error": "No"\n}\n')],
+    FAILED,
   ],
-  "is JSON": [answer(200, '{\n  "error": "No"\n}\n'), "The run failed: No."],
-  "is partly foreign": [
-    events([{ event: "completed" }, progress("a", "")]),
-    `${ENDED}: 1 event was not known: "completed". ${GO_ON}`,
+  [
+    "JSON that is labelled as a web page",
+    [answer(200, '{"error":"No"}', PAGE)],
+    FAILED,
   ],
-};
 
-for (const [what, [behaviour, message]] of Object.entries(FINAL)) {
-  Deno.test(`a stream that ${what} is an error at once`, async () => {
-    const { error, requests } = await takeTurn({ stream: [behaviour] });
-    assertEquals(
-      error?.message,
-      `${message} (thread t, run r)`,
-    );
-    assertEquals([error?.ids.threadId, error?.ids.runId], ["t", "r"]);
-    assertEquals(requests.length, 3);
-  });
-}
-
-/** Streams that end with nothing new, and the message of the error. */
-const EMPTY: Readonly<Record<string, readonly [Behaviour, string]>> = {
-  "ends before an event": [stream(""), `${ENDED}. ${GO_ON}`],
-  "ends within its last line": [
-    body(['data: {"ev']),
+  // Requested again
+  [
+    "a stream that is resumed",
+    ["1a2b!", "3c."],
+    "a",
+    "b",
+    "(connection lost)",
+    "c",
+    ".",
+  ],
+  [
+    "one that starts over",
+    ["1a2b!", "1a2b3c."],
+    "a",
+    "b",
+    "(connection lost)",
+    "c",
+    ".",
+  ],
+  [
+    "statuses that may pass",
+    ["429", "502", "503", "504", "."],
+    "(service busy)",
+    "(service unreachable)",
+    "(service busy)",
+    "(service unreachable)",
+    ".",
+  ],
+  ["a loss before an event", ["!", "."], "(connection lost)", "."],
+  [
+    "a loss after a comment",
+    [body([":\n\n"], { end: "break" }), "."],
+    "(connection lost)",
+    ".",
+  ],
+  [
+    "an end within a line",
+    [body(['data: {"ev'])],
+    ...again(4),
     `${ENDED}: the last data: line was cut off: {"ev. ${GO_ON}`,
   ],
-  "is foreign": [
-    events([{ type: "a" }]),
-    `${ENDED}: 1 JSON object had no "event": {"type":"a"}. ${GO_ON}`,
+  ["an end before an event", [""], ...again(4), `${ENDED}. ${GO_ON}`],
+  [
+    "objects that are no events",
+    ["x"],
+    ...again(4),
+    `${ENDED}: 1 JSON object had no "event": {"type":"x"}. ${GO_ON}`,
   ],
-  "is foreign for long": [
-    events([{ type: "a" }, "data: []\n", {}]),
-    `${ENDED}: 2 JSON objects had no "event": {"type":"a"}; 1 data: line was no JSON object: []. ${GO_ON}`,
-  ],
-};
 
-for (const [what, [behaviour, message]] of Object.entries(EMPTY)) {
-  Deno.test(`a stream that ${what} is an error after five requests for it`, async () => {
-    const { error, requests, waits } = await takeTurn({ stream: [behaviour] });
-    assertEquals(error?.message, `${message} (thread t, run r)`);
-    assertEquals(requests.length, 2 + 5);
-    assertEquals(waits.map(({ reason }) => reason), Array(4).fill(ENDED_EARLY));
+  // A run that the service does not know
+  [
+    "404",
+    ["404"],
+    "The service no longer knows the run (404). The prompt may have run. (thread t, run r)",
+  ],
+  [
+    "404 after an id",
+    [events(["id: 1\n\n"]), "404"],
+    "(stream ended)",
+    "The service no longer knows the run (404). The prompt may have run. (thread t, run r)",
+  ],
+  [
+    "404 after an event",
+    ["1a", "404"],
+    "a",
+    "(stream ended)",
+    "The service no longer knows the run (404). (thread t, run r)",
+  ],
+];
+
+for (const [what, streams, ...told] of RUNS) {
+  Deno.test(`a run with ${what} is told as ${told.join(" ")}`, async () => {
+    const behaviours = streams.map((it) =>
+      typeof it === "string" ? stream(it) : it
+    );
+    const turn = await takeTurn({ stream: behaviours });
+    const shown = turn.told.map((text) =>
+      text.replace(/^http.*? closed .*?(?=\.)/, "SOCKET")
+    );
+    assertEquals(shown, told);
+    const waits = told.filter((text) => text.startsWith("("));
+    assertEquals(turn.requests.length, 2 + 1 + waits.length);
+    assertEquals(turn.error?.ids.runId, turn.error && serviceId("r"));
   });
 }
+
+Deno.test("a stream that is resumed is requested with the last id", async () => {
+  const { cursors } = await takeTurn({
+    stream: [stream("!"), stream("1a2b!"), stream("3c!"), stream(".")],
+  });
+  assertEquals(cursors, [null, null, "2", "3"]);
+});
 
 Deno.test("a peer that falls silent after three comments is taken for gone after a minute", async () => {
   using clock = new FakeClock();
-  const silent: Behaviour = body(async function* () {
-    for (const comment of [":\n\n", ":\n\n", ":\n\n"]) yield comment;
-    await Promise.resolve();
-  }, { end: "hang" });
+  const silent = body([":\n\n", ":\n\n", ":\n\n"], { end: "hang" });
   clock.run();
   let time = 0;
-  const { delivered, waits } = await takeTurn(
+  const { told } = await takeTurn(
     { stream: [silent, stream(".")] },
     {},
     ({ type }) => {
       if (type === "wait") time = clock.time;
     },
   );
-  assertEquals(delivered, ["."]);
-  assertEquals(waits.map(({ reason }) => reason), ["stream silent"]);
+  assertEquals(told, ["(stream silent)", "."]);
   assert(time >= 60 * SECOND && time < 600 * SECOND, `${time}`);
 });
 
@@ -158,8 +233,9 @@ for (const end of ["end", "break"] as const) {
     await using service = startService({ stream: [gate.behaviour] });
     using clock = new FakeClock();
     await using gateway = gatewayTo(service);
-    const turn = gateway.runTurn(serviceId("t"), unchanged("hello"))
-      [Symbol.asyncIterator]();
+    const turn = gateway.runTurn(serviceId("t"), unchanged("hello"))[
+      Symbol.asyncIterator
+    ]();
     gate.progress("a", "");
     await turn.next(); // the run
     await turn.next(); // the event
@@ -167,41 +243,12 @@ for (const end of ["end", "break"] as const) {
     await new Promise((resolve) => setTimeout(resolve, 0));
     clock.elapse(61 * SECOND);
     gate[end]();
-    const error = await rejection;
     assertMatch(
-      `${error}`,
+      `${await rejection}`,
       /(reply|answer), after 1 min \d s without an event\. /,
     );
   });
 }
-
-const IMAGE = { "content-type": "image/png", "content-encoding": " Identity" };
-
-for (
-  const [what, behaviour] of Object.entries({
-    "whatever its status in 2xx and its content type": events([complete(".")], {
-      status: 206,
-      headers: IMAGE,
-    }),
-    "although it told of a failure before": events([{ event: "error" }, {
-      type: "x",
-    }, complete(".")]),
-  })
-) {
-  Deno.test(`a stream is read ${what}`, async () => {
-    const { delivered, requests } = await takeTurn({ stream: [behaviour] });
-    assertEquals([delivered, requests.length], [["."], 3]);
-  });
-}
-
-Deno.test("a run that the service does not know has failed if events of it came", async () => {
-  const streams = [[], [events(["id: 1\n\n"])], [stream("1a")]];
-  const fates = await Promise.all(streams.map(async (first) => {
-    const { error } = await takeTurn({ stream: [...first, answer(404)] });
-    return error?.fate;
-  }));
-  assertEquals(fates, ["may have run", "may have run", "failed"]);
-});
 
 Deno.test("a resumed stream of old events without an end is given up after 10 minutes", async () => {
   using clock = new FakeClock();
@@ -212,59 +259,56 @@ Deno.test("a resumed stream of old events without an end is given up after 10 mi
       clock.elapse(SECOND);
     }
   });
-  const turn = await takeTurn({ stream: [stream("1a 2b"), endless] });
-  assertEquals(turn.delivered, ["a", "b"]);
-  const { fate, failure: { reason } = {} } = turn.error ?? {};
-  assertEquals(reason, "The service repeats old events and sends no new ones");
-  assertEquals([fate, turn.endings.at(-1)], ["may go on", "dropped"]);
+  const { told, endings } = await takeTurn({
+    stream: [stream("1a 2b"), endless],
+  });
+  assertEquals(told, [
+    ...["a", "b", "(stream ended)"],
+    `The service repeats old events and sends no new ones. ${GO_ON}`,
+  ]);
+  assertEquals(endings.at(-1), "dropped");
 });
 
 Deno.test("a stream that is silent for too long is given up, and dropped", async () => {
   using clock = new FakeClock();
   clock.run();
-  const { error, endings } = await takeTurn(
+  const { told, endings } = await takeTurn(
     { stream: [stream("a~")] },
     { idle: 600 * SECOND },
   );
-  assertEquals(
-    error?.failure.reason,
-    "Nothing came from the service for 10 min",
-  );
-  assertEquals([error?.fate, endings.at(-1)], ["may go on", "dropped"]);
+  assertEquals(told, [
+    "a",
+    `Nothing came from the service for 10 min. ${GO_ON}`,
+  ]);
+  assertEquals(endings.at(-1), "dropped");
 });
 
-const CODINGS = [
-  ...["gzip", "x-gzip", "deflate", "compress", "x-compress", "br", "zstd"],
-  ...["GZIP", "identity, br", " zstd "],
-];
-const NO_CODINGS = [
-  ...["none", "", "identity", "identity, identity", "UTF-8", "utf8", "binary"],
-  ...["chunked", "aws-chunked", "text/event-stream", "gzipped", "8bit"],
-];
+const COMPRESSED =
+  `The stream is compressed, which the request did not allow. The run may still continue. Turn off compression at the service or its reverse proxy. (thread t, run r)`;
+const CODINGS = {
+  [COMPRESSED]: [
+    ...["gzip", "x-gzip", "deflate", "compress", "x-compress", "br", "zstd"],
+    ...["GZIP", "identity, br", " zstd "],
+  ],
+  ".": [
+    ...["none", "", "identity", "identity, identity", "UTF-8", "utf8", "8bit"],
+    ...["chunked", "aws-chunked", "text/event-stream", "gzipped", "binary"],
+  ],
+};
 
-Deno.test("a stream in any coding is an error, and other words for one change nothing", async () => {
-  const text = encodeItem(complete("Done."));
-  const outcomes = new Map<string, string | undefined>();
-  for (const encoding of [...CODINGS, ...NO_CODINGS]) {
-    const headers = { "content-encoding": encoding };
-    const { delivered, error } = await takeTurn({
-      stream: [answer(200, text, headers)],
-    });
-    outcomes.set(encoding, error?.failure.reason ?? delivered.at(-1));
-  }
-  const compressed =
-    "The stream is compressed, which the request did not allow";
-  for (const encoding of CODINGS) {
-    assertEquals(outcomes.get(encoding), compressed, encoding);
-  }
-  for (const encoding of NO_CODINGS) {
-    assertEquals(outcomes.get(encoding), "Done.", encoding);
-  }
-});
-
-Deno.test("nodes, statuses and the names of fields are shown without the key, and a reply as it is", async () => {
-  const { delivered } = await takeTurn({
-    stream: [events([progress(`n ${TEST_KEY}`, ""), complete(TEST_KEY)])],
+for (const [expected, codings] of Object.entries(CODINGS)) {
+  Deno.test(`a stream whose coding is one of ${codings}: ${expected}`, async () => {
+    for (const coding of codings) {
+      const headers = { "content-encoding": coding };
+      const coded = answer(200, encodeItem(complete(".")), headers);
+      const { told } = await takeTurn({ stream: [coded] });
+      assertEquals(told, [expected], coding);
+    }
   });
-  assertEquals(delivered, ["n ...", TEST_KEY]);
+}
+
+Deno.test("nodes and statuses are shown without the key, and a reply as it is", async () => {
+  const shown = events([progress(`n ${TEST_KEY}`, ""), complete(TEST_KEY)]);
+  const { told } = await takeTurn({ stream: [shown] });
+  assertEquals(told, ["n ...", TEST_KEY]);
 });
