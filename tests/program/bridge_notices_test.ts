@@ -37,7 +37,7 @@ Deno.test("an editor that shows notices gets one for each wait and for a reply t
     ["info", "The service is busy; again in N s"],
     [
       "warning",
-      'The run completed, but its reply could not be read: 1 message of the agent had no text that can be read: {"role":"assistant"}. Ask the operator to run agent-gateway --check -p TEXT',
+      'The run completed, but its reply could not be read: 1 message had no text that can be read: {"role":"assistant"}. Ask the operator to run agent-gateway --check -p TEXT',
     ],
   ];
   assertEquals(notices(editor), told);

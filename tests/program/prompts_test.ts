@@ -33,7 +33,7 @@ Deno.test("a reply that cannot be read is told on standard error, in JSON and in
     const sessionId = await editor.newSession();
     await editor.prompt(sessionId, "hello");
     const { stderr } = await editor.finish();
-    const isLogged = stderr.includes("message of the agent had no text");
+    const isLogged = stderr.includes("message had no text");
     assertEquals(isLogged, args[0] === "--verbose");
     assert(!stderr.includes("Hi.")); // It may be a reply, or quote a prompt.
   }

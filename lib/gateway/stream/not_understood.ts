@@ -21,50 +21,47 @@ const MAX_KINDS = 3;
 /** Longer lines are not looked into for what was meant, in UTF-16 code units. */
 const MAX_SEARCHED = 64 * 1024;
 
-/** What is said about so many lines of each kind; the most useful words first. */
+/**
+ * What is said about lines of each kind: what is counted, if anything, a verb, and the
+ * rest. The most useful words come first.
+ */
 const WORDS = {
-  "no text": (count) =>
-    safe`${
-      counted(count, "message")
-    } of the agent had no text that can be read`,
-  "other fields": () => safe`complete had no reply, but these fields`,
-  "body": () => safe`the body was one JSON object without "data:" before it`,
-  "unknown name": (count) => safe`${were(count, "event")} not known`,
-  "no name": (count) => safe`${counted(count, "JSON object")} had no "event"`,
-  "split": (count) =>
-    safe`${
-      were(count, "event")
-    } split over several data: lines; write it on one`,
-  "encoded twice": (count) =>
-    safe`${were(count, "data: line")} encoded as JSON twice; encode it once`,
-  "NaN": (count) =>
-    safe`${
-      counted(count, "data: line")
-    } had NaN or Infinity, which is not JSON; write null`,
-  "single quotes": (count) =>
-    safe`${
-      counted(count, "data: line")
-    } had single quotes; JSON needs double quotes`,
-  "CR": (count) =>
-    safe`${counted(count, "data: line")} had CR as line end; use LF or CRLF`,
-  "no object": (count) => safe`${were(count, "data: line")} no JSON object`,
-  "no JSON": (count) => safe`${were(count, "data: line")} not JSON`,
-  "cut off": () => safe`the last data: line was cut off`,
-  "no data": (count) =>
-    safe`${counted(count, "line")} had no "data:" before ${
-      count === 1 ? "it" : "them"
-    }`,
-  "no node": (count) =>
-    safe`${counted(count, "progress event")} had no string as node or status`,
-} satisfies Readonly<Record<string, (count: number) => Redacted>>;
+  "no text": ["message", "had", "no text that can be read"],
+  "other fields": ["", "", "complete had no reply, but these fields"],
+  "body": ["", "", 'the body was one JSON object without "data:" before it'],
+  "unknown name": ["event", "was", "not known"],
+  "no name": ["JSON object", "had", 'no "event"'],
+  "split": ["event", "was", "split over several data: lines (write it on one)"],
+  "encoded twice": [
+    "data: line",
+    "was",
+    "encoded as JSON twice (encode it once)",
+  ],
+  "NaN": [
+    "data: line",
+    "had",
+    "NaN or Infinity, which is not JSON (write null)",
+  ],
+  "single quotes": [
+    "data: line",
+    "had",
+    "single quotes (JSON needs double quotes)",
+  ],
+  "CR": ["data: line", "had", "CR as line end (use LF or CRLF)"],
+  "no object": ["data: line", "was", "no JSON object"],
+  "no JSON": ["data: line", "was", "not JSON"],
+  "cut off": ["", "", "the last data: line was cut off"],
+  "no data": ["line", "had", 'no "data:" before it'],
+  "no node": ["progress event", "had", "no string as node or status"],
+} as const;
 
 export type Kind = keyof typeof WORDS;
 
-function were(
-  count: number,
-  noun: "event" | "data: line",
-): Redacted {
-  return safe`${counted(count, noun)} ${count === 1 ? "was" : "were"}`;
+function wordsAbout(kind: Kind, count: number): Redacted {
+  const [noun, verb, rest] = WORDS[kind];
+  if (noun === "") return safe`${rest}`;
+  const predicate = verb === "was" && count > 1 ? "were" : verb;
+  return safe`${counted(count, noun)} ${predicate} ${rest}`;
 }
 
 interface Tally {
@@ -103,14 +100,16 @@ export class NotUnderstood {
 
   /** What came, without the service's own words: nothing of a prompt or a reply. */
   get summary(): Redacted {
-    const words = this.#kinds.map(([kind, { count }]) => WORDS[kind](count));
+    const words = this.#kinds.map(([kind, { count }]) =>
+      wordsAbout(kind, count)
+    );
     return joinSafe(words, "; ");
   }
 
   /** What came, with how it begins: `2 events were not known: "completed"`. */
   get words(): Redacted {
     const words = this.#kinds.map(([kind, { count, quotations }]) =>
-      safe`${WORDS[kind](count)}: ${joinSafe(quotations, ", ")}`
+      safe`${wordsAbout(kind, count)}: ${joinSafe(quotations, ", ")}`
     );
     return joinSafe(words, "; ");
   }

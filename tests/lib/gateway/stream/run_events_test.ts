@@ -219,9 +219,7 @@ const NESTED: Readonly<Record<string, readonly [string, StreamEvent?]>> = {
   "as a content": [
     `{"event":"complete","messages":[{"content":${DEEP}}]}`,
     noticeAbout(
-      `1 message of the agent had no text that can be read: {"content":${
-        "[".repeat(69)
-      }`,
+      `1 message had no text that can be read: {"content":${"[".repeat(69)}`,
     ),
   ],
 };
