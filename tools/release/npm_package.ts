@@ -19,6 +19,9 @@ const FOLDER = `${ROOT}/dist/npm`;
 /** What the launcher says to `deno run` before the program. */
 const FLAGS = [
   "--quiet",
+  // Compiles each function once, for the code cache, which keeps only what V8 compiles
+  // when it loads a file (-6 ms of CPU for a prompt). A binary has no cache.
+  "--v8-flags=--no-lazy",
   // Nothing of the folder around it, nothing from the network.
   ...["--no-config", "--no-lock", "--no-npm", "--no-remote", "--no-check"],
   ...clientPermissionFlags,
