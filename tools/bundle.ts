@@ -135,9 +135,6 @@ async function main(): Promise<void> {
   for (const [name, part] of Object.entries(await bundleParts())) {
     await Deno.writeTextFile(`${PARTS}/${name}`, part);
   }
-  for (const name of ["LICENSE", "THIRD-PARTY.md"]) {
-    await Deno.copyFile(`${ROOT}/${name}`, `${DIST}/${name}`);
-  }
   await writeChecksums(DIST);
   console.log(`dist/${NAME}: ${new TextEncoder().encode(code).length} bytes`);
 }

@@ -75,7 +75,7 @@ Deno.test("deno task bundle makes the same bytes in another folder, and they nam
   assertEquals(await Deno.readTextFile(path), code);
   assertEquals(
     sources.artefacts(),
-    ["LICENSE", "SHA256SUMS", "THIRD-PARTY.md", "agent-gateway.js", "program"],
+    ["SHA256SUMS", "agent-gateway.js", "program"],
   );
   assertNotMatch(code, /\bnode_modules\b|\bregistry\b|\bfile:\/\/|\w\.ts\b/);
 });

@@ -6,16 +6,13 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import { Buffer } from "node:buffer";
 import { dirname } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
 import config from "../../deno.json" with { type: "json" };
 import registry from "../../docs/registry/agent.json" with { type: "json" };
 import { RELEASE_HEADER } from "../../tools/bundle.ts";
-import {
-  parseSums,
-  sha256,
-  type Sums,
-  writeChecksums,
-} from "../../tools/checksums.ts";
+import { parseSums, sha256, type Sums } from "../../tools/checksums.ts";
 import { binaryName, TARGETS } from "../../tools/compile.ts";
 import {
   commitIn,
@@ -23,6 +20,8 @@ import {
   PINNED_COMMIT,
   PINNED_DENO,
 } from "../../tools/pins.ts";
+import { gzip, tar } from "../../tools/release/archive.ts";
+import { receive } from "../../tools/release/receive.ts";
 import { makeSbom } from "../../tools/release/sbom.ts";
 import {
   checkToolchain,
@@ -35,72 +34,73 @@ import { findObstacle, TOOLCHAIN } from "../support/deployment.ts";
 import { isInstalled } from "../support/fronts.ts";
 import { programOutput } from "../support/program_output.ts";
 import { SourceCopy } from "../support/source_copy.ts";
+import { workflow } from "../support/workflows.ts";
 
-// A release as the workflow makes it, for this system.
+// A release as the workflow makes it.
 
 const ROOT = `${import.meta.dirname}/../..`;
 const OBSTACLE = await findObstacle();
-const BINARY = `agent-gateway-${Deno.build.target}`;
-const DEB = `agent-gateway_${config.version}-1_amd64.deb`;
+const { version } = config;
+const NPM = `agent-gateway-${version}.tgz`;
+const DEB = `agent-gateway_${version}-1_amd64.deb`;
+const OTHER_DEB = DEB.replace("amd64", "arm64");
+const BINARIES = TARGETS.map(binaryName);
 
-/** Builds bundle and binary in a clean copy of the sources, with a history. */
-async function build(): Promise<SourceCopy> {
+/** A clean copy of the sources, with a history. */
+async function copySources(): Promise<SourceCopy> {
   const copy = await SourceCopy.make();
   const user = ["-c", "user.name=t", "-c", "user.email=t"];
   const git = ["git", "-C", copy.folder, ...user];
   await runCommand([...git, "init", "--quiet"]);
   await runCommand([...git, "add", "--all"]);
-  await runCommand([...git, "commit", "--quiet", "--message=Release"]);
-  const { code, stderr } = await copy.deno(
-    ["task", "-q", "compile"],
-    TOOLCHAIN,
-  );
-  assertEquals(code, 0, stderr);
+  // The time of the files in packages.
+  const env = { GIT_COMMITTER_DATE: "2026-11-24T03:21:04Z" };
+  await runCommand([...git, "commit", "-q", "--message=Release"], { env });
   return copy;
+}
+
+/** Builds bundle, binary and packages for this system; returns their sums. */
+async function build(copy: SourceCopy): Promise<string> {
+  for (const task of ["compile", "npm", "deb"]) {
+    const { code, stderr } = await copy.deno(["task", "-q", task], TOOLCHAIN);
+    assertEquals(code, 0, stderr);
+  }
+  const files = ["agent-gateway.js", binaryName(Deno.build.target), NPM, DEB];
+  const cwd = `${copy.folder}/dist`;
+  return await runCommand(["sha256sum", ...files], { cwd });
 }
 
 Deno.test({
   name: OBSTACLE === undefined
     ? "a release"
     : `a release (skipped: ${OBSTACLE})`,
-  ignore: OBSTACLE !== undefined || Deno.build.os !== "linux",
+  ignore: OBSTACLE !== undefined ||
+    Deno.build.target !== "x86_64-unknown-linux-gnu",
   async fn(t) {
-    await using first = await build();
-    const dist = `${first.folder}/dist`;
-    const sums = await Deno.readTextFile(`${dist}/SHA256SUMS`);
+    await using first = await copySources();
+    const sums = await build(first);
+    const deb = `${first.folder}/dist/${DEB}`;
 
     await t.step("is the same bytes when it is built again", async () => {
-      await using second = await build();
-
-      assertEquals(
-        await Deno.readTextFile(`${second.folder}/dist/SHA256SUMS`),
-        sums,
-      );
-      assertStringIncludes(sums, "  agent-gateway.js\n");
-      assertStringIncludes(sums, `  ${BINARY}\n`);
+      await using second = await copySources();
+      assertEquals(await build(second), sums);
     });
 
     await t.step({
       name: "has a Debian package in which lintian and mandoc find nothing",
-      ignore: Deno.build.arch !== "x86_64" ||
-        !["dpkg-deb", "help2man", "lintian", "mandoc"].every(isInstalled),
+      ignore: !["dpkg-deb", "lintian", "mandoc"].every(isInstalled),
       async fn() {
-        const { code, stderr } = await first.deno(["task", "-q", "deb"]);
-        assertEquals(code, 0, stderr);
-
-        const lint = ["lintian", "--allow-root", `${dist}/${DEB}`];
-        assertEquals(await runCommand(lint), "");
-
+        assertEquals(await runCommand(["lintian", "--allow-root", deb]), "");
         const folder = await Deno.makeTempDir();
-        await runCommand(["dpkg-deb", "--extract", `${dist}/${DEB}`, folder]);
+        await runCommand(["dpkg-deb", "--extract", deb, folder]);
         const program = `${folder}/usr/bin/agent-gateway`;
-        assertStringIncludes(
-          await runCommand([program, "--version"]),
-          `agent-gateway ${config.version} (`,
-        );
+        const printed = await runCommand([program, "--version"]);
+        assertStringIncludes(printed, `agent-gateway ${version} (`);
         const manual = `${folder}/usr/share/man/man1/agent-gateway.1.gz`;
         const mandoc = ["mandoc", "-T", "lint", "-W", "warning", manual];
         assertEquals(await runCommand(mandoc), "");
+        const page = await runCommand(["mandoc", "-T", "html", manual]);
+        assertMatch(page, />--timeout SECONDS<[^]{0,40}>Time limit for each/);
         await Deno.remove(folder, { recursive: true });
       },
     });
@@ -114,7 +114,6 @@ Deno.test("the release notes are those of the version in deno.json, and of no ot
       ...["--allow-read=CHANGELOG.md,docs/install.md"],
       ...["tools/release_notes.ts", tag],
     ], { cwd: ROOT });
-  const { version } = config;
 
   const { code, stdout, stderr } = await notesOf(`v${version}`);
   assertEquals([code, stderr], [0, ""]);
@@ -127,288 +126,339 @@ Deno.test("the release notes are those of the version in deno.json, and of no ot
   }
 });
 
-/** The sums of a release with all binaries: each a digit, 64 times. */
-const SUMS = parseSums(
-  TARGETS.map((target, index) =>
-    `${`${index}`.repeat(64)}  ${binaryName(target)}\n`
-  ).join(""),
-);
-
 Deno.test("the entry of the ACP registry names each binary of this version", () => {
   const releases =
     "https://github.com/agent-gateway/agent-gateway/releases/download";
-  const { binary } = registry.distribution;
+  const archives = Object.values(registry.distribution.binary)
+    .map(({ archive }) => archive);
   assertEquals(
-    Object.values(binary).map(({ archive }) => archive).sort(),
-    Array.from(SUMS.keys(), (name) => `${releases}/v${config.version}/${name}`)
-      .sort(),
+    archives.sort(),
+    BINARIES.map((name) => `${releases}/v${version}/${name}`).sort(),
   );
-});
-
-/** A file of a release of stand-ins, by its name. */
-const BINARIES = ["agent-gateway.js", ...SUMS.keys()];
-
-/** Runs a tool of a release in a copy of the sources, and returns its error, if any. */
-async function runTool(
-  copy: SourceCopy,
-  ...args: readonly string[]
-): Promise<string> {
-  const { stderr } = await copy.deno(["run", "-q", "-A", ...args]);
-  return stderr;
-}
-
-/** Puts what a job has made into a folder, where the next one receives it. */
-async function hand(
-  copy: SourceCopy,
-  folder: string,
-  files: Readonly<Record<string, string>>,
-): Promise<string> {
-  const path = `${copy.folder}/received/${folder}`;
-  await Deno.remove(path, { recursive: true }).catch(() => {});
-  await Deno.mkdir(path, { recursive: true });
-  for (const [name, text] of Object.entries(files)) {
-    await Deno.writeTextFile(`${path}/${name}`, text);
-  }
-  return `received/${folder}`;
-}
-
-const RECEIVE = "tools/release/receive.ts";
-const [FIRST = ""] = SUMS.keys();
-
-Deno.test("a job of a release takes the files that it names, with their sums, and no others", async () => {
-  await using copy = await SourceCopy.make();
-  const binaries = Object.fromEntries(BINARIES.map((name) => [name, name]));
-  const folder = await hand(copy, "binaries", binaries);
-  await writeChecksums(`${copy.folder}/${folder}`);
-  const written = `${copy.folder}/${folder}/SHA256SUMS`;
-  const SHA256SUMS = await Deno.readTextFile(written);
-
-  for (
-    const [what, files, message] of [
-      [
-        "a changed binary",
-        { [FIRST]: "worse" },
-        `${FIRST} has the SHA-256 sum`,
-      ],
-      ["a file without a sum", { more: "" }, "binaries brings more, which"],
-    ] as const
-  ) {
-    await hand(copy, "binaries", { ...binaries, SHA256SUMS, ...files });
-    assertStringIncludes(await runTool(copy, RECEIVE, folder), message, what);
-  }
-  const { [FIRST]: _, ...others } = binaries;
-  await hand(copy, "binaries", { ...others, SHA256SUMS });
-  assertStringIncludes(
-    await runTool(copy, RECEIVE, folder),
-    `SHA256SUMS names ${FIRST}, which is missing`,
-  );
-  await hand(copy, "binaries", { ...binaries, SHA256SUMS });
-  assertEquals(await runTool(copy, RECEIVE, folder), "");
-
-  const texts = ["THIRD-PARTY.md", "crates.txt"];
-  const notices = { "THIRD-PARTY.md": "", "crates.txt": "" };
-  for (
-    const [files, message] of [
-      [
-        { ...notices, [FIRST]: "worse" },
-        `third-party brings ${FIRST}, which nobody`,
-      ],
-      [{ ...notices, SHA256SUMS: "" }, "third-party brings SHA256SUMS, which"],
-      [{ "THIRD-PARTY.md": "" }, "third-party lacks crates.txt"],
-    ] as const
-  ) {
-    const third = await hand(copy, "third-party", files);
-    const said = await runTool(copy, RECEIVE, third, ...texts);
-    assertStringIncludes(said, message);
-  }
-  const third = await hand(copy, "third-party", { ...notices, [FIRST]: "" });
-  assertStringIncludes(
-    await runTool(copy, RECEIVE, third, ...texts, FIRST),
-    `brings ${FIRST}, which `,
-  );
-  const dist = `${copy.folder}/dist`;
-  assertEquals(await Deno.readTextFile(`${dist}/SHA256SUMS`), SHA256SUMS);
-  assertEquals(await Deno.readTextFile(`${dist}/${FIRST}`), FIRST);
 });
 
 /** A bundle that prints something for everything that packages ask it for. */
 const STAND_IN =
-  `// agent-gateway\n${RELEASE_HEADER}\nconsole.log("agent-gateway " + Deno.args);\n`;
+  `// agent-gateway\n${RELEASE_HEADER}\nconsole.log("agent-gateway 1.2.3: it\\n\\n" + Deno.args);\n`;
+
+/** What the jobs before "packages" have made, by folder and name. */
+const MADE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  binaries: {
+    ...Object.fromEntries(BINARIES.map((name) => [name, name])),
+    "agent-gateway.js": STAND_IN,
+  },
+  "third-party": { "THIRD-PARTY.md": "third parties\n", "crates.txt": "" },
+};
+
+/** What "packages" adds to it, and publishes. */
+const RELEASED = [
+  ...["SHA256SUMS", "LICENSE", "THIRD-PARTY.md", "agent-gateway.cdx.json"],
+  ...["agent-gateway.js", "install.sh", "install.ps1", NPM, DEB, OTHER_DEB],
+  ...BINARIES.flatMap((name) => [name, `${name}.gz`]),
+];
+
+/** Hands over what a job has made, and runs the commands of the job "packages". */
+async function makePackages(
+  copy: SourceCopy,
+  change: (received: string, dist: string) => Promise<unknown>,
+): Promise<string> {
+  const [received, dist] = [`${copy.folder}/received`, `${copy.folder}/dist`];
+  for (const folder of [received, dist]) {
+    await Deno.remove(folder, { recursive: true }).catch(() => {});
+    await Deno.mkdir(folder);
+  }
+  for (const [folder, files] of Object.entries(MADE)) {
+    await Deno.mkdir(`${received}/${folder}`);
+    let sums = "";
+    for (const [name, text] of Object.entries(files)) {
+      const path = `${received}/${folder}/${name}`;
+      await Deno.writeTextFile(path, text);
+      sums += `${await sha256(new TextEncoder().encode(text))}  ${name}\n`;
+    }
+    if (folder !== "binaries") continue;
+    await Deno.writeTextFile(`${received}/${folder}/SHA256SUMS`, sums);
+  }
+  await change(received, dist);
+  const { steps = [] } = workflow("release.yml").jobs.packages ?? {};
+  const commands = steps.flatMap(({ run }) => run ?? []);
+  assertEquals(commands.length, 4);
+  const PATH = `${dirname(Deno.execPath())}:${Deno.env.get("PATH")}`;
+  const { code, stderr } = await programOutput(
+    ["bash", "-ec", commands.join("\n")],
+    { cwd: copy.folder, env: { PATH, NO_COLOR: "1", STANDARD_LIBRARY: "jsr" } },
+  );
+  return code === 0 ? "" : stderr;
+}
+
+const [FIRST = ""] = BINARIES;
+const write = Deno.writeTextFile;
+
+/** What a job may do to a release, and why it is refused. */
+const REFUSED: readonly (readonly [
+  what: string,
+  change: (received: string, dist: string) => Promise<unknown>,
+  message: string,
+])[] = [
+  [
+    "a changed binary",
+    (r) => write(`${r}/binaries/${FIRST}`, "worse"),
+    `${FIRST} has the SHA-256 sum`,
+  ],
+  [
+    "a missing binary",
+    (r) => Deno.remove(`${r}/binaries/${FIRST}`),
+    `SHA256SUMS names ${FIRST}, which is missing`,
+  ],
+  [
+    "a file without a sum",
+    (r) => write(`${r}/binaries/more`, ""),
+    "binaries brings more, which nobody asked for",
+  ],
+  [
+    "a package",
+    (r) => write(`${r}/third-party/${NPM}`, ""),
+    `third-party brings ${NPM}, which nobody asked for`,
+  ],
+  [
+    "a binary of another job",
+    (r) => write(`${r}/third-party/${FIRST}`, "worse"),
+    `third-party brings ${FIRST}, which nobody asked for`,
+  ],
+  [
+    "sums of another job",
+    (r) => write(`${r}/third-party/SHA256SUMS`, ""),
+    "third-party brings SHA256SUMS, which nobody asked for",
+  ],
+  [
+    "a text that is missing",
+    (r) => Deno.remove(`${r}/third-party/crates.txt`),
+    "third-party lacks crates.txt",
+  ],
+  [
+    "a link in place of a binary",
+    async (r) => {
+      await Deno.rename(`${r}/binaries/${FIRST}`, `${r}/${FIRST}`);
+      await Deno.symlink(`../${FIRST}`, `${r}/binaries/${FIRST}`);
+    },
+    `${FIRST} in received/binaries is not a file`,
+  ],
+  [
+    "a link in place of a text",
+    async (r) => {
+      await Deno.remove(`${r}/third-party/crates.txt`);
+      await Deno.symlink("/etc/passwd", `${r}/third-party/crates.txt`);
+    },
+    "crates.txt in received/third-party is not a file",
+  ],
+  [
+    "a folder in place of a text",
+    async (r) => {
+      await Deno.remove(`${r}/third-party/crates.txt`);
+      await Deno.mkdir(`${r}/third-party/crates.txt`);
+    },
+    "crates.txt in received/third-party is not a file",
+  ],
+  [
+    "a file that is there already",
+    (_, dist) => write(`${dist}/THIRD-PARTY.md`, "worse"),
+    "brings THIRD-PARTY.md, which ",
+  ],
+  [
+    "a file that is not part of it",
+    (_, dist) => write(`${dist}/more`, ""),
+    "dist/more is not part of a release",
+  ],
+  [
+    "the library of npm",
+    async (r) => {
+      const path = `${r}/binaries/agent-gateway.js`;
+      const code = new TextEncoder().encode("// worse\n");
+      await Deno.writeFile(path, code);
+      const sums = await Deno.readTextFile(`${r}/binaries/SHA256SUMS`);
+      const line = `${await sha256(code)}  agent-gateway.js`;
+      const changed = sums.replace(/\S+ {2}agent-gateway\.js/, line);
+      await write(`${r}/binaries/SHA256SUMS`, changed);
+    },
+    "the standard library of dist/agent-gateway.js is not from JSR",
+  ],
+  [
+    "a binary less",
+    async (r) => {
+      await Deno.remove(`${r}/binaries/${FIRST}`);
+      const sums = await Deno.readTextFile(`${r}/binaries/SHA256SUMS`);
+      const changed = sums.replace(/^.*\n/, "");
+      await write(`${r}/binaries/SHA256SUMS`, changed);
+    },
+    `dist/SHA256SUMS lacks [${FIRST}]`,
+  ],
+];
 
 Deno.test({
   name:
-    "a release refuses archives and packages that differ from what they are made of, by name",
-  ignore: !["dpkg-deb", "help2man", "npm", "tar"].every(isInstalled),
+    "a release takes named files with their sums, and writes all else itself",
+  ignore: Deno.build.target !== "x86_64-unknown-linux-gnu" || // as the workflow is
+    Deno.version.deno !== PINNED_DENO,
   async fn(t) {
-    await using copy = await SourceCopy.make();
+    await using copy = await copySources();
     const dist = `${copy.folder}/dist`;
-    const run = async (...command: readonly [string, ...string[]]) => {
-      await runCommand(command, { cwd: dist });
-    };
-    await Deno.mkdir(dist);
-    const files = {
-      ...Object.fromEntries(BINARIES.map((name) => [name, name])),
-    };
-    files["agent-gateway.js"] = STAND_IN;
-    files["THIRD-PARTY.md"] = "third parties\n";
-    for (const [name, text] of Object.entries(files)) {
-      await Deno.writeTextFile(`${dist}/${name}`, text);
-    }
-    const user = ["-c", "user.name=t", "-c", "user.email=t"];
-    const git = ["git", "-C", copy.folder, ...user] as const;
-    await runCommand([...git, "init", "--quiet"]);
-    await runCommand([...git, "add", "--all"]);
-    await runCommand([...git, "commit", "--quiet", "--message=Release"]);
-    await writeChecksums(dist);
-    assertEquals(await runTool(copy, "tools/release/package_manifests.ts"), "");
-    const known = await Deno.readTextFile(`${dist}/SHA256SUMS`);
+    const read = (name: string) => Deno.readTextFile(`${dist}/${name}`);
+    assertEquals(await makePackages(copy, async () => {}), "");
+    const sums = await read("SHA256SUMS");
 
-    await t.step("an archive", async () => {
-      const name = `${FIRST}.gz`;
-      const good = await Deno.readFile(`${dist}/${name}`);
-      await Deno.writeTextFile(`${dist}/${name}`, "worse");
-      const said = await runTool(copy, "tools/release/package_manifests.ts");
-      assertStringIncludes(said, `${name} has the SHA-256 sum `);
-      await Deno.writeFile(`${dist}/${name}`, good);
+    await t.step("and nothing but what it names", async () => {
+      const files = await Array.fromAsync(Deno.readDir(dist));
+      assertEquals(
+        files.map(({ name }) => name).sort(),
+        [...RELEASED].sort(),
+      );
+      const named = Array.from(parseSums(sums).keys());
+      assertEquals(
+        named.sort(),
+        RELEASED.filter((name) => name !== "SHA256SUMS").sort(),
+      );
     });
 
-    for (const architecture of ["amd64", "arm64"]) {
-      const deb = ["tools/release/debian_package.ts", architecture];
-      assertEquals(await runTool(copy, ...deb), "");
-    }
-    assertEquals(await runTool(copy, "tools/release/npm_package.ts"), "");
-    const npm = `agent-gateway-${config.version}.tgz`;
-    await Deno.rename(`${dist}/npm/${npm}`, `${dist}/${npm}`);
-    const check = () => runTool(copy, "tools/release/check_packages.ts");
+    await t.step({
+      name: "in which all readers see the same files",
+      ignore: !["npm", "python3", "ar", "dpkg-deb"].every(isInstalled),
+      async fn() {
+        const list = async (...command: readonly string[]) =>
+          (await runCommand(command, { cwd: dist })).trim().split("\n").sort();
+        const npm = await list("tar", "-tzf", NPM);
+        assertEquals(npm.length, 8);
+        const python =
+          "import sys,tarfile; print(*tarfile.open(sys.argv[1]).getnames(), sep='\\n')";
+        assertEquals(await list("python3", "-c", python, NPM), npm);
+        const packed = ["npm", "pack", "--dry-run", "--json", `./${NPM}`];
+        const [{ files }] = JSON.parse(await runCommand(packed, { cwd: dist }));
+        const seen = files.map(({ path }: { path: string }) =>
+          `package/${path}`
+        );
+        assertEquals(seen.sort(), npm);
 
-    /** Unpacks a package, changes it, packs it again, and restores it afterwards. */
-    const tamper = async (
-      name: string,
-      change: (folder: string) => Promise<unknown>,
-    ): Promise<string> => {
-      const good = await Deno.readFile(`${dist}/${name}`);
-      const folder = await Deno.makeTempDir();
-      if (name === npm) {
-        await run("tar", "-xzf", name, "-C", folder);
-        await change(`${folder}/package`);
-        await run("tar", "-czf", name, "-C", folder, "package");
-      } else {
-        await run("dpkg-deb", "--raw-extract", name, folder);
-        await change(folder);
-        await run("dpkg-deb", "--root-owner-group", "--build", folder, name);
-      }
-      const said = await check();
-      await Deno.writeFile(`${dist}/${name}`, good);
-      await Deno.remove(folder, { recursive: true });
-      return said;
-    };
-    const text = Deno.writeTextFile;
-    const other = DEB.replace("amd64", "arm64");
-    for (
-      const [name, change, message] of [
-        [
-          DEB,
-          (f) => text(`${f}/usr/bin/agent-gateway`, "worse"),
-          "usr/bin/agent-gateway differs",
-        ],
-        [
-          other,
-          (f) => text(`${f}/DEBIAN/postinst`, "#!/bin/sh\n", { mode: 0o755 }),
-          "contains DEBIAN/postinst",
-        ],
-        [
-          DEB,
-          (f) => Deno.chmod(`${f}/usr/bin/agent-gateway`, 0o4755),
-          "is not a usual file",
-        ],
-        [
-          DEB,
-          (f) =>
-            text(
-              `${f}/usr/share/bash-completion/completions/agent-gateway`,
-              "worse",
-            ),
-          "completions/agent-gateway differs",
-        ],
-        [
-          DEB,
-          (f) => Deno.symlink("/bin/sh", `${f}/usr/bin/sh`),
-          "not a file or folder of root",
-        ],
-        [
-          DEB,
-          (f) => Deno.remove(`${f}/usr/share/doc/agent-gateway/copyright`),
-          "lacks usr/share/doc/agent-gateway/copyright",
-        ],
-        [
-          npm,
-          (f) => text(`${f}/agent-gateway.js`, "worse"),
-          "agent-gateway.js differs",
-        ],
-        [
-          npm,
-          (f) => text(`${f}/package.json`, '{"scripts":{}}'),
-          "package.json differs",
-        ],
-        [
-          npm,
-          (f) => text(`${f}/binding.gyp`, ""),
-          "contains package/binding.gyp",
-        ],
-      ] as readonly (readonly [
-        string,
-        (folder: string) => Promise<unknown>,
-        string,
-      ])[]
-    ) {
-      await t.step(`${name}: ${message}`, async () => {
-        assertStringIncludes(await tamper(name, change), message);
-        const sums = await Deno.readTextFile(`${dist}/SHA256SUMS`);
-        assertEquals(sums, known); // Nothing of it is summed.
+        assertEquals(await list("ar", "t", DEB), [
+          ...["control.tar.gz", "data.tar.gz", "debian-binary"],
+        ]);
+        const contents = await list("dpkg-deb", "--contents", DEB);
+        for (const line of contents) {
+          assertMatch(line, /^(?:d|-)rw(?:x|-)r-(?:x|-)r-(?:x|-) root\/root /);
+        }
+        const modes = contents.filter((line) => line.startsWith("-rwx"));
+        assertEquals(modes.length, 1);
+        assertMatch(modes[0] ?? "", / \.\/usr\/bin\/agent-gateway$/);
+      },
+    });
+
+    for (const [what, change, message] of REFUSED) {
+      await t.step(`but not ${what}`, async () => {
+        assertStringIncludes(await makePackages(copy, change), message);
+        const written = await read("SHA256SUMS").catch(() => "");
+        assert(!written.includes(NPM), "it was summed");
       });
     }
 
-    await t.step("but nothing else, and their sums come last", async () => {
-      assertEquals(await check(), "");
-      const sums = await Deno.readTextFile(`${dist}/SHA256SUMS`);
-      assert(sums.startsWith(known));
-      const added = parseSums(sums.slice(known.length));
-      assertEquals(Array.from(added.keys()), [npm, DEB, other]);
-    });
+    await t.step(
+      "and takes no tarball that two readers see differently",
+      async () => {
+        const made = () =>
+          copy.deno(["run", "-q", "-A", "tools/release/npm_package.ts"]);
+        await makePackages(copy, async () => {});
+        const good = await Deno.readFile(`${dist}/${NPM}`);
+        for (const [what, bytes] of hostileTarballs(good)) {
+          const from = await Deno.makeTempDir();
+          await Deno.writeFile(`${from}/${NPM}`, bytes);
+          await assertRejects(() => receive(from, dist, []), Error, NPM, what);
+          await Deno.rename(`${from}/${NPM}`, `${dist}/${NPM}`);
+          assertEquals((await made()).stderr, "", what);
+          assertEquals(await Deno.readFile(`${dist}/${NPM}`), good, what);
+        }
+      },
+    );
   },
 });
 
-Deno.test("deno task manifests refuses the standard library of npm, and a release that lacks a binary", async () => {
-  await using copy = await SourceCopy.make();
-  const dist = `${copy.folder}/dist`;
-  await Deno.mkdir(dist);
-  await Deno.writeTextFile(`${dist}/SHA256SUMS`, "");
-  for (
-    const [header, message] of [
-      [RELEASE_HEADER.replace("JSR", "npm"), "the standard library of dist/"],
-      [RELEASE_HEADER, "dist/SHA256SUMS has no sum for agent-gateway-x86_64-"],
-    ] as const
-  ) {
-    const text = `// agent-gateway\n${header}\n`;
-    await Deno.writeTextFile(`${dist}/agent-gateway.js`, text);
-    const { code, stderr } = await copy.deno(["task", "-q", "manifests"]);
-    assertEquals(code, 1);
-    assertStringIncludes(stderr, `Cannot release: ${message}`);
-  }
-});
+/**
+ * Tarballs in each of which one reader sees the good package, and another one does not:
+ * hidden or renamed files, other types, sizes and modes.
+ */
+function hostileTarballs(
+  good: Uint8Array<ArrayBuffer>,
+): readonly (readonly [what: string, bytes: Uint8Array])[] {
+  const blocks = gunzipSync(good);
+  const body = blocks.subarray(0, -1024); // without the zeros at its end
+  const zeros = new Uint8Array(512);
+  const file = (path: string, text: string) =>
+    tar([{ path, mode: 0o755, bytes: Buffer.from(text) }], 0).subarray(
+      0,
+      -1024,
+    );
+  const evil = file("package/package.json", '{"scripts":{"install":"sh"}}');
+  /** The same with another character in its header, and the sum that fits. */
+  const patch = (entry: Uint8Array, offset: number, value: string) => {
+    const header = Buffer.from(entry);
+    header.write(" ".repeat(8), 148);
+    header.write(value, offset, "latin1");
+    const sum = header.subarray(0, 512).reduce((a, b) => a + b, 0);
+    header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+    return header;
+  };
+  const TYPE = 156;
+  /** A record of PAX about the next entry, or with "g" about all. */
+  const pax = (key: string, value: string, type = "x") => {
+    const length = key.length + value.length + 3;
+    const line = `${length + `${length + 2}`.length} ${key}=${value}\n`;
+    return patch(file("pax", line), TYPE, type);
+  };
+  const before = (...entries: readonly Uint8Array[]) => [...entries, body];
+  const after = (...entries: readonly Uint8Array[]) => [body, ...entries];
+  const rows: Readonly<Record<string, readonly Uint8Array[]>> = {
+    "entries after a block of zeros": after(zeros, evil),
+    "entries after the end": after(zeros, zeros, evil),
+    "another name by GNU": after(
+      pax("GNU.sparse.name", "package/package.json"),
+      file("package/README.md", "{}"),
+    ),
+    "another path by PAX": after(pax("path", "package/binding.gyp"), evil),
+    "another size by PAX": before(pax("size", "0"), evil),
+    "a path for all by PAX": before(pax("path", "package/x", "g")),
+    "another character set": before(pax("hdrcharset", "BINARY"), evil),
+    "a long name": after(
+      patch(file("././@LongLink", "package/binding.gyp\0"), TYPE, "L"),
+      evil,
+    ),
+    "the same file twice": after(evil),
+    "a symbolic link": before(patch(file("package/bin", ""), TYPE, "2")),
+    "a hard link": before(patch(file("package/bin", ""), TYPE, "1")),
+    "a device": before(patch(file("package/bin", ""), TYPE, "3")),
+    "an old kind of file": after(patch(evil, TYPE, "\0")),
+    "an unknown kind": after(patch(evil, TYPE, "7")),
+    "a size in another base": after(patch(evil, 124, "\x80")),
+    "a file above the folder": after(file("../.npmrc", "registry=worse")),
+    "a file of root": after(patch(evil, 100, "0004755")),
+  };
+  const bytes = Object.entries(rows).map(([what, parts]) =>
+    [what, gzip(Buffer.concat([...parts, zeros, zeros]))] as const
+  );
+  return [
+    ...bytes,
+    ["a second member", Buffer.concat([good, gzip(evil)])],
+    ["bytes after the end", Buffer.concat([good, Buffer.from("more")])],
+    ["another compression of the same", gzipSync(blocks, { level: 1 })],
+  ];
+}
 
 const SBOM = makeSbom({
   lock: JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`)),
   thirdParty: await Deno.readTextFile(`${ROOT}/THIRD-PARTY.md`),
   crates: `old-crate 1.2.3|MIT/Apache-2.0|${"1".repeat(64)}\nother 1.0.0|MIT\n`,
-  sums: SUMS,
+  sums: new Map(),
   timestamp: "2026-11-24T03:21:04Z",
 });
 
 Deno.test("the SBOM names what is in the program, and what made it", () => {
   assertEquals(
     SBOM.metadata.component.purl,
-    `pkg:npm/agent-gateway@${config.version}`,
+    `pkg:npm/agent-gateway@${version}`,
   );
   const { jsr } = JSON.parse(Deno.readTextFileSync(`${ROOT}/deno.lock`));
   const names = SBOM.components.map(({ purl, licenses: [{ expression }] }) =>

@@ -9,7 +9,7 @@ export interface ReleaseFile {
   readonly status?: number;
 }
 
-/** Compresses bytes as `deno task manifests` does. */
+/** Compresses bytes as `deno task packages` does. */
 export async function gzip(
   content: Uint8Array<ArrayBuffer> | string,
 ): Promise<Uint8Array<ArrayBuffer>> {

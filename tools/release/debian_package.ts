@@ -5,19 +5,16 @@
  *     deno task deb          for amd64
  *     deno task deb arm64
  *
- * It needs `dpkg-deb` and `help2man`. The same binary and bundle give the same
- * bytes.
- *
  * @module
  */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { dirname } from "node:path";
-import { gzipSync } from "node:zlib";
 import config from "../../deno.json" with { type: "json" };
 import { clientPermissionFlags } from "../bundle.ts";
 import { runCommand } from "../run_command.ts";
 import { runTool, ToolError } from "../tool_error.ts";
+import { ar, type Entry, gzip, tar } from "./archive.ts";
+import { manualPage } from "./manual_page.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 const DIST = `${ROOT}/dist`;
@@ -31,13 +28,13 @@ const HOMEPAGE = "https://github.com/agent-gateway/agent-gateway";
 const VERSION = `${config.version}-1`;
 
 /** The targets of the packages, by Debian's names of the architectures. */
-export const TARGETS: Readonly<Record<string, string>> = {
+const TARGETS: Readonly<Record<string, string>> = {
   amd64: "x86_64-unknown-linux-gnu",
   arm64: "aarch64-unknown-linux-gnu",
 };
 
-/** Where the manual page is. */
-export const MANUAL = "usr/share/man/man1/agent-gateway.1.gz";
+/** Debian's names of the architectures for which there is a package. */
+export const ARCHITECTURES: readonly string[] = Object.keys(TARGETS);
 
 /** Where each shell looks for the completions of a package. */
 const COMPLETIONS = {
@@ -46,50 +43,55 @@ const COMPLETIONS = {
   fish: "usr/share/fish/vendor_completions.d/agent-gateway.fish",
 };
 
-/** The name of a package's file. */
-export function debianName(architecture: string): string {
-  return `agent-gateway_${VERSION}_${architecture}.deb`;
-}
-
 /**
- * Makes the package.
+ * Writes the package into `dist/`, where the bundle and the binary have to be already.
+ * The same ones give the same bytes.
  *
- * @returns Its path.
+ * @returns The name of its file.
  */
-async function makeDebianPackage(architecture: string): Promise<string> {
-  const files = await debianFiles(architecture);
+export async function makeDebianPackage(
+  architecture: string,
+): Promise<string> {
   const date = await commitDate();
-  files[MANUAL] = gzip(await makeManual(date));
-  let bytes = 0;
+  const seconds = date.getTime() / 1000;
+  const files = Object.entries(await installedFiles(architecture, date));
+  let size = 0;
   let md5sums = "";
-  for (const [path, content] of Object.entries(files)) {
-    bytes += content.length;
-    const sum = createHash("md5").update(content).digest("hex");
+  for (const [path, bytes] of files) {
+    size += bytes.length;
+    const sum = createHash("md5").update(bytes).digest("hex");
     md5sums += `${sum}  ${path}\n`;
   }
-  files["DEBIAN/control"] = control(architecture, bytes);
-  files["DEBIAN/md5sums"] = Buffer.from(md5sums);
+  const name = `agent-gateway_${VERSION}_${architecture}.deb`;
+  const archive = (files: readonly (readonly [string, Uint8Array])[]) =>
+    gzip(tar(withFolders(files), seconds));
+  const deb = ar({
+    "debian-binary": Buffer.from("2.0\n"),
+    "control.tar.gz": archive([
+      ["control", control(architecture, size)],
+      ["md5sums", Buffer.from(md5sums)],
+    ]),
+    "data.tar.gz": archive(files),
+  }, seconds);
+  await Deno.writeFile(`${DIST}/${name}`, deb);
+  return name;
+}
 
-  const folder = await Deno.makeTempDir({ dir: DIST, prefix: ".deb-" });
-  try {
-    for (const [path, content] of Object.entries(files)) {
-      const file = `${folder}/${path}`;
-      await Deno.mkdir(dirname(file), { recursive: true });
-      await Deno.writeFile(file, content);
-    }
-    await Deno.chmod(`${folder}/usr/bin/agent-gateway`, 0o755);
-    // The modes that all have without an umask.
-    await runCommand(["chmod", "-R", "u=rwX,go=rX", folder]);
-    const path = `${DIST}/${debianName(architecture)}`;
-    // The default level takes many times as long and saves a tenth.
-    const options = ["--root-owner-group", "-Zxz", "-z1"];
-    await runCommand(["dpkg-deb", ...options, "--build", folder, path], {
-      env: { SOURCE_DATE_EPOCH: `${date.getTime() / 1000}` },
+/** The entries of an archive: each folder comes before the files in it. */
+function withFolders(
+  files: readonly (readonly [string, Uint8Array])[],
+): readonly Entry[] {
+  const entries = new Map<string, Entry>();
+  for (const [path, bytes] of files) {
+    const parts = `./${path}`.split("/").slice(0, -1);
+    parts.forEach((_, index) => {
+      const folder = `${parts.slice(0, index + 1).join("/")}/`;
+      entries.set(folder, { path: folder, mode: 0o755 });
     });
-    return path;
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+    const mode = path.startsWith("usr/bin/") ? 0o755 : 0o644;
+    entries.set(path, { path: `./${path}`, mode, bytes });
   }
+  return Array.from(entries.values());
 }
 
 /** When the last commit was made: the date of all files in the package. */
@@ -98,23 +100,22 @@ async function commitDate(): Promise<Date> {
   return new Date(Number(await runCommand(git)) * 1000);
 }
 
-/**
- * The files that the package installs, by their paths, except for the manual page, which
- * needs `help2man`. The bundle and the binary have to be in `dist/` already.
- */
-export async function debianFiles(
+/** The files that the package installs, by their paths. */
+async function installedFiles(
   architecture: string,
+  date: Date,
 ): Promise<Record<string, Uint8Array>> {
   const target = TARGETS[architecture];
   if (target === undefined) {
-    const known = Object.keys(TARGETS).join(", ");
+    const known = ARCHITECTURES.join(", ");
     throw new ToolError(`Unknown architecture "${architecture}": use ${known}`);
   }
-  const date = await commitDate();
   const doc = "usr/share/doc/agent-gateway";
   const overrides = "usr/share/lintian/overrides/agent-gateway";
   const changelog = await Deno.readTextFile(`${ROOT}/CHANGELOG.md`);
-  const thirdParty = await Deno.readTextFile(`${DIST}/THIRD-PARTY.md`);
+  // A release has one that also names the Rust crates.
+  const thirdParty = await Deno.readTextFile(`${DIST}/THIRD-PARTY.md`)
+    .catch(() => Deno.readTextFile(`${ROOT}/THIRD-PARTY.md`));
   const files: Record<string, Uint8Array> = {
     "usr/bin/agent-gateway": await Deno.readFile(
       `${DIST}/agent-gateway-${target}`,
@@ -124,6 +125,9 @@ export async function debianFiles(
     [`${doc}/THIRD-PARTY.md.gz`]: gzip(thirdParty),
     [`${doc}/copyright`]: Buffer.from(await copyright()),
     [overrides]: Buffer.from(LINTIAN_OVERRIDES),
+    "usr/share/man/man1/agent-gateway.1.gz": gzip(
+      manualPage(await runBundle("--help"), date),
+    ),
   };
   for (const [shell, path] of Object.entries(COMPLETIONS)) {
     files[path] = Buffer.from(await runBundle("--completions", shell));
@@ -131,16 +135,12 @@ export async function debianFiles(
   return files;
 }
 
-function gzip(text: string): Uint8Array {
-  return gzipSync(text, { level: 9 });
-}
-
 /**
  * The description of the package for Debian's tools.
  *
  * @param bytes The size of all files that it installs.
  */
-export function control(architecture: string, bytes: number): Uint8Array {
+function control(architecture: string, bytes: number): Uint8Array {
   return Buffer.from(`Package: agent-gateway
 Version: ${VERSION}
 Architecture: ${architecture}
@@ -187,40 +187,6 @@ async function runBundle(...args: readonly string[]): Promise<string> {
   ]);
 }
 
-/** Makes the manual page from what `--help` and `--version` print. */
-async function makeManual(date: Date): Promise<string> {
-  // The binary itself may be for another architecture than this one. A long option
-  // has one space after it, and help2man takes two for the end of a name.
-  const help = (await runBundle("--help"))
-    .replaceAll(/^( +(?:-\w, )?--[\w-]+ [A-Z]+) (?=\S)/gm, "$1  ");
-  const folder = await Deno.makeTempDir({ dir: DIST, prefix: ".manual-" });
-  try {
-    const program = `${folder}/agent-gateway`;
-    const script = `#!/bin/sh\ncat <<'END'\n${help}END\n`;
-    await Deno.writeTextFile(program, script, { mode: 0o755 });
-    const manual = await runCommand([
-      ...["help2man", "--no-info", "--section=1"],
-      ...["--version-string", config.version],
-      ...["--name", "terminal and editor client of a remote agent service"],
-      "./agent-gateway", // help2man takes no path with a space
-    ], {
-      cwd: folder,
-      env: {
-        SOURCE_DATE_EPOCH: `${date.getTime() / 1000}`,
-        LC_ALL: "C.UTF-8",
-      },
-    });
-    // mandoc knows no date such as "November 2026". Each example has its own line.
-    const day = date.toISOString().slice(0, 10);
-    return manual.replace(/^(\.TH \S+ "1") ".*?"/m, `$1 "${day}"`).replace(
-      /^(\.SH EXAMPLES\n\.IP\n)([^.][^]*?)(?=^\.)/m,
-      (_, head, lines) => `${head}.nf\n${lines}.fi\n`,
-    );
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
-
 function debianChangelog(date: Date): string {
   const time = date.toUTCString().replace("GMT", "+0000");
   return `agent-gateway (${VERSION}) unstable; urgency=medium
@@ -232,8 +198,7 @@ function debianChangelog(date: Date): string {
 }
 
 async function main(): Promise<void> {
-  const path = await makeDebianPackage(Deno.args[0] ?? "amd64");
-  console.log(path.slice(path.indexOf("dist/")));
+  console.log(`dist/${await makeDebianPackage(Deno.args[0] ?? "amd64")}`);
 }
 
 if (import.meta.main) await runTool(main);

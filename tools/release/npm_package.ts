@@ -1,5 +1,5 @@
 /**
- * Makes the npm package in `dist/npm/`: a launcher for Node.js, the program, and
+ * Makes the npm package in `dist/`: a launcher for Node.js, the program, and
  * the pinned Deno of each system as an optional dependency. (The package `deno`
  * has an install script, which pnpm, Yarn and Bun do not run without being asked.)
  *
@@ -7,14 +7,14 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import config from "../../deno.json" with { type: "json" };
 import { clientPermissionFlags } from "../bundle.ts";
 import { NPM_SYSTEMS, PINNED_DENO } from "../pins.ts";
-import { runCommand } from "../run_command.ts";
 import { runTool } from "../tool_error.ts";
+import { type Entry, gzip, tar } from "./archive.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
-const FOLDER = `${ROOT}/dist/npm`;
 
 /** What the launcher says to `deno run` before the program. */
 const FLAGS = [
@@ -26,6 +26,9 @@ const FLAGS = [
   ...["--no-config", "--no-lock", "--no-npm", "--no-remote", "--no-check"],
   ...clientPermissionFlags,
 ];
+
+/** The time of each file in packages, in seconds: npm's own, from before any of them. */
+const PACKED = Date.UTC(1985, 9, 26, 8, 15) / 1000;
 
 const DOCUMENTS = ["README.md", "CHANGELOG.md", "LICENSE", "THIRD-PARTY.md"];
 
@@ -53,48 +56,30 @@ const MANIFEST = {
   ),
 };
 
-/** The name of the package's file. */
-export function npmName(): string {
-  return `${MANIFEST.name}-${MANIFEST.version}.tgz`;
-}
-
-/** The files of the package, by their names. The bundle has to be in `dist/` already. */
-export async function npmFiles(): Promise<Record<string, string>> {
-  const files: Record<string, string> = {
+/**
+ * Writes the package into `dist/`, where the bundle has to be already. The same bundle
+ * gives the same bytes.
+ *
+ * @returns The name of its file.
+ */
+export async function makeNpmPackage(): Promise<string> {
+  const texts: Record<string, string> = {
+    "package.json": json(MANIFEST),
     "agent-gateway.cjs": await readText("tools/release/npm/agent-gateway.cjs"),
     // In one file, which is read at the start: an update under a running program must not
     // take away what it would load later.
     "agent-gateway.js": await readText("dist/agent-gateway.js"),
     "flags.json": json(FLAGS),
-    "package.json": json(MANIFEST),
   };
-  for (const name of DOCUMENTS) files[name] = await readText(name);
-  return files;
-}
-
-/**
- * Packs the package. The same bundle gives the same bytes.
- *
- * @returns The path of the tarball.
- */
-async function packNpmPackage(): Promise<string> {
-  await Deno.remove(FOLDER, { recursive: true }).catch(() => {});
-  const source = `${FOLDER}/package`;
-  await Deno.mkdir(source, { recursive: true });
-  for (const [name, text] of Object.entries(await npmFiles())) {
-    await Deno.writeTextFile(`${source}/${name}`, text);
-    // npm keeps the modes, which depend on the umask.
-    if (Deno.build.os !== "windows") {
-      await Deno.chmod(
-        `${source}/${name}`,
-        name.endsWith(".cjs") ? 0o755 : 0o644,
-      );
-    }
-  }
-  const npm = Deno.build.os === "windows" ? "npm.cmd" : "npm";
-  const pack = ["pack", "--silent", "--pack-destination", FOLDER];
-  await runCommand([npm, ...pack], { cwd: source });
-  return `${FOLDER}/${npmName()}`;
+  for (const name of DOCUMENTS) texts[name] = await readText(name);
+  const files = Object.entries(texts).map(([name, text]): Entry => ({
+    path: `package/${name}`,
+    mode: name.endsWith(".cjs") ? 0o755 : 0o644,
+    bytes: Buffer.from(text),
+  }));
+  const name = `${MANIFEST.name}-${MANIFEST.version}.tgz`;
+  await Deno.writeFile(`${ROOT}/dist/${name}`, gzip(tar(files, PACKED)));
+  return name;
 }
 
 function readText(path: string): Promise<string> {
@@ -106,8 +91,7 @@ function json(value: unknown): string {
 }
 
 async function main(): Promise<void> {
-  const path = await packNpmPackage();
-  console.log(path.slice(path.indexOf("dist/npm/")));
+  console.log(`dist/${await makeNpmPackage()}`);
 }
 
 if (import.meta.main) await runTool(main);
