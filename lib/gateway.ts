@@ -187,7 +187,10 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     if (!this.#usesTls) return undefined;
     const { baseUrl, proxy, connectsAhead } = this.#options;
     const { Route } = await import("./gateway/connection.ts");
-    this.#route ??= new Route(proxy, new URL(baseUrl), connectsAhead);
+    this.#route ??= new Route(proxy, new URL(baseUrl), {
+      redactor: this.redactor,
+      mayPrepare: connectsAhead,
+    });
     return this.#route;
   }
 

@@ -1,5 +1,5 @@
 export { containsNul, inParts, shorten } from "./text/foreign_text.ts";
-export { counted, duration, size, wholeDuration } from "./text/amounts.ts";
+export { counted, duration, size, utc, wholeDuration } from "./text/amounts.ts";
 export {
   escapeControls,
   holdsTooMuch,

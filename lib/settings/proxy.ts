@@ -12,7 +12,7 @@ import { SettingsError } from "./settings_error.ts";
 
 export interface Proxy {
   /** The environment variable that names it. */
-  readonly variable: string;
+  readonly variable: typeof NAMES[number];
   readonly scheme: "http" | "https" | "socks5" | "socks5h";
   /** A name or an address, without brackets. */
   readonly hostname: string;
@@ -26,9 +26,10 @@ export interface Proxy {
 
 // In each of these two lists, the first variable that is not empty is used. On Windows,
 // names have no case.
+const NAMES = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] as const;
 const FOR_HTTPS = Deno.build.os === "windows"
-  ? ["HTTPS_PROXY", "ALL_PROXY"]
-  : ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+  ? (["HTTPS_PROXY", "ALL_PROXY"] as const)
+  : NAMES;
 const EXCEPTIONS = ["no_proxy", "NO_PROXY"];
 /** Ignored for `https:`, and named by the error of a service that cannot be reached. */
 const FOR_HTTP = ["http_proxy", "HTTP_PROXY"];
@@ -69,7 +70,7 @@ export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
     );
   }
 
-  const values = new Map(
+  const values = new Map<string, string | undefined>(
     [...FOR_HTTPS, ...EXCEPTIONS].map((
       name,
     ) => [name, environmentVariable(name)]),
@@ -77,8 +78,7 @@ export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   const exceptions = EXCEPTIONS.find((name) => values.get(name)) ?? "";
   const isDirect = isLocal || isExcluded(url, values.get(exceptions) ?? "");
 
-  const variable = FOR_HTTPS.find((name) => values.get(name)) ?? "";
-  const value = isDirect ? undefined : values.get(variable);
+  const variable = FOR_HTTPS.find((name) => values.get(name));
 
   // Without these, no error advises to set `HTTPS_PROXY` where no proxy is used.
   const others = isDirect ? FOR_HTTP : [];
@@ -86,12 +86,13 @@ export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
     // Without the permission to read a variable, it cannot be removed either.
     if (environmentVariable(name) !== undefined) Deno.env.delete(name);
   }
-  return value ? parseProxy(variable, value) : undefined;
+  if (isDirect || variable === undefined) return undefined;
+  return parseProxy(variable, values.get(variable) ?? "");
 }
 
 const PORTS = { http: 80, https: 443, socks5: 1080, socks5h: 1080 } as const;
 
-function parseProxy(variable: string, value: string): Proxy {
+function parseProxy(variable: Proxy["variable"], value: string): Proxy {
   const refuse = (reason: string) =>
     new SettingsError(`${variable}: ${reason}`);
   if (/^[\s'"]|[\s'"]$/.test(value)) {

@@ -50,3 +50,11 @@ export function counted<Noun extends string>(
   const words = count === 1 ? noun : `${noun.replace(/y$/, "ie")}s`;
   return `${count} ${words}` as Redacted;
 }
+
+/** A moment in seconds since 1970: "2026-01-15 12:00 UTC". */
+export function utc(seconds: number): Redacted {
+  const date = new Date(seconds * 1000);
+  if (Number.isNaN(date.getTime())) return safe`an unknown time`;
+  const time = date.toISOString().slice(0, 16).replace("T", " ");
+  return `${time} UTC` as Redacted;
+}

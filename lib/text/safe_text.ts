@@ -49,9 +49,9 @@ export function safe<const Parts extends readonly (string | number)[]>(
 }
 
 /** Safe texts in a row. */
-export function joinSafe(
-  texts: readonly Redacted[],
-  separator: ", " | "; " | " ",
+export function joinSafe<Text extends string>(
+  texts: readonly (Text & Part<Text>)[],
+  separator: ", " | "; " | " " | "",
 ): Redacted {
   return texts.join(separator) as Redacted;
 }

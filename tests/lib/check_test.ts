@@ -7,6 +7,7 @@ import { hang } from "../support/service/behaviours.ts";
 import { TEST_KEY } from "../support/service/service.ts";
 import { serviceError } from "../support/service_errors.ts";
 import { startService } from "../support/turns.ts";
+import { redacted } from "../support/texts.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
@@ -109,7 +110,7 @@ Deno.test("Report writes clean text, and escapes what JSON leaves as it is", asy
 
 Deno.test("Report writes how long a request took and, in JSON, which one failed and how", async () => {
   const error = serviceError("create thread", {
-    reason: "No",
+    reason: redacted("No"),
     status: 502,
     stage: "perhaps taken",
   });

@@ -18,6 +18,7 @@ import { eventsOf } from "../support/fake_gateway.ts";
 import { serviceError } from "../support/service_errors.ts";
 import { serviceId } from "../support/texts.ts";
 import { until } from "../support/waits.ts";
+import { redacted } from "../support/texts.ts";
 
 /** What a test sets; a person types the inputs, or a script has the prompts. */
 interface Script {
@@ -128,7 +129,7 @@ class Story implements View {
       else if (word === "defect") throw new TypeError("a defect");
       else if (word === "fail") {
         throw serviceError("create run", {
-          reason: "Out",
+          reason: redacted("Out"),
           status: 503,
           stage: "refused",
         });

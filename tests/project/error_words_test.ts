@@ -6,6 +6,8 @@ import {
 } from "../../lib/gateway/connection/connection_rows.ts";
 import { fateInWords } from "../../lib/gateway/failure/fate.ts";
 import { STATUS_WORDS } from "../../lib/gateway/http/status_error.ts";
+import { redacted } from "../support/texts.ts";
+import { Redactor } from "../../lib/text.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
 
@@ -25,15 +27,17 @@ Deno.test('each reason that comes without advice has a row in "What errors say",
   const shown = rows.map((row) =>
     RegExp(row.split(/\.{3}|\d{3}/).map(RegExp.escape).join(".*"))
   );
-  const match = ["", "expired", "1", "2"] as unknown as RegExpExecArray;
-  const url = new URL("https://service.test");
+  const name = redacted("service.test");
+  const about = {
+    match: ["", "expired", "1", "2"].map(redacted),
+    url: { origin: name, host: name, hostname: name, port: 443 },
+    quotation: redacted(""),
+    redactor: new Redactor(""),
+  };
   const isMute = ({ advice }: { advice?: unknown }) => advice === undefined;
   const reasons = [
     ...[...CONNECTING_ROWS, ...CONNECTED_ROWS].filter(isMute).map(
-      ({ reason }) =>
-        typeof reason === "string"
-          ? reason
-          : reason({ match, url, quotation: "" }),
+      ({ reason }) => typeof reason === "string" ? reason : reason(about),
     ),
     ...STATUS_WORDS.filter(isMute).map(
       ({ meaning = "The service answered", statuses }) =>

@@ -147,7 +147,7 @@ export class CallConnection {
       return this.#client;
     } catch (cause) {
       if (cause instanceof Deno.errors.NotCapable) throw cause;
-      throw tlsSetupError(cause);
+      throw tlsSetupError(cause, this.redactor);
     }
   }
 

@@ -1,5 +1,6 @@
 import { environmentVariable } from "../../io.ts";
 import { isUnknownIssuer } from "./known_failures.ts";
+import { joinSafe, type Redacted, type Redactor, safe } from "../../text.ts";
 
 let trusted: readonly string[] = [];
 let loading: Promise<readonly string[]> | undefined;
@@ -43,33 +44,39 @@ async function loadOnce(): Promise<readonly string[]> {
 }
 
 /** The file that `DENO_CERT` names, in quotes. */
-function certificateFile(): string | undefined {
+function certificateFile(redactor: Redactor): Redacted | undefined {
   const path = environmentVariable("DENO_CERT") ?? "";
-  return path === "" ? undefined : JSON.stringify(path);
+  return path === "" ? undefined : safe`"${redactor.show(path)}"`;
 }
 
 /** The variables that are set and choose which certificates Deno trusts. */
-export function certificateVariables(): string {
-  const file = certificateFile();
+export function certificateVariables(
+  redactor: Redactor,
+): Redacted | undefined {
+  const file = certificateFile(redactor);
   const store = environmentVariable("DENO_TLS_CA_STORE");
-  const names = [];
-  if (file !== undefined) names.push(`DENO_CERT (${file})`);
-  if (store) names.push("DENO_TLS_CA_STORE");
+  const names: Redacted[] = [];
+  if (file !== undefined) names.push(safe`DENO_CERT (${file})`);
+  if (store) names.push(safe`DENO_TLS_CA_STORE`);
   // The system's store is read from the files that these name, if they are set.
-  if (store?.includes("system")) names.push("SSL_CERT_FILE", "SSL_CERT_DIR");
-  return names.join(", ").replace(/, (\w+)$/, " and $1");
+  if (store?.includes("system")) {
+    names.push(safe`SSL_CERT_FILE`, safe`SSL_CERT_DIR`);
+  }
+  const last = names.pop();
+  if (last === undefined || names.length === 0) return last;
+  return safe`${joinSafe(names, ", ")} and ${last}`;
 }
 
 /** What to do if a certificate comes from a CA that is not trusted. */
-export function issuerAdvice(): string {
-  const file = certificateFile();
+export function issuerAdvice(redactor: Redactor): Redacted {
+  const file = certificateFile(redactor);
   if (file !== undefined) {
-    return `Check that ${file} (DENO_CERT) contains the CA's certificate as PEM`;
+    return safe`Check that ${file} (DENO_CERT) contains the CA's certificate as PEM`;
   }
   const store = environmentVariable("DENO_TLS_CA_STORE") ?? "";
   return trusted.length > 0 || store.includes("system")
-    ? "Add the CA to this system's store, or name its file in DENO_CERT"
-    : "Trust the CA: DENO_TLS_CA_STORE=system, or DENO_CERT=FILE";
+    ? safe`Add the CA to this system's store, or name its file in DENO_CERT`
+    : safe`Trust the CA: DENO_TLS_CA_STORE=system, or DENO_CERT=FILE`;
 }
 
 /** Whether Deno accepts a certificate: a rejected one would make each client fail. */

@@ -1,6 +1,6 @@
 import { environmentVariable } from "../../io.ts";
 import type { Proxy } from "../../settings.ts";
-import type { Redactor } from "../../text.ts";
+import { type Redactor, safe } from "../../text.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
 import { certificateVariables, issuerAdvice } from "./certificates.ts";
@@ -36,20 +36,23 @@ function connectionFailure(
 ): Failure {
   const { operation, redactor, relayFailure } = options;
   const url = new URL(options.baseUrl);
-  const show = (text: string) => redactor.show(text);
   if (relayFailure !== undefined) {
     return cannotReach(url, relayFailure, options);
   }
   if (isNotConnected(cause)) {
-    const known = whyNotConnected(cause, url, show);
-    const advice = isUnknownIssuer(cause) ? issuerAdvice() : known.advice;
+    const known = whyNotConnected(cause, url, redactor);
+    const advice = isUnknownIssuer(cause)
+      ? issuerAdvice(redactor)
+      : known.advice;
     return cannotReach(url, { ...known, advice }, options);
   }
 
-  const known = whyBroken(cause, url, show);
+  const known = whyBroken(cause, url, redactor);
   const isThread = known.stage === "perhaps taken" &&
     operation === "create thread";
-  const usual = isThread ? "Check the base URL, or try again later" : "";
+  const usual = isThread
+    ? safe`Check the base URL, or try again later`
+    : undefined;
   return { ...known, advice: known.advice ?? usual };
 }
 
@@ -57,13 +60,14 @@ function connectionFailure(
 function cannotReach(
   url: URL,
   known: Failure,
-  { operation, proxy }: ConnectionErrorOptions,
+  { operation, proxy, redactor }: ConnectionErrorOptions,
 ): Failure {
+  const origin = redactor.show(url.origin);
   if (url.hostname.endsWith(".example")) {
     return {
       stage: "refused",
-      reason: `No service is configured: ${url.origin} is a placeholder`,
-      advice: "Set APP_BASE_URL or --base-url to the URL of your service",
+      reason: safe`No service is configured: ${origin} is a placeholder`,
+      advice: safe`Set APP_BASE_URL or --base-url to the URL of your service`,
     };
   }
   const hasOther = proxy === undefined &&
@@ -71,26 +75,29 @@ function cannotReach(
   const other = hasOther ? ", or set HTTPS_PROXY (only HTTP_PROXY is set)" : "";
   const through = proxy === undefined
     ? ""
-    : ` through the proxy ${proxy.origin}`;
+    : safe` through the proxy ${redactor.show(proxy.origin)}`;
   // When a run is followed, the base URL has just worked.
   const usual = operation === "stream run"
-    ? ""
-    : `Check the base URL, the network and the service${other}`;
+    ? undefined
+    : safe`Check the base URL, the network and the service${other}`;
   return {
     ...known,
-    reason: `${url.origin} cannot be reached${through} (${known.reason})`,
+    reason: safe`${origin} cannot be reached${through} (${known.reason})`,
     advice: known.advice ?? usual,
   };
 }
 
 /** The error for an HTTP client that cannot be made. */
-export function tlsSetupError(cause: unknown): RequestError {
+export function tlsSetupError(
+  cause: unknown,
+  redactor: Redactor,
+): RequestError {
   if (isOutOfFiles(cause)) return outOfFilesError(cause);
-  const variables = certificateVariables();
+  const variables = certificateVariables(redactor);
   return new RequestError({
     stage: "refused",
-    reason: `TLS cannot be set up (${reasonOf(cause)})`,
-    advice: variables && `Check ${variables}`,
+    reason: safe`TLS cannot be set up (${reasonOf(cause, redactor)})`,
+    advice: variables && safe`Check ${variables}`,
   }, { cause });
 }
 
@@ -98,7 +105,7 @@ export function tlsSetupError(cause: unknown): RequestError {
 export function outOfFilesError(cause: unknown): RequestError {
   return new RequestError({
     stage: "not sent",
-    reason: "There are too many open files",
+    reason: safe`There are too many open files`,
     advice: MORE_FILES,
     problem: "too many open files",
   }, { cause });

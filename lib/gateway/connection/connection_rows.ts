@@ -6,19 +6,29 @@
  * @module
  */
 
-import { portOf } from "../../settings.ts";
 import type { Failure } from "../failure/failure.ts";
 import type { SystemFault } from "../failure/system_fault.ts";
+import { type Redacted, type Redactor, safe, utc } from "../../text.ts";
 
-export const MORE_FILES = "Close some sessions, or raise the limit (ulimit -n)";
+export const MORE_FILES: Redacted =
+  safe`Close some sessions, or raise the limit (ulimit -n)`;
+
+/** The parts of a URL, safe to show. */
+export interface ShownUrl {
+  readonly origin: Redacted;
+  readonly host: Redacted;
+  readonly hostname: Redacted;
+  readonly port: number;
+}
 
 /** What a row may make words of. */
 export interface Circumstances {
   /** What the pattern has found; empty if the row was found by what the system says. */
-  readonly match: readonly string[];
-  readonly url: URL;
-  /** What the library quotes of the peer, safe to show; empty if it quotes nothing. */
-  readonly quotation: string;
+  readonly match: readonly Redacted[];
+  readonly url: ShownUrl;
+  /** What the library quotes of the peer; empty if it quotes nothing. */
+  readonly quotation: Redacted;
+  readonly redactor: Redactor;
 }
 
 export interface Row {
@@ -26,9 +36,9 @@ export interface Row {
   readonly fault?: SystemFault;
   /** A pattern for the library's own words. */
   readonly text: RegExp;
-  readonly reason: string | ((about: Circumstances) => string);
+  readonly reason: Redacted | ((about: Circumstances) => Redacted);
   readonly stage?: Failure["stage"];
-  readonly advice?: string | ((about: Circumstances) => string);
+  readonly advice?: Redacted | ((about: Circumstances) => Redacted);
   /** What may pass. By default, only a stream is requested again. */
   readonly problem?: Failure["problem"];
   readonly isUnknownIssuer?: true;
@@ -46,38 +56,40 @@ export const CONNECTING_ROWS: readonly Row[] = [
       const state = problem === "expired"
         ? "expired on"
         : "is not valid before";
-      const clock = `the clock of this machine says ${utc(now)}`;
-      return `its certificate ${state} ${utc(limit)}; ${clock}`;
+      const clock = safe`the clock of this machine says ${utc(Number(now))}`;
+      return safe`its certificate ${state} ${utc(Number(limit))}; ${clock}`;
     },
-    advice: "Check both",
+    advice: safe`Check both`,
   },
   {
     text: /^invalid peer certificate: certificate not valid for name/,
-    reason: ({ url: { hostname }, quotation }) => {
+    reason: ({ url: { hostname }, quotation, redactor }) => {
       const [, other] = /only valid for \w+\("?([^"()]+)/.exec(quotation) ?? [];
-      const names = other === undefined ? "" : `, but for ${other}`;
-      return `its certificate is not for ${hostname}${names}`;
+      const names = other === undefined
+        ? ""
+        : safe`, but for ${redactor.show(other)}`;
+      return safe`its certificate is not for ${hostname}${names}`;
     },
   },
   {
     text: /^invalid peer certificate: UnknownIssuer$/,
-    reason: "its certificate comes from a CA that is not trusted",
+    reason: safe`its certificate comes from a CA that is not trusted`,
     isUnknownIssuer: true,
   },
   {
     text:
       /^invalid peer certificate: (?:Other\(OtherError\()?CaUsedAsEndEntity/,
     reason:
-      "its certificate is that of a CA (CA:TRUE), which a server may not use",
+      safe`its certificate is that of a CA (CA:TRUE), which a server may not use`,
   },
   {
     text: /^invalid peer certificate: (.*)$/,
-    reason: ({ match: [, problem] }) =>
-      `its certificate is not valid: ${problem}`,
+    reason: ({ match: [, problem = safe``] }) =>
+      safe`its certificate is not valid: ${problem}`,
   },
   {
     text: /^received fatal alert: ProtocolVersion|^peer is incompatible/,
-    reason: "it supports neither TLS 1.2 nor TLS 1.3",
+    reason: safe`it supports neither TLS 1.2 nor TLS 1.3`,
   },
   {
     text: /^received fatal alert: (\w+)/,
@@ -85,54 +97,55 @@ export const CONNECTING_ROWS: readonly Row[] = [
   },
   {
     text: /corrupt message|InvalidContentType|InvalidMessage/,
-    reason: ({ url }) =>
-      `what answers at port ${portOf(url)} does not speak https`,
+    reason: ({ url: { port } }) =>
+      safe`what answers at port ${port} does not speak https`,
   },
   {
     fault: "reset",
     text: /^tls handshake eof|^unexpected end of file/i,
-    reason: "closed at once, perhaps by a firewall",
+    reason: safe`closed at once, perhaps by a firewall`,
   },
   {
     text: /^Requires net access to /,
-    reason: ({ url }) => `Deno may not connect to ${url.host}`,
-    advice: ({ url }) => `Run Deno with --allow-net=${url.host}`,
+    reason: ({ url }) => safe`Deno may not connect to ${url.host}`,
+    advice: ({ url }) => safe`Run Deno with --allow-net=${url.host}`,
     stage: "refused",
   },
   {
     fault: "no descriptors",
     text: /too many open files/i,
-    reason: "too many open files",
+    reason: safe`too many open files`,
     advice: MORE_FILES,
     problem: "too many open files",
   },
   {
     fault: "refused",
     text: /refused/i,
-    reason: "connection refused",
+    reason: safe`connection refused`,
     problem: "connection refused",
   },
   {
     fault: "unknown name",
     text: /^dns error|lookup address|no such host/i,
     reason: ({ url: { hostname } }) =>
-      `the name ${hostname} cannot be resolved`,
+      safe`the name ${hostname} cannot be resolved`,
   },
   { // rustls, or Deno; of an `http:` service, the system says that it is unknown.
     text: /^invalid (?:dns name$|host )/,
-    reason: ({ url: { hostname } }) => `no host can have the name ${hostname}`,
+    reason: ({ url: { hostname } }) =>
+      safe`no host can have the name ${hostname}`,
     stage: "refused",
   },
   {
     fault: "unreachable",
     text: /no route|unreachable/i,
-    reason: "no route to the host",
+    reason: safe`no route to the host`,
     problem: "no connection",
   },
   {
     fault: "silent",
     text: /timed? ?out|deadline/i,
-    reason: "it does not answer",
+    reason: safe`it does not answer`,
   },
 ];
 
@@ -143,10 +156,10 @@ export const CONNECTING_ROWS: readonly Row[] = [
 export const CONNECTED_ROWS: readonly Row[] = [
   { // https://fetch.spec.whatwg.org/#port-blocking
     text: /^Fetch failed: Requests to port (\d+) are blocked/,
-    reason: ({ match: [, port] }) =>
-      `Port ${port} cannot be used: Deno blocks it`,
+    reason: ({ match: [, port = safe``] }) =>
+      safe`Port ${port} cannot be used: Deno blocks it`,
     stage: "refused",
-    advice: "Use another port",
+    advice: safe`Use another port`,
   },
   // - The connection was closed before hyper had passed the request to it
   //   (`client/dispatch.rs`).
@@ -157,49 +170,44 @@ export const CONNECTED_ROWS: readonly Row[] = [
   {
     text: /^connection (?:closed|error received: not a result of an error)$/,
     reason: ({ url }) =>
-      `${url.origin} closed the connection before accepting the request; it may be restarting`,
+      safe`${url.origin} closed the connection before accepting the request; it may be restarting`,
     stage: "not taken",
     problem: "connection closed",
   },
   {
     text: /^received fatal alert: (\w+)/,
     reason: ({ match, url }) =>
-      `${url.origin} cannot be used: ${refusal(match)}`,
+      safe`${url.origin} cannot be used: ${refusal(match)}`,
   },
   {
     fault: "reset",
     text: /reset|aborted/i,
-    reason: ({ url }) => `${url.origin} reset the connection`,
+    reason: ({ url }) => safe`${url.origin} reset the connection`,
   },
   {
     text: /invalid HTTP|corrupt message/i,
-    reason: ({ url }) => `What answers at ${url.origin} does not speak HTTP`,
+    reason: ({ url }) =>
+      safe`What answers at ${url.origin} does not speak HTTP`,
   },
   {
     text: /before message completed|eof|broken pipe/i,
     reason: ({ url }) =>
-      `${url.origin} closed the connection without an answer`,
+      safe`${url.origin} closed the connection without an answer`,
   },
   {
     text: /^error reading a body/,
     reason: ({ url }) =>
-      `${url.origin} closed the connection in the middle of its answer`,
+      safe`${url.origin} closed the connection in the middle of its answer`,
   },
   {
     text: /^(?:connection|stream) error/,
-    reason: ({ url }) => `${url.origin} broke the protocol of the connection`,
+    reason: ({ url }) =>
+      safe`${url.origin} broke the protocol of the connection`,
   },
 ];
 
-function refusal([, alert]: readonly string[]): string {
+function refusal([, alert = safe``]: readonly Redacted[]): Redacted {
   return alert === "CertificateRequired"
-    ? "it requires a client certificate, which this program does not support"
-    : `it refused TLS: ${alert}`;
-}
-
-/** A time in seconds since 1970, formatted for a person. */
-function utc(seconds: string | undefined): string {
-  const date = new Date(Number(seconds) * 1000);
-  if (Number.isNaN(date.getTime())) return "an unknown time";
-  return `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+    ? safe`it requires a client certificate, which this program does not support`
+    : safe`it refused TLS: ${alert}`;
 }

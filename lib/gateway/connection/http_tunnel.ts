@@ -46,9 +46,16 @@ async function readHead(connection: Deno.Conn, proxy: Proxy): Promise<string> {
 }
 
 /** The schemes by which a proxy lets clients log in, of those whose names are known. */
-const SCHEMES = ["Basic", "Digest", "NTLM", "Negotiate", "Bearer"];
+const SCHEMES = [
+  "Basic",
+  "Digest",
+  "NTLM",
+  "Negotiate",
+  "Bearer",
+] as const;
+export type Scheme = typeof SCHEMES[number];
 
-function schemesIn(head: string): readonly string[] {
+function schemesIn(head: string): readonly Scheme[] {
   const offers = head.replaceAll(/"[^"]*"/g, "")
     .match(/(?<=^proxy-authenticate:).*$/gim)?.join().toLowerCase() ?? "";
   const offered = offers.split(",").map((offer) => offer.trim().split(" ")[0]);

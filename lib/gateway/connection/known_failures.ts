@@ -6,7 +6,8 @@
  * @module
  */
 
-import { plainLine, shorten } from "../../text.ts";
+import { type Redacted, type Redactor, safe } from "../../text.ts";
+import { portOf } from "../../settings.ts";
 import type { Failure } from "../failure/failure.ts";
 import type { Stage } from "../failure/fate.ts";
 import { SYSTEM_FAULTS, type SystemFault } from "../failure/system_fault.ts";
@@ -14,10 +15,8 @@ import {
   CONNECTED_ROWS,
   CONNECTING_ROWS,
   type Row,
+  type ShownUrl,
 } from "./connection_rows.ts";
-
-/** The most of a text that is shown, in UTF-16 code units. */
-const MAX_LENGTH = 500;
 
 /**
  * A library's text about a failure, taken apart from its beginning. A peer chooses what
@@ -49,9 +48,6 @@ const REQUEST = /^error sending request .*?: client error \((\w+)\): /;
 /** Texts of Deno's own about a connection that was not made. */
 const NOT_MADE = /^(?:Too many open files|Requires net access )/;
 
-/** Makes a text safe to show. */
-type Show = (text: string) => string;
-
 /** Whether an error of `fetch` says that no connection was made. */
 export function isNotConnected(error: unknown): boolean {
   const { kind, words } = takeApart(error);
@@ -77,45 +73,56 @@ export function isUnknownIssuer(error: unknown): boolean {
 export function whyNotConnected(
   error: unknown,
   url: URL,
-  show: Show = showLine,
+  redactor: Redactor,
 ): Failure {
   const text = takeApart(error);
-  return failureBy(CONNECTING, text, url, show) ?? {
+  return failureBy(CONNECTING, text, url, redactor) ?? {
     stage: CONNECTING.stage,
     problem: "connection lost",
-    reason: show(text.words + text.quotation),
+    reason: redactor.show(text.words + text.quotation),
   };
 }
 
 /** Why a connection to a URL, or the body of its answer, broke. */
-export function whyBroken(error: unknown, url: URL, show: Show): Failure {
+export function whyBroken(
+  error: unknown,
+  url: URL,
+  redactor: Redactor,
+): Failure {
   const text = takeApart(error);
-  const found = show(text.words + text.quotation);
-  return failureBy(CONNECTED, text, url, show) ?? {
+  const found = redactor.show(text.words + text.quotation);
+  return failureBy(CONNECTED, text, url, redactor) ?? {
     stage: CONNECTED.stage,
     problem: "connection lost",
-    reason: `The connection to ${url.origin} broke (${found})`,
+    reason: safe`The connection to ${
+      redactor.show(url.origin)
+    } broke (${found})`,
   };
 }
 
 /** A library's text about an error, without the URL and the system's error number. */
-export function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown, redactor: Redactor): Redacted {
   const { words, quotation } = takeApart(error);
-  return showLine(words + quotation);
+  return redactor.show(words + quotation);
 }
 
 function failureBy(
   phase: Phase,
   text: LibraryText,
   url: URL,
-  show: Show,
+  redactor: Redactor,
 ): Failure | undefined {
   const found = find(phase.rows, text);
   if (found === undefined) return undefined;
   const [row, match] = found;
   const { stage = phase.stage, reason, advice, problem = "connection lost" } =
     row;
-  const about = { match, url, quotation: show(text.quotation) };
+  const about = {
+    match: match.map((part) => redactor.show(part)),
+    url: shown(url, redactor),
+    quotation: redactor.show(text.quotation),
+    redactor,
+  };
   return {
     stage,
     reason: typeof reason === "string" ? reason : reason(about),
@@ -159,6 +166,12 @@ function messageOf(error: unknown): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
-function showLine(text: string): string {
-  return shorten(plainLine(text), MAX_LENGTH);
+function shown(url: URL, redactor: Redactor): ShownUrl {
+  const { origin, host, hostname } = url;
+  return {
+    origin: redactor.show(origin),
+    host: redactor.show(host),
+    hostname: redactor.show(hostname),
+    port: portOf(url),
+  };
 }

@@ -4,6 +4,7 @@ import { RequestError } from "../failure/failure.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
 import { outOfFilesError } from "./connection_failure.ts";
 import { isOutOfFiles } from "./known_failures.ts";
+import { safe } from "../../text.ts";
 
 /** What a relay can lack on this machine. */
 export type Obstacle = "descriptors" | "loopback";
@@ -47,8 +48,8 @@ export function loopbackError(
   if (!mayListenOnLoopback()) {
     return new RequestError({
       stage: "refused",
-      reason: "A proxy is set, and Deno may not connect to 127.0.0.1",
-      advice: "Run Deno with --allow-net=127.0.0.1 as well",
+      reason: safe`A proxy is set, and Deno may not connect to 127.0.0.1`,
+      advice: safe`Run Deno with --allow-net=127.0.0.1 as well`,
     }, { cause });
   }
   if (obstacle === "descriptors" || isOutOfFiles(cause)) {
@@ -59,10 +60,10 @@ export function loopbackError(
     obstacle === undefined && !isLate;
   return new RequestError({
     stage: "not sent",
-    reason: "The program cannot connect to itself on 127.0.0.1",
+    reason: safe`The program cannot connect to itself on 127.0.0.1`,
     advice: obstacle === "loopback"
-      ? "Check whether a firewall forbids it"
-      : "Check whether another program keeps it busy",
+      ? safe`Check whether a firewall forbids it`
+      : safe`Check whether another program keeps it busy`,
     problem: mayWork ? "no connection" : undefined,
   }, { cause });
 }

@@ -13,6 +13,12 @@ import { loadCertificates, trustedCertificates } from "./certificates.ts";
 import { openHttpTunnel } from "./http_tunnel.ts";
 import { openSocksTunnel } from "./socks_tunnel.ts";
 import { noConnection, tunnelError } from "./tunnel_failure.ts";
+import type { Redactor } from "../../text.ts";
+
+export interface ConnectThroughOptions {
+  readonly signal: AbortSignal;
+  readonly redactor: Redactor;
+}
 
 /**
  * Connects to the service at an `https:` URL through a proxy.
@@ -22,9 +28,9 @@ import { noConnection, tunnelError } from "./tunnel_failure.ts";
 export async function connectThrough(
   proxy: Proxy,
   url: URL,
-  signal: AbortSignal,
+  { signal, redactor }: ConnectThroughOptions,
 ): Promise<Deno.Conn> {
-  const connection = await connectTo(proxy, signal);
+  const connection = await connectTo(proxy, { signal, redactor });
   const abort = () => closeQuietly(connection);
   signal.addEventListener("abort", abort);
   try {
@@ -43,19 +49,19 @@ export async function connectThrough(
 
 async function connectTo(
   proxy: Proxy,
-  signal: AbortSignal,
+  { signal, redactor }: ConnectThroughOptions,
 ): Promise<Deno.Conn> {
   const tried = trustedCertificates();
   try {
     return await connectOnce(proxy, signal);
   } catch (error) {
     const mayWork = await loadCertificates(error, tried);
-    if (!mayWork) throw noConnection(proxy, error);
+    if (!mayWork) throw noConnection(proxy, error, redactor);
   }
   try {
     return await connectOnce(proxy, signal);
   } catch (error) {
-    throw noConnection(proxy, error);
+    throw noConnection(proxy, error, redactor);
   }
 }
 

@@ -189,9 +189,9 @@ export class Relay implements Disposable {
 
   /** @param hasTunnel Whether the user's proxy, if there is one, did its part. */
   #failureOf(error: unknown, hasTunnel: boolean): Failure {
-    const { proxy, url } = this.#route;
+    const { proxy, url, redactor } = this.#route;
     if (error instanceof RequestError) return error.failure;
-    const known = whyNotConnected(error, url);
+    const known = whyNotConnected(error, url, redactor);
     if (proxy === undefined) return known;
     const { reason } = known;
     // The usual advice is for a proxy that may speak another protocol.

@@ -6,6 +6,7 @@ import {
   type AnsweredConnection,
   UnusedConnection,
 } from "./unused_connection.ts";
+import type { Redactor } from "../../text.ts";
 
 /** How long a connection stays open ahead of a turn, in milliseconds. */
 export const AHEAD_LIMIT = 45_000;
@@ -21,6 +22,7 @@ const AHEAD_SILENCE = 1_000;
 export class Route implements Disposable {
   readonly proxy: Proxy | undefined;
   readonly url: URL;
+  readonly redactor: Redactor;
   readonly #mayPrepare: boolean;
   #isSkipped = false;
   #ahead: UnusedConnection | undefined;
@@ -29,11 +31,19 @@ export class Route implements Disposable {
 
   /**
    * @param url The service's URL, with `https:`.
-   * @param mayPrepare Whether connections may be opened ahead.
+   * @param options.mayPrepare Whether connections may be opened ahead.
    */
-  constructor(proxy: Proxy | undefined, url: URL, mayPrepare = true) {
+  constructor(
+    proxy: Proxy | undefined,
+    url: URL,
+    { redactor, mayPrepare = true }: {
+      readonly redactor: Redactor;
+      readonly mayPrepare?: boolean | undefined;
+    },
+  ) {
     this.proxy = proxy;
     this.url = url;
+    this.redactor = redactor;
     this.#mayPrepare = mayPrepare;
   }
 
@@ -138,11 +148,11 @@ export class Route implements Disposable {
   }
 
   #connect(): UnusedConnection {
-    const { proxy, url } = this;
+    const { proxy, url, redactor } = this;
     return new UnusedConnection((signal) =>
       proxy === undefined
         ? connectDirectly(url, signal)
-        : connectThrough(proxy, url, signal)
+        : connectThrough(proxy, url, { signal, redactor })
     );
   }
 

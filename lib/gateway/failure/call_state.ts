@@ -1,11 +1,13 @@
 import type { ServiceId } from "../../text.ts";
 import { type Fate, fateOf, type RemoteOperation, type Stage } from "./fate.ts";
 
+type Uuid = ReturnType<Crypto["randomUUID"]>;
+
 /** The ids by which the service's operator finds a call in a log. */
 export interface CallIds {
   readonly threadId?: ServiceId | undefined;
   readonly runId?: ServiceId | undefined;
-  readonly requestId?: string | undefined;
+  readonly requestId?: Uuid | undefined;
 }
 
 /**
@@ -55,7 +57,7 @@ export class CallState {
   }
 
   /** A request begins. Nothing of it has left this machine. */
-  begin(requestId: string): void {
+  begin(requestId: Uuid): void {
     this.#stage = "not sent";
     this.#ids = { ...this.#ids, requestId };
   }

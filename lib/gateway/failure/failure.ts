@@ -1,3 +1,4 @@
+import type { Redacted } from "../../text.ts";
 import type { Stage } from "./fate.ts";
 import type { RetryHints } from "./retry_policy.ts";
 
@@ -5,11 +6,11 @@ import type { RetryHints } from "./retry_policy.ts";
 export interface Failure extends RetryHints {
   readonly stage: Stage;
   /** What happened, as a sentence without a full stop. */
-  readonly reason: string;
+  readonly reason: Redacted;
   /** What to do, as a sentence without a full stop. */
-  readonly advice?: string | undefined;
+  readonly advice?: Redacted | undefined;
   /** The service's own words, safe to show, if the reason does not have them. */
-  readonly detail?: string | undefined;
+  readonly detail?: Redacted | undefined;
   readonly status?: number | undefined;
   /**
    * Set if a new run was answered 404: `certain` with a JSON object, which is the

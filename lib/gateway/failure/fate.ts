@@ -1,3 +1,4 @@
+import { type Redacted, safe } from "../../text.ts";
 export type RemoteOperation = "create thread" | "create run" | "stream run";
 
 /**
@@ -84,19 +85,19 @@ export function stageOfStatus(
 }
 
 export /** What became of the prompt, in a sentence; empty if users need not know it. */
-function fateInWords(operation: RemoteOperation, fate: Fate): string {
+function fateInWords(operation: RemoteOperation, fate: Fate): Redacted {
   switch (fate) {
     case "not run":
-      return operation === "create run" ? "The prompt did not run" : "";
+      return operation === "create run" ? safe`The prompt did not run` : safe``;
     case "may have run":
       return operation === "create run"
-        ? "The run may have started, so the prompt was not retried"
-        : "The prompt may have run";
+        ? safe`The run may have started, so the prompt was not retried`
+        : safe`The prompt may have run`;
     case "may go on":
-      return "The run may still continue";
+      return safe`The run may still continue`;
     case "refused":
     case "failed":
-      return "";
+      return safe``;
     default:
       return fate satisfies never;
   }

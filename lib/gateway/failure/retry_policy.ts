@@ -21,36 +21,36 @@
  * @module
  */
 
-import { wholeDuration } from "../../text.ts";
+import { type Redacted, safe, wholeDuration } from "../../text.ts";
 import type { Timeouts } from "../timeouts.ts";
 import type { Fate, RemoteOperation } from "./fate.ts";
 
 interface TemporaryProblem {
-  readonly sentence: string;
+  readonly sentence: Redacted;
   /** The pauses before a `POST` is repeated; by default it is not. */
   readonly pauses?: "retry" | "reopen" | "outOfFiles";
 }
 
 /** The problems that may pass, so that it helps to repeat a request. */
 const PROBLEMS = {
-  "service busy": { sentence: "The service is busy", pauses: "retry" },
-  "service unreachable": { sentence: "The service is unreachable" },
+  "service busy": { sentence: safe`The service is busy`, pauses: "retry" },
+  "service unreachable": { sentence: safe`The service is unreachable` },
   "connection refused": {
-    sentence: "The connection was refused",
+    sentence: safe`The connection was refused`,
     pauses: "retry",
   },
-  "no connection": { sentence: "There is no connection", pauses: "retry" },
+  "no connection": { sentence: safe`There is no connection`, pauses: "retry" },
   /** Before the service took the request. */
   "connection closed": {
-    sentence: "The connection was closed",
+    sentence: safe`The connection was closed`,
     pauses: "reopen",
   },
-  "connection lost": { sentence: "The connection was lost" },
-  "stream ended": { sentence: "The stream has ended" },
-  "stream silent": { sentence: "The stream is silent" },
+  "connection lost": { sentence: safe`The connection was lost` },
+  "stream ended": { sentence: safe`The stream has ended` },
+  "stream silent": { sentence: safe`The stream is silent` },
   /** Other sessions of this program give their descriptors back. */
   "too many open files": {
-    sentence: "Too many files are open",
+    sentence: safe`Too many files are open`,
     pauses: "outOfFiles",
   },
 } satisfies Readonly<Record<string, TemporaryProblem>>;
@@ -81,14 +81,17 @@ export function problemOfStatus(
 }
 
 /** A pause before a retry, for a status line: "service busy, again in 6 s". */
-export function pauseLabel(problem: Problem, milliseconds: number): string {
-  return `${problem}, again in ${wholeDuration(milliseconds)}`;
+export function pauseLabel(problem: Problem, milliseconds: number): Redacted {
+  return safe`${problem}, again in ${wholeDuration(milliseconds)}`;
 }
 
 /** The same as a sentence: "The service is busy; again in 6 s". */
-export function pauseSentence(problem: Problem, milliseconds: number): string {
+export function pauseSentence(
+  problem: Problem,
+  milliseconds: number,
+): Redacted {
   const { sentence } = PROBLEMS[problem];
-  return `${sentence}; again in ${wholeDuration(milliseconds)}`;
+  return safe`${sentence}; again in ${wholeDuration(milliseconds)}`;
 }
 
 /** What a failure says about its repetition. */
@@ -134,13 +137,13 @@ export function adviceToWait(
   { retryAfter = 0 }: RetryHints,
   fate: Fate,
   timeouts: Timeouts,
-): string | undefined {
+): Redacted | undefined {
   if (fate !== "not run" || retryAfter <= timeouts.retryAfter) return undefined;
   const minutes = Math.ceil(retryAfter / 60_000);
   const time = minutes > 1440
     ? "more than a day"
     : wholeDuration(minutes * 60_000);
-  return `Try again in ${time}`;
+  return safe`Try again in ${time}`;
 }
 
 /** One request for the stream of a run. Times are in milliseconds of one clock. */

@@ -1,6 +1,7 @@
 import type { CallIds, CallState } from "./call_state.ts";
 import type { Failure } from "./failure.ts";
 import { type Fate, fateInWords, type RemoteOperation } from "./fate.ts";
+import { joinSafe, type Redacted, safe, type ServiceId } from "../../text.ts";
 
 /** A failure, and whose it is. */
 interface CallFailure {
@@ -18,6 +19,7 @@ export class ServiceError extends Error implements CallFailure {
   readonly operation: RemoteOperation;
   readonly fate: Fate;
   readonly ids: CallIds;
+  declare readonly message: Redacted;
 
   /** @param state The call, in the state in which it failed. */
   constructor(
@@ -56,26 +58,30 @@ export class ServiceError extends Error implements CallFailure {
 export function wordsOf(
   error: CallFailure,
   audience: "terminal" | "client" | "log",
-): string {
+): Redacted {
   const { failure, operation, fate } = error;
   const ids = idsIn(error);
   if (audience === "log") {
-    const about = ids.map(([name, id]) => ` ${name}=${id}`).join("");
-    return `${operation}${about}: ${failure.status ?? failure.reason}`;
+    const about = joinSafe(ids.map(([name, id]) => safe` ${name}=${id}`), "");
+    return safe`${operation}${about}: ${failure.status ?? failure.reason}`;
   }
 
   const { reason, detail } = failure;
   const sentences = [
-    detail ? `${reason}: ${detail}` : reason,
+    detail ? safe`${reason}: ${detail}` : reason,
     fateInWords(operation, fate),
     adviceFor(error, audience === "client" ? "chat" : "thread"),
-  ].filter((sentence) => sentence !== "")
-    .map((sentence) => sentence.replace(/[^.!?\u3002]$/u, "$&."));
+  ].filter((sentence) => sentence !== "").map(withFullStop);
 
   if (audience === "terminal" && namesIds(error)) {
-    sentences.push(`(${ids.map((pair) => pair.join(" ")).join(", ")})`);
+    const named = ids.map(([name, id]) => safe`${name} ${id}`);
+    sentences.push(safe`(${joinSafe(named, ", ")})`);
   }
-  return sentences.join(" ");
+  return joinSafe(sentences, " ");
+}
+
+function withFullStop(sentence: Redacted): Redacted {
+  return /[.!?\u3002]$/u.test(sentence) ? sentence : safe`${sentence}.`;
 }
 
 /** Whether people need the ids, because there may be a run. */
@@ -87,17 +93,29 @@ function mayRun(fate: Fate): boolean {
   return fate === "may have run" || fate === "may go on";
 }
 
+type NamedId =
+  | readonly ["thread" | "run", ServiceId]
+  | readonly ["request", NonNullable<CallIds["requestId"]>];
+
 /** The names and values of the ids to name. */
-function idsIn({ ids, fate }: CallFailure): readonly [string, string][] {
-  const { threadId, runId } = ids;
-  const requestId = mayRun(fate) ? ids.requestId : undefined;
-  return Object.entries({ thread: threadId, run: runId, request: requestId })
-    .flatMap(([name, id]) => id === undefined ? [] : [[name, id]]);
+function idsIn({ ids, fate }: CallFailure): readonly NamedId[] {
+  const { threadId, runId, requestId } = ids;
+  const named: NamedId[] = [];
+  if (threadId !== undefined) named.push(["thread", threadId]);
+  if (runId !== undefined) named.push(["run", runId]);
+  if (requestId !== undefined && mayRun(fate)) {
+    named.push(["request", requestId]);
+  }
+  return named;
 }
 
-function adviceFor({ failure, fate }: CallFailure, thread: string): string {
+function adviceFor(
+  { failure, fate }: CallFailure,
+  thread: "chat" | "thread",
+): Redacted {
   if (failure.threadGone !== undefined) {
-    return `The ${thread} may be gone: start a new one`;
+    return safe`The ${thread} may be gone: start a new one`;
   }
-  return failure.advice || (fate === "not run" ? "Try again later" : "");
+  return failure.advice ??
+    (fate === "not run" ? safe`Try again later` : safe``);
 }

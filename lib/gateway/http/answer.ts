@@ -3,7 +3,9 @@ import {
   isJsonObject,
   isServiceId,
   parseJson,
+  type Redacted,
   type Redactor,
+  safe,
   type ServiceId,
   size,
 } from "../../text.ts";
@@ -37,8 +39,8 @@ export async function readId(answer: Answer): Promise<ServiceId> {
   const value = read.isCut ? undefined : parseJson(read.text);
   if (value === undefined && !read.isCut && isCutOff(answer, read.text)) {
     const reason = read.text === ""
-      ? `The connection was cut before the text of the answer (status ${status})`
-      : `The connection was cut in the middle of the answer (status ${status})`;
+      ? safe`The connection was cut before the text of the answer (status ${status})`
+      : safe`The connection was cut in the middle of the answer (status ${status})`;
     throw new RequestError({ stage: "perhaps taken", status, reason });
   }
 
@@ -46,7 +48,9 @@ export async function readId(answer: Answer): Promise<ServiceId> {
   const stage = operation === "create thread" ? "refused" : "perhaps taken";
   if (!isJsonObject(value)) {
     const reason = whyNoObject(answer, read);
-    const advice = operation === "create thread" ? "Check the base URL" : "";
+    const advice = operation === "create thread"
+      ? safe`Check the base URL`
+      : undefined;
     throw new RequestError({ stage, status, reason, advice });
   }
 
@@ -57,7 +61,7 @@ export async function readId(answer: Answer): Promise<ServiceId> {
   }
   const names = redactor.show(Object.keys(value).join(", "), 100);
   const reason = whyNoId(field, id, names);
-  const advice = `The service should answer {"${field}":"..."}`;
+  const advice = safe`The service should answer {"${field}":"..."}`;
   throw new RequestError({ stage, status, reason, advice });
 }
 
@@ -74,24 +78,30 @@ function isCutOff({ url, response }: Answer, text: string): boolean {
 }
 
 /** @param names The names of all fields of the answer. */
-function whyNoId(field: string, id: unknown, names: string): string {
+function whyNoId(
+  field: "thread_id" | "run_id",
+  id: unknown,
+  names: Redacted,
+): Redacted {
   if (id === undefined) {
-    const others = names === "" ? "" : `, only: ${names}`;
-    return `The answer contains no ${field}${others}`;
+    const others = names === "" ? "" : safe`, only: ${names}`;
+    return safe`The answer contains no ${field}${others}`;
   }
-  if (typeof id === "string") return `The answer contains a malformed ${field}`;
+  if (typeof id === "string") {
+    return safe`The answer contains a malformed ${field}`;
+  }
   const type = id === null ? "null" : typeof id;
-  return `The ${field} in the answer must be a string, not ${type}`;
+  return safe`The ${field} in the answer must be a string, not ${type}`;
 }
 
-function whyNoObject({ response, redactor }: Answer, read: ReadText): string {
+function whyNoObject({ response, redactor }: Answer, read: ReadText): Redacted {
   const { status, headers } = response;
   if (isWebPage(headers.get("content-type"), read.text)) {
     return webPageReason(status, read.text, redactor);
   }
   return read.isCut
-    ? `The answer is larger than ${size(MAX_ANSWER_BYTES)}`
-    : `The answer (status ${status}) is not a JSON object`;
+    ? safe`The answer is larger than ${size(MAX_ANSWER_BYTES)}`
+    : safe`The answer (status ${status}) is not a JSON object`;
 }
 
 /** The text of an answer that cannot be used, as much as comes within 2 s. */

@@ -1,5 +1,10 @@
 import { Deadline, type Log, pause, TimeIsOver } from "../../io.ts";
-import { type Redactor, type ServiceId, wholeDuration } from "../../text.ts";
+import {
+  type Redactor,
+  safe,
+  type ServiceId,
+  wholeDuration,
+} from "../../text.ts";
 import { CallConnection, type ConnectionOptions } from "../connection.ts";
 import type { CallState } from "../failure/call_state.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
@@ -204,7 +209,9 @@ export class Call {
     }
     return new RequestError({
       stage,
-      reason: `The service did not answer within ${wholeDuration(exceeded)}`,
+      reason: safe`The service did not answer within ${
+        wholeDuration(exceeded)
+      }`,
       problem: "connection lost",
     }, { cause });
   }
@@ -214,10 +221,10 @@ export class Call {
     if (error instanceof RequestError) return error.failure;
     const { reason: over } = this.signal;
     if (error !== over || !(over instanceof TimeIsOver)) return undefined;
-    const start = `There was no reply within ${over.milliseconds / 1000} s`;
+    const start = safe`There was no reply within ${over.milliseconds / 1000} s`;
     const reason = this.#lastFailure === undefined
       ? start
-      : `${start}. ${this.#lastFailure.reason}`;
+      : safe`${start}. ${this.#lastFailure.reason}`;
     return { stage: this.state.stage, reason };
   }
 

@@ -1,5 +1,12 @@
 import type { ReadText } from "../../io.ts";
-import { isJsonObject, parseJson, type Redactor } from "../../text.ts";
+import {
+  isJsonObject,
+  joinSafe,
+  parseJson,
+  type Redacted,
+  type Redactor,
+  safe,
+} from "../../text.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
 import { type RemoteOperation, stageOfStatus } from "../failure/fate.ts";
 import { problemOfStatus } from "../failure/retry_policy.ts";
@@ -15,8 +22,8 @@ export interface StatusWords {
   /** Whether only web pages are meant; the meaning then follows the page's title. */
   readonly isPage?: true;
   /** What the status means; by default only the status is shown. */
-  readonly meaning?: string;
-  readonly advice?: string;
+  readonly meaning?: Redacted;
+  readonly advice?: Redacted;
 }
 
 /** What statuses outside 2xx mean, and what to do. The first row that applies counts. */
@@ -25,39 +32,39 @@ export const STATUS_WORDS: readonly StatusWords[] = [
     operation: "create run",
     statuses: [401, 403],
     isPage: true,
-    meaning: "a firewall may have blocked the text of the prompt",
-    advice: "Change it, or check APP_API_KEY and the network",
+    meaning: safe`a firewall may have blocked the text of the prompt`,
+    advice: safe`Change it, or check APP_API_KEY and the network`,
   },
   {
     statuses: [401, 403],
     isPage: true,
-    meaning: "a firewall or sign-in page, or a rejected key",
-    advice: "Check APP_API_KEY and the network",
+    meaning: safe`a firewall or sign-in page, or a rejected key`,
+    advice: safe`Check APP_API_KEY and the network`,
   },
   {
     statuses: [401, 403],
-    meaning: "The service rejected the API key",
-    advice: "Check APP_API_KEY",
+    meaning: safe`The service rejected the API key`,
+    advice: safe`Check APP_API_KEY`,
   },
   {
     operation: "create thread",
     statuses: [404],
-    advice: "Check the base URL",
+    advice: safe`Check the base URL`,
   },
   {
     operation: "create run",
     statuses: [413],
-    meaning: "The prompt is too long for the service",
+    meaning: safe`The prompt is too long for the service`,
   },
   {
     operation: "stream run",
     statuses: [404, 410],
-    meaning: "The service no longer knows the run",
+    meaning: safe`The service no longer knows the run`,
   },
   {
     statuses: [511],
-    meaning: "The network asks you to sign in",
-    advice: "Sign in with a browser",
+    meaning: safe`The network asks you to sign in`,
+    advice: safe`Sign in with a browser`,
   },
 ];
 
@@ -114,10 +121,10 @@ function redirectWords(
     target.pathname === `${pathname}/`;
   return {
     reason:
-      `The service answered ${status}, a redirect to ${place}, which is not followed`,
+      safe`The service answered ${status}, a redirect to ${place}, which is not followed`,
     advice: addsSlash
-      ? "The service should answer without the trailing slash"
-      : "Check the base URL",
+      ? safe`The service should answer without the trailing slash`
+      : safe`Check the base URL`,
   };
 }
 
@@ -130,28 +137,33 @@ function answerWords(
   const words = isPage ? pageTitle(body.text) : errorDetail(json) ?? body.text;
   const detail = redactor.show(words);
   const hasName = status >= 400 && json === undefined;
-  const name = hasName ? nameOf(headers, redactor) : "";
+  const name = hasName ? nameOf(headers, redactor) : safe``;
   const row = STATUS_WORDS.find((row) =>
     row.statuses.includes(status) &&
     (row.operation === undefined || row.operation === operation) &&
     (row.isPage === undefined || isPage)
   );
 
-  const { meaning, advice = "" } = row ?? {};
-  const answered = `The service answered ${status}`;
+  const { meaning, advice } = row ?? {};
+  const answered = safe`The service answered ${status}`;
   if (row?.isPage) {
-    const title = detail === "" ? "" : ` ("${detail}")`;
-    const explained = `${meaning} ${name}`.trim();
-    const reason = `${answered} with a web page${title}: ${explained}`;
+    const title = detail === "" ? "" : safe` ("${detail}")`;
+    const explained = inARow(meaning, name);
+    const reason = safe`${answered} with a web page${title}: ${explained}`;
     return { reason, advice };
   }
 
-  const said = `${detail} ${name}`.trim();
-  const colon = said === "" ? "" : `: ${said}`;
+  const said = inARow(detail, name);
+  const colon = said === "" ? "" : safe`: ${said}`;
   const reason = meaning === undefined
-    ? `${answered}${colon}`
-    : `${meaning} (${status}${colon})`;
+    ? safe`${answered}${colon}`
+    : safe`${meaning} (${status}${colon})`;
   return { reason, advice };
+}
+
+function inARow(first: Redacted | undefined, name: Redacted): Redacted {
+  if (!first) return name;
+  return name === "" ? first : safe`${first} ${name}`;
 }
 
 /** Headers that help an administrator to find the request in a log. */
@@ -161,13 +173,13 @@ const NAMES = [
   "X-Amzn-RequestId",
   "X-Amz-Cf-Id",
   "Server",
-];
+] as const;
 
 /** These headers of an answer, in brackets; empty if it has none of them. */
-function nameOf(headers: Headers, redactor: Redactor): string {
-  const found = NAMES.flatMap((name) => {
+function nameOf(headers: Headers, redactor: Redactor): Redacted {
+  const found = NAMES.flatMap((name): readonly Redacted[] => {
     const value = redactor.show(headers.get(name) ?? "", 100);
-    return value === "" ? [] : `${name}: ${value}`;
+    return value === "" ? [] : [safe`${name}: ${value}`];
   });
-  return found.length === 0 ? "" : `[${found.join(", ")}]`;
+  return found.length === 0 ? safe`` : safe`[${joinSafe(found, ", ")}]`;
 }

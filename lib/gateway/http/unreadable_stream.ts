@@ -1,4 +1,4 @@
-import { parseJson } from "../../text.ts";
+import { parseJson, safe } from "../../text.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
 import { type Answer, readErrorText } from "./answer.ts";
 import { errorDetail } from "./error_words.ts";
@@ -15,14 +15,14 @@ export async function refuseUnreadable(answer: Answer): Promise<void> {
   const { redactor, response } = answer;
   const { status, headers, body } = response;
   if (status === 204) {
-    const reason = "The service answered 204: it has nothing more to send";
+    const reason = safe`The service answered 204: it has nothing more to send`;
     throw unusable(answer, { reason });
   }
   if (isCompressed(headers.get("content-encoding") ?? "")) {
     await body?.cancel();
     throw unusable(answer, {
-      reason: "The stream is compressed, which the request did not allow",
-      advice: "Turn off compression at the service or its reverse proxy",
+      reason: safe`The stream is compressed, which the request did not allow`,
+      advice: safe`Turn off compression at the service or its reverse proxy`,
     });
   }
   if (!isHtml(headers.get("content-type"))) return;
@@ -34,7 +34,7 @@ export async function refuseUnreadable(answer: Answer): Promise<void> {
   }
   throw new RequestError({
     stage: "failed",
-    reason: "The run failed",
+    reason: safe`The run failed`,
     detail: redactor.show(words),
   });
 }

@@ -1,4 +1,4 @@
-import type { Redactor } from "../../text.ts";
+import { type Redacted, type Redactor, safe } from "../../text.ts";
 
 const HTML_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 const HTML_START = /^\s*<(?:!doctype\s+html|html|head|title)[\s>]/i;
@@ -29,8 +29,8 @@ export function webPageReason(
   status: number,
   text: string,
   redactor: Redactor,
-): string {
+): Redacted {
   const title = redactor.show(pageTitle(text));
-  const name = title && ` ("${title}")`;
-  return `The service answered ${status} with a web page${name}, perhaps the sign-in page of a network or proxy`;
+  const name = title && safe` ("${title}")`;
+  return safe`The service answered ${status} with a web page${name}, perhaps the sign-in page of a network or proxy`;
 }

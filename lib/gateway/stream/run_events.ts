@@ -5,6 +5,7 @@ import {
   type JsonObject,
   MAX_SIGNS,
   parseJson,
+  type Redacted,
   type Redactor,
   safe,
 } from "../../text.ts";
@@ -48,7 +49,7 @@ export async function* readRunEvents(
     const batch = parser.takeBatch();
     if (state !== "at its end" || batch.events.length > 0) yield batch;
     if (parser.fault !== undefined) {
-      const reason = `A line of the stream ${parser.fault}`;
+      const reason = safe`A line of the stream ${parser.fault}`;
       throw new RequestError({ stage: "perhaps taken", reason });
     }
     if (state !== "open") return;
@@ -84,7 +85,7 @@ class EventParser {
   /** The body so far, as long as it may be a JSON object and not a stream. */
   #body: string | undefined = "";
   /** Why a line cannot be read. Such a line ends the stream. */
-  fault: string | undefined;
+  fault: Redacted | undefined;
 
   constructor({ record, redactor }: ReadRunEventsOptions) {
     this.#record = record;
@@ -118,7 +119,7 @@ class EventParser {
   /** Handles a line. Returns whether nothing more is to be read. */
   #line(line: Line): boolean {
     if (line instanceof UnreadableLine) {
-      this.fault = `is longer than ${MAX_LINE_BYTES} bytes`;
+      this.fault = safe`is longer than ${MAX_LINE_BYTES} bytes`;
       return true;
     }
     if (line === "") {
@@ -198,7 +199,7 @@ class EventParser {
     this.#record.dataLines++;
     if (holdsTooMuch(json)) {
       this.fault =
-        `contains more than ${MAX_SIGNS} brackets, commas and colons`;
+        safe`contains more than ${MAX_SIGNS} brackets, commas and colons`;
       return true;
     }
     const parsed = this.#parse(json, this.#isFailure);

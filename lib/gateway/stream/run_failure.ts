@@ -1,4 +1,4 @@
-import type { Redactor } from "../../text.ts";
+import { joinSafe, type Redactor, safe } from "../../text.ts";
 import type { Failure } from "../failure/failure.ts";
 import type { StreamRecord } from "./stream_record.ts";
 
@@ -19,7 +19,7 @@ export function isFailureName(name: unknown): boolean {
 export function runFailure(words: string, redactor: Redactor): Failure {
   return {
     stage: "failed",
-    reason: "The run failed",
+    reason: safe`The run failed`,
     detail: redactor.show(words),
   };
 }
@@ -33,8 +33,8 @@ export function failureInRun(
   if (failure.stage === "failed") return failure;
   const said = record.failure === undefined
     ? failure.detail
-    : `the service had said: ${redactor.show(record.failure.words)}`;
+    : safe`the service had said: ${redactor.show(record.failure.words)}`;
   const details = [said, record.notUnderstood?.words];
-  const detail = details.filter((words) => words !== undefined).join("; ");
+  const detail = joinSafe(details.filter((it) => it !== undefined), "; ");
   return { ...failure, detail };
 }

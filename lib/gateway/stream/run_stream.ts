@@ -1,5 +1,5 @@
 import { AwakeClock } from "../../io.ts";
-import { wholeDuration } from "../../text.ts";
+import { type Redacted, safe, wholeDuration } from "../../text.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
 import {
   type Attempt,
@@ -185,7 +185,7 @@ class FollowedRun {
     if (!isReplaying || events.length > 0) return;
     const { now } = this.#clock;
     if (!isReplayOver({ openedAt, now }, this.#call.timeouts)) return;
-    const reason = "The service repeats old events and sends no new ones";
+    const reason = safe`The service repeats old events and sends no new ones`;
     throw new RequestError({ stage: "perhaps taken", reason });
   }
 
@@ -197,7 +197,7 @@ class FollowedRun {
   }
 
   #ended(): Failure {
-    const reason = `The stream ended without a reply${this.#silenceBefore}`;
+    const reason = safe`The stream ended without a reply${this.#silenceBefore}`;
     return { stage: "perhaps taken", reason, problem: "stream ended" };
   }
 
@@ -205,7 +205,7 @@ class FollowedRun {
   #failureOf(error: unknown): Failure {
     if (error instanceof SilenceError) {
       const time = wholeDuration(error.milliseconds);
-      const reason = `Nothing came from the service for ${time}`;
+      const reason = safe`Nothing came from the service for ${time}`;
       return { stage: "perhaps taken", reason, problem: "stream silent" };
     }
     const known = this.#call.errorOf(error);
@@ -213,14 +213,14 @@ class FollowedRun {
     const { failure } = known;
     return known === error
       ? failure
-      : { ...failure, reason: failure.reason + this.#silenceBefore };
+      : { ...failure, reason: safe`${failure.reason}${this.#silenceBefore}` };
   }
 
   /** How long nothing had come: a proxy may have closed the connection then. */
-  get #silenceBefore(): string {
+  get #silenceBefore(): Redacted {
     const { last } = this.#silences;
     return last < QUIET
-      ? ""
-      : `, after ${wholeDuration(last)} without an event`;
+      ? safe``
+      : safe`, after ${wholeDuration(last)} without an event`;
   }
 }

@@ -4,8 +4,9 @@ import { logReason, toRpcError } from "../../../lib/bridge/service_failure.ts";
 import type { ServiceError } from "../../../lib/gateway.ts";
 import { serviceError } from "../../support/service_errors.ts";
 import { serviceId } from "../../support/texts.ts";
+import { redacted } from "../../support/texts.ts";
 
-const refused = { reason: "No", stage: "refused" } as const;
+const refused = { reason: redacted("No"), stage: "refused" } as const;
 const GONE = "No. The chat may be gone: start a new one.";
 
 /** What the error for each failure says. */
@@ -15,7 +16,10 @@ const MESSAGES: readonly (readonly [
   details?: string,
 ])[] = [
   [
-    serviceError("create thread", { ...refused, advice: "Look again" }),
+    serviceError("create thread", {
+      ...refused,
+      advice: redacted("Look again"),
+    }),
     "No. Look again.",
   ],
   [serviceError("create run", { ...refused, threadGone: "possible" }), GONE],
@@ -26,9 +30,9 @@ const MESSAGES: readonly (readonly [
   ],
   [
     serviceError("stream run", {
-      reason: "No",
+      reason: redacted("No"),
       stage: "failed",
-      detail: "why",
+      detail: redacted("why"),
     }),
     "No: why.",
   ],
@@ -54,7 +58,11 @@ Deno.test("toRpcError() leaves an RpcError as it is, and calls any other error i
 });
 
 Deno.test("logReason() names operation, thread and run, and leaves out the service's words", () => {
-  const failure = { reason: "No", stage: "failed", detail: "secret" } as const;
+  const failure = {
+    reason: redacted("No"),
+    stage: "failed",
+    detail: redacted("secret"),
+  } as const;
   const ids = { threadId: serviceId("t-1"), runId: serviceId("r-1") };
   const error = serviceError("stream run", failure, ids);
   assertEquals(

@@ -142,7 +142,7 @@ const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
       type: "error",
       message: "no",
       failure: serviceError("stream run", {
-        reason: "",
+        reason: redacted(""),
         status: 502,
         stage: "perhaps taken",
       }),

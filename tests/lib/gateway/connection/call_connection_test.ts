@@ -8,6 +8,7 @@ import { ca, tls } from "../../../support/corporate_network.ts";
 import { FaultyService } from "../../../support/faulty_service/service.ts";
 import { bytesOf, WELCOME } from "../../../support/relay_client.ts";
 import { TEST_KEY } from "../../../support/service/service.ts";
+import { Redactor } from "../../../../lib/text.ts";
 
 const AUTHORITY = Deno.readTextFileSync(ca.certificate);
 
@@ -111,7 +112,10 @@ for (const [what, use] of Object.entries(THIEVES)) {
     using _trust = trustingCa();
     using clock = new FakeClock();
     using thief = new Thief(use);
-    using route = new Route(undefined, new URL(baseUrl), false);
+    using route = new Route(undefined, new URL(baseUrl), {
+      redactor: new Redactor(""),
+      mayPrepare: false,
+    });
     const state = new CallState("stream run");
     const options = { baseUrl, apiKey: TEST_KEY, route };
     const connection = new CallConnection(options, state);
@@ -150,7 +154,10 @@ Deno.test("a GET whose answer takes long is sent once, on the connection of the 
   const { url: baseUrl } = service;
   using _trust = trustingCa();
   using clock = new FakeClock();
-  using route = new Route(undefined, new URL(baseUrl), false);
+  using route = new Route(undefined, new URL(baseUrl), {
+    redactor: new Redactor(""),
+    mayPrepare: false,
+  });
   const options = { baseUrl, apiKey: TEST_KEY, route };
   const connection = new CallConnection(options, new CallState("stream run"));
   const { signal } = new AbortController();
@@ -185,7 +192,10 @@ Deno.test("a POST counts as perhaps taken as soon as the service has answered th
   });
   const baseUrl = `https://127.0.0.1:${service.port}`;
   using _trust = trustingCa();
-  using route = new Route(undefined, new URL(baseUrl), false);
+  using route = new Route(undefined, new URL(baseUrl), {
+    redactor: new Redactor(""),
+    mayPrepare: false,
+  });
   const state = new CallState("create run");
   const options = { baseUrl, apiKey: TEST_KEY, route };
   const connection = new CallConnection(options, state);

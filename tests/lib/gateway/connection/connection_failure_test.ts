@@ -30,6 +30,7 @@ import { withVariables } from "../../../support/environment.ts";
 import { Redactor } from "../../../../lib/text.ts";
 
 const KEY = "test-key-0123456789";
+const REDACTOR = new Redactor(KEY);
 
 /** A rejection of `fetch`. All texts here are those of Deno 2.9.6. */
 function rejection(text: string): TypeError {
@@ -65,7 +66,7 @@ function tell(
   const options = {
     ...{ operation: "create thread", baseUrl: "https://service.test" } as const,
     ...others,
-    redactor: new Redactor(KEY),
+    redactor: REDACTOR,
   };
   const { operation } = options;
   const { failure } = withVariables(env, () => connectionError(cause, options));
@@ -166,7 +167,10 @@ const SCHEME = "Try http:// or socks5:// in HTTPS_PROXY.";
 const UNKNOWN_ISSUER = `${CERTIFICATE}UnknownIssuer`;
 
 function lost(proxy: Proxy, text: string): RequestError {
-  return withVariables({}, () => noConnection(proxy, new Error(text)));
+  return withVariables(
+    {},
+    () => noConnection(proxy, new Error(text), REDACTOR),
+  );
 }
 
 function answered(status: number): RequestError {
@@ -221,7 +225,7 @@ for (const [{ failure: tunnel }, told, fate] of BY_PROXY) {
     const { failure } = connectionError(notConnected("SOCKS"), {
       ...{
         operation: "create run",
-        redactor: new Redactor(KEY),
+        redactor: REDACTOR,
         relayFailure: tunnel,
       },
       ...{ baseUrl: "https://service.test", proxy: HTTP },
@@ -381,7 +385,7 @@ Deno.test("connectionError() says which problem may pass", () => {
     const { failure } = connectionError(cause, {
       operation: "create run",
       baseUrl: "https://service.test",
-      redactor: new Redactor(KEY),
+      redactor: REDACTOR,
     });
     assertEquals(failure.problem, problem);
   }
@@ -412,7 +416,7 @@ for (
   Deno.test(`tlsSetupError() tells the library's words on one clean line, and to check ${advice}`, () => {
     const text =
       "Failed opening CA file: Is a\tdirectory\x1b[31m (os error 21)";
-    const tls = () => tlsSetupError(new Error(text));
+    const tls = () => tlsSetupError(new Error(text), REDACTOR);
     const { failure } = withVariables(env, tls);
     assertEquals(
       wordsOf(serviceError("create thread", failure), "client"),
@@ -422,6 +426,6 @@ for (
 }
 
 Deno.test("tlsSetupError() shows at most 500 characters of the library's words", () => {
-  const { failure } = tlsSetupError(new Error("x".repeat(600)));
+  const { failure } = tlsSetupError(new Error("x".repeat(600)), REDACTOR);
   assertEquals(failure.reason.match(/x+/)?.[0].length, 500);
 });

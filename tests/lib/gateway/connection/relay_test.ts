@@ -17,6 +17,7 @@ import {
   WELCOME,
 } from "../../../support/relay_client.ts";
 import { ReferenceService } from "../../../support/service/service.ts";
+import { Redactor } from "../../../../lib/text.ts";
 
 const AUTHORITY = Deno.readTextFileSync(ca.certificate);
 const LOGIN = { user: "al", password: "se:cr\xe9t" };
@@ -35,7 +36,10 @@ function proxyAt(
 }
 
 function relayTo(proxy: Proxy | undefined, url: URL): Relay {
-  return new Relay(new Route(proxy, url), () => {});
+  return new Relay(
+    new Route(proxy, url, { redactor: new Redactor("") }),
+    () => {},
+  );
 }
 
 /** Asks a service through a relay. */
@@ -220,7 +224,10 @@ Deno.test("Relay sends nothing but the ClientHello before the service has answer
   });
   let answers = 0;
   const url = new URL(`https://127.0.0.1:${server.port}`);
-  using relay = new Relay(new Route(undefined, url), () => answers++);
+  using relay = new Relay(
+    new Route(undefined, url, { redactor: new Redactor("") }),
+    () => answers++,
+  );
   assertEquals([relay.hasClient, relay.hasAnswer], [false, false]);
   using client = await enter(relay.proxy);
   await client.write(bytesOf(`${HELLO}more`));

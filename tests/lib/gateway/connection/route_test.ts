@@ -5,6 +5,7 @@ import {
   FaultyService,
   type Script,
 } from "../../../support/faulty_service/service.ts";
+import { Redactor } from "../../../../lib/text.ts";
 
 const HELLO = new TextEncoder().encode("hello");
 const NEVER = new AbortController().signal;
@@ -36,7 +37,7 @@ class Scene implements AsyncDisposable {
     this.#service = service;
     this.messages = messages;
     const url = new URL(`https://127.0.0.1:${service.port}`);
-    this.route = new Route(undefined, url);
+    this.route = new Route(undefined, url, { redactor: new Redactor("") });
   }
 
   /** Waits until the service has so many connections. */
@@ -115,7 +116,10 @@ Deno.test("Route opens nothing ahead after the service could not be reached, unt
 Deno.test("Route that may not prepare opens nothing ahead", async () => {
   await using scene = await Scene.start();
   const { url } = scene.route;
-  using route = new Route(undefined, url, false);
+  using route = new Route(undefined, url, {
+    redactor: new Redactor(""),
+    mayPrepare: false,
+  });
   route.prepare();
 
   assertEquals(await scene.ask(), "answer 1");

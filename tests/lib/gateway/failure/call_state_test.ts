@@ -15,7 +15,7 @@ const STEPS: readonly (readonly [
   fate: Fate | undefined,
 ])[] = [
   ["at the start", () => {}, "not run"],
-  ["a request begins", (state) => state.begin("a"), "not run"],
+  ["a request begins", (state) => state.begin("a-1-1-1-1"), "not run"],
   ["it may be taken", (state) => state.markPerhapsTaken(), "may have run"],
   ["429 came", (state) => state.setStage("not taken"), "not run"],
   [
@@ -23,14 +23,14 @@ const STEPS: readonly (readonly [
     (state) => state.markPerhapsTaken(),
     "not run",
   ],
-  ["it is sent again", (state) => state.begin("b"), "not run"],
+  ["it is sent again", (state) => state.begin("b-1-1-1-1"), "not run"],
   [
     "it may be taken again",
     (state) => state.markPerhapsTaken(),
     "may have run",
   ],
   ["the run has an id", (state) => state.startRun(serviceId("r")), "may go on"],
-  ["its stream is asked for", (state) => state.begin("c"), "may go on"],
+  ["its stream is asked for", (state) => state.begin("c-1-1-1-1"), "may go on"],
   ["that may be taken", (state) => state.markPerhapsTaken(), "may go on"],
   ["an event came", (state) => state.noteEvents(), "may go on"],
   ["the stream was lost", (state) => state.setStage("not sent"), "may go on"],
@@ -46,7 +46,7 @@ Deno.test("a call knows at each step what has become of its prompt", () => {
   assertEquals(state.ids, {
     threadId: serviceId("t"),
     runId: serviceId("r"),
-    requestId: "c",
+    requestId: "c-1-1-1-1",
   });
 });
 
