@@ -1,7 +1,7 @@
 import { portOf, type Proxy } from "../../settings.ts";
 import { VERSION } from "../../version.ts";
 import { readBytes, writeBytes } from "./bytes.ts";
-import { statusFailure, wrongProtocol } from "./tunnel_failure.ts";
+import { type Scheme, statusFailure, wrongProtocol } from "./tunnel_failure.ts";
 
 const MAX_HEAD_BYTES = 16 * 1024;
 
@@ -46,14 +46,13 @@ async function readHead(connection: Deno.Conn, proxy: Proxy): Promise<string> {
 }
 
 /** The schemes by which a proxy lets clients log in, of those whose names are known. */
-const SCHEMES = [
+const SCHEMES: readonly Scheme[] = [
   "Basic",
   "Digest",
   "NTLM",
   "Negotiate",
   "Bearer",
-] as const;
-export type Scheme = typeof SCHEMES[number];
+];
 
 function schemesIn(head: string): readonly Scheme[] {
   const offers = head.replaceAll(/"[^"]*"/g, "")

@@ -1,10 +1,12 @@
 import type { Proxy } from "../../settings.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
 import { issuerAdvice } from "./certificates.ts";
-import type { Scheme } from "./http_tunnel.ts";
 import { isUnknownIssuer, whyNotConnected } from "./known_failures.ts";
 import { FORBIDDEN, REFUSED } from "./socks.ts";
 import { joinSafe, type Redacted, type Redactor, safe } from "../../text.ts";
+
+/** How clients can log in at a proxy. */
+export type Scheme = "Basic" | "Digest" | "NTLM" | "Negotiate" | "Bearer";
 
 /** What the reply codes mean with which SOCKS refuses (RFC 1928, 6). */
 const SOCKS_REASONS: Readonly<Record<number, Redacted>> = {
