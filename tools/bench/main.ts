@@ -1,6 +1,6 @@
 /**
  * Measures the client against other programs that do the same work, and against
- * floors: the least code that does it. Prints the tables.
+ * floors: the least code that does it. Prints a table.
  *
  *     deno task bench [--quick | --publish] [NAME...]
  *
@@ -15,29 +15,23 @@ import { parseArgs } from "node:util";
 import { runCommand } from "../run_command.ts";
 import { hasWire } from "../wire.ts";
 import { runTool, ToolError } from "../tool_error.ts";
-import { DOCS, formatTable, publish } from "./page.ts";
+import { DOCS, formatTable, type Measured, publish, rowsOf } from "./page.ts";
 import { PEER_VERSIONS, preparePrograms } from "./programs.ts";
 import { measure, type Table } from "./table.ts";
-import { chat } from "./tables/chat.ts";
-import { longRun } from "./tables/long_run.ts";
-import { idle, memory } from "./tables/memory.ts";
+import { memory } from "./tables/memory.ts";
 import { networkPrompt, networkTurn } from "./tables/network.ts";
 import { sessions } from "./tables/sessions.ts";
 import { prompt, start } from "./tables/start.ts";
-import { streams, turn } from "./tables/streams.ts";
+import { streams } from "./tables/streams.ts";
 
-/** The tables of `docs/performance.md` in its order, by the names of the benchmarks. */
+/** The parts of the table of `docs/performance.md`, by the names of the benchmarks. */
 export const TABLES: Readonly<Record<string, Table>> = {
   start,
   prompt,
   "network-turn": networkTurn,
   "network-prompt": networkPrompt,
-  chat,
-  turn,
   streams,
   sessions,
-  "long-run": longRun,
-  idle,
   memory,
 };
 
@@ -73,7 +67,7 @@ async function main(): Promise<void> {
         "Only a run with all tables can be published: it needs root on Linux",
       );
     }
-    const sections = [await introduce()];
+    const rows: Measured[] = [];
     for (const [name, table] of Object.entries(TABLES)) {
       if (positionals.length > 0 && !positionals.includes(name)) continue;
       if (table.needs?.isMet() === false) {
@@ -83,13 +77,11 @@ async function main(): Promise<void> {
       // A cache contains the code that its first run used: tables share none.
       Deno.env.set("DENO_DIR", `${folder}/${name}`);
       const samples = await measure(table, programs, { quick });
-      const section = `### ${table.title}\n\n${formatTable(table, samples)}`;
-      console.log(section);
-      sections.push(section);
+      const measured = rowsOf(table, samples);
+      console.log(formatTable(measured));
+      rows.push(...measured);
     }
-    if (values.publish) {
-      await publish(DOCS, sections.join("\n"));
-    }
+    if (values.publish) await publish(DOCS, await introduce(), rows);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

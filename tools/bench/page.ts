@@ -1,5 +1,5 @@
 /**
- * The page `docs/performance.md`, its tables and its chart.
+ * The page `docs/performance.md`, its table and its chart.
  *
  * @module
  */
@@ -9,99 +9,110 @@ import { quantile, type Samples, type Table } from "./table.ts";
 /** The folder of the page. */
 export const DOCS = `${import.meta.dirname}/../../docs`;
 
-/**
- * Formats a table of medians, with a column for each subject. Rows without samples are
- * left out. A cell of another program also shows the client's median divided by its own;
- * a program that was not measured has a dash.
- */
-export function formatTable(
-  { subjects, rows }: Pick<Table, "subjects" | "rows">,
+/** A row of the page: medians. */
+export interface Measured {
+  readonly label: string;
+  readonly ours: number;
+  readonly others: Readonly<Record<string, number>>;
+}
+
+/** The medians of a table's rows. Rows without samples are left out. */
+export function rowsOf(
+  { title, subjects, rows }: Pick<Table, "title" | "subjects" | "rows">,
   samples: Samples,
-): string {
-  const body = rows.filter(({ name }) => name in samples).map((row) => {
-    const [ours = NaN, ...others] = subjects.map((subject) =>
-      quantile(samples[row.name]?.[subject] ?? [], 0.5)
-    );
-    const cells = others.map((figure) => {
-      if (Number.isNaN(figure)) return "-";
-      const ratio = row.withoutRatios ? "" : ` (${format(ours / figure)})`;
-      return format(figure) + ratio;
-    });
-    return [`${row.name} (${row.unit})`, format(ours), ...cells];
+): readonly Measured[] {
+  return rows.filter(({ name }) => name in samples).map(({ name, unit }) => {
+    const medians = subjects.map((subject) =>
+      [subject, quantile(samples[name]?.[subject] ?? [], 0.5)] as const
+    ).filter(([, figure]) => !Number.isNaN(figure));
+    const [[, ours] = ["", NaN], ...others] = medians;
+    return {
+      label: labelOf(title, name, unit),
+      ours,
+      others: Object.fromEntries(others),
+    };
   });
-  const header = ["", ...subjects];
-  const widths = header.map((_, column) =>
-    Math.max(3, ...[header, ...body].map((cells) => cells[column]?.length ?? 0))
-  );
-  const line = (cells: readonly string[], fill = " ") => {
-    const padded = widths.map((width, column) =>
-      column === 0
-        ? (cells[column] ?? "").padEnd(width, fill)
-        : (cells[column] ?? "").padStart(width, fill)
-    );
-    return `| ${padded.join(" | ")} |\n`;
-  };
-  const rule = line(["", ...subjects.map(() => ":")], "-");
-  return line(header) + rule + body.map((cells) => line(cells)).join("");
+}
+
+/** "Memory: idle (MiB)" */
+export function labelOf(title: string, name: string, unit: string): string {
+  return `${title}: ${name} (${unit})`;
+}
+
+const HEAD = [
+  "",
+  "agent-gateway",
+  "Other programs, and our figure divided by theirs",
+];
+
+/** Formats rows; the other programs with the client's median divided by their own. */
+export function formatTable(rows: readonly Measured[]): string {
+  const body = rows.map(({ label, ours, others }) => [
+    label,
+    format(ours),
+    Object.entries(others).map(([name, figure]) =>
+      `${name} ${format(figure)} (${format(ours / figure)})`
+    ).join("; "),
+  ]);
+  const lines = [HEAD, HEAD.map(() => "---"), ...body];
+  return lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
 }
 
 function format(figure: number): string {
   return figure.toLocaleString("en", { maximumSignificantDigits: 3 });
 }
 
-/** Returns the cells of the tables in a page, by the headings before them. */
-export function parseTables(page: string): ReadonlyMap<string, string[][]> {
-  const tables = page.matchAll(/^### (.+)\n\n(.+\n)\|[-:| ]+\n((?:\|.+\n)+)/gm);
+/** The rows of the table of a page, by their labels: the ratios to other programs. */
+export function parseTable(
+  page: string,
+): ReadonlyMap<string, Readonly<Record<string, number>>> {
+  const rows = page.matchAll(/^\| (\S.*?\)) +\| [\d.,]+ +\| (.*?) +\|$/gm);
   return new Map(
-    Array.from(tables, ([, title = "", header = "", body = ""]) => {
-      const lines = (header + body).trimEnd().split("\n");
-      const cellsOf = (line: string) =>
-        line.split("|").slice(1, -1).map((cell) => cell.trim());
-      return [title, lines.map(cellsOf)];
+    Array.from(rows, ([, label = "", others = ""]) => {
+      const ratios = others.matchAll(/([\w-]+) [\d.,]+ \(([\d.,]+)\)/g);
+      const pairs = Array.from(
+        ratios,
+        ([, name = "", ratio = ""]) =>
+          [name, Number(ratio.replaceAll(",", ""))] as const,
+      );
+      return [label, Object.fromEntries(pairs)];
     }),
   );
 }
 
 const PUBLISHED =
-  /(?<=<!-- The tables of a run begin -->\n)[^]*(?=<!-- They end -->)/;
+  /(?<=<!-- The table of a run begins -->\n)[^]*(?=<!-- It ends -->)/;
 
 /** Writes a run to `performance.md` in a folder, and its chart to `performance.svg`. */
-export async function publish(docs: string, run: string): Promise<void> {
+export async function publish(
+  docs: string,
+  introduction: string,
+  rows: readonly Measured[],
+): Promise<void> {
   const path = `${docs}/performance.md`;
   const page = await Deno.readTextFile(path);
-  await Deno.writeTextFile(path, page.replace(PUBLISHED, () => `\n${run}\n`));
+  const run = `\n${introduction}\n${formatTable(rows)}\n`;
+  await Deno.writeTextFile(path, page.replace(PUBLISHED, () => run));
   await runCommand([Deno.execPath(), "fmt", "-q", path]); // It wraps the lines.
   const chart = drawChart(await Deno.readTextFile(path));
   await Deno.writeTextFile(`${docs}/performance.svg`, chart);
 }
 
-/** The columns that are not drawn: no program for users. */
+/** The programs that are not drawn: none for users. */
 const FLOORS = ["floor", "empty"];
-
-/** The rows that are drawn, by the headings of their tables: what readers ask first. */
-export const CHARTED: Readonly<Record<string, readonly string[]>> = {
-  "A turn over a network, and its first event": [
-    "20 ms of round trip, HTTP/2",
-    "100 ms of round trip, HTTP/2",
-  ],
-  "From the start to the answer of `initialize`": ["bundle"],
-  "One prompt from the shell, from the start to the end": ["bundle"],
-  Streams: ["small events", "events of 10 MB"],
-  "With 100 open sessions and no run": ["memory"],
-};
 
 const TITLE = "How much faster or smaller the client is than other programs";
 
 const [LEFT, TOP, LINE] = [320, 62, 20];
 
-/** Draws how many times as good the client is, by the tables of a page, as SVG. */
+/** Draws how many times as good the client is, by the table of a page, as SVG. */
 export function drawChart(page: string): string {
-  const tables = parseTables(page);
-  const lines = Object.entries(CHARTED).flatMap(([title, names]) => {
-    const bars = barsOf(tables.get(title) ?? [], names);
-    return bars.length === 0
-      ? []
-      : [{ label: title.replaceAll("`", ""), factor: 0 }, ...bars];
+  const lines = Array.from(parseTable(page)).flatMap(([label, ratios]) => {
+    const bars = Object.entries(ratios)
+      .filter(([name]) => !FLOORS.includes(name))
+      .map(([name, ratio]) => ({ label: name, factor: 1 / ratio }));
+    const heading = label.replaceAll("`", "").replace(/ \([^(]*\)$/, "");
+    return bars.length === 0 ? [] : [{ label: heading, factor: 0 }, ...bars];
   });
   const scale = 380 / Math.max(...lines.map(({ factor }) => factor));
   const drawn = lines.map(({ label, factor }, index) => {
@@ -127,22 +138,4 @@ export function drawChart(page: string): string {
 ${drawn.join("\n")}
 </svg>
 `;
-}
-
-/** A bar for each ratio to another program in the rows of these names. */
-function barsOf(
-  [header = [], ...rows]: readonly string[][],
-  names: readonly string[],
-) {
-  return rows.flatMap(([row = "", ...cells]) => {
-    const [, name = "", unit = ""] = /^(.+) \((.+)\)$/.exec(row) ?? [];
-    if (!names.includes(name)) return [];
-    return cells.flatMap((cell, index) => {
-      const subject = header[index + 1] ?? "";
-      const [, ratio] = / \((.+)\)$/.exec(cell) ?? [];
-      if (FLOORS.includes(subject) || !ratio) return [];
-      const factor = unit.endsWith("/s") ? Number(ratio) : 1 / Number(ratio);
-      return [{ label: `${name}: ${subject}`, factor }];
-    });
-  });
 }

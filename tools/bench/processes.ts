@@ -8,8 +8,6 @@ export interface ProcessUsage {
   readonly peak: number;
   /** The time on a processor of all threads that it has now, in milliseconds. */
   readonly cpu: number;
-  /** How often one of these threads was woken after it had waited. */
-  readonly wakeUps: number;
 }
 
 /**
@@ -25,16 +23,12 @@ export async function processUsage(pid: number): Promise<ProcessUsage> {
   const text = await runCommand(["sh", "-c", script]);
   const values = (pattern: RegExp) =>
     Array.from(text.matchAll(pattern), ([, value]) => Number(value));
-  const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
   const [resident = NaN] = values(/^VmRSS:\s*(\d+) kB$/gm);
   const [peak = NaN] = values(/^VmHWM:\s*(\d+) kB$/gm);
-  // The first one is also in `status`.
-  const [, ...switches] = values(/^voluntary_ctxt_switches:\s*(\d+)$/gm);
   const nanoseconds = values(/^(\d+) \d+ \d+$/gm);
   return {
     resident: resident * 1024,
     peak: peak * 1024,
-    cpu: sum(nanoseconds) / 1e6,
-    wakeUps: sum(switches),
+    cpu: nanoseconds.reduce((a, b) => a + b, 0) / 1e6,
   };
 }

@@ -27,7 +27,7 @@ export const PEER_VERSIONS: Readonly<Record<string, string>> = {
 /** A program and its arguments. */
 export type Command = readonly string[];
 
-/** How the client and the empty program are built. */
+/** How the client and the empty program are built; Deno runs the bundle as npm's does. */
 export type Form = "bundle" | "binary";
 
 /** What a program is to do. */
@@ -38,8 +38,6 @@ export interface CommandOptions {
   readonly prompt?: string;
   /** Whether it prints a line for each event of the prompt; by default only the reply. */
   readonly printsEvents?: boolean;
-  /** Whether prompts are typed in a terminal. */
-  readonly isChat?: boolean;
 }
 
 /** The programs that the tables compare. */
@@ -71,7 +69,7 @@ export async function preparePrograms(
   if (named === undefined) await Deno.writeTextFile(path, await bundle());
   await Deno.writeTextFile(empty, EMPTY);
   const built: Partial<Record<Form, Readonly<Record<string, Command>>>> = {
-    bundle: { ours: runScript(path), empty: runScript(empty) },
+    bundle: { ours: runScript(path, NPM_FLAGS), empty: runScript(empty) },
   };
   try {
     if (named === undefined && !quick) {
@@ -88,10 +86,9 @@ export async function preparePrograms(
   return {
     forms: built.binary === undefined ? ["bundle"] : ["bundle", "binary"],
     command(subject, options) {
-      const { form = "bundle", prompt, printsEvents, isChat } = options;
+      const { form = "bundle", prompt, printsEvents } = options;
       const command = { ...peers, ...built[form] }[subject] ?? [];
-      const bridge = isChat ? ["--plain"] : ["--bridge"];
-      const flags = prompt === undefined ? bridge : ["-q", "-p"];
+      const flags = prompt === undefined ? ["--bridge"] : ["-q", "-p"];
       return [
         ...command,
         ...subject === "ours" ? flags : [],
@@ -102,10 +99,16 @@ export async function preparePrograms(
   };
 }
 
+/** What the launcher of the npm package adds: all functions are compiled once. */
+export const NPM_FLAGS = ["--v8-flags=--no-lazy"];
+
 /** The command that runs one file on this Deno with the permissions of the client. */
-export function runScript(path: string): Command {
-  const flags = ["-q", "--no-config", ...clientPermissionFlags];
-  return [Deno.execPath(), "run", ...flags, path];
+export function runScript(
+  path: string,
+  flags: readonly string[] = [],
+): Command {
+  const own = ["-q", "--no-config", ...clientPermissionFlags];
+  return [Deno.execPath(), "run", ...flags, ...own, path];
 }
 
 async function compileInto(

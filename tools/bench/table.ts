@@ -1,8 +1,8 @@
 import type { Command, CommandOptions, Form, Programs } from "./programs.ts";
 
-/** A table of `docs/performance.md`, and how its figures are measured. */
+/** A part of the table of `docs/performance.md`, and how its figures are measured. */
 export interface Table {
-  /** Its heading on the page. */
+  /** What its rows begin with on the page. */
   readonly title: string;
   /** Its columns. The first one is the client. */
   readonly subjects: readonly string[];
@@ -16,10 +16,8 @@ export interface Table {
 /** A row of a table. */
 export interface Row {
   readonly name: string;
-  /** The unit. One that ends with `/s` is a speed: more is better. */
+  /** The unit of a cost: less is better. */
   readonly unit: string;
-  /** Whether ratios would say nothing, as for figures close to zero. */
-  readonly withoutRatios?: boolean;
 }
 
 /** What a table is measured with. */

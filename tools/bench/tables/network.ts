@@ -4,23 +4,14 @@ import { AgentProcess } from "../agent_process.ts";
 import { type Endpoint, settings, startService } from "../service.ts";
 import { quantile, type Table } from "../table.ts";
 
-/** A network, and what is spoken on it. */
-interface Link {
-  readonly version: "HTTP/1.1" | "HTTP/2";
-  /** The round-trip time, in milliseconds. */
-  readonly roundTrip: number;
-}
-
-const LINKS: readonly Link[] = [2, 20, 100, 300].flatMap((roundTrip) => [
-  { version: "HTTP/1.1", roundTrip } as const,
-  { version: "HTTP/2", roundTrip } as const,
-]);
+/** The round-trip time, in milliseconds. */
+const ROUND_TRIP = 100;
 
 /** How many turns of a session are measured, after the first one. */
 const TURNS = 15;
 
-/** The least time between two turns, in which somebody reads, in milliseconds. */
-const PAUSE = 100;
+/** The time between two turns, in which somebody reads, in milliseconds. */
+const PAUSE = 2 * ROUND_TRIP;
 
 /** What tables over a network cannot be measured without. */
 export const NEEDS = {
@@ -28,103 +19,80 @@ export const NEEDS = {
   what: "root on Linux, with Python and TUN devices",
 };
 
-function nameOf({ version, roundTrip }: Link): string {
-  return `${roundTrip} ms of round trip, ${version}`;
-}
+/** What the table's rows are called. */
+const [REPLY, RESPONSE, PROMPT] = ["to the reply", "to the response", "`-p`"];
 
 /** From `session/prompt` to its answer, on a service that answers at once. */
 export const networkTurn: Table = {
-  title: "A turn over a network, and its first event",
+  title: `A turn, ${ROUND_TRIP} ms of round trip`,
   subjects: ["ours", "langgraph"],
   needs: NEEDS,
-  rows: LINKS.flatMap((link) => [
-    { name: nameOf(link), unit: "ms" },
-    { name: `${nameOf(link)}, first event`, unit: "ms" },
-  ]),
-  async measure({ quick, take }) {
-    for (const link of LINKS) {
-      await onLink(link, async (service, { client }) => {
-        await take({
-          rounds: 1,
-          async sample(command) {
-            const [turn, firstEvent] = await measureTurns(
-              [...client, ...command],
-              { service, count: quick ? 1 : TURNS, roundTrip: link.roundTrip },
-            );
-            const name = nameOf(link);
-            return { [name]: turn, [`${name}, first event`]: firstEvent };
-          },
-        });
-      });
-    }
-  },
+  rows: [REPLY, RESPONSE].map((name) => ({ name, unit: "ms" })),
+  measure: ({ quick, take }) =>
+    onLink((service, { client }) =>
+      take({
+        rounds: 1,
+        sample: (command) =>
+          measureTurns([...client, ...command], service, quick ? 1 : TURNS),
+      })
+    ),
 };
 
 /** From the start of a program to its end. */
 export const networkPrompt: Table = {
-  title: "One prompt from the shell over a network",
+  title: `One prompt from the shell, ${ROUND_TRIP} ms of round trip`,
   subjects: ["ours", "curl", "langgraph"],
   needs: NEEDS,
-  rows: LINKS.map((link) => ({ name: nameOf(link), unit: "ms" })),
-  async measure({ take }) {
-    for (const link of LINKS) {
-      await onLink(link, async (service, { client }) => {
-        const env = settings(service);
-        await take({
-          prompt: JSON.stringify({ events: 1 }),
-          rounds: 5,
-          async sample(command) {
-            const started = performance.now();
-            const text = await runCommand([...client, ...command], { env });
-            const milliseconds = performance.now() - started;
-            if (text === "done\n") return { [nameOf(link)]: milliseconds };
-            throw new Error(`It printed ${JSON.stringify(text)}`);
-          },
-        });
+  rows: [{ name: PROMPT, unit: "ms" }],
+  measure: ({ take }) =>
+    onLink((service, { client }) => {
+      const env = settings(service);
+      return take({
+        prompt: JSON.stringify({ events: 1 }),
+        rounds: 5,
+        async sample(command) {
+          const started = performance.now();
+          const text = await runCommand([...client, ...command], { env });
+          const milliseconds = performance.now() - started;
+          if (text === "done\n") return { [PROMPT]: milliseconds };
+          throw new Error(`It printed ${JSON.stringify(text)}`);
+        },
       });
-    }
-  },
+    }),
 };
 
-/** Calls a function with a service on a network. */
-export async function onLink(
-  link: Link,
+/** Calls a function with a service on a network, which speaks HTTP/2. */
+async function onLink(
   use: (service: Endpoint, wire: Wire) => Promise<void>,
 ): Promise<void> {
-  await using wire = await Wire.start(link);
-  const protocol = link.version === "HTTP/2" ? "h2" : "https";
+  await using wire = await Wire.start({ roundTrip: ROUND_TRIP });
   const place = { address: wire.address, startedBy: wire.service };
-  await using service = await startService(protocol, place);
+  await using service = await startService("h2", place);
   await use(service, wire);
 }
 
-interface Turns {
-  readonly service: Endpoint;
-  readonly count: number;
-  readonly roundTrip: number;
-}
-
-/** The medians of the turns of a session, and of their first events. */
+/** The medians of a session's turns, up to the reply and up to the response. */
 async function measureTurns(
   command: readonly string[],
-  { service, count, roundTrip }: Turns,
-): Promise<readonly [turn: number, firstEvent: number]> {
-  let firstEvent: number | undefined;
-  const onEvent = () => firstEvent ??= performance.now();
+  service: Endpoint,
+  count: number,
+): Promise<Readonly<Record<string, number>>> {
+  let eventAt = NaN;
+  const onEvent = () => eventAt = performance.now(); // The last is the reply.
   await using agent = await AgentProcess.start(command, { service, onEvent });
   const session = await agent.newSession();
-  const turns: number[] = [];
-  const events: number[] = [];
+  const replies: number[] = [];
+  const responses: number[] = [];
   for (let turn = 0; turn <= count; turn++) {
-    await new Promise((resolve) =>
-      setTimeout(resolve, Math.max(PAUSE, 2 * roundTrip))
-    );
-    firstEvent = undefined;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE));
     const started = performance.now();
     await agent.prompt(session, { events: 1 });
     if (turn === 0) continue; // Programs compile what they run for the first time.
-    turns.push(performance.now() - started);
-    events.push((firstEvent ?? NaN) - started);
+    replies.push(eventAt - started);
+    responses.push(performance.now() - started);
   }
-  return [quantile(turns, 0.5), quantile(events, 0.5)];
+  return {
+    [REPLY]: quantile(replies, 0.5),
+    [RESPONSE]: quantile(responses, 0.5),
+  };
 }

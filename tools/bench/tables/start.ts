@@ -1,25 +1,19 @@
 import { runCommand } from "../../run_command.ts";
 import { AgentProcess } from "../agent_process.ts";
-import type { Command, CommandOptions } from "../programs.ts";
+import type { Form } from "../programs.ts";
 import { settings, startService } from "../service.ts";
-import type { Bench, Table } from "../table.ts";
-import { measureWork, type WorkOptions } from "../work.ts";
+import type { Table } from "../table.ts";
 
-const INSTRUCTIONS = "bundle, instructions";
-const PAGE_FAULTS = "bundle, page faults";
+const FORMS: Readonly<Record<Form, string>> = {
+  bundle: "npm package",
+  binary: "binary",
+};
 
-const ROWS = [
-  { name: "bundle", unit: "ms" },
-  { name: "binary", unit: "ms" },
-  { name: INSTRUCTIONS, unit: "million" },
-  { name: PAGE_FAULTS, unit: "pages" },
-];
-
-const INITIALIZE = '{"jsonrpc":"2.0","id":1,"method":"initialize"}\n';
+const ROWS = Object.values(FORMS).map((name) => ({ name, unit: "ms" }));
 
 /** For the empty program, which answers when it is up, to that answer. */
 export const start: Table = {
-  title: "From the start to the answer of `initialize`",
+  title: "Start of the bridge",
   subjects: ["ours", "empty", "acp-sdk"],
   rows: ROWS,
   async measure(bench) {
@@ -33,17 +27,16 @@ export const start: Table = {
           await using agent = await AgentProcess.start(command, { service });
           const milliseconds = performance.now() - started;
           await agent.close(); // Deno writes its caches at the end of the first run.
-          return { [form]: milliseconds };
+          return { [FORMS[form]]: milliseconds };
         },
       });
     }
-    await takeWork(bench, {}, { env: settings(service), input: INITIALIZE });
   },
 };
 
 /** From the start of a program to its end. */
 export const prompt: Table = {
-  title: "One prompt from the shell, from the start to the end",
+  title: "One prompt from the shell",
   subjects: ["ours", "floor", "curl", "langgraph"],
   rows: ROWS,
   async measure(bench) {
@@ -59,29 +52,10 @@ export const prompt: Table = {
           const started = performance.now();
           const text = await runCommand(command, { env });
           const milliseconds = performance.now() - started;
-          if (text === "done\n") return { [form]: milliseconds };
+          if (text === "done\n") return { [FORMS[form]]: milliseconds };
           throw new Error(`It printed ${JSON.stringify(text)}`);
         },
       });
     }
-    await takeWork(bench, { prompt }, { env, input: "" });
   },
 };
-
-/** Counts the work of the programs that run on Deno: once, for it hardly varies. */
-async function takeWork(
-  { quick, take }: Bench,
-  options: CommandOptions,
-  work: WorkOptions,
-): Promise<void> {
-  if (quick) return;
-  await take({
-    ...options,
-    rounds: 1,
-    async sample(command: Command) {
-      if (command[0] !== Deno.execPath()) return {};
-      const { instructions, pageFaults } = await measureWork(command, work);
-      return { [INSTRUCTIONS]: instructions, [PAGE_FAULTS]: pageFaults };
-    },
-  });
-}
