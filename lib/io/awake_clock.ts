@@ -46,7 +46,10 @@ export class AwakeClock implements Disposable {
       stops.delete(stop);
       onExpired();
     };
-    const stopTimer = startTimeout(milliseconds, expire, () => this.now);
+    const stopTimer = startTimeout(milliseconds, expire, {
+      now: () => this.now,
+      isLimit: true,
+    });
     const stop = () => {
       stopTimer();
       stops.delete(stop);

@@ -30,10 +30,11 @@ export class Deadline implements Disposable {
   /** @param outer Aborting it aborts the steps too. */
   constructor(milliseconds: number, outer?: AbortSignal) {
     this.#outer = outer;
-    this.#stopTimer = startTimeout(milliseconds, () => {
+    const expire = () => {
       this.#isOver = true;
       this.#controller.abort(new TimeIsOver(milliseconds));
-    });
+    };
+    this.#stopTimer = startTimeout(milliseconds, expire, { isLimit: true });
     if (outer?.aborted) this.#forward();
     else outer?.addEventListener("abort", this.#forward, { once: true });
   }

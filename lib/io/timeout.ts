@@ -4,11 +4,18 @@
  * @module
  */
 
-/**
- * Shorter timeouts limit no peer: they draw a frame or tell keys apart, and never wait
- * longer. In milliseconds.
- */
+/** Shorter timeouts draw a frame or tell keys apart, in milliseconds. */
 const SHORT = 500;
+
+export interface TimeoutOptions {
+  /**
+   * The clock that the time is measured with, in milliseconds. The default is the clock
+   * of the process.
+   */
+  readonly now?: () => number;
+  /** Whether it limits a peer. The default is yes, from half a second on. */
+  readonly isLimit?: boolean;
+}
 
 /** How late a timer may fire and still count as punctual, in milliseconds. */
 const PUNCTUAL = 200;
@@ -37,24 +44,23 @@ export function startAlarm(
 
 /**
  * Calls a function after a time. A timer that falls due while the process is stopped
- * (SIGSTOP, a sleeping machine) or busy fires before the sockets are read. Then one of
- * half a second or more waits for five times as long as it was late, and at most 5 s, so
- * that what has arrived is read first; once, because a peer may keep the process busy.
+ * (SIGSTOP, a sleeping machine) or busy fires before the sockets are read. Then a limit
+ * waits for five times as long as it was late, and at most 5 s, so that what has arrived
+ * is read first; once, because a peer may keep the process busy.
  *
  * @param milliseconds The time: `Infinity` never ends, a negative one is 0.
- * @param now The clock that the time is measured with, in milliseconds. The default is
- * the clock of the process.
  * @returns A function that stops the timer.
  */
 export function startTimeout(
   milliseconds: number,
   onExpired: () => void,
-  now = () => performance.now(),
+  { now = () => performance.now(), isLimit = milliseconds >= SHORT }:
+    TimeoutOptions = {},
 ): () => void {
   if (milliseconds === Infinity) return () => {};
   const due = now() + milliseconds;
   let stop: () => void;
-  let hasGrace = milliseconds >= SHORT;
+  let hasGrace = isLimit;
   const wait = (left: number) => {
     const planned = performance.now() + Math.max(0, left);
     stop = startAlarm(left, () => {

@@ -12,7 +12,13 @@ Deno.test("startTimeout() calls its function once, and not if it was stopped", (
 });
 
 /** How late a timer fires, and how long it then waits. */
-const LATE = [
+const LATE: readonly {
+  readonly ms: number;
+  readonly isLimit?: true;
+  readonly late: number;
+  readonly grace: number;
+}[] = [
+  { ms: 400, isLimit: true, late: 300, grace: 1_500 },
   { ms: 400, late: 9_000, grace: 0 },
   { ms: 1_000, late: 100, grace: 0 },
   { ms: 1_000, late: 300, grace: 1_500 },
@@ -20,11 +26,11 @@ const LATE = [
   { ms: 1_000, late: 9_000, grace: 5_000 },
 ];
 
-for (const { ms, late, grace } of LATE) {
-  Deno.test(`startTimeout() of ${ms} ms that fires ${late} ms late waits ${grace} ms more, once`, () => {
+for (const { ms, late, grace, ...options } of LATE) {
+  Deno.test(`startTimeout() of ${ms} ms${options.isLimit ? ", a limit," : ""} that fires ${late} ms late waits ${grace} ms more, once`, () => {
     using clock = new FakeClock();
     let expired = 0;
-    startTimeout(ms, () => expired++);
+    startTimeout(ms, () => expired++, options);
     clock.passTo(ms + late); // The process was stopped, or busy.
     if (grace > 0) {
       assertEquals(expired, 0);
