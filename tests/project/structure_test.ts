@@ -121,6 +121,28 @@ Deno.test("one table of the gateway reads the texts of Deno's errors", () => {
   assertEquals(readers, ["lib/gateway/connection/known_failures.ts"]);
 });
 
+Deno.test("only lib/text/ makes texts that may be shown, and no text passes its types by", () => {
+  const makers = Array.from(imports.keys()).filter((file) => {
+    const source = Deno.readTextFileSync(`${ROOT}/${file}`);
+    return /\bas (unknown as )?(Redacted|Unchanged|ServiceId|Shown)\b/
+      .test(source);
+  });
+  assertEquals(makers.filter((file) => !file.startsWith("lib/text/")), []);
+});
+
+Deno.test("a function is called for each match of short texts alone: parts of lines, lines of 4 KiB", () => {
+  const callers = Array.from(imports.keys()).filter((file) => {
+    const source = Deno.readTextFileSync(`${ROOT}/${file}`);
+    return /\.replace(All)?\([^;]*?(\) =>|, [A-Z]+\.\w+\))/.test(source);
+  });
+  assertEquals(callers.sort(), [
+    "lib/gateway/stream/not_understood.ts", // at most 64 KiB
+    "lib/markdown.ts", // lines of at most 4 KiB
+    "lib/settings/proxy.ts",
+    "lib/text/json.ts", // parts of 64 KiB
+  ]);
+});
+
 Deno.test("no two modules have the same name", () => {
   const names = Array.from(imports.keys(), (file) => file.split("/").at(-1));
   assertEquals(names.toSorted(), Array.from(new Set(names)).toSorted());
