@@ -21,6 +21,7 @@ import { Redactor, type ServiceId, type Unchanged } from "./text.ts";
 
 export { ServiceError };
 export type { CallEvents, CallOptions };
+export type { CallIds } from "./gateway/failure/call_state.ts";
 export type { Fate } from "./gateway/failure/fate.ts";
 export { wordsOf } from "./gateway/failure/service_error.ts";
 export { pauseLabel, pauseSentence } from "./gateway/failure/retry_policy.ts";

@@ -1,4 +1,9 @@
-export { containsNul, inParts, shorten } from "./text/foreign_text.ts";
+export {
+  byteLength,
+  containsNul,
+  inParts,
+  shorten,
+} from "./text/foreign_text.ts";
 export { counted, duration, size, utc, wholeDuration } from "./text/amounts.ts";
 export {
   escapeControls,

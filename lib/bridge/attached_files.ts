@@ -1,6 +1,6 @@
 import { Deadline } from "../io.ts";
-import { containsNul, isJsonObject, size } from "../text.ts";
-import type { Fault, RpcResponse } from "./json_rpc.ts";
+import { byteLength, containsNul, isJsonObject, size } from "../text.ts";
+import type { RpcResponse } from "./json_rpc.ts";
 
 /** The largest file that is taken, in bytes of UTF-8. */
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -38,7 +38,6 @@ export async function readAttachedFiles(
   uris: readonly string[],
   { ask, signal }: ReadAttachedFilesOptions,
 ): Promise<ReadonlyMap<string, string>> {
-  const encoder = new TextEncoder();
   const texts = new Map<string, string>();
   const asked = new Set<string>();
   let left = MAX_FILES_BYTES;
@@ -48,12 +47,15 @@ export async function readAttachedFiles(
     if (path === undefined || asked.has(path)) continue;
     asked.add(path);
     const response = await ask(path, deadline.signal);
-    const text = response?.fault === undefined
-      ? textIn(response)
-      : lineAbout(response.fault);
+    if (response?.fault !== undefined) {
+      const isText = response.fault !== "not UTF-8";
+      texts.set(uri, isText ? TOO_LARGE : NOT_UTF8);
+      continue;
+    }
+    const text = textIn(response);
     if (text === undefined) continue;
 
-    const bytes = encoder.encode(text).length;
+    const bytes = byteLength(text);
     if (bytes > MAX_FILE_BYTES) {
       texts.set(uri, TOO_LARGE);
     } else if (bytes > left) {
@@ -72,11 +74,6 @@ function textIn(response: RpcResponse | undefined): string | undefined {
   const { result } = response;
   const text = isJsonObject(result) ? result.content : undefined;
   return typeof text === "string" && !containsNul(text) ? text : undefined;
-}
-
-/** The line for a file whose response could not be taken. */
-function lineAbout(fault: Fault): string {
-  return fault === "not UTF-8" ? NOT_UTF8 : TOO_LARGE;
 }
 
 /**

@@ -1,6 +1,5 @@
 import { traceHeaders } from "../gateway.ts";
-import { isJsonObject, quote, shorten } from "../text.ts";
-import { ActivePrompt } from "./active_prompt.ts";
+import { isJsonObject, type JsonObject, quote } from "../text.ts";
 import type { BridgeContext } from "./bridge_context.ts";
 import {
   AGENTS_LIST_RESULT,
@@ -17,18 +16,10 @@ import {
   type RpcNotification,
   type RpcRequest,
 } from "./json_rpc.ts";
+import { callOf, OpenRequest, sessionIdOf } from "./open_request.ts";
 import { parsePrompt } from "./prompt_blocks.ts";
-import { logReason, toRpcError } from "./service_failure.ts";
+import { SessionPrompt } from "./session_prompt.ts";
 import { Sessions } from "./sessions.ts";
-
-const MAX_LOGGED = 100;
-
-/** What a request is answered with. */
-interface CallResult {
-  readonly result: unknown;
-  /** Called when the response is queued. */
-  readonly onQueued?: () => void;
-}
 
 /**
  * One client's connection. Each request is answered exactly once, in a task of
@@ -89,47 +80,31 @@ export class Dispatcher {
   }
 
   async #answer(request: RpcRequest): Promise<void> {
-    const { id, method } = request;
-    const { output, log } = this.#context;
-    const started = performance.now();
-    const answered = Promise.withResolvers<void>();
-    let outcome: string;
+    const open = new OpenRequest(this.#context, request);
+    const { method, params } = request;
     try {
-      const answer = await this.#call(request, answered.promise);
-      output.respond(id, answer.result);
-      answer.onQueued?.();
-      outcome = log ? shorten(JSON.stringify(answer.result), MAX_LOGGED) : "";
-    } catch (cause) {
-      const error = toRpcError(cause, method);
-      output.fail(id, error);
-      outcome = `error ${error.code}, ${logReason(error)}`;
+      if (method === "session/prompt") await this.#prompt(open, params);
+      else open.respond(await this.#call(request));
+    } catch (error) {
+      open.fail(error);
     }
-    answered.resolve();
-    log?.(
-      `${callOf(request)}: ${outcome}`,
-      performance.now() - started,
-    );
   }
 
   /** Calls a method. Up to its first `await` it runs in the order of the requests. */
-  async #call(
-    request: RpcRequest,
-    answered: Promise<void>,
-  ): Promise<CallResult> {
-    const { method, params } = request;
+  async #call({ method, params }: RpcRequest): Promise<unknown> {
     const { output } = this.#context;
     const sessions = this.#sessions;
     switch (method) {
       case "initialize":
         this.#isInitialized = true;
         output.client = clientIn(params);
-        return { result: INITIALIZE_RESULT };
+        return INITIALIZE_RESULT;
       case "agents/list":
-        return { result: AGENTS_LIST_RESULT };
+        return AGENTS_LIST_RESULT;
       case "session/new": {
         this.#requireInitialized(method);
         const { id } = await sessions.create();
-        return { result: { sessionId: id } };
+        return { sessionId: id };
       }
       case "session/resume":
       case "session/load": {
@@ -138,16 +113,14 @@ export class Dispatcher {
         const session = sessions.open(sessionId);
         this.#context.gateway.prepare();
         if (method === "session/load") await session.replay(output);
-        return { result: { sessionId } };
+        return { sessionId };
       }
-      case "session/prompt":
-        return await this.#prompt(request, answered);
       case "session/cancel":
         sessions.cancel(parseSessionId(params));
-        return { result: {} };
+        return {};
       case "session/close":
         await sessions.close(parseSessionId(params));
-        return { result: {} };
+        return {};
       default:
         throw new RpcError(
           ErrorCode.methodNotFound,
@@ -156,27 +129,20 @@ export class Dispatcher {
     }
   }
 
-  async #prompt(
-    { id, params }: RpcRequest,
-    answered: Promise<void>,
-  ): Promise<CallResult> {
-    const { output } = this.#context;
+  /** Has a session run a prompt, which answers its request itself. */
+  async #prompt(request: OpenRequest, params: unknown): Promise<void> {
     const sessionId = parseSessionId(params);
-    const { prompt, _meta } = params as Readonly<Record<string, unknown>>;
+    const { prompt, _meta } = params as JsonObject;
     const content = parsePrompt(prompt);
     const session = this.#sessions.find(sessionId);
-    const active = new ActivePrompt(this.#context, session, {
-      id,
+    const { client } = this.#context.output;
+    const accepted = new SessionPrompt(this.#context, session, {
+      request,
       content,
       headers: isJsonObject(_meta) ? traceHeaders(_meta) : {},
-      files: output.client.readsFiles ? this.#files : undefined,
-      answered,
+      files: client.readsFiles ? this.#files : undefined,
     });
-    const stopReason = await active.run();
-    const result = { stopReason };
-    if (stopReason !== "end_turn") return { result };
-    this.#context.gateway.prepare();
-    return { result, onQueued: () => session.sendTitle(content.text, output) };
+    await session.run(accepted);
   }
 
   /** Notifications are never answered, so errors in one are ignored. */
@@ -196,20 +162,6 @@ export class Dispatcher {
     if (this.#isInitialized) return;
     throw invalidRequest(`call initialize before ${method}`);
   }
-}
-
-/** A call in the log: its method, its id and the session that it names. */
-function callOf(call: RpcRequest | RpcNotification): string {
-  const id = call.kind === "request" ? ` id=${JSON.stringify(call.id)}` : "";
-  const sessionId = sessionIdOf(call.params);
-  const session = sessionId === undefined ? "" : ` session=${sessionId}`;
-  return `${call.method}${id}${session}`;
-}
-
-function sessionIdOf(params: unknown): string | undefined {
-  return isJsonObject(params) && typeof params.sessionId === "string"
-    ? params.sessionId
-    : undefined;
 }
 
 /**

@@ -155,7 +155,7 @@ function refused(line: string, fault: Fault): InvalidLine | RpcResponse {
   return invalid(`the ${isPrompt ? "prompt" : "line"} ${FAULTS[fault]}`, id);
 }
 
-/** The first id before `"params"` that is a whole string or number; `null` without one. */
+/** The first id before `"params"` that is a whole string or number, else `null`. */
 function idIn(head: string): RequestId {
   const [start = ""] = head.split('"params"', 1);
   const value = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|[-+.\deE]+)\s*[,}]/.exec(start);

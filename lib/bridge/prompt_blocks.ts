@@ -1,21 +1,27 @@
 import {
   containsNul,
   isJsonObject,
+  type JsonObject,
   quote,
   type Unchanged,
   unchanged,
   withoutLineEnd,
 } from "../text.ts";
 import { invalidParams } from "./json_rpc.ts";
+import { titleIn } from "./session_title.ts";
 
 export interface PromptContent {
   /** Not blank. Each reference is replaced by `[name](uri)`. */
   readonly text: Unchanged;
   readonly references: readonly Reference[];
+  /** The title of a session that begins with this prompt, if its text says something. */
+  readonly title: string | undefined;
 }
 
 export interface Reference {
   readonly name: string;
+  /** Its name in a title: that of a URI without query and fragment. */
+  readonly label: string;
   readonly uri: string;
   /** The text that came with the prompt; `undefined` for a link. */
   readonly text: string | undefined;
@@ -37,24 +43,33 @@ export function parsePrompt(prompt: unknown): PromptContent {
   const blocks =
     (typeof prompt === "string" ? [prompt] : prompt.map(parseBlock))
       .filter((block) => block !== "");
-  const pieces: string[] = [];
-  for (const [index, block] of blocks.entries()) {
-    const previous = blocks[index - 1];
-    if (previous !== undefined) pieces.push(between(previous, block));
-    pieces.push(asText(block));
-  }
-  const text = pieces.join("");
+  const text = join(blocks, asLink);
   if (text.trim() === "") throw invalidParams("prompt contains no text");
   const references = blocks.filter((block) => typeof block !== "string");
   const contents = references.map((reference) => reference.text ?? "");
   if ([text, ...contents].some(containsNul)) {
     throw invalidParams("prompt contains a NUL character");
   }
-  return { text: unchanged(text), references };
+  const title = titleIn(join(blocks, ({ label }) => label));
+  return { text: unchanged(text), references, title };
 }
 
-function asText(block: string | Reference): string {
-  return typeof block === "string" ? block : `[${block.name}](${block.uri})`;
+/** Joins blocks to one text in which each reference is shown by a function. */
+function join(
+  blocks: readonly (string | Reference)[],
+  show: (reference: Reference) => string,
+): string {
+  const pieces: string[] = [];
+  for (const [index, block] of blocks.entries()) {
+    const previous = blocks[index - 1];
+    if (previous !== undefined) pieces.push(between(previous, block));
+    pieces.push(typeof block === "string" ? block : show(block));
+  }
+  return pieces.join("");
+}
+
+function asLink({ name, uri }: Reference): string {
+  return `[${name}](${uri})`;
 }
 
 const MAY_PRECEDE_LINK = /^[\s("']$/;
@@ -65,7 +80,7 @@ function between(left: string | Reference, right: string | Reference): string {
   if (typeof left === "string" && typeof right === "string") return "\n";
   const mayTouch = typeof right === "string"
     ? MAY_FOLLOW_LINK.test(right.charAt(0))
-    : MAY_PRECEDE_LINK.test(asText(left).slice(-1));
+    : typeof left === "string" && MAY_PRECEDE_LINK.test(left.slice(-1));
   return mayTouch ? "" : " ";
 }
 
@@ -120,14 +135,14 @@ function parseBlock(block: unknown): string | Reference {
           'content blocks of type "resource" without text (blobs) are not supported',
         );
       }
-      return { name: nameOf(block, uri), uri, text };
+      return { ...namesOf(block, uri), uri, text };
     }
     case "resource_link": {
       const { uri } = block;
       if (typeof uri !== "string") {
         throw invalidParams("a resource_link block has no uri");
       }
-      return { name: nameOf(block, uri), uri, text: undefined };
+      return { ...namesOf(block, uri), uri, text: undefined };
     }
     case "image":
       throw invalidParams("this agent takes no images");
@@ -143,12 +158,19 @@ function parseBlock(block: unknown): string | Reference {
   }
 }
 
-/** A block's name, else the last part of its URI, decoded unless that yields a NUL. */
-function nameOf(
-  { name }: Readonly<Record<string, unknown>>,
+/** A block's name, else the last part of its URI. */
+function namesOf(
+  { name }: JsonObject,
   uri: string,
-): string {
-  if (typeof name === "string" && name.trim() !== "") return name;
+): Pick<Reference, "name" | "label"> {
+  if (typeof name === "string" && name.trim() !== "") {
+    return { name, label: name };
+  }
+  return { name: lastPart(uri), label: lastPart(uri.replace(/[?#].*/s, "")) };
+}
+
+/** The last part of a URI, decoded unless that yields a NUL. */
+function lastPart(uri: string): string {
   let end = uri.length;
   while (end > 0 && uri[end - 1] === "/") end--;
   const last = uri.slice(uri.lastIndexOf("/", end - 1) + 1, end);

@@ -1,4 +1,5 @@
 import { ServiceError, wordsOf } from "../gateway.ts";
+import type { Redactor } from "../text.ts";
 import { ErrorCode, RpcError } from "./json_rpc.ts";
 
 /** Converts the failure of a request to a JSON-RPC error, with a code for its method. */
@@ -9,8 +10,7 @@ export function toRpcError(error: unknown, method: string): RpcError {
     : ErrorCode.internalError;
   const cause = error;
   if (!(error instanceof ServiceError)) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const details = `Internal error: ${reason}`;
+    const details = "Internal error";
     return new RpcError(code, details, { cause, details });
   }
   const message = wordsOf(error, "client");
@@ -25,6 +25,12 @@ export function isGone(error: unknown): boolean {
     error.failure.threadGone === "certain";
 }
 
-export function logReason({ cause, message }: RpcError): string {
-  return cause instanceof ServiceError ? wordsOf(cause, "log") : message;
+/** The reason of an error in the log, where that of an unknown one is shown as well. */
+export function logReason(
+  { cause, message }: RpcError,
+  redactor: Redactor,
+): string {
+  if (cause === undefined) return message;
+  if (cause instanceof ServiceError) return wordsOf(cause, "log");
+  return `${message}: ${redactor.show(String(cause))}`;
 }

@@ -1,19 +1,32 @@
+import { size } from "../text.ts";
 import type { ClientOutput } from "./client_output.ts";
 import { invalidRequest, type RequestId } from "./json_rpc.ts";
-import { titleUpdate } from "./session_updates.ts";
+import type { Said } from "./session_updates.ts";
 import { Transcript, type Transcripts } from "./transcripts.ts";
 import type { ServiceId } from "../text.ts";
 
-/** A prompt that has been accepted, until it is answered. */
+/** The most prompts that wait in a session for the one that runs. */
+const MAX_WAITING = 100;
+
+/** The most text in them, in bytes of UTF-8. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+
+/** A prompt that has been accepted. */
 export interface AcceptedPrompt {
   readonly requestId: RequestId;
-  /** Resolves when the request has been answered. */
+  /** The prompt as a message of the conversation. */
+  readonly said: Said;
+  /** The size of its text, in bytes of UTF-8. */
+  readonly bytes: number;
+  /** Resolves when its request has been answered. */
   readonly answered: Promise<void>;
-  readonly isCancelled: boolean;
+  /** Runs it and answers its request. It never rejects. */
+  run(): Promise<void>;
+  /** Cancels it. One that has not begun is answered at once, and never runs. */
   cancel(): void;
 }
 
-/** A conversation: its thread at the service, its text, the prompt that is running. */
+/** A conversation: its thread at the service, its text, and its prompts. */
 export class Session {
   readonly id: string;
   readonly threadId: ServiceId;
@@ -22,8 +35,10 @@ export class Session {
   isGone = false;
   /** Set by `session/new`; cleared by its title, or when the session is closed. */
   #needsTitle: boolean;
-  /** The last prompt, until it is answered. */
-  #prompt: AcceptedPrompt | undefined;
+  /** The prompts that have not been answered: the first one runs, the others wait. */
+  readonly #prompts = new Set<AcceptedPrompt>();
+  /** Resolves when all of them have been answered. */
+  #lastAnswered: Promise<void> = Promise.resolve();
 
   /** @param options.isNew Whether its thread was created for it. */
   constructor(
@@ -41,52 +56,62 @@ export class Session {
   }
 
   /**
-   * Accepts a prompt, unless another one is running.
+   * Runs a prompt when all before it have been answered. Resolves when it has been
+   * answered itself.
    *
-   * @returns The cancelled prompt before it, if that one is not answered yet.
-   * @throws {RpcError} Invalid request, if another one is running.
+   * @throws {RpcError} Invalid request, if too many are waiting.
    */
-  begin(prompt: AcceptedPrompt): AcceptedPrompt | undefined {
-    const previous = this.#prompt;
-    if (previous !== undefined && !previous.isCancelled) {
+  async run(prompt: AcceptedPrompt): Promise<void> {
+    const [running, ...waiting] = this.#prompts;
+    const bytes = waiting.reduce((sum, { bytes }) => sum + bytes, prompt.bytes);
+    const isTooMuch = waiting.length === MAX_WAITING ||
+      bytes > MAX_WAITING_BYTES;
+    if (running !== undefined && isTooMuch) {
       throw invalidRequest(
-        "a prompt is running in this chat; wait for its answer or cancel it",
+        `too many prompts are waiting in this chat (at most ${MAX_WAITING}, and ${
+          size(MAX_WAITING_BYTES)
+        } of text)`,
       );
     }
-    this.#prompt = prompt;
-    prompt.answered.then(() => {
-      if (this.#prompt === prompt) this.#prompt = undefined;
-    });
-    return previous;
+    this.transcript.add(prompt.said);
+    this.#prompts.add(prompt);
+    prompt.answered.then(() => this.#prompts.delete(prompt));
+    this.#lastAnswered = this.#lastAnswered.then(() => prompt.run());
+    await prompt.answered;
   }
 
-  /** Cancels the prompt that is running; with an id, only the one of that request. */
+  /** Cancels all of its prompts; with an id, only the one of that request. */
   cancel(requestId?: unknown): void {
-    if (requestId === undefined || this.#prompt?.requestId === requestId) {
-      this.#prompt?.cancel();
+    for (const prompt of this.#prompts) {
+      if (requestId === undefined || prompt.requestId === requestId) {
+        prompt.cancel();
+      }
     }
   }
 
-  /** Cancels what runs; resolves when it has been answered. */
+  /** Cancels all of its prompts; resolves when they have been answered. */
   async close(): Promise<void> {
     this.#needsTitle = false;
     this.cancel();
-    await this.#prompt?.answered;
+    await this.#lastAnswered;
   }
 
   /** Sends the conversation as far as it is known, until a response may follow. */
   async replay(output: ClientOutput): Promise<void> {
-    const updates = this.transcript.updates(output.client);
-    for (const update of updates) await output.update(this.id, update);
-    if (updates.length > 0) await output.keepDistance();
+    const updates = this.transcript.replay(output.client);
+    for (const update of updates) {
+      while (output.isFull) await output.progress;
+      output.update(this.id, update);
+    }
+    await output.keepDistance(updates.length);
   }
 
-  /** Sends a title after the response to this prompt, if the session needs one. */
-  sendTitle(prompt: string, output: ClientOutput): void {
+  /** Sends the title after the response to its first prompt, if it needs one. */
+  sendTitle(title: string | undefined, output: ClientOutput): void {
     if (!this.#needsTitle || !output.client.takesTitles) return;
     this.#needsTitle = false;
-    const update = titleUpdate(prompt);
-    if (update === undefined) return;
-    output.notify("session/update", { sessionId: this.id, update });
+    if (title === undefined) return;
+    const sessionUpdate = "session_info_update";
+    output.update(this.id, { sessionUpdate, title });
   }
 }

@@ -1,9 +1,9 @@
 import {
   pauseSentence,
   type ProgressEvent,
-  type WaitEvent,
+  type TurnEvent,
 } from "../gateway.ts";
-import { plainLine } from "../text.ts";
+import type { ClientFeatures } from "./capabilities.ts";
 
 /** The `update` of a `session/update`. */
 export interface SessionUpdate {
@@ -17,10 +17,40 @@ export interface Said {
   readonly text: string;
 }
 
-/** The longest title of a session, in characters. */
-const MAX_TITLE_LENGTH = 80;
+/** The ids of the messages that a prompt is answered with. */
+export interface MessageIds {
+  readonly thoughts: string;
+  readonly reply: string;
+}
 
-export function thought(
+/** The updates that show an event of a prompt: one for each that users see. */
+export function updatesFor(
+  event: TurnEvent,
+  ids: MessageIds,
+  { showsNotices }: Pick<ClientFeatures, "showsNotices">,
+): readonly SessionUpdate[] {
+  switch (event.type) {
+    case "run":
+      return [];
+    case "wait": {
+      const { reason, milliseconds } = event;
+      const pause = notice("info", pauseSentence(reason, milliseconds));
+      return showsNotices ? [pause] : [];
+    }
+    case "progress":
+      return [thought(ids.thoughts, event)];
+    case "reply": {
+      const { text, note } = event;
+      const reply = message({ by: "agent", messageId: ids.reply, text });
+      const isNoted = note !== undefined && showsNotices;
+      return isNoted ? [notice("warning", note), reply] : [reply];
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+function thought(
   messageId: string,
   { node, status }: ProgressEvent,
 ): SessionUpdate {
@@ -43,21 +73,4 @@ export function notice(
   title: string,
 ): SessionUpdate {
   return { sessionUpdate: "notice", severity, title };
-}
-
-export function waitNotice({ reason, milliseconds }: WaitEvent): SessionUpdate {
-  return notice("info", pauseSentence(reason, milliseconds));
-}
-
-/** The title of a session whose first prompt this is; `undefined` if it has no words. */
-export function titleUpdate(prompt: string): SessionUpdate | undefined {
-  for (const [line] of prompt.matchAll(/\S.*/g)) {
-    const words = plainLine(line).trim();
-    if (words === "") continue;
-    // A character has at most two code units: the rest of a long line is not looked at.
-    const characters = Array.from(words.slice(0, 2 * MAX_TITLE_LENGTH));
-    const title = characters.slice(0, MAX_TITLE_LENGTH).join("");
-    return { sessionUpdate: "session_info_update", title };
-  }
-  return undefined;
 }

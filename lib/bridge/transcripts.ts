@@ -6,21 +6,28 @@ import {
   type SessionUpdate,
 } from "./session_updates.ts";
 
+/** The most that is kept of one conversation, in bytes of UTF-8. */
 const MAX_BYTES = 1024 * 1024;
 
-/** The bytes that a shorter message counts as: it takes about as much memory. */
-const MIN_BYTES = 100;
+/** The most that is kept of all conversations, in bytes of UTF-8. */
+const MAX_ALL_BYTES = 16 * MAX_BYTES;
 
-const MAX_TRANSCRIPTS = 100;
+/** The bytes that a shorter message counts as: it takes about as much memory. */
+const MIN_BYTES = 400;
 
 const EARLIER = "Earlier messages are not shown here.";
+
+/** A message whose text is kept as UTF-8: strings take up to twice as much memory. */
+interface KeptMessage extends Omit<Said, "text"> {
+  readonly text: Uint8Array;
+}
 
 /** What is known of one conversation: the newest messages, at most 1 MiB of them. */
 export class Transcript {
   readonly #all: Transcripts;
   /** Whether earlier messages are unknown, or were dropped. */
   #isCut: boolean;
-  readonly #messages: { readonly said: Said; readonly bytes: number }[] = [];
+  readonly #messages: KeptMessage[] = [];
   #bytes = 0;
 
   /** @param isCut Whether messages of an earlier process are missing. */
@@ -29,23 +36,35 @@ export class Transcript {
     this.#isCut = isCut;
   }
 
-  add(said: Said): void {
-    const bytes = Math.max(MIN_BYTES, byteLength(said.text));
-    this.#messages.push({ said, bytes });
-    this.#bytes += bytes;
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Adds a message: at the end, or right after the prompt that it is the reply to. */
+  add(said: Said, prompt?: Said): void {
+    const added = { ...said, text: new TextEncoder().encode(said.text) };
+    const before = prompt === undefined
+      ? this.#messages.length - 1
+      : this.#messages.findIndex((kept) => kept.messageId === prompt.messageId);
+    this.#messages.splice(before + 1, 0, added);
+    this.#bytes += bytesOf(added);
     this.#dropTo(MAX_BYTES);
-    this.#all.keep(this);
+    this.#all.use(this);
   }
 
   clear(): void {
     this.#dropTo(0);
   }
 
-  /** The updates that show it now. */
-  updates(
+  /** Uses it: the updates that show it now. */
+  replay(
     { showsNotices }: Pick<ClientFeatures, "showsNotices">,
   ): readonly SessionUpdate[] {
-    const updates = this.#messages.map(({ said }) => message(said));
+    this.#all.use(this);
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    const updates = this.#messages.map((kept) =>
+      message({ ...kept, text: decoder.decode(kept.text) })
+    );
     if (!this.#isCut) return updates;
     const messageId = crypto.randomUUID();
     const earlier = showsNotices
@@ -56,30 +75,32 @@ export class Transcript {
 
   #dropTo(limit: number): void {
     while (this.#bytes > limit) {
-      this.#bytes -= this.#messages.shift()?.bytes ?? 0;
+      const oldest = this.#messages.shift();
+      if (oldest !== undefined) this.#bytes -= bytesOf(oldest);
       this.#isCut = true;
     }
   }
 }
 
-/** The transcripts of the 100 sessions in which something was said last. */
-export class Transcripts {
-  /** The one that has been silent for longest comes first. */
-  readonly #kept = new Set<Transcript>();
-
-  keep(transcript: Transcript): void {
-    this.#kept.delete(transcript);
-    this.#kept.add(transcript);
-    const [oldest] = this.#kept;
-    if (this.#kept.size <= MAX_TRANSCRIPTS || oldest === undefined) return;
-    this.#kept.delete(oldest);
-    oldest.clear();
-  }
+function bytesOf({ text }: KeptMessage): number {
+  return Math.max(MIN_BYTES, text.length);
 }
 
-/** The length of a text in UTF-8; of one that is too long anyway, a lower bound. */
-function byteLength(text: string): number {
-  return text.length > MAX_BYTES
-    ? text.length
-    : new TextEncoder().encode(text).length;
+/** The transcripts of a process: at most 16 MiB of those that were used last. */
+export class Transcripts {
+  /** The one that was used longest ago comes first. */
+  readonly #kept = new Set<Transcript>();
+
+  use(transcript: Transcript): void {
+    this.#kept.delete(transcript);
+    this.#kept.add(transcript);
+    let bytes = 0;
+    for (const kept of this.#kept) bytes += kept.bytes;
+    for (const oldest of this.#kept) {
+      if (bytes <= MAX_ALL_BYTES) return;
+      bytes -= oldest.bytes;
+      oldest.clear();
+      this.#kept.delete(oldest);
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import type { CallIds } from "./failure/call_state.ts";
 import type { Fate } from "./failure/fate.ts";
 
 /**
@@ -19,6 +20,8 @@ export interface CallEvents<E> extends AsyncIterable<E> {
    * or stop reading it, use this.
    */
   readonly fate: Fate | undefined;
+  /** The ids that the service's operator finds it by, as far as they are known. */
+  readonly ids: CallIds;
 }
 
 /**
@@ -27,7 +30,7 @@ export interface CallEvents<E> extends AsyncIterable<E> {
  * are handed on one by one: without a generator, which would await each one twice more.
  */
 export function callEvents<E>(
-  state: Pick<CallEvents<E>, "fate">,
+  state: Pick<CallEvents<E>, "fate" | "ids">,
   batches: AsyncGenerator<readonly E[]>,
 ): CallEvents<E> {
   let batch: Iterator<E> = [].values();
@@ -47,6 +50,9 @@ export function callEvents<E>(
   return {
     get fate() {
       return state.fate;
+    },
+    get ids() {
+      return state.ids;
     },
     [Symbol.asyncIterator]: () => ({ next, return: leave }),
   };

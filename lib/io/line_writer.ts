@@ -2,8 +2,8 @@ import { Notifier } from "./notifier.ts";
 import type { ByteSink } from "./standard_streams.ts";
 import { startTimeout, within } from "./timeout.ts";
 
-/** `writeInTurn()` waits while this much text or more is queued, in UTF-16 code units. */
-const TURN_LIMIT = 256 * 1024;
+/** As long as this much text is queued, producers wait, in UTF-16 code units. */
+const FULL = 256 * 1024;
 
 /** More queued text than this is a backlog, in UTF-16 code units. */
 const BACKLOG = 1024 * 1024;
@@ -74,6 +74,20 @@ export class LineWriter {
     return this.#queued > BACKLOG;
   }
 
+  /**
+   * Whether 256 KiB (of UTF-16 code units) or more waits to be written. A producer that
+   * can wait writes after `while (writer.isFull) await writer.progress`: each one looks
+   * again, so that not all of them write at once.
+   */
+  get isFull(): boolean {
+    return this.#queued >= FULL;
+  }
+
+  /** Resolves when more of what is queued is written, or a write has failed. */
+  get progress(): Promise<void> {
+    return this.#progress.next;
+  }
+
   /** Queues one or more lines at once, each with its `\n` at the end. */
   write(line: string | LineInParts): void {
     this.#add(line);
@@ -89,30 +103,6 @@ export class LineWriter {
     this.#add(line);
     if (this.#queued >= ENOUGH) this.#endPause();
     this.#start();
-  }
-
-  /**
-   * Queues a line as soon as there is room for it, unless the signal is aborted then.
-   * Returns whether it was queued: without a promise if there is room, because awaiting
-   * one costs as much as a line.
-   */
-  writeInTurn(
-    line: string | LineInParts,
-    signal?: AbortSignal,
-  ): boolean | Promise<boolean> {
-    if (this.#queued >= TURN_LIMIT) return this.#writeWhenRoom(line, signal);
-    if (signal?.aborted) return false;
-    this.gather(line);
-    return true;
-  }
-
-  async #writeWhenRoom(
-    line: string | LineInParts,
-    signal?: AbortSignal,
-  ): Promise<boolean> {
-    // Not room(): it would let all waiting callers pass before the first one writes.
-    while (this.#queued >= TURN_LIMIT) await this.#progress.next;
-    return this.writeInTurn(line, signal);
   }
 
   /** Resolves when there is no backlog. */

@@ -46,3 +46,8 @@ function isLowSurrogate(unit: number): boolean {
 export function containsNul(text: string): boolean {
   return text.includes("\0");
 }
+
+/** The length of a text in bytes of UTF-8. */
+export function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length;
+}

@@ -1,4 +1,4 @@
-import { titleUpdate } from "../../lib/bridge/session_updates.ts";
+import { titleIn } from "../../lib/bridge/session_title.ts";
 import { connectionError } from "../../lib/gateway/connection/connection_failure.ts";
 import { errorDetail } from "../../lib/gateway/http/error_words.ts";
 import { isWebPage, pageTitle } from "../../lib/gateway/http/web_page.ts";
@@ -53,7 +53,7 @@ const TABLE: readonly (readonly [
     "\n".repeat(MANY),
     "\x1b]\n".repeat(MANY),
   ]],
-  ["titleUpdate", titleUpdate, [
+  ["titleIn", titleIn, [
     "x".repeat(MANY),
     "\n".repeat(MANY),
     "\x1b[0m\n".repeat(MANY),

@@ -35,7 +35,7 @@ Deno.test("input that ends during a run: the run is finished and answered, exit 
 
   assertEquals([code, stderr], [0, ""]);
   const { result } = await editor.response(id);
-  assertEquals(result, { stopReason: "end_turn" });
+  assertEquals(result.stopReason, "end_turn");
   assertEquals(editor.texts(sessionId, "agent_message_chunk"), ["Done."]);
 });
 
@@ -115,7 +115,7 @@ Deno.test({
 
     assert(takenUnread < COUNT, "the service could send everything");
     assertLess(peak - before.peak, 64 * MIB);
-    assertEquals(result, { stopReason: "end_turn" });
+    assertEquals(result.stopReason, "end_turn");
     const texts = editor.steps(sessionId).slice(4);
     assertEquals(texts.length, COUNT);
     assert(texts.every((text, i) => text === `${i}: ${status}`));

@@ -241,7 +241,7 @@ function line({ id, method, params, result, error }: Message): string {
   if (method !== undefined) {
     return `${sessionUpdate} ${content?.text.trimEnd()}`;
   }
-  const { capabilities, serverInfo, agents, ...rest } = result ?? {};
+  const { capabilities, serverInfo, agents, _meta, ...rest } = result ?? {};
   if (serverInfo !== undefined) {
     return `${id} ${typeof serverInfo.name} ${JSON.stringify(capabilities)}`;
   }

@@ -250,7 +250,7 @@ Deno.test({
       sessionId,
       prompt: "hello",
     });
-    assertEquals(result, { stopReason: "end_turn" });
+    assertEquals(result.stopReason, "end_turn");
     assertEquals((await bridge.finish()).code, 0);
   },
 });

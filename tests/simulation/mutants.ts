@@ -201,23 +201,23 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     what: "cancellation: it drops nothing",
-    file: "lib/bridge/active_prompt.ts",
-    from: "  cancel(): void {\n    this.#controller.abort();",
-    to: "  cancel(): void {\n    this.#controller.signal.throwIfAborted();",
+    file: "lib/bridge/session_prompt.ts",
+    from: "    this.#controller.abort();",
+    to: "",
     seed: 8,
   },
   {
     what: "cancellation: it is told as a failure",
-    file: "lib/bridge/active_prompt.ts",
-    from: "if (!this.isCancelled) {\n        session.isGone",
-    to: "if (this.#session === session) {\n        session.isGone",
+    file: "lib/bridge/session_prompt.ts",
+    from: 'if (signal.aborted) return { stopReason: "cancelled" };',
+    to: "",
     seed: 8,
   },
   {
     what: "cancellation: the next prompt does not wait for the answer",
-    file: "lib/bridge/active_prompt.ts",
-    from: "await previous?.answered;",
-    to: "",
+    file: "lib/bridge/session.ts",
+    from: "this.#lastAnswered.then(() => prompt.run());",
+    to: "prompt.run();",
     seed: 2592,
   },
   {
@@ -229,8 +229,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     what: "answers: before the updates",
-    file: "lib/bridge/active_prompt.ts",
-    from: "if (this.#hasUpdates) await this.#context.output.keepDistance();",
+    file: "lib/bridge/session_prompt.ts",
+    from: "    await this.#context.output.keepDistance(this.#updates);\n",
     to: "",
     seed: 17,
   },
@@ -243,10 +243,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     what: "answers: a session that is loaded shows no prompts",
-    file: "lib/bridge/active_prompt.ts",
-    from: '    session.transcript.add({\n      by: "user",',
-    to:
-      '    ({ add: () => {} } as unknown as typeof session.transcript).add({\n      by: "user",',
+    file: "lib/bridge/session.ts",
+    from: "    this.transcript.add(prompt.said);\n",
+    to: "",
     seed: 29,
   },
   {

@@ -1,5 +1,6 @@
 import type {
   CallEvents,
+  CallIds,
   CreationEvent,
   Fate,
   Gateway,
@@ -39,7 +40,13 @@ export class FakeGateway implements Gateway {
     prompt: string,
     options: TurnOptions = {},
   ): CallEvents<TurnEvent> {
-    return eventsOf(this.#runTurn(threadId, prompt, options));
+    const number = this.runs.length + 1;
+    const ids = {
+      threadId: serviceId(threadId),
+      runId: serviceId(`run-${number}`),
+      requestId: `0-0-0-0-${number}`,
+    } as const;
+    return eventsOf(this.#runTurn(threadId, prompt, options), undefined, ids);
   }
 
   async *#createThread(): AsyncGenerator<CreationEvent> {
@@ -85,8 +92,9 @@ export class FakeGateway implements Gateway {
 export function eventsOf<Event>(
   events: AsyncGenerator<Event>,
   fate?: Fate,
+  ids: CallIds = {},
 ): CallEvents<Event> {
-  return Object.assign(events, { fate });
+  return Object.assign(events, { fate, ids });
 }
 
 /** A run: the arguments that started it, and its events, which a test sends. */

@@ -1,12 +1,10 @@
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
+import { setImmediate } from "node:timers/promises";
 import { clientIn } from "../../../lib/bridge/capabilities.ts";
-import {
-  ClientOutput,
-  ProgressLines,
-} from "../../../lib/bridge/client_output.ts";
-import { safe } from "../../../lib/text.ts";
+import { ClientOutput } from "../../../lib/bridge/client_output.ts";
 import { ErrorCode, RpcError } from "../../../lib/bridge/json_rpc.ts";
-import { message, thought } from "../../../lib/bridge/session_updates.ts";
+import { unchanged } from "../../../lib/text.ts";
+import { updatesFor } from "../../../lib/bridge/session_updates.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import fc from "../../support/generated.ts";
 import { redacted } from "../../support/texts.ts";
@@ -56,24 +54,25 @@ const BLOCKS = Array.from(
 Deno.test("each message is one line for every reader of lines, whatever is in it", async () => {
   for (const text of BLOCKS) {
     const output = new KeptOutput();
+    const ids = { thoughts: text, reply: text };
     const name = redacted(text);
-    const progress = { type: "progress", node: name, status: name } as const;
-    await output.update(text, thought(text, progress));
-    await output.progress(new ProgressLines(text, text), progress);
-    const said = { by: "agent", messageId: text, text } as const;
-    await output.update(text, message(said));
-    await output.say(text, said);
+    const events = [
+      { type: "progress", node: name, status: name },
+      { type: "reply", text: unchanged(text), isNotice: false },
+    ] as const;
+    for (const event of events) {
+      const updates = updatesFor(event, ids, output.client);
+      for (const update of updates) output.update(text, update);
+    }
     output.respond(text, { sessionId: text });
     output.fail(text, new RpcError(-32603, text, { details: text }));
 
     const lines = (await output.text()).split(ENDS);
-    assertEquals(lines.length, 7);
-    assertEquals(lines[1], lines[0]);
-    assertEquals(lines[3], lines[2]);
-    const [step, , reply, response, error] = lines.slice(1, 6)
+    assertEquals(lines.length, 5);
+    const [step, reply, response, error] = lines.slice(0, -1)
       .map((line) => JSON.parse(line));
     assert(step.params.update._meta.node === name);
-    assert(reply.params.update.content.text === text);
+    assert(reply.params.update.content.text === unchanged(text));
     assert(response.result.sessionId === text && response.id === text);
     assert(error.error.data.details === text && error.error.message === text);
   }
@@ -82,39 +81,12 @@ Deno.test("each message is one line for every reader of lines, whatever is in it
 Deno.test("an update is a notification with its session and nothing else", async () => {
   const output = new KeptOutput();
   const update = { sessionUpdate: "x" };
-  await output.update("s", update);
+  output.update("s", update);
   assertEquals(await output.messages(), [{
     jsonrpc: "2.0",
     method: "session/update",
     params: { sessionId: "s", update },
   }]);
-});
-
-Deno.test("an event is formatted as any other update, whatever character is in its names", async () => {
-  for (const node of [...BLOCKS[0] ?? "", ""]) {
-    const name = redacted(node);
-    const event = {
-      type: "progress",
-      node: name,
-      status: safe`a${name}`,
-    } as const;
-    const output = new KeptOutput();
-    await output.update("s", thought("m", event));
-    await output.progress(new ProgressLines("s", "m"), event);
-    const [update, progress] = (await output.text()).split("\n");
-    assertEquals(progress, update);
-  }
-});
-
-Deno.test("a long message is whole, wherever it is cut while it is written", async () => {
-  for (const start of ["", "x", "\u0085", "é"]) {
-    const text = `${start}${"😀".repeat(100_000)}`;
-    const output = new KeptOutput();
-    await output.say("s", { by: "agent", messageId: "m", text });
-    assertEquals((await output.text()).includes("\\ud83d"), false);
-    const [{ params }] = await output.messages();
-    assert(params.update.content.text === text);
-  }
 });
 
 /** Any text, lone surrogates included. */
@@ -149,26 +121,32 @@ Deno.test("Zed gets the error that opens no session without data, and other erro
   }
 });
 
-Deno.test("a response keeps 10 ms of distance from the moment when the update before it was written", async () => {
+Deno.test("a response keeps a distance of 30 ms and 0.05 ms for each update, at most 1 s, from when they are written", async () => {
   using clock = new FakeClock();
-  const output = new KeptOutput();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  output.writing = promise;
-  await output.update("s", { sessionUpdate: "x" });
-  let hasDistance = false;
-  const keeping = output.keepDistance().then(() => hasDistance = true);
-
-  await new Promise((resolve) => setTimeout(resolve));
-  assertEquals(clock.pending, 0); // It is not written yet.
-  resolve();
-  await output.flush();
-  await new Promise((resolve) => setTimeout(resolve));
-  assertEquals([clock.pending, hasDistance], [1, false]);
-  clock.passTo(9);
-  await new Promise((resolve) => setTimeout(resolve));
-  assertEquals(hasDistance, false);
-  clock.passTo(10);
-  await keeping;
+  for (
+    const [updates, distance] of [
+      ...[[0, 0], [1, 31], [3, 31], [400, 50], [2000, 130]],
+      ...[[19_400, 1000], [20_000, 1000], [100_000, 1000]],
+    ] as const
+  ) {
+    const output = new KeptOutput();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    output.writing = promise;
+    output.update("s", { sessionUpdate: "x" });
+    let hasDistance = false;
+    const keeping = output.keepDistance(updates)
+      .then(() => hasDistance = true);
+    await setImmediate();
+    assertEquals(clock.pending, 0); // It is not written yet.
+    resolve();
+    await output.flush();
+    await setImmediate();
+    clock.elapse(distance - 1);
+    await setImmediate();
+    assertEquals(hasDistance, updates === 0);
+    clock.elapse(1);
+    await keeping;
+  }
 });
 
 Deno.test("nothing but ClientOutput writes what the bridge writes", async () => {
@@ -176,7 +154,7 @@ Deno.test("nothing but ClientOutput writes what the bridge writes", async () => 
   const found = [];
   for await (const { name } of Deno.readDir(folder)) {
     const code = await Deno.readTextFile(new URL(name, folder));
-    if (/LineWriter|outputSink|\.write(?:InTurn)?\(/.test(code)) {
+    if (/LineWriter|outputSink|\.(?:write|gather)\(/.test(code)) {
       found.push(name);
     }
   }

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { RpcError } from "../../../lib/bridge/json_rpc.ts";
 import { logReason, toRpcError } from "../../../lib/bridge/service_failure.ts";
 import type { ServiceError } from "../../../lib/gateway.ts";
+import { Redactor } from "../../../lib/text.ts";
 import { serviceError } from "../../support/service_errors.ts";
 import { serviceId } from "../../support/texts.ts";
 import { redacted } from "../../support/texts.ts";
@@ -52,21 +53,33 @@ Deno.test("toRpcError() leaves an RpcError as it is, and calls any other error i
   assertEquals(error.toObject().data, undefined);
   for (const cause of [new TypeError("thrown"), "thrown"]) {
     const { code, message, data } = toRpcError(cause, "session/new").toObject();
-    assertEquals([code, message], [-32010, "Internal error: thrown"]);
+    assertEquals([code, message], [-32010, "Internal error"]);
     assertEquals(data, { details: message });
   }
 });
 
-Deno.test("logReason() names operation, thread and run, and leaves out the service's words", () => {
+Deno.test("logReason() names operation, thread and run without the service's words, and redacts those of an unknown error", () => {
   const failure = {
     reason: redacted("No"),
     stage: "failed",
     detail: redacted("secret"),
   } as const;
   const ids = { threadId: serviceId("t-1"), runId: serviceId("r-1") };
-  const error = serviceError("stream run", failure, ids);
-  assertEquals(
-    logReason(toRpcError(error, "session/prompt")),
-    "stream run thread=t-1 run=r-1: No",
-  );
+  const redactor = new Redactor("sk-live-1234567890");
+  for (
+    const [cause, expected] of [
+      [
+        serviceError("stream run", failure, ids),
+        "stream run thread=t-1 run=r-1: No",
+      ],
+      [
+        new TypeError("no sk-live-1234567890"),
+        "Internal error: TypeError: no ...",
+      ],
+      [new RpcError(-32602, "Invalid params"), "Invalid params"],
+    ] as const
+  ) {
+    const error = toRpcError(cause, "session/prompt");
+    assertEquals(logReason(error, redactor), expected);
+  }
 });

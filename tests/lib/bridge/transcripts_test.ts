@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Transcript, Transcripts } from "../../../lib/bridge/transcripts.ts";
 
 const MIB = 1024 * 1024;
@@ -6,7 +6,7 @@ const NOTE = "Earlier messages are not shown here.";
 
 // deno-lint-ignore no-explicit-any -- what a test expects, it asserts
 function updates(transcript: Transcript): readonly any[] {
-  return transcript.updates({ showsNotices: false });
+  return transcript.replay({ showsNotices: false });
 }
 
 /** The texts of a transcript: short ones, of others the length. */
@@ -37,7 +37,7 @@ Deno.test("a transcript that is cut begins with a note of the agent, under an id
 });
 
 Deno.test("a transcript keeps 1 MiB of UTF-8, and drops the oldest messages first", () => {
-  const half = "é".repeat(MIB / 2 - 100);
+  const half = "é".repeat(MIB / 2 - 400);
   const [x, y] = ["x".repeat(100), "y".repeat(100)];
   const transcript = new Transcript(new Transcripts(), false);
   say(transcript, "first", half, x);
@@ -54,21 +54,37 @@ Deno.test("a transcript keeps 1 MiB of UTF-8, and drops the oldest messages firs
   }
 });
 
-Deno.test("a transcript keeps no more than some 10,000 messages, however short", () => {
+Deno.test("a transcript has a reply after its prompt, and first if the prompt was dropped", () => {
   const transcript = new Transcript(new Transcripts(), false);
-  for (let i = 0; i < 11_000; i++) say(transcript, "");
-  assertEquals(texts(transcript).length, 1 + Math.floor(MIB / 100));
+  const prompts = ["one", "two", "x".repeat(MIB - 500)].map((text) => (
+    { by: "user", messageId: text, text } as const
+  ));
+  const [one, two, three] = prompts;
+  assert(one && two && three);
+  const reply = (text: string) =>
+    ({ by: "agent", messageId: "r", text }) as const;
+  for (const prompt of [one, two]) transcript.add(prompt);
+  transcript.add(reply("1"), one);
+  assertEquals(texts(transcript), ["one", "1", "two"]);
+  transcript.add(three);
+  transcript.add(reply("2"), two);
+  assertEquals(texts(transcript), [NOTE, "2", three.text.length]);
 });
 
-Deno.test("Transcripts keep the 100 in which something was said last", () => {
-  const all = new Transcripts();
-  const chats = Array.from({ length: 101 }, () => new Transcript(all, false));
-  for (const chat of chats.slice(0, 100)) say(chat, "a");
-  say(...chats.slice(0, 1) as [Transcript], "b");
-  say(...chats.slice(100) as [Transcript], "c");
+Deno.test("a transcript counts a short message as 400 bytes", () => {
+  const transcript = new Transcript(new Transcripts(), false);
+  for (let i = 0; i < 3_000; i++) say(transcript, "");
+  assertEquals(texts(transcript).length, 1 + Math.floor(MIB / 400));
+});
 
-  const shown = chats.map(texts);
-  assertEquals([shown[0], shown[1], shown[2], shown[100]], [
-    ...[["a", "b"], [NOTE], ["a"], ["c"]],
-  ]);
+Deno.test("Transcripts keep 16 MiB, of those that were used last", () => {
+  const all = new Transcripts();
+  const chats = Array.from({ length: 18 }, () => new Transcript(all, false));
+  for (const chat of chats.slice(0, 16)) say(chat, "x".repeat(MIB));
+  const [first, second, third] = chats;
+  assert(first && second && third);
+  updates(first);
+  for (const chat of chats.slice(16)) say(chat, "y");
+  assertEquals([first, second, third].map(texts), [[MIB], [NOTE], [MIB]]);
+  assertEquals(chats.slice(16).map(texts), [["y"], ["y"]]);
 });

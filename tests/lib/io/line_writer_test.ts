@@ -4,7 +4,6 @@ import { LineWriter } from "../../../lib/io/line_writer.ts";
 import type { ByteSink } from "../../../lib/io/standard_streams.ts";
 import { FakeClock } from "../../support/clocks.ts";
 
-const NEVER = new AbortController().signal;
 const KIB = 1024;
 const LONG = "x".repeat(256 * KIB);
 
@@ -125,14 +124,15 @@ Deno.test("LineWriter.write() queues at once, and tells of a backlog from 1 MiB 
   await writer.flush();
 });
 
-Deno.test("LineWriter.writeInTurn() waits while 256 KiB wait, in the order of the calls", async () => {
+Deno.test("LineWriter is full while 256 KiB wait: producers that look again after each piece write one by one", async () => {
   const { sink, writer } = setUp();
   const lines = ["-", "a", "b", "c"].map((name) => `${name}${LONG.slice(2)}\n`);
   const [first = "", ...rest] = lines;
   writer.write(first);
   const done: number[] = [];
   const turns = rest.map(async (line, index) => {
-    await writer.writeInTurn(line, NEVER);
+    while (writer.isFull) await writer.progress;
+    writer.gather(line);
     done.push(index);
   });
   for (let i = 0; i < 3; i++) {
@@ -152,21 +152,6 @@ Deno.test("LineWriter.writeInTurn() waits while 256 KiB wait, in the order of th
   assert(sink.pieces.join("") === lines.join(""));
 });
 
-Deno.test("LineWriter.writeInTurn() writes nothing once its signal is aborted", async () => {
-  const { sink, writer } = setUp();
-  writer.write(LONG);
-  const controller = new AbortController();
-  const aborted = writer.writeInTurn("aborted\n", controller.signal);
-  const other = writer.writeInTurn("other\n", NEVER);
-  controller.abort();
-  await sink.offered;
-  sink.take({ all: true });
-  await Promise.all([aborted, other]);
-  await writer.writeInTurn("aborted before\n", controller.signal);
-  await writer.flush();
-  assertEquals(sink.pieces.slice(2), ["other\n"]);
-});
-
 Deno.test("LineWriter writes long lines in pieces of 128 KiB, and cuts no character", async () => {
   const { sink, writer } = setUp();
   sink.take({ all: true });
@@ -175,21 +160,6 @@ Deno.test("LineWriter writes long lines in pieces of 128 KiB, and cuts no charac
   await writer.flush();
   assertEquals(sink.pieces.length, 6);
   assert(sink.pieces.join("") === long);
-});
-
-Deno.test("LineWriter.writeInTurn() finds room as soon as a piece is written, before the rest", async () => {
-  const { sink, writer } = setUp();
-  writer.write(LONG.repeat(2));
-  const queued = writer.writeInTurn("next\n");
-  for (let piece = 1; piece < 4; piece++) {
-    await sink.offered;
-    sink.take();
-  }
-  assertEquals(await queued, true);
-  assertEquals(writer.isIdle, false);
-  sink.take({ all: true });
-  await writer.flush();
-  assertEquals(sink.pieces.join("").length, 2 * LONG.length + "next\n".length);
 });
 
 Deno.test("LineWriter.flush() waits for lines that are queued while it waits", async () => {
@@ -212,12 +182,13 @@ Deno.test("LineWriter says when its sink breaks, lets everybody go, and writes a
   writer.write(LONG);
   await sink.offered;
   writer.write(LONG.repeat(4));
-  const turns = [1, 2].map((i) => writer.writeInTurn(`${i}\n`, NEVER));
+  const { progress } = writer;
   const room = writer.room();
   sink.break(new Deno.errors.BrokenPipe("gone"));
-  await Promise.all([...turns, room]);
+  await Promise.all([progress, room]);
   writer.write("nobody reads this\n");
-  await writer.writeInTurn("nor this\n", NEVER);
+  writer.gather("nor this\n");
+  assertEquals(writer.isFull, false);
   await assertRejects(() => writer.failed, Deno.errors.BrokenPipe, "gone");
   await assertRejects(() => writer.flush(), Deno.errors.BrokenPipe, "gone");
   assertEquals([writer.isIdle, sink.pieces.length], [true, 1]);

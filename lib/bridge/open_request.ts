@@ -1,0 +1,66 @@
+import { isJsonObject, shorten } from "../text.ts";
+import type { BridgeContext } from "./bridge_context.ts";
+import type { RequestId, RpcNotification, RpcRequest } from "./json_rpc.ts";
+import { logReason, toRpcError } from "./service_failure.ts";
+
+const MAX_LOGGED = 100;
+
+/** A request of the client, until it is answered. */
+export class OpenRequest {
+  readonly #context: BridgeContext;
+  readonly #request: RpcRequest;
+  readonly #started = performance.now();
+
+  constructor(
+    context: BridgeContext,
+    request: RpcRequest,
+  ) {
+    this.#context = context;
+    this.#request = request;
+  }
+
+  get id(): RequestId {
+    return this.#request.id;
+  }
+
+  respond(result: unknown): void {
+    const { output, log } = this.#context;
+    output.respond(this.id, result);
+    if (log === undefined) return;
+    // The ids in `_meta` are in the lines about the remote calls.
+    const shown = JSON.stringify(
+      result,
+      (name, value) => name === "_meta" ? undefined : value,
+    );
+    this.#log(shorten(shown, MAX_LOGGED));
+  }
+
+  /** Answers it with an error, with a code for its method. */
+  fail(cause: unknown): void {
+    const error = toRpcError(cause, this.#request.method);
+    const { output, gateway } = this.#context;
+    output.fail(this.id, error);
+    this.#log(`error ${error.code}, ${logReason(error, gateway.redactor)}`);
+  }
+
+  #log(outcome: string): void {
+    this.#context.log?.(
+      `${callOf(this.#request)}: ${outcome}`,
+      performance.now() - this.#started,
+    );
+  }
+}
+
+/** A call in the log: its method, its id and the session that it names. */
+export function callOf(call: RpcRequest | RpcNotification): string {
+  const id = call.kind === "request" ? ` id=${JSON.stringify(call.id)}` : "";
+  const sessionId = sessionIdOf(call.params);
+  const session = sessionId === undefined ? "" : ` session=${sessionId}`;
+  return `${call.method}${id}${session}`;
+}
+
+export function sessionIdOf(params: unknown): string | undefined {
+  return isJsonObject(params) && typeof params.sessionId === "string"
+    ? params.sessionId
+    : undefined;
+}
