@@ -32,8 +32,6 @@ last=$(ids | tail -n 2 | sed -n '1s/^id: *//p')
 bytes -o /dev/null -w '%{content_type}\n' | cut -d ';' -f 1 # text/event-stream: the content type
 echo $(($(bytes | grep -c '^data:') - $(ids | sort -u | wc -l))) # 0: each event has an id of its own
 bytes -H "Last-Event-ID: $last" | grep -c '^data:'      # 1: only the last event is sent again
-bytes | sed -n 's/^data://p' | jq -r .event | sort -u | paste -sd ' ' - # complete progress: the names of the events
-bytes | grep -Evc '^$|^:|^(id|event|retry):|^data: *\{.*\}$' # 0: other lines
 
 # Comments. Use a prompt that says nothing for 15 s.
 curl -sN -m 60 -H "$key" "$stream" | grep -m 1 -c '^:'  # 1: a comment comes while the run says nothing

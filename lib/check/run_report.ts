@@ -54,32 +54,32 @@ export class RunReport {
 
   #eventsLine(): ReportLine {
     const name = "events";
-    const more = this.#interruption() + this.#notUnderstood();
-    const state = more === "" ? undefined : "note";
+    const remarks = this.#remarks();
+    const state = remarks === "" ? undefined : "note";
     if (this.#steps === 0) {
-      const text = `no progress event came${more}`;
+      const text = `no progress event came${remarks}`;
       return { state: state ?? "-", name, text };
     }
     const first = seconds(this.#firstStepAt);
     const last = seconds(this.#lastStepAt);
     const text =
-      `progress: ${this.#steps}, the first after ${first}, the last after ${last}${more}`;
+      `progress: ${this.#steps}, the first after ${first}, the last after ${last}${remarks}`;
     return { state: state ?? "ok", name, at: this.#lastStepAt, text };
   }
 
-  /** Whether the stream was cut before the reply; without one, the error says so. */
-  #interruption(): string {
-    const [first] = this.#pauses;
-    if (first === undefined || this.#reply === undefined) return "";
+  /** What is to be improved although a reply came; without one, its line says so. */
+  #remarks(): string {
+    if (this.#reply === undefined) return "";
+    const { isNotice, notUnderstood } = this.#reply.event;
     const count = this.#pauses.length;
-    return `; the stream was interrupted (${count}, first: ${first}); see docs/service.md`;
-  }
-
-  /** What came besides a reply and was not understood; without one, its line says so. */
-  #notUnderstood(): string {
-    const { isNotice = true, notUnderstood } = this.#reply?.event ?? {};
-    const isTold = isNotice || notUnderstood === undefined;
-    return isTold ? "" : `; ${notUnderstood}`;
+    const remarks = [];
+    if (count > 0) {
+      const [first] = this.#pauses;
+      remarks.push(`the stream was interrupted (${count}, first: ${first})`);
+    }
+    if (!isNotice && notUnderstood !== undefined) remarks.push(notUnderstood);
+    if (remarks.length === 0) return "";
+    return `; ${remarks.join("; ")}; see docs/service.md`;
   }
 
   #liveLine(): ReportLine {

@@ -56,9 +56,12 @@ const pretty = (event: unknown) =>
   JSON.stringify(event, null, 1).replace(/^/gm, "data: ") + "\n\n";
 const python = (event: unknown) => write(event).replaceAll('"', "'");
 
-/** What a service does, and what everybody reads about it; nothing if it is let pass. */
+/**
+ * What a service does, and what everybody reads about it; nothing if it is let pass, and
+ * what the check says then.
+ */
 // deno-fmt-ignore: a table, one service a line
-const SERVICES: readonly (readonly [what: string, service: Answers, words?: RegExp])[] = [
+const SERVICES: readonly (readonly [what: string, service: Answers, words?: RegExp | undefined, checked?: RegExp])[] = [
   ["thread: another name", thread({ threadId: "t" }), /contains no thread_id, only: threadId\. The service should answer {"thread_id":"\.\.\."}/],
   ["thread: a number", thread({ thread_id: 7 }), /thread_id in the answer must be a string, not number/],
   ["thread: a list", thread(["t"]), /answer \(status 200\) is not a JSON object/],
@@ -102,9 +105,11 @@ const SERVICES: readonly (readonly [what: string, service: Answers, words?: RegE
   ["reply: another field of a message", completeWith({ messages: [user, { role: "ai", speech: "Done." }] }), /had no text that can be read: {"role":"ai","speech":"Done."}/],
   ["reply: thoughts", completeWith({ messages: [user, { role: "ai", content: [{ type: "thinking", thinking: "?" }] }] }), /had no text that can be read: /],
   ["reply: none, and unknown events", stream(write({ event: "token" }) + write({ event: "complete" })), /1 event was not known: "token"/],
-  ["reply: none", completeWith({ messages: [user, { role: "ai", content: "" }] })],
-  ["other events, and a reply", stream(write({ event: "token" }) + "data: [DONE]\n\n" + EVENTS.map(write).join(""))],
-  ["numbers as node, and a reply", stream(write(progress(7 as never, "done")) + write(EVENTS[1]))],
+  ["reply: none", completeWith({ messages: [user, { role: "ai", content: "" }] }), undefined, /^no reply found/],
+  ["other events, and a reply", stream(write({ event: "token" }) + "data: [DONE]\n\n" + EVENTS.map(write).join("")), undefined, /1 event was not known: "token"; 1 data: line was not JSON: \[DONE\]; see/],
+  ["numbers as node, and a reply", stream(write(progress(7 as never, "done")) + write(EVENTS[1])), undefined, /1 progress event had no string as node or status: /],
+  ["fields event:", eachAs((event) => `event: ${event.event}\n${write(event)}`)],
+  ["comments and ids", eachAs((event) => `: working\n\nid: step-${event.event}\n${write(event)}`)],
   ["text/plain", stream(EVENTS.map(write).join(""), { "content-type": "text/plain" })],
   ["a wrong Content-Encoding", stream(EVENTS.map(write).join(""), { "content-encoding": "none" })],
   ["CRLF, a BOM and no space", stream(`\ufeff${EVENTS.map(write).join("").replaceAll("\n", "\r\n").replaceAll("data: ", "data:")}`)],
@@ -203,7 +208,7 @@ async function checkRun(service: { readonly url: string }): Promise<string> {
     .map(({ text }) => text).join("\n");
 }
 
-for (const [what, answers, words] of SERVICES) {
+for (const [what, answers, words, remark = /^$/] of SERVICES) {
   const expected = words === undefined ? "let pass" : `named: ${words.source}`;
   Deno.test(`${what}: ${expected}`, async () => {
     await using service = startService(answers);
@@ -217,6 +222,7 @@ for (const [what, answers, words] of SERVICES) {
     assertEquals(lines.stderr, "");
     if (words === undefined) {
       assertEquals([plain.stderr, inJson, inBridge], ["", "", ""]);
+      assertMatch(checked, remark);
       return;
     }
     const told = [plain.stderr, inJson, inBridge, checked];
