@@ -1,37 +1,45 @@
 import { parse } from "yaml";
 
-const FOLDER = `${import.meta.dirname}/../../.github/workflows`;
+const GITHUB = `${import.meta.dirname}/../../.github`;
 
 /** A step of a job. */
 export interface Step {
   readonly name?: string;
   readonly uses?: string;
   readonly run?: string;
-  readonly [key: string]: unknown;
 }
 
 /** A job of a workflow. */
 export interface Job {
-  readonly needs?: readonly string[];
   readonly steps?: readonly Step[];
-  readonly [key: string]: unknown;
 }
 
-/** A workflow, as GitHub reads it. */
+/** A workflow, or an action, as GitHub reads it. */
 export interface Workflow {
-  readonly jobs: Readonly<Record<string, Job>>;
-  readonly [key: string]: unknown;
+  readonly jobs?: Readonly<Record<string, Job>>;
+  /** The steps of an action. */
+  readonly runs?: Job;
 }
 
-/** The texts of the workflows, by the names of their files. */
-export const texts: Readonly<Record<string, string>> = Object.fromEntries(
-  Array.from(
-    Deno.readDirSync(FOLDER),
-    ({ name }) => [name, Deno.readTextFileSync(`${FOLDER}/${name}`)] as const,
-  ).sort(),
-);
+/** The action that installs the Deno that makes releases. */
+export const ACTION = "actions/deno/action.yml";
 
-/** The workflow in a file. */
+const NAMES = Array.from(
+  Deno.readDirSync(`${GITHUB}/workflows`),
+  ({ name }) => name,
+).sort();
+
+/** The texts of the workflows and the action, by their names. */
+export const TEXTS: Readonly<Record<string, string>> = Object.fromEntries([
+  ...NAMES.map((name) => [name, readText(`workflows/${name}`)]),
+  [ACTION, readText(ACTION)],
+]);
+
+function readText(path: string): string {
+  return Deno.readTextFileSync(`${GITHUB}/${path}`);
+}
+
+/** The workflow, or the action, of that name. */
 export function workflow(name: string): Workflow {
-  return parse(texts[name] ?? "");
+  return parse(TEXTS[name] ?? "");
 }
