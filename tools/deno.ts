@@ -137,7 +137,7 @@ export async function runDeno(
     stderr: "inherit",
   }).spawn();
   const reading = read?.(child.stdout);
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"] as const) {
     try {
       Deno.addSignalListener(signal, () => pass(signal, child));
     } catch {
