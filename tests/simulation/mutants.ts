@@ -74,10 +74,10 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 846,
   },
   {
-    what: "retries: create run after every failure",
+    what: "retries: a POST after every problem that may pass",
     file: "lib/gateway/failure/retry_policy.ts",
-    from: 'const isFinal = fate !== "not run" ||',
-    to: 'const isFinal = fate === "failed" ||',
+    from: "const { pauses }: TemporaryProblem = PROBLEMS[problem];",
+    to: 'const { pauses = "retry" }: TemporaryProblem = PROBLEMS[problem];',
     seed: 0,
   },
   {
@@ -148,7 +148,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "lib/gateway/failure/retry_policy.ts",
     from: "const MAX_EMPTY = 5;",
     to: "const MAX_EMPTY = 50;",
-    seed: 25,
+    seed: 380,
   },
   {
     what: "again: old events have no time of their own",
@@ -432,7 +432,10 @@ export const MUTANTS: readonly Mutant[] = [
 const MOST = 5_000;
 
 const ROOT = `${import.meta.dirname}/../..`;
-const NEEDED = ["simulation", "support/random_numbers.ts"];
+const NEEDED = [
+  "simulation",
+  ...["clocks.ts", "random_numbers.ts"].map((name) => `support/${name}`),
+];
 
 /** Plays stories of the program in a copy. Returns the seed of the one that breaks. */
 async function find(
