@@ -41,6 +41,8 @@ export interface Row {
   readonly advice?: Redacted | ((about: Circumstances) => Redacted);
   /** What may pass. By default, only a stream is requested again. */
   readonly problem?: Failure["problem"];
+  /** Whether nothing passes: then no request is repeated. */
+  readonly isFinal?: true;
   readonly isUnknownIssuer?: true;
 }
 
@@ -183,6 +185,13 @@ export const CONNECTED_ROWS: readonly Row[] = [
     fault: "reset",
     text: /reset|aborted/i,
     reason: ({ url }) => safe`${url.origin} reset the connection`,
+  },
+  { // The library's own limits; over HTTP/2, errors that it "detected" in headers.
+    text: /^message head is too large$|^(?:connection|stream) error detected: /,
+    reason: ({ url }) =>
+      safe`${url.origin} sends an answer that cannot be read: its headers are too many, too long, or malformed`,
+    advice: safe`The service should send fewer and shorter ones`,
+    isFinal: true,
   },
   {
     text: /invalid HTTP|corrupt message/i,

@@ -115,8 +115,8 @@ function failureBy(
   const found = find(phase.rows, text);
   if (found === undefined) return undefined;
   const [row, match] = found;
-  const { stage = phase.stage, reason, advice, problem = "connection lost" } =
-    row;
+  const { stage = phase.stage, reason, advice, isFinal } = row;
+  const { problem = "connection lost" } = row;
   const about = {
     match: match.map((part) => redactor.show(part)),
     url: shown(url, redactor),
@@ -127,7 +127,7 @@ function failureBy(
     stage,
     reason: typeof reason === "string" ? reason : reason(about),
     advice: typeof advice === "function" ? advice(about) : advice,
-    problem,
+    problem: isFinal ? undefined : problem,
   };
 }
 

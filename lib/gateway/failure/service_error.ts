@@ -3,23 +3,15 @@ import type { Failure } from "./failure.ts";
 import { type Fate, fateInWords, type RemoteOperation } from "./fate.ts";
 import { joinSafe, type Redacted, safe, type ServiceId } from "../../text.ts";
 
-/** A failure, and whose it is. */
-interface CallFailure {
+/** A call failed. The message is a sentence for a person, without the key. */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
   readonly failure: Failure;
   readonly operation: RemoteOperation;
   /** What became of the prompt, or of the thread. */
   readonly fate: Fate;
   readonly ids: CallIds;
-}
-
-/** A call failed. The message is a sentence for a person, without the key. */
-export class ServiceError extends Error implements CallFailure {
-  override readonly name = "ServiceError";
-  readonly failure: Failure;
-  readonly operation: RemoteOperation;
-  readonly fate: Fate;
-  readonly ids: CallIds;
-  declare readonly message: Redacted;
+  override readonly message: Redacted;
 
   /** @param state The call, in the state in which it failed. */
   constructor(
@@ -27,13 +19,12 @@ export class ServiceError extends Error implements CallFailure {
     state: Pick<CallState, "operation" | "fateAt" | "ids">,
     options?: ErrorOptions,
   ) {
-    const { operation, ids } = state;
-    const fate = state.fateAt(failure.stage);
-    super(wordsOf({ failure, operation, fate, ids }, "terminal"), options);
+    super(failure.reason, options);
     this.failure = failure;
-    this.operation = operation;
-    this.fate = fate;
-    this.ids = ids;
+    this.operation = state.operation;
+    this.fate = state.fateAt(failure.stage);
+    this.ids = state.ids;
+    this.message = wordsOf(this, "terminal");
   }
 
   get status(): number | undefined {
@@ -56,7 +47,7 @@ export class ServiceError extends Error implements CallFailure {
  *   may quote a prompt.
  */
 export function wordsOf(
-  error: CallFailure,
+  error: ServiceError,
   audience: "terminal" | "client" | "log",
 ): Redacted {
   const { failure, operation, fate } = error;
@@ -85,7 +76,7 @@ function withFullStop(sentence: Redacted): Redacted {
 }
 
 /** Whether people need the ids, because there may be a run. */
-function namesIds({ fate, ids }: CallFailure): boolean {
+function namesIds({ fate, ids }: ServiceError): boolean {
   return (mayRun(fate) || fate === "failed") && ids.threadId !== undefined;
 }
 
@@ -98,7 +89,7 @@ type NamedId =
   | readonly ["request", NonNullable<CallIds["requestId"]>];
 
 /** The names and values of the ids to name. */
-function idsIn({ ids, fate }: CallFailure): readonly NamedId[] {
+function idsIn({ ids, fate }: ServiceError): readonly NamedId[] {
   const { threadId, runId, requestId } = ids;
   const named: NamedId[] = [];
   if (threadId !== undefined) named.push(["thread", threadId]);
@@ -110,7 +101,7 @@ function idsIn({ ids, fate }: CallFailure): readonly NamedId[] {
 }
 
 function adviceFor(
-  { failure, fate }: CallFailure,
+  { failure, fate }: ServiceError,
   thread: "chat" | "thread",
 ): Redacted {
   if (failure.threadGone !== undefined) {

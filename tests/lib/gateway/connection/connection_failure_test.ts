@@ -359,7 +359,7 @@ Deno.test("connectionError() shows no part of the key, wherever a peer's words a
 const LOST = "connection lost";
 
 /** The problems that may pass, by the library's text. */
-const PROBLEMS: readonly (readonly [unknown, string])[] = [
+const PROBLEMS: readonly (readonly [unknown, string?])[] = [
   [notConnected(REFUSED), "connection refused"],
   [
     notConnected("tcp connect error: abgelehnt (os error 10061)"),
@@ -378,6 +378,10 @@ const PROBLEMS: readonly (readonly [unknown, string])[] = [
   [sendFailure("connection closed before message completed"), LOST],
   [sendFailure("tcp connect error: Connection refused"), LOST],
   [new Error("something new"), LOST],
+  // An answer that can never be read
+  [sendFailure("message head is too large")],
+  [rejection("stream error detected: unspecific protocol error detected")],
+  [rejection('connection error detected: detected excessive load (b"x")')],
 ];
 
 Deno.test("connectionError() says which problem may pass", () => {
