@@ -15,7 +15,7 @@ export const DEFAULT_BASE_URL = "https://the-brain.example";
 
 const KEY = "APP_API_KEY";
 const BASE_URL = "APP_BASE_URL";
-const MAX_KEY_LENGTH = 8192;
+export const MAX_KEY_LENGTH = 8192;
 
 export interface Settings {
   /** The validated API key. Never shown, except masked in the banner. */

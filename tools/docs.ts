@@ -11,6 +11,7 @@
 import config from "../deno.json" with { type: "json" };
 import {
   type Argument,
+  type Mode,
   type Option,
   OPTIONS,
   spellings,
@@ -35,6 +36,7 @@ import { MAX_LINE_BYTES } from "../lib/gateway/stream/stream_lines.ts";
 import { codeOf } from "../lib/interactive/exit_code.ts";
 import { MAX_PROMPT_BYTES } from "../lib/io.ts";
 import { MAX_SIGNS, SHORT_JSON, size, wholeDuration } from "../lib/text.ts";
+import { MAX_KEY_LENGTH } from "../lib/settings.ts";
 import { ToolError } from "./tool_error.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
@@ -62,6 +64,7 @@ type Table = readonly (readonly string[])[];
 
 const TABLES: Readonly<Record<string, () => Table>> = {
   options: optionTable,
+  variables: variableTable,
   statuses: statusTable,
   limits: limitTable,
   codes: codeTable,
@@ -114,8 +117,65 @@ function optionTable(): Table {
   const all: readonly Argument[] = [...OPTIONS, STANDARD_INPUT];
   const labels = [...options, code(STANDARD_INPUT.name)];
   return [
-    ["Option", "Effect"],
-    ...all.map(({ effect }, index) => [labels[index] ?? "", effect]),
+    ["Option", "Effect", "With"],
+    ...all.map((argument, index) => [
+      labels[index] ?? "",
+      argument.effect,
+      modesOf(argument),
+    ]),
+  ];
+}
+
+/** The modes that take an option; the others reject it. */
+function modesOf({ modes, isLook }: Argument): string {
+  const isAny = isLook || MODES.every(([mode]) => modes.includes(mode));
+  if (isAny) return "Any";
+  return MODES.filter(([mode]) => modes.includes(mode))
+    .map(([, label]) => label).join(", ");
+}
+
+const MODES: readonly (readonly [Mode, string])[] = [
+  ["prompts", "Prompts"],
+  ["check", "`--check`"],
+  ["bridge", "`--bridge`"],
+];
+
+/** What each variable that the program reads is for. Deno reads those of the last row. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  APP_API_KEY: `The API key (required): at most ${
+    MAX_KEY_LENGTH.toLocaleString("en")
+  } characters of printable ASCII`,
+  APP_BASE_URL:
+    "URL of the service: `https:`, or `http:` on this machine; it may have a path",
+  HTTPS_PROXY: "[The proxy](networks.md#proxies) for an `https:` service",
+  ALL_PROXY: "The same, if `HTTPS_PROXY` is not set",
+  HTTP_PROXY: "Not used; named in hints of errors",
+  NO_PROXY: "[Hosts](networks.md#proxies) that are reached without a proxy",
+  DENO_CERT: "[More certificate authorities](networks.md#certificates)",
+  DENO_TLS_CA_STORE: "[Which authorities to trust](networks.md#certificates)",
+  TRACEPARENT: "W3C trace context, sent with each run of `-p` and `-`",
+  TRACESTATE: "The same",
+  NO_COLOR: "[No colour](terminal.md#settings-of-the-terminal)",
+  TERM: "[What the terminal can do](terminal.md#settings-of-the-terminal)",
+  CI: "[No editing](terminal.md#settings-of-the-terminal)",
+  GITHUB_ACTIONS:
+    "[A runner reads standard error](terminal.md#settings-of-the-terminal)",
+  TF_BUILD: "The same",
+};
+
+/** The variables that the binary may read, in any case where both are read. */
+function variableTable(): Table {
+  const read = new Set(
+    config.permissions.client.env.map((name) => name.toUpperCase()),
+  );
+  const known = Object.keys(VARIABLES);
+  const missing = [...read.symmetricDifference(new Set(known))];
+  if (missing.length > 0) {
+    throw new ToolError(`VARIABLES and deno.json differ in ${missing}`);
+  }
+  return [
+    ["Variable", "Meaning"],
+    ...known.map((name) => [code(name), VARIABLES[name] ?? ""]),
   ];
 }
 
