@@ -349,15 +349,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     what: "closing: it is answered before its prompt",
     file: "lib/bridge/session.ts",
-    from: "    this.cancel();\n    await this.#prompt?.answered;",
-    to: "    this.cancel();",
+    from: "    await this.#lastAnswered;",
+    to: "",
     seed: 88,
   },
   {
     what: "closing: it cancels nothing",
     file: "lib/bridge/session.ts",
-    from: "    this.cancel();\n    await this.#prompt?.answered;",
-    to: "    await this.#prompt?.answered;",
+    from: "    this.cancel();\n    await this.#lastAnswered;",
+    to: "    await this.#lastAnswered;",
     seed: 88,
   },
   {
@@ -370,16 +370,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     what: "cancellation: of all sessions",
     file: "lib/bridge/session.ts",
-    from:
-      "if (requestId === undefined || this.#prompt?.requestId === requestId) {",
-    to: "if (this.#prompt !== undefined) {",
+    from: "if (requestId === undefined || prompt.requestId === requestId) {",
+    to: "if (this.#prompts.size > 0) {",
     seed: 8,
   },
   {
-    what: "cancellation: a second prompt is taken while one runs",
-    file: "lib/bridge/session.ts",
-    from: "if (previous !== undefined && !previous.isCancelled) {",
-    to: "if (previous !== undefined && previous.isCancelled === undefined) {",
+    what: "cancellation: a prompt that waited runs all the same",
+    file: "lib/bridge/session_prompt.ts",
+    from: "if (this.#controller.signal.aborted) return; // It was answered",
+    to: "// It was answered",
     seed: 50,
   },
   {
