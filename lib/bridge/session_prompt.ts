@@ -44,7 +44,7 @@ export class SessionPrompt implements AcceptedPrompt {
   #hasReplied = false;
   /** How many updates were sent. */
   #updates = 0;
-  /** The ids of the thread, of the run and of the request that started it. */
+  /** The ids of the run and of the request that started it. */
   #ids: CallIds | undefined;
 
   constructor(
@@ -161,7 +161,8 @@ export class SessionPrompt implements AcceptedPrompt {
       request.fail(end.error);
     } else {
       const { threadId } = this.#session;
-      const _meta = this.#ids ?? { threadId };
+      const { runId, requestId } = this.#ids ?? {};
+      const _meta = { threadId, runId, requestId };
       request.respond({ stopReason, _meta });
     }
     if (stopReason === "end_turn") {

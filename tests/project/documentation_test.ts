@@ -53,7 +53,7 @@ Deno.test("documentation: the bridge answers as shown", async () => {
   assert(reference.length >= 7);
   assertEquals(
     await play(reference),
-    reference.flatMap(({ heard }) => heard).map(withoutPromptId),
+    reference.flatMap(({ heard }) => heard).map(withoutOwnIds),
   );
 });
 
@@ -74,12 +74,13 @@ async function play(exchanges: readonly Exchange[]): Promise<string[]> {
   return stdout.trimEnd().replaceAll(sessionId, SESSION_ID)
     .replaceAll(/(thought_chunk","messageId":")[^"]+/g, `$1${THOUGHTS_ID}`)
     .replaceAll(/(agent_message_chunk","messageId":")[^"]+/g, `$1${REPLY_ID}`)
-    .split("\n").map(withoutPromptId);
+    .split("\n").map(withoutOwnIds);
 }
 
-/** Each prompt has an id of its own. */
-function withoutPromptId(line: string): string {
-  return line.replace(/(user_message_chunk","messageId":")[^"]+/, "$1");
+/** Each prompt, run and request has an id of its own, known if it got that far. */
+function withoutOwnIds(line: string): string {
+  return line.replace(/(user_message_chunk","messageId":")[^"]+/, "$1")
+    .replaceAll(/,"(?:runId|requestId)":"[^"]+"/g, "");
 }
 
 /** Replaces what differs between two runs of the program. */

@@ -225,7 +225,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "lib/bridge/dispatcher.ts",
     from: "while (!this.isIdle) await Promise.all(this.#tasks);",
     to: "",
-    seed: 1,
+    seed: 0,
   },
   {
     what: "answers: before the updates",
@@ -379,7 +379,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "lib/bridge/session_prompt.ts",
     from: "if (this.#controller.signal.aborted) return; // It was answered",
     to: "// It was answered",
-    seed: 50,
+    seed: 3,
   },
   {
     what: "resumption: what is no event counts as one",

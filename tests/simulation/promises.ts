@@ -46,7 +46,7 @@ export const PROMISES: Readonly<Record<string, (played: Played) => Broken>> = {
   "a session that is loaded shows its prompts": loadsSessions,
   "a session that is closed ends its prompts, and takes no others":
     closesSessions,
-  "an answer keeps 10 ms from the updates before it": keepsDistance,
+  "an answer keeps 30 ms from the updates before it": keepsDistance,
   "a POST is repeated as decided": repeatsPosts,
   "a run is followed as long as decided": followsRuns,
   "a connection ahead is one, for 45 s, and costs nothing": opensAhead,
