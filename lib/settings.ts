@@ -195,6 +195,11 @@ function validateBaseUrl(
     throw refuse(`must not contain a user name; the key goes into ${KEY}`);
   }
   if (/[?#]/.test(text)) throw refuse("must not contain a query or a fragment");
+  if (url.hostname.length > 253 || /[^.]{64}/.test(url.hostname)) {
+    throw refuse(
+      "must have a host name of at most 253 characters, and 63 between dots",
+    );
+  }
   const isLocal = isLoopback(url);
   if (url.protocol === "http:" && !isLocal) {
     throw refuse(

@@ -168,6 +168,10 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
     ...["https://host.example/#", "https://host.example/#part"],
     ...["http://localhost#@host.example"],
   ],
+  "must have a host name of at most 253 characters, and 63 between dots": [
+    `https://${"a".repeat(64)}.example`,
+    `https://${"a.".repeat(123)}example.`,
+  ],
   "cannot be used: http: would send the key in clear text": [
     ...["http://host.example", "http://10.0.0.1", "http://0.0.0.0"],
     ...["http://128.0.0.1", "http://127.0.0.1.host.example"],

@@ -13,6 +13,9 @@ import { FaultyService } from "../support/faulty_service/service.ts";
 // The real program against connections that break in ways in which no server
 // breaks them on purpose. The first connection creates the thread.
 
+/** So much of a body arrives until an early answer has left, in bytes. */
+const MORE = 64 * 1024;
+
 /** A prompt that takes several frames and TCP segments. */
 const PROMPT = "x".repeat(40_000);
 
@@ -21,6 +24,8 @@ interface Fault {
   /** Where the connection breaks. The default is after the body. */
   readonly place?: Part["place"];
   readonly end?: "destroy" | "reset" | "close";
+  /** A status that is answered before the whole body is there. */
+  readonly status?: number;
   /** HTTP/2 frames that are sent before the end. */
   readonly frames?: (stream: number) => Uint8Array;
   /** Whether the service does not run the prompt. */
@@ -35,6 +40,10 @@ interface Outcome extends ClientOutput {
 interface RunOptions {
   readonly protocol: "h2" | "http/1.1";
   readonly isTunnelled?: boolean;
+  /** Whether the service has no TLS. */
+  readonly isPlain?: boolean | undefined;
+  /** A prompt that takes several frames and TCP segments is the default. */
+  readonly prompt?: string;
   /** The faults that the first prompts meet, one each, in the order of their arrival. */
   readonly faults?: readonly Fault[];
   /** How many prompts the user sends. The default is 1. */
@@ -43,8 +52,9 @@ interface RunOptions {
 
 /** Runs prompts, each on a connection of its own, against a service with faults. */
 async function runPrompts(
-  { protocol, isTunnelled, faults = [], count = 1 }: RunOptions,
+  { protocol, isTunnelled, isPlain, prompt = PROMPT, ...run }: RunOptions,
 ): Promise<Outcome> {
+  const { faults = [], count = 1 } = run;
   const left = [...faults];
   let prompts = 0;
   await using service = await FaultyService.start(async (connection) => {
@@ -57,16 +67,20 @@ async function runPrompts(
       if (fault?.end === undefined && fault?.frames === undefined) {
         await part.answer();
       }
+      if (fault?.status) await part.refuse(fault.status);
+      // Without the relay, Deno 2.9.6 loses some answers that a reset follows at once.
+      if (fault?.status && isPlain) await connection.gone;
+      else if (fault?.status) await connection.holds(MORE);
       if (fault?.frames) await connection.write(fault.frames(part.stream));
       if (fault?.end) return connection[fault.end]();
     }
-  }, { tls, protocol });
+  }, isPlain ? {} : { tls, protocol });
   const { port } = service;
   await using proxy = await FaultyService.start(tunnels(() => port));
   const env = isTunnelled
     ? environment(`https://${NAME}:${port}`, { HTTPS_PROXY: proxy.url })
     : environment(service.url, {});
-  const stdin = `${PROMPT}\n`.repeat(count);
+  const stdin = `${prompt}\n`.repeat(count);
   const output = await runClient({ args: ["-q"], env, stdin });
   return { ...output, prompts };
 }
@@ -176,3 +190,30 @@ Deno.test("HTTP/2: a prompt that no connection took is an error that says so", a
     /^agent-gateway: error: https:\S+ closed the connection before accepting the request; it may be restarting\. The prompt did not run\. Try again later\.\n$/,
   );
 });
+
+/** Refusals that are not repeated, and say nothing of a run that may have started. */
+const STATUSES = [
+  ...[400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414],
+  ...[415, 416, 417, 418, 421, 422, 423, 424, 426, 428, 431, 451],
+];
+
+for (
+  const [protocol, isPlain] of [["http/1.1", true], ["http/1.1"], [
+    "h2",
+  ]] as const
+) {
+  const scheme = isPlain ? "http" : "https";
+  Deno.test(`${scheme}, ${protocol}: an answer of 4xx that comes before a large prompt is sent, and then the end, is told`, async () => {
+    const outcome = await runPrompts({
+      ...{ protocol, isPlain, prompt: "x".repeat(3_000_000) },
+      faults: STATUSES.map((status) => (
+        { status, place: "in the middle", end: "destroy", isRefused: true }
+      )),
+      count: STATUSES.length,
+    });
+
+    const told = outcome.stderr.matchAll(/(?<= answered | \()4\d\d/g);
+    assertEquals(Array.from(told, Number), STATUSES, outcome.stderr);
+    assertEquals(outcome.code, 1);
+  });
+}

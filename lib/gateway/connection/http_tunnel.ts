@@ -5,6 +5,8 @@ import { type Scheme, statusFailure, wrongProtocol } from "./tunnel_failure.ts";
 
 const MAX_HEAD_BYTES = 16 * 1024;
 
+const STATUS_LINE = /^HTTP\/1\.\d ([1-9]\d\d)[ \r\n]/;
+
 /**
  * Asks an HTTP proxy for a tunnel to the service (RFC 9110, 9.3.6). The connection is
  * the service's then.
@@ -25,8 +27,8 @@ export async function openHttpTunnel(
 
   for (;;) {
     const head = await readHead(connection, proxy);
-    const status = Number(head.slice(9, 12)) || 0;
-    if (status < 100) throw wrongProtocol(proxy);
+    const [, digits] = STATUS_LINE.exec(head) ?? [];
+    const status = Number(digits);
     if (status < 200) continue; // The answer comes later.
     const isPage = /^content-type: *text\/html/im.test(head);
     if (status < 300 && !isPage) return;
@@ -37,10 +39,13 @@ export async function openHttpTunnel(
 /** Reads the head of an answer: byte by byte, because what follows is the service's. */
 async function readHead(connection: Deno.Conn, proxy: Proxy): Promise<string> {
   let head = "";
-  while (!head.endsWith("\r\n\r\n")) {
+  while (!/\n\r?\n$/.test(head)) {
     if (head.length === MAX_HEAD_BYTES) throw wrongProtocol(proxy);
     head += String.fromCharCode(...await readBytes(connection, 1));
-    if (!"HTTP/1.".startsWith(head.slice(0, 7))) throw wrongProtocol(proxy);
+    const isHttp = head.endsWith("\n")
+      ? STATUS_LINE.test(head)
+      : "HTTP/1.".startsWith(head.slice(0, 7));
+    if (!isHttp) throw wrongProtocol(proxy);
   }
   return head;
 }

@@ -11,6 +11,8 @@ export interface Part {
   readonly stream: number;
   /** Sends the correct answer. It takes a request that was read to its end. */
   answer(): Promise<void>;
+  /** Sends an answer with this status, which closes the connection over HTTP/1.1. */
+  refuse(status: number): Promise<void>;
 }
 
 /** Where the middle of a body is, in bytes. */
@@ -32,7 +34,9 @@ async function* http1Parts(connection: Connection): AsyncGenerator<Part> {
     const operation = operationOf(head);
     const answer = () =>
       connection.write(http("200 OK", {}, correctBody(operation)));
-    const part = { operation, stream: 0, answer };
+    const refuse = (status: number) =>
+      connection.write(http(`${status} No`, { connection: "close" }, "{}"));
+    const part = { operation, stream: 0, answer, refuse };
     yield { ...part, place: "after the head" };
     const length = bodyLength(head);
     if (length > MIDDLE) {
@@ -54,8 +58,11 @@ const [ACK, END_STREAM, END_HEADERS, PRIORITY] = [1, 1, 4, 0x20] as const;
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const HEAD_BYTES = 9;
 
-/** Fields of the static table as they stand in a header block (RFC 7541, A). */
-const [METHOD_GET, STATUS_200] = [0x82, 0x88] as const;
+/** A field of the static table as it stands in a header block (RFC 7541, A). */
+const METHOD_GET = 0x82;
+
+/** The field `:status` with a value of three bytes, which follows (RFC 7541, 6.2.2). */
+const STATUS = Buffer.of(0x08, 3);
 
 /** Ends the connection: requests on streams after `lastStream` were not taken. */
 export function goAway(
@@ -113,8 +120,10 @@ async function* http2Parts(connection: Connection): AsyncGenerator<Part> {
     const isLast = (flags & END_STREAM) !== 0;
     const operation = operations.get(stream) ?? headersOf(bytes, isLast);
     const answer = () =>
-      connection.write(correctFrames(stream, correctBody(operation)));
-    const part = { operation, stream, answer };
+      connection.write(answerFrames(stream, 200, correctBody(operation)));
+    const refuse = (status: number) =>
+      connection.write(answerFrames(stream, status, "{}"));
+    const part = { operation, stream, answer, refuse };
     if (type === SETTINGS && (flags & ACK) === 0) {
       await connection.write(frame(SETTINGS, { flags: ACK }));
     } else if (type === HEADERS) {
@@ -144,10 +153,15 @@ function headersOf(bytes: Buffer, isLast: boolean): Operation {
   return isLast ? "create thread" : "create run";
 }
 
-function correctFrames(stream: number, body: string): Uint8Array {
+function answerFrames(
+  stream: number,
+  status: number,
+  body: string,
+): Uint8Array {
   const flags = END_HEADERS;
+  const payload = Buffer.concat([STATUS, Buffer.from(`${status}`)]);
   return Buffer.concat([
-    frame(HEADERS, { flags, stream, payload: Buffer.of(STATUS_200) }),
+    frame(HEADERS, { flags, stream, payload }),
     frame(DATA, { flags: END_STREAM, stream, payload: Buffer.from(body) }),
   ]);
 }

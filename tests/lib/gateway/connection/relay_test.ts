@@ -69,7 +69,7 @@ const WAYS: readonly (readonly [
   [
     NAME,
     {},
-    ["HTTP/1.1 200 OK\r\nX-Content-Type: text/html\r\n\r\n"],
+    ["HTTP/1.1 200\nX-Content-Type: text/html\n\n"],
     `CONNECT ${NAME}:`,
   ],
   [NAME, SOCKS, ["\x05\0", OPEN], `\x05\x01\0\x03\x0c${NAME}`],
@@ -114,7 +114,11 @@ const ANSWERS: readonly (readonly [string, string, Partial<Proxy>?])[] = [
   ["", "it closed the connection"],
   ["HTTP/1.1 200", "it closed the connection"],
   ["\x15\x03\x01\x00\x02\x02\x32", "it does not speak HTTP"],
-  ["HTTP/1.1 yes\r\n\r\n", "it does not speak HTTP"],
+  ["HTTP/1.1 yes\r\n", "it does not speak HTTP"],
+  ["HTTP/1.1 2e2 OK\n", "it does not speak HTTP"],
+  ["HTTP/1.1 1000000000 OK\n", "it does not speak HTTP"],
+  ["HTTP/1.1 020 OK\n", "it does not speak HTTP"],
+  ["HTTP/1.1 429\nA: b\n\n", "it answered 429"],
   [`HTTP/1.1 200 OK\r\nA: ${"a".repeat(20_000)}`, "it does not speak HTTP"],
   ["HTTP/1.1 403 Forbidden\r\n\r\n<html>", "it answered 403"],
   [
