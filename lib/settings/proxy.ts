@@ -59,8 +59,8 @@ function isGranted(permission: Deno.PermissionDescriptor): boolean {
  * them, and returns the proxy that they name for a service, if they do. A service on
  * this machine has none: a proxy would see the key of an `http:` service in clear text.
  *
- * @throws {SettingsError} If the variable that is used is malformed, or if the service has
- * `https:` and the program lacks the permissions to keep `fetch` from other proxies.
+ * @throws {SettingsError} If the variable that is used is malformed, or if the service
+ * has `https:` and the program may not keep `fetch` from other proxies.
  */
 export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   const isHttps = url.protocol === "https:";

@@ -67,8 +67,8 @@ function start(use: AsyncDisposableStack["use"], options?: ServiceOptions) {
   return use(ReferenceService.start(options));
 }
 
-const UNTRUSTED = "its certificate comes from a CA that is not " +
-  "trusted";
+const UNTRUSTED =
+  "its certificate comes from a CA that is not trusted, or it does not send its intermediate certificate";
 const SERVICE = "Check the base URL, the network and the service";
 
 const FAILURES: Record<string, SetUp> = {

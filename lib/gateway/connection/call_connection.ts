@@ -28,8 +28,8 @@ export interface ConnectionOptions {
 type SentRequest = RequestInit & { readonly signal: AbortSignal };
 
 /**
- * The connection of one call, which no other call uses: an HTTP client of `fetch`, and, if
- * there is a route, the relay through which it reaches the service. Each `POST` has a
+ * The connection of one call, which no other call uses: an HTTP client of `fetch`, and,
+ * if there is a route, the relay through which it reaches the service. Each `POST` has a
  * fresh one: a server may close one that was used before at any time, and nothing would
  * prove that it did not take the prompt. The `GET` of a turn uses the connection of its
  * `POST`, so it reaches the same host.

@@ -11,8 +11,8 @@ export function trustedCertificates(): readonly string[] {
 }
 
 /**
- * Loads the system's certificates, once, if an error says that Deno does not know the server's
- * CA. Nothing was sent then.
+ * Loads the system's certificates, once, if an error says that Deno does not know the
+ * server's CA. Nothing was sent then.
  *
  * @param tried The certificates that were trusted before.
  * @returns Whether another attempt, with {@linkcode trustedCertificates}, may

@@ -101,7 +101,7 @@ export function tlsSetupError(
   }, { cause });
 }
 
-/** The error of a program that has no descriptor left. Its other sessions return theirs. */
+/** The error of a program that has no descriptor left. Other sessions return theirs. */
 export function outOfFilesError(cause: unknown): RequestError {
   return new RequestError({
     stage: "not sent",

@@ -62,6 +62,7 @@ export const CONNECTING_ROWS: readonly Row[] = [
       return safe`its certificate ${state} ${utc(Number(limit))}; ${clock}`;
     },
     advice: safe`Check both`,
+    problem: "certificate not valid",
   },
   {
     text: /^invalid peer certificate: certificate not valid for name/,
@@ -72,22 +73,20 @@ export const CONNECTING_ROWS: readonly Row[] = [
         : safe`, but for ${redactor.show(other)}`;
       return safe`its certificate is not for ${hostname}${names}`;
     },
+    problem: "certificate not valid",
   },
   {
     text: /^invalid peer certificate: UnknownIssuer$/,
-    reason: safe`its certificate comes from a CA that is not trusted`,
+    reason:
+      safe`its certificate comes from a CA that is not trusted, or it does not send its intermediate certificate`,
+    problem: "certificate not valid",
     isUnknownIssuer: true,
   },
   {
-    text:
-      /^invalid peer certificate: (?:Other\(OtherError\()?CaUsedAsEndEntity/,
-    reason:
-      safe`its certificate is that of a CA (CA:TRUE), which a server may not use`,
-  },
-  {
-    text: /^invalid peer certificate: (.*)$/,
-    reason: ({ match: [, problem = safe``] }) =>
-      safe`its certificate is not valid: ${problem}`,
+    text: /^invalid peer certificate: (?:Other\(OtherError\()?(.*?)\)*$/,
+    reason: wrongCertificate,
+    advice: safe`The service needs another certificate`,
+    problem: "certificate not valid",
   },
   {
     text: /^received fatal alert: ProtocolVersion|^peer is incompatible/,
@@ -214,6 +213,26 @@ export const CONNECTED_ROWS: readonly Row[] = [
       safe`${url.origin} broke the protocol of the connection`,
   },
 ];
+
+/** By the library's name of the problem, or its text. */
+function wrongCertificate(
+  { match: [, problem = safe``], url: { hostname }, redactor }: Circumstances,
+): Redacted {
+  switch (problem) {
+    case "UnsupportedCertVersion":
+      return safe`its certificate is not of version 3 of X.509`;
+    case "NameConstraintViolation":
+      return safe`the CA of its certificate may not sign for ${hostname} (name constraints)`;
+    case "CaUsedAsEndEntity":
+      return safe`its certificate is that of a CA (CA:TRUE), which a server may not use`;
+    case "EndEntityUsedAsCa":
+      return safe`its certificate is signed by one that is not of a CA (CA:FALSE)`;
+    default: {
+      const words = problem.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+      return safe`its certificate is not valid: ${redactor.show(words)}`;
+    }
+  }
+}
 
 function refusal([, alert = safe``]: readonly Redacted[]): Redacted {
   return alert === "CertificateRequired"

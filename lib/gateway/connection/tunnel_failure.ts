@@ -18,6 +18,12 @@ const SOCKS_REASONS: Readonly<Record<number, Redacted>> = {
   6: safe`it says: timed out`,
 };
 
+/** Reply codes that also say which problem may pass. */
+const SOCKS_PROBLEMS: Readonly<Record<number, Failure["problem"]>> = {
+  3: "no connection",
+  [REFUSED]: "connection refused",
+};
+
 /** The error for a proxy. Without other parts, it closed the connection. */
 export function tunnelError(
   proxy: Proxy,
@@ -117,6 +123,6 @@ export function socksFailure(proxy: Proxy, code: number): RequestError {
     reason,
     advice: settingsOf(proxy),
     stage: code === FORBIDDEN ? "refused" : "not sent",
-    problem: code === REFUSED ? "connection refused" : "connection lost",
+    problem: SOCKS_PROBLEMS[code] ?? "connection lost",
   });
 }

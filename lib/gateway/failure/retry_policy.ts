@@ -45,6 +45,9 @@ const PROBLEMS = {
     sentence: safe`The connection was closed`,
     pauses: "reopen",
   },
+  "certificate not valid": {
+    sentence: safe`The certificate of the service is not valid`,
+  },
   "connection lost": { sentence: safe`The connection was lost` },
   "stream ended": { sentence: safe`The stream has ended` },
   "stream silent": { sentence: safe`The stream is silent` },

@@ -82,6 +82,7 @@ const NO_NAME =
 const CLOCK = "the clock of this machine says 2026-11-21 13:34 UTC";
 const NO_TLS = "it supports neither TLS 1.2 nor TLS 1.3";
 
+const OTHER = "). The service needs another certificate.";
 const USUAL = "Check the base URL, the network and the service.";
 
 /** Why no connection was made, and advice of its own, by the library's text. */
@@ -117,7 +118,19 @@ const NOT_CONNECTED: Readonly<Record<string, string>> = {
     "its certificate is not for service.test, but for a b",
   [`${CERTIFICATE}certificate not valid for name "service.test"`]:
     "its certificate is not for service.test",
-  [`${CERTIFICATE}Revoked`]: "its certificate is not valid: Revoked",
+  [`${CERTIFICATE}Revoked`]: `its certificate is not valid: revoked${OTHER}`,
+  [`${CERTIFICATE}Other(OtherError(UnsupportedCriticalExtension))`]:
+    `its certificate is not valid: unsupported critical extension${OTHER}`,
+  [`${CERTIFICATE}certificate does not allow extended key usage for server authentication`]:
+    `its certificate is not valid: certificate does not allow extended key usage for server authentication${OTHER}`,
+  [`${CERTIFICATE}Other(OtherError(UnsupportedCertVersion))`]:
+    `its certificate is not of version 3 of X.509${OTHER}`,
+  [`${CERTIFICATE}Other(OtherError(NameConstraintViolation))`]:
+    `the CA of its certificate may not sign for service.test (name constraints)${OTHER}`,
+  [`${CERTIFICATE}Other(OtherError(EndEntityUsedAsCa))`]:
+    `its certificate is signed by one that is not of a CA (CA:FALSE)${OTHER}`,
+  [`${CERTIFICATE}Other(OtherError(CaUsedAsEndEntity))`]:
+    `its certificate is that of a CA (CA:TRUE), which a server may not use${OTHER}`,
   "received fatal alert: ProtocolVersion": NO_TLS,
   "peer is incompatible: ServerDoesNotSupportTls12Or13. See https://docs.rs/rustls":
     NO_TLS,
@@ -267,7 +280,7 @@ Deno.test("connectionError() refuses a name that no host can have", () => {
 Deno.test("connectionError() tells how to trust an issuer that is not trusted, and names the file of DENO_CERT", () => {
   const cause = notConnected(UNKNOWN_ISSUER);
   const start =
-    "https://service.test cannot be reached (its certificate comes from a CA that is not trusted). ";
+    "https://service.test cannot be reached (its certificate comes from a CA that is not trusted, or it does not send its intermediate certificate). ";
   const how = "Trust the CA: DENO_TLS_CA_STORE=system, or DENO_CERT=FILE.";
   assertEquals(tell(cause), start + how);
   assertStringIncludes(
@@ -375,6 +388,10 @@ const PROBLEMS: readonly (readonly [unknown, string?])[] = [
   ],
   [sendFailure("Connection reset by peer (os error 104)"), LOST],
   [notConnected(NO_NAME), LOST],
+  [notConnected("tcp connect error: (os error 113)"), "no connection"],
+  [notConnected("tcp connect error: (os error 101)"), "no connection"],
+  [notConnected(UNKNOWN_ISSUER), "certificate not valid"],
+  [notConnected(`${CERTIFICATE}certificate expired`), "certificate not valid"],
   [sendFailure("connection closed before message completed"), LOST],
   [sendFailure("tcp connect error: Connection refused"), LOST],
   [new Error("something new"), LOST],
@@ -393,6 +410,19 @@ Deno.test("connectionError() says which problem may pass", () => {
     });
     assertEquals(failure.problem, problem);
   }
+});
+
+Deno.test("the program without descriptors is told so, also while TLS is set up, and the answers of SOCKS which problem may pass", () => {
+  const cause = new Error("Failed opening CA file: (os error 24)");
+  const { failure } = tlsSetupError(cause, REDACTOR);
+  assertEquals(
+    [failure.stage, failure.reason, failure.problem],
+    ["not sent", "There are too many open files", "too many open files"],
+  );
+  const problems = [3, 4, 5].map((code) =>
+    socksFailure(HTTP, code).failure.problem
+  );
+  assertEquals(problems, ["no connection", LOST, "connection refused"]);
 });
 
 Deno.test("connectionError() of a run that cannot be followed advises nothing, as the base URL has just worked", () => {

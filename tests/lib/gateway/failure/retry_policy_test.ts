@@ -47,6 +47,7 @@ const POSTS: Readonly<Record<Problem, readonly number[]>> = {
   "connection closed": [0, 0.5, 1],
   "too many open files": [0.5, 1, 2, 4, 8, 15, 15, 15],
   "service unreachable": [],
+  "certificate not valid": [],
   "connection lost": [],
   "stream ended": [],
   "stream silent": [],
