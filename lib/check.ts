@@ -10,7 +10,14 @@ import { RunReport } from "./check/run_report.ts";
 import { RemoteGateway, ServiceError, threadIdFrom } from "./gateway.ts";
 import { type ByteSink, Deadline, TimeLimit } from "./io.ts";
 import { loadSettings, type Settings, SettingsError } from "./settings.ts";
-import { Redactor, type ServiceId, unchanged } from "./text.ts";
+import {
+  KEYLESS,
+  type Redacted,
+  Redactor,
+  safe,
+  type ServiceId,
+  unchanged,
+} from "./text.ts";
 import { versionLine } from "./version.ts";
 
 /** How long a check without a prompt may take by default, in milliseconds. */
@@ -50,7 +57,7 @@ async function check(
   { baseUrl, prompt }: RunCheckOptions,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  await report.version(versionLine().trimEnd());
+  await report.version(KEYLESS.show(versionLine()));
   const settings = await checkSettings(report, baseUrl);
   if (settings === undefined) return;
 
@@ -71,7 +78,7 @@ async function checkSettings(
   const name = "settings";
   const warn = async (warnings: readonly string[]) => {
     for (const text of warnings) {
-      await report.add({ state: "note", name, text });
+      await report.add({ state: "note", name, text: KEYLESS.show(text) });
     }
   };
   let settings;
@@ -80,29 +87,38 @@ async function checkSettings(
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     await warn(error.warnings);
-    await report.add({ state: "failed", name, text: error.message });
+    const text = KEYLESS.show(error.message);
+    await report.add({ state: "failed", name, text });
     return undefined;
   }
   const { apiKey, sources } = settings;
   // No character of the key: reports are pasted into issues.
-  const key = `key of ${apiKey.length} characters ${from(sources.apiKey)}`;
-  const url = new Redactor(apiKey).show(settings.baseUrl);
-  const service = `service ${url} ${from(sources.baseUrl)}`;
-  await report.add({ state: "ok", name, text: `${key}, ${service}` });
+  const key = safe`key of ${apiKey.length} characters ${from(sources.apiKey)}`;
+  const redactor = new Redactor(apiKey);
+  const url = redactor.show(settings.baseUrl);
+  const service = safe`service ${url} ${from(sources.baseUrl)}`;
+  await report.add({ state: "ok", name, text: safe`${key}, ${service}` });
   await warn(settings.warnings);
-  await report.add({ state: "ok", name: "proxy", text: proxyOf(settings) });
+  await report.add({
+    state: "ok",
+    name: "proxy",
+    text: proxyOf(settings, redactor),
+  });
   return settings;
 }
 
-function from(source: string): string {
-  if (source === "built-in") return "(built in)";
-  return `from ${source === "environment" ? "the environment" : source}`;
+function from(source: Settings["sources"]["apiKey" | "baseUrl"]): Redacted {
+  if (source === "built-in") return safe`(built in)`;
+  return safe`from ${source === "environment" ? "the environment" : source}`;
 }
 
-function proxyOf({ isLocal, proxy }: Settings): string {
-  if (isLocal) return "none for a service on this machine";
-  if (proxy === undefined) return "none";
-  return `${proxy.origin} from ${proxy.variable}`;
+function proxyOf(
+  { isLocal, proxy }: Settings,
+  redactor: Redactor,
+): Redacted {
+  if (isLocal) return safe`none for a service on this machine`;
+  if (proxy === undefined) return safe`none`;
+  return safe`${redactor.show(proxy.origin)} from ${proxy.variable}`;
 }
 
 async function checkThread(
@@ -116,7 +132,7 @@ async function checkThread(
   try {
     const threadId = await threadIdFrom(gateway.createThread({ signal }));
     const milliseconds = passed();
-    const text = `${threadId} was created: the key is accepted`;
+    const text = safe`${threadId} was created: the key is accepted`;
     await report.add({ state: "ok", name, text, milliseconds });
     return threadId;
   } catch (error) {
@@ -137,15 +153,15 @@ async function checkWrongKey(
   const name = "wrong key";
   const answer = await answerToWrongKey(settings, signal);
   if (answer === "thread") {
-    const text = "a wrong key creates threads; answer 401";
+    const text = safe`a wrong key creates threads; answer 401`;
     return await report.add({ state: "failed", name, text });
   }
-  const text = `a thread with a wrong key gets ${answer}`;
+  const text = safe`a thread with a wrong key gets ${answer}`;
   const isRefused = answer === 401 || answer === 403;
   await report.add(
     isRefused
       ? { state: "ok", name, text }
-      : { state: "note", name, text: `${text}; answer 401` },
+      : { state: "note", name, text: safe`${text}; answer 401` },
   );
 }
 
@@ -195,7 +211,7 @@ async function checkRun(
       if (event.type === "run") {
         run = new RunReport();
         const milliseconds = performance.now() - started;
-        const text = `${event.runId} was accepted`;
+        const text = safe`${event.runId} was accepted`;
         await report.add({ state: "ok", name, text, milliseconds });
       }
       run?.add(event);

@@ -24,7 +24,7 @@ import {
   unknownWord,
   UsageError,
 } from "./command_line/usage_error.ts";
-import { isServiceId, quote, type ServiceId } from "./text.ts";
+import { isServiceId, KEYLESS, type ServiceId } from "./text.ts";
 
 export { UsageError } from "./command_line/usage_error.ts";
 
@@ -172,7 +172,9 @@ function addOptions(argument: string, rest: string[], found: Found): void {
       }
       checkValue(option, flag, value, next);
     } else if (value !== undefined) {
-      throw new UsageError(`${flag} takes no value: ${quote(argument)}`);
+      throw new UsageError(
+        `${flag} takes no value: ${KEYLESS.quote(argument)}`,
+      );
     }
     add(found, option.name, value ?? "");
   }
@@ -249,7 +251,7 @@ function parseSeconds(text: string | undefined): number | undefined {
 function validateThreadId(id: string | undefined): ServiceId | undefined {
   if (id === undefined || isServiceId(id)) return id;
   throw new UsageError(
-    `--thread must be the id of a thread, not ${quote(id)}`,
+    `--thread must be the id of a thread, not ${KEYLESS.quote(id)}`,
   );
 }
 

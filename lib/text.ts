@@ -4,7 +4,14 @@ export {
   inParts,
   shorten,
 } from "./text/foreign_text.ts";
-export { counted, duration, size, utc, wholeDuration } from "./text/amounts.ts";
+export {
+  counted,
+  duration,
+  seconds,
+  size,
+  utc,
+  wholeDuration,
+} from "./text/amounts.ts";
 export {
   escapeControls,
   holdsTooMuch,
@@ -17,8 +24,7 @@ export {
 } from "./text/json.ts";
 export { maskKey } from "./text/mask_key.ts";
 export { plainLine, plainText, withoutLineEnd } from "./text/plain_text.ts";
-export { quote } from "./text/quote.ts";
-export { Redactor } from "./text/redactor.ts";
+export { KEYLESS, Redactor } from "./text/redactor.ts";
 export {
   joinSafe,
   type Redacted,

@@ -1,5 +1,5 @@
 import { traceHeaders } from "../gateway.ts";
-import { isJsonObject, type JsonObject, quote } from "../text.ts";
+import { isJsonObject, type JsonObject, KEYLESS } from "../text.ts";
 import type { BridgeContext } from "./bridge_context.ts";
 import {
   AGENTS_LIST_RESULT,
@@ -124,7 +124,7 @@ export class Dispatcher {
       default:
         throw new RpcError(
           ErrorCode.methodNotFound,
-          `Method not found: ${quote(method)}`,
+          `Method not found: ${KEYLESS.quote(method)}`,
         );
     }
   }

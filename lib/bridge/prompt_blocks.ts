@@ -2,7 +2,7 @@ import {
   containsNul,
   isJsonObject,
   type JsonObject,
-  quote,
+  KEYLESS,
   type Unchanged,
   unchanged,
   withoutLineEnd,
@@ -153,7 +153,7 @@ function parseBlock(block: unknown): string | Reference {
         throw invalidParams("the type of a content block is not a string");
       }
       throw invalidParams(
-        `content blocks of type ${quote(block.type)} are not supported`,
+        `content blocks of type ${KEYLESS.quote(block.type)} are not supported`,
       );
   }
 }

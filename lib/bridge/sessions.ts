@@ -1,5 +1,5 @@
 import { threadIdFrom } from "../gateway.ts";
-import { isServiceId, quote } from "../text.ts";
+import { isServiceId, KEYLESS } from "../text.ts";
 import type { BridgeContext } from "./bridge_context.ts";
 import { ErrorCode, invalidParams, RpcError } from "./json_rpc.ts";
 import { Session } from "./session.ts";
@@ -97,6 +97,6 @@ export class Sessions {
 }
 
 function notFound(id: string): RpcError {
-  const message = `Session not found: ${quote(id)}`;
+  const message = `Session not found: ${KEYLESS.quote(id)}`;
   return new RpcError(ErrorCode.resourceNotFound, message);
 }

@@ -1,6 +1,11 @@
 import type { ServiceError } from "../gateway.ts";
 import type { ByteSink } from "../io.ts";
-import { escapeControls, plainLine, withoutCommands } from "../text.ts";
+import {
+  escapeControls,
+  plainLine,
+  type Redacted,
+  withoutCommands,
+} from "../text.ts";
 
 export interface ReportLine {
   /**
@@ -19,7 +24,7 @@ export interface ReportLine {
     | "events"
     | "live"
     | "reply";
-  readonly text: string;
+  readonly text: Redacted;
   /** How long it took. */
   readonly milliseconds?: number | undefined;
   /** When it happened, in milliseconds since the run was accepted. */
@@ -50,7 +55,7 @@ export class Report {
   }
 
   /** Writes which program this is. */
-  async version(text: string): Promise<void> {
+  async version(text: Redacted): Promise<void> {
     if (this.#json) await this.add({ state: "ok", name: "version", text });
     else await this.#write(text);
   }

@@ -1,5 +1,11 @@
-import type { ReplyEvent, ServiceError, TurnEvent } from "../gateway.ts";
+import type {
+  ReplyEvent,
+  ServiceError,
+  TurnEvent,
+  WaitEvent,
+} from "../gateway.ts";
 import type { ReportLine } from "./report.ts";
+import { joinSafe, type Redacted, safe, seconds } from "../text.ts";
 
 /** Events that arrive within this time arrived at once, in milliseconds. */
 const TOGETHER = 100;
@@ -19,7 +25,7 @@ export class RunReport {
   #lastStepAt = 0;
   #reply: { readonly event: ReplyEvent; readonly at: number } | undefined;
   /** Why the client paused before it resumed the stream: once for each pause. */
-  readonly #pauses: string[] = [];
+  readonly #pauses: WaitEvent["reason"][] = [];
 
   /** Sees each event of the turn, in order. */
   add(event: TurnEvent): void {
@@ -57,29 +63,31 @@ export class RunReport {
     const remarks = this.#remarks();
     const state = remarks === "" ? undefined : "note";
     if (this.#steps === 0) {
-      const text = `no progress event came${remarks}`;
+      const text = safe`no progress event came${remarks}`;
       return { state: state ?? "-", name, text };
     }
     const first = seconds(this.#firstStepAt);
     const last = seconds(this.#lastStepAt);
     const text =
-      `progress: ${this.#steps}, the first after ${first}, the last after ${last}${remarks}`;
+      safe`progress: ${this.#steps}, the first after ${first}, the last after ${last}${remarks}`;
     return { state: state ?? "ok", name, at: this.#lastStepAt, text };
   }
 
   /** What is to be improved although a reply came; without one, its line says so. */
-  #remarks(): string {
-    if (this.#reply === undefined) return "";
+  #remarks(): Redacted {
+    if (this.#reply === undefined) return safe``;
     const { isNotice, notUnderstood } = this.#reply.event;
     const count = this.#pauses.length;
-    const remarks = [];
-    if (count > 0) {
-      const [first] = this.#pauses;
-      remarks.push(`the stream was interrupted (${count}, first: ${first})`);
+    const remarks: Redacted[] = [];
+    const [first] = this.#pauses;
+    if (first !== undefined) {
+      remarks.push(
+        safe`the stream was interrupted (${count}, first: ${first})`,
+      );
     }
     if (!isNotice && notUnderstood !== undefined) remarks.push(notUnderstood);
-    if (remarks.length === 0) return "";
-    return `; ${remarks.join("; ")}; see docs/service.md`;
+    if (remarks.length === 0) return safe``;
+    return safe`; ${joinSafe(remarks, "; ")}; see docs/service.md`;
   }
 
   #liveLine(): ReportLine {
@@ -89,15 +97,20 @@ export class RunReport {
     const hasSeveral = this.#steps > 1 ||
       this.#steps === 1 && this.#reply !== undefined;
     if (hasSeveral && end - this.#firstStepAt > TOGETHER) {
-      return { state: "ok", name, at, text: "events arrived as they happened" };
+      return {
+        state: "ok",
+        name,
+        at,
+        text: safe`events arrived as they happened`,
+      };
     }
     if (!hasSeveral || end <= LONG_ENOUGH) {
-      const text = "not tested: needs a run of several events, over 2 s";
+      const text = safe`not tested: needs a run of several events, over 2 s`;
       return { state: "-", name, at, text };
     }
-    const text = `all events arrived at once after ${seconds(end)}: ` +
-      "buffered, most likely by the service (flush after each event), " +
-      "or by a reverse proxy; see docs/service.md";
+    const text = safe`all events arrived at once after ${
+      seconds(end)
+    }: buffered, most likely by the service (flush after each event), or by a reverse proxy; see docs/service.md`;
     return { state: "note", name, at, text };
   }
 
@@ -105,20 +118,16 @@ export class RunReport {
     const name = "reply";
     if (this.#reply === undefined) {
       const at = this.#now();
-      const text = error?.message ?? "The run ended without a reply";
+      const text = error?.message ?? safe`The run ended without a reply`;
       return { state: "failed", name, at, text, error };
     }
     const { event, at } = this.#reply;
     if (!event.isNotice) {
-      return { state: "ok", name, at, text: `came after ${seconds(at)}` };
+      return { state: "ok", name, at, text: safe`came after ${seconds(at)}` };
     }
-    const { notUnderstood = "no reply found" } = event;
+    const { notUnderstood = safe`no reply found` } = event;
     const text =
-      `${notUnderstood}, so users see "${event.text}"; put the reply into instructorState.explanation`;
+      safe`${notUnderstood}, so users see "Run completed."; put the reply into instructorState.explanation`;
     return { state: "note", name, at, text };
   }
-}
-
-function seconds(milliseconds: number): string {
-  return `${(milliseconds / 1000).toFixed(1)} s`;
 }

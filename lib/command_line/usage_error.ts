@@ -1,4 +1,4 @@
-import { quote } from "../text.ts";
+import { KEYLESS } from "../text.ts";
 import { OPTIONS } from "./option_table.ts";
 
 /** The command line is wrong. The message is one line that names the argument. */
@@ -52,7 +52,7 @@ export function unknownWord(word: string, hasPrompt: boolean): UsageError {
 
 function unknown(argument: string, advice: string | undefined): UsageError {
   const hint = advice === undefined ? "" : ` (${advice})`;
-  return new UsageError(`Unknown argument ${quote(argument)}${hint}`);
+  return new UsageError(`Unknown argument ${KEYLESS.quote(argument)}${hint}`);
 }
 
 function nearestFlag(argument: string): string | undefined {

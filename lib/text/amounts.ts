@@ -3,17 +3,20 @@ import { type Part, type Redacted, safe } from "./safe_text.ts";
 /** "0.4 s", "12 s", "2 min 5 s", "1 h 3 min": rounded down. */
 export function duration(milliseconds: number): Redacted {
   const tenths = Math.floor(milliseconds / 100);
-  if (tenths < 100) {
-    return safe`${Math.floor(tenths / 10)}.${tenths % 10} s`;
-  }
-  const seconds = Math.floor(tenths / 10);
-  return inUnits(seconds, Math.floor(seconds / 60));
+  if (tenths < 100) return seconds(tenths * 100);
+  const whole = Math.floor(tenths / 10);
+  return inUnits(whole, Math.floor(whole / 60));
 }
 
-/** The same in whole seconds, rounded up: "6 s", "2 min 5 s", "60 min", "1 h 3 min". */
+/** "12.3 s" */
+export function seconds(milliseconds: number): Redacted {
+  return `${(milliseconds / 1000).toFixed(1)} s` as Redacted;
+}
+
+/** A duration in whole seconds, rounded up: "6 s", "2 min 5 s", "60 min", "1 h 3 min". */
 export function wholeDuration(milliseconds: number): Redacted {
-  const seconds = Math.ceil(milliseconds / 1000);
-  return inUnits(seconds, Math.ceil(seconds / 60));
+  const whole = Math.ceil(milliseconds / 1000);
+  return inUnits(whole, Math.ceil(whole / 60));
 }
 
 /** @param minutes The same time in minutes, rounded as for the caller. */

@@ -1,9 +1,13 @@
 import { shorten, wholeCharacters } from "./foreign_text.ts";
+import { escapeControls } from "./json.ts";
 import { plainLine, plainText } from "./plain_text.ts";
 import type { Redacted } from "./safe_text.ts";
 
 /** The most UTF-16 code units that are shown by default. */
 const MAX_LENGTH = 500;
+
+/** The most UTF-16 code units of a word in quotes. */
+const MAX_QUOTED = 200;
 
 /** The most of a text that is used, in bytes of UTF-8. */
 const MAX_BYTES = 16 * 1024;
@@ -78,6 +82,14 @@ export class Redactor {
     return shorten(this.#withoutPieces(plain), maxLength) as Redacted;
   }
 
+  /** A word in quotes, of at most 200 characters. */
+  quote(word: string): Redacted {
+    const name = this.showName(word);
+    const most = shorten(name, MAX_QUOTED);
+    const shown = JSON.stringify(most === name ? name : `${most}...`);
+    return escapeControls(shown) as Redacted;
+  }
+
   #withoutPieces(text: string): string {
     const shown = this.#replacePieces(text);
     // What takes the place of a piece may complete another one, of a key with dots.
@@ -113,3 +125,6 @@ function start(text: string): string {
   );
   return most.slice(0, read);
 }
+
+/** Shows texts while no key is known: of the command line and the settings. */
+export const KEYLESS: Redactor = new Redactor("");

@@ -103,7 +103,12 @@ Deno.test("Report writes clean text, and escapes what JSON leaves as it is", asy
       Promise.resolve(void (written += new TextDecoder().decode(bytes)));
     const text = "a\x1b[31m\nb\u202e\u2028##[c";
     const report = new Report({ write }, { json });
-    await report.add({ state: "note", name: "live", text, at: 1.6 });
+    await report.add({
+      state: "note",
+      name: "live",
+      text: redacted(text),
+      at: 1.6,
+    });
     assertEquals(written, shown);
   }
 });
@@ -126,7 +131,7 @@ Deno.test("Report writes how long a request took and, in JSON, which one failed 
     await new Report(stdout, { json }).add({
       state: "failed",
       name: "thread",
-      text: "No",
+      text: redacted("No"),
       milliseconds: 12.6,
       error,
     });
