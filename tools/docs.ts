@@ -37,13 +37,14 @@ import { codeOf } from "../lib/interactive/exit_code.ts";
 import { MAX_PROMPT_BYTES } from "../lib/io.ts";
 import { MAX_SIGNS, SHORT_JSON, size, wholeDuration } from "../lib/text.ts";
 import { MAX_KEY_LENGTH } from "../lib/settings.ts";
+import { PROMISES } from "./promises.ts";
 import { ToolError } from "./tool_error.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 
 /** The files that show the version or have a table of the source. */
 export const PAGES: readonly string[] = [
-  "README.md",
+  ...["README.md", "SECURITY.md"],
   ...Array.from(Deno.readDirSync(`${ROOT}/docs`), ({ name }) => `docs/${name}`)
     .filter((name) => name.endsWith(".md"))
     .sort(),
@@ -69,6 +70,7 @@ const TABLES: Readonly<Record<string, () => Table>> = {
   limits: limitTable,
   codes: codeTable,
   retries: retryTable,
+  ...promiseTables(),
 };
 
 /**
@@ -177,6 +179,15 @@ function variableTable(): Table {
     ["Variable", "Meaning"],
     ...known.map((name) => [code(name), VARIABLES[name] ?? ""]),
   ];
+}
+
+/** A table for each section of the promises. */
+function promiseTables(): Readonly<Record<string, () => Table>> {
+  const tables = Object.entries(PROMISES).map(([section, promises]) => {
+    const rows = promises.map(({ number, text }) => [`${number}`, text]);
+    return [section, () => [["No.", "Promise"], ...rows]];
+  });
+  return Object.fromEntries(tables);
 }
 
 /** What a status outside 2xx means, by the operation that it answers. */
