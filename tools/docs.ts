@@ -27,7 +27,9 @@ import {
   stageOfStatus,
 } from "../lib/gateway/failure/fate.ts";
 import {
+  MAX_EMPTY,
   problemOfStatus,
+  PROBLEMS,
   SILENCES,
   VANISHED,
 } from "../lib/gateway/failure/retry_policy.ts";
@@ -253,41 +255,42 @@ function limitTable(): Table {
 
 /** What is sent again, after what, and how often. */
 function retryTable(): Table {
-  const { retry, reopen, outOfFiles, reconnect, outage, resume } = TIMEOUTS;
-  const times = (pauses: readonly number[]) =>
-    `${pauses.length} times, after about ${inSeconds(pauses)}`;
-  const forAWhile = `After about ${
-    inSeconds(reconnect)
-  }, until there was no answer for ${time(outage)}, or no new event for ${
-    time(resume)
-  }`;
-  const post = "no connection, because it was refused";
+  const { reconnect, outage, resume, steady } = TIMEOUTS;
+  const posts = (["retry", "reopen", "outOfFiles"] as const).map((name) => {
+    const pauses = TIMEOUTS[name];
+    const problems = Object.entries(PROBLEMS).filter(([, problem]) =>
+      "pauses" in problem && problem.pauses === name
+    );
+    return [
+      "A thread, a run",
+      problems.map(([problem]) => withStatuses(problem)).join(", "),
+      `${pauses.length} times, after about ${inSeconds(pauses)}`,
+    ];
+  });
   return [
-    ["Sent again", "After", "How often"],
+    ["Requested again", "After", "How often"],
+    ...posts,
     [
-      "Creating a thread",
-      `${retriedStatuses("create thread")}; ${post}`,
-      times(retry),
-    ],
-    [
-      "Starting a run",
-      `${retriedStatuses("create run")}; ${post}`,
-      times(retry),
-    ],
-    [
-      "Both",
-      "A connection that was closed before the request was accepted (`GOAWAY`)",
-      times(reopen),
-    ],
-    ["Both", "Too many open files", times(outOfFiles)],
-    [
-      "Following a run",
+      "The stream of a run",
       `${
         retriedStatuses("stream run")
       }; a connection that fails, ends too early or falls silent`,
-      forAWhile,
+      `After about ${inSeconds(reconnect)}, until there was no answer for ${
+        time(outage)
+      }, no new event for ${
+        time(resume)
+      }, or ${MAX_EMPTY} streams in a row ended within ${
+        time(steady)
+      } with nothing new`,
     ],
   ];
+}
+
+/** A problem of a `POST`, with the statuses that tell it. */
+function withStatuses(problem: string): string {
+  if (problem !== "service busy") return problem;
+  const threads = retriedStatuses("create thread");
+  return `${problem} (${threads}; a run: ${retriedStatuses("create run")})`;
 }
 
 function retriedStatuses(operation: RemoteOperation): string {

@@ -32,7 +32,7 @@ interface TemporaryProblem {
 }
 
 /** The problems that may pass, so that it helps to repeat a request. */
-const PROBLEMS = {
+export const PROBLEMS = {
   "service busy": { sentence: safe`The service is busy`, pauses: "retry" },
   "service unreachable": { sentence: safe`The service is unreachable` },
   "connection refused": {
@@ -202,7 +202,7 @@ export function withAttempt(
 }
 
 /** So many streams in a row that end at once, with nothing new, are the end. */
-const MAX_EMPTY = 5;
+export const MAX_EMPTY = 5;
 
 /** A run whose stream was lost, or could not be reached. */
 export interface FollowedRunState {
