@@ -40,13 +40,14 @@ import { MAX_PROMPT_BYTES } from "../lib/io.ts";
 import { MAX_SIGNS, SHORT_JSON, size, wholeDuration } from "../lib/text.ts";
 import { MAX_KEY_LENGTH } from "../lib/settings.ts";
 import { PROMISES } from "./promises.ts";
+import { WORKAROUNDS } from "../tests/runtime/workarounds.ts";
 import { ToolError } from "./tool_error.ts";
 
 const ROOT = `${import.meta.dirname}/..`;
 
 /** The files that show the version or have a table of the source. */
 export const PAGES: readonly string[] = [
-  ...["README.md", "SECURITY.md"],
+  ...["README.md", "SECURITY.md", "CONTRIBUTING.md"],
   ...Array.from(Deno.readDirSync(`${ROOT}/docs`), ({ name }) => `docs/${name}`)
     .filter((name) => name.endsWith(".md"))
     .sort(),
@@ -73,6 +74,7 @@ const TABLES: Readonly<Record<string, () => Table>> = {
   codes: codeTable,
   retries: retryTable,
   ...promiseTables(),
+  workarounds: workaroundTable,
 };
 
 /**
@@ -109,6 +111,16 @@ function markdownTable(rows: Table): string {
     } |\n`;
   const [first = "", ...others] = rows.map((row) => line(row, " "));
   return [first, line([], "-"), ...others].join("");
+}
+
+function workaroundTable(): Table {
+  const versions = (since?: string, goneIn?: string) =>
+    goneIn === undefined ? since ?? "" : `before ${goneIn}`;
+  const rows = WORKAROUNDS.map((row) => [
+    ...[row.what, row.why, row.issue ?? ""],
+    ...[versions(row.since, row.goneIn), row.isNeeded ? "yes" : ""],
+  ]);
+  return [["Workaround", "Without it", "Issue", "Deno", "Tried"], ...rows];
 }
 
 function optionTable(): Table {

@@ -29,7 +29,7 @@ const IN_TURN = [
 /** The longest file begins first, and those that only compute last. */
 const ALL = [
   "tests/program/services_test.ts",
-  ...["terminal", "program", "project", "simulation", "lib"]
+  ...["terminal", "program", "project", "runtime", "simulation", "lib"]
     .map((folder) => `tests/${folder}/**/*_test.ts`),
 ].flatMap((pattern) => globSync(pattern).sort());
 

@@ -1,0 +1,536 @@
+/**
+ * What the program does only because of a runtime, a library or another program, and
+ * whether that is still needed. `deno task docs` makes CONTRIBUTING.md's table of it,
+ * and `runtime_test.ts` fails when a workaround can go. As a program, it reports about
+ * the Deno that runs it:
+ *
+ *     deno task workarounds
+ *
+ * @module
+ */
+import { TextLineStream } from "jsr:@std/streams@^1.1.1/text-line-stream";
+import { sameFlags } from "../../tools/deno.ts";
+
+/** A workaround. */
+export interface Workaround {
+  /** What is done, and where. */
+  readonly what: string;
+  /** What would happen without it. */
+  readonly why: string;
+  /** The issue of the project that could make it unnecessary. */
+  readonly issue?: string;
+  /** The first release that needs it, as far as it is known. */
+  readonly since?: string;
+  /** The first release that does not need it any more. */
+  readonly goneIn?: string;
+  /** Tries whether this Deno still needs it; missing if a test cannot tell. */
+  readonly isNeeded?: () => boolean | Promise<boolean>;
+}
+
+export const WORKAROUNDS: readonly Workaround[] = [
+  {
+    what: "A relay on loopback makes the connections to the service " +
+      "(`lib/gateway/connection/relay.ts`)",
+    why: "`fetch` leaves Nagle's algorithm on: one more round trip for each " +
+      "turn. It also tries one address of a name only",
+    issue: "denoland/deno#35581",
+    isNeeded: delaysSmallWrites,
+  },
+  {
+    what: "The program connects to an `http:` proxy itself " +
+      "(`lib/gateway/connection/http_tunnel.ts`)",
+    why: "`fetch` sends the proxy's password to the service",
+    isNeeded: sendsProxyPassword,
+  },
+  {
+    what: "Prompts are sent as a `Blob` (`lib/gateway/http/requests.ts`)",
+    why: "`fetch` sends a request again by itself if its body is a string: " +
+      "a prompt would run twice",
+    issue: "denoland/deno#32566",
+    since: "2.7.6",
+    isNeeded: repeatsRequests,
+  },
+  {
+    what: "A turn of the event loop passes between the `POST` and the `GET` " +
+      "(`lib/gateway.ts`)",
+    why: "`fetch` would open a second connection",
+    isNeeded: opensSecondConnection,
+  },
+  {
+    what: "Failures of connections are recognised by their texts " +
+      "(`lib/gateway/connection/connection_rows.ts`)",
+    why: "An error of `fetch` has no code",
+    isNeeded: hidesReasons,
+  },
+  {
+    what: "The variables about proxies are removed from the environment " +
+      "(`lib/settings.ts`)",
+    why: "`fetch` reads them by its own rules, whatever `--allow-env` allows",
+    isNeeded: readsProxyVariables,
+  },
+  {
+    what: "An empty `DENO_CERT` is removed from the environment " +
+      "(`lib/settings.ts`)",
+    why: "Deno looks for a file without a name, and fails",
+    isNeeded: failsOnEmptyCertificate,
+  },
+  {
+    what: "Errors of `Deno.env` are not shown " +
+      "(`lib/io/environment_variable.ts`)",
+    why: "They quote the value, which may be the key",
+    isNeeded: quotesVariables,
+  },
+  {
+    what: "Time limits are `AbortSignal.timeout()` (`lib/io/timeout.ts`)",
+    why: "The first `setTimeout()` of a process takes 7 ms",
+    since: "2.9.0",
+    isNeeded: () => isSlow("setTimeout(() => {}, 1);"),
+  },
+  {
+    what: "Standard streams are not web streams " +
+      "(`lib/io/standard_streams.ts`, `lib/interactive/open_view.ts`)",
+    why: "The first `ReadableStream` of a process takes 2 ms",
+    since: "2.9.0",
+    isNeeded: () => isSlow("new ReadableStream({});"),
+  },
+  {
+    what: "Standard output is written in pieces that a pipe accepts as a " +
+      "whole (`lib/io/standard_streams.ts`)",
+    why: "If the pipe does not block, a write fails and does not say how " +
+      "much was written",
+    isNeeded: hidesWrittenBytes,
+  },
+  {
+    what: "Reads of standard input are repeated after pauses if it does not " +
+      "block (`lib/io/standard_streams.ts`)",
+    why: "Deno could not wait until a standard stream is ready",
+    goneIn: "2.7.14",
+    isNeeded: cannotWaitForInput,
+  },
+  {
+    what: "The program listens to `SIGUSR1` (`lib/process.ts`)",
+    why: "Deno would open a debugger that has no password",
+    issue: "denoland/deno#35738",
+    since: "2.9.2",
+    isNeeded: opensDebugger,
+  },
+  {
+    what: "Where the program cannot send a signal to itself, it exits, and " +
+      "Ctrl-Z has no effect (`lib/process.ts`, `lib/editor/key_mode.ts`)",
+    why: "Deno did not allow it without `--allow-run`",
+    goneIn: "2.9.0",
+    isNeeded: forbidsOwnSignals,
+  },
+  {
+    what: "The npm launcher removes `NODE_OPTIONS` " +
+      "(`tools/release/npm/agent-gateway.cjs`)",
+    why: "Deno runs the code that it names in the program's process",
+    since: "2.7.6",
+    isNeeded: obeysNodeOptions,
+  },
+  {
+    what: "`TextLineStream` gets whole lines only " +
+      "(`lib/gateway/stream/stream_lines.ts`)",
+    why: "`@std/streams` 1.1.1 takes quadratic time for a line that comes in " +
+      "many chunks; 1.1.2 does not",
+    isNeeded: isQuadratic,
+  },
+  {
+    what: "The parser of `.env` gets the one line that is needed " +
+      "(`lib/settings/dotenv_file.ts`)",
+    why: "`@std/dotenv` expands `$NAME` in all others, and never ends if a " +
+      "variable names itself",
+  },
+  {
+    what: "A response of the bridge follows an update after 10 ms " +
+      "(`lib/bridge/client_output.ts`)",
+    why: "Some clients, such as the Python library 0.7.0, lose the update",
+  },
+  {
+    what: "A key is made before the first connection (`lib/gateway.ts`)",
+    why: "Deno's TLS library gathers entropy for 37 ms at first use",
+  },
+  {
+    what: "`main()` begins with `await undefined` (`main.ts`)",
+    why: "V8 parses the functions on the stack again at the first error",
+  },
+  {
+    what: "Unicode classes are made when they are first used " +
+      "(`lib/text/plain_text.ts`)",
+    why: "V8 takes 0.1 ms or more for each",
+  },
+  {
+    what: "Lines are gathered for 1 ms (`lib/io/line_writer.ts`)",
+    why: "Each write wakes a thread of Deno",
+  },
+  {
+    what: "The bridge looks whether its parent has changed (`main.ts`)",
+    why: "Deno does not report the end of the parent",
+  },
+  {
+    what: "The prompt has an editor of its own (`lib/editor`)",
+    why: "`node:readline` knows no prompt of several lines, no bracketed " +
+      "paste, and draws a wide character at the last column wrong",
+  },
+  {
+    what: "Output is written before the terminal leaves key mode " +
+      "(`lib/editor/key_mode.ts`)",
+    why: "`setRaw(false)` waits until the terminal has taken all output, and " +
+      "nothing in the process can end that",
+  },
+  {
+    what: "The console of Windows is read through `node:tty` " +
+      "(`lib/io/standard_streams.ts`)",
+    why: "`Deno.stdin` loses characters that its code page lacks",
+    issue: "denoland/deno#18240",
+  },
+  {
+    what: "A `.env` on a network folder of Windows is opened even if its " +
+      "status cannot be read (`lib/settings/dotenv_file.ts`)",
+    why: "`Deno.stat` is refused there",
+  },
+];
+
+/** Tries one in a process of its own, because it may be about the first use of something. */
+export async function isStillNeeded(
+  row: Workaround,
+  deno = Deno.execPath(),
+): Promise<boolean> {
+  const isAboutLibrary = /`@std/.test(row.why);
+  const { stdout, stderr } = await new Deno.Command(
+    isAboutLibrary ? Deno.execPath() : deno,
+    {
+      args: [
+        ...["run", "-q", "-A", "--no-check", ...sameFlags],
+        ...[import.meta.filename ?? "", `${WORKAROUNDS.indexOf(row)}`],
+      ],
+    },
+  ).output();
+  const decoder = new TextDecoder();
+  const answer = decoder.decode(stdout).trim();
+  if (answer !== "true" && answer !== "false") {
+    throw new Error(`${row.what}: ${decoder.decode(stderr)}`);
+  }
+  return answer === "true";
+}
+
+const encoder = new TextEncoder();
+const loopback = { hostname: "127.0.0.1", port: 0 };
+
+/** Runs this Deno with a program, without permissions and settings if none are given. */
+async function run(
+  program: string,
+  flags: readonly string[] = ["-A"],
+  env: Readonly<Record<string, string>> = {},
+  by: readonly string[] = [],
+) {
+  const file = await Deno.makeTempFile({ suffix: ".mjs" });
+  await Deno.writeTextFile(file, program);
+  const [command = "", ...args] = [
+    ...by,
+    ...[Deno.execPath(), "run", "-q", "--no-config", "--no-prompt", ...flags],
+    file,
+  ];
+  const output = await new Deno.Command(command, { args, env }).output();
+  await Deno.remove(file);
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trim();
+  const [stdout, stderr] = [text(output.stdout), text(output.stderr)];
+  return { code: output.code, stdout, stderr };
+}
+
+/** A server of HTTP/1.1: it answers each request as a function says, or closes. */
+class Server implements Disposable {
+  readonly #listener: Deno.TcpListener | Deno.TlsListener;
+  readonly url: string;
+  connections = 0;
+  readonly requests: string[] = [];
+
+  constructor(
+    answer: (request: string) => string | undefined,
+    listener: Deno.TcpListener | Deno.TlsListener = Deno.listen(loopback),
+  ) {
+    this.#listener = listener;
+    this.url = `http://127.0.0.1:${listener.addr.port}/`;
+    this.#accept(answer);
+  }
+
+  async #accept(answer: (request: string) => string | undefined) {
+    for await (const connection of this.#listener) {
+      this.connections++;
+      this.#serve(connection, answer).catch(() => {}); // It was closed.
+    }
+  }
+
+  async #serve(
+    connection: Deno.Conn,
+    answer: (request: string) => string | undefined,
+  ) {
+    const decoder = new TextDecoderStream();
+    for await (const text of connection.readable.pipeThrough(decoder)) {
+      if (!text.includes(" HTTP/1.1")) continue;
+      this.requests.push(text);
+      const reply = answer(text);
+      if (reply === undefined) return connection.close();
+      await connection.write(encoder.encode(reply));
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#listener.close();
+  }
+}
+
+const EMPTY = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+
+/**
+ * Sends a body in small chunks, each when the one before has arrived. The kernel of a
+ * peer that has sent something acknowledges late: with Nagle's algorithm, one chunk
+ * waits for 40 ms.
+ */
+async function delaysSmallWrites(): Promise<boolean> {
+  const longest = [];
+  for (let attempt = 0; attempt < 3; attempt++) {
+    longest.push(await longestGap());
+  }
+  return Math.min(...longest) > 30;
+}
+
+async function longestGap(): Promise<number> {
+  using listener = Deno.listen(loopback);
+  let arrived = Promise.withResolvers<void>();
+  const serve = async () => {
+    using connection = await listener.accept();
+    const buffer = new Uint8Array(1024);
+    for (let reads = 0; await connection.read(buffer) !== null; reads++) {
+      for (let i = 0; reads === 0 && i < 5; i++) {
+        await connection.write(encoder.encode("HTTP/1.1 100 Continue\r\n\r\n"));
+      }
+      arrived.resolve();
+      arrived = Promise.withResolvers();
+    }
+  };
+  serve().catch(() => {}); // It is aborted.
+  const times: number[] = [];
+  const sent = Promise.withResolvers<void>();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      times.push(performance.now());
+      if (times.length > 40) return sent.resolve();
+      const { promise } = arrived;
+      controller.enqueue(new Uint8Array(10));
+      await promise;
+    },
+  }, { highWaterMark: 0 });
+  const aborting = new AbortController();
+  const { signal } = aborting;
+  const { port } = listener.addr;
+  fetch(`http://127.0.0.1:${port}/`, { method: "POST", body, signal })
+    .catch(() => {}); // It is aborted.
+  await sent.promise;
+  aborting.abort();
+  return Math.max(
+    ...times.slice(1).map((time, i) => time - (times[i] ?? 0)),
+  );
+}
+
+/** Has a proxy with a password tunnel to a service with TLS. */
+async function sendsProxyPassword(): Promise<boolean> {
+  const { stdout: pem } = await new Deno.Command("openssl", {
+    args: [
+      ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"],
+      ...["-subj", "/CN=Probe", "-keyout", "-", "-out", "-"],
+      ...["-addext", "subjectAltName=IP:127.0.0.1"],
+      ...["-addext", "basicConstraints=critical,CA:FALSE"],
+    ],
+  }).output();
+  const text = new TextDecoder().decode(pem);
+  const start = text.indexOf("-----BEGIN CERTIFICATE");
+  const [key, cert] = [text.slice(0, start), text.slice(start)];
+  using service = new Server(
+    () => EMPTY,
+    Deno.listenTls({ ...loopback, key, cert }),
+  );
+  using proxy = Deno.listen(loopback);
+  const serve = async () => {
+    const client = await proxy.accept();
+    await client.read(new Uint8Array(4096));
+    await client.write(encoder.encode("HTTP/1.1 200 OK\r\n\r\n"));
+    const port = Number(new URL(service.url).port);
+    const { readable, writable } = await Deno.connect({ port });
+    client.readable.pipeTo(writable).catch(() => {});
+    await readable.pipeTo(client.writable);
+  };
+  serve().catch(() => {}); // It is closed.
+  const basicAuth = { username: "probe", password: "secret" };
+  using client = Deno.createHttpClient({
+    caCerts: [cert],
+    proxy: { url: `http://127.0.0.1:${proxy.addr.port}`, basicAuth },
+  });
+  const url = service.url.replace("http:", "https:");
+  await (await fetch(url, { client })).text();
+  return /^proxy-authorization:/im.test(service.requests[0] ?? "");
+}
+
+/** Closes a connection that was kept when a `POST` has arrived. */
+async function repeatsRequests(): Promise<boolean> {
+  using server = new Server((text) =>
+    text.startsWith("GET") ? EMPTY : undefined
+  );
+  await (await fetch(server.url)).text();
+  await fetch(server.url, { method: "POST", body: "x" }).catch(() => {});
+  return server.requests.length > 2;
+}
+
+async function opensSecondConnection(): Promise<boolean> {
+  const chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" +
+    "2\r\n{}\r\n0\r\n\r\n";
+  using server = new Server(() => chunked);
+  for (let request = 0; request < 10; request++) {
+    const { body } = await fetch(server.url);
+    // deno-lint-ignore no-empty -- reads to the end
+    for await (const _ of body ?? []) {}
+  }
+  return server.connections > 1;
+}
+
+async function hidesReasons(): Promise<boolean> {
+  using listener = Deno.listen(loopback);
+  const { port } = listener.addr;
+  listener.close();
+  const error = await fetch(`http://127.0.0.1:${port}/`).catch((e) => e);
+  return [error, error.cause].every((e) =>
+    e?.code === undefined && !(e instanceof Deno.errors.ConnectionRefused)
+  );
+}
+
+async function readsProxyVariables(): Promise<boolean> {
+  using proxy = new Server(() => EMPTY);
+  const { stdout } = await run(
+    "console.log((await fetch('http://192.0.2.1/')).status);",
+    ["--allow-net"],
+    { HTTP_PROXY: proxy.url, NO_PROXY: "", no_proxy: "" },
+  );
+  return stdout === "200";
+}
+
+async function failsOnEmptyCertificate(): Promise<boolean> {
+  using server = new Server(() => EMPTY);
+  const { code } = await run(
+    `await (await fetch(${JSON.stringify(server.url)})).text();`,
+    ["-A"],
+    { DENO_CERT: "", NO_PROXY: "127.0.0.1" },
+  );
+  return code !== 0;
+}
+
+async function quotesVariables(): Promise<boolean> {
+  const { stderr } = await run("Deno.env.get('PROBE');", ["-A"], {}, [
+    ...["sh", "-c", `PROBE=$(printf 'sec\\377ret') exec "$@"`, "sh"],
+  ]);
+  return stderr.includes("ret");
+}
+
+/** Whether something takes more than 1 ms at first, in the best of three processes. */
+async function isSlow(statement: string): Promise<boolean> {
+  const times = [];
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const { stdout } = await run(
+      `const start = performance.now(); ${statement}
+       console.log(performance.now() - start); Deno.exit();`,
+    );
+    times.push(Number(stdout));
+  }
+  return Math.min(...times) > 1;
+}
+
+/** Starts a program with a standard stream that does not block. */
+function unblocked(stream: "STDIN" | "STDOUT"): readonly string[] {
+  const set = `fcntl(${stream}, F_SETFL, O_NONBLOCK) or die; exec @ARGV`;
+  return ["perl", "-MFcntl", "-e", set];
+}
+
+async function hidesWrittenBytes(): Promise<boolean> {
+  const { stderr, stdout } = await run(
+    `const lines = new TextEncoder().encode("123456789\\n".repeat(1e6));
+     await Deno.stdout.write(lines).catch((e) => console.error(e.name));`,
+    ["-A"],
+    {},
+    ["sh", "-c", '"$@" | { sleep 0.3; cat; }', "sh", ...unblocked("STDOUT")],
+  );
+  return stderr === "WouldBlock" && stdout.length > 0;
+}
+
+async function cannotWaitForInput(): Promise<boolean> {
+  const { stdout } = await run(
+    "await Deno.stdin.read(new Uint8Array(9)).catch((e) => console.log(e.name));",
+    ["-A"],
+    {},
+    ["sh", "-c", 'sleep 1 | "$@"', "sh", ...unblocked("STDIN")],
+  );
+  return stdout === "WouldBlock";
+}
+
+async function opensDebugger(): Promise<boolean> {
+  const { stdout } = await run(
+    `for (let attempt = 0; attempt < 150; attempt++) {
+       await new Promise((resolve) => setTimeout(resolve, 20));
+       await Deno.connect({ port: 9229 }).then(() => {
+         console.log("open");
+         Deno.exit();
+       }, () => {});
+     }`,
+    ["-A"],
+    {},
+    ["sh", "-c", '"$@" & sleep 1; kill -USR1 $!; wait $!', "sh"],
+  );
+  return stdout === "open";
+}
+
+async function forbidsOwnSignals(): Promise<boolean> {
+  const { code } = await run("Deno.kill(Deno.pid, 'SIGCONT');", []);
+  return code !== 0;
+}
+
+async function obeysNodeOptions(): Promise<boolean> {
+  const file = await Deno.makeTempFile({ suffix: ".cjs" });
+  await Deno.writeTextFile(file, "console.log('obeyed');");
+  const { stdout } = await run("", ["-A"], {
+    NODE_OPTIONS: `--require ${file}`,
+  });
+  await Deno.remove(file);
+  return stdout === "obeyed";
+}
+
+/** Whether a line in four times as many chunks takes more than eight times as long. */
+async function isQuadratic(): Promise<boolean> {
+  const time = async (chunks: number) => {
+    const start = performance.now();
+    const line = Array.from({ length: chunks }, () => "x".repeat(4096));
+    const lines = ReadableStream.from(line).pipeThrough(new TextLineStream());
+    // deno-lint-ignore no-empty -- reads to the end
+    for await (const _ of lines) {}
+    return performance.now() - start;
+  };
+  await time(100);
+  return await time(480) > 8 * await time(120);
+}
+
+/** Says for each what this Deno does. */
+async function report(): Promise<void> {
+  console.log(`Deno ${Deno.version.deno}`);
+  for (const row of WORKAROUNDS) {
+    const state = row.isNeeded === undefined
+      ? "not tried"
+      : await isStillNeeded(row)
+      ? "needed"
+      : "not needed";
+    console.log(`${state.padEnd(10)} ${row.what}`);
+  }
+}
+
+if (import.meta.main) {
+  const [index] = Deno.args;
+  if (index === undefined) await report();
+  else console.log(await WORKAROUNDS[Number(index)]?.isNeeded?.());
+  Deno.exit();
+}
