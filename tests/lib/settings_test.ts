@@ -263,7 +263,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   "must have a host name of at most 253 characters, and 63 between dots": [
     ...[
       `https://${"a".repeat(64)}.example`,
-      `https://${"a.".repeat(123)}test.`,
+      `https://${"a.".repeat(124)}test.com`,
     ],
   ],
   "cannot be used: http: would send the key in clear text; use https: (http: is for localhost, 127.0.0.0/8 and [::1])":
