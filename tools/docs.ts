@@ -240,7 +240,7 @@ export function meaningOf(operation: RemoteOperation, status: number): string {
 }
 
 function limitTable(): Table {
-  const { answer, idle, retryAfter } = TIMEOUTS;
+  const { answer, idle, resume, retryAfter } = TIMEOUTS;
   const { drain } = TIMEOUTS;
   return [
     ["What", "Limit"],
@@ -261,6 +261,7 @@ function limitTable(): Table {
       "The same, if the stream sends comments and can be retried",
       `${SILENCES} times its longest silence, at least ${time(VANISHED)}`,
     ],
+    ["Resuming a stream that brings no new event", time(resume)],
     ["The end of the stream after `complete`", time(drain)],
   ];
 }
