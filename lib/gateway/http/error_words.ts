@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, parseJson } from "../../text.ts";
 
 /** The fields that services put the reason of a failure into, in their order. */
 const NAMES = [
-  ...["message", "Message", "error", "detail", "errors", "description"],
-  ...["title", "msg", "defaultMessage"],
+  ...["_embedded", "message", "Message", "error", "detail", "errors"],
+  ...["description", "title", "msg", "defaultMessage"],
 ];
 
 /** Lists of what is wrong in a request, which say more than a sentence about them all. */
@@ -46,11 +46,9 @@ function wordsInText(text: string, depth: number): string {
   return text.trim() === "" ? "" : text;
 }
 
-/** The words of a list of what is wrong in a request; Micronaut embeds its own. */
+/** The words of a list of what is wrong in a request. */
 function listedWords(value: JsonObject, depth: number): string {
-  const { _embedded: embedded } = value;
-  const inner = isJsonObject(embedded) ? embedded.errors : undefined;
-  for (const list of [...LISTS.map((name) => value[name]), inner]) {
+  for (const list of LISTS.map((name) => value[name])) {
     const isList = Array.isArray(list) && list.every(isJsonObject);
     const words = isList ? wordsIn(list, depth - 1) : fieldErrors(list, depth);
     if (words !== "") return words;

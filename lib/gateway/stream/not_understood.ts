@@ -93,9 +93,8 @@ export class NotUnderstood {
     this.#redactor = redactor;
   }
 
-  /** How many lines it has seen. */
-  get count(): number {
-    return this.#found.values().reduce((sum, { count }) => sum + count, 0);
+  get isEmpty(): boolean {
+    return this.#found.size === 0;
   }
 
   /** What came, without the service's own words: nothing of a prompt or a reply. */
@@ -151,7 +150,7 @@ export class NotUnderstood {
     else this.#line(kind, text);
   }
 
-  /** A line that is not part of an event stream, or a body that is none. */
+  /** A whole body that is a JSON object in place of a stream. */
   body(text: string): void {
     this.#found.clear();
     this.add("body", text);

@@ -172,9 +172,8 @@ class EventParser {
   }
 
   #keepNotUnderstood(): void {
-    const { count: most = 0 } = this.#record.notUnderstood ?? {};
     const mine = this.#notUnderstood;
-    if (mine.count > most) this.#record.notUnderstood = mine;
+    if (!mine.isEmpty) this.#record.notUnderstood = mine;
   }
 
   #hold(line: string): void {

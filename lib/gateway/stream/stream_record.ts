@@ -20,6 +20,6 @@ export class StreamRecord {
   dataLines = 0;
   /** Whether a JSON object has come, which may be an event that is not known. */
   hasObjects = false;
-  /** What was not understood of the connection that had most of it. */
+  /** What was not understood, of the last connection that had something of it. */
   notUnderstood: NotUnderstood | undefined;
 }

@@ -57,7 +57,7 @@ const BODIES: readonly (readonly [body: unknown, reason?: string])[] = [
   [{ message: "{no}" }, "{no}"],
   [{ error_description: "No" }, "No"],
   [{ detail: [{ loc: ["body", [["x"]]], msg: "No" }] }, "No"],
-  [{ message: [], errors: [{}], error: { code: 1 }, _embedded: "x" }],
+  [{ message: [], errors: [{}], error: { code: 1 } }],
   [["No"]],
   ["No"],
 ];
