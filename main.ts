@@ -23,7 +23,7 @@ import {
 } from "./lib/io.ts";
 import { Process } from "./lib/process.ts";
 import { loadSettings, type Settings, SettingsError } from "./lib/settings.ts";
-import { maskKey } from "./lib/text.ts";
+import { KEYLESS, maskKey, type Redacted, safe } from "./lib/text.ts";
 import { versionLine } from "./lib/version.ts";
 
 /** The process that started this one. Read first: it may end at any moment. */
@@ -75,15 +75,18 @@ async function failStart(
   },
 ): Promise<number> {
   warn(warnings);
-  process.report("error", reason);
+  process.report("error", KEYLESS.showName(reason));
   if (asksForBridge(args)) {
-    await answerClient([...warnings, reason].join(". "));
+    const message = [...warnings, reason].join(". ");
+    await answerClient(KEYLESS.showName(message));
   }
   return code;
 }
 
 function warn(warnings: readonly string[]): void {
-  for (const line of warnings) process.report("warning", line);
+  for (const line of warnings) {
+    process.report("warning", KEYLESS.showName(line));
+  }
 }
 
 function loadSettingsFor(
@@ -124,7 +127,7 @@ async function startCheck(
 }
 
 /** Tells a client of the bridge why the program does not start: clients hide stderr. */
-async function answerClient(reason: string): Promise<void> {
+async function answerClient(reason: Redacted): Promise<void> {
   const stdin = readStandardInput();
   const { answerFailedStart } = await import("./lib/bridge.ts");
   try {
@@ -147,11 +150,11 @@ async function startBridge(
   const log = verbose
     ? openLog((line) => process.standardError.write(line, "progress"))
     : undefined;
-  log?.(versionLine().trimEnd());
   await using gateway = new RemoteGateway({ ...settings, log });
+  log?.(gateway.redactor.show(versionLine()));
   const service = gateway.redactor.show(baseUrl);
   log?.(
-    `settings: key from ${sources.apiKey}, base URL ${service} from ${sources.baseUrl}`,
+    safe`settings: key from ${sources.apiKey}, base URL ${service} from ${sources.baseUrl}`,
   );
   const stdout = outputSink();
   await runBridge({ stdin, stdout, gateway, log, onInputEnd: watchParent });

@@ -14,6 +14,7 @@ import {
   isShown,
   startTimeout,
 } from "./io.ts";
+import type { Redacted } from "./text.ts";
 
 /** Comes first in each message, because standard error is shared with other programs. */
 const NAME = "agent-gateway";
@@ -71,7 +72,7 @@ export class Process {
   }
 
   /** Writes a message to standard error. */
-  report(kind: "error" | "warning", message: string): void {
+  report(kind: "error" | "warning", message: Redacted): void {
     this.standardError.write(`${NAME}: ${kind}: ${message}\n`);
   }
 

@@ -27,11 +27,14 @@ export { plainLine, plainText, withoutLineEnd } from "./text/plain_text.ts";
 export { KEYLESS, Redactor } from "./text/redactor.ts";
 export {
   joinSafe,
+  own,
+  type Part,
   type Redacted,
   safe,
   type ServiceId,
   type Unchanged,
   unchanged,
+  type Uuid,
 } from "./text/safe_text.ts";
 export { withoutCommands } from "./text/runner_commands.ts";
 export { isServiceId } from "./text/service_id.ts";

@@ -1,5 +1,7 @@
 import type { BridgeContext } from "./bridge_context.ts";
 import type { RpcResponse } from "./json_rpc.ts";
+import type { Session } from "./session.ts";
+import { safe } from "../text.ts";
 
 /**
  * The requests that one client has not answered yet. Each request ends once, with
@@ -27,7 +29,7 @@ export class ClientRequests {
    * before there is one.
    */
   async readFile(
-    params: { readonly sessionId: string; readonly path: string },
+    params: { readonly sessionId: Session["id"]; readonly path: string },
     signal: AbortSignal,
   ): Promise<RpcResponse | undefined> {
     if (this.#closed || signal.aborted) return undefined;
@@ -49,7 +51,7 @@ export class ClientRequests {
     const response = await promise;
     signal.removeEventListener("abort", withdraw);
     log?.(
-      `asked ${method} session=${params.sessionId}: ${outcomeOf(response)}`,
+      safe`asked ${method} session=${params.sessionId}: ${outcomeOf(response)}`,
       performance.now() - started,
     );
     return response;
@@ -69,7 +71,9 @@ export class ClientRequests {
   }
 }
 
-function outcomeOf(response: RpcResponse | undefined): string {
+function outcomeOf(
+  response: RpcResponse | undefined,
+): "no answer" | "answered" | "error" {
   if (response === undefined) return "no answer";
   return response.error === undefined ? "answered" : "error";
 }

@@ -1,5 +1,5 @@
 import { traceHeaders } from "../gateway.ts";
-import { isJsonObject, type JsonObject, KEYLESS } from "../text.ts";
+import { isJsonObject, type JsonObject, safe } from "../text.ts";
 import type { BridgeContext } from "./bridge_context.ts";
 import {
   AGENTS_LIST_RESULT,
@@ -60,7 +60,7 @@ export class Dispatcher {
         const { id, error } = message;
         const { output, log } = this.#context;
         output.fail(id, error);
-        log?.(`invalid line: error ${error.code}, ${error.message}`);
+        log?.(safe`invalid line: error ${error.code}, ${error.message}`);
         break;
       }
       default:
@@ -92,7 +92,7 @@ export class Dispatcher {
 
   /** Calls a method. Up to its first `await` it runs in the order of the requests. */
   async #call({ method, params }: RpcRequest): Promise<unknown> {
-    const { output } = this.#context;
+    const { gateway: { redactor }, output } = this.#context;
     const sessions = this.#sessions;
     switch (method) {
       case "initialize":
@@ -124,7 +124,7 @@ export class Dispatcher {
       default:
         throw new RpcError(
           ErrorCode.methodNotFound,
-          `Method not found: ${KEYLESS.quote(method)}`,
+          safe`Method not found: ${redactor.quote(method)}`,
         );
     }
   }
@@ -133,7 +133,7 @@ export class Dispatcher {
   async #prompt(request: OpenRequest, params: unknown): Promise<void> {
     const sessionId = parseSessionId(params);
     const { prompt, _meta } = params as JsonObject;
-    const content = parsePrompt(prompt);
+    const content = parsePrompt(prompt, this.#context.gateway.redactor);
     const session = this.#sessions.find(sessionId);
     const { client } = this.#context.output;
     const accepted = new SessionPrompt(this.#context, session, {
@@ -149,7 +149,8 @@ export class Dispatcher {
   #handleNotification(notification: RpcNotification): void {
     const { method, params } = notification;
     const sessionId = sessionIdOf(params);
-    this.#context.log?.(`${callOf(notification)}: notification`);
+    const { gateway: { redactor }, log } = this.#context;
+    log?.(safe`${callOf(notification, redactor)}: notification`);
     const requestId = isJsonObject(params) ? params.requestId : undefined;
     if (method === "session/cancel" && sessionId !== undefined) {
       this.#sessions.cancel(sessionId);
@@ -158,9 +159,9 @@ export class Dispatcher {
     }
   }
 
-  #requireInitialized(method: string): void {
+  #requireInitialized(method: `session/${"new" | "resume" | "load"}`): void {
     if (this.#isInitialized) return;
-    throw invalidRequest(`call initialize before ${method}`);
+    throw invalidRequest(safe`call initialize before ${method}`);
   }
 }
 

@@ -7,6 +7,7 @@ import {
   RpcError,
   type RpcRequest,
 } from "./json_rpc.ts";
+import type { Redacted } from "../text.ts";
 
 /** How long to wait for the client's first request, in milliseconds. */
 const FIRST = 1000;
@@ -31,7 +32,7 @@ export async function answerFailedStart(
   { stdin, stdout, reason }: {
     readonly stdin: AsyncIterable<Uint8Array>;
     readonly stdout: ByteSink;
-    readonly reason: string;
+    readonly reason: Redacted;
   },
 ): Promise<void> {
   const requests = requestsIn(stdin);

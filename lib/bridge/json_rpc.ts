@@ -3,7 +3,11 @@ import {
   holdsTooMuch,
   isJsonObject,
   MAX_SIGNS,
+  own,
   parseJson,
+  type Part,
+  type Redacted,
+  safe,
   size,
 } from "../text.ts";
 
@@ -72,14 +76,15 @@ export interface ErrorObject {
 
 export class RpcError extends Error {
   override readonly name = "RpcError";
+  declare readonly message: Redacted;
   readonly code: number;
   /** All of the error's `data`: some clients show it in place of the message. */
-  readonly #details: string | undefined;
+  readonly #details: Redacted | undefined;
 
   constructor(
     code: number,
-    message: string,
-    options: ErrorOptions & { readonly details?: string } = {},
+    message: Redacted,
+    options: ErrorOptions & { readonly details?: Redacted } = {},
   ) {
     super(message, options);
     this.code = code;
@@ -95,12 +100,22 @@ export class RpcError extends Error {
 }
 
 /** The error for a message that is not a request, or comes at a wrong time. */
-export function invalidRequest(reason: string): RpcError {
-  return new RpcError(ErrorCode.invalidRequest, `Invalid request: ${reason}`);
+export function invalidRequest<Words extends string>(
+  reason: Words & Part<Words>,
+): RpcError {
+  return new RpcError(
+    ErrorCode.invalidRequest,
+    safe`Invalid request: ${own<Words>(reason)}`,
+  );
 }
 
-export function invalidParams(reason: string): RpcError {
-  return new RpcError(ErrorCode.invalidParams, `Invalid params: ${reason}`);
+export function invalidParams<Words extends string>(
+  reason: Words & Part<Words>,
+): RpcError {
+  return new RpcError(
+    ErrorCode.invalidParams,
+    safe`Invalid params: ${own<Words>(reason)}`,
+  );
 }
 
 /**
@@ -130,11 +145,11 @@ function messageIn(line: Line): Incoming | undefined {
 }
 
 /** What follows the prompt, or the line, that cannot be taken, in an error. */
-const FAULTS: Readonly<Record<Fault, string>> = {
-  "too long": `is larger than ${size(MAX_MESSAGE_BYTES)}`,
+const FAULTS: Readonly<Record<Fault, Redacted>> = {
+  "too long": safe`is larger than ${size(MAX_MESSAGE_BYTES)}`,
   "too many parts":
-    `contains more than ${MAX_SIGNS} brackets, commas and colons`,
-  "not UTF-8": "is not UTF-8",
+    safe`contains more than ${MAX_SIGNS} brackets, commas and colons`,
+  "not UTF-8": safe`is not UTF-8`,
 };
 
 /** The part of a line that cannot be taken in which its id is looked for. */
@@ -152,7 +167,10 @@ function refused(line: string, fault: Fault): InvalidLine | RpcResponse {
     return { kind: "response", id, result: undefined, error: undefined, fault };
   }
   const isPrompt = /"method"\s*:\s*"session\/prompt"/.test(head);
-  return invalid(`the ${isPrompt ? "prompt" : "line"} ${FAULTS[fault]}`, id);
+  return invalid(
+    safe`the ${isPrompt ? "prompt" : "line"} ${FAULTS[fault]}`,
+    id,
+  );
 }
 
 /** The first id before `"params"` that is a whole string or number, else `null`. */
@@ -182,13 +200,16 @@ function parseMessage(line: string): Incoming {
 }
 
 function notJson(): InvalidLine {
-  const reason = "Parse error: the line is not valid JSON";
+  const reason = safe`Parse error: the line is not valid JSON`;
   const error = new RpcError(ErrorCode.parseError, reason);
   return { kind: "invalid", id: null, error };
 }
 
-function invalid(reason: string, id: RequestId = null): InvalidLine {
-  return { kind: "invalid", id, error: invalidRequest(reason) };
+function invalid<Words extends string>(
+  reason: Words & Part<Words>,
+  id: RequestId = null,
+): InvalidLine {
+  return { kind: "invalid", id, error: invalidRequest<Words>(reason) };
 }
 
 function isRequestId(id: unknown): id is RequestId {

@@ -1,4 +1,4 @@
-import { isJsonObject, shorten } from "../text.ts";
+import { isJsonObject, type Redacted, type Redactor, safe } from "../text.ts";
 import type { BridgeContext } from "./bridge_context.ts";
 import type { RequestId, RpcNotification, RpcRequest } from "./json_rpc.ts";
 import { logReason, toRpcError } from "./service_failure.ts";
@@ -24,7 +24,7 @@ export class OpenRequest {
   }
 
   respond(result: unknown): void {
-    const { output, log } = this.#context;
+    const { gateway, output, log } = this.#context;
     output.respond(this.id, result);
     if (log === undefined) return;
     // The ids in `_meta` are in the lines about the remote calls.
@@ -32,7 +32,7 @@ export class OpenRequest {
       result,
       (name, value) => name === "_meta" ? undefined : value,
     );
-    this.#log(shorten(shown, MAX_LOGGED));
+    this.#log(gateway.redactor.show(shown, MAX_LOGGED));
   }
 
   /** Answers it with an error, with a code for its method. */
@@ -40,23 +40,28 @@ export class OpenRequest {
     const error = toRpcError(cause, this.#request.method);
     const { output, gateway } = this.#context;
     output.fail(this.id, error);
-    this.#log(`error ${error.code}, ${logReason(error, gateway.redactor)}`);
+    this.#log(safe`error ${error.code}, ${logReason(error, gateway.redactor)}`);
   }
 
-  #log(outcome: string): void {
-    this.#context.log?.(
-      `${callOf(this.#request)}: ${outcome}`,
+  #log(outcome: Redacted): void {
+    const { gateway, log } = this.#context;
+    const call = callOf(this.#request, gateway.redactor);
+    log?.(
+      safe`${call}: ${outcome}`,
       performance.now() - this.#started,
     );
   }
 }
 
 /** A call in the log: its method, its id and the session that it names. */
-export function callOf(call: RpcRequest | RpcNotification): string {
+export function callOf(
+  call: RpcRequest | RpcNotification,
+  redactor: Redactor,
+): Redacted {
   const id = call.kind === "request" ? ` id=${JSON.stringify(call.id)}` : "";
   const sessionId = sessionIdOf(call.params);
   const session = sessionId === undefined ? "" : ` session=${sessionId}`;
-  return `${call.method}${id}${session}`;
+  return redactor.show(`${call.method}${id}${session}`);
 }
 
 export function sessionIdOf(params: unknown): string | undefined {

@@ -2,7 +2,8 @@ import {
   containsNul,
   isJsonObject,
   type JsonObject,
-  KEYLESS,
+  type Redactor,
+  safe,
   type Unchanged,
   unchanged,
   withoutLineEnd,
@@ -36,12 +37,17 @@ export interface Reference {
  *
  * @throws {RpcError} Invalid params. The message says what is wrong.
  */
-export function parsePrompt(prompt: unknown): PromptContent {
+export function parsePrompt(
+  prompt: unknown,
+  redactor: Redactor,
+): PromptContent {
   if (typeof prompt !== "string" && !Array.isArray(prompt)) {
     throw invalidParams("prompt is not a string or an array of content blocks");
   }
   const blocks =
-    (typeof prompt === "string" ? [prompt] : prompt.map(parseBlock))
+    (typeof prompt === "string"
+      ? [prompt]
+      : prompt.map((it) => parseBlock(it, redactor)))
       .filter((block) => block !== "");
   const text = join(blocks, asLink);
   if (text.trim() === "") throw invalidParams("prompt contains no text");
@@ -114,7 +120,10 @@ export function promptText(
   return unchanged([text, ...contexts].join(""));
 }
 
-function parseBlock(block: unknown): string | Reference {
+function parseBlock(
+  block: unknown,
+  redactor: Redactor,
+): string | Reference {
   if (!isJsonObject(block)) {
     throw invalidParams("a content block is not an object");
   }
@@ -153,7 +162,9 @@ function parseBlock(block: unknown): string | Reference {
         throw invalidParams("the type of a content block is not a string");
       }
       throw invalidParams(
-        `content blocks of type ${KEYLESS.quote(block.type)} are not supported`,
+        safe`content blocks of type ${
+          redactor.quote(block.type)
+        } are not supported`,
       );
   }
 }

@@ -1,5 +1,5 @@
 import { ServiceError, wordsOf } from "../gateway.ts";
-import type { Redactor } from "../text.ts";
+import { type Redacted, type Redactor, safe } from "../text.ts";
 import { ErrorCode, RpcError } from "./json_rpc.ts";
 
 /** Converts the failure of a request to a JSON-RPC error, with a code for its method. */
@@ -10,12 +10,12 @@ export function toRpcError(error: unknown, method: string): RpcError {
     : ErrorCode.internalError;
   const cause = error;
   if (!(error instanceof ServiceError)) {
-    const details = "Internal error";
+    const details = safe`Internal error`;
     return new RpcError(code, details, { cause, details });
   }
   const message = wordsOf(error, "client");
   // Clients start a new session if the details begin with these words.
-  const details = isGone(error) ? `Session not found: ${message}` : message;
+  const details = isGone(error) ? safe`Session not found: ${message}` : message;
   return new RpcError(code, message, { cause, details });
 }
 
@@ -29,8 +29,8 @@ export function isGone(error: unknown): boolean {
 export function logReason(
   { cause, message }: RpcError,
   redactor: Redactor,
-): string {
+): Redacted {
   if (cause === undefined) return message;
   if (cause instanceof ServiceError) return wordsOf(cause, "log");
-  return `${message}: ${redactor.show(String(cause))}`;
+  return safe`${message}: ${redactor.show(String(cause))}`;
 }

@@ -1,9 +1,8 @@
-import { size } from "../text.ts";
+import { safe, type ServiceId, size, type Uuid } from "../text.ts";
 import type { ClientOutput } from "./client_output.ts";
 import { invalidRequest, type RequestId } from "./json_rpc.ts";
 import type { Said } from "./session_updates.ts";
 import { Transcript, type Transcripts } from "./transcripts.ts";
-import type { ServiceId } from "../text.ts";
 
 /** The most prompts that wait in a session for the one that runs. */
 const MAX_WAITING = 100;
@@ -28,7 +27,7 @@ export interface AcceptedPrompt {
 
 /** A conversation: its thread at the service, its text, and its prompts. */
 export class Session {
-  readonly id: string;
+  readonly id: ServiceId | Uuid;
   readonly threadId: ServiceId;
   readonly transcript: Transcript;
   /** Whether the service has said that it does not know the thread. */
@@ -44,7 +43,7 @@ export class Session {
   constructor(
     transcripts: Transcripts,
     { id, threadId, isNew }: {
-      readonly id: string;
+      readonly id: ServiceId | Uuid;
       readonly threadId: ServiceId;
       readonly isNew: boolean;
     },
@@ -68,7 +67,7 @@ export class Session {
       bytes > MAX_WAITING_BYTES;
     if (running !== undefined && isTooMuch) {
       throw invalidRequest(
-        `too many prompts are waiting in this chat (at most ${MAX_WAITING}, and ${
+        safe`too many prompts are waiting in this chat (at most ${MAX_WAITING}, and ${
           size(MAX_WAITING_BYTES)
         } of text)`,
       );

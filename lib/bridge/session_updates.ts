@@ -4,6 +4,7 @@ import {
   type TurnEvent,
 } from "../gateway.ts";
 import type { ClientFeatures } from "./capabilities.ts";
+import type { Redacted } from "../text.ts";
 
 /** The `update` of a `session/update`. */
 export interface SessionUpdate {
@@ -70,7 +71,7 @@ export function message({ by, messageId, text }: Said): SessionUpdate {
 /** A notice to the user, which is not part of the conversation. */
 export function notice(
   severity: "info" | "warning",
-  title: string,
+  title: Redacted,
 ): SessionUpdate {
   return { sessionUpdate: "notice", severity, title };
 }

@@ -1,5 +1,5 @@
 import { threadIdFrom } from "../gateway.ts";
-import { isServiceId, KEYLESS } from "../text.ts";
+import { isServiceId, safe } from "../text.ts";
 import type { BridgeContext } from "./bridge_context.ts";
 import { ErrorCode, invalidParams, RpcError } from "./json_rpc.ts";
 import { Session } from "./session.ts";
@@ -30,7 +30,7 @@ export class Sessions {
   find(id: string): Session {
     const session = this.#open.get(id);
     if (session !== undefined) return session;
-    throw notFound(id);
+    throw this.#notFound(id);
   }
 
   /**
@@ -59,7 +59,7 @@ export class Sessions {
    */
   open(id: string): Session {
     const known = this.#open.get(id) ?? this.#closed.get(id);
-    if (known?.isGone) throw notFound(id);
+    if (known?.isGone) throw this.#notFound(id);
     if (known !== undefined) return this.#add(known);
     if (!isServiceId(id)) {
       throw invalidParams("sessionId cannot be the id of a chat");
@@ -89,14 +89,15 @@ export class Sessions {
     await session.close();
   }
 
+  #notFound(id: string): RpcError {
+    const { redactor } = this.#context.gateway;
+    const message = safe`Session not found: ${redactor.quote(id)}`;
+    return new RpcError(ErrorCode.resourceNotFound, message);
+  }
+
   #add(session: Session): Session {
     this.#closed.delete(session.id);
     this.#open.set(session.id, session);
     return session;
   }
-}
-
-function notFound(id: string): RpcError {
-  const message = `Session not found: ${KEYLESS.quote(id)}`;
-  return new RpcError(ErrorCode.resourceNotFound, message);
 }

@@ -5,6 +5,7 @@ import {
   type Said,
   type SessionUpdate,
 } from "./session_updates.ts";
+import { safe } from "../text.ts";
 
 /** The most that is kept of one conversation, in bytes of UTF-8. */
 const MAX_BYTES = 1024 * 1024;
@@ -15,7 +16,7 @@ const MAX_ALL_BYTES = 16 * MAX_BYTES;
 /** The bytes that a shorter message counts as: it takes about as much memory. */
 const MIN_BYTES = 400;
 
-const EARLIER = "Earlier messages are not shown here.";
+const EARLIER = safe`Earlier messages are not shown here.`;
 
 /** A message whose text is kept as UTF-8: strings take up to twice as much memory. */
 interface KeptMessage extends Omit<Said, "text"> {

@@ -1,4 +1,4 @@
-import { plainLine } from "../text.ts";
+import { KEYLESS, type Redacted, safe } from "../text.ts";
 import { InputError, OutputError } from "./standard_streams.ts";
 
 const ISSUES = "https://github.com/agent-gateway/agent-gateway/issues";
@@ -7,19 +7,20 @@ const ISSUES = "https://github.com/agent-gateway/agent-gateway/issues";
  * Describes an error that no front end has handled, in one line without a line end. Of
  * an unexpected one only class and place are shown: its message may quote the key.
  */
-export function failureLine(error: unknown): string {
+export function failureLine(error: unknown): Redacted {
   if (
     error instanceof InputError || error instanceof OutputError ||
     // Deno's message names the missing permission flag.
     error instanceof Deno.errors.NotCapable
   ) {
-    return plainLine(error.message);
+    return KEYLESS.show(error.message);
   }
   const what = error instanceof Error
     ? [error.name, placeOf(error)].join("")
     : typeof error;
-  return `Internal error (${plainLine(what)}): ` +
-    `this is a defect, please report it at ${ISSUES}`;
+  return safe`Internal error (${
+    KEYLESS.show(what)
+  }): this is a defect, please report it at ${ISSUES}`;
 }
 
 function placeOf({ message, stack = "" }: Error): string {

@@ -23,6 +23,9 @@ export type Unchanged = Text<"unchanged">;
 /** The id of a thread or a run: bounded, unchanged, and not the key. */
 export type ServiceId = Text<"id">;
 
+/** An id that this program has made. */
+export type Uuid = ReturnType<Crypto["randomUUID"]>;
+
 export function unchanged(text: string): Unchanged {
   return wholeCharacters(text) as Unchanged;
 }
@@ -46,6 +49,13 @@ export function safe<const Parts extends readonly (string | number)[]>(
   ...parts: { readonly [Index in keyof Parts]: Part<Parts[Index]> }
 ): Redacted {
   return String.raw({ raw: own }, ...parts) as Redacted;
+}
+
+/** The same for words without a blank to fill, also as the argument of a function. */
+export function own<Words extends string>(
+  words: Words & Part<Words>,
+): Redacted {
+  return String(words) as Redacted;
 }
 
 /** Safe texts in a row. */

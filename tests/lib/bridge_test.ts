@@ -4,6 +4,7 @@ import { runBridge } from "../../lib/bridge.ts";
 import { answerFailedStart } from "../../lib/bridge/failed_start.ts";
 import { FakeGateway } from "../support/fake_gateway.ts";
 import { FakeClock } from "../support/clocks.ts";
+import { redacted } from "../support/texts.ts";
 
 const MIB = 1024 * 1024;
 
@@ -107,7 +108,7 @@ async function answer(
       written += new TextDecoder().decode(bytes);
     },
   };
-  await answerFailedStart({ stdin: stdin(), stdout, reason });
+  await answerFailedStart({ stdin: stdin(), stdout, reason: redacted(reason) });
   return written.split("\n").slice(0, -1).map((line) => {
     const { id, result, error } = JSON.parse(line);
     if (result !== undefined) return `${id} version ${result.protocolVersion}`;

@@ -1,7 +1,5 @@
-import type { ServiceId } from "../../text.ts";
+import type { ServiceId, Uuid } from "../../text.ts";
 import { type Fate, fateOf, type RemoteOperation, type Stage } from "./fate.ts";
-
-type Uuid = ReturnType<Crypto["randomUUID"]>;
 
 /** The ids by which the service's operator finds a call in a log. */
 export interface CallIds {

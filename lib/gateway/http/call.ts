@@ -1,8 +1,10 @@
 import { Deadline, type Log, pause, TimeIsOver } from "../../io.ts";
 import {
+  type Redacted,
   type Redactor,
   safe,
   type ServiceId,
+  type Uuid,
   wholeDuration,
 } from "../../text.ts";
 import { CallConnection, type ConnectionOptions } from "../connection.ts";
@@ -35,7 +37,7 @@ export interface CallOptions {
    * reason is {@linkcode TimeIsOver}, the call fails with an error that says so.
    */
   readonly signal?: AbortSignal | undefined;
-  readonly sessionId?: string | undefined;
+  readonly sessionId?: ServiceId | Uuid | undefined;
 }
 
 /** An event stream whose headers have arrived. */
@@ -58,7 +60,7 @@ export class Call {
   readonly timeouts: Timeouts;
   readonly redactor: Redactor;
   readonly #options: GatewayOptions;
-  readonly #sessionId: string | undefined;
+  readonly #sessionId: ServiceId | Uuid | undefined;
   readonly #connection: CallConnection;
   /** Why the last request failed; `undefined` if it did not, or is under way. */
   #lastFailure: Failure | undefined;
@@ -273,18 +275,20 @@ export class Call {
       if (response.ok) return answer;
       throw statusError(answer, await readErrorText(answer));
     } finally {
-      const outcome = `${status ?? "no answer"}`;
+      const outcome = safe`${status ?? "no answer"}`;
       this.log(outcome, performance.now() - started);
     }
   }
 
   /** Writes a line about the current request to the log. */
-  log(outcome: string, milliseconds?: number): void {
+  log(outcome: Redacted, milliseconds?: number): void {
     const { operation, ids: { runId, requestId } } = this.state;
-    const session = this.#sessionId && ` session=${this.#sessionId}`;
-    const run = runId && ` run=${runId}`;
-    const about = `${session ?? ""}${run ?? ""} request=${requestId}`;
-    const line = `${operation}${about}: ${outcome}`;
+    const session = this.#sessionId && safe` session=${this.#sessionId}`;
+    const run = runId && safe` run=${runId}`;
+    const request = safe` request=${requestId ?? "none"}`;
+    const line = safe`${operation}${session ?? ""}${
+      run ?? ""
+    }${request}: ${outcome}`;
     this.#options.log?.(line, milliseconds);
   }
 }

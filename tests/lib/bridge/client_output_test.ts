@@ -65,7 +65,10 @@ Deno.test("each message is one line for every reader of lines, whatever is in it
       for (const update of updates) output.update(text, update);
     }
     output.respond(text, { sessionId: text });
-    output.fail(text, new RpcError(-32603, text, { details: text }));
+    output.fail(
+      text,
+      new RpcError(-32603, redacted(text), { details: redacted(text) }),
+    );
 
     const lines = (await output.text()).split(ENDS);
     assertEquals(lines.length, 5);
@@ -112,7 +115,10 @@ Deno.test("Zed gets the error that opens no session without data, and other erro
     for (
       const code of [ErrorCode.cannotOpenSession, ErrorCode.internalError]
     ) {
-      output.fail(1, new RpcError(code, details, { details }));
+      output.fail(
+        1,
+        new RpcError(code, redacted(details), { details: redacted(details) }),
+      );
     }
     const [opening, other] = await output.messages();
     assertEquals(other.error.data, { details });

@@ -2,9 +2,10 @@ import { assertEquals } from "@std/assert";
 import { ClientOutput } from "../../../lib/bridge/client_output.ts";
 import { ClientRequests } from "../../../lib/bridge/client_requests.ts";
 import type { RpcResponse } from "../../../lib/bridge/json_rpc.ts";
+import { serviceId } from "../../support/texts.ts";
 
 const NEVER = new AbortController().signal;
-const FILE = { sessionId: "s", path: "/a" };
+const FILE = { sessionId: serviceId("s"), path: "/a" };
 
 function response(id: unknown, result: unknown): RpcResponse {
   return { kind: "response", id, result, error: undefined };

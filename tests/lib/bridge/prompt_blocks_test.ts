@@ -5,6 +5,9 @@ import {
   parsePrompt,
   promptText,
 } from "../../../lib/bridge/prompt_blocks.ts";
+import { KEYLESS } from "../../../lib/text.ts";
+
+const parse = (prompt: unknown) => parsePrompt(prompt, KEYLESS);
 
 const text = (text: unknown) => ({ type: "text", text });
 const resource = (resource: unknown) => ({ type: "resource", resource });
@@ -41,13 +44,13 @@ const PROMPTS: readonly (readonly [prompt: unknown, text: string])[] = [
 Deno.test("promptText() makes one text of a prompt (interface 4.2)", () => {
   for (const [prompt, expected] of PROMPTS) {
     const said = JSON.stringify(prompt);
-    assertEquals(promptText(parsePrompt(prompt), new Map()), expected, said);
+    assertEquals(promptText(parse(prompt), new Map()), expected, said);
   }
 });
 
 Deno.test("parsePrompt() puts a space between a reference and its neighbours where they would touch", () => {
   const around = (before: string, after: string) =>
-    parsePrompt([text(before), link("a"), text(after)]).text;
+    parse([text(before), link("a"), text(after)]).text;
   for (const space of ["", " ", "\n", "\t", "\u00a0"]) {
     assertEquals(around(space, space), `${space}[a](a)${space}`);
   }
@@ -64,7 +67,7 @@ Deno.test("parsePrompt() puts a space between a reference and its neighbours whe
     assertEquals(around("", other), `[a](a) ${other}`);
   }
   const empty = [link("a"), text(""), link("b"), text("")];
-  assertEquals(parsePrompt(empty).text, "[a](a) [b](b)");
+  assertEquals(parse(empty).text, "[a](a) [b](b)");
 });
 
 const NAMES: readonly (readonly [uri: string, name: string])[] = [
@@ -81,14 +84,14 @@ const NAMES: readonly (readonly [uri: string, name: string])[] = [
 Deno.test("parsePrompt() names a reference without a name after the last part of its URI", () => {
   for (const [uri, name] of NAMES) {
     for (const blank of [undefined, null, "", " ", 1]) {
-      const { text } = parsePrompt([link(uri, blank)]);
+      const { text } = parse([link(uri, blank)]);
       assertEquals(text, `[${name}](${uri})`);
     }
   }
 });
 
 Deno.test("promptText() puts the texts of links after the prompt, in the order of the blocks, each once", () => {
-  const content = parsePrompt([
+  const content = parse([
     ...[link("a"), embedded("b", "2"), link("c"), link("a"), link("b")],
     link("d"),
   ]);
@@ -103,7 +106,7 @@ Deno.test("promptText() puts the texts of links after the prompt, in the order o
 });
 
 Deno.test("promptText() has the text of a link beside a resource of the same URI that holds something else", () => {
-  const content = parsePrompt([link("a"), embedded("a", "Cursor: 3\n")]);
+  const content = parse([link("a"), embedded("a", "Cursor: 3\n")]);
   assertEquals(
     promptText(content, new Map([["a", "let a;"]])),
     "[a](a) [a](a)" + context("a", "let a;") + context("a", "Cursor: 3"),
@@ -112,11 +115,11 @@ Deno.test("promptText() has the text of a link beside a resource of the same URI
 
 Deno.test("parsePrompt() takes a name of a million slashes and a text of a million line ends", () => {
   const uri = `a${"/".repeat(1_000_000)}`;
-  assertEquals(parsePrompt([link(uri)]).text, `[a](${uri})`);
+  assertEquals(parse([link(uri)]).text, `[a](${uri})`);
 
   const lines = "\r\n".repeat(1_000_000);
   assertEquals(
-    promptText(parsePrompt([embedded("a", lines)]), new Map()),
+    promptText(parse([embedded("a", lines)]), new Map()),
     `[a](a)${context("a", lines.slice(2))}`,
   );
 });
@@ -153,7 +156,7 @@ const BAD_PROMPTS: Readonly<Record<string, readonly unknown[]>> = {
 Deno.test("parsePrompt() says what is wrong with a prompt", () => {
   for (const [reason, prompts] of Object.entries(BAD_PROMPTS)) {
     for (const prompt of prompts) {
-      const error = assertThrows(() => parsePrompt(prompt), RpcError);
+      const error = assertThrows(() => parse(prompt), RpcError);
       assertEquals(error.code, -32602);
       assertEquals(error.message, `Invalid params: ${reason}`);
     }

@@ -48,7 +48,7 @@ Deno.test("toRpcError() says in an editor's words what failed", () => {
 });
 
 Deno.test("toRpcError() leaves an RpcError as it is, and calls any other error internal", () => {
-  const error = new RpcError(-32602, "Invalid params");
+  const error = new RpcError(-32602, redacted("Invalid params"));
   assert(toRpcError(error, "session/prompt") === error);
   assertEquals(error.toObject().data, undefined);
   for (const cause of [new TypeError("thrown"), "thrown"]) {
@@ -76,10 +76,10 @@ Deno.test("logReason() names operation, thread and run without the service's wor
         new TypeError("no sk-live-1234567890"),
         "Internal error: TypeError: no ...",
       ],
-      [new RpcError(-32602, "Invalid params"), "Invalid params"],
+      [new RpcError(-32602, redacted("Invalid params")), "Invalid params"],
     ] as const
   ) {
     const error = toRpcError(cause, "session/prompt");
-    assertEquals(logReason(error, redactor), expected);
+    assertEquals(logReason(error, redactor), redacted(expected));
   }
 });

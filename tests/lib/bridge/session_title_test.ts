@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { parsePrompt } from "../../../lib/bridge/prompt_blocks.ts";
 import { titleIn } from "../../../lib/bridge/session_title.ts";
+import { KEYLESS } from "../../../lib/text.ts";
 
 const ESCAPE = "\x1b[31m";
 const MAN = "👨";
@@ -98,6 +99,6 @@ const CLIENTS: readonly (readonly [prompt: unknown, title: string])[] = [
 ];
 Deno.test("the title of a chat has the words of its first prompt, and its references by their names", () => {
   for (const [prompt, title] of CLIENTS) {
-    assertEquals(parsePrompt(prompt).title, title);
+    assertEquals(parsePrompt(prompt, KEYLESS).title, title);
   }
 });
