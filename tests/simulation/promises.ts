@@ -77,6 +77,10 @@ export function brokenIn(played: Played): string[] {
   );
 }
 
+/**
+ * No mutant is found by this alone: a prompt that runs twice was sent twice, which
+ * {@linkcode repeatsPosts} reports as well.
+ */
 function* runsOnce({ service }: Played): Broken {
   const prompts = new Set(service.runs.map(({ prompt }) => prompt));
   for (const prompt of prompts) {
