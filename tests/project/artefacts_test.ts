@@ -16,6 +16,7 @@ import {
   HOSTILE_FOLDERS,
   isTaken,
   makeFolderOf,
+  STEERING_VARIABLES,
 } from "../support/hostile_folders.ts";
 import { programOutput } from "../support/program_output.ts";
 import { complete, events } from "../support/service/behaviours.ts";
@@ -37,10 +38,10 @@ function binaryTest(name: string, fn: () => Promise<void>): void {
 }
 
 for (
-  const [name, test, deploy] of [
-    ["the bundle, run from a URL", Deno.test, runFromUrl],
-    ["the bundle, installed from a URL", Deno.test, installFromUrl],
-    ["the binary", binaryTest, compileHere],
+  const [name, test, deploy, variables] of [
+    ["the bundle, run from a URL", Deno.test, runFromUrl, {}],
+    ["the bundle, installed from a URL", Deno.test, installFromUrl, {}],
+    ["the binary", binaryTest, compileHere, STEERING_VARIABLES],
   ] as const
 ) {
   test(`${name}, runs a prompt with the settings of .env, and writes no file`, async () => {
@@ -53,11 +54,13 @@ for (
       `APP_API_KEY=${TEST_KEY}\nAPP_BASE_URL=${service.url}\n`,
     );
 
-    const { code, stdout } = await programOutput(command, {
-      ...{ cwd, input: "hello\n", clearEnv: true, env },
+    const { code, stdout, stderr } = await programOutput([...command, "-q"], {
+      ...{ cwd, input: "hello\n", clearEnv: true },
+      env: { ...env, ...variables },
     });
 
     assertEquals([code, stdout], [0, `${REPLY}\n`]);
+    assertEquals(stderr.replace(/^.*Download.*\n/, ""), "");
     await Deno.remove(`${cwd}/.env`);
     await Deno.remove(cwd); // It is empty.
   });
@@ -139,11 +142,13 @@ binaryTest(
 
 /** The bundle with an added module that tries what the client never does. */
 const HOSTILE = `
+// In a binary, Deno.execPath() is the binary itself: it must not start itself for ever.
+if (Deno.args.includes("again")) Deno.exit();
 const attempts = {
   readFile: () => Deno.readTextFileSync("/etc/passwd"),
   readVariable: () => Deno.env.get("HOME"),
   writeDotenv: () => Deno.writeTextFileSync(".env", ""),
-  runProgram: () => new Deno.Command(Deno.execPath()).outputSync(),
+  runProgram: () => new Deno.Command(Deno.execPath(), { args: ["again"] }).outputSync(),
   callLibrary: () => Deno.dlopen(Deno.execPath(), {}),
 };
 const refused = Object.keys(attempts).filter((name) => {

@@ -12,6 +12,7 @@ import {
   HOSTILE_FOLDERS,
   isTaken,
   makeFolderOf,
+  STEERING_VARIABLES,
 } from "../support/hostile_folders.ts";
 import { isInstalled } from "../support/fronts.ts";
 import {
@@ -101,21 +102,19 @@ Deno.test("the npm package", async (t) => {
     const preload = `${folder}/preload.cjs`;
     const code = 'if (globalThis.Deno) console.error("loaded");';
     await Deno.writeTextFile(preload, code);
-    // Each makes Deno itself load code, print, stop, listen or write files.
     const env = {
-      NODE_OPTIONS: `--require ${preload}`,
-      DENO_V8_FLAGS: "--no-such-flag",
-      DENO_COVERAGE_DIR: "coverage",
-      DENO_AUDIT_PERMISSIONS: "audit",
-      DENO_PERMISSION_BROKER_PATH: "nothing",
-      DENO_LOG: "debug",
-      SSLKEYLOGFILE: "secrets-of-tls",
+      ...STEERING_VARIABLES,
+      ...{ DENO_LOG: "debug", DENO_TOKIO_METRICS: "1" },
+      ...{ NODE_OPTIONS: `--require ${preload}`, SSLKEYLOGFILE: "secrets" },
     };
     const { stderr } = await run(["--version"], { cwd, env });
     assertEquals(stderr, "");
     await using service = ReferenceService.start();
-    const prompt = ["-p", "hello"];
-    await run(prompt, { cwd, env: { ...env, ...settings(service) } });
+    const prompted = await run(["-q", "-p", "hello"], {
+      cwd,
+      env: { ...env, ...settings(service) },
+    });
+    assertEquals([prompted.code, prompted.stderr], [0, ""]);
     await Deno.remove(cwd); // It is empty.
   });
 

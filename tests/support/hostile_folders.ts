@@ -36,6 +36,22 @@ export const HOSTILE_FOLDERS: Readonly<
   },
 };
 
+/**
+ * Variables each of which makes `deno run` load code, connect, print, stop or write
+ * files. (Node.js itself obeys those that begin with NODE_.)
+ */
+export const STEERING_VARIABLES: Readonly<Record<string, string>> = {
+  DENO_AUDIT_PERMISSIONS: "audit",
+  DENO_CONNECTED: "1",
+  DENO_COVERAGE_DIR: "coverage",
+  DENO_PERMISSION_BROKER_PATH: "nothing",
+  DENO_STARTUP_PHASES: "1",
+  DENO_UNSTABLE_CONTROL_SOCK: "unix:nothing",
+  DENO_V8_FLAGS: "--no-such-flag",
+  OTEL_DENO: "true",
+  OTEL_EXPORTER_OTLP_PROTOCOL: "console",
+};
+
 /** Makes such a folder. */
 export async function makeFolderOf(
   files: Readonly<Record<string, string>>,
