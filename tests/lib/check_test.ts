@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import { runCheck } from "../../lib/check.ts";
-import { Report } from "../../lib/check/report.ts";
+import { Report, type ReportLine } from "../../lib/check/report.ts";
 import { FakeClock } from "../support/clocks.ts";
 import { hang } from "../support/service/behaviours.ts";
 import { TEST_KEY } from "../support/service/service.ts";
@@ -89,52 +89,33 @@ Deno.test("runCheck() ends 5 s after the time limit if nobody reads the report",
   assertEquals(await checked, false);
 });
 
-Deno.test("Report writes clean text, and escapes what JSON leaves as it is", async () => {
-  const forms = [
-    [false, "note    live                  a b\u2028# #[c\n"],
-    [
-      true,
-      '{"type":"check","state":"note","name":"live","text":"a b\\u2028# #[c","at":2}\n',
-    ],
-  ] as const;
-  for (const [json, shown] of forms) {
-    let written = "";
-    const write = (bytes: Uint8Array) =>
-      Promise.resolve(void (written += new TextDecoder().decode(bytes)));
-    const text = "a\x1b[31m\nb\u202e\u2028##[c";
-    const report = new Report({ write }, { json });
-    await report.add({
-      state: "note",
-      name: "live",
-      text: redacted(text),
-      at: 1.6,
-    });
-    assertEquals(written, shown);
-  }
+const error = serviceError("create thread", {
+  reason: redacted("No"),
+  status: 502,
+  stage: "perhaps taken",
 });
 
-Deno.test("Report writes how long a request took and, in JSON, which one failed and how", async () => {
-  const error = serviceError("create thread", {
-    reason: redacted("No"),
-    status: 502,
-    stage: "perhaps taken",
-  });
-  const forms = [
-    [false, "failed  thread         13 ms  No\n"],
-    [
-      true,
-      '{"type":"check","state":"failed","name":"thread","text":"No","milliseconds":13,"operation":"create thread","status":502,"fate":"not run"}\n',
-    ],
-  ] as const;
-  for (const [json, shown] of forms) {
-    const stdout = keptOutput();
-    await new Report(stdout, { json }).add({
-      state: "failed",
-      name: "thread",
-      text: redacted("No"),
-      milliseconds: 12.6,
-      error,
-    });
-    assertEquals(stdout.report, shown);
+/** A line, and how it is written in columns and in JSON. */
+// deno-fmt-ignore: a table
+const LINES: readonly (readonly [line: ReportLine, columns: string, json: string])[] = [
+  [
+    { state: "note", name: "live", text: redacted("a\x1b[31m\nb\u202e\u2028##[c"), at: 1.6 },
+    "note    live                  a b\u2028# #[c\n",
+    '{"type":"check","state":"note","name":"live","text":"a b\\u2028# #[c","at":2}\n',
+  ],
+  [
+    { state: "failed", name: "thread", text: redacted("No"), milliseconds: 12.6, error },
+    "failed  thread         13 ms  No\n",
+    '{"type":"check","state":"failed","name":"thread","text":"No","milliseconds":13,"operation":"create thread","status":502,"fate":"not run"}\n',
+  ],
+];
+
+Deno.test("Report writes clean text and durations in columns and, in JSON, also moments and what failed", async () => {
+  for (const [line, ...forms] of LINES) {
+    for (const [index, shown] of forms.entries()) {
+      const stdout = keptOutput();
+      await new Report(stdout, { json: index === 1 }).add(line);
+      assertEquals(stdout.report, shown);
+    }
   }
 });

@@ -12,8 +12,6 @@ const NODE = `ln -s ${PACKAGES} .; exec node`;
 const GO_CACHE = Deno.env.get("GOCACHE") ??
   `${Deno.env.get("HOME")}/.cache/go-build`;
 
-const BUILD = "go build -o service main.go && exec ./service";
-
 /**
  * Each service of `docs/examples/` and `tests/support/real/`: the command that starts it,
  * what it needs, and a command that fails if that is not installed.
@@ -43,9 +41,8 @@ const COMMANDS = {
     PYTHON,
     `${PYTHON} --version`,
   ],
-  "example in go": [`cp service.go main.go; ${BUILD}`, "go", "go version"],
-  "Go without a flush": [
-    `grep -v Flush service.go >main.go; ${BUILD}`,
+  "example in go": [
+    "go build -o service service.go && exec ./service",
     "go",
     "go version",
   ],
@@ -67,9 +64,6 @@ export function missing(stack: Stack): string | undefined {
   return tool;
 }
 
-/** How long a service may run, in milliseconds: a test that hangs has to fail. */
-const PATIENCE = 540_000;
-
 /**
  * A small service on a real stack, as a process in a folder of its own: when it is
  * started again, it has forgotten everything.
@@ -80,7 +74,6 @@ export class RealService implements AsyncDisposable {
   readonly #folder: string;
   readonly #port: number;
   readonly #stderr: Collector;
-  readonly #watchdog: ReturnType<typeof setTimeout>;
 
   /**
    * Starts a service that is reachable as soon as this resolves.
@@ -135,7 +128,6 @@ export class RealService implements AsyncDisposable {
       stdout: "null",
       stderr: "piped",
     }).spawn();
-    this.#watchdog = setTimeout(() => this.#kill(), PATIENCE);
     this.#stderr = new Collector(this.#child.stderr);
   }
 
@@ -153,7 +145,6 @@ export class RealService implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#kill();
     await Promise.all([this.#child.status, this.#stderr.all()]);
-    clearTimeout(this.#watchdog);
     await Deno.remove(this.#folder, { recursive: true });
   }
 
