@@ -29,17 +29,8 @@ export function isInstalled(command: string): boolean {
   return isThere;
 }
 
-/** The servers that are used as fronts. */
-export const FRONTS = [
-  "nginx",
-  "haproxy",
-  "apache2",
-  "caddy",
-  "lighttpd",
-] as const;
-
-/** The name of a front's command. */
-export type FrontName = typeof FRONTS[number];
+/** The command of a front. */
+export type FrontName = "nginx" | "haproxy";
 
 export interface FrontOptions {
   /** The certificate that the front presents to clients. */
@@ -80,10 +71,9 @@ export class Front implements AsyncDisposable {
     await Deno.writeTextFile(file, config(options, { folder, port }));
     const child = new Deno.Command(name, {
       args: [...args, file],
-      env: { HOME: folder, XDG_DATA_HOME: folder },
       stdin: "null",
       stdout: "null",
-      stderr: name === "caddy" ? "null" : "inherit", // Caddy logs there.
+      stderr: "inherit",
     }).spawn();
     const front = new Front(child, folder, port);
     await listening(child, port);
@@ -198,63 +188,6 @@ backend service
 `;
 };
 
-const apache: Config = (options, { folder, port }) => {
-  const modules = ["mpm_event", "authz_core", "ssl", "http2", "proxy"]
-    .concat(["proxy_http", "deflate", "filter", "reqtimeout"])
-    .map((name) =>
-      `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`
-    );
-  return `
-${modules.join("\n")}
-ServerRoot ${folder}
-PidFile ${folder}/pid
-Mutex file:${folder}
-ErrorLog ${folder}/error.log
-ServerName 127.0.0.1
-Listen 127.0.0.1:${port}
-Protocols h2 http/1.1
-SSLEngine on
-SSLCertificateFile ${folder}/cert.pem
-SSLCertificateKeyFile ${folder}/key.pem
-User www-data
-Group www-data
-${options.lines?.join("\n") ?? ""}
-ProxyPass / http://${options.upstream}/
-`;
-};
-
-const caddy: Config = (options, { folder, port }) => `
-{
-  admin off
-  auto_https off
-  servers {
-    protocols h1 h2
-  }
-}
-https://127.0.0.1:${port} {
-  tls ${folder}/cert.pem ${folder}/key.pem
-  ${options.lines?.join("\n  ") ?? ""}
-  reverse_proxy ${options.upstream}
-}
-`;
-
-const lighttpd: Config = (options, { folder, port }) => {
-  const [host, upstreamPort] = options.upstream.split(":");
-  return `
-server.document-root = "${folder}"
-server.errorlog = "${folder}/error.log"
-server.upload-dirs = ( "${folder}" )
-server.bind = "127.0.0.1"
-server.port = ${port}
-server.modules = ( "mod_openssl", "mod_proxy" )
-server.feature-flags = ( "server.h2proto" => "enable" )
-ssl.engine = "enable"
-ssl.pemfile = "${folder}/both.pem"
-proxy.server = ( "" => (( "host" => "${host}", "port" => ${upstreamPort} )))
-${options.lines?.join("\n") ?? ""}
-`;
-};
-
 /** The command line and the settings of each server. */
 const SERVERS: Readonly<
   Record<
@@ -264,7 +197,4 @@ const SERVERS: Readonly<
 > = {
   nginx: { args: ["-c"], config: nginx },
   haproxy: { args: ["-db", "-f"], config: haproxy },
-  apache2: { args: ["-D", "FOREGROUND", "-f"], config: apache },
-  caddy: { args: ["run", "--adapter", "caddyfile", "--config"], config: caddy },
-  lighttpd: { args: ["-D", "-f"], config: lighttpd },
 };
