@@ -7,191 +7,28 @@ import {
   settings,
   shell,
 } from "../support/client_process.ts";
+import { Folder } from "../support/environment.ts";
 import { complete, events, progress } from "../support/service/behaviours.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
-import { Folder } from "../support/environment.ts";
 
 const ignore = Deno.build.os === "windows"; // The scripts need a Unix shell.
 const onLinux = { ignore: Deno.build.os !== "linux" };
 
 const INITIALIZE = '{"jsonrpc":"2.0","id":0,"method":"initialize"}\n';
 
-/** A number of requests that are answered at once, with ids from 1 on. */
+/** A number of requests that are answered at once. */
 function requests(count: number): string {
-  return Array.from(
-    { length: count },
-    (_, i) => `{"jsonrpc":"2.0","id":${i + 1},"method":"agents/list"}\n`,
-  ).join("");
-}
-
-/** The ids of the answers in the output of the bridge. */
-function answered(stdout: string): number[] {
-  return stdout.trimEnd().split("\n").map((line) => JSON.parse(line).id);
-}
-
-function numbers(count: number): number[] {
-  return Array.from({ length: count }, (_, i) => i + 1);
-}
-
-/** A run with more progress than a pipe and the program's buffer hold. */
-function serveLongRun(): ReferenceService {
-  const service = ReferenceService.start();
-  const status = "x".repeat(1000);
-  const steps = Array.from(
-    { length: 3000 },
-    (_, i) => progress(`${i}`, status),
-  );
-  service.misbehave("stream", events([...steps, complete("Done.")]));
-  return service;
+  const request = INITIALIZE.replace("initialize", "agents/list");
+  return Array.from({ length: count }, (_, i) => request.replace("0,", `${i},`))
+    .join("");
 }
 
 /** Options for the program in which this code runs first; only Deno can do that. */
 async function preloaded(folder: Folder, code: string) {
-  if (!RUN_BY_DENO) return {};
   const file = `${folder.path}/preloaded.js`;
   await Deno.writeTextFile(file, code);
   const [deno, run = "", ...rest] = commandLine();
   return { program: [deno, run, "--preload", file, ...rest] };
-}
-
-/**
- * A program in which timers of more than a second never fire, and after a
- * signal those of more than half a second.
- */
-const IMPATIENT = `
-  const { setTimeout } = globalThis;
-  let limit = 1000;
-  for (const signal of ["SIGINT", "SIGTERM"]) {
-    Deno.addSignalListener(signal, () => limit = 500);
-  }
-  globalThis.setTimeout = (onDue, milliseconds) =>
-    milliseconds > limit ? 0 : setTimeout(onDue, milliseconds);`;
-
-for (
-  const [how, code] of [["SIGINT", 130], ["SIGTERM", 143], ["exit", 0]] as const
-) {
-  Deno.test({
-    name:
-      `standard error that nobody reads holds up neither a run nor ${how}: interactive mode exits with ${code}`,
-    ignore,
-    async fn() {
-      await using service = serveLongRun();
-      using folder = new Folder();
-      const env = settings(service);
-      const program = await preloaded(folder, IMPATIENT);
-      await using client = new Client({ env, ...program });
-      client.stderr.pause();
-      await client.write("hello\n");
-
-      await client.stdout.waitFor("Done.\n");
-      if (how === "exit") await client.closeInput();
-      else client.kill(how);
-
-      assertEquals((await client.status).code, code);
-      client.stderr.resume();
-    },
-  });
-}
-
-if (RUN_BY_DENO) {
-  Deno.test({
-    name: "a second signal does not wait for a reader of standard error",
-    ignore,
-    async fn() {
-      await using service = serveLongRun();
-      using folder = new Folder();
-      // The first signal waits for 10 s, and says so.
-      const program = await preloaded(
-        folder,
-        `const { setTimeout } = globalThis;
-         Deno.addSignalListener("SIGINT", () => {
-           console.log("SIGINT");
-           globalThis.setTimeout = (onDue, ms) => setTimeout(onDue, 20 * ms);
-         });`,
-      );
-      const env = settings(service);
-      await using client = new Client({ env, ...program });
-      client.stderr.pause();
-      await client.write("hello\n");
-      await client.stdout.waitFor("Done.\n");
-
-      client.kill("SIGINT");
-      await client.stdout.waitFor("SIGINT\n");
-      client.kill("SIGTERM");
-
-      assertEquals((await client.status).code, 143);
-      client.stderr.resume();
-    },
-  });
-}
-
-Deno.test("bridge mode with a log that nobody reads ends with the input: exit 0", async () => {
-  await using service = ReferenceService.start();
-  await using client = new Client({
-    args: ["--bridge", "--verbose"],
-    env: settings(service),
-  });
-  client.stderr.pause();
-
-  await client.write(requests(3000));
-  await client.closeInput();
-
-  assertEquals((await client.status).code, 0);
-  client.stderr.resume();
-  assertEquals(answered((await client.output()).stdout), numbers(3000));
-});
-
-Deno.test({
-  name: "standard streams that do not block lose nothing",
-  ignore,
-  async fn() {
-    await using service = ReferenceService.start();
-    const { code, stdout, stderr } = await runClient({
-      startedBy: shell(`exec perl -MFcntl -e '
-        for my $stream (*STDIN, *STDOUT, *STDERR) {
-          my $flags = fcntl($stream, F_GETFL, 0);
-          fcntl($stream, F_SETFL, $flags | O_NONBLOCK) or die;
-        }
-        exec @ARGV' "$@"`),
-      args: ["--bridge", "--verbose"],
-      env: settings(service),
-      stdin: INITIALIZE + requests(10_000),
-    });
-
-    assertEquals(code, 0);
-    assertEquals(answered(stdout), [0, ...numbers(10_000)]);
-    const answeredLines = stderr.match(/ agents\/list id=/g);
-    assertEquals(answeredLines?.length, 10_000);
-  },
-});
-
-for (
-  const [mode, args, stdin] of [
-    ["--help", ["--help"], ""],
-    ["bridge mode", ["--bridge"], INITIALIZE],
-    ["interactive mode", ["--quiet"], "hello\n"],
-  ] as const
-) {
-  Deno.test({
-    name: `${mode} on a full disk: one line that says so, exit 1`,
-    ...onLinux, // The others have no /dev/full.
-    async fn() {
-      await using service = ReferenceService.start();
-      const output = await runClient({
-        startedBy: shell('exec "$@" > /dev/full'),
-        args,
-        env: settings(service),
-        stdin,
-      });
-
-      assertEquals(output, {
-        code: 1,
-        stdout: "",
-        stderr: "agent-gateway: error: Cannot write standard output: " +
-          "No space left on device (os error 28)\n",
-      });
-    },
-  });
 }
 
 /** Runs a program with one of its streams on a connection that was reset. */
@@ -209,83 +46,210 @@ function onResetSocket(stream: "STDIN" | "STDOUT"): string {
     exec @ARGV' "$@"`;
 }
 
+const FULL = 'exec "$@" > /dev/full';
 /** The program starts with the first line of input, after its reader is gone. */
 const GONE = 'read -r line && exec "$@"';
 const RESET = `read -r line && ${onResetSocket("STDOUT")}`;
+const RESET_INPUT = onResetSocket("STDIN");
 
-for (
-  const [mode, args, input, code, script] of [
-    ["--help", ["--help"], "", 0, GONE],
-    ["bridge mode", ["--bridge"], INITIALIZE, 0, GONE],
-    ["bridge mode", ["--bridge"], INITIALIZE, 0, RESET],
-    ["--json", ["--json"], "", 1, GONE],
-    ["interactive mode", ["--quiet"], "hello\n", 1, RESET],
-  ] as const
-) {
-  const what = script === GONE ? "is gone" : "has reset its connection";
+const fullDisk =
+  /^agent-gateway: error: Cannot write standard output: No space left on device \(os error 28\)\n$/;
+const noInput = /^agent-gateway: error: Cannot read standard input: [^\n]+\n$/;
+const defect = RegExp(
+  "^agent-gateway: error: Internal error \\(TypeError at preloaded.js:1:15\\): this is a " +
+    "defect, please report it at https://github.com/agent-gateway/agent-gateway/issues\n$",
+);
+const THROWS = `const error = new TypeError("line 1\\n${TEST_KEY}");
+  // It happens while the bridge starts.
+  Deno.addSignalListener = () => `;
+
+/** What is done to the program, its arguments and input, and how it ends. */
+const ENDS: readonly (readonly [
+  what: string,
+  how: { readonly script?: string; readonly preload?: string },
+  args: string,
+  input: string,
+  ...ends: readonly [code: number, stdout: string, stderr: RegExp],
+])[] = [
+  ["a full disk", { script: FULL }, "--help", "", 1, "", fullDisk],
+  ["a full disk", { script: FULL }, "--bridge", INITIALIZE, 1, "", fullDisk],
+  ["a full disk", { script: FULL }, "--quiet", "hello\n", 1, "", fullDisk],
+  [
+    "a full disk under standard error",
+    { script: 'exec "$@" 2> /dev/full' },
+    ...["--quiet", "6 * 7\n", 0, "6 * 7 = 42\n", /^$/] as const,
+  ],
+  ["a reader that is gone", { script: GONE }, "--help", "", 0, "", /^$/],
+  [
+    "a reader that is gone",
+    { script: GONE },
+    "--bridge",
+    INITIALIZE,
+    0,
+    "",
+    /^$/,
+  ],
+  ["a reset", { script: RESET }, "--bridge", INITIALIZE, 0, "", /^$/],
+  ["a reader that is gone", { script: GONE }, "--json", "", 1, "", /^$/],
+  ["a reset", { script: RESET }, "--quiet", "hello\n", 1, "", /^$/],
+  [
+    "a folder as input",
+    { script: 'exec "$@" < .' },
+    "--bridge",
+    "",
+    1,
+    "",
+    noInput,
+  ],
+  ["a reset input", { script: RESET_INPUT }, "-q", "", 1, "", noInput],
+  [
+    "an error that nobody catches",
+    { preload: `${THROWS} { setTimeout(() => { throw error; }); };` },
+    ...["--bridge", "", 1, "", defect] as const,
+  ],
+  [
+    "a rejection that nobody handles",
+    { preload: `${THROWS} { Promise.reject(error); };` },
+    ...["--bridge", "", 1, "", defect] as const,
+  ],
+];
+
+for (const [what, { script, preload }, args, input, ...ends] of ENDS) {
   Deno.test({
-    name:
-      `a reader of standard output that ${what} ends ${mode} with ${code}, silently`,
-    ignore,
+    name: `${what} ends ${args} with ${ends[0]}, in at most one line`,
+    ignore: script?.includes("/dev/full")
+      ? onLinux.ignore
+      : ignore || preload !== undefined && !RUN_BY_DENO,
     async fn() {
       await using service = ReferenceService.start();
+      using folder = new Folder();
       await using client = new Client({
-        startedBy: shell(script),
-        args,
+        ...script !== undefined && { startedBy: shell(script) },
+        ...preload !== undefined && await preloaded(folder, preload),
+        args: [args],
         env: settings(service),
       });
-      await client.stdout.close();
-      await client.write(`start\n${input}`);
+      const isGone = script === GONE || script === RESET;
+      if (isGone) await client.stdout.close();
+      await client.write(isGone ? `start\n${input}` : input).catch(() => {});
+      // These end while the input stays open.
+      if (!isGone && preload === undefined) await client.closeInput();
 
-      // Standard input stays open, so its end does not end the program.
-      const output = await client.output();
+      const { code, stdout, stderr } = await client.output();
 
-      assertEquals([output.code, output.stderr], [code, ""]);
+      assertEquals([code, stdout], ends.slice(0, 2));
+      assertMatch(stderr, ends[2]);
     },
   });
 }
 
+/** A run with more progress than a pipe and the program's buffer hold. */
+function serveLongRun(): ReferenceService {
+  const service = ReferenceService.start();
+  const step = progress("node", "x".repeat(1000));
+  service.misbehave(
+    "stream",
+    events([...Array(3000).fill(step), complete("Done.")]),
+  );
+  return service;
+}
+
+/**
+ * A program in which limits of more than a second are never over, and after a signal
+ * those of more than half a second.
+ */
+const IMPATIENT = `
+  const { timeout } = AbortSignal;
+  let limit = 1000;
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    Deno.addSignalListener(signal, () => limit = 500);
+  }
+  AbortSignal.timeout = (milliseconds) =>
+    milliseconds > limit ? new AbortController().signal : timeout(milliseconds);`;
+
+/** After the first signal, limits are over after 20 times as long. */
+const SLOW = `
+  const { timeout } = AbortSignal;
+  Deno.addSignalListener("SIGINT", () => {
+    console.log("SIGINT");
+    AbortSignal.timeout = (milliseconds) => timeout(20 * milliseconds);
+  });`;
+
 for (
-  const [flag, what, script] of [
-    ["--bridge", "a folder", 'exec "$@" < .'],
-    ["-q", "a connection that is reset", onResetSocket("STDIN")],
+  const [how, code, preload] of [
+    ["SIGINT", 130, IMPATIENT],
+    ["SIGTERM", 143, IMPATIENT],
+    ["exit", 0, IMPATIENT],
+    ["a second signal", 143, SLOW],
   ] as const
 ) {
   Deno.test({
     name:
-      `${flag} with ${what} for standard input: one line that says so, exit 1`,
-    ignore,
+      `standard error that nobody reads holds up neither a run nor ${how}: interactive mode exits with ${code}`,
+    ignore: ignore || !RUN_BY_DENO,
     async fn() {
-      await using service = ReferenceService.start();
-      const { code, stdout, stderr } = await runClient({
-        startedBy: shell(script),
-        args: [flag],
-        env: settings(service),
-      });
+      await using service = serveLongRun();
+      using folder = new Folder();
+      const program = await preloaded(folder, preload);
+      await using client = new Client({ env: settings(service), ...program });
+      client.stderr.pause();
+      await client.write("hello\n");
+      await client.stdout.waitFor("Done.\n");
 
-      assertEquals([code, stdout], [1, ""]);
-      assertMatch(
-        stderr,
-        /^agent-gateway: error: Cannot read standard input: [^\n]+\n$/,
-      );
+      if (how === "exit") await client.closeInput();
+      else if (how !== "a second signal") client.kill(how);
+      else {
+        client.kill("SIGINT");
+        await client.stdout.waitFor("SIGINT\n");
+        client.kill("SIGTERM");
+      }
+
+      assertEquals((await client.status).code, code);
+      client.stderr.resume();
     },
   });
 }
 
-Deno.test({
-  name: "a full disk under standard error changes nothing",
-  ...onLinux, // The others have no /dev/full.
-  async fn() {
-    await using service = ReferenceService.start();
-    const { code, stdout } = await runClient({
-      startedBy: shell('exec "$@" 2> /dev/full'),
-      env: settings(service),
-      stdin: "6 * 7\n",
-    });
+const NONBLOCKING = `exec perl -MFcntl -e '
+  for my $stream (*STDIN, *STDOUT, *STDERR) {
+    my $flags = fcntl($stream, F_GETFL, 0);
+    fcntl($stream, F_SETFL, $flags | O_NONBLOCK) or die;
+  }
+  exec @ARGV' "$@"`;
 
-    assertEquals([code, stdout], [0, "6 * 7 = 42\n"]);
-  },
-});
+for (
+  const [what, startedBy] of [
+    ["a log that nobody reads", []],
+    ["streams that do not block", shell(NONBLOCKING)],
+  ] as const
+) {
+  Deno.test({
+    name:
+      `bridge mode with ${what} answers everything, and ends with its input`,
+    ignore,
+    async fn() {
+      await using service = ReferenceService.start();
+      const env = settings(service);
+      await using client = new Client({
+        args: ["--bridge", "--verbose"],
+        env,
+        startedBy,
+      });
+      if (startedBy.length === 0) client.stderr.pause();
+
+      await client.write(requests(10_000));
+      await client.closeInput();
+
+      assertEquals((await client.status).code, 0);
+      client.stderr.resume();
+      const { stdout } = await client.output();
+      const ids = stdout.trimEnd().split("\n").map((line) =>
+        JSON.parse(line).id
+      );
+      assertEquals(ids, Array.from(Array(10_000).keys()));
+    },
+  });
+}
 
 Deno.test({
   name:
@@ -321,53 +285,24 @@ Deno.test({
 });
 
 if (RUN_BY_DENO) {
-  for (
-    const [what, source] of [
-      ["an error that nobody catches", "setTimeout(() => { throw error; });"],
-      ["a rejection that nobody handles", "Promise.reject(error);"],
-    ] as const
-  ) {
-    Deno.test(`${what} ends the program with one line without its message, exit 1`, async () => {
-      using folder = new Folder();
-      const program = await preloaded(
-        folder,
-        `const error = new TypeError("line 1\\n${TEST_KEY}");
-         // It happens while the bridge starts.
-         Deno.addSignalListener = () => { ${source} };`,
-      );
-      await using client = new Client({ args: ["--bridge"], ...program });
-
-      const { code, stderr } = await client.output();
-
-      assertEquals([code, stderr], [
-        1,
-        "agent-gateway: error: Internal error (TypeError at preloaded.js:1:15): this is a defect, " +
-        "please report it at https://github.com/agent-gateway/agent-gateway/issues\n",
-      ]);
-    });
-  }
-
   Deno.test({
     name: "an error that nobody catches leaves the terminal as it was",
     ...onLinux, // Other systems have another script(1).
     async fn() {
       await using service = ReferenceService.start();
       using folder = new Folder();
-      const program = await preloaded(
-        folder,
+      const { code, stdout } = await runClient({
         // The program has entered key mode when it sends its first request.
-        `globalThis.fetch = () => {
-           setTimeout(() => { throw new TypeError("error"); });
-           return new Promise(() => {});
-         };`,
-      );
-      await using client = new Client({
-        ...program,
+        ...await preloaded(
+          folder,
+          `globalThis.fetch = () => {
+             setTimeout(() => { throw new TypeError("error"); });
+             return new Promise(() => {});
+           };`,
+        ),
         startedBy: shell('exec script -qec "$*" /dev/null'),
         env: { ...settings(service), TERM: "xterm" },
       });
-
-      const { code, stdout } = await client.output();
 
       assertEquals(code, 1);
       assertMatch(stdout, /\?2004h[^]*\?2004l[^]*Internal error/); // bracketed paste

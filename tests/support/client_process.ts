@@ -106,7 +106,11 @@ export class Client implements AsyncDisposable {
 
   /** Settles at the end, whether or not the output was read. */
   get status(): Promise<Deno.CommandStatus> {
-    return this.#child.status;
+    return soon(
+      this.#child.status,
+      () => `the program's end. Its output: ${endOf(this.#stdout.text)}`,
+      this.#limit,
+    );
   }
 
   /** Standard output and standard error, as far as they have arrived. */
