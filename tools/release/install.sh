@@ -92,6 +92,7 @@ main() {
     if [ -n "$download" ]; then
       find_target
       has curl wget || fail "curl or wget is needed to download"
+      case $from in https:*) require_certificates ;; esac
     fi
     install_program
   fi
@@ -130,6 +131,17 @@ find_target() {
     MINGW* | MSYS* | CYGWIN*) fail "on Windows, use install.ps1 in PowerShell" ;;
     *) fail "there is no build for $(uname -s); $with_deno" ;;
   esac
+}
+
+# BusyBox's wget takes any certificate, so whoever answers could send another program,
+# and sums that fit it. An attestation would show that.
+require_certificates() {
+  has curl || is_gnu_wget || can_attest ||
+    fail "curl or GNU wget is needed: this wget does not check certificates; or log in to the GitHub CLI (gh), which checks the attestation"
+}
+
+is_gnu_wget() {
+  wget --version >/dev/null 2>&1
 }
 
 # has COMMAND...: whether there is one of them.
@@ -176,7 +188,7 @@ download_by_curl() {
 download_by_wget() {
   address=$1
   set -- -S -o "$work/log" -O "$2"
-  if wget --version >/dev/null 2>&1; then # GNU's
+  if is_gnu_wget; then
     set -- "$@" --tries=2 --timeout=30
     [ ! -t 2 ] || set -- "$@" --show-progress
   fi
