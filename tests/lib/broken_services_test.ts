@@ -109,6 +109,7 @@ const SERVICES: readonly (readonly [what: string, service: Answers, words?: RegE
   ["other events, and a reply", stream(write({ event: "token" }) + "data: [DONE]\n\n" + EVENTS.map(write).join("")), undefined, /1 event was not known: "token"; 1 data: line was not JSON: \[DONE\]; see/],
   ["numbers as node, and a reply", stream(write(progress(7 as never, "done")) + write(EVENTS[1])), undefined, /1 progress event had no string as node or status: /],
   ["fields event:", eachAs((event) => `event: ${event.event}\n${write(event)}`)],
+  ["empty data: lines", eachAs((event) => `data:\n\n${write(event)}`)],
   ["comments and ids", eachAs((event) => `: working\n\nid: step-${event.event}\n${write(event)}`)],
   ["text/plain", stream(EVENTS.map(write).join(""), { "content-type": "text/plain" })],
   ["a wrong Content-Encoding", stream(EVENTS.map(write).join(""), { "content-encoding": "none" })],

@@ -145,6 +145,7 @@ export class NotUnderstood {
    * @param isUnfinished Whether the connection ended within it.
    */
   text(text: string, value: unknown, isUnfinished: boolean): void {
+    if (text.trim() === "") return; // Some services keep streams alive so.
     const kind = kindOf(text, value);
     if (isUnfinished && kind === "no JSON") this.add("cut off", text);
     else this.#line(kind, text);
