@@ -26,6 +26,7 @@ import {
   wrongProtocol,
 } from "../../../../lib/gateway/connection/tunnel_failure.ts";
 import type { Proxy } from "../../../../lib/settings.ts";
+import { loopbackError } from "../../../../lib/gateway/connection/loopback.ts";
 import { withVariables } from "../../../support/environment.ts";
 import { Redactor } from "../../../../lib/text.ts";
 
@@ -462,4 +463,23 @@ for (
 Deno.test("tlsSetupError() shows at most 500 characters of the library's words", () => {
   const { failure } = tlsSetupError(new Error("x".repeat(600)), REDACTOR);
   assertEquals(failure.reason.match(/x+/)?.[0].length, 500);
+});
+
+Deno.test("loopbackError() repeats a request if what was lacking may be there again", () => {
+  const cause = new Error("closed");
+  const rows: readonly [Parameters<typeof loopbackError>[1], string?][] = [
+    [{ operation: "create run" }, "no connection"],
+    [{ operation: "create run", isLate: true }],
+    [{ operation: "create run", obstacle: "loopback" }],
+    [
+      { operation: "create run", obstacle: "descriptors" },
+      "too many open files",
+    ],
+    [{ operation: "stream run", isLate: true }, "no connection"],
+    [{ operation: "stream run", obstacle: "loopback" }, "no connection"],
+  ];
+  for (const [options, problem] of rows) {
+    const { failure } = loopbackError(cause, options);
+    assertEquals([failure.stage, failure.problem], ["not sent", problem]);
+  }
 });

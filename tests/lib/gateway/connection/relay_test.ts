@@ -1,5 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { readBytes } from "../../../../lib/gateway/connection/bytes.ts";
+import {
+  copyBytes,
+  readBytes,
+} from "../../../../lib/gateway/connection/bytes.ts";
 import { Relay } from "../../../../lib/gateway/connection/relay.ts";
 import { Route } from "../../../../lib/gateway/connection/route.ts";
 import type { Proxy } from "../../../../lib/settings.ts";
@@ -165,6 +168,9 @@ for (const [answer, told, proxy] of ANSWERS) {
     await assertRejects(() => ask(relay, url), TypeError);
 
     assertEquals(relay.failure?.reason, told);
+    // The port of `https:`, in a request that was sent.
+    const { received } = server;
+    assert(!/service\.test/.test(received) || /(:443|\x01\xbb)/.test(received));
   });
 }
 
@@ -368,4 +374,23 @@ Deno.test("Relay does not give its client up for a request that was answered", (
   clock.elapse(5_000);
 
   assertEquals(relay.missing.aborted, false);
+});
+
+Deno.test("copyBytes() reads into larger buffers while they are filled, up to 64 KiB", async () => {
+  const sizes: number[] = [];
+  const from = {
+    read(buffer: Uint8Array) {
+      sizes.push(buffer.length / 1024);
+      const isFull = sizes.length < 5;
+      return Promise.resolve(isFull ? buffer.length : null);
+    },
+  } as Deno.Conn;
+  const to = {
+    write: (bytes: Uint8Array) => Promise.resolve(bytes.length),
+    closeWrite: () => Promise.resolve(),
+  } as Deno.Conn;
+
+  await copyBytes(from, to);
+
+  assertEquals(sizes, [4, 16, 64, 64, 64]);
 });
