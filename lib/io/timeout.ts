@@ -93,14 +93,17 @@ export async function pause(
   signal?.throwIfAborted();
 }
 
-/** Waits for a promise; after a number of milliseconds the result is that of `late`. */
+/**
+ * Waits for a promise; after a number of milliseconds the result is that of `late`. It is
+ * no limit: what else the caller can do is begun at once, also after a stop.
+ */
 export async function within<T>(
   milliseconds: number,
   promise: Promise<T>,
   late: () => T,
 ): Promise<T> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
-  const stop = startTimeout(milliseconds, resolve);
+  const stop = startTimeout(milliseconds, resolve, { isLimit: false });
   try {
     return await Promise.race([promise, over.then(late)]);
   } finally {
