@@ -68,7 +68,9 @@ export class Route implements Disposable {
     if (this.#ahead !== undefined || !this.#isReachable) return;
     const ahead = this.#connect();
     this.#ahead = ahead;
-    const stop = startTimeout(AHEAD_LIMIT, () => this.#drop(ahead));
+    const stop = startTimeout(AHEAD_LIMIT, () => this.#drop(ahead), {
+      isLimit: false,
+    });
     const drop = () => {
       stop();
       this.#drop(ahead);
