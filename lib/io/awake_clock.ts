@@ -1,4 +1,4 @@
-import { startAlarm, startTimeout } from "./timeout.ts";
+import { PUNCTUAL, startAlarm } from "./timeout.ts";
 
 /** How often a clock looks whether the process ran, in milliseconds. */
 const TICK = 5_000;
@@ -20,48 +20,22 @@ const LATE = 1_000;
  * ```
  */
 export class AwakeClock implements Disposable {
+  /** Called every 5 s, but not at the first moment after a stop or a sleep. */
+  onTick: () => void = () => {};
   #stopTick = this.#startTick();
   #tickedAt: number = performance.now();
   /** The time up to the last tick. */
   #counted = 0;
-  /** The functions that stop its timers; `undefined` when it is disposed of. */
-  #stops: Set<() => void> | undefined = new Set();
+  /** Whether the last tick was late. */
+  #wasLate = false;
 
   /** The milliseconds since the start in which the process ran. */
   get now(): number {
     return this.#counted + Math.min(this.#sinceTick, TICK + LATE);
   }
 
-  /**
-   * Calls a function after a time on this clock, as {@linkcode startTimeout} does. A time
-   * on a clock that is disposed of never ends.
-   *
-   * @returns A function that stops the timer.
-   */
-  startTimeout(milliseconds: number, onExpired: () => void): () => void {
-    const stops = this.#stops;
-    if (stops === undefined) return () => {};
-
-    const expire = () => {
-      stops.delete(stop);
-      onExpired();
-    };
-    const stopTimer = startTimeout(milliseconds, expire, {
-      now: () => this.now,
-      isLimit: true,
-    });
-    const stop = () => {
-      stopTimer();
-      stops.delete(stop);
-    };
-    stops.add(stop);
-    return stop;
-  }
-
   [Symbol.dispose](): void {
     this.#stopTick();
-    for (const stop of this.#stops ?? []) stop();
-    this.#stops = undefined;
   }
 
   get #sinceTick(): number {
@@ -70,9 +44,14 @@ export class AwakeClock implements Disposable {
 
   #startTick(): () => void {
     return startAlarm(TICK, () => {
+      const isLate = this.#sinceTick > TICK + PUNCTUAL;
+      // What has arrived meanwhile is read first, once: a peer may keep the process busy.
+      const isTooSoon = isLate && !this.#wasLate;
+      this.#wasLate = isLate;
       this.#counted = this.now;
       this.#tickedAt = performance.now();
       this.#stopTick = this.#startTick();
+      if (!isTooSoon) this.onTick();
     });
   }
 }

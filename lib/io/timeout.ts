@@ -8,17 +8,12 @@
 const SHORT = 500;
 
 export interface TimeoutOptions {
-  /**
-   * The clock that the time is measured with, in milliseconds. The default is the clock
-   * of the process.
-   */
-  readonly now?: () => number;
   /** Whether it limits a peer. The default is yes, from half a second on. */
   readonly isLimit?: boolean;
 }
 
 /** How late a timer may fire and still count as punctual, in milliseconds. */
-const PUNCTUAL = 200;
+export const PUNCTUAL = 200;
 
 /** The longest wait after a timeout that fires late, in milliseconds. */
 const MAX_GRACE = 5_000;
@@ -54,11 +49,9 @@ export function startAlarm(
 export function startTimeout(
   milliseconds: number,
   onExpired: () => void,
-  { now = () => performance.now(), isLimit = milliseconds >= SHORT }:
-    TimeoutOptions = {},
+  { isLimit = milliseconds >= SHORT }: TimeoutOptions = {},
 ): () => void {
   if (milliseconds === Infinity) return () => {};
-  const due = now() + milliseconds;
   let stop: () => void;
   let hasGrace = isLimit;
   const wait = (left: number) => {
@@ -68,8 +61,7 @@ export function startTimeout(
       const isLate = late > PUNCTUAL;
       const least = isLate && hasGrace ? Math.min(5 * late, MAX_GRACE) : 0;
       if (isLate) hasGrace = false;
-      const more = Math.max(due - now(), least);
-      if (more > 0) wait(more);
+      if (least > 0) wait(least);
       else onExpired();
     });
   };

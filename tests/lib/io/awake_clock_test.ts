@@ -35,63 +35,41 @@ Deno.test("AwakeClock takes a tick that is up to 1 s late for a busy process", (
   assertEquals(clock.now, 12 * SECOND);
 });
 
-/** The moments at which a timeout of 60 s expires, in seconds, after some time passed. */
-const EXPIRED: Readonly<
-  Record<string, readonly [(fake: FakeClock) => void, number]>
+/** The seconds at which a clock ticks within half a minute, after what happens first. */
+const TICKS: Readonly<
+  Record<string, readonly [(fake: FakeClock) => void, ...number[]]>
 > = {
-  "in a process that runs": [() => {}, 60],
-  "after a stop of 30 s, later by that": [
-    (fake) => fake.passTo(30 * SECOND),
-    30 - 6 + 60,
+  "every 5 s": [() => {}, 5, 10, 15, 20, 25, 30],
+  "not at the end of a stop": [
+    (fake) => fake.passTo(12 * SECOND),
+    ...[17, 22, 27],
   ],
-  "at least 5 s after a stop beyond its end": [
+  "at the second tick that is late": [
     (fake) => {
-      fake.elapse(58 * SECOND);
-      fake.passTo(100 * SECOND);
+      fake.passTo(7 * SECOND);
+      fake.passTo(14 * SECOND);
+      fake.passTo(20 * SECOND);
     },
-    105,
-  ],
-  "once later by 5 s, however often it is late": [
-    (fake) => {
-      fake.elapse(58 * SECOND);
-      fake.passTo(61 * SECOND);
-      fake.passTo(67 * SECOND);
-    },
-    67,
+    ...[14, 20, 25, 30],
   ],
 };
 
-for (const [when, [pass, expected]] of Object.entries(EXPIRED)) {
-  Deno.test(`a timeout of AwakeClock expires ${when}`, () => {
+for (const [when, [pass, ...ticks]] of Object.entries(TICKS)) {
+  Deno.test(`AwakeClock ticks ${when}`, () => {
     using fake = new FakeClock();
     using clock = new AwakeClock();
-    let expired: number | undefined;
-    clock.startTimeout(60 * SECOND, () => expired = fake.time / SECOND);
+    const ticked: number[] = [];
+    clock.onTick = () => ticked.push(fake.time / SECOND);
     pass(fake);
-    fake.elapse(300 * SECOND);
-    assertEquals(expired, expected);
+    fake.elapse(30 * SECOND - fake.time);
+    assertEquals(ticked, ticks);
   });
 }
-
-Deno.test("a timeout of AwakeClock that is stopped, or without an end, does not expire", () => {
-  using fake = new FakeClock();
-  using clock = new AwakeClock();
-  let expired = 0;
-  const stop = clock.startTimeout(SECOND, () => expired++);
-  clock.startTimeout(Infinity, () => expired++);
-  stop();
-  fake.elapse(100 * SECOND);
-  assertEquals(expired, 0);
-});
 
 Deno.test("AwakeClock leaves no timer when it is disposed of", () => {
   using fake = new FakeClock();
   const clock = new AwakeClock();
   assertEquals(fake.pending, 1);
-  clock.startTimeout(SECOND, () => {});
-  assertEquals(fake.pending, 2);
   clock[Symbol.dispose]();
-  assertEquals(fake.pending, 0);
-  clock.startTimeout(SECOND, () => {});
   assertEquals(fake.pending, 0);
 });

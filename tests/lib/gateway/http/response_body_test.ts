@@ -148,12 +148,12 @@ Deno.test("readBody() fails, and drops the body, after a silence that is awaited
   using fake = new FakeClock();
   using clock = new AwakeClock();
   const { response, cancelled } = silentAfter(1);
-  const silences = new Silences(clock, () => 20);
+  const silences = new Silences(clock, () => 20_000);
   const chunks = readBody(response, NEVER, silences);
   await chunks.next();
   const rejection = assertRejects(() => chunks.next(), SilenceError);
   await nextTask();
-  fake.elapse(20);
+  fake.elapse(20_000);
   await rejection;
   await cancelled;
 });
@@ -181,6 +181,6 @@ Deno.test("readBody() counts a silence from the last byte, only while a chunk is
   }
   const rejection = assertRejects(() => chunks.next(), SilenceError);
   await nextTask();
-  fake.elapse(40_000);
+  fake.elapse(45_000); // The clock ticks every 5 s.
   await rejection;
 });
