@@ -66,8 +66,8 @@ function wordsAbout(kind: Kind, count: number): Redacted {
 
 interface Tally {
   count: number;
-  /** The start of the first line, or names, safe to show. */
-  readonly quotations: Redacted[];
+  /** The start of the first line, or names, safe to show, by what they were. */
+  readonly quotations: Map<string, Redacted>;
 }
 
 /** A line `data:` whose block has not ended. */
@@ -108,7 +108,9 @@ export class NotUnderstood {
   /** What came, with how it begins: `2 events were not known: "completed"`. */
   get words(): Redacted {
     const words = this.#kinds.map(([kind, { count, quotations }]) =>
-      safe`${wordsAbout(kind, count)}: ${joinSafe(quotations, ", ")}`
+      safe`${wordsAbout(kind, count)}: ${
+        joinSafe([...quotations.values()], ", ")
+      }`
     );
     return joinSafe(words, "; ");
   }
@@ -122,15 +124,17 @@ export class NotUnderstood {
 
   /** Takes note of something, by what is to be quoted of it. */
   add(kind: Kind, quotation: string): void {
-    const found = this.#found.get(kind) ?? { count: 0, quotations: [] };
+    const found = this.#found.get(kind) ??
+      { count: 0, quotations: new Map() };
     this.#found.set(kind, found);
     found.count++;
     const { quotations } = found;
     const most = kind === "unknown name" ? MAX_NAMES : 1;
-    if (quotations.length === most) return;
+    if (quotations.size === most || quotations.has(quotation)) return;
     const start = this.#redactor.show(quotation, MAX_QUOTED);
     const shown = kind === "unknown name" ? safe`"${start}"` : start;
-    if (!quotations.includes(shown)) quotations.push(shown);
+    // A long text is not kept.
+    quotations.set(quotation.length > MAX_QUOTED ? shown : quotation, shown);
   }
 
   /** A line `data:` with an object that is no event of a run. */
