@@ -450,7 +450,7 @@ function* closesSessions(played: Played): Broken {
 }
 
 function* keepsDistance(played: Played): Broken {
-  const { user } = played;
+  const { user, service } = played;
   if (user.kind === "script" || !isQuick(played)) return;
   const loaded = user.sent.filter(({ method }) => method === "session/load")
     .map(({ sessionId }) => sessionId);
@@ -461,6 +461,11 @@ function* keepsDistance(played: Played): Broken {
     if (method !== undefined || !isPrompt) continue;
     if (OWN_ERRORS.includes(error?.code)) continue;
     if (loaded.includes(request.sessionId)) continue;
+    // One that was cancelled while it waited has no updates.
+    const hasBegun = createRuns(service).some(({ prompt }) =>
+      prompt === request.prompt
+    );
+    if (!hasBegun) continue;
     const last = user.received.slice(0, index).findLast(({ params }) =>
       params?.sessionId === request.sessionId
     );
