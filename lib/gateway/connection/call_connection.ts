@@ -90,7 +90,7 @@ export class CallConnection {
     const { baseUrl, proxy } = this.#options;
     const relay = this.#relay;
     if (relay?.hasClient === false && this.#isNotConnected(cause)) {
-      const { obstacle, missing: { aborted: isLate } } = relay;
+      const { obstacle, givenUp: { aborted: isLate } } = relay;
       return loopbackError(cause, { operation, obstacle, isLate });
     }
     return connectionError(cause, {
@@ -127,12 +127,12 @@ export class CallConnection {
     const relay = this.#relay;
     if (relay?.hasAnswer !== false) this.#state.markPerhapsTaken();
     if (relay === undefined) return fetch(url, { ...request, client });
-    const signal = AbortSignal.any([request.signal, relay.missing]);
+    const signal = AbortSignal.any([request.signal, relay.givenUp]);
     return fetch(url, { ...request, client, signal });
   }
 
   #isNotConnected(error: unknown): boolean {
-    return isNotConnected(error) || this.#relay?.missing.aborted === true;
+    return isNotConnected(error) || this.#relay?.givenUp.aborted === true;
   }
 
   /** Makes an HTTP client, with a relay if there is a route. */

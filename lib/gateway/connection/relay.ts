@@ -40,7 +40,7 @@ export class Relay implements Disposable {
   readonly #route: Route;
   readonly #onAnswer: () => void;
   readonly #closing = new AbortController();
-  readonly #missing = new AbortController();
+  readonly #givenUp = new AbortController();
   #hasClient = false;
   #hasAnswer = false;
   #isOver = false;
@@ -61,11 +61,11 @@ export class Relay implements Disposable {
   }
 
   /**
-   * Aborted if the HTTP client is given up: it may be waiting for loopback, or for
-   * another process, for ever.
+   * Aborted if the HTTP client is not waited for any longer. It may wait for loopback, or
+   * for another process that has the port by now.
    */
-  get missing(): AbortSignal {
-    return this.#missing.signal;
+  get givenUp(): AbortSignal {
+    return this.#givenUp.signal;
   }
 
   /** Whether the HTTP client has connected. */
@@ -111,7 +111,7 @@ export class Relay implements Disposable {
     this.#isSilent = true;
     const stop = startTimeout(REQUEST_LIMIT, () => {
       // What came may have been the end of TLS.
-      if (this.#isSilent || this.#isOver) this.#missing.abort();
+      if (this.#isSilent || this.#isOver) this.#givenUp.abort();
     });
     return { [Symbol.dispose]: stop };
   }
@@ -122,8 +122,8 @@ export class Relay implements Disposable {
 
   async #serve(): Promise<void> {
     const { signal } = this.#closing;
-    const giveUp = () => this.#closing.abort(new Deno.errors.TimedOut());
-    const stopLimit = startTimeout(CONNECT_LIMIT, giveUp);
+    const expire = () => this.#closing.abort(new Deno.errors.TimedOut());
+    const stopLimit = startTimeout(CONNECT_LIMIT, expire);
     signal.addEventListener("abort", () => {
       stopLimit();
       this.#listener[Symbol.dispose]();
@@ -141,7 +141,7 @@ export class Relay implements Disposable {
       // Otherwise a side has ended its connection.
       if (isOutOfFiles(error)) this.#obstacle = "descriptors";
       // From now on, another process can have the port.
-      if (!this.#hasClient) this.#missing.abort();
+      if (!this.#hasClient) this.#givenUp.abort();
     } finally {
       this.#isOver = true;
       this.#closing.abort();
@@ -166,7 +166,7 @@ export class Relay implements Disposable {
         const hasTunnel = !(error instanceof RequestError);
         const reason = isLate ? signal.reason : error;
         this.#failure = this.#failureOf(reason, hasTunnel);
-        this.#route.giveUp();
+        this.#route.dropAhead();
       }
       throw error;
     }

@@ -78,18 +78,18 @@ export class Route implements Disposable {
     // It has ended, or does not wait for a ClientHello.
     ahead.firstBytes.then(drop, drop);
     ahead.opened.catch(() => {
-      if (this.#ahead === ahead) this.giveUp();
+      if (this.#ahead === ahead) this.dropAhead();
     });
   }
 
   /** Drops the connection ahead. None is opened until the service was reached. */
-  giveUp(): void {
+  dropAhead(): void {
     this.#isReachable = false;
     if (this.#ahead !== undefined) this.#drop(this.#ahead);
   }
 
   [Symbol.dispose](): void {
-    this.giveUp();
+    this.dropAhead();
   }
 
   /**

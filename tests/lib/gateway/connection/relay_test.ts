@@ -362,10 +362,10 @@ for (const { sent, ends, isGivenUp } of SECOND_REQUESTS) {
     if (ends) await client.closeWrite();
     await seen.promise;
     clock.elapse(4_999);
-    assertEquals(relay.missing.aborted, false);
+    assertEquals(relay.givenUp.aborted, false);
     clock.elapse(1);
 
-    assertEquals(relay.missing.aborted, isGivenUp);
+    assertEquals(relay.givenUp.aborted, isGivenUp);
   });
 }
 
@@ -376,7 +376,7 @@ Deno.test("Relay does not give its client up for a request that was answered", (
   relay.expectRequest()[Symbol.dispose]();
   clock.elapse(5_000);
 
-  assertEquals(relay.missing.aborted, false);
+  assertEquals(relay.givenUp.aborted, false);
 });
 
 Deno.test("copyBytes() reads into larger buffers while they are filled, up to 64 KiB", async () => {

@@ -103,7 +103,7 @@ Deno.test("Route does not use a connection ahead that is older than 45 s, althou
 
 Deno.test("Route opens nothing ahead after the service could not be reached, until it was", async () => {
   await using scene = await Scene.start();
-  scene.route.giveUp();
+  scene.route.dropAhead();
   scene.route.prepare();
 
   assertEquals(await scene.ask(), "answer 1");
