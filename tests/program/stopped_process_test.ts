@@ -10,11 +10,8 @@ import {
   progress,
   sleep,
 } from "../support/service/behaviours.ts";
-import {
-  promptsOf,
-  ReferenceService,
-  type ServiceOptions,
-} from "../support/service/service.ts";
+import type { Operation } from "../support/service/exchange.ts";
+import { promptsOf, ReferenceService } from "../support/service/service.ts";
 
 // A process that is stopped (Ctrl-Z and fg, docker pause) while its time limit passes:
 // what has arrived meanwhile is read, and no exit code guesses. Stops of other lengths,
@@ -27,212 +24,145 @@ const LONG_REPLY = "x".repeat(1024 * 1024);
 const LIMIT = 6;
 const LONGER = 2;
 
-interface Stop {
-  /** What the service does; `stop` stops the process. */
-  readonly serve: (service: ReferenceService, stop: () => void) => void;
-  readonly code: number;
-  readonly fate?: string;
-  readonly reply?: string;
-}
+const normal: Behaviour = (_request, { normal }) => normal();
+const first = progress("plan", "on");
 
 /** Stops the process, and answers while it is stopped. */
-function stopThen(stop: () => void, behaviour: Behaviour): Behaviour {
-  return async (request, context) => {
+const stopThen =
+  (behaviour: Behaviour) =>
+  (stop: () => void): Behaviour =>
+  async (request, context) => {
     stop();
     await sleep(500, context.signal);
     return await behaviour(request, context);
   };
-}
 
-const normal: Behaviour = (_request, { normal }) => normal();
-const done = events([progress("plan", "on"), complete("Done.")]);
+const stopInStream = (stop: () => void) =>
+  events(async function* (signal) {
+    yield first;
+    stop();
+    await sleep(500, signal);
+    yield complete("Done.");
+  });
 
-const STOPS = {
-  "before the prompt is sent": {
-    serve(service, stop) {
-      service.misbehave("create thread", stopThen(stop, normal));
-      service.misbehave("stream", done);
-    },
-    code: 0,
-    reply: "Done.",
-  },
-  "after the prompt was taken, and its answer comes": {
-    serve(service, stop) {
-      service.misbehave("create run", stopThen(stop, normal));
-      service.misbehave("stream", done);
-    },
-    code: 0,
-    reply: "Done.",
-  },
-  "after the prompt was taken, and no answer comes": {
-    serve: (service, stop) =>
-      service.misbehave("create run", stopThen(stop, hang())),
-    code: 5,
-    fate: "may have run",
-  },
-  "in the stream, and its reply comes": {
-    serve: (service, stop) =>
-      service.misbehave(
-        "stream",
-        events(async function* (signal) {
-          yield progress("plan", "on");
-          stop();
-          await sleep(500, signal);
-          yield complete("Done.");
-        }),
-      ),
-    code: 0,
-    reply: "Done.",
-  },
-  "in the stream, and nothing comes": {
-    serve: (service, stop) =>
-      service.misbehave(
-        "stream",
-        events(function* () {
-          yield progress("plan", "on");
-          stop();
-        }, { end: "hang" }),
-      ),
-    code: 5,
-    fate: "may go on",
-  },
-  "while the reply is written": {
-    serve: (service, stop) =>
-      service.misbehave(
-        "stream",
-        events(function* () {
-          yield complete(LONG_REPLY);
-          setTimeout(stop, 300);
-        }),
-      ),
-    code: 0,
-    reply: LONG_REPLY,
-  },
-} satisfies Readonly<Record<string, Stop>>;
+const stopInSilence = (stop: () => void) =>
+  events(function* () {
+    yield first;
+    stop();
+  }, { end: "hang" });
 
-type Place = keyof typeof STOPS;
-type Mode = "-p" | "--json" | "piped lines";
+const stopWhileWriting = (stop: () => void) =>
+  events(function* () {
+    yield complete(LONG_REPLY);
+    setTimeout(stop, 300);
+  });
 
-/** What a service needs to speak TLS, and a client to trust it. */
-interface Tls {
-  readonly service: ServiceOptions;
-  readonly env: Readonly<Record<string, string>>;
-}
+const BEFORE = "before the prompt is sent";
+const WRITING = "while the reply is written";
 
-interface Outcome {
-  /** Whether the process was stopped before its time limit had passed. */
-  readonly isInTime: boolean;
-  readonly code: number;
-  readonly prompts: readonly unknown[];
-  readonly reply: string | undefined;
-  readonly fate: string | undefined;
-}
+/** Where the process is stopped, how that is answered, and what becomes of the prompt. */
+const STOPS: readonly (readonly [
+  place: string,
+  operation: Operation,
+  answer: (stop: () => void) => Behaviour,
+  code: number,
+  outcome: { readonly reply?: string; readonly fate?: string },
+])[] = [
+  [BEFORE, "create thread", stopThen(normal), 0, { reply: "Done." }],
+  ["before the id", "create run", stopThen(normal), 0, { reply: "Done." }],
+  [
+    ...["without an id", "create run", stopThen(hang()), 5] as const,
+    { fate: "may have run" },
+  ],
+  ["in the stream", "stream", stopInStream, 0, { reply: "Done." }],
+  ["in silence", "stream", stopInSilence, 5, { fate: "may go on" }],
+  [WRITING, "stream", stopWhileWriting, 0, { reply: LONG_REPLY }],
+];
 
-/** What became of a prompt with a time limit whose process was stopped. */
+type Stop = typeof STOPS[number];
+type Mode = "-p" | "--json" | "piped lines" | "TLS";
+
+/** Runs a prompt whose process is stopped; `undefined` if that came after the limit. */
 async function runStopped(
-  place: Place,
+  [place, operation, answer]: Stop,
   mode: Mode,
   limit: number,
-  tls?: Tls,
-): Promise<Outcome> {
-  await using service = ReferenceService.start(tls?.service);
-  const isLong = place === "while the reply is written";
-  const signal = (name: "SIGSTOP" | "SIGCONT") => {
+) {
+  using ca = mode === "TLS" ? new LocalCa() : undefined;
+  await using service = ReferenceService.start(
+    ca && { tls: ca.issue("127.0.0.1") },
+  );
+  const kill = (signal: Deno.Signal) => {
     try {
-      client.kill(name);
+      client.kill(signal);
     } catch {
       // It has ended.
     }
   };
-  const startedAt = performance.now();
+  const due = performance.now() + limit * 1000;
   let isInTime = false;
   const stop = () => {
-    isInTime = performance.now() - startedAt < limit * 1000;
-    signal("SIGSTOP");
+    isInTime = performance.now() < due;
+    kill("SIGSTOP");
     setTimeout(() => {
-      signal("SIGCONT");
+      kill("SIGCONT");
       client.stdout.resume();
     }, (limit + LONGER) * 1000);
   };
-  STOPS[place].serve(service, stop);
-  const given = mode === "piped lines" ? [] : ["-p", "hello"];
-  const json = mode === "--json" ? ["--json"] : [];
+  service.misbehave(operation, answer(stop));
+  service.misbehave("stream", events([first, complete("Done.")]));
+  const isPiped = mode === "piped lines";
+  const isJson = mode === "--json";
   await using client = new Client({
-    args: ["--timeout", `${limit}`, ...json, ...given],
-    env: { ...settings(service), ...tls?.env },
+    args: [
+      ...["--timeout", `${limit}`, ...isJson ? ["--json"] : []],
+      ...isPiped ? [] : ["-p", "hello"],
+    ],
+    env: { ...settings(service), ...ca && { DENO_CERT: ca.certificate } },
   });
-  if (isLong) client.stdout.pause();
+  if (place === WRITING) client.stdout.pause();
   const { code, stdout, stderr } = await client.finish(
-    mode === "piped lines" ? "hello\n" : "",
+    isPiped ? "hello\n" : "",
   );
-  const prompts = promptsOf(service);
-  if (mode === "--json") {
-    const last = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "");
-    const { text: reply, fate } = last;
-    return { isInTime, code, prompts, reply, fate };
-  }
-  const reply = stdout === "" ? undefined : stdout.trimEnd();
-  return { isInTime, code, prompts, reply, fate: fateIn(stderr) };
+  if (!isInTime) return undefined;
+  const [, continues] =
+    /The run may (have started|still continue)/.exec(stderr) ?? [];
+  const fate = continues?.startsWith("have") ? "may have run" : "may go on";
+  const told = isJson
+    ? JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")
+    : {
+      text: stdout === "" ? undefined : stdout.trimEnd(),
+      fate: continues && fate,
+    };
+  const { text: reply, fate: toldFate } = told;
+  return { code, reply, fate: toldFate, prompts: promptsOf(service) };
 }
 
-function fateIn(stderr: string): string | undefined {
-  if (stderr.includes("The run may have started")) return "may have run";
-  if (stderr.includes("The run may still continue")) return "may go on";
-  return undefined;
-}
-
-async function assertOutcome(
-  place: Place,
-  mode: Mode,
-  tls?: Tls,
-): Promise<void> {
-  const expected: Stop = STOPS[place];
-  const { code, fate, reply } = expected;
-  let limit = LIMIT;
-  let outcome = await runStopped(place, mode, limit, tls);
+async function check(stop: Stop, mode: Mode): Promise<void> {
+  const [place, , , code, { reply, fate }] = stop;
+  let outcome;
   // A busy machine needs more time to come to the place.
-  while (!outcome.isInTime) {
-    limit *= 2;
-    outcome = await runStopped(place, mode, limit, tls);
+  for (let limit = LIMIT; outcome === undefined; limit *= 2) {
+    outcome = await runStopped(stop, mode, limit);
   }
   // The time may be over before the prompt is sent: then it is not sent.
-  const isLate = place === "before the prompt is sent" && outcome.code === 3;
+  const isLate = place === BEFORE && outcome.code === 3;
   if (isLate) return assertEquals(outcome.prompts, []);
-  const row = `${place}, ${mode}`;
-  const prompts = ["hello"];
-  assertEquals(outcome, { isInTime: true, code, prompts, reply, fate }, row);
+  assertEquals(outcome, { code, reply, fate, prompts: ["hello"] }, place);
 }
 
 const ignore = Deno.build.os === "windows"; // It has no SIGSTOP.
 
-for (const mode of ["-p", "--json", "piped lines"] as const) {
+for (const mode of ["-p", "--json", "piped lines", "TLS"] as const) {
   Deno.test({
     name:
       `a process that is stopped beyond --timeout loses no reply and guesses no fate, with ${mode}`,
     ignore,
     async fn() {
-      const places = Object.keys(STOPS) as Place[];
-      await Promise.all(places.map((place) => assertOutcome(place, mode)));
+      await Promise.all(STOPS.map((stop) => check(stop, mode)));
     },
   });
 }
-
-Deno.test({
-  name:
-    "a process that is stopped beyond --timeout loses no reply and guesses no fate, over TLS",
-  ignore,
-  async fn() {
-    using ca = new LocalCa();
-    const tls = {
-      service: { tls: ca.issue("127.0.0.1") },
-      env: { DENO_CERT: ca.certificate },
-    };
-    const places = Object.keys(STOPS) as Place[];
-    await Promise.all(
-      places.map((place) => assertOutcome(place, "-p", tls)),
-    );
-  },
-});
 
 Deno.test({
   name: "a bridge that is stopped in a stream answers its prompt",
@@ -244,12 +174,8 @@ Deno.test({
       bridge.client.kill("SIGSTOP");
       setTimeout(() => bridge.client.kill("SIGCONT"), 8_000);
     };
-    STOPS["in the stream, and its reply comes"].serve(service, stop);
-    const sessionId = await bridge.newSession();
-    const { result } = await bridge.request("session/prompt", {
-      sessionId,
-      prompt: "hello",
-    });
+    service.misbehave("stream", stopInStream(stop));
+    const { result } = await bridge.prompt(await bridge.newSession(), "hello");
     assertEquals(result.stopReason, "end_turn");
     assertEquals((await bridge.finish()).code, 0);
   },

@@ -1,8 +1,7 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { Client, settings } from "../support/client_process.ts";
-import { parseJsonLines } from "../support/json_lines.ts";
 import { complete, events, progress } from "../support/service/behaviours.ts";
-import { ReferenceService } from "../support/service/service.ts";
+import { promptsOf, ReferenceService } from "../support/service/service.ts";
 
 // What --timeout means where standard output is a pipe that nobody reads, for a while
 // or for ever.
@@ -11,93 +10,73 @@ import { ReferenceService } from "../support/service/service.ts";
 const endless = events(function* () {
   for (;;) yield progress("x".repeat(10_000), "y");
 });
+const large = events([complete("x".repeat(1024 * 1024))]);
 
-/** The time limit, in seconds: longer than a busy machine takes to start a run. */
-const LIMIT = "5";
+/** Longer than a busy machine takes to start a run, in seconds. */
+const LIMIT = ["--timeout", "5"];
 
-/** Resolves when the time limit has passed: the program drops the stream then. */
-async function afterTheLimit(service: ReferenceService): Promise<void> {
-  const { ended } = await service.waitFor("stream");
-  assertEquals(await ended, "dropped");
-}
+const unread =
+  /agent-gateway: error: The time limit has passed, and nothing reads standard output\n$/;
 
-Deno.test("--json ends with an error line if its reader reads on after the limit", async () => {
-  await using service = ReferenceService.start();
-  service.misbehave("stream", endless);
-  await using client = new Client({
-    args: ["--json", "--timeout", LIMIT, "-p", "hello"],
-    env: settings(service),
-  });
-  client.stdout.pause();
-  await afterTheLimit(service);
-  client.stdout.resume();
-  const { code, stdout, stderr } = await client.finish();
-  assertEquals([code, stderr], [5, ""]);
-  const last = parseJsonLines(stdout).at(-1);
-  assertEquals([last?.type, last?.["fate"]], ["error", "may go on"]);
-});
-
-Deno.test("--json whose reader goes away after the limit ends without a word", async () => {
-  await using service = ReferenceService.start();
-  service.misbehave("stream", endless);
-  await using client = new Client({
-    args: ["--json", "--timeout", LIMIT, "-p", "hello"],
-    env: settings(service),
-  });
-  client.stdout.pause();
-  await afterTheLimit(service);
-  await client.stdout.close();
-  client.stdout.resume();
-  const { code, stderr } = await client.finish();
-  assertEquals([code, stderr], [1, ""]);
-});
-
-Deno.test("--json ends with 1 after the limit if nobody reads the errors of rejected lines", async () => {
-  await using service = ReferenceService.start();
-  await using client = new Client({
+/** When reading goes on, or that the reader goes away, and how the program ends. */
+const ENDS: readonly (readonly [
+  what: string,
+  reader: "reads on after the limit" | "goes away then" | "never reads",
+  args: readonly string[],
+  input: string | Uint8Array,
+  ...ends: readonly [code: number, stdout: RegExp, stderr: RegExp],
+])[] = [
+  [
+    ...["--json", "reads on after the limit"] as const,
+    ...[["--json", ...LIMIT, "-p", "hello"], "", 5] as const,
+    ...[/"type":"error"[^\n]*"fate":"may go on"[^\n]*\n$/, /^$/] as const,
+  ],
+  [
+    ...["--json", "goes away then"] as const,
+    ...[["--json", ...LIMIT, "-p", "hello"], "", 1, /./, /^$/] as const,
+  ],
+  [
+    ...["--json with lines that are rejected", "never reads"] as const,
     // A thread need not be created within the time limit.
-    args: ["--json", "--timeout", "1", "--thread", "t"],
-    env: settings(service),
-  });
-  client.stdout.pause();
-  const lines = new Uint8Array(20_000).map((_, i) => i % 2 ? 0x0a : 0xff);
-  // It ends without reading all lines.
-  const written = client.write(lines).catch(() => {});
-  const { code } = await client.status;
-  await written;
-  client.stdout.resume();
-  const { stderr } = await client.output();
-  assertEquals([code, stderr], [1, ""]);
-});
+    ["--json", "--timeout", "1", "--thread", "t"],
+    new Uint8Array(20_000).map((_, i) => i % 2 ? 0x0a : 0xff),
+    ...[1, /"type":"error"/, /^$/] as const,
+  ],
+  [
+    ...["-p with a large reply", "never reads"] as const,
+    [...LIMIT, "-p", "one", "-p", "two"],
+    ...["", 1, /^x{1,999999}\n?$/, unread] as const,
+  ],
+  [
+    ...["piped lines with a large reply", "never reads", LIMIT] as const,
+    ...["one\ntwo\n", 1, /^x{1,999999}\n?$/, unread] as const,
+  ],
+];
 
-for (const mode of ["-p", "piped lines"]) {
-  Deno.test(`a reply that nobody reads after the limit ends ${mode} with 1, and says so`, async () => {
+for (const [what, reader, args, input, code, ...output] of ENDS) {
+  Deno.test(`${what}, whose reader ${reader}, ends with ${code}`, async () => {
     await using service = ReferenceService.start();
-    service.misbehave("stream", events([complete("x".repeat(1024 * 1024))]));
-    await using client = new Client({
-      args: [
-        "--timeout",
-        LIMIT,
-        ...mode === "-p" ? ["-p", "one", "-p", "two"] : [],
-      ],
-      env: settings(service),
-    });
+    service.misbehave("stream", what.includes("large") ? large : endless);
+    await using client = new Client({ args, env: settings(service) });
     client.stdout.pause();
-    if (mode !== "-p") await client.write("one\ntwo\n");
-    await client.closeInput();
-    const { code } = await client.status;
+    // It may end without reading all of its input.
+    const written = client.write(input).catch(() => {});
+    if (reader === "never reads") {
+      if (typeof input === "string") await client.closeInput();
+      assertEquals((await client.status).code, code);
+    } else {
+      // The program drops the stream when the limit has passed.
+      const { ended } = await service.waitFor("stream");
+      assertEquals(await ended, "dropped");
+      if (reader === "goes away then") await client.stdout.close();
+      await client.closeInput();
+    }
+    await written;
     client.stdout.resume();
-    const { stdout, stderr } = await client.output();
-    assertEquals(code, 1);
-    assert(/^x+$/.test(stdout.slice(0, -1)) && stdout.length < 1024 * 1024);
-    assertStringIncludes(
-      stderr,
-      "agent-gateway: error: The time limit has passed, and nothing reads " +
-        "standard output\n",
-    );
-    const runs = service.requests.filter(({ operation }) =>
-      operation === "create run"
-    );
-    assertEquals(runs.length, 1);
+    const { stdout, stderr, ...ends } = await client.output();
+    assertEquals(ends.code, code);
+    assertMatch(stdout, output[0]);
+    assertMatch(stderr, output[1]);
+    if (what.includes("large")) assertEquals(promptsOf(service), ["one"]);
   });
 }
