@@ -162,11 +162,8 @@ class Progress implements Disposable {
     const waiting = this.#count === undefined
       ? ""
       : `; ${this.#count - begun} of ${this.#count} files have not begun`;
-    console.log(
-      `After ${seconds} s: ${
-        [...running].join(", ") || "nothing"
-      } is running${waiting}`,
-    );
+    const names = [...running].join(", ") || "none (their types are checked)";
+    console.log(`Running after ${seconds} s: ${names}${waiting}`);
   }
 }
 
