@@ -30,7 +30,6 @@ import {
 } from "../support/turns.ts";
 import { serviceId } from "../support/texts.ts";
 import { unchanged } from "../../lib/text.ts";
-import { redacted } from "../support/texts.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
@@ -144,50 +143,6 @@ Deno.test("each path begins with the base URL's path, and ids are percent-encode
     "/api/v1/threads/a%2F..%2Fb%20%3F%23%252e/runs/%C3%BC%2F...%2F/stream",
   ]);
 });
-
-const BAD_IDS: readonly unknown[] = [
-  ...[undefined, "", ".", "..", "\ud800", null, 1, ["a"], { id: "a" }],
-  ...["x".repeat(1025), "ü".repeat(513)],
-  ...[TEST_KEY, `run-${TEST_KEY.toUpperCase()}-1`],
-];
-
-for (const id of BAD_IDS) {
-  Deno.test(`the id ${JSON.stringify(id)?.slice(0, 40)} cannot be used (interface 7)`, async () => {
-    await using service = ReferenceService.start();
-    await using gateway = gatewayTo(service);
-    service.misbehave("create thread", json({ thread_id: id, run_id: "a" }));
-    service.misbehave("create run", json({ run_id: id, thread_id: "a" }));
-    const errors = [
-      await assertRejects(() => createThread(gateway), ServiceError),
-      await assertRejects(() => converse(gateway), ServiceError),
-    ];
-    const type = id === null ? "null" : typeof id;
-    const contains = (field: string, other: string) => {
-      if (id === undefined) {
-        return `The answer contains no ${field}, only: ${other}`;
-      }
-      return type === "string"
-        ? `The answer contains a malformed ${field}`
-        : `The ${field} in the answer must be a string, not ${type}`;
-    };
-    assertEquals(
-      errors.map(({ failure, fate }) => [failure.reason, failure.advice, fate]),
-      [
-        [
-          redacted(contains("thread_id", "run_id")),
-          redacted('The service should answer {"thread_id":"..."}'),
-          "refused",
-        ],
-        [
-          redacted(contains("run_id", "thread_id")),
-          redacted('The service should answer {"run_id":"..."}'),
-          "may have run",
-        ],
-      ],
-    );
-    assertEquals(service.requests.length, 3);
-  });
-}
 
 Deno.test("a turn is the run, its progress and its reply, in this order, each as soon as it comes; its stream is read to the end", async () => {
   const gate = new GatedStream();

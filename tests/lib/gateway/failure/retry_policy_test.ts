@@ -14,6 +14,7 @@ import {
   withAttempt,
 } from "../../../../lib/gateway/failure/retry_policy.ts";
 import { TIMEOUTS } from "../../../../lib/gateway/timeouts.ts";
+import fc from "../../../support/generated.ts";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -113,7 +114,7 @@ for (const [asked, least, most] of ASKED) {
 /** An attempt to follow a run; its times are in seconds. */
 interface Ended {
   /** From its headers to its end; `undefined` if it has none. */
-  readonly open?: number;
+  readonly open?: number | undefined;
   /** How long it waited before that. */
   readonly wait?: number;
   readonly hasNews?: boolean;
@@ -129,7 +130,7 @@ function pausesAfter(all: readonly Ended[]): readonly number[] {
     const askedAt = now;
     const openedAt = open === undefined ? undefined : now + wait * SECOND;
     now += (wait + (open ?? 0)) * SECOND;
-    const newestAt = hasNews ? now : undefined;
+    const newestAt = hasNews && openedAt !== undefined ? now : undefined;
     const last: Attempt = {
       askedAt,
       openedAt,
@@ -213,6 +214,32 @@ for (const [when, [attempts, pauses]] of Object.entries(ATTEMPTS)) {
     assertEquals(pausesAfter(attempts), pauses);
   });
 }
+
+const anyAttempt: fc.Arbitrary<Ended> = fc.record({
+  open: fc.option(fc.constantFrom(0, 1, 4.9, 5, 60, 700), { nil: undefined }),
+  wait: fc.constantFrom(0, 0, 20, 127),
+  hasNews: fc.boolean(),
+  isWhole: fc.boolean(),
+});
+
+Deno.test("a run is never given up within 2 minutes, but for empty streams, and always 10 minutes after its last event", () => {
+  fc.assert(fc.property(fc.array(anyAttempt, { minLength: 1 }), (all) => {
+    const news = all.findLastIndex((it) => it.open !== undefined && it.hasNews);
+    const pauses = pausesAfter(all);
+    const count = pauses.at(-1) === Infinity ? pauses.length : Infinity;
+    const made = all.slice(0, Math.min(count, all.length));
+    const times = made.map(({ open = 0, wait = 0 }, i) =>
+      open + wait + Math.min(pauses[i] ?? 0, 15)
+    );
+    const total = times.reduce((sum, time) => sum + time, 0);
+    const old = times.slice(news + 1, -1).reduce((sum, time) => sum + time, 0);
+    const isEmpty = made.slice(-5).every(({ open = 9, hasNews, isWhole }) =>
+      open < 5 && !hasNews && isWhole
+    );
+    if (count < Infinity) return total >= 120 || isEmpty;
+    return old < 600;
+  }));
+});
 
 Deno.test("the stream of a run is requested again after its problem if no event can come twice, after the pause that it asks for", () => {
   const last = { askedAt: 0, openedAt: 0, newestAt: 0, endedAt: 0 };
