@@ -17,6 +17,22 @@ import {
   spellings,
   STANDARD_INPUT,
 } from "../lib/command_line/option_table.ts";
+import {
+  MAX_FILE_BYTES,
+  MAX_FILES_BYTES,
+  READ_TIMEOUT,
+} from "../lib/bridge/attached_files.ts";
+import {
+  DISTANCE,
+  DISTANCE_PER_UPDATE,
+  MAX_DISTANCE,
+} from "../lib/bridge/client_output.ts";
+import { FIRST, NEXT } from "../lib/bridge/failed_start.ts";
+import { ErrorCode, MAX_MESSAGE_BYTES } from "../lib/bridge/json_rpc.ts";
+import { MAX_WAITING, MAX_WAITING_BYTES } from "../lib/bridge/session.ts";
+import { MAX_TITLE_LENGTH } from "../lib/bridge/session_title.ts";
+import { MAX_ID_LENGTH } from "../lib/bridge/sessions.ts";
+import { MAX_ALL_BYTES, MAX_BYTES } from "../lib/bridge/transcripts.ts";
 import { EXIT } from "../lib/exit_codes.ts";
 import { CONNECT_LIMIT } from "../lib/gateway/connection/relay.ts";
 import { AHEAD_LIMIT } from "../lib/gateway/connection/route.ts";
@@ -71,6 +87,8 @@ const TABLES: Readonly<Record<string, () => Table>> = {
   variables: variableTable,
   statuses: statusTable,
   limits: limitTable,
+  bridge: bridgeTable,
+  errors: errorTable,
   codes: codeTable,
   retries: retryTable,
   ...promiseTables(),
@@ -264,6 +282,52 @@ function limitTable(): Table {
     ["Resuming a stream that brings no new event", time(resume)],
     ["The end of the stream after `complete`", time(drain)],
   ];
+}
+
+/** The limits of the bridge. */
+function bridgeTable(): Table {
+  return [
+    ["What", "Limit"],
+    ["A line of input, a prompt in it included", size(MAX_MESSAGE_BYTES)],
+    ["Prompts that wait in a session", `${MAX_WAITING}`],
+    ["Their text", size(MAX_WAITING_BYTES)],
+    ["The distance of a response from its last update", time(DISTANCE)],
+    ["The same, for each update of the prompt", time(DISTANCE_PER_UPDATE)],
+    ["The same, at most", time(MAX_DISTANCE)],
+    ["The title of a session", `${MAX_TITLE_LENGTH} characters`],
+    ["A thread id that becomes the session id", `${MAX_ID_LENGTH} characters`],
+    ["A linked file", size(MAX_FILE_BYTES)],
+    ["All linked files of a prompt", size(MAX_FILES_BYTES)],
+    ["Reading them", time(READ_TIMEOUT)],
+    ["The text of a session that is kept for `session/load`", size(MAX_BYTES)],
+    [
+      "The text of all sessions, least recently used first",
+      size(MAX_ALL_BYTES),
+    ],
+    ["A start that fails: waiting for `initialize`", time(FIRST)],
+    ["A start that fails: waiting for the next request", time(NEXT)],
+  ];
+}
+
+/** When each error of the bridge is sent. */
+const ERRORS: Readonly<Record<keyof typeof ErrorCode, string>> = {
+  parseError: "The line is not JSON (`id` is `null`)",
+  invalidRequest:
+    "Not a request, a batch, [a line that cannot be read](#lines-that-cannot-be-read), a session that is opened before `initialize`, [too many prompts](#several-prompts)",
+  methodNotFound: "No such method",
+  invalidParams:
+    "Bad params: an image, audio, a binary file, a prompt without text, no session id, or one that cannot be one",
+  resourceNotFound: "No such session, or a chat that is gone",
+  internalError: "The service failed, or rejected the key (401, 403)",
+  cannotOpenSession: "The same for `session/new`, or the bridge does not start",
+};
+
+function errorTable(): Table {
+  const rows = Object.entries(ErrorCode).map(([name, code]) => [
+    `${code}`,
+    ERRORS[name as keyof typeof ErrorCode],
+  ]);
+  return [["Code", "When"], ...rows];
 }
 
 /** What is sent again, after what, and how often. */

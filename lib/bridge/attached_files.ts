@@ -9,7 +9,7 @@ export const MAX_FILE_BYTES = 1024 * 1024;
 export const MAX_FILES_BYTES = 4 * MAX_FILE_BYTES;
 
 /** How long a client may take for all files of a prompt, in milliseconds. */
-const TIMEOUT = 10_000;
+export const READ_TIMEOUT = 10_000;
 
 const TOO_LARGE = `(not read: larger than ${size(MAX_FILE_BYTES)})`;
 const NOT_UTF8 = "(not read: not UTF-8)";
@@ -41,7 +41,7 @@ export async function readAttachedFiles(
   const texts = new Map<string, string>();
   const asked = new Set<string>();
   let left = MAX_FILES_BYTES;
-  using deadline = new Deadline(TIMEOUT, signal);
+  using deadline = new Deadline(READ_TIMEOUT, signal);
   for (const uri of uris) {
     const path = filePath(uri);
     if (path === undefined || asked.has(path)) continue;

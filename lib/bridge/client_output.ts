@@ -16,9 +16,9 @@ import type { SessionUpdate } from "./session_updates.ts";
  * miss the reply. Measured with 10 ms: 19 of 30 replies after 5,000 updates (the Python
  * library, 0.7.0), 6 of 990 after three (acp-factory); with 30 ms there, 0 of 690.
  */
-const DISTANCE = 30;
-const DISTANCE_PER_UPDATE = 0.05;
-const MAX_DISTANCE = 1000;
+export const DISTANCE = 30;
+export const DISTANCE_PER_UPDATE = 0.05;
+export const MAX_DISTANCE = 1000;
 
 /** The version of JSON-RPC, a member of every message. */
 const jsonrpc = "2.0";

@@ -10,10 +10,10 @@ import {
 import type { Redacted } from "../text.ts";
 
 /** How long to wait for the client's first request, in milliseconds. */
-const FIRST = 1000;
+export const FIRST = 1000;
 
 /** How long to wait for the request after `initialize`, in milliseconds. */
-const NEXT = 10_000;
+export const NEXT = 10_000;
 
 /**
  * How long to wait until an answer is written, and for the end of the input after the

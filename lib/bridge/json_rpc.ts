@@ -12,7 +12,7 @@ import {
 } from "../text.ts";
 
 /** The most bytes of UTF-8 that a message may hold, a prompt in it included: 16 MiB. */
-const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /** The id of a request. A number beyond 2^53 is rounded, as JavaScript reads it. */
 export type RequestId = string | number | null;

@@ -5,10 +5,10 @@ import type { Said } from "./session_updates.ts";
 import { Transcript, type Transcripts } from "./transcripts.ts";
 
 /** The most prompts that wait in a session for the one that runs. */
-const MAX_WAITING = 100;
+export const MAX_WAITING = 100;
 
 /** The most text in them, in bytes of UTF-8. */
-const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+export const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** A prompt that has been accepted. */
 export interface AcceptedPrompt {

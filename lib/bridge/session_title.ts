@@ -1,7 +1,7 @@
 import { plainLine, shorten } from "../text.ts";
 
 /** The longest title of a session, in characters. */
-const MAX_TITLE_LENGTH = 80;
+export const MAX_TITLE_LENGTH = 80;
 
 /** How much of a line is looked at, in UTF-16 code units. */
 const MAX_LINE_LENGTH = 4096;

@@ -6,7 +6,7 @@ import { Session } from "./session.ts";
 import { Transcripts } from "./transcripts.ts";
 
 /** The longest thread id that is used as the id of its session, in characters. */
-const MAX_ID_LENGTH = 200;
+export const MAX_ID_LENGTH = 200;
 
 const MAX_CLOSED = 10_000;
 

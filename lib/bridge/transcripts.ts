@@ -8,10 +8,10 @@ import {
 import { safe } from "../text.ts";
 
 /** The most that is kept of one conversation, in bytes of UTF-8. */
-const MAX_BYTES = 1024 * 1024;
+export const MAX_BYTES = 1024 * 1024;
 
 /** The most that is kept of all conversations, in bytes of UTF-8. */
-const MAX_ALL_BYTES = 16 * MAX_BYTES;
+export const MAX_ALL_BYTES = 16 * MAX_BYTES;
 
 /** The bytes that a shorter message counts as: it takes about as much memory. */
 const MIN_BYTES = 400;

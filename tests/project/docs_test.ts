@@ -46,6 +46,7 @@ Deno.test("the table of statuses has a row for each status that differs from its
 const OTHER_NUMBERS: Readonly<Record<string, readonly string[]>> = {
   "CONTRIBUTING.md": ["72 characters", "ten times"],
   "SECURITY.md": ["four characters", "0.1 s", "350 MiB", "500 MiB", "50 ms"],
+  "docs/bridge.md": ["64 KiB", "10 MiB"],
   "docs/containers.md": ["15 MB", "128 MiB"],
   "docs/install.md": ["70 GB"],
   "docs/performance.md": [
@@ -59,7 +60,6 @@ const NUMBER =
 
 for (
   const page of new Set(["CONTRIBUTING.md", "CHANGELOG.md", ...PAGES])
-    .difference(new Set(["docs/bridge.md"]))
 ) {
   Deno.test(`${page} has no number of the program but in a table of tools/docs.ts`, () => {
     const prose = read(page)

@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { ErrorCode } from "../../lib/bridge/json_rpc.ts";
 import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { commandLine, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
@@ -133,14 +132,6 @@ Deno.test({
       assertEquals(new TextDecoder().decode(stdout), output.join("\n"));
     }
   },
-});
-
-Deno.test("documentation: the table of error codes is that of the bridge", () => {
-  const codes = TEXT.matchAll(/^\| (-32\d{3}) \|/gm);
-  assertEquals(
-    Array.from(codes, ([, code]) => Number(code)).sort(),
-    Object.values<number>(ErrorCode).sort(),
-  );
 });
 
 Deno.test("documentation: the permission flags match the client's needs", () => {
