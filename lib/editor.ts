@@ -5,14 +5,25 @@
  * @module
  */
 
-import { type Entry, type Input, InputQueue, PROMPT_TOO_LONG } from "./io.ts";
+import {
+  type Entry,
+  type Input,
+  InputQueue,
+  PROMPT_TOO_LONG,
+  type TerminalOutput,
+} from "./io.ts";
 import { containsNul } from "./text.ts";
+import { cursorAtEnd } from "./editor/cursor_text.ts";
 import { Display } from "./editor/display.ts";
-import { type EditorState, NEW_STATE } from "./editor/editor_state.ts";
-import { type FrameLook, frameOf, sentText } from "./editor/frame.ts";
+import { type EditorState, NEW_STATE, settled } from "./editor/editor_state.ts";
+import { type FrameLook, frameOf, QUEUED, sentText } from "./editor/frame.ts";
 import { moveToHistory } from "./editor/history.ts";
 import { MAX_TEXT_LENGTH, pressKey } from "./editor/key_commands.ts";
-import type { KeyMode, KeyModeActions } from "./editor/key_mode.ts";
+import {
+  type KeyMode,
+  type KeyModeActions,
+  PATIENCE,
+} from "./editor/key_mode.ts";
 import { type Key, press } from "./editor/key.ts";
 import type { Frame, Size } from "./editor/painter.ts";
 import { TimedKeys } from "./editor/timed_keys.ts";
@@ -26,8 +37,12 @@ const HAS_NUL = "Not sent: it contains a NUL character. Press Up to edit it";
 const LOST =
   "Not sent: characters shown as \ufffd were lost. Press Up to edit it, or paste it in parts";
 
+const LEAVING = "Leaves after the run; any key cancels";
+
 export interface EditorOptions extends FrameLook {
-  readonly write: (text: string) => void;
+  readonly output: TerminalOutput;
+  /** Whether only the text at the prompt is drawn: what is queued becomes a line. */
+  readonly isPlain?: boolean;
   readonly size: () => Size;
   readonly keyboard: Keyboard;
   /** A clock, in milliseconds. The default is the clock of the process. */
@@ -42,6 +57,8 @@ export interface Keyboard {
   readonly onQuit: () => void;
   /** Called with the first character of a text. */
   readonly onTyping: () => void;
+  /** Called during an operation, with what is read after it. */
+  readonly onQueued: (next: Input) => void;
   /**
    * Whether it is a Windows console: a U+FFFD may be a character that it has lost, and
    * many of them do not mark pastes.
@@ -56,10 +73,9 @@ export interface Keyboard {
  * that is typed. All other output is written above them once. Texts can be typed
  * and sent at any time; they are delivered one by one by {@linkcode read}.
  *
- * Opening an editor takes the terminal over; disposing of it restores it, with the
- * cursor below the rows.
+ * Opening an editor takes the terminal over, and {@linkcode Editor.leave} gives it back.
  */
-export class Editor implements Disposable {
+export class Editor {
   readonly #options: EditorOptions;
   readonly #inputs = new InputQueue();
   readonly #keys: TimedKeys;
@@ -67,12 +83,14 @@ export class Editor implements Disposable {
   readonly #keyMode: KeyMode;
   #state: EditorState = NEW_STATE;
   #status: ((columns: number) => string) | undefined;
+  /** Whether Ctrl-D was pressed during an operation, and no key since. */
+  #isLeaving = false;
   /** Whether the terminal was given back: keys are not read any more. */
   #isClosed = false;
 
   constructor(options: EditorOptions) {
     this.#options = options;
-    const { keyboard, write, size } = options;
+    const { keyboard, output, size } = options;
     const now = options.now ?? (() => performance.now());
     this.#keys = new TimedKeys({
       onKey: (key) => this.#press(key),
@@ -81,7 +99,7 @@ export class Editor implements Disposable {
       now,
     });
     this.#display = new Display({
-      write,
+      output,
       size,
       frame: (size) => {
         this.#keys.flush();
@@ -103,6 +121,7 @@ export class Editor implements Disposable {
   read(above = ""): Promise<Input> {
     this.#keys.flush();
     const [waiting] = this.#inputs.waiting;
+    this.#isLeaving = false;
     const input = this.#inputs.next();
     const { isAwaited } = this.#inputs;
     const sent = waiting?.kind === "text" ? this.#sent(waiting.text) : "";
@@ -141,15 +160,36 @@ export class Editor implements Disposable {
   /** Drops the texts that wait, and returns their number. They are in the history. */
   dropWaiting(): number {
     this.#keys.flush();
+    this.#isLeaving = false;
     return this.#inputs.dropWaiting();
   }
 
-  [Symbol.dispose](): void {
-    this.#isClosed = true;
+  /** Returns whether the terminal takes what is written, which may take a moment. */
+  takesOutput(): Promise<boolean> {
+    return this.#options.output.settle(PATIENCE);
+  }
+
+  /**
+   * Leaves what was typed and queued on the terminal, with lines below it, and gives the
+   * terminal back as soon as it has taken everything. One that takes nothing any more is
+   * left as it is.
+   */
+  async leave(below = ""): Promise<void> {
+    this.#keys.flush();
     this.#keys.stop();
-    if (this.#status !== undefined) this.#status = () => ""; // What is typed stays.
-    this.#display.close();
-    this.#keyMode[Symbol.dispose]();
+    this.#isClosed = true;
+    // After Ctrl-Z, the rows are on the terminal already.
+    const unsent = this.#display.isDrawn ? this.#unsent() : "";
+    this.#display.close(unsent + below);
+    await this.#keyMode.leave();
+  }
+
+  /** What was typed and queued, as lines. */
+  #unsent(): string {
+    const { typed } = this.#state;
+    const isShown = this.#inputs.isAwaited || typed.text !== "";
+    return this.#queuedTexts().map((text) => this.#queued(text)).join("") +
+      (isShown ? this.#sent(typed.text) : "");
   }
 
   /** Whether a text or a search is begun. */
@@ -170,6 +210,7 @@ export class Editor implements Disposable {
   }
 
   #press(key: Key): void {
+    this.#stay();
     if (key.kind === "press" && this.#perform(key.name)) return;
     if (this.#inputs.hasEnded) return;
     const wasEmpty = this.#state.typed.text === "";
@@ -179,10 +220,30 @@ export class Editor implements Disposable {
       this.#options.keyboard.onTyping();
     }
     if (action === "send") this.#send();
-    if (action === "end") {
-      this.#leavePrompt();
-      this.#inputs.end();
-    }
+    if (action === "end") this.#end();
+  }
+
+  /** Ends the input, at once or after the operation that is going on. */
+  #end(): void {
+    this.#isLeaving = !this.#inputs.isAwaited;
+    this.#leavePrompt();
+    this.#inputs.end();
+    if (!this.#isLeaving) return;
+    if (this.#options.isPlain) this.print(`${LEAVING}\n`);
+    this.#tellQueued();
+  }
+
+  #tellQueued(): void {
+    const [next = { kind: "end" }] = this.#inputs.waiting;
+    this.#options.keyboard.onQueued(next);
+  }
+
+  /** Takes a Ctrl-D during an operation back. */
+  #stay(): void {
+    if (!this.#isLeaving) return;
+    this.#isLeaving = false;
+    this.#inputs.reopen();
+    if (this.#options.isPlain) this.print("Does not leave\n");
   }
 
   /** Performs a key that does more than to edit, and returns whether it is one. */
@@ -212,6 +273,9 @@ export class Editor implements Disposable {
       case "ctrl-z":
         this.#stop();
         return true;
+      case "up":
+      case "ctrl-p":
+        return this.#takeBack();
       default:
         return false;
     }
@@ -231,16 +295,34 @@ export class Editor implements Disposable {
     this.#keyMode.stop();
   }
 
+  /**
+   * Puts the text that was queued last back to be edited, and returns whether there was
+   * one. In the place of one that was rejected, Up finds it in the history.
+   */
+  #takeBack(): boolean {
+    if (this.#inputs.isAwaited || this.#isTyping) return false;
+    const entry = this.#inputs.takeLast();
+    if (entry?.kind !== "text") return false;
+    const typed = cursorAtEnd(entry.text);
+    this.#state = settled(this.#state, { typed, undo: [] });
+    if (this.#options.isPlain) this.print("Not queued any more\n");
+    return true;
+  }
+
   #send(): void {
     const { typed: { text }, isTooLong } = this.#state;
     this.#state = moveToHistory(this.#state);
+    if (!this.#inputs.isAwaited && text.trim() === "") return;
     const reason = this.#faultOf(text, isTooLong);
     const entry: Entry = reason === undefined
       ? { kind: "text", text }
       : { kind: "refused", reason };
     if (entry.kind === "refused") this.#leavePrompt();
     else if (this.#inputs.isAwaited) this.#display.replace(this.#sent(text));
+    else if (this.#options.isPlain) this.print(this.#queued(text));
+    const isQueued = !this.#inputs.isAwaited;
     this.#inputs.add(entry);
+    if (isQueued) this.#tellQueued();
   }
 
   /** Why a text cannot be sent; `undefined` if it can. */
@@ -263,18 +345,26 @@ export class Editor implements Disposable {
     return sentText(text, columns, this.#options);
   }
 
+  /** The same for a text that waits. */
+  #queued(text: string): string {
+    const { columns } = this.#options.size();
+    return sentText(text, columns, { ...this.#options, sign: QUEUED });
+  }
+
   #frame(size: Size): Frame {
     const isShown = this.#inputs.isAwaited ||
       this.#status !== undefined && this.#isTyping;
+    const status = this.#status;
     const content = {
-      status: this.#status?.(size.columns) ?? "",
-      waiting: this.#status === undefined ? [] : this.#waitingTexts(),
+      status: status?.(size.columns) ?? "",
+      queued: status === undefined ? [] : this.#queuedTexts(),
+      notice: status !== undefined && this.#isLeaving ? LEAVING : "",
       editor: isShown ? this.#state : undefined,
     };
     return frameOf(content, size, this.#options);
   }
 
-  #waitingTexts(): string[] {
+  #queuedTexts(): string[] {
     return this.#inputs.waiting.flatMap((entry) =>
       entry.kind === "text" ? [entry.text] : []
     );

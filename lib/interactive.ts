@@ -69,14 +69,15 @@ export async function runConversation(
   const isOneTerminal = streams.stdout !== "data" && streams.stderr !== "data";
   const view = await openView(describeTerminal(streams, !isScript, asked), {
     stdout: standardError.inOrder(outputSink(), isOneTerminal),
-    stderr: (text, kind) => standardError.write(text, kind),
+    stderr: standardError,
     readsPrompts: !isScript,
     json: asked.json,
     onInterrupt: () => process.interrupt(),
     onQuit: () => process.leave("SIGQUIT"), // Ctrl-\
     onTyping: () => gateway.prepare(),
+    onQueued: (next) => conversation.noteQueued(next),
   });
-  const conversation = new Conversation({
+  const conversation: Conversation = new Conversation({
     gateway,
     view,
     maskedKey,

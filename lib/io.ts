@@ -1,7 +1,7 @@
 export { AwakeClock } from "./io/awake_clock.ts";
 export { Deadline, TimeIsOver } from "./io/deadline.ts";
 export { environmentVariable } from "./io/environment_variable.ts";
-export { ErrorOutput } from "./io/error_output.ts";
+export { ErrorOutput, type TerminalOutput } from "./io/error_output.ts";
 export { shareEventLoop, turnOfEventLoop } from "./io/event_loop.ts";
 export { failureLine } from "./io/failure_line.ts";
 export { type Entry, type Input, InputQueue } from "./io/input_queue.ts";

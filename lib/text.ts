@@ -6,6 +6,7 @@ export {
 } from "./text/foreign_text.ts";
 export {
   counted,
+  decimalSize,
   duration,
   seconds,
   size,

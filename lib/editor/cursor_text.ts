@@ -6,8 +6,9 @@ export interface CursorText {
   readonly cursor: number;
 }
 
-// A function, because V8 takes 0.4 ms to make these classes.
-const wordCharacter = () => /[\p{L}\p{N}\p{M}_]/u;
+// As in readline, without the underscore. A function, because V8 takes 0.4 ms to make
+// these classes.
+const wordCharacter = () => /[\p{L}\p{N}\p{M}]/u;
 
 /** A text with the cursor at its end. */
 export function cursorAtEnd(text: string): CursorText {

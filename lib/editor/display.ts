@@ -1,4 +1,4 @@
-import { startTimeout } from "../io.ts";
+import { startTimeout, type TerminalOutput } from "../io.ts";
 import { type Frame, NO_FRAME, Painter, type Size } from "./painter.ts";
 
 /** The shortest time between two frames, in milliseconds. */
@@ -17,7 +17,7 @@ const MAX_FRAME_PAUSE = 500;
 const RESIZE_PAUSE = 100;
 
 export interface DisplayOptions {
-  readonly write: (text: string) => void;
+  readonly output: TerminalOutput;
   readonly size: () => Size;
   /** The rows to draw. */
   readonly frame: (size: Size) => Frame;
@@ -28,16 +28,16 @@ export interface DisplayOptions {
 /**
  * The rows at the bottom of a terminal, and the lines that are written above them.
  *
- * It decides when to draw: not more often than the terminal can show, not while the
- * terminal is being resized, and not while another program has the terminal. Lines
- * are always written at once.
+ * It decides when to draw: not more often than the terminal can show, not before the
+ * terminal has taken everything else, not while it is being resized, and not while
+ * another program has it. Lines are always written at once.
  */
 export class Display {
   readonly #options: DisplayOptions;
   readonly #painter: Painter;
   #size: Size;
   #nextFrameAt = -Infinity;
-  /** Stops the timer of the next frame; `undefined` if none is due. */
+  /** Cancels the next frame; `undefined` if none is due. */
   #stopFrame: (() => void) | undefined;
   /** Stops the timer of the last resize; `undefined` if it has run out. */
   #stopResize: (() => void) | undefined;
@@ -46,7 +46,7 @@ export class Display {
 
   constructor(options: DisplayOptions) {
     this.#options = options;
-    this.#painter = new Painter(options.write);
+    this.#painter = new Painter((text) => options.output.write(text));
     this.#size = options.size();
   }
 
@@ -58,6 +58,7 @@ export class Display {
   /** Draws now if the last frame is old enough, else together with later changes. */
   refresh(): void {
     if (this.#stopFrame !== undefined) return;
+    if (!this.#options.output.isWritten) return this.#refreshWhenWritten();
     const pause = this.#nextFrameAt - this.#options.now();
     if (pause <= 0) this.print();
     else this.#stopFrame = startTimeout(pause, () => this.print());
@@ -67,15 +68,17 @@ export class Display {
   print(above = ""): void {
     this.#cancelFrame();
     if (!this.isDrawn) {
-      if (above !== "") this.#options.write(above);
+      if (above !== "") this.#options.output.write(above);
       return;
     }
-    const { now, size, frame } = this.#options;
+    const { now, size, frame, output } = this.#options;
     this.#compareSize(size());
     const isResizing = this.#stopResize !== undefined;
     if (isResizing && above === "") return;
     const begun = now();
-    this.#painter.draw(frame(this.#size), above);
+    const isWritten = output.isWritten;
+    this.#painter.draw(isWritten ? frame(this.#size) : NO_FRAME, above);
+    if (!isWritten) this.#refreshWhenWritten();
     const end = now();
     const pause = Math.max(FRAME_PAUSE, (end - begun) * DRAWING_SHARE);
     this.#nextFrameAt = end + Math.min(pause, MAX_FRAME_PAUSE);
@@ -126,15 +129,23 @@ export class Display {
     this.print();
   }
 
-  /** Draws the rows a last time. Lines that are printed later are written below them. */
-  close(): void {
-    this.#compareSize(this.#options.size());
-    this.#stopResize?.(); // Nothing is drawn later.
-    this.#stopResize = undefined;
-    this.print();
+  /** Erases the rows for good, and writes lines in their place that stay. */
+  close(lines: string): void {
+    if (this.isDrawn) this.#painter.draw(NO_FRAME, lines);
+    else this.#options.output.write(lines);
     this.#cancelFrame();
-    this.#painter.leave();
+    this.#stopResize?.();
     this.#state = "closed";
+  }
+
+  #refreshWhenWritten(): void {
+    let isStopped = false;
+    this.#stopFrame = () => isStopped = true;
+    this.#options.output.settle(Infinity).then((isWritten) => {
+      if (isStopped || !isWritten) return;
+      this.#stopFrame = undefined;
+      this.refresh();
+    });
   }
 
   #cancelFrame(): void {

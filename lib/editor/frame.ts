@@ -1,4 +1,10 @@
-import { shorten, type Style } from "../text.ts";
+import {
+  byteLength,
+  counted,
+  decimalSize,
+  shorten,
+  type Style,
+} from "../text.ts";
 import { type CursorText, lineEnd, lineStart } from "./cursor_text.ts";
 import type { EditorState, Search } from "./editor_state.ts";
 import {
@@ -13,15 +19,31 @@ import {
 } from "./layout.ts";
 import type { Frame, Size } from "./painter.ts";
 
-const MAX_WAITING = 5;
+const MAX_QUEUED = 5;
 
-/** The most UTF-16 code units of a waiting text that are used. */
-const WAITING_LENGTH = 1_000;
+/** The most UTF-16 code units of a queued text that are used. */
+const QUEUED_LENGTH = 1_000;
+
+/** Begins a text that was sent during a run, and waits. */
+export const QUEUED = "queued: ";
+
+/** A text with more lines is shown only in part when it was sent. */
+const MAX_SENT_LINES = 20;
+
+/** So is one with more UTF-16 code units. */
+const MAX_SENT_LENGTH = 16 * 1024;
+
+/** What is shown of it, in lines and in UTF-16 code units. */
+const SHOWN_LINES = 5;
+const SHOWN_LENGTH = 1_000;
 
 /** What is drawn at the bottom of the terminal. */
 export interface FrameContent {
   readonly status: string;
-  readonly waiting: readonly string[];
+  /** The texts that were sent and wait, the next one first. */
+  readonly queued: readonly string[];
+  /** A row below them; empty if there is none. */
+  readonly notice: string;
   /** The text that is typed; `undefined` if it is not shown. */
   readonly editor: EditorState | undefined;
 }
@@ -33,7 +55,7 @@ export interface FrameLook {
 }
 
 export function frameOf(
-  { status, waiting, editor }: FrameContent,
+  { status, queued, notice, editor }: FrameContent,
   size: Size,
   look: FrameLook,
 ): Frame {
@@ -51,11 +73,11 @@ export function frameOf(
     ? []
     : [searchRow(search, columns)];
   room -= searchRows.length;
-  const count = Math.min(MAX_WAITING, room);
-  for (const text of count > 0 ? waiting.slice(-count) : []) {
-    rows.push(waitingRow(text, columns, look));
-    room--;
-  }
+  const notices = notice === "" || room < 1 ? [] : [notice];
+  room -= notices.length;
+  const below = [...queuedRows(queued, Math.min(MAX_QUEUED, room)), ...notices];
+  room -= below.length - notices.length;
+  for (const text of below) rows.push(cellsOfLine(text, columns));
   if (editor === undefined) {
     const column = Math.min(widthOf(rows[0] ?? []), columns - 1);
     return { rows: rows.map(withPlaces), cursor: { row: 0, column } };
@@ -111,16 +133,15 @@ function typedRow(
   return [{ text: before, width: indent, isCertain: true }, ...cells];
 }
 
-function waitingRow(
-  text: string,
-  columns: number,
-  { sign }: FrameLook,
-): Cell[] {
-  const line = shorten(text, WAITING_LENGTH).replace(/\s+/g, " ");
-  const indent = indentOf(columns);
-  const before = indent > 0 ? sign : "";
-  const cells = cellsOfLine(line, columns - indent);
-  return [{ text: before, width: indent, isCertain: true }, ...cells];
+/** The queued texts, a row each, as far as there are rows, and how many more there are. */
+function queuedRows(queued: readonly string[], count: number): string[] {
+  if (count < 1) return [];
+  const shown = queued.length > count ? count - 1 : count;
+  const rows = queued.slice(0, shown).map((text) =>
+    QUEUED + shorten(text, QUEUED_LENGTH).replace(/\s+/g, " ")
+  );
+  const more = queued.length - rows.length;
+  return more > 0 ? [...rows, `${more} more queued`] : rows;
 }
 
 function searchRow({ query, isFound }: Search, columns: number): Cell[] {
@@ -130,7 +151,7 @@ function searchRow({ query, isFound }: Search, columns: number): Cell[] {
 
 /**
  * The output for a text that was sent and stays on the terminal. The terminal wraps its
- * lines, and wraps them again when it is resized.
+ * lines, and wraps them again when it is resized. Of a long text the beginning is shown.
  */
 export function sentText(
   text: string,
@@ -138,7 +159,7 @@ export function sentText(
   { sign, style }: FrameLook,
 ): string {
   const indent = " ".repeat(indentOf(columns));
-  const lines = text.split("\n").map((line) =>
+  const lines = shownLines(text).map((line) =>
     special().test(line)
       ? cellsOf(line, indent.length, Infinity).map((cell) => cell.text).join("")
       : line
@@ -146,6 +167,20 @@ export function sentText(
   return `${indent === "" ? "" : style.bold(sign)}${
     lines.join(`\n${indent}`)
   }\n`;
+}
+
+/** The lines of a text, or the first ones and its size: "[120 lines, 5.9 MB]". */
+function shownLines(text: string): string[] {
+  const lines = text.split("\n");
+  const isShort = lines.length <= MAX_SENT_LINES &&
+    text.length <= MAX_SENT_LENGTH;
+  if (isShort) return lines;
+
+  const first = shorten(lines.slice(0, SHOWN_LINES).join("\n"), SHOWN_LENGTH);
+  const size = `[${counted(lines.length, "line")}, ${
+    decimalSize(byteLength(text))
+  }]`;
+  return [...first.split("\n"), size];
 }
 
 /** Characters that are not drawn as they are. V8 takes 0.1 ms to make these classes. */

@@ -1,7 +1,13 @@
-import { startTimeout } from "../io.ts";
+import { startTimeout, type TerminalOutput } from "../io.ts";
 
 /** How long after a request to stop it counts as refused, in milliseconds. */
 const STOP_TIMEOUT = 100;
+
+/**
+ * How long the terminal may take nothing before nobody waits for it, in milliseconds:
+ * then its modes are left as they are, because switching them back would wait for ever.
+ */
+export const PATIENCE = 800;
 
 // Bracketed paste, which shells expect to be off when a program ends.
 const PASTE_ON = "\x1b[?2004h";
@@ -14,13 +20,11 @@ export interface KeyModeActions {
 }
 
 export interface KeyModeOptions extends KeyModeActions {
-  readonly write: (text: string) => void;
-  /** Resolves when all is written, before another program takes the terminal over. */
-  readonly written: () => Promise<unknown>;
+  readonly output: TerminalOutput;
 }
 
-/** A terminal in key mode. Disposing of it switches the terminal back. */
-export interface KeyMode extends Disposable {
+/** A terminal in key mode. */
+export interface KeyMode {
   /** Protects pastes again: another program may have switched the protection off. */
   renew(): void;
   /**
@@ -28,6 +32,11 @@ export interface KeyMode extends Disposable {
    * programs. `onResume` is called when it is continued, or if it was not stopped.
    */
   stop(): Promise<void>;
+  /**
+   * Switches the terminal back when it has taken everything. If it takes nothing any
+   * more, its modes are not touched.
+   */
+  leave(): Promise<void>;
 }
 
 /**
@@ -35,14 +44,14 @@ export interface KeyMode extends Disposable {
  * pastes are marked as such.
  */
 export function enterKeyMode(
-  { write, written, onResume, onResize }: KeyModeOptions,
+  { output, onResume, onResize }: KeyModeOptions,
 ): KeyMode {
   let isOver = false;
   let isOn = false;
   let stopTimer = () => {};
   const enter = () => {
     Deno.stdin.setRaw(true);
-    write(PASTE_ON);
+    output.write(PASTE_ON);
     isOn = true;
   };
   const resume = (wasStopped: boolean) => {
@@ -61,11 +70,11 @@ export function enterKeyMode(
     hasResizing = false; // Deno before 2.7.10 has none on Windows.
   }
   return {
-    renew: () => write(PASTE_ON),
+    renew: () => output.write(PASTE_ON),
     async stop() {
-      write(PASTE_OFF);
+      output.write(PASTE_OFF);
       isOn = false;
-      await written();
+      await output.settle(Infinity);
       if (isOver) return;
       Deno.stdin.setRaw(false);
       try {
@@ -77,13 +86,13 @@ export function enterKeyMode(
       }
       stopTimer = startTimeout(STOP_TIMEOUT, () => resume(false));
     },
-    [Symbol.dispose]() {
+    async leave() {
       isOver = true;
       stopTimer();
       if (hasSignals) Deno.removeSignalListener("SIGCONT", goOn);
       if (hasResizing) Deno.removeSignalListener("SIGWINCH", onResize);
-      if (isOn) write(PASTE_OFF);
-      Deno.stdin.setRaw(false);
+      if (isOn) output.write(PASTE_OFF);
+      if (await output.settle(PATIENCE)) Deno.stdin.setRaw(false);
     },
   };
 }

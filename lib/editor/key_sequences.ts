@@ -34,11 +34,13 @@ const NUMBERS: Readonly<Record<string, string>> = {
 };
 
 // The modifiers of xterm and of kitty, which has more of them. Super, which is Meta in
-// xterm, and Meta count as Alt.
+// xterm, and Meta count as Alt. A key with any other one, such as Hyper, does nothing.
 const SHIFT = 1;
 const ALT = 2 | 8 | 32;
 const CTRL = 4;
 const CAPS_LOCK = 64;
+const NUM_LOCK = 128;
+const KNOWN = SHIFT | ALT | CTRL | CAPS_LOCK | NUM_LOCK;
 
 /**
  * The key that a sequence reports: a key with a name of its own (DEC, xterm, rxvt), or
@@ -53,11 +55,10 @@ export function sequenceKey(sequence: Sequence): Key | undefined {
   const { parameters, final } = sequence;
   const [first = "", second = "", third = ""] = parameters.split(";");
   const isReleased = second.endsWith(":3");
-  if (isReleased) return undefined;
-  if (final === "u") return characterKey(first, heldOf(second), third);
-  if (final === "~" && first === "27") {
-    return characterKey(third, heldOf(second));
-  }
+  const held = heldOf(second);
+  if (isReleased || (held & ~KNOWN) !== 0) return undefined;
+  if (final === "u") return characterKey(first, held, third);
+  if (final === "~" && first === "27") return characterKey(third, held);
   const name = nameOf(sequence, first);
   return name === undefined
     ? undefined
@@ -135,8 +136,9 @@ const SAME_WITH_CTRL: Readonly<Record<string, string>> = {
 };
 
 /**
- * A key that is reported by its character. With Ctrl or Alt it has the name that it has
- * where the terminal sends a byte for it.
+ * A key that is reported by its character. One that comes with its text is that text, as
+ * with AltGr. With Ctrl or Alt, others have the name that they have where the terminal
+ * sends a byte for them.
  *
  * @param codes The code of the key, perhaps with its code under Shift and in the Latin
  * layout: `code:shifted:latin`.
@@ -150,10 +152,10 @@ function characterKey(
   const [code = 0, shifted = 0, latin = 0] = codes.split(":").map(Number);
   const named = NAMED_CODES[code];
   if (named !== undefined) return press(withModifiers(held, named));
-  if ((held & (CTRL | ALT)) === 0) {
-    const typed = text.split(":").map(Number).map(characterOf).join("");
-    return textKey(typed || underShift(code, shifted, held));
-  }
+  const typed = text.split(":").map(Number).map(characterOf).join("");
+  const hasName = typed === "" && (held & (CTRL | ALT)) !== 0;
+  if (!hasName) return textKey(typed || underShift(code, shifted, held));
+
   // Ctrl-C is Ctrl-C on a keyboard for another alphabet, too.
   const isForeign = code > 0x7f && latin > 0;
   const main = isForeign ? latin : code;

@@ -21,8 +21,8 @@ const ERASE_BELOW = "\x1b[J";
 const CLEAR = "\x1b[H\x1b[2J";
 
 /**
- * Draws frames at the bottom of a terminal, each over the one before it. Of each row,
- * only what follows the first change is written.
+ * Draws frames at the bottom of a terminal, each over the one before it. Only the cells
+ * that have changed are written: a slow line takes 120 bytes a second.
  *
  * A terminal that is resized moves the drawn rows as it likes: some wrap them anew,
  * some cut them. None of them moves the cursor's row closer to the frame's first
@@ -88,25 +88,36 @@ export class Painter {
   #difference({ rows, cursor }: Frame): string {
     const drawn = this.#drawn;
     let text = "";
+    let hasRest = false;
     let at = drawn.cursor;
     const moveTo = (row: number, column: number) => {
       if (row === at.row && column === at.column) return;
-      text += `${vertical(row - at.row)}\x1b[${column + 1}G`;
+      const toColumn = column === 0 ? "\r" : `\x1b[${column + 1}G`;
+      text += vertical(row - at.row) + toColumn;
       at = { row, column };
     };
     for (const [i, row] of rows.entries()) {
       const old = drawn.rows[i];
-      let same = 0;
-      while (same < row.length && row[same]?.text === old?.[same]?.text) same++;
-      if (same === row.length && same === old?.length) continue;
+      const kept = keptCells(row, old);
+      let column = 0;
+      for (const [j, cell] of row.slice(0, kept).entries()) {
+        if (cell.text !== old?.[j]?.text) {
+          moveTo(i, column);
+          text += cell.text;
+          at = { row: i, column: column + cell.width };
+        }
+        column += cell.width;
+      }
+      if (kept === row.length && kept === old?.length) continue;
       const isNew = old === undefined && i > 0;
-      moveTo(isNew ? i - 1 : i, widthOf(row.slice(0, same)));
-      if (same === 0) text += isNew ? "\r\n" : "\r";
-      text += ERASE_TO_END_OF_LINE;
-      for (const cell of row.slice(same)) text += cell.text;
+      moveTo(isNew ? i - 1 : i, column);
+      if (kept === 0) text += isNew ? "\r\n" : "\r";
+      const rest = row.slice(kept).map((cell) => cell.text).join("");
+      text += ERASE_TO_END_OF_LINE + rest;
+      hasRest = true;
       at = { row: i, column: widthOf(row) };
     }
-    if (text !== "") text = NO_WRAP + text + WRAP;
+    if (hasRest) text = NO_WRAP + text + WRAP;
     if (drawn.rows.length > rows.length) {
       moveTo(rows.length, 0);
       text += ERASE_BELOW;
@@ -114,6 +125,15 @@ export class Painter {
     moveTo(cursor.row, cursor.column);
     return text;
   }
+}
+
+/** How many cells of a row can be drawn over the old ones, in their columns. */
+function keptCells(row: readonly Cell[], old: readonly Cell[] = []): number {
+  const isKept = (cell: Cell, before: Cell | undefined) =>
+    cell.text === before?.text ||
+    cell.width === before?.width && cell.isCertain && before.isCertain;
+  const changed = row.findIndex((cell, i) => !isKept(cell, old[i]));
+  return changed < 0 ? row.length : changed;
 }
 
 /**

@@ -10,7 +10,7 @@ import type { ReplyWriter } from "./write_reply.ts";
  * Where lines are shown and prompts are typed: an editor, or plain lines, which draw no
  * row.
  */
-export interface Surface extends Typing, Disposable {
+export interface Surface extends Typing {
   /** Asks for the next prompt, below lines that stay. */
   read(above: string): Promise<Input>;
   /** Writes lines that stay, each with its newline. */
@@ -21,6 +21,8 @@ export interface Surface extends Typing, Disposable {
   setStatus?(row: ((columns: number) => string) | undefined): void;
   /** Draws the row again. */
   refresh?(): void;
+  /** Gives the terminal back, with lines below what was typed and not sent. */
+  leave(below: string): void | Promise<void>;
 }
 
 export interface ChatViewOptions {
@@ -83,8 +85,9 @@ export class ChatView implements View {
       case "ctrl-c":
         return this.#showCtrlC(linesAbout(event, terminal));
       case "farewell":
-        surface[Symbol.dispose]();
-        return this.#leave(linesAbout(event, terminal));
+        return surface.leave(
+          terminal.keys === undefined ? "" : linesAbout(event, terminal),
+        );
       default:
         event satisfies never;
     }
@@ -129,10 +132,5 @@ export class ChatView implements View {
     const { surface } = this.#options;
     if (surface.showCtrlC) surface.showCtrlC(lines);
     else surface.print(lines);
-  }
-
-  #leave(lines: string): void {
-    const { surface, terminal } = this.#options;
-    if (terminal.keys !== undefined) surface.print(lines);
   }
 }

@@ -49,9 +49,13 @@ export class Conversation {
   readonly #exitCode = new ExitCode();
   /** Aborted when the user leaves, or a signal ends the program. */
   readonly #leaving = new AbortController();
+  /** Resolved when a person leaves, and the terminal takes nothing any more. */
+  readonly #stuck = Promise.withResolvers<"unread">();
   #operation: Operation | undefined;
   #threadId: ServiceId | undefined;
   #hasRun = false;
+  /** The showing of an event that has not been written yet. */
+  #shown: Promise<void> | undefined;
   /** Set when the conversation is left. */
   #left: Promise<void> | undefined;
   /** Whether the view has shown the farewell. */
@@ -96,9 +100,8 @@ export class Conversation {
           break;
         case "text": {
           const { text } = input;
-          const word = text.trim().toLowerCase();
-          if (word === "exit" || word === "quit") return 0;
-          if (word === "") continue;
+          if (isExit(text)) return 0;
+          if (text.trim() === "") continue;
           outcome = await this.#runAlone({ text, number: nextNumber() });
           break;
         }
@@ -151,6 +154,9 @@ export class Conversation {
       case "announce":
       case "nothing":
         view.show({ type: "ctrl-c", isFirst: effect === "announce" });
+        if (effect === "nothing") {
+          void this.#ifStuck(() => this.#leaving.abort());
+        }
         return true;
       default:
         return effect satisfies never;
@@ -158,11 +164,30 @@ export class Conversation {
   }
 
   /**
+   * Handles what was entered while something goes on. A person who leaves does not wait
+   * for a terminal that takes nothing any more of the reply.
+   */
+  noteQueued(next: Input): void {
+    const isWayOut = next.kind === "end" ||
+      next.kind === "text" && isExit(next.text);
+    if (isWayOut && this.#operation?.ending === "completed") {
+      void this.#ifStuck(() => {});
+    }
+  }
+
+  /** Gives up what is shown if the terminal takes nothing any more. */
+  async #ifStuck(leave: () => void): Promise<void> {
+    const { typing } = this.#options.view;
+    if (await typing?.takesOutput?.() !== false) return;
+    leave();
+    this.#stuck.resolve("unread");
+  }
+
+  /**
    * Drops what is going on, and ends the view. No prompt is run any more, and nothing is
    * shown after this.
    *
-   * @param limit The longest wait for the operation to end, and for what was shown to be
-   * written, in milliseconds.
+   * @param limit The longest wait for the operation to end, in milliseconds.
    */
   leave(limit = 0): Promise<void> {
     this.#left ??= this.#leave(limit);
@@ -186,8 +211,7 @@ export class Conversation {
     if (unfinished && !isUnread) view.show(unfinished.end(false));
     const hasFarewell = this.#hasRun && this.#isTyped && !isUnread;
     const threadId = hasFarewell ? this.#threadId : undefined;
-    const shown = view.show({ type: "farewell", threadId });
-    if (shown !== undefined) await within(limit, shown, () => {});
+    await view.show({ type: "farewell", threadId });
   }
 
   /**
@@ -199,7 +223,8 @@ export class Conversation {
   ): Promise<Outcome> {
     using limit = new TimeLimit(this.#options.timeLimit);
     const doing = task(limit.signal);
-    if (this.#isTyped || await limit.endsInTime(doing)) return await doing;
+    if (this.#isTyped) return await Promise.race([doing, this.#stuck.promise]);
+    if (await limit.endsInTime(doing, () => this.#shown)) return await doing;
 
     const operation = this.#operation;
     // One that has failed is told already.
@@ -380,8 +405,23 @@ export class Conversation {
   /** Shows an event, unless the conversation is over. */
   #show(event: ViewEvent): void | Promise<void> {
     if (this.#isOver) return;
-    return this.#options.view.show(event, this.#operation?.dropped);
+    const shown = this.#options.view.show(event, this.#operation?.dropped);
+    return shown && this.#whenShown(shown);
   }
+
+  async #whenShown(shown: Promise<void>): Promise<void> {
+    this.#shown = shown;
+    try {
+      await shown;
+    } finally {
+      this.#shown = undefined;
+    }
+  }
+}
+
+/** Whether a prompt leaves (interface 1, "Interactive mode rules" 3). */
+function isExit(text: string): boolean {
+  return ["exit", "quit"].includes(text.trim().toLowerCase());
 }
 
 const UNREAD = "The time limit has passed, and nothing reads standard output";

@@ -30,10 +30,10 @@ export class JsonView implements View {
 
   /**
    * Queues a line. Progress waits only for room, so that many lines are one write. All
-   * other events wait until everything is written, also those without a line: after a
-   * `farewell`, the process ends.
+   * other events wait until everything is written, also those without a line.
    */
   show(event: ViewEvent): void | Promise<void> {
+    if (event.type === "farewell") return this.#end();
     const line = lineOf(event);
     if (line === undefined) return this.#output.flush();
     const text = jsonLine(line);
@@ -44,7 +44,14 @@ export class JsonView implements View {
     this.#output.write(text);
     return this.#output.flush();
   }
+
+  async #end(): Promise<void> {
+    await this.#output.flushWithin(END_LIMIT);
+  }
 }
+
+/** How long the end waits for a reader, in milliseconds. */
+const END_LIMIT = 400;
 
 /** The published form of an event, field by field, so that no internal one slips in. */
 function lineOf(event: ViewEvent): object | undefined {

@@ -1,5 +1,10 @@
 import type { Editor, KeyModeActions } from "../editor.ts";
-import { type ByteSink, readStandardInput } from "../io.ts";
+import {
+  type ByteSink,
+  type Input,
+  readStandardInput,
+  type TerminalOutput,
+} from "../io.ts";
 import { ChatView } from "./chat_view.ts";
 import { consoleSize } from "./console_size.ts";
 import { JsonView } from "./json_view.ts";
@@ -13,7 +18,7 @@ export interface OpenViewOptions {
   /** Writes to standard output, after everything that went to `stderr` before. */
   readonly stdout: ByteSink;
   /** Writes to standard error. */
-  readonly stderr: WriteLines;
+  readonly stderr: TerminalOutput & { readonly write: WriteLines };
   /**
    * Where prompts come from: standard input line by line, or nowhere, because the
    * command line has them. Then standard input is not touched.
@@ -25,6 +30,8 @@ export interface OpenViewOptions {
   readonly onQuit: () => void;
   /** Called when somebody begins to type a prompt. */
   readonly onTyping: () => void;
+  /** Called during an operation, with what is read after it. */
+  readonly onQueued: (next: Input) => void;
 }
 
 /**
@@ -44,7 +51,12 @@ export async function openView(
     writeReply({ stdout, form: terminal.replies }, text, signal);
   if (!terminal.isScreen) {
     const sign = terminal.keys === undefined ? "" : PROMPT_SIGN;
-    const surface = new PlainLines({ prompts: readLines(), stderr, sign });
+    const write: WriteLines = (lines, kind) => stderr.write(lines, kind);
+    const surface = new PlainLines({
+      prompts: readLines(),
+      stderr: write,
+      sign,
+    });
     return new ChatView({ surface, reply, terminal });
   }
   const [surface, { StatusLine }] = await Promise.all([
@@ -64,26 +76,23 @@ async function* noInput(): AsyncGenerator<Uint8Array> {}
 
 /** Opens an editor, which takes the terminal over. */
 async function openEditor(
-  { style }: Terminal,
-  { stderr, stdout, onInterrupt, onQuit, onTyping }: OpenViewOptions,
+  { isPlain, style }: Terminal,
+  { stderr, onInterrupt, onQuit, onTyping, onQueued }: OpenViewOptions,
 ): Promise<Editor> {
   const { Editor, enterKeyMode } = await import("../editor.ts");
   const keyboard = {
     input: () => readStandardInput(true),
     keyMode: (actions: KeyModeActions) =>
-      enterKeyMode({
-        ...actions,
-        write: stderr,
-        // Standard output is written after standard error, so this waits for both.
-        written: () => stdout.write(new Uint8Array()),
-      }),
+      enterKeyMode({ ...actions, output: stderr }),
     onInterrupt,
     onQuit,
     onTyping,
+    onQueued,
     isWindowsConsole: Deno.build.os === "windows",
   };
   return new Editor({
-    write: stderr,
+    output: stderr,
+    isPlain,
     size: consoleSize,
     style,
     sign: PROMPT_SIGN,

@@ -50,8 +50,8 @@ export class PlainLines implements Surface {
     return this.#options.prompts.dropWaiting();
   }
 
-  [Symbol.dispose](): void {
-    if (this.#isAfterSign) this.#options.stderr("\n");
+  leave(below: string): void {
+    this.#options.stderr((this.#isAfterSign ? "\n" : "") + below);
     this.#isAfterSign = false;
   }
 

@@ -3,7 +3,7 @@ import { duration } from "../text.ts";
 import { line, type LineLook, linesAbout } from "./event_lines.ts";
 import type { Step } from "./view.ts";
 
-/** The first silence that is reported, in milliseconds. Each next one is twice as long. */
+/** The first silence that is reported, in milliseconds; the next are twice as long. */
 const FIRST_SILENCE = 10_000;
 
 export interface PlainProgressOptions {

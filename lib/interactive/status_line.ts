@@ -35,17 +35,28 @@ export interface StatusLineOptions {
   readonly now?: (() => number) | undefined;
 }
 
+/** A status that says that a node is done. */
+const DONE =
+  /^(?:done|completed?|finish(?:ed)?|succe(?:ss|eded)|ok|end(?:ed)?)$/i;
+
+interface Node {
+  readonly name: string;
+  readonly reachedAt: number;
+  label: string;
+  isDone: boolean;
+}
+
 interface Shown {
   readonly startedAt: number;
-  node?: { readonly name: string; label: string; readonly reachedAt: number };
+  node?: Node;
   pause?: { readonly reason: WaitEvent["reason"]; readonly until: number };
 }
 
 /**
- * A spinner, the run's current node and its status, the time since the operation
- * began, and how to stop it. During a pause before a retry, the reason and the
- * remaining time replace the node. Each finished node becomes a line above, with
- * its duration; so does the run, with its total.
+ * A spinner, the run's current node and its status, the time since the node (or without
+ * one, the operation) began, and how to stop it. During a pause before a retry, the
+ * reason and the remaining time replace the node. Each finished node becomes a line
+ * above, with its duration; so does the run, with its total.
  * Callers draw {@linkcode row} as often as they like.
  */
 export class StatusLine {
@@ -80,20 +91,20 @@ export class StatusLine {
       case "progress": {
         delete shown.pause;
         const label = labelOf(step);
-        const isSame = node?.name === step.node;
-        if (isSame) node.label = label;
-        else shown.node = { name: step.node, label, reachedAt: now };
-        return node && !isSame
-          ? this.#finished(node.label, now - node.reachedAt, true)
-          : "";
+        const isDone = DONE.test(step.status.trim());
+        if (node?.name === step.node) {
+          node.label = label;
+          node.isDone ||= isDone;
+          return "";
+        }
+        shown.node = { name: step.node, label, isDone, reachedAt: now };
+        return node ? this.#lineOf(node, true) : "";
       }
       case "end": {
         this.#shown = undefined;
         this.#stopSpinner();
         const { completed, total } = step;
-        const last = node
-          ? this.#finished(node.label, now - node.reachedAt, completed)
-          : "";
+        const last = node ? this.#lineOf(node, completed) : "";
         if (total === undefined) return last;
         return last + this.#finished("total", total, completed);
       }
@@ -117,20 +128,38 @@ export class StatusLine {
     const now = this.#now();
     const milliseconds = now - startedAt;
     if (milliseconds < DELAY) return "";
+    const sinceNode = now - (node?.reachedAt ?? startedAt);
     const label = pause !== undefined && pause.until > now
       ? pauseLabel(pause.reason, pause.until - now)
       : node?.label ?? "waiting";
     const frame = Math.floor(milliseconds / SPINNER_PAUSE) %
       this.#marks.spinner.length;
     return this.#marks.spinner.charAt(frame) +
-      afterMark(label, milliseconds, columns, HINT);
+      afterMark(label, sinceNode, columns, HINT);
+  }
+
+  /** The line of a node. Without a word that it is done, it has no mark. */
+  #lineOf({ label, reachedAt, isDone }: Node, completed: boolean): string {
+    const isMarked = isDone || !completed;
+    return this.#finished(
+      label,
+      this.#now() - reachedAt,
+      isMarked ? completed : undefined,
+    );
   }
 
   /** The line that stays on the screen after a node, or the run, has finished. */
-  #finished(label: string, milliseconds: number, completed: boolean): string {
+  #finished(
+    label: string,
+    milliseconds: number,
+    completed: boolean | undefined,
+  ): string {
     const { columns, style } = this.#options;
     const { done, failed } = this.#marks;
-    const mark = completed ? style.green(done) : style.red(failed);
+    let mark = " ";
+    if (completed !== undefined) {
+      mark = completed ? style.green(done) : style.red(failed);
+    }
     return mark + afterMark(label, milliseconds, columns()) + "\n";
   }
 }

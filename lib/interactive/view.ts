@@ -81,4 +81,6 @@ export interface Typing {
   dropWaiting(): number;
   /** Clears the text at the prompt, and returns whether there was any. */
   clear?(): boolean;
+  /** Returns whether the terminal takes what is written, which may take a moment. */
+  takesOutput?(): Promise<boolean>;
 }

@@ -1,19 +1,36 @@
 import { withoutCommands } from "../text.ts";
 import { LineWriter } from "./line_writer.ts";
+import { Notifier } from "./notifier.ts";
 import type { ByteSink } from "./standard_streams.ts";
+import { within } from "./timeout.ts";
 
 /** How long a write to standard output waits for standard error, in milliseconds. */
 const ORDER_LIMIT = 1000;
+
+/** The output to a terminal, which may be slow, or take nothing any more. */
+export interface TerminalOutput {
+  write(text: string): void;
+  /** Whether the terminal has taken everything. */
+  readonly isWritten: boolean;
+  /**
+   * Waits until the terminal has taken everything, or nothing for a number of
+   * milliseconds. Returns whether it has taken everything.
+   */
+  settle(patience: number): Promise<boolean>;
+}
 
 /**
  * Standard error, written in order and in the background: a reader that stops reading
  * delays neither signals nor the end of the program.
  */
-export class ErrorOutput {
+export class ErrorOutput implements TerminalOutput {
   readonly #output: LineWriter;
   readonly #hasRunner: boolean;
-  /** The last write to standard output on the same terminal. */
+  readonly #replyWrites = new Notifier();
+  /** The write of a reply to the same terminal that is under way. */
   #reply: Promise<void> | undefined;
+  /** Whether the terminal took nothing for too long: it is not waited for again. */
+  #isStuck = false;
 
   /**
    * @param sink The destination. If it fails, all further text is dropped.
@@ -34,9 +51,26 @@ export class ErrorOutput {
     this.#output.write(this.#hasRunner ? withoutCommands(text) : text);
   }
 
+  get isWritten(): boolean {
+    return this.#output.isIdle && this.#reply === undefined;
+  }
+
+  async settle(patience: number): Promise<boolean> {
+    while (!this.isWritten && !this.#isStuck) {
+      const { progress } = this.#output;
+      const taken = Promise.race([progress, this.#replyWrites.next]);
+      this.#isStuck = await within(
+        patience,
+        taken.then(() => false),
+        () => true,
+      );
+    }
+    return !this.#isStuck;
+  }
+
   /** Waits until everything is written or cannot be, at most `limit` milliseconds. */
   async flush(limit: number): Promise<void> {
-    await this.#output.flushWithin(limit);
+    if (!this.#isStuck) await this.#output.flushWithin(limit);
   }
 
   /**
@@ -53,7 +87,12 @@ export class ErrorOutput {
         if (!isLate) isLate = !await this.#output.flushWithin(limit);
         const reply = sink.write(bytes);
         if (isOneTerminal) this.#reply = reply.catch(() => {});
-        await reply;
+        try {
+          await reply;
+        } finally {
+          this.#reply = undefined;
+          this.#replyWrites.notify();
+        }
       },
     };
   }

@@ -81,11 +81,23 @@ export class InputQueue {
     return promise;
   }
 
+  /** Takes back the end of {@linkcode end}: entries can be added again. */
+  reopen(): void {
+    if (this.#end?.isFinal === false) this.#end = undefined;
+  }
+
+  /** Removes the entry that was added last, if it waits. */
+  takeLast(): Entry | undefined {
+    const entry = this.#waiting.pop();
+    this.#dequeued.notify();
+    return entry;
+  }
+
   /** Drops the entries that wait, and returns their number. */
   dropWaiting(): number {
     const count = this.#waiting.length;
     this.#waiting.length = 0;
-    if (this.#end?.isFinal === false) this.#end = undefined;
+    this.reopen();
     this.#dequeued.notify();
     return count;
   }

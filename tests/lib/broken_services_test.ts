@@ -19,6 +19,7 @@ import {
 import type { Operation } from "../support/service/exchange.ts";
 import { type Answers, gatewayTo, startService } from "../support/turns.ts";
 import { serviceId } from "../support/texts.ts";
+import { takenAtOnce } from "../support/terminal_emulator.ts";
 import { unchanged } from "../../lib/text.ts";
 
 const EVENTS = [progress("plan", "done"), complete("Done.")];
@@ -135,8 +136,8 @@ async function runScript(
         return Promise.resolve();
       },
     },
-    stderr: (text) => stderr += text,
-    ...{ onInterrupt() {}, onQuit() {}, onTyping() {} },
+    stderr: takenAtOnce((text) => stderr += text),
+    ...{ onInterrupt() {}, onQuit() {}, onTyping() {}, onQueued() {} },
   });
   const { url: baseUrl } = service;
   const others = { maskedKey: "****", baseUrl };

@@ -45,7 +45,7 @@ Deno.test("Editor shows a paste without an end, and ends it at a Ctrl-C that com
 for (const isWindowsConsole of [true, false]) {
   const does = isWindowsConsole ? "refuses" : "takes";
   Deno.test(`Editor.read() ${does} U+FFFD ${isWindowsConsole ? "of a" : "except of a"} Windows console, which loses characters`, async () => {
-    using person = new Person(40, 100, isWindowsConsole);
+    using person = new Person(40, 100, { isWindowsConsole });
     const asked = person.editor.read();
     person.type("a\ufffdb\r");
     const input = await asked;
@@ -57,7 +57,7 @@ Deno.test("Editor.dropWaiting() drops what was sent, which stays in the history,
   using person = new Person();
   person.editor.setStatus(() => "status");
   person.type("one\rtwo\rthr");
-  await person.sees("status", "> one", "> two", "> thr");
+  await person.sees("status", "queued: one", "queued: two", "> thr");
 
   assertEquals(person.editor.dropWaiting(), 2);
 
@@ -67,6 +67,75 @@ Deno.test("Editor.dropWaiting() drops what was sent, which stays in the history,
   assertEquals(await asked, { kind: "text", text: "one" });
 });
 
+const LEAVING = "Leaves after the run; any key cancels";
+
+Deno.test("Editor says that Ctrl-D during an operation leaves after it; the next key takes that back, and works", async () => {
+  using person = new Person();
+  person.editor.setStatus(() => "status");
+  person.type("\x04");
+  await person.sees("status", LEAVING);
+  person.type("\x04");
+  await setImmediate();
+  await person.sees("status", LEAVING);
+  person.type("one");
+  await person.sees("status", "> one");
+  person.type("\r");
+  assertEquals(await person.editor.read(), { kind: "text", text: "one" });
+});
+
+Deno.test("Editor takes the last text that waits back with Up, and then goes through the history; a blank one does not wait", async () => {
+  using person = new Person();
+  person.editor.setStatus(() => "status");
+  person.type(`one\rtwo\r \r${UP}`);
+  await person.sees("status", "queued: one", "> two");
+  person.type(`!\r${UP}${UP}`);
+  await person.sees("status", "queued: one", "> two!");
+});
+
+Deno.test("Editor that is plain writes what is queued, taken back and left as lines", async () => {
+  using person = new Person(50, 100, { isPlain: true });
+  person.type(`one\rtwo\r${UP}\x15\x04x`);
+  await person.sees(
+    ...["queued: one", "queued: two", "Not queued any more"],
+    ...[LEAVING, "Does not leave"],
+  );
+});
+
+Deno.test("Editor leaves what was queued and typed on the terminal as lines, with its status or plain", async () => {
+  for (const isPlain of [true, false]) {
+    using person = new Person(40, 100, { isPlain });
+    if (!isPlain) person.editor.setStatus(() => "status");
+    person.type("one\x1b\rtwo\rthree");
+    await until(() => person.begun === 2);
+    await person.editor.leave("farewell\n");
+    const rows = ["queued: one", "  two"];
+    await person.sees(
+      ...[...isPlain ? rows : [], ...rows, "> three", "farewell"],
+    );
+  }
+});
+
+Deno.test("Editor shows the first lines and the size of a long text that was sent", async () => {
+  const lines = Array.from({ length: 21 }, (_, i) => `${i}`.repeat(100));
+  for (
+    const [text, rows] of [
+      [lines.slice(1).map((line) => line[0]).join("\n"), 20],
+      [lines.map((line) => line[0]).join("\n"), "[21 lines, 41 bytes]"],
+      ["x".repeat(5_900_000), "[1 line, 5.9 MB]"],
+    ] as const
+  ) {
+    using person = new Person(2_000);
+    const asked = person.editor.read();
+    person.type(`\x1b[200~${text}\x1b[201~\r`);
+    assertEquals(await asked, { kind: "text", text });
+    await person.emulator.settled();
+    const shown = person.emulator.allText.split("\n");
+    if (typeof rows === "number") assertEquals(shown.length, rows);
+    else assertEquals(shown.at(-1), `  ${rows}`);
+    assert(shown.length <= 20);
+  }
+});
+
 Deno.test("Editor draws the last frame when it closes, also on a terminal whose new size it has not heard of", async () => {
   using person = new Person();
   person.editor.setStatus(() => "status");
@@ -74,7 +143,7 @@ Deno.test("Editor draws the last frame when it closes, also on a terminal whose 
   await person.sees("status", "> abc");
 
   person.size = { ...person.size, columns: 30 };
-  person.editor[Symbol.dispose]();
+  await person.editor.leave();
 
   await person.sees("> abc");
 });
@@ -87,11 +156,12 @@ Deno.test("Editor refuses a paste with a NUL, which stays in the history", async
   assertEquals(await asked, { kind: "refused", reason });
 });
 
-Deno.test("Editor shows the last five texts that wait, a row each, and a search without a result", async () => {
+Deno.test("Editor shows the texts that wait, the next one first, and a search without a result", async () => {
   using person = new Person();
   person.editor.setStatus(() => "status");
   person.type("1\r2\r3\r4\r5\r6\r7a\x1b\r7b\r");
-  const rows = ["status", "> 3", "> 4", "> 5", "> 6", "> 7a 7b"];
+  const shown = ["1", "2", "3", "4"].map((text) => `queued: ${text}`);
+  const rows = ["status", ...shown, "3 more queued"];
   await person.sees(...rows);
   person.type("\x12x");
   await person.sees(...rows, ">", "not found: x");
@@ -100,13 +170,13 @@ Deno.test("Editor shows the last five texts that wait, a row each, and a search 
 Deno.test("Editor.dropWaiting() drops a Ctrl-D too, but not the end of the input", async () => {
   using person = new Person();
   person.editor.setStatus(() => "status");
-  person.type("one\r\x04lost\r");
-  await person.sees("status", "> one");
+  person.type("one\r\x04");
+  await person.sees("status", "queued: one", LEAVING);
 
   assertEquals(person.editor.dropWaiting(), 1);
 
   person.type("two\r");
-  await person.sees("status", "> two");
+  await person.sees("status", "queued: two");
   person.leave();
   await setImmediate();
   assertEquals(person.editor.dropWaiting(), 1);
@@ -116,8 +186,8 @@ Deno.test("Editor.dropWaiting() drops a Ctrl-D too, but not the end of the input
 Deno.test("Editor delivers what was sent before Ctrl-D, then the end, again and again", async () => {
   using person = new Person();
   person.editor.setStatus(() => "");
-  person.type("one\r\x04two\r");
-  await person.sees("> one");
+  person.type("one\r\x04");
+  await person.sees("queued: one", LEAVING);
   assertEquals((await person.editor.read()).kind, "text");
   assertEquals(await person.editor.read(), { kind: "end" });
   assertEquals(await person.editor.read(), { kind: "end" });
@@ -191,14 +261,14 @@ const READS: readonly (readonly [
   elsewhere: readonly string[],
 ])[] = [
   [["one\rtwo\r"], ["one\ntwo"], ["one", "two"]],
-  [["one\r\rtwo", "\r"], ["one\n\ntwo"], ["one", "", "two"]],
+  [["one\r\rtwo", "\r"], ["one\n\ntwo"], ["one", "two"]],
   [["one", "\r", "two", "\r"], ["one", "two"], ["one", "two"]],
   [["one\r\x1b[A!\r"], ["!one\n"], ["one", "one!"]],
 ];
 Deno.test("Editor takes an Enter with text after it in one read for a line of a paste on a Windows console, not elsewhere", async () => {
   for (const isWindowsConsole of [true, false]) {
     for (const [reads, onConsole, elsewhere] of READS) {
-      using person = new Person(40, 100, isWindowsConsole);
+      using person = new Person(40, 100, { isWindowsConsole });
       for (const read of reads) person.type(read);
       for (const text of isWindowsConsole ? onConsole : elsewhere) {
         assertEquals(await person.editor.read(), { kind: "text", text });
@@ -316,7 +386,7 @@ Deno.test("Editor protects pastes again with each prompt that it shows, and at C
   await asked;
   person.editor.setStatus(() => "status");
   person.type("two\r\x0c");
-  await person.seesLast("status", "> two");
+  await person.seesLast("status", "queued: two");
   assertEquals(person.renewals, 2);
   await person.editor.read(); // shows no prompt: "two" was sent before
   assertEquals(person.renewals, 2);
@@ -348,7 +418,7 @@ Deno.test("Editor leaves what is typed where it is left, writes lines below it, 
   const asked = person.editor.read();
   person.type("one");
   await person.sees("> one");
-  person.editor[Symbol.dispose]();
+  await person.editor.leave();
   person.editor.print("farewell\n");
   person.type("two\r");
   await person.sees("> one", "farewell");
@@ -363,7 +433,7 @@ Deno.test("Editor ends after a Ctrl-Z, before the program goes on, with the curs
   await person.sees("> one");
   person.type("\x1a");
   await until(() => person.stops !== 0);
-  person.editor[Symbol.dispose]();
+  await person.editor.leave();
   await person.sees("> one");
   assertEquals(person.emulator.cursor, { row: 1, column: 0 });
 });

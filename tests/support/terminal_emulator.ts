@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import graphemes from "@xterm/addon-unicode-graphemes";
 import xterm from "@xterm/headless";
 import { Editor, type KeyModeActions, type Size } from "../../lib/editor.ts";
+import type { TerminalOutput } from "../../lib/io.ts";
 import { PLAIN } from "../../lib/text.ts";
 
 /** How an {@linkcode Emulator} counts columns. */
@@ -120,6 +121,11 @@ export class Emulator {
   }
 }
 
+/** The output to a terminal that takes everything at once. */
+export function takenAtOnce(write: (text: string) => void): TerminalOutput {
+  return { write, isWritten: true, settle: () => Promise.resolve(true) };
+}
+
 /** A person at an editor on an emulator, with a clock that only the test advances. */
 export class Person implements Disposable {
   readonly emulator: Emulator;
@@ -143,7 +149,11 @@ export class Person implements Disposable {
   #events: KeyModeActions | undefined;
   #wrote = Promise.withResolvers<void>();
 
-  constructor(columns = 40, rows = 100, isWindowsConsole = false) {
+  constructor(
+    columns = 40,
+    rows = 100,
+    { isWindowsConsole = false, isPlain = false } = {},
+  ) {
     this.size = { columns, rows };
     this.emulator = new Emulator(columns, rows);
     const opened: ReadableStreamDefaultController<Uint8Array>[] = [];
@@ -154,7 +164,8 @@ export class Person implements Disposable {
     assert(input);
     this.#input = input;
     this.editor = new Editor({
-      write: (text) => this.write(text),
+      output: takenAtOnce((text) => this.write(text)),
+      isPlain,
       size: () => this.size,
       style: PLAIN,
       sign: "> ",
@@ -165,11 +176,12 @@ export class Person implements Disposable {
           this.#events = events;
           const stop = () => Promise.resolve(void this.stops++);
           const renew = () => void this.renewals++;
-          return { renew, stop, [Symbol.dispose]() {} };
+          return { renew, stop, leave: () => Promise.resolve() };
         },
         onInterrupt: () => this.interrupts++,
         onQuit: () => this.quits++,
         onTyping: () => this.begun++,
+        onQueued: () => {},
         isWindowsConsole,
       },
     });
@@ -196,19 +208,19 @@ export class Person implements Disposable {
     else this.#input.error(error);
   }
 
-  /** Waits until the emulator shows these rows alone; fails after a minute. */
+  /** Waits until the emulator shows these rows alone; fails after 10 s. */
   async sees(...rows: readonly string[]): Promise<void> {
     await this.#see(rows, 0);
   }
 
-  /** Waits until these are the last rows; fails after a minute. */
+  /** Waits until these are the last rows; fails after 10 s. */
   async seesLast(...rows: readonly string[]): Promise<void> {
     await this.#see(rows, -rows.length);
   }
 
   async #see(rows: readonly string[], start: number): Promise<void> {
     const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, 60_000);
+    const timer = setTimeout(late.resolve, 10_000);
     const shown = () => this.emulator.allText.split("\n").slice(start);
     for (let isLate = false; !isLate;) {
       const { promise } = this.#wrote;
@@ -236,6 +248,6 @@ export class Person implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.editor[Symbol.dispose]();
+    void this.editor.leave();
   }
 }

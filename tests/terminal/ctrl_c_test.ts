@@ -29,7 +29,7 @@ test("Ctrl-C drops a run and the prompts that wait, and what is typed stays", as
   await screen.enter("two");
   await screen.enter("three");
   await screen.type("fo");
-  await screen.waitFor(/^> two\n> three\n> fo$/m);
+  await screen.waitFor(/^queued: two\nqueued: three\n> fo$/m);
 
   await screen.press("C-c");
   rows.push("✗ plan: started  0.0 s", "✗ total  0.0 s");

@@ -72,7 +72,7 @@ test("text from the service cannot command the terminal", async () => {
     "⠋ abcdefghijkl: abcdefghijkl  0.0 s  Ctrl-C stops",
   );
   run.complete(`${HOSTILE}\n\t${HOSTILE}\r\n`);
-  rows.push("✓ abcdefghijkl: abcdefghijkl  0.0 s", "✓ total  0.0 s", "");
+  rows.push("  abcdefghijkl: abcdefghijkl  0.0 s", "✓ total  0.0 s", "");
   rows.push("abcdefghijkl", "        abcdefghijkl", "", "");
   await screen.shows(...rows, ">");
 

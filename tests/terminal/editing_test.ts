@@ -21,11 +21,11 @@ test("a session: banner, prompt, progress, reply, next prompt (interface 1)", as
   run.progress("plan", "two steps");
   await screen.shows(...rows, "⠋ plan: two steps  0.0 s  Ctrl-C stops");
   run.progress("write", "started");
-  rows.push("✓ plan: two steps  0.0 s");
+  rows.push("  plan: two steps  0.0 s");
   await screen.shows(...rows, "⠋ write: started  0.0 s  Ctrl-C stops");
   run.complete("Hello!\nI am the brain.");
 
-  rows.push("✓ write: started  0.0 s", "✓ total  0.0 s", "");
+  rows.push("  write: started  0.0 s", "✓ total  0.0 s", "");
   await screen.shows(...rows, "Hello!", "I am the brain.", "", ">");
 });
 
@@ -61,7 +61,7 @@ test("what is typed during a run is shown below it, and waits for its turn", asy
   first.progress("plan", "done");
   const rows = [...banner(service), "> one"];
   const status = "⠋ plan: done  0.0 s  Ctrl-C stops";
-  await screen.shows(...rows, status, "> two", "> thre");
+  await screen.shows(...rows, status, "queued: two", "> thre");
   first.complete("1");
   rows.push("✓ plan: done  0.0 s", "✓ total  0.0 s", "", "1", "", "> two");
   await screen.shows(...rows, "⠋ waiting  0.0 s  Ctrl-C stops", "> thre");

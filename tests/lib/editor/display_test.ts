@@ -1,12 +1,13 @@
 import { assertEquals } from "@std/assert";
 import { Display } from "../../../lib/editor/display.ts";
 import { NO_FRAME } from "../../../lib/editor/painter.ts";
+import { takenAtOnce } from "../../support/terminal_emulator.ts";
 
 /** A display whose frames are counted. */
 function countFrames(): { display: Display; frames: () => number } {
   let frames = 0;
   const display = new Display({
-    write: () => {},
+    output: takenAtOnce(() => {}),
     size: () => ({ columns: 80, rows: 24 }),
     frame: () => {
       frames++;
@@ -28,7 +29,7 @@ Deno.test("Display draws nothing while it is suspended, and again after resume()
 
 Deno.test("Display draws nothing after close(), also when the process continues", () => {
   const { display, frames } = countFrames();
-  display.close();
+  display.close("");
   const last = frames();
   display.resume(true);
   display.print();

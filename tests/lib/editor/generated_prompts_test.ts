@@ -93,7 +93,11 @@ async function typeKeys(
   const draw = (above = "") => {
     if (isMoved) painter.move();
     isMoved = false;
-    const frame = frameOf({ status: "", waiting: [], editor }, size, LOOK);
+    const frame = frameOf(
+      { status: "", queued: [], notice: "", editor },
+      size,
+      LOOK,
+    );
     painter.draw(frame, above);
     return frame;
   };

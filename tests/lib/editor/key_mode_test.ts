@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { enterKeyMode } from "../../../lib/editor/key_mode.ts";
 import { FakeClock } from "../../support/clocks.ts";
+import { takenAtOnce } from "../../support/terminal_emulator.ts";
 
 const PASTE_ON = "\x1b[?2004h";
 const PASTE_OFF = "\x1b[?2004l";
@@ -15,14 +16,13 @@ Deno.test("a key mode that is left while the process was to stop writes nothing 
   try {
     for (const isLeftEarly of [true, false]) {
       const mode = enterKeyMode({
-        write: (text) => written += text,
-        written: () => Promise.resolve(),
+        output: takenAtOnce((text) => written += text),
         onResume: () => resumed++,
         onResize() {},
       });
       const stopped = mode.stop();
       if (!isLeftEarly) await stopped;
-      mode[Symbol.dispose]();
+      await mode.leave();
       await stopped;
       assertEquals(written, PASTE_ON + PASTE_OFF);
       written = "";

@@ -38,7 +38,7 @@ class Chat extends Person {
   readonly #gateway = new FakeGateway();
 
   constructor(terminal: Terminal = QUIET, now = () => this.time) {
-    super(50);
+    super(50, 100, terminal);
     const { isPlain, isQuiet } = terminal;
     const columns = () => this.size.columns;
     this.view = new ChatView({
@@ -132,17 +132,17 @@ Deno.test("a chat shows banner and keys once, the nodes of a run with a status b
   );
   run.progress("plan", "done");
   run.progress("write", "started");
-  await chat.seesLast("⠹ write: started  0.5 s  Ctrl-C stops", "> tw");
+  await chat.seesLast("⠹ write: started  0.0 s  Ctrl-C stops", "> tw");
   chat.time = 600;
   run.complete("# One");
 
-  const nodes = ["✓ plan: done  0.0 s", "✓ write: started  0.1 s"];
+  const nodes = ["✓ plan: done  0.0 s", "  write: started  0.1 s"];
   const end = [...nodes, "✓ total  0.6 s", "", "# One", "", "> two"];
   await chat.sees(...banner, "", "> one", ...end.with(-1, "> tw"));
   const second = await chat.send("o");
   chat.time = 1_100;
   second.progress("plan", "started");
-  await chat.seesLast("> two", "⠹ plan: started  0.5 s  Ctrl-C stops");
+  await chat.seesLast("> two", "⠹ plan: started  0.0 s  Ctrl-C stops");
   await chat.conversation.leave();
   await chat.seesLast(
     ...["> two", "✗ plan: started  0.0 s", "✗ total  0.5 s"],

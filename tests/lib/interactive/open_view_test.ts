@@ -11,6 +11,7 @@ import {
 } from "../../../lib/interactive/terminal.ts";
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
 import { FakeClock } from "../../support/clocks.ts";
+import { takenAtOnce } from "../../support/terminal_emulator.ts";
 import { serviceError } from "../../support/service_errors.ts";
 import { redacted, serviceId } from "../../support/texts.ts";
 import { joinSafe, unchanged } from "../../../lib/text.ts";
@@ -55,10 +56,11 @@ async function show(
       readsPrompts: false,
       json: false,
       stdout: { write: () => Promise.resolve() },
-      stderr: (text) => written += text,
+      stderr: takenAtOnce((text) => written += text),
       onInterrupt() {},
       onQuit() {},
       onTyping() {},
+      onQueued() {},
     });
     for (const event of EVENTS) await view.show(event);
     return written;
