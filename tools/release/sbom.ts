@@ -8,8 +8,8 @@
  *     deno task sbom
  *
  * The libraries are those of `THIRD-PARTY.md`; the Rust crates are those of
- * `dist/crates.txt`, which `.ci/third-party` makes. NTIA's minimum elements are given
- * for each part, and a property says which of them, and whether a hash, is not known.
+ * `dist/crates.txt`, which `.ci/third-party` makes. A version or a hash that nobody has
+ * published for a part is left out.
  *
  * @module
  */
@@ -70,17 +70,17 @@ function component(
 ): Component {
   const [path = "", version] = purl.split(/@(?=[^@]*$)/);
   const name = decodeURIComponent(path.replace(/^pkg:\w+\//, ""));
-  const unknown = [...version ? [] : ["version"], ...sum ? [] : ["hash"]];
+  const properties = Array.from(files, ([of, value]) => ({
+    name: `sha256 ${of}`,
+    value,
+  }));
   return {
     ...{ type, "bom-ref": purl, name, purl },
     licenses: [{ expression: license }],
     supplier: { name: `The authors of ${name}` },
     ...version !== undefined && { version: version.replace(/^v/, "") },
     ...sum !== undefined && { hashes: [{ alg: "SHA-256", content: sum }] },
-    properties: [
-      ...Array.from(files, ([of, value]) => ({ name: `sha256 ${of}`, value })),
-      ...unknown.map((value) => ({ name: "not known", value })),
-    ],
+    ...properties.length > 0 && { properties },
   };
 }
 
