@@ -1,4 +1,5 @@
 import { assertEquals, assertInstanceOf, assertMatch } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
 import { environmentVariable } from "../../lib/io/environment_variable.ts";
 import { loadSettings, SettingsError } from "../../lib/settings.ts";
 import { readDotenv } from "../../lib/settings/dotenv_file.ts";
@@ -307,18 +308,34 @@ Deno.test("loadSettings() tells this machine from others", () => {
   assertEquals([...HERE, ...ELSEWHERE].filter(isLocal), HERE);
 });
 
-Deno.test("loadSettings() removes an empty DENO_CERT, and no other, and exports nothing of .env", () => {
-  const path = "/certificates.pem";
-  const dotenv = "APP_BASE_URL=https://host.example\nEXPORTED=yes";
-  for (const value of ["", path]) {
-    const env = { APP_API_KEY: KEY, DENO_CERT: value };
-    within({ env, dotenv }, () => {
-      const { DENO_CERT: _, ...before } = Deno.env.toObject();
+Deno.test("loadSettings() removes an empty DENO_CERT, and no other", () => {
+  for (const value of ["", "/certificates.pem"]) {
+    within({ env: { APP_API_KEY: KEY, DENO_CERT: value } }, () => {
       loadSettings();
-      const { DENO_CERT: left, ...after } = Deno.env.toObject();
-      assertEquals([left, after], [value || undefined, before]);
+      assertEquals(Deno.env.get("DENO_CERT"), value || undefined);
     });
   }
+});
+
+Deno.test("loadSettings() takes the key and the URL from .env, and nothing else that the program reads", () => {
+  const values: Readonly<Record<string, string>> = {
+    APP_API_KEY: KEY,
+    APP_BASE_URL: "https://host.example",
+  };
+  const lines = config.permissions.client.env
+    .map((name) => `${name}=${values[name] ?? "http://proxy.example:80"}`);
+  within({ dotenv: lines.join("\n") }, () => {
+    const before = Deno.env.toObject();
+    const { apiKey, baseUrl, proxy } = loadSettings();
+    assertEquals([apiKey, baseUrl, proxy], [
+      ...Object.values(values),
+      undefined,
+    ]);
+    assertEquals(Deno.env.toObject(), before);
+    for (const name of config.permissions.client.env) {
+      assertEquals(environmentVariable(name), before[name], name);
+    }
+  });
 });
 
 const link = (target: string) => (path: string) =>

@@ -599,6 +599,11 @@ Deno.test("checkToolchain() refuses what has another sum, no sum, or another ver
   await refuses(new Map(sums).set(name, "0".repeat(64)), `${name} has the `);
   sums.delete(name);
   await refuses(sums, "none: the workflow Update records it for review");
+  // As a program, it has the sums that are pinned.
+  const { stderr } = await programOutput([
+    ...[Deno.execPath(), "run", "-q", "-A", "tools/release/toolchain.ts"],
+  ], { cwd: ROOT, env: { DENO_DIR: folder } });
+  assertStringIncludes(stderr, `${ESBUILD.name} has the SHA-256 sum `);
   await Deno.mkdir(`${folder}/dl/esbuild-9.9.9-1`);
   await refuses(sums, "Deno bundles with esbuild-9.9.9-1 instead of ");
   await Deno.remove(folder, { recursive: true });

@@ -114,6 +114,9 @@ const CONTINUATIONS = {
   "a:b@c/%.,+_": "--thread a:b@c/%.,+_",
   "-t": "--thread=-t",
   "two words": "--thread 'two words'",
+  "~root": "--thread '~root'",
+  "a;b&c|d>e*f?g[h]{i,j}!k#l\\m`n(o)^p=q":
+    "--thread 'a;b&c|d>e*f?g[h]{i,j}!k#l\\m`n(o)^p=q'",
   "it's $HOME": "--thread 'it'\\''s $HOME'",
   "-a b": "--thread='-a b'",
 };
