@@ -53,7 +53,8 @@ export class Conversation {
   readonly #stuck = Promise.withResolvers<"unread">();
   #operation: Operation | undefined;
   #threadId: ServiceId | undefined;
-  #hasRun = false;
+  /** Whether the thread has a run, and is known to the service. */
+  #canContinue = false;
   /** The showing of an event that has not been written yet. */
   #shown: Promise<void> | undefined;
   /** Set when the conversation is left. */
@@ -209,7 +210,7 @@ export class Conversation {
     // If nobody reads a reply, its rest could come after the farewell.
     const isUnread = unfinished?.ending !== undefined;
     if (unfinished && !isUnread) view.show(unfinished.end(false));
-    const hasFarewell = this.#hasRun && this.#isTyped && !isUnread;
+    const hasFarewell = this.#canContinue && this.#isTyped && !isUnread;
     const threadId = hasFarewell ? this.#threadId : undefined;
     await view.show({ type: "farewell", threadId });
   }
@@ -344,7 +345,7 @@ export class Conversation {
       case "progress":
         return this.#show(event);
       case "run":
-        this.#hasRun = true;
+        this.#canContinue = true;
         operation.startRun();
         return this.#show(event);
       case "thread":
@@ -382,6 +383,7 @@ export class Conversation {
     failure: ServiceError,
     number: number | undefined,
   ): Promise<Outcome> {
+    if (failure.failure.threadGone === "certain") this.#canContinue = false;
     const message = this.#placeOf(number, failure.namesIds) + failure.message;
     await this.#show({ type: "error", message, failure });
     return "failed";

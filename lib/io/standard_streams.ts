@@ -132,7 +132,7 @@ const NEWLINE = 0x0a;
  */
 const ATOMIC_BYTES = Deno.build.os === "linux" ? 4096 : 512;
 
-/** The number of pieces of large writes after which a pipe is made blocking. */
+/** The number of lines or pieces after which a way around the buffer is looked for. */
 const MANY_PIECES = 256;
 
 /** The buffer of Rust's `LineWriter`, through which Deno writes, in bytes. */
@@ -140,8 +140,8 @@ const LINE_BUFFER_BYTES = 1024;
 
 export interface OutputSinkOptions {
   readonly isTerminal?: boolean;
-  /** Makes the output blocking; returns whether it certainly is. */
-  readonly makeBlocking?: () => Promise<boolean>;
+  /** Finds a sink for the same output that takes any pieces. */
+  readonly findDirectSink?: () => Promise<ByteSink | undefined>;
 }
 
 /**
@@ -149,47 +149,26 @@ export interface OutputSinkOptions {
  * the reader has closed its end, a write rejects with Deno's error, for which
  * {@linkcode isReaderGone} is true; any other failure is an {@linkcode OutputError}.
  *
- * `Deno.stdout.write` writes to Rust's `LineWriter` and flushes it. If the flush
- * would block, it throws and does not say how many bytes were written. So bytes are
- * written in pieces of which nothing is written if a flush throws: whole lines that
- * a pipe accepts atomically, a single newline on a terminal, or bytes without a
- * newline, which bypass the buffer, or fit into it if they are few.
- *
- * Streams of short lines take ten times as long so. After many of them, a pipe is made
- * blocking, which takes 20 ms.
+ * Whole lines take ten times as long through `Deno.stdout` as they should (see
+ * {@linkcode writeInPieces}), so many of them go through a direct sink if there is one.
  */
 export function outputSink(
   output: Output = Deno.stdout,
   {
     isTerminal = isShown("stdout"),
-    makeBlocking = makeOutputBlocking,
+    findDirectSink = isTerminal ? standardErrorSink : blockingSink,
   }: OutputSinkOptions = {},
 ): ByteSink {
-  const atomicBytes = isTerminal ? 1 : ATOMIC_BYTES;
-  const flush = () => output.write(new Uint8Array());
   let pieces = 0;
-  let isBlocking: Promise<boolean> | undefined;
+  let direct: Promise<ByteSink | undefined> | undefined;
   const write = async (bytes: Uint8Array) => {
-    if (pieces > MANY_PIECES && !isTerminal) {
-      isBlocking ??= makeBlocking();
-    }
-    if (await isBlocking) return await errorSink(output).write(bytes);
-    for (let start = 0; start < bytes.length;) {
-      const end = endOfPiece(bytes, start, atomicBytes);
-      const piece = bytes.subarray(start, end);
-      const isBuffered = piece.length < LINE_BUFFER_BYTES &&
-        piece.at(-1) !== NEWLINE;
-      if (isBuffered) {
-        start = end;
-        await output.write(piece).catch(async (error) => {
-          if (!wouldBlock(error)) throw error;
-          await whenReady(flush);
-        });
-      } else {
-        start += await whenReady(() => output.write(piece));
-        if (piece.at(-1) === NEWLINE && bytes.length >= CHUNK_BYTES) pieces++;
-      }
-    }
+    if (pieces > MANY_PIECES) direct ??= findDirectSink();
+    const sink = await direct;
+    if (sink !== undefined) return await sink.write(bytes);
+
+    const lines = await writeInPieces(output, bytes, isTerminal);
+    // On a pipe, looking takes longer than small writes.
+    if (isTerminal || bytes.length >= CHUNK_BYTES) pieces += lines;
   };
   return {
     write: (bytes) =>
@@ -201,6 +180,41 @@ export function outputSink(
         );
       }),
   };
+}
+
+/**
+ * Writes to `Deno.stdout`, whose `write()` writes to Rust's `LineWriter` and flushes it. If
+ * the flush would block, it throws and does not say how many bytes were written. So bytes
+ * are written in pieces of which nothing is written if a flush throws: whole lines that
+ * a pipe accepts atomically, a single newline on a terminal, or bytes without a newline,
+ * which bypass the buffer, or fit into it if they are few.
+ *
+ * @returns The number of pieces that were whole lines.
+ */
+async function writeInPieces(
+  output: Output,
+  bytes: Uint8Array,
+  isTerminal: boolean,
+): Promise<number> {
+  const atomicBytes = isTerminal ? 1 : ATOMIC_BYTES;
+  const flush = () => output.write(new Uint8Array());
+  let lines = 0;
+  for (let start = 0; start < bytes.length;) {
+    const end = endOfPiece(bytes, start, atomicBytes);
+    const piece = bytes.subarray(start, end);
+    const isLines = piece.at(-1) === NEWLINE;
+    if (!isLines && piece.length < LINE_BUFFER_BYTES) {
+      start = end;
+      await output.write(piece).catch(async (error) => {
+        if (!wouldBlock(error)) throw error;
+        await whenReady(flush);
+      });
+    } else {
+      start += await whenReady(() => output.write(piece));
+      if (isLines) lines++;
+    }
+  }
+  return lines;
 }
 
 /** After whole lines of at most `atomicBytes`, else before the next newline. */
@@ -221,21 +235,32 @@ let handle: { setBlocking?(isBlocking: boolean): number };
 
 /**
  * Makes a standard output that is a pipe or a Unix socket blocking, for all processes
- * that share it, and returns whether it certainly is. Deno 2.6 cannot do it.
+ * that share it, and returns a sink that relies on it. Deno 2.6 cannot do it.
  */
-async function makeOutputBlocking(): Promise<boolean> {
-  if (Deno.build.os === "windows") return true; // It always is.
+async function blockingSink(): Promise<ByteSink | undefined> {
+  const sink = errorSink(Deno.stdout);
+  if (Deno.build.os === "windows") return sink; // It always is.
   try {
     const { Socket } = await import("node:net");
     const socket = new Socket({ fd: 1, readable: false, writable: true });
     handle = (socket as unknown as { _handle: typeof handle })._handle;
-    return handle.setBlocking?.(true) === 0;
+    return handle.setBlocking?.(true) === 0 ? sink : undefined;
   } catch {
-    return false; // It is a file.
+    return undefined; // It is a file.
   }
 }
 
-/** The same for standard error, in any pieces. */
+/** Standard error if it is the terminal of standard output: Deno does not buffer it. */
+async function standardErrorSink(): Promise<ByteSink | undefined> {
+  if (Deno.build.os === "windows" || !isShown("stderr")) return undefined;
+  const { fstatSync } = await import("node:fs");
+  return fstatSync(1).rdev === fstatSync(2).rdev ? errorSink() : undefined;
+}
+
+/**
+ * Makes standard error a sink. Other outputs that never block work, too: `write()` of
+ * both says how many bytes were written.
+ */
 export function errorSink(output: Output = Deno.stderr): ByteSink {
   return {
     async write(bytes) {

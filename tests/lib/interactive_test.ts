@@ -133,6 +133,12 @@ class Story implements View {
           status: 503,
           stage: "refused",
         });
+      } else if (word === "gone") {
+        const status = 404;
+        throw serviceError("create run", {
+          reason: redacted("No such thread"),
+          ...{ status, stage: "refused", threadGone: "certain" },
+        });
       } else if (word === "thread") yield { type: "thread", threadId: "t" };
       else if (word === "run") yield { type: "run", runId: "r" };
       else if (word === "step") {
@@ -298,23 +304,24 @@ Deno.test("Ctrl-C leaves although the reader of a reply that was stopped does no
   assertFalse(story.ctrlC());
 });
 
-Deno.test("Conversation that is left ends its run, and tells once how to go on, to a person, and only after a run", async () => {
+Deno.test("Conversation that is left ends its run, and tells once how to go on, to a person, only after a run, and not if the thread is gone", async () => {
   const running = new Story({ inputs: ["run hang"] });
   void running.play();
   await until(() => running.log.includes("run r"));
   await running.conversation.leave();
   await running.conversation.leave();
   assertEquals(running.log.slice(-2), ["end false 0", "farewell t"]);
-  for (
-    const script of [{}, { prompts: [RUN], isPiped: true }, { inputs: [RUN] }]
-  ) {
+  const scripts: (readonly [Script, farewell: string])[] = [
+    [{}, "farewell"],
+    [{ prompts: [RUN], isPiped: true }, "farewell"],
+    [{ inputs: [RUN] }, "farewell t"],
+    [{ inputs: [RUN, "gone"] }, "farewell"],
+  ];
+  for (const [script, farewell] of scripts) {
     const story = new Story(script);
     await story.play();
     await story.conversation.leave();
-    assertEquals(
-      story.log.at(-1),
-      "inputs" in script ? "farewell t" : "farewell",
-    );
+    assertEquals(story.log.at(-1), farewell);
   }
 });
 

@@ -105,7 +105,10 @@ function adviceFor(
   thread: "chat" | "thread",
 ): Redacted {
   if (failure.threadGone !== undefined) {
-    return safe`The ${thread} may be gone: start a new one`;
+    const how = thread === "thread"
+      ? safe`run agent-gateway without --thread to start a new one`
+      : safe`start a new one`;
+    return safe`The ${thread} may be gone: ${how}`;
   }
   return failure.advice ??
     (fate === "not run" ? safe`Try again later` : safe``);

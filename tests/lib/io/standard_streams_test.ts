@@ -68,11 +68,9 @@ class NonBlocking {
 
 /** Lets timers fire at once, until it is disposed of. */
 function withoutPauses(): Disposable {
-  const { setTimeout } = globalThis;
-  Object.assign(globalThis, {
-    setTimeout: (due: () => void) => setTimeout(due),
-  });
-  return { [Symbol.dispose]: () => Object.assign(globalThis, { setTimeout }) };
+  const { timeout } = AbortSignal;
+  AbortSignal.timeout = () => timeout.call(AbortSignal, 0);
+  return { [Symbol.dispose]: () => void (AbortSignal.timeout = timeout) };
 }
 
 for (const isTerminal of [false, true]) {
@@ -107,10 +105,10 @@ for (const canBlock of [true, false]) {
     const output = new NonBlocking(() => room());
     const sink = outputSink(output, {
       isTerminal: false,
-      makeBlocking: async () => {
+      findDirectSink: async () => {
         await Promise.resolve();
         if (canBlock) room = () => Infinity;
-        return canBlock;
+        return canBlock ? errorSink(output) : undefined;
       },
     });
     const lines = new TextEncoder().encode(`${"x".repeat(63)}\n`.repeat(1024));

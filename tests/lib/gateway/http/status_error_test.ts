@@ -54,7 +54,11 @@ const ADVICE: Readonly<
       [408, 425, 499, 500, 502, 503, 504, 599],
     ],
     ["not run", ". The prompt did not run. Try again later.", [429]],
-    ["refused", ". The thread may be gone: start a new one.", [404]],
+    [
+      "refused",
+      ". The thread may be gone: run agent-gateway without --thread to start a new one.",
+      [404],
+    ],
     ["refused", "The prompt is too long for the service (413).", [413]],
     ["refused", `${KEY_REFUSED} Check APP_API_KEY.`, [401, 403]],
     ["refused", ".", [300, 304, 400, 410, 422]],
