@@ -1,6 +1,7 @@
 import { titleIn } from "../../lib/bridge/session_title.ts";
 import { connectionError } from "../../lib/gateway/connection/connection_failure.ts";
 import { errorDetail } from "../../lib/gateway/http/error_words.ts";
+import { NotUnderstood } from "../../lib/gateway/stream/not_understood.ts";
 import { isWebPage, pageTitle } from "../../lib/gateway/http/web_page.ts";
 import { Redactor } from "../../lib/text.ts";
 import { parseJson } from "../../lib/text/json.ts";
@@ -34,6 +35,8 @@ function tellCertificate(names: string): string {
   return connectionError(error, { operation: "create thread", ...place })
     .message;
 }
+
+const RECORD = new NotUnderstood(new Redactor(KEY));
 
 /** Each function that processes foreign text, with the texts that are hard for it. */
 const TABLE: readonly (readonly [
@@ -74,6 +77,13 @@ const TABLE: readonly (readonly [
     "[".repeat(MANY),
     '{"error":'.repeat(MANY / 10),
     `{"message":"${" ".repeat(MANY)}"}`,
+  ]],
+  ["NotUnderstood.text", (text) => RECORD.text(text, undefined, false), [
+    '{"' + '\\"'.repeat(32_000),
+    '{"a":' + '"\\'.repeat(30_000),
+    "{" + "NaN,".repeat(16_000),
+    "{" + " ".repeat(65_000) + "'",
+    " ".repeat(MANY) + "x",
   ]],
   ["isAssigned", (text) => isAssigned(text, "APP_API_KEY"), [
     " ".repeat(MANY),
