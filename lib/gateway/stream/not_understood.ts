@@ -167,7 +167,7 @@ export class NotUnderstood {
     this.#block = [];
     this.#blockLength = 0;
     const joined = block.map(({ text }) => text).join("\n");
-    const mayBeJson = block.length > 1 && joined.length <= 2 * MAX_SEARCHED;
+    const mayBeJson = joined.length <= 2 * MAX_SEARCHED;
     if (mayBeJson && isJsonObject(parseJson(joined))) {
       return this.add("split", joined);
     }

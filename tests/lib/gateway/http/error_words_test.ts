@@ -73,4 +73,7 @@ Deno.test("errorDetail() looks at a few levels, however deep a body is nested", 
     '{"error":'.repeat(depth) + '"No"' + "}".repeat(depth);
   assertEquals(errorDetail(JSON.parse(nested(8))), "No");
   assertEquals(errorDetail(JSON.parse(nested(100_000))), undefined);
+  const text = nested(100_000);
+  const quoted = nested(8).replace('"No"', JSON.stringify(text));
+  assertEquals(errorDetail(JSON.parse(quoted)), text);
 });

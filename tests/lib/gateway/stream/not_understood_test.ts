@@ -33,6 +33,10 @@ const BLOCKS: readonly (readonly [lines: readonly string[], words: string])[] =
     [["{", '"a": 1', "}"], "1 event was split over several data: lines"],
     [["{", '"a": 1'], "2 data: lines were not JSON"],
     [["x", "{", "}"], "1 event was split over several data: lines"],
+    [
+      [...Array(2).fill(["{", `"a": "${"x".repeat(40_000)}"`, "}", ""]).flat()],
+      "2 events were split over several data: lines",
+    ],
     [["{", "1", "x"], "1 data: line was no JSON object"],
     [["{", `"a": "${"x".repeat(2 ** 16)}"}`], "1 event was split over several"],
     [["{", `"a": "${"x".repeat(2 ** 17)}"}`], "2 data: lines were not JSON"],
@@ -42,6 +46,7 @@ for (const [lines, words] of BLOCKS) {
   Deno.test(`NotUnderstood takes ${JSON.stringify(lines).slice(0, 30)} for: ${words}`, () => {
     const record = new NotUnderstood(new Redactor(KEY));
     for (const line of lines) {
+      if (line === "") record.endBlock();
       const value = /^\d/.test(line) ? Number(line) : undefined;
       record.text(line, value, false);
     }
