@@ -1,3 +1,4 @@
+import { shareEventLoop } from "./event_loop.ts";
 import { Notifier } from "./notifier.ts";
 import type { ByteSink } from "./standard_streams.ts";
 import { startTimeout, within } from "./timeout.ts";
@@ -213,7 +214,10 @@ export class LineWriter {
           start += read;
           filled += written;
           if (isWhole) end += read;
-          if (start < part.length) await write();
+          if (start === part.length) continue;
+          await write();
+          // A pipe may take all of a long line without a turn of the event loop.
+          await shareEventLoop();
         }
       }
       if (!isWhole) end += line.length;

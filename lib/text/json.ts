@@ -59,32 +59,54 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** How much JSON is escaped at a time, in UTF-16 code units. */
+/** The longest text that is written in one part, in UTF-16 code units. */
 const PART_LENGTH = 64 * 1024;
 
-/** A value as one line of JSON. A long one is escaped while it is written. */
+/** Stands for a long text in a line. It is random, so that no foreign text contains it. */
+const BLANK = crypto.randomUUID();
+
+/**
+ * A value as one line of JSON. Long texts in it are formatted part by part, while the line
+ * is written: all at once takes seconds, and several times their memory.
+ */
 export function jsonLine(value: object): string | LongLine {
-  const json = JSON.stringify(value);
-  return json.length > PART_LENGTH
-    ? new LongLine(json)
-    : `${escapeControls(json)}\n`;
+  if (!isLong(value)) return `${escapeControls(JSON.stringify(value))}\n`;
+  const texts: string[] = [];
+  const outline = JSON.stringify(value, (_, member) => {
+    if (typeof member !== "string" || !isLong(member)) return member;
+    texts.push(member);
+    return BLANK;
+  });
+  return new LongLine(outline, texts);
 }
 
-/** The parts of a long line of JSON. */
-class LongLine implements Iterable<string> {
-  readonly #json: string;
+/** Whether a value is or has a long text. */
+function isLong(value: unknown): boolean {
+  if (typeof value === "string") return value.length > PART_LENGTH;
+  return typeof value === "object" && value !== null &&
+    Object.values(value).some(isLong);
+}
 
-  constructor(json: string) {
-    this.#json = json;
+/** The parts of a line with long texts. */
+class LongLine implements Iterable<string> {
+  readonly #outline: readonly string[];
+  readonly #texts: readonly string[];
+
+  constructor(outline: string, texts: readonly string[]) {
+    this.#outline = outline.split(BLANK);
+    this.#texts = texts;
   }
 
   get length(): number {
-    return this.#json.length;
+    return this.#texts.reduce((sum, { length }) => sum + length, 0);
   }
 
   *[Symbol.iterator](): Generator<string> {
-    for (const part of inParts(this.#json, PART_LENGTH)) {
-      yield escapeControls(part);
+    for (const [index, between] of this.#outline.entries()) {
+      yield escapeControls(between);
+      for (const part of inParts(this.#texts[index] ?? "", PART_LENGTH)) {
+        yield escapeControls(JSON.stringify(part).slice(1, -1));
+      }
     }
     yield "\n";
   }
