@@ -1,5 +1,5 @@
 import type { CallEvents, CallIds, ReplyEvent, TurnEvent } from "../gateway.ts";
-import { byteLength, safe } from "../text.ts";
+import { byteLength } from "../text.ts";
 import { readAttachedFiles } from "./attached_files.ts";
 import type { BridgeContext } from "./bridge_context.ts";
 import type { ClientRequests } from "./client_requests.ts";
@@ -143,13 +143,11 @@ export class SessionPrompt implements AcceptedPrompt {
     }
   }
 
-  #keep({ text, note }: ReplyEvent): void {
-    const { id, transcript } = this.#session;
+  #keep({ text }: ReplyEvent): void {
+    const { transcript } = this.#session;
     this.#hasReplied = true;
     const messageId = this.#messageIds.reply;
     transcript.add({ by: "agent", messageId, text }, this.said);
-    if (note === undefined) return;
-    this.#context.log?.(safe`session/prompt session=${id}: ${note}`);
   }
 
   /** Sends the response, and after it the title of the session. */

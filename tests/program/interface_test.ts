@@ -4,16 +4,18 @@
  * document is silent, are tested elsewhere.
  */
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import {
-  Client,
-  type ClientOptions,
-  settings,
-} from "../support/client_process.ts";
+  type Call,
+  callsTo,
+  serve,
+  testCall,
+  type Told,
+} from "../support/calls.ts";
+import { Client, settings } from "../support/client_process.ts";
 import { Editor, type Message } from "../support/editor.ts";
 import {
   answer,
-  type Behaviour,
   body,
   complete,
   events,
@@ -21,36 +23,7 @@ import {
   progress,
 } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
-import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
-
-/** The streams of the runs; an answer to create run and to create thread instead of its own. */
-interface Script {
-  readonly runs?: readonly Behaviour[];
-  readonly run?: Behaviour;
-  readonly thread?: Behaviour;
-}
-
-function serve({ runs = [], run, thread }: Script, key = TEST_KEY) {
-  const service = ReferenceService.start({ key });
-  let threads = 0;
-  const created = () => json({ thread_id: `t${++threads}` })();
-  service.misbehave("create thread", thread ?? created, Infinity);
-  if (run !== undefined) service.misbehave("create run", run);
-  for (const [i, stream] of runs.entries()) {
-    service.misbehave("create run", json({ run_id: `r${i + 1}` }));
-    service.misbehave("stream", stream);
-  }
-  return service;
-}
-
-/** What reached the service, a line each: method, path, and what the contract asks for. */
-function callsTo({ requests }: ReferenceService): readonly string[] {
-  return requests.map(({ method, path, headers, body }) => {
-    const type = headers.get(method === "GET" ? "accept" : "content-type");
-    const parts = [method, path, headers.get("x-api-key"), type, body];
-    return parts.filter((part) => part !== null && part !== "").join(" ");
-  });
-}
+import { TEST_KEY } from "../support/service/service.ts";
 
 const RUN = (prompt: string) =>
   `application/json ${
@@ -61,20 +34,12 @@ const reply = (fields: Record<string, unknown>) =>
   events([{ event: "complete", ...fields }]);
 const other = [{ role: "assistant", content: "other" }];
 
-/** What is expected of one start: exit code (0), output, errors, and calls or their count. */
-interface Told {
-  readonly code?: number;
-  readonly out?: string | RegExp;
-  readonly err?: RegExp;
-  readonly calls?: readonly string[] | number;
-}
-
 const hello = { stdin: "hello\n" };
 const [K, T] = [TEST_KEY, `${TEST_KEY.slice(0, 4)}...${TEST_KEY.slice(-4)}`];
 
 const CALLS: readonly (readonly [
   rules: string,
-  how: ClientOptions & Script & { stdin?: string; isOpen?: boolean },
+  how: Call,
   told: Told,
 ])[] = [
   ["1.2 to 1.4, 2, 4.1: two prompts on one thread", {
@@ -116,8 +81,10 @@ const CALLS: readonly (readonly [
     "1, Interactive 4: errors and progress go to standard error, and the loop goes on",
     {
       stdin: "one\ntwo\n",
-      run: json({ message: "too long" }, 413),
-      runs: [events([progress("plan", "started"), complete("Two.")])],
+      runs: [
+        [json({ message: "too long" }, 413)],
+        events([progress("plan", "started"), complete("Two.")]),
+      ],
     },
     {
       code: 1,
@@ -180,30 +147,8 @@ const CALLS: readonly (readonly [
   ),
 ];
 
-for (const [rules, { stdin = "", isOpen, ...how }, told] of CALLS) {
-  Deno.test(rules, async () => {
-    await using service = serve(how, how.env?.APP_API_KEY);
-    const env = { ...settings(service), ...how.env };
-    if (how.env && !how.env.APP_API_KEY) {
-      Reflect.deleteProperty(env, "APP_API_KEY");
-    }
-    await using client = new Client({ ...how, env });
-    if (isOpen) await client.write(stdin);
-    const { code, stdout, stderr } =
-      await (isOpen ? client.output() : client.finish(stdin));
-    const calls = callsTo(service);
-    if (typeof told.out === "string") assertEquals(stdout, told.out);
-    if (told.out instanceof RegExp) assertMatch(stdout, told.out);
-    if (told.err) assertMatch(stderr, told.err);
-    if (told.calls) {
-      assertEquals(
-        typeof told.calls === "number" ? calls.length : calls,
-        told.calls,
-      );
-    }
-    if (how.env && !how.env.APP_API_KEY) assertEquals(calls, []);
-    assertEquals(code, told.code ?? 0);
-  });
+for (const [rules, how, told] of CALLS) {
+  Deno.test(rules, () => testCall(how, told));
 }
 
 Deno.test("4.1, Stream-reading 4: progress is told while the run goes on", async () => {

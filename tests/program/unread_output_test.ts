@@ -36,6 +36,10 @@ const ENDS: readonly (readonly [
     ...[["--json", ...LIMIT, "-p", "hello"], "", 1, /./, /^$/] as const,
   ],
   [
+    ...["--json with a run without an end", "never reads"] as const,
+    ...[["--json", ...LIMIT, "-p", "hello"], "", 5, /./, /^$/] as const,
+  ],
+  [
     ...["--json with lines that are rejected", "never reads"] as const,
     // A thread need not be created within the time limit.
     ["--json", "--timeout", "1", "--thread", "t"],

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
-import { answer, json } from "../support/service/behaviours.ts";
+import { answer, events, json } from "../support/service/behaviours.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
 /** The start of each line. */
@@ -75,4 +75,18 @@ Deno.test("without --verbose standard error is silent, even about failures", asy
   await editor.sendLine("not JSON");
 
   assertEquals((await editor.finish()).stderr, "");
+});
+
+Deno.test("--verbose tells that a reply could not be read, and quotes nothing of it", async () => {
+  await using service = ReferenceService.start();
+  service.misbehave(
+    "stream",
+    events([{ event: "complete", messages: [{ speech: "Hi." }] }]),
+  );
+  const args = ["--verbose"];
+  await using editor = new Editor({ env: settings(service), args });
+  await editor.prompt(await editor.newSession(), "hello");
+  const { stderr } = await editor.finish();
+  assert(stderr.includes("message had no text"), stderr);
+  assert(!stderr.includes("Hi."), stderr); // It may be a reply, or quote a prompt.
 });
