@@ -99,7 +99,7 @@ const SERVICES: readonly (readonly [what: string, service: Answers, words?: RegE
   ["stream: lines that end with CR", stream(EVENTS.map(write).join("").replaceAll("\n", "\r")), /1 data: line had CR as line end \(use LF or CRLF\): {"event":"progress"/],
   ["stream: no data:", eachAs((event) => `${JSON.stringify(event)}\n`), /2 lines had no "data:" before it: {"event":"progress"/],
   ["stream: Data:", eachAs((event) => write(event).replace("data", "Data")), /2 lines had no "data:" before it: Data: {"event":"progress"/],
-  ["stream: one JSON object", answering("stream", json(complete("Done."))), /the body was one JSON object without "data:" before it: {"event":"complete","instructorState":{"explanation":"Done."}}\. The run/],
+  ["stream: one JSON object", stream(`${JSON.stringify(complete("Done."))}\n`), /the body was one JSON object without "data:" before it: {"event":"complete","instructorState":{"explanation":"Done."}}\. The run/],
   ["stream: a number as node", stream(write(progress(7 as never, "done"))), /1 progress event had no string as node or status: {"event":"progress","node":7/],
   ["reply: another field", completeWith({ output: "Done." }), /complete had no reply, but these fields: output/],
   ["reply: an object", completeWith({ instructorState: { explanation: { text: "Done." } } }), /these fields: instructorState/],
