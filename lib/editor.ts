@@ -22,7 +22,7 @@ import { MAX_TEXT_LENGTH, pressKey } from "./editor/key_commands.ts";
 import {
   type KeyMode,
   type KeyModeActions,
-  PATIENCE,
+  SETTLE_LIMIT,
 } from "./editor/key_mode.ts";
 import { type Key, press } from "./editor/key.ts";
 import type { Frame, Size } from "./editor/painter.ts";
@@ -166,7 +166,7 @@ export class Editor {
 
   /** Returns whether the terminal takes what is written, which may take a moment. */
   takesOutput(): Promise<boolean> {
-    return this.#options.output.settle(PATIENCE);
+    return this.#options.output.settle(SETTLE_LIMIT);
   }
 
   /**

@@ -7,7 +7,7 @@ const STOP_TIMEOUT = 100;
  * How long the terminal may take nothing before nobody waits for it, in milliseconds:
  * then its modes are left as they are, because switching them back would wait for ever.
  */
-export const PATIENCE = 800;
+export const SETTLE_LIMIT = 800;
 
 // Bracketed paste, which shells expect to be off when a program ends.
 const PASTE_ON = "\x1b[?2004h";
@@ -92,7 +92,7 @@ export function enterKeyMode(
       if (hasSignals) Deno.removeSignalListener("SIGCONT", goOn);
       if (hasResizing) Deno.removeSignalListener("SIGWINCH", onResize);
       if (isOn) output.write(PASTE_OFF);
-      if (await output.settle(PATIENCE)) Deno.stdin.setRaw(false);
+      if (await output.settle(SETTLE_LIMIT)) Deno.stdin.setRaw(false);
     },
   };
 }

@@ -16,7 +16,7 @@ export interface TerminalOutput {
    * Waits until the terminal has taken everything, or nothing for a number of
    * milliseconds. Returns whether it has taken everything.
    */
-  settle(patience: number): Promise<boolean>;
+  settle(limit: number): Promise<boolean>;
 }
 
 /**
@@ -55,12 +55,12 @@ export class ErrorOutput implements TerminalOutput {
     return this.#output.isIdle && this.#reply === undefined;
   }
 
-  async settle(patience: number): Promise<boolean> {
+  async settle(limit: number): Promise<boolean> {
     while (!this.isWritten && !this.#isStuck) {
       const { progress } = this.#output;
       const taken = Promise.race([progress, this.#replyWrites.next]);
       this.#isStuck = await within(
-        patience,
+        limit,
         taken.then(() => false),
         () => true,
       );

@@ -2,7 +2,7 @@ import { commandLine, DENO_VARIABLES } from "./client_process.ts";
 import { isInstalled } from "./fronts.ts";
 
 /** The longest wait for a text, in milliseconds, and the pause between two looks. */
-const PATIENCE = 60_000;
+const WAIT_LIMIT = 60_000;
 const PAUSE = 100;
 
 /** Terminal emulators for X, with the arguments that run a script in 40 rows. */
@@ -180,7 +180,7 @@ export class RealTerminal implements AsyncDisposable {
   }
 
   async #poll<T>(look: () => Promise<T | undefined>): Promise<T> {
-    const end = performance.now() + PATIENCE;
+    const end = performance.now() + WAIT_LIMIT;
     for (;;) {
       const found = await look();
       if (found !== undefined) return found;

@@ -6,7 +6,7 @@ import { isInstalled } from "./fronts.ts";
 import { type ReferenceService, TEST_KEY } from "./service/service.ts";
 
 /** The longest wait for an expected text, in milliseconds. */
-const PATIENCE = 60_000;
+const WAIT_LIMIT = 60_000;
 
 const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g;
 const DURATION = /\b\d+(\.\d)? s(?=$| +Ctrl-C stops$)/gm;
@@ -192,7 +192,7 @@ export class Screen implements AsyncDisposable {
   /** Checks the screen whenever it has changed, until it matches. */
   async #poll(isWanted: (text: string) => boolean): Promise<string> {
     const timeout = Promise.withResolvers<"late">();
-    const timer = setTimeout(() => timeout.resolve("late"), PATIENCE);
+    const timer = setTimeout(() => timeout.resolve("late"), WAIT_LIMIT);
     try {
       for (;;) {
         const { promise } = this.#drawn;
