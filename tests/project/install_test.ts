@@ -1,0 +1,456 @@
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import { runCommand } from "../../tools/run_command.ts";
+import { isInstalled } from "../support/fronts.ts";
+import { LocalCa } from "../support/local_ca.ts";
+import { programOutput } from "../support/program_output.ts";
+import { gzip, ReleaseFolder } from "../support/release_folder.ts";
+
+// The real scripts in real shells, with releases on loopback.
+
+const TOOLS = `${import.meta.dirname}/../../tools/release`;
+const SCRIPT = `${TOOLS}/install.sh`;
+const NAME = `agent-gateway-${Deno.build.target}`;
+const PATH = Deno.env.get("PATH") ?? "";
+const onWindows = Deno.build.os === "windows";
+
+/** A program that only prints its version, and is no script by its start. */
+function program(version: string): string {
+  return `echo "agent-gateway ${version} (test)"\n`;
+}
+
+type Env = Readonly<Record<string, string>>;
+
+/**
+ * A home folder with files of all kinds in the place of the program, and releases: the
+ * latest is 1.2.3, and the files of others are wrong.
+ */
+class Place implements AsyncDisposable {
+  readonly home: string = Deno.makeTempDirSync();
+  readonly releases: ReleaseFolder = new ReleaseFolder();
+
+  static async make(): Promise<Place> {
+    const place = new Place();
+    const { releases, home } = place;
+    const bytes = await gzip(program("1.2.3"));
+    const files = {
+      "v0.0.1": { bytes: await gzip(program("1.2.4")) },
+      "v0.0.2": { bytes, cutAfter: 5 },
+      "v0.0.3": { bytes, status: 403 },
+      "v0.0.4": { bytes: new TextEncoder().encode("<html>") },
+      "v1.2.4": { bytes, status: 404 }, // it is there as it is, too
+      "latest": { bytes },
+    };
+    for (const [version, file] of Object.entries(files)) {
+      const text = program(version === "v1.2.4" ? "1.2.4" : "1.2.3");
+      await releases.add(version, { [NAME]: text });
+      releases.set(version, `${NAME}.gz`, file);
+    }
+    await place.put("old/agent-gateway", program("1.0.0"));
+    await place.put("script/agent-gateway", `#!/bin/sh\n${program("1.0.0")}`);
+    await place.put("other/agent-gateway", "echo deno 2.9.6");
+    await place.put("hangs/agent-gateway", "exec tail -f /dev/null");
+    await place.put("folder/agent-gateway/x", "exit 1");
+    await place.put("fast/sleep", ""); // does not wait for the one that hangs
+    await Deno.writeFile(`${home}/file.gz`, await gzip(program("1.2.5")));
+    for (
+      const [name, to] of [["npm", "../node_modules/x"], ["link", "../own"]]
+    ) {
+      await Deno.mkdir(`${home}/${name}`);
+      await Deno.symlink(`${to}`, `${home}/${name}/agent-gateway`);
+    }
+    return place;
+  }
+
+  /** Writes a program. */
+  async put(path: string, text: string): Promise<void> {
+    const file = `${this.home}/${path}`;
+    await Deno.mkdir(file.replace(/\/[^/]*$/, ""), { recursive: true });
+    await Deno.writeTextFile(file, text, { mode: 0o755 });
+  }
+
+  /** All files, links and folders, with their inodes. */
+  entries(folder: string = this.home): string[] {
+    return Array.from(Deno.readDirSync(folder)).flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      const below = entry.isDirectory ? this.entries(path) : [];
+      return [`${Deno.lstatSync(path).ino} ${path}`, ...below];
+    }).sort();
+  }
+
+  /** Feeds the script to a shell, as `curl ... | sh -s -- ARGS` does. */
+  install(shell: string, args: readonly string[], env: Env = {}) {
+    return programOutput([
+      ...[...shell.split(" "), "-s", "--", "--from", this.releases.url],
+      ...["--to", "old", ...args],
+    ], {
+      cwd: this.home,
+      env: { HOME: this.home, PATH, ...env },
+      clearEnv: true,
+      input: Deno.readTextFileSync(SCRIPT),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.releases[Symbol.asyncDispose]();
+    await Deno.remove(this.home, { recursive: true });
+  }
+}
+
+/** URLs of mirrors that both scripts refuse: what is before an @ is no host. */
+const NO_MIRRORS = [
+  ...["http://mirror.example", "http://localhost.mirror.example"],
+  ...["http://localhost:1@127.0.0.2:9019", "http://127.0.0.1:@mirror.example"],
+  ...["http://localhost:80\\@mirror.example", "ftp://localhost/"],
+];
+
+/** What `install.sh` refuses, and what it says; it changes nothing. */
+// deno-fmt-ignore: a table, one call a line
+const REFUSED: readonly (readonly [args: string, message: string])[] = [
+  ["--version 0.0.1", "is damaged: its SHA-256 sum is "],
+  ["--version 0.0.2", ".gz; nothing was installed\n"],
+  ["--version 0.0.3", ".gz (HTTP 403), perhaps because of a limit"],
+  ["--version 0.0.4", "the file is damaged, or "],
+  ["--form x", "unknown argument '--form': see --help"],
+  ["--to", "--to needs a value"],
+  ["--version 1.0/..", "'1.0/..' is not a version such as 1.2.3"],
+  ...NO_MIRRORS.map((url) => [`--from ${url}`, "--from needs an https: URL"] as const),
+  ["--from none", "there is no file 'none'"],
+  ["--from file.gz --version 1.2.3", "the version of a file"],
+  ["--from other/agent-gateway", "it says 'deno 2.9.6' to"],
+  ["--from folder/agent-gateway/x --to new/one", "the program does not start: it needs glibc"],
+  // Not a folder without permissions, which do not affect root.
+  ["--to file.gz/bin", "cannot make the folder "],
+  ["--to new --uninstall", "/new/agent-gateway: use --to DIR"],
+  ["--to folder", "agent-gateway is a folder; "],
+  ["--to script", "is a script"],
+  ["--to other", "does not say within 5 s that it is agent-gateway"],
+  ["--to other --uninstall", "does not say within 5 s"],
+  ["--to hangs", "does not say within 5 s"],
+  ["--to npm --uninstall", "npm uninstall -g agent-gateway"],
+  ["--to link", "is a link to ../own; it is left as it is"],
+];
+
+/** What `install.sh` does, in this order, and what it says. */
+// deno-fmt-ignore: a table
+const DONE: readonly (readonly [args: string, message: string, version?: string])[] = [
+  ["--version v1.2.4", "Installed ", "1.2.4"],
+  ["", "Installed ", "1.2.3"],
+  ["--uninstall", "Removed "],
+  ["--from file.gz", "Not attested: ", "1.2.5"],
+  ["--help", "--help, -h", "1.2.5"],
+];
+
+/** A tool in place of the real one, and what `install.sh` says with it. */
+// deno-fmt-ignore: a table
+const STAND_INS: readonly (readonly [name: string, script: string, args: string, message: string])[] = [
+  ["uname", "echo i686", "", "no build for i686; with Deno 2.6 or later"],
+  ["uname", "[ $1 = -m ] && echo arm64 || echo MSYS", "", "use install.ps1"],
+  ["gh", "[ $1 = auth ] || [ $3 = --help ]", "", "does not find an attestation"],
+  ["gh", "[ $1 = auth ] || [ $3 = --help ]", "--from file.gz", "does not find an attestation"],
+];
+const ATTESTED = [
+  ["gh", "[ $1 != auth ]", "", "Not attested: "],
+  ["gh", "exit 0", "", "Attestation verified: "],
+  ["gh", "exit 0", "--from file.gz", "Attestation verified: "],
+] as const;
+
+for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
+  const [name = ""] = shell.split(" ");
+  const test = (title: string, fn: (place: Place) => Promise<void>) =>
+    Deno.test({
+      name: `install.sh in ${name} ${title}`,
+      ignore: onWindows || !isInstalled(name),
+      async fn() {
+        await using place = await Place.make();
+        await fn(place);
+      },
+    });
+
+  test("installs, updates and uninstalls", async (place) => {
+    for (const [args, message, version] of DONE) {
+      const words = args.split(" ").filter((word) => word);
+      const env = { PATH: `${place.home}/old/:${PATH}` };
+      const { code, stdout } = await place.install(shell, words, env);
+      assertEquals(code, 0);
+      assertStringIncludes(stdout, message);
+      assert(!stdout.includes("on your PATH"), stdout);
+      const folder = place.entries(`${place.home}/old`);
+      assertEquals(folder.length, version === undefined ? 0 : 1);
+      if (version === undefined) continue;
+      const file = `${place.home}/old/agent-gateway`;
+      assertEquals(await Deno.readTextFile(file), program(version));
+      assertEquals((await Deno.stat(file)).mode, 0o100755);
+    }
+  });
+
+  test("prints commands that work, in a folder of any name", async (place) => {
+    const folder = `${place.home}/it's "$HOME"`;
+    const { stdout } = await place.install(shell, ["--to", folder]);
+    const [, path] = stdout.match(/^ {2}(export PATH=.*)$/m) ?? [];
+    const [, remove] = stdout.match(/^To uninstall: (rm .*)$/m) ?? [];
+    const commands = `${path}; agent-gateway; ${remove}`;
+    const printed = await programOutput(["sh", "-c", commands]);
+    assertEquals(printed.stdout, "agent-gateway 1.2.3 (test)\n");
+    assertEquals(place.entries(folder), []);
+  });
+
+  test("changes nothing when it fails, and replaces and removes nothing of others", async (place) => {
+    for (const [args, message] of REFUSED) {
+      const before = place.entries();
+      const env = { PATH: args.includes("hangs") ? `fast:${PATH}` : PATH };
+      const refused = await place.install(shell, args.split(" "), env);
+      assertEquals(refused.code, 1, args);
+      assertStringIncludes(refused.stderr, message);
+      assertEquals(place.entries(), before);
+    }
+  });
+
+  test("asks the GitHub CLI about a mirror's file and a local one, and says what it needs", async (place) => {
+    for (const rows of [STAND_INS, ATTESTED]) {
+      for (const [tool, script, args, message] of rows) {
+        await place.put(`tools/${tool}`, `#!/bin/sh\n${script}\n`);
+        const words = args.split(" ").filter((word) => word);
+        const env = { PATH: `${place.home}/tools:${PATH}` };
+        const { code, stdout, stderr } = await place.install(shell, words, env);
+        await Deno.remove(`${place.home}/tools/${tool}`);
+        assertStringIncludes(stdout + stderr, message);
+        assertEquals(code, rows === ATTESTED ? 0 : 1);
+      }
+    }
+  });
+
+  test("does nothing when it was cut off while it was downloaded", async () => {
+    const script = await Deno.readTextFile(SCRIPT);
+    const cut = script.slice(0, script.lastIndexOf("main"));
+    const command = [...shell.split(" "), "-c", cut];
+    const { code, stdout } = await programOutput(command);
+    assertEquals([code, stdout], [0, ""]);
+  });
+}
+
+Deno.test({
+  name: "install.sh needs a folder as root, and a home without one",
+  ignore: onWindows,
+  async fn() {
+    await using place = await Place.make();
+    for (const [id, message] of [["0", "as root"], ["1000", "HOME is not"]]) {
+      await place.put("tools/id", `#!/bin/sh\necho ${id}\n`);
+      const env = { PATH: `${place.home}/tools:${PATH}` };
+      const options = { env, clearEnv: true };
+      const { stderr } = await programOutput(["sh", SCRIPT], options);
+      assertStringIncludes(stderr, `${message}`);
+    }
+  },
+});
+
+/**
+ * The tools of the script as BusyBox has them, but for what downloads. The shell is
+ * not BusyBox's: that of Debian's static one finds every applet, wherever `PATH` leads.
+ */
+const BUSYBOX_TOOLS =
+  "cat chmod grep id mkdir mktemp mv rm rmdir sed sh sha256sum uname";
+
+const ATTESTS = "#!/bin/sh\n"; // gh, whatever the file is
+
+for (
+  const [downloader, tools, refusal] of [
+    ["curl", { curl: "/usr/bin/curl", gzip: "/bin/busybox" }, "(1)"],
+    ["GNU wget", { wget: "/usr/bin/wget", gzip: "/bin/busybox" }, "redirect"],
+    ["BusyBox's wget", { wget: "/bin/busybox" }, "or GNU wget is needed"],
+    ["BusyBox's wget, and gh,", { wget: "/bin/busybox", gh: "" }, "redirect"],
+  ] as const
+) {
+  Deno.test({
+    name:
+      `install.sh with ${downloader} installs, and takes nothing after a redirect to http:`,
+    ignore: Deno.build.os !== "linux" || !isInstalled("busybox"),
+    async fn() {
+      await using place = await Place.make();
+      using ca = new LocalCa();
+      const address = { hostname: "127.0.0.1", port: 0, onListen() {} };
+      await using server = Deno.serve(
+        { ...ca.issue("localhost"), ...address },
+        ({ url }) =>
+          Response.redirect(place.releases.url + new URL(url).pathname),
+      );
+      const folder = `${place.home}/tools`;
+      await place.put("tools/gh", ATTESTS);
+      if (!("gh" in tools)) await Deno.remove(`${folder}/gh`);
+      for (const tool of BUSYBOX_TOOLS.split(" ")) {
+        await Deno.symlink("/bin/busybox", `${folder}/${tool}`);
+      }
+      // BusyBox speaks TLS through OpenSSL.
+      const others = { ...tools, openssl: "/usr/bin/openssl" };
+      for (const [tool, target] of Object.entries(others)) {
+        if (target !== "") await Deno.symlink(target, `${folder}/${tool}`);
+      }
+      // GNU wget takes the test's certificate authority from its settings file only.
+      const { certificate } = ca;
+      await place.put("wgetrc", `ca_certificate=${certificate}\n`);
+      const install = (...args: readonly string[]) =>
+        place.install("/bin/sh", args, {
+          PATH: folder,
+          CURL_CA_BUNDLE: certificate,
+          SSL_CERT_FILE: certificate,
+          WGETRC: `${place.home}/wgetrc`,
+        });
+
+      const before = place.entries();
+      const redirected = `https://localhost:${server.addr.port}`;
+      const refused = await install("--from", redirected);
+      assertStringIncludes(refused.stderr, refusal);
+      assertEquals([refused.code, place.entries()], [1, before]);
+
+      const { code, stderr } = await install();
+      assertEquals([code, stderr], [0, ""]);
+      const compressed = "gzip" in tools ? ".gz" : "";
+      const last = `/latest/download/${NAME}${compressed}`;
+      assertEquals(place.releases.requested.at(-1), last);
+      for (const status of [404, 429, 503]) {
+        const bytes = new Uint8Array();
+        place.releases.set("latest", "SHA256SUMS", { bytes, status });
+        const message = status === 404 ? "there is no " : `HTTP ${status}`;
+        assertStringIncludes((await install()).stderr, message);
+      }
+      await Deno.remove(`${folder}/mktemp`);
+      assertStringIncludes((await install()).stderr, "mktemp is needed");
+    },
+  });
+}
+
+Deno.test({
+  name: "shellcheck finds nothing in install.sh",
+  ignore: !isInstalled("shellcheck"),
+  async fn() {
+    const command = ["shellcheck", "--shell=sh", SCRIPT];
+    assertEquals((await programOutput(command)).stdout, "");
+  },
+});
+
+/** The scripts that are not PowerShell. */
+async function notPowerShell(scripts: readonly string[]): Promise<string[]> {
+  const support = `${import.meta.dirname}/../support`;
+  const { stdout, stderr } = await programOutput([
+    ...[Deno.execPath(), "run", "-q", "--no-config", "--no-prompt"],
+    ...[`--lock=${support}/powershell_syntax.lock.json`, "--frozen"],
+    ...["--allow-read", "--allow-env", `${support}/powershell_syntax.ts`],
+  ], { input: JSON.stringify(scripts) });
+  assert(stdout !== "", stderr);
+  return JSON.parse(stdout);
+}
+
+const POWERSHELL = await Deno.readTextFile(`${TOOLS}/install.ps1`);
+
+Deno.test("install.ps1 and what the documents show as PowerShell is PowerShell", async () => {
+  const wrong = POWERSHELL.replace(/\}\s*$/, "");
+  const docs = `${import.meta.dirname}/../../docs`;
+  const pages = ["install.md", "scripting.md"]
+    .map((name) => Deno.readTextFileSync(`${docs}/${name}`));
+  // The grammar does not know a dash alone, as in "git checkout -".
+  const blocks = pages.join("\n")
+    .matchAll(/^```powershell\n(.*?)^```$/gms)
+    .map(([, block = ""]) => block.replaceAll(/ -(?=$| \|)/gm, " '-'"))
+    .toArray();
+  assert(blocks.length > 1);
+  assertEquals(await notPowerShell([POWERSHELL, wrong, ...blocks]), [wrong]);
+});
+
+Deno.test("install.ps1 takes mirrors with https:, and with http: on this machine alone", () => {
+  const [, pattern = ""] =
+    /\[ValidatePattern\('([^']+)'\)\]\s+\[string\]\$From/.exec(POWERSHELL) ??
+      [];
+  const taken = [
+    ...["https://mirror.example", "http://localhost/a", "http://127.0.0.1:80"],
+    ...["http://localhost:80/a", "http://localhost"],
+  ];
+  const isTaken = (url: string) => RegExp(pattern, "i").test(url);
+  assertEquals([...taken, ...NO_MIRRORS, "file"].filter(isTaken), taken);
+});
+
+// The rest changes the registry of the user, so it is for CI alone.
+const canChangeRegistry = onWindows && Deno.env.has("CI") &&
+  !Deno.env.has("ON_WINE");
+const VARIABLES = ["HKCU\\Environment", "/v", "Path"];
+
+function filesIn(folder: string): string[] {
+  return Array.from(Deno.readDirSync(folder), ({ name }) => name);
+}
+
+/** The user's PATH as it is stored, before its variables are replaced. */
+async function storedPath(): Promise<string> {
+  const text = await runCommand(["reg", "query", ...VARIABLES]);
+  return /Path +REG_EXPAND_SZ +(.*?)\r?\n/.exec(text)?.[1] ?? "";
+}
+
+async function storePath(value: string): Promise<void> {
+  const type = ["/t", "REG_EXPAND_SZ", "/d", value, "/f"];
+  await runCommand(["reg", "add", ...VARIABLES, ...type]);
+}
+
+for (const shell of canChangeRegistry ? ["powershell", "pwsh"] : []) {
+  Deno.test(`install.ps1 in ${shell} installs, updates what runs, and uninstalls`, async () => {
+    const before = await storedPath();
+    const local = await Deno.makeTempDir({ prefix: "a [b] " });
+    const programs = `${local}\\Programs`;
+    const folder = `${programs}\\agent-gateway`;
+    const run = (...args: string[]) =>
+      runCommand([
+        ...[shell, "-NoProfile", "-ExecutionPolicy", "Bypass", "-File"],
+        ...[`${TOOLS}/install.ps1`, ...args],
+      ], { env: { LOCALAPPDATA: local } });
+    // It runs until it is killed, unless it is asked for its version.
+    await Deno.writeTextFile(
+      `${local}\\it.js`,
+      "console.log('agent-gateway 1.2.3'); Deno.args[0] ?? setInterval(() => {}, 1000)",
+    );
+    const compile = ["compile", "-q", "--no-config", "-o", `${local}\\it.exe`];
+    await runCommand([Deno.execPath(), ...compile, `${local}\\it.js`]);
+    await using releases = new ReleaseFolder();
+    const bytes = await Deno.readFile(`${local}\\it.exe`);
+    await releases.add("latest", { [`${NAME}.exe`]: bytes });
+    const own = "%USERPROFILE%\\bin;C:\\Tools";
+    const isInstalledOnce = async () => {
+      assertEquals(filesIn(folder), ["agent-gateway.exe"]);
+      assertEquals(await storedPath(), `${own};${folder}`);
+    };
+    try {
+      await storePath(`${own};`);
+      await assertRejects(() => run("-From", `${releases.url}/none`), Error);
+      assertEquals(filesIn(programs), []);
+
+      const installed = await run("-From", releases.url);
+      const file = `${folder}\\agent-gateway.exe`;
+      assertStringIncludes(installed, `Installed ${file}: agent-gateway 1.2.3`);
+      await isInstalledOnce();
+
+      const running = new Deno.Command(file, { stdout: "piped" }).spawn();
+      const reader = running.stdout.getReader();
+      await reader.read();
+      await run("-From", releases.url);
+      running.kill();
+      await running.status;
+      await reader.cancel();
+      await run("-From", releases.url);
+      await isInstalledOnce();
+
+      const other = `${local}\\Other`;
+      await Deno.mkdir(other);
+      await Deno.copyFile(Deno.execPath(), `${other}\\agent-gateway.exe`);
+      for (const args of [["-Uninstall"], ["-From", releases.url]]) {
+        await assertRejects(() => run(...args, "-To", other), Error);
+      }
+      assertEquals(filesIn(other), ["agent-gateway.exe"]);
+      await run("-Uninstall", "-To", "C:\\Tools");
+      await run("-Uninstall");
+      assertEquals([await storedPath(), filesIn(programs)], [own, []]);
+    } finally {
+      await storePath(before);
+      await Deno.remove(local, { recursive: true });
+    }
+  });
+}
