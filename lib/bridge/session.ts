@@ -62,16 +62,7 @@ export class Session {
    */
   async run(prompt: AcceptedPrompt): Promise<void> {
     const [running, ...waiting] = this.#prompts;
-    const bytes = waiting.reduce((sum, { bytes }) => sum + bytes, prompt.bytes);
-    const isTooMuch = waiting.length === MAX_WAITING ||
-      bytes > MAX_WAITING_BYTES;
-    if (running !== undefined && isTooMuch) {
-      throw invalidRequest(
-        safe`too many prompts are waiting in this chat (at most ${MAX_WAITING}, and ${
-          size(MAX_WAITING_BYTES)
-        } of text)`,
-      );
-    }
+    if (running !== undefined) requireRoom([...waiting, prompt]);
     this.transcript.add(prompt.said);
     this.#prompts.add(prompt);
     prompt.answered.then(() => this.#prompts.delete(prompt));
@@ -113,4 +104,15 @@ export class Session {
     const sessionUpdate = "session_info_update";
     output.update(this.id, { sessionUpdate, title });
   }
+}
+
+/** @throws {RpcError} Invalid request, if so many prompts cannot wait. */
+function requireRoom(waiting: readonly AcceptedPrompt[]): void {
+  const bytes = waiting.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (waiting.length <= MAX_WAITING && bytes <= MAX_WAITING_BYTES) return;
+  throw invalidRequest(
+    safe`too many prompts are waiting in this chat (at most ${MAX_WAITING}, and ${
+      size(MAX_WAITING_BYTES)
+    } of text)`,
+  );
 }

@@ -30,7 +30,6 @@ type PromptEnd =
  */
 export class SessionPrompt implements AcceptedPrompt {
   readonly said: Said;
-  readonly bytes: number;
   readonly #context: BridgeContext;
   readonly #session: Session;
   readonly #options: SessionPromptOptions;
@@ -58,11 +57,14 @@ export class SessionPrompt implements AcceptedPrompt {
     const { content } = options;
     const messageId = crypto.randomUUID();
     this.said = { by: "user", messageId, text: content.text };
-    this.bytes = byteLength(promptText(content, new Map()));
   }
 
   get requestId(): RequestId {
     return this.#options.request.id;
+  }
+
+  get bytes(): number {
+    return byteLength(promptText(this.#options.content, new Map()));
   }
 
   get answered(): Promise<void> {

@@ -43,7 +43,9 @@ export class Transcript {
 
   /** Adds a message: at the end, or right after the prompt that it is the reply to. */
   add(said: Said, prompt?: Said): void {
-    const added = { ...said, text: new TextEncoder().encode(said.text) };
+    // The rest of a text that is longer is not needed: all of it is dropped.
+    const text = said.text.slice(0, MAX_BYTES + 1);
+    const added = { ...said, text: new TextEncoder().encode(text) };
     const before = prompt === undefined
       ? this.#messages.length - 1
       : this.#messages.findIndex((kept) => kept.messageId === prompt.messageId);
