@@ -273,17 +273,20 @@ Deno.test({
     const { plain } = network;
     const net = `--allow-net=${direct(network)},${host(plain)}`;
     const flags = [KEY, net, FILE];
+    const url = `https://${direct(network)}`;
+    const env = { APP_BASE_URL: url };
+    const slow = await network.run(["--allow-env", net, FILE], env);
+    assertEquals([slow.code, slow.stderr], [0, ""]);
     for (const name of PROXY_VARIABLES) {
       const set = { [name]: network.proxyUrl };
-      const url = `https://${direct(network)}`;
-      const refused = await network.run(flags, { ...set, APP_BASE_URL: url });
+      const refused = await network.run(flags, { ...set, ...env });
       assertStringIncludes(
         refused.stderr,
         "The proxy variables cannot be read: run Deno with --allow-net=127.0.0.1 as well",
       );
       assertEquals(refused.code, 1);
-      const env = { ...set, APP_BASE_URL: plain.url };
-      const reached = await network.run(flags, env);
+      const local = { ...set, APP_BASE_URL: plain.url };
+      const reached = await network.run(flags, local);
       assertEquals([reached.code, reached.stderr], [0, ""]);
     }
     assertEquals([network.leaks, network.proxy.connections], [[], 0]);
