@@ -60,9 +60,7 @@ export class ClientOutput {
 
   /** Sends an update. A caller that can wait does so while the output is full. */
   update(sessionId: string, update: SessionUpdate): void {
-    const params = { sessionId, update };
-    const method = "session/update";
-    this.#lines.gather(jsonLine({ jsonrpc, method, params }));
+    this.notify("session/update", { sessionId, update });
   }
 
   /** Whether 256 KiB or more waits to be written. */

@@ -38,7 +38,7 @@ export class JsonView implements View {
     if (line === undefined) return this.#output.flush();
     const text = jsonLine(line);
     if (event.type === "progress") {
-      this.#output.gather(text);
+      this.#output.write(text);
       return this.#output.hasBacklog ? this.#output.room() : undefined;
     }
     this.#output.write(text);

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { setImmediate } from "node:timers/promises";
 import { Display } from "../../../lib/editor/display.ts";
 import { NO_FRAME } from "../../../lib/editor/painter.ts";
 import { takenAtOnce } from "../../support/terminal_emulator.ts";
@@ -35,3 +36,39 @@ Deno.test("Display draws nothing after close(), also when the process continues"
   display.print();
   assertEquals(frames(), last);
 });
+
+Deno.test("Display draws no frame before the terminal has taken everything, but erases the last one and writes lines", async () => {
+  const written: string[] = [];
+  let taken = Promise.withResolvers<boolean>();
+  const output = {
+    isWritten: false,
+    write: (text: string) => void written.push(text),
+    settle: () => taken.promise,
+  };
+  let [frames, time] = [0, 0];
+  const display = new Display({
+    output,
+    size: () => ({ columns: 80, rows: 24 }),
+    frame: () => ({ ...NO_FRAME, rows: [[cell(`${++frames}`)]] }),
+    now: () => time += 1_000,
+  });
+  const take = async (isTaken: boolean) => {
+    taken.resolve(isTaken);
+    taken = Promise.withResolvers();
+    await setImmediate();
+  };
+  for (let i = 0; i < 3; i++) display.refresh();
+  display.print("line\n");
+  assertEquals([written.splice(0), frames], [["line\n"], 0]);
+
+  output.isWritten = true;
+  await take(true);
+  assertEquals([written.splice(0).join("").includes("1"), frames], [true, 1]);
+  output.isWritten = false;
+  display.print("line\n");
+  assertEquals([written.splice(0), frames], [["\r\x1b[Jline\n"], 1]);
+  await take(false); // It takes nothing any more.
+  assertEquals([written, frames], [[], 1]);
+});
+
+const cell = (text: string) => ({ text, width: 1, isCertain: true });

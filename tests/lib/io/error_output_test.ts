@@ -138,6 +138,35 @@ Deno.test("ErrorOutput.inOrder() on one terminal never lets a stream overtake th
   assertEquals(written, "echo\nreply\nprompt\n");
 });
 
+Deno.test("ErrorOutput.settle() waits for a terminal that takes something each second, and gives up one that does not, for good", async () => {
+  using clock = new FakeClock();
+  const turns: (() => void)[] = [];
+  const write = () => new Promise<void>((resolve) => turns.push(resolve));
+  const output = new ErrorOutput({ write });
+  const stdout = output.inOrder({ write }, true);
+  assertEquals([output.isWritten, await output.settle(800)], [true, true]);
+
+  void stdout.write(new TextEncoder().encode("reply\n"));
+  await until(() => turns.length === 1);
+  output.write("prompt\n");
+  const settled = output.settle(800);
+  for (const turn of [0, 1]) {
+    await until(() => turns.length === turn + 1);
+    assertEquals(output.isWritten, false);
+    clock.elapse(700);
+    turns[turn]?.();
+  }
+  assertEquals([await settled, output.isWritten], [true, true]);
+
+  output.write("nobody reads this\n");
+  const stuck = output.settle(800);
+  await until(() => turns.length === 3);
+  clock.elapse(800);
+  assertEquals([await stuck, await output.settle(Infinity)], [false, false]);
+  await output.flush(1_000); // without a wait
+  assertEquals(clock.time, 2_200);
+});
+
 const DEFECT =
   ": this is a defect, please report it at https://github.com/agent-gateway/agent-gateway/issues";
 

@@ -2,7 +2,6 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import { LineWriter } from "../../../lib/io/line_writer.ts";
 import type { ByteSink } from "../../../lib/io/standard_streams.ts";
-import { FakeClock } from "../../support/clocks.ts";
 
 const KIB = 1024;
 const LONG = "x".repeat(256 * KIB);
@@ -60,54 +59,6 @@ Deno.test("LineWriter writes lines that are queued without an await in between i
   assertEquals(writer.isIdle, true);
 });
 
-Deno.test("LineWriter.gather() writes a line at once, and those of the next millisecond together", async () => {
-  using clock = new FakeClock();
-  const { sink, writer } = setUp();
-  sink.take({ all: true });
-  writer.gather("one\n");
-  await setImmediate();
-  assertEquals(sink.pieces, ["one\n"]);
-
-  writer.gather("two\n");
-  await setImmediate();
-  clock.elapse(0.5);
-  writer.gather("three\n");
-  await setImmediate();
-  assertEquals(sink.pieces, ["one\n"]);
-  clock.elapse(0.5);
-  await setImmediate();
-  assertEquals(sink.pieces, ["one\n", "two\nthree\n"]);
-
-  clock.elapse(1);
-  writer.gather("four\n");
-  await setImmediate();
-  assertEquals(sink.pieces.at(-1), "four\n");
-});
-
-Deno.test("LineWriter gathers nothing while somebody waits for it, or much is queued", async () => {
-  const endings: readonly ((writer: LineWriter) => unknown)[] = [
-    (writer) => writer.write("now\n"),
-    (writer) => writer.written(),
-    (writer) => writer.flush(),
-    (writer) => writer.gather(LONG),
-  ];
-  for (const end of endings) {
-    using clock = new FakeClock();
-    const { sink, writer } = setUp();
-    sink.take({ all: true });
-    writer.gather("one\n");
-    await setImmediate();
-    writer.gather("two\n");
-    await setImmediate();
-    assertEquals([sink.pieces.length, clock.pending], [1, 1]);
-
-    end(writer);
-    await setImmediate();
-    assert(sink.pieces[1]?.startsWith("two\n"));
-    assertEquals([writer.isIdle, clock.pending], [true, 0]);
-  }
-});
-
 Deno.test("LineWriter.write() queues at once, and tells of a backlog from 1 MiB on", async () => {
   const { sink, writer } = setUp();
   for (let i = 0; i < 4; i++) writer.write(LONG);
@@ -132,7 +83,7 @@ Deno.test("LineWriter is full while 256 KiB wait: producers that look again afte
   const done: number[] = [];
   const turns = rest.map(async (line, index) => {
     while (writer.isFull) await writer.progress;
-    writer.gather(line);
+    writer.write(line);
     done.push(index);
   });
   for (let i = 0; i < 3; i++) {
@@ -187,7 +138,6 @@ Deno.test("LineWriter says when its sink breaks, lets everybody go, and writes a
   sink.break(new Deno.errors.BrokenPipe("gone"));
   await Promise.all([progress, room]);
   writer.write("nobody reads this\n");
-  writer.gather("nor this\n");
   assertEquals(writer.isFull, false);
   await assertRejects(() => writer.failed, Deno.errors.BrokenPipe, "gone");
   await assertRejects(() => writer.flush(), Deno.errors.BrokenPipe, "gone");
