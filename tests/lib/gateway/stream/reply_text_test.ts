@@ -78,10 +78,8 @@ const TEXTS: readonly (readonly [entry: object, text: string | undefined])[] = [
   [{ content: " ", parts: [{ type: "text", text: "A" }], text: "no" }, "A"],
   [{ content: [], text: "A" }, "A"],
   [{ content: [], content_blocks: [{ type: "text", text: "A" }] }, "A"],
-  [{ parts: [{ text: "no", thought: true }, { text: "A" }] }, "A"],
   [{ thought: true, content: "no" }, undefined],
   [{ type: "reasoning", content: "no" }, undefined],
-  [stored("ai", { content: "A" }), "A"],
   [stored("ai", { type: "human", content: ["A"] }), "A"],
   [stored("chat", { role: "assistant", content: "A" }), "A"],
   [stored("human", { content: "no" }), undefined],
@@ -101,6 +99,34 @@ for (const [entry, expected] of TEXTS) {
   Deno.test(`selectReply() reads ${JSON.stringify(entry)} as ${JSON.stringify(expected)}`, () => {
     const { text } = selectReply({ messages: [{ role: "ai", ...entry }] });
     assertEquals(text, expected);
+  });
+}
+
+const lcId = ["langchain_core", "messages", "AIMessage"];
+
+/** Messages as these libraries and APIs write them, and what is read of each. */
+// deno-fmt-ignore: a table, one source a line
+const SOURCES: readonly (readonly [source: string, text: string | undefined, ...messages: unknown[]])[] = [
+  ["OpenAI's chat completions", "A", { role: "user", content: "Q" }, { role: "assistant", content: "A", refusal: null }],
+  ["OpenAI's responses", "A", { type: "reasoning", summary: [{ type: "summary_text", text: "no" }] }, { type: "message", role: "assistant", content: [{ type: "output_text", text: "A" }] }],
+  ["Anthropic", "A", { role: "assistant", content: [{ type: "thinking", thinking: "no", signature: "x" }, { type: "text", text: "A" }] }],
+  ["Gemini", "A", { role: "model", parts: [{ text: "no", thought: true }, { text: "A", thoughtSignature: "x" }] }],
+  ["AI SDK: ui-messages.ts", "A", { id: "1", role: "assistant", parts: [{ type: "step-start" }, { type: "reasoning", text: "no" }, { type: "text", text: "A", state: "done" }] }],
+  ["LangChain.js: toDict() in base.ts", "A", { type: "human", data: { content: "Q" } }, { type: "ai", data: { content: "A", tool_calls: [], type: "ai" } }],
+  ["LangChain.js: toJSON()", "A", { lc: 1, type: "constructor", id: lcId, kwargs: { content: "A", response_metadata: {} } }],
+  ["LangChain: dumpd()", "A", { lc: 1, type: "constructor", id: lcId, kwargs: { content: [{ type: "reasoning", reasoning: "no" }, { type: "text", text: "A" }], type: "ai" } }],
+  ["LangGraph's platform", "A", { content: "Q", type: "human", id: "1" }, { content: "", type: "ai", tool_calls: [{}] }, { content: "no", type: "tool" }, { content: "A", type: "ai" }],
+  ["Haystack: to_dict() in chat_message.py", "A", { role: "assistant", meta: {}, name: null, content: [{ text: "A" }] }],
+  ["Pydantic AI: messages.py", undefined, { kind: "response", parts: [{ content: "no", part_kind: "thinking" }, { content: "A", part_kind: "text" }] }],
+  ["AutoGen: TextMessage", undefined, { source: "assistant", type: "TextMessage", content: "A" }],
+];
+
+for (const [source, text, ...messages] of SOURCES) {
+  const expected = text === undefined ? "says that it cannot read" : "reads";
+  Deno.test(`selectReply() ${expected} messages of ${source}`, () => {
+    const reply = selectReply({ messages });
+    const isTold = reply.unread.length > 0;
+    assertEquals<unknown>([reply.text, isTold], [text, text === undefined]);
   });
 }
 
