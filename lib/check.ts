@@ -172,13 +172,13 @@ async function answerToWrongKey(
 ): Promise<"thread" | number | "no answer"> {
   const apiKey = crypto.randomUUID();
   using deadline = new Deadline(WRONG_KEY_LIMIT, signal);
-  await using others = new RemoteGateway({
+  await using gateway = new RemoteGateway({
     ...settings,
     apiKey,
     connectsAhead: false,
   });
   try {
-    for await (const event of others.createThread(deadline)) {
+    for await (const event of gateway.createThread(deadline)) {
       if (event.type === "thread") return "thread";
       // The service is busy: what it would answer later is not waited for.
       if (event.status !== undefined) return event.status;

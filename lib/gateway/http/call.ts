@@ -197,18 +197,18 @@ export class Call {
     return reason;
   }
 
-  /** The error of a connection; `undefined` if the time was over first. */
+  /** The error of a connection; `undefined` if the time of the call was over first. */
   #connectionError(
     cause: unknown,
     exceeded: number | undefined,
   ): RequestError | undefined {
     const { stage } = this.state;
-    // If no connection was made until the time was over, the relay may know why.
-    const mayKnow = stage === "not sent" && this.#connection.hasFailure;
-    if (this.#isLate && !mayKnow) return undefined;
-    if (exceeded === undefined || this.#isLate) {
-      return this.#connection.error(cause);
+    if (this.#isLate) {
+      // If no connection was made until then, the relay may know why.
+      const mayKnow = stage === "not sent" && this.#connection.hasFailure;
+      return mayKnow ? this.#connection.error(cause) : undefined;
     }
+    if (exceeded === undefined) return this.#connection.error(cause);
     return new RequestError({
       stage,
       reason: safe`The service did not answer within ${
