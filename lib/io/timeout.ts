@@ -19,6 +19,12 @@ export const PUNCTUAL = 200;
 const MAX_GRACE = 5_000;
 
 /**
+ * The longest alarm of a timeout, in milliseconds. One that was stopped holds 1.3 KiB
+ * until it is due, and most timeouts of minutes are stopped within a second.
+ */
+const LONGEST = 10_000;
+
+/**
  * Calls a function after a time in milliseconds, also if the process was stopped
  * meanwhile. Other folders use {@linkcode startTimeout} or {@linkcode pause}.
  *
@@ -55,9 +61,12 @@ export function startTimeout(
   let stop: () => void;
   let hasGrace = isLimit;
   const wait = (left: number) => {
-    const planned = performance.now() + Math.max(0, left);
-    stop = startAlarm(left, () => {
+    const length = Math.min(Math.max(0, left), LONGEST);
+    const planned = performance.now() + length;
+    stop = startAlarm(length, () => {
       const late = performance.now() - planned;
+      const rest = left - length - late;
+      if (rest >= 1) return wait(rest);
       const isLate = late > PUNCTUAL;
       const least = isLate && hasGrace ? Math.min(5 * late, MAX_GRACE) : 0;
       if (isLate) hasGrace = false;

@@ -42,6 +42,22 @@ for (const { ms, late, grace, ...options } of LATE) {
   });
 }
 
+Deno.test("startTimeout() of minutes ends in time, and once stopped, nothing of it is left after 10 s", () => {
+  using clock = new FakeClock();
+  let expired = NaN;
+  startTimeout(600_001, () => expired = clock.time);
+  clock.elapse(600_000);
+  assertEquals(expired, NaN);
+  clock.elapse(10);
+  assertEquals(expired, 600_001);
+  const { timeout } = AbortSignal;
+  AbortSignal.timeout = (milliseconds) => {
+    assertEquals(milliseconds, 10_000);
+    return timeout(milliseconds);
+  };
+  startTimeout(600_000, () => {})();
+});
+
 Deno.test("startTimeout() takes any time: Infinity never ends, a negative one is 0", async () => {
   startTimeout(Infinity, () => assertEquals("never", "ended"))();
   await new Promise<void>((resolve) => startTimeout(-5, resolve));
