@@ -210,7 +210,7 @@ const RIGHT: readonly (readonly [string, Dotenv, Variables, string])[] = [
 
 for (const [what, dotenv, env, warning] of RIGHT) {
   for (const args of [["-q", "-p", "6 * 7"], ["--bridge"]]) {
-    Deno.test(`${what}: ${args[0]}`, async () => {
+    Deno.test(`${what}, and the program starts: ${args[0]}`, async () => {
       await using service = ReferenceService.start();
       using folder = new Folder(dotenv);
       const { code, stderr } = await runClient({
