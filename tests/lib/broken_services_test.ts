@@ -71,6 +71,7 @@ const SERVICES: readonly (readonly [what: string, service: Answers, words?: RegE
   ["thread: a slash", answering("create thread", slash), /should answer without the trailing slash/],
   ["thread: a body is expected", answering("create thread", json(invalid, 422)), /answered 422: input: Field required/],
   ["run: another name", run({ id: "r" }), /contains no run_id, only: id/],
+  ["run: an error with status 200", run({ success: false, error: "No quota" }), /contains no run_id: No quota/],
   ["run: null", run({ run_id: null }), /run_id in the answer must be a string, not null/],
   ["run: text", answering("create run", answer(200, "run-1")), /answer \(status 200\) is not a JSON object/],
   ["run: a slash", answering("create run", slash), /should answer without the trailing slash/],

@@ -2,6 +2,7 @@ import { Deadline, type ReadText, readText } from "../../io.ts";
 import {
   isJsonObject,
   isServiceId,
+  type JsonObject,
   parseJson,
   type Redacted,
   type Redactor,
@@ -11,6 +12,7 @@ import {
 } from "../../text.ts";
 import { RequestError } from "../failure/failure.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
+import { errorDetail } from "./error_words.ts";
 import { readBody } from "./response_body.ts";
 import type { Timeouts } from "../timeouts.ts";
 import { isWebPage, webPageReason } from "./web_page.ts";
@@ -59,8 +61,7 @@ export async function readId(answer: Answer): Promise<ServiceId> {
   if (typeof id === "string" && isServiceId(id) && !redactor.isInId(id)) {
     return id;
   }
-  const names = redactor.show(Object.keys(value).join(", "), 100);
-  const reason = whyNoId(field, id, names);
+  const reason = whyNoId(field, value, redactor);
   const advice = safe`The service should answer {"${field}":"..."}`;
   throw new RequestError({ stage, status, reason, advice });
 }
@@ -77,13 +78,18 @@ function isCutOff({ url, response }: Answer, text: string): boolean {
   return text.startsWith("{") && !text.trimEnd().endsWith("}");
 }
 
-/** @param names The names of all fields of the answer. */
 function whyNoId(
   field: "thread_id" | "run_id",
-  id: unknown,
-  names: Redacted,
+  answer: JsonObject,
+  redactor: Redactor,
 ): Redacted {
+  const { [field]: id } = answer;
   if (id === undefined) {
+    const words = errorDetail(answer);
+    if (words !== undefined) {
+      return safe`The answer contains no ${field}: ${redactor.show(words)}`;
+    }
+    const names = redactor.show(Object.keys(answer).join(", "), 100);
     const others = names === "" ? "" : safe`, only: ${names}`;
     return safe`The answer contains no ${field}${others}`;
   }
