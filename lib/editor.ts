@@ -12,7 +12,7 @@ import {
   PROMPT_TOO_LONG,
   type TerminalOutput,
 } from "./io.ts";
-import { containsNul } from "./text.ts";
+import { containsNul, type Redacted, safe } from "./text.ts";
 import { cursorAtEnd } from "./editor/cursor_text.ts";
 import { Display } from "./editor/display.ts";
 import { type EditorState, NEW_STATE, settled } from "./editor/editor_state.ts";
@@ -32,10 +32,11 @@ export { enterKeyMode, type KeyModeActions } from "./editor/key_mode.ts";
 export { cutToWidth } from "./editor/layout.ts";
 export type { Size } from "./editor/painter.ts";
 
-const HAS_NUL = "Not sent: it contains a NUL character. Press Up to edit it";
+const HAS_NUL =
+  safe`Not sent: it contains a NUL character. Press Up to edit it`;
 
 const LOST =
-  "Not sent: characters shown as \ufffd were lost. Press Up to edit it, or paste it in parts";
+  safe`Not sent: characters shown as \ufffd were lost. Press Up to edit it, or paste it in parts`;
 
 const LEAVING = "Leaves after the run; any key cancels";
 
@@ -326,7 +327,7 @@ export class Editor {
   }
 
   /** Why a text cannot be sent; `undefined` if it can. */
-  #faultOf(text: string, isTooLong: boolean): string | undefined {
+  #faultOf(text: string, isTooLong: boolean): Redacted | undefined {
     const bytes = new TextEncoder().encode(text).length;
     if (isTooLong || bytes > MAX_TEXT_LENGTH) return PROMPT_TOO_LONG;
     if (containsNul(text)) return HAS_NUL;

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { COLOURED } from "./text.ts";
+import { COLOURED, type Shown } from "./text.ts";
 
 /** Longer lines are data rather than prose, in UTF-16 code units. */
 const MAX_LENGTH = 4 * 1024;
@@ -32,11 +32,10 @@ const INLINE =
 /**
  * Styles the Markdown of a text, in linear time.
  *
- * @param text Text without escape sequences.
  * @returns Its lines, with their newlines. They differ from the text only by SGR
  * sequences, whose effect ends on the same line.
  */
-export function* styleMarkdown(text: string): Generator<string> {
+export function* styleMarkdown(text: Shown): Generator<string> {
   let block: Fence | undefined; // that is open
   for (let start = 0; start < text.length;) {
     const newline = text.indexOf("\n", start);

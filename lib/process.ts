@@ -14,7 +14,7 @@ import {
   isShown,
   startTimeout,
 } from "./io.ts";
-import type { Redacted } from "./text.ts";
+import { type Redacted, shown, shownLine } from "./text.ts";
 
 /** Comes first in each message, because standard error is shared with other programs. */
 const NAME = "agent-gateway";
@@ -73,7 +73,8 @@ export class Process {
 
   /** Writes a message to standard error. */
   report(kind: "error" | "warning", message: Redacted): void {
-    this.standardError.write(`${NAME}: ${kind}: ${message}\n`);
+    const line = shown`${NAME}: ${kind}: ${shownLine(message)}\n`;
+    this.standardError.write(line);
   }
 
   /** Runs the program, and ends as it says, or after an error that it does not handle. */

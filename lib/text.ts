@@ -10,6 +10,7 @@ export {
   duration,
   seconds,
   size,
+  timestamp,
   utc,
   wholeDuration,
 } from "./text/amounts.ts";
@@ -24,7 +25,7 @@ export {
   SHORT_JSON,
 } from "./text/json.ts";
 export { maskKey } from "./text/mask_key.ts";
-export { plainLine, plainText, withoutLineEnd } from "./text/plain_text.ts";
+export { plainLine, withoutLineEnd } from "./text/plain_text.ts";
 export { KEYLESS, Redactor } from "./text/redactor.ts";
 export {
   joinSafe,
@@ -38,5 +39,13 @@ export {
   type Uuid,
 } from "./text/safe_text.ts";
 export { withoutCommands } from "./text/runner_commands.ts";
+export {
+  quotedForShell,
+  type Shown,
+  shown,
+  shownLabel,
+  shownLine,
+  shownReply,
+} from "./text/shown.ts";
 export { isServiceId } from "./text/service_id.ts";
 export { COLOURED, PLAIN, type Style } from "./text/style.ts";

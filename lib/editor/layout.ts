@@ -134,8 +134,12 @@ export function placed(cells: readonly Cell[], columns: number): Cell[] {
 }
 
 /** A text in one row; if it does not fit, it ends with an ellipsis. */
-export function cutToWidth(text: string, columns: number): string {
-  return cellsOfLine(text, columns).map((cell) => cell.text).join("");
+export function cutToWidth<Text extends string>(
+  text: Text,
+  columns: number,
+): Text {
+  const cells = cellsOfLine(text, columns);
+  return cells.map((cell) => cell.text).join("") as Text;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { StatusLine } from "./status_line.ts";
 import type { Terminal } from "./terminal.ts";
 import type { Step, Typing, View, ViewEvent } from "./view.ts";
 import type { ReplyWriter } from "./write_reply.ts";
+import { type Shown, shown, type Unchanged } from "../text.ts";
 
 /**
  * Where lines are shown and prompts are typed: an editor, or plain lines, which draw no
@@ -12,17 +13,17 @@ import type { ReplyWriter } from "./write_reply.ts";
  */
 export interface Surface extends Typing {
   /** Asks for the next prompt, below lines that stay. */
-  read(above: string): Promise<Input>;
+  read(above: Shown): Promise<Input>;
   /** Writes lines that stay, each with its newline. */
-  print(lines: string, kind?: "progress"): void;
+  print(lines: Shown, kind?: "progress"): void;
   /** The same after a Ctrl-C, where the terminal has echoed it. */
-  showCtrlC?(lines: string): void;
+  showCtrlC?(lines: Shown): void;
   /** Shows a row while an operation goes on. */
-  setStatus?(row: ((columns: number) => string) | undefined): void;
+  setStatus?(row: ((columns: number) => Shown) | undefined): void;
   /** Draws the row again. */
   refresh?(): void;
   /** Gives the terminal back, with lines below what was typed and not sent. */
-  leave(below: string): void | Promise<void>;
+  leave(below: Shown): void | Promise<void>;
 }
 
 export interface ChatViewOptions {
@@ -48,7 +49,7 @@ export class ChatView implements View {
     const { surface, terminal, status } = options;
     this.#options = options;
     this.typing = terminal.isTyped ? surface : undefined;
-    const write = (line: string) => this.#print(line);
+    const write = (line: Shown) => this.#print(line);
     this.#progress = status ?? new PlainProgress({ look: terminal, write });
   }
 
@@ -61,7 +62,7 @@ export class ChatView implements View {
     const gap = this.#hasGap || !terminal.isScreen ? "" : "\n";
     this.#hasShownKeys = true;
     this.#hasGap = true;
-    return surface.read(keys + gap);
+    return surface.read(shown`${keys}${gap}`);
   }
 
   show(event: ViewEvent, signal?: AbortSignal): void | Promise<void> {
@@ -86,7 +87,7 @@ export class ChatView implements View {
         return this.#showCtrlC(linesAbout(event, terminal));
       case "farewell":
         return surface.leave(
-          terminal.keys === undefined ? "" : linesAbout(event, terminal),
+          terminal.keys === undefined ? shown`` : linesAbout(event, terminal),
         );
       default:
         event satisfies never;
@@ -97,7 +98,7 @@ export class ChatView implements View {
     const { surface, terminal, status } = this.#options;
     this.#hasGap = false;
     if (!terminal.isPlain) {
-      surface.setStatus?.((columns) => status?.row(columns) ?? "");
+      surface.setStatus?.((columns) => status?.row(columns) ?? shown``);
     }
     this.#step(event);
     status?.spin(() => surface.refresh?.());
@@ -114,21 +115,21 @@ export class ChatView implements View {
   }
 
   /** Writes lines about progress, above the row if there is one. */
-  #print(lines: string): void {
+  #print(lines: Shown): void {
     if (!this.#isHushed) this.#options.surface.print(lines, "progress");
   }
 
   #reply(
-    text: string,
+    text: Unchanged,
     signal: AbortSignal | undefined,
   ): void | Promise<void> {
     const { surface, terminal, reply } = this.#options;
-    if (terminal.mixesReplies) surface.print("\n");
+    if (terminal.mixesReplies) surface.print(shown`\n`);
     this.#isHushed = terminal.endsProgress;
     return reply(text, signal);
   }
 
-  #showCtrlC(lines: string): void {
+  #showCtrlC(lines: Shown): void {
     const { surface } = this.#options;
     if (surface.showCtrlC) surface.showCtrlC(lines);
     else surface.print(lines);

@@ -12,7 +12,7 @@ import { CtrlC } from "./ctrl_c.ts";
 import { ExitCode } from "./exit_code.ts";
 import { Operation } from "./operation.ts";
 import type { Dropped, View, ViewEvent } from "./view.ts";
-import { type ServiceId, unchanged } from "../text.ts";
+import { type Redacted, safe, type ServiceId, unchanged } from "../text.ts";
 
 export interface ConversationOptions {
   readonly gateway: Gateway;
@@ -245,11 +245,11 @@ export class Conversation {
 
   /** Shows why a line was rejected. */
   async #reject(
-    reason: string,
+    reason: Redacted,
     number: number | undefined,
   ): Promise<Outcome> {
     this.#exitCode.fail();
-    const message = this.#placeOf(number) + reason;
+    const message = safe`${this.#placeOf(number)}${reason}`;
     await this.#show({ type: "error", message });
     return "failed";
   }
@@ -259,9 +259,12 @@ export class Conversation {
     const { gateway, maskedKey, baseUrl, threadId } = this.#options;
     const banner = [
       `agent-gateway ${VERSION}, agent ${AGENT_NAME}, key ${maskedKey}`,
-      `service ${gateway.redactor.show(baseUrl)}`,
+      `service ${baseUrl}`,
     ];
-    for (const text of banner) await this.#show({ type: "banner", text });
+    for (const line of banner) {
+      const text = gateway.redactor.show(line);
+      await this.#show({ type: "banner", text });
+    }
     const call = (signal: AbortSignal) =>
       threadId === undefined
         ? gateway.createThread({ signal })
@@ -384,16 +387,18 @@ export class Conversation {
     number: number | undefined,
   ): Promise<Outcome> {
     if (failure.failure.threadGone === "certain") this.#canContinue = false;
-    const message = this.#placeOf(number, failure.namesIds) + failure.message;
+    const place = this.#placeOf(number, failure.namesIds);
+    const message = safe`${place}${failure.message}`;
     await this.#show({ type: "error", message, failure });
     return "failed";
   }
 
   /** Which prompt of a script has failed, if there are several, and its thread. */
-  #placeOf(number: number | undefined, namesThread = false): string {
-    if (this.#isTyped || number === undefined) return "";
-    const thread = namesThread ? "" : ` on thread ${this.#threadId}`;
-    return `Prompt ${number}${thread}: `;
+  #placeOf(number: number | undefined, namesThread = false): Redacted {
+    if (this.#isTyped || number === undefined) return safe``;
+    const id = namesThread ? undefined : this.#threadId;
+    const thread = id === undefined ? "" : safe` on thread ${id}`;
+    return safe`Prompt ${number}${thread}: `;
   }
 
   async #showDropped(
@@ -426,7 +431,8 @@ function isExit(text: string): boolean {
   return ["exit", "quit"].includes(text.trim().toLowerCase());
 }
 
-const UNREAD = "The time limit has passed, and nothing reads standard output";
+const UNREAD =
+  safe`The time limit has passed, and nothing reads standard output`;
 
 /** The events of a thread that exists. */
 async function* continueThread(

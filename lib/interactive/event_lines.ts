@@ -1,5 +1,15 @@
 import { pauseLabel } from "../gateway.ts";
-import { counted, duration, plainLine, type ServiceId } from "../text.ts";
+import {
+  counted,
+  duration,
+  quotedForShell,
+  type Redacted,
+  safe,
+  type ServiceId,
+  type Shown,
+  shown,
+  shownLine,
+} from "../text.ts";
 import type { Terminal } from "./terminal.ts";
 import type { Dropped, Step, ViewEvent } from "./view.ts";
 
@@ -22,31 +32,31 @@ type LineType =
   | "farewell";
 
 /** The lines that an event is shown as, each with its newline; empty if it needs none. */
-export function linesAbout(event: LineEvent, look: LineLook): string {
+export function linesAbout(event: LineEvent, look: LineLook): Shown {
   switch (event.type) {
     case "begin":
     case "run":
-      return "";
+      return shown``;
     case "wait":
       return line(pauseLabel(event.reason, event.milliseconds), look);
     case "progress":
-      return line(`${event.node}: ${event.status}`, look);
+      return line(safe`${event.node}: ${event.status}`, look);
     case "end":
       return totalLine(event.total, look);
     case "banner":
       return line(event.text, look);
     case "thread":
-      return line(`thread ${event.threadId}`, look);
+      return line(safe`thread ${event.threadId}`, look);
     case "dropped":
       return droppedLine(event);
     case "reply":
       return noteLine(event.note, look);
     case "error": {
-      const text = plainLine(event.message);
-      return `${programOf(look)}${look.style.red("error:")} ${text}\n`;
+      const text = shownLine(event.message);
+      return shown`${programOf(look)}${look.style.red("error:")} ${text}\n`;
     }
     case "ctrl-c":
-      return event.isFirst ? "Ctrl-C again leaves\n" : "";
+      return event.isFirst ? shown`Ctrl-C again leaves\n` : shown``;
     case "farewell":
       return farewellLine(event.threadId, look);
     default:
@@ -55,59 +65,58 @@ export function linesAbout(event: LineEvent, look: LineLook): string {
 }
 
 /** A line that `-q` leaves out. */
-export function line(text: string, { isQuiet }: LineLook): string {
-  return isQuiet ? "" : `${plainLine(text)}\n`;
+export function line(text: Redacted, { isQuiet }: LineLook): Shown {
+  return isQuiet ? shown`` : shown`${shownLine(text)}\n`;
 }
 
 /** Where nobody types, the program's name begins what is wrong. */
-function programOf({ isTyped }: LineLook): string {
-  return isTyped ? "" : "agent-gateway: ";
+function programOf({ isTyped }: LineLook): Shown {
+  return isTyped ? shown`` : shown`agent-gateway: `;
 }
 
 /** How long a run took, which `--plain` tells a person. */
-function totalLine(total: number | undefined, look: LineLook): string {
+function totalLine(total: number | undefined, look: LineLook): Shown {
   const isShown = total !== undefined && look.isPlain && look.isTyped;
-  return isShown ? line(`total ${duration(total)}`, look) : "";
+  return isShown ? line(safe`total ${duration(total)}`, look) : shown``;
 }
 
-function noteLine(note: string | undefined, look: LineLook): string {
-  if (note === undefined) return "";
-  return `${programOf(look)}${look.style.bold("warning:")} ${
-    plainLine(note)
+function noteLine(note: Redacted | undefined, look: LineLook): Shown {
+  if (note === undefined) return shown``;
+  return shown`${programOf(look)}${look.style.bold("warning:")} ${
+    shownLine(note)
   }\n`;
 }
 
-function farewellLine(threadId: ServiceId | undefined, look: LineLook): string {
-  return threadId === undefined ? "" : line(continuation(threadId), look);
+function farewellLine(threadId: ServiceId | undefined, look: LineLook): Shown {
+  if (threadId === undefined || look.isQuiet) return shown``;
+  return shown`${continuation(threadId)}\n`;
 }
 
 /** The command that continues a thread, with the id quoted for a POSIX shell. */
-function continuation(threadId: ServiceId): string {
-  const id = plainLine(threadId);
-  const word = /^[\w.:@%+,/-]+$/.test(id)
-    ? id
-    : `'${id.replaceAll("'", "'\\''")}'`;
-  const option = id.startsWith("-") ? `--thread=${word}` : `--thread ${word}`;
-  return `agent-gateway ${option}`;
+function continuation(threadId: ServiceId): Shown {
+  const id = shownLine(threadId);
+  const word = /^[\w.:@%+,/-]+$/.test(id) ? id : quotedForShell(id);
+  return id.startsWith("-")
+    ? shown`agent-gateway --thread=${word}`
+    : shown`agent-gateway --thread ${word}`;
 }
 
-function droppedLine({ what, prompts }: Dropped): string {
-  const queued = counted(prompts, "queued prompt");
+function droppedLine({ what, prompts }: Dropped): Shown {
+  const queued = shownLine(counted(prompts, "queued prompt"));
   switch (what) {
     case "thread":
-      return "";
+      return shown``;
     case "prompt": {
-      const also = prompts === 0 ? "" : `, and ${queued}`;
-      return `Dropped the prompt before it was sent${also}. It did not run.\n`;
+      const also = prompts === 0 ? "" : shown`, and ${queued}`;
+      return shown`Dropped the prompt before it was sent${also}. It did not run.\n`;
     }
     case "reply": {
-      const also = prompts === 0 ? "" : ` and ${queued}`;
-      return `Dropped the rest of the reply${also}.\n`;
+      const also = prompts === 0 ? "" : shown` and ${queued}`;
+      return shown`Dropped the rest of the reply${also}.\n`;
     }
     case "run": {
-      const also = prompts === 0 ? "" : `, and dropped ${queued}`;
-      return `Stopped following the run${also}. ` +
-        "The run may continue on the service.\n";
+      const also = prompts === 0 ? "" : shown`, and dropped ${queued}`;
+      return shown`Stopped following the run${also}. The run may continue on the service.\n`;
     }
     default:
       return what satisfies never;

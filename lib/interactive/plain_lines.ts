@@ -1,5 +1,5 @@
 import type { Entry, Input } from "../io.ts";
-import { plainLine } from "../text.ts";
+import { type Shown, shown, shownLine, unchanged } from "../text.ts";
 import type { Surface } from "./chat_view.ts";
 import type { PromptLines } from "./stdin_prompts.ts";
 import type { WriteLines } from "./view.ts";
@@ -8,7 +8,7 @@ export interface PlainLinesOptions {
   readonly prompts: PromptLines;
   readonly stderr: WriteLines;
   /** The sign before a prompt; empty where nobody would see it. */
-  readonly sign: string;
+  readonly sign: Shown;
 }
 
 /** Lines on standard error, and prompts that are lines: nothing is drawn again. */
@@ -21,43 +21,44 @@ export class PlainLines implements Surface {
     this.#options = options;
   }
 
-  async read(above: string): Promise<Input> {
+  async read(above: Shown): Promise<Input> {
     const { prompts, sign, stderr } = this.#options;
     const [waiting] = prompts.waiting;
     if (waiting !== undefined) {
       // The terminal has echoed it already, before there was a sign.
-      stderr(above + this.#echo(waiting));
+      stderr(shown`${above}${this.#echo(waiting)}`);
       return await prompts.next();
     }
-    stderr(above + sign);
+    stderr(shown`${above}${sign}`);
     this.#isAfterSign = sign !== "";
     const input = await prompts.next();
     if (input.kind !== "end") this.#isAfterSign = false;
     return input;
   }
 
-  print(lines: string, kind?: "progress"): void {
+  print(lines: Shown, kind?: "progress"): void {
     this.#options.stderr(lines, kind);
   }
 
-  showCtrlC(lines: string): void {
+  showCtrlC(lines: Shown): void {
     const { sign, stderr } = this.#options;
     const repeated = this.#isAfterSign ? sign : "";
-    if (lines + repeated !== "") stderr(`\n${lines}${repeated}`);
+    if (lines + repeated !== "") stderr(shown`\n${lines}${repeated}`);
   }
 
   dropWaiting(): number {
     return this.#options.prompts.dropWaiting();
   }
 
-  leave(below: string): void {
-    this.#options.stderr((this.#isAfterSign ? "\n" : "") + below);
+  leave(below: Shown): void {
+    const gap = this.#isAfterSign ? "\n" : "";
+    this.#options.stderr(shown`${gap}${below}`);
     this.#isAfterSign = false;
   }
 
-  #echo(entry: Entry): string {
+  #echo(entry: Entry): Shown {
     const { sign } = this.#options;
-    const isShown = entry.kind === "text" && sign !== "";
-    return isShown ? `${sign}${plainLine(entry.text)}\n` : "";
+    if (entry.kind !== "text" || sign === "") return shown``;
+    return shown`${sign}${shownLine(unchanged(entry.text))}\n`;
   }
 }

@@ -1,5 +1,5 @@
 import { startTimeout } from "../io.ts";
-import { duration } from "../text.ts";
+import { duration, safe, type Shown, shown } from "../text.ts";
 import { line, type LineLook, linesAbout } from "./event_lines.ts";
 import type { Step } from "./view.ts";
 
@@ -9,7 +9,7 @@ const FIRST_SILENCE = 10_000;
 export interface PlainProgressOptions {
   readonly look: LineLook;
   /** Writes a line about a silence. */
-  readonly write: (line: string) => void;
+  readonly write: (line: Shown) => void;
 }
 
 /**
@@ -19,11 +19,11 @@ export interface PlainProgressOptions {
  */
 export class PlainProgress {
   readonly #options: PlainProgressOptions;
-  #lastLine = "";
+  #lastLine: Shown = shown``;
   #writtenAt = 0;
   /** The silence that is reported next, in milliseconds. */
   #silence = FIRST_SILENCE;
-  #waitsFor = "";
+  #waitsFor: Waiting | "" = "";
   #stopTimer: (() => void) | undefined;
 
   constructor(options: PlainProgressOptions) {
@@ -31,7 +31,7 @@ export class PlainProgress {
   }
 
   /** Returns the lines that show a step, or nothing. */
-  advance(step: Step): string {
+  advance(step: Step): Shown {
     const { look } = this.#options;
     const lines = linesAbout(step, look);
     const isNew = lines !== "" && lines !== this.#lastLine;
@@ -47,7 +47,7 @@ export class PlainProgress {
     } else if (!look.isQuiet) {
       this.#stopTimer ??= this.#startTimer();
     }
-    return isNew ? lines : "";
+    return isNew ? lines : shown``;
   }
 
   /** One timer at a time, because many steps may come in a second. */
@@ -57,7 +57,10 @@ export class PlainProgress {
       const silence = performance.now() - this.#writtenAt;
       if (silence >= this.#silence) {
         const { look, write } = this.#options;
-        this.#lastLine = line(`${this.#waitsFor} ${duration(silence)}`, look);
+        this.#lastLine = line(
+          safe`${this.#waitsFor} ${duration(silence)}`,
+          look,
+        );
         write(this.#lastLine);
         this.#silence = 2 * silence;
       }
@@ -66,8 +69,13 @@ export class PlainProgress {
   }
 }
 
+type Waiting =
+  | "The service has not answered for"
+  | "waiting,"
+  | "running,";
+
 /** What is waited for after a step, as the beginning of a line. */
-function waitsFor({ type }: Step): string {
+function waitsFor({ type }: Step): Waiting {
   switch (type) {
     case "begin":
       return "The service has not answered for";

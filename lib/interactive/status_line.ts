@@ -1,13 +1,17 @@
 import { cutToWidth } from "../editor.ts";
 import { pauseLabel, type ProgressEvent, type WaitEvent } from "../gateway.ts";
 import { startTimeout } from "../io.ts";
-import { duration, plainLine, shorten, type Style } from "../text.ts";
+import {
+  duration,
+  type Shown,
+  shown,
+  shownLabel,
+  shownLine,
+  type Style,
+} from "../text.ts";
 import type { Step } from "./view.ts";
 
 const HINT = "  Ctrl-C stops";
-
-/** The most UTF-16 code units of a node's name or status that are used. */
-const MAX_LABEL_LENGTH = 1000;
 
 /** How long an operation takes before its row is shown, in milliseconds. */
 const DELAY = 500;
@@ -17,15 +21,34 @@ const SPINNER_PAUSE = 250;
 
 /** The marks of a status line, one column each. */
 interface Marks {
-  readonly spinner: string;
-  readonly done: string;
-  readonly failed: string;
+  readonly spinner: readonly Shown[];
+  readonly done: Shown;
+  readonly failed: Shown;
 }
 
-const MARKS: Marks = { spinner: "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", done: "✓", failed: "✗" };
+const MARKS: Marks = {
+  spinner: [
+    shown`⠋`,
+    shown`⠙`,
+    shown`⠹`,
+    shown`⠸`,
+    shown`⠼`,
+    shown`⠴`,
+    shown`⠦`,
+    shown`⠧`,
+    shown`⠇`,
+    shown`⠏`,
+  ],
+  done: shown`✓`,
+  failed: shown`✗`,
+};
 
 /** Marks for fonts that lack the others, such as those of the Linux console. */
-const ASCII_MARKS: Marks = { spinner: "|/-\\", done: "+", failed: "x" };
+const ASCII_MARKS: Marks = {
+  spinner: [shown`|`, shown`/`, shown`-`, shown`\\`],
+  done: shown`+`,
+  failed: shown`x`,
+};
 
 export interface StatusLineOptions {
   readonly style: Style;
@@ -42,11 +65,11 @@ const DONE =
 interface Node {
   readonly name: string;
   readonly reachedAt: number;
-  label: string;
+  label: Shown;
   isDone: boolean;
 }
 
-interface Shown {
+interface RowState {
   readonly startedAt: number;
   node?: Node;
   pause?: { readonly reason: WaitEvent["reason"]; readonly until: number };
@@ -63,7 +86,7 @@ export class StatusLine {
   readonly #options: StatusLineOptions;
   readonly #now: () => number;
   readonly #marks: Marks;
-  #shown: Shown | undefined;
+  #shown: RowState | undefined;
   #stopSpinner = () => {};
 
   constructor(options: StatusLineOptions) {
@@ -73,40 +96,40 @@ export class StatusLine {
   }
 
   /** Shows a step of an operation. Returns the lines that stay above the row, if any. */
-  advance(step: Step): string {
+  advance(step: Step): Shown {
     const now = this.#now();
     if (step.type === "begin") this.#shown = { startedAt: now };
-    const shown = this.#shown;
-    if (shown === undefined) return "";
-    const { node } = shown;
+    const state = this.#shown;
+    if (state === undefined) return shown``;
+    const { node } = state;
     switch (step.type) {
       case "begin":
       case "run":
-        return "";
+        return shown``;
       case "wait": {
         const { reason, milliseconds } = step;
-        shown.pause = { reason, until: now + milliseconds };
-        return "";
+        state.pause = { reason, until: now + milliseconds };
+        return shown``;
       }
       case "progress": {
-        delete shown.pause;
+        delete state.pause;
         const label = labelOf(step);
         const isDone = DONE.test(step.status.trim());
         if (node?.name === step.node) {
           node.label = label;
           node.isDone ||= isDone;
-          return "";
+          return shown``;
         }
-        shown.node = { name: step.node, label, isDone, reachedAt: now };
-        return node ? this.#lineOf(node, true) : "";
+        state.node = { name: step.node, label, isDone, reachedAt: now };
+        return node ? this.#lineOf(node, true) : shown``;
       }
       case "end": {
         this.#shown = undefined;
         this.#stopSpinner();
         const { completed, total } = step;
-        const last = node ? this.#lineOf(node, completed) : "";
+        const last = node ? this.#lineOf(node, completed) : shown``;
         if (total === undefined) return last;
-        return last + this.#finished("total", total, completed);
+        return shown`${last}${this.#finished(shown`total`, total, completed)}`;
       }
       default:
         return step satisfies never;
@@ -122,24 +145,24 @@ export class StatusLine {
   }
 
   /** The row, cut to a number of columns; empty in the first half second. */
-  row(columns: number): string {
-    if (this.#shown === undefined) return "";
+  row(columns: number): Shown {
+    if (this.#shown === undefined) return shown``;
     const { node, pause, startedAt } = this.#shown;
     const now = this.#now();
     const milliseconds = now - startedAt;
-    if (milliseconds < DELAY) return "";
+    if (milliseconds < DELAY) return shown``;
     const sinceNode = now - (node?.reachedAt ?? startedAt);
     const label = pause !== undefined && pause.until > now
-      ? pauseLabel(pause.reason, pause.until - now)
-      : node?.label ?? "waiting";
+      ? shownLine(pauseLabel(pause.reason, pause.until - now))
+      : node?.label ?? shown`waiting`;
     const frame = Math.floor(milliseconds / SPINNER_PAUSE) %
       this.#marks.spinner.length;
-    return this.#marks.spinner.charAt(frame) +
-      afterMark(label, sinceNode, columns, HINT);
+    const mark = this.#marks.spinner[frame] ?? shown``;
+    return shown`${mark}${afterMark(label, sinceNode, columns, HINT)}`;
   }
 
   /** The line of a node. Without a word that it is done, it has no mark. */
-  #lineOf({ label, reachedAt, isDone }: Node, completed: boolean): string {
+  #lineOf({ label, reachedAt, isDone }: Node, completed: boolean): Shown {
     const isMarked = isDone || !completed;
     return this.#finished(
       label,
@@ -150,38 +173,38 @@ export class StatusLine {
 
   /** The line that stays on the screen after a node, or the run, has finished. */
   #finished(
-    label: string,
+    label: Shown,
     milliseconds: number,
     completed: boolean | undefined,
-  ): string {
+  ): Shown {
     const { columns, style } = this.#options;
     const { done, failed } = this.#marks;
-    let mark = " ";
+    let mark = shown` `;
     if (completed !== undefined) {
       mark = completed ? style.green(done) : style.red(failed);
     }
-    return mark + afterMark(label, milliseconds, columns()) + "\n";
+    return shown`${mark}${afterMark(label, milliseconds, columns())}\n`;
   }
 }
 
 /** A label and a time after a mark, and a hint if there is room; the label is cut. */
 function afterMark(
-  label: string,
+  label: Shown,
   milliseconds: number,
   columns: number,
-  hint = "",
-): string {
+  hint: typeof HINT | "" = "",
+): Shown {
   // The last column stays free: some terminals wrap as soon as it is taken.
   const room = Math.max(columns - "✓".length - 1, 0);
-  const time = `  ${duration(milliseconds)}`;
-  const whole = ` ${label}${time}${hint}`;
+  const time = shown`  ${shownLine(duration(milliseconds))}`;
+  const whole = shown` ${label}${time}${hint}`;
   if (cutToWidth(whole, room) === whole) return whole;
-  const start = cutToWidth(` ${label}`, Math.max(room - time.length, 0));
-  return cutToWidth(start + time, room);
+  const start = cutToWidth(shown` ${label}`, Math.max(room - time.length, 0));
+  return cutToWidth(shown`${start}${time}`, room);
 }
 
-function labelOf({ node, status }: ProgressEvent): string {
-  return [node, status]
-    .map((text) => plainLine(shorten(text, MAX_LABEL_LENGTH)).trim())
-    .filter((text) => text !== "").join(": ");
+function labelOf({ node, status }: ProgressEvent): Shown {
+  const [first, second] = [node, status].map((text) => shownLabel(text));
+  if (!first || !second) return first || second || shown``;
+  return shown`${first}: ${second}`;
 }

@@ -10,7 +10,7 @@ import {
   readText,
   UnreadableLine,
 } from "../io.ts";
-import { containsNul, withoutLineEnd } from "../text.ts";
+import { containsNul, type Redacted, safe, withoutLineEnd } from "../text.ts";
 import type { Typing } from "./view.ts";
 
 const CONTAINS_NUL = "contains a NUL character";
@@ -67,19 +67,19 @@ export class PromptLines implements Typing {
 }
 
 function entryOf(line: Line): Entry {
-  const refused = (reason: string): Entry => ({ kind: "refused", reason });
+  const refused = (reason: Redacted): Entry => ({ kind: "refused", reason });
   if (line instanceof UnreadableLine) {
     switch (line.fault) {
       case "too long":
         return refused(PROMPT_TOO_LONG);
       case "not UTF-8":
-        return refused(`A line was rejected: it is not UTF-8; ${CONVERT}`);
+        return refused(safe`A line was rejected: it is not UTF-8; ${CONVERT}`);
       default:
         return line.fault satisfies never;
     }
   }
   if (containsNul(line)) {
-    return refused(`A line was rejected: it ${CONTAINS_NUL}`);
+    return refused(safe`A line was rejected: it ${CONTAINS_NUL}`);
   }
   return { kind: "text", text: line };
 }

@@ -1,5 +1,5 @@
 import { environmentVariable, type StreamKind } from "../io.ts";
-import { COLOURED, PLAIN, type Style } from "../text.ts";
+import { COLOURED, PLAIN, type Redacted, safe, type Style } from "../text.ts";
 
 /** What the user asked for, as far as it says how things look. */
 export interface Wishes {
@@ -38,21 +38,21 @@ export interface Terminal {
    */
   readonly endsProgress: boolean;
   /** The line about keys; `undefined` where nobody would see it. */
-  readonly keys: string | undefined;
+  readonly keys: Redacted | undefined;
 }
 
 /** How to stop a run and how to leave, one way each, on a dumb terminal. */
-const DUMB_KEYS = "Ctrl-C: stop, command: exit";
+const DUMB_KEYS = safe`Ctrl-C: stop, command: exit`;
 
 /** The same where a terminal gives the program a pipe, as mintty does on Windows. */
 const PIPE_KEYS =
-  `${DUMB_KEYS}; no keys arrive: use winpty or Windows Terminal`;
+  safe`${DUMB_KEYS}; no keys arrive: use winpty or Windows Terminal`;
 
 /** The same for a terminal on which prompts can be edited. */
-const EDITOR_KEYS = `Ctrl-J: new line, ${DUMB_KEYS}`;
+const EDITOR_KEYS = safe`Ctrl-J: new line, ${DUMB_KEYS}`;
 
 /** Added to the keys where more than the prompt is redrawn. */
-const PLAIN_HINT = "; screen readers: --plain";
+const PLAIN_HINT = safe`; screen readers: --plain`;
 
 /**
  * Describes the terminal. It is a screen if a person types prompts on it, unless `TERM`
@@ -100,8 +100,8 @@ function keysLine(
   streams: StreamKinds,
   isScreen: boolean,
   isPlain: boolean,
-): string {
-  if (isScreen) return EDITOR_KEYS + (isPlain ? "" : PLAIN_HINT);
+): Redacted {
+  if (isScreen) return safe`${EDITOR_KEYS}${isPlain ? "" : PLAIN_HINT}`;
   return streams.stdin === "lines" ? PIPE_KEYS : DUMB_KEYS;
 }
 

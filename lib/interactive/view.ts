@@ -2,15 +2,15 @@
 
 import type { CreationEvent, ServiceError, TurnEvent } from "../gateway.ts";
 import type { Input } from "../io.ts";
-import type { ServiceId } from "../text.ts";
+import { type Redacted, type ServiceId, type Shown, shown } from "../text.ts";
 
-export const PROMPT_SIGN = "> ";
+export const PROMPT_SIGN: Shown = shown`> `;
 
 /** What happens in the prompt loop, in the order in which it happens. */
 export type ViewEvent =
   | CreationEvent
   | TurnEvent
-  | { readonly type: "banner"; readonly text: string }
+  | { readonly type: "banner"; readonly text: Redacted }
   | { readonly type: "begin" }
   /** The operation has ended. Its `thread`, `reply`, `dropped` or `error` follows. */
   | {
@@ -23,7 +23,7 @@ export type ViewEvent =
   /** A prompt failed, or the creation of the thread. */
   | {
     readonly type: "error";
-    readonly message: string;
+    readonly message: Redacted;
     /** The failure of a remote operation; none for a prompt that cannot be taken. */
     readonly failure?: ServiceError | undefined;
   }
@@ -46,7 +46,7 @@ export interface Dropped {
 }
 
 /** Writes lines; those about progress may be dropped if nobody reads them. */
-export type WriteLines = (lines: string, kind?: "progress") => void;
+export type WriteLines = (lines: Shown, kind?: "progress") => void;
 
 /** The events that say how far an operation is. */
 export type Step = Extract<

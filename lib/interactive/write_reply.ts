@@ -1,5 +1,5 @@
 import type { ByteSink } from "../io.ts";
-import { plainText, shorten } from "../text.ts";
+import { shorten, shown, shownReply, type Unchanged } from "../text.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The size of one write of a reply to a terminal, in UTF-16 code units. */
@@ -12,7 +12,7 @@ const RESET = "\x1b[m";
 
 /** Writes a reply; the rest is left out when the signal is aborted. */
 export type ReplyWriter = (
-  text: string,
+  text: Unchanged,
   signal?: AbortSignal,
 ) => Promise<void>;
 
@@ -27,19 +27,19 @@ export interface ReplyOptions {
  */
 export async function writeReply(
   { stdout, form }: ReplyOptions,
-  text: string,
+  text: Unchanged,
   signal?: AbortSignal,
 ): Promise<void> {
   const encoder = new TextEncoder();
   const write = (piece: string) => stdout.write(encoder.encode(piece));
   const isShown = form !== "unchanged";
-  const shown = `${isShown ? plainText(text) : text}\n`;
+  const clean = isShown ? shown`${shownReply(text)}\n` : shown``;
   // Loaded with the first reply, unless an update has replaced the file: the first
   // prompt does not wait for it.
   const parts = form === "styled"
     ? await import("../markdown.ts")
-      .then(({ styleMarkdown }) => styleMarkdown(shown), () => [shown])
-    : [shown];
+      .then(({ styleMarkdown }) => styleMarkdown(clean), () => [clean])
+    : [isShown ? clean : `${text}\n`];
   const length = isShown ? PIECE_LENGTH : LARGE_PIECE_LENGTH;
   let last = "";
   for (const piece of pieces(parts, length)) {

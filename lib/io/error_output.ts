@@ -1,4 +1,4 @@
-import { withoutCommands } from "../text.ts";
+import { type Shown, withoutCommands } from "../text.ts";
 import { LineWriter } from "./line_writer.ts";
 import { Notifier } from "./notifier.ts";
 import type { ByteSink } from "./standard_streams.ts";
@@ -46,7 +46,7 @@ export class ErrorOutput implements TerminalOutput {
   }
 
   /** Queues text. Progress is dropped while more than 1 MiB waits. */
-  write(text: string, kind?: "progress"): void {
+  write(text: Shown, kind?: "progress"): void {
     if (text === "" || kind && this.#output.hasBacklog) return;
     this.#output.write(this.#hasRunner ? withoutCommands(text) : text);
   }

@@ -1,9 +1,10 @@
 import { Notifier } from "./notifier.ts";
+import type { Redacted } from "../text.ts";
 
 /** A text, which may have several lines, or one that cannot be used, and why. */
 export type Entry =
   | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "refused"; readonly reason: string };
+  | { readonly kind: "refused"; readonly reason: Redacted };
 
 /** An entry, or the end of the input. Ctrl-D counts as its end, too. */
 export type Input = Entry | { readonly kind: "end" };

@@ -1,4 +1,10 @@
-import { plainLine, type Redacted, shorten } from "../text.ts";
+import {
+  type Redacted,
+  type Shown,
+  shown,
+  shownLine,
+  timestamp,
+} from "../text.ts";
 
 /** Writes a line to a log, with a duration in milliseconds if it has one. */
 export type Log = (line: Redacted, milliseconds?: number) => void;
@@ -8,13 +14,13 @@ const MAX_LENGTH = 500;
 /**
  * Opens the log of `--verbose`. Each line begins with the time, and is clean and short.
  */
-export function openLog(writeLine: (line: string) => void): Log {
+export function openLog(writeLine: (line: Shown) => void): Log {
   return (line, milliseconds) => {
-    const time = new Date().toISOString();
-    const shown = plainLine(shorten(line, MAX_LENGTH));
+    const time = shownLine(timestamp());
+    const words = shownLine(line, MAX_LENGTH);
     const took = milliseconds === undefined
       ? ""
-      : `, ${milliseconds.toFixed(0)} ms`;
-    writeLine(`agent-gateway ${time} ${shown}${took}\n`);
+      : shown`, ${Math.round(milliseconds)} ms`;
+    writeLine(shown`agent-gateway ${time} ${words}${took}\n`);
   };
 }

@@ -9,19 +9,19 @@
 import { wholeCharacters } from "./foreign_text.ts";
 
 declare const kind: unique symbol;
-type Text<Kind extends string> = string & { readonly [kind]: Kind };
+export type Branded<Kind extends string> = string & { readonly [kind]: Kind };
 
 /**
  * Of whole characters, bounded, and without pieces of the key: what a `Redactor` makes of
  * a foreign text, and {@linkcode safe} of this program's own words.
  */
-export type Redacted = Text<"redacted">;
+export type Redacted = Branded<"redacted">;
 
 /** The text of a prompt or a reply: of whole characters, and otherwise unchanged. */
-export type Unchanged = Text<"unchanged">;
+export type Unchanged = Branded<"unchanged">;
 
 /** The id of a thread or a run: bounded, unchanged, and not the key. */
-export type ServiceId = Text<"id">;
+export type ServiceId = Branded<"id">;
 
 /** An id that this program has made. */
 export type Uuid = ReturnType<Crypto["randomUUID"]>;
@@ -32,7 +32,7 @@ export function unchanged(text: string): Unchanged {
 
 /** What may stand in {@linkcode safe}: a literal type, but no `string`. */
 export type Part<T> = T extends number | Redacted | ServiceId ? T
-  : T extends Text<string> ? never
+  : T extends Branded<string> ? never
   : string extends T ? never
   : T;
 
@@ -59,8 +59,8 @@ export function own<Words extends string>(
 }
 
 /** Safe texts in a row. */
-export function joinSafe<Text extends string>(
-  texts: readonly (Text & Part<Text>)[],
+export function joinSafe<Word extends string>(
+  texts: readonly (Word & Part<Word>)[],
   separator: ", " | "; " | " " | "",
 ): Redacted {
   return texts.join(separator) as Redacted;

@@ -1,3 +1,6 @@
+/** Styles a text, which keeps its type. */
+type Paint = <Text extends string>(text: Text) => Text;
+
 /**
  * The styles of text on a terminal. Prose keeps the terminal's own colour, because many
  * palettes have hardly any contrast for red, green or dim text: only marks, words like
@@ -5,14 +8,14 @@
  * colour.
  */
 export interface Style {
-  readonly red: (text: string) => string;
-  readonly green: (text: string) => string;
-  readonly cyan: (text: string) => string;
-  readonly bold: (text: string) => string;
+  readonly red: Paint;
+  readonly green: Paint;
+  readonly cyan: Paint;
+  readonly bold: Paint;
 }
 
-const sgr = (on: number, off: number) => (text: string) =>
-  `\x1b[${on}m${text}\x1b[${off}m`;
+const sgr = (on: number, off: number): Paint => (text) =>
+  `\x1b[${on}m${text}\x1b[${off}m` as typeof text;
 
 export const COLOURED: Style = {
   red: sgr(31, 39),

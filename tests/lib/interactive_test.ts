@@ -152,7 +152,10 @@ class Story implements View {
 }
 
 const RUN = "run step reply";
-const REFUSED = { kind: "refused", reason: "It is not UTF-8" } as const;
+const REFUSED = {
+  kind: "refused",
+  reason: redacted("It is not UTF-8"),
+} as const;
 const START = "begin\ncreate  thread\nend true\nthread t";
 const ran = (prompt = RUN) =>
   `begin\nt: ${prompt}\nrun r\nprogress n s\nend true 0\nreply Hi false`;

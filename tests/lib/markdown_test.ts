@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { styleMarkdown } from "../../lib/markdown.ts";
 import fc, { anyCodePoint } from "../support/generated.ts";
+import { shownText } from "../support/texts.ts";
 
 /** The sequences that may be added, with their letters in this test. */
 const LETTERS: Readonly<Record<string, string>> = {
@@ -18,7 +19,7 @@ const SGR = RegExp("\x1b\\[(?:[13]|2[23]|3[1269])m", "g");
 
 /** A styled text, in which `{b:...}` is bold text. */
 function show(markdown: string): string {
-  return Array.from(styleMarkdown(markdown)).join("")
+  return Array.from(styleMarkdown(shownText(markdown))).join("")
     .replace(SGR, (sequence) => LETTERS[sequence] ?? "");
 }
 
@@ -131,7 +132,7 @@ Deno.test("styleMarkdown() adds SGR sequences alone, and none is on at the end o
   fc.assert(
     fc.property(markdown, (text) => {
       let stripped = "";
-      for (const line of styleMarkdown(text)) {
+      for (const line of styleMarkdown(shownText(text))) {
         const ends = line.match(SGR)?.map((sequence) => LETTERS[sequence]) ??
           [];
         let open = 0;
@@ -158,7 +159,7 @@ Deno.test("styleMarkdown() takes linear time for hostile text", () => {
     const lines = `${line}\n`.repeat(256);
     const long = lines + text.repeat(1_000_000 / text.length);
     let length = 0;
-    for (const line of styleMarkdown(long)) {
+    for (const line of styleMarkdown(shownText(long))) {
       length += line.replace(SGR, "").length;
     }
     assertEquals(length, long.length);

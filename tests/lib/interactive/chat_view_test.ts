@@ -22,7 +22,7 @@ const TALKING: Terminal = {
   replies: "clean",
   mixesReplies: true,
   endsProgress: false,
-  keys: "the keys",
+  keys: redacted("the keys"),
 };
 const QUIET = { ...TALKING, isQuiet: true };
 

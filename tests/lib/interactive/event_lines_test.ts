@@ -15,7 +15,7 @@ const END = { type: "end", completed: true } as const;
 
 /** Events with their lines, and whether these are shown with `-q`, too. */
 const LINES = [
-  [{ type: "banner", text: "a banner" }, "a banner\n", false],
+  [{ type: "banner", text: redacted("a banner") }, "a banner\n", false],
   [{ type: "thread", threadId: serviceId("t\x1b[31m") }, "thread t\n", false],
   [
     { type: "wait", reason: "service busy", milliseconds: 65_000 },
@@ -73,15 +73,15 @@ const LINES = [
     "Dropped the rest of the reply and 2 queued prompts.\n",
     true,
   ],
-  [{ type: "error", message: "a\x1b[31m\nb" }, "error: a b\n", true],
+  [{ type: "error", message: redacted("a\x1b[31m\nb") }, "error: a b\n", true],
   [{ type: "farewell", threadId: undefined }, "", true],
 ] as const;
 Deno.test("linesAbout() shows an event as lines, cleaned; with -q what was dropped and errors alone", () => {
   for (const [event, lines, isAlways] of LINES) {
     const { type } = event;
-    assertEquals(linesAbout(event, OPTIONS), lines, type);
+    assertEquals<string>(linesAbout(event, OPTIONS), lines, type);
     const quiet = linesAbout(event, { ...OPTIONS, isQuiet: true });
-    assertEquals(quiet, isAlways ? lines : "", type);
+    assertEquals<string>(quiet, isAlways ? lines : "", type);
   }
 });
 
@@ -94,8 +94,8 @@ Deno.test("linesAbout() shows the total of runs alone, with --plain alone", () =
 Deno.test("linesAbout() colours the word that says what a line is, and no text; in a script, the program's name comes first", () => {
   const options = { ...OPTIONS, style: COLOURED };
   assertEquals(
-    linesAbout({ type: "banner", text: "one" }, options) +
-      linesAbout({ type: "error", message: "no" }, options) +
+    linesAbout({ type: "banner", text: redacted("one") }, options) +
+      linesAbout({ type: "error", message: redacted("no") }, options) +
       linesAbout({
         type: "reply",
         text: unchanged(""),

@@ -21,7 +21,7 @@ const EVENTS: readonly ViewEvent[] = [
   { type: "begin" },
   { type: "progress", node: redacted("plan"), status: redacted("started") },
   { type: "end", completed: false },
-  { type: "error", message: "no" },
+  { type: "error", message: redacted("no") },
   { type: "farewell", threadId: undefined },
 ];
 
@@ -142,7 +142,7 @@ const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
   [
     {
       type: "error",
-      message: "no",
+      message: redacted("no"),
       failure: serviceError("stream run", {
         reason: redacted(""),
         status: 502,
@@ -151,8 +151,11 @@ const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
     },
     '{"type":"error","message":"no","operation":"stream run","status":502,"fate":"may go on"}\n',
   ],
-  [{ type: "error", message: "no" }, '{"type":"error","message":"no"}\n'],
-  [{ type: "banner", text: "agent-gateway" }, ""],
+  [
+    { type: "error", message: redacted("no") },
+    '{"type":"error","message":"no"}\n',
+  ],
+  [{ type: "banner", text: redacted("agent-gateway") }, ""],
   [{ type: "begin" }, ""],
   [{ type: "end", completed: false }, ""],
   [{ type: "wait", reason: "service busy", milliseconds: 1 }, ""],
@@ -200,7 +203,9 @@ Deno.test("JsonView queues progress, and waits until any other line is written",
     assertEquals(view.show(PROGRESS), undefined);
   }
   let isWritten = false;
-  const shown = Promise.resolve(view.show({ type: "error", message: "no" }))
+  const shown = Promise.resolve(
+    view.show({ type: "error", message: redacted("no") }),
+  )
     .then(() => isWritten = true);
   await setImmediate();
   assertEquals(isWritten, false);

@@ -13,6 +13,7 @@ import { PLAIN } from "../../../lib/text.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import { redacted, serviceId } from "../../support/texts.ts";
 import { unchanged } from "../../../lib/text.ts";
+import { shownText } from "../../support/texts.ts";
 
 const PIPES: Terminal = {
   isTyped: false,
@@ -26,7 +27,7 @@ const PIPES: Terminal = {
   endsProgress: false,
   keys: undefined,
 };
-const DUMB: Terminal = { ...PIPES, isTyped: true, keys: "the keys" };
+const DUMB: Terminal = { ...PIPES, isTyped: true, keys: redacted("the keys") };
 
 /** A chat on plain lines, and what it wrote. */
 class Lines {
@@ -49,7 +50,7 @@ class Lines {
     const surface = new PlainLines({
       prompts: new PromptLines(readable, terminal.isTyped),
       stderr: (text) => this.stderr += text,
-      sign: terminal.keys === undefined ? "" : "> ",
+      sign: shownText(terminal.keys === undefined ? "" : "> "),
       ...options,
     });
     const reply = async (text: string) => {
@@ -90,7 +91,7 @@ Deno.test("a chat without a terminal writes everything but replies to standard e
     },
   });
   lines.show(
-    { type: "banner", text: "a banner of some words" },
+    { type: "banner", text: redacted("a banner of some words") },
     { type: "progress", node: redacted("plan"), status: redacted("done") },
   );
   await lines.view.show({
@@ -145,7 +146,7 @@ Deno.test("a script whose replies go to another program shows no progress after 
     clock.elapse(10_000);
     lines.show(
       { type: "end", completed: false },
-      { type: "error", message: "no" },
+      { type: "error", message: redacted("no") },
     );
     const progress = "service busy, again in 6 s\nplan: on\nrunning, 10 s\n";
     assertEquals(
@@ -209,7 +210,7 @@ Deno.test("lines that were typed ahead on a dumb terminal appear after the sign 
   assertEquals(lines.takeError(), "> two\nplan: done\n");
   await lines.view.readPrompt();
   await lines.view.readPrompt();
-  lines.show({ type: "error", message: "It contains a NUL" });
+  lines.show({ type: "error", message: redacted("It contains a NUL") });
   assertEquals(lines.takeError(), "> \nerror: It contains a NUL\n");
   void lines.view.readPrompt();
   assertEquals(lines.takeError(), "> ");

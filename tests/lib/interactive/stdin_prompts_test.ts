@@ -6,6 +6,7 @@ import {
 } from "../../../lib/interactive/stdin_prompts.ts";
 import type { Input } from "../../../lib/io/input_queue.ts";
 import { InputError } from "../../../lib/io/standard_streams.ts";
+import { redacted } from "../../support/texts.ts";
 
 const MIB = new Uint8Array(1024 * 1024).fill(0x61);
 const END: Input = { kind: "end" };
@@ -26,11 +27,11 @@ function input(
 const prompt = (text: string): Input => ({ kind: "text", text });
 const refused = (why: string): Input => ({
   kind: "refused",
-  reason: `A line was rejected: it ${why}`,
+  reason: redacted(`A line was rejected: it ${why}`),
 });
 const TOO_LONG: Input = {
   kind: "refused",
-  reason: "The prompt is larger than 16 MiB",
+  reason: redacted("The prompt is larger than 16 MiB"),
 };
 
 for (const isTyped of [false, true]) {

@@ -5,6 +5,7 @@ import {
   type Terminal,
   type Wishes,
 } from "../../../lib/interactive/terminal.ts";
+import { redacted } from "../../support/texts.ts";
 
 interface Start {
   /** The kinds of standard input, output and error. */
@@ -49,8 +50,9 @@ const STARTS: Readonly<
       isScreen: true,
       mixesReplies: true,
       replies: "styled",
-      keys: "Ctrl-J: new line, Ctrl-C: stop, command: exit; " +
-        "screen readers: --plain",
+      keys: redacted(
+        "Ctrl-J: new line, Ctrl-C: stop, command: exit; screen readers: --plain",
+      ),
     },
   ],
   "a chat with --plain": [
@@ -58,7 +60,7 @@ const STARTS: Readonly<
     {
       isScreen: true,
       replies: "clean",
-      keys: "Ctrl-J: new line, Ctrl-C: stop, command: exit",
+      keys: redacted("Ctrl-J: new line, Ctrl-C: stop, command: exit"),
     },
   ],
   "a chat with --quiet": [
@@ -79,7 +81,7 @@ const STARTS: Readonly<
       isTyped: true,
       isScreen: false,
       replies: "clean",
-      keys: "Ctrl-C: stop, command: exit",
+      keys: redacted("Ctrl-C: stop, command: exit"),
     },
   ],
   "a chat in a window that gives the program pipes": [
@@ -87,8 +89,9 @@ const STARTS: Readonly<
     {
       isTyped: true,
       isScreen: false,
-      keys: "Ctrl-C: stop, command: exit; no keys arrive: " +
-        "use winpty or Windows Terminal",
+      keys: redacted(
+        "Ctrl-C: stop, command: exit; no keys arrive: use winpty or Windows Terminal",
+      ),
     },
   ],
   "piped lines": [

@@ -5,6 +5,7 @@ import {
 } from "../../../lib/interactive/write_reply.ts";
 import { plainText } from "../../../lib/text/plain_text.ts";
 import fc from "../../support/generated.ts";
+import { unchanged } from "../../../lib/text.ts";
 
 const SGR = RegExp("\x1b\\[[\\d;]*m", "g");
 
@@ -20,7 +21,7 @@ async function written(
       return Promise.resolve();
     },
   };
-  await writeReply({ stdout, form }, text);
+  await writeReply({ stdout, form }, unchanged(text));
   return pieces;
 }
 
@@ -57,7 +58,7 @@ for (const [text, form, pieces] of STOPPED) {
         return Promise.resolve();
       },
     };
-    await writeReply({ stdout, form }, text, stop.signal);
+    await writeReply({ stdout, form }, unchanged(text), stop.signal);
     assertEquals<readonly string[]>(shown, pieces);
   });
 }

@@ -9,6 +9,7 @@ import {
 } from "../../../lib/io/standard_streams.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import { until } from "../../support/waits.ts";
+import { shownText } from "../../support/texts.ts";
 
 const MIB = 1024 * 1024;
 
@@ -28,13 +29,13 @@ Deno.test("ErrorOutput drops progress while more than 1 MiB waits, and nothing e
   const sink = new Held();
   const output = new ErrorOutput(sink);
 
-  output.write("x".repeat(MIB));
-  output.write("still taken\n", "progress");
-  output.write("dropped\n", "progress");
-  output.write("error\n");
+  output.write(shownText("x".repeat(MIB)));
+  output.write(shownText("still taken\n"), "progress");
+  output.write(shownText("dropped\n"), "progress");
+  output.write(shownText("error\n"));
   sink.release();
   await output.flush(60_000);
-  output.write("taken again\n", "progress");
+  output.write(shownText("taken again\n"), "progress");
   await output.flush(60_000);
 
   assertEquals(sink.text.slice(MIB), "still taken\nerror\ntaken again\n");
@@ -44,7 +45,7 @@ Deno.test("ErrorOutput.write() of an empty text writes nothing", async () => {
   let writes = 0;
   const write = () => Promise.resolve(void writes++);
   const output = new ErrorOutput({ write });
-  output.write("");
+  output.write(shownText(""));
   await output.flush(60_000);
   assertEquals(writes, 0);
 });
@@ -52,7 +53,7 @@ Deno.test("ErrorOutput.write() of an empty text writes nothing", async () => {
 Deno.test("ErrorOutput.flush() gives up after its limit, and when the stream has failed", async () => {
   const sink = new Held();
   const output = new ErrorOutput(sink);
-  output.write("text\n");
+  output.write(shownText("text\n"));
   await output.flush(1);
   assertEquals(sink.text, "");
   sink.release();
@@ -60,7 +61,7 @@ Deno.test("ErrorOutput.flush() gives up after its limit, and when the stream has
   const write = () => Promise.reject(new Deno.errors.BrokenPipe());
   const broken = new ErrorOutput({ write });
   for (let i = 0; i < 2; i++) {
-    broken.write("text\n");
+    broken.write(shownText("text\n"));
     await broken.flush(2 ** 30);
   }
 });
@@ -76,9 +77,9 @@ Deno.test("ErrorOutput.inOrder() writes to the other stream after the text queue
   const output = new ErrorOutput(sink);
   const other = output.inOrder(sink, false);
 
-  output.write("1");
+  output.write(shownText("1"));
   await other.write(new TextEncoder().encode("2"));
-  output.write("3");
+  output.write(shownText("3"));
   await output.flush(60_000);
 
   assertEquals(written, "123");
@@ -93,7 +94,7 @@ Deno.test("ErrorOutput.inOrder() waits a second once for a reader that does not 
     write: () => Promise.resolve(void before.push(held.text)),
   }, false);
   const write = () => stdout.write(new Uint8Array(1));
-  output.write("one\n");
+  output.write(shownText("one\n"));
 
   const late = write();
   clock.pass();
@@ -104,7 +105,7 @@ Deno.test("ErrorOutput.inOrder() waits a second once for a reader that does not 
   held.release();
   await output.flush(60_000);
   await write();
-  output.write("two\n");
+  output.write(shownText("two\n"));
   await write();
   assertEquals(before.slice(2), ["one\n", "one\ntwo\n"]);
 });
@@ -122,12 +123,12 @@ Deno.test("ErrorOutput.inOrder() on one terminal never lets a stream overtake th
   const output = new ErrorOutput(sink);
   const stdout = output.inOrder(sink, true);
 
-  output.write("echo\n");
+  output.write(shownText("echo\n"));
   const reply = stdout.write(new TextEncoder().encode("reply\n"));
   clock.passTo(10_000);
   for (let turn = 0; turn < 3; turn++) {
     await until(() => turns.length !== turn);
-    if (turn === 1) output.write("prompt\n");
+    if (turn === 1) output.write(shownText("prompt\n"));
     await setImmediate();
     assertEquals(turns.length, turn + 1); // one at a time
     turns[turn]?.();

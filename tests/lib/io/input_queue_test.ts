@@ -1,15 +1,16 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Entry, InputQueue } from "../../../lib/io/input_queue.ts";
 import { InputError } from "../../../lib/io/standard_streams.ts";
+import { redacted } from "../../support/texts.ts";
 
 const text = (text: string): Entry => ({ kind: "text", text });
 
 Deno.test("InputQueue.next() returns entries in order, whether they waited or the reader did", async () => {
   const queue = new InputQueue();
   queue.add(text("one"));
-  queue.add({ kind: "refused", reason: "no" });
+  queue.add({ kind: "refused", reason: redacted("no") });
   assertEquals(await queue.next(), text("one"));
-  assertEquals(await queue.next(), { kind: "refused", reason: "no" });
+  assertEquals(await queue.next(), { kind: "refused", reason: redacted("no") });
 
   const next = queue.next();
   assertEquals(queue.isAwaited, true);
@@ -53,7 +54,7 @@ Deno.test("InputQueue.next() rejects with a failure of the input after the entri
 Deno.test("InputQueue.dropWaiting() counts the entries, and drops an end() but no close()", async () => {
   const queue = new InputQueue();
   queue.add(text("one"));
-  queue.add({ kind: "refused", reason: "no" });
+  queue.add({ kind: "refused", reason: redacted("no") });
   queue.end();
   assertEquals(queue.hasEnded, true);
   assertEquals(queue.dropWaiting(), 2);

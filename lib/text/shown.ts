@@ -1,0 +1,44 @@
+import { shorten } from "./foreign_text.ts";
+import { plainLine, plainText } from "./plain_text.ts";
+import type { Branded, Redacted, ServiceId, Unchanged } from "./safe_text.ts";
+
+/** Text for a terminal or a log: it has no control character but those of its styles. */
+export type Shown = Branded<"shown">;
+
+/** A text on one line, clean, at most so many UTF-16 code units of it. */
+export function shownLine(
+  text: Redacted | ServiceId | Unchanged,
+  maxLength: number = Infinity,
+): Shown {
+  return plainLine(shorten(text, maxLength)) as Shown;
+}
+
+/** The start of a name on one line, clean: at most 1,000 UTF-16 code units. */
+export function shownLabel(name: Redacted): Shown {
+  return shownLine(name, MAX_LABEL_LENGTH).trim() as Shown;
+}
+
+const MAX_LABEL_LENGTH = 1000;
+
+/** A reply, clean, with its lines. */
+export function shownReply(text: Unchanged): Shown {
+  return plainText(text) as Shown;
+}
+
+type ShownPart<T> = T extends number | Shown ? T
+  : T extends Branded<string> ? never
+  : string extends T ? never
+  : T;
+
+/** Lines in this program's own words. Foreign words in them must be clean. */
+export function shown<const Parts extends readonly (string | number)[]>(
+  own: TemplateStringsArray,
+  ...parts: { readonly [Index in keyof Parts]: ShownPart<Parts[Index]> }
+): Shown {
+  return String.raw({ raw: own }, ...parts) as Shown;
+}
+
+/** One word for a POSIX shell. */
+export function quotedForShell(text: Shown): Shown {
+  return `'${text.replaceAll("'", "'\\''")}'` as Shown;
+}
