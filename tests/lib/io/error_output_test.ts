@@ -149,7 +149,7 @@ Deno.test("ErrorOutput.settle() waits for a terminal that takes something each s
 
   void stdout.write(new TextEncoder().encode("reply\n"));
   await until(() => turns.length === 1);
-  output.write("prompt\n");
+  output.write(shownText("prompt\n"));
   const settled = output.settle(800);
   for (const turn of [0, 1]) {
     await until(() => turns.length === turn + 1);
@@ -159,7 +159,7 @@ Deno.test("ErrorOutput.settle() waits for a terminal that takes something each s
   }
   assertEquals([await settled, output.isWritten], [true, true]);
 
-  output.write("nobody reads this\n");
+  output.write(shownText("nobody reads this\n"));
   const stuck = output.settle(800);
   await until(() => turns.length === 3);
   clock.elapse(800);
