@@ -8,7 +8,7 @@ export type Shown = Branded<"shown">;
 /** A text on one line, clean, at most so many UTF-16 code units of it. */
 export function shownLine(
   text: Redacted | ServiceId | Unchanged,
-  maxLength: number = Infinity,
+  maxLength: number = text.length,
 ): Shown {
   return plainLine(shorten(text, maxLength)) as Shown;
 }
