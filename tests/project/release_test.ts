@@ -13,7 +13,12 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import config from "../../deno.json" with { type: "json" };
 import registry from "../../docs/registry/agent.json" with { type: "json" };
 import { RELEASE_HEADER } from "../../tools/bundle.ts";
-import { parseSums, sha256, type Sums } from "../../tools/checksums.ts";
+import {
+  parseSums,
+  sha256,
+  type Sums,
+  writeChecksums,
+} from "../../tools/checksums.ts";
 import { binaryName, TARGETS } from "../../tools/compile.ts";
 import {
   commitIn,
@@ -158,141 +163,70 @@ const RELEASED = [
   ...BINARIES.flatMap((name) => [name, `${name}.gz`]),
 ];
 
-/** Hands over what a job has made, and runs the commands of the job "packages". */
+/** Hands over what jobs have made, and runs the commands of the job "packages". */
 async function makePackages(
   copy: SourceCopy,
-  change: (received: string, dist: string) => Promise<unknown>,
+  change: (folder: string) => Promise<unknown> = () => Promise.resolve(),
+  made = MADE,
 ): Promise<string> {
-  const [received, dist] = [`${copy.folder}/received`, `${copy.folder}/dist`];
-  for (const folder of [received, dist]) {
-    await Deno.remove(folder, { recursive: true }).catch(() => {});
-    await Deno.mkdir(folder);
+  const { folder } = copy;
+  for (const name of ["received", "dist"]) {
+    await Deno.remove(`${folder}/${name}`, { recursive: true }).catch(() => {});
+    await Deno.mkdir(`${folder}/${name}`);
   }
-  for (const [folder, files] of Object.entries(MADE)) {
-    await Deno.mkdir(`${received}/${folder}`);
-    let sums = "";
-    for (const [name, text] of Object.entries(files)) {
-      const path = `${received}/${folder}/${name}`;
-      await Deno.writeTextFile(path, text);
-      sums += `${await sha256(new TextEncoder().encode(text))}  ${name}\n`;
+  for (const [name, files] of Object.entries(made)) {
+    const received = `${folder}/received/${name}`;
+    await Deno.mkdir(received);
+    for (const [file, text] of Object.entries(files)) {
+      await Deno.writeTextFile(`${received}/${file}`, text);
     }
-    if (folder !== "binaries") continue;
-    await Deno.writeTextFile(`${received}/${folder}/SHA256SUMS`, sums);
+    if (name === "binaries") await writeChecksums(received);
   }
-  await change(received, dist);
+  await change(folder);
   const { steps = [] } = workflow("release.yml").jobs?.packages ?? {};
   const commands = steps.flatMap(({ run }) => run ?? []);
   assertEquals(commands.length, 4);
   const PATH = `${dirname(Deno.execPath())}:${Deno.env.get("PATH")}`;
   const { code, stderr } = await programOutput(
     ["bash", "-ec", commands.join("\n")],
-    { cwd: copy.folder, env: { PATH, NO_COLOR: "1", STANDARD_LIBRARY: "jsr" } },
+    { cwd: folder, env: { PATH, NO_COLOR: "1", STANDARD_LIBRARY: "jsr" } },
   );
   return code === 0 ? "" : stderr;
 }
 
 const [FIRST = ""] = BINARIES;
-const write = Deno.writeTextFile;
+const BINARY = `received/binaries/${FIRST}`;
+const TEXT = "received/third-party/crates.txt";
 
-/** What a job may do to a release, and why it is refused. */
-const REFUSED: readonly (readonly [
-  what: string,
-  change: (received: string, dist: string) => Promise<unknown>,
-  message: string,
-])[] = [
-  [
-    "a changed binary",
-    (r) => write(`${r}/binaries/${FIRST}`, "worse"),
-    `${FIRST} has the SHA-256 sum`,
-  ],
-  [
-    "a missing binary",
-    (r) => Deno.remove(`${r}/binaries/${FIRST}`),
-    `SHA256SUMS names ${FIRST}, which is missing`,
-  ],
-  [
-    "a file without a sum",
-    (r) => write(`${r}/binaries/more`, ""),
-    "binaries brings more, which nobody asked for",
-  ],
-  [
-    "a package",
-    (r) => write(`${r}/third-party/${NPM}`, ""),
-    `third-party brings ${NPM}, which nobody asked for`,
-  ],
-  [
-    "a binary of another job",
-    (r) => write(`${r}/third-party/${FIRST}`, "worse"),
-    `third-party brings ${FIRST}, which nobody asked for`,
-  ],
-  [
-    "sums of another job",
-    (r) => write(`${r}/third-party/SHA256SUMS`, ""),
-    "third-party brings SHA256SUMS, which nobody asked for",
-  ],
-  [
-    "a text that is missing",
-    (r) => Deno.remove(`${r}/third-party/crates.txt`),
-    "third-party lacks crates.txt",
-  ],
-  [
-    "a link in place of a binary",
-    async (r) => {
-      await Deno.rename(`${r}/binaries/${FIRST}`, `${r}/${FIRST}`);
-      await Deno.symlink(`../${FIRST}`, `${r}/binaries/${FIRST}`);
-    },
-    `${FIRST} in received/binaries is not a file`,
-  ],
-  [
-    "a link in place of a text",
-    async (r) => {
-      await Deno.remove(`${r}/third-party/crates.txt`);
-      await Deno.symlink("/etc/passwd", `${r}/third-party/crates.txt`);
-    },
-    "crates.txt in received/third-party is not a file",
-  ],
-  [
-    "a folder in place of a text",
-    async (r) => {
-      await Deno.remove(`${r}/third-party/crates.txt`);
-      await Deno.mkdir(`${r}/third-party/crates.txt`);
-    },
-    "crates.txt in received/third-party is not a file",
-  ],
-  [
-    "a file that is there already",
-    (_, dist) => write(`${dist}/THIRD-PARTY.md`, "worse"),
-    "brings THIRD-PARTY.md, which ",
-  ],
-  [
-    "a file that is not part of it",
-    (_, dist) => write(`${dist}/more`, ""),
-    "dist/more is not part of a release",
-  ],
-  [
-    "the library of npm",
-    async (r) => {
-      const path = `${r}/binaries/agent-gateway.js`;
-      const code = new TextEncoder().encode("// worse\n");
-      await Deno.writeFile(path, code);
-      const sums = await Deno.readTextFile(`${r}/binaries/SHA256SUMS`);
-      const line = `${await sha256(code)}  agent-gateway.js`;
-      const changed = sums.replace(/\S+ {2}agent-gateway\.js/, line);
-      await write(`${r}/binaries/SHA256SUMS`, changed);
-    },
-    "the standard library of dist/agent-gateway.js is not from JSR",
-  ],
-  [
-    "a binary less",
-    async (r) => {
-      await Deno.remove(`${r}/binaries/${FIRST}`);
-      const sums = await Deno.readTextFile(`${r}/binaries/SHA256SUMS`);
-      const changed = sums.replace(/^.*\n/, "");
-      await write(`${r}/binaries/SHA256SUMS`, changed);
-    },
-    `dist/SHA256SUMS lacks [${FIRST}]`,
-  ],
+/** A file that a job has changed, or removed (`undefined`), and why it is refused. */
+// deno-fmt-ignore: a table
+const REFUSED: readonly (readonly [path: string, text: string | undefined, message: string])[] = [
+  [BINARY, "worse", `${FIRST} has the SHA-256 sum`],
+  [BINARY, undefined, `SHA256SUMS names ${FIRST}, which is missing`],
+  [BINARY, "-> ../good", `${FIRST} in received/binaries is not a file`],
+  ["received/binaries/more", "", "binaries brings more, which nobody asked for"],
+  [`received/third-party/${NPM}`, "", `third-party brings ${NPM}, which nobody asked for`],
+  [`received/third-party/${FIRST}`, "worse", `third-party brings ${FIRST}, which nobody asked for`],
+  ["received/third-party/SHA256SUMS", "", "third-party brings SHA256SUMS, which nobody asked for"],
+  [TEXT, undefined, "third-party lacks crates.txt"],
+  [TEXT, "-> /etc/passwd", "crates.txt in received/third-party is not a file"],
+  [TEXT, "-> THIRD-PARTY.md", "crates.txt in received/third-party is not a file"],
+  ["dist/THIRD-PARTY.md", "worse", "brings THIRD-PARTY.md, which "],
+  ["dist/more", "", "dist/more is not part of a release"],
 ];
+
+const { [FIRST]: GOOD = "", ...FEWER } = MADE.binaries ?? {};
+
+/** What "build" has made, and why it is no release. */
+const UNFIT: readonly (readonly [Readonly<Record<string, string>>, string])[] =
+  [
+    [
+      { ...MADE.binaries, "agent-gateway.js": "// worse\n" },
+      "the standard library of dist/agent-gateway.js is not from JSR",
+    ],
+    [{ ...MADE.binaries, more: "" }, "has [more]"],
+    [FEWER, `dist/SHA256SUMS lacks [${FIRST}]`],
+  ];
 
 Deno.test({
   name:
@@ -303,7 +237,7 @@ Deno.test({
     await using copy = await copySources();
     const dist = `${copy.folder}/dist`;
     const read = (name: string) => Deno.readTextFile(`${dist}/${name}`);
-    assertEquals(await makePackages(copy, async () => {}), "");
+    assertEquals(await makePackages(copy), "");
     const sums = await read("SHA256SUMS");
 
     await t.step("and nothing but what it names", async () => {
@@ -350,20 +284,35 @@ Deno.test({
       },
     });
 
-    for (const [what, change, message] of REFUSED) {
-      await t.step(`but not ${what}`, async () => {
-        assertStringIncludes(await makePackages(copy, change), message);
+    await t.step("but nothing that a job has changed", async () => {
+      const refuse = async (message: string, said: Promise<string>) => {
+        assertStringIncludes(await said, message);
         const written = await read("SHA256SUMS").catch(() => "");
-        assert(!written.includes(NPM), "it was summed");
-      });
-    }
+        assert(!written.includes(NPM), `summed in spite of: ${message}`);
+      };
+      for (const [path, text, message] of REFUSED) {
+        const change = async (folder: string) => {
+          await Deno.writeTextFile(`${folder}/received/good`, GOOD);
+          const file = `${folder}/${path}`;
+          await Deno.remove(file).catch(() => {});
+          const [, target] = /^-> (.*)$/.exec(text ?? "") ?? [];
+          if (target !== undefined) await Deno.symlink(target, file);
+          else if (text !== undefined) await Deno.writeTextFile(file, text);
+        };
+        await refuse(message, makePackages(copy, change));
+      }
+      for (const [binaries, message] of UNFIT) {
+        const made = { ...MADE, binaries };
+        await refuse(message, makePackages(copy, undefined, made));
+      }
+    });
 
     await t.step(
       "and takes no tarball that two readers see differently",
       async () => {
         const made = () =>
           copy.deno(["run", "-q", "-A", "tools/release/npm_package.ts"]);
-        await makePackages(copy, async () => {});
+        await makePackages(copy);
         const good = await Deno.readFile(`${dist}/${NPM}`);
         for (const [what, bytes] of hostileTarballs(good)) {
           const from = await Deno.makeTempDir();
