@@ -133,7 +133,7 @@ function typedRow(
   return [{ text: before, width: indent, isCertain: true }, ...cells];
 }
 
-/** The queued texts, a row each, as far as there are rows, and how many more there are. */
+/** The queued texts, a row each, if there are rows, and how many more there are. */
 function queuedRows(queued: readonly string[], count: number): string[] {
   if (count < 1) return [];
   const shown = queued.length > count ? count - 1 : count;

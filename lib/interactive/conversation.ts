@@ -47,10 +47,10 @@ export class Conversation {
   readonly #now: () => number;
   readonly #ctrlC: CtrlC;
   readonly #exitCode = new ExitCode();
-  /** Aborted when the user leaves, or a signal ends the program. */
-  readonly #leaving = new AbortController();
-  /** Resolved when a person leaves, and the terminal takes nothing any more. */
-  readonly #stuck = Promise.withResolvers<"unread">();
+  /** Resolved with the exit code when a person leaves, or a signal ends the program. */
+  readonly #leaving = Promise.withResolvers<number>();
+  /** What is being done, and shown. */
+  #doing: Promise<Outcome> | undefined;
   #operation: Operation | undefined;
   #threadId: ServiceId | undefined;
   /** Whether the thread has a run, and is known to the service. */
@@ -88,10 +88,9 @@ export class Conversation {
     };
     for (;;) {
       const input = await this.#ask();
+      if (typeof input === "number") return input;
       let outcome: Outcome;
-      switch (input?.kind) {
-        case undefined:
-          return EXIT.interrupted;
+      switch (input.kind) {
         case "end":
           return this.#isTyped ? 0 : this.#exitCode.value;
         case "refused":
@@ -150,14 +149,12 @@ export class Conversation {
         return true;
       case "leave":
         if (operation !== undefined) return false;
-        this.#leaving.abort();
+        this.#leaving.resolve(EXIT.interrupted);
         return true;
       case "announce":
       case "nothing":
         view.show({ type: "ctrl-c", isFirst: effect === "announce" });
-        if (effect === "nothing") {
-          void this.#ifStuck(() => this.#leaving.abort());
-        }
+        if (effect === "nothing") void this.#leaveIfStuck(EXIT.interrupted);
         return true;
       default:
         return effect satisfies never;
@@ -172,16 +169,14 @@ export class Conversation {
     const isWayOut = next.kind === "end" ||
       next.kind === "text" && isExit(next.text);
     if (isWayOut && this.#operation?.ending === "completed") {
-      void this.#ifStuck(() => {});
+      void this.#leaveIfStuck(EXIT.done);
     }
   }
 
-  /** Gives up what is shown if the terminal takes nothing any more. */
-  async #ifStuck(leave: () => void): Promise<void> {
+  /** Leaves at once if the terminal takes nothing any more. */
+  async #leaveIfStuck(code: number): Promise<void> {
     const { typing } = this.#options.view;
-    if (await typing?.takesOutput?.() !== false) return;
-    leave();
-    this.#stuck.resolve("unread");
+    if (await typing?.takesOutput?.() === false) this.#leaving.resolve(code);
   }
 
   /**
@@ -201,10 +196,10 @@ export class Conversation {
 
   async #leave(limit: number): Promise<void> {
     const { view } = this.#options;
-    const operation = this.#operation;
-    this.#leaving.abort();
-    operation?.drop();
-    if (operation !== undefined) await within(limit, operation.over, () => {});
+    this.#leaving.resolve(EXIT.interrupted);
+    this.#operation?.drop();
+    const done = this.#doing?.then(() => {}, () => {});
+    if (done !== undefined) await within(limit, done, () => {});
     this.#isOver = true;
     const unfinished = this.#operation; // It was not over in time.
     // If nobody reads a reply, its rest could come after the farewell.
@@ -223,8 +218,11 @@ export class Conversation {
     task: (limit: AbortSignal | undefined) => Promise<Outcome>,
   ): Promise<Outcome> {
     using limit = new TimeLimit(this.#options.timeLimit);
-    const doing = task(limit.signal);
-    if (this.#isTyped) return await Promise.race([doing, this.#stuck.promise]);
+    const doing = this.#doing = task(limit.signal);
+    if (this.#isTyped) {
+      const left = this.#leaving.promise.then(() => "unread" as const);
+      return await Promise.race([doing, left]);
+    }
     if (await limit.endsInTime(doing, () => this.#shown)) return await doing;
 
     const operation = this.#operation;
@@ -274,21 +272,11 @@ export class Conversation {
     );
   }
 
-  /** Returns the next prompt; `undefined` if the conversation is left instead. */
-  async #ask(): Promise<Input | undefined> {
-    const { signal } = this.#leaving;
-    if (signal.aborted) return undefined;
-    const left = Promise.withResolvers<undefined>();
-    const leave = () => left.resolve(undefined);
-    signal.addEventListener("abort", leave);
-    try {
-      return await Promise.race([
-        this.#options.view.readPrompt(),
-        left.promise,
-      ]);
-    } finally {
-      signal.removeEventListener("abort", leave);
-    }
+  /** Returns the next prompt, or the exit code if the conversation is left instead. */
+  async #ask(): Promise<Input | number> {
+    if (this.#left !== undefined) return EXIT.interrupted;
+    const left = this.#leaving.promise;
+    return await Promise.race([left, this.#options.view.readPrompt()]);
   }
 
   #run(
@@ -330,11 +318,13 @@ export class Conversation {
       if (operation.ending === undefined) {
         await this.#show(operation.end(false));
       }
-      if (failure === undefined) return await this.#drop(operation);
-      return await this.#fail(failure, number);
+      if (failure !== undefined) return await this.#fail(failure, number);
+
+      const { kind, events } = operation;
+      const isSent = kind === "thread" || events.fate !== "not run";
+      return await this.#showDropped(isSent ? kind : "prompt", operation);
     } finally {
       this.#operation = undefined;
-      operation.finish();
     }
   }
 
@@ -369,17 +359,10 @@ export class Conversation {
 
   /** Ends an operation that the service has done. */
   async #complete(operation: Operation): Promise<Outcome> {
-    if (operation.kind === "run") this.#ctrlC.settle();
+    const isRun = operation.kind === "run";
+    if (isRun) this.#ctrlC.settle();
     if (!operation.dropped.aborted) return "done";
-    if (operation.kind === "run") await this.#showDropped("reply", operation);
-    return "dropped";
-  }
-
-  async #drop(operation: Operation): Promise<Outcome> {
-    const { kind, events } = operation;
-    const isSent = kind === "thread" || events.fate !== "not run";
-    await this.#showDropped(isSent ? kind : "prompt", operation);
-    return "dropped";
+    return await this.#showDropped(isRun ? "reply" : "thread", operation);
   }
 
   async #fail(
@@ -403,10 +386,12 @@ export class Conversation {
 
   async #showDropped(
     what: Dropped["what"],
-    { droppedPrompts }: Operation,
-  ): Promise<void> {
-    if (this.#leaving.signal.aborted) return;
-    await this.#show({ type: "dropped", what, prompts: droppedPrompts });
+    { droppedPrompts: prompts }: Operation,
+  ): Promise<Outcome> {
+    if (this.#left === undefined) {
+      await this.#show({ type: "dropped", what, prompts });
+    }
+    return "dropped";
   }
 
   /** Shows an event, unless the conversation is over. */

@@ -22,7 +22,6 @@ export class Operation {
   readonly kind: "thread" | "run";
   readonly events: Events;
   readonly #dropping = new AbortController();
-  readonly #over = Promise.withResolvers<void>();
   readonly #now: () => number;
   readonly #begunAt: number;
   /** Whether the service has started a run. */
@@ -56,11 +55,6 @@ export class Operation {
     return this.#ending;
   }
 
-  /** Resolved when nothing more is shown of it. */
-  get over(): Promise<void> {
-    return this.#over.promise;
-  }
-
   /** Drops it, and the rest of a reply that is being written. */
   drop(droppedPrompts = 0): void {
     this.#droppedPrompts = droppedPrompts;
@@ -77,10 +71,5 @@ export class Operation {
     this.#ending = completed ? "completed" : "failed";
     const total = this.#isRun ? this.#now() - this.#begunAt : undefined;
     return { type: "end", completed, total };
-  }
-
-  /** Records that nothing more is shown of it. */
-  finish(): void {
-    this.#over.resolve();
   }
 }

@@ -183,8 +183,8 @@ export function outputSink(
 }
 
 /**
- * Writes to `Deno.stdout`, whose `write()` writes to Rust's `LineWriter` and flushes it. If
- * the flush would block, it throws and does not say how many bytes were written. So bytes
+ * Writes to `Deno.stdout`, which writes to Rust's `LineWriter` and flushes it. If the
+ * flush would block, it throws and does not say how many bytes were written. So bytes
  * are written in pieces of which nothing is written if a flush throws: whole lines that
  * a pipe accepts atomically, a single newline on a terminal, or bytes without a newline,
  * which bypass the buffer, or fit into it if they are few.

@@ -355,7 +355,7 @@ Deno.test("Conversation that is left has no farewell if nobody reads the reply",
   const left = story.conversation.leave(400);
   clock.passTo(400);
   await left;
-  assertEquals([story.log.at(-1), clock.time], ["farewell", 400]);
+  assertEquals([story.log.includes("farewell"), clock.time], [true, 400]);
 });
 
 Deno.test("Conversation ends at a defect, and when nobody reads the replies", async () => {
