@@ -171,17 +171,22 @@ const ATTEMPTS: Readonly<
     repeat(short),
     growing(5, 1),
   ],
-  "2 minutes of such streams and of refused connections": [
-    [short, ...repeat(refused, 6), ...repeat(short)],
-    growing(6, 1),
+  "2 minutes of such streams, counted from the end of the first": [
+    [...repeat(refused, 8), { wait: 9, ...short }, ...repeat(short)],
+    growing(10),
   ],
-  "2 minutes that start over with an event on a stream of 5 s": [
-    [...repeat(refused, 11), steady, steady, ...repeat(refused)],
-    [...growing(6).slice(0, -1), 1, ...growing(7, 1)],
+  "2 minutes that start over with a stream of 5 s, and pauses that do with its event":
+    [
+      [...repeat(refused, 11), steady, short, { open: 5 }, ...repeat(refused)],
+      [...growing(6).slice(0, -1), ...growing(8, 1)],
+    ],
+  "2 minutes at once, if there was an answer": [
+    [short, { wait: 119, open: 1 }],
+    [1, Infinity],
   ],
   "10 minutes without an event, with streams of a minute": [
-    [steady, ...repeat({ open: 60 })],
-    growing(5, 1), // They do not start over.
+    [...repeat({ open: 60, hasNews: true }, 9), ...repeat({ open: 60 })],
+    [...Array(8).fill(1), ...growing(5, 1)],
   ],
   "one more attempt if a stream was silent for all of the time": [
     repeat({ open: 3600 }),
@@ -249,9 +254,15 @@ Deno.test("the stream of a run is requested again after its problem if no event 
     TIMEOUTS,
   );
   const state = { mayRepeat: false, retryField: 4 * SECOND, attempts };
-  const hints = { problem: "stream silent", retryAfter: 3 * SECOND } as const;
-  const retry = { problem: hints.problem, least: 4 * SECOND, most: 6 * SECOND };
-  assertEquals(retryStream(hints, state, TIMEOUTS), retry);
+  const hints = { problem: "stream silent" } as const;
+  for (const [asked = 0, least, most] of [[3, 4, 6], [5, 5, 7], [99, 30, 35]]) {
+    const late = { ...hints, retryAfter: asked * SECOND };
+    const retry = retryStream(late, state, TIMEOUTS);
+    assertEquals(
+      [retry?.least, retry?.most],
+      [least, most].map((time = 0) => time * SECOND),
+    );
+  }
   const twice = { ...state, mayRepeat: true };
   assertEquals(retryStream(hints, twice, TIMEOUTS), undefined);
   assertEquals(retryStream({}, state, TIMEOUTS), undefined);
