@@ -129,6 +129,18 @@ export const WORKAROUNDS: readonly Workaround[] = [
     isNeeded: obeysNodeOptions,
   },
   {
+    what: "The npm launcher passes `--v8-flags=--no-lazy` " +
+      "(`tools/release/npm_package.ts`)",
+    why: "V8 caches only what it compiles when a file is loaded; the rest is " +
+      "compiled in each process",
+  },
+  {
+    what:
+      "The npm launcher stays, and passes signals on, with Node.js before " +
+      "22.15 (`tools/release/npm/agent-gateway.cjs`)",
+    why: "Node.js could not replace its process by another program",
+  },
+  {
     what: "`TextLineStream` gets whole lines only " +
       "(`lib/gateway/stream/stream_lines.ts`)",
     why: "`@std/streams` 1.1.1 takes quadratic time for a line that comes in " +
