@@ -2,6 +2,14 @@
  * The bridge: JSON-RPC and ACP on standard input and output. In this folder, the client
  * is the program at the other end, such as an editor.
  *
+ * To read it, follow a prompt: `json_rpc.ts` reads the message, `dispatcher.ts` calls the
+ * method, and `prompt_blocks.ts` checks the content. `session.ts` lets the prompt wait
+ * for those before it. `session_prompt.ts` runs and answers it, with the updates of
+ * `session_updates.ts`, the files of `attached_files.ts`, and errors as in
+ * `service_failure.ts`. `client_output.ts` writes all of it. `transcripts.ts` keeps what
+ * was said for `session/load`, and `failed_start.ts` is the bridge of a program that does
+ * not start.
+ *
  * @module
  */
 

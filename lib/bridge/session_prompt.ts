@@ -82,7 +82,7 @@ export class SessionPrompt implements AcceptedPrompt {
    * interface 6), and answers it. It never rejects.
    */
   async run(): Promise<void> {
-    if (this.#controller.signal.aborted) return; // It was answered when it waited.
+    if (this.#controller.signal.aborted) return; // It was answered then.
     this.#hasBegun = true;
     const end = await this.#follow();
     await this.#context.output.keepDistance(this.#updates);

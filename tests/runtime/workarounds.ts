@@ -154,7 +154,7 @@ export const WORKAROUNDS: readonly Workaround[] = [
       "variable names itself",
   },
   {
-    what: "A response of the bridge follows an update after 10 ms " +
+    what: "A response of the bridge follows an update after 30 ms or more " +
       "(`lib/bridge/client_output.ts`)",
     why: "Some clients, such as the Python library 0.7.0, lose the update",
   },
