@@ -1,11 +1,9 @@
 /** The snippets of `docs/containers.md`, each run as far as it can be run here. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { parse } from "yaml";
-import { putProgram, settings } from "../support/client_process.ts";
 import { lint } from "../support/lint_workflows.ts";
 import { programOutput } from "../support/program_output.ts";
-import { answer, events } from "../support/service/behaviours.ts";
-import { promptsOf, ReferenceService } from "../support/service/service.ts";
+import { runRecipe } from "../support/recipes.ts";
 
 const TEXT = Deno.readTextFileSync(
   `${import.meta.dirname}/../../docs/containers.md`,
@@ -51,39 +49,6 @@ const PREPARATION = `
   echo '::error::x' > test.log
 `;
 
-/** What goes wrong at the service. */
-const TROUBLE = {
-  busy: ["create run", answer(429, "", { "retry-after": "60" })],
-  cut: ["stream", events([{ event: "progress", data: "{}" }])],
-} as const;
-
-/** Runs a script in a home folder of its own, as a runner does. */
-async function run(script: string, trouble: readonly (keyof typeof TROUBLE)[]) {
-  await using service = ReferenceService.start();
-  for (const name of trouble) {
-    const [operation, behaviour] = TROUBLE[name];
-    service.misbehave(operation, behaviour);
-  }
-  const home = await Deno.makeTempDir();
-  const bin = `${home}/.local/bin`;
-  await putProgram(bin);
-  const output = await programOutput(["bash", "-ec", PREPARATION + script], {
-    cwd: home,
-    clearEnv: true,
-    env: {
-      ...settings(service),
-      HOME: home,
-      PATH: `${bin}:/usr/bin:/bin`,
-      GITHUB_OUTPUT: `${home}/output`,
-      GITHUB_PATH: `${home}/path`,
-      GITHUB_STEP_SUMMARY: `${home}/summary`,
-    },
-    input: '{"id":1,"method":"initialize"}\n',
-  });
-  await Deno.remove(home, { recursive: true });
-  return { ...output, prompts: promptsOf(service).length };
-}
-
 const REPLY = /^You said: What changed in HTTP\/3\?\n$/;
 const STARTED = /^\{"jsonrpc":"2.0","id":1,"result":/;
 const WRITTEN =
@@ -104,7 +69,15 @@ for (
 ) {
   const expected = `${prompts} prompts and exit code ${code}`;
   test(`the ${name} leads to ${expected} (${trouble})`, async () => {
-    const outcome = await run(script, trouble);
+    const outcome = await runRecipe(PREPARATION + script, {
+      trouble,
+      env: {
+        GITHUB_OUTPUT: "output",
+        GITHUB_PATH: "path",
+        GITHUB_STEP_SUMMARY: "summary",
+      },
+      input: '{"id":1,"method":"initialize"}\n',
+    });
     const { stderr } = outcome;
     assertEquals([outcome.code, outcome.prompts], [code, prompts], stderr);
     assertMatch(outcome.stdout, stdout);

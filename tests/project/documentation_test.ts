@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { clientPermissionFlags } from "../../tools/bundle.ts";
-import { commandLine, settings } from "../support/client_process.ts";
+import { settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import { ReferenceService } from "../support/service/service.ts";
 import { Screen, test } from "../support/tmux_screen.ts";
@@ -37,7 +37,7 @@ interface Exchange {
   readonly heard: string[];
 }
 
-const conversations: readonly Exchange[] = blocks("text")
+const reference: readonly Exchange[] = blocks("text")
   .filter((block) => block.startsWith("--> "))
   .map((block) => {
     const lines = block.trimEnd().split("\n");
@@ -46,8 +46,6 @@ const conversations: readonly Exchange[] = blocks("text")
         .map((line) => line.slice(sign.length));
     return { said: after("--> "), heard: after("<-- ") };
   });
-const reference = conversations;
-
 Deno.test("documentation: the bridge answers as shown", async () => {
   assert(reference.length >= 7);
   assertEquals(
@@ -109,29 +107,6 @@ test("README.md: the chat in a terminal looks as shown", async () => {
     stable(text),
     stable(shown.replace(/^/, "[0]")) + "[0]$",
   );
-});
-
-Deno.test({
-  name: "README.md: the commands in a shell print what is shown",
-  ignore: Deno.build.os === "windows",
-  async fn() {
-    const [, shown = ""] = blocks("console");
-    const commands = shown.split(/^\$ /m).slice(1);
-    assert(commands.length >= 4);
-    await using service = ReferenceService.start();
-    for (const text of commands) {
-      const [command = "", ...output] = text.split("\n");
-      const { stdout } = await new Deno.Command("sh", {
-        args: [
-          ...["-c", command.replace("agent-gateway", '"$@"'), "sh"],
-          ...commandLine(),
-        ],
-        env: settings(service),
-        stderr: "null",
-      }).output();
-      assertEquals(new TextDecoder().decode(stdout), output.join("\n"));
-    }
-  },
 });
 
 Deno.test("documentation: the permission flags match the client's needs", () => {

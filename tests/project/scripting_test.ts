@@ -1,10 +1,7 @@
 /** The recipes of `docs/scripting.md`, each run in a home folder of its own. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { putProgram, settings } from "../support/client_process.ts";
 import { isInstalled } from "../support/fronts.ts";
-import { programOutput } from "../support/program_output.ts";
-import { answer, events } from "../support/service/behaviours.ts";
-import { promptsOf, ReferenceService } from "../support/service/service.ts";
+import { type RecipeOptions, runRecipe } from "../support/recipes.ts";
 
 const TEXT = Deno.readTextFileSync(
   `${import.meta.dirname}/../../docs/scripting.md`,
@@ -34,49 +31,23 @@ const FILES = {
  */
 const PREPARATION = `
   git init -q . && git add code.txt && echo 'new line' > code.txt; sleep() { :; }
-  trap 'status=$?; wait; cat re*.txt *.prom notes/*.summary > files 2>&-; exit $status' EXIT`;
+  trap 'status=$?; wait; cat re*.txt *.prom notes/*.summary > made 2>&-; exit $status' EXIT`;
 
-/** Runs a recipe against a service that `prepare` may tell to misbehave. */
-async function run(
+/** Runs a recipe. */
+function run(
   heading: string,
   script: string,
-  prepare: (service: ReferenceService) => void = () => {},
+  trouble: RecipeOptions["trouble"] = [],
 ) {
-  await using service = ReferenceService.start();
-  prepare(service);
-  const { APP_API_KEY, APP_BASE_URL } = settings(service);
-  const home = await Deno.makeTempDir();
-  for (const folder of ["notes", ".config"]) {
-    await Deno.mkdir(`${home}/${folder}`);
-  }
-  const exports =
-    `export APP_API_KEY='${APP_API_KEY}' APP_BASE_URL='${APP_BASE_URL}'\n`;
-  const files = { ...FILES, recipe: script, ".config/agent-gateway": exports };
-  for (const [name, text] of Object.entries(files)) {
-    await Deno.writeTextFile(`${home}/${name}`, text);
-  }
-  const bin = `${home}/.local/bin`; // where the install script puts it
-  await putProgram(bin);
-  const output = await programOutput(
-    ["sh", "-c", `${PREPARATION}\n${script}`],
-    {
-      cwd: home,
-      clearEnv: true,
-      // cron's environment: what is missing comes from the file.
-      env: heading === "Run it from cron"
-        ? { HOME: home, PATH: "/usr/bin:/bin", SHELL: "/bin/sh", LOGNAME: "me" }
-        : {
-          HOME: home,
-          PATH: `${bin}:${Deno.env.get("PATH")}`,
-          GIT_CONFIG_GLOBAL: "/dev/null",
-          APP_API_KEY,
-          APP_BASE_URL,
-        },
-    },
-  );
-  const made = await Deno.readTextFile(`${home}/files`);
-  await Deno.remove(home, { recursive: true });
-  return { ...output, prompts: promptsOf(service), files: made };
+  // cron's environment: what is missing comes from the file.
+  const cron = { PATH: "/usr/bin:/bin", APP_API_KEY: "", APP_BASE_URL: "" };
+  return runRecipe(`${PREPARATION}\nset +e\n${script}`, {
+    files: { ...FILES, recipe: script },
+    env: heading === "Run it from cron"
+      ? cron
+      : { GIT_CONFIG_GLOBAL: "/dev/null" },
+    trouble,
+  });
 }
 
 /** What a recipe prints and writes, which is nothing by default. */
@@ -137,9 +108,8 @@ function test(
   what: string,
   fn: () => Promise<void>,
 ) {
-  const words = script;
   const programs = ["jq", "xargs"]
-    .filter((program) => words.includes(`${program} `));
+    .filter((program) => script.includes(`${program} `));
   const missing = ["sh", "git", ...programs].filter((p) => !isInstalled(p));
   Deno.test({
     name: `documentation: "${heading}" ${what}`,
@@ -152,32 +122,21 @@ for (const [heading, recipes] of Object.entries(EXPECTED)) {
   for (const [index, expected] of recipes.entries()) {
     const script = RECIPES.get(heading)?.[index] ?? "";
     test(heading, script, `works (recipe ${index + 1})`, async () => {
-      const { code, stdout, stderr, files, prompts } = await run(
-        heading,
-        script,
-      );
-      assertMatch(stderr, expected.stderr ?? /^$/);
-      assertEquals([code, prompts.length], [
-        expected.code ?? 0,
-        expected.prompts ?? 1,
-      ]);
-      assertMatch(stdout, expected.stdout ?? /^$/);
-      assertMatch(files, expected.files ?? /^$/);
+      const outcome = await run(heading, script);
+      assertMatch(outcome.stderr, expected.stderr ?? /^$/);
+      const { code = 0, prompts = 1 } = expected;
+      assertEquals([outcome.code, outcome.prompts], [code, prompts]);
+      assertMatch(outcome.stdout, expected.stdout ?? /^$/);
+      assertMatch(outcome.made, expected.files ?? /^$/);
     });
   }
 }
 
-/** The first run is refused, or its stream is cut. */
-const busy = (service: ReferenceService) =>
-  service.misbehave("create run", answer(429, "", { "retry-after": "60" }));
-const cut = (service: ReferenceService) =>
-  service.misbehave("stream", events([{ event: "progress", data: "{}" }]));
-
 const [RETRY = ""] = RECIPES.get("Retry safely") ?? [];
 
 test("Retry safely", RETRY, "retries only what was not started", async () => {
-  for (const [trouble, code, prompts] of [[busy, 0, 2], [cut, 5, 1]] as const) {
-    const outcome = await run("Retry safely", RETRY, trouble);
-    assertEquals([outcome.code, outcome.prompts.length], [code, prompts]);
-  }
+  const busy = await run("Retry safely", RETRY, ["busy"]);
+  assertEquals([busy.code, busy.prompts], [0, 2]);
+  const cut = await run("Retry safely", RETRY, ["cut"]);
+  assertEquals([cut.code, cut.prompts], [5, 1]);
 });
