@@ -24,7 +24,7 @@ import {
   type KeyModeActions,
   SETTLE_LIMIT,
 } from "./editor/key_mode.ts";
-import { type Key, press } from "./editor/key.ts";
+import type { Key } from "./editor/key.ts";
 import type { Frame, Size } from "./editor/painter.ts";
 import { TimedKeys } from "./editor/timed_keys.ts";
 
@@ -215,7 +215,7 @@ export class Editor {
     if (key.kind === "press" && this.#perform(key.name)) return;
     if (this.#inputs.hasEnded) return;
     const wasEmpty = this.#state.typed.text === "";
-    const { editor, action } = pressKey(this.#state, this.#allowed(key));
+    const { editor, action } = pressKey(this.#state, key);
     this.#state = editor;
     if (wasEmpty && editor.typed.text !== "") {
       this.#options.keyboard.onTyping();
@@ -280,13 +280,6 @@ export class Editor {
       default:
         return false;
     }
-  }
-
-  /** A key, or in place of an Enter for which the queue has no room, a new line. */
-  #allowed(key: Key): Key {
-    const isEnter = key.kind === "press" && key.name === "enter";
-    if (!isEnter || !this.#inputs.isFull) return key;
-    return press("alt-enter");
   }
 
   /** Stops the process, with the cursor below the drawn rows. */

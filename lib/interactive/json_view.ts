@@ -33,7 +33,9 @@ export class JsonView implements View {
    * other events wait until everything is written, also those without a line.
    */
   show(event: ViewEvent): void | Promise<void> {
-    if (event.type === "farewell") return this.#end();
+    if (event.type === "farewell") {
+      return this.#output.flushWithin(END_LIMIT).then(() => {});
+    }
     const line = lineOf(event);
     if (line === undefined) return this.#output.flush();
     const text = jsonLine(line);
@@ -43,10 +45,6 @@ export class JsonView implements View {
     }
     this.#output.write(text);
     return this.#output.flush();
-  }
-
-  async #end(): Promise<void> {
-    await this.#output.flushWithin(END_LIMIT);
   }
 }
 

@@ -6,6 +6,15 @@ import type { Step } from "./view.ts";
 /** The first silence that is reported, in milliseconds; the next are twice as long. */
 const FIRST_SILENCE = 10_000;
 
+/** What is waited for after a step, as the beginning of a line. */
+const WAITS_FOR = {
+  begin: "The service has not answered for",
+  wait: "waiting,",
+  run: "running,",
+  progress: "running,",
+  end: "",
+} as const satisfies Record<Step["type"], string>;
+
 export interface PlainProgressOptions {
   readonly look: LineLook;
   /** Writes a line about a silence. */
@@ -23,7 +32,7 @@ export class PlainProgress {
   #writtenAt = 0;
   /** The silence that is reported next, in milliseconds. */
   #silence = FIRST_SILENCE;
-  #waitsFor: Waiting | "" = "";
+  #waitsFor: (typeof WAITS_FOR)[Step["type"]] = "";
   #stopTimer: (() => void) | undefined;
 
   constructor(options: PlainProgressOptions) {
@@ -40,7 +49,7 @@ export class PlainProgress {
       this.#writtenAt = performance.now();
       this.#silence = FIRST_SILENCE;
     }
-    this.#waitsFor = waitsFor(step);
+    this.#waitsFor = WAITS_FOR[step.type];
     if (step.type === "end") {
       this.#stopTimer?.();
       this.#stopTimer = undefined;
@@ -66,26 +75,5 @@ export class PlainProgress {
       }
       this.#stopTimer = this.#startTimer();
     });
-  }
-}
-
-type Waiting =
-  | "The service has not answered for"
-  | "waiting,"
-  | "running,";
-
-/** What is waited for after a step, as the beginning of a line. */
-function waitsFor({ type }: Step): Waiting {
-  switch (type) {
-    case "begin":
-      return "The service has not answered for";
-    case "wait":
-      return "waiting,";
-    case "run":
-    case "progress":
-    case "end":
-      return "running,";
-    default:
-      return type satisfies never;
   }
 }

@@ -55,10 +55,7 @@ export class PromptLines implements Typing {
 
   async #readAhead(typed: InputQueue): Promise<void> {
     try {
-      for await (const line of this.#lines) {
-        typed.add(entryOf(line));
-        await typed.room();
-      }
+      for await (const line of this.#lines) typed.add(entryOf(line));
       typed.close();
     } catch (error) {
       typed.fail(error);

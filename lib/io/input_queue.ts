@@ -1,4 +1,3 @@
-import { Notifier } from "./notifier.ts";
 import type { Redacted } from "../text.ts";
 
 /** A text, which may have several lines, or one that cannot be used, and why. */
@@ -9,16 +8,12 @@ export type Entry =
 /** An entry, or the end of the input. Ctrl-D counts as its end, too. */
 export type Input = Entry | { readonly kind: "end" };
 
-/** The most entries that may wait. */
-const MAX_WAITING = 1_000;
-
 /**
  * What a user has entered ahead: entries wait here, in order, until a reader asks for
  * the next one.
  */
 export class InputQueue {
   readonly #waiting: Entry[] = [];
-  readonly #dequeued = new Notifier();
   /** The reader that waits for the next input. */
   #reader: PromiseWithResolvers<Input> | undefined;
   /** Set when no entry can be added any more. */
@@ -26,10 +21,6 @@ export class InputQueue {
 
   get waiting(): readonly Entry[] {
     return this.#waiting;
-  }
-
-  get isFull(): boolean {
-    return this.#waiting.length >= MAX_WAITING;
   }
 
   /** Whether a reader waits for the next input. */
@@ -75,7 +66,6 @@ export class InputQueue {
     if (entry !== undefined) {
       this.#reader.resolve(entry);
       this.#reader = undefined;
-      this.#dequeued.notify();
     } else if (this.#end !== undefined) {
       this.#settleReader(this.#end);
     }
@@ -89,9 +79,7 @@ export class InputQueue {
 
   /** Removes the entry that was added last, if it waits. */
   takeLast(): Entry | undefined {
-    const entry = this.#waiting.pop();
-    this.#dequeued.notify();
-    return entry;
+    return this.#waiting.pop();
   }
 
   /** Drops the entries that wait, and returns their number. */
@@ -99,13 +87,7 @@ export class InputQueue {
     const count = this.#waiting.length;
     this.#waiting.length = 0;
     this.reopen();
-    this.#dequeued.notify();
     return count;
-  }
-
-  /** Waits until another entry has room. */
-  async room(): Promise<void> {
-    while (this.isFull) await this.#dequeued.next;
   }
 
   #endAs(end: End): void {

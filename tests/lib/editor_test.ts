@@ -317,18 +317,6 @@ Deno.test("Editor calls onInterrupt for Escape pressed twice within a second, un
   }
 });
 
-Deno.test("Editor starts a line at Enter while 1,000 texts wait", async () => {
-  using person = new Person();
-  person.type(`${"x\r".repeat(1_002)}\x03`);
-  await until(() => person.interrupts !== 0);
-  for (let i = 0; i < 1_000; i++) {
-    assertEquals(await person.editor.read(), { kind: "text", text: "x" });
-  }
-  const asked = person.editor.read();
-  person.type("y\r");
-  assertEquals(await asked, { kind: "text", text: "x\nx\ny" });
-});
-
 Deno.test("Editor takes 10 MiB that are pasted at once whole, and draws few of them", async () => {
   using person = new Person();
   const asked = person.editor.read();

@@ -68,19 +68,3 @@ Deno.test("InputQueue.dropWaiting() counts the entries, and drops an end() but n
   assertEquals(queue.dropWaiting(), 1);
   assertEquals(await queue.next(), { kind: "end" });
 });
-
-Deno.test("InputQueue.room() waits while 1,000 entries wait, until one is asked for or all are dropped", async () => {
-  for (const makeRoom of ["next", "dropWaiting"] as const) {
-    const queue = new InputQueue();
-    for (let i = 0; i < 999; i++) queue.add(text("one"));
-    await queue.room();
-    queue.add(text("last"));
-    assertEquals(queue.isFull, true);
-    let hasRoom = false;
-    const room = queue.room().then(() => hasRoom = true);
-    await Promise.resolve();
-    assertEquals(hasRoom, false);
-    queue[makeRoom]();
-    await room;
-  }
-});
