@@ -77,25 +77,6 @@ Deno.test("PromptLines.dropWaiting() drops the typed lines that wait, but not th
   assertEquals(await lines.next(), END);
 });
 
-Deno.test("PromptLines reads 1,000 typed lines ahead, and goes on when they are taken or dropped", async () => {
-  let read = 0;
-  async function* endless() {
-    for (;;) {
-      yield await Promise.resolve(new TextEncoder().encode("x\n"));
-      read++;
-    }
-  }
-  const lines = new PromptLines(endless(), true);
-  await setImmediate();
-  assertEquals(read, 999);
-  await lines.next();
-  await setImmediate();
-  assertEquals(read, 1000);
-  assertEquals(lines.dropWaiting(), 1000);
-  await setImmediate();
-  assertEquals(read, 2000);
-});
-
 Deno.test("PromptLines rejects when typed lines cannot be read", async () => {
   // deno-lint-ignore require-yield -- it fails before its first chunk
   async function* broken(): AsyncGenerator<Uint8Array> {
