@@ -54,7 +54,7 @@ export class Exchange {
   newestAt: number | undefined;
   /** Whether a field `retry:` came on it. */
   hasRetry = false;
-  /** Whether a line `data:` was sent on it, or the beginning of one. */
+  /** Whether a whole line `data:` was sent on it. */
   hasData = false;
   /** When the end of the reply came on it. */
   completeAt: number | undefined;

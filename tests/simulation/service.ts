@@ -424,7 +424,7 @@ export class Service {
     const frame = this.#frame(event, connection.sent++);
     const isCut = connection.sent === limit && how === "cut in a line";
     const text = isCut ? frame.slice(0, frame.length >> 1) : frame;
-    exchange.hasData ||= text.includes("data:");
+    exchange.hasData ||= !isCut && text.includes("data:");
     const arrival = connection.send(text);
     if (run !== undefined && !isCut && !connection.isVanished) {
       this.#world.after(arrival - this.#world.now, "outside", () => {

@@ -195,7 +195,7 @@ class EventParser {
   /** Handles the value of a `data:` line. Returns whether the run is complete. */
   #data(json: string, isUnfinished = false): boolean {
     this.#body = undefined;
-    this.#record.dataLines++;
+    if (!isUnfinished) this.#record.dataLines++;
     if (holdsTooMuch(json)) {
       this.fault =
         safe`contains more than ${MAX_SIGNS} brackets, commas and colons`;

@@ -16,7 +16,7 @@ export class StreamRecord {
   /** The least pause before the stream is resumed, in milliseconds: a field `retry:`. */
   retry = 0;
   comments = 0;
-  /** How many lines `data:` have come. */
+  /** How many whole lines `data:` have come. */
   dataLines = 0;
   /** Whether a JSON object has come, which may be an event that is not known. */
   hasObjects = false;

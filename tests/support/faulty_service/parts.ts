@@ -158,10 +158,22 @@ function answerFrames(
   status: number,
   body: string,
 ): Uint8Array {
-  const flags = END_HEADERS;
-  const payload = Buffer.concat([STATUS, Buffer.from(`${status}`)]);
   return Buffer.concat([
-    frame(HEADERS, { flags, stream, payload }),
+    openAnswer(stream, "", status),
     frame(DATA, { flags: END_STREAM, stream, payload: Buffer.from(body) }),
   ]);
+}
+
+/** Begins an answer that does not end. */
+export function openAnswer(
+  stream: number,
+  body: string,
+  status = 200,
+): Uint8Array {
+  const flags = END_HEADERS;
+  const payload = Buffer.concat([STATUS, Buffer.from(`${status}`)]);
+  const head = frame(HEADERS, { flags, stream, payload });
+  if (body === "") return head;
+  const data = frame(DATA, { stream, payload: Buffer.from(body) });
+  return Buffer.concat([head, data]);
 }
