@@ -62,12 +62,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
 /** The longest text that is written in one part, in UTF-16 code units. */
 const PART_LENGTH = 64 * 1024;
 
-/** Stands for a long text in a line. It is random, so that no foreign text contains it. */
+/** Stands for a long text in a line. It is random: no foreign text contains it. */
 const BLANK = crypto.randomUUID();
 
 /**
- * A value as one line of JSON. Long texts in it are formatted part by part, while the line
- * is written: all at once takes seconds, and several times their memory.
+ * A value as one line of JSON. Long texts in it are formatted part by part, while the
+ * line is written: all at once takes seconds, and several times their memory.
  */
 export function jsonLine(value: object): string | LongLine {
   if (!isLong(value)) return `${escapeControls(JSON.stringify(value))}\n`;

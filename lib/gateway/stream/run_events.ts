@@ -163,8 +163,9 @@ class EventParser {
   /** Handles a whole body that may be a JSON object in place of a stream. */
   #readBody(body: string): void {
     const value = parseJson(body);
-    const words = errorDetail(value);
-    if (words !== undefined) {
+    const detail = errorDetail(value);
+    if (detail !== undefined) {
+      const words = this.#redactor.show(detail);
       this.#record.failure = { words, isOutdated: false };
     } else if (isJsonObject(value)) {
       this.#notUnderstood.body(body);
@@ -217,8 +218,7 @@ class EventParser {
     const payload = parseJson(json); // stream-reading rule 3: other text is ignored
     if (!isJsonObject(payload)) {
       if (!isFailure) return { kind: "text", value: payload };
-      const words = typeof payload === "string" ? payload : json;
-      return { kind: "failure", words };
+      return this.#failure(typeof payload === "string" ? payload : json);
     }
     const { event, type } = payload;
     if (event === "progress") return this.#step(payload, json);
@@ -228,7 +228,7 @@ class EventParser {
     const hasFailed = isFailureName(event) ||
       event === undefined && (isFailure || isFailureName(type));
     return hasFailed
-      ? { kind: "failure", words: errorDetail(payload) ?? "" }
+      ? this.#failure(errorDetail(payload) ?? "")
       : { kind: "unknown", payload };
   }
 
@@ -262,8 +262,12 @@ class EventParser {
     return { ...event, notUnderstood: words, ...isNotice && { note } };
   }
 
+  #failure(words: string): ParsedData {
+    return { kind: "failure", words: this.#redactor.show(words) };
+  }
+
   /** Whether words about a failure are repeated by a stream that starts over. */
-  #isRepeated(words: string): boolean {
+  #isRepeated(words: Redacted): boolean {
     const { failure } = this.#record;
     if (this.#cursor.isReplaying) return true;
     return this.#cursor.mayReplay && failure?.isOutdated === true &&
@@ -305,7 +309,7 @@ type ParsedData =
   | { readonly kind: "step"; readonly event: StepEvent }
   | { readonly kind: "reply"; readonly reply: Reply }
   /** The service's words about why the run failed; empty if it gave none. */
-  | { readonly kind: "failure"; readonly words: string }
+  | { readonly kind: "failure"; readonly words: Redacted }
   | { readonly kind: "unknown"; readonly payload: JsonObject }
   | { readonly kind: "text"; readonly value: unknown };
 

@@ -1,4 +1,4 @@
-import { joinSafe, type Redactor, safe } from "../../text.ts";
+import { joinSafe, type Redacted, safe } from "../../text.ts";
 import type { Failure } from "../failure/failure.ts";
 import type { StreamRecord } from "./stream_record.ts";
 
@@ -16,24 +16,19 @@ export function isFailureName(name: unknown): boolean {
 }
 
 /** The failure of a run about which the service said so. */
-export function runFailure(words: string, redactor: Redactor): Failure {
-  return {
-    stage: "failed",
-    reason: safe`The run failed`,
-    detail: redactor.show(words),
-  };
+export function runFailure(detail: Redacted): Failure {
+  return { stage: "failed", reason: safe`The run failed`, detail };
 }
 
 /** A failure to follow a run, with what its stream has held, unless the run failed. */
 export function failureInRun(
   failure: Failure,
   record: Pick<StreamRecord, "notUnderstood" | "failure">,
-  redactor: Redactor,
 ): Failure {
   if (failure.stage === "failed") return failure;
   const said = record.failure === undefined
     ? failure.detail
-    : safe`the service had said: ${redactor.show(record.failure.words)}`;
+    : safe`the service had said: ${record.failure.words}`;
   const details = [said, record.notUnderstood?.words];
   const detail = joinSafe(details.filter((it) => it !== undefined), "; ");
   return { ...failure, detail };

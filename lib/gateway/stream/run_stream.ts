@@ -99,11 +99,10 @@ class FollowedRun {
 
   /** Adds what the stream has held to the error with which the run is given up. */
   explain(error: unknown): unknown {
-    const { redactor } = this.#call;
     const failure = this.#call.failureOf(error);
     return failure === undefined
       ? error
-      : new RequestError(failureInRun(failure, this.#record, redactor));
+      : new RequestError(failureInRun(failure, this.#record));
   }
 
   /**
@@ -193,7 +192,7 @@ class FollowedRun {
   #runFailure(): Failure | undefined {
     const { failure } = this.#record;
     if (failure === undefined || failure.isOutdated) return undefined;
-    return runFailure(failure.words, this.#call.redactor);
+    return runFailure(failure.words);
   }
 
   #ended(): Failure {

@@ -1,10 +1,11 @@
+import type { Redacted } from "../../text.ts";
 import type { NotUnderstood } from "./not_understood.ts";
 import { StreamCursor } from "./stream_cursor.ts";
 
 /** What the service said about a failure of the run. */
 export interface SaidFailure {
-  /** The service's words, unchanged; empty if it gave none. */
-  readonly words: string;
+  /** The service's words; empty if it gave none. */
+  readonly words: Redacted;
   /** Whether an event of the run came after them: then it continued. */
   readonly isOutdated: boolean;
 }

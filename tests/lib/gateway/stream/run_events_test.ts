@@ -169,7 +169,7 @@ Deno.test("readRunEvents() goes on after a failure, and counts what it does not 
         '2 JSON objects had no "event": {"type":"a"}; 2 data: lines were no JSON object: 1',
       ),
     }],
-    failure: "",
+    failure: redacted(""),
     hasObjects: true,
   });
 });
