@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { clientPermissionFlags } from "../../tools/bundle.ts";
 import { settings } from "../support/client_process.ts";
-import { JsrRegistry } from "../support/jsr_registry.ts";
+import { startJsrRegistry } from "../support/jsr_registry.ts";
 import { programOutput } from "../support/program_output.ts";
 import { ReferenceService } from "../support/service/service.ts";
 
@@ -24,7 +24,7 @@ function serveSources(): Deno.HttpServer<Deno.NetAddr> {
 }
 
 Deno.test("the sources run from a web server, with JSR and the documented permissions", async (t) => {
-  await using registry = await JsrRegistry.start();
+  await using registry = await startJsrRegistry();
   await using sources = serveSources();
   await using service = ReferenceService.start();
   const host = `127.0.0.1:${sources.addr.port}`;

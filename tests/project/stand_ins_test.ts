@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { parse } from "../../tools/npm/dotenv_parse.ts";
 import standIns from "../../tools/npm/import_map.json" with { type: "json" };
 import { unicodeWidth } from "../../tools/npm/unicode_width.ts";
-import { JsrRegistry } from "../support/jsr_registry.ts";
+import { startJsrRegistry } from "../support/jsr_registry.ts";
 import { programOutput } from "../support/program_output.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
@@ -60,7 +60,7 @@ Deno.test("JSR and npm give the project the same packages", async () => {
 });
 
 Deno.test("a JSR whose packages differ from deno.lock is refused, without the launcher too", async () => {
-  await using registry = await JsrRegistry.start(); // its bytes are the stand-ins'
+  await using registry = await startJsrRegistry(); // its bytes are the stand-ins'
   const DENO_DIR = await Deno.makeTempDir();
   const { code, stderr } = await programOutput([
     ...[Deno.execPath(), "run", "-q", "-P=client", "main.ts", "--version"],

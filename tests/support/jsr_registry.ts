@@ -19,72 +19,54 @@ const SPECIFIER = /^(?:jsr:)?(@std\/\w+)(?:@[^/]+)?(\/.*)?$/;
 
 const ROOT = `${import.meta.dirname}/../..`;
 
+/** A registry, at the URL that `JSR_URL` takes. */
+export interface JsrRegistry extends AsyncDisposable {
+  readonly url: string;
+}
+
 /**
- * A JSR on loopback with the standard library that the project uses: the code of
- * the stand-ins in `tools/npm/`, under the names and versions that `deno.lock`
- * pins. It answers what Deno asks for (jsr.io/docs/api): `meta.json`,
- * `VERSION_meta.json` with exports and a manifest of checksums, and the files.
+ * Starts a JSR on loopback with the standard library that the project uses: the code of
+ * the stand-ins in `tools/npm/`, under the names and versions that `deno.lock` pins. It
+ * answers what Deno asks for (jsr.io/docs/api): `meta.json`, `VERSION_meta.json` with
+ * exports and a manifest of checksums, and the files.
  */
-export class JsrRegistry implements AsyncDisposable {
-  readonly #server: Deno.HttpServer<Deno.NetAddr>;
-
-  private constructor(server: Deno.HttpServer<Deno.NetAddr>) {
-    this.#server = server;
+export async function startJsrRegistry(): Promise<JsrRegistry> {
+  const files = await readStandIns();
+  const manifest: Record<string, { size: number; checksum: string }> = {};
+  for (const [path, bytes] of files) {
+    const checksum = `sha256-${await sha256(bytes)}`;
+    manifest[path] = { size: bytes.length, checksum };
   }
-
-  static async start(): Promise<JsrRegistry> {
-    const files = await readStandIns();
-    const manifest: Record<string, { size: number; checksum: string }> = {};
+  const exports: Record<string, Record<string, string>> = {};
+  for (const [specifier, file] of Object.entries(standIns.imports)) {
+    const [, name = "", path = ""] = SPECIFIER.exec(specifier) ?? [];
+    exports[name] = { ...exports[name], [`.${path}`]: file };
+  }
+  const { jsr } = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`));
+  const answers = new Map<string, BodyInit>();
+  for (const name of Object.keys(exports)) {
+    const pinned = Object.keys(jsr).find((key) => key.startsWith(`${name}@`));
+    const version = pinned?.slice(`${name}@`.length) ?? "";
+    const meta = { versions: { [version]: {} } };
+    const details = { manifest, exports: exports[name] };
+    answers.set(`/${name}/meta.json`, JSON.stringify(meta));
+    answers.set(`/${name}/${version}_meta.json`, JSON.stringify(details));
     for (const [path, bytes] of files) {
-      const checksum = `sha256-${await sha256(bytes)}`;
-      manifest[path] = { size: bytes.length, checksum };
+      answers.set(`/${name}/${version}${path}`, bytes);
     }
-    const lock = JSON.parse(await Deno.readTextFile(`${ROOT}/deno.lock`));
-    const answers = new Map<string, BodyInit>();
-    const entries = Object.entries(standIns.imports).map(
-      ([specifier, file]) => {
-        const [, name = "", path = ""] = SPECIFIER.exec(specifier) ?? [];
-        return { name, path, file };
-      },
-    );
-    for (const name of new Set(entries.map(({ name }) => name))) {
-      const pinned: string[] = Object.keys(lock.jsr);
-      const version = pinned.find((key) => key.startsWith(`${name}@`))
-        ?.slice(`${name}@`.length) ?? "";
-      const exports = Object.fromEntries(
-        entries.filter((entry) => entry.name === name)
-          .map(({ path, file }) => [`.${path}`, file]),
-      );
-      const meta = { versions: { [version]: {} } };
-      answers.set(`/${name}/meta.json`, JSON.stringify(meta));
-      answers.set(
-        `/${name}/${version}_meta.json`,
-        JSON.stringify({ manifest, exports }),
-      );
-      for (const [path, bytes] of files) {
-        answers.set(`/${name}/${version}${path}`, bytes);
-      }
-    }
-    const server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen() {} },
-      ({ url }) => {
-        const answer = answers.get(new URL(url).pathname);
-        return new Response(answer ?? null, {
-          status: answer === undefined ? 404 : 200,
-        });
-      },
-    );
-    return new JsrRegistry(server);
   }
-
-  /** The value of `JSR_URL` with which Deno uses this registry. */
-  get url(): string {
-    return `http://127.0.0.1:${this.#server.addr.port}/`;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server.shutdown();
-  }
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    ({ url }) => {
+      const answer = answers.get(new URL(url).pathname);
+      const status = answer === undefined ? 404 : 200;
+      return new Response(answer ?? null, { status });
+    },
+  );
+  return {
+    url: `http://127.0.0.1:${server.addr.port}/`,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
 }
 
 /** The modules of `tools/npm/`. A package names npm itself: it has no import map. */
@@ -111,7 +93,7 @@ if (import.meta.main) {
 
   const cache = await Deno.makeTempDir();
   try {
-    await using registry = await JsrRegistry.start();
+    await using registry = await startJsrRegistry();
     const env = {
       DENO_DIR: cache,
       JSR_URL: registry.url,

@@ -27,7 +27,7 @@ const COPIES = [
   "tools/release/install.ps1",
 ];
 
-/** What other jobs have made, without sums: texts that nothing runs. */
+/** What is there without a sum: a text of another job, and what `deno task sbom` made. */
 const TEXTS = ["THIRD-PARTY.md", "agent-gateway.cdx.json"];
 
 /** What `deno task compile all` makes. */
