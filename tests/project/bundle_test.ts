@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
+import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import { readdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import config from "../../deno.json" with { type: "json" };
@@ -37,11 +37,12 @@ function count(source: string): number {
 }
 
 Deno.test("the bundle has at most 170 KB", () => {
-  assert(new TextEncoder().encode(code).length <= 170_000);
+  const { length } = new TextEncoder().encode(code);
+  assert(length <= 170_000, `${length}`);
 });
 
 Deno.test("the bundle is ASCII, which V8 keeps as it is", () => {
-  assertMatch(code, /^[\0-\x7f]*$/);
+  assertEquals(code.match(/.{0,40}[^\0-\x7f].{0,40}/)?.[0], undefined);
 });
 
 Deno.test("the bundle imports parts of Deno alone, when they are used, and makes no code out of text", async () => {
