@@ -21,6 +21,7 @@ export {
   jsonLine,
   type JsonObject,
   MAX_SIGNS,
+  membersOf,
   parseJson,
   SHORT_JSON,
 } from "./text/json.ts";

@@ -1,5 +1,5 @@
 import { Deadline } from "../io.ts";
-import { byteLength, containsNul, isJsonObject, size } from "../text.ts";
+import { byteLength, containsNul, membersOf, size } from "../text.ts";
 import type { RpcResponse } from "./json_rpc.ts";
 
 /** The largest file that is taken, in bytes of UTF-8. */
@@ -71,8 +71,7 @@ export async function readAttachedFiles(
 /** The text of the file in a response; `undefined` if the client cannot read it. */
 function textIn(response: RpcResponse | undefined): string | undefined {
   if (response === undefined || response.error !== undefined) return undefined;
-  const { result } = response;
-  const text = isJsonObject(result) ? result.content : undefined;
+  const text = membersOf(response.result).content;
   return typeof text === "string" && !containsNul(text) ? text : undefined;
 }
 

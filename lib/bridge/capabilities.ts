@@ -7,7 +7,7 @@
  */
 
 import { AGENT_NAME } from "../gateway.ts";
-import { isJsonObject } from "../text.ts";
+import { isJsonObject, membersOf } from "../text.ts";
 import { VERSION } from "../version.ts";
 
 const NAME = "agent-gateway";
@@ -50,24 +50,14 @@ export interface ClientFeatures {
   readonly isZed: boolean;
 }
 
-export const NO_FEATURES: ClientFeatures = {
-  readsFiles: false,
-  showsNotices: false,
-  takesTitles: false,
-  isZed: false,
-};
-
-/** The client that sends these params of `initialize`. */
+/** The client that sends these params of `initialize`, whatever they are. */
 export function clientIn(params: unknown): ClientFeatures {
-  if (!isJsonObject(params)) return NO_FEATURES;
-  const { protocolVersion, clientInfo, clientCapabilities } = params;
-  const { fs, session } = isJsonObject(clientCapabilities)
-    ? clientCapabilities
-    : {};
+  const { protocolVersion, clientInfo, clientCapabilities } = membersOf(params);
+  const { fs, session } = membersOf(clientCapabilities);
   return {
-    readsFiles: isJsonObject(fs) && fs.readTextFile === true,
-    showsNotices: isJsonObject(session) && isJsonObject(session.notices),
+    readsFiles: membersOf(fs).readTextFile === true,
+    showsNotices: isJsonObject(membersOf(session).notices),
     takesTitles: protocolVersion !== undefined,
-    isZed: isJsonObject(clientInfo) && clientInfo.name === "zed",
+    isZed: membersOf(clientInfo).name === "zed",
   };
 }

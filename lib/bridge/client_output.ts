@@ -1,12 +1,7 @@
-import { type ByteSink, LineWriter, pause } from "../io.ts";
+import { LineWriter, pause } from "../io.ts";
 import { jsonLine } from "../text.ts";
-import { type ClientFeatures, NO_FEATURES } from "./capabilities.ts";
-import {
-  ErrorCode,
-  type ErrorObject,
-  type RequestId,
-  type RpcError,
-} from "./json_rpc.ts";
+import { clientIn } from "./capabilities.ts";
+import { ErrorCode, type RequestId, type RpcError } from "./json_rpc.ts";
 import type { SessionUpdate } from "./session_updates.ts";
 
 /**
@@ -20,42 +15,32 @@ export const DISTANCE = 30;
 export const DISTANCE_PER_UPDATE = 0.05;
 export const MAX_DISTANCE = 1000;
 
-/** The version of JSON-RPC, a member of every message. */
-const jsonrpc = "2.0";
-
 /**
  * Everything that the bridge writes to standard output goes through here: one message a
  * line, in a form that the client can take.
  */
-export class ClientOutput {
-  readonly #lines: LineWriter;
+export class ClientOutput extends LineWriter {
   /** The client's last `initialize`. */
-  client: ClientFeatures = NO_FEATURES;
-
-  constructor(stdout: ByteSink) {
-    this.#lines = new LineWriter(stdout);
-  }
-
-  /** Rejects with whatever standard output rejects with. */
-  get failed(): Promise<never> {
-    return this.#lines.failed;
-  }
+  client = clientIn(undefined);
 
   respond(id: RequestId, result: unknown): void {
-    this.#lines.write(jsonLine({ jsonrpc, id, result }));
+    this.#send({ id, result });
   }
 
-  fail(id: RequestId, error: RpcError): void {
-    const line = jsonLine({ jsonrpc, id, error: this.#errorFor(error) });
-    this.#lines.write(line);
+  /** Zed shows `data` of some errors as JSON, after the same words. */
+  fail(id: RequestId, { code, message, details }: RpcError): void {
+    const isShownTwice = this.client.isZed &&
+      code === ErrorCode.cannotOpenSession;
+    const data = details && !isShownTwice ? { details } : undefined;
+    this.#send({ id, error: { code, message, data } });
   }
 
   request(id: number, method: string, params: unknown): void {
-    this.#lines.write(jsonLine({ jsonrpc, id, method, params }));
+    this.#send({ id, method, params });
   }
 
   notify(method: string, params: unknown): void {
-    this.#lines.write(jsonLine({ jsonrpc, method, params }));
+    this.#send({ method, params });
   }
 
   /** Sends an update. A caller that can wait does so while the output is full. */
@@ -63,46 +48,15 @@ export class ClientOutput {
     this.notify("session/update", { sessionId, update });
   }
 
-  /** Whether 256 KiB or more waits to be written. */
-  get isFull(): boolean {
-    return this.#lines.isFull;
-  }
-
-  /** Resolves when more is written. */
-  get progress(): Promise<void> {
-    return this.#lines.progress;
-  }
-
   /** Resolves when a response may follow this many updates, which have been sent. */
   async keepDistance(updates: number): Promise<void> {
     if (updates === 0) return;
-    await this.#lines.written();
+    await this.written();
     const distance = DISTANCE + updates * DISTANCE_PER_UPDATE;
     await pause(Math.min(distance, MAX_DISTANCE));
   }
 
-  /** Whether everything is written. */
-  get isIdle(): boolean {
-    return this.#lines.isIdle;
-  }
-
-  /** Resolves when at most 1 MiB waits to be written. */
-  room(): Promise<void> {
-    return this.#lines.room();
-  }
-
-  /** Resolves when everything is written; rejects if it cannot be. */
-  flush(): Promise<void> {
-    return this.#lines.flush();
-  }
-
-  /** Zed shows `data` of these errors as JSON, after the same words. */
-  #errorFor(error: RpcError): ErrorObject {
-    const { code, message, data } = error.toObject();
-    const isShownTwice = this.client.isZed &&
-      code === ErrorCode.cannotOpenSession;
-    return isShownTwice || data === undefined
-      ? { code, message }
-      : { code, message, data };
+  #send(message: object): void {
+    this.write(jsonLine({ jsonrpc: "2.0", ...message }));
   }
 }

@@ -8,7 +8,7 @@ import { safe } from "../text.ts";
  * its first response or without one. All other responses are ignored.
  */
 export class ClientRequests {
-  readonly #context: Pick<BridgeContext, "output" | "log">;
+  readonly #context: BridgeContext;
   readonly #pending = new Map<
     unknown,
     (response: RpcResponse | undefined) => void
@@ -16,7 +16,7 @@ export class ClientRequests {
   #lastId = 0;
   #closed = false;
 
-  constructor(context: Pick<BridgeContext, "output" | "log">) {
+  constructor(context: BridgeContext) {
     this.#context = context;
   }
 

@@ -1,5 +1,5 @@
 import { traceHeaders } from "../gateway.ts";
-import { isJsonObject, type JsonObject, safe } from "../text.ts";
+import { membersOf, safe } from "../text.ts";
 import type { BridgeContext } from "./bridge_context.ts";
 import {
   AGENTS_LIST_RESULT,
@@ -35,7 +35,7 @@ export class Dispatcher {
   constructor(context: BridgeContext) {
     this.#context = context;
     this.#files = new ClientRequests(context);
-    this.#sessions = new Sessions(context);
+    this.#sessions = new Sessions(context.gateway);
   }
 
   /**
@@ -132,14 +132,14 @@ export class Dispatcher {
   /** Has a session run a prompt, which answers its request itself. */
   async #prompt(request: OpenRequest, params: unknown): Promise<void> {
     const sessionId = parseSessionId(params);
-    const { prompt, _meta } = params as JsonObject;
+    const { prompt, _meta } = membersOf(params);
     const content = parsePrompt(prompt, this.#context.gateway.redactor);
     const session = this.#sessions.find(sessionId);
     const { client } = this.#context.output;
     const accepted = new SessionPrompt(this.#context, session, {
       request,
       content,
-      headers: isJsonObject(_meta) ? traceHeaders(_meta) : {},
+      headers: traceHeaders(membersOf(_meta)),
       files: client.readsFiles ? this.#files : undefined,
     });
     await session.run(accepted);
@@ -151,7 +151,7 @@ export class Dispatcher {
     const sessionId = sessionIdOf(params);
     const { gateway: { redactor }, log } = this.#context;
     log?.(safe`${callOf(notification, redactor)}: notification`);
-    const requestId = isJsonObject(params) ? params.requestId : undefined;
+    const { requestId } = membersOf(params);
     if (method === "session/cancel" && sessionId !== undefined) {
       this.#sessions.cancel(sessionId);
     } else if (method === "$/cancel_request" && requestId !== undefined) {

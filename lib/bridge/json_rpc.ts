@@ -68,18 +68,12 @@ export type Incoming =
   | RpcResponse
   | InvalidLine;
 
-export interface ErrorObject {
-  readonly code: number;
-  readonly message: string;
-  readonly data?: { readonly details: string };
-}
-
 export class RpcError extends Error {
   override readonly name = "RpcError";
   declare readonly message: Redacted;
   readonly code: number;
   /** All of the error's `data`: some clients show it in place of the message. */
-  readonly #details: Redacted | undefined;
+  readonly details: Redacted | undefined;
 
   constructor(
     code: number,
@@ -88,14 +82,7 @@ export class RpcError extends Error {
   ) {
     super(message, options);
     this.code = code;
-    this.#details = options.details;
-  }
-
-  toObject(): ErrorObject {
-    const { code, message } = this;
-    return this.#details === undefined
-      ? { code, message }
-      : { code, message, data: { details: this.#details } };
+    this.details = options.details;
   }
 }
 

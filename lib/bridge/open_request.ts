@@ -1,4 +1,4 @@
-import { isJsonObject, type Redacted, type Redactor, safe } from "../text.ts";
+import { membersOf, type Redacted, type Redactor, safe } from "../text.ts";
 import type { BridgeContext } from "./bridge_context.ts";
 import type { RequestId, RpcNotification, RpcRequest } from "./json_rpc.ts";
 import { logReason, toRpcError } from "./service_failure.ts";
@@ -65,7 +65,6 @@ export function callOf(
 }
 
 export function sessionIdOf(params: unknown): string | undefined {
-  return isJsonObject(params) && typeof params.sessionId === "string"
-    ? params.sessionId
-    : undefined;
+  const { sessionId } = membersOf(params);
+  return typeof sessionId === "string" ? sessionId : undefined;
 }

@@ -1,7 +1,7 @@
 import {
   containsNul,
-  isJsonObject,
-  type JsonObject,
+  membersOf,
+  type Redacted,
   type Redactor,
   safe,
   type Unchanged,
@@ -120,64 +120,49 @@ export function promptText(
   return unchanged([text, ...contexts].join(""));
 }
 
-function parseBlock(
-  block: unknown,
-  redactor: Redactor,
-): string | Reference {
-  if (!isJsonObject(block)) {
-    throw invalidParams("a content block is not an object");
-  }
-  switch (block.type) {
+function parseBlock(block: unknown, redactor: Redactor): string | Reference {
+  const { type, text, name, uri, resource } = membersOf(block);
+  switch (type) {
     case "text":
-      if (typeof block.text !== "string") {
-        throw invalidParams("the text of a text block is not a string");
-      }
-      return block.text;
+      return stringIn(text, safe`the text of a text block`);
     case "resource": {
-      const { resource } = block;
-      if (!isJsonObject(resource) || typeof resource.uri !== "string") {
-        throw invalidParams("the resource of a resource block has no uri");
-      }
-      const { uri, text } = resource;
-      if (typeof text !== "string") {
-        throw invalidParams(
-          'content blocks of type "resource" without text (blobs) are not supported',
-        );
-      }
-      return { ...namesOf(block, uri), uri, text };
+      const { uri, text } = membersOf(resource);
+      return {
+        ...namesOf(name, stringIn(uri, safe`the uri of a resource block`)),
+        text: stringIn(text, safe`the text of a resource block`), // A blob has none.
+      };
     }
-    case "resource_link": {
-      const { uri } = block;
-      if (typeof uri !== "string") {
-        throw invalidParams("a resource_link block has no uri");
-      }
-      return { ...namesOf(block, uri), uri, text: undefined };
-    }
+    case "resource_link":
+      return {
+        ...namesOf(name, stringIn(uri, safe`the uri of a resource_link block`)),
+        text: undefined,
+      };
     case "image":
       throw invalidParams("this agent takes no images");
     case "audio":
       throw invalidParams("this agent takes no audio");
-    default:
-      if (typeof block.type !== "string") {
-        throw invalidParams("the type of a content block is not a string");
-      }
+    default: {
+      const name = redactor.quote(stringIn(type, safe`the type of a block`));
       throw invalidParams(
-        safe`content blocks of type ${
-          redactor.quote(block.type)
-        } are not supported`,
+        safe`content blocks of type ${name} are not supported`,
       );
+    }
   }
 }
 
+function stringIn(value: unknown, what: Redacted): string {
+  if (typeof value === "string") return value;
+  throw invalidParams(safe`${what} is not a string`);
+}
+
 /** A block's name, else the last part of its URI. */
-function namesOf(
-  { name }: JsonObject,
-  uri: string,
-): Pick<Reference, "name" | "label"> {
-  if (typeof name === "string" && name.trim() !== "") {
-    return { name, label: name };
-  }
-  return { name: lastPart(uri), label: lastPart(uri.replace(/[?#].*/s, "")) };
+function namesOf(name: unknown, uri: string): Omit<Reference, "text"> {
+  const isNamed = typeof name === "string" && name.trim() !== "";
+  return {
+    name: isNamed ? name : lastPart(uri),
+    label: isNamed ? name : lastPart(uri.replace(/[?#].*/s, "")),
+    uri,
+  };
 }
 
 /** The last part of a URI, decoded unless that yields a NUL. */

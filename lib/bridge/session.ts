@@ -2,7 +2,7 @@ import { safe, type ServiceId, size, type Uuid } from "../text.ts";
 import type { ClientOutput } from "./client_output.ts";
 import { invalidRequest, type RequestId } from "./json_rpc.ts";
 import type { Said } from "./session_updates.ts";
-import { Transcript, type Transcripts } from "./transcripts.ts";
+import type { Transcript } from "./transcripts.ts";
 
 /** The most prompts that wait in a session for the one that runs. */
 export const MAX_WAITING = 100;
@@ -10,18 +10,13 @@ export const MAX_WAITING = 100;
 /** The most text in them, in bytes of UTF-8. */
 export const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
-/** A prompt that has been accepted. */
+/** A prompt that has been accepted: a `SessionPrompt`, which knows its session. */
 export interface AcceptedPrompt {
   readonly requestId: RequestId;
-  /** The prompt as a message of the conversation. */
   readonly said: Said;
-  /** The size of its text, in bytes of UTF-8. */
   readonly bytes: number;
-  /** Resolves when its request has been answered. */
   readonly answered: Promise<void>;
-  /** Runs it and answers its request. It never rejects. */
   run(): Promise<void>;
-  /** Cancels it. One that has not begun is answered at once, and never runs. */
   cancel(): void;
 }
 
@@ -32,26 +27,20 @@ export class Session {
   readonly transcript: Transcript;
   /** Whether the service has said that it does not know the thread. */
   isGone = false;
-  /** Set by `session/new`; cleared by its title, or when the session is closed. */
-  #needsTitle: boolean;
+  /** Set for a new session; cleared by its title, or when the session is closed. */
+  needsTitle = false;
   /** The prompts that have not been answered: the first one runs, the others wait. */
   readonly #prompts = new Set<AcceptedPrompt>();
   /** Resolves when all of them have been answered. */
   #lastAnswered: Promise<void> = Promise.resolve();
 
-  /** @param options.isNew Whether its thread was created for it. */
   constructor(
-    transcripts: Transcripts,
-    { id, threadId, isNew }: {
-      readonly id: ServiceId | Uuid;
-      readonly threadId: ServiceId;
-      readonly isNew: boolean;
-    },
+    transcript: Transcript,
+    { id, threadId }: Pick<Session, "id" | "threadId">,
   ) {
+    this.transcript = transcript;
     this.id = id;
     this.threadId = threadId;
-    this.transcript = new Transcript(transcripts, !isNew);
-    this.#needsTitle = isNew;
   }
 
   /**
@@ -81,7 +70,7 @@ export class Session {
 
   /** Cancels all of its prompts; resolves when they have been answered. */
   async close(): Promise<void> {
-    this.#needsTitle = false;
+    this.needsTitle = false;
     this.cancel();
     await this.#lastAnswered;
   }
@@ -98,8 +87,8 @@ export class Session {
 
   /** Sends the title after the response to its first prompt, if it needs one. */
   sendTitle(title: string | undefined, output: ClientOutput): void {
-    if (!this.#needsTitle || !output.client.takesTitles) return;
-    this.#needsTitle = false;
+    if (!this.needsTitle || !output.client.takesTitles) return;
+    this.needsTitle = false;
     if (title === undefined) return;
     const sessionUpdate = "session_info_update";
     output.update(this.id, { sessionUpdate, title });

@@ -29,6 +29,7 @@ type PromptEnd =
  * {@linkcode run}: it may have to wait for other prompts.
  */
 export class SessionPrompt implements AcceptedPrompt {
+  /** The prompt as a message of the conversation. */
   readonly said: Said;
   readonly #context: BridgeContext;
   readonly #session: Session;
@@ -63,14 +64,17 @@ export class SessionPrompt implements AcceptedPrompt {
     return this.#options.request.id;
   }
 
+  /** The size of its text, in bytes of UTF-8. */
   get bytes(): number {
     return byteLength(promptText(this.#options.content, new Map()));
   }
 
+  /** Resolves when its request has been answered. */
   get answered(): Promise<void> {
     return this.#answered.promise;
   }
 
+  /** Cancels it. One that has not begun is answered at once, and never runs. */
   cancel(): void {
     if (this.#controller.signal.aborted) return;
     this.#controller.abort();

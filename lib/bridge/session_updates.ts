@@ -28,7 +28,7 @@ export interface MessageIds {
 export function updatesFor(
   event: TurnEvent,
   ids: MessageIds,
-  { showsNotices }: Pick<ClientFeatures, "showsNotices">,
+  { showsNotices }: ClientFeatures,
 ): readonly SessionUpdate[] {
   switch (event.type) {
     case "run":

@@ -1,25 +1,25 @@
-import { threadIdFrom } from "../gateway.ts";
+import { type Gateway, threadIdFrom } from "../gateway.ts";
 import { isServiceId, safe } from "../text.ts";
-import type { BridgeContext } from "./bridge_context.ts";
 import { ErrorCode, invalidParams, RpcError } from "./json_rpc.ts";
 import { Session } from "./session.ts";
-import { Transcripts } from "./transcripts.ts";
+import { Transcript, Transcripts } from "./transcripts.ts";
 
 /** The longest thread id that is used as the id of its session, in characters. */
 export const MAX_ID_LENGTH = 200;
 
+/** How many sessions are remembered, in addition to those that are open. */
 const MAX_CLOSED = 10_000;
 
 /** The open sessions, and those that were closed and can be opened again. */
 export class Sessions {
-  readonly #context: Pick<BridgeContext, "gateway">;
+  readonly #gateway: Gateway;
   readonly #transcripts = new Transcripts();
   readonly #open = new Map<string, Session>();
   /** In the order in which they were closed. */
   readonly #closed = new Map<string, Session>();
 
-  constructor(context: Pick<BridgeContext, "gateway">) {
-    this.#context = context;
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway;
   }
 
   /**
@@ -40,14 +40,16 @@ export class Sessions {
    * @throws {ServiceError} If no thread can be created.
    */
   async create(): Promise<Session> {
-    const { gateway } = this.#context;
-    const threadId = await threadIdFrom(gateway.createThread());
+    const threadId = await threadIdFrom(this.#gateway.createThread());
     const isUsed = threadId.length <= MAX_ID_LENGTH &&
       /^[\x21-\x7e]+$/.test(threadId) && !this.#open.has(threadId);
     const id = isUsed ? threadId : crypto.randomUUID();
     const known = this.#closed.get(id); // if the service created no new thread
-    const created = { id, threadId, isNew: true };
-    return this.#add(known ?? new Session(this.#transcripts, created));
+    if (known !== undefined) return this.#add(known);
+    const transcript = new Transcript(this.#transcripts, false);
+    const created = new Session(transcript, { id, threadId });
+    created.needsTitle = true;
+    return this.#add(created);
   }
 
   /**
@@ -64,8 +66,8 @@ export class Sessions {
     if (!isServiceId(id)) {
       throw invalidParams("sessionId cannot be the id of a chat");
     }
-    const resumed = { id, threadId: id, isNew: false };
-    return this.#add(new Session(this.#transcripts, resumed));
+    const transcript = new Transcript(this.#transcripts, true);
+    return this.#add(new Session(transcript, { id, threadId: id }));
   }
 
   cancel(id: string): void {
@@ -90,8 +92,8 @@ export class Sessions {
   }
 
   #notFound(id: string): RpcError {
-    const { redactor } = this.#context.gateway;
-    const message = safe`Session not found: ${redactor.quote(id)}`;
+    const name = this.#gateway.redactor.quote(id);
+    const message = safe`Session not found: ${name}`;
     return new RpcError(ErrorCode.resourceNotFound, message);
   }
 

@@ -60,9 +60,7 @@ export class Transcript {
   }
 
   /** Uses it: the updates that show it now. */
-  replay(
-    { showsNotices }: Pick<ClientFeatures, "showsNotices">,
-  ): readonly SessionUpdate[] {
+  replay({ showsNotices }: ClientFeatures): readonly SessionUpdate[] {
     this.#all.use(this);
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     const updates = this.#messages.map((kept) =>

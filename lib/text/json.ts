@@ -59,6 +59,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A JSON object as it is; an empty one for any other value. */
+export function membersOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
 /** The longest text that is written in one part, in UTF-16 code units. */
 const PART_LENGTH = 64 * 1024;
 

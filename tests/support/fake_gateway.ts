@@ -4,7 +4,6 @@ import type {
   CreationEvent,
   Fate,
   Gateway,
-  StreamEvent,
   TurnEvent,
   TurnOptions,
 } from "../../lib/gateway.ts";
@@ -104,8 +103,8 @@ export class FakeRun {
   readonly options: TurnOptions;
   /** How long a run that is aborted takes to end. By default it ends at once. */
   dropping: Promise<void> | undefined;
-  readonly #pipe = new TransformStream<StreamEvent, StreamEvent>();
-  readonly events: ReadableStream<StreamEvent> = this.#pipe.readable;
+  readonly #pipe = new TransformStream<TurnEvent, TurnEvent>();
+  readonly events: ReadableStream<TurnEvent> = this.#pipe.readable;
   readonly #events = this.#pipe.writable.getWriter();
 
   constructor(threadId: string, prompt: string, options: TurnOptions) {
@@ -121,7 +120,7 @@ export class FakeRun {
   }
 
   progress(node: string, status: string): void {
-    this.#put({
+    this.put({
       type: "progress",
       node: redacted(node),
       status: redacted(status),
@@ -129,7 +128,7 @@ export class FakeRun {
   }
 
   complete(reply: string): void {
-    this.#put({ type: "reply", text: unchanged(reply), isNotice: false });
+    this.put({ type: "reply", text: unchanged(reply), isNotice: false });
     this.#events.close().catch(() => {}); // The run was dropped.
   }
 
@@ -137,7 +136,7 @@ export class FakeRun {
     this.#events.abort(error).catch(() => {}); // The run is over.
   }
 
-  #put(event: StreamEvent): void {
+  put(event: TurnEvent): void {
     this.#events.write(event).catch(() => {}); // The run was dropped.
   }
 }

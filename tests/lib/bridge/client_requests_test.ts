@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { ClientOutput } from "../../../lib/bridge/client_output.ts";
 import { ClientRequests } from "../../../lib/bridge/client_requests.ts";
+import { FakeGateway } from "../../support/fake_gateway.ts";
 import type { RpcResponse } from "../../../lib/bridge/json_rpc.ts";
 import { serviceId } from "../../support/texts.ts";
 
@@ -26,7 +27,10 @@ function create() {
       return { method, params };
     });
   };
-  return { requests: new ClientRequests({ output }), sent };
+  return {
+    requests: new ClientRequests({ output, gateway: new FakeGateway() }),
+    sent,
+  };
 }
 
 Deno.test("ClientRequests.readFile() resolves with the first response to its own id, in any order", async () => {

@@ -171,7 +171,7 @@ Deno.test("session/load sends the conversation again: prompts that failed or wer
 Deno.test("of the sessions that were closed, 10,000 are remembered", async () => {
   const gateway = new FakeGateway();
   gateway.creating = () => Promise.resolve("thread 1");
-  const sessions = new Sessions({ gateway });
+  const sessions = new Sessions(gateway);
   const { id } = await sessions.create();
   const close = async (count: number) => {
     for (let i = 0; i < count; i++) {

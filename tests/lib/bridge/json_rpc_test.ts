@@ -9,7 +9,7 @@ async function read(text: string): Promise<unknown[]> {
   const messages = await Array.fromAsync(readMessages(source));
   return messages.map((message) =>
     message.kind === "invalid"
-      ? { ...message, error: message.error.toObject() }
+      ? invalid(message.error.code, message.error.message, message.id)
       : message
   );
 }

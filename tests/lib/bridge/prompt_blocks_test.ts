@@ -136,22 +136,26 @@ const BAD_PROMPTS: Readonly<Record<string, readonly unknown[]>> = {
     ...["a\0", [text("a"), text("\0")], [link("a\0")]],
     ...[[link("a", "\0")], [embedded("a", "b\0")], [embedded("a\0", "b")]],
   ],
-  "a content block is not an object": [[null], ["x"], [[text("x")]]],
-  "the type of a content block is not a string": [[{}], [{ type: 1 }]],
+  "the type of a block is not a string": [
+    ...[[null], ["x"], [[text("x")]], [{}], [{ type: 1 }]],
+  ],
   "the text of a text block is not a string": [[text("fine"), text(1)]],
   "this agent takes no images": [
     [text("x"), { type: "image", data: "", mimeType: "image/png" }],
   ],
+  "this agent takes no audio": [[{ type: "audio" }]],
   'content blocks of type "Text" are not supported': [
     [{ type: "Text", text: "x" }],
   ],
-  'content blocks of type "resource" without text (blobs) are not supported': [
+  "the text of a resource block is not a string": [
     [resource({ uri: "file:///a.png", blob: "AAAA" })],
   ],
-  "the resource of a resource block has no uri": [
+  "the uri of a resource block is not a string": [
     ...[[resource(undefined)], [resource({ text: "x" })]],
   ],
-  "a resource_link block has no uri": [[link(undefined)], [link(1)]],
+  "the uri of a resource_link block is not a string": [
+    ...[[link(undefined)], [link(1)]],
+  ],
 };
 Deno.test("parsePrompt() says what is wrong with a prompt", () => {
   for (const [reason, prompts] of Object.entries(BAD_PROMPTS)) {

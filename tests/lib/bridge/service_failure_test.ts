@@ -42,19 +42,20 @@ Deno.test("toRpcError() says in an editor's words what failed", () => {
   for (const [cause, message, details = message] of MESSAGES) {
     const error = toRpcError(cause, "session/prompt");
     assertEquals(error.cause, cause);
-    const data = { details };
-    assertEquals(error.toObject(), { code: -32603, message, data });
+    assertEquals(
+      [error.code, error.message, error.details],
+      [-32603, message, details],
+    );
   }
 });
 
 Deno.test("toRpcError() leaves an RpcError as it is, and calls any other error internal", () => {
   const error = new RpcError(-32602, redacted("Invalid params"));
   assert(toRpcError(error, "session/prompt") === error);
-  assertEquals(error.toObject().data, undefined);
   for (const cause of [new TypeError("thrown"), "thrown"]) {
-    const { code, message, data } = toRpcError(cause, "session/new").toObject();
+    const { code, message, details } = toRpcError(cause, "session/new");
     assertEquals([code, message], [-32010, "Internal error"]);
-    assertEquals(data, { details: message });
+    assertEquals<string | undefined>(details, message);
   }
 });
 

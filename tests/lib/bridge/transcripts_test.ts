@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { clientIn } from "../../../lib/bridge/capabilities.ts";
 import { Transcript, Transcripts } from "../../../lib/bridge/transcripts.ts";
 
 const MIB = 1024 * 1024;
@@ -6,7 +7,7 @@ const NOTE = "Earlier messages are not shown here.";
 
 // deno-lint-ignore no-explicit-any -- what a test expects, it asserts
 function updates(transcript: Transcript): readonly any[] {
-  return transcript.replay({ showsNotices: false });
+  return transcript.replay(clientIn(undefined));
 }
 
 /** The texts of a transcript: short ones, of others the length. */
