@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, parseJson } from "../../text.ts";
+import { isJsonObject, type JsonObject } from "../../text.ts";
 
 /** The fields that services put the reason of a failure into, in their order. */
 const NAMES = [
@@ -22,7 +22,7 @@ export function errorDetail(body: unknown): string | undefined {
 }
 
 function wordsIn(value: unknown, depth: number): string {
-  if (typeof value === "string") return wordsInText(value, depth);
+  if (typeof value === "string") return value.trim() === "" ? "" : value;
   if (depth === 0) return "";
   if (Array.isArray(value)) {
     return value.map((entry) => wordsIn(entry, depth - 1))
@@ -36,14 +36,6 @@ function wordsIn(value: unknown, depth: number): string {
     if (words !== "") return placeOf(value) + words;
   }
   return "";
-}
-
-/** A text, which may be the JSON of another error: Zod's, or that of a model's API. */
-function wordsInText(text: string, depth: number): string {
-  const mayBeJson = depth > 0 && /^\s*[[{]/.test(text);
-  const words = mayBeJson ? wordsIn(parseJson(text), depth - 1) : "";
-  if (words !== "") return words;
-  return text.trim() === "" ? "" : text;
 }
 
 /** The words of a list of what is wrong in a request. */

@@ -11,14 +11,11 @@ export const COMPLETION_NOTICE: Unchanged = unchanged("Run completed.");
 export interface Reply {
   /** Not blank; `undefined` if there is none that can be read. */
   readonly text: Unchanged | undefined;
-  /** Without a text, where one may be that cannot be read. */
-  readonly unread: readonly UnreadReply[];
+  /** Without a text, where one may be that cannot be read: messages, names of fields. */
+  readonly unread: readonly Unread[];
 }
 
-interface UnreadReply {
-  readonly kind: "no text" | "other fields";
-  readonly quotation: string;
-}
+type Unread = readonly [kind: "no text" | "other fields", words: string];
 
 /** The roles and types of messages: those of OpenAI, the AI SDK and LangChain. */
 const ASSISTANTS = ["assistant", "ai", "AIMessage", "AIMessageChunk", "model"];
@@ -61,21 +58,14 @@ export function selectReply(event: JsonObject): Reply {
   if (reply !== undefined) {
     return { text: unchanged(reply.text), unread: [] };
   }
-  const unread: UnreadReply[] = answers
-    .filter(({ entry, author }) =>
-      !OTHERS.includes(author ?? "") && !saysNothing(entry)
-    )
-    .map(({ entry }) => ({ kind: "no text", quotation: toJson(entry) }));
-  const others = otherFields(event).join(", ");
-  if (others !== "") unread.push({ kind: "other fields", quotation: others });
+  const unread: Unread[] = answers
+    .filter(({ author, isEmpty }) => !OTHERS.includes(author ?? "") && !isEmpty)
+    .map(({ entry }) => ["no text", toJson(entry)]);
+  const others = Object.keys(event).filter((name) =>
+    name !== "event" && name !== "messages" && mayHoldText(event[name])
+  );
+  if (others.length > 0) unread.push(["other fields", others.join(", ")]);
   return { text: undefined, unread };
-}
-
-/** Whether a message is empty, as one that calls tools is. */
-function saysNothing(entry: unknown): boolean {
-  const content = isJsonObject(entry) ? restored(entry).content : entry;
-  if (typeof content === "string") return content.trim() === "";
-  return content === null || Array.isArray(content) && content.length === 0;
 }
 
 /** The JSON of a foreign value; empty if it is nested too deep. */
@@ -87,19 +77,11 @@ function toJson(value: unknown): string {
   }
 }
 
-/** The names of the fields in which a service may have put the reply. */
-function otherFields(event: JsonObject): readonly string[] {
-  return Object.keys(event).filter((name) =>
-    name !== "event" && name !== "messages" && mayHoldText(event[name])
-  );
-}
-
+/** Whether a service may have put the reply into a field. */
 function mayHoldText(value: unknown): boolean {
   if (typeof value === "string") return value.trim() !== "";
-  if (typeof value !== "object" || value === null) return false;
-  return Object.values(value).some((part) =>
-    typeof part === "string" ? part.trim() !== "" : part !== null
-  );
+  return typeof value === "object" && value !== null &&
+    Object.values(value).some(Boolean);
 }
 
 interface Message {
@@ -108,20 +90,24 @@ interface Message {
   readonly author: string | undefined;
   /** Its text, else its refusal; empty if it has none that is not blank. */
   readonly text: string;
+  /** Whether it says nothing, as one that calls tools does. */
+  readonly isEmpty: boolean;
 }
 
 function readMessage(entry: unknown): Message {
-  if (!isJsonObject(entry)) {
-    return { entry, author: undefined, text: textOrEmpty(entry) };
-  }
-  const { role, type, content, parts, content_blocks, text, refusal, thought } =
-    restored(entry);
+  const message: JsonObject = isJsonObject(entry)
+    ? restored(entry)
+    : { content: entry };
+  const { role, type, content, parts, content_blocks, text, refusal } = message;
   const author = [role, type].find((word) => typeof word === "string");
-  if (thought === true || isThought(type)) return { entry, author, text: "" };
   const texts = [content, parts, content_blocks, text, refusal]
     .map((found) => [found].flat().map(partText).join(""));
   const read = texts.find((found) => found.trim() !== "") ?? "";
-  return { entry, author, text: read };
+  const isEmpty = content === null ||
+    [content].flat().every((part) =>
+      typeof part === "string" && part.trim() === ""
+    );
+  return { entry, author, text: read, isEmpty };
 }
 
 /** A message that LangChain has stored, as it was before; any other one as it is. */
@@ -134,11 +120,6 @@ function restored(message: JsonObject): JsonObject {
   // toDict(), messages_to_dict()
   const isStored = role === undefined && isJsonObject(data);
   return isStored ? { ...data, type } : message;
-}
-
-/** Whether a type says that a message is what the model thought. */
-function isThought(type: unknown): boolean {
-  return typeof type === "string" && /reasoning|thinking|thought/i.test(type);
 }
 
 function partText(part: unknown): string {

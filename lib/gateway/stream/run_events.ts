@@ -129,7 +129,10 @@ class EventParser {
       this.#unnamed = undefined;
       return false;
     }
-    if (line.startsWith("data:")) return this.#data(line.slice("data:".length));
+    if (line.startsWith("data:")) {
+      this.#record.dataLines++;
+      return this.#data(line.slice("data:".length));
+    }
 
     if (line.startsWith("id:")) {
       this.#cursor.id(valueOf(line, "id:"));
@@ -151,7 +154,7 @@ class EventParser {
     if (unfinished instanceof UnreadableLine) return;
     // An unfinished `id:` may be cut. An unfinished `data:` counts if it is JSON.
     if (unfinished?.startsWith("data:")) {
-      this.#data(unfinished.slice("data:".length), true);
+      this.#data(unfinished.slice("data:".length));
     } else {
       this.#hold(unfinished ?? "");
     }
@@ -194,9 +197,8 @@ class EventParser {
   }
 
   /** Handles the value of a `data:` line. Returns whether the run is complete. */
-  #data(json: string, isUnfinished = false): boolean {
+  #data(json: string): boolean {
     this.#body = undefined;
-    if (!isUnfinished) this.#record.dataLines++;
     if (holdsTooMuch(json)) {
       this.fault =
         safe`contains more than ${MAX_SIGNS} brackets, commas and colons`;
@@ -206,7 +208,7 @@ class EventParser {
     const isUnnamed = parsed.kind === "text" || parsed.kind === "unknown";
     this.#unnamed = isUnnamed ? json : undefined;
     if (parsed.kind === "text") {
-      this.#notUnderstood.text(json, parsed.value, isUnfinished);
+      this.#notUnderstood.text(json, parsed.value);
     } else if (parsed.kind === "unknown") {
       this.#notUnderstood.object(json, parsed.payload);
     }
@@ -245,9 +247,7 @@ class EventParser {
   }
 
   #replyEvent({ text, unread }: Reply): ReplyEvent {
-    for (const { kind, quotation } of unread) {
-      this.#notUnderstood.add(kind, quotation);
-    }
+    for (const [kind, words] of unread) this.#notUnderstood.add(kind, words);
     this.#keepNotUnderstood();
     const isNotice = text === undefined;
     const event = {

@@ -22,7 +22,6 @@ const SOURCES: readonly (readonly [source: string, body: unknown, words: string]
   ["Hapi: boom/lib/index.js", { statusCode: 400, error: "Bad Request", message: "Invalid request payload input" }, "Invalid request payload input"],
   ["express-validator: index.md", { errors: [{ type: "field", msg: "Invalid value", path: "prompt", location: "body" }] }, "prompt: Invalid value"],
   ["Hono: zod-validator with Zod 3", { success: false, error: { issues: [{ code: "invalid_type", path: ["prompt"], message: "Required" }], name: "ZodError" } }, "prompt: Required"],
-  ["Hono: zod-validator with Zod 4", { success: false, error: { name: "ZodError", message: '[\n {"path": ["prompt"], "message": "Invalid input"}\n]' } }, "prompt: Invalid input"],
   ["ASP.NET Core: ValidationProblemDetails.cs", { type: "https://tools.ietf.org/html/rfc9110#section-15.5.1", title: "One or more validation errors occurred.", status: 400, errors: { Prompt: ["The Prompt field is required.", "?"], Tags: ["No."] }, traceId: "00-1" }, "Prompt: The Prompt field is required, Tags: No"],
   ["RFC 9457: problem details", { type: "https://example.com/probs/out-of-credit", title: "You do not have enough credit.", detail: "Your balance is 30, but that costs 50." }, "Your balance is 30, but that costs 50."],
   ["Spring Boot: DefaultErrorAttributes.java", { timestamp: "2026-11-28", status: 400, error: "Bad Request", message: "Validation failed for object='run'. Error count: 1", errors: [{ codes: ["NotBlank"], defaultMessage: "must not be blank", objectName: "run", field: "prompt" }], path: "/threads" }, "prompt: must not be blank"],
@@ -41,7 +40,7 @@ const SOURCES: readonly (readonly [source: string, body: unknown, words: string]
   ["Kong: key-auth/handler.lua", { message: "No API key found in request", request_id: "1" }, "No API key found in request"],
   ["AWS API Gateway with IAM", { Message: "User: anonymous is not authorized" }, "User: anonymous is not authorized"],
   ["OpenAI", { error: { message: "Incorrect API key provided", type: "invalid_request_error", param: null, code: "invalid_api_key" } }, "Incorrect API key provided"],
-  ["Anthropic, quoted by a service", { message: '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}' }, "Overloaded"],
+  ["Anthropic", { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }, "Overloaded"],
 ];
 
 for (const [source, body, words] of SOURCES) {
@@ -73,7 +72,4 @@ Deno.test("errorDetail() looks at a few levels, however deep a body is nested", 
     '{"error":'.repeat(depth) + '"No"' + "}".repeat(depth);
   assertEquals(errorDetail(JSON.parse(nested(8))), "No");
   assertEquals(errorDetail(JSON.parse(nested(100_000))), undefined);
-  const text = nested(100_000);
-  const quoted = nested(8).replace('"No"', JSON.stringify(text));
-  assertEquals(errorDetail(JSON.parse(quoted)), text);
 });

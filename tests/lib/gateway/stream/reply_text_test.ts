@@ -78,8 +78,6 @@ const TEXTS: readonly (readonly [entry: object, text: string | undefined])[] = [
   [{ content: " ", parts: [{ type: "text", text: "A" }], text: "no" }, "A"],
   [{ content: [], text: "A" }, "A"],
   [{ content: [], content_blocks: [{ type: "text", text: "A" }] }, "A"],
-  [{ thought: true, content: "no" }, undefined],
-  [{ type: "reasoning", content: "no" }, undefined],
   [stored("ai", { type: "human", content: ["A"] }), "A"],
   [stored("chat", { role: "assistant", content: "A" }), "A"],
   [stored("human", { content: "no" }), undefined],
@@ -144,10 +142,6 @@ const UNREAD: readonly (readonly [payload: object, ...unread: string[]])[] = [
     { messages: [user, { type: "bot", content: "A" }] },
     '{"type":"bot","content":"A"}',
   ],
-  [
-    { messages: [user, { thought: true, text: "A" }] },
-    '{"thought":true,"text":"A"}',
-  ],
   [{ messages: [...OLD, user] }],
   [{ messages: [user, { role: "tool", content: "A" }, { type: "system" }] }],
   [{ messages: [] }],
@@ -171,7 +165,7 @@ for (const [payload, ...unread] of UNREAD) {
   Deno.test(`selectReply() of ${JSON.stringify(payload)} cannot read ${unread.join(" and ") || "nothing"}`, () => {
     const reply = selectReply({ event: "complete", ...payload });
     assertEquals(reply.text, undefined);
-    assertEquals(reply.unread.map(({ quotation }) => quotation), unread);
+    assertEquals(reply.unread.map(([, words]) => words), unread);
   });
 }
 

@@ -61,7 +61,7 @@ const READ: Awaited<ReturnType<typeof read>> = {
       text: unchanged(" 日本 \ufeff👩‍💻"),
       isNotice: false,
       notUnderstood: redacted(
-        '1 event was not known: "unknown"; 1 JSON object had no "event": {"__proto__":{"event":"complete"}}; 1 data: line was no JSON object: ["not an object"]',
+        '2 progress events had no string as node or status: {"event":"progress","node":"no space"}; 2 data: lines were no JSON object: not JSON; 1 event was not known: "unknown"; 1 JSON object had no "event": {"__proto__":{"event":"complete"}}; 5 lines had no "data:" before it: Data: {"event":"complete"}',
       ),
     },
   ],

@@ -157,7 +157,7 @@ const RUNS: readonly (readonly [
     "an end within a line",
     [body(['data: {"ev'])],
     ...again(4),
-    `${ENDED}: the last data: line was cut off: {"ev. ${GO_ON}`,
+    `${ENDED}: 1 data: line was no JSON object: {"ev. ${GO_ON}`,
   ],
   ["an end before an event", [""], ...again(4), `${ENDED}. ${GO_ON}`],
   [
