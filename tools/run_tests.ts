@@ -134,11 +134,16 @@ function readReports(): readonly FileReport[] {
 /** How long nothing is said about the progress at most, in milliseconds. */
 const QUIET = 20_000;
 
-/** Says which files are running, and how many have not begun if that is known. */
+/**
+ * Says which files are running, and how many have not begun if that is known; and at once
+ * which tests have failed, because Deno says it at the end.
+ */
 class Progress implements Disposable {
   readonly #count: number | undefined;
   readonly #started = performance.now();
   readonly #timer = setInterval(() => this.#say(), QUIET);
+  readonly #failures = setInterval(() => this.#sayFailures(), 500);
+  #failed = 0;
 
   constructor(count?: number) {
     this.#count = count;
@@ -146,14 +151,23 @@ class Progress implements Disposable {
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
+    clearInterval(this.#failures);
+  }
+
+  #sayFailures(): void {
+    const failed = readReports().filter(({ failed }) => failed !== undefined);
+    for (const { file, failed: what } of failed.slice(this.#failed)) {
+      console.log(`FAILED ${file}: ${what}`);
+    }
+    this.#failed = failed.length;
   }
 
   #say(): void {
     const running = new Set<string>();
     let begun = 0;
-    for (const { file, start, end, over } of readReports()) {
-      if (over !== undefined) running.delete(file);
-      else if (start === undefined && end === undefined) {
+    for (const { file, ...about } of readReports()) {
+      if (about.over !== undefined) running.delete(file);
+      else if (Object.keys(about).length === 0) {
         running.add(file);
         begun++;
       }

@@ -2,7 +2,7 @@ import { commandLine, DENO_VARIABLES } from "./client_process.ts";
 import { isInstalled } from "./fronts.ts";
 
 /** The longest wait for a text, in milliseconds, and the pause between two looks. */
-const WAIT_LIMIT = 60_000;
+const WAIT_LIMIT = 20_000;
 const PAUSE = 100;
 
 /** Terminal emulators for X, with the arguments that run a script in 40 rows. */

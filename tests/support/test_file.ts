@@ -15,6 +15,8 @@ import { soon } from "./waits.ts";
 /** A line of JSON about a file: first that it runs, then the rest. */
 export interface FileReport {
   readonly file: string;
+  /** A test that has failed, and why. */
+  readonly failed?: string;
   /** Process groups that may have processes: `end` of a group has ended them. */
   readonly start?: number;
   readonly end?: number;
@@ -115,7 +117,10 @@ function limited(...parts: readonly Part[]): Deno.TestDefinition {
       try {
         await soon((async () => await fn(t))(), () => "the test's end", LIMIT);
       } catch (error) {
-        throw reasonOf(error);
+        const reason = reasonOf(error);
+        const [first] = String(reason).split("\n");
+        report({ failed: `${t.name}: ${first?.slice(0, 200)}` });
+        throw reason;
       } finally {
         endGroups();
       }

@@ -6,7 +6,7 @@ import { isInstalled } from "./fronts.ts";
 import { type ReferenceService, TEST_KEY } from "./service/service.ts";
 
 /** The longest wait for an expected text, in milliseconds. */
-const WAIT_LIMIT = 60_000;
+const WAIT_LIMIT = 20_000;
 
 const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g;
 const DURATION = /\b\d+(\.\d)? s(?=$| +Ctrl-C stops$)/gm;
@@ -315,7 +315,12 @@ export async function openChat(
   { isQuiet = true, ...options }: ScreenOptions & { isQuiet?: boolean } = {},
 ): Promise<Screen> {
   const screen = await Screen.open({ ...options, env: settings(service) });
-  await screen.enter(isQuiet ? "agent-gateway -q" : "agent-gateway");
-  await screen.shows(...isQuiet ? QUIET : banner(service), ">");
-  return screen;
+  try {
+    await screen.enter(isQuiet ? "agent-gateway -q" : "agent-gateway");
+    await screen.shows(...isQuiet ? QUIET : banner(service), ">");
+    return screen;
+  } catch (error) {
+    await screen[Symbol.asyncDispose]();
+    throw error;
+  }
 }

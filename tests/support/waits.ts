@@ -13,7 +13,7 @@ const now = performance.now.bind(performance);
 export async function soon<T>(
   promise: Promise<T>,
   seen: () => string,
-  limit = 60_000,
+  limit = 30_000,
 ): Promise<T> {
   const late = Promise.withResolvers<never>();
   const fail = () =>
