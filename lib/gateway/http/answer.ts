@@ -71,10 +71,9 @@ export async function readId(answer: Answer): Promise<ServiceId> {
  * that the service resets looks as if it had ended, also before its text.
  */
 function isCutOff({ url, response }: Answer, text: string): boolean {
-  if (text === "") {
-    const isWhole = response.headers.has("content-length");
-    return url.startsWith("https:") && !isWhole;
-  }
+  const length = `${new TextEncoder().encode(text).length}`;
+  if (response.headers.get("content-length") === length) return false;
+  if (text === "") return url.startsWith("https:");
   return text.startsWith("{") && !text.trimEnd().endsWith("}");
 }
 

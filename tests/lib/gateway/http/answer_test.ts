@@ -10,18 +10,21 @@ const EARLY =
   "The connection was cut before the text of the answer (status 200)";
 const NO_OBJECT = "The answer (status 200) is not a JSON object";
 
-/** The schemes of services, the text of an answer, and why it cannot be read. */
-const ANSWERS: readonly (readonly [string, string, string])[] = [
+/** The schemes of services, the text of an answer, why it cannot be read, its length. */
+const ANSWERS: readonly (readonly [string, string, string, string?])[] = [
   ["http, https", '{"thread_id":"t', CUT],
   ["http, https", "{", CUT],
   ["http, https", '{"thread_id": t}\n', NO_OBJECT],
   ["http, https", '"t', NO_OBJECT],
+  ["http, https", "{", CUT, "2"],
+  ["http, https", "{", NO_OBJECT, "1"],
+  ["https", "", NO_OBJECT, "0"],
   ["http", "", NO_OBJECT],
   ["https", "", EARLY], // A stream of HTTP/2 that is reset with CANCEL.
 ];
 
-for (const [schemes, text, reason] of ANSWERS) {
-  Deno.test(`readId() of "${text}" says: ${reason}`, async () => {
+for (const [schemes, text, reason, length] of ANSWERS) {
+  Deno.test(`readId() of "${text}" of ${length} bytes says: ${reason}`, async () => {
     for (const scheme of schemes.split(", ")) {
       const { failure } = await assertRejects(() =>
         readId({
@@ -29,7 +32,7 @@ for (const [schemes, text, reason] of ANSWERS) {
           url: `${scheme}://agent.test/threads`,
           response: {
             status: 200,
-            headers: new Headers(),
+            headers: new Headers(length ? { "content-length": length } : {}),
             body: new Blob([text]).stream(),
           },
           signal: new AbortController().signal,
