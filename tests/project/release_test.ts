@@ -271,6 +271,19 @@ Deno.test({
         );
         assertEquals(seen.sort(), npm);
 
+        const shell = (command: string) =>
+          runCommand(["bash", "-c", command], { cwd: dist });
+        const extract = `tar -xzOf ${NPM} package/agent-gateway.js`;
+        assertEquals(await shell(extract), STAND_IN);
+        for (
+          const [deb, binary] of [[DEB, "x86_64"], [OTHER_DEB, "aarch64"]]
+        ) {
+          const name = `agent-gateway-${binary}-unknown-linux-gnu`;
+          const data = `dpkg-deb --fsys-tarfile ${deb}`;
+          const file = `${data} | tar -xO ./usr/bin/agent-gateway`;
+          assertEquals(await shell(file), name);
+          assertEquals(await shell(`gzip -dc ${name}.gz`), name);
+        }
         assertEquals(await list("ar", "t", DEB), [
           ...["control.tar.gz", "data.tar.gz", "debian-binary"],
         ]);
