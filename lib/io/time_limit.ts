@@ -1,11 +1,11 @@
 import { Deadline } from "./deadline.ts";
 import { startTimeout } from "./timeout.ts";
 
-/** How long one write may take after the time was over, in milliseconds. */
+/** How long writing may take after the time was over, in milliseconds. */
 const WRITE_LIMIT = 5_000;
 
-/** How often that is looked at, in milliseconds. */
-const CHECK_PAUSE = 1_000;
+/** A write that takes longer than this has no reader then, in milliseconds. */
+const UNREAD = 1_000;
 
 /**
  * A time limit for an operation, and for the writing of what it shows. When the time is
@@ -29,7 +29,7 @@ export class TimeLimit implements Disposable {
 
   /**
    * Waits for a task that ends by itself at the time limit but for what it writes.
-   * Returns whether it has ended: if not, nobody has read for 5 s.
+   * Returns whether it has ended: if not, nobody reads what it writes.
    *
    * @param written What is being written; `undefined` if nothing is. By default, that is
    * the task.
@@ -40,17 +40,14 @@ export class TimeLimit implements Disposable {
     written: () => unknown = () => task,
   ): Promise<boolean> {
     const unread = Promise.withResolvers<false>();
-    const check = (before: unknown, since: number) => {
-      this.#stopCheck = startTimeout(CHECK_PAUSE, () => {
-        const [now, current] = [performance.now(), written()];
-        const isSame = current !== undefined && current === before;
-        if (isSame && now - since >= WRITE_LIMIT) unread.resolve(false);
-        else check(current, isSame ? since : now);
+    const check = (pause: number, before?: unknown) => {
+      this.#stopCheck = startTimeout(pause, () => {
+        const current = written();
+        if (current !== undefined && current === before) unread.resolve(false);
+        else check(UNREAD, current);
       });
     };
-    this.signal?.addEventListener("abort", () => {
-      check(written(), performance.now());
-    });
+    this.signal?.addEventListener("abort", () => check(WRITE_LIMIT - UNREAD));
     return await Promise.race([task.then(() => true), unread.promise]);
   }
 
