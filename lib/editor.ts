@@ -16,7 +16,13 @@ import { containsNul, type Redacted, safe } from "./text.ts";
 import { cursorAtEnd } from "./editor/cursor_text.ts";
 import { Display } from "./editor/display.ts";
 import { type EditorState, NEW_STATE, settled } from "./editor/editor_state.ts";
-import { type FrameLook, frameOf, QUEUED, sentText } from "./editor/frame.ts";
+import {
+  type FrameLook,
+  frameOf,
+  QUEUED,
+  queuedRows,
+  sentText,
+} from "./editor/frame.ts";
 import { moveToHistory } from "./editor/history.ts";
 import { MAX_TEXT_LENGTH, pressKey } from "./editor/key_commands.ts";
 import {
@@ -54,6 +60,7 @@ export interface EditorOptions extends FrameLook {
 export interface Keyboard {
   readonly input: () => AsyncIterable<Uint8Array>;
   readonly keyMode: (actions: KeyModeActions) => KeyMode;
+  /** Called on a Ctrl-C that arrives as a byte, and not as a signal. */
   readonly onInterrupt: () => void;
   readonly onQuit: () => void;
   /** Called with the first character of a text. */
@@ -84,8 +91,6 @@ export class Editor {
   readonly #keyMode: KeyMode;
   #state: EditorState = NEW_STATE;
   #status: ((columns: number) => string) | undefined;
-  /** Whether Ctrl-D was pressed during an operation, and no key since. */
-  #isLeaving = false;
   /** Whether the terminal was given back: keys are not read any more. */
   #isClosed = false;
 
@@ -122,7 +127,6 @@ export class Editor {
   read(above = ""): Promise<Input> {
     this.#keys.flush();
     const [waiting] = this.#inputs.waiting;
-    this.#isLeaving = false;
     const input = this.#inputs.next();
     const { isAwaited } = this.#inputs;
     const sent = waiting?.kind === "text" ? this.#sent(waiting.text) : "";
@@ -161,7 +165,6 @@ export class Editor {
   /** Drops the texts that wait, and returns their number. They are in the history. */
   dropWaiting(): number {
     this.#keys.flush();
-    this.#isLeaving = false;
     return this.#inputs.dropWaiting();
   }
 
@@ -189,7 +192,9 @@ export class Editor {
   #unsent(): string {
     const { typed } = this.#state;
     const isShown = this.#inputs.isAwaited || typed.text !== "";
-    return this.#queuedTexts().map((text) => this.#queued(text)).join("") +
+    return this.#queuedTexts().map((text) => this.#sent(text, QUEUED)).join(
+      "",
+    ) +
       (isShown ? this.#sent(typed.text) : "");
   }
 
@@ -226,25 +231,28 @@ export class Editor {
 
   /** Ends the input, at once or after the operation that is going on. */
   #end(): void {
-    this.#isLeaving = !this.#inputs.isAwaited;
+    const { isAwaited } = this.#inputs;
     this.#leavePrompt();
     this.#inputs.end();
-    if (!this.#isLeaving) return;
-    if (this.#options.isPlain) this.print(`${LEAVING}\n`);
-    this.#tellQueued();
-  }
-
-  #tellQueued(): void {
-    const [next = { kind: "end" }] = this.#inputs.waiting;
-    this.#options.keyboard.onQueued(next);
+    if (!isAwaited) this.#tellQueued(`${LEAVING}\n`);
   }
 
   /** Takes a Ctrl-D during an operation back. */
   #stay(): void {
-    if (!this.#isLeaving) return;
-    this.#isLeaving = false;
+    if (!this.#inputs.isEnding) return;
     this.#inputs.reopen();
-    if (this.#options.isPlain) this.print("Does not leave\n");
+    this.#tell("Does not leave\n");
+  }
+
+  /** Writes lines in place of rows, where only the text at the prompt is drawn. */
+  #tell(lines: string): void {
+    if (this.#options.isPlain) this.print(lines);
+  }
+
+  #tellQueued(lines: string): void {
+    this.#tell(lines);
+    const [next = { kind: "end" }] = this.#inputs.waiting;
+    this.#options.keyboard.onQueued(next);
   }
 
   /** Performs a key that does more than to edit, and returns whether it is one. */
@@ -299,24 +307,23 @@ export class Editor {
     if (entry?.kind !== "text") return false;
     const typed = cursorAtEnd(entry.text);
     this.#state = settled(this.#state, { typed, undo: [] });
-    if (this.#options.isPlain) this.print("Not queued any more\n");
+    this.#tell("Not queued any more\n");
     return true;
   }
 
   #send(): void {
     const { typed: { text }, isTooLong } = this.#state;
     this.#state = moveToHistory(this.#state);
-    if (!this.#inputs.isAwaited && text.trim() === "") return;
+    const { isAwaited } = this.#inputs;
+    if (!isAwaited && text.trim() === "") return;
     const reason = this.#faultOf(text, isTooLong);
     const entry: Entry = reason === undefined
       ? { kind: "text", text }
       : { kind: "refused", reason };
     if (entry.kind === "refused") this.#leavePrompt();
-    else if (this.#inputs.isAwaited) this.#display.replace(this.#sent(text));
-    else if (this.#options.isPlain) this.print(this.#queued(text));
-    const isQueued = !this.#inputs.isAwaited;
+    else if (isAwaited) this.#display.replace(this.#sent(text));
     this.#inputs.add(entry);
-    if (isQueued) this.#tellQueued();
+    if (!isAwaited) this.#tellQueued(this.#sent(text, QUEUED));
   }
 
   /** Why a text cannot be sent; `undefined` if it can. */
@@ -334,28 +341,27 @@ export class Editor {
     if (this.#inputs.isAwaited) this.#display.leave();
   }
 
-  #sent(text: string): string {
+  #sent(text: string, sign = this.#options.sign): string {
     const { columns } = this.#options.size();
-    return sentText(text, columns, this.#options);
-  }
-
-  /** The same for a text that waits. */
-  #queued(text: string): string {
-    const { columns } = this.#options.size();
-    return sentText(text, columns, { ...this.#options, sign: QUEUED });
+    return sentText(text, columns, { ...this.#options, sign });
   }
 
   #frame(size: Size): Frame {
+    const status = this.#status?.(size.columns);
     const isShown = this.#inputs.isAwaited ||
-      this.#status !== undefined && this.#isTyping;
-    const status = this.#status;
+      status !== undefined && this.#isTyping;
     const content = {
-      status: status?.(size.columns) ?? "",
-      queued: status === undefined ? [] : this.#queuedTexts(),
-      notice: status !== undefined && this.#isLeaving ? LEAVING : "",
+      above: status === undefined ? [] : this.#rowsBelow(status),
       editor: isShown ? this.#state : undefined,
     };
     return frameOf(content, size, this.#options);
+  }
+
+  /** The status and the rows below it, without those that are empty. */
+  #rowsBelow(status: string): string[] {
+    const notice = this.#inputs.isEnding ? LEAVING : "";
+    return [status, ...queuedRows(this.#queuedTexts()), notice]
+      .filter((row) => row !== "");
   }
 
   #queuedTexts(): string[] {

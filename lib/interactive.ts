@@ -72,10 +72,12 @@ export async function runConversation(
     stderr: standardError,
     readsPrompts: !isScript,
     json: asked.json,
-    onInterrupt: () => process.interrupt(),
-    onQuit: () => process.leave("SIGQUIT"), // Ctrl-\
-    onTyping: () => gateway.prepare(),
-    onQueued: (next) => conversation.noteQueued(next),
+    keys: {
+      onInterrupt: () => process.interrupt(),
+      onQuit: () => process.leave("SIGQUIT"), // Ctrl-\
+      onTyping: () => gateway.prepare(),
+      onQueued: (next) => conversation.noteQueued(next),
+    },
   });
   const conversation: Conversation = new Conversation({
     gateway,

@@ -6,7 +6,6 @@ export {
 } from "./text/foreign_text.ts";
 export {
   counted,
-  decimalSize,
   duration,
   seconds,
   size,

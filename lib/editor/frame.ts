@@ -1,10 +1,4 @@
-import {
-  byteLength,
-  counted,
-  decimalSize,
-  shorten,
-  type Style,
-} from "../text.ts";
+import { byteLength, counted, shorten, type Style } from "../text.ts";
 import { type CursorText, lineEnd, lineStart } from "./cursor_text.ts";
 import type { EditorState, Search } from "./editor_state.ts";
 import {
@@ -19,6 +13,7 @@ import {
 } from "./layout.ts";
 import type { Frame, Size } from "./painter.ts";
 
+/** The most queued texts that are shown. */
 const MAX_QUEUED = 5;
 
 /** The most UTF-16 code units of a queued text that are used. */
@@ -39,11 +34,8 @@ const SHOWN_LENGTH = 1_000;
 
 /** What is drawn at the bottom of the terminal. */
 export interface FrameContent {
-  readonly status: string;
-  /** The texts that were sent and wait, the next one first. */
-  readonly queued: readonly string[];
-  /** A row below them; empty if there is none. */
-  readonly notice: string;
+  /** Rows above the text that is typed; the last ones are left out if there is no room. */
+  readonly above: readonly string[];
   /** The text that is typed; `undefined` if it is not shown. */
   readonly editor: EditorState | undefined;
 }
@@ -55,7 +47,7 @@ export interface FrameLook {
 }
 
 export function frameOf(
-  { status, queued, notice, editor }: FrameContent,
+  { above, editor }: FrameContent,
   size: Size,
   look: FrameLook,
 ): Frame {
@@ -64,20 +56,12 @@ export function frameOf(
   const search = editor?.search;
   // One row is kept for the cursor, even if other rows then do not fit.
   let room = size.rows - (editor === undefined ? 0 : 1);
-  const rows: Cell[][] = [];
-  if (status !== "" && room > 0) {
-    rows.push(cellsOfLine(status, columns));
-    room--;
-  }
   const searchRows = search === undefined || room < 1
     ? []
     : [searchRow(search, columns)];
   room -= searchRows.length;
-  const notices = notice === "" || room < 1 ? [] : [notice];
-  room -= notices.length;
-  const below = [...queuedRows(queued, Math.min(MAX_QUEUED, room)), ...notices];
-  room -= below.length - notices.length;
-  for (const text of below) rows.push(cellsOfLine(text, columns));
+  const rows = above.slice(0, room).map((text) => cellsOfLine(text, columns));
+  room -= rows.length;
   if (editor === undefined) {
     const column = Math.min(widthOf(rows[0] ?? []), columns - 1);
     return { rows: rows.map(withPlaces), cursor: { row: 0, column } };
@@ -133,11 +117,9 @@ function typedRow(
   return [{ text: before, width: indent, isCertain: true }, ...cells];
 }
 
-/** The queued texts, a row each, if there are rows, and how many more there are. */
-function queuedRows(queued: readonly string[], count: number): string[] {
-  if (count < 1) return [];
-  const shown = queued.length > count ? count - 1 : count;
-  const rows = queued.slice(0, shown).map((text) =>
+/** Rows for the texts that were sent and wait, the next one first. */
+export function queuedRows(queued: readonly string[]): string[] {
+  const rows = queued.slice(0, MAX_QUEUED).map((text) =>
     QUEUED + shorten(text, QUEUED_LENGTH).replace(/\s+/g, " ")
   );
   const more = queued.length - rows.length;
@@ -177,10 +159,9 @@ function shownLines(text: string): string[] {
   if (isShort) return lines;
 
   const first = shorten(lines.slice(0, SHOWN_LINES).join("\n"), SHOWN_LENGTH);
-  const size = `[${counted(lines.length, "line")}, ${
-    decimalSize(byteLength(text))
-  }]`;
-  return [...first.split("\n"), size];
+  const megabytes = byteLength(text) / 1_000_000;
+  const size = `${counted(lines.length, "line")}, ${megabytes.toFixed(1)} MB`;
+  return [...first.split("\n"), `[${size}]`];
 }
 
 /** Characters that are not drawn as they are. V8 takes 0.1 ms to make these classes. */

@@ -1,7 +1,6 @@
-import type { Editor, KeyModeActions } from "../editor.ts";
+import type { Editor, Keyboard, KeyModeActions } from "../editor.ts";
 import {
   type ByteSink,
-  type Input,
   readStandardInput,
   type TerminalOutput,
 } from "../io.ts";
@@ -26,13 +25,8 @@ export interface OpenViewOptions {
    */
   readonly readsPrompts: boolean;
   readonly json: boolean;
-  /** Called on a Ctrl-C that arrives as a byte, and not as a signal. */
-  readonly onInterrupt: () => void;
-  readonly onQuit: () => void;
-  /** Called when somebody begins to type a prompt. */
-  readonly onTyping: () => void;
-  /** Called during an operation, with what is read after it. */
-  readonly onQueued: (next: Input) => void;
+  /** What some keys do. */
+  readonly keys: Omit<Keyboard, "input" | "keyMode" | "isWindowsConsole">;
 }
 
 /**
@@ -78,17 +72,14 @@ async function* noInput(): AsyncGenerator<Uint8Array> {}
 /** Opens an editor, which takes the terminal over. */
 async function openEditor(
   { isPlain, style }: Terminal,
-  { stderr, onInterrupt, onQuit, onTyping, onQueued }: OpenViewOptions,
+  { stderr, keys }: OpenViewOptions,
 ): Promise<Editor> {
   const { Editor, enterKeyMode } = await import("../editor.ts");
   const keyboard = {
+    ...keys,
     input: () => readStandardInput(true),
     keyMode: (actions: KeyModeActions) =>
       enterKeyMode({ ...actions, output: stderr }),
-    onInterrupt,
-    onQuit,
-    onTyping,
-    onQueued,
     isWindowsConsole: Deno.build.os === "windows",
   };
   return new Editor({

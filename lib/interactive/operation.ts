@@ -21,13 +21,15 @@ export interface OperationOptions {
 export class Operation {
   readonly kind: "thread" | "run";
   readonly events: Events;
+  /** How the remote operation has ended, if it has. Its reply may still be written. */
+  ending: "completed" | "failed" | undefined;
+  /** The number of waiting prompts that were dropped with it. */
+  droppedPrompts = 0;
   readonly #dropping = new AbortController();
   readonly #now: () => number;
   readonly #begunAt: number;
   /** Whether the service has started a run. */
   #isRun = false;
-  #ending: "completed" | "failed" | undefined;
-  #droppedPrompts = 0;
 
   constructor(
     kind: "thread" | "run",
@@ -45,19 +47,9 @@ export class Operation {
     return this.#dropping.signal;
   }
 
-  /** The number of waiting prompts that were dropped with it. */
-  get droppedPrompts(): number {
-    return this.#droppedPrompts;
-  }
-
-  /** How the remote operation has ended, if it has. Its reply may still be written. */
-  get ending(): "completed" | "failed" | undefined {
-    return this.#ending;
-  }
-
   /** Drops it, and the rest of a reply that is being written. */
   drop(droppedPrompts = 0): void {
-    this.#droppedPrompts = droppedPrompts;
+    this.droppedPrompts = droppedPrompts;
     this.#dropping.abort();
   }
 
@@ -68,7 +60,7 @@ export class Operation {
 
   /** Records that the remote operation is over, and returns the event that says so. */
   end(completed: boolean): ViewEvent {
-    this.#ending = completed ? "completed" : "failed";
+    this.ending = completed ? "completed" : "failed";
     const total = this.#isRun ? this.#now() - this.#begunAt : undefined;
     return { type: "end", completed, total };
   }

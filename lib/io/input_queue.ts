@@ -28,6 +28,11 @@ export class InputQueue {
     return this.#reader !== undefined;
   }
 
+  /** Whether it was ended by {@linkcode end}. */
+  get isEnding(): boolean {
+    return this.#end?.isFinal === false;
+  }
+
   get hasEnded(): boolean {
     return this.#end !== undefined;
   }
@@ -74,7 +79,7 @@ export class InputQueue {
 
   /** Takes back the end of {@linkcode end}: entries can be added again. */
   reopen(): void {
-    if (this.#end?.isFinal === false) this.#end = undefined;
+    if (this.isEnding) this.#end = undefined;
   }
 
   /** Removes the entry that was added last, if it waits. */

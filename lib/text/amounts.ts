@@ -45,13 +45,6 @@ export function size(bytes: number): Redacted {
     : safe`${kibibytes / 1024} MiB`;
 }
 
-/** "5.9 MB", "1.2 kB", "900 bytes": how large a text is, rounded. */
-export function decimalSize(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} bytes`;
-  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
-
 /** "1 event", "2 events", "2 entries" */
 export function counted<Noun extends string>(
   count: number,

@@ -139,7 +139,7 @@ async function runScript(
       },
     },
     stderr: takenAtOnce((text) => stderr += text),
-    ...{ onInterrupt() {}, onQuit() {}, onTyping() {}, onQueued() {} },
+    keys: { onInterrupt() {}, onQuit() {}, onTyping() {}, onQueued() {} },
   });
   const { url: baseUrl } = service;
   const others = { maskedKey: "****", baseUrl };

@@ -121,7 +121,7 @@ Deno.test("Editor shows the first lines and the size of a long text that was sen
   for (
     const [text, rows] of [
       [lines.slice(1).map((line) => line[0]).join("\n"), 20],
-      [lines.map((line) => line[0]).join("\n"), "[21 lines, 41 bytes]"],
+      [lines.map((line) => line[0]).join("\n"), "[21 lines, 0.0 MB]"],
       ["x".repeat(5_900_000), "[1 line, 5.9 MB]"],
     ] as const
   ) {
@@ -161,8 +161,8 @@ Deno.test("Editor shows the texts that wait, the next one first, and a search wi
   using person = new Person();
   person.editor.setStatus(() => "status");
   person.type("1\r2\r3\r4\r5\r6\r7a\x1b\r7b\r");
-  const shown = ["1", "2", "3", "4"].map((text) => `queued: ${text}`);
-  const rows = ["status", ...shown, "3 more queued"];
+  const shown = ["1", "2", "3", "4", "5"].map((text) => `queued: ${text}`);
+  const rows = ["status", ...shown, "2 more queued"];
   await person.sees(...rows);
   person.type("\x12x");
   await person.sees(...rows, ">", "not found: x");

@@ -94,7 +94,7 @@ async function typeKeys(
     if (isMoved) painter.move();
     isMoved = false;
     const frame = frameOf(
-      { status: "", queued: [], notice: "", editor },
+      { above: [], editor },
       size,
       LOOK,
     );

@@ -57,10 +57,7 @@ async function show(
       json: false,
       stdout: { write: () => Promise.resolve() },
       stderr: takenAtOnce((text) => written += text),
-      onInterrupt() {},
-      onQuit() {},
-      onTyping() {},
-      onQueued() {},
+      keys: { onInterrupt() {}, onQuit() {}, onTyping() {}, onQueued() {} },
     });
     for (const event of EVENTS) await view.show(event);
     return written;
