@@ -57,7 +57,8 @@ async function check(
   { baseUrl, prompt }: RunCheckOptions,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  await report.version(KEYLESS.show(versionLine()));
+  const text = KEYLESS.show(versionLine());
+  await report.add({ state: "ok", name: "version", text });
   const settings = await checkSettings(report, baseUrl);
   if (settings === undefined) return;
 

@@ -51,17 +51,8 @@ export class Report {
   async add(line: ReportLine): Promise<void> {
     if (line.state === "failed") this.#hasFailed = true;
     const text = withoutCommands(plainLine(line.text));
-    await this.#write(this.#json ? inJson(line, text) : inColumns(line, text));
-  }
-
-  /** Writes which program this is. */
-  async version(text: Redacted): Promise<void> {
-    if (this.#json) await this.add({ state: "ok", name: "version", text });
-    else await this.#write(text);
-  }
-
-  async #write(line: string): Promise<void> {
-    await this.#stdout.write(new TextEncoder().encode(`${line}\n`));
+    const shown = this.#json ? inJson(line, text) : inColumns(line, text);
+    await this.#stdout.write(new TextEncoder().encode(`${shown}\n`));
   }
 }
 
@@ -85,6 +76,7 @@ function inColumns(
   { state, name, milliseconds }: ReportLine,
   text: string,
 ): string {
+  if (name === "version") return text;
   const time = milliseconds === undefined
     ? ""
     : `${milliseconds.toFixed(0)} ms`;

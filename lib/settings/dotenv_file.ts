@@ -110,7 +110,7 @@ function modeOfRegularFile(path: string): number | null {
 
 /** Whether the text of a `.env` file assigns a variable a value that is not blank. */
 export function isAssigned(text: string, name: string): boolean {
-  const { found } = assignment(text, name);
+  const found = assignment(text, name);
   return found !== undefined && found.value.trim() !== "";
 }
 
@@ -124,16 +124,17 @@ export function isAssigned(text: string, name: string): boolean {
  * of the variable is within the quotes of another value.
  */
 export function dotenvValue(text: string, name: string): string | undefined {
-  const { found, swallowedAt } = assignment(text, name);
+  const found = assignment(text, name);
+  if (found === undefined) return undefined;
   const refuse = (reason: string) =>
     new SettingsError(`${name} in .env cannot be used: ${reason}`);
-  if (found === undefined) {
-    if (swallowedAt === undefined) return undefined;
+  const { quote, swallowedBy } = found;
+  if (swallowedBy !== undefined) {
+    const line = text.slice(0, swallowedBy).split(/\r\n?|\n/).length;
     throw refuse(
-      `it is part of the quoted value that begins in line ${swallowedAt}; close the quote there`,
+      `it is part of the quoted value that begins in line ${line}; close the quote there`,
     );
   }
-  const { quote } = found;
   const value = found.value.trim();
   if (value.length > MAX_VALUE_LENGTH) {
     throw refuse(`it is longer than ${MAX_VALUE_LENGTH} characters`);
@@ -160,15 +161,11 @@ interface Assignment {
   readonly value: string;
   /** Empty if there is none. */
   readonly quote: string;
-}
-
-interface FoundAssignment {
-  readonly found: Assignment | undefined;
   /**
-   * The number of the last line whose quoted value contains an assignment of the
-   * variable: its quote may have been left open.
+   * Where another quoted value begins that contains it: its quote may have been left
+   * open. Set if there is no other assignment.
    */
-  readonly swallowedAt: number | undefined;
+  readonly swallowedBy?: number;
 }
 
 /**
@@ -178,11 +175,10 @@ interface FoundAssignment {
  * which expands `$NAME` (asking for the permission to read each) and loops
  * forever on a self reference.
  */
-function assignment(text: string, name: string): FoundAssignment {
+function assignment(text: string, name: string): Assignment | undefined {
   const start = /^\s*(?:export\s+)?([^\s=#]+)\s*=[ \t]*(['"`]?)/;
   const swallowed = RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=`, "m");
   let found: Assignment | undefined;
-  let swallowedBy: number | undefined;
   let position = 0;
   while (position < text.length) {
     let end = endOfLine(text, position);
@@ -193,26 +189,20 @@ function assignment(text: string, name: string): FoundAssignment {
       const closing = quote === "" ? -1 : text.indexOf(quote, inner);
       const isQuoted = closing >= 0;
       if (isQuoted) end = endOfLine(text, closing);
-      if (isQuoted && swallowed.test(text.slice(inner, closing))) {
-        swallowedBy = position;
-      }
+      const quoted = text.slice(inner, closing);
+      const bare = quote + text.slice(inner, end);
       if (variable === name) {
+        // A value without quotes ends where a comment begins.
         found = isQuoted
-          ? { value: text.slice(inner, closing), quote }
-          : { value: bareValue(quote + text.slice(inner, end)), quote: "" };
+          ? { value: quoted, quote }
+          : { value: bare.replace(/#.*/, ""), quote: "" };
+      } else if (isQuoted && swallowed.test(quoted)) {
+        found ??= { value: "", quote, swallowedBy: position };
       }
     }
     position = end + 1;
   }
-  const swallowedAt = swallowedBy === undefined
-    ? undefined
-    : text.slice(0, swallowedBy).split(/\r\n?|\n/).length;
-  return { found, swallowedAt };
-}
-
-/** A value without quotes ends where a comment begins. */
-function bareValue(text: string): string {
-  return text.replace(/#.*/, "");
+  return found;
 }
 
 /** The next line end from a position on, or the end of the text. */

@@ -29,11 +29,11 @@ function wordsIn(value: unknown, depth: number): string {
       .filter((words) => words !== "").join(", ");
   }
   if (!isJsonObject(value)) return "";
-  const details = listedWords(value, depth) || oauthWords(value);
-  if (details !== "") return details;
+  const list = listedWords(value, depth);
+  if (list !== "") return list;
   for (const name of NAMES) {
     const words = wordsIn(value[name], depth - 1);
-    if (words !== "") return placeOf(value) + words;
+    if (words !== "") return placeOf(value) + words + descriptionOf(value);
   }
   return "";
 }
@@ -64,10 +64,9 @@ function fieldErrors(errors: unknown, depth: number): string {
   return sentences.filter((sentence) => sentence !== "").join(", ");
 }
 
-/** An error of OAuth with its description (RFC 6749 and 6750). */
-function oauthWords({ error, error_description: words }: JsonObject): string {
-  if (typeof words !== "string") return "";
-  return typeof error === "string" ? `${error}: ${words}` : words;
+/** What OAuth's errors have besides a code (RFC 6749 and 6750): ": The key expired". */
+function descriptionOf({ error_description: words }: JsonObject): string {
+  return typeof words === "string" ? `: ${words}` : "";
 }
 
 /** The part of the request that an entry of a list is about: "user_id: ". */

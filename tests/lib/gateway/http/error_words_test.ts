@@ -54,7 +54,6 @@ const BODIES: readonly (readonly [body: unknown, reason?: string])[] = [
   [{ message: " ", error: true, detail: "No" }, "No"],
   [{ message: "No", errors: ["E"], extra: ["E"] }, "No"],
   [{ message: "{no}" }, "{no}"],
-  [{ error_description: "No" }, "No"],
   [{ detail: [{ loc: ["body", [["x"]]], msg: "No" }] }, "No"],
   [{ message: [], errors: [{}], error: { code: 1 } }],
   [["No"]],
