@@ -15,6 +15,7 @@
 
 import { Dispatcher } from "./bridge/dispatcher.ts";
 import { ClientOutput } from "./bridge/client_output.ts";
+import { ClientRequests } from "./bridge/client_requests.ts";
 import { readMessages } from "./bridge/json_rpc.ts";
 import type { Gateway } from "./gateway.ts";
 import type { ByteSink, Log } from "./io.ts";
@@ -44,7 +45,8 @@ export async function runBridge(
   { stdin, stdout, gateway, log, onInputEnd }: RunBridgeOptions,
 ): Promise<void> {
   const output = new ClientOutput(stdout);
-  const dispatcher = new Dispatcher({ output, gateway, log });
+  const requests = new ClientRequests(output, log);
+  const dispatcher = new Dispatcher({ output, requests, gateway, log });
   const serve = async () => {
     for await (const message of readMessages(stdin)) {
       dispatcher.receive(message);

@@ -29,7 +29,6 @@ export { plainLine, withoutLineEnd } from "./text/plain_text.ts";
 export { KEYLESS, Redactor } from "./text/redactor.ts";
 export {
   joinSafe,
-  own,
   type Part,
   type Redacted,
   safe,

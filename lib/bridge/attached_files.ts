@@ -85,15 +85,12 @@ export function filePath(uri: string): string | undefined {
   if (!/^file:\/(?![/\\]{3})[^\t\n\r]*$/i.test(uri)) return undefined;
   const url = URL.parse(uri);
   if (url === null) return undefined;
-  const isWsl = url.hostname === "wsl.localhost"; // Linux below Windows
-  const isLocal = url.hostname === ""; // so it is for "localhost"
-  if (!isLocal && !isWsl) return undefined;
+  if (url.hostname !== "") return undefined; // It is "" for "localhost".
 
   const path = decodedPath(url);
   if (path === undefined || /^[/\\]{2}/.test(path)) return undefined;
-  if (isWsl) return windowsPath(`//wsl.localhost${path}`);
   const hasDrive = /^\/[a-z]:[/\\]/i.test(path);
-  return hasDrive ? windowsPath(path.slice(1)) : path;
+  return hasDrive ? path.slice(1).replaceAll("/", "\\") : path;
 }
 
 function decodedPath({ pathname }: URL): string | undefined {
@@ -104,8 +101,4 @@ function decodedPath({ pathname }: URL): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function windowsPath(path: string): string {
-  return path.replaceAll("/", "\\");
 }

@@ -1,4 +1,5 @@
-import type { BridgeContext } from "./bridge_context.ts";
+import type { Log } from "../io.ts";
+import type { ClientOutput } from "./client_output.ts";
 import type { RpcResponse } from "./json_rpc.ts";
 import type { Session } from "./session.ts";
 import { safe } from "../text.ts";
@@ -8,7 +9,8 @@ import { safe } from "../text.ts";
  * its first response or without one. All other responses are ignored.
  */
 export class ClientRequests {
-  readonly #context: BridgeContext;
+  readonly #output: ClientOutput;
+  readonly #log: Log | undefined;
   readonly #pending = new Map<
     unknown,
     (response: RpcResponse | undefined) => void
@@ -16,8 +18,9 @@ export class ClientRequests {
   #lastId = 0;
   #closed = false;
 
-  constructor(context: BridgeContext) {
-    this.#context = context;
+  constructor(output: ClientOutput, log?: Log) {
+    this.#output = output;
+    this.#log = log;
   }
 
   /**
@@ -33,7 +36,6 @@ export class ClientRequests {
     signal: AbortSignal,
   ): Promise<RpcResponse | undefined> {
     if (this.#closed || signal.aborted) return undefined;
-    const { output, log } = this.#context;
     const method = "fs/read_text_file";
     const started = performance.now();
     const id = ++this.#lastId;
@@ -42,16 +44,17 @@ export class ClientRequests {
     >();
     const withdraw = () => {
       if (!this.#pending.delete(id)) return;
-      output.notify("$/cancel_request", { requestId: id });
+      this.#output.notify("$/cancel_request", { requestId: id });
       resolve(undefined);
     };
     signal.addEventListener("abort", withdraw);
     this.#pending.set(id, resolve);
-    output.request(id, method, params);
+    this.#output.request(id, method, params);
     const response = await promise;
     signal.removeEventListener("abort", withdraw);
-    log?.(
-      safe`asked ${method} session=${params.sessionId}: ${outcomeOf(response)}`,
+    const outcome = response === undefined ? "no answer" : "answered";
+    this.#log?.(
+      safe`asked ${method} session=${params.sessionId}: ${outcome}`,
       performance.now() - started,
     );
     return response;
@@ -69,11 +72,4 @@ export class ClientRequests {
     for (const resolve of this.#pending.values()) resolve(undefined);
     this.#pending.clear();
   }
-}
-
-function outcomeOf(
-  response: RpcResponse | undefined,
-): "no answer" | "answered" | "error" {
-  if (response === undefined) return "no answer";
-  return response.error === undefined ? "answered" : "error";
 }

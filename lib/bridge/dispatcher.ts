@@ -6,7 +6,6 @@ import {
   clientIn,
   INITIALIZE_RESULT,
 } from "./capabilities.ts";
-import { ClientRequests } from "./client_requests.ts";
 import {
   ErrorCode,
   type Incoming,
@@ -27,14 +26,12 @@ import { Sessions } from "./sessions.ts";
  */
 export class Dispatcher {
   readonly #context: BridgeContext;
-  readonly #files: ClientRequests;
   readonly #sessions: Sessions;
   readonly #tasks = new Set<Promise<void>>();
   #isInitialized = false;
 
   constructor(context: BridgeContext) {
     this.#context = context;
-    this.#files = new ClientRequests(context);
     this.#sessions = new Sessions(context.gateway);
   }
 
@@ -54,7 +51,7 @@ export class Dispatcher {
         this.#handleNotification(message);
         break;
       case "response":
-        this.#files.receive(message);
+        this.#context.requests.receive(message);
         break;
       case "invalid": {
         const { id, error } = message;
@@ -75,7 +72,7 @@ export class Dispatcher {
 
   /** Handles the end of the input; resolves when every request has been answered. */
   async end(): Promise<void> {
-    this.#files.close();
+    this.#context.requests.close();
     while (!this.isIdle) await Promise.all(this.#tasks);
   }
 
@@ -135,12 +132,10 @@ export class Dispatcher {
     const { prompt, _meta } = membersOf(params);
     const content = parsePrompt(prompt, this.#context.gateway.redactor);
     const session = this.#sessions.find(sessionId);
-    const { client } = this.#context.output;
     const accepted = new SessionPrompt(this.#context, session, {
       request,
       content,
       headers: traceHeaders(membersOf(_meta)),
-      files: client.readsFiles ? this.#files : undefined,
     });
     await session.run(accepted);
   }
@@ -172,6 +167,6 @@ export class Dispatcher {
  */
 function parseSessionId(params: unknown): string {
   const id = sessionIdOf(params);
-  if (id === undefined) throw invalidParams("sessionId is not a string");
+  if (id === undefined) throw invalidParams(safe`sessionId is not a string`);
   return id;
 }

@@ -39,26 +39,21 @@ export async function answerFailedStart(
   const output = new ClientOutput(stdout);
   const next = (limit: number) =>
     within(limit, requests.next().then(({ value }) => value), () => undefined);
-  // In time, because a client that does not read must not keep the process.
-  const isWritten = () =>
-    within(LAST, output.flush().then(() => true), () => false);
 
   let request = await next(FIRST);
   while (request?.method === "initialize") {
     output.client = clientIn(request.params);
     output.respond(request.id, INITIALIZE_RESULT);
-    if (!await isWritten()) return;
+    // In time, because a client that does not read must not keep the process.
+    if (!await output.flushWithin(LAST)) return;
     request = await next(NEXT);
   }
   if (request === undefined) return;
 
   const code = ErrorCode.cannotOpenSession;
   output.fail(request.id, new RpcError(code, reason, { details: reason }));
-  if (!await isWritten()) return;
-  const skipRest = async () => {
-    for await (const _ of requests) continue;
-  };
-  await within(LAST, skipRest(), () => {});
+  if (!await output.flushWithin(LAST)) return;
+  await within(LAST, Array.fromAsync(requests), () => []);
 }
 
 async function* requestsIn(

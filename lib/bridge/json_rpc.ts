@@ -3,9 +3,7 @@ import {
   holdsTooMuch,
   isJsonObject,
   MAX_SIGNS,
-  own,
   parseJson,
-  type Part,
   type Redacted,
   safe,
   size,
@@ -87,22 +85,15 @@ export class RpcError extends Error {
 }
 
 /** The error for a message that is not a request, or comes at a wrong time. */
-export function invalidRequest<Words extends string>(
-  reason: Words & Part<Words>,
-): RpcError {
+export function invalidRequest(reason: Redacted): RpcError {
   return new RpcError(
     ErrorCode.invalidRequest,
-    safe`Invalid request: ${own<Words>(reason)}`,
+    safe`Invalid request: ${reason}`,
   );
 }
 
-export function invalidParams<Words extends string>(
-  reason: Words & Part<Words>,
-): RpcError {
-  return new RpcError(
-    ErrorCode.invalidParams,
-    safe`Invalid params: ${own<Words>(reason)}`,
-  );
+export function invalidParams(reason: Redacted): RpcError {
+  return new RpcError(ErrorCode.invalidParams, safe`Invalid params: ${reason}`);
 }
 
 /**
@@ -165,25 +156,25 @@ function idIn(head: string): RequestId {
   const [start = ""] = head.split('"params"', 1);
   const value = /"id"\s*:\s*("(?:[^"\\]|\\.)*"|[-+.\deE]+)\s*[,}]/.exec(start);
   const id = parseJson(value?.[1] ?? "null");
-  const isBroken = typeof id === "string" && id.includes("\ufffd");
-  return isRequestId(id) && !isBroken ? id : null;
+  return isRequestId(id) ? id : null;
 }
 
 function parseMessage(line: string): Incoming {
   const message = parseJson(line);
   if (message === undefined) return notJson();
-  if (Array.isArray(message)) return invalid("batches are not supported");
-  if (!isJsonObject(message)) return invalid("the line is not a JSON object");
+  if (!isJsonObject(message)) {
+    return invalid(safe`the line is not a JSON object`);
+  }
   const { id, method, params, result, error } = message;
   if (typeof method === "string") {
     if (id === undefined) return { kind: "notification", method, params };
     if (isRequestId(id)) return { kind: "request", id, method, params };
-    return invalid("id is not a string, a number or null");
+    return invalid(safe`id is not a string, a number or null`);
   }
   if (method === undefined && ("result" in message || "error" in message)) {
     return { kind: "response", id, result, error: error ?? undefined };
   }
-  return invalid("method is not a string", isRequestId(id) ? id : null);
+  return invalid(safe`method is not a string`, isRequestId(id) ? id : null);
 }
 
 function notJson(): InvalidLine {
@@ -192,11 +183,8 @@ function notJson(): InvalidLine {
   return { kind: "invalid", id: null, error };
 }
 
-function invalid<Words extends string>(
-  reason: Words & Part<Words>,
-  id: RequestId = null,
-): InvalidLine {
-  return { kind: "invalid", id, error: invalidRequest<Words>(reason) };
+function invalid(reason: Redacted, id: RequestId = null): InvalidLine {
+  return { kind: "invalid", id, error: invalidRequest(reason) };
 }
 
 function isRequestId(id: unknown): id is RequestId {

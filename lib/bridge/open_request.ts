@@ -24,14 +24,10 @@ export class OpenRequest {
   }
 
   respond(result: unknown): void {
-    const { gateway, output, log } = this.#context;
+    const { gateway, output } = this.#context;
     output.respond(this.id, result);
-    if (log === undefined) return;
     // The ids in `_meta` are in the lines about the remote calls.
-    const shown = JSON.stringify(
-      result,
-      (name, value) => name === "_meta" ? undefined : value,
-    );
+    const shown = JSON.stringify({ ...membersOf(result), _meta: undefined });
     this.#log(gateway.redactor.show(shown, MAX_LOGGED));
   }
 

@@ -42,7 +42,9 @@ export function parsePrompt(
   redactor: Redactor,
 ): PromptContent {
   if (typeof prompt !== "string" && !Array.isArray(prompt)) {
-    throw invalidParams("prompt is not a string or an array of content blocks");
+    throw invalidParams(
+      safe`prompt is not a string or an array of content blocks`,
+    );
   }
   const blocks =
     (typeof prompt === "string"
@@ -50,11 +52,11 @@ export function parsePrompt(
       : prompt.map((it) => parseBlock(it, redactor)))
       .filter((block) => block !== "");
   const text = join(blocks, asLink);
-  if (text.trim() === "") throw invalidParams("prompt contains no text");
+  if (text.trim() === "") throw invalidParams(safe`prompt contains no text`);
   const references = blocks.filter((block) => typeof block !== "string");
   const contents = references.map((reference) => reference.text ?? "");
   if ([text, ...contents].some(containsNul)) {
-    throw invalidParams("prompt contains a NUL character");
+    throw invalidParams(safe`prompt contains a NUL character`);
   }
   const title = titleIn(join(blocks, ({ label }) => label));
   return { text: unchanged(text), references, title };
@@ -91,12 +93,12 @@ function between(left: string | Reference, right: string | Reference): string {
 }
 
 /**
- * The URIs of the links, each once. Also those of which a resource came: Qt Creator
+ * The URIs of the links. Also those of which a resource came: Qt Creator
  * sends a file as a link, and the state of its editor as a resource of the same URI.
  */
 export function linksIn({ references }: PromptContent): readonly string[] {
-  const links = references.filter(({ text }) => text === undefined);
-  return [...new Set(links.map(({ uri }) => uri))];
+  return references.filter(({ text }) => text === undefined)
+    .map(({ uri }) => uri);
 }
 
 /**
@@ -138,9 +140,9 @@ function parseBlock(block: unknown, redactor: Redactor): string | Reference {
         text: undefined,
       };
     case "image":
-      throw invalidParams("this agent takes no images");
+      throw invalidParams(safe`this agent takes no images`);
     case "audio":
-      throw invalidParams("this agent takes no audio");
+      throw invalidParams(safe`this agent takes no audio`);
     default: {
       const name = redactor.quote(stringIn(type, safe`the type of a block`));
       throw invalidParams(

@@ -2,7 +2,6 @@ import type { CallEvents, CallIds, ReplyEvent, TurnEvent } from "../gateway.ts";
 import { byteLength } from "../text.ts";
 import { readAttachedFiles } from "./attached_files.ts";
 import type { BridgeContext } from "./bridge_context.ts";
-import type { ClientRequests } from "./client_requests.ts";
 import type { RequestId } from "./json_rpc.ts";
 import type { OpenRequest } from "./open_request.ts";
 import { linksIn, type PromptContent, promptText } from "./prompt_blocks.ts";
@@ -15,8 +14,6 @@ export interface SessionPromptOptions {
   readonly content: PromptContent;
   /** Additional headers for the requests of the run. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Reads the linked files; `undefined` if the client has not offered to. */
-  readonly files: ClientRequests | undefined;
 }
 
 /** How a prompt ends. */
@@ -115,13 +112,13 @@ export class SessionPrompt implements AcceptedPrompt {
 
   /** The texts of the linked files by their URIs. */
   async #readFiles(): Promise<ReadonlyMap<string, string>> {
-    const { content, files } = this.#options;
-    const links = linksIn(content);
-    if (files === undefined || links.length === 0) return new Map();
+    const { requests, output } = this.#context;
+    const links = linksIn(this.#options.content);
+    if (!output.client.readsFiles || links.length === 0) return new Map();
     const sessionId = this.#session.id;
     return await readAttachedFiles(links, {
       signal: this.#controller.signal,
-      ask: (path, signal) => files.readFile({ sessionId, path }, signal),
+      ask: (path, signal) => requests.readFile({ sessionId, path }, signal),
     });
   }
 

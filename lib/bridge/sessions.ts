@@ -44,8 +44,6 @@ export class Sessions {
     const isUsed = threadId.length <= MAX_ID_LENGTH &&
       /^[\x21-\x7e]+$/.test(threadId) && !this.#open.has(threadId);
     const id = isUsed ? threadId : crypto.randomUUID();
-    const known = this.#closed.get(id); // if the service created no new thread
-    if (known !== undefined) return this.#add(known);
     const transcript = new Transcript(this.#transcripts, false);
     const created = new Session(transcript, { id, threadId });
     created.needsTitle = true;
@@ -64,7 +62,7 @@ export class Sessions {
     if (known?.isGone) throw this.#notFound(id);
     if (known !== undefined) return this.#add(known);
     if (!isServiceId(id)) {
-      throw invalidParams("sessionId cannot be the id of a chat");
+      throw invalidParams(safe`sessionId cannot be the id of a chat`);
     }
     const transcript = new Transcript(this.#transcripts, true);
     return this.#add(new Session(transcript, { id, threadId: id }));

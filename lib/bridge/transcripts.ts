@@ -51,12 +51,8 @@ export class Transcript {
       : this.#messages.findIndex((kept) => kept.messageId === prompt.messageId);
     this.#messages.splice(before + 1, 0, added);
     this.#bytes += bytesOf(added);
-    this.#dropTo(MAX_BYTES);
+    this.dropTo(MAX_BYTES);
     this.#all.use(this);
-  }
-
-  clear(): void {
-    this.#dropTo(0);
   }
 
   /** Uses it: the updates that show it now. */
@@ -74,7 +70,8 @@ export class Transcript {
     return [earlier, ...updates];
   }
 
-  #dropTo(limit: number): void {
+  /** Drops the oldest messages, until at most so many bytes are left. */
+  dropTo(limit: number): void {
     while (this.#bytes > limit) {
       const oldest = this.#messages.shift();
       if (oldest !== undefined) this.#bytes -= bytesOf(oldest);
@@ -100,7 +97,7 @@ export class Transcripts {
     for (const oldest of this.#kept) {
       if (bytes <= MAX_ALL_BYTES) return;
       bytes -= oldest.bytes;
-      oldest.clear();
+      oldest.dropTo(0);
       this.#kept.delete(oldest);
     }
   }

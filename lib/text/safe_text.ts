@@ -51,13 +51,6 @@ export function safe<const Parts extends readonly (string | number)[]>(
   return String.raw({ raw: own }, ...parts) as Redacted;
 }
 
-/** The same for words without a blank to fill, also as the argument of a function. */
-export function own<Words extends string>(
-  words: Words & Part<Words>,
-): Redacted {
-  return String(words) as Redacted;
-}
-
 /** Safe texts in a row. */
 export function joinSafe<Word extends string>(
   texts: readonly (Word & Part<Word>)[],

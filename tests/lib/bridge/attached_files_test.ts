@@ -24,11 +24,11 @@ const PATHS: Readonly<Record<string, string>> = {
   "file:///C:/Users/me/a.ts": "C:\\Users\\me\\a.ts",
   "file:///c%3A/Users/me/a.ts": "c:\\Users\\me\\a.ts",
   "file:///C:%5CUsers%5Cme%5Ca.ts": "C:\\Users\\me\\a.ts",
-  "file://wsl.localhost/Debian/a.ts": "\\\\wsl.localhost\\Debian\\a.ts",
 };
 const NO_PATHS = [
   // Another host, in every spelling
   ...["file://host/a", "file://127.0.0.1/a", "file:////host/a"],
+  "file://wsl.localhost/Debian/a.ts",
   ...["file://///host/a", "file:///%5C%5Chost/a", "file:///%5Chost/a"],
   ...["file:\\\\host\\a", "file:/\\host/a"],
   // Not the path of a file

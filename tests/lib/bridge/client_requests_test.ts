@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { ClientOutput } from "../../../lib/bridge/client_output.ts";
 import { ClientRequests } from "../../../lib/bridge/client_requests.ts";
-import { FakeGateway } from "../../support/fake_gateway.ts";
 import type { RpcResponse } from "../../../lib/bridge/json_rpc.ts";
 import { serviceId } from "../../support/texts.ts";
 
@@ -28,7 +27,7 @@ function create() {
     });
   };
   return {
-    requests: new ClientRequests({ output, gateway: new FakeGateway() }),
+    requests: new ClientRequests(output),
     sent,
   };
 }

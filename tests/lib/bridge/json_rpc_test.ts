@@ -32,7 +32,6 @@ const NO_OBJECT = invalid(
   -32600,
   "Invalid request: the line is not a JSON object",
 );
-const BATCH = invalid(-32600, "Invalid request: batches are not supported");
 const BAD_ID = invalid(
   -32600,
   "Invalid request: id is not a string, a number or null",
@@ -70,7 +69,9 @@ const LINES: readonly (readonly [line: string, expected: unknown])[] = [
   ...["nope", "{", '{"id":1,"method":"m"} {}', "{'id':1}", "\0"]
     .map((line) => [line, NOT_JSON] as const),
   ...['"text"', "1", "null"].map((line) => [line, NO_OBJECT] as const),
-  ...["[]", '[{"id":1,"method":"m"}]'].map((line) => [line, BATCH] as const),
+  ...["[]", '[{"id":1,"method":"m"}]'].map((line) =>
+    [line, NO_OBJECT] as const
+  ),
   ...["{}", '{"id":null,"params":{}}', '{"id":{},"method":1}', '{"method":[]}']
     .map((line) => [line, badMethod()] as const),
   ['{"id":3}', badMethod(3)],
@@ -149,7 +150,7 @@ Deno.test("readMessages() refuses a prompt that is too large or not UTF-8, and r
   assertEquals(messages, [
     [1, "Invalid request: the prompt is larger than 16 MiB"],
     [1, "Invalid request: the prompt is not UTF-8"],
-    [null, "Invalid request: the line is not UTF-8"],
+    ["\ufffd", "Invalid request: the line is not UTF-8"],
     [null, "Parse error: the line is not valid JSON"],
     "request",
   ]);

@@ -96,7 +96,7 @@ Deno.test("promptText() puts the texts of links after the prompt, in the order o
     link("d"),
   ]);
 
-  assertEquals(linksIn(content), ["a", "c", "b", "d"]);
+  assertEquals(linksIn(content), ["a", "c", "a", "b", "d"]);
   const files = [["c", "3\n"], ["a", "1"], ["b", "2\n"]] as const;
   assertEquals(
     promptText(content, new Map(files)),
