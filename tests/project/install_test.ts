@@ -4,11 +4,12 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
+import { gzip } from "../../tools/release/archive.ts";
 import { runCommand } from "../../tools/run_command.ts";
 import { isInstalled } from "../support/fronts.ts";
 import { LocalCa } from "../support/local_ca.ts";
 import { programOutput } from "../support/program_output.ts";
-import { gzip, ReleaseFolder } from "../support/release_folder.ts";
+import { ReleaseFolder } from "../support/release_folder.ts";
 
 // The real scripts in real shells, with releases on loopback.
 
@@ -21,6 +22,10 @@ const onWindows = Deno.build.os === "windows";
 /** A program that only prints its version, and is no script by its start. */
 function program(version: string): string {
   return `echo "agent-gateway ${version} (test)"\n`;
+}
+
+function encode(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
 }
 
 type Env = Readonly<Record<string, string>>;
@@ -36,19 +41,19 @@ class Place implements AsyncDisposable {
   static async make(): Promise<Place> {
     const place = new Place();
     const { releases, home } = place;
-    const bytes = await gzip(program("1.2.3"));
+    const bytes = gzip(program("1.2.3"));
     const files = {
-      "v0.0.1": { bytes: await gzip(program("1.2.4")) },
-      "v0.0.2": { bytes, cutAfter: 5 },
-      "v0.0.3": { bytes, status: 403 },
-      "v0.0.4": { bytes: new TextEncoder().encode("<html>") },
-      "v1.2.4": { bytes, status: 404 }, // it is there as it is, too
-      "latest": { bytes },
+      "download/v0.0.1": { bytes: gzip(program("1.2.4")) },
+      "download/v0.0.2": { bytes, cutAfter: 5 },
+      "download/v0.0.3": { bytes, status: 403 },
+      "download/v0.0.4": { bytes: encode("<html>") },
+      "download/v1.2.4": { bytes, status: 404 }, // it is there as it is, too
+      "latest/download": { bytes },
     };
-    for (const [version, file] of Object.entries(files)) {
-      const text = program(version === "v1.2.4" ? "1.2.4" : "1.2.3");
-      await releases.add(version, { [NAME]: text });
-      releases.set(version, `${NAME}.gz`, file);
+    for (const [folder, file] of Object.entries(files)) {
+      const version = folder.endsWith("1.2.4") ? "1.2.4" : "1.2.3";
+      await releases.add(folder, NAME, encode(program(version)));
+      releases.files.set(`/${folder}/${NAME}.gz`, file);
     }
     await place.put("old/agent-gateway", program("1.0.0"));
     await place.put("script/agent-gateway", `#!/bin/sh\n${program("1.0.0")}`);
@@ -56,7 +61,7 @@ class Place implements AsyncDisposable {
     await place.put("hangs/agent-gateway", "exec tail -f /dev/null");
     await place.put("folder/agent-gateway/x", "exit 1");
     await place.put("fast/sleep", ""); // does not wait for the one that hangs
-    await Deno.writeFile(`${home}/file.gz`, await gzip(program("1.2.5")));
+    await Deno.writeFile(`${home}/file.gz`, gzip(program("1.2.5")));
     for (
       const [name, to] of [["npm", "../node_modules/x"], ["link", "../own"]]
     ) {
@@ -312,8 +317,8 @@ for (
       const last = `/latest/download/${NAME}${compressed}`;
       assertEquals(place.releases.requested.at(-1), last);
       for (const status of [404, 429, 503]) {
-        const bytes = new Uint8Array();
-        place.releases.set("latest", "SHA256SUMS", { bytes, status });
+        const file = { bytes: encode(""), status };
+        place.releases.files.set("/latest/download/SHA256SUMS", file);
         const message = status === 404 ? "there is no " : `HTTP ${status}`;
         assertStringIncludes((await install()).stderr, message);
       }
@@ -412,7 +417,7 @@ for (const shell of canChangeRegistry ? ["powershell", "pwsh"] : []) {
     await runCommand([Deno.execPath(), ...compile, `${local}\\it.js`]);
     await using releases = new ReleaseFolder();
     const bytes = await Deno.readFile(`${local}\\it.exe`);
-    await releases.add("latest", { [`${NAME}.exe`]: bytes });
+    await releases.add("latest/download", `${NAME}.exe`, bytes);
     const own = "%USERPROFILE%\\bin;C:\\Tools";
     const isInstalledOnce = async () => {
       assertEquals(filesIn(folder), ["agent-gateway.exe"]);

@@ -1,26 +1,18 @@
 import { formatSums, sha256 } from "../../tools/checksums.ts";
+import { gzip } from "../../tools/release/archive.ts";
 
 /** A file of a release: its bytes, and its faults. */
 export interface ReleaseFile {
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array;
   /** The number of bytes after which the connection breaks. */
   readonly cutAfter?: number;
   /** Instead of 200. */
   readonly status?: number;
 }
 
-/** Compresses bytes as `deno task packages` does. */
-export async function gzip(
-  content: Uint8Array<ArrayBuffer> | string,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob([content]).stream()
-    .pipeThrough(new CompressionStream("gzip"));
-  return await new Response(stream).bytes();
-}
-
 /**
- * Releases on loopback, laid out as GitHub does: `/latest/download/NAME` and
- * `/download/vX.Y.Z/NAME`. Each holds the given files, plain and compressed, and
+ * Releases on loopback, laid out as GitHub does: `latest/download/NAME` and
+ * `download/vX.Y.Z/NAME`. Each holds the given files, plain and compressed, and
  * `SHA256SUMS`.
  */
 export class ReleaseFolder implements AsyncDisposable {
@@ -31,9 +23,10 @@ export class ReleaseFolder implements AsyncDisposable {
       onListen: () => {},
       onError: () => new Response(null, { status: 500 }), // cut on purpose
     },
-    (request) => this.#answer(new URL(request.url).pathname),
+    ({ url }) => this.#answer(new URL(url).pathname),
   );
-  readonly #files = new Map<string, ReleaseFile>();
+  /** The files by their paths. */
+  readonly files: Map<string, ReleaseFile> = new Map();
   /** The requested paths, in order. */
   readonly requested: string[] = [];
 
@@ -41,28 +34,14 @@ export class ReleaseFolder implements AsyncDisposable {
     return `http://127.0.0.1:${this.#server.addr.port}`;
   }
 
-  /** Adds a release, `latest` or `vX.Y.Z`, and the sums of its files. */
-  async add(
-    release: string,
-    files: Readonly<Record<string, Uint8Array<ArrayBuffer> | string>>,
-  ): Promise<void> {
-    const sums = new Map<string, string>();
-    for (const [name, content] of Object.entries(files)) {
-      const bytes = await new Blob([content]).bytes();
-      sums.set(name, await sha256(bytes));
-      this.set(release, name, { bytes });
-      this.set(release, `${name}.gz`, { bytes: await gzip(bytes) });
-    }
-    const bytes = new TextEncoder().encode(formatSums(sums));
-    this.set(release, "SHA256SUMS", { bytes });
-  }
-
-  /** Sets one file of a release, whatever its sum is. */
-  set(release: string, name: string, file: ReleaseFile): void {
-    const folder = release === "latest"
-      ? "/latest/download"
-      : `/download/${release}`;
-    this.#files.set(`${folder}/${name}`, file);
+  /** Adds a file, and the sum of it alone, to the release in a folder. */
+  async add(folder: string, name: string, content: Uint8Array): Promise<void> {
+    const bytes = Uint8Array.from(content);
+    const sums = formatSums(new Map([[name, await sha256(bytes)]]));
+    this.files.set(`/${folder}/${name}`, { bytes });
+    this.files.set(`/${folder}/${name}.gz`, { bytes: gzip(bytes) });
+    const text = new TextEncoder().encode(sums);
+    this.files.set(`/${folder}/SHA256SUMS`, { bytes: text });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -71,20 +50,15 @@ export class ReleaseFolder implements AsyncDisposable {
 
   #answer(path: string): Response {
     this.requested.push(path);
-    const file = this.#files.get(path);
+    const file = this.files.get(path);
     if (file === undefined) return new Response("Not Found", { status: 404 });
     const { bytes, cutAfter, status = 200 } = file;
-    if (cutAfter === undefined) return new Response(bytes, { status });
-    let sent = false;
-    const body = new ReadableStream({
-      pull(controller) {
-        if (sent) return controller.error(new Error("The connection breaks"));
-        sent = true;
-        controller.enqueue(bytes.slice(0, cutAfter));
-      },
-    });
-    return new Response(body, {
-      headers: { "content-length": `${bytes.length}` },
-    });
+    const end = cutAfter ?? bytes.length;
+    const body = ReadableStream.from(async function* () {
+      yield bytes.slice(0, end);
+      if (end < bytes.length) throw new Error("The connection breaks");
+    }());
+    const headers = { "content-length": `${bytes.length}` };
+    return new Response(body, { status, headers });
   }
 }
