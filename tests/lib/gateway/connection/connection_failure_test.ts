@@ -1,9 +1,4 @@
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertStringIncludes,
-} from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import {
   connectionError,
   tlsSetupError,
@@ -52,6 +47,8 @@ function sendFailure(text: string): TypeError {
   );
 }
 
+const LOST = "connection lost";
+
 interface Circumstances {
   readonly operation?: RemoteOperation;
   readonly baseUrl?: string;
@@ -74,95 +71,224 @@ function tell(
   return wordsOf(serviceError(operation, failure), "client");
 }
 
-const CERTIFICATE = "invalid peer certificate: ";
+const CERTIFICATE = "invalid peer certificate:";
+const UNKNOWN_ISSUER = `${CERTIFICATE} UnknownIssuer`;
 const FOR_OTHERS =
-  `${CERTIFICATE}certificate not valid for name "service.test"; certificate is only valid for `;
-const REFUSED = "tcp connect error: Connection refused (os error 111)";
+  `${CERTIFICATE} certificate not valid for name "service.test"; certificate is only valid for`;
 const NO_NAME =
   "dns error: failed to lookup address information: Name or service not known";
-const CLOCK = "the clock of this machine says 2026-11-21 13:34 UTC";
-const NO_TLS = "it supports neither TLS 1.2 nor TLS 1.3";
+const SERVICE = "https://service.test";
 
-const OTHER = "). The service needs another certificate.";
-const USUAL = "Check the base URL, the network and the service.";
+/**
+ * Pairs of lines: the text of a library, and what is told of it, behind a problem that
+ * may pass, if it is not that the connection was lost.
+ */
+function pairsOf(
+  table: string,
+): readonly (readonly [string, string, string])[] {
+  const pairs = table.matchAll(/^(\S.*)\n {2}(?:\[(.*?)\] )?(.*)$/gm);
+  return Array.from(
+    pairs,
+    ([, text = "", problem = LOST, words = ""]) => [text, words, problem],
+  );
+}
 
-/** Why no connection was made, and advice of its own, by the library's text. */
-const NOT_CONNECTED: Readonly<Record<string, string>> = {
-  [REFUSED]: "connection refused",
-  "tcp connect error: No connection could be made because the target machine actively refused it. (os error 10061)":
-    "connection refused",
-  "tcp connect error: No route to host (os error 113)": "no route to the host",
-  "tcp connect error: Network is unreachable (os error 101)":
-    "no route to the host",
-  "tcp connect error: Connection timed out (os error 110)":
-    "it does not answer",
-  [NO_NAME]: "the name service.test cannot be resolved",
-  // In other languages, the number decides.
-  "tcp connect error: Verbindungsaufbau abgelehnt (os error 111)":
-    "connection refused",
-  "tcp connect error: Es konnte keine Verbindung hergestellt werden, da der Zielcomputer die Verbindung verweigerte. (os error 10061)":
-    "connection refused",
-  "tcp connect error: Ein Verbindungsversuch ist fehlgeschlagen. (os error 10060)":
-    "it does not answer",
-  "tcp connect error: Der Host war nicht erreichbar. (os error 10065)":
-    "no route to the host",
-  "Eine vorhandene Verbindung wurde geschlossen. (os error 10054)":
-    "closed at once, perhaps by a firewall",
-  "dns error: Der angegebene Host ist unbekannt. (os error 11001)":
-    "the name service.test cannot be resolved",
-  "Nicht-authoritativer Host nicht gefunden. (os error 11002)":
-    "the name service.test cannot be resolved",
-  "Der angegebene Name ist g\u00fcltig, hat aber keine Adresse. (os error 11004)":
-    "the name service.test cannot be resolved",
-  // One clean line, whatever a certificate holds.
-  [`${FOR_OTHERS}DnsName("a\x1b[31m\nb\u202e"), Other(c)`]:
-    "its certificate is not for service.test, but for a b",
-  [`${CERTIFICATE}certificate not valid for name "service.test"`]:
-    "its certificate is not for service.test",
-  [`${CERTIFICATE}Revoked`]: `its certificate is not valid: revoked${OTHER}`,
-  [`${CERTIFICATE}Other(OtherError(UnsupportedCriticalExtension))`]:
-    `its certificate is not valid: unsupported critical extension${OTHER}`,
-  [`${CERTIFICATE}certificate does not allow extended key usage for server authentication`]:
-    `its certificate is not valid: certificate does not allow extended key usage for server authentication${OTHER}`,
-  [`${CERTIFICATE}Other(OtherError(UnsupportedCertVersion))`]:
-    `its certificate is not of version 3 of X.509${OTHER}`,
-  [`${CERTIFICATE}Other(OtherError(NameConstraintViolation))`]:
-    `the CA of its certificate may not sign for service.test (name constraints)${OTHER}`,
-  [`${CERTIFICATE}Other(OtherError(EndEntityUsedAsCa))`]:
-    `its certificate is signed by one that is not of a CA (CA:FALSE)${OTHER}`,
-  [`${CERTIFICATE}Other(OtherError(CaUsedAsEndEntity))`]:
-    `its certificate is that of a CA (CA:TRUE), which a server may not use${OTHER}`,
-  "received fatal alert: ProtocolVersion": NO_TLS,
-  "peer is incompatible: ServerDoesNotSupportTls12Or13. See https://docs.rs/rustls":
-    NO_TLS,
-  "received fatal alert: HandshakeFailure": "it refused TLS: HandshakeFailure",
-  "received corrupt message of type InvalidContentType":
-    "what answers at port 443 does not speak https",
-  "tls handshake eof": "closed at once, perhaps by a firewall",
-  "tcp open error: Too many open files (os error 24)":
-    "too many open files). Close some sessions, or raise the limit (ulimit -n).",
-  [`${CERTIFICATE}certificate expired: verification time 1795268068 (UNIX), but certificate is not valid after 1768478400 (26797962 seconds ago)`]:
-    `its certificate expired on 2026-01-15 12:00 UTC; ${CLOCK}). Check both.`,
-  [`${CERTIFICATE}certificate not valid yet: verification time 1795268068 (UNIX), but certificate is not valid before 1893456000 (98179638 seconds in future)`]:
-    `its certificate is not valid before 2030-01-01 00:00 UTC; ${CLOCK}). Check both.`,
-  "something new": "something new",
-  [`it knows ${KEY}!`]: "it knows ...!",
-};
+/** Why no connection was made, with advice of its own. The number decides. */
+const CONNECTING = pairsOf(`
+tcp connect error: Connection refused (os error 111)
+  [connection refused] connection refused
+tcp connect error: Verbindungsaufbau abgelehnt (os error 10061)
+  [connection refused] connection refused
+tcp connect error: No route to host (os error 113)
+  [no connection] no route to the host
+tcp connect error: Network is unreachable (os error 101)
+  [no connection] no route to the host
+tcp connect error: Der Host war nicht erreichbar. (os error 10065)
+  [no connection] no route to the host
+tcp connect error: Connection timed out (os error 110)
+  it does not answer
+tcp connect error: Ein Verbindungsversuch ist fehlgeschlagen. (os error 10060)
+  it does not answer
+Eine vorhandene Verbindung wurde geschlossen. (os error 10054)
+  closed at once, perhaps by a firewall
+tls handshake eof
+  closed at once, perhaps by a firewall
+dns error: failed to lookup address information: Name or service not known
+  the name service.test cannot be resolved
+dns error: Der angegebene Host ist unbekannt. (os error 11001)
+  the name service.test cannot be resolved
+Nicht-authoritativer Host nicht gefunden. (os error 11002)
+  the name service.test cannot be resolved
+Der angegebene Name hat keine Adresse. (os error 11004)
+  the name service.test cannot be resolved
+tcp open error: Too many open files (os error 24)
+  [too many open files] too many open files). Close some sessions, or raise the limit (ulimit -n).
+received fatal alert: ProtocolVersion
+  it supports neither TLS 1.2 nor TLS 1.3
+peer is incompatible: ServerDoesNotSupportTls12Or13. See https://docs.rs/rustls
+  it supports neither TLS 1.2 nor TLS 1.3
+received fatal alert: HandshakeFailure
+  it refused TLS: HandshakeFailure
+received corrupt message of type InvalidContentType
+  what answers at port 443 does not speak https
+invalid peer certificate: certificate not valid for name "service.test"
+  [certificate not valid] its certificate is not for service.test
+invalid peer certificate: UnknownIssuer
+  [certificate not valid] its certificate comes from a CA that is not trusted, or it does not send its intermediate certificate). Trust the CA: DENO_TLS_CA_STORE=system, or DENO_CERT=FILE.
+invalid peer certificate: certificate expired: verification time 1795268068 (UNIX), but certificate is not valid after 1768478400 (26797962 seconds ago)
+  [certificate not valid] its certificate expired on 2026-01-15 12:00 UTC; the clock of this machine says 2026-11-21 13:34 UTC). Check both.
+invalid peer certificate: certificate not valid yet: verification time 1795268068 (UNIX), but certificate is not valid before 1893456000 (98179638 seconds in future)
+  [certificate not valid] its certificate is not valid before 2030-01-01 00:00 UTC; the clock of this machine says 2026-11-21 13:34 UTC). Check both.
+invalid peer certificate: Revoked
+  [certificate not valid] its certificate is not valid: revoked). The service needs another certificate.
+invalid peer certificate: Other(OtherError(UnsupportedCriticalExtension))
+  [certificate not valid] its certificate is not valid: unsupported critical extension). The service needs another certificate.
+invalid peer certificate: Other(OtherError(UnsupportedCertVersion))
+  [certificate not valid] its certificate is not of version 3 of X.509). The service needs another certificate.
+invalid peer certificate: Other(OtherError(NameConstraintViolation))
+  [certificate not valid] the CA of its certificate may not sign for service.test (name constraints)). The service needs another certificate.
+invalid peer certificate: Other(OtherError(EndEntityUsedAsCa))
+  [certificate not valid] its certificate is signed by one that is not of a CA (CA:FALSE)). The service needs another certificate.
+invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))
+  [certificate not valid] its certificate is that of a CA (CA:TRUE), which a server may not use). The service needs another certificate.
+something new
+  something new
+it knows test-key-0123456789!
+  it knows ...!
+`);
 
-for (const [text, reason] of Object.entries(NOT_CONNECTED)) {
-  Deno.test(`connectionError() explains ${JSON.stringify(text.slice(0, 60))}`, () => {
-    const told = reason.endsWith(".") ? reason : `${reason}). ${USUAL}`;
-    const start = "https://service.test cannot be reached (";
-    assertEquals(tell(notConnected(text)), start + told);
+for (const [text, words, problem] of CONNECTING) {
+  Deno.test(`connectionError() explains ${text.slice(0, 70)}`, () => {
+    const cause = notConnected(text);
+    const usual = "Check the base URL, the network and the service.";
+    const told = words.endsWith(".") ? words : `${words}). ${usual}`;
+    assertEquals(tell(cause), `${SERVICE} cannot be reached (${told}`);
+    const { failure } = connectionError(cause, {
+      ...{ operation: "create run", baseUrl: SERVICE, redactor: REDACTOR },
+    });
+    assertEquals(failure.problem, problem);
   });
 }
 
-Deno.test("connectionError() names HTTPS_PROXY where only HTTP_PROXY is set", () => {
-  const env = { HTTP_PROXY: "http://proxy.test:3128" };
-  const hint = ", or set HTTPS_PROXY (only HTTP_PROXY is set)";
-  assertStringIncludes(tell(notConnected(NO_NAME), { env }), hint);
-  assert(!tell(notConnected(NO_NAME)).includes(hint));
-});
+/** Why an established connection broke. */
+const BROKEN = pairsOf(`
+connection closed before message completed
+  URL closed the connection without an answer
+Connection reset by peer (os error 104)
+  URL reset the connection
+invalid HTTP version parsed
+  What answers at URL does not speak HTTP
+error reading a body from connection
+  URL closed the connection in the middle of its answer
+received fatal alert: CertificateRequired
+  URL cannot be used: it requires a client certificate, which this program does not support
+something new
+  The connection to URL broke (something new)
+stream error received: unspecific protocol error detected
+  URL broke the protocol of the connection
+stream error received: refused stream before processing any application logic
+  URL broke the protocol of the connection
+stream error received: not a result of an error
+  URL broke the protocol of the connection
+tcp connect error: Connection refused
+  The connection to URL broke (tcp connect error: Connection refused)
+connection closed
+  [connection closed] URL closed the connection before accepting the request; it may be restarting
+connection error received: not a result of an error
+  [connection closed] URL closed the connection before accepting the request; it may be restarting
+connection error received: not a result of an error (b"max_age")
+  [connection closed] URL closed the connection before accepting the request; it may be restarting
+`);
+
+for (const [text, words, problem] of BROKEN) {
+  Deno.test(`connectionError() tells that a connection broke: ${text}`, () => {
+    const isInBody = text.includes("a body");
+    const cause = isInBody ? new TypeError(text) : sendFailure(text);
+    const [thread, run, stream] = problem === LOST
+      ? [
+        "Check the base URL, or try again later.",
+        "The run may have started, so the prompt was not retried.",
+        "The run may still continue.",
+      ]
+      : [
+        "Try again later.",
+        "The prompt did not run. Try again later.",
+        "The run may still continue.",
+      ];
+    const operations = ["create thread", "create run", "stream run"] as const;
+    const told = operations.map((operation) => tell(cause, { operation }));
+    const reason = words.replace("URL", SERVICE);
+    assertEquals(
+      told,
+      [thread, run, stream].map((end) => `${reason}. ${end}`),
+    );
+    const { failure } = connectionError(cause, {
+      ...{ operation: "create run", baseUrl: SERVICE, redactor: REDACTOR },
+    });
+    assertEquals(failure.problem, problem);
+  });
+}
+
+/** What else the words depend on: the text, the circumstances, and what is told. */
+const SPECIAL: readonly (readonly [unknown, Circumstances, string])[] = [
+  [
+    notConnected(NO_NAME),
+    { env: { HTTP_PROXY: "http://proxy.test:3128" } },
+    "cannot be reached (the name service.test cannot be resolved). Check the base URL, the network and the service, or set HTTPS_PROXY (only HTTP_PROXY is set).",
+  ],
+  [
+    new Error("Too many open files (os error 24)"),
+    { operation: "create run" },
+    "cannot be reached (too many open files). The prompt did not run. Close some sessions, or raise the limit (ulimit -n).",
+  ],
+  [
+    new Error('Requires net access to "service.test:443", run'),
+    { operation: "create run" },
+    "cannot be reached (Deno may not connect to service.test). Run Deno with --allow-net=service.test.",
+  ],
+  [
+    notConnected("invalid dns name"),
+    { operation: "create run" },
+    "cannot be reached (no host can have the name service.test). Check the base URL, the network and the service.",
+  ],
+  // One clean line, whatever a certificate holds.
+  [
+    notConnected(`${FOR_OTHERS} DnsName("a\x1b[31m\nb\u202e"), Other(c)`),
+    {},
+    "(its certificate is not for service.test, but for a b)",
+  ],
+  // The base URL has just worked.
+  [
+    notConnected("tls handshake eof"),
+    { operation: "stream run" },
+    "cannot be reached (closed at once, perhaps by a firewall). The run may still continue.",
+  ],
+  [
+    notConnected(UNKNOWN_ISSUER),
+    { env: { DENO_CERT: "/etc/company.pem" } },
+    'intermediate certificate). Check that "/etc/company.pem" (DENO_CERT) contains the CA\'s certificate as PEM.',
+  ],
+  [
+    notConnected(UNKNOWN_ISSUER),
+    { env: { DENO_TLS_CA_STORE: "mozilla,system" } },
+    "intermediate certificate). Add the CA to this system's store, or name its file in DENO_CERT.",
+  ],
+  ...[undefined, statusFailure(proxy("http"), 502, []).failure].map((
+    relayFailure,
+  ) =>
+    [
+      notConnected(NO_NAME),
+      { baseUrl: "https://the-brain.example", relayFailure },
+      "No service is configured: https://the-brain.example is a placeholder. Set APP_BASE_URL or --base-url to the URL of your service.",
+    ] as const
+  ),
+];
+
+for (const [cause, circumstances, told] of SPECIAL) {
+  Deno.test(`connectionError() says ${told}`, () => {
+    assertStringIncludes(tell(cause, circumstances), told);
+  });
+}
 
 /** A proxy of this scheme. */
 function proxy(scheme: Proxy["scheme"]): Proxy {
@@ -178,8 +304,6 @@ const SECURE = proxy("https");
 const CHECK = "Check HTTPS_PROXY and NO_PROXY.";
 const ALL = "Check the base URL, HTTPS_PROXY and NO_PROXY.";
 const SCHEME = "Try http:// or socks5:// in HTTPS_PROXY.";
-const UNKNOWN_ISSUER = `${CERTIFICATE}UnknownIssuer`;
-
 function lost(proxy: Proxy, text: string): RequestError {
   return withVariables(
     {},
@@ -253,108 +377,6 @@ for (const [{ failure: tunnel }, told, fate] of BY_PROXY) {
   });
 }
 
-Deno.test("connectionError() of a relay that cannot listen says that nothing was sent", () => {
-  const cause = new Error("Too many open files (os error 24)");
-  assertMatch(
-    tell(cause, { operation: "create run" }),
-    /^https:\/\/service\.test cannot be reached .*\. The prompt did not run\. /,
-  );
-});
-
-Deno.test("connectionError() names the permission that is missing", () => {
-  const cause = new Error('Requires net access to "service.test:443", run');
-  assertEquals(
-    tell(cause, { operation: "create run" }),
-    "https://service.test cannot be reached (Deno may not connect to service.test). Run Deno with --allow-net=service.test.",
-  );
-});
-
-Deno.test("connectionError() refuses a name that no host can have", () => {
-  const baseUrl = "https://a..b";
-  const cause = notConnected("invalid dns name");
-  assertEquals(
-    tell(cause, { operation: "create run", baseUrl }),
-    "https://a..b cannot be reached (no host can have the name a..b). Check the base URL, the network and the service.",
-  );
-});
-
-Deno.test("connectionError() tells how to trust an issuer that is not trusted, and names the file of DENO_CERT", () => {
-  const cause = notConnected(UNKNOWN_ISSUER);
-  const start =
-    "https://service.test cannot be reached (its certificate comes from a CA that is not trusted, or it does not send its intermediate certificate). ";
-  const how = "Trust the CA: DENO_TLS_CA_STORE=system, or DENO_CERT=FILE.";
-  assertEquals(tell(cause), start + how);
-  assertStringIncludes(
-    tell(cause, { env: { DENO_CERT: "/etc/company.pem" } }),
-    `${start}Check that "/etc/company.pem" (DENO_CERT) contains the CA's certificate as PEM.`,
-  );
-  assertEquals(
-    tell(cause, { env: { DENO_TLS_CA_STORE: "mozilla,system" } }),
-    `${start}Add the CA to this system's store, or name its file in DENO_CERT.`,
-  );
-});
-
-for (const tunnel of [undefined, answered(502).failure]) {
-  Deno.test(`connectionError() says that no service is configured if the host is only an example, ${tunnel?.reason}`, () => {
-    assertEquals(
-      tell(notConnected(NO_NAME), {
-        ...{ baseUrl: "https://the-brain.example", relayFailure: tunnel },
-      }),
-      "No service is configured: https://the-brain.example is a placeholder. " +
-        "Set APP_BASE_URL or --base-url to the URL of your service.",
-    );
-  });
-}
-
-const SERVICE = "https://service.test";
-const BROKE_PROTOCOL = `${SERVICE} broke the protocol of the connection`;
-
-/** Why an established connection broke, by the library's text. */
-const BROKEN: Readonly<Record<string, string>> = {
-  "connection closed before message completed":
-    `${SERVICE} closed the connection without an answer`,
-  "Connection reset by peer (os error 104)": `${SERVICE} reset the connection`,
-  "invalid HTTP version parsed":
-    `What answers at ${SERVICE} does not speak HTTP`,
-  "error reading a body from connection":
-    `${SERVICE} closed the connection in the middle of its answer`,
-  "received fatal alert: CertificateRequired":
-    `${SERVICE} cannot be used: it requires a client certificate, which this program does not support`,
-  "something new": `The connection to ${SERVICE} broke (something new)`,
-  "stream error received: unspecific protocol error detected": BROKE_PROTOCOL,
-  // A reset of the stream, not of the connection: the prompt may have run.
-  "stream error received: not a result of an error": BROKE_PROTOCOL,
-};
-
-for (const [text, reason] of Object.entries(BROKEN)) {
-  Deno.test(`connectionError() tells that a connection broke: ${text}`, () => {
-    const isInBody = text.includes("a body");
-    const cause = isInBody ? new TypeError(text) : sendFailure(text);
-    const operations = ["create thread", "create run", "stream run"] as const;
-    assertEquals(operations.map((operation) => tell(cause, { operation })), [
-      `${reason}. Check the base URL, or try again later.`,
-      `${reason}. The run may have started, so the prompt was not retried.`,
-      `${reason}. The run may still continue.`,
-    ]);
-  });
-}
-
-/** `GOAWAY` with `NO_ERROR`. */
-const GOAWAY = "connection error received: not a result of an error";
-
-for (const text of [GOAWAY, "connection closed"]) {
-  Deno.test(`connectionError() says that the run was not started: ${text}`, () => {
-    const cause = sendFailure(text);
-    const reason =
-      `${SERVICE} closed the connection before accepting the request; it may be restarting.`;
-    const later = "Try again later.";
-    assertEquals(
-      [tell(cause), tell(cause, { operation: "create run" })],
-      [`${reason} ${later}`, `${reason} The prompt did not run. ${later}`],
-    );
-  });
-}
-
 Deno.test("connectionError() shows no part of the key, wherever a peer's words are cut", () => {
   const words = "connection error received: unexpected internal error";
   for (let length = 400; length < 520; length++) {
@@ -370,49 +392,6 @@ Deno.test("connectionError() shows no part of the key, wherever a peer's words a
   }
 });
 
-const LOST = "connection lost";
-
-/** The problems that may pass, by the library's text. */
-const PROBLEMS: readonly (readonly [unknown, string?])[] = [
-  [notConnected(REFUSED), "connection refused"],
-  [
-    notConnected("tcp connect error: abgelehnt (os error 10061)"),
-    "connection refused",
-  ],
-  [sendFailure("connection closed"), "connection closed"],
-  [sendFailure(GOAWAY), "connection closed"],
-  [sendFailure(`${GOAWAY} (b"max_age")`), "connection closed"],
-  [sendFailure(GOAWAY.replace("connection", "stream")), LOST],
-  [
-    sendFailure("stream error received: refused stream before processing any"),
-    LOST,
-  ],
-  [sendFailure("Connection reset by peer (os error 104)"), LOST],
-  [notConnected(NO_NAME), LOST],
-  [notConnected("tcp connect error: (os error 113)"), "no connection"],
-  [notConnected("tcp connect error: (os error 101)"), "no connection"],
-  [notConnected(UNKNOWN_ISSUER), "certificate not valid"],
-  [notConnected(`${CERTIFICATE}certificate expired`), "certificate not valid"],
-  [sendFailure("connection closed before message completed"), LOST],
-  [sendFailure("tcp connect error: Connection refused"), LOST],
-  [new Error("something new"), LOST],
-  // An answer that can never be read
-  [sendFailure("message head is too large")],
-  [rejection("stream error detected: unspecific protocol error detected")],
-  [rejection('connection error detected: detected excessive load (b"x")')],
-];
-
-Deno.test("connectionError() says which problem may pass", () => {
-  for (const [cause, problem] of PROBLEMS) {
-    const { failure } = connectionError(cause, {
-      operation: "create run",
-      baseUrl: "https://service.test",
-      redactor: REDACTOR,
-    });
-    assertEquals(failure.problem, problem);
-  }
-});
-
 Deno.test("the program without descriptors is told so, also while TLS is set up, and the answers of SOCKS which problem may pass", () => {
   const cause = new Error("Failed opening CA file: (os error 24)");
   const { failure } = tlsSetupError(cause, REDACTOR);
@@ -424,14 +403,6 @@ Deno.test("the program without descriptors is told so, also while TLS is set up,
     socksFailure(HTTP, code).failure.problem
   );
   assertEquals(problems, ["no connection", LOST, "connection refused"]);
-});
-
-Deno.test("connectionError() of a run that cannot be followed advises nothing, as the base URL has just worked", () => {
-  const told = tell(notConnected(REFUSED), { operation: "stream run" });
-  assertMatch(
-    told,
-    /\(connection refused\)\. The run may still continue\.$/,
-  );
 });
 
 for (
