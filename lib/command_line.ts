@@ -181,9 +181,7 @@ function addOptions(argument: string, rest: string[], found: Found): void {
 }
 
 function add(found: Found, name: OptionName | "-", value: string): void {
-  const values = found.get(name);
-  if (values === undefined) found.set(name, [value]);
-  else values.push(value);
+  found.set(name, [...found.get(name) ?? [], value]);
 }
 
 function checkValue(

@@ -9,31 +9,11 @@ export class UsageError extends Error {
 const MAX_LENGTH = 200;
 const MAX_DISTANCE = 2;
 
-/** Flags that users know from other programs, with a hint at ours. */
-const FOREIGN: Readonly<Record<string, string>> = {
-  "-v": "did you mean --version or --verbose?",
-  "-c": "to continue a thread: --thread ID",
-  "--continue": "to continue a thread: --thread ID",
-  "--resume": "to continue a thread: --thread ID",
-  "--no-color": "write --color=never",
-};
-
 /** The error for an argument that looks like a flag but is not one. */
 export function unknownFlag(argument: string): UsageError {
-  const [name = ""] = argument.split("=", 1);
-  if (Object.hasOwn(FOREIGN, name)) return unknown(argument, FOREIGN[name]);
   const flag = nearestFlag(argument);
   return unknown(argument, flag && `did you mean ${flag}?`);
 }
-
-/** Words that would be subcommands of other programs, and are flags of this one. */
-const COMMANDS: readonly string[] = [
-  "help",
-  "version",
-  "check",
-  "bridge",
-  "completions",
-];
 
 /**
  * The error for a word that is not the value of an option.
@@ -44,7 +24,7 @@ export function unknownWord(word: string, hasPrompt: boolean): UsageError {
   if (hasPrompt) {
     return unknown(word, "a prompt of several words needs quotes");
   }
-  if (COMMANDS.includes(word)) {
+  if (OPTIONS.some(({ name }) => name === word)) {
     return unknown(word, `did you mean --${word}?`);
   }
   return unknown(word, "to run a prompt: agent-gateway -p TEXT");

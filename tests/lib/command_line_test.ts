@@ -94,7 +94,6 @@ Deno.test("--timeout takes seconds, fractions too, up to a day", async () => {
   }
 });
 
-const RESUME = "(to continue a thread: --thread ID)";
 const RUN = "(to run a prompt: agent-gateway -p TEXT)";
 /** The error for each command line. */
 const ERRORS: Readonly<Record<string, string>> = {
@@ -141,11 +140,6 @@ const ERRORS: Readonly<Record<string, string>> = {
   "version": 'Unknown argument "version" (did you mean --version?)',
   // Flags
   "--x\x9b": String.raw`Unknown argument "--x\u009b"`,
-  "-v": 'Unknown argument "-v" (did you mean --version or --verbose?)',
-  "-c": `Unknown argument "-c" ${RESUME}`,
-  "--continue": `Unknown argument "--continue" ${RESUME}`,
-  "--resume=id": `Unknown argument "--resume=id" ${RESUME}`,
-  "--no-color": 'Unknown argument "--no-color" (write --color=never)',
   // What excludes each other
   "- -": '"-" can be given only once',
   "-b --prompt=x": "--prompt cannot be used with --bridge",
