@@ -47,6 +47,7 @@ class Story implements View {
   time = 0;
   waiting = 0;
   hasText = false;
+  takesOutput = true;
   prepared = 0;
   readonly typing: Typing | undefined;
   readonly conversation: Conversation;
@@ -59,6 +60,7 @@ class Story implements View {
     const typing = {
       dropWaiting: () => this.waiting,
       clear: () => this.hasText,
+      takesOutput: () => Promise.resolve(this.takesOutput),
     };
     this.typing = script.isPiped ? undefined : typing;
     const { threadId, thread = "", fate } = script;
@@ -348,6 +350,30 @@ Deno.test("Conversation that is left while a reply is written waits for its end,
     ]);
   }
 });
+
+/** What a person does while a reply is written, and the exit code, if it leaves. */
+const WAYS_OUT: readonly (readonly [
+  what: string,
+  act: (story: Story) => void,
+  code: number,
+])[] = [
+  ["exit", ({ conversation }) => conversation.noteQueued(text(" Exit")), 0],
+  ["Ctrl-D", ({ conversation }) => conversation.noteQueued({ kind: "end" }), 0],
+  ["Ctrl-C twice", (story) => void [story.ctrlC(), story.ctrlC()], 130],
+];
+const text = (text: string) => ({ kind: "text", text }) as const;
+for (const [what, act, code] of WAYS_OUT) {
+  Deno.test(`${what} leaves with ${code} while a reply is written to a terminal that takes nothing any more, and waits for any other`, async () => {
+    for (const takesOutput of [true, false]) {
+      const { story, end } = await held("reply", { inputs: [RUN] });
+      story.takesOutput = takesOutput;
+      story.conversation.noteQueued(text("more"));
+      act(story);
+      await Promise.race([end, setImmediate()]);
+      assertEquals(story.log.includes(`= ${code}`), !takesOutput);
+    }
+  });
+}
 
 Deno.test("Conversation that is left has no farewell if nobody reads the reply", async () => {
   using clock = new FakeClock();

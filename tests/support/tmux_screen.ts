@@ -141,10 +141,19 @@ export class Screen implements AsyncDisposable {
 
   /** Sends a signal to the program that was started last. */
   async kill(signal: Deno.Signal): Promise<void> {
-    Deno.kill(
-      Number(await Deno.readTextFile(`${this.#folder}/pid`)),
-      signal,
-    );
+    Deno.kill(await this.pid(), signal);
+  }
+
+  /** The id of the program that was started last. */
+  async pid(): Promise<number> {
+    return Number(await Deno.readTextFile(`${this.#folder}/pid`));
+  }
+
+  /** Stops tmux, which takes nothing from the terminal any more, until it is disposed. */
+  async stop(): Promise<Disposable> {
+    const server = Number(await this.#do("display-message -p '#{pid}'"));
+    Deno.kill(server, "SIGSTOP");
+    return { [Symbol.dispose]: () => Deno.kill(server, "SIGCONT") };
   }
 
   /** The terminal's title. */

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { isNewDeno, settings } from "../support/client_process.ts";
-import { json } from "../support/service/behaviours.ts";
+import { complete, events, json } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService, serveStreams } from "../support/service/service.ts";
 import {
@@ -10,6 +10,7 @@ import {
   Screen,
   test,
 } from "../support/tmux_screen.ts";
+import { until } from "../support/waits.ts";
 
 const isNew = await isNewDeno();
 
@@ -118,6 +119,49 @@ test("a thread that cannot be created exits 1, and the terminal is as before (in
   );
   await isAsBefore(screen);
 });
+
+for (const signal of ["SIGTERM", "SIGQUIT"] as const) {
+  test(
+    `${signal} ends a chat whose terminal takes nothing any more of a reply`,
+    async () => {
+      const reply = "a line of the reply\n".repeat(100_000);
+      await using service = serveStreams(events([complete(reply)]));
+      await using screen = await openChat(service);
+      const pid = await screen.pid();
+      await screen.enter("hello");
+      await screen.waitFor("a line of the reply");
+      {
+        using _ = await screen.stop();
+        // Until the terminal is full: then nothing more is written.
+        let [before, now] = ["", await written(pid)];
+        while (before !== now) {
+          await new Promise((resolve) => setTimeout(resolve, 200));
+          [before, now] = [now, await written(pid)];
+        }
+        await screen.kill(signal);
+        await until(() => !isRunning(pid), 5_000);
+      }
+      await screen.waitFor(signal === "SIGTERM" ? "[143]$" : "[131]$");
+    },
+    Deno.build.os === "linux" ? "tmux" : "/proc",
+  );
+}
+
+/** How much a process has written. */
+async function written(pid: number): Promise<string> {
+  const args = ["wchar", `/proc/${pid}/io`];
+  const { stdout } = await new Deno.Command("grep", { args }).output();
+  return new TextDecoder().decode(stdout);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    Deno.kill(pid, "SIGURG"); // It is ignored.
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 test("Ctrl-D during a run waits for the replies to what was typed before", async () => {
   const first = new GatedStream();
