@@ -28,19 +28,19 @@ interface Marks {
 
 const MARKS: Marks = {
   spinner: [
-    shown`⠋`,
-    shown`⠙`,
-    shown`⠹`,
-    shown`⠸`,
-    shown`⠼`,
-    shown`⠴`,
-    shown`⠦`,
-    shown`⠧`,
-    shown`⠇`,
-    shown`⠏`,
+    shown`\u280b`,
+    shown`\u2819`,
+    shown`\u2839`,
+    shown`\u2838`,
+    shown`\u283c`,
+    shown`\u2834`,
+    shown`\u2826`,
+    shown`\u2827`,
+    shown`\u2807`,
+    shown`\u280f`,
   ],
-  done: shown`✓`,
-  failed: shown`✗`,
+  done: shown`\u2713`,
+  failed: shown`\u2717`,
 };
 
 /** Marks for fonts that lack the others, such as those of the Linux console. */

@@ -109,7 +109,7 @@ const FAILURES:
     // The name is in a field of its own.
     ["No", 'event: error\ndata: {"message":"No"}\n'],
     ["No", 'event:run_failed\r\ndata: {"message":"No"}\r\n'],
-    [" No such model", "event: error\ndata: No such model\n"],
+    ["No such model", "event: error\ndata: No such model\n"],
     ["No", 'event: failed\ndata: "No"\n'],
     ["", "event: error\ndata:\n"],
     [undefined, 'event: error\ndata: {"event":"progress"}\n'],
@@ -121,7 +121,7 @@ const FAILURES:
     // The name after its data
     ["No", 'data: {"message":"No"}\nevent: error\n'],
     ["No", 'data: {"message":"No"}\nid: 1\nevent: Run_Failed\n\n'],
-    [" No such model", "data: No such model\nevent: run.failed\n"],
+    ["No such model", "data: No such model\nevent: run.failed\n"],
     ["", "data:\nevent: error\n"],
     [undefined, 'data: {"message":"No"}\n\nevent: error\n'],
     [undefined, 'data: {"message":"No"}\nevent: errors\n'],
