@@ -233,37 +233,30 @@ function* showsProgress(played: Played): Broken {
   const { ids, isIdLast } = played.plan;
   for (const { prompt, nodes } of promptsOf(played.user)) {
     const run = played.service.runs.find((run) => run.prompt === prompt);
-    const shown = nodes.map((node) => Number(node.split(".")[1]));
     if (nodes.some((node) => node.split(".")[0] !== run?.id)) {
       yield `${prompt} (${run?.id}) is shown ${nodes}`;
     }
     if (run === undefined) continue;
-    if (ids === "pairs") {
-      const isInOrder = shown.every((n, i) => n > (shown[i - 1] ?? -1));
-      if (!isInOrder && !isIdLast) {
+    const shown = nodes.map((node) => Number(node.split(".")[1]));
+    const once = Array.from(new Set(shown));
+    if (ids === "pairs" || ids === "some") {
+      // Only events without an id, which have odd positions, may come twice.
+      const isTwice = shown.some((n, i) =>
+        (ids === "pairs" || n % 2 === 0) && shown.indexOf(n) < i
+      );
+      const isInOrder = once.every((n, i) => n > (once[i - 1] ?? -1));
+      if (!isIdLast && (isTwice || !isInOrder)) {
         yield `${prompt} is shown the events ${shown}`;
       }
       continue;
     }
-    if (ids === "some") {
-      if (!isIdLast) yield* checkSome(prompt, shown);
-      continue;
-    }
-    const unique = isIdLast ? Array.from(new Set(shown)) : shown;
+    const unique = isIdLast ? once : shown;
     const all = run.events.filter(({ kind }) => kind === "progress")
       .map(({ position }) => position).slice(0, unique.length);
     if (unique.join() !== all.join()) {
       yield `${prompt} is shown the events ${shown}, not ${all}`;
     }
   }
-}
-
-/** Only events without an id, which have odd positions, may come twice. */
-function* checkSome(prompt: string, shown: readonly number[]): Broken {
-  const twice = shown.filter((n, i) => n % 2 === 0 && shown.indexOf(n) < i);
-  const once = Array.from(new Set(shown));
-  const isInOrder = once.every((n, i) => n > (once[i - 1] ?? -1));
-  if (twice.length > 0 || !isInOrder) yield `${prompt} is shown ${shown}`;
 }
 
 /** The longest that a run may be followed after the service's last byte, in milliseconds. */

@@ -32,19 +32,17 @@ export interface ScriptPlan {
   readonly reader: ReaderPlan;
 }
 
+/** What an editor does, as often as it is named. */
+const ACTIONS = [
+  ...["prompt", "prompt", "prompt", "prompt", "prompt"] as const,
+  ...["new", "cancel", "cancel request", "close"] as const,
+  ...["load", "resume", "garbage", "unheard"] as const,
+];
+
 export interface Action {
   /** Milliseconds after the action before it. */
   readonly ms: number;
-  readonly what:
-    | "new"
-    | "prompt"
-    | "cancel"
-    | "cancel request"
-    | "close"
-    | "load"
-    | "resume"
-    | "garbage"
-    | "unknown";
+  readonly what: typeof ACTIONS[number];
   /** Which of the sessions that are known. */
   readonly session: number;
 }
@@ -87,11 +85,7 @@ export const anyEditor: fc.Arbitrary<EditorPlan> = fc.record({
   actions: fc.array(
     fc.record({
       ms: fc.oneof(fc.constant(0), fc.nat(100), anySpan),
-      what: fc.constantFrom(
-        ...["prompt", "prompt", "prompt", "prompt", "prompt"] as const,
-        ...["new", "cancel", "cancel request", "close"] as const,
-        ...["load", "resume", "garbage", "unknown"] as const,
-      ),
+      what: fc.constantFrom(...ACTIONS),
       session: fc.nat(3),
     }),
     { minLength: 1, maxLength: 8 },
@@ -365,37 +359,22 @@ class Editor {
 
   #act(what: Action["what"], index: number): void {
     const sessionId = this.sessions[index % this.sessions.length] ?? "none";
-    const last = this.sent.findLast((request) =>
-      request.method === "session/prompt" && request.sessionId === sessionId
-    );
-    switch (what) {
-      case "new":
-        return this.#request("session/new", {});
-      case "prompt":
-        return this.#request("session/prompt", { sessionId });
-      case "load":
-        return this.#request("session/load", { sessionId });
-      case "resume":
-        return this.#request("session/resume", { sessionId });
-      case "close":
-        this.#cancelAll(sessionId);
-        return this.#request("session/close", { sessionId });
-      case "cancel":
-        this.#cancelAll(sessionId);
-        return this.#write({ method: "session/cancel", params: { sessionId } });
-      case "cancel request":
-        if (last === undefined) return;
-        this.#cancel(last);
-        return this.#write({
-          method: "$/cancel_request",
-          params: { requestId: last.id },
-        });
-      case "garbage":
-        return this.#write("{ not JSON");
-      case "unknown":
-        return this.#request("session/unheard", { sessionId });
-      default:
-        what satisfies never;
+    const params = { sessionId };
+    if (what === "cancel" || what === "close") this.#cancelAll(sessionId);
+    if (what === "cancel") {
+      this.#write({ method: "session/cancel", params });
+    } else if (what === "cancel request") {
+      const last = this.sent.findLast((request) =>
+        request.prompt !== undefined && request.sessionId === sessionId
+      );
+      if (last === undefined) return;
+      this.#cancel(last);
+      const requestId = last.id;
+      this.#write({ method: "$/cancel_request", params: { requestId } });
+    } else if (what === "garbage") {
+      this.#write("{ not JSON");
+    } else {
+      this.#request(`session/${what}`, what === "new" ? {} : params);
     }
   }
 
