@@ -47,7 +47,7 @@ const OTHER_NUMBERS: Readonly<Record<string, readonly string[]>> = {
   "CONTRIBUTING.md": ["72 characters", "ten times"],
   "SECURITY.md": ["four characters", "0.1 s", "350 MiB", "500 MiB", "50 ms"],
   "docs/bridge.md": ["64 KiB", "10 MiB"],
-  "docs/containers.md": ["15 MB", "128 MiB"],
+  "docs/containers.md": ["15 MB", "5 KB", "128 MiB"],
   "docs/install.md": ["70 GB"],
   "docs/performance.md": [
     ...["three times", "55 MiB", "0.7 MiB", "0.12 ms", "64 KiB", "2 MiB"],
