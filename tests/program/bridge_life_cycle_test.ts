@@ -121,3 +121,25 @@ Deno.test({
     assert(texts.every((text, i) => text === `${i}: ${status}`));
   },
 });
+
+Deno.test("a long run can be cancelled, whatever memory was collected since its start", async () => {
+  function* steps() {
+    for (let i = 1; i <= 20_000; i++) yield progress("step", `${i}`);
+  }
+  await using service = ReferenceService.start();
+  await using editor = new Editor({ env: settings(service) });
+  service.misbehave(
+    "stream",
+    events(steps, { end: "hang", chunkSize: 65_536 }),
+  );
+  const sessionId = await editor.newSession();
+  const id = await editor.sendPrompt(sessionId, "hi");
+  const { ended } = await service.waitFor("stream");
+  await editor.update(sessionId, "step: 20000");
+
+  await editor.notify("session/cancel", { sessionId });
+
+  const { result } = await editor.response(id);
+  assertEquals(result.stopReason, "cancelled");
+  assertEquals(await ended, "dropped");
+});

@@ -1,6 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { FakeClock } from "./clocks.ts";
 import { MemoryEditor, type Message } from "./editor.ts";
+import { serviceError } from "./service_errors.ts";
+import { redacted } from "./texts.ts";
 
 /**
  * Plays a transcript of a bridge in memory, and asserts that all of it came true:
@@ -8,7 +10,7 @@ import { MemoryEditor, type Message } from "./editor.ts";
  * - `> ID METHOD PARAMS`, without the id a notification; `> {...}`, any line; `> end`, the
  *   end of the input. Params are JSON, or the id of a session and the text of a prompt.
  * - `* RUN node: status`, `* RUN = REPLY` and `* RUN ! WORDS`: an event of the service,
- *   and a failure.
+ *   and a failure (`! gone`: the service does not know the thread any more).
  * - `~ MILLISECONDS` pass.
  * - `< ...`: what the bridge wrote; `@ RUN THREAD PROMPT`: a run that it started.
  */
@@ -68,11 +70,19 @@ async function send(editor: MemoryEditor, line: string): Promise<void> {
   );
 }
 
+/** The failure of a run on a thread that the service does not know any more. */
+const GONE = {
+  reason: redacted("No such thread"),
+  stage: "refused",
+  threadGone: "certain",
+} as const;
+
 function happen(editor: MemoryEditor, number: number, what: string): void {
   const run = editor.gateway.runs[number - 1];
   if (run === undefined) throw new Error(`there is no run ${number}`);
   const [node = "", status = ""] = what.split(": ");
   if (what.startsWith("= ")) run.complete(what.slice(2));
+  else if (what === "! gone") run.fail(serviceError("create run", GONE));
   else if (what.startsWith("! ")) run.fail(new Error(what.slice(2)));
   else run.progress(node, status);
 }
@@ -80,7 +90,9 @@ function happen(editor: MemoryEditor, number: number, what: string): void {
 /** A message of the bridge, in short. */
 function shown({ id, method, params, result, error }: Message): string {
   if (error !== undefined) {
-    return `${JSON.stringify(id)} ${error.code} ${error.message}`;
+    const { code, message, data } = error;
+    const isGone = `${data?.details}`.startsWith("Session not found: ");
+    return `${JSON.stringify(id)} ${code} ${isGone ? "(gone) " : ""}${message}`;
   }
   if (method === undefined) {
     const { stopReason, protocolVersion, sessionId } = result;

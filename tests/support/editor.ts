@@ -25,7 +25,7 @@ export interface Message {
   readonly error?: {
     readonly code: number;
     readonly message: string;
-    readonly data?: unknown;
+    readonly data?: { readonly details: string };
   };
 }
 

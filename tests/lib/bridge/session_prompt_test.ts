@@ -249,14 +249,54 @@ Deno.test("no title is sent in a session that was loaded, resumed or closed", as
     < 8 end_turn`);
 });
 
-Deno.test("thoughts and reply have an id each, and the response names the thread, the run and the request", async () => {
+Deno.test("a chat that the service does not know any more cannot be loaded or resumed, until it is known again", async () => {
+  await play(`${OPEN}
+    > 3 session/prompt thread-1 hello
+    @ 1 thread-1 hello
+    * 1 ! gone
+    < 3 -32603 (gone) No such thread. The chat may be gone: start a new one.
+    > 4 session/load thread-1
+    < 4 -32002 Session not found: "thread-1"
+    > 5 session/prompt thread-1 failed
+    @ 2 thread-1 failed
+    * 2 ! no
+    < 5 -32603 Internal error
+    > 6 session/close thread-1
+    < 6 {}
+    > 7 session/resume thread-1
+    < 7 -32002 Session not found: "thread-1"
+    > 8 session/resume thread-2
+    < 8 thread-2
+    > 9 session/prompt thread-2 hello
+    @ 3 thread-2 hello
+    * 3 ! gone
+    < 9 -32603 (gone) No such thread. The chat may be gone: start a new one.
+    > 10 session/prompt thread-2 hello
+    @ 4 thread-2 hello
+    * 4 = Hello!
+    < thread-2 agent_message_chunk: Hello!
+    ~ 40
+    < 10 end_turn
+    > 11 session/resume thread-2
+    < 11 thread-2`);
+});
+
+Deno.test("thoughts and reply have an id each, the response names the thread, the run and the request, and the trace context travels with the run", async () => {
   await using editor = new MemoryEditor();
   const sessionId = await editor.newSession();
   const ids = new Set<string>();
   for (const number of [1, 2]) {
     const start = editor.messages.length;
-    const id = await editor.sendPrompt(sessionId, "hello");
+    const id = await editor.send("session/prompt", {
+      sessionId,
+      prompt: "hello",
+      _meta: { traceparent: "00-1-2-01", tracestate: "vendor=1" },
+    });
     const run = await editor.gateway.started(number);
+    assertEquals(run.options.headers, {
+      traceparent: "00-1-2-01",
+      tracestate: "vendor=1",
+    });
     run.progress("plan", "started");
     run.progress("", "");
     run.complete("Hello!");
