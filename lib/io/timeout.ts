@@ -65,8 +65,8 @@ export function startTimeout(
     const planned = performance.now() + length;
     stop = startAlarm(length, () => {
       const late = performance.now() - planned;
-      const rest = left - length - late;
-      if (rest >= 1) return wait(rest);
+      const rest = Math.round(left - length - late);
+      if (rest > 0) return wait(rest);
       const isLate = late > PUNCTUAL;
       const least = isLate && hasGrace ? Math.min(5 * late, MAX_GRACE) : 0;
       if (isLate) hasGrace = false;
