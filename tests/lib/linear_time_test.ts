@@ -78,7 +78,7 @@ const TABLE: readonly (readonly [
     '{"error":'.repeat(MANY / 10),
     `{"message":"${" ".repeat(MANY)}"}`,
   ]],
-  ["NotUnderstood.text", (text) => RECORD.text(text, undefined), [
+  ["NotUnderstood.data", (text) => RECORD.data(text, undefined), [
     '{"' + '\\"'.repeat(32_000),
     '{"a":' + '"\\'.repeat(30_000),
     "{" + "NaN,".repeat(16_000),

@@ -2,7 +2,6 @@ import {
   counted,
   isJsonObject,
   joinSafe,
-  type JsonObject,
   parseJson,
   type Redacted,
   type Redactor,
@@ -108,15 +107,11 @@ export class NotUnderstood {
     quotations.set(quotation.length > MAX_QUOTED ? shown : quotation, shown);
   }
 
-  /** A line `data:` with an object that is no event of a run. */
-  object(text: string, { event }: JsonObject): void {
-    if (typeof event === "string") this.add("unknown name", event);
-    else this.add("no name", text);
-  }
-
-  /** A line `data:` that is not a JSON object, and its value if it is JSON. */
-  text(text: string, value: unknown): void {
+  /** A line `data:` that is no event of a run, and its value if it is JSON. */
+  data(text: string, value: unknown): void {
     if (text.trim() === "") return; // Some services keep streams alive so.
+    const name = isJsonObject(value) && value.event;
+    if (typeof name === "string") return this.add("unknown name", name);
     const kind = kindOf(text, value);
     const mayBeSplit = kind === "no object" &&
       (this.#block !== "" || /^\s*\{/.test(text));
@@ -140,8 +135,8 @@ export class NotUnderstood {
   }
 }
 
-/** What was written in place of a JSON object. */
 function kindOf(text: string, value: unknown): Kind {
+  if (isJsonObject(value)) return "no name";
   if (typeof value === "string" && value.trimStart().startsWith("{")) {
     return "encoded twice";
   }

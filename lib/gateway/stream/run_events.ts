@@ -182,9 +182,8 @@ class EventParser {
 
   #hold(line: string): void {
     if (this.#body === undefined) return;
-    const isObject = this.#body !== "" || line.trimStart().startsWith("{");
     const body = `${this.#body}${line}\n`;
-    this.#body = isObject && body.length <= MAX_ERROR_LENGTH ? body : undefined;
+    this.#body = body.length <= MAX_ERROR_LENGTH ? body : undefined;
   }
 
   /** Handles the name of the block, which may come after its `data:`. */
@@ -205,13 +204,9 @@ class EventParser {
       return true;
     }
     const parsed = this.#parse(json, this.#isFailure);
-    const isUnnamed = parsed.kind === "text" || parsed.kind === "unknown";
-    this.#unnamed = isUnnamed ? json : undefined;
-    if (parsed.kind === "text") {
-      this.#notUnderstood.text(json, parsed.value);
-    } else if (parsed.kind === "unknown") {
-      this.#notUnderstood.object(json, parsed.payload);
-    }
+    const isUnknown = parsed.kind === "unknown";
+    this.#unnamed = isUnknown ? json : undefined;
+    if (isUnknown) this.#notUnderstood.data(json, parsed.value);
     return this.#handle(parsed);
   }
 
@@ -219,7 +214,7 @@ class EventParser {
   #parse(json: string, isFailure: boolean): ParsedData {
     const payload = parseJson(json); // stream-reading rule 3: other text is ignored
     if (!isJsonObject(payload)) {
-      if (!isFailure) return { kind: "text", value: payload };
+      if (!isFailure) return { kind: "unknown", value: payload };
       return this.#failure(typeof payload === "string" ? payload : json);
     }
     const { event, type } = payload;
@@ -231,7 +226,7 @@ class EventParser {
       event === undefined && (isFailure || isFailureName(type));
     return hasFailed
       ? this.#failure(errorDetail(payload) ?? "")
-      : { kind: "unknown", payload };
+      : { kind: "unknown", value: payload };
   }
 
   #step(payload: JsonObject, json: string): ParsedData {
@@ -294,10 +289,9 @@ class EventParser {
         }
         return false;
       case "unknown":
+        if (!isJsonObject(parsed.value)) return false;
         record.hasObjects = true;
         this.#cursor.event("unknown");
-        return false;
-      case "text":
         return false;
       default:
         return parsed satisfies never;
@@ -310,8 +304,8 @@ type ParsedData =
   | { readonly kind: "reply"; readonly reply: Reply }
   /** The service's words about why the run failed; empty if it gave none. */
   | { readonly kind: "failure"; readonly words: Redacted }
-  | { readonly kind: "unknown"; readonly payload: JsonObject }
-  | { readonly kind: "text"; readonly value: unknown };
+  /** The value of what is no event of a run; `undefined` if it is no JSON. */
+  | { readonly kind: "unknown"; readonly value: unknown };
 
 /** The value of a field; one space after the colon is not part of it. */
 function valueOf(line: string, field: string): string {

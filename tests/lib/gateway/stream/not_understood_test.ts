@@ -8,11 +8,11 @@ Deno.test("NotUnderstood quotes three names, and 80 characters of a line, withou
   const record = new NotUnderstood(new Redactor(KEY));
   assertEquals(record.isEmpty, true);
   for (const event of ["b", "a", "b", KEY, "d", "a"]) {
-    record.object("", { event });
+    record.data("{}", { event });
   }
-  record.object(`{"key":"${KEY}","text":"${"x".repeat(100)}"}`, {});
-  record.text("first", undefined);
-  record.text("second", undefined);
+  record.data(`{"key":"${KEY}","text":"${"x".repeat(100)}"}`, {});
+  record.data("first", undefined);
+  record.data("second", undefined);
   const texts = ['"b", "a", "..."', '{"key":"...","text":"x', "first"];
   assertEquals(
     record.words.replace(/x{59}/, "x"),
@@ -46,7 +46,7 @@ for (const [lines, words] of BLOCKS) {
     for (const line of lines) {
       if (line === "") record.endBlock();
       const value = /^\d/.test(line) ? Number(line) : undefined;
-      record.text(line, value);
+      record.data(line, value);
     }
     record.endBlock();
     assertEquals(record.summary.slice(0, words.length), words);
