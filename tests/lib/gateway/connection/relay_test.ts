@@ -5,6 +5,7 @@ import {
 } from "../../../../lib/gateway/connection/bytes.ts";
 import { Relay } from "../../../../lib/gateway/connection/relay.ts";
 import { Route } from "../../../../lib/gateway/connection/route.ts";
+import { turnOfEventLoop } from "../../../../lib/io.ts";
 import type { Proxy } from "../../../../lib/settings.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 import { ca, NAME } from "../../../support/corporate_network.ts";
@@ -284,6 +285,29 @@ Deno.test("Relay passes the end of each direction on, and keeps the other one, f
 
   assertEquals(text, `${WELCOME}ends`);
   assert(await arrived);
+});
+
+Deno.test("Relay passes on what came before a reset, and takes what the client still sends", async () => {
+  await using server = await FaultyService.start(async (connection) => {
+    await connection.holds(HELLO.length);
+    await connection.write("ends");
+    await connection.holds(HELLO.length + 1);
+    connection.reset();
+  });
+  using relay = directRelay(server.port);
+  using client = await enter(relay.proxy);
+  await client.write(bytesOf(HELLO));
+  const start = await readBytes(client, `${WELCOME}ends`.length);
+  await client.write(bytesOf("more"));
+
+  assertEquals(await readAll(client), "");
+  for (let i = 0; i < 100; i++) {
+    await client.write(bytesOf("more"));
+    await turnOfEventLoop();
+  }
+
+  assertEquals(String.fromCharCode(...start), `${WELCOME}ends`);
+  assertEquals(relay.isOver, true);
 });
 
 Deno.test("Relay lets go of the service, and says that it does not answer, when disposed of", async () => {
