@@ -9,7 +9,6 @@ export {
   duration,
   seconds,
   size,
-  timestamp,
   utc,
   wholeDuration,
 } from "./text/amounts.ts";

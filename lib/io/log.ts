@@ -1,9 +1,9 @@
 import {
+  KEYLESS,
   type Redacted,
   type Shown,
   shown,
   shownLine,
-  timestamp,
 } from "../text.ts";
 
 /** Writes a line to a log, with a duration in milliseconds if it has one. */
@@ -16,7 +16,7 @@ const MAX_LENGTH = 500;
  */
 export function openLog(writeLine: (line: Shown) => void): Log {
   return (line, milliseconds) => {
-    const time = shownLine(timestamp());
+    const time = shownLine(KEYLESS.show(new Date().toISOString()));
     const words = shownLine(line, MAX_LENGTH);
     const took = milliseconds === undefined
       ? ""

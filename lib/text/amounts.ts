@@ -61,8 +61,3 @@ export function utc(seconds: number): Redacted {
   const time = date.toISOString().slice(0, 16).replace("T", " ");
   return `${time} UTC` as Redacted;
 }
-
-/** This moment: "2026-01-15T12:00:00.000Z". */
-export function timestamp(): Redacted {
-  return new Date().toISOString() as Redacted;
-}

@@ -20,9 +20,9 @@ export function wholeCharacters(text: string): string {
 /** At most `maxLength` UTF-16 code units of a text, which is cut between characters. */
 export function shorten(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
-  const isWithinPair = isHighSurrogate(text.charCodeAt(maxLength - 1)) &&
-    isLowSurrogate(text.charCodeAt(maxLength));
-  return text.slice(0, isWithinPair ? maxLength - 1 : maxLength);
+  const last = text.charCodeAt(maxLength - 1);
+  const isHalf = last >= 0xd800 && last <= 0xdbff;
+  return text.slice(0, isHalf ? maxLength - 1 : maxLength);
 }
 
 /** A text in parts of at most `maxLength` code units, cut between characters. */
@@ -32,14 +32,6 @@ export function* inParts(text: string, maxLength: number): Generator<string> {
     yield part;
     start += part.length;
   }
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
 /** Whether a text holds a NUL. No prompt may: many programs end a text there. */

@@ -82,7 +82,18 @@ export function jsonLine(value: object): string | LongLine {
     texts.push(member);
     return BLANK;
   });
-  return new LongLine(outline, texts);
+  return {
+    length: texts.reduce((sum, { length }) => sum + length, 0),
+    *[Symbol.iterator]() {
+      for (const [index, between] of outline.split(BLANK).entries()) {
+        yield escapeControls(between);
+        for (const part of inParts(texts[index] ?? "", PART_LENGTH)) {
+          yield escapeControls(JSON.stringify(part).slice(1, -1));
+        }
+      }
+      yield "\n";
+    },
+  };
 }
 
 /** Whether a value is or has a long text. */
@@ -93,28 +104,9 @@ function isLong(value: unknown): boolean {
 }
 
 /** The parts of a line with long texts. */
-class LongLine implements Iterable<string> {
-  readonly #outline: readonly string[];
-  readonly #texts: readonly string[];
-
-  constructor(outline: string, texts: readonly string[]) {
-    this.#outline = outline.split(BLANK);
-    this.#texts = texts;
-  }
-
-  get length(): number {
-    return this.#texts.reduce((sum, { length }) => sum + length, 0);
-  }
-
-  *[Symbol.iterator](): Generator<string> {
-    for (const [index, between] of this.#outline.entries()) {
-      yield escapeControls(between);
-      for (const part of inParts(this.#texts[index] ?? "", PART_LENGTH)) {
-        yield escapeControls(JSON.stringify(part).slice(1, -1));
-      }
-    }
-    yield "\n";
-  }
+interface LongLine extends Iterable<string> {
+  /** About how long it is, in UTF-16 code units. */
+  readonly length: number;
 }
 
 /**

@@ -35,7 +35,7 @@ export class Redactor {
   /** In lower case. */
   readonly #key: string;
   /** The shortest pieces of the key, or the whole key. */
-  readonly #pieces: ReadonlySet<string>;
+  readonly #pieces = new Set<string>();
   readonly #pieceLength: number;
   /** Characters of the key in a row, as many as a piece has: they are looked at. */
   readonly #candidate: RegExp;
@@ -45,16 +45,12 @@ export class Redactor {
     this.#key = key.toLowerCase();
     const length = Math.min(PIECE, key.length);
     const count = length < MIN_KEY ? 0 : key.length - length + 1;
-    const pieces = Array.from(
-      { length: count },
-      (_, at) => this.#key.slice(at, at + length),
-    );
+    for (let at = 0; at < count; at++) {
+      this.#pieces.add(this.#key.slice(at, at + length));
+    }
     const characters = this.#key.replaceAll(/\W/g, "\\$&");
-    this.#pieces = new Set(pieces);
     this.#pieceLength = length;
-    this.#candidate = count === 0
-      ? /$./g
-      : new RegExp(`[${characters}]{${length},}`, "g");
+    this.#candidate = RegExp(`[${characters}]{${length},}`, "g");
   }
 
   /** Whether an id contains the whole key, as it is or as it is shown. */
@@ -70,9 +66,8 @@ export class Redactor {
     const shown = this.#withoutPieces(start(name));
     // A terminal shows it without them, which could restore a piece.
     const plain = plainLine(shown);
-    if (plain === shown) return shown as Redacted;
-    const shownPlain = this.#withoutPieces(plain);
-    return (shownPlain === plain ? shown : shownPlain) as Redacted;
+    const isSafe = plain === shown || this.#withoutPieces(plain) === plain;
+    return (isSafe ? shown : this.#withoutPieces(plain)) as Redacted;
   }
 
   /** A text of the service, clean, and on one line of limited length. */
@@ -117,14 +112,12 @@ export class Redactor {
 
 /** The start of a text in whole characters: half of a surrogate pair becomes U+FFFD. */
 function start(text: string): string {
-  const most = wholeCharacters(shorten(text, MAX_BYTES));
-  if (most.length * 3 <= MAX_BYTES) return most;
-  const { read } = new TextEncoder().encodeInto(
-    most,
-    new Uint8Array(MAX_BYTES),
-  );
-  return most.slice(0, read);
+  const { read } = ENCODER.encodeInto(text, SCRATCH);
+  return wholeCharacters(text.slice(0, read));
 }
+
+const ENCODER = new TextEncoder();
+const SCRATCH = new Uint8Array(MAX_BYTES);
 
 /** Shows texts while no key is known: of the command line and the settings. */
 export const KEYLESS: Redactor = new Redactor("");

@@ -30,11 +30,16 @@ export function unchanged(text: string): Unchanged {
   return wholeCharacters(text) as Unchanged;
 }
 
-/** What may stand in {@linkcode safe}: a literal type, but no `string`. */
-export type Part<T> = T extends number | Redacted | ServiceId ? T
+/** What may stand among own words: a number, a safe text or a literal, no `string`. */
+export type Part<T, Safe = Redacted | ServiceId> = T extends number | Safe ? T
   : T extends Branded<string> ? never
   : string extends T ? never
   : T;
+
+/** The parts of a text in own words. */
+export type Parts<All extends readonly unknown[], Safe> = {
+  readonly [Index in keyof All]: Part<All[Index], Safe>;
+};
 
 /**
  * A sentence in this program's own words. Foreign words in it must be safe themselves.
@@ -44,9 +49,9 @@ export type Part<T> = T extends number | Redacted | ServiceId ? T
  * safe`The service answered ${status}: ${redactor.show(words)}`;
  * ```
  */
-export function safe<const Parts extends readonly (string | number)[]>(
+export function safe<const All extends readonly (string | number)[]>(
   own: TemplateStringsArray,
-  ...parts: { readonly [Index in keyof Parts]: Part<Parts[Index]> }
+  ...parts: Parts<All, Redacted | ServiceId>
 ): Redacted {
   return String.raw({ raw: own }, ...parts) as Redacted;
 }

@@ -1,6 +1,12 @@
 import { shorten } from "./foreign_text.ts";
 import { plainLine, plainText } from "./plain_text.ts";
-import type { Branded, Redacted, ServiceId, Unchanged } from "./safe_text.ts";
+import type {
+  Branded,
+  Parts,
+  Redacted,
+  ServiceId,
+  Unchanged,
+} from "./safe_text.ts";
 
 /** Text for a terminal or a log: it has no control character but those of its styles. */
 export type Shown = Branded<"shown">;
@@ -25,15 +31,10 @@ export function shownReply(text: Unchanged): Shown {
   return plainText(text) as Shown;
 }
 
-type ShownPart<T> = T extends number | Shown ? T
-  : T extends Branded<string> ? never
-  : string extends T ? never
-  : T;
-
 /** Lines in this program's own words. Foreign words in them must be clean. */
-export function shown<const Parts extends readonly (string | number)[]>(
+export function shown<const All extends readonly (string | number)[]>(
   own: TemplateStringsArray,
-  ...parts: { readonly [Index in keyof Parts]: ShownPart<Parts[Index]> }
+  ...parts: Parts<All, Shown>
 ): Shown {
   return String.raw({ raw: own }, ...parts) as Shown;
 }
