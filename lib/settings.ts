@@ -165,11 +165,9 @@ function malformedKey(rule: string): SettingsError {
 }
 
 function refuseQuotes(value: string, source: string): void {
-  const [, mark] = /^(['"`]).*\1$/s.exec(value) ?? [];
-  if (mark === undefined) return;
-  const marks = mark === "`" ? "backticks" : "quotes";
+  if (!/^(['"`]).*\1$/s.test(value)) return;
   throw new SettingsError(
-    `${source} is in ${marks}: remove them (docker --env-file does not)`,
+    `${source} is in quotes or backticks: remove them (docker --env-file does not)`,
   );
 }
 

@@ -112,11 +112,9 @@ for (
     },
   })
 ) {
-  const told = (value: string) =>
-    `${source} is in ${
-      value.startsWith("`") ? "backticks" : "quotes"
-    }: remove them (docker --env-file does not)`;
-  const rows = quoted.map((value) => [sources(value), told(value)] as const);
+  const told =
+    `${source} is in quotes or backticks: remove them (docker --env-file does not)`;
+  const rows = quoted.map((value) => [sources(value), told] as const);
   test(`says that ${source} is in quotes`, rows);
 }
 
