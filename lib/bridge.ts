@@ -50,7 +50,7 @@ export async function runBridge(
   const serve = async () => {
     for await (const message of readMessages(stdin)) {
       dispatcher.receive(message);
-      await output.room();
+      while (output.isFull) await output.progress;
     }
     if (!dispatcher.isIdle || !output.isIdle) onInputEnd?.();
     await dispatcher.end();

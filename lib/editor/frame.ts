@@ -34,7 +34,7 @@ const SHOWN_LENGTH = 1_000;
 
 /** What is drawn at the bottom of the terminal. */
 export interface FrameContent {
-  /** Rows above the text that is typed; the last ones are left out if there is no room. */
+  /** Rows above the text that is typed; without room, the last ones are left out. */
   readonly above: readonly string[];
   /** The text that is typed; `undefined` if it is not shown. */
   readonly editor: EditorState | undefined;

@@ -29,7 +29,7 @@ export class JsonView implements View {
   }
 
   /**
-   * Queues a line. Progress waits only for room, so that many lines are one write. All
+   * Queues a line. Progress waits only if much is queued, so that many lines are one write. All
    * other events wait until everything is written, also those without a line.
    */
   show(event: ViewEvent): void | Promise<void> {
@@ -41,7 +41,7 @@ export class JsonView implements View {
     const text = jsonLine(line);
     if (event.type === "progress") {
       this.#output.write(text);
-      return this.#output.hasBacklog ? this.#output.room() : undefined;
+      return this.#output.hasBacklog ? this.#output.flush() : undefined;
     }
     this.#output.write(text);
     return this.#output.flush();

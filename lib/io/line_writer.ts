@@ -87,11 +87,6 @@ export class LineWriter {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Resolves when there is no backlog. */
-  async room(): Promise<void> {
-    while (this.hasBacklog) await this.#progress.next;
-  }
-
   /** Resolves when the lines that are queued now are written, or a write has failed. */
   async written(): Promise<void> {
     const end = this.#accepted;
