@@ -548,8 +548,9 @@ function* followsRuns(played: Played): Broken {
     const isLate = limit !== undefined &&
       seen.endedAt - seen.begunAt >= limit - 1;
     if (seen.end !== "failed" || isLate || isFailureLast(run)) continue;
-    const hasShown = seen.nodes.length > 0;
-    const mayLose = hasShown && !hasAllIds(played);
+    // A script shows no progress after its first reply.
+    const hasNews = attempts.some(({ news }) => news > 0);
+    const mayLose = hasNews && !hasAllIds(played);
     if (!AGAIN.includes(last.status) || mayLose) continue;
     const reason = patienceOf(played, attempts, seen.endedAt);
     if (reason !== undefined) yield `${seen.prompt} is given up ${reason}`;
