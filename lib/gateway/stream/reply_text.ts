@@ -18,11 +18,13 @@ export interface Reply {
 type Unread = readonly [kind: "no text" | "other fields", words: string];
 
 /** The roles and types of messages: those of OpenAI, the AI SDK and LangChain. */
-const ASSISTANTS = ["assistant", "ai", "AIMessage", "AIMessageChunk", "model"];
-const USERS = ["user", "human", "HumanMessage"];
+const ASSISTANTS: readonly unknown[] = [
+  ...["assistant", "ai", "AIMessage", "AIMessageChunk", "model"],
+];
+const USERS: readonly unknown[] = ["user", "human", "HumanMessage"];
 
 /** Messages of these are neither the agent's nor the user's. */
-const OTHERS = [
+const OTHERS: readonly unknown[] = [
   ...["system", "developer", "tool", "function"],
   ...["SystemMessage", "ToolMessage", "FunctionMessage"],
 ];
@@ -38,28 +40,26 @@ const TEXT_PARTS: readonly unknown[] = ["text", "output_text", undefined];
  */
 export function selectReply(event: JsonObject): Reply {
   const { instructorState, messages: found } = event;
-  const explanation = isJsonObject(instructorState)
-    ? textOrEmpty(instructorState.explanation)
-    : "";
-  if (explanation !== "") {
+  const explanation = isJsonObject(instructorState) &&
+    instructorState.explanation;
+  if (typeof explanation === "string" && explanation.trim() !== "") {
     return { text: unchanged(explanation), unread: [] };
   }
 
   // One message alone is read as a list of one.
   const messages = found ? [found].flat().map(readMessage) : [];
   const question = messages.findLastIndex(({ author }) =>
-    USERS.includes(author ?? "")
+    USERS.includes(author)
   );
   const answers = messages.slice(question + 1);
   const texts = answers.filter(({ text }) => text !== "");
-  const reply =
-    texts.findLast(({ author }) => ASSISTANTS.includes(author ?? "")) ??
-      texts.findLast(({ author }) => author === undefined);
+  const reply = texts.findLast(({ author }) => ASSISTANTS.includes(author)) ??
+    texts.findLast(({ author }) => author === undefined);
   if (reply !== undefined) {
     return { text: unchanged(reply.text), unread: [] };
   }
   const unread: Unread[] = answers
-    .filter(({ author, isEmpty }) => !OTHERS.includes(author ?? "") && !isEmpty)
+    .filter(({ author, isEmpty }) => !OTHERS.includes(author) && !isEmpty)
     .map(({ entry }) => ["no text", toJson(entry)]);
   const others = Object.keys(event).filter((name) =>
     name !== "event" && name !== "messages" && mayHoldText(event[name])
@@ -87,7 +87,7 @@ function mayHoldText(value: unknown): boolean {
 interface Message {
   readonly entry: unknown;
   /** Its role, else its type; `undefined` if it has neither. */
-  readonly author: string | undefined;
+  readonly author: unknown;
   /** Its text, else its refusal; empty if it has none that is not blank. */
   readonly text: string;
   /** Whether it says nothing, as one that calls tools does. */
@@ -126,9 +126,4 @@ function partText(part: unknown): string {
   if (!isJsonObject(part)) return typeof part === "string" ? part : "";
   const isText = TEXT_PARTS.includes(part.type) && part.thought !== true;
   return isText && typeof part.text === "string" ? part.text : "";
-}
-
-/** A value, if it is a text that is not blank; else an empty one. */
-function textOrEmpty(value: unknown): string {
-  return typeof value === "string" && value.trim() !== "" ? value : "";
 }
