@@ -3,166 +3,141 @@ import { RpcError } from "../../../lib/bridge/json_rpc.ts";
 import {
   linksIn,
   parsePrompt,
+  type PromptContent,
   promptText,
 } from "../../../lib/bridge/prompt_blocks.ts";
 import { KEYLESS } from "../../../lib/text.ts";
 
-const parse = (prompt: unknown) => parsePrompt(prompt, KEYLESS);
+/** The rows of a table: JSON, and what it becomes. */
+function rowsOf(table: string): (readonly [unknown, string])[] {
+  return table.trim().split("\n").map((row) => {
+    const [json = "", result = ""] = row.split(" => ");
+    return [JSON.parse(json), result];
+  });
+}
 
-const text = (text: unknown) => ({ type: "text", text });
-const resource = (resource: unknown) => ({ type: "resource", resource });
-const embedded = (uri: string, text: string) => resource({ uri, text });
-const link = (uri: unknown, name?: unknown) => (
-  { type: "resource_link", name, uri }
-);
-const context = (uri: string, text: string) =>
-  `\n\n<context uri="${uri}">\n${text}\n</context>`;
+type Block = string | { uri: unknown; text?: string; name?: unknown };
 
-const PROMPTS: readonly (readonly [prompt: unknown, text: string])[] = [
-  [" \n kept as it is \n", " \n kept as it is \n"],
-  [[text("one"), text("two"), text("")], "one\ntwo"],
-  [[text(""), text("one"), text(""), text("two")], "one\ntwo"],
-  [[text("one"), text(""), link("a"), text(""), text("two")], "one [a](a) two"],
-  [[text("😀\u0001")], "😀\u0001"],
-  [[{ ...text("a"), annotations: { priority: 1 }, _meta: {} }], "a"],
-  [
-    [resource({ uri: "file:///a.ts", text: "let a;", mimeType: "text/plain" })],
-    `[a.ts](file:///a.ts)${context("file:///a.ts", "let a;")}`,
-  ],
-  [[embedded("a", "<b>&\n\n")], `[a](a)${context("a", "<b>&\n")}`],
-  [[embedded("a", "b\r\n")], `[a](a)${context("a", "b")}`],
-  [[embedded("a", "b\r")], `[a](a)${context("a", "b\r")}`],
-  [
-    [{ ...embedded("x/a", "1"), name: "my file" }],
-    `[my file](x/a)${context("x/a", "1")}`,
-  ],
-  [
-    [text("see "), link("a"), embedded("b", "1"), text(", please"), text("Go")],
-    `see [a](a) [b](b), please\nGo${context("b", "1")}`,
-  ],
-];
-Deno.test("promptText() makes one text of a prompt (interface 4.2)", () => {
-  for (const [prompt, expected] of PROMPTS) {
-    const said = JSON.stringify(prompt);
-    assertEquals(promptText(parse(prompt), new Map()), expected, said);
+/** A prompt of texts, and of links and resources by their URIs. */
+function parse(prompt: unknown): PromptContent {
+  const blocks = (prompt as Block[]).map((block) => {
+    if (typeof block === "string") return { type: "text", text: block };
+    const { name, ...resource } = block;
+    return block.text === undefined
+      ? { type: "resource_link", ...block }
+      : { type: "resource", name, resource };
+  });
+  return parsePrompt(blocks, KEYLESS);
+}
+
+/** The text of a prompt, in one line. */
+function textOf(content: PromptContent, linked = {}): string {
+  const text = promptText(content, new Map(Object.entries(linked)));
+  return JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
+}
+
+const PROMPTS = String.raw`
+[" \n kept as it is \n"] =>  \n kept as it is \n
+["one","two",""] => one\ntwo
+["","one","","two"] => one\ntwo
+["one","",{"uri":"a"},"","two"] => one [a](a) two
+["😀\u0001"] => 😀\u0001
+["half \ud83d"] => half �
+[{"uri":"file:///a.ts","text":"let a;"}] => [a.ts](file:///a.ts)\n\n<context uri="file:///a.ts">\nlet a;\n</context>
+[{"uri":"a","text":"<b>&\n\n"}] => [a](a)\n\n<context uri="a">\n<b>&\n\n</context>
+[{"uri":"a","text":"b\r\n"}] => [a](a)\n\n<context uri="a">\nb\n</context>
+[{"uri":"a","text":"b\r"}] => [a](a)\n\n<context uri="a">\nb\r\n</context>
+[{"uri":"x/a","text":"1","name":"my file"}] => [my file](x/a)\n\n<context uri="x/a">\n1\n</context>
+["see ",{"uri":"a"},{"uri":"b","text":"1"},", please","Go"] => see [a](a) [b](b), please\nGo\n\n<context uri="b">\n1\n</context>
+[{"uri":"file:///home/me/notes.md"}] => [notes.md](file:///home/me/notes.md)
+[{"uri":"file:///me/my%20notes%C3%BC.md"}] => [my notesü.md](file:///me/my%20notes%C3%BC.md)
+[{"uri":"file:///home/me//"}] => [me](file:///home/me//)
+[{"uri":"https://host.example"}] => [host.example](https://host.example)
+[{"uri":"/%ff"}] => [%ff](/%ff)
+[{"uri":"a%00"}] => [a%00](a%00)
+[{"uri":"urn:isbn:1"}] => [urn:isbn:1](urn:isbn:1)
+[{"uri":"///"}] => [](///)
+[{"uri":""}] => []()
+[{"uri":"a","name":" "}] => [a](a)
+[{"uri":"a","name":1}] => [a](a)`;
+Deno.test("promptText() makes one text of a prompt, with references by their names (interface 4.2)", () => {
+  for (const [prompt, text] of rowsOf(PROMPTS)) {
+    assertEquals(textOf(parse(prompt)), text);
   }
+  assertEquals(textOf(parsePrompt(" x", KEYLESS)), " x");
 });
 
 Deno.test("parsePrompt() puts a space between a reference and its neighbours where they would touch", () => {
   const around = (before: string, after: string) =>
-    parse([text(before), link("a"), text(after)]).text;
+    parse([before, { uri: "a" }, after]).text;
   for (const space of ["", " ", "\n", "\t", "\u00a0"]) {
-    assertEquals(around(space, space), `${space}[a](a)${space}`);
+    assertEquals<string>(around(space, space), `${space}[a](a)${space}`);
   }
   for (const before of ["(", '"', "'"]) {
-    assertEquals(around(before, ""), `${before}[a](a)`);
+    assertEquals<string>(around(before, ""), `${before}[a](a)`);
   }
   for (const after of [".", ",", ";", ":", "?", "!", ")", '"', "'"]) {
-    assertEquals(around("", `${after}x`), `[a](a)${after}x`);
+    assertEquals<string>(around("", `${after}x`), `[a](a)${after}x`);
   }
   for (const other of ["x", "!", "[", ")", "。", "-"]) {
-    assertEquals(around(other, ""), `${other} [a](a)`);
+    assertEquals<string>(around(other, ""), `${other} [a](a)`);
   }
   for (const other of ["x", "(", "[", "。", "-"]) {
-    assertEquals(around("", other), `[a](a) ${other}`);
-  }
-  const empty = [link("a"), text(""), link("b"), text("")];
-  assertEquals(parse(empty).text, "[a](a) [b](b)");
-});
-
-const NAMES: readonly (readonly [uri: string, name: string])[] = [
-  ["file:///home/me/notes.md", "notes.md"],
-  ["file:///home/me/my%20notes%C3%BC.md", "my notesü.md"],
-  ...[["file:///home/me/", "me"], ["file:///home/me//", "me"]] as const,
-  ...[["https://host.example", "host.example"], ["/%ff", "%ff"], [
-    "a%00",
-    "a%00",
-  ]] as const,
-  ...[["urn:isbn:1", "urn:isbn:1"], ["plain", "plain"]] as const,
-  ...[["///", ""], ["", ""]] as const,
-];
-Deno.test("parsePrompt() names a reference without a name after the last part of its URI", () => {
-  for (const [uri, name] of NAMES) {
-    for (const blank of [undefined, null, "", " ", 1]) {
-      const { text } = parse([link(uri, blank)]);
-      assertEquals(text, `[${name}](${uri})`);
-    }
+    assertEquals<string>(around("", other), `[a](a) ${other}`);
   }
 });
 
 Deno.test("promptText() puts the texts of links after the prompt, in the order of the blocks, each once", () => {
   const content = parse([
-    ...[link("a"), embedded("b", "2"), link("c"), link("a"), link("b")],
-    link("d"),
+    ...[{ uri: "a" }, { uri: "b", text: "2" }, { uri: "c" }, { uri: "a" }],
+    ...[{ uri: "b" }, { uri: "c", text: "Cursor: 3\n" }, { uri: "d" }],
   ]);
-
   assertEquals(linksIn(content), ["a", "c", "a", "b", "d"]);
-  const files = [["c", "3\n"], ["a", "1"], ["b", "2\n"]] as const;
   assertEquals(
-    promptText(content, new Map(files)),
-    "[a](a) [b](b) [c](c) [a](a) [b](b) [d](d)" +
-      context("a", "1") + context("b", "2") + context("c", "3"),
-  );
-});
-
-Deno.test("promptText() has the text of a link beside a resource of the same URI that holds something else", () => {
-  const content = parse([link("a"), embedded("a", "Cursor: 3\n")]);
-  assertEquals(
-    promptText(content, new Map([["a", "let a;"]])),
-    "[a](a) [a](a)" + context("a", "let a;") + context("a", "Cursor: 3"),
+    textOf(content, { c: "3\n", a: "1", b: "2\n" }),
+    String
+      .raw`[a](a) [b](b) [c](c) [a](a) [b](b) [c](c) [d](d)\n\n<context uri="a">\n1\n</context>\n\n<context uri="b">\n2\n</context>\n\n<context uri="c">\n3\n</context>\n\n<context uri="c">\nCursor: 3\n</context>`,
   );
 });
 
 Deno.test("parsePrompt() takes a name of a million slashes and a text of a million line ends", () => {
   const uri = `a${"/".repeat(1_000_000)}`;
-  assertEquals(parse([link(uri)]).text, `[a](${uri})`);
-
-  const lines = "\r\n".repeat(1_000_000);
-  assertEquals(
-    promptText(parse([embedded("a", lines)]), new Map()),
-    `[a](a)${context("a", lines.slice(2))}`,
+  assertEquals<string>(parse([{ uri }]).text, `[a](${uri})`);
+  const text = "\r\n".repeat(1_000_000);
+  const context = `\n\n<context uri="a">\n${text.slice(2)}\n</context>`;
+  assertEquals<string>(
+    promptText(parse([{ uri: "a", text }]), new Map()),
+    `[a](a)${context}`,
   );
 });
 
 /** What is wrong with each of these prompts. */
-const BAD_PROMPTS: Readonly<Record<string, readonly unknown[]>> = {
-  "prompt is not a string or an array of content blocks": [
-    ...[undefined, null, 1, text("x")],
-  ],
-  "prompt contains no text": [
-    ...["", "\n\t\u00a0", [], [text(" "), text("\n")]],
-  ],
-  "prompt contains a NUL character": [
-    ...["a\0", [text("a"), text("\0")], [link("a\0")]],
-    ...[[link("a", "\0")], [embedded("a", "b\0")], [embedded("a\0", "b")]],
-  ],
-  "the type of a block is not a string": [
-    ...[[null], ["x"], [[text("x")]], [{}], [{ type: 1 }]],
-  ],
-  "the text of a text block is not a string": [[text("fine"), text(1)]],
-  "this agent takes no images": [
-    [text("x"), { type: "image", data: "", mimeType: "image/png" }],
-  ],
-  "this agent takes no audio": [[{ type: "audio" }]],
-  'content blocks of type "Text" are not supported': [
-    [{ type: "Text", text: "x" }],
-  ],
-  "the text of a resource block is not a string": [
-    [resource({ uri: "file:///a.png", blob: "AAAA" })],
-  ],
-  "the uri of a resource block is not a string": [
-    ...[[resource(undefined)], [resource({ text: "x" })]],
-  ],
-  "the uri of a resource_link block is not a string": [
-    ...[[link(undefined)], [link(1)]],
-  ],
-};
+const BAD_PROMPTS = String.raw`
+null => prompt is not a string or an array of content blocks
+{"type":"text","text":"x"} => prompt is not a string or an array of content blocks
+"" => prompt contains no text
+"\n\t\u00a0" => prompt contains no text
+[] => prompt contains no text
+[{"type":"text","text":" "},{"type":"text","text":"\n"}] => prompt contains no text
+"a\u0000" => prompt contains a NUL character
+[{"type":"resource_link","uri":"a","name":"\u0000"}] => prompt contains a NUL character
+[{"type":"resource_link","uri":"a\u0000"}] => prompt contains a NUL character
+[{"type":"resource","resource":{"uri":"a","text":"b\u0000"}}] => prompt contains a NUL character
+[null] => the type of a block is not a string
+["x"] => the type of a block is not a string
+[{"type":1}] => the type of a block is not a string
+[{"type":"text","text":"fine"},{"type":"text","text":1}] => the text of a text block is not a string
+[{"type":"image","data":"","mimeType":"image/png"}] => this agent takes no images
+[{"type":"audio"}] => this agent takes no audio
+[{"type":"Text","text":"x"}] => content blocks of type "Text" are not supported
+[{"type":"resource","resource":{"uri":"file:///a.png","blob":"AAAA"}}] => the text of a resource block is not a string
+[{"type":"resource"}] => the uri of a resource block is not a string
+[{"type":"resource","resource":{"text":"x"}}] => the uri of a resource block is not a string
+[{"type":"resource_link","uri":1}] => the uri of a resource_link block is not a string`;
 Deno.test("parsePrompt() says what is wrong with a prompt", () => {
-  for (const [reason, prompts] of Object.entries(BAD_PROMPTS)) {
-    for (const prompt of prompts) {
-      const error = assertThrows(() => parse(prompt), RpcError);
-      assertEquals(error.code, -32602);
-      assertEquals(error.message, `Invalid params: ${reason}`);
-    }
+  for (const [prompt, reason] of rowsOf(BAD_PROMPTS)) {
+    const parse = () => parsePrompt(prompt, KEYLESS);
+    const { code, message } = assertThrows(parse, RpcError);
+    assertEquals([code, message], [-32602, `Invalid params: ${reason}`]);
   }
 });
