@@ -6,6 +6,7 @@ import {
   type Script,
 } from "../../../support/faulty_service/service.ts";
 import { Redactor } from "../../../../lib/text.ts";
+import { until } from "../../../support/waits.ts";
 
 const HELLO = new TextEncoder().encode("hello");
 const NEVER = new AbortController().signal;
@@ -16,21 +17,17 @@ class Scene implements AsyncDisposable {
   /** By the number of the connection, from 0 on. */
   readonly messages: string[] = [];
   readonly #service: FaultyService;
-  #change = Promise.withResolvers<void>();
 
   static async start(script: Script = answer): Promise<Scene> {
     const messages: string[] = [];
     const service = await FaultyService.start(async (connection) => {
       const index = messages.push("") - 1;
-      scene.#wake();
       connection.holds(HELLO.length).then(() => {
         messages[index] = connection.received.toString();
       });
-      connection.gone.then(() => scene.#wake());
       await script(connection);
     });
-    const scene = new Scene(service, messages);
-    return scene;
+    return new Scene(service, messages);
   }
 
   private constructor(service: FaultyService, messages: string[]) {
@@ -42,7 +39,7 @@ class Scene implements AsyncDisposable {
 
   /** Waits until the service has so many connections. */
   async connections(count: number): Promise<void> {
-    while (this.messages.length < count) await this.#change.promise;
+    await until(() => this.messages.length >= count);
   }
 
   /** Asks as a relay does, and returns the answer. */
@@ -50,16 +47,6 @@ class Scene implements AsyncDisposable {
     const { connection, firstBytes } = await this.route.ask(HELLO, signal);
     connection.close();
     return new TextDecoder().decode(firstBytes);
-  }
-
-  leave(): void {
-    this.#service.leave();
-  }
-
-  #wake(): void {
-    const { resolve } = this.#change;
-    this.#change = Promise.withResolvers();
-    resolve();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
