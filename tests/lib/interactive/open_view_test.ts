@@ -12,9 +12,8 @@ import {
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import { takenAtOnce } from "../../support/terminal_emulator.ts";
-import { serviceError } from "../../support/service_errors.ts";
 import { redacted, serviceId } from "../../support/texts.ts";
-import { joinSafe, unchanged } from "../../../lib/text.ts";
+import { joinSafe } from "../../../lib/text.ts";
 
 /** A run that fails. */
 const EVENTS: readonly ViewEvent[] = [
@@ -112,66 +111,6 @@ Deno.test("consoleSize() is 80 columns and 24 rows on a terminal that does not t
 });
 
 const NO_PROMPTS = new PromptLines(ReadableStream.from([]), false);
-
-const LINES: readonly (readonly [event: ViewEvent, line: string])[] = [
-  [
-    { type: "thread", threadId: serviceId("t\x9b") },
-    '{"type":"thread","thread_id":"t\\u009b"}\n',
-  ],
-  [{ type: "run", runId: serviceId("r") }, '{"type":"run","run_id":"r"}\n'],
-  [
-    { type: "progress", node: redacted("plan"), status: redacted("done") },
-    '{"type":"progress","node":"plan","status":"done"}\n',
-  ],
-  [
-    { type: "reply", text: unchanged("a\nb"), isNotice: false },
-    '{"type":"reply","text":"a\\nb"}\n',
-  ],
-  [
-    {
-      type: "reply",
-      text: unchanged("Done."),
-      isNotice: true,
-      note: redacted("It was unclear."),
-    },
-    '{"type":"reply","text":"Done.","note":"It was unclear."}\n',
-  ],
-  [
-    {
-      type: "error",
-      message: redacted("no"),
-      failure: serviceError("stream run", {
-        reason: redacted(""),
-        status: 502,
-        stage: "perhaps taken",
-      }),
-    },
-    '{"type":"error","message":"no","operation":"stream run","status":502,"fate":"may go on"}\n',
-  ],
-  [
-    { type: "error", message: redacted("no") },
-    '{"type":"error","message":"no"}\n',
-  ],
-  [{ type: "banner", text: redacted("agent-gateway") }, ""],
-  [{ type: "begin" }, ""],
-  [{ type: "end", completed: false }, ""],
-  [{ type: "wait", reason: "service busy", milliseconds: 1 }, ""],
-  [{ type: "dropped", what: "run", prompts: 0 }, ""],
-  [{ type: "ctrl-c", isFirst: true }, ""],
-  [{ type: "farewell", threadId: serviceId("t") }, ""],
-];
-Deno.test("JsonView writes a line for each event, or nothing, and no internal field", async () => {
-  for (const [event, line] of LINES) {
-    let written = "";
-    const stdout = {
-      write: (bytes: Uint8Array) =>
-        Promise.resolve(void (written += new TextDecoder().decode(bytes))),
-    };
-    const internal = { ...event, internal: true };
-    await new JsonView(NO_PROMPTS, stdout).show(internal);
-    assertEquals(written, line);
-  }
-});
 
 /** Standard output that a test reads. */
 class Output {
