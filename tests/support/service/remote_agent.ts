@@ -189,42 +189,20 @@ export interface Target {
   readonly runId: string | undefined;
 }
 
-interface Route {
-  readonly operation: Operation;
-  readonly method: string;
-  readonly pattern: RegExp;
-}
-
-const ROUTES: readonly Route[] = [
-  { operation: "create thread", method: "POST", pattern: /^\/threads$/ },
-  {
-    operation: "create run",
-    method: "POST",
-    pattern: /^\/threads\/([^/?]+)\/runs$/,
-  },
-  {
-    operation: "stream",
-    method: "GET",
-    pattern: /^\/threads\/([^/?]+)\/runs\/([^/?]+)\/stream$/,
-  },
-];
+const PATH = /^\/threads(?:\/([^/?]+)\/runs(?:\/([^/?]+)\/stream)?)?$/;
 
 /** Finds the operation of a path that is still percent-encoded. */
 export function route(path: string, prefix: string): Target | undefined {
-  if (!path.startsWith(prefix)) return undefined;
-  const rest = path.slice(prefix.length);
-  for (const { operation, method, pattern } of ROUTES) {
-    const match = pattern.exec(rest);
-    if (!match) continue;
-    const [, threadId, runId] = match;
-    return {
-      operation,
-      method,
-      threadId: threadId && decode(threadId),
-      runId: runId && decode(runId),
-    };
+  const isBelow = path.startsWith(prefix);
+  const match = isBelow ? PATH.exec(path.slice(prefix.length)) : null;
+  if (match === null) return undefined;
+  const [threadId, runId] = match.slice(1).map((id) => id && decode(id));
+  const ids = { threadId, runId };
+  if (runId !== undefined) {
+    return { operation: "stream", method: "GET", ...ids };
   }
-  return undefined;
+  const operation = threadId === undefined ? "create thread" : "create run";
+  return { operation, method: "POST", ...ids };
 }
 
 function decode(segment: string): string {

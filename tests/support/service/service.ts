@@ -18,12 +18,6 @@ export interface ServiceOptions extends RemoteAgentOptions {
   readonly prefix?: string;
 }
 
-interface Waiter {
-  readonly operation: Operation;
-  readonly count: number;
-  readonly arrival: PromiseWithResolvers<RecordedRequest>;
-}
-
 interface Misbehaviour {
   readonly behaviour: Behaviour;
   times: number;
@@ -42,7 +36,7 @@ export class ReferenceService implements AsyncDisposable {
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   readonly #requests: Exchange[] = [];
   readonly #misbehaviours = new Map<Operation, Misbehaviour[]>();
-  readonly #waiters = new Set<Waiter>();
+  #arrival = Promise.withResolvers<void>();
 
   /** Starts a service that is reachable as soon as this returns. */
   static start(options: ServiceOptions = {}): ReferenceService {
@@ -94,28 +88,31 @@ export class ReferenceService implements AsyncDisposable {
    * there. Rejects when the service stops before.
    */
   waitFor(operation: Operation, count = 1): Promise<RecordedRequest> {
-    const waiter = {
-      operation,
-      count,
-      arrival: Promise.withResolvers<RecordedRequest>(),
-    };
-    this.#waiters.add(waiter);
-    this.#wake();
-    return soon(waiter.arrival.promise, () => {
-      const seen = this.#requests.map(({ operation, path }) =>
-        operation ?? path
-      );
+    return soon(this.#waitFor(operation, count), () => {
+      const seen = this.#requests.map((one) => one.operation ?? one.path);
       return `"${operation}" number ${count}, but ${seen.join(", ")}`;
     });
   }
 
+  async #waitFor(
+    operation: Operation,
+    count: number,
+  ): Promise<RecordedRequest> {
+    for (;;) {
+      const request = this.#requests
+        .filter((one) => one.operation === operation)[count - 1];
+      if (request !== undefined) return request;
+      if (this.#stop.signal.aborted) {
+        throw new Error(`The service stopped before "${operation}"`);
+      }
+      await this.#arrival.promise;
+    }
+  }
+
   /** Stops at once, even with open connections. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { operation, arrival } of this.#waiters) {
-      arrival.reject(new Error(`The service stopped before "${operation}"`));
-    }
-    this.#waiters.clear();
     this.#stop.abort();
+    this.#wake();
     for (const exchange of this.#requests) exchange.drop();
     await this.#server.finished;
   }
@@ -149,16 +146,8 @@ export class ReferenceService implements AsyncDisposable {
   }
 
   #wake(): void {
-    for (const waiter of this.#waiters) {
-      const { operation, count, arrival } = waiter;
-      const matching = this.#requests.filter((request) =>
-        request.operation === operation
-      );
-      const request = matching[count - 1];
-      if (!request) continue;
-      arrival.resolve(request);
-      this.#waiters.delete(waiter);
-    }
+    this.#arrival.resolve();
+    this.#arrival = Promise.withResolvers();
   }
 
   #next(operation: Operation): Behaviour | undefined {
