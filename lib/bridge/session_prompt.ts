@@ -17,9 +17,10 @@ export interface SessionPromptOptions {
 }
 
 /** How a prompt ends. */
-type PromptEnd =
-  | { readonly stopReason: "end_turn" | "cancelled" }
-  | { readonly stopReason: "error"; readonly error: unknown };
+interface PromptEnd {
+  readonly stopReason: "end_turn" | "cancelled" | "error";
+  readonly error?: unknown;
+}
 
 /**
  * A prompt of a session, from its request to its response. It sends nothing before
@@ -154,12 +155,11 @@ export class SessionPrompt implements AcceptedPrompt {
   }
 
   /** Sends the response, and after it the title of the session. */
-  #answer(end: PromptEnd): void {
+  #answer({ stopReason, error }: PromptEnd): void {
     const { request, content } = this.#options;
     const { gateway, output } = this.#context;
-    const { stopReason } = end;
     if (stopReason === "error") {
-      request.fail(end.error);
+      request.fail(error);
     } else {
       const { threadId } = this.#session;
       const { runId, requestId } = this.#ids ?? {};
