@@ -10,143 +10,120 @@ const MIB = 1024 * 1024;
 
 /** Requests with these ids, a chunk each; `onRead` is called before each one. */
 async function* requests(ids: readonly unknown[], onRead = () => {}) {
-  const encoder = new TextEncoder();
   for (const id of ids) {
     onRead();
     const line = JSON.stringify({ id, method: "agents/list" });
-    yield await Promise.resolve(encoder.encode(`${line}\n`));
+    yield await Promise.resolve(new TextEncoder().encode(`${line}\n`));
   }
+}
+
+/** A standard output, and the messages that were written to it. */
+class Output {
+  text = "";
+  readonly #turn: () => Promise<unknown>;
+
+  constructor(turn: () => Promise<unknown> = () => setImmediate()) {
+    this.#turn = turn;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    await this.#turn();
+    this.text += new TextDecoder().decode(bytes);
+  }
+
+  // deno-lint-ignore no-explicit-any -- what a test expects, it asserts
+  get messages(): readonly any[] {
+    return this.text.split("\n").slice(0, -1).map((line) => JSON.parse(line));
+  }
+}
+
+/** Runs the bridge; returns the ids of its answers. */
+async function run(
+  stdin: AsyncIterable<Uint8Array>,
+  write?: () => Promise<unknown>,
+  onInputEnd?: () => void,
+): Promise<readonly unknown[]> {
+  const stdout = new Output(write);
+  const gateway = new FakeGateway();
+  await runBridge({ stdin, stdout, gateway, onInputEnd });
+  return stdout.messages.map(({ id }) => id);
 }
 
 Deno.test("runBridge() returns when the last answer is written, however slow the reader is", async () => {
   const sent = Array.from({ length: 800 }, (_, i) => i + 1);
-  let written = "";
-  const stdout = {
-    async write(bytes: Uint8Array) {
-      await setImmediate();
-      written += new TextDecoder().decode(bytes);
-    },
-  };
-
-  const stdin = requests(sent);
-  await runBridge({ stdin, stdout, gateway: new FakeGateway() });
-
-  const ids = written.trimEnd().split("\n").map((line) => JSON.parse(line).id);
-  assertEquals(ids, sent);
+  assertEquals(await run(requests(sent)), sent);
 });
 
 Deno.test("runBridge() reads no more requests while more than 1 MiB of answers is unread", async () => {
-  const id = "x".repeat(MIB / 4);
-  const { promise: reading, resolve } = Promise.withResolvers<void>();
+  const ids = Array<string>(20).fill("x".repeat(MIB / 4));
+  const reading = Promise.withResolvers<void>();
   let read = 0;
-  let written = 0;
-  const stdout = {
-    async write(bytes: Uint8Array) {
-      await reading;
-      written += bytes.length;
-    },
-  };
-
-  const stdin = requests(Array(20).fill(id), () => read++);
-  const ended = runBridge({ stdin, stdout, gateway: new FakeGateway() });
+  const answered = run(requests(ids, () => read++), () => reading.promise);
   await setImmediate();
   assert(read < 8, `${read} requests`);
-  resolve();
-  await ended;
-
-  assertEquals(read, 20);
-  assert(written > 20 * id.length);
+  reading.resolve();
+  assertEquals(await answered, ids);
 });
 
-Deno.test("runBridge() calls onInputEnd if an answer is not written when the input ends", async () => {
+Deno.test("runBridge() calls onInputEnd if an answer is not written when the input ends, and not otherwise", async () => {
   let calls = 0;
-  await runBridge({
-    stdin: requests([1]),
-    stdout: { write: () => setImmediate() },
-    gateway: new FakeGateway(),
-    onInputEnd: () => calls++,
-  });
-  assertEquals(calls, 1);
-});
-
-Deno.test("runBridge() does not call onInputEnd if all answers were written before", async () => {
   const written = Promise.withResolvers<void>();
-  async function* stdin() {
+  async function* untilWritten() {
     yield* requests([1]);
     await written.promise;
     await setImmediate();
   }
   const write = () => Promise.resolve(written.resolve());
-
-  let calls = 0;
-  await runBridge({
-    stdin: stdin(),
-    stdout: { write },
-    gateway: new FakeGateway(),
-    onInputEnd: () => calls++,
-  });
+  await run(untilWritten(), write, () => calls++);
   assertEquals(calls, 0);
+  await run(requests([1]), undefined, () => calls++);
+  assertEquals(calls, 1);
 });
 
-const reason = "APP_API_KEY is not set";
+const REASON = redacted("APP_API_KEY is not set");
 const INITIALIZE = '{"id":1,"method":"initialize","params":{}}';
+const ZED =
+  '{"id":1,"method":"initialize","params":{"clientInfo":{"name":"zed"}}}';
 const OPEN = '{"id":2,"method":"session/new"}';
+const LIST = '{"id":7,"method":"agents/list"}';
 
 /** Answers these lines; returns the answers, in short. */
 async function answer(
   lines: readonly string[],
   rest: AsyncIterable<Uint8Array> = ReadableStream.from([]),
-): Promise<string[]> {
-  let written = "";
+): Promise<string> {
   async function* stdin() {
     yield new TextEncoder().encode(lines.join("\n") + "\n");
     yield* rest;
   }
-  const stdout = {
-    async write(bytes: Uint8Array) {
-      await setImmediate(); // the end of the input has been read by then
-      written += new TextDecoder().decode(bytes);
-    },
-  };
-  await answerFailedStart({ stdin: stdin(), stdout, reason: redacted(reason) });
-  return written.split("\n").slice(0, -1).map((line) => {
-    const { id, result, error } = JSON.parse(line);
-    if (result !== undefined) return `${id} version ${result.protocolVersion}`;
-    const hasDetails = error.data?.details === error.message;
-    const data = hasDetails ? "" : " without details";
-    return `${id} ${error.code} ${error.message}${data}`;
-  });
+  const stdout = new Output();
+  await answerFailedStart({ stdin: stdin(), stdout, reason: REASON });
+  return stdout.messages.map(({ id, result, error }) =>
+    `${id} ${result?.protocolVersion ?? JSON.stringify(error)}`
+  ).join(", ");
 }
 
+const ERROR = { code: -32010, message: REASON };
+const REFUSED = JSON.stringify({ ...ERROR, data: { details: REASON } });
+
+/** Requests before the end of the input, and their answers. */
+const STARTS: readonly (readonly [lines: string[], answers: string])[] = [
+  [[INITIALIZE, OPEN, OPEN], `1 1, 2 ${REFUSED}`],
+  [[INITIALIZE, INITIALIZE], "1 1, 1 1"],
+  [[LIST, INITIALIZE], `7 ${REFUSED}`],
+  [[], ""],
+  // Zed would show the data after the message.
+  [[ZED, OPEN], `1 1, 2 ${JSON.stringify(ERROR)}`],
+];
 const NOISE = [
   ...['{"method":"session/new"}', '{"id":1,"result":{}}', "not JSON", ""],
   '{"id":true,"method":"invalid id"}',
 ];
-
 Deno.test("answerFailedStart() answers initialize as always, and the first other request with the reason", async () => {
-  const refusal = `-32010 ${reason}`;
-  const list = '{"id":7,"method":"agents/list"}';
-  for (
-    const [lines, answers] of [
-      [[INITIALIZE, OPEN, OPEN], ["1 version 1", `2 ${refusal}`]],
-      [[INITIALIZE, INITIALIZE], ["1 version 1", "1 version 1"]],
-      [[list, INITIALIZE], [`7 ${refusal}`]],
-      [[], []],
-    ] as const
-  ) {
+  for (const [lines, answers] of STARTS) {
     const noisy = lines.flatMap((line) => [...NOISE, line, ...NOISE]);
-    assertEquals(await answer(noisy), [...answers]);
+    assertEquals(await answer(noisy), answers);
   }
-});
-
-Deno.test("answerFailedStart() sends Zed no data, which it would show after the message", async () => {
-  const clientInfo = { name: "zed", version: "1.0.0" };
-  const params = { protocolVersion: 1, clientInfo };
-  const initialize = { id: 1, method: "initialize", params };
-  assertEquals(await answer([JSON.stringify(initialize), OPEN]), [
-    "1 version 1",
-    `2 -32010 ${reason} without details`,
-  ]);
 });
 
 /** What is waited for, after which lines, and for how long in milliseconds. */
