@@ -10,37 +10,36 @@ import { FakeClock } from "../../support/clocks.ts";
 const MIB = 1024 * 1024;
 const NEVER = new AbortController().signal;
 
-const PATHS: Readonly<Record<string, string>> = {
-  "file:///home/me/notes.md": "/home/me/notes.md",
-  "FILE:///a": "/a",
-  "file:/a": "/a",
-  "file://localhost/a": "/a",
-  "file://LOCALHOST/a": "/a",
-  "file:///a%20b%C3%BC": "/a bü",
-  "file:///a b": "/a b",
-  "file:///ü": "/ü",
-  "file:///a.ts#L1-L2": "/a.ts",
-  "file:///a/../b": "/b",
-  "file:///C:/Users/me/a.ts": "C:\\Users\\me\\a.ts",
-  "file:///c%3A/Users/me/a.ts": "c:\\Users\\me\\a.ts",
-  "file:///C:%5CUsers%5Cme%5Ca.ts": "C:\\Users\\me\\a.ts",
-};
-const NO_PATHS = [
-  // Another host, in every spelling
-  ...["file://host/a", "file://127.0.0.1/a", "file:////host/a"],
-  "file://wsl.localhost/Debian/a.ts",
-  ...["file://///host/a", "file:///%5C%5Chost/a", "file:///%5Chost/a"],
-  ...["file:\\\\host\\a", "file:/\\host/a"],
-  // Not the path of a file
-  ...["file:a", "file:", "file:///a%2Fb", "file:///a%00b", "file:///%ff"],
-  ...["file:///%", "file:///a\nb", " file:///a", "https://host/a"],
-  ...["/home/me/notes.md", "notes.md", ""],
-];
+const PATHS = String.raw`
+file:///home/me/notes.md => /home/me/notes.md
+FILE:///a => /a
+file:/a => /a
+file://localhost/a => /a
+file://LOCALHOST/a => /a
+file:///a%20b%C3%BC => /a bü
+file:///a b => /a b
+file:///ü => /ü
+file:///a.ts#L1-L2 => /a.ts
+file:///a/../b => /b
+file:///C:/Users/me/a.ts => C:\Users\me\a.ts
+file:///c%3A/Users/me/a.ts => c:\Users\me\a.ts
+file:///C:%5CUsers%5Cme%5Ca.ts => C:\Users\me\a.ts
+`;
+const OTHER_HOSTS = String.raw`
+file://host/a file://127.0.0.1/a file:////host/a file:/\host/a file:\\host\a
+file://wsl.localhost/Debian/a.ts file://///host/a file:///%5C%5Chost/a
+file:///%5Chost/a`;
+const NO_PATHS =
+  "file:a file: file:///a%2Fb file:///a%00b file:///%ff file:///% https://host/a /home/me/a a.md";
 Deno.test("filePath() is the path of a file on the client's machine", () => {
-  for (const [uri, path] of Object.entries(PATHS)) {
+  for (const row of PATHS.trim().split("\n")) {
+    const [uri = "", path] = row.split(" => ");
     assertEquals(filePath(uri), path, uri);
   }
-  for (const uri of NO_PATHS) assertEquals(filePath(uri), undefined, uri);
+  const others = `${OTHER_HOSTS} ${NO_PATHS}`.trim().split(/\s+/);
+  for (const uri of [...others, "", "file:///a\nb", " file:///a"]) {
+    assertEquals(filePath(uri), undefined, uri);
+  }
 });
 
 /** A response of the client. */

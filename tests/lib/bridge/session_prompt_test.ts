@@ -164,6 +164,9 @@ Deno.test("linked files are read when the prompt begins, and a cancellation take
     > 3 session/prompt ${prompt("file:///a", "file:///b")}
     < 1 fs/read_text_file /a
     > 4 session/prompt ${prompt("file:///c")}
+    > {"id":"1","result":{"content":"another id"}}
+    > {"id":2,"result":{"content":"not asked yet"}}
+    > {"id":null,"result":{"content":"no id"}}
     > {"id":1,"result":{"content":"A\\n"}}
     < 2 fs/read_text_file /b
     > $/cancel_request {"requestId":3}

@@ -30,75 +30,38 @@ Deno.test("titleIn() takes the first line that says something, clean, at most 80
   }
 });
 
-const text = (text: string) => ({ type: "text", text });
-const link = (uri: string, name?: string) => (
-  { type: "resource_link", uri, name }
-);
-const file = (uri: string) => (
-  { type: "resource", resource: { uri, text: "let a;" } }
-);
-
-/** First prompts of clients, and the titles of their chats. */
-const CLIENTS: readonly (readonly [prompt: unknown, title: string])[] = [
-  // The methods of the interface
-  ["What is 6 * 7?", "What is 6 * 7?"],
-  // Zed: text, mentions of a file, of a symbol, of a selection, of a thread
-  [[text("why is the login slow?")], "why is the login slow?"],
-  [
-    [
-      link("file:///home/me/shop/src/Checkout.tsx", "Checkout.tsx"),
-      text(" why is it slow?"),
-    ],
-    "Checkout.tsx why is it slow?",
-  ],
-  [
-    [
-      text("Explain "),
-      link("file:///home/me/a.ts?symbol=login#L10:20", "login"),
-      text(", please"),
-    ],
-    "Explain login, please",
-  ],
-  [
-    [file("file:///home/me/src/users.ts#L5:9"), text("\nRename this")],
-    "users.ts",
-  ],
-  [
-    [link("zed:///agent/thread/1?name=Login", "Login"), text(" go on")],
-    "Login go on",
-  ],
-  // avante.nvim: its files first, then the selection, then the words
-  [
-    [link("file:///home/me/a.lua", "a.lua"), text("Add a test")],
-    "a.lua Add a test",
-  ],
-  [
-    [
-      text("<selected_code>\n"),
-      text("```lua\n"),
-      text("How does this work?"),
-    ],
-    "How does this work?",
-  ],
-  // CodeCompanion: an embedded buffer, then the words
-  [
-    [file("file:///home/me/init.lua"), text("Explain this buffer")],
-    "init.lua Explain this buffer",
-  ],
-  [
-    [text("@"), file("file:///a/users.ts?v=2"), text("why is the login slow?")],
-    "@ users.ts why is the login slow?",
-  ],
-  // Toad, Emacs (agent-shell), JetBrains
-  [[text("# Task\n\nFix the build")], "# Task"],
-  [[text("#\n\nFix the build")], "Fix the build"],
-  [[text("```\nTypeError: x\n```\nWhat is this?")], "TypeError: x"],
-  [[text("<context>\nMy branch is red\n</context>")], "My branch is red"],
-  [[link("file:///home/me/my%20notes.md")], "my notes.md"],
-  [[link("https://host.example/issues/7?tab=all#c1")], "7"],
-];
+/**
+ * First prompts of clients, and the titles of their chats. A string is a text block; a
+ * URI is a link, with a text a resource.
+ */
+const CLIENTS = String.raw`
+Zed: ["why is the login slow?"] => why is the login slow?
+Zed: [{"uri":"file:///me/Checkout.tsx","name":"Checkout.tsx"}," why is it slow?"] => Checkout.tsx why is it slow?
+Zed: ["Explain ",{"uri":"file:///me/a.ts?symbol=login#L10:20","name":"login"},", please"] => Explain login, please
+Zed: [{"uri":"file:///me/users.ts#L5:9","text":"let a;"},"\nRename this"] => users.ts
+Zed: [{"uri":"zed:///agent/thread/1?name=Login","name":"Login"}," go on"] => Login go on
+avante.nvim: [{"uri":"file:///me/a.lua","name":"a.lua"},"Add a test"] => a.lua Add a test
+avante.nvim: ["<selected_code>\n","${"```"}lua\n","How does this work?"] => How does this work?
+CodeCompanion: [{"uri":"file:///me/init.lua","text":"local a"},"Explain this buffer"] => init.lua Explain this buffer
+CodeCompanion: ["@",{"uri":"file:///a/users.ts?v=2","text":"let a;"},"why is the login slow?"] => @ users.ts why is the login slow?
+Toad: ["# Task\n\nFix the build"] => # Task
+Toad: ["#\n\nFix the build"] => Fix the build
+agent-shell: ["${"```"}\nTypeError: x\n${"```"}\nWhat is this?"] => TypeError: x
+agent-shell: ["<context>\nMy branch is red\n</context>"] => My branch is red
+JetBrains: [{"uri":"file:///me/my%20notes.md"}] => my notes.md
+JetBrains: [{"uri":"https://host.example/issues/7?tab=all#c1"}] => 7
+acp-ui: ["What is 6 * 7?"] => What is 6 * 7?`;
 Deno.test("the title of a chat has the words of its first prompt, and its references by their names", () => {
-  for (const [prompt, title] of CLIENTS) {
-    assertEquals(parsePrompt(prompt, KEYLESS).title, title);
+  for (const row of CLIENTS.trim().split("\n")) {
+    const [, json = "", title] = /^.*?: (.*) => (.*)$/.exec(row) ?? [];
+    const blocks = JSON.parse(json).map((
+      block: string | { readonly uri: string; readonly text?: string },
+    ) => {
+      if (typeof block === "string") return { type: "text", text: block };
+      return block.text === undefined
+        ? { type: "resource_link", ...block }
+        : { type: "resource", resource: block };
+    });
+    assertEquals(parsePrompt(blocks, KEYLESS).title, title);
   }
 });
