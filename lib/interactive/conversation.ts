@@ -215,7 +215,7 @@ export class Conversation {
    * limit gives up; a chat waits for its terminal.
    */
   async #inTime(
-    task: (limit: AbortSignal | undefined) => Promise<Outcome>,
+    task: (limit: AbortSignal) => Promise<Outcome>,
   ): Promise<Outcome> {
     using limit = new TimeLimit(this.#options.timeLimit);
     const doing = this.#doing = task(limit.signal);
@@ -253,7 +253,7 @@ export class Conversation {
   }
 
   /** Shows the banner, and creates a thread unless there is one to continue. */
-  async #open(limit: AbortSignal | undefined): Promise<Outcome> {
+  async #open(limit: AbortSignal): Promise<Outcome> {
     const { gateway, maskedKey, baseUrl, threadId } = this.#options;
     const banner = [
       `agent-gateway ${VERSION}, agent ${AGENT_NAME}, key ${maskedKey}`,
@@ -281,7 +281,7 @@ export class Conversation {
 
   #run(
     { text, number }: Prompt,
-    limit: AbortSignal | undefined,
+    limit: AbortSignal,
   ): Promise<Outcome> {
     const { gateway, headers } = this.#options;
     const threadId = this.#threadId;

@@ -9,8 +9,8 @@ export type Events = AsyncIterable<CreationEvent | TurnEvent> & {
 export interface OperationOptions {
   /** Calls the service; the signal drops the call. */
   readonly call: (signal: AbortSignal) => Events;
-  /** Aborted when the time for the operation is over, if there is a limit. */
-  readonly limit: AbortSignal | undefined;
+  /** Aborted when the time for the operation is over. */
+  readonly limit: AbortSignal;
   /** A clock, in milliseconds. */
   readonly now: () => number;
 }
@@ -36,8 +36,7 @@ export class Operation {
     { call, limit, now }: OperationOptions,
   ) {
     this.kind = kind;
-    const signals = limit === undefined ? [] : [limit];
-    this.events = call(AbortSignal.any([this.dropped, ...signals]));
+    this.events = call(AbortSignal.any([this.dropped, limit]));
     this.#now = now;
     this.#begunAt = now();
   }

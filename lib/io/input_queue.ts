@@ -16,8 +16,10 @@ export class InputQueue {
   readonly #waiting: Entry[] = [];
   /** The reader that waits for the next input. */
   #reader: PromiseWithResolvers<Input> | undefined;
-  /** Set when no entry can be added any more. */
-  #end: End | undefined;
+  /** Set when no entry can be added any more: by the user, or for good. */
+  #end: "user" | "final" | undefined;
+  /** Why the input ended for good, if it failed. */
+  #error: unknown;
 
   get waiting(): readonly Entry[] {
     return this.#waiting;
@@ -30,7 +32,7 @@ export class InputQueue {
 
   /** Whether it was ended by {@linkcode end}. */
   get isEnding(): boolean {
-    return this.#end?.isFinal === false;
+    return this.#end === "user";
   }
 
   get hasEnded(): boolean {
@@ -50,17 +52,18 @@ export class InputQueue {
 
   /** Ends the input as a user does: {@linkcode dropWaiting} drops this end, too. */
   end(): void {
-    this.#endAs({ isFinal: false });
+    this.#endAs("user");
   }
 
   /** Ends the input for good. */
   close(): void {
-    this.#endAs({ isFinal: true });
+    this.#endAs("final");
   }
 
   /** Ends the input for good. Readers get the error after the entries that wait. */
   fail(error: unknown): void {
-    this.#endAs({ isFinal: true, failure: { error } });
+    this.#error = error;
+    this.#endAs("final");
   }
 
   /** Asks for the next input. After the end, it is the end again. */
@@ -72,7 +75,7 @@ export class InputQueue {
       this.#reader.resolve(entry);
       this.#reader = undefined;
     } else if (this.#end !== undefined) {
-      this.#settleReader(this.#end);
+      this.#settleReader();
     }
     return promise;
   }
@@ -95,20 +98,15 @@ export class InputQueue {
     return count;
   }
 
-  #endAs(end: End): void {
-    if (this.#end?.isFinal) return;
+  #endAs(end: "user" | "final"): void {
+    if (this.#end === "final") return;
     this.#end = end;
-    this.#settleReader(end);
+    this.#settleReader();
   }
 
-  #settleReader({ failure }: End): void {
-    if (failure === undefined) this.#reader?.resolve({ kind: "end" });
-    else this.#reader?.reject(failure.error);
+  #settleReader(): void {
+    if (this.#error === undefined) this.#reader?.resolve({ kind: "end" });
+    else this.#reader?.reject(this.#error);
     this.#reader = undefined;
   }
-}
-
-interface End {
-  readonly isFinal: boolean;
-  readonly failure?: { readonly error: unknown };
 }

@@ -13,18 +13,17 @@ const UNREAD = 1_000;
  * writing.
  */
 export class TimeLimit implements Disposable {
-  readonly #deadline: Deadline | undefined;
+  readonly #deadline: Deadline;
   #stopCheck = () => {};
 
-  /** @param milliseconds The time for the operation; none is no limit. */
-  constructor(milliseconds: number | undefined) {
-    if (milliseconds === undefined) return;
+  /** @param milliseconds The time for the operation. By default there is no limit. */
+  constructor(milliseconds = Infinity) {
     this.#deadline = new Deadline(milliseconds);
   }
 
-  /** Aborted with a `TimeIsOver` when the time is over; none if there is no limit. */
-  get signal(): AbortSignal | undefined {
-    return this.#deadline?.signal;
+  /** Aborted with a `TimeIsOver` when the time is over. */
+  get signal(): AbortSignal {
+    return this.#deadline.signal;
   }
 
   /**
@@ -47,12 +46,12 @@ export class TimeLimit implements Disposable {
         else check(UNREAD, current);
       });
     };
-    this.signal?.addEventListener("abort", () => check(WRITE_LIMIT - UNREAD));
+    this.signal.addEventListener("abort", () => check(WRITE_LIMIT - UNREAD));
     return await Promise.race([task.then(() => true), unread.promise]);
   }
 
   [Symbol.dispose](): void {
-    this.#deadline?.[Symbol.dispose]();
+    this.#deadline[Symbol.dispose]();
     this.#stopCheck();
   }
 }
