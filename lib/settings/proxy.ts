@@ -63,6 +63,11 @@ function isGranted(permission: Deno.PermissionDescriptor): boolean {
  * has `https:` and the program may not keep `fetch` from other proxies.
  */
 export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
+  const values = new Map<string, string | undefined>(
+    [...FOR_HTTPS, ...EXCEPTIONS, ...FOR_HTTP]
+      .map((name) => [name, environmentVariable(name)]),
+  );
+  // Only now: at a terminal, reading asks for the permission.
   const isHttps = url.protocol === "https:";
   if (isHttps && !mayListenOnLoopback() && !mayReadProxyVariables()) {
     throw new SettingsError(
@@ -70,21 +75,14 @@ export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
     );
   }
 
-  const values = new Map<string, string | undefined>(
-    [...FOR_HTTPS, ...EXCEPTIONS].map((
-      name,
-    ) => [name, environmentVariable(name)]),
-  );
   const exceptions = EXCEPTIONS.find((name) => values.get(name)) ?? "";
   const isDirect = isLocal || isExcluded(url, values.get(exceptions) ?? "");
-
   const variable = FOR_HTTPS.find((name) => values.get(name));
 
-  // Without these, no error advises to set `HTTPS_PROXY` where no proxy is used.
-  const others = isDirect ? FOR_HTTP : [];
-  for (const name of [...values.keys(), ...others]) {
-    // Without the permission to read a variable, it cannot be removed either.
-    if (environmentVariable(name) !== undefined) Deno.env.delete(name);
+  // Where no proxy is used, no error advises to set `HTTPS_PROXY`.
+  const kept = isDirect ? [] : FOR_HTTP;
+  for (const [name, value] of values) {
+    if (value !== undefined && !kept.includes(name)) Deno.env.delete(name);
   }
   if (isDirect || variable === undefined) return undefined;
   return parseProxy(variable, values.get(variable) ?? "");
