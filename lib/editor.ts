@@ -191,11 +191,10 @@ export class Editor {
   /** What was typed and queued, as lines. */
   #unsent(): string {
     const { typed } = this.#state;
+    const lines = this.#queuedTexts().map((text) => this.#sent(text, QUEUED));
     const isShown = this.#inputs.isAwaited || typed.text !== "";
-    return this.#queuedTexts().map((text) => this.#sent(text, QUEUED)).join(
-      "",
-    ) +
-      (isShown ? this.#sent(typed.text) : "");
+    if (isShown) lines.push(this.#sent(typed.text));
+    return lines.join("");
   }
 
   /** Whether a text or a search is begun. */

@@ -1,19 +1,13 @@
 import { assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import { ChatView } from "../../../lib/interactive/chat_view.ts";
-import {
-  PlainLines,
-  type PlainLinesOptions,
-} from "../../../lib/interactive/plain_lines.ts";
+import { PlainLines } from "../../../lib/interactive/plain_lines.ts";
 import { PromptLines } from "../../../lib/interactive/stdin_prompts.ts";
 import type { Terminal } from "../../../lib/interactive/terminal.ts";
 import type { ViewEvent } from "../../../lib/interactive/view.ts";
-import type { ReplyWriter } from "../../../lib/interactive/write_reply.ts";
 import { PLAIN } from "../../../lib/text.ts";
 import { FakeClock } from "../../support/clocks.ts";
-import { redacted, serviceId } from "../../support/texts.ts";
-import { unchanged } from "../../../lib/text.ts";
-import { shownText } from "../../support/texts.ts";
+import { redacted, shownText } from "../../support/texts.ts";
 
 const PIPES: Terminal = {
   isTyped: false,
@@ -29,208 +23,152 @@ const PIPES: Terminal = {
 };
 const DUMB: Terminal = { ...PIPES, isTyped: true, keys: redacted("the keys") };
 
-/** A chat on plain lines, and what it wrote. */
-class Lines {
-  readonly view: ChatView;
-  readonly replies: string[] = [];
-  stderr = "";
-  /** Holds up the writing of replies. */
-  reading = Promise.resolve();
-  readonly #typing: WritableStreamDefaultWriter<Uint8Array>;
+/** Asks for a prompt, types a line (`=` begins one), drops, ends, or shows an event. */
+type Act = "ask" | "drop" | "end" | `=${string}` | object;
 
-  constructor(terminal: Terminal = PIPES, options: {
-    readonly stderr?: PlainLinesOptions["stderr"];
-    readonly reply?: ReplyWriter;
-  } = {}) {
-    const { readable, writable } = new TransformStream<
-      Uint8Array,
-      Uint8Array
-    >();
-    this.#typing = writable.getWriter();
-    const surface = new PlainLines({
-      prompts: new PromptLines(readable, terminal.isTyped),
-      stderr: (text) => this.stderr += text,
-      sign: shownText(terminal.keys === undefined ? "" : "> "),
-      ...options,
-    });
-    const reply = async (text: string) => {
-      this.replies.push(text);
-      await this.reading;
-    };
-    this.view = new ChatView({ surface, reply, terminal, ...options });
-  }
+/** Acts on a view of plain lines, each with what is written to standard error then. */
+type Session = readonly (readonly [Act, written: string])[];
 
-  /** Types a line, and waits until it was read. */
-  async type(line: string): Promise<void> {
-    this.#typing.write(new TextEncoder().encode(`${line}\n`));
+/** Plays a session. Returns what was asked for and came, and the kinds of what was written. */
+async function play(
+  terminal: Terminal,
+  session: Session,
+  reply = () => Promise.resolve(),
+): Promise<{ readonly inputs: unknown[]; readonly kinds: unknown[] }> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const typing = writable.getWriter();
+  let stderr = "";
+  const kinds: unknown[] = [];
+  const surface = new PlainLines({
+    prompts: new PromptLines(readable, terminal.isTyped),
+    stderr: (text, kind) => {
+      stderr += text;
+      if (text !== "") kinds.push(kind ?? "other");
+    },
+    sign: shownText(terminal.keys === undefined ? "" : "> "),
+  });
+  const view = new ChatView({ surface, reply, terminal });
+  assertEquals(view.typing !== undefined, terminal.isTyped);
+  const inputs: unknown[] = [];
+  const act = async (act: Act) => {
+    if (act === "ask") {
+      void view.readPrompt().then((input) =>
+        inputs.push(input.kind === "text" ? input.text : input.kind)
+      );
+    } else if (act === "drop") inputs.push(view.typing?.dropWaiting());
+    else if (act === "end") void typing.close();
+    else if (typeof act === "object") await view.show(act as ViewEvent);
+    else void typing.write(new TextEncoder().encode(`${act.slice(1)}\n`));
     await setImmediate();
+  };
+  for (const [step, written] of session) {
+    await act(step);
+    assertEquals(stderr, written, JSON.stringify(step));
+    stderr = "";
   }
-
-  end(): void {
-    this.#typing.close();
-  }
-
-  show(...events: readonly ViewEvent[]): void {
-    for (const event of events) this.view.show(event);
-  }
-
-  /** What standard error got since the last call. */
-  takeError(): string {
-    const { stderr } = this;
-    this.stderr = "";
-    return stderr;
-  }
+  return { inputs, kinds };
 }
 
-Deno.test("a chat without a terminal writes everything but replies to standard error, progress as such", async () => {
-  const kinds: unknown[] = [];
-  const lines: Lines = new Lines(PIPES, {
-    stderr: (text, kind) => {
-      lines.stderr += text;
-      kinds.push(kind);
-    },
+const ctrlC = (isFirst: boolean) => ({ type: "ctrl-c", isFirst });
+const progress = { type: "progress", node: "plan", status: "done" };
+const reply = { type: "reply", text: "One.", isNotice: false };
+const error = { type: "error", message: "no" };
+const farewell = { type: "farewell", threadId: "t" };
+const HOW = "agent-gateway --thread t\n";
+
+const SESSIONS: Readonly<
+  Record<string, readonly [Terminal, Session, inputs: readonly unknown[]]>
+> = {
+  "a dumb terminal shows the keys once, a sign before each prompt, and at the end how to go on":
+    [
+      DUMB,
+      [
+        ...[["ask", "the keys\n> "], ["=one", ""], ["=waits", ""]] as const,
+        ...[["drop", ""], ["ask", "> "], ["end", ""]] as const,
+        [farewell, `\n${HOW}`],
+      ],
+      ["one", 1, "end"],
+    ],
+  "Ctrl-C at the prompt of a dumb terminal shows the sign again, and during a run only the hint":
+    [
+      { ...DUMB, isQuiet: true },
+      [
+        ["ask", "> "],
+        [ctrlC(true), "\nCtrl-C again leaves\n> "],
+        [ctrlC(false), "\n> "],
+        ["=one", ""],
+        [ctrlC(true), "\nCtrl-C again leaves\n"],
+        [ctrlC(false), ""],
+        [{ ...farewell, threadId: undefined }, ""],
+      ],
+      ["one"],
+    ],
+  "lines that were typed ahead on a dumb terminal appear after the sign when their turn comes":
+    [
+      DUMB,
+      [
+        ...[["ask", "the keys\n> "], ["=one", ""], [
+          "=two\x1b[2J",
+          "",
+        ]] as const,
+        ...[["=", ""], ["=no\0", ""], ["ask", "> two\n"]] as const,
+        [progress, "plan: done\n"],
+        ...[["ask", "> \n"], ["ask", ""], [error, "error: no\n"]] as const,
+        ["ask", "> "],
+      ],
+      ["one", "two\x1b[2J", "", "refused"],
+    ],
+  "a person whose terminal does not show standard error gets no sign, and no line again":
+    [
+      { ...DUMB, keys: undefined },
+      [["=one", ""], ["ask", ""], ["end", ""], ["ask", ""], [farewell, ""]],
+      ["one", "end"],
+    ],
+  "a chat without a person shows neither a sign nor how to go on": [
+    PIPES,
+    [["=one", ""], ["ask", ""], [farewell, ""]],
+    ["one"],
+  ],
+};
+for (const [what, [terminal, session, inputs]] of Object.entries(SESSIONS)) {
+  Deno.test(what, async () => {
+    assertEquals((await play(terminal, session)).inputs, inputs);
   });
-  lines.show(
-    { type: "banner", text: redacted("a banner of some words") },
-    { type: "progress", node: redacted("plan"), status: redacted("done") },
-  );
-  await lines.view.show({
-    type: "reply",
-    text: unchanged("reply"),
-    isNotice: false,
-  });
-  assertEquals(lines.replies, ["reply"]);
-  assertEquals(lines.stderr, "a banner of some words\nplan: done\n");
-  assertEquals(kinds, [undefined, "progress", undefined]);
+}
+
+Deno.test("a script whose replies go to another program shows no progress after the first one, but errors", async () => {
+  for (const endsProgress of [false, true]) {
+    using _clock = new FakeClock();
+    const later = (line: string) => endsProgress ? "" : line;
+    const { kinds } = await play({ ...PIPES, endsProgress }, [
+      [{ type: "begin" }, ""],
+      [progress, "plan: done\n"],
+      [reply, ""],
+      [{ type: "begin" }, ""],
+      [progress, later("plan: done\n")],
+      [{ type: "end", completed: false }, ""],
+      [error, "agent-gateway: error: no\n"],
+    ]);
+    assertEquals(kinds, [
+      "progress",
+      ...later("progress") ? ["progress"] : [],
+      "other",
+    ]);
+  }
 });
 
 Deno.test("a chat waits until a reply is written, and rejects when its reader is gone", async () => {
-  const lines = new Lines();
   const { promise, resolve } = Promise.withResolvers<void>();
-  lines.reading = promise;
   let isWritten = false;
-  const shown = lines.view.show({
-    type: "reply",
-    text: unchanged("reply"),
-    isNotice: false,
-  })
-    ?.then(() => isWritten = true);
+  const shown = play(PIPES, [[reply, ""]], () => promise)
+    .then(() => isWritten = true);
   await setImmediate();
   assertFalse(isWritten);
   resolve();
   await shown;
-
   const gone = () => Promise.reject(new Deno.errors.BrokenPipe());
-  const { view } = new Lines(PIPES, { reply: gone });
   await assertRejects(
-    async () =>
-      await view.show({ type: "reply", text: unchanged("x"), isNotice: false }),
+    () => play(PIPES, [[reply, ""]], gone),
     Deno.errors.BrokenPipe,
   );
-});
-
-Deno.test("a script whose replies go to another program shows no progress after the first one, but errors", async () => {
-  for (const endsProgress of [false, true]) {
-    using clock = new FakeClock();
-    const lines = new Lines({ ...PIPES, endsProgress });
-    await lines.view.show({
-      type: "reply",
-      text: unchanged("One."),
-      isNotice: false,
-    });
-    lines.show(
-      { type: "begin" },
-      { type: "wait", reason: "service busy", milliseconds: 5_100 },
-      { type: "progress", node: redacted("plan"), status: redacted("on") },
-    );
-    clock.elapse(10_000);
-    lines.show(
-      { type: "end", completed: false },
-      { type: "error", message: redacted("no") },
-    );
-    const progress = "service busy, again in 6 s\nplan: on\nrunning, 10 s\n";
-    assertEquals(
-      lines.stderr,
-      (endsProgress ? "" : progress) + "agent-gateway: error: no\n",
-    );
-  }
-});
-
-Deno.test("a dumb terminal shows the keys once, a sign before each prompt, and at the end how to go on", async () => {
-  const lines = new Lines(DUMB);
-  const one = lines.view.readPrompt();
-  assertEquals(
-    lines.takeError(),
-    "the keys\n> ",
-  );
-  await lines.type("one");
-  await lines.type("waits");
-  assertEquals(await one, { kind: "text", text: "one" });
-  assertEquals(lines.view.typing?.dropWaiting(), 1);
-  const end = lines.view.readPrompt();
-  assertEquals(lines.takeError(), "> ");
-  lines.end();
-  assertEquals(await end, { kind: "end" });
-  lines.show({ type: "farewell", threadId: serviceId("thread-1") });
-  assertEquals(lines.takeError(), "\nagent-gateway --thread thread-1\n");
-});
-
-Deno.test("Ctrl-C at the prompt of a dumb terminal shows the sign again, and during a run only the hint", async () => {
-  const lines = new Lines({ ...DUMB, isQuiet: true });
-  const one = lines.view.readPrompt();
-  lines.show({ type: "ctrl-c", isFirst: true });
-  assertEquals(lines.takeError(), "> \nCtrl-C again leaves\n> ");
-  lines.show({ type: "ctrl-c", isFirst: false });
-  assertEquals(lines.takeError(), "\n> ");
-  await lines.type("one");
-  await one;
-  lines.show({ type: "ctrl-c", isFirst: true });
-  lines.show({ type: "ctrl-c", isFirst: false });
-  assertEquals(lines.takeError(), "\nCtrl-C again leaves\n");
-  lines.show({ type: "farewell", threadId: undefined });
-  assertEquals(lines.takeError(), "");
-});
-
-Deno.test("lines that were typed ahead on a dumb terminal appear after the sign when their turn comes", async () => {
-  const lines = new Lines(DUMB);
-  const one = lines.view.readPrompt();
-  await lines.type("one");
-  await one;
-  await lines.type("two\x1b[2J");
-  await lines.type("");
-  await lines.type("no\0");
-  lines.takeError();
-
-  await lines.view.readPrompt();
-  lines.show({
-    type: "progress",
-    node: redacted("plan"),
-    status: redacted("done"),
-  });
-  assertEquals(lines.takeError(), "> two\nplan: done\n");
-  await lines.view.readPrompt();
-  await lines.view.readPrompt();
-  lines.show({ type: "error", message: redacted("It contains a NUL") });
-  assertEquals(lines.takeError(), "> \nerror: It contains a NUL\n");
-  void lines.view.readPrompt();
-  assertEquals(lines.takeError(), "> ");
-});
-
-Deno.test("a person whose terminal does not show standard error gets no sign, and no line again", async () => {
-  const lines = new Lines({ ...DUMB, keys: undefined });
-  await lines.type("one");
-  assertEquals(await lines.view.readPrompt(), { kind: "text", text: "one" });
-  lines.end();
-  assertEquals(await lines.view.readPrompt(), { kind: "end" });
-  lines.show({ type: "farewell", threadId: serviceId("thread-1") });
-  assertEquals(lines.stderr, "");
-});
-
-Deno.test("a chat without a person shows neither a sign nor how to go on", async () => {
-  const lines = new Lines();
-  await lines.type("one");
-  assertEquals(await lines.view.readPrompt(), { kind: "text", text: "one" });
-  assertEquals(lines.view.typing, undefined);
-  lines.show({ type: "farewell", threadId: serviceId("thread-1") });
-  assertEquals(lines.stderr, "");
 });

@@ -1,134 +1,100 @@
 import { assertEquals } from "@std/assert";
+import { consoleSize } from "../../../lib/interactive/console_size.ts";
 import {
   describeTerminal,
-  type StreamKinds,
   type Terminal,
   type Wishes,
 } from "../../../lib/interactive/terminal.ts";
-import { redacted } from "../../support/texts.ts";
+import type { StreamKind } from "../../../lib/io.ts";
+import { COLOURED, PLAIN } from "../../../lib/text.ts";
 
+/** The options of a start, and its variables; `TERM` is `xterm` by default. */
 interface Start {
-  /** The kinds of standard input, output and error. */
-  readonly streams: readonly [
-    StreamKinds["stdin"],
-    StreamKinds["stdout"],
-    StreamKinds["stderr"],
-  ];
-  /** Whether prompts come from standard input; the default is true. */
-  readonly readsPrompts?: boolean;
   readonly wishes?: Partial<Wishes>;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-function describe(
-  { streams, readsPrompts = true, wishes, env }: Start,
-): Terminal {
+const KINDS = { t: "terminal", l: "lines", d: "data" } as const;
+
+/** @param streams The kinds of the three streams, and of `-p` a `p`. */
+function describe(streams: string, { wishes, env }: Start): Terminal {
   const { get } = Deno.env;
   Deno.env.get = (name) => ({ TERM: "xterm", ...env })[name];
+  const kind = (at: number): StreamKind =>
+    KINDS[streams.charAt(at) as keyof typeof KINDS];
+  const usual = { color: "auto", plain: false, quiet: false } as const;
   try {
-    const [stdin, stdout, stderr] = streams;
-    return describeTerminal({ stdin, stdout, stderr }, readsPrompts, {
-      color: "auto",
-      plain: false,
-      quiet: false,
-      ...wishes,
-    });
+    return describeTerminal(
+      { stdin: kind(0), stdout: kind(1), stderr: kind(2) },
+      !streams.endsWith("p"),
+      { ...usual, ...wishes },
+    );
   } finally {
     Deno.env.get = get;
   }
 }
 
-const TERMINALS = ["terminal", "terminal", "terminal"] as const;
+const DUMB_KEYS = "Ctrl-C: stop, command: exit";
+const KEYS = `Ctrl-J: new line, ${DUMB_KEYS}`;
+const SCREEN = { isTyped: true, isScreen: true };
+const LINES = { isTyped: true, isScreen: false };
+const SCRIPT = { isTyped: false, isScreen: false, keys: undefined };
+const NO_COLOR = { NO_COLOR: "1" };
+const ALWAYS = { color: "always" } as const;
+const env = (env: Record<string, string>): Start => ({ env });
 
-const STARTS: Readonly<
-  Record<string, readonly [Start, expected: Partial<Terminal>]>
-> = {
-  "a chat": [
-    { streams: TERMINALS },
-    {
-      isTyped: true,
-      isScreen: true,
-      mixesReplies: true,
-      replies: "styled",
-      keys: redacted(
-        "Ctrl-J: new line, Ctrl-C: stop, command: exit; screen readers: --plain",
-      ),
-    },
-  ],
-  "a chat with --plain": [
-    { streams: TERMINALS, wishes: { plain: true } },
-    {
-      isScreen: true,
-      replies: "clean",
-      keys: redacted("Ctrl-J: new line, Ctrl-C: stop, command: exit"),
-    },
-  ],
-  "a chat with --quiet": [
-    { streams: TERMINALS, wishes: { quiet: true } },
-    { isScreen: true },
-  ],
-  "a chat whose replies go to a file": [
-    { streams: ["terminal", "data", "terminal"] },
-    { isScreen: true, mixesReplies: false },
-  ],
-  "a chat whose errors go to a file": [
-    { streams: ["terminal", "terminal", "data"] },
-    { isTyped: true, isScreen: false, keys: undefined },
-  ],
-  "a chat on a dumb terminal": [
-    { streams: TERMINALS, env: { TERM: "dumb" } },
-    {
-      isTyped: true,
-      isScreen: false,
-      replies: "clean",
-      keys: redacted("Ctrl-C: stop, command: exit"),
-    },
-  ],
-  "a chat in a window that gives the program pipes": [
-    { streams: ["lines", "lines", "lines"] },
-    {
-      isTyped: true,
-      isScreen: false,
-      keys: redacted(
-        "Ctrl-C: stop, command: exit; no keys arrive: use winpty or Windows Terminal",
-      ),
-    },
-  ],
-  "piped lines": [
-    { streams: ["data", "data", "terminal"] },
-    { isTyped: false, isScreen: false, endsProgress: false, keys: undefined },
-  ],
-  "-p": [
-    { streams: TERMINALS, readsPrompts: false },
-    { isScreen: false, mixesReplies: false, endsProgress: false },
-  ],
-  "-p in front of a pager": [
-    { streams: ["data", "data", "terminal"], readsPrompts: false },
-    { isScreen: false, endsProgress: true, replies: "unchanged" },
-  ],
-};
-for (const [what, [start, expected]] of Object.entries(STARTS)) {
-  Deno.test(`describeTerminal() describes that of ${what}`, () => {
-    const terminal: Partial<Record<string, unknown>> = { ...describe(start) };
-    const found = Object.keys(expected).map((key) => [key, terminal[key]]);
-    assertEquals(Object.fromEntries(found), expected);
-  });
-}
-
-const SCREENS: readonly (readonly [env: Start["env"], isScreen: boolean])[] = [
-  ...["", "0", "false"].map((CI) => [{ CI }, true] as const),
-  ...["1", "yes"].map((CI) => [{ CI }, false] as const),
-  [{ TERM: "dumb" }, false],
-  [{ TERM: "" }, Deno.build.os === "windows"],
+/** What starts, and a part of what is found. */
+const STARTS: readonly (readonly [
+  streams: string,
+  Start,
+  found: Partial<Record<keyof Terminal, unknown>>,
+])[] = [
+  ["ttt", {}, { ...SCREEN, mixesReplies: true, replies: "styled" }],
+  ["ttt", {}, { style: COLOURED, keys: `${KEYS}; screen readers: --plain` }],
+  ["ttt", { wishes: { plain: true } }, {
+    ...{ ...SCREEN, replies: "clean", style: PLAIN, keys: KEYS },
+  }],
+  ["ttt", { wishes: { quiet: true } }, SCREEN],
+  ["tdt", {}, { ...SCREEN, mixesReplies: false, replies: "unchanged" }],
+  ["ttd", {}, { ...LINES, keys: undefined, style: PLAIN }],
+  ["ttt", env({ TERM: "dumb" }), { ...LINES, replies: "clean" }],
+  ["ttt", env({ TERM: "dumb" }), { style: PLAIN, keys: DUMB_KEYS }],
+  ["lll", {}, {
+    ...LINES,
+    keys: `${DUMB_KEYS}; no keys arrive: use winpty or Windows Terminal`,
+  }],
+  ["ddt", {}, { ...SCRIPT, endsProgress: false }],
+  ["tttp", {}, { ...SCRIPT, mixesReplies: false, endsProgress: false }],
+  ["ddtp", {}, { ...SCRIPT, endsProgress: true, replies: "unchanged" }],
+  ["ddtp", {}, { style: COLOURED }],
+  ["ddtp", env({ NO_COLOR: "" }), { style: COLOURED }],
+  ["ddtp", env(NO_COLOR), { style: PLAIN }],
+  ["ddtp", { env: NO_COLOR, wishes: ALWAYS }, { style: COLOURED }],
+  ["ddtp", { wishes: { color: "never" } }, { style: PLAIN }],
+  ["dddp", { wishes: ALWAYS }, { style: COLOURED, replies: "styled" }],
+  ...["", "0", "false"].map((CI) => ["ttt", env({ CI }), SCREEN] as const),
+  ...["1", "yes"].map((CI) => ["ttt", env({ CI }), LINES] as const),
+  ["ttt", env({ TERM: "" }), { isScreen: Deno.build.os === "windows" }],
+  // The fonts of the Linux console lack most characters.
+  ["ttt", env({ TERM: "linux" }), { isAscii: true }],
+  ["ttt", env({ TERM: "screen.linux" }), { isAscii: true }],
+  ["ttt", {}, { isAscii: false }],
 ];
-for (const [env = {}, isScreen] of SCREENS) {
-  Deno.test(`describeTerminal() ${isScreen ? "finds a" : "finds no"} screen with ${JSON.stringify(env)}`, () => {
-    assertEquals(describe({ streams: TERMINALS, env }).isScreen, isScreen);
+for (const [streams, start, found] of STARTS) {
+  Deno.test(`describeTerminal() of ${streams} with ${JSON.stringify(start)}: ${Object.keys(found)}`, () => {
+    const terminal = describe(streams, start);
+    for (const [name, value] of Object.entries(found)) {
+      assertEquals<unknown>(terminal[name as keyof Terminal], value, name);
+    }
   });
 }
 
-Deno.test("describeTerminal() knows the Linux console, whose fonts lack most characters, and screen on it", () => {
-  const isAscii = ["linux", "screen.linux", "xterm"]
-    .map((TERM) => describe({ streams: TERMINALS, env: { TERM } }).isAscii);
-  assertEquals(isAscii, [true, true, false]);
+Deno.test("consoleSize() is 80 columns and 24 rows on a terminal that does not tell", () => {
+  const { consoleSize: real } = Deno;
+  try {
+    Object.assign(Deno, { consoleSize: () => ({ columns: 0, rows: 0 }) });
+    assertEquals(consoleSize(), { columns: 80, rows: 24 });
+  } finally {
+    Object.assign(Deno, { consoleSize: real });
+  }
 });
