@@ -56,10 +56,10 @@ export function safe<const All extends readonly (string | number)[]>(
   return String.raw({ raw: own }, ...parts) as Redacted;
 }
 
-/** Safe texts in a row. */
+/** Safe texts in a row, but for those that are empty or missing. */
 export function joinSafe<Word extends string>(
-  texts: readonly (Word & Part<Word>)[],
-  separator: ", " | "; " | " " | "",
+  texts: readonly (Word & Part<Word> | undefined)[],
+  separator: ", " | "; " | ": " | " " | "",
 ): Redacted {
-  return texts.join(separator) as Redacted;
+  return texts.filter(Boolean).join(separator) as Redacted;
 }

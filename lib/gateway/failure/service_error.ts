@@ -1,7 +1,7 @@
 import type { CallIds, CallState } from "./call_state.ts";
 import type { Failure } from "./failure.ts";
 import { type Fate, fateInWords, type RemoteOperation } from "./fate.ts";
-import { joinSafe, type Redacted, safe, type ServiceId } from "../../text.ts";
+import { joinSafe, type Redacted, safe } from "../../text.ts";
 
 /** A call failed. The message is a sentence for a person, without the key. */
 export class ServiceError extends Error {
@@ -59,10 +59,10 @@ export function wordsOf(
 
   const { reason, detail } = failure;
   const sentences = [
-    detail ? safe`${reason}: ${detail}` : reason,
+    joinSafe([reason, detail], ": "),
     fateInWords(operation, fate),
     adviceFor(error, audience === "client" ? "chat" : "thread"),
-  ].filter((sentence) => sentence !== "").map(withFullStop);
+  ].map(withFullStop);
 
   if (audience === "terminal" && namesIds(error)) {
     const named = ids.map(([name, id]) => safe`${name} ${id}`);
@@ -72,7 +72,7 @@ export function wordsOf(
 }
 
 function withFullStop(sentence: Redacted): Redacted {
-  return /[.!?\u3002]$/u.test(sentence) ? sentence : safe`${sentence}.`;
+  return /[^.!?\u3002]$/u.test(sentence) ? safe`${sentence}.` : sentence;
 }
 
 /** Whether people need the ids, because there may be a run. */
@@ -84,20 +84,18 @@ function mayRun(fate: Fate): boolean {
   return fate === "may have run" || fate === "may go on";
 }
 
-type NamedId =
-  | readonly ["thread" | "run", ServiceId]
-  | readonly ["request", NonNullable<CallIds["requestId"]>];
-
 /** The names and values of the ids to name. */
-function idsIn({ ids, fate }: ServiceError): readonly NamedId[] {
-  const { threadId, runId, requestId } = ids;
-  const named: NamedId[] = [];
-  if (threadId !== undefined) named.push(["thread", threadId]);
-  if (runId !== undefined) named.push(["run", runId]);
-  if (requestId !== undefined && mayRun(fate)) {
-    named.push(["request", requestId]);
-  }
-  return named;
+function idsIn({ ids, fate }: ServiceError) {
+  const { threadId, runId } = ids;
+  const requestId = mayRun(fate) ? ids.requestId : undefined;
+  const named = [
+    ["thread", threadId],
+    ["run", runId],
+    ["request", requestId],
+  ] as const;
+  return named.flatMap(([name, id]) =>
+    id === undefined ? [] : [[name, id] as const]
+  );
 }
 
 function adviceFor(

@@ -147,23 +147,18 @@ function answerWords(
   const { meaning, advice } = row ?? {};
   const answered = safe`The service answered ${status}`;
   if (row?.isPage) {
-    const title = detail === "" ? "" : safe` ("${detail}")`;
-    const explained = inARow(meaning, name);
+    const title = detail && safe` ("${detail}")`;
+    const explained = joinSafe([meaning, name], " ");
     const reason = safe`${answered} with a web page${title}: ${explained}`;
     return { reason, advice };
   }
 
-  const said = inARow(detail, name);
-  const colon = said === "" ? "" : safe`: ${said}`;
+  const said = joinSafe([detail, name], " ");
+  const colon = said && safe`: ${said}`;
   const reason = meaning === undefined
     ? safe`${answered}${colon}`
     : safe`${meaning} (${status}${colon})`;
   return { reason, advice };
-}
-
-function inARow(first: Redacted | undefined, name: Redacted): Redacted {
-  if (!first) return name;
-  return name === "" ? first : safe`${first} ${name}`;
 }
 
 /** Headers that help an administrator to find the request in a log. */
@@ -177,9 +172,10 @@ const NAMES = [
 
 /** These headers of an answer, in brackets; empty if it has none of them. */
 function nameOf(headers: Headers, redactor: Redactor): Redacted {
-  const found = NAMES.flatMap((name): readonly Redacted[] => {
+  const found = NAMES.map((name) => {
     const value = redactor.show(headers.get(name) ?? "", 100);
-    return value === "" ? [] : [safe`${name}: ${value}`];
+    return value && safe`${name}: ${value}`;
   });
-  return found.length === 0 ? safe`` : safe`[${joinSafe(found, ", ")}]`;
+  const names = joinSafe(found, ", ");
+  return names && safe`[${names}]`;
 }

@@ -30,6 +30,6 @@ export function failureInRun(
     ? failure.detail
     : safe`the service had said: ${record.failure.words}`;
   const details = [said, record.notUnderstood?.words];
-  const detail = joinSafe(details.filter((it) => it !== undefined), "; ");
+  const detail = joinSafe(details, "; ");
   return { ...failure, detail };
 }
