@@ -663,8 +663,10 @@ function* opensAhead(played: Played): Broken {
     const isAhead = openedAt !== undefined && end > openedAt + 5;
     return isAhead ? [{ start: openedAt, end }] : [];
   });
-  // A request on a line that vanishes comes to nobody.
-  const mayVanish = played.plan.troubles.some(({ kind }) => kind === "sleep");
+  // A request on a line that vanishes, or in an outage, comes to nobody.
+  const mayVanish = played.plan.troubles.some(({ kind }) =>
+    kind === "sleep" || kind === "outage"
+  );
   for (const { openedAt = 0, socket, isUsed } of visits) {
     const { writtenAt, closedAt = world.now } = socket ?? {};
     if (writtenAt === undefined) continue;

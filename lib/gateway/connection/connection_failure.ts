@@ -1,5 +1,5 @@
 import { environmentVariable } from "../../io.ts";
-import type { Proxy } from "../../settings.ts";
+import { DEFAULT_BASE_URL, type Proxy } from "../../settings.ts";
 import { type Redactor, safe } from "../../text.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
@@ -63,7 +63,7 @@ function cannotReach(
   { operation, proxy, redactor }: ConnectionErrorOptions,
 ): Failure {
   const origin = redactor.show(url.origin);
-  if (url.hostname.endsWith(".example")) {
+  if (url.origin === DEFAULT_BASE_URL) {
     return {
       stage: "refused",
       reason: safe`No service is configured: ${origin} is a placeholder`,

@@ -273,6 +273,11 @@ const SPECIAL: readonly (readonly [unknown, Circumstances, string])[] = [
     { env: { DENO_TLS_CA_STORE: "mozilla,system" } },
     "intermediate certificate). Add the CA to this system's store, or name its file in DENO_CERT.",
   ],
+  [
+    notConnected(UNKNOWN_ISSUER),
+    { baseUrl: "https://agent.company.example" },
+    "https://agent.company.example cannot be reached (its certificate comes from",
+  ],
   ...[undefined, statusFailure(proxy("http"), 502, []).failure].map((
     relayFailure,
   ) =>
