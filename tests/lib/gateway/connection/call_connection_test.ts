@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { getCACertificates } from "node:tls";
 import { closeQuietly } from "../../../../lib/gateway/connection/bytes.ts";
 import { CallConnection, Route } from "../../../../lib/gateway/connection.ts";
@@ -132,14 +132,18 @@ class Thief implements Disposable {
 
 /** Listens at a port as soon as it is free: a turn or two after it was closed. */
 async function listenAt(port: number): Promise<Deno.TcpListener> {
-  for (;;) {
+  const listeners: Deno.TcpListener[] = [];
+  await until(() => {
     try {
-      return Deno.listen({ hostname: "127.0.0.1", port });
+      listeners.push(Deno.listen({ hostname: "127.0.0.1", port }));
     } catch (error) {
       if (!(error instanceof Deno.errors.AddrInUse)) throw error;
-      await turnOfEventLoop();
     }
-  }
+    return listeners.length > 0;
+  });
+  const [listener] = listeners;
+  assert(listener);
+  return listener;
 }
 
 /** What a process does at a port that it has taken. */
