@@ -149,26 +149,6 @@ for (const setting of ["TERM=", "env -u TERM", "CI=true"]) {
   });
 }
 
-test("on 40 columns, the status line is cut to one row", async () => {
-  const run = new GatedStream();
-  await using service = serveStreams(run.behaviour);
-  const env = settings(service);
-  await using screen = await Screen.open({ columns: 40, env });
-  await screen.enter("agent-gateway");
-  await screen.waitFor(/^>$/m);
-
-  await screen.enter("hello");
-  run.progress("write", "日本語の文章を書いています、もう少し待って");
-  await screen.waitFor(
-    /^> hello\n. write: 日本語の文章を書いてい… {2}[\d.]+ s$/m,
-  );
-  run.complete("A reply is not cut, wherever the terminal wraps it.");
-
-  await screen.waitFor(
-    /\n\nA reply is not cut, wherever the termina\nl wraps it\.\n\n>$/,
-  );
-});
-
 test("a resize erases nothing above the status line and the prompt; copies of them may stay", async () => {
   const run = new GatedStream();
   await using service = serveStreams(run.behaviour);
@@ -229,17 +209,4 @@ test("- in a terminal takes what is typed up to Ctrl-D as one prompt", async () 
 
   await screen.waitFor(/^1$/m);
   assertEquals(promptsOf(service), ["why\n\none\ntwo"]);
-});
-
-test("Ctrl-D leaves with 0 though a run failed, for a person has seen it", async () => {
-  await using service = serveStreams(events([]));
-  await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway -q");
-  await screen.waitFor(/^>$/m);
-  await screen.enter("one");
-  await screen.waitFor("error: ");
-
-  await screen.press("C-d");
-
-  await screen.waitFor(/^\[0\]\$$/m);
 });

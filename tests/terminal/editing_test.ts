@@ -127,28 +127,6 @@ for (const columns of [40, 80]) {
   });
 }
 
-test("Ctrl-R finds an earlier prompt, and Ctrl-G takes the search back", async () => {
-  await using service = serveStreams(
-    events([complete("1")]),
-    events([complete("2")]),
-    events([complete("3")]),
-  );
-  await using screen = await openChat(service);
-  await screen.enter("what is this?");
-  await screen.waitFor(/^1\n\n>$/m);
-  await screen.enter("what is that?");
-  await screen.waitFor(/^2\n\n>$/m);
-
-  await screen.press("C-r");
-  await screen.type("what");
-  await screen.waitFor(/^> what is that\?\nsearch: what$/m);
-  await screen.press("C-g");
-  await screen.waitFor(/^2\n\n>$/m);
-  await screen.press("C-r", "t", "h", "i", "s", "Enter");
-
-  await screen.waitFor(/^> what is this\?\n\n3\n\n>$/m);
-});
-
 test("a prompt higher than the screen scrolls, and is there as a whole when it was sent", async () => {
   await using service = serveStreams(events([complete("I see.")]));
   await using screen = await openChat(service, { columns: 60, rows: 10 });
