@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { closeQuietly } from "../../../../lib/gateway/connection/bytes.ts";
 import { LoginListener } from "../../../../lib/gateway/connection/login_listener.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 import {
@@ -6,6 +7,7 @@ import {
   connectTo,
   enter,
   readAll,
+  type RelayLogin,
   WELCOME,
 } from "../../../support/relay_client.ts";
 
@@ -59,45 +61,52 @@ Deno.test("LoginListener lets nobody in without its password, which is another o
   (await listener.client).close();
 });
 
+/** So many connections that send nothing. */
+async function silentOnes(proxy: RelayLogin): Promise<Deno.TcpConn[]> {
+  const silent: Deno.TcpConn[] = [];
+  while (silent.length < 40) silent.push(await connectTo(proxy));
+  return silent;
+}
+
+/** Lets a connection that has come before others log in, and shows what it gets. */
+async function logIn(
+  listener: LoginListener,
+  connection: Deno.TcpConn,
+): Promise<string> {
+  const { username, password } = listener.proxy.basicAuth;
+  await connection.write(bytesOf(`\x01\x05${username}\x24${password}`));
+  await connection.write(bytesOf("\x05\x01\0\x01\0\0\0\0\0\0"));
+  using accepted = await listener.client;
+  await accepted.closeWrite();
+  return await readAll(connection);
+}
+
 Deno.test("LoginListener closes the oldest of many that send nothing, and none that has begun as the client does", async () => {
   using listener = new LoginListener();
   using slow = await connectTo(listener.proxy);
   await slow.write(bytesOf("\x05\x01\x02"));
-  const method = new Uint8Array(2);
-  await slow.read(method);
-  const silent: Deno.TcpConn[] = [];
-  for (let i = 0; i < 40; i++) silent.push(await connectTo(listener.proxy));
+  await slow.read(new Uint8Array(2));
+  const silent = await silentOnes(listener.proxy);
 
   // 16 are kept, the newest ones.
   for (const connection of silent.slice(0, 40 - 16)) {
     assertEquals(await readAll(connection), "");
   }
-  const { username, password } = listener.proxy.basicAuth;
-  await slow.write(bytesOf(`\x01\x05${username}\x24${password}`));
-  await slow.write(bytesOf("\x05\x01\0\x01\0\0\0\0\0\0"));
-  using accepted = await listener.client;
 
-  await accepted.closeWrite();
-  assertEquals(await readAll(slow), WELCOME.slice(2));
-  for (const connection of silent) connection.close();
+  assertEquals(await logIn(listener, slow), WELCOME.slice(2));
+  silent.forEach(closeQuietly);
 });
 
 Deno.test("LoginListener gives a connection the time to begin, however many come after it", async () => {
   using _clock = new FakeClock(); // No time passes.
   using listener = new LoginListener();
   using client = await connectTo(listener.proxy);
-  const silent: Deno.TcpConn[] = [];
-  for (let i = 0; i < 40; i++) silent.push(await connectTo(listener.proxy));
+  const silent = await silentOnes(listener.proxy);
 
-  const { username, password } = listener.proxy.basicAuth;
   await client.write(bytesOf("\x05\x01\x02"));
-  await client.write(bytesOf(`\x01\x05${username}\x24${password}`));
-  await client.write(bytesOf("\x05\x01\0\x01\0\0\0\0\0\0"));
-  using accepted = await listener.client;
 
-  await accepted.closeWrite();
-  assertEquals(await readAll(client), WELCOME);
-  for (const connection of silent) connection.close();
+  assertEquals(await logIn(listener, client), WELCOME);
+  silent.forEach(closeQuietly);
 });
 
 Deno.test("LoginListener continues after a connection that could not be accepted", async () => {
