@@ -89,75 +89,49 @@ consoleTest(
   },
 );
 
-/** The program on a Windows console, where a test types. */
-function typingClient(service: ReferenceService): Client {
-  return new Client({
-    env: settings(service),
-    startedBy: [
-      Deno.execPath(),
-      ...["run", "-q", "--no-config", "-A"],
-      `${import.meta.dirname}/../support/pseudo_console.ts`,
-    ],
+/** What is typed on a Windows console, read by read, and the prompts that are sent. */
+const TYPED: readonly (readonly [
+  name: string,
+  reads: readonly string[],
+  prompts: readonly string[],
+])[] = [
+  [
+    "an Enter with more text after it in one read belongs to a paste",
+    ["first\rsecond", "\r"],
+    ["first\nsecond"],
+  ],
+  [
+    "an Enter at the end of a read sends the prompt",
+    ["first", "\r", "second", "\r"],
+    ["first", "second"],
+  ],
+  [
+    "any character can be typed",
+    ["gr\u00fc\u00dfe \u65e5\u672c a\u{1f600}b\u{1f468}\u200d\u{1f469}\r"],
+    ["gr\u00fc\u00dfe \u65e5\u672c a\u{1f600}b\u{1f468}\u200d\u{1f469}"],
+  ],
+];
+
+for (const [name, reads, prompts] of TYPED) {
+  consoleTest(`on a Windows console, ${name}`, async () => {
+    await using service = ReferenceService.start();
+    await using client = new Client({
+      env: settings(service),
+      startedBy: [
+        Deno.execPath(),
+        ...["run", "-q", "--no-config", "-A"],
+        `${import.meta.dirname}/../support/pseudo_console.ts`,
+      ],
+    });
+    await client.stdout.waitFor("> ");
+    let sent = 0;
+    for (const read of reads) {
+      await client.write(read);
+      if (read.endsWith("\r")) await service.waitFor("stream", ++sent);
+      else await client.stdout.waitFor(read.split("\r").at(-1) ?? "");
+    }
+    await client.write("exit\r");
+    assertEquals((await client.status).code, 0);
+    assertEquals(promptsOf(service), prompts);
   });
 }
-
-/** Types the command that leaves, and asserts that it is obeyed. */
-async function leave(client: Client): Promise<void> {
-  await client.write("exit\r");
-  assertEquals(await client.status, { success: true, code: 0, signal: null });
-}
-
-consoleTest(
-  "on a Windows console, an Enter with more text after it in one read belongs to a paste",
-  async () => {
-    await using service = ReferenceService.start();
-    await using client = typingClient(service);
-    await client.stdout.waitFor("> ");
-
-    await client.write("first\rsecond");
-    await client.stdout.waitFor("second");
-    await client.write("\r");
-    await service.waitFor("stream");
-    await leave(client);
-
-    assertEquals(promptsOf(service), ["first\nsecond"]);
-  },
-);
-
-consoleTest(
-  "on a Windows console, an Enter at the end of a read sends the prompt",
-  async () => {
-    await using service = ReferenceService.start();
-    await using client = typingClient(service);
-    await client.stdout.waitFor("> ");
-
-    await client.write("first");
-    await client.stdout.waitFor("first");
-    await client.write("\r");
-    await service.waitFor("stream");
-    await client.write("second");
-    await client.stdout.waitFor("second");
-    await client.write("\r");
-    await service.waitFor("stream", 2);
-    await leave(client);
-
-    assertEquals(promptsOf(service), ["first", "second"]);
-  },
-);
-
-consoleTest(
-  "on a Windows console, any character can be typed",
-  async () => {
-    const text =
-      "gr\u00fc\u00dfe \u65e5\u672c\u8a9e a\u{1f600}b\u{1f468}\u200d\u{1f469}";
-    await using service = ReferenceService.start();
-    await using client = typingClient(service);
-    await client.stdout.waitFor("> ");
-
-    await client.write(`${text}\r`);
-    await service.waitFor("stream");
-    await leave(client);
-
-    assertEquals(promptsOf(service), [text]);
-  },
-);
