@@ -138,7 +138,8 @@ for (const signal of ["SIGTERM", "SIGQUIT"] as const) {
           await new Promise((resolve) => setTimeout(resolve, 200));
           [before, now] = [now, await written(pid)];
         }
-        await screen.kill(signal);
+        // A terminal sends SIGQUIT to all of a job, to the npm launcher's child, too.
+        Deno.kill(signal === "SIGQUIT" ? -pid : pid, signal);
         await until(() => !isRunning(pid), 5_000);
       }
       await screen.waitFor(signal === "SIGTERM" ? "[143]$" : "[131]$");
