@@ -1,3 +1,17 @@
+/**
+ * The prompt loop: a chat in a terminal, lines in a pipe, and `-p`.
+ *
+ * `conversation.ts` comes first: it runs prompts on one thread, and decides what Ctrl-C
+ * does. An `operation.ts` is what a user can drop; `ctrl_c.ts` and `exit_code.ts` are
+ * rules of their own. What happens is a stream of the events in `view.ts`, which a view
+ * shows: `json_view.ts`, or `chat_view.ts` in the words of `event_lines.ts`, with an
+ * editor and a `status_line.ts`, or with `plain_lines.ts` and `plain_progress.ts`.
+ * `terminal.ts` says which one fits, and `open_view.ts` opens it. `stdin_prompts.ts`
+ * reads prompts, and `write_reply.ts` writes replies.
+ *
+ * @module
+ */
+
 import { type Gateway, traceHeaders } from "./gateway.ts";
 import { Conversation } from "./interactive/conversation.ts";
 import { openView } from "./interactive/open_view.ts";
