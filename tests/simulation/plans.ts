@@ -7,137 +7,23 @@
 
 import fc from "fast-check";
 
+/** What is drawn by an arbitrary. */
+export type Drawn<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Something that goes wrong in one way, with its details. */
+function fault<
+  const Kind extends string,
+  Details extends Readonly<Record<string, fc.Arbitrary<unknown>>>,
+>(kind: Kind, details: Details) {
+  return fc.record({ kind: fc.constant(kind), ...details }) as fc.Arbitrary<
+    & { readonly kind: Kind }
+    & { readonly [Name in keyof Details]: Drawn<Details[Name]> }
+  >;
+}
+
 export const API_KEY = "key-0123456789abcdef";
 
 export type Operation = "create thread" | "create run" | "stream run";
-
-/** What becomes of one request. */
-export type Fault =
-  | { readonly kind: "good" }
-  /** The answer takes so many milliseconds longer. */
-  | { readonly kind: "late"; readonly ms: number }
-  | {
-    readonly kind: "answer";
-    readonly status: number;
-    /** Seconds. */
-    readonly retryAfter: number | undefined;
-    readonly body: "json" | "page" | "key" | "stalled";
-    /**
-     * Whether the service runs the prompt all the same, where the status leaves that open
-     * (see `isTakenWith`).
-     */
-    readonly isTaken: boolean;
-  }
-  /** No connection is made, which shows after so many milliseconds. */
-  | { readonly kind: "unreachable"; readonly text: string; readonly ms: number }
-  /** The connection breaks after so many milliseconds, before the answer. */
-  | {
-    readonly kind: "broken";
-    readonly text: string;
-    readonly ms: number;
-    readonly isTaken: boolean;
-  }
-  /** Nothing ever comes. */
-  | { readonly kind: "silent"; readonly isTaken: boolean }
-  /** A 2xx answer to a `POST` that holds no usable id. */
-  | { readonly kind: "unusable"; readonly body: string }
-  /** A stream that ends after some of its events. */
-  | {
-    readonly kind: "ends";
-    readonly events: number;
-    readonly how: StreamEnd;
-  };
-
-/** How a stream ends before its run does; `vanished`: nothing comes any more. */
-export type StreamEnd = "reset" | "closed" | "vanished" | "cut in a line";
-
-/** What a run does, one after the other, each after so many milliseconds. */
-export interface Step {
-  readonly ms: number;
-  readonly what: "progress" | "comment" | "failure" | "unknown" | "retry";
-}
-
-export interface RunPlan {
-  readonly steps: readonly Step[];
-  /** Milliseconds from the last step to the end. */
-  readonly ms: number;
-  /** `closes`: its stream ends without a word. `hangs`: nothing more comes. */
-  readonly end: "complete" | "failed" | "closes" | "hangs";
-  readonly isLong: boolean;
-}
-
-/** What happens at a moment, for so many milliseconds. */
-export interface Trouble {
-  readonly at: number;
-  readonly ms: number;
-  /**
-   * `stop`: the process is stopped. `sleep`: the machine is, and has no network for 5 s
-   * more. `restart`: the service breaks all connections and comes back. `amnesia`: it
-   * comes back without its threads and runs. `outage`: no packet passes.
-   */
-  readonly kind: "stop" | "sleep" | "restart" | "amnesia" | "outage";
-}
-
-export interface ServicePlan {
-  /** How events are numbered; `some`: every other one; `own`: by each connection from 1. */
-  readonly ids:
-    | "none"
-    | "some"
-    | "from 0"
-    | "from 1"
-    | "random"
-    | "pairs"
-    | "own";
-  readonly isIdLast: boolean;
-  /** What it sends after `Last-Event-ID`: a status, or events from one on. */
-  readonly resumes: "after" | "from start" | "from last" | 204 | 404 | 410;
-  /** Milliseconds between comments that keep a stream alive; 0 for none. */
-  readonly pings: number;
-  readonly runs: readonly RunPlan[];
-  readonly faults: Readonly<Record<Operation, readonly Fault[]>>;
-  readonly troubles: readonly Trouble[];
-}
-
-/** What becomes of one connection that the program makes to an `https:` service. */
-export type LineFault =
-  | { readonly kind: "good" }
-  | { readonly kind: "unreachable"; readonly text: string; readonly ms: number }
-  /** It takes the ClientHello, and never answers, or so many milliseconds later. */
-  | { readonly kind: "mute" }
-  | { readonly kind: "late"; readonly ms: number }
-  /** It takes the ClientHello, and closes. */
-  | { readonly kind: "closed" }
-  /** If it was opened ahead, and is not used by then. */
-  | {
-    readonly kind: "dies";
-    readonly ms: number;
-    readonly how: "closed" | "vanished" | "spoken on";
-  };
-
-/** A service with `https:`, which the program reaches through its own relay. */
-export interface HttpsPlan {
-  /** The connections to the service, in their order; all further ones are good. */
-  readonly lines: readonly LineFault[];
-  /** Whether a connection lasts after an answer. */
-  readonly keepsAlive: boolean;
-  /** What this machine allows the program on 127.0.0.1. */
-  readonly loopback:
-    | "usual"
-    | "forbidden"
-    | "no listener"
-    | "no descriptors"
-    | "refused"
-    | "dropped";
-  /** Other processes that connect to each relay before `fetch` does. */
-  readonly strangers: readonly (
-    | "silent"
-    | "gone"
-    | "garbage"
-    | "wrong login"
-  )[];
-  /** Who listens where a relay has stopped listening. */
-  readonly closedPort: "free" | "silent" | "garbage";
-}
 
 /** A moment or a duration of any size that limits are about, in milliseconds. */
 export const anySpan: fc.Arbitrary<number> = fc.oneof(
@@ -198,61 +84,68 @@ const anyStatus = fc.constantFrom(
   ...[500, 502, 503, 503, 504],
 );
 
-const anyPostFault: fc.Arbitrary<Fault> = fc.oneof(
-  fc.constant<Fault>({ kind: "good" }),
-  fc.record({
-    kind: fc.constant("answer" as const),
+const anyPostFault = fc.oneof(
+  fc.constant({ kind: "good" } as const),
+  fault("answer", {
     status: anyStatus,
-    retryAfter: fc.constantFrom(undefined, 0, 3, 30, 100),
+    retryAfter: fc.constantFrom(undefined, 0, 3, 30, 100), // seconds
     body: fc.constantFrom("json", "page", "key", "stalled"),
+    // Whether the service runs the prompt all the same, where the status leaves that
+    // open (see `isTakenWith`).
     isTaken: fc.boolean(),
   }),
-  fc.record({
-    kind: fc.constant("unreachable" as const),
+  // No connection is made, which shows after so many milliseconds.
+  fault("unreachable", {
     text: fc.constantFrom(...UNREACHABLE, REFUSED, REFUSED),
     ms: anyShortSpan,
   }),
-  fc.record({
-    kind: fc.constant("broken" as const),
+  // The connection breaks after so many milliseconds, before the answer.
+  fault("broken", {
     text: fc.constantFrom(...NOT_TAKEN, ...BROKEN),
     ms: anyShortSpan,
     isTaken: fc.boolean(),
   }),
-  fc.record({
-    kind: fc.constant("silent" as const),
-    isTaken: fc.boolean(),
-  }),
-  fc.record({ kind: fc.constant("late" as const), ms: anyShortSpan }),
-  fc.record({
-    kind: fc.constant("unusable" as const),
+  fault("silent", { isTaken: fc.boolean() }), // Nothing ever comes.
+  fault("late", { ms: anyShortSpan }), // The answer takes so much longer.
+  // A 2xx answer to a `POST` that holds no usable id.
+  fault("unusable", {
     body: fc.constantFrom("{}", "[", "", "<html><title>Sign in</title>"),
   }),
 );
 
-const anyStreamFault: fc.Arbitrary<Fault> = fc.oneof(
+/** A stream that ends after some of its events; `vanished`: nothing comes any more. */
+const anyEnd = fault("ends", {
+  events: fc.nat(4),
+  how: fc.constantFrom("reset", "closed", "vanished", "cut in a line"),
+});
+
+const anyStreamFault = fc.oneof(
   { weight: 1, arbitrary: anyPostFault.filter((f) => f.kind !== "unusable") },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant("ends" as const),
-      events: fc.nat(4),
-      how: fc.constantFrom("reset", "closed", "vanished", "cut in a line"),
-    }),
-  },
+  { weight: 2, arbitrary: anyEnd },
 );
 
-const anyRun: fc.Arbitrary<RunPlan> = fc.record({
-  steps: fc.array(
-    fc.record({
-      ms: anyShortSpan,
-      what: fc.constantFrom(
-        ...["progress", "progress", "progress", "progress"] as const,
-        ...["comment", "failure", "unknown", "retry"] as const,
-      ),
-    }),
-    { maxLength: 6 },
-  ),
+/** What becomes of one request. */
+export type Fault = Drawn<typeof anyPostFault | typeof anyEnd>;
+
+/** How a stream ends before its run does. */
+export type StreamEnd = Drawn<typeof anyEnd>["how"];
+
+/** What a run does, one after the other, each after so many milliseconds. */
+const anyStep = fc.record({
   ms: anyShortSpan,
+  what: fc.constantFrom(
+    ...["progress", "progress", "progress", "progress"] as const,
+    ...["comment", "failure", "unknown", "retry"] as const,
+  ),
+});
+
+export type Step = Drawn<typeof anyStep>;
+
+/** A run; `ms` pass from the last step to the end. */
+const anyRun = fc.record({
+  steps: fc.array(anyStep, { maxLength: 6 }),
+  ms: anyShortSpan,
+  // `closes`: its stream ends without a word. `hangs`: nothing more comes.
   end: fc.constantFrom(
     ...["complete", "complete", "complete", "complete"] as const,
     ...["failed", "closes", "hangs"] as const,
@@ -260,71 +153,96 @@ const anyRun: fc.Arbitrary<RunPlan> = fc.record({
   isLong: fc.boolean(),
 });
 
+export type RunPlan = Drawn<typeof anyRun>;
+
 /** Mostly good requests: a story in which everything fails at once tells little. */
-function faults(fault: fc.Arbitrary<Fault>, maxLength: number) {
+function faults<T>(fault: fc.Arbitrary<T>, maxLength: number) {
   return fc.oneof(
-    { weight: 2, arbitrary: fc.constant<readonly Fault[]>([]) },
+    { weight: 2, arbitrary: fc.constant<T[]>([]) },
     { weight: 1, arbitrary: fc.array(fault, { maxLength }) },
   );
 }
 
-export const anyService: fc.Arbitrary<ServicePlan> = fc.record({
+/**
+ * What happens at a moment, for so many milliseconds. `stop`: the process is stopped.
+ * `sleep`: the machine is, and has no network for 5 s more. `restart`: the service breaks
+ * all connections and comes back. `amnesia`: it comes back without its threads and runs.
+ * `outage`: no packet passes.
+ */
+const anyTrouble = fc.record({
+  at: anySpan,
+  ms: anySpan,
+  kind: fc.constantFrom(
+    ...["stop", "stop", "sleep"] as const,
+    ...["restart", "amnesia", "outage"] as const,
+  ),
+});
+
+export type Trouble = Drawn<typeof anyTrouble>;
+
+export const anyService = fc.record({
+  // How events are numbered; `some`: every other one; `own`: by each connection from 1.
   ids: fc.constantFrom(
     ...["none", "some", "from 0", "from 1", "random", "pairs", "own"] as const,
   ),
   isIdLast: fc.boolean(),
+  // What it sends after `Last-Event-ID`: a status, or events from one on.
   resumes: fc.constantFrom(
     ...["after", "after", "from start", "from start", "from last"] as const,
     ...[204, 404, 410] as const,
   ),
+  // Milliseconds between comments that keep a stream alive; 0 for none.
   pings: fc.constantFrom(0, 0, 1_000, 15_000, 100_000),
   runs: fc.array(anyRun, { minLength: 1, maxLength: 3 }),
   faults: fc.record({
     "create thread": faults(anyPostFault, 5),
     "create run": faults(anyPostFault, 5),
-    "stream run": fc.array(anyStreamFault, { maxLength: 8 }),
+    "stream run": fc.array<Fault>(anyStreamFault, { maxLength: 8 }),
   }),
-  troubles: fc.array(
-    fc.record({
-      at: anySpan,
-      ms: anySpan,
-      kind: fc.constantFrom(
-        ...["stop", "stop", "sleep"] as const,
-        ...["restart", "amnesia", "outage"] as const,
-      ),
-    }),
-    { maxLength: 3 },
-  ),
+  troubles: fc.array(anyTrouble, { maxLength: 3 }),
 });
 
-const anyLine: fc.Arbitrary<LineFault> = fc.oneof(
-  fc.constant<LineFault>({ kind: "good" }),
-  fc.record({
-    kind: fc.constant("unreachable" as const),
+export type ServicePlan = Drawn<typeof anyService>;
+
+const anyLine = fc.oneof(
+  fc.constant({ kind: "good" } as const),
+  fault("unreachable", {
     text: fc.constantFrom(...UNREACHABLE, REFUSED),
     ms: anyShortSpan,
   }),
-  fc.constant<LineFault>({ kind: "mute" }),
-  fc.record({ kind: fc.constant("late" as const), ms: anyShortSpan }),
-  fc.constant<LineFault>({ kind: "closed" }),
-  fc.record({
-    kind: fc.constant("dies" as const),
+  // It takes the ClientHello, and never answers, or so many milliseconds later.
+  fc.constant({ kind: "mute" } as const),
+  fault("late", { ms: anyShortSpan }),
+  fc.constant({ kind: "closed" } as const), // It takes the ClientHello, and closes.
+  // If it was opened ahead, and is not used by then.
+  fault("dies", {
     ms: anyShortSpan,
     how: fc.constantFrom("closed", "vanished", "spoken on"),
   }),
 );
 
-export const anyHttps: fc.Arbitrary<HttpsPlan> = fc.record({
+/** What becomes of one connection that the program makes to an `https:` service. */
+export type LineFault = Drawn<typeof anyLine>;
+
+/** A service with `https:`, which the program reaches through its own relay. */
+export const anyHttps = fc.record({
+  // The connections to the service, in their order; all further ones are good.
   lines: fc.array(anyLine, { maxLength: 5 }),
+  // Whether a connection lasts after an answer.
   keepsAlive: fc.boolean(),
+  // What this machine allows the program on 127.0.0.1.
   loopback: fc.constantFrom(
     ...["usual", "usual", "usual", "usual", "usual"] as const,
     ...["forbidden", "no listener", "no descriptors"] as const,
     ...["refused", "dropped"] as const,
   ),
+  // Other processes that connect to each relay before `fetch` does.
   strangers: fc.array(
     fc.constantFrom("silent", "gone", "garbage", "wrong login"),
     { maxLength: 3 },
   ),
+  // Who listens where a relay has stopped listening.
   closedPort: fc.constantFrom("free", "silent", "garbage"),
 });
+
+export type HttpsPlan = Drawn<typeof anyHttps>;

@@ -19,10 +19,10 @@
  * `create run p1: {...}` is a request and what the plan does to it; the indented lines
  * after it say what became of it.
  *
- * **To add a fault**: add a row of `Fault`, `LineFault`, `Step` or `Trouble` in
- * `plans.ts`, its place in the arbitrary below, and the case that the compiler then asks
- * for. A variant of an answer is a field of its `Fault`; how bytes travel is in
- * `network.ts` and, for a service with `https:`, in `relayed.ts`.
+ * **To add a fault**: add a line to `anyPostFault`, `anyEnd`, `anyLine`, `anyStep` or
+ * `anyTrouble` in `plans.ts`, and the case that the compiler then asks for. A variant of
+ * an answer is a detail of its fault; how bytes travel is in `network.ts` and, for a
+ * service with `https:`, in `relayed.ts`.
  *
  * **To add a promise**: add a function in `promises.ts` that yields what was broken, and
  * its row in `PROMISES`. Then break the program where it should notice (if a rule is

@@ -10,62 +10,23 @@ import { runBridge } from "../../lib/bridge.ts";
 import { RemoteGateway } from "../../lib/gateway.ts";
 import { runConversation } from "../../lib/interactive.ts";
 import { ErrorOutput, outputSink, readStandardInput } from "../../lib/io.ts";
-import { anySpan, API_KEY } from "./plans.ts";
+import { anySpan, API_KEY, type Drawn } from "./plans.ts";
 import type { World } from "./world.ts";
 
 /** How somebody reads what the program writes, from the write of a number on. */
-export interface ReaderPlan {
-  readonly kind: "quick" | "slow" | "stuck" | "gone";
-  readonly from: number;
-  /** Milliseconds for each write, if it is slow. */
-  readonly ms: number;
-}
-
-export interface ScriptPlan {
-  readonly kind: "script";
-  readonly prompts: number;
-  /** Milliseconds. */
-  readonly timeLimit: number | undefined;
-  readonly json: boolean;
-  /** Whether the prompts are lines of standard input, and not `-p`. */
-  readonly isPiped: boolean;
-  readonly reader: ReaderPlan;
-}
-
-/** What an editor does, as often as it is named. */
-const ACTIONS = [
-  ...["prompt", "prompt", "prompt", "prompt", "prompt"] as const,
-  ...["new", "cancel", "cancel request", "close"] as const,
-  ...["load", "resume", "garbage", "unheard"] as const,
-];
-
-export interface Action {
-  /** Milliseconds after the action before it. */
-  readonly ms: number;
-  readonly what: typeof ACTIONS[number];
-  /** Which of the sessions that are known. */
-  readonly session: number;
-}
-
-export interface EditorPlan {
-  readonly kind: "editor";
-  readonly actions: readonly Action[];
-  /** Milliseconds from the last action to the end of the input. */
-  readonly end: number;
-  readonly showsNotices: boolean;
-  readonly reader: ReaderPlan;
-}
-
-const anyReader: fc.Arbitrary<ReaderPlan> = fc.record({
+const anyReader = fc.record({
   kind: fc.constantFrom(
     ...["quick", "quick", "quick", "quick"] as const,
     ...["slow", "stuck", "gone"] as const,
   ),
   from: fc.nat(8),
+  // Milliseconds for each write, if it is slow.
   ms: fc.constantFrom(5, 300, 4_000),
 });
 
-export const anyScript: fc.Arbitrary<ScriptPlan> = fc.record({
+export type ReaderPlan = Drawn<typeof anyReader>;
+
+export const anyScript = fc.record({
   kind: fc.constant("script" as const),
   prompts: fc.integer({ min: 1, max: 3 }),
   timeLimit: fc.option(
@@ -76,24 +37,35 @@ export const anyScript: fc.Arbitrary<ScriptPlan> = fc.record({
     { nil: undefined },
   ),
   json: fc.boolean(),
+  // Whether the prompts are lines of standard input, and not `-p`.
   isPiped: fc.boolean(),
   reader: anyReader,
 });
 
-export const anyEditor: fc.Arbitrary<EditorPlan> = fc.record({
-  kind: fc.constant("editor" as const),
-  actions: fc.array(
-    fc.record({
-      ms: fc.oneof(fc.constant(0), fc.nat(100), anySpan),
-      what: fc.constantFrom(...ACTIONS),
-      session: fc.nat(3),
-    }),
-    { minLength: 1, maxLength: 8 },
+export type ScriptPlan = Drawn<typeof anyScript>;
+
+const anyAction = fc.record({
+  // Milliseconds after the action before it.
+  ms: fc.oneof(fc.constant(0), fc.nat(100), anySpan),
+  what: fc.constantFrom(
+    ...["prompt", "prompt", "prompt", "prompt", "prompt"] as const,
+    ...["new", "cancel", "cancel request", "close"] as const,
+    ...["load", "resume", "garbage", "unheard"] as const,
   ),
-  end: anySpan,
+  session: fc.nat(3), // Which of the sessions that are known.
+});
+
+export type Action = Drawn<typeof anyAction>;
+
+export const anyEditor = fc.record({
+  kind: fc.constant("editor" as const),
+  actions: fc.array(anyAction, { minLength: 1, maxLength: 8 }),
+  end: anySpan, // from the last action to the end of the input
   showsNotices: fc.boolean(),
   reader: anyReader,
 });
+
+export type EditorPlan = Drawn<typeof anyEditor>;
 
 /** Standard output, and somebody who reads it. */
 class Output {
