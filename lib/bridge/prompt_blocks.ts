@@ -128,10 +128,18 @@ function parseBlock(block: unknown, redactor: Redactor): string | Reference {
     case "text":
       return stringIn(text, safe`the text of a text block`);
     case "resource": {
-      const { uri, text } = membersOf(resource);
+      const { uri, text, blob } = membersOf(resource);
+      const names = namesOf(
+        name,
+        stringIn(uri, safe`the uri of a resource block`),
+      );
+      if (typeof blob === "string" && text === undefined) {
+        const file = redactor.quote(names.name);
+        throw invalidParams(safe`this agent takes no binary files: ${file}`);
+      }
       return {
-        ...namesOf(name, stringIn(uri, safe`the uri of a resource block`)),
-        text: stringIn(text, safe`the text of a resource block`), // A blob has none.
+        ...names,
+        text: stringIn(text, safe`the text of a resource block`),
       };
     }
     case "resource_link":
