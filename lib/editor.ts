@@ -2,11 +2,11 @@
  * A line editor for a terminal, with several lines, history, search and undo, wide
  * and joined characters, bracketed paste, and lines of output above it.
  *
- * Bytes become keys in `key_parser.ts` and `key_sequences.ts`, and where time decides, in
- * `timed_keys.ts`. Keys change an `editor_state.ts` by the functions of `key_commands.ts`,
- * `history.ts` and `cursor_text.ts`. `frame.ts` says what is drawn of it, in the cells of
- * `layout.ts`; `display.ts` decides when, and `painter.ts` writes the difference.
- * `key_mode.ts` takes the terminal over, and gives it back.
+ * Bytes become keys in `key_parser.ts` and `key_sequences.ts`, and where time decides,
+ * in `timed_keys.ts`. Keys change an `editor_state.ts` by the functions of
+ * `key_commands.ts`, `history.ts` and `cursor_text.ts`. `frame.ts` says what is drawn of
+ * it, in the cells of `layout.ts`; `display.ts` decides when, and `painter.ts` writes the
+ * difference. `key_mode.ts` takes the terminal over, and gives it back.
  *
  * @module
  */

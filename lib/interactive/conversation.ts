@@ -218,7 +218,8 @@ export class Conversation {
     task: (limit: AbortSignal) => Promise<Outcome>,
   ): Promise<Outcome> {
     using limit = new TimeLimit(this.#options.timeLimit);
-    const doing = this.#doing = task(limit.signal);
+    const doing = task(limit.signal);
+    this.#doing = doing;
     if (this.#isTyped) {
       const left = this.#leaving.promise.then(() => "unread" as const);
       return await Promise.race([doing, left]);

@@ -29,8 +29,8 @@ export class JsonView implements View {
   }
 
   /**
-   * Queues a line. Progress waits only if much is queued, so that many lines are one write. All
-   * other events wait until everything is written, also those without a line.
+   * Queues a line. Progress waits only if much is queued, so that many lines are one
+   * write. All other events wait until everything is written, also those without a line.
    */
   show(event: ViewEvent): void | Promise<void> {
     if (event.type === "farewell") {
