@@ -25,7 +25,7 @@ export {
 } from "./text/json.ts";
 export { maskKey } from "./text/mask_key.ts";
 export { plainLine, withoutLineEnd } from "./text/plain_text.ts";
-export { KEYLESS, Redactor } from "./text/redactor.ts";
+export { KEYLESS, MAX_SHOWN_BYTES, Redactor } from "./text/redactor.ts";
 export {
   joinSafe,
   type Part,

@@ -53,7 +53,13 @@ import { TIMEOUTS } from "../lib/gateway/timeouts.ts";
 import { MAX_LINE_BYTES } from "../lib/gateway/stream/stream_lines.ts";
 import { codeOf } from "../lib/interactive/exit_code.ts";
 import { MAX_PROMPT_BYTES } from "../lib/io.ts";
-import { MAX_SIGNS, SHORT_JSON, size, wholeDuration } from "../lib/text.ts";
+import {
+  MAX_SHOWN_BYTES,
+  MAX_SIGNS,
+  SHORT_JSON,
+  size,
+  wholeDuration,
+} from "../lib/text.ts";
 import { MAX_KEY_LENGTH } from "../lib/settings.ts";
 import { PROMISES } from "./promises.ts";
 import { WORKAROUNDS } from "../tests/runtime/workarounds.ts";
@@ -269,6 +275,10 @@ function limitTable(): Table {
         size(SHORT_JSON)
       }`,
       MAX_SIGNS.toLocaleString("en"),
+    ],
+    [
+      "A node, a status or the words of a failure; the rest is cut",
+      size(MAX_SHOWN_BYTES),
     ],
     ["Connecting, to all addresses of the name", time(CONNECT_LIMIT)],
     ["A connection that was opened ahead and is not used", time(AHEAD_LIMIT)],

@@ -10,7 +10,7 @@ const MAX_LENGTH = 500;
 const MAX_QUOTED = 200;
 
 /** The most of a text that is used, in bytes of UTF-8. */
-const MAX_BYTES = 16 * 1024;
+export const MAX_SHOWN_BYTES = 16 * 1024;
 
 /** The shortest piece of a key that is left out, in characters. */
 const PIECE = 12;
@@ -117,7 +117,7 @@ function start(text: string): string {
 }
 
 const ENCODER = new TextEncoder();
-const SCRATCH = new Uint8Array(MAX_BYTES);
+const SCRATCH = new Uint8Array(MAX_SHOWN_BYTES);
 
 /** Shows texts while no key is known: of the command line and the settings. */
 export const KEYLESS: Redactor = new Redactor("");
