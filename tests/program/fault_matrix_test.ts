@@ -218,19 +218,6 @@ Deno.test("whatever the service does wrong at each operation, the exit code and 
   }
 });
 
-Deno.test("docs/scripting.md has the codes and fates that the program has", async () => {
-  const page = await Deno.readTextFile(
-    `${import.meta.dirname}/../../docs/scripting.md`,
-  );
-  const rows = Array.from(
-    page.matchAll(/^\| (\d) +\| `([a-z ]+)` +\|/gm),
-    ([, code, fate]) => `${code} ${fate}`,
-  );
-  const fates = new Set(CELLS.map(({ ending }) => ending.split(",")[0]));
-  fates.delete("0");
-  assertEquals(new Set(rows), fates);
-});
-
 const REFUSED =
   /^http:\S+ cannot be reached \(.*refused.*\)\. (?:The prompt did not run\. )?Check the base URL, the network and the service\.$/;
 
