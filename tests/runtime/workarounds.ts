@@ -145,6 +145,7 @@ export const WORKAROUNDS: readonly Workaround[] = [
       "(`lib/gateway/stream/stream_lines.ts`)",
     why: "`@std/streams` 1.1.1 takes quadratic time for a line that comes in " +
       "many chunks; 1.1.2 does not",
+    issue: "denoland/std#7231",
     isNeeded: isQuadratic,
   },
   {
