@@ -84,9 +84,11 @@ export async function takeTurn(
   const delivered: string[] = [];
   const waits: WaitEvent[] = [];
   let error: ServiceError | undefined;
+  const controller = new AbortController();
+  const { signal } = controller;
   const events = async function* () {
-    yield* gateway.createThread();
-    yield* gateway.runTurn(serviceId("t"), unchanged("hello"));
+    yield* gateway.createThread({ signal });
+    yield* gateway.runTurn(serviceId("t"), unchanged("hello"), { signal });
   };
   const turn = async () => {
     for await (const event of events()) {
@@ -109,6 +111,8 @@ export async function takeTurn(
     if (!(cause instanceof ServiceError)) throw cause;
     error = withoutRequestId(cause);
     told.push(error.message);
+  } finally {
+    controller.abort(); // A turn that does not end would keep the test alive.
   }
   const { requests } = service;
   const endings = await Promise.all(requests.map(({ ended }) => ended));
