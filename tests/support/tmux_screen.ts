@@ -117,6 +117,37 @@ export class Screen implements AsyncDisposable {
     await this.press("Enter");
   }
 
+  /**
+   * Plays steps one after the other: `type TEXT`, `enter LINE`, `press KEYS` and
+   * `see TEXT`, and waits for a pattern, or for these rows.
+   */
+  async play(
+    ...steps: readonly (string | RegExp | readonly string[])[]
+  ): Promise<void> {
+    for (const step of steps) {
+      if (step instanceof RegExp) await this.waitFor(step);
+      else if (typeof step !== "string") await this.shows(...step);
+      else await this.#act(step);
+    }
+  }
+
+  async #act(step: string): Promise<void> {
+    const [verb = ""] = step.split(" ", 1);
+    const text = step.slice(verb.length + 1);
+    switch (verb) {
+      case "type":
+        return await this.type(text);
+      case "enter":
+        return await this.enter(text);
+      case "press":
+        return await this.press(text);
+      case "see":
+        return void await this.waitFor(text);
+      default:
+        throw new Error(`No step: ${step}`);
+    }
+  }
+
   /** Pastes a text at once, as a bracketed paste if the program has enabled it. */
   async paste(text: string): Promise<void> {
     const file = `${this.#folder}/paste`;

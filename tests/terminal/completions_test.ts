@@ -41,8 +41,7 @@ for (const { shell, start, load } of SHELLS) {
     async () => {
       await using screen = await Screen.open({ columns: 120 });
       await screen.enter(start);
-      await screen.enter(`${load}; echo "rea""dy"`);
-      await screen.waitFor(/^ready$/m);
+      await screen.play(`enter ${load}; echo "rea""dy"`, /^ready$/m);
 
       for (const [typed, completed] of LINES) {
         await screen.type(typed);
@@ -51,10 +50,12 @@ for (const { shell, start, load } of SHELLS) {
         await screen.press("C-u");
       }
       // -p is followed by the user's text, not by a file or an option.
-      await screen.type("agent-gateway -p ");
-      await screen.press("Tab");
-      await screen.type("end");
-      await screen.waitFor(/agent-gateway -p end$/m);
+      await screen.play(
+        "type agent-gateway -p ",
+        "press Tab",
+        "type end",
+        /agent-gateway -p end$/m,
+      );
     },
     shell,
   );

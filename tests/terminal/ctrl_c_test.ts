@@ -25,13 +25,14 @@ test("Ctrl-C drops a run and the prompts that wait, and what is typed stays", as
   await screen.enter("one");
   run.progress("plan", "started");
   const rows = [...banner(service), "> one"];
-  await screen.shows(...rows, "⠋ plan: started  0.0 s  Ctrl-C stops");
-  await screen.enter("two");
-  await screen.enter("three");
-  await screen.type("fo");
-  await screen.waitFor(/^queued: two\nqueued: three\n> fo$/m);
-
-  await screen.press("C-c");
+  await screen.play(
+    [...rows, "⠋ plan: started  0.0 s  Ctrl-C stops"],
+    "enter two",
+    "enter three",
+    "type fo",
+    /^queued: two\nqueued: three\n> fo$/m,
+    "press C-c",
+  );
   rows.push("✗ plan: started  0.0 s", "✗ total  0.0 s");
   rows.push(
     "Stopped following the run, and dropped 2 queued prompts. The run may continue on",
@@ -41,13 +42,15 @@ test("Ctrl-C drops a run and the prompts that wait, and what is typed stays", as
   await screen.shows(...rows, "> fo");
   await run.dropped;
 
-  await screen.type("ur");
-  await screen.press("Up");
-  await screen.shows(...rows, "> three");
-  await screen.press("Up");
-  await screen.shows(...rows, "> two");
-  await screen.press("Enter");
-  await screen.shows(...rows, "> two", "✓ total  0.0 s", "", "Two.", "", ">");
+  await screen.play(
+    "type ur",
+    "press Up",
+    [...rows, "> three"],
+    "press Up",
+    [...rows, "> two"],
+    "press Enter",
+    [...rows, "> two", "✓ total  0.0 s", "", "Two.", "", ">"],
+  );
   assertEquals(promptsOf(service), ["one", "two"]);
 });
 
@@ -59,9 +62,7 @@ await isNewDeno() &&
     await screen.enter("for i in 1 2; do agent-gateway -q -p $i; done");
     await service.waitFor("stream");
 
-    await screen.press("C-c");
-
-    await screen.waitFor("[130]$");
+    await screen.play("press C-c", "see [130]$");
     assertEquals(promptsOf(service), ["1"]);
   });
 
@@ -72,52 +73,53 @@ for (const dumb of ["", "TERM=dumb "]) {
       events([complete("Short.")]),
     );
     await using screen = await Screen.open({ env: settings(service) });
-    await screen.enter(`${dumb}agent-gateway -q`);
-    await screen.waitFor(/^>$/m);
-    await screen.enter("much");
-    await screen.waitFor(/^line \d+$/m);
-
-    await screen.press("C-c");
+    await screen.play(
+      `enter ${dumb}agent-gateway -q`,
+      /^>$/m,
+      "enter much",
+      /^line \d+$/m,
+      "press C-c",
+    );
     const shown = await screen.waitFor(
       /line (\d+)\n+Dropped the rest of the reply\.\n+>$/,
     );
     const [, last] = /line (\d+)\n+Dropped/.exec(shown) ?? [];
     assert(Number(last) < LINES - 1, last);
-    await screen.enter("more");
-
-    await screen.waitFor(/^> more\n+Short\.\n+>$/m);
-    await screen.press("C-d");
-    await screen.waitFor(/\[0\]\$$/);
+    await screen.play(
+      "enter more",
+      /^> more\n+Short\.\n+>$/m,
+      "press C-d",
+      /\[0\]\$$/,
+    );
   });
 }
 
 test("Ctrl-C clears what was typed, and Up brings it back; two at an empty prompt leave", async () => {
   await using service = serveStreams();
   await using screen = await openChat(service);
-  await screen.type("one");
-  await screen.press("M-Enter");
-  await screen.type("two");
-  await screen.shows(...QUIET, "> one", "  two");
-
-  await screen.press("C-c");
-  await screen.shows(...QUIET, ">");
-  await screen.press("C-c");
-  await screen.shows(...QUIET, "Ctrl-C again leaves", ">");
-  await screen.press("Up");
-  await screen.shows(...QUIET, "Ctrl-C again leaves", "> one", "  two");
-  await screen.press("C-c");
-  await screen.shows(...QUIET, "Ctrl-C again leaves", ">");
-  await screen.press("C-c", "C-c");
-
-  await screen.waitFor(/^Ctrl-C again leaves\n>\n\[130\]\$$/m);
+  await screen.play(
+    "type one",
+    "press M-Enter",
+    "type two",
+    [...QUIET, "> one", "  two"],
+    "press C-c",
+    [...QUIET, ">"],
+    "press C-c",
+    [...QUIET, "Ctrl-C again leaves", ">"],
+    "press Up",
+    [...QUIET, "Ctrl-C again leaves", "> one", "  two"],
+    "press C-c",
+    [...QUIET, "Ctrl-C again leaves", ">"],
+    "press C-c C-c",
+    /^Ctrl-C again leaves\n>\n\[130\]\$$/m,
+  );
 });
 
 test("Ctrl-C with TERM=dumb drops a run; at the prompt, two of them leave", async () => {
   const run = new GatedStream();
   await using service = serveStreams(run.behaviour);
   await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("TERM=dumb agent-gateway -q");
-  await screen.waitFor(/^>$/m);
+  await screen.play("enter TERM=dumb agent-gateway -q", /^>$/m);
   // The second one within 2 s leaves; a later one counts as a first one again.
   let shown = "";
   for (let count = 1; !shown.endsWith("[130]$"); count++) {
@@ -128,14 +130,15 @@ test("Ctrl-C with TERM=dumb drops a run; at the prompt, two of them leave", asyn
 
   assertStringIncludes(shown, "Ctrl-C again leaves");
 
-  await screen.enter("TERM=dumb agent-gateway");
-  await screen.waitFor(/: exit\n>$/);
-  await screen.enter("hello");
+  await screen.play(
+    "enter TERM=dumb agent-gateway",
+    /: exit\n>$/,
+    "enter hello",
+  );
   run.progress("plan", "started");
-  await screen.waitFor(/^plan: started$/m); // The headers of the stream are read.
-
-  await screen.press("C-c");
-  await screen.waitFor(
+  await screen.play(
+    /^plan: started$/m, // The headers of the stream are read.
+    "press C-c",
     /Stopped following the run\. The run may continue on the service\.\n>$/,
   );
   await run.dropped;

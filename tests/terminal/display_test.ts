@@ -56,15 +56,13 @@ test("text from the service cannot command the terminal", async () => {
     KEYS,
     "",
   ];
-  await screen.shows(...rows, ">");
-  await screen.enter("one");
+  await screen.play([...rows, ">"], "enter one");
   rows.push(
     "> one",
     "error: The service answered 400: abcdefghijkl.",
     "",
   );
-  await screen.shows(...rows, ">");
-  await screen.enter("two");
+  await screen.play([...rows, ">"], "enter two");
   run.progress(HOSTILE, HOSTILE);
   rows.push("> two");
   await screen.shows(
@@ -98,13 +96,11 @@ test("standard error that is redirected gets plain lines, and a reply is cleaned
   assert(screen.written.includes(styled));
   assertFalse(screen.written.replace(styled, "").includes("\x1b"));
 
-  await screen.press("C-d");
-  await screen.shows(...rows, "[0]$");
-  await screen.enter("cat -v log");
-  await screen.shows(
-    ...[...rows, "[0]$ cat -v log", ...banner(service).slice(1, 4)],
-    ...["plan: done", "[0]$"],
-  );
+  await screen.play("press C-d", [...rows, "[0]$"], "enter cat -v log", [...[
+    ...rows,
+    "[0]$ cat -v log",
+    ...banner(service).slice(1, 4),
+  ], ...["plan: done", "[0]$"]]);
 });
 
 test("a reply that is redirected is not changed, and the prompt stays on the terminal", async () => {
@@ -112,17 +108,18 @@ test("a reply that is redirected is not changed, and the prompt stays on the ter
   await using service = serveStreams(reply);
   await using screen = await Screen.open({ env: settings(service) });
 
-  await screen.enter("agent-gateway -q > reply");
-  await screen.shows("[0]$ agent-gateway -q > reply", "", ">");
-  await screen.enter("hello");
+  await screen.play("enter agent-gateway -q > reply", [
+    "[0]$ agent-gateway -q > reply",
+    "",
+    ">",
+  ], "enter hello");
   const rows = ["[0]$ agent-gateway -q > reply", "", "> hello", ""];
-  await screen.shows(...rows, ">");
-  await screen.press("C-d");
-  await screen.shows(...rows, ">", "[0]$");
-  await screen.enter("cat -v reply");
-
-  await screen.shows(
-    ...[...rows, ">", "[0]$ cat -v reply", "^[[31mred^[[m", "[0]$"],
+  await screen.play(
+    [...rows, ">"],
+    "press C-d",
+    [...rows, ">", "[0]$"],
+    "enter cat -v reply",
+    [...[...rows, ">", "[0]$ cat -v reply", "^[[31mred^[[m", "[0]$"]],
   );
 });
 
@@ -139,11 +136,13 @@ for (const setting of ["TERM=", "env -u TERM", "CI=true"]) {
     await screen.enter(`${setting} agent-gateway`);
     const [, ...rows] = banner(service).slice(0, 4);
     rows.push("Ctrl-C: stop, command: exit");
-    await screen.shows(`[0]$ ${setting} agent-gateway`, ...rows, ">");
-    await screen.enter("hello");
-    await screen.waitFor(/^> hello\nplan: started\nplan: done\nHello!\n>$/m);
-    await screen.press("C-d");
-    await screen.waitFor(/^>\nagent-gateway --thread thread-1\n\[0\]\$$/m);
+    await screen.play(
+      [`[0]$ ${setting} agent-gateway`, ...rows, ">"],
+      "enter hello",
+      /^> hello\nplan: started\nplan: done\nHello!\n>$/m,
+      "press C-d",
+      /^>\nagent-gateway --thread thread-1\n\[0\]\$$/m,
+    );
 
     assertFalse(screen.written.includes("\x1b"));
   });
@@ -177,13 +176,14 @@ test("NO_COLOR=1 leaves no colour (https://no-color.org)", async () => {
     events([]),
   );
   await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("NO_COLOR=1 agent-gateway");
-  await screen.waitFor(/^>$/m);
-
-  await screen.enter("plan");
-  await screen.waitFor("\n- **all** `tests`\n");
-  await screen.enter("again");
-  await screen.waitFor("error: ");
+  await screen.play(
+    "enter NO_COLOR=1 agent-gateway",
+    /^>$/m,
+    "enter plan",
+    "see \n- **all** `tests`\n",
+    "enter again",
+    "see error: ",
+  );
 
   assertFalse((await screen.colours()).includes("\x1b"));
 });
@@ -192,9 +192,12 @@ test("-p in a terminal shows the reply alone, without a control character", asyn
   await using service = serveStreams(events([complete("# One\n\x1b[2Jtwo")]));
   await using screen = await Screen.open({ env: settings(service) });
 
-  await screen.enter("agent-gateway -q -p one");
-
-  await screen.shows("[0]$ agent-gateway -q -p one", "# One", "two", "[0]$");
+  await screen.play("enter agent-gateway -q -p one", [
+    "[0]$ agent-gateway -q -p one",
+    "# One",
+    "two",
+    "[0]$",
+  ]);
   assertFalse(screen.written.includes("\x1b[?")); // no mode was switched
   assertEquals(promptsOf(service), ["one"]);
 });
@@ -202,11 +205,12 @@ test("-p in a terminal shows the reply alone, without a control character", asyn
 test("- in a terminal takes what is typed up to Ctrl-D as one prompt", async () => {
   await using service = serveStreams(events([complete("1")]));
   await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("agent-gateway -q -p why -");
-  await screen.enter("one");
-  await screen.enter("two");
-  await screen.press("C-d");
-
-  await screen.waitFor(/^1$/m);
+  await screen.play(
+    "enter agent-gateway -q -p why -",
+    "enter one",
+    "enter two",
+    "press C-d",
+    /^1$/m,
+  );
   assertEquals(promptsOf(service), ["why\n\none\ntwo"]);
 });

@@ -43,8 +43,7 @@ test("an error says what to do, and the next prompt works (interface 7)", async 
     "\x1b[31merror:\x1b[39m The service",
   );
 
-  await screen.enter("two");
-  await screen.waitFor(/^> two\n✓ total .* s\n\nBetter\.\n\n>$/m);
+  await screen.play("enter two", /^> two\n✓ total .* s\n\nBetter\.\n\n>$/m);
 });
 
 test("what is typed during a run is shown below it, and waits for its turn", async () => {
@@ -54,10 +53,7 @@ test("what is typed during a run is shown below it, and waits for its turn", asy
   await using screen = await openChat(service, { isQuiet: false });
   await screen.enter("one");
   first.progress("plan", "started");
-  await screen.waitFor("plan: started");
-
-  await screen.enter("two");
-  await screen.type("thre");
+  await screen.play("see plan: started", "enter two", "type thre");
   first.progress("plan", "done");
   const rows = [...banner(service), "> one"];
   const status = "⠋ plan: done  0.0 s  Ctrl-C stops";
@@ -67,9 +63,7 @@ test("what is typed during a run is shown below it, and waits for its turn", asy
   await screen.shows(...rows, "⠋ waiting  0.0 s  Ctrl-C stops", "> thre");
   second.complete("2");
   rows.push("✓ total  0.0 s", "", "2", "");
-  await screen.shows(...rows, "> thre");
-  await screen.type("e");
-  await screen.shows(...rows, "> three");
+  await screen.play([...rows, "> thre"], "type e", [...rows, "> three"]);
   assertEquals(promptsOf(service), ["one", "two"]);
 });
 
@@ -80,13 +74,16 @@ for (const columns of [40, 80]) {
 
     const rows = [...QUIET, "> first"];
     await screen.press("first", "C-j", "third"); // in one read, or in several
-    await screen.press("Up", "End", "M-Enter");
-    await screen.type("second");
+    await screen.play("press Up End M-Enter", "type second");
     rows.push("  second");
-    await screen.shows(...rows, "  third");
-    await screen.press("Enter");
-
-    await screen.shows(...rows, "  third", "", "I see.", "", ">");
+    await screen.play([...rows, "  third"], "press Enter", [
+      ...rows,
+      "  third",
+      "",
+      "I see.",
+      "",
+      ">",
+    ]);
     assertEquals(promptsOf(service), ["first\nsecond\nthird"]);
   });
 
@@ -96,13 +93,20 @@ for (const columns of [40, 80]) {
 
     await screen.type("see: ");
     await screen.paste("one\ntwo\n");
-    await screen.shows(...QUIET, "> see: one", "  two");
-    await screen.press("C-_");
-    await screen.shows(...QUIET, "> see:");
+    await screen.play([...QUIET, "> see: one", "  two"], "press C-_", [
+      ...QUIET,
+      "> see:",
+    ]);
     await screen.paste("one\ntwo");
-    await screen.press("Enter");
-
-    await screen.shows(...QUIET, "> see: one", "  two", "", "I see.", "", ">");
+    await screen.play("press Enter", [
+      ...QUIET,
+      "> see: one",
+      "  two",
+      "",
+      "I see.",
+      "",
+      ">",
+    ]);
     assertEquals(promptsOf(service), ["see: one\ntwo"]);
   });
 
@@ -118,12 +122,14 @@ for (const columns of [40, 80]) {
       ) ?? [];
       return [first + "汉".repeat(room), ...later];
     };
-    await screen.shows(...QUIET, ...text("> a", 60));
-    await screen.press("C-a", "Right", "Delete", "Delete");
-    await screen.shows(...QUIET, ...text("> a", 58));
-    await screen.type("e\u0301");
-    await screen.press("C-a", "Delete");
-    await screen.shows(...QUIET, ...text("> e\u0301", 58));
+    await screen.play(
+      [...QUIET, ...text("> a", 60)],
+      "press C-a Right Delete Delete",
+      [...QUIET, ...text("> a", 58)],
+      "type e\u0301",
+      "press C-a Delete",
+      [...QUIET, ...text("> e\u0301", 58)],
+    );
   });
 }
 
@@ -136,10 +142,12 @@ test("a prompt higher than the screen scrolls, and is there as a whole when it w
   const shown = rows.map((row) => row.trimEnd());
   await screen.waitFor(`${shown.slice(-9).join("\n")}`);
 
-  await screen.press("C-a");
-  await screen.type("!");
-  await screen.waitFor(/^> !Look: 1000 /m);
-  await screen.press("Enter");
-  await screen.waitFor(/1299\n✓?[^]*I see\.\n\n>$/);
+  await screen.play(
+    "press C-a",
+    "type !",
+    /^> !Look: 1000 /m,
+    "press Enter",
+    /1299\n✓?[^]*I see\.\n\n>$/,
+  );
   assertEquals(promptsOf(service), [`!Look:${words}`]);
 });

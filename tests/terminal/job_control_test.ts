@@ -19,21 +19,21 @@ for (const [shell, command] of canStop ? SHELLS : []) {
     async () => {
       await using service = serveStreams(events([complete("I am back.")]));
       await using screen = await Screen.open({ env: settings(service) });
-      await screen.enter(`exec ${command}`);
-      await screen.enter("stty -g > before; agent-gateway -q");
-      await screen.waitFor(/^>$/m);
-      await screen.type("hel");
-      await screen.waitFor(/^> hel$/m);
-
-      await screen.press("C-z");
-      await screen.waitFor(/^> hel\n[^]*\S/m);
-      await screen.enter("stty -g | cmp - before && echo as before");
-      await screen.waitFor(/^(?:\S+ ){0,2}as before$/m); // perhaps after a prompt
-      await screen.enter("fg");
-      await screen.waitFor(/as before[^]*^> hel$/m);
-      await screen.enter("lo");
-
-      await screen.waitFor(/^> hello\n\nI am back\.$/m);
+      await screen.play(
+        `enter exec ${command}`,
+        "enter stty -g > before; agent-gateway -q",
+        /^>$/m,
+        "type hel",
+        /^> hel$/m,
+        "press C-z",
+        /^> hel\n[^]*\S/m,
+        "enter stty -g | cmp - before && echo as before",
+        /^(?:\S+ ){0,2}as before$/m, // perhaps after a prompt
+        "enter fg",
+        /as before[^]*^> hel$/m,
+        "enter lo",
+        /^> hello\n\nI am back\.$/m,
+      );
     },
     shell,
   );
@@ -48,9 +48,10 @@ canStop &&
     await screen.enter("hello");
     run.progress("plan", "started");
     rows.push("> hello");
-    await screen.shows(...rows, "⠋ plan: started  0.0 s  Ctrl-C stops");
-
-    await screen.press("C-z");
+    await screen.play(
+      [...rows, "⠋ plan: started  0.0 s  Ctrl-C stops"],
+      "press C-z",
+    );
     rows.push("⠋ plan: started  0.0 s  Ctrl-C stops", "");
     rows.push("[1]+  Stopped                 agent-gateway");
     await screen.shows(...rows, "[148]$");
@@ -70,38 +71,37 @@ canStop &&
     const last = events([complete("I am back.")]);
     await using service = serveStreams(run.behaviour, silent.behaviour, last);
     await using screen = await Screen.open({ env: settings(service) });
-    await screen.enter("agent-gateway --timeout 10");
-    await screen.waitFor(/^>$/m);
+    await screen.play("enter agent-gateway --timeout 10", /^>$/m);
 
     for (const prompt of ["one", "two"]) {
       const stream = prompt === "one" ? run : silent;
       await screen.enter(prompt);
       stream.progress("plan", prompt);
       await screen.waitFor(`plan: ${prompt}`);
-      await screen.press("C-z");
-      await screen.waitFor(/\[148\]\$$/);
+      await screen.play("press C-z", /\[148\]\$$/);
       run.complete("Done.");
       // As long as a user is away: nothing waits for this.
       await new Promise((resolve) => setTimeout(resolve, 12_000));
       await screen.enter("fg");
       if (prompt === "one") await screen.waitFor(/^Done\.\n\n>$/m);
     }
-    await screen.waitFor(/within 10 s\. The run may still continue\.[^]*^>$/m);
-
-    await screen.enter("three");
-    await screen.waitFor(/^I am back\.\n\n>$/m);
+    await screen.play(
+      /within 10 s\. The run may still continue\.[^]*^>$/m,
+      "enter three",
+      /^I am back\.\n\n>$/m,
+    );
   });
 
 test("Ctrl-Z has no effect where no shell could continue the program", async () => {
   await using service = serveStreams(events([complete("I am here.")]));
   await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("exec agent-gateway -q");
-  await screen.waitFor(/^>$/m);
-  await screen.type("hel");
-  await screen.waitFor(/^> hel$/m);
+  await screen.play(
+    "enter exec agent-gateway -q",
+    /^>$/m,
+    "type hel",
+    /^> hel$/m,
+  );
 
   await screen.pressAlone("C-z", "\x1b[?2004h"); // Until then, Enter is Ctrl-J.
-  await screen.enter("lo");
-
-  await screen.waitFor(/^> hello\n\nI am here\.$/m);
+  await screen.play("enter lo", /^> hello\n\nI am here\.$/m);
 });

@@ -37,8 +37,7 @@ const SAVED = "[0]$ stty -g > before";
 /** Opens a shell that has saved the state of its terminal. */
 async function openShell(service: ReferenceService): Promise<Screen> {
   const screen = await Screen.open({ env: settings(service) });
-  await screen.enter("stty -g > before");
-  await screen.shows(SAVED, "[0]$");
+  await screen.play("enter stty -g > before", [SAVED, "[0]$"]);
   return screen;
 }
 
@@ -55,8 +54,10 @@ async function isAsBefore(screen: Screen): Promise<void> {
     modes.set(mode, final);
   }
   assertEquals(Object.fromEntries(modes), { 7: "h", 2004: "l" });
-  await screen.enter("stty -g | cmp - before && echo as before");
-  await screen.waitFor(/^as before$/m);
+  await screen.play(
+    "enter stty -g | cmp - before && echo as before",
+    /^as before$/m,
+  );
 }
 
 for (const [name, code, lastRows, end] of ENDS) {
@@ -80,8 +81,7 @@ test("SIGTERM during a run exits 143, and the terminal is as before", async () =
   await using screen = await openShell(service);
   await screen.enter("agent-gateway");
   const rows = [SAVED, ...banner(service)];
-  await screen.shows(...rows, ">");
-  await screen.enter("hello");
+  await screen.play([...rows, ">"], "enter hello");
   run.progress("plan", "started");
   await screen.shows(
     ...rows,
@@ -108,15 +108,13 @@ test("a thread that cannot be created exits 1, and the terminal is as before (in
   service.misbehave("create thread", json({}));
   await using screen = await openShell(service);
 
-  await screen.enter("agent-gateway -q");
-
-  await screen.shows(
+  await screen.play("enter agent-gateway -q", [
     SAVED,
     "[0]$ agent-gateway -q",
     'error: The answer contains no thread_id. The service should answer {"thread_id":',
     '"..."}.',
     "[1]$",
-  );
+  ]);
   await isAsBefore(screen);
 });
 
@@ -128,8 +126,7 @@ for (const signal of ["SIGTERM", "SIGQUIT"] as const) {
       await using service = serveStreams(events([complete(reply)]));
       await using screen = await openChat(service);
       const pid = await screen.pid();
-      await screen.enter("hello");
-      await screen.waitFor("a line of the reply");
+      await screen.play("enter hello", "see a line of the reply");
       {
         using _ = await screen.stop();
         // Until the terminal is full: then nothing more is written.

@@ -13,8 +13,7 @@ test("--plain shows progress as lines, the total at the end, and no spinner; wha
   await screen.enter("agent-gateway --plain");
   const rows = banner(service).map((row) => row.replace(/; screen .*/, ""));
   rows[0] = "[0]$ agent-gateway --plain";
-  await screen.shows(...rows, ">");
-  await screen.enter("one");
+  await screen.play([...rows, ">"], "enter one");
   run.progress("plan", "started");
   rows.push("> one", "plan: started");
   await screen.shows(...rows);
@@ -29,10 +28,15 @@ test("--plain shows progress as lines, the total at the end, and no spinner; wha
   assertEquals(lines, "plan: done\r\nwrite: started\r\n");
   run.complete("One.");
   rows.push("total 0.0 s", "", "One.", "");
-  await screen.shows(...rows, "> two");
-  await screen.press("Enter");
-
-  await screen.shows(...rows, "> two", "total 0.0 s", "", "**Two.**", "", ">");
+  await screen.play([...rows, "> two"], "press Enter", [
+    ...rows,
+    "> two",
+    "total 0.0 s",
+    "",
+    "**Two.**",
+    "",
+    ">",
+  ]);
   assertNotMatch(screen.written, RegExp("\x1b\\[[\\d;]*m")); // no style
 });
 
@@ -51,7 +55,6 @@ test("-p writes the lines of a script, and draws nothing; Ctrl-C ends it with 13
   await screen.shows(...rows);
   assertFalse(screen.written.slice(length).includes("\x1b"));
 
-  await screen.press("C-c");
-  await screen.waitFor(/^write: started\n(?:\^C)?\n?\[130\]\$$/m);
+  await screen.play("press C-c", /^write: started\n(?:\^C)?\n?\[130\]\$$/m);
   await run.dropped;
 });

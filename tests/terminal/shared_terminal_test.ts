@@ -10,11 +10,12 @@ import { Screen, test } from "../support/tmux_screen.ts";
 test("-q -p in the background writes nothing to the terminal, which stops whoever does", async () => {
   await using service = serveStreams(events([complete("Done.")]));
   await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("stty tostop; clear");
-  await screen.waitFor(/^\[0\]\$$/);
+  await screen.play("enter stty tostop; clear", /^\[0\]\$$/);
   const { length } = screen.written;
-  await screen.enter("agent-gateway -q -p one > reply & wait; cat reply");
-  await screen.waitFor(/^Done\.$/m);
+  await screen.play(
+    "enter agent-gateway -q -p one > reply & wait; cat reply",
+    /^Done\.$/m,
+  );
   assertFalse(screen.written.slice(length).includes("\x1b["));
 });
 
@@ -23,13 +24,9 @@ test("lines that are typed ahead on a dumb terminal appear after the sign, and p
   await using service = serveStreams(run.behaviour);
   addStream(service, events([complete("Two.")]));
   await using screen = await Screen.open({ env: settings(service) });
-  await screen.enter("TERM=dumb agent-gateway");
-  await screen.waitFor(/^>$/m);
-  await screen.enter("one");
+  await screen.play("enter TERM=dumb agent-gateway", /^>$/m, "enter one");
   await run.opened;
-  await screen.enter("two");
-  await screen.enter("three");
-  await screen.waitFor(/^three$/m);
+  await screen.play("enter two", "enter three", /^three$/m);
   run.progress("plan", "started");
   run.complete("One.");
   const text = await screen.waitFor(/^> three$/m);
