@@ -90,19 +90,18 @@ export class WholeLines {
    */
   endingIn(chunk: Uint8Array): WholeText[] {
     const length = this.#unfinished.length + chunk.length;
-    if (this.#isTooLong || length > this.#maxBytes) {
-      return [...cutAfterNewlines(chunk)].flatMap((bytes) => this.#add(bytes));
-    }
+    const mayBeTooLong = this.#isTooLong || length > this.#maxBytes;
+    const parts = mayBeTooLong ? cutAfterNewlines(chunk) : this.#cut(chunk);
+    return parts.flatMap((bytes) => this.#add(bytes));
+  }
 
-    // Only its own end is joined to the unfinished line: the rest would be copied.
+  /** Cuts a chunk into the end of the unfinished line, whole lines, and the rest. */
+  #cut(chunk: Uint8Array): readonly Uint8Array[] {
     const isBegun = this.#unfinished.length > 0;
     const first = isBegun ? chunk.indexOf(NEWLINE) + 1 : 0;
     const end = chunk.lastIndexOf(NEWLINE) + 1;
-    const lines: WholeText[] = [];
-    if (first > 0) lines.push(...this.#finish(chunk.subarray(0, first)));
-    if (end > first) lines.push(...this.#finish(chunk.subarray(first, end)));
-    if (end < chunk.length) this.#unfinished.add(chunk.subarray(end));
-    return lines;
+    const ends = [0, first, end, chunk.length];
+    return ends.slice(1).map((end, index) => chunk.subarray(ends[index], end));
   }
 
   /** The last line, if it has no line end. */
@@ -111,7 +110,7 @@ export class WholeLines {
     return this.#finish(new Uint8Array())[0];
   }
 
-  /** Takes a line, or a part of one. */
+  /** Takes whole lines, or a part of one. */
   #add(bytes: Uint8Array): readonly WholeText[] {
     const isWhole = bytes.at(-1) === NEWLINE;
     const text = isWhole ? bytes.subarray(0, -1) : bytes;
@@ -154,13 +153,15 @@ export class WholeLines {
   }
 }
 
-function* cutAfterNewlines(bytes: Uint8Array): Generator<Uint8Array> {
+function cutAfterNewlines(bytes: Uint8Array): readonly Uint8Array[] {
+  const parts: Uint8Array[] = [];
   for (let start = 0; start < bytes.length;) {
     const newline = bytes.indexOf(NEWLINE, start);
     const end = newline < 0 ? bytes.length : newline + 1;
-    yield bytes.subarray(start, end);
+    parts.push(bytes.subarray(start, end));
     start = end;
   }
+  return parts;
 }
 
 // By default, a decoder drops a byte order mark at the start of each line.
@@ -176,7 +177,7 @@ function decodeLines(
   try {
     return [STRICT.decode(bytes)];
   } catch {
-    const lines = [...cutAfterNewlines(bytes)];
+    const lines = cutAfterNewlines(bytes);
     if (lines.length > 1) {
       return lines.flatMap((line) => decodeLines(line, true));
     }

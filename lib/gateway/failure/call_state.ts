@@ -39,11 +39,6 @@ export class CallState {
     return this.#ids;
   }
 
-  /** Whether the thread or the reply has come. */
-  get isComplete(): boolean {
-    return this.#isComplete;
-  }
-
   /** What became of the prompt, or the thread; `undefined` if it is complete. */
   get fate(): Fate | undefined {
     return this.#isComplete ? undefined : this.fateAt(this.#stage);

@@ -152,13 +152,13 @@ export function adviceToWait(
 /** One request for the stream of a run. Times are in milliseconds of one clock. */
 export interface Attempt {
   readonly askedAt: number;
-  /** When its headers came; `undefined` if none did. */
-  readonly openedAt: number | undefined;
-  /** When its last new event came; `undefined` if none did. */
-  readonly newestAt: number | undefined;
-  readonly endedAt: number;
+  /** When its headers came, if they did. */
+  openedAt?: number;
+  /** When its last new event came, if one did. */
+  newestAt?: number;
+  endedAt: number;
   /** Whether its stream certainly ended by itself, as a whole answer. */
-  readonly isWhole: boolean;
+  isWhole: boolean;
 }
 
 /** What the attempts to follow a run have come to, up to the last one. */
@@ -245,12 +245,9 @@ function isOver(
   return isLast && endedAt - failingSince >= outage;
 }
 
-/** Whether a service has repeated old events for as long as one waits for new ones. */
-export function isReplayOver(
-  { openedAt, now }: { readonly openedAt: number; readonly now: number },
-  { resume }: Timeouts,
-): boolean {
-  return now - openedAt >= resume;
+/** Whether a service has repeated old events for too long, in milliseconds. */
+export function isReplayOver(time: number, { resume }: Timeouts): boolean {
+  return time >= resume;
 }
 
 /** So many comments show how often a service sends them. */

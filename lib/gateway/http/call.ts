@@ -19,7 +19,7 @@ import { ServiceError } from "../failure/service_error.ts";
 import type { WaitEvent } from "../turn_event.ts";
 import { type Answer, readErrorText, readId } from "./answer.ts";
 import { headersOf, type ServiceRequest } from "./requests.ts";
-import { drainBody, readBody } from "./response_body.ts";
+import { drainBody, type OpenStream, readBody } from "./response_body.ts";
 import type { Silences } from "./silences.ts";
 import { statusError } from "./status_error.ts";
 import { TIMEOUTS, type Timeouts } from "../timeouts.ts";
@@ -38,13 +38,6 @@ export interface CallOptions {
    */
   readonly signal?: AbortSignal | undefined;
   readonly sessionId?: ServiceId | Uuid | undefined;
-}
-
-/** An event stream whose headers have arrived. */
-export interface OpenStream {
-  readonly chunks: AsyncGenerator<Uint8Array>;
-  /** Closes the connection, unless everything was read. A pending read fails. */
-  drop(): void;
 }
 
 const NEVER = new AbortController().signal;

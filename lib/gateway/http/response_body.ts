@@ -4,6 +4,13 @@ import type { SilenceError, Silences } from "./silences.ts";
 /** The size of the read buffer, in bytes. */
 const BUFFER_BYTES = 64 * 1024;
 
+/** An event stream whose headers have arrived. */
+export interface OpenStream {
+  readonly chunks: AsyncGenerator<Uint8Array>;
+  /** Closes the connection, unless everything was read. A pending read fails. */
+  drop(): void;
+}
+
 /**
  * The bytes of an answer's body as they arrive. Each chunk is valid until the next one
  * is requested. Leaving the generator drops the rest. An abort ends the body here, and
@@ -59,10 +66,7 @@ export function readBody(
  * service that is about to end its stream does not see a broken connection.
  */
 export async function drainBody(
-  { chunks, drop }: {
-    readonly chunks: AsyncGenerator<Uint8Array>;
-    readonly drop: () => void;
-  },
+  { chunks, drop }: OpenStream,
   limit: number,
 ): Promise<void> {
   const stop = startTimeout(limit, drop);

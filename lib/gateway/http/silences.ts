@@ -26,8 +26,10 @@ interface Wait {
 export class Silences {
   readonly #clock: AwakeClock;
   readonly #limit: () => number;
-  #longest = 0;
-  #last = 0;
+  /** The longest one so far, in milliseconds. */
+  longest = 0;
+  /** The last one. */
+  last = 0;
   #wait: Wait | undefined;
 
   /**
@@ -38,16 +40,6 @@ export class Silences {
     this.#clock = clock;
     this.#limit = limit;
     clock.onTick = () => this.#check();
-  }
-
-  /** The longest one so far, in milliseconds. */
-  get longest(): number {
-    return this.#longest;
-  }
-
-  /** The last one. */
-  get last(): number {
-    return this.#last;
   }
 
   /**
@@ -62,8 +54,8 @@ export class Silences {
   /** Ends the one that goes on, if there is one. */
   end(): void {
     if (this.#wait === undefined) return;
-    this.#last = this.#clock.now - this.#wait.begun;
-    this.#longest = Math.max(this.#longest, this.#last);
+    this.last = this.#clock.now - this.#wait.begun;
+    this.longest = Math.max(this.longest, this.last);
     this.#wait = undefined;
   }
 

@@ -76,19 +76,15 @@ export function statusError(answer: ReadAnswer, body: ReadText): RequestError {
   const { operation, response: { status, headers } } = answer;
   const stage = stageOfStatus(operation, status);
   const location = headers.get("location");
-  if (status >= 300 && status < 400 && location !== null) {
-    return new RequestError({
-      status,
-      stage,
-      ...redirectWords(answer, location),
-    });
-  }
-
+  const isRedirect = status >= 300 && status < 400 && location !== null;
   const json = parseJson(body.text);
+  const words = isRedirect
+    ? redirectWords(answer, location)
+    : answerWords(answer, body, json);
   return new RequestError({
     status,
     stage,
-    ...answerWords(answer, body, json),
+    ...words,
     problem: problemOfStatus(operation, status),
     threadGone: threadGone(answer, json),
     retryAfter: retryAfterOf(headers),

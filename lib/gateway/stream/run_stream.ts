@@ -55,11 +55,6 @@ export async function* followRun(
   }
 }
 
-/** An attempt that goes on. */
-type OpenAttempt = {
-  -readonly [K in "askedAt" | "openedAt" | "newestAt"]: Attempt[K];
-};
-
 /** A run, and what is known of it over all attempts to follow it. */
 class FollowedRun {
   readonly #call: Call;
@@ -114,30 +109,26 @@ class FollowedRun {
   async *follow(): AsyncGenerator<readonly StreamEvent[], Failure | undefined> {
     const { usesTls, timeouts } = this.#call;
     const { dataLines } = this.#record;
-    const attempt: OpenAttempt = {
-      askedAt: this.#clock.now,
-      openedAt: undefined,
-      newestAt: undefined,
-    };
+    const { now } = this.#clock;
+    const attempt: Attempt = { askedAt: now, endedAt: now, isWhole: false };
     let failure: Failure;
-    let isWhole = false;
     try {
       const isComplete = yield* this.#read(attempt);
       if (isComplete) return undefined;
       failure = this.#ended();
       // Over HTTP/2, a stream that is reset may look as if it had ended.
-      isWhole = !usesTls || this.#record.dataLines > dataLines;
+      attempt.isWhole = !usesTls || this.#record.dataLines > dataLines;
     } catch (error) {
       failure = this.#failureOf(error);
     }
-    const ended = { ...attempt, endedAt: this.#clock.now, isWhole };
-    this.#attempts = withAttempt(this.#attempts, ended, timeouts);
+    attempt.endedAt = this.#clock.now;
+    this.#attempts = withAttempt(this.#attempts, attempt, timeouts);
     return this.#runFailure() ?? failure;
   }
 
   /** Reads a stream to its end, or up to the reply. Returns whether that came. */
   async *#read(
-    attempt: OpenAttempt,
+    attempt: Attempt,
   ): AsyncGenerator<readonly StreamEvent[], boolean> {
     const { signal, state, redactor } = this.#call;
     const stream = await this.#call.stream(this.#nextRequest(), this.#silences);
@@ -148,7 +139,8 @@ class FollowedRun {
       for await (const batch of readRunEvents(stream.chunks, options)) {
         signal.throwIfAborted();
         if (this.#record.hasObjects) state.noteEvents();
-        this.#refuseReplay(batch, attempt.openedAt);
+        const openTime = this.#clock.now - attempt.openedAt;
+        this.#refuseReplay(batch, openTime);
         if (batch.hasNews) attempt.newestAt = this.#clock.now;
         const { events } = batch;
         if (events.length === 0) continue;
@@ -180,10 +172,9 @@ class FollowedRun {
   }
 
   /** Throws a {@linkcode RequestError} if old events come, and no new ones, for long. */
-  #refuseReplay({ isReplaying, events }: Batch, openedAt: number): void {
+  #refuseReplay({ isReplaying, events }: Batch, openTime: number): void {
     if (!isReplaying || events.length > 0) return;
-    const { now } = this.#clock;
-    if (!isReplayOver({ openedAt, now }, this.#call.timeouts)) return;
+    if (!isReplayOver(openTime, this.#call.timeouts)) return;
     const reason = safe`The service repeats old events and sends no new ones`;
     throw new RequestError({ stage: "perhaps taken", reason });
   }
