@@ -37,7 +37,7 @@ const FOR_HTTP = ["http_proxy", "HTTP_PROXY"];
 /**
  * Whether the program may read, and so remove, each variable that names a proxy. `fetch`
  * (Deno 2.9.6) reads them by itself, also those that the program may not read: then only
- * an HTTP client with a proxy of its own keeps `fetch` from them.
+ * a relay keeps `fetch` from them.
  */
 export function mayReadProxyVariables(): boolean {
   return [...FOR_HTTPS, ...FOR_HTTP].every((variable) =>
@@ -59,8 +59,9 @@ function isGranted(permission: Deno.PermissionDescriptor): boolean {
  * them, and returns the proxy that they name for a service, if they do. A service on
  * this machine has none: a proxy would see the key of an `http:` service in clear text.
  *
- * @throws {SettingsError} If the variable that is used is malformed, or if the service
- * has `https:` and the program may not keep `fetch` from other proxies.
+ * @throws {SettingsError} If the variable that is used is malformed, or if the program may
+ * not keep `fetch` from other proxies. (A service that is its own proxy, which obeys no
+ * variable, gets the absolute form of HTTP, which Node.js and Python answer with 404.)
  */
 export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   const values = new Map<string, string | undefined>(
@@ -69,9 +70,13 @@ export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   );
   // Only now: at a terminal, reading asks for the permission.
   const isHttps = url.protocol === "https:";
-  if (isHttps && !mayListenOnLoopback() && !mayReadProxyVariables()) {
+  const hasRelay = isHttps && mayListenOnLoopback();
+  if (!hasRelay && !mayReadProxyVariables()) {
+    const missing = isHttps
+      ? "--allow-net=127.0.0.1"
+      : `--allow-env=${[...FOR_HTTPS, ...FOR_HTTP]}`;
     throw new SettingsError(
-      "The proxy variables cannot be read: run Deno with --allow-net=127.0.0.1 as well",
+      `The proxy variables cannot be read: run Deno with ${missing} as well`,
     );
   }
 

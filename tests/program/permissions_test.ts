@@ -104,6 +104,10 @@ class Network implements AsyncDisposable {
 const KEY = "--allow-env=APP_API_KEY,APP_BASE_URL";
 const FILE = "--allow-read=.env";
 
+/** The variables that an `http:` service needs, as the error names them. */
+const NAMES =
+  "https_proxy,HTTPS_PROXY,all_proxy,ALL_PROXY,http_proxy,HTTP_PROXY";
+
 /** What is allowed if not all is. */
 interface Allowed {
   readonly env?: string;
@@ -269,7 +273,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "SECURITY.md: without a relay and the proxy variables, an https: service is refused, and an http: one reached directly",
+    "SECURITY.md: without a relay and the proxy variables, no request is sent",
   ignore: ignoreMatrix,
   async fn() {
     await using network = await Network.make();
@@ -282,16 +286,24 @@ Deno.test({
     assertEquals([slow.code, slow.stderr], [0, ""]);
     for (const name of PROXY_VARIABLES) {
       const set = { [name]: network.proxyUrl };
-      const refused = await network.run(flags, { ...set, ...env });
-      assertStringIncludes(
-        refused.stderr,
-        "The proxy variables cannot be read: run Deno with --allow-net=127.0.0.1 as well",
-      );
-      assertEquals(refused.code, 1);
-      const local = { ...set, APP_BASE_URL: plain.url };
-      const reached = await network.run(flags, local);
-      assertEquals([reached.code, reached.stderr], [0, ""]);
+      for (
+        const [baseUrl, missing] of [
+          [url, "--allow-net=127.0.0.1"],
+          [plain.url, `--allow-env=${NAMES}`],
+        ] as const
+      ) {
+        const local = { ...set, APP_BASE_URL: baseUrl };
+        const refused = await network.run(flags, local);
+        assertStringIncludes(
+          refused.stderr,
+          `The proxy variables cannot be read: run Deno with ${missing} as well`,
+        );
+        assertEquals(refused.code, 1);
+      }
     }
+    const readable = [`${KEY},${NAMES}`, net, FILE];
+    const local = await network.run(readable, { APP_BASE_URL: plain.url });
+    assertEquals([local.code, local.stderr], [0, ""]);
     assertEquals([network.leaks, network.proxy.connections], [[], 0]);
   },
 });

@@ -1,9 +1,4 @@
-import {
-  mayListenOnLoopback,
-  mayReadProxyVariables,
-  portOf,
-  type Proxy,
-} from "../../settings.ts";
+import { mayListenOnLoopback, type Proxy } from "../../settings.ts";
 import { Redactor } from "../../text.ts";
 import type { CallState } from "../failure/call_state.ts";
 import type { RequestError } from "../failure/failure.ts";
@@ -138,7 +133,7 @@ export class CallConnection {
   /** Makes an HTTP client, with a relay if there is a route. */
   #open(route: Route | undefined): Deno.HttpClient {
     if (route?.isSkipped === false) this.#relay = this.#openRelay(route);
-    const proxy = this.#relay?.proxy ?? this.#proxyForHttp();
+    const proxy = this.#relay?.proxy;
     const caCerts = [...trustedCertificates()];
     try {
       this.#client = Deno.createHttpClient(
@@ -149,17 +144,6 @@ export class CallConnection {
       if (cause instanceof Deno.errors.NotCapable) throw cause;
       throw tlsSetupError(cause, this.redactor);
     }
-  }
-
-  /**
-   * An `http:` service as its own proxy: such a client obeys no variable, also none that
-   * the program may not read. (It would send a request with `https:` in clear text.) It
-   * names the service in each request line, so it is made only where it is needed.
-   */
-  #proxyForHttp(): Deno.Proxy | undefined {
-    const url = new URL(this.#options.baseUrl);
-    if (url.protocol !== "http:" || mayReadProxyVariables()) return undefined;
-    return { transport: "tcp", hostname: url.hostname, port: portOf(url) };
   }
 
   /** Opens a relay. Returns none if that fails and `fetch` may connect by itself. */
