@@ -1,6 +1,5 @@
 import { type Shown, withoutCommands } from "../text.ts";
 import { LineWriter } from "./line_writer.ts";
-import { Notifier } from "./notifier.ts";
 import type { ByteSink } from "./standard_streams.ts";
 import { within } from "./timeout.ts";
 
@@ -26,7 +25,6 @@ export interface TerminalOutput {
 export class ErrorOutput implements TerminalOutput {
   readonly #output: LineWriter;
   readonly #hasRunner: boolean;
-  readonly #replyWrites = new Notifier();
   /** The write of a reply to the same terminal that is under way. */
   #reply: Promise<void> | undefined;
   /** Whether the terminal took nothing for too long: it is not waited for again. */
@@ -57,8 +55,8 @@ export class ErrorOutput implements TerminalOutput {
 
   async settle(limit: number): Promise<boolean> {
     while (!this.isWritten && !this.#isStuck) {
-      const { progress } = this.#output;
-      const taken = Promise.race([progress, this.#replyWrites.next]);
+      // What is queued is written after the reply.
+      const taken = this.#reply ?? this.#output.progress;
       this.#isStuck = await within(
         limit,
         taken.then(() => false),
@@ -91,7 +89,6 @@ export class ErrorOutput implements TerminalOutput {
           await reply;
         } finally {
           this.#reply = undefined;
-          this.#replyWrites.notify();
         }
       },
     };
