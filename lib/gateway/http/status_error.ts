@@ -108,11 +108,12 @@ function redirectWords(
 ): Words {
   const { origin, host, pathname } = new URL(url);
   const target = URL.parse(location, url);
+  // A path that is percent-encoded could contain the key so.
+  const isPlain = target?.pathname.includes("%") === false;
+  const isOwn = isPlain && target.origin === origin;
   const place = target === null || target.origin === "null"
     ? "an unreadable address"
-    : redactor.show(
-      target.origin === origin ? target.pathname : target.origin,
-    );
+    : redactor.show(isOwn ? target.pathname : target.origin);
   const addsSlash = target?.host === host &&
     target.pathname === `${pathname}/`;
   return {

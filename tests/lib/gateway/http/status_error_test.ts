@@ -187,6 +187,7 @@ const REDIRECTS: Readonly<Record<string, string>> = {
   "//other.example:8443/api/threads/": "https://other.example:8443",
   "https://service.test/login?to=%2Fapi": "/login",
   "../v2/threads": "/v2/threads",
+  [`/${encodeURIComponent(KEY).replace("-", "%2D")}/`]: "https://service.test",
   [`https://${KEY}.example/`]: "https://....example",
   [`/${KEY}/`]: "/.../",
   "http://[": UNREADABLE,
