@@ -46,13 +46,22 @@ export class Transcript {
     // The rest of a text that is longer is not needed: all of it is dropped.
     const text = said.text.slice(0, MAX_BYTES + 1);
     const added = { ...said, text: new TextEncoder().encode(text) };
-    const before = prompt === undefined
-      ? this.#messages.length - 1
-      : this.#messages.findIndex((kept) => kept.messageId === prompt.messageId);
-    this.#messages.splice(before + 1, 0, added);
+    this.#messages.splice(this.#placeAfter(prompt), 0, added);
     this.#bytes += bytesOf(added);
     this.dropTo(MAX_BYTES);
     this.#all.use(this);
+  }
+
+  /** The place of a reply: before the prompts that came later, and are waiting. */
+  #placeAfter(prompt: Said | undefined): number {
+    const end = this.#messages.length;
+    if (prompt === undefined) return end;
+    const { messageId } = prompt;
+    const at = this.#messages.findIndex((kept) => kept.messageId === messageId);
+    if (at >= 0) return at + 1;
+    // It was dropped, and so was all before it but earlier replies.
+    const next = this.#messages.findIndex(({ by }) => by === "user");
+    return next < 0 ? end : next;
   }
 
   /** Uses it: the updates that show it now. */

@@ -81,7 +81,7 @@ test("a line without an end in a stream is an error and not held, and the next p
   const { peak } = await usage(bridge);
   assertLess(peak - before.resident, 400 * MIB);
   assertEquals(error?.code, -32603);
-  const why = /A line of the stream is longer than 16777216 bytes/;
+  const why = /A line of the stream is larger than 16 MiB/;
   assertMatch(error?.message ?? "", why);
   assertEquals(result.stopReason, "end_turn");
   assertEquals((await bridge.finish()).code, 0);

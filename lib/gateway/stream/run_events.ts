@@ -8,6 +8,7 @@ import {
   type Redacted,
   type Redactor,
   safe,
+  size,
 } from "../../text.ts";
 import { RequestError } from "../failure/failure.ts";
 import { errorDetail } from "../http/error_words.ts";
@@ -119,7 +120,7 @@ class EventParser {
   /** Handles a line. Returns whether nothing more is to be read. */
   #line(line: Line): boolean {
     if (line instanceof UnreadableLine) {
-      this.fault = safe`is longer than ${MAX_LINE_BYTES} bytes`;
+      this.fault = safe`is larger than ${size(MAX_LINE_BYTES)}`;
       return true;
     }
     if (line === "") {

@@ -72,6 +72,23 @@ Deno.test("a transcript has a reply after its prompt, and first if the prompt wa
   assertEquals(texts(transcript), [NOTE, "2", three.text.length]);
 });
 
+Deno.test("a transcript has replies in order also if their prompts were dropped while they waited", () => {
+  const transcript = new Transcript(new Transcripts(), false);
+  const length = 400_000;
+  const prompts = ["0", "1", "2", "3"].map((messageId) => (
+    { by: "user", messageId, text: "x".repeat(length) } as const
+  ));
+  for (const prompt of prompts) transcript.add(prompt);
+  for (const prompt of prompts) {
+    const text = `reply ${prompt.messageId}`;
+    transcript.add({ by: "agent", messageId: "r", text }, prompt);
+  }
+  assertEquals(
+    texts(transcript),
+    [NOTE, "reply 0", "reply 1", length, "reply 2", length, "reply 3"],
+  );
+});
+
 Deno.test("a transcript counts a short message as 400 bytes", () => {
   const transcript = new Transcript(new Transcripts(), false);
   for (let i = 0; i < 3_000; i++) say(transcript, "");
