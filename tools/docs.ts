@@ -409,7 +409,7 @@ function codeTable(): Table {
   return [
     ["Code", "`fate`", "What happened", "Run it again?"],
     ended(EXIT.done, "Done"),
-    failed("not run", "Nothing was started", "Yes, later"),
+    failed("not run", "Nothing of the call was started", "Yes, later"),
     failed(
       "refused",
       "The key was rejected (401, 403); nothing was started",
@@ -423,7 +423,7 @@ function codeTable(): Table {
       MAY_RUN_TWICE,
     ),
     failed("failed", "The service says that the run failed, or is gone", "No"),
-    failed("refused", "It would fail again; nothing was started", "No"),
+    failed("refused", "It would fail again; this prompt did not run", "No"),
     ended(
       EXIT.failed,
       "A setting is wrong, or standard input or output failed",
