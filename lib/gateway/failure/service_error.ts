@@ -51,10 +51,9 @@ export function wordsOf(
   audience: "terminal" | "client" | "log",
 ): Redacted {
   const { failure, operation, fate } = error;
-  const ids = idsIn(error);
   if (audience === "log") {
-    const about = joinSafe(ids.map(([name, id]) => safe` ${name}=${id}`), "");
-    return safe`${operation}${about}: ${failure.status ?? failure.reason}`;
+    const about = joinSafe([operation, ...idsIn(error, "=")], " ");
+    return safe`${about}: ${failure.status ?? failure.reason}`;
   }
 
   const { reason, detail } = failure;
@@ -65,8 +64,7 @@ export function wordsOf(
   ].map(withFullStop);
 
   if (audience === "terminal" && namesIds(error)) {
-    const named = ids.map(([name, id]) => safe`${name} ${id}`);
-    sentences.push(safe`(${joinSafe(named, ", ")})`);
+    sentences.push(safe`(${joinSafe(idsIn(error, " "), ", ")})`);
   }
   return joinSafe(sentences, " ");
 }
@@ -84,18 +82,14 @@ function mayRun(fate: Fate): boolean {
   return fate === "may have run" || fate === "may go on";
 }
 
-/** The names and values of the ids to name. */
-function idsIn({ ids, fate }: ServiceError) {
-  const { threadId, runId } = ids;
-  const requestId = mayRun(fate) ? ids.requestId : undefined;
-  const named = [
-    ["thread", threadId],
-    ["run", runId],
-    ["request", requestId],
-  ] as const;
-  return named.flatMap(([name, id]) =>
-    id === undefined ? [] : [[name, id] as const]
-  );
+/** The ids to name, each after its name and a sign. */
+function idsIn({ ids, fate }: ServiceError, sign: "=" | " ") {
+  const { threadId, runId, requestId } = ids;
+  return [
+    threadId && safe`thread${sign}${threadId}`,
+    runId && safe`run${sign}${runId}`,
+    requestId && mayRun(fate) ? safe`request${sign}${requestId}` : undefined,
+  ];
 }
 
 function adviceFor(

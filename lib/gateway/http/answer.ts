@@ -39,20 +39,17 @@ export async function readId(answer: Answer): Promise<ServiceId> {
   const chunks = readBody(response, signal);
   const read = await readText(chunks, { maxBytes: MAX_ANSWER_BYTES });
   const value = read.isCut ? undefined : parseJson(read.text);
-  if (value === undefined && !read.isCut && isCutOff(answer, read.text)) {
-    const reason = read.text === ""
-      ? safe`The connection was cut before the text of the answer (status ${status})`
-      : safe`The connection was cut in the middle of the answer (status ${status})`;
-    throw new RequestError({ stage: "perhaps taken", status, reason });
-  }
-
+  const isCutOff = value === undefined && !read.isCut &&
+    looksCutOff(answer, read.text);
   // A run may have been started; the thread would be answered so again.
-  const stage = operation === "create thread" ? "refused" : "perhaps taken";
+  const isRefused = operation === "create thread" && !isCutOff;
+  const stage = isRefused ? "refused" : "perhaps taken";
   if (!isJsonObject(value)) {
-    const reason = whyNoObject(answer, read);
-    const advice = operation === "create thread"
-      ? safe`Check the base URL`
-      : undefined;
+    const place = read.text === "" ? "before the text" : "in the middle";
+    const reason = isCutOff
+      ? safe`The connection was cut ${place} of the answer (status ${status})`
+      : whyNoObject(answer, read);
+    const advice = isRefused ? safe`Check the base URL` : undefined;
     throw new RequestError({ stage, status, reason, advice });
   }
 
@@ -70,7 +67,7 @@ export async function readId(answer: Answer): Promise<ServiceId> {
  * Whether a text that is no JSON is the beginning of an object. Over HTTP/2, an answer
  * that the service resets looks as if it had ended, also before its text.
  */
-function isCutOff({ url, response }: Answer, text: string): boolean {
+function looksCutOff({ url, response }: Answer, text: string): boolean {
   const length = `${new TextEncoder().encode(text).length}`;
   if (response.headers.get("content-length") === length) return false;
   if (text === "") return url.startsWith("https:");

@@ -1,5 +1,6 @@
 import { Deadline, type Log, pause, TimeIsOver } from "../../io.ts";
 import {
+  joinSafe,
   type Redacted,
   type Redactor,
   safe,
@@ -276,12 +277,10 @@ export class Call {
   /** Writes a line about the current request to the log. */
   log(outcome: Redacted, milliseconds?: number): void {
     const { operation, ids: { runId, requestId } } = this.state;
-    const session = this.#sessionId && safe` session=${this.#sessionId}`;
-    const run = runId && safe` run=${runId}`;
-    const request = safe` request=${requestId ?? "none"}`;
-    const line = safe`${operation}${session ?? ""}${
-      run ?? ""
-    }${request}: ${outcome}`;
-    this.#options.log?.(line, milliseconds);
+    const session = this.#sessionId && safe`session=${this.#sessionId}`;
+    const run = runId && safe`run=${runId}`;
+    const request = safe`request=${requestId ?? "none"}`;
+    const about = joinSafe([operation, session, run, request], " ");
+    this.#options.log?.(safe`${about}: ${outcome}`, milliseconds);
   }
 }
