@@ -99,8 +99,11 @@ export function jsonLine(value: object): string | LongLine {
 /** Whether a value is or has a long text. */
 function isLong(value: unknown): boolean {
   if (typeof value === "string") return value.length > PART_LENGTH;
-  return typeof value === "object" && value !== null &&
-    Object.values(value).some(isLong);
+  if (typeof value !== "object" || value === null) return false;
+  // `Object.values()` would take as long as formatting a short line.
+  const members = value as JsonObject;
+  for (const name in members) if (isLong(members[name])) return true;
+  return false;
 }
 
 /** The parts of a line with long texts. */

@@ -63,7 +63,9 @@ export class Redactor {
 
   /** The name of a node or a status. Control characters stay. */
   showName(name: string): Redacted {
-    const shown = this.#withoutPieces(start(name));
+    const whole = start(name);
+    if (whole.length < this.#pieceLength) return whole as Redacted;
+    const shown = this.#withoutPieces(whole);
     // A terminal shows it without them, which could restore a piece.
     const plain = plainLine(shown);
     const isSafe = plain === shown || this.#withoutPieces(plain) === plain;
@@ -112,6 +114,8 @@ export class Redactor {
 
 /** The start of a text in whole characters: half of a surrogate pair becomes U+FFFD. */
 function start(text: string): string {
+  // A code unit takes three bytes at most.
+  if (3 * text.length <= MAX_SHOWN_BYTES) return wholeCharacters(text);
   const { read } = ENCODER.encodeInto(text, SCRATCH);
   return wholeCharacters(text.slice(0, read));
 }
