@@ -15,6 +15,9 @@ export const DISTANCE = 30;
 export const DISTANCE_PER_UPDATE = 0.05;
 export const MAX_DISTANCE = 1000;
 
+/** The version of JSON-RPC, a member of every message. */
+const jsonrpc = "2.0";
+
 /**
  * Everything that the bridge writes to standard output goes through here: one message a
  * line, in a form that the client can take.
@@ -45,7 +48,10 @@ export class ClientOutput extends LineWriter {
 
   /** Sends an update. A caller that can wait does so while the output is full. */
   update(sessionId: string, update: SessionUpdate): void {
-    this.notify("session/update", { sessionId, update });
+    const params = { sessionId, update };
+    const method = "session/update";
+    const text = update.content?.text;
+    this.gather(jsonLine({ jsonrpc, method, params }, text));
   }
 
   /** Resolves when a response may follow this many updates, which have been sent. */
@@ -57,6 +63,6 @@ export class ClientOutput extends LineWriter {
   }
 
   #send(message: object): void {
-    this.write(jsonLine({ jsonrpc: "2.0", ...message }));
+    this.write(jsonLine({ jsonrpc, ...message }));
   }
 }

@@ -9,6 +9,7 @@ import type { Redacted } from "../text.ts";
 /** The `update` of a `session/update`. */
 export interface SessionUpdate {
   readonly sessionUpdate: string;
+  readonly content?: { readonly type: string; readonly text: string };
   readonly [member: string]: unknown;
 }
 

@@ -38,9 +38,9 @@ export class JsonView implements View {
     }
     const line = lineOf(event);
     if (line === undefined) return this.#output.flush();
-    const text = jsonLine(line);
+    const text = jsonLine(line, event.type === "reply" ? event.text : "");
     if (event.type === "progress") {
-      this.#output.write(text);
+      this.#output.gather(text);
       return this.#output.hasBacklog ? this.#output.flush() : undefined;
     }
     this.#output.write(text);

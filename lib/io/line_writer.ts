@@ -1,7 +1,7 @@
 import { shareEventLoop } from "./event_loop.ts";
 import { Notifier } from "./notifier.ts";
 import type { ByteSink } from "./standard_streams.ts";
-import { within } from "./timeout.ts";
+import { startTimeout, within } from "./timeout.ts";
 
 /** As long as this much text is queued, producers wait, in UTF-16 code units. */
 const FULL = 256 * 1024;
@@ -16,6 +16,15 @@ const PIECE_BYTES = 128 * 1024;
  * encoding each line by itself takes longer.
  */
 const JOINED = 16 * 1024;
+
+/**
+ * How long lines are gathered after a write, in milliseconds. A write wakes a thread of
+ * Deno, which takes as long as everything else that is done for an event.
+ */
+const PAUSE = 1;
+
+/** This much queued text is written without a pause, in UTF-16 code units. */
+const ENOUGH = 64 * 1024;
 
 /**
  * A line whose parts are made while it is written, because as one string a long line
@@ -39,6 +48,11 @@ export class LineWriter {
   /** The text that was ever queued, and the part of it that is written. */
   #accepted = 0;
   #written = 0;
+  /** Whether somebody waits for what is queued: then it is written without a pause. */
+  #isAwaited = false;
+  #pauseEnd = -Infinity;
+  #endPause = () => {};
+
   constructor(sink: ByteSink) {
     this.#sink = sink;
     this.#failed.promise.catch(() => {}); // Callers that need the reason await `failed`.
@@ -77,6 +91,15 @@ export class LineWriter {
 
   /** Queues one or more lines at once, each with its `\n` at the end. */
   write(line: string | LineInParts): void {
+    this.gather(line);
+    this.#hurry();
+  }
+
+  /**
+   * Queues a line that nobody waits for. If such lines were written less than a
+   * millisecond ago, it is written with those that come until that millisecond is over.
+   */
+  gather(line: string | LineInParts): void {
     if (this.#lines === undefined) return;
     const last = this.#lines.at(-1);
     const isJoined = typeof last === "string" && typeof line === "string" &&
@@ -84,18 +107,23 @@ export class LineWriter {
     if (isJoined) this.#lines[this.#lines.length - 1] = last + line;
     else this.#lines.push(line);
     this.#accepted += line.length;
+    if (this.#queued >= ENOUGH) this.#endPause();
     this.#writing ??= this.#writeAll();
   }
 
   /** Resolves when the lines that are queued now are written, or a write has failed. */
   async written(): Promise<void> {
     const end = this.#accepted;
+    this.#hurry();
     while (this.#written < end) await this.#progress.next;
   }
 
   /** Resolves when everything that was queued is written; rejects if it cannot be. */
   async flush(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
+    while (this.#writing !== undefined) {
+      this.#hurry();
+      await this.#writing;
+    }
     if (this.#lines === undefined) await this.failed;
   }
 
@@ -112,9 +140,15 @@ export class LineWriter {
     try {
       while (this.#lines !== undefined && this.#lines.length > 0) {
         await undefined; // Lines that are queued in the same task are one write.
+        const left = this.#pauseEnd - performance.now();
+        const mayWait = !this.#isAwaited && this.#queued < ENOUGH;
+        if (mayWait && left > 0) await this.#pause(left);
+        const isAwaited = this.#isAwaited;
+        this.#isAwaited = false;
         const lines = this.#lines;
         this.#lines = [];
         await this.#writeLines(lines);
+        if (!isAwaited) this.#pauseEnd = performance.now() + PAUSE;
       }
     } catch (error) {
       this.#lines = undefined;
@@ -123,6 +157,21 @@ export class LineWriter {
       this.#progress.notify();
     }
     this.#writing = undefined;
+  }
+
+  /** Lets everything that is queued now be written without a pause. */
+  #hurry(): void {
+    this.#isAwaited = true;
+    this.#endPause();
+  }
+
+  /** Waits so many milliseconds, or until somebody waits for what is queued. */
+  async #pause(milliseconds: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = startTimeout(milliseconds, resolve);
+    this.#endPause = resolve;
+    await promise;
+    stop();
   }
 
   /** Encodes and writes lines in pieces: joining them would cost memory and time. */

@@ -71,45 +71,45 @@ const PART_LENGTH = 64 * 1024;
 const BLANK = crypto.randomUUID();
 
 /**
- * A value as one line of JSON. Long texts in it are formatted part by part, while the
- * line is written: all at once takes seconds, and several times their memory.
+ * A value as one line of JSON. A long text in it is formatted part by part, while the
+ * line is written: all at once takes seconds, and several times its memory.
+ *
+ * @param text The text in it that may be long. Looking for it would take as long as
+ * formatting a short line.
  */
-export function jsonLine(value: object): string | LongLine {
-  if (!isLong(value)) return `${escapeControls(JSON.stringify(value))}\n`;
-  const texts: string[] = [];
-  const outline = JSON.stringify(value, (_, member) => {
-    if (typeof member !== "string" || !isLong(member)) return member;
-    texts.push(member);
-    return BLANK;
-  });
-  return {
-    length: texts.reduce((sum, { length }) => sum + length, 0),
-    *[Symbol.iterator]() {
-      for (const [index, between] of outline.split(BLANK).entries()) {
-        yield escapeControls(between);
-        for (const part of inParts(texts[index] ?? "", PART_LENGTH)) {
-          yield escapeControls(JSON.stringify(part).slice(1, -1));
-        }
-      }
-      yield "\n";
-    },
-  };
+export function jsonLine(value: object, text = ""): string | LongLine {
+  if (text.length <= PART_LENGTH) {
+    return `${escapeControls(JSON.stringify(value))}\n`;
+  }
+  const outline = JSON.stringify(
+    value,
+    (_, member) => member === text ? BLANK : member,
+  );
+  return new LongLine(outline, text);
 }
 
-/** Whether a value is or has a long text. */
-function isLong(value: unknown): boolean {
-  if (typeof value === "string") return value.length > PART_LENGTH;
-  if (typeof value !== "object" || value === null) return false;
-  // `Object.values()` would take as long as formatting a short line.
-  const members = value as JsonObject;
-  for (const name in members) if (isLong(members[name])) return true;
-  return false;
-}
+/** The parts of a line with a long text. */
+class LongLine implements Iterable<string> {
+  readonly #outline: readonly string[];
+  readonly #text: string;
 
-/** The parts of a line with long texts. */
-interface LongLine extends Iterable<string> {
-  /** About how long it is, in UTF-16 code units. */
-  readonly length: number;
+  constructor(outline: string, text: string) {
+    this.#outline = outline.split(BLANK);
+    this.#text = text;
+  }
+
+  get length(): number {
+    return this.#text.length;
+  }
+
+  *[Symbol.iterator](): Generator<string> {
+    const [start = "", end = ""] = this.#outline;
+    yield escapeControls(start);
+    for (const part of inParts(this.#text, PART_LENGTH)) {
+      yield escapeControls(JSON.stringify(part).slice(1, -1));
+    }
+    yield `${escapeControls(end)}\n`;
+  }
 }
 
 /**

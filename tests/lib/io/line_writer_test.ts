@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
 import { LineWriter } from "../../../lib/io/line_writer.ts";
 import type { ByteSink } from "../../../lib/io/standard_streams.ts";
+import { FakeClock } from "../../support/clocks.ts";
 
 const KIB = 1024;
 const LONG = "x".repeat(256 * KIB);
@@ -57,6 +58,46 @@ Deno.test("LineWriter writes lines that are queued without an await in between i
   sink.take();
   await writer.flush();
   assertEquals(writer.isIdle, true);
+});
+
+Deno.test("LineWriter.gather() writes a line at once, and those of the next millisecond together", async () => {
+  using clock = new FakeClock();
+  const { sink, writer } = setUp();
+  sink.take({ all: true });
+  writer.gather("one\n");
+  await setImmediate();
+  assertEquals(sink.pieces, ["one\n"]);
+  for (const line of ["two\n", "three\n"]) {
+    writer.gather(line);
+    await setImmediate();
+  }
+  assertEquals(sink.pieces, ["one\n"]);
+  clock.elapse(1);
+  await setImmediate();
+  assertEquals(sink.pieces, ["one\n", "two\nthree\n"]);
+});
+
+Deno.test("LineWriter gathers nothing while somebody waits for it, or much is queued", async () => {
+  const endings: readonly ((writer: LineWriter) => unknown)[] = [
+    (writer) => writer.write("now\n"),
+    (writer) => writer.written(),
+    (writer) => writer.flush(),
+    (writer) => writer.gather(LONG),
+  ];
+  for (const end of endings) {
+    using clock = new FakeClock();
+    const { sink, writer } = setUp();
+    sink.take({ all: true });
+    writer.gather("one\n");
+    await setImmediate();
+    writer.gather("two\n");
+    await setImmediate();
+    assertEquals([sink.pieces.length, clock.pending], [1, 1]);
+    end(writer);
+    await setImmediate();
+    assert(sink.pieces[1]?.startsWith("two\n"));
+    assertEquals([writer.isIdle, clock.pending], [true, 0]);
+  }
 });
 
 Deno.test("LineWriter.write() queues at once, and tells of a backlog from 1 MiB on", async () => {
