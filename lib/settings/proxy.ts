@@ -59,9 +59,9 @@ function isGranted(permission: Deno.PermissionDescriptor): boolean {
  * them, and returns the proxy that they name for a service, if they do. A service on
  * this machine has none: a proxy would see the key of an `http:` service in clear text.
  *
- * @throws {SettingsError} If the variable that is used is malformed, or if the program may
- * not keep `fetch` from other proxies. (A service that is its own proxy, which obeys no
- * variable, gets the absolute form of HTTP, which Node.js and Python answer with 404.)
+ * @throws {SettingsError} If the variable that is used is malformed, or if the program
+ * may not keep `fetch` from other proxies. (A service that is its own proxy obeys no
+ * variable, but gets the absolute form of HTTP, which Node.js and Python answer with 404.)
  */
 export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   const values = new Map<string, string | undefined>(
