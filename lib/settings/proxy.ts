@@ -61,7 +61,8 @@ function isGranted(permission: Deno.PermissionDescriptor): boolean {
  *
  * @throws {SettingsError} If the variable that is used is malformed, or if the program
  * may not keep `fetch` from other proxies. (A service that is its own proxy obeys no
- * variable, but gets the absolute form of HTTP, which Node.js and Python answer with 404.)
+ * variable, but gets the absolute form of HTTP, which Node.js and Python answer with
+ * 404.)
  */
 export function takeProxy(url: URL, isLocal: boolean): Proxy | undefined {
   const values = new Map<string, string | undefined>(
