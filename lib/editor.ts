@@ -188,7 +188,7 @@ export class Editor {
     this.#keys.flush();
     this.#keys.stop();
     this.#isClosed = true;
-    // After Ctrl-Z, the rows are on the terminal already.
+    // Where nothing is drawn (after Ctrl-Z), the text is on the terminal already.
     const unsent = this.#display.isDrawn ? this.#unsent() : "";
     this.#display.close(unsent + below);
     await this.#keyMode.leave();

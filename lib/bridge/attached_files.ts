@@ -18,7 +18,7 @@ const TOO_MANY = `(not read: the files of this prompt are larger than ${
 })`;
 
 export interface ReadAttachedFilesOptions {
-  /** Asks the client; resolves without a response if the signal is aborted. */
+  /** Requests a file from the client; resolves to `undefined` when aborted. */
   readonly ask: (
     path: string,
     signal: AbortSignal,

@@ -134,8 +134,8 @@ const FAULTS: Readonly<Record<Fault, Redacted>> = {
 const HEAD_LENGTH = 1024;
 
 /**
- * What a line is that cannot be taken, by its start alone: libraries write the id, the
- * method and the kind of message there. It is a response, or gets an error.
+ * Whether an invalid line is a response, or a request that needs an error. Only its
+ * start is read: libraries write the id, the method and the kind of message there.
  */
 function refused(line: string, fault: Fault): InvalidLine | RpcResponse {
   const head = line.slice(0, HEAD_LENGTH);

@@ -11,8 +11,8 @@ const SAYS_NOTHING =
   /^(?:(?:`{3,}|~{3,})[^`]*|<\/?[a-z][\w.-]*(?:\s[^<>]*)?\/?>|#+)$/i;
 
 /**
- * The title of a session whose first prompt this is: its first line that says
- * something, cleaned, at most 80 characters of it. `undefined` if there is none.
+ * The title of a session, from its first prompt: the first meaningful line, cleaned and
+ * cut to 80 characters. `undefined` if no line is meaningful.
  */
 export function titleIn(prompt: string): string | undefined {
   for (const [line] of prompt.matchAll(/\S.*/g)) {

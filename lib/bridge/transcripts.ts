@@ -13,7 +13,7 @@ export const MAX_BYTES = 1024 * 1024;
 /** The most that is kept of all conversations, in bytes of UTF-8. */
 export const MAX_ALL_BYTES = 16 * MAX_BYTES;
 
-/** The bytes that a shorter message counts as: with its chat, it takes as much memory. */
+/** The least that a message is counted as, in bytes: its objects take as much memory. */
 const MIN_BYTES = 1_500;
 
 const EARLIER = safe`Earlier messages are not shown here.`;
@@ -60,7 +60,7 @@ export class Transcript {
     const { messageId } = prompt;
     const at = this.#messages.findIndex((kept) => kept.messageId === messageId);
     if (at >= 0) return at + 1;
-    // It was dropped, and so was all before it but earlier replies.
+    // The prompt was dropped, and with it everything before it except for replies.
     const next = this.#messages.findIndex(({ by }) => by === "user");
     return next < 0 ? end : next;
   }

@@ -35,7 +35,7 @@ Examples:
   git diff | agent-gateway -p "Review this diff." -
   agent-gateway --thread ID -p "What did I say before?"
 
-Documentation: https://github.com/agent-gateway/agent-gateway#documentation
+Documentation: https://github.com/agent-gateway/agent-gateway#find-your-answer
 `;
 }
 

@@ -1,11 +1,11 @@
 /**
  * Connections to the service: a `fetch` for one call, and what is known when it fails.
  *
- * `fetch` (Deno 2.9.6) alone would do, but for four things. It leaves Nagle's algorithm
+ * `fetch` (Deno 2.9.6) would be enough, but for four things. It leaves Nagle's algorithm
  * on: over a network with 100 ms from end to end and back, a turn takes 519 ms over
  * HTTP/1.1 and 666 over HTTP/2, with the relay 434 and 416, and with a connection that
- * is opened ahead 332 and 314. It waits for one address of a name alone. It does not
- * tell whether anything was sent, which decides whether a prompt may be retried. And it
+ * is opened ahead 332 and 314. It tries a name's addresses one by one. It does not
+ * report whether anything was sent, which decides whether a prompt may be retried. And it
  * sends the login of an HTTP proxy to the service.
  *
  * So each call with `https:` has a relay on loopback, which makes the connection. When

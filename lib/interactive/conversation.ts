@@ -162,8 +162,8 @@ export class Conversation {
   }
 
   /**
-   * Handles what was entered while something goes on. A person who leaves does not wait
-   * for a terminal that takes nothing any more of the reply.
+   * Handles what was entered during an operation. A user who exits does not wait for a
+   * terminal that accepts no more of the reply.
    */
   noteQueued(next: Input): void {
     const isWayOut = next.kind === "end" ||

@@ -74,7 +74,7 @@ function programOf({ isTyped }: LineLook): Shown {
   return isTyped ? shown`` : shown`agent-gateway: `;
 }
 
-/** How long a run took, which `--plain` tells a person. */
+/** How long a run took, which `--plain` shows where prompts are typed. */
 function totalLine(total: number | undefined, look: LineLook): Shown {
   const isShown = total !== undefined && look.isPlain && look.isTyped;
   return isShown ? line(safe`total ${duration(total)}`, look) : shown``;

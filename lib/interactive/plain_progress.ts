@@ -6,7 +6,7 @@ import type { Step } from "./view.ts";
 /** The first silence that is reported, in milliseconds; the next are twice as long. */
 const FIRST_SILENCE = 10_000;
 
-/** What is waited for after a step, as the beginning of a line. */
+/** How the line about a silence begins, by the last event before it. */
 const WAITS_FOR = {
   begin: "The service has not answered for",
   wait: "waiting,",

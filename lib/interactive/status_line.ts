@@ -58,7 +58,7 @@ export interface StatusLineOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** A status that says that a node is done. */
+/** Statuses of a node that has finished. */
 const DONE =
   /^(?:done|completed?|finish(?:ed)?|succe(?:ss|eded)|ok|end(?:ed)?)$/i;
 

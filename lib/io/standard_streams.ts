@@ -167,7 +167,7 @@ export function outputSink(
     if (sink !== undefined) return await sink.write(bytes);
 
     const lines = await writeInPieces(output, bytes, isTerminal);
-    // On a pipe, looking takes longer than small writes.
+    // On a pipe, the check costs more than a small write.
     if (isTerminal || bytes.length >= CHUNK_BYTES) pieces += lines;
   };
   return {

@@ -54,7 +54,7 @@ export function counted<Noun extends string>(
   return `${count} ${words}` as Redacted;
 }
 
-/** A moment in seconds since 1970: "2026-01-15 12:00 UTC". */
+/** A date and time, from seconds since 1970: "2026-01-15 12:00 UTC". */
 export function utc(seconds: number): Redacted {
   const date = new Date(seconds * 1000);
   if (Number.isNaN(date.getTime())) return safe`an unknown time`;

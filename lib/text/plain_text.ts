@@ -35,7 +35,7 @@ export function plainText(text: string): string {
   return withNewlines(text.replace(removed(), ""));
 }
 
-/** Makes each line end `\n`: of millions, ten times as fast as a replacement. */
+/** Makes each newline `\n`: for millions, ten times as fast as `replaceAll()`. */
 function withNewlines(text: string): string {
   if (!text.includes("\r")) return text;
   const bytes = new TextEncoder().encode(text);

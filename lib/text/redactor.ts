@@ -74,7 +74,7 @@ export class Redactor {
 
   /** A text of the service, clean, and on one line of limited length. */
   show(text: string, maxLength: number = MAX_LENGTH): Redacted {
-    // Cleaned first: removing characters within a piece could restore the piece.
+    // Cleaned first: removing characters later could join two halves of a piece.
     const plain = plainText(start(text).replaceAll(/\s+/g, " ")).trim();
     return shorten(this.#withoutPieces(plain), maxLength) as Redacted;
   }

@@ -19,7 +19,7 @@ const onWindows = Deno.build.os === "windows";
 
 type Sources = SettingsSources & { readonly baseUrl?: string };
 
-/** The settings that these sources have, or why they have none, and the warnings. */
+/** The settings from these sources, or the error, and the warnings, as lines. */
 function settingsIn(sources: Sources): string {
   let settings;
   try {

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { clientPermissionFlags } from "../../tools/bundle.ts";
+import { usage } from "../../lib/command_line/usage.ts";
 import { settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import { ReferenceService } from "../support/service/service.ts";
@@ -164,4 +165,10 @@ Deno.test("documentation: what it names in the repository is there", async () =>
       assert(anchors.includes(anchor), `${file}: ${path} has no #${anchor}`);
     }
   }
+});
+
+Deno.test("documentation: --help links to a heading of the README", () => {
+  const [, anchor = ""] = /agent-gateway#(\S+)/.exec(usage()) ?? [];
+  const anchors = anchorsOf(TEXTS[0] ?? "");
+  assert(anchors.includes(anchor), `README.md has no #${anchor}`);
 });

@@ -25,11 +25,9 @@ export const CONNECT_LIMIT = 20_000;
 const REQUEST_LIMIT = 5_000;
 
 /**
- * The connection of one HTTP client of `fetch` to the service. `fetch` makes it to this
- * relay on loopback, by SOCKS, and the relay makes the one to the service. By itself,
- * `fetch` (Deno 2.9.6) would leave Nagle's algorithm on, which costs a round trip a turn,
- * wait for one address of a name alone, and not tell whether anything was sent; and it
- * would send the login of an HTTP proxy to the service.
+ * The connection of one HTTP client of `fetch` to the service. `fetch` connects to this
+ * relay on loopback, by SOCKS, and the relay connects to the service; `connection.ts`
+ * says why.
  *
  * TLS is between `fetch` and the service. Dispose of the relay to close its connections.
  *
@@ -174,7 +172,7 @@ export class Relay implements Disposable {
 
   /**
    * Copies in both directions until both have ended. A service may answer before it has
-   * read everything, and close: then writing to it fails, but its answer counts.
+   * read everything, and close: then writing to it fails, but its answer is used.
    */
   async #copy(client: Deno.Conn, service: Deno.Conn): Promise<void> {
     const end = () => this.#isOver = true;

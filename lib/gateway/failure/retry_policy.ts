@@ -5,7 +5,7 @@
  * | Request           | Repeated while                                                 |
  * | ----------------- | -------------------------------------------------------------- |
  * | `POST`            | its fate is `not run`: a prompt must not run twice,            |
- * |                   | its problem has a further pause in {@linkcode PROBLEMS},       |
+ * |                   | its problem has another pause in {@linkcode PROBLEMS},         |
  * |                   | `Retry-After` asks for 30 s or less                            |
  * | `GET` of a stream | its problem is in {@linkcode PROBLEMS},                        |
  * |                   | it cannot deliver an event twice,                              |
@@ -100,7 +100,7 @@ export function pauseSentence(
 /** What a failure says about its repetition. */
 export interface RetryHints {
   readonly problem?: Problem | undefined;
-  /** The milliseconds that `Retry-After` asks for, if it does. */
+  /** How long `Retry-After` asks to wait, in milliseconds. */
   readonly retryAfter?: number | undefined;
 }
 

@@ -182,7 +182,7 @@ export class Call {
   errorOf(cause: unknown, exceeded?: number): unknown {
     const { aborted, reason } = this.signal;
     if (aborted && !this.#isLate) return reason;
-    // The status of an answer counts, even if the time was over before its text came.
+    // The status is used, even if the time was over before the body arrived.
     const isKnown = cause instanceof RequestError;
     const error = isKnown ? cause : this.#connectionError(cause, exceeded);
     if (error !== undefined) this.state.setStage(error.failure.stage);

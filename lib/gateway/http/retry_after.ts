@@ -1,7 +1,8 @@
 /**
- * The milliseconds that `Retry-After` asks for: whole seconds, or a date (RFC 9110,
- * 10.2.3), which counts from the answer's own `Date`, because the local clock may be
- * wrong. Of other texts, the largest number counts: "1.5", "5 seconds", "5, 10".
+ * How long `Retry-After` asks to wait, in milliseconds. It gives whole seconds or a date
+ * (RFC 9110, 10.2.3). A date is compared with the answer's own `Date`, because the local
+ * clock may be wrong. In other texts, the largest number is used: "1.5", "5 seconds",
+ * "5, 10".
  */
 export function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get("retry-after") ?? "";

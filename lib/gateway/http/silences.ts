@@ -34,7 +34,7 @@ export class Silences {
 
   /**
    * @param clock Its ticks are used by no one else.
-   * @param limit The limit on the silence that goes on, in milliseconds.
+   * @param limit The limit on the current silence, in milliseconds.
    */
   constructor(clock: AwakeClock, limit: () => number) {
     this.#clock = clock;

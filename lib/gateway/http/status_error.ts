@@ -26,7 +26,7 @@ export interface StatusWords {
   readonly advice?: Redacted;
 }
 
-/** What statuses outside 2xx mean, and what to do. The first row that applies counts. */
+/** What statuses outside 2xx mean, and what to do. The first row that applies is used. */
 export const STATUS_WORDS: readonly StatusWords[] = [
   {
     operation: "create run",

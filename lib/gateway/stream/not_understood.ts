@@ -14,10 +14,10 @@ const MAX_QUOTED = 80;
 /** The most names of events that are quoted. */
 const MAX_NAMES = 3;
 
-/** Longer texts are not looked into for what was meant, in UTF-16 code units. */
+/** The longest text that is searched for what was meant, in UTF-16 code units. */
 const MAX_SEARCHED = 64 * 1024;
 
-/** What is counted of each kind, if anything, a verb, and what is wrong with it. */
+/** The words of each kind: what is counted (empty if nothing), a verb, the fault. */
 const WORDS = {
   "no text": ["message", "had", "no text that can be read"],
   "other fields": ["", "", "complete had no reply, but these fields"],

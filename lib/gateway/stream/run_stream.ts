@@ -77,7 +77,7 @@ class FollowedRun {
     });
   }
 
-  /** How the stream is requested again; `undefined` if the run is given up. */
+  /** When and why to request the stream again; `undefined` to give the run up. */
   retryAfter(failure: Failure): Retry | undefined {
     if (this.#attempts === undefined) return undefined;
     return retryStream(failure, {

@@ -6,10 +6,10 @@ import { ErrorCode, RpcError } from "../../../lib/bridge/json_rpc.ts";
 import { FakeClock } from "../../support/clocks.ts";
 import { redacted } from "../../support/texts.ts";
 
-/** An output whose lines are kept, as the messages that they are. */
+/** A client's output that keeps the messages that were written. */
 class KeptOutput extends ClientOutput {
   readonly #chunks: Uint8Array[];
-  /** What writing waits for. */
+  /** Each write waits for this promise. */
   writing: Promise<void> = Promise.resolve();
 
   constructor() {
