@@ -1,5 +1,5 @@
 /**
- * What the bridge and a client tell each other of what they can: Agent Client
+ * The capabilities that the bridge and a client exchange: Agent Client
  * Protocol (ACP) version 1 (https://agentclientprotocol.com), with the additions of
  * interface 4.2.
  *

@@ -65,7 +65,7 @@ export class Transcript {
     return next < 0 ? end : next;
   }
 
-  /** Uses it: the updates that show it now. */
+  /** The updates that show it now. It is then the one that was used last. */
   replay({ showsNotices }: ClientFeatures): readonly SessionUpdate[] {
     this.#all.use(this);
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -19,7 +19,7 @@ const MAX_QUEUED = 5;
 /** The most UTF-16 code units of a queued text that are used. */
 const QUEUED_LENGTH = 1_000;
 
-/** Begins a text that was sent during a run, and waits. */
+/** The prefix of a text that was sent during a run, and waits. */
 export const QUEUED = "queued: ";
 
 /** A text with more lines is shown only in part when it was sent. */

@@ -55,7 +55,7 @@ export class Conversation {
   #threadId: ServiceId | undefined;
   /** Whether the thread has a run, and is known to the service. */
   #canContinue = false;
-  /** The showing of an event that has not been written yet. */
+  /** Resolves when the event that is shown now has been written. */
   #shown: Promise<void> | undefined;
   /** Set when the conversation is left. */
   #left: Promise<void> | undefined;
@@ -227,7 +227,7 @@ export class Conversation {
     if (await limit.endsInTime(doing, () => this.#shown)) return await doing;
 
     const operation = this.#operation;
-    // One that has failed is told already.
+    // A failure has been shown already.
     if (operation && operation.ending !== "failed") {
       this.#exitCode.fail(operation.events);
     }

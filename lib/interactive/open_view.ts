@@ -25,7 +25,7 @@ export interface OpenViewOptions {
    */
   readonly readsPrompts: boolean;
   readonly json: boolean;
-  /** What some keys do. */
+  /** What some keys call. */
   readonly keys: Omit<Keyboard, "input" | "keyMode" | "isWindowsConsole">;
 }
 

@@ -140,7 +140,7 @@ const LINE_BUFFER_BYTES = 1024;
 
 export interface OutputSinkOptions {
   readonly isTerminal?: boolean;
-  /** Finds a sink for the same output that takes any pieces. */
+  /** Finds another sink for the same output that accepts any pieces. */
   readonly findDirectSink?: () => Promise<ByteSink | undefined>;
 }
 

@@ -32,12 +32,12 @@ const LEFT_OUT = "...";
  * key knows it.
  */
 export class Redactor {
-  /** In lower case. */
+  /** The key in lower case. */
   readonly #key: string;
   /** The shortest pieces of the key, or the whole key. */
   readonly #pieces = new Set<string>();
   readonly #pieceLength: number;
-  /** Characters of the key in a row, as many as a piece has: they are looked at. */
+  /** Finds runs of the key's characters, as long as a piece: only they are compared. */
   readonly #candidate: RegExp;
 
   /** @param key Printable ASCII. */

@@ -39,7 +39,7 @@ export function shown<const All extends readonly (string | number)[]>(
   return String.raw({ raw: own }, ...parts) as Shown;
 }
 
-/** One word for a POSIX shell. */
+/** Quotes a text as one word for a POSIX shell. */
 export function quotedForShell(text: Shown): Shown {
   return `'${text.replaceAll("'", "'\\''")}'` as Shown;
 }

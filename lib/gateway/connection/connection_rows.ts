@@ -39,9 +39,9 @@ export interface Row {
   readonly reason: Redacted | ((about: Circumstances) => Redacted);
   readonly stage?: Failure["stage"];
   readonly advice?: Redacted | ((about: Circumstances) => Redacted);
-  /** What may pass. By default, only a stream is requested again. */
+  /** The problem, if it may pass. By default, only a stream is requested again. */
   readonly problem?: Failure["problem"];
-  /** Whether nothing passes: then no request is repeated. */
+  /** Whether it stays so: then no request is repeated. */
   readonly isFinal?: true;
   readonly isUnknownIssuer?: true;
 }

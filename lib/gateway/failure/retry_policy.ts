@@ -61,7 +61,7 @@ export const PROBLEMS = {
 /** Why a request is repeated, in a few words for a status line. */
 export type Problem = keyof typeof PROBLEMS;
 
-/** The statuses that tell a problem which may pass. All others are final. */
+/** The statuses of problems that may pass. All others are final. */
 const STATUSES: Readonly<
   Record<RemoteOperation, Readonly<Record<number, Problem>>>
 > = {
@@ -201,7 +201,7 @@ export function withAttempt(
   };
 }
 
-/** So many streams in a row that end at once, with nothing new, are the end. */
+/** After this many streams in a row that end at once, with nothing new, it gives up. */
 export const MAX_EMPTY = 5;
 
 /** A run whose stream was lost, or could not be reached. */
@@ -250,7 +250,7 @@ export function isReplayOver(time: number, { resume }: Timeouts): boolean {
   return time >= resume;
 }
 
-/** So many comments show how often a service sends them. */
+/** This many comments show how often a service sends them. */
 const MANY_COMMENTS = 3;
 
 /** The shortest silence of a peer that has vanished, in milliseconds. */
@@ -270,7 +270,7 @@ export interface OpenStreamState {
 
 /**
  * How long a stream may be silent until it is lost, in milliseconds. A peer that has
- * vanished shows by nothing but silence, where comments usually come.
+ * vanished can only be noticed by its silence, where comments usually come.
  */
 export function silenceLimit(
   { mayRepeat, comments, longest }: OpenStreamState,

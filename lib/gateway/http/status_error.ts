@@ -108,7 +108,7 @@ function redirectWords(
 ): Words {
   const { origin, host, pathname } = new URL(url);
   const target = URL.parse(location, url);
-  // A path that is percent-encoded could contain the key so.
+  // A percent-encoded path could contain the key in that form.
   const isPlain = target?.pathname.includes("%") === false;
   const isOwn = isPlain && target.origin === origin;
   const place = target === null || target.origin === "null"
