@@ -91,15 +91,16 @@ export async function threadIdFrom(
 }
 
 /**
- * The service at a base URL. Disposing of it waits until the last streams are closed,
- * at most 100 ms after their replies. The HTTP code is loaded at the first call.
+ * The service at a base URL. Disposing of it ends all calls, and waits until the last
+ * streams are closed, at most 100 ms after their replies. The HTTP code is loaded at the
+ * first call.
  */
 export class RemoteGateway implements Gateway, AsyncDisposable {
   readonly redactor: Redactor;
   readonly #options: RemoteGatewayOptions;
   #route: Route | undefined;
-  /** Resolved when the connections of all calls that have ended are closed. */
-  #closed: Promise<void> = Promise.resolve();
+  /** The calls whose connections are not closed. */
+  readonly #open = new Set<Call>();
   #seeded: Promise<void> | undefined;
 
   constructor(options: RemoteGatewayOptions) {
@@ -173,14 +174,17 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#route?.[Symbol.dispose]();
-    await this.#closed;
+    // A caller that waits for its own reader has not left its call.
+    await Promise.all(this.#open.values().map((call) => this.#close(call)));
     await this.#seeded;
   }
 
   async #call(state: CallState, options: CallOptions): Promise<Call> {
     const { Call } = await import("./gateway/http/call.ts");
     const route = await this.#findRoute();
-    return new Call(state, { ...this.#options, route }, options);
+    const call = new Call(state, { ...this.#options, route }, options);
+    this.#open.add(call);
+    return call;
   }
 
   /** The way to the service; `fetch` connects to one with `http:` by itself. */
@@ -199,9 +203,9 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     return this.#options.baseUrl.startsWith("https:");
   }
 
-  #close(call: Call): void {
-    const earlier = this.#closed;
-    this.#closed = call.close().then(() => earlier);
+  async #close(call: Call): Promise<void> {
+    await call.close();
+    this.#open.delete(call);
   }
 }
 

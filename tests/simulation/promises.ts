@@ -727,7 +727,6 @@ function* hidesTheKey({ user }: Played): Broken {
 function* closesAll({ service, user }: Played): Broken {
   if (!user.hasEnded || user.error !== undefined) return;
   const open = service.asked.filter(({ ending }) => ending === undefined);
-  if (user.plan.reader.kind === "stuck") return;
   if (open.length > 0) yield `${open.length} requests`;
   if (service.clients !== 0) yield `${service.clients} clients`;
   const sockets = service.machine?.open ?? 0;
