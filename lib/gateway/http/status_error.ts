@@ -131,8 +131,8 @@ function answerWords(
   json: unknown,
 ): Words {
   const isPage = isWebPage(headers.get("content-type"), body.text);
-  const words = isPage ? pageTitle(body.text) : errorDetail(json) ?? body.text;
-  const detail = redactor.show(words);
+  const found = isPage ? pageTitle(body.text) : errorDetail(json) ?? body.text;
+  const detail = redactor.show(found);
   const hasName = status >= 400 && json === undefined;
   const name = hasName ? nameOf(headers, redactor) : safe``;
   const row = STATUS_WORDS.find((row) =>
@@ -142,19 +142,19 @@ function answerWords(
   );
 
   const { meaning, advice } = row ?? {};
-  const answered = safe`The service answered ${status}`;
   if (row?.isPage) {
     const title = detail && safe` ("${detail}")`;
     const explained = joinSafe([meaning, name], " ");
-    const reason = safe`${answered} with a web page${title}: ${explained}`;
+    const reason =
+      safe`The service answered ${status} with a web page${title}: ${explained}`;
     return { reason, advice };
   }
 
-  const said = joinSafe([detail, name], " ");
-  const colon = said && safe`: ${said}`;
+  const words = detail && safe`: ${detail}`;
+  const answered = joinSafe([safe`${status}${words}`, name], " ");
   const reason = meaning === undefined
-    ? safe`${answered}${colon}`
-    : safe`${meaning} (${status}${colon})`;
+    ? safe`The service answered ${answered}`
+    : safe`${meaning} (${answered})`;
   return { reason, advice };
 }
 

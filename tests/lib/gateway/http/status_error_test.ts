@@ -150,13 +150,13 @@ const DETAILS: Readonly<Record<string, Answer>> = {
   ],
   "and who answered, if there is none": [
     "",
-    ": [Server: nginx]. Try again later.",
+    " [Server: nginx]. Try again later.",
     502,
     { server: "nginx" },
   ],
   "and of headers at most 100 characters, and no key": [
     "",
-    `: [CF-RAY: ${"a".repeat(100)}, Server: ...].`,
+    ` [CF-RAY: ${"a".repeat(100)}, Server: ...].`,
     400,
     { "cf-ray": "a".repeat(101), "server": KEY },
   ],
