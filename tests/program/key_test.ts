@@ -1,9 +1,4 @@
-import {
-  assert,
-  assertEquals,
-  assertFalse,
-  assertStringIncludes,
-} from "@std/assert";
+import { assert, assertEquals, assertFalse } from "@std/assert";
 import { Client, runClient, settings } from "../support/client_process.ts";
 import { Editor } from "../support/editor.ts";
 import {
@@ -13,9 +8,8 @@ import {
   progress,
   redirect,
 } from "../support/service/behaviours.ts";
-import { unreachable } from "../support/faulty_service/service.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
-import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import { ReferenceService } from "../support/service/service.ts";
 
 // tests/lib/text/redactor_test.ts tests how pieces of a key are found in a text.
 
@@ -55,15 +49,6 @@ Deno.test("a key that a service echoes, whole or cut, is left out in each mode",
   assertEquals(editor.texts(sessionId, "agent_thought_chunk"), [
     "plan ...: ...  \n",
   ]);
-});
-
-Deno.test("a key in the path of the base URL is left out in the report, the banner and the log", async () => {
-  const service = unreachable();
-  const env = { APP_API_KEY: TEST_KEY, APP_BASE_URL: `${service}/${TEST_KEY}` };
-  for (const args of [["--check"], [], ["--bridge", "--verbose"]]) {
-    const { stdout, stderr } = await runClient({ args, env });
-    assertStringIncludes(stdout + stderr, `${service}/...`);
-  }
 });
 
 Deno.test("the key reaches no origin but the configured one, and no URL and no body", async () => {
