@@ -17,6 +17,7 @@ import {
 } from "./gateway/http/requests.ts";
 import type { CreationEvent, TurnEvent } from "./gateway/turn_event.ts";
 import { turnOfEventLoop } from "./io.ts";
+import type { Proxy } from "./settings.ts";
 import { Redactor, type ServiceId, type Unchanged } from "./text.ts";
 
 export { ServiceError };
@@ -42,6 +43,7 @@ export interface TurnOptions extends CallOptions {
 }
 
 export interface RemoteGatewayOptions extends GatewayOptions {
+  readonly proxy?: Proxy | undefined;
   /** Whether connections may be opened ahead. The default is `true`. */
   readonly connectsAhead?: boolean | undefined;
 }
@@ -106,12 +108,12 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
   constructor(options: RemoteGatewayOptions) {
     this.redactor = new Redactor(options.apiKey);
     this.#options = options;
-    if (this.#usesTls) this.#seeded = seedTls();
+    if (options.baseUrl.startsWith("https:")) this.#seeded = seedTls();
   }
 
   prepare(): void {
     // If a module cannot be loaded, the turn says so.
-    this.#findRoute().then((route) => route?.prepare(), () => {});
+    this.#findRoute().then((route) => route.prepare(), () => {});
   }
 
   createThread(options: CallOptions = {}): CallEvents<CreationEvent> {
@@ -187,9 +189,7 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
     return call;
   }
 
-  /** The way to the service; `fetch` connects to one with `http:` by itself. */
-  async #findRoute(): Promise<Route | undefined> {
-    if (!this.#usesTls) return undefined;
+  async #findRoute(): Promise<Route> {
     const { baseUrl, proxy, connectsAhead } = this.#options;
     const { Route } = await import("./gateway/connection.ts");
     this.#route ??= new Route(proxy, new URL(baseUrl), {
@@ -197,10 +197,6 @@ export class RemoteGateway implements Gateway, AsyncDisposable {
       mayPrepare: connectsAhead,
     });
     return this.#route;
-  }
-
-  get #usesTls(): boolean {
-    return this.#options.baseUrl.startsWith("https:");
   }
 
   async #close(call: Call): Promise<void> {

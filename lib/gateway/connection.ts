@@ -23,8 +23,5 @@
  * @module
  */
 
-export {
-  CallConnection,
-  type ConnectionOptions,
-} from "./connection/call_connection.ts";
+export { CallConnection } from "./connection/call_connection.ts";
 export { Route } from "./connection/route.ts";

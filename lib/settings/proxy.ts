@@ -14,13 +14,10 @@ export interface Proxy {
   /** The environment variable that names it. */
   readonly variable: typeof NAMES[number];
   readonly scheme: "http" | "https" | "socks5" | "socks5h";
-  /** A name or an address, without brackets. */
-  readonly hostname: string;
-  readonly port: number;
   /** User and password, decoded to one character for each byte; empty without a login. */
   readonly user: string;
   readonly password: string;
-  /** Scheme, host and port, for the user: `http://proxy.example:3128`. */
+  /** Scheme, host and port: `http://proxy.example:3128`. */
   readonly origin: string;
 }
 
@@ -135,8 +132,6 @@ function parseProxy(variable: Proxy["variable"], value: string): Proxy {
   const proxy: Proxy = {
     variable,
     scheme,
-    hostname: hostname.replace(/^\[|\]$/g, ""),
-    port,
     user: decode(user),
     password: decode(password),
     origin: `${scheme}://${hostname}:${port}`,

@@ -31,9 +31,9 @@ function tellCertificate(names: string): string {
       `certificate is only valid for ${names}`,
   );
   const error = new TypeError("fetch failed", { cause });
-  const place = { baseUrl: "https://a", redactor: new Redactor(KEY) };
-  return connectionError(error, { operation: "create thread", ...place })
-    .message;
+  const redactor = new Redactor(KEY);
+  const route = { url: new URL("https://a"), proxy: undefined, redactor };
+  return connectionError(error, { operation: "create thread", route }).message;
 }
 
 const RECORD = new NotUnderstood(new Redactor(KEY));

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { readdirSync } from "node:fs";
 import {
-  CONNECTED_ROWS,
-  CONNECTING_ROWS,
+  CONNECTED,
+  CONNECTING,
 } from "../../lib/gateway/connection/connection_rows.ts";
 import { fateInWords } from "../../lib/gateway/failure/fate.ts";
 import { STATUS_WORDS } from "../../lib/gateway/http/status_error.ts";
@@ -30,13 +30,13 @@ Deno.test('each reason that comes without advice has a row in "What errors say",
   const name = redacted("service.test");
   const about = {
     match: ["", "expired", "1", "2"].map(redacted),
-    url: { origin: name, host: name, hostname: name, port: 443 },
-    quotation: redacted(""),
+    ...{ origin: name, host: name, hostname: name, port: 443 },
+    ...{ text: name, quotation: redacted("") },
     redactor: new Redactor(""),
   };
   const isMute = ({ advice }: { advice?: unknown }) => advice === undefined;
   const reasons = [
-    ...[...CONNECTING_ROWS, ...CONNECTED_ROWS].filter(isMute).map(
+    ...[...CONNECTING.rows, ...CONNECTED.rows].filter(isMute).map(
       ({ reason }) => typeof reason === "string" ? reason : reason(about),
     ),
     ...STATUS_WORDS.filter(isMute).map(

@@ -1,5 +1,4 @@
-import { mayListenOnLoopback, type Proxy } from "../../settings.ts";
-import { Redactor } from "../../text.ts";
+import { mayListenOnLoopback } from "../../settings.ts";
 import type { CallState } from "../failure/call_state.ts";
 import type { RequestError } from "../failure/failure.ts";
 import { loadCertificates, trustedCertificates } from "./certificates.ts";
@@ -9,37 +8,25 @@ import { loopbackError } from "./loopback.ts";
 import { Relay } from "./relay.ts";
 import type { Route } from "./route.ts";
 
-export interface ConnectionOptions {
-  /** Absolute, without a trailing slash. */
-  readonly baseUrl: string;
-  /** Sent as `X-API-Key` with each request (interface 5.1). No error shows it. */
-  readonly apiKey: string;
-  readonly proxy?: Proxy | undefined;
-  /** The way to an `https:` service; `fetch` connects to an `http:` one by itself. */
-  readonly route?: Route | undefined;
-}
-
 /** What {@linkcode CallConnection.fetch} sends. */
 type SentRequest = RequestInit & { readonly signal: AbortSignal };
 
 /**
- * The connection of one call, which no other call uses: an HTTP client of `fetch`, and,
- * if there is a route, the relay through which it reaches the service. Each `POST` has a
+ * The connection of one call, which no other call uses: an HTTP client of `fetch`, and
+ * the relay through which it reaches the service, unless the route skips it. Each `POST` has a
  * fresh one: a server may close one that was used before at any time, and nothing would
  * prove that it did not take the prompt. The `GET` of a turn uses the connection of its
  * `POST`, so it reaches the same host.
  */
 export class CallConnection {
-  readonly redactor: Redactor;
-  readonly #options: ConnectionOptions;
+  readonly #route: Route;
   readonly #state: CallState;
   #client: Deno.HttpClient | undefined;
   #relay: Relay | undefined;
 
-  constructor(options: ConnectionOptions, state: CallState) {
-    this.#options = options;
+  constructor(route: Route, state: CallState) {
+    this.#route = route;
     this.#state = state;
-    this.redactor = new Redactor(options.apiKey);
   }
 
   /**
@@ -49,12 +36,12 @@ export class CallConnection {
    */
   async fetch(url: string, request: SentRequest): Promise<Response> {
     if (request.method === "POST") this.close();
-    let { route } = this.#options;
+    let isDirect = false;
     for (;;) {
       if (this.#relay?.isOver) this.close();
       const isUsed = this.#client !== undefined;
       const tried = trustedCertificates();
-      const client = this.#client ?? this.#open(route);
+      const client = this.#client ?? this.#open(isDirect);
       try {
         using _expected = isUsed ? this.#relay?.expectRequest() : undefined;
         return await this.#send(client, url, request);
@@ -66,7 +53,7 @@ export class CallConnection {
           if (isUsed || !await this.#canDoWithoutRelay(request.signal)) {
             throw error;
           }
-          route = undefined;
+          isDirect = true;
         }
         this.close();
         this.#state.setStage("not sent");
@@ -82,7 +69,6 @@ export class CallConnection {
   /** The error for a request that failed, from what `fetch` and the relay tell. */
   error(cause: unknown): RequestError {
     const { operation } = this.#state;
-    const { baseUrl, proxy } = this.#options;
     const relay = this.#relay;
     if (relay?.hasClient === false && this.#isNotConnected(cause)) {
       const { obstacle, givenUp: { aborted: isLate } } = relay;
@@ -90,9 +76,7 @@ export class CallConnection {
     }
     return connectionError(cause, {
       operation,
-      baseUrl,
-      proxy,
-      redactor: this.redactor,
+      route: this.#route,
       relayFailure: relay?.failure,
     });
   }
@@ -106,10 +90,9 @@ export class CallConnection {
 
   /** Whether this machine failed the relay, and `fetch` may connect by itself. */
   async #canDoWithoutRelay(signal: AbortSignal): Promise<boolean> {
-    const { route } = this.#options;
-    if (this.#relay === undefined || !route?.mayBeSkipped) return false;
+    if (this.#relay === undefined || !this.#route.mayBeSkipped) return false;
     const obstacle = await this.#relay.findObstacle(signal);
-    if (obstacle === "loopback") route.skip(); // Descriptors come back.
+    if (obstacle === "loopback") this.#route.skip(); // Descriptors come back.
     return obstacle !== undefined;
   }
 
@@ -130,9 +113,9 @@ export class CallConnection {
     return isNotConnected(error) || this.#relay?.givenUp.aborted === true;
   }
 
-  /** Makes an HTTP client, with a relay if there is a route. */
-  #open(route: Route | undefined): Deno.HttpClient {
-    if (route?.isSkipped === false) this.#relay = this.#openRelay(route);
+  /** Makes an HTTP client, with a relay unless `fetch` connects by itself. */
+  #open(isDirect: boolean): Deno.HttpClient {
+    if (!isDirect && !this.#route.isSkipped) this.#relay = this.#openRelay();
     const proxy = this.#relay?.proxy;
     const caCerts = [...trustedCertificates()];
     try {
@@ -142,12 +125,13 @@ export class CallConnection {
       return this.#client;
     } catch (cause) {
       if (cause instanceof Deno.errors.NotCapable) throw cause;
-      throw tlsSetupError(cause, this.redactor);
+      throw tlsSetupError(cause, this.#route.redactor);
     }
   }
 
   /** Opens a relay. Returns none if that fails and `fetch` may connect by itself. */
-  #openRelay(route: Route): Relay | undefined {
+  #openRelay(): Relay | undefined {
+    const route = this.#route;
     const onAnswer = () => {
       this.#state.markPerhapsTaken();
       // A run follows a thread.

@@ -4,21 +4,21 @@ import { type Redactor, safe } from "../../text.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
 import { certificateVariables, issuerAdvice } from "./certificates.ts";
-import { MORE_FILES } from "./connection_rows.ts";
+import { CONNECTED, CONNECTING, MORE_FILES } from "./connection_rows.ts";
 import {
+  failureIn,
   isNotConnected,
   isOutOfFiles,
   isUnknownIssuer,
   reasonOf,
-  whyBroken,
-  whyNotConnected,
 } from "./known_failures.ts";
+import type { Route } from "./route.ts";
 
 export interface ConnectionErrorOptions {
   readonly operation: RemoteOperation;
-  readonly baseUrl: string;
-  readonly redactor: Redactor;
-  readonly proxy?: Pick<Proxy, "origin"> | undefined;
+  readonly route: Pick<Route, "url" | "redactor"> & {
+    readonly proxy: Pick<Proxy, "origin"> | undefined;
+  };
   /** Why the relay did not reach the service, if it did not. */
   readonly relayFailure?: Failure | undefined;
 }
@@ -34,20 +34,17 @@ function connectionFailure(
   cause: unknown,
   options: ConnectionErrorOptions,
 ): Failure {
-  const { operation, redactor, relayFailure } = options;
-  const url = new URL(options.baseUrl);
-  if (relayFailure !== undefined) {
-    return cannotReach(url, relayFailure, options);
-  }
+  const { operation, route: { url, redactor }, relayFailure } = options;
+  if (relayFailure !== undefined) return cannotReach(relayFailure, options);
   if (isNotConnected(cause)) {
-    const known = whyNotConnected(cause, url, redactor);
+    const known = failureIn(CONNECTING, cause, url, redactor);
     const advice = isUnknownIssuer(cause)
       ? issuerAdvice(redactor)
       : known.advice;
-    return cannotReach(url, { ...known, advice }, options);
+    return cannotReach({ ...known, advice }, options);
   }
 
-  const known = whyBroken(cause, url, redactor);
+  const known = failureIn(CONNECTED, cause, url, redactor);
   const isThread = known.stage === "perhaps taken" &&
     operation === "create thread";
   const usual = isThread
@@ -58,9 +55,8 @@ function connectionFailure(
 
 /** @param known Why, in a few words. */
 function cannotReach(
-  url: URL,
   known: Failure,
-  { operation, proxy, redactor }: ConnectionErrorOptions,
+  { operation, route: { url, proxy, redactor } }: ConnectionErrorOptions,
 ): Failure {
   const origin = redactor.show(url.origin);
   if (url.origin === DEFAULT_BASE_URL) {

@@ -13,21 +13,19 @@ import { type Redacted, type Redactor, safe, utc } from "../../text.ts";
 export const MORE_FILES: Redacted =
   safe`Close some sessions, or raise the limit (ulimit -n)`;
 
-/** The parts of a URL, safe to show. */
-export interface ShownUrl {
-  readonly origin: Redacted;
-  readonly host: Redacted;
-  readonly hostname: Redacted;
-  readonly port: number;
-}
-
 /** What a row may make words of. */
 export interface Circumstances {
   /** What the pattern has found; empty if the row was found by what the system says. */
   readonly match: readonly Redacted[];
-  readonly url: ShownUrl;
-  /** What the library quotes of the peer; empty if it quotes nothing. */
+  /** The whole text of the library. */
+  readonly text: Redacted;
+  /** What it quotes of the peer; empty if it quotes nothing. */
   readonly quotation: Redacted;
+  /** Parts of the URL that was asked. */
+  readonly origin: Redacted;
+  readonly host: Redacted;
+  readonly hostname: Redacted;
+  readonly port: number;
   readonly redactor: Redactor;
 }
 
@@ -46,11 +44,17 @@ export interface Row {
   readonly isUnknownIssuer?: true;
 }
 
-/**
- * Why no connection was made, in parentheses after "cannot be reached". The first row
- * that matches applies. The stage is `not sent` unless a row has another.
- */
-export const CONNECTING_ROWS: readonly Row[] = [
+/** Failures before or after a connection was made. */
+export interface Phase {
+  /** The stage, unless a row has another. */
+  readonly stage: Failure["stage"];
+  /** The first row that matches applies. */
+  readonly rows: readonly Row[];
+  /** The reason if none does. */
+  readonly otherwise: (about: Circumstances) => Redacted;
+}
+
+const CONNECTING_ROWS: readonly Row[] = [
   {
     text:
       /^invalid peer certificate: certificate (expired|not valid yet).*?time (\d+) .*?not valid \w+ (\d+)/,
@@ -66,7 +70,7 @@ export const CONNECTING_ROWS: readonly Row[] = [
   },
   {
     text: /^invalid peer certificate: certificate not valid for name/,
-    reason: ({ url: { hostname }, quotation, redactor }) => {
+    reason: ({ hostname, quotation, redactor }) => {
       const [, other] = /only valid for \w+\("?([^"()]+)/.exec(quotation) ?? [];
       const names = other === undefined
         ? ""
@@ -98,7 +102,7 @@ export const CONNECTING_ROWS: readonly Row[] = [
   },
   {
     text: /corrupt message|InvalidContentType|InvalidMessage/,
-    reason: ({ url: { port } }) =>
+    reason: ({ port }) =>
       safe`what answers at port ${port} does not speak https`,
   },
   {
@@ -108,8 +112,8 @@ export const CONNECTING_ROWS: readonly Row[] = [
   },
   {
     text: /^Requires net access to /,
-    reason: ({ url }) => safe`Deno may not connect to ${url.host}`,
-    advice: ({ url }) => safe`Run Deno with --allow-net=${url.host}`,
+    reason: ({ host }) => safe`Deno may not connect to ${host}`,
+    advice: ({ host }) => safe`Run Deno with --allow-net=${host}`,
     stage: "refused",
   },
   {
@@ -128,13 +132,11 @@ export const CONNECTING_ROWS: readonly Row[] = [
   {
     fault: "unknown name",
     text: /^dns error|lookup address|no such host/i,
-    reason: ({ url: { hostname } }) =>
-      safe`the name ${hostname} cannot be resolved`,
+    reason: ({ hostname }) => safe`the name ${hostname} cannot be resolved`,
   },
   { // rustls, or Deno; of an `http:` service, the system says that it is unknown.
     text: /^invalid (?:dns name$|host )/,
-    reason: ({ url: { hostname } }) =>
-      safe`no host can have the name ${hostname}`,
+    reason: ({ hostname }) => safe`no host can have the name ${hostname}`,
     stage: "refused",
   },
   {
@@ -150,11 +152,14 @@ export const CONNECTING_ROWS: readonly Row[] = [
   },
 ];
 
-/**
- * Other failures, each as a sentence. The stage is `perhaps taken` unless a row has
- * another: the connection was made, and broke.
- */
-export const CONNECTED_ROWS: readonly Row[] = [
+/** Why no connection was made, in parentheses after "cannot be reached". */
+export const CONNECTING: Phase = {
+  stage: "not sent",
+  rows: CONNECTING_ROWS,
+  otherwise: ({ text }) => text,
+};
+
+const CONNECTED_ROWS: readonly Row[] = [
   { // https://fetch.spec.whatwg.org/#port-blocking
     text: /^Fetch failed: Requests to port (\d+) are blocked/,
     reason: ({ match: [, port = safe``] }) =>
@@ -170,53 +175,60 @@ export const CONNECTED_ROWS: readonly Row[] = [
   //   them on.
   {
     text: /^connection (?:closed|error received: not a result of an error)$/,
-    reason: ({ url }) =>
-      safe`${url.origin} closed the connection before accepting the request; it may be restarting`,
+    reason: ({ origin }) =>
+      safe`${origin} closed the connection before accepting the request; it may be restarting`,
     stage: "not taken",
     problem: "connection closed",
   },
   {
     text: /^received fatal alert: (\w+)/,
-    reason: ({ match, url }) =>
-      safe`${url.origin} cannot be used: ${refusal(match)}`,
+    reason: ({ match, origin }) =>
+      safe`${origin} cannot be used: ${refusal(match)}`,
   },
   {
     fault: "reset",
     text: /reset|aborted/i,
-    reason: ({ url }) => safe`${url.origin} reset the connection`,
+    reason: ({ origin }) => safe`${origin} reset the connection`,
   },
   { // The library's own limits; over HTTP/2, errors that it "detected" in headers.
     text: /^message head is too large$|^(?:connection|stream) error detected: /,
-    reason: ({ url }) =>
-      safe`${url.origin} sends an answer that cannot be read: its headers are too many, too long, or malformed`,
+    reason: ({ origin }) =>
+      safe`${origin} sends an answer that cannot be read: its headers are too many, too long, or malformed`,
     advice: safe`The service should send fewer and shorter ones`,
     isFinal: true,
   },
   {
     text: /invalid HTTP|corrupt message/i,
-    reason: ({ url }) =>
-      safe`What answers at ${url.origin} does not speak HTTP`,
+    reason: ({ origin }) => safe`What answers at ${origin} does not speak HTTP`,
   },
   {
     text: /before message completed|eof|broken pipe/i,
-    reason: ({ url }) =>
-      safe`${url.origin} closed the connection without an answer`,
+    reason: ({ origin }) =>
+      safe`${origin} closed the connection without an answer`,
   },
   {
     text: /^error reading a body/,
-    reason: ({ url }) =>
-      safe`${url.origin} closed the connection in the middle of its answer`,
+    reason: ({ origin }) =>
+      safe`${origin} closed the connection in the middle of its answer`,
   },
   {
     text: /^(?:connection|stream) error/,
-    reason: ({ url }) =>
-      safe`${url.origin} broke the protocol of the connection`,
+    reason: ({ origin }) =>
+      safe`${origin} broke the protocol of the connection`,
   },
 ];
 
+/** Why a connection that was made broke, each as a sentence. */
+export const CONNECTED: Phase = {
+  stage: "perhaps taken",
+  rows: CONNECTED_ROWS,
+  otherwise: ({ origin, text }) =>
+    safe`The connection to ${origin} broke (${text})`,
+};
+
 /** By the library's name of the problem, or its text. */
 function wrongCertificate(
-  { match: [, problem = safe``], url: { hostname }, redactor }: Circumstances,
+  { match: [, problem = safe``], hostname, redactor }: Circumstances,
 ): Redacted {
   switch (problem) {
     case "UnsupportedCertVersion":

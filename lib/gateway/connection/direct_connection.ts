@@ -1,18 +1,24 @@
 import { portOf } from "../../settings.ts";
 
 /**
- * Connects to the service at an `https:` URL. Deno 2.9 tries the addresses of a name as
- * RFC 8305 says; `fetch`, and Deno before, wait for the first one alone.
+ * Connects to the service at an `https:` URL, or to a proxy. Deno 2.9 tries the addresses
+ * of a name as RFC 8305 says; `fetch`, and Deno before, wait for the first one alone.
  */
 export async function connectDirectly(
   url: URL,
   signal: AbortSignal,
-): Promise<Deno.Conn> {
+): Promise<Deno.TcpConn> {
+  const hostname = hostnameOf(url);
   const connection = await Deno.connect({
-    hostname: url.hostname.replace(/^\[|\]$/g, ""),
+    hostname,
     port: portOf(url),
     signal,
   });
   connection.setNoDelay();
   return connection;
+}
+
+/** A name or an address, without brackets. */
+export function hostnameOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, "");
 }

@@ -6,17 +6,11 @@
  * @module
  */
 
-import { type Redacted, type Redactor, safe } from "../../text.ts";
+import type { Redacted, Redactor } from "../../text.ts";
 import { portOf } from "../../settings.ts";
 import type { Failure } from "../failure/failure.ts";
-import type { Stage } from "../failure/fate.ts";
 import { SYSTEM_FAULTS, type SystemFault } from "../failure/system_fault.ts";
-import {
-  CONNECTED_ROWS,
-  CONNECTING_ROWS,
-  type Row,
-  type ShownUrl,
-} from "./connection_rows.ts";
+import { CONNECTING, type Phase, type Row } from "./connection_rows.ts";
 
 /**
  * A library's text about a failure, taken apart from its beginning. A peer chooses what
@@ -32,15 +26,6 @@ interface LibraryText {
   /** The rest, from the first quotation on: names of a certificate, debug data. */
   readonly quotation: string;
 }
-
-/** The rows for failures before or after a connection was made, and their usual stage. */
-interface Phase {
-  readonly rows: readonly Row[];
-  readonly stage: Stage;
-}
-
-const CONNECTING: Phase = { rows: CONNECTING_ROWS, stage: "not sent" };
-const CONNECTED: Phase = { rows: CONNECTED_ROWS, stage: "perhaps taken" };
 
 /** How Deno begins its texts about requests. The URL in them contains no space. */
 const REQUEST = /^error sending request .*?: client error \((\w+)\): /;
@@ -61,43 +46,7 @@ export function isOutOfFiles(error: unknown): boolean {
 
 /** Whether an error says that the issuer of a certificate is not trusted. */
 export function isUnknownIssuer(error: unknown): boolean {
-  const text = takeApart(error);
-  const [row] = find(CONNECTING_ROWS, text) ?? [];
-  return row?.isUnknownIssuer === true;
-}
-
-/**
- * Why there is no connection to a URL: an error of connecting, or of the TLS handshake.
- * The reason is no sentence: it follows "cannot be reached", in parentheses.
- */
-export function whyNotConnected(
-  error: unknown,
-  url: URL,
-  redactor: Redactor,
-): Failure {
-  const text = takeApart(error);
-  return failureBy(CONNECTING, text, url, redactor) ?? {
-    stage: CONNECTING.stage,
-    problem: "connection lost",
-    reason: redactor.show(text.words + text.quotation),
-  };
-}
-
-/** Why a connection to a URL, or the body of its answer, broke. */
-export function whyBroken(
-  error: unknown,
-  url: URL,
-  redactor: Redactor,
-): Failure {
-  const text = takeApart(error);
-  const found = redactor.show(text.words + text.quotation);
-  return failureBy(CONNECTED, text, url, redactor) ?? {
-    stage: CONNECTED.stage,
-    problem: "connection lost",
-    reason: safe`The connection to ${
-      redactor.show(url.origin)
-    } broke (${found})`,
-  };
+  return find(CONNECTING.rows, takeApart(error))?.isUnknownIssuer === true;
 }
 
 /** A library's text about an error, without the URL and the system's error number. */
@@ -106,21 +55,30 @@ export function reasonOf(error: unknown, redactor: Redactor): Redacted {
   return redactor.show(words + quotation);
 }
 
-function failureBy(
+/**
+ * Why a connection to a URL could not be made ({@linkcode CONNECTING}), or why it, or the
+ * body of its answer, broke ({@linkcode CONNECTED}).
+ */
+export function failureIn(
   phase: Phase,
-  text: LibraryText,
+  error: unknown,
   url: URL,
   redactor: Redactor,
-): Failure | undefined {
-  const found = find(phase.rows, text);
-  if (found === undefined) return undefined;
-  const [row, match] = found;
-  const { stage = phase.stage, reason, advice, isFinal } = row;
+): Failure {
+  const text = takeApart(error);
+  const row: Partial<Row> = find(phase.rows, text) ?? {};
+  const { stage = phase.stage, reason = phase.otherwise, advice, isFinal } =
+    row;
   const { problem = "connection lost" } = row;
+  const match = row.text?.exec(text.words) ?? [];
   const about = {
     match: match.map((part) => redactor.show(part)),
-    url: shown(url, redactor),
+    text: reasonOf(error, redactor),
     quotation: redactor.show(text.quotation),
+    origin: redactor.show(url.origin),
+    host: redactor.show(url.host),
+    hostname: redactor.show(url.hostname),
+    port: portOf(url),
     redactor,
   };
   return {
@@ -134,14 +92,9 @@ function failureBy(
 function find(
   rows: readonly Row[],
   { fault, words }: LibraryText,
-): readonly [Row, readonly string[]] | undefined {
+): Row | undefined {
   const bySystem = fault && rows.find((row) => row.fault === fault);
-  if (bySystem !== undefined) return [bySystem, []];
-  for (const row of rows) {
-    const match = row.text.exec(words);
-    if (match !== null) return [row, match];
-  }
-  return undefined;
+  return bySystem ?? rows.find(({ text }) => text.test(words));
 }
 
 function takeApart(error: unknown): LibraryText {
@@ -164,14 +117,4 @@ function faultOf(error: unknown): SystemFault | undefined {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;
-}
-
-function shown(url: URL, redactor: Redactor): ShownUrl {
-  const { origin, host, hostname } = url;
-  return {
-    origin: redactor.show(origin),
-    host: redactor.show(host),
-    hostname: redactor.show(hostname),
-    port: portOf(url),
-  };
 }

@@ -3,9 +3,9 @@ import { isOutOfFiles } from "./known_failures.ts";
 import { closeQuietly, readBytes, writeBytes } from "./bytes.ts";
 import {
   ANYWHERE,
+  dropAddress,
   LOGIN_VERSION,
   PASSWORD,
-  readAddress,
   sizedText,
   SOCKS_VERSION,
   SUCCEEDED,
@@ -138,7 +138,7 @@ export class LoginListener implements Disposable {
 
     // It asks for the service, whatever the address: there is nothing else.
     await readBytes(connection, 3);
-    await readAddress(connection);
+    await dropAddress(connection);
     const reply = [SOCKS_VERSION, SUCCEEDED, 0, ...ANYWHERE];
     await writeBytes(connection, Uint8Array.from(reply));
   }

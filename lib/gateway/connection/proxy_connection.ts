@@ -10,12 +10,14 @@ import type { Proxy } from "../../settings.ts";
 import { RequestError } from "../failure/failure.ts";
 import { closeQuietly } from "./bytes.ts";
 import { loadCertificates, trustedCertificates } from "./certificates.ts";
+import { connectDirectly, hostnameOf } from "./direct_connection.ts";
 import { openHttpTunnel } from "./http_tunnel.ts";
 import { openSocksTunnel } from "./socks_tunnel.ts";
 import { noConnection, tunnelError } from "./tunnel_failure.ts";
 import type { Redactor } from "../../text.ts";
 
 export interface ConnectThroughOptions {
+  /** Aborting it closes the connection, also after it was made. */
   readonly signal: AbortSignal;
   readonly redactor: Redactor;
 }
@@ -28,11 +30,9 @@ export interface ConnectThroughOptions {
 export async function connectThrough(
   proxy: Proxy,
   url: URL,
-  { signal, redactor }: ConnectThroughOptions,
+  options: ConnectThroughOptions,
 ): Promise<Deno.Conn> {
-  const connection = await connectTo(proxy, { signal, redactor });
-  const abort = () => closeQuietly(connection);
-  signal.addEventListener("abort", abort);
+  const connection = await connectTo(proxy, options);
   try {
     const open = proxy.scheme.startsWith("socks")
       ? openSocksTunnel
@@ -42,8 +42,6 @@ export async function connectThrough(
   } catch (error) {
     closeQuietly(connection);
     throw error instanceof RequestError ? error : tunnelError(proxy);
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }
 
@@ -51,47 +49,42 @@ async function connectTo(
   proxy: Proxy,
   { signal, redactor }: ConnectThroughOptions,
 ): Promise<Deno.Conn> {
-  const tried = trustedCertificates();
-  try {
-    return await connectOnce(proxy, signal);
-  } catch (error) {
-    const mayWork = await loadCertificates(error, tried);
-    if (!mayWork) throw noConnection(proxy, error, redactor);
-  }
-  try {
-    return await connectOnce(proxy, signal);
-  } catch (error) {
-    throw noConnection(proxy, error, redactor);
+  for (;;) {
+    const tried = trustedCertificates();
+    try {
+      return await connectOnce(proxy, signal);
+    } catch (error) {
+      const mayWork = await loadCertificates(error, tried);
+      if (!mayWork) throw noConnection(proxy, error, redactor);
+    }
   }
 }
 
 async function connectOnce(
-  { scheme, hostname, port }: Proxy,
+  { scheme, origin }: Proxy,
   signal: AbortSignal,
 ): Promise<Deno.Conn> {
-  const connection = await Deno.connect({ hostname, port, signal });
-  connection.setNoDelay();
-  return scheme === "https"
-    ? await secure(connection, hostname, signal)
-    : connection;
+  const url = new URL(origin);
+  const connection = await connectDirectly(url, signal);
+  if (scheme === "https") return await secure(connection, url, signal);
+  signal.addEventListener("abort", () => closeQuietly(connection));
+  return connection;
 }
 
 async function secure(
   connection: Deno.TcpConn,
-  hostname: string,
+  url: URL,
   signal: AbortSignal,
 ): Promise<Deno.TlsConn> {
   const caCerts = [...trustedCertificates()];
+  const hostname = hostnameOf(url);
   const tls = await Deno.startTls(connection, { hostname, caCerts });
-  const abort = () => closeQuietly(tls);
-  signal.addEventListener("abort", abort);
+  signal.addEventListener("abort", () => closeQuietly(tls));
   try {
     await tls.handshake();
     return tls;
   } catch (error) {
     closeQuietly(tls);
     throw error;
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }

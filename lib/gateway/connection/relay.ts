@@ -1,6 +1,7 @@
 import { startTimeout } from "../../io.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
-import { isOutOfFiles, whyNotConnected } from "./known_failures.ts";
+import { CONNECTING } from "./connection_rows.ts";
+import { failureIn, isOutOfFiles } from "./known_failures.ts";
 import {
   closeQuietly,
   copyBytes,
@@ -189,7 +190,7 @@ export class Relay implements Disposable {
   #failureOf(error: unknown, hasTunnel: boolean): Failure {
     const { proxy, url, redactor } = this.#route;
     if (error instanceof RequestError) return error.failure;
-    const known = whyNotConnected(error, url, redactor);
+    const known = failureIn(CONNECTING, error, url, redactor);
     if (proxy === undefined) return known;
     const { reason } = known;
     // The usual advice is for a proxy that may speak another protocol.

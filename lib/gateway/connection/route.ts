@@ -24,13 +24,13 @@ export class Route implements Disposable {
   readonly url: URL;
   readonly redactor: Redactor;
   readonly #mayPrepare: boolean;
-  #isSkipped = false;
+  #isSkipped: boolean;
   #ahead: UnusedConnection | undefined;
   /** Whether the service was reached when it was last tried. */
   #isReachable = true;
 
   /**
-   * @param url The service's URL, with `https:`.
+   * @param url The service's URL. `fetch` connects to one with `http:` by itself.
    * @param options.mayPrepare Whether connections may be opened ahead.
    */
   constructor(
@@ -45,6 +45,7 @@ export class Route implements Disposable {
     this.url = url;
     this.redactor = redactor;
     this.#mayPrepare = mayPrepare;
+    this.#isSkipped = url.protocol === "http:";
   }
 
   /** Whether `fetch` may connect by itself: no proxy is set, and it would find none. */

@@ -12,10 +12,8 @@ export const PASSWORD = 2;
 
 export const CONNECT = 1;
 
-/** Replies. */
+/** The reply of success. */
 export const SUCCEEDED = 0;
-export const FORBIDDEN = 2;
-export const REFUSED = 5;
 
 /** Types of addresses. */
 const IPV4 = 1;
@@ -30,13 +28,10 @@ export function sizedText(text: string): readonly number[] {
   return [text.length, ...Array.from(text, (byte) => byte.charCodeAt(0))];
 }
 
-/** Reads an address: its type, the host, and the port in two bytes. */
-export async function readAddress(
-  connection: Deno.Conn,
-): Promise<Uint8Array> {
+/** Reads an address, and drops it: its type, the host, and the port in two bytes. */
+export async function dropAddress(connection: Deno.Conn): Promise<void> {
   const [type = 0, first = 0] = await readBytes(connection, 2);
-  const rest = await readBytes(connection, lengthOfHost(type, first) + 1);
-  return Uint8Array.of(type, first, ...rest);
+  await readBytes(connection, lengthOfHost(type, first) + 1);
 }
 
 /** The length of a host in bytes. A name begins with its length. */

@@ -3,10 +3,10 @@ import { readBytes, writeBytes } from "./bytes.ts";
 import {
   addressOf,
   CONNECT,
+  dropAddress,
   LOGIN_VERSION,
   NO_LOGIN,
   PASSWORD,
-  readAddress,
   sizedText,
   SOCKS_VERSION,
   SUCCEEDED,
@@ -42,5 +42,5 @@ export async function openSocksTunnel(
   const [, reply = SUCCEEDED] = await readBytes(connection, 2);
   if (reply !== SUCCEEDED) throw socksFailure(proxy, reply);
   await readBytes(connection, 1); // reserved
-  await readAddress(connection);
+  await dropAddress(connection);
 }

@@ -1,27 +1,24 @@
 import type { Proxy } from "../../settings.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
 import { issuerAdvice } from "./certificates.ts";
-import { isUnknownIssuer, whyNotConnected } from "./known_failures.ts";
-import { FORBIDDEN, REFUSED } from "./socks.ts";
+import { CONNECTING } from "./connection_rows.ts";
+import { failureIn, isUnknownIssuer } from "./known_failures.ts";
 import { joinSafe, type Redacted, type Redactor, safe } from "../../text.ts";
 
 /** How clients can log in at a proxy. */
 export type Scheme = "Basic" | "Digest" | "NTLM" | "Negotiate" | "Bearer";
 
 /** What the reply codes mean with which SOCKS refuses (RFC 1928, 6). */
-const SOCKS_REASONS: Readonly<Record<number, Redacted>> = {
-  1: safe`it failed`,
-  [FORBIDDEN]: safe`its rules forbid it`,
-  3: safe`it has no route there`,
-  4: safe`it cannot find or reach the host`,
-  [REFUSED]: safe`it says: connection refused`,
-  6: safe`it says: timed out`,
-};
-
-/** Reply codes that also say which problem may pass. */
-const SOCKS_PROBLEMS: Readonly<Record<number, Failure["problem"]>> = {
-  3: "no connection",
-  [REFUSED]: "connection refused",
+const SOCKS_REPLIES: Readonly<Record<number, Partial<Failure>>> = {
+  1: { reason: safe`it failed` },
+  2: { reason: safe`its rules forbid it`, stage: "refused" },
+  3: { reason: safe`it has no route there`, problem: "no connection" },
+  4: { reason: safe`it cannot find or reach the host` },
+  5: {
+    reason: safe`it says: connection refused`,
+    problem: "connection refused",
+  },
+  6: { reason: safe`it says: timed out` },
 };
 
 /** The error for a proxy. Without other parts, it closed the connection. */
@@ -55,7 +52,7 @@ export function noConnection(
   redactor: Redactor,
 ): RequestError {
   const url = new URL(proxy.origin);
-  const { advice, ...failure } = whyNotConnected(cause, url, redactor);
+  const { advice, ...failure } = failureIn(CONNECTING, cause, url, redactor);
   const usual = isUnknownIssuer(cause)
     ? issuerAdvice(redactor)
     : connectAdvice(proxy);
@@ -118,11 +115,9 @@ export function statusFailure(
 }
 
 export function socksFailure(proxy: Proxy, code: number): RequestError {
-  const reason = SOCKS_REASONS[code] ?? safe`it refused with code ${code}`;
   return tunnelError(proxy, {
-    reason,
+    reason: safe`it refused with code ${code}`,
     advice: settingsOf(proxy),
-    stage: code === FORBIDDEN ? "refused" : "not sent",
-    problem: SOCKS_PROBLEMS[code] ?? "connection lost",
+    ...SOCKS_REPLIES[code],
   });
 }

@@ -8,7 +8,7 @@ import {
   type Uuid,
   wholeDuration,
 } from "../../text.ts";
-import { CallConnection, type ConnectionOptions } from "../connection.ts";
+import { CallConnection, type Route } from "../connection.ts";
 import type { CallState } from "../failure/call_state.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
 import {
@@ -26,10 +26,19 @@ import { statusError } from "./status_error.ts";
 import { TIMEOUTS, type Timeouts } from "../timeouts.ts";
 import { refuseUnreadable } from "./unreadable_stream.ts";
 
-export interface GatewayOptions extends ConnectionOptions {
+export interface GatewayOptions {
+  /** Absolute, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Sent as `X-API-Key` with each request (interface 5.1). No error shows it. */
+  readonly apiKey: string;
   readonly timeouts?: Timeouts | undefined;
   /** Gets a line for each request, when its outcome is known. */
   readonly log?: Log | undefined;
+}
+
+/** What the calls of a gateway share. */
+export interface SharedOptions extends GatewayOptions {
+  readonly route: Route;
 }
 
 export interface CallOptions {
@@ -53,7 +62,7 @@ export class Call {
   readonly signal: AbortSignal;
   readonly timeouts: Timeouts;
   readonly redactor: Redactor;
-  readonly #options: GatewayOptions;
+  readonly #options: SharedOptions;
   readonly #sessionId: ServiceId | Uuid | undefined;
   readonly #connection: CallConnection;
   /** Why the last request failed; `undefined` if it did not, or is under way. */
@@ -62,7 +71,7 @@ export class Call {
 
   constructor(
     state: CallState,
-    options: GatewayOptions,
+    options: SharedOptions,
     { signal, sessionId }: CallOptions,
   ) {
     this.state = state;
@@ -70,8 +79,8 @@ export class Call {
     this.timeouts = options.timeouts ?? TIMEOUTS;
     this.#options = options;
     this.#sessionId = sessionId;
-    this.#connection = new CallConnection(options, state);
-    this.redactor = this.#connection.redactor;
+    this.#connection = new CallConnection(options.route, state);
+    this.redactor = options.route.redactor;
   }
 
   /**

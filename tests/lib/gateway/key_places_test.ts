@@ -104,9 +104,11 @@ Deno.test("a key is left out of what the errors of connections quote, and of the
     const tell = (redactor: Redactor) => {
       const { reason, advice } = connectionError(cause, {
         operation: "create thread",
-        baseUrl: `https://${host}.test`,
-        proxy: { origin: `http://${host}.test:3128` },
-        redactor,
+        route: {
+          url: new URL(`https://${host}.test`),
+          proxy: { origin: `http://${host}.test:3128` },
+          redactor,
+        },
       }).failure;
       return `${reason}. ${advice}`;
     };

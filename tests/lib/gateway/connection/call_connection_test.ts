@@ -42,10 +42,7 @@ class Scene implements AsyncDisposable {
     const redactor = new Redactor(TEST_KEY);
     const options = { redactor, mayPrepare: false };
     const route = new Route(undefined, new URL(this.#baseUrl), options);
-    this.connection = new CallConnection(
-      { baseUrl: this.#baseUrl, apiKey: TEST_KEY, route },
-      this.state,
-    );
+    this.connection = new CallConnection(route, this.state);
     Deno.createHttpClient = (options) =>
       this.#createHttpClient({ ...options, caCerts: [AUTHORITY] });
   }
