@@ -1,12 +1,10 @@
 /** What users and operators read about a service that is not as docs/service.md says. */
-import { assert, assertEquals, assertMatch } from "@std/assert";
-import { runBridge } from "../../lib/bridge.ts";
+import { assertEquals, assertMatch } from "@std/assert";
+import { clientIn } from "../../lib/bridge/capabilities.ts";
+import { toRpcError } from "../../lib/bridge/service_failure.ts";
+import { updatesFor } from "../../lib/bridge/session_updates.ts";
 import { RunReport } from "../../lib/check/run_report.ts";
-import { ServiceError, type TurnEvent } from "../../lib/gateway.ts";
-import { Conversation } from "../../lib/interactive/conversation.ts";
-import { openView } from "../../lib/interactive/open_view.ts";
-import { describeTerminal } from "../../lib/interactive/terminal.ts";
-import { parseJsonLines } from "../support/json_lines.ts";
+import type { TurnEvent } from "../../lib/gateway.ts";
 import {
   answer,
   type Behaviour,
@@ -16,11 +14,7 @@ import {
   progress,
   redirect,
 } from "../support/service/behaviours.ts";
-import type { Operation } from "../support/service/exchange.ts";
-import { type Answers, gatewayTo, startService } from "../support/turns.ts";
-import { serviceId } from "../support/texts.ts";
-import { takenAtOnce } from "../support/terminal_emulator.ts";
-import { unchanged } from "../../lib/text.ts";
+import { type Answers, takeTurn } from "../support/turns.ts";
 
 const EVENTS = [progress("plan", "done"), complete("Done.")];
 const write = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
@@ -43,12 +37,13 @@ function completeWith(fields: object): Answers {
   return stream(write(EVENTS[0]) + write({ event: "complete", ...fields }));
 }
 
-function answering(operation: Operation, ...behaviours: Behaviour[]): Answers {
-  return { [operation]: behaviours };
-}
-
-const thread = (value: unknown) => answering("create thread", json(value));
-const run = (value: unknown) => answering("create run", json(value));
+const creating = (answer: Behaviour): Answers => ({
+  "create thread": [answer],
+});
+const starting = (answer: Behaviour): Answers => ({ "create run": [answer] });
+const streaming = (answer: Behaviour): Answers => ({ stream: [answer] });
+const thread = (value: unknown) => creating(json(value));
+const run = (value: unknown) => starting(json(value));
 const invalid = {
   detail: [{ loc: ["body", "input"], msg: "Field required" }],
 };
@@ -66,21 +61,18 @@ const SERVICES: readonly (readonly [what: string, service: Answers, words?: RegE
   ["thread: another name", thread({ threadId: "t" }), /contains no thread_id, only: threadId\. The service should answer {"thread_id":"\.\.\."}/],
   ["thread: a number", thread({ thread_id: 7 }), /thread_id in the answer must be a string, not number/],
   ["thread: a list", thread(["t"]), /answer \(status 200\) is not a JSON object/],
-  ["thread: nothing", answering("create thread", answer(201)), /answer \(status 201\) is not a JSON object/],
-  ["thread: HTML", answering("create thread", html), /answered 200 with a web page/],
-  ["thread: a slash", answering("create thread", slash), /should answer without the trailing slash/],
-  ["thread: a body is expected", answering("create thread", json(invalid, 422)), /answered 422: input: Field required/],
+  ["thread: nothing", creating(answer(201)), /answer \(status 201\) is not a JSON object/],
+  ["thread: HTML", creating(html), /answered 200 with a web page/],
+  ["thread: a slash", creating(slash), /should answer without the trailing slash/],
+  ["thread: a body is expected", creating(json(invalid, 422)), /answered 422: input: Field required/],
   ["run: another name", run({ id: "r" }), /contains no run_id, only: id/],
   ["run: an error with status 200", run({ success: false, error: "No quota" }), /contains no run_id: No quota/],
   ["run: null", run({ run_id: null }), /run_id in the answer must be a string, not null/],
-  ["run: text", answering("create run", answer(200, "run-1")), /answer \(status 200\) is not a JSON object/],
-  ["run: a slash", answering("create run", slash), /should answer without the trailing slash/],
-  ["run: another body is expected", answering("create run", json(invalid, 422)), /answered 422: input: Field required/],
-  ["stream: refused", answering("stream", json({ detail: "No" }, 403)), /rejected the API key \(403: No\)/],
-  ["stream: a slash", answering("stream", slash), /should answer without the trailing slash/],
-  ["stream: HTML", answering("stream", html), /answered 200 with a web page/],
+  ["stream: refused", streaming(json({ detail: "No" }, 403)), /rejected the API key \(403: No\)/],
+  ["stream: a slash", streaming(slash), /should answer without the trailing slash/],
+  ["stream: HTML", streaming(html), /answered 200 with a web page/],
   ["stream: compressed", stream("", { "content-encoding": "br" }), /stream is compressed.* Turn off compression/],
-  ["stream: 204", answering("stream", answer(204)), /answered 204: it has nothing more to send/],
+  ["stream: 204", streaming(answer(204)), /answered 204: it has nothing more to send/],
   ["stream: empty", stream(""), /ended without a reply\. /],
   ["stream: no complete", stream(write(EVENTS[0])), /ended without a reply\. /],
   ["stream: cut off", stream(write(EVENTS[0]) + 'data: {"event":"comp'), /1 data: line was no JSON object: {"event":"comp/],
@@ -120,117 +112,43 @@ const SERVICES: readonly (readonly [what: string, service: Answers, words?: RegE
   ["no blank lines", eachAs((event) => write(event).trimEnd() + "\n")],
 ];
 
-/** Runs a prompt as a script does. Returns both outputs. */
-async function runScript(
-  service: { readonly url: string },
-  json: boolean,
-): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  await using gateway = gatewayTo(service);
-  let [stdout, stderr] = ["", ""];
-  const data = { stdin: "data", stdout: "data", stderr: "data" } as const;
-  const wishes = { color: "never", plain: false, quiet: true } as const;
-  const view = await openView(describeTerminal(data, false, wishes), {
-    readsPrompts: false,
-    json,
-    stdout: {
-      write(bytes) {
-        stdout += new TextDecoder().decode(bytes);
-        return Promise.resolve();
-      },
-    },
-    stderr: takenAtOnce((text) => stderr += text),
-    keys: { onInterrupt() {}, onQuit() {}, onTyping() {}, onQueued() {} },
-  });
-  const { url: baseUrl } = service;
-  const others = { maskedKey: "****", baseUrl };
-  await new Conversation({ gateway, view, ...others }).runPrompts(["hello"]);
-  return { stdout, stderr };
-}
-
-/** Runs a prompt as a client of the bridge does. Returns its notices and errors. */
-async function runInBridge(service: { readonly url: string }): Promise<string> {
-  await using gateway = gatewayTo(service);
-  const told: string[] = [];
-  let answered = Promise.withResolvers<void>();
-  let isOpen = false;
-  const stdin = async function* () {
-    const capabilities = { session: { notices: {} } };
-    const requests = [
-      ["initialize", { protocolVersion: 1, clientCapabilities: capabilities }],
-      ["session/new", {}],
-      ["session/prompt", { sessionId: "t", prompt: "hello" }],
-    ] as const;
-    for (const [index, [method, params]] of requests.entries()) {
-      if (method === "session/prompt" && !isOpen) return;
-      answered = Promise.withResolvers();
-      const line = JSON.stringify({ id: index, method, params });
-      yield new TextEncoder().encode(`${line}\n`);
-      await answered.promise;
-    }
-  };
-  const read = (line: string) => {
-    const { id, error, result, params } = JSON.parse(line);
-    if (error !== undefined) told.push(error.message);
-    if (
-      params?.update.sessionUpdate === "notice" &&
-      params.update.severity === "warning"
-    ) told.push(params.update.title);
-    if (result?.sessionId !== undefined) isOpen = true;
-    if (id !== undefined) answered.resolve();
-  };
-  const stdout = {
-    write(bytes: Uint8Array) {
-      new TextDecoder().decode(bytes).trimEnd().split("\n").forEach(read);
-      return Promise.resolve();
-    },
-  };
-  await runBridge({ stdin: stdin(), stdout, gateway });
-  return told.join("\n");
-}
-
-/** What the check says about the run, or why there is none. */
-async function checkRun(service: { readonly url: string }): Promise<string> {
-  await using gateway = gatewayTo(service);
-  const report = new RunReport();
-  const events: TurnEvent[] = [];
-  let failure: ServiceError | undefined;
-  try {
-    await Array.fromAsync(gateway.createThread());
-    for await (
-      const event of gateway.runTurn(serviceId("t"), unchanged("hello"))
-    ) {
-      events.push(event);
-      report.add(event);
-    }
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    failure = error;
-  }
-  if (events.length === 0) return failure?.message ?? "";
-  return report.lines(failure)
-    .filter(({ state }) => state === "note" || state === "failed")
-    .map(({ text }) => text).join("\n");
+/** What a client of the bridge that takes notices shows beside the reply. */
+function noticesOf(event: TurnEvent): readonly unknown[] {
+  const capabilities = { session: { notices: {} } };
+  const client = clientIn({ clientCapabilities: capabilities });
+  return updatesFor(event, { thoughts: "t", reply: "r" }, client)
+    .filter(({ sessionUpdate }) => sessionUpdate === "notice")
+    .map(({ title }) => title);
 }
 
 for (const [what, answers, words, remark = /^$/] of SERVICES) {
   const expected = words === undefined ? "let pass" : `named: ${words.source}`;
   Deno.test(`${what}: ${expected}`, async () => {
-    await using service = startService(answers);
-    const plain = await runScript(service, false);
-    const lines = await runScript(service, true);
-    const last = parseJsonLines(lines.stdout).at(-1);
-    const inJson = `${last?.message ?? last?.note ?? ""}`;
-    const inBridge = await runInBridge(service);
-    const checked = await checkRun(service);
+    const events: TurnEvent[] = [];
+    const report = new RunReport();
+    const { error } = await takeTurn(answers, {}, (event) => {
+      if (event.type === "thread") return;
+      events.push(event);
+      report.add(event);
+    });
+    const [said = error?.message ?? ""] = events.flatMap((event) =>
+      event.type === "reply" ? event.note ?? [] : []
+    );
+    const [inBridge = ""] = error === undefined
+      ? events.flatMap(noticesOf)
+      : [toRpcError(error, "session/prompt").message];
+    const checked = events.length === 0 ? said : report.lines(error)
+      .filter(({ state }) => state === "note" || state === "failed")
+      .map(({ text }) => text).join("\n");
 
-    assertEquals(lines.stderr, "");
     if (words === undefined) {
-      assertEquals([plain.stderr, inJson, inBridge], ["", "", ""]);
+      assertEquals([said, inBridge], ["", ""]);
       assertMatch(checked, remark);
       return;
     }
-    const told = [plain.stderr, inJson, inBridge, checked];
-    for (const text of told) assertMatch(text, words);
-    assert(plain.stderr.trimEnd().indexOf("\n") < 0, plain.stderr);
+    for (const text of [said, inBridge, checked]) {
+      assertMatch(`${text}`, words);
+      assertMatch(`${text}`, /^.+$/);
+    }
   });
 }

@@ -1,29 +1,26 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { setImmediate } from "node:timers/promises";
-import { runCheck } from "../../lib/check.ts";
+import { runCheck, type RunCheckOptions } from "../../lib/check.ts";
 import { Report, type ReportLine } from "../../lib/check/report.ts";
 import { FakeClock } from "../support/clocks.ts";
-import { hang } from "../support/service/behaviours.ts";
-import { TEST_KEY } from "../support/service/service.ts";
+import {
+  answer,
+  type Behaviour,
+  body,
+  complete,
+  delayed,
+  hang,
+  json,
+  progress,
+} from "../support/service/behaviours.ts";
+import type { Operation } from "../support/service/exchange.ts";
+import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import { NAMED_BY } from "../support/service_commands.ts";
 import { serviceError } from "../support/service_errors.ts";
-import { startService } from "../support/turns.ts";
 import { redacted } from "../support/texts.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
-
-/** Calls `act` with the key as the only variable of the environment. */
-async function withKey(act: () => Promise<void>): Promise<void> {
-  const { get, delete: remove } = Deno.env;
-  // Tests in parallel share the environment of their process.
-  Deno.env.get = (name) => name === "APP_API_KEY" ? TEST_KEY : undefined;
-  Deno.env.delete = () => {};
-  try {
-    await act();
-  } finally {
-    Object.assign(Deno.env, { get, delete: remove });
-  }
-}
 
 /** A standard output that keeps the report. */
 function keptOutput() {
@@ -37,48 +34,173 @@ function keptOutput() {
   return output;
 }
 
-Deno.test("runCheck() waits 30 s for a thread", async () => {
-  using clock = new FakeClock();
-  await using service = startService({ "create thread": [hang()] });
+/**
+ * Runs the check, with the key and other variables in the environment. Returns whether
+ * it is good, and its lines without that of the version and without blanks and times.
+ */
+async function check(
+  { url }: { readonly url: string },
+  options: Partial<RunCheckOptions> = {},
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly isGood: boolean; readonly lines: readonly string[] }> {
+  const { get, delete: remove } = Deno.env;
+  // Tests in parallel share the environment of their process.
+  Deno.env.get = (name) => ({ APP_API_KEY: TEST_KEY, ...env })[name];
+  Deno.env.delete = () => {};
   const stdout = keptOutput();
   const others = { prompt: undefined, timeLimit: undefined, json: false };
-  await withKey(async () => {
-    const checked = runCheck({ baseUrl: service.url, stdout, ...others });
-    await service.waitFor("create thread");
-    clock.elapse(30_000);
-    assertEquals(await checked, false);
+  try {
+    const asked = { baseUrl: url, stdout, ...others, ...options };
+    const isGood = await runCheck(asked);
+    const lines = stdout.report.trimEnd().split("\n").slice(1);
+    return {
+      isGood,
+      lines: lines.map((it) => it.replace(/ +(?:\d+ ms)? +/g, " ")),
+    };
+  } finally {
+    Object.assign(Deno.env, { get, delete: remove });
+  }
+}
+
+type Service = Partial<Record<Operation, Behaviour>>;
+
+function start(behaviours: Service): ReferenceService {
+  const service = ReferenceService.start();
+  for (const [operation, behaviour] of Object.entries(behaviours)) {
+    service.misbehave(operation as Operation, behaviour, Infinity);
+  }
+  return service;
+}
+
+const EVENTS = [progress("plan", "done"), complete("Done.")];
+const event = (value: unknown, id: number) =>
+  `id: ${id}\ndata: ${JSON.stringify(value)}\n\n`;
+const ALL = EVENTS.map(event).join("");
+
+/** A service whose stream is this text; whoever resumes it gets what `resumed` answers. */
+function stream(
+  text: string,
+  resumed: Behaviour = answer(204),
+  end: "close" | "break" = "close",
+): Service {
+  return {
+    stream: (request, context) =>
+      request.headers.has("last-event-id")
+        ? resumed(request, context)
+        : body([text], { end })(),
+  };
+}
+
+/** A service that answers other keys so when they create a thread. */
+function strangers(behaviour: Behaviour): Service {
+  return {
+    "create thread": (request, context) =>
+      request.headers.get("x-api-key") === TEST_KEY
+        ? context.normal()
+        : behaviour(request, context),
+  };
+}
+
+/** What is wrong, as the table of docs/service.md says it; a service; the words. */
+// deno-fmt-ignore: a table, one service a line
+const SERVICES: readonly (readonly [wrong: string, service: Service, says?: RegExp])[] = [
+  ["No `thread_id` is found", { "create thread": json({ id: "t" }) }],
+  ["A wrong key creates threads", strangers(json({ thread_id: "t" })), /creates threads; answer 401/],
+  ["A wrong key is refused with another status", strangers(json({ error: "no" })), /gets 200; answer 401/],
+  ["A wrong key is refused with another status", strangers(answer(429)), /gets 429; answer 401/],
+  ["No `run_id` is found", { "create run": json({ id: "r" }) }],
+  ["The stream is refused, compressed, HTML, redirected", { stream: answer(403) }],
+  ["No event is known", stream(event({ type: "complete" }, 0))],
+  ["The run fails, or its stream ends too early", stream(event({ event: "error" }, 0))],
+  ["All events come at the end", { stream: delayed(2_100, body([ALL])) }, /the service \(flush after each event\), or by a reverse proxy/],
+  ["The stream is cut, and resumed", stream(event(EVENTS[0], 0), body([event(EVENTS[1], 1)]), "break"), /interrupted \(1, first: connection lost\)/],
+  ["There is no reply, or its messages cannot be read", stream(event({ event: "complete" }, 0)), /no reply found, so users see "Run completed\."/],
+  ["Events with other names", stream(event({ event: "step" }, 9) + ALL)],
+  ["Other lines, for example a warning of PHP", stream(`<b>Warning</b>\n${ALL}`)],
+];
+
+for (const [wrong, behaviours, says = /./] of SERVICES) {
+  const by = NAMED_BY.get(wrong) ?? "nothing";
+  Deno.test(`runCheck() with a prompt: ${wrong}: named by ${by}`, async () => {
+    await using service = start(behaviours);
+    const { isGood, lines } = await check(service, { prompt: "hello" });
+    const [first = "", ...more] = lines.filter((line) => /^[nf]/.test(line));
+    assertEquals([first.slice(0, by.length), ...more], [by]);
+    assertMatch(first, says);
+    assertEquals(isGood, first.startsWith("note"));
   });
+}
+
+Deno.test("runCheck() is tried with what the table of docs/service.md says that it names", () => {
+  const named = [...NAMED_BY].filter(([, by]) => /^(?:note|failed) /.test(by));
+  const tried = new Set(SERVICES.map(([wrong]) => wrong));
+  assertEquals([...tried].sort(), named.map(([wrong]) => wrong).sort());
+});
+
+Deno.test("runCheck() has no complaint about a sound service", async () => {
+  await using service = ReferenceService.start({ ids: true, pace: 600 });
+  const { isGood, lines } = await check(service, { prompt: "hello" });
+  // deno-fmt-ignore: a row
+  const told = [
+    RegExp(`^ok settings key of ${TEST_KEY.length} characters from the environment, service ${service.url} from --base-url$`),
+    /^ok proxy none for a service on this machine$/, /^ok thread [\w-]{36} was created: the key is accepted$/,
+    /^ok wrong key a thread with a wrong key gets 401$/, /^ok run [\w-]+ was accepted$/,
+    /^ok events progress: 4, the first after [\d.]+ s, the last after [\d.]+ s$/,
+    /^ok live events arrived as they happened$/, /^ok reply came after [\d.]+ s$/,
+  ];
+  assertEquals([isGood, lines.length], [true, told.length]);
+  told.forEach((words, index) => assertMatch(lines[index] ?? "", words));
+});
+
+Deno.test("runCheck() names the proxy, and neither its user nor its password", async () => {
+  const HTTPS_PROXY = "http://user:secret@127.0.0.1:1";
+  const options = { timeLimit: 1 };
+  const { lines } = await check({ url: "https://a.example" }, options, {
+    HTTPS_PROXY,
+  });
+  assertEquals(lines[1], "ok proxy http://127.0.0.1:1 from HTTPS_PROXY");
+});
+
+Deno.test("runCheck() without a prompt creates a thread and no run", async () => {
+  await using service = ReferenceService.start();
+  const { isGood, lines } = await check(service);
+  assertEquals([isGood, lines.length], [true, 3]);
+  const operations = service.requests.map(({ operation }) => operation);
+  assertEquals(operations, ["create thread"]);
+});
+
+Deno.test("runCheck() waits 30 s for a thread", async () => {
+  using clock = new FakeClock();
+  await using service = start({ "create thread": hang() });
+  const checked = check(service);
+  await service.waitFor("create thread");
+  clock.elapse(30_000);
+  const { isGood, lines } = await checked;
+  assertEquals(isGood, false);
   assertMatch(
-    stdout.report,
-    /^failed {2}thread .*no reply within 30 s. Try again/m,
+    lines.at(-1) ?? "",
+    /^failed thread .*no reply within 30 s. Try again/,
   );
 });
 
 Deno.test("runCheck() ends at the time limit, also if a wrong key gets no answer", async () => {
   using clock = new FakeClock();
-  await using service = startService({
-    "create thread": [(_, { normal }) => normal(), hang()],
-  });
-  const stdout = keptOutput();
-  const others = { prompt: "hello", timeLimit: 2000, json: false };
-  await withKey(async () => {
-    const checked = runCheck({ baseUrl: service.url, stdout, ...others });
-    await service.waitFor("create thread", 2);
-    clock.passTo(2000);
-    assertEquals(await checked, false);
-  });
-  assertMatch(stdout.report, /^note {4}wrong key .* gets no answer; answer/m);
-  assertMatch(stdout.report, /^failed {2}run .*no reply within 2 s/m);
-  assertEquals(clock.time, 2000);
+  await using service = start(strangers(hang()));
+  const checked = check(service, { prompt: "hello", timeLimit: 2000 });
+  await service.waitFor("create thread", 2);
+  clock.passTo(2000);
+  const { isGood, lines } = await checked;
+  assertEquals([isGood, clock.time], [false, 2000]);
+  assertMatch(lines.at(-2) ?? "", /^note wrong key .* gets no answer; answer/);
+  assertMatch(lines.at(-1) ?? "", /^failed run .*no reply within 2 s/);
 });
 
 Deno.test("runCheck() ends 5 s after the time limit if nobody reads the report", async () => {
   using clock = new FakeClock();
   const stdout = { write: () => new Promise<void>(() => {}) };
-  const others = { prompt: undefined, timeLimit: 2000, json: false };
   let isGood: boolean | undefined;
-  const checked = runCheck({ baseUrl: undefined, stdout, ...others })
-    .then((result) => isGood = result);
+  const checked = check({ url: "" }, { stdout, timeLimit: 2000 })
+    .then((result) => isGood = result.isGood);
   await setImmediate();
   clock.elapse(2000 + 4900);
   await setImmediate();

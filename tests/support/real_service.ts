@@ -64,29 +64,21 @@ export function missing(stack: Stack): string | undefined {
   return tool;
 }
 
-/**
- * A small service on a real stack, as a process in a folder of its own: when it is
- * started again, it has forgotten everything.
- */
+/** A small service on a real stack, as a process in a folder of its own. */
 export class RealService implements AsyncDisposable {
-  readonly #stack: Stack;
   readonly #child: Deno.ChildProcess;
   readonly #folder: string;
-  readonly #port: number;
+  readonly #port = freePort();
   readonly #stderr: Collector;
 
   /**
    * Starts a service that is reachable as soon as this resolves.
    *
-   * @param port By default any free port.
    * @param change Changes the code of the service.
    */
   static async start(
     stack: Stack,
-    { port = freePort(), change = (code) => code }: {
-      readonly port?: number;
-      readonly change?: (code: string) => string;
-    } = {},
+    change: (code: string) => string = (code) => code,
   ): Promise<RealService> {
     const folder = await Deno.makeTempDir();
     for (const source of [EXAMPLES, PROGRAMS]) {
@@ -95,9 +87,9 @@ export class RealService implements AsyncDisposable {
         await Deno.writeTextFile(`${folder}/${name}`, change(code));
       }
     }
-    const service = new RealService(stack, { folder, port });
+    const service = new RealService(stack, folder);
     try {
-      await listening(service.#child, port);
+      await listening(service.#child, service.#port);
       return service;
     } catch (cause) {
       const reason = await service.#stderr.all();
@@ -106,13 +98,8 @@ export class RealService implements AsyncDisposable {
     }
   }
 
-  private constructor(
-    stack: Stack,
-    { folder, port }: { readonly folder: string; readonly port: number },
-  ) {
-    this.#stack = stack;
+  private constructor(stack: Stack, folder: string) {
     this.#folder = folder;
-    this.#port = port;
     this.#child = new Deno.Command("sh", {
       args: ["-c", COMMANDS[stack][0]],
       cwd: folder,
@@ -122,7 +109,7 @@ export class RealService implements AsyncDisposable {
         HOME: folder,
         GOCACHE: GO_CACHE,
         SERVICE_KEY: TEST_KEY,
-        PORT: `${port}`,
+        PORT: `${this.#port}`,
       },
       stdin: "null",
       stdout: "null",
@@ -135,24 +122,13 @@ export class RealService implements AsyncDisposable {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Kills the service, and starts it again at the same URL. */
-  async restart(): Promise<RealService> {
-    this.#kill();
-    await this.#child.status;
-    return await RealService.start(this.#stack, { port: this.#port });
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#kill();
-    await Promise.all([this.#child.status, this.#stderr.all()]);
-    await Deno.remove(this.#folder, { recursive: true });
-  }
-
-  #kill(): void {
     try {
       this.#child.kill("SIGKILL");
     } catch {
       // It has ended.
     }
+    await Promise.all([this.#child.status, this.#stderr.all()]);
+    await Deno.remove(this.#folder, { recursive: true });
   }
 }

@@ -1,7 +1,9 @@
 import {
   type CallOptions,
+  type CreationEvent,
   RemoteGateway,
   ServiceError,
+  type TurnEvent,
   type WaitEvent,
 } from "../../lib/gateway.ts";
 import type { Timeouts } from "../../lib/gateway/timeouts.ts";
@@ -76,7 +78,7 @@ export interface Turn {
 export async function takeTurn(
   answers: Answers,
   timeouts: Partial<Timeouts> = {},
-  onEvent: (event: { readonly type: string }) => void = () => {},
+  onEvent: (event: CreationEvent | TurnEvent) => void = () => {},
 ): Promise<Turn> {
   await using service = startService(answers);
   await using gateway = gatewayTo(service, timeouts);
