@@ -1,17 +1,23 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { cp } from "node:fs/promises";
-import { clientPermissionFlags } from "../../tools/bundle.ts";
-import { parseSums, sha256 } from "../../tools/checksums.ts";
-import { sameFlags } from "../../tools/deno.ts";
-import { Client, settings } from "../support/client_process.ts";
 import {
-  BUNDLE,
-  compileHere,
-  findObstacle,
-  installFromUrl,
-  runFromUrl,
-  TOOLCHAIN,
-} from "../support/deployment.ts";
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { cp } from "node:fs/promises";
+import { dirname } from "node:path";
+import config from "../../deno.json" with { type: "json" };
+import {
+  bundle,
+  bundleParts,
+  clientPermissionFlags,
+} from "../../tools/bundle.ts";
+import { parseSums, sha256 } from "../../tools/checksums.ts";
+import { binaryName, compile, CompileError } from "../../tools/compile.ts";
+import { sameFlags } from "../../tools/deno.ts";
+import { runCommand } from "../../tools/run_command.ts";
+import { Client, settings } from "../support/client_process.ts";
+import { isInstalled } from "../support/fronts.ts";
 import {
   HOSTILE_FOLDERS,
   isTaken,
@@ -29,25 +35,124 @@ const REPLY =
 /** What an editor sends first. */
 const INITIALIZE = '{"jsonrpc":"2.0","id":1,"method":"initialize"}\n';
 
+/** The bundle that `deno task bundle` writes. */
+const BUNDLE = await bundle();
+
+const { target } = Deno.build;
+
+/** A form in which users get the program: its command and its whole environment. */
+interface Deployment {
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** The bundle, run or installed from a URL with the options of its second line. */
+async function deploy(
+  resources: AsyncDisposableStack,
+  how: "run" | "install" | "compile",
+): Promise<Deployment> {
+  if (how === "compile") {
+    return await compileHere(resources, await bundleParts());
+  }
+  const address = { hostname: "127.0.0.1", port: 0, onListen() {} };
+  const { addr } = resources.use(
+    Deno.serve(address, () => new Response(BUNDLE)),
+  );
+  const [, options = ""] =
+    BUNDLE.match(/^\/\/ Usage: deno run (.*) agent-gateway\.js$/m) ?? [];
+  const url = `http://127.0.0.1:${addr.port}/agent-gateway.js`;
+  const folder = await makeFolder(resources);
+  const env = {
+    ...BARE_ENV,
+    DENO_DIR: `${folder}/cache`,
+    DENO_INSTALL_ROOT: folder,
+    PATH: dirname(Deno.execPath()), // The command starts Deno by its name.
+  };
+  const program = [...options.split(" "), url];
+  if (how === "run") {
+    return { command: [Deno.execPath(), "run", ...program], env };
+  }
+  const install = [Deno.execPath(), "install", "--global", ...program];
+  const output = await programOutput(install, {
+    ...{ cwd: folder, clearEnv: true, env },
+  });
+  assertEquals(output.code, 0, output.stderr);
+  const extension = Deno.build.os === "windows" ? ".cmd" : "";
+  return { command: [`${folder}/bin/agent-gateway${extension}`], env };
+}
+
+/** A program, compiled for this system. */
+async function compileHere(
+  resources: AsyncDisposableStack,
+  program: Readonly<Record<string, string>>,
+): Promise<Deployment> {
+  const folder = await makeFolder(resources);
+  const binary = await compile({ program, target, folder });
+  return { command: [binary], env: BARE_ENV };
+}
+
+/** Windows has no network without this variable. */
+const SYSTEM_ROOT = Deno.env.get("SYSTEMROOT");
+const BARE_ENV: Readonly<Record<string, string>> = SYSTEM_ROOT === undefined
+  ? {}
+  : { SYSTEMROOT: SYSTEM_ROOT };
+
+/**
+ * A folder that is removed at the end. On Windows, what holds Deno's cache stays in
+ * the temporary folder: Deno keeps a hard link to itself there, and the system does
+ * not remove one while the program runs.
+ */
+async function makeFolder(resources: AsyncDisposableStack): Promise<string> {
+  const folder = await Deno.makeTempDir();
+  resources.defer(async () => {
+    try {
+      await Deno.remove(folder, { recursive: true });
+    } catch (error) {
+      const inUse = Deno.build.os === "windows" &&
+        error instanceof Deno.errors.PermissionDenied;
+      if (!inUse) throw error;
+    }
+  });
+  return folder;
+}
+
+/** The reason why nothing can be compiled here, if any. */
+async function findObstacle(): Promise<string | undefined> {
+  await using resources = new AsyncDisposableStack();
+  try {
+    await compileHere(resources, { "main.js": "" });
+    return undefined;
+  } catch (error) {
+    const [url] = error instanceof CompileError
+      ? error.message.match(/https:\S+denort[\w.-]+/) ?? []
+      : [];
+    if (url === undefined) throw error;
+    return `${url} cannot be downloaded`;
+  }
+}
+
 const OBSTACLE = await findObstacle();
 
 /** A test of a binary; skipped where none can be made. */
-function binaryTest(name: string, fn: () => Promise<void>): void {
+function binaryTest(
+  name: string,
+  fn: (t: Deno.TestContext) => Promise<void>,
+): void {
   const ignore = OBSTACLE !== undefined;
   Deno.test(ignore ? `${name} (skipped: ${OBSTACLE})` : name, { ignore }, fn);
 }
 
 for (
-  const [name, test, deploy, variables] of [
-    ["the bundle, run from a URL", Deno.test, runFromUrl, {}],
-    ["the bundle, installed from a URL", Deno.test, installFromUrl, {}],
-    ["the binary", binaryTest, compileHere, STEERING_VARIABLES],
+  const [name, test, how, variables] of [
+    ["the bundle, run from a URL", Deno.test, "run", {}],
+    ["the bundle, installed from a URL", Deno.test, "install", {}],
+    ["the binary", binaryTest, "compile", STEERING_VARIABLES],
   ] as const
 ) {
   test(`${name}, runs a prompt with the settings of .env, and writes no file`, async () => {
     await using service = ReferenceService.start();
     await using resources = new AsyncDisposableStack();
-    const { command, env } = await deploy(resources);
+    const { command, env } = await deploy(resources, how);
     const cwd = await Deno.makeTempDir();
     await Deno.writeTextFile(
       `${cwd}/.env`,
@@ -68,7 +173,7 @@ for (
   test(`${name}, started in a folder that other people wrote, runs nothing of it`, async () => {
     await using service = ReferenceService.start();
     await using resources = new AsyncDisposableStack();
-    const { command, env } = await deploy(resources);
+    const { command, env } = await deploy(resources, how);
     for (const [what, files] of Object.entries(HOSTILE_FOLDERS)) {
       const cwd = await makeFolderOf(files);
       const { code, stdout } = await programOutput([...command, "--bridge"], {
@@ -113,32 +218,108 @@ Deno.test("the source, replaced while it runs, follows a run to its reply", asyn
   assert(stdout.includes("**done**"), stdout);
 });
 
+/** The environment variables that name another compiler than this Deno, if any. */
+const TOOLCHAIN = Object.fromEntries(
+  ["COMPILE_DENO", "DENORT_BIN"].flatMap((name) => {
+    const value = Deno.env.get(name);
+    return value === undefined ? [] : [[name, value]];
+  }),
+);
+
 binaryTest(
   "deno task compile makes a binary, with arguments, and checksums",
   async () => {
     await using sources = await SourceCopy.make();
-    const extension = Deno.build.os === "windows" ? ".exe" : "";
-    const name = `agent-gateway-${Deno.build.target}${extension}`;
+    const name = binaryName(target);
 
     const { code, stdout } = await sources.deno(
-      ["task", "-q", "compile", Deno.build.target, "--", "--version"],
+      ["task", "-q", "compile", target, "--", "--version"],
       TOOLCHAIN,
     );
 
     assertEquals(code, 0);
     assert(stdout.endsWith(`dist/${name}\n`));
     const dist = `${sources.folder}/dist`;
-    const { success } = await new Deno.Command(`${dist}/${name}`).output();
-    assert(success, "--version is not part of it");
+    await runCommand([`${dist}/${name}`]); // It prints its version, and ends.
     const sums = parseSums(await Deno.readTextFile(`${dist}/SHA256SUMS`));
-    const files = [name, "agent-gateway.js"];
-    assertEquals([...sums.keys()], files);
-    for (const file of files) {
-      const bytes = await Deno.readFile(`${dist}/${file}`);
-      assertEquals(sums.get(file), await sha256(bytes));
+    assertEquals([...sums.keys()], [name, "agent-gateway.js"]);
+    for (const [file, sum] of sums) {
+      assertEquals(sum, await sha256(await Deno.readFile(`${dist}/${file}`)));
     }
   },
 );
+
+Deno.test("deno task compile makes nothing of what cannot be compiled, and says why", async () => {
+  await using sources = await SourceCopy.make();
+  await sources.deno(["task", "-q", "bundle"]);
+  const made = sources.artefacts();
+  const start = "The client does not start with these: ";
+  const other = target.includes("darwin")
+    ? "x86_64-unknown-linux-gnu"
+    : "aarch64-apple-darwin";
+
+  for (
+    const [args, expected, message] of [
+      [["--", "--colour"], 2, `${start}Unknown argument "--colour"`],
+      [["--", "--base-url=http://a.example"], 2, `${start}--base-url cannot`],
+      [[other], 1, `Cannot compile for ${other}: DENORT_BIN names a runtime `],
+    ] as const
+  ) {
+    const { code, stderr } = await sources.deno(
+      ["run", "-q", "-P=build", "--no-prompt", "tools/compile.ts", ...args],
+      { DENORT_BIN: Deno.execPath() },
+    );
+    assertEquals(code, expected, stderr);
+    assertStringIncludes(stderr, message);
+  }
+  assertEquals(sources.artefacts(), made);
+});
+
+const DEB = `agent-gateway_${config.version}-1_amd64.deb`;
+
+/** Builds bundle, binary and packages for this system; returns their sums. */
+async function build(copy: SourceCopy): Promise<string> {
+  await copy.commit();
+  for (const task of ["compile", "npm", "deb"]) {
+    const { code, stderr } = await copy.deno(["task", "-q", task], TOOLCHAIN);
+    assertEquals(code, 0, stderr);
+  }
+  const npm = `agent-gateway-${config.version}.tgz`;
+  const files = ["agent-gateway.js", binaryName(target), npm, DEB];
+  const cwd = `${copy.folder}/dist`;
+  return await runCommand(["sha256sum", ...files], { cwd });
+}
+
+if (target === "x86_64-unknown-linux-gnu") {
+  binaryTest("a release", async (t) => {
+    await using first = await SourceCopy.make();
+    const sums = await build(first);
+    const deb = `${first.folder}/dist/${DEB}`;
+
+    await t.step("is the same bytes when it is built again", async () => {
+      await using second = await SourceCopy.make();
+      assertEquals(await build(second), sums);
+    });
+
+    await t.step({
+      name: "has a Debian package in which lintian and mandoc find nothing",
+      ignore: !["dpkg-deb", "lintian", "mandoc"].every(isInstalled),
+      async fn() {
+        assertEquals(await runCommand(["lintian", "--allow-root", deb]), "");
+        const folder = `${first.folder}/installed`;
+        await runCommand(["dpkg-deb", "--extract", deb, folder]);
+        const program = `${folder}/usr/bin/agent-gateway`;
+        const printed = await runCommand([program, "--version"]);
+        assertStringIncludes(printed, `agent-gateway ${config.version} (`);
+        const manual = `${folder}/usr/share/man/man1/agent-gateway.1.gz`;
+        const mandoc = ["mandoc", "-T", "lint", "-W", "warning", manual];
+        assertEquals(await runCommand(mandoc), "");
+        const page = await runCommand(["mandoc", "-T", "html", manual]);
+        assertMatch(page, />--timeout\s+SECONDS<[^]{0,40}>Time limit for each/);
+      },
+    });
+  });
+}
 
 /** The bundle with an added module that tries what the client never does. */
 const HOSTILE = `
@@ -166,7 +347,9 @@ binaryTest(
   "a hostile module in the binary reads no other file and no other variable, writes none and starts nothing",
   async () => {
     await using resources = new AsyncDisposableStack();
-    const { command, env } = await compileHere(resources, HOSTILE);
+    const { command, env } = await compileHere(resources, {
+      "main.js": HOSTILE,
+    });
 
     const { stdout } = await programOutput(command, { clearEnv: true, env });
 

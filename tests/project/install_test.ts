@@ -4,12 +4,13 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
+import { formatSums, sha256 } from "../../tools/checksums.ts";
 import { gzip } from "../../tools/release/archive.ts";
 import { runCommand } from "../../tools/run_command.ts";
 import { isInstalled } from "../support/fronts.ts";
 import { LocalCa } from "../support/local_ca.ts";
 import { programOutput } from "../support/program_output.ts";
-import { ReleaseFolder } from "../support/release_folder.ts";
+import { answer, body } from "../support/service/behaviours.ts";
 
 // The real scripts in real shells, with releases on loopback.
 
@@ -18,56 +19,83 @@ const SCRIPT = `${TOOLS}/install.sh`;
 const NAME = `agent-gateway-${Deno.build.target}`;
 const PATH = Deno.env.get("PATH") ?? "";
 const onWindows = Deno.build.os === "windows";
+const LOOPBACK = { hostname: "127.0.0.1", port: 0, onListen() {} } as const;
 
 /** A program that only prints its version, and is no script by its start. */
 function program(version: string): string {
   return `echo "agent-gateway ${version} (test)"\n`;
 }
 
-function encode(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
+/** Releases on loopback, laid out as GitHub does. */
+class Releases implements AsyncDisposable {
+  readonly answers = new Map<string, () => Response>();
+  /** The requested paths, in order. */
+  readonly requested: string[] = [];
+  readonly #server = Deno.serve(
+    { ...LOOPBACK, onError: () => new Response(null, { status: 500 }) },
+    ({ url }) => {
+      const { pathname } = new URL(url);
+      this.requested.push(pathname);
+      return (this.answers.get(pathname) ?? answer(404))();
+    },
+  );
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.addr.port}`;
+  }
+
+  /** Adds a program, plain and compressed, and its sum, to the release in a folder. */
+  async add(
+    folder: string,
+    name: string,
+    bytes: Uint8Array<ArrayBuffer>,
+    packed: () => Response = answer(200, gzip(bytes)),
+  ): Promise<void> {
+    const sums = formatSums(new Map([[name, await sha256(bytes)]]));
+    this.answers.set(`/${folder}/${name}`, answer(200, bytes));
+    this.answers.set(`/${folder}/${name}.gz`, packed);
+    this.answers.set(`/${folder}/SHA256SUMS`, answer(200, sums));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+  }
 }
 
-type Env = Readonly<Record<string, string>>;
-
-/**
- * A home folder with files of all kinds in the place of the program, and releases: the
- * latest is 1.2.3, and the files of others are wrong.
- */
+/** A home folder with files of all kinds in the place of the program, and releases. */
 class Place implements AsyncDisposable {
   readonly home: string = Deno.makeTempDirSync();
-  readonly releases: ReleaseFolder = new ReleaseFolder();
+  readonly releases: Releases = new Releases();
 
   static async make(): Promise<Place> {
     const place = new Place();
     const { releases, home } = place;
-    const bytes = gzip(program("1.2.3"));
-    const files = {
-      "download/v0.0.1": { bytes: gzip(program("1.2.4")) },
-      "download/v0.0.2": { bytes, cutAfter: 5 },
-      "download/v0.0.3": { bytes, status: 403 },
-      "download/v0.0.4": { bytes: encode("<html>") },
-      "download/v1.2.4": { bytes, status: 404 }, // it is there as it is, too
-      "latest/download": { bytes },
-    };
-    for (const [folder, file] of Object.entries(files)) {
-      const version = folder.endsWith("1.2.4") ? "1.2.4" : "1.2.3";
-      await releases.add(folder, NAME, encode(program(version)));
-      releases.files.set(`/${folder}/${NAME}.gz`, file);
+    const whole = gzip(program("1.2.3"));
+    const headers = { "content-length": `${whole.length}` };
+    const cutOff = body([whole.slice(0, 5)], { headers, end: "break" });
+    for (
+      const [folder, version, packed] of [
+        ["latest/download", "1.2.3"],
+        ["download/v1.2.4", "1.2.4", answer(404)], // it is there as it is, too
+        ["download/v0.0.1", "1.2.3", answer(200, gzip(program("1.2.4")))],
+        ["download/v0.0.2", "1.2.3", cutOff],
+        ["download/v0.0.3", "1.2.3", answer(403)],
+        ["download/v0.0.4", "1.2.3", answer(200, "<html>")],
+      ] as const
+    ) {
+      const bytes = new TextEncoder().encode(program(version));
+      await releases.add(folder, NAME, bytes, packed);
     }
     await place.put("old/agent-gateway", program("1.0.0"));
     await place.put("script/agent-gateway", `#!/bin/sh\n${program("1.0.0")}`);
     await place.put("other/agent-gateway", "echo deno 2.9.6");
     await place.put("hangs/agent-gateway", "exec tail -f /dev/null");
     await place.put("folder/agent-gateway/x", "exit 1");
-    await place.put("fast/sleep", ""); // does not wait for the one that hangs
+    await place.put("npm/x", "");
+    await place.put("link/x", "");
+    await Deno.symlink("../node_modules/x", `${home}/npm/agent-gateway`);
+    await Deno.symlink("../own", `${home}/link/agent-gateway`);
     await Deno.writeFile(`${home}/file.gz`, gzip(program("1.2.5")));
-    for (
-      const [name, to] of [["npm", "../node_modules/x"], ["link", "../own"]]
-    ) {
-      await Deno.mkdir(`${home}/${name}`);
-      await Deno.symlink(`${to}`, `${home}/${name}/agent-gateway`);
-    }
     return place;
   }
 
@@ -88,13 +116,19 @@ class Place implements AsyncDisposable {
   }
 
   /** Feeds the script to a shell, as `curl ... | sh -s -- ARGS` does. */
-  install(shell: string, args: readonly string[], env: Env = {}) {
-    return programOutput([
-      ...[...shell.split(" "), "-s", "--", "--from", this.releases.url],
-      ...["--to", "old", ...args],
-    ], {
+  install(
+    shell: string,
+    args: string,
+    env: Readonly<Record<string, string>> = {},
+  ) {
+    const words = `${shell} -s -- --from ${this.releases.url} ${args}`;
+    return programOutput(words.split(" ").filter((word) => word !== ""), {
       cwd: this.home,
-      env: { HOME: this.home, PATH, ...env },
+      env: {
+        HOME: this.home,
+        PATH: `${this.home}/tools:${this.home}/old/:${PATH}`,
+        ...env,
+      },
       clearEnv: true,
       input: Deno.readTextFileSync(SCRIPT),
     });
@@ -113,9 +147,28 @@ const NO_MIRRORS = [
   ...["http://localhost:80\\@mirror.example", "ftp://localhost/"],
 ];
 
-/** What `install.sh` refuses, and what it says; it changes nothing. */
-// deno-fmt-ignore: a table, one call a line
-const REFUSED: readonly (readonly [args: string, message: string])[] = [
+/** A GitHub CLI that is logged in, and finds no attestation. */
+const FINDS_NONE = { gh: "[ $1 = auth ] || [ $3 = --help ]" };
+
+/**
+ * The arguments of a call, what it says, and the version that is installed after it
+ * (`""`: none). Without one, it fails and changes nothing. Then commands that take the
+ * place of real ones.
+ */
+// deno-fmt-ignore: a table
+const CALLS: readonly (readonly [args: string, message: string, version?: string | undefined, tools?: Readonly<Record<string, string>>])[] = [
+  ["--version v1.2.4", "Installed ", "1.2.4"],
+  ["", "Installed ", "1.2.3"],
+  ["--uninstall", "Removed ", ""],
+  ["--from file.gz", "Not attested: ", "1.2.5"],
+  ["--help", "--help, -h", "1.2.5"],
+  ["", "Not attested: ", "1.2.3", { gh: "[ $1 != auth ]" }],
+  ["", "Attestation verified: ", "1.2.3", { gh: "exit 0" }],
+  ["--from file.gz", "Attestation verified: ", "1.2.5", { gh: "exit 0" }],
+  ["", "does not find an attestation", undefined, FINDS_NONE],
+  ["--from file.gz", "does not find an attestation", undefined, FINDS_NONE],
+  ["", "no build for i686; with Deno 2.6 or later", undefined, { uname: "echo i686" }],
+  ["", "use install.ps1", undefined, { uname: "[ $1 = -m ] && echo arm64 || echo MSYS" }],
   ["--version 0.0.1", "is damaged: its SHA-256 sum is "],
   ["--version 0.0.2", ".gz; nothing was installed\n"],
   ["--version 0.0.3", ".gz (HTTP 403), perhaps because of a limit"],
@@ -135,34 +188,10 @@ const REFUSED: readonly (readonly [args: string, message: string])[] = [
   ["--to script", "is a script"],
   ["--to other", "does not say within 5 s that it is agent-gateway"],
   ["--to other --uninstall", "does not say within 5 s"],
-  ["--to hangs", "does not say within 5 s"],
+  ["--to hangs", "does not say within 5 s", undefined, { sleep: "" }],
   ["--to npm --uninstall", "npm uninstall -g agent-gateway"],
   ["--to link", "is a link to ../own; it is left as it is"],
 ];
-
-/** What `install.sh` does, in this order, and what it says. */
-// deno-fmt-ignore: a table
-const DONE: readonly (readonly [args: string, message: string, version?: string])[] = [
-  ["--version v1.2.4", "Installed ", "1.2.4"],
-  ["", "Installed ", "1.2.3"],
-  ["--uninstall", "Removed "],
-  ["--from file.gz", "Not attested: ", "1.2.5"],
-  ["--help", "--help, -h", "1.2.5"],
-];
-
-/** A tool in place of the real one, and what `install.sh` says with it. */
-// deno-fmt-ignore: a table
-const STAND_INS: readonly (readonly [name: string, script: string, args: string, message: string])[] = [
-  ["uname", "echo i686", "", "no build for i686; with Deno 2.6 or later"],
-  ["uname", "[ $1 = -m ] && echo arm64 || echo MSYS", "", "use install.ps1"],
-  ["gh", "[ $1 = auth ] || [ $3 = --help ]", "", "does not find an attestation"],
-  ["gh", "[ $1 = auth ] || [ $3 = --help ]", "--from file.gz", "does not find an attestation"],
-];
-const ATTESTED = [
-  ["gh", "[ $1 != auth ]", "", "Not attested: "],
-  ["gh", "exit 0", "", "Attestation verified: "],
-  ["gh", "exit 0", "--from file.gz", "Attestation verified: "],
-] as const;
 
 for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
   const [name = ""] = shell.split(" ");
@@ -176,26 +205,42 @@ for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
       },
     });
 
-  test("installs, updates and uninstalls", async (place) => {
-    for (const [args, message, version] of DONE) {
-      const words = args.split(" ").filter((word) => word);
-      const env = { PATH: `${place.home}/old/:${PATH}` };
-      const { code, stdout } = await place.install(shell, words, env);
-      assertEquals(code, 0);
-      assertStringIncludes(stdout, message);
-      assert(!stdout.includes("on your PATH"), stdout);
-      const folder = place.entries(`${place.home}/old`);
-      assertEquals(folder.length, version === undefined ? 0 : 1);
-      if (version === undefined) continue;
-      const file = `${place.home}/old/agent-gateway`;
-      assertEquals(await Deno.readTextFile(file), program(version));
-      assertEquals((await Deno.stat(file)).mode, 0o100755);
+  test("installs, updates and uninstalls, asks for attestations, and changes nothing when it fails", async (place) => {
+    for (const [args, message, version, tools = {}] of CALLS) {
+      for (const [tool, script] of Object.entries(tools)) {
+        await place.put(`tools/${tool}`, `#!/bin/sh\n${script}\n`);
+      }
+      const before = place.entries();
+      const output = await place.install(shell, `--to old ${args}`);
+      const { code, stdout, stderr } = output;
+      const about = `${args} ${JSON.stringify(tools)}`;
+      assertStringIncludes(stdout + stderr, message, about);
+      if (version === undefined) {
+        assertEquals([code, place.entries()], [1, before], about);
+      } else {
+        assertEquals(code, 0, about);
+        assert(!stdout.includes("on your PATH"), stdout);
+        const file = `${place.home}/old/agent-gateway`;
+        const files = version === "" ? [] : [file];
+        const installed = place.entries(`${place.home}/old`);
+        assertEquals(installed.map((entry) => entry.split(" ")[1]), files);
+        for (const file of files) {
+          assertEquals(await Deno.readTextFile(file), program(version));
+          assertEquals((await Deno.stat(file)).mode, 0o100755);
+        }
+      }
+      for (const tool of Object.keys(tools)) {
+        await Deno.remove(`${place.home}/tools/${tool}`);
+      }
     }
   });
 
   test("prints commands that work, in a folder of any name", async (place) => {
     const folder = `${place.home}/it's "$HOME"`;
-    const { stdout } = await place.install(shell, ["--to", folder]);
+    const { stdout } = await programOutput([
+      ...[...shell.split(" "), SCRIPT, "--from", place.releases.url],
+      ...["--to", folder],
+    ]);
     const [, path] = stdout.match(/^ {2}(export PATH=.*)$/m) ?? [];
     const [, remove] = stdout.match(/^To uninstall: (rm .*)$/m) ?? [];
     const commands = `${path}; agent-gateway; ${remove}`;
@@ -204,28 +249,11 @@ for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
     assertEquals(place.entries(folder), []);
   });
 
-  test("changes nothing when it fails, and replaces and removes nothing of others", async (place) => {
-    for (const [args, message] of REFUSED) {
-      const before = place.entries();
-      const env = { PATH: args.includes("hangs") ? `fast:${PATH}` : PATH };
-      const refused = await place.install(shell, args.split(" "), env);
-      assertEquals(refused.code, 1, args);
-      assertStringIncludes(refused.stderr, message);
-      assertEquals(place.entries(), before);
-    }
-  });
-
-  test("asks the GitHub CLI about a mirror's file and a local one, and says what it needs", async (place) => {
-    for (const rows of [STAND_INS, ATTESTED]) {
-      for (const [tool, script, args, message] of rows) {
-        await place.put(`tools/${tool}`, `#!/bin/sh\n${script}\n`);
-        const words = args.split(" ").filter((word) => word);
-        const env = { PATH: `${place.home}/tools:${PATH}` };
-        const { code, stdout, stderr } = await place.install(shell, words, env);
-        await Deno.remove(`${place.home}/tools/${tool}`);
-        assertStringIncludes(stdout + stderr, message);
-        assertEquals(code, rows === ATTESTED ? 0 : 1);
-      }
+  test("needs a folder as root, and a home without one", async (place) => {
+    for (const [id, message] of [["0", "as root"], ["1000", "HOME is not"]]) {
+      await place.put("tools/id", `#!/bin/sh\necho ${id}\n`);
+      const { stderr } = await place.install(shell, "", { HOME: "" });
+      assertStringIncludes(stderr, `${message}`);
     }
   });
 
@@ -238,21 +266,6 @@ for (const shell of ["dash", "bash --posix", "busybox sh", "zsh"]) {
   });
 }
 
-Deno.test({
-  name: "install.sh needs a folder as root, and a home without one",
-  ignore: onWindows,
-  async fn() {
-    await using place = await Place.make();
-    for (const [id, message] of [["0", "as root"], ["1000", "HOME is not"]]) {
-      await place.put("tools/id", `#!/bin/sh\necho ${id}\n`);
-      const env = { PATH: `${place.home}/tools:${PATH}` };
-      const options = { env, clearEnv: true };
-      const { stderr } = await programOutput(["sh", SCRIPT], options);
-      assertStringIncludes(stderr, `${message}`);
-    }
-  },
-});
-
 /**
  * The tools of the script as BusyBox has them, but for what downloads. The shell is
  * not BusyBox's: that of Debian's static one finds every applet, wherever `PATH` leads.
@@ -260,45 +273,46 @@ Deno.test({
 const BUSYBOX_TOOLS =
   "cat chmod grep id mkdir mktemp mv rm rmdir sed sh sha256sum uname";
 
-const ATTESTS = "#!/bin/sh\n"; // gh, whatever the file is
-
 for (
   const [downloader, tools, refusal] of [
     ["curl", { curl: "/usr/bin/curl", gzip: "/bin/busybox" }, "(1)"],
     ["GNU wget", { wget: "/usr/bin/wget", gzip: "/bin/busybox" }, "redirect"],
     ["BusyBox's wget", { wget: "/bin/busybox" }, "or GNU wget is needed"],
-    ["BusyBox's wget, and gh,", { wget: "/bin/busybox", gh: "" }, "redirect"],
+    [
+      "BusyBox's wget, and gh,",
+      { wget: "/bin/busybox", gh: "/bin/true" },
+      "redirect",
+    ],
   ] as const
 ) {
   Deno.test({
     name:
       `install.sh with ${downloader} installs, and takes nothing after a redirect to http:`,
-    ignore: Deno.build.os !== "linux" || !isInstalled("busybox"),
+    ignore: Deno.build.os !== "linux" ||
+      !["busybox", "curl", "wget", "openssl"].every(isInstalled),
     async fn() {
       await using place = await Place.make();
       using ca = new LocalCa();
-      const address = { hostname: "127.0.0.1", port: 0, onListen() {} };
       await using server = Deno.serve(
-        { ...ca.issue("localhost"), ...address },
+        { ...ca.issue("localhost"), ...LOOPBACK },
         ({ url }) =>
           Response.redirect(place.releases.url + new URL(url).pathname),
       );
       const folder = `${place.home}/tools`;
-      await place.put("tools/gh", ATTESTS);
-      if (!("gh" in tools)) await Deno.remove(`${folder}/gh`);
+      await Deno.mkdir(folder);
       for (const tool of BUSYBOX_TOOLS.split(" ")) {
         await Deno.symlink("/bin/busybox", `${folder}/${tool}`);
       }
       // BusyBox speaks TLS through OpenSSL.
       const others = { ...tools, openssl: "/usr/bin/openssl" };
       for (const [tool, target] of Object.entries(others)) {
-        if (target !== "") await Deno.symlink(target, `${folder}/${tool}`);
+        await Deno.symlink(target, `${folder}/${tool}`);
       }
       // GNU wget takes the test's certificate authority from its settings file only.
       const { certificate } = ca;
       await place.put("wgetrc", `ca_certificate=${certificate}\n`);
-      const install = (...args: readonly string[]) =>
-        place.install("/bin/sh", args, {
+      const install = (args = "") =>
+        place.install("/bin/sh", `--to old ${args}`, {
           PATH: folder,
           CURL_CA_BUNDLE: certificate,
           SSL_CERT_FILE: certificate,
@@ -306,8 +320,8 @@ for (
         });
 
       const before = place.entries();
-      const redirected = `https://localhost:${server.addr.port}`;
-      const refused = await install("--from", redirected);
+      const redirected = `--from https://localhost:${server.addr.port}`;
+      const refused = await install(redirected);
       assertStringIncludes(refused.stderr, refusal);
       assertEquals([refused.code, place.entries()], [1, before]);
 
@@ -316,9 +330,9 @@ for (
       const compressed = "gzip" in tools ? ".gz" : "";
       const last = `/latest/download/${NAME}${compressed}`;
       assertEquals(place.releases.requested.at(-1), last);
+      const sums = "/latest/download/SHA256SUMS";
       for (const status of [404, 429, 503]) {
-        const file = { bytes: encode(""), status };
-        place.releases.files.set("/latest/download/SHA256SUMS", file);
+        place.releases.answers.set(sums, answer(status));
         const message = status === 404 ? "there is no " : `HTTP ${status}`;
         assertStringIncludes((await install()).stderr, message);
       }
@@ -415,7 +429,7 @@ for (const shell of canChangeRegistry ? ["powershell", "pwsh"] : []) {
     );
     const compile = ["compile", "-q", "--no-config", "-o", `${local}\\it.exe`];
     await runCommand([Deno.execPath(), ...compile, `${local}\\it.js`]);
-    await using releases = new ReleaseFolder();
+    await using releases = new Releases();
     const bytes = await Deno.readFile(`${local}\\it.exe`);
     await releases.add("latest/download", `${NAME}.exe`, bytes);
     const own = "%USERPROFILE%\\bin;C:\\Tools";

@@ -1,9 +1,15 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { parse } from "../../tools/npm/dotenv_parse.ts";
+import standIns from "../../tools/npm/import_map.json" with { type: "json" };
+import { unicodeWidth } from "../../tools/npm/unicode_width.ts";
 import { unreachable } from "../support/faulty_service/service.ts";
+import { startJsrRegistry } from "../support/jsr_registry.ts";
 import {
   type ProgramOptions,
   programOutput,
 } from "../support/program_output.ts";
+
+// The launcher, and the packages of npm that it puts in the place of those of JSR.
 
 const ROOT = `${import.meta.dirname}/../..`;
 const STAND_IN_LINE =
@@ -48,7 +54,7 @@ Deno.test("the launcher passes arguments, standard streams and the exit code thr
   const output = await launch(["run", "-q", url, ...args], { env, input, cwd });
 
   assertEquals(output.code, 7);
-  assertEquals(output.stdout === input, true);
+  assert(output.stdout === input);
   assertEquals(output.stderr, `${STAND_IN_LINE}${JSON.stringify(args)}\n`);
 });
 
@@ -63,39 +69,37 @@ Deno.test("the launcher uses JSR without a word if it answers, and npm if not, a
   );
   const answering = `http://127.0.0.1:${jsr.addr.port}/`;
   const tells = program(`console.log(Deno.env.get("STANDARD_LIBRARY"));`);
-  const choice = async (env: Readonly<Record<string, string>>) => {
+  for (
+    const [JSR_URL, STANDARD_LIBRARY, ...expected] of [
+      [answering, "", "jsr\n", ""],
+      [unreachable(), "", "npm\n", STAND_IN_LINE],
+      [answering, "npm", "npm\n", ""], // chosen: it does not look again
+    ] as const
+  ) {
+    const env = { JSR_URL, STANDARD_LIBRARY };
     const args = ["run", "-q", "--allow-env", tells];
     const { stdout, stderr } = await launch(args, { env });
-    return [stdout, stderr];
-  };
-
-  assertEquals(await choice({ JSR_URL: answering }), ["jsr\n", ""]);
-  assertEquals(await choice({ JSR_URL: unreachable() }), [
-    ...["npm\n", STAND_IN_LINE],
-  ]);
-  // The launcher that got the choice does not look again.
-  const chosen = { JSR_URL: answering, STANDARD_LIBRARY: "npm" };
-  assertEquals(await choice(chosen), ["npm\n", ""]);
+    assertEquals([stdout, stderr], expected);
+  }
 });
 
 Deno.test("the launcher fails with a sentence if neither JSR nor npm can be reached", async () => {
-  const emptyCache = await Deno.makeTempDir();
+  const DENO_DIR = await Deno.makeTempDir();
+  const env = {
+    DENO_DIR,
+    JSR_URL: unreachable(),
+    NPM_CONFIG_REGISTRY: unreachable(),
+  };
 
-  const { code, stdout, stderr } = await launch(["run", "program.ts"], {
-    env: {
-      DENO_DIR: emptyCache,
-      JSR_URL: unreachable(),
-      NPM_CONFIG_REGISTRY: unreachable(),
-    },
-  });
-  await Deno.remove(emptyCache, { recursive: true });
+  const { code, stdout, stderr } = await launch(["run", "x.ts"], { env });
+  await Deno.remove(DENO_DIR, { recursive: true });
 
-  assertEquals([code, stdout], [1, ""]);
-  assertEquals(
-    stderr,
+  assertEquals([code, stdout, stderr], [
+    1,
+    "",
     "Cannot get the standard library: neither JSR nor npm can be reached; " +
-      "connect to either of them once, after that no network is needed\n",
-  );
+    "connect to either of them once, after that no network is needed\n",
+  ]);
 });
 
 const waits = 'setInterval(() => {}, 1000); console.log("ready");';
@@ -127,3 +131,59 @@ for (
     },
   });
 }
+
+/** What @std/dotenv 0.225.6 reads from an assignment to A. */
+const DOTENV = {
+  "A=": "",
+  "A=\tb c ": "b c",
+  "A=b\\nc": "b\\nc",
+  "A=' b\"\\nc '": ' b"\\nc ',
+  'A="b\\nc\\\\d\\x"': "b\nc\\\\d\\x",
+};
+
+/** Characters by the columns that they take for @std/cli 1.0.32. */
+const WIDTHS = [
+  "\x7f\u0300\u1160\u{e0100}", // a mark, and what joins what is before it
+  "\u00ad\u0903｡\u{1f1e6}", // a mark with a place of its own, half of a flag
+  "\u1100あ😀",
+];
+
+Deno.test("the stand-ins from npm answer what the packages of JSR have answered", () => {
+  for (const [text, value] of Object.entries(DOTENV)) {
+    assertEquals(Object.entries(parse(text)), [["A", value]]);
+  }
+  for (const [width, characters] of WIDTHS.entries()) {
+    for (const character of characters) {
+      assertEquals(unicodeWidth(character), width, JSON.stringify(character));
+    }
+  }
+});
+
+Deno.test("JSR and npm give the project the same packages", async () => {
+  const read = (path: string) => Deno.readTextFile(`${ROOT}/${path}`);
+  const lock = JSON.parse(await read("deno.lock"));
+  const { npm } = JSON.parse(await read("tools/npm/deno.lock"));
+  assertEquals(npm, lock.npm);
+
+  const loaded = await read("tools/standard_library.ts");
+  for (const [specifier, path] of Object.entries(standIns.imports)) {
+    assert(loaded.includes(`import "${specifier}";`), specifier);
+    if (specifier === "@std/testing/bdd") continue; // It is node:test.
+    const text = await read(`tools/npm/${path}`);
+    const [, name, version] = text.match(/(@std\/\w+)`? (\d+\.\d+\.\d+)/) ?? [];
+    assert(specifier.replace(/^jsr:/, "").startsWith(name ?? "-"), path);
+    assert(`${name}@${version}` in lock.jsr, `${path} is of ${version}`);
+  }
+});
+
+Deno.test("a JSR whose packages differ from deno.lock is refused, without the launcher too", async () => {
+  await using registry = await startJsrRegistry(); // its bytes are the stand-ins'
+  const DENO_DIR = await Deno.makeTempDir();
+  const { code, stderr } = await programOutput([
+    ...[Deno.execPath(), "run", "-q", "-P=client", "main.ts", "--version"],
+  ], { cwd: ROOT, env: { DENO_DIR, JSR_URL: registry.url, NO_COLOR: "1" } });
+  await Deno.remove(DENO_DIR, { recursive: true });
+
+  assertEquals(code, 10);
+  assertMatch(stderr, /Integrity check failed for package/);
+});

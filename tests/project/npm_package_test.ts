@@ -63,7 +63,7 @@ Deno.test("the npm package", async (t) => {
     JSON.parse(await Deno.readTextFile(`${installed}/${name}`));
 
   await t.step(
-    "starts the pinned Deno of its system, without any script, and gives it exactly the permissions of the client",
+    "starts the pinned Deno of its system, without any script, with exactly the permissions of the client, and its code in one file",
     async () => {
       const { code, stdout, stderr } = await run(["--version"]);
       assertEquals([code, stderr], [0, ""]);
@@ -82,18 +82,12 @@ Deno.test("the npm package", async (t) => {
         flags.filter((flag) => /^--(?:allow|no-prompt)/.test(flag)),
         [...clientPermissionFlags],
       );
-    },
-  );
-
-  await t.step(
-    "holds its code in one file, which is read at the start",
-    async () => {
       const files = await Array.fromAsync(Deno.readDir(installed));
-      assertEquals(
-        files.map(({ name }) => name).filter((name) => /js$/.test(name)).sort(),
-        ["agent-gateway.cjs", "agent-gateway.js"],
-      );
       assert(files.every(({ isDirectory }) => !isDirectory));
+      const modules = files.map(({ name }) => name).filter((n) =>
+        /js$/.test(n)
+      );
+      assertEquals(modules.sort(), ["agent-gateway.cjs", "agent-gateway.js"]);
     },
   );
 
@@ -122,15 +116,14 @@ Deno.test("the npm package", async (t) => {
     "runs prompts of standard input, in a project of any kind",
     async () => {
       await using service = ReferenceService.start();
-      const files = ["deno.json", "package.json", "deno.lock"]
-        .map((name) => `${folder}/${name}`);
-      for (const file of files) await Deno.writeTextFile(file, "not JSON");
-      const env = settings(service);
-      const options = { cwd: folder, env, input: "hello\n" };
+      const cwd = await makeFolderOf({
+        ...{ "deno.json": "not JSON", "package.json": "not JSON" },
+        "deno.lock": "not JSON",
+      });
+      const options = { cwd, env: settings(service), input: "hello\n" };
       const { code, stdout, stderr } = await run(["-q"], options);
-      for (const file of files) await Deno.remove(file);
-
       assertEquals([code, stdout, stderr], [0, `${REPLY}\n`, ""]);
+      await Deno.remove(cwd, { recursive: true });
     },
   );
 
@@ -201,12 +194,7 @@ Deno.test("the npm package", async (t) => {
     name: "ends at SIGUSR1, and opens no debugger",
     ignore: Deno.build.os === "windows",
     async fn() {
-      const args = ["--bridge"];
-      await using client = new Client({
-        program: command,
-        args,
-        limit: 60_000,
-      });
+      await using client = new Client({ program: command, args: ["--bridge"] });
       await client.write('{"jsonrpc":"2.0","id":1,"method":"initialize"}\n');
       await client.stdout.waitFor('"id":1');
       client.kill("SIGUSR1");

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { globSync } from "node:fs";
 import { dirname, join } from "node:path/posix";
 
 const ROOT = `${import.meta.dirname}/../..`;
@@ -28,26 +29,24 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 const FOLDERS = Object.keys(MAY_IMPORT).filter((name) => name !== "main");
 
-/** Each source file of the program with the files it imports, type imports included. */
-const imports = new Map<string, readonly string[]>();
-for (const file of ["main.ts", ...sourcesIn("lib")]) {
-  const source = Deno.readTextFileSync(`${ROOT}/${file}`);
-  const found = source.matchAll(
-    /(?:\bfrom|\bimport\(|\bimport)\s*"(\.[^"]+)"/g,
-  );
-  imports.set(
-    file,
-    Array.from(found, ([, path = ""]) => join(dirname(file), path)),
-  );
-}
+/** The texts of the program's source files. */
+const SOURCES = new Map(
+  ["main.ts", ...globSync("lib/**/*.ts", { cwd: ROOT }).sort()].map((file) => [
+    file.replaceAll("\\", "/"), // on Windows
+    Deno.readTextFileSync(`${ROOT}/${file}`),
+  ]),
+);
 
-function sourcesIn(folder: string): string[] {
-  return Array.from(Deno.readDirSync(`${ROOT}/${folder}`)).flatMap((entry) => {
-    const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory) return sourcesIn(path);
-    return path.endsWith(".ts") ? [path] : [];
-  });
-}
+/** Each of them with the files it imports, type imports included. */
+const imports = new Map(
+  Array.from(SOURCES, ([file, source]) => {
+    const found = source.matchAll(
+      /(?:\bfrom|\bimport\(|\bimport)\s*"(\.[^"]+)"/g,
+    );
+    const paths = Array.from(found, ([, to = ""]) => join(dirname(file), to));
+    return [file, paths];
+  }),
+);
 
 /** The folder that a file belongs to: `gateway` for `lib/gateway.ts`, its entry, too. */
 function folderOf(file: string): string {
@@ -81,21 +80,56 @@ Deno.test("a folder is imported through its entry alone", () => {
   assertEquals(arrows.filter(({ to }) => to !== `lib/${folderOf(to)}.ts`), []);
 });
 
-Deno.test("only lib/process.ts exits", () => {
-  const ending = Array.from(imports.keys()).filter((file) => {
-    const source = Deno.readTextFileSync(`${ROOT}/${file}`);
-    return /\bDeno\.exit\(/.test(source);
-  });
-  assertEquals(ending, ["lib/process.ts"]);
-});
+/** What the files of some folders alone do: what it is, how it looks, and the files. */
+const DONE_ONCE: readonly (readonly [string, RegExp, readonly string[]])[] = [
+  ["exit", /\bDeno\.exit\(/, ["lib/process.ts"]],
+  [
+    "make timers",
+    /\bset(Timeout|Interval|Immediate)\(|AbortSignal\.timeout\(|timers"/,
+    ["lib/io/timeout.ts"],
+  ],
+  [
+    "make texts that may be shown",
+    /\bas (unknown as )?(Redacted|Unchanged|ServiceId|Shown)\b/,
+    ["lib/text/"],
+  ],
+  [
+    "call a function for each match of a text, which is short",
+    /\.replace(All)?\([^;]*?(\) =>|, [A-Z]+\.\w+\))/,
+    [
+      "lib/gateway/stream/not_understood.ts", // at most 64 KiB
+      "lib/markdown.ts", // lines of at most 4 KiB
+      "lib/settings/proxy.ts",
+      "lib/text/json.ts", // parts of 64 KiB
+    ],
+  ],
+  [
+    "look for halves of characters, or for NUL, in foreign text",
+    /[tT]oWellFormed|isWellFormed|"\\0"|\\x00"|\\u0000"|JSON\.parse\(|0xd[89ab]00/,
+    ["lib/text/foreign_text.ts", "lib/text/json.ts"],
+  ],
+];
 
-Deno.test("only lib/io/timeout.ts makes timers", () => {
-  const makers = Array.from(imports.keys()).filter((file) => {
-    const source = Deno.readTextFileSync(`${ROOT}/${file}`);
-    return /\bset(Timeout|Interval|Immediate)\(|AbortSignal\.timeout\(|timers"/
-      .test(source);
+for (const [what, pattern, files] of DONE_ONCE) {
+  Deno.test(`only ${files.join(", ")} ${what}`, () => {
+    const found = filesWith(pattern);
+    const isIn = (file: string) => files.some((one) => file.startsWith(one));
+    assertEquals(found.filter((file) => !isIn(file)), []);
+    const isUnused = (one: string) => !found.some((it) => it.startsWith(one));
+    assertEquals(files.filter(isUnused), []);
   });
-  assertEquals(makers, ["lib/io/timeout.ts"]);
+}
+
+function filesWith(pattern: RegExp): string[] {
+  return Array.from(SOURCES).filter(([, source]) => pattern.test(source))
+    .map(([file]) => file);
+}
+
+Deno.test("one table of the gateway reads the texts of Deno's errors", () => {
+  const readers = filesWith(
+    /(?<!this)\.message\b|\berror\.cause\b|String\(error\)/,
+  ).filter((file) => file.startsWith("lib/gateway"));
+  assertEquals(readers, ["lib/gateway/connection/known_failures.ts"]);
 });
 
 /** The folders of `lib/gateway/`, from the top to the bottom. */
@@ -110,37 +144,6 @@ Deno.test("imports within the gateway run one way: stream, http, connection, fai
   );
   assert(inner.length > 20);
   assertEquals(inner.filter(({ from, to }) => floorOf(from) > floorOf(to)), []);
-});
-
-Deno.test("one table of the gateway reads the texts of Deno's errors", () => {
-  const readers = Array.from(imports.keys()).filter((file) => {
-    const source = Deno.readTextFileSync(`${ROOT}/${file}`);
-    return file.startsWith("lib/gateway") &&
-      /(?<!this)\.message\b|\berror\.cause\b|String\(error\)/.test(source);
-  });
-  assertEquals(readers, ["lib/gateway/connection/known_failures.ts"]);
-});
-
-Deno.test("only lib/text/ makes texts that may be shown, and no text passes its types by", () => {
-  const makers = Array.from(imports.keys()).filter((file) => {
-    const source = Deno.readTextFileSync(`${ROOT}/${file}`);
-    return /\bas (unknown as )?(Redacted|Unchanged|ServiceId|Shown)\b/
-      .test(source);
-  });
-  assertEquals(makers.filter((file) => !file.startsWith("lib/text/")), []);
-});
-
-Deno.test("a function is called for each match of short texts alone: parts of lines, lines of 4 KiB", () => {
-  const callers = Array.from(imports.keys()).filter((file) => {
-    const source = Deno.readTextFileSync(`${ROOT}/${file}`);
-    return /\.replace(All)?\([^;]*?(\) =>|, [A-Z]+\.\w+\))/.test(source);
-  });
-  assertEquals(callers.sort(), [
-    "lib/gateway/stream/not_understood.ts", // at most 64 KiB
-    "lib/markdown.ts", // lines of at most 4 KiB
-    "lib/settings/proxy.ts",
-    "lib/text/json.ts", // parts of 64 KiB
-  ]);
 });
 
 Deno.test("no two modules have the same name", () => {
@@ -160,15 +163,4 @@ Deno.test("lib/ has no import cycle", () => {
   for (const file of imports.keys()) {
     assert(!reach(file, new Set()).has(file), `${file} imports itself`);
   }
-});
-
-Deno.test("foreign text passes one gate: no other module looks for halves of characters, or for NUL", () => {
-  const gate = "lib/text/foreign_text.ts";
-  const looks =
-    /[tT]oWellFormed|isWellFormed|"\\0"|\\x00"|\\u0000"|JSON\.parse\(|0xd[89ab]00/;
-  const found = Array.from(imports.keys()).filter((file) =>
-    file !== gate && file !== "lib/text/json.ts" &&
-    looks.test(Deno.readTextFileSync(`${ROOT}/${file}`))
-  );
-  assertEquals(found, []);
 });

@@ -1,4 +1,5 @@
 import { cp } from "node:fs/promises";
+import { runCommand } from "../../tools/run_command.ts";
 import { type ProgramOutput, programOutput } from "./program_output.ts";
 
 const ROOT = `${import.meta.dirname}/../..`;
@@ -23,6 +24,20 @@ export class SourceCopy implements AsyncDisposable {
       await cp(`${ROOT}/${name}`, `${folder}/${name}`, { recursive: true });
     }
     return new SourceCopy(folder);
+  }
+
+  /** Gives it a history: packages have the time of its last commit. */
+  async commit(): Promise<void> {
+    const user = ["-c", "user.name=t", "-c", "user.email=t"];
+    const env = {
+      GIT_CONFIG_GLOBAL: `${this.folder}/no-config`, // the contributor may sign
+      GIT_CONFIG_NOSYSTEM: "1",
+      GIT_COMMITTER_DATE: "2026-11-24T03:21:04Z",
+    };
+    for (const args of [["init"], ["add", "--all"], ["commit", "-mRelease"]]) {
+      const git = ["git", "-C", this.folder, ...user];
+      await runCommand([...git, ...args], { env });
+    }
   }
 
   /**
