@@ -6,7 +6,7 @@
  */
 
 import { parse } from "jsr:@std/dotenv@^0.225.6/parse";
-import { size } from "../text.ts";
+import { size as sizeInWords } from "../text.ts";
 import { SettingsError } from "./settings_error.ts";
 
 const onWindows = Deno.build.os === "windows";
@@ -31,11 +31,7 @@ export function readDotenv(
   { isNeeded }: { readonly isNeeded: boolean },
 ): DotenvFile {
   try {
-    const { bytes, mode } = readRegularFile(".env");
-    return {
-      text: new TextDecoder("utf-8", { fatal: true }).decode(bytes),
-      isWritableByAll: !onWindows && ((mode ?? 0) & 0o002) !== 0,
-    };
+    return readRegularFile(".env");
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return { text: "" };
     if (isOfNetworkFolder(error) && !isNeeded) return { text: "" };
@@ -74,38 +70,33 @@ function isOfNetworkFolder(error: unknown): boolean {
     error instanceof Deno.errors.NotCapable;
 }
 
-/** A file that was read whole. */
-interface ReadFile {
-  readonly bytes: Uint8Array;
-  /** Its permissions, which say nothing on Windows. */
-  readonly mode: number | null;
-}
-
-function readRegularFile(path: string): ReadFile {
-  const mode = modeOfRegularFile(path);
-  using file = Deno.openSync(path);
-  const bytes = new Uint8Array(MAX_FILE_BYTES + 1);
-  let length = 0;
-  while (length < bytes.length) {
-    const read = file.readSync(bytes.subarray(length));
-    if (read === null) return { bytes: bytes.subarray(0, length), mode };
-    length += read;
+function readRegularFile(path: string): DotenvFile {
+  // Before it is opened: opening a pipe waits for its writer.
+  const { isFile, size, mode } = statusOf(path);
+  if (!isFile) throw new Error("not a regular file");
+  if (size > MAX_FILE_BYTES) {
+    throw new Error(`larger than ${sizeInWords(MAX_FILE_BYTES)}`);
   }
-  throw new Error(`larger than ${size(MAX_FILE_BYTES)}`);
+  const bytes = Deno.readFileSync(path);
+  // UTF-16, of which not all begins with a mark.
+  if (bytes.includes(0)) throw new TypeError("There is a NUL");
+  return {
+    text: new TextDecoder("utf-8", { fatal: true }).decode(bytes),
+    isWritableByAll: !onWindows && ((mode ?? 0) & 0o002) !== 0,
+  };
 }
 
-/** Called before a file is opened: opening a pipe waits for its writer. */
-function modeOfRegularFile(path: string): number | null {
+function statusOf(
+  path: string,
+): Pick<Deno.FileInfo, "isFile" | "size" | "mode"> {
   try {
-    const { isFile, mode } = Deno.statSync(path);
-    if (isFile) return mode;
+    return Deno.statSync(path);
   } catch (error) {
     // Only opening such a file tells whether it can be read. It is no pipe: Windows has
     // those elsewhere.
-    if (isOfNetworkFolder(error)) return null;
+    if (isOfNetworkFolder(error)) return { isFile: true, size: 0, mode: null };
     throw error;
   }
-  throw new Error("not a regular file");
 }
 
 /** Whether the text of a `.env` file assigns a variable a value that is not blank. */

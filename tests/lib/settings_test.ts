@@ -347,6 +347,7 @@ const UNREADABLE: readonly (readonly [what: string, dotenv: Dotenv, reason: RegE
   ["a folder", (path) => Deno.mkdirSync(path), /not a regular file/],
   ["larger than 1 MiB", line + "#".repeat(MIB), /larger than 1 MiB/],
   ["not UTF-8", new TextEncoder().encode(`${line}# `).with(-1, 0xff), /not UTF-8; save it as UTF-8, or/],
+  ["UTF-16 without a mark", line.split("").join("\0"), /not UTF-8; save it as UTF-8, or/],
   ["a link to a device", link("/dev/zero"), /(?:not a regular file|permission denied)/],
   ["a link to itself", link(".env"), /[^\n]+/],
 ];

@@ -3,7 +3,7 @@ import type { CallState } from "../failure/call_state.ts";
 import type { RequestError } from "../failure/failure.ts";
 import { loadCertificates, trustedCertificates } from "./certificates.ts";
 import { connectionError, tlsSetupError } from "./connection_failure.ts";
-import { isNotConnected } from "./known_failures.ts";
+import { isNotConnected, isUnknownIssuer } from "./known_failures.ts";
 import { loopbackError } from "./loopback.ts";
 import { Relay } from "./relay.ts";
 import type { Route } from "./route.ts";
@@ -13,10 +13,10 @@ type SentRequest = RequestInit & { readonly signal: AbortSignal };
 
 /**
  * The connection of one call, which no other call uses: an HTTP client of `fetch`, and
- * the relay through which it reaches the service, unless the route skips it. Each `POST` has a
- * fresh one: a server may close one that was used before at any time, and nothing would
- * prove that it did not take the prompt. The `GET` of a turn uses the connection of its
- * `POST`, so it reaches the same host.
+ * the relay through which it reaches the service, unless the route skips it. Each `POST`
+ * has a fresh one: a server may close one that was used before at any time, and nothing
+ * would prove that it did not take the prompt. The `GET` of a turn uses the connection
+ * of its `POST`, so it reaches the same host.
  */
 export class CallConnection {
   readonly #route: Route;
@@ -49,11 +49,11 @@ export class CallConnection {
         if (!this.#isNotConnected(error)) throw error;
         // A used client needs another connection, but a relay lets its client in once.
         const isSpent = isUsed && this.#relay !== undefined;
-        if (!isSpent && !await loadCertificates(error, tried)) {
-          if (isUsed || !await this.#canDoWithoutRelay(request.signal)) {
-            throw error;
-          }
-          isDirect = true;
+        const isTrusted = isUnknownIssuer(error) &&
+          await loadCertificates(tried);
+        if (!isSpent && !isTrusted) {
+          isDirect = !isUsed && await this.#canDoWithoutRelay(request.signal);
+          if (!isDirect) throw error;
         }
         this.close();
         this.#state.setStage("not sent");

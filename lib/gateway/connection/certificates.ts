@@ -1,5 +1,4 @@
 import { environmentVariable } from "../../io.ts";
-import { isUnknownIssuer } from "./known_failures.ts";
 import { joinSafe, type Redacted, type Redactor, safe } from "../../text.ts";
 
 let trusted: readonly string[] = [];
@@ -11,18 +10,17 @@ export function trustedCertificates(): readonly string[] {
 }
 
 /**
- * Loads the system's certificates, once, if an error says that Deno does not know the
- * server's CA. Nothing was sent then.
+ * Loads the system's certificates, once. Call it if Deno does not know a server's CA:
+ * nothing was sent then.
  *
  * @param tried The certificates that were trusted before.
  * @returns Whether another attempt, with {@linkcode trustedCertificates}, may
  * succeed.
  */
 export async function loadCertificates(
-  error: unknown,
   tried: readonly string[],
 ): Promise<boolean> {
-  if (tried.length > 0 || !isUnknownIssuer(error)) return false;
+  if (tried.length > 0) return false;
   loading ??= loadOnce();
   return (await loading).length > 0;
 }

@@ -3,13 +3,12 @@ import { DEFAULT_BASE_URL, type Proxy } from "../../settings.ts";
 import { type Redactor, safe } from "../../text.ts";
 import type { RemoteOperation } from "../failure/fate.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
-import { certificateVariables, issuerAdvice } from "./certificates.ts";
+import { certificateVariables } from "./certificates.ts";
 import { CONNECTED, CONNECTING, MORE_FILES } from "./connection_rows.ts";
 import {
   failureIn,
   isNotConnected,
   isOutOfFiles,
-  isUnknownIssuer,
   reasonOf,
 } from "./known_failures.ts";
 import type { Route } from "./route.ts";
@@ -38,10 +37,7 @@ function connectionFailure(
   if (relayFailure !== undefined) return cannotReach(relayFailure, options);
   if (isNotConnected(cause)) {
     const known = failureIn(CONNECTING, cause, url, redactor);
-    const advice = isUnknownIssuer(cause)
-      ? issuerAdvice(redactor)
-      : known.advice;
-    return cannotReach({ ...known, advice }, options);
+    return cannotReach(known, options);
   }
 
   const known = failureIn(CONNECTED, cause, url, redactor);

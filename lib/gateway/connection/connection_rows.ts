@@ -8,6 +8,7 @@
 
 import type { Failure } from "../failure/failure.ts";
 import type { SystemFault } from "../failure/system_fault.ts";
+import { issuerAdvice } from "./certificates.ts";
 import { type Redacted, type Redactor, safe, utc } from "../../text.ts";
 
 export const MORE_FILES: Redacted =
@@ -41,7 +42,6 @@ export interface Row {
   readonly problem?: Failure["problem"];
   /** Whether it stays so: then no request is repeated. */
   readonly isFinal?: true;
-  readonly isUnknownIssuer?: true;
 }
 
 /** Failures before or after a connection was made. */
@@ -53,6 +53,9 @@ export interface Phase {
   /** The reason if none does. */
   readonly otherwise: (about: Circumstances) => Redacted;
 }
+
+/** What the library says if the issuer of a certificate is not trusted. */
+export const UNKNOWN_ISSUER = /^invalid peer certificate: UnknownIssuer$/;
 
 const CONNECTING_ROWS: readonly Row[] = [
   {
@@ -80,11 +83,11 @@ const CONNECTING_ROWS: readonly Row[] = [
     problem: "certificate not valid",
   },
   {
-    text: /^invalid peer certificate: UnknownIssuer$/,
+    text: UNKNOWN_ISSUER,
     reason:
       safe`its certificate comes from a CA that is not trusted, or it does not send its intermediate certificate`,
+    advice: ({ redactor }) => issuerAdvice(redactor),
     problem: "certificate not valid",
-    isUnknownIssuer: true,
   },
   {
     text: /^invalid peer certificate: (?:Other\(OtherError\()?(.*?)\)*$/,

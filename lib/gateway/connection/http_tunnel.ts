@@ -1,7 +1,7 @@
 import { portOf, type Proxy } from "../../settings.ts";
 import { VERSION } from "../../version.ts";
 import { readBytes, writeBytes } from "./bytes.ts";
-import { type Scheme, statusFailure, wrongProtocol } from "./tunnel_failure.ts";
+import { SCHEMES, statusFailure, wrongProtocol } from "./tunnel_failure.ts";
 
 const MAX_HEAD_BYTES = 16 * 1024;
 
@@ -50,16 +50,8 @@ async function readHead(connection: Deno.Conn, proxy: Proxy): Promise<string> {
   return head;
 }
 
-/** The schemes by which a proxy lets clients log in, of those whose names are known. */
-const SCHEMES: readonly Scheme[] = [
-  "Basic",
-  "Digest",
-  "NTLM",
-  "Negotiate",
-  "Bearer",
-];
-
-function schemesIn(head: string): readonly Scheme[] {
+/** The schemes by which a proxy lets clients log in. */
+function schemesIn(head: string): readonly (typeof SCHEMES[number])[] {
   const offers = head.replaceAll(/"[^"]*"/g, "")
     .match(/(?<=^proxy-authenticate:).*$/gim)?.join().toLowerCase() ?? "";
   const offered = offers.split(",").map((offer) => offer.trim().split(" ")[0]);

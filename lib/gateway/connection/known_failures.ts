@@ -10,7 +10,7 @@ import type { Redacted, Redactor } from "../../text.ts";
 import { portOf } from "../../settings.ts";
 import type { Failure } from "../failure/failure.ts";
 import { SYSTEM_FAULTS, type SystemFault } from "../failure/system_fault.ts";
-import { CONNECTING, type Phase, type Row } from "./connection_rows.ts";
+import { type Phase, type Row, UNKNOWN_ISSUER } from "./connection_rows.ts";
 
 /**
  * A library's text about a failure, taken apart from its beginning. A peer chooses what
@@ -46,7 +46,7 @@ export function isOutOfFiles(error: unknown): boolean {
 
 /** Whether an error says that the issuer of a certificate is not trusted. */
 export function isUnknownIssuer(error: unknown): boolean {
-  return find(CONNECTING.rows, takeApart(error))?.isUnknownIssuer === true;
+  return UNKNOWN_ISSUER.test(takeApart(error).words);
 }
 
 /** A library's text about an error, without the URL and the system's error number. */
@@ -56,8 +56,8 @@ export function reasonOf(error: unknown, redactor: Redactor): Redacted {
 }
 
 /**
- * Why a connection to a URL could not be made ({@linkcode CONNECTING}), or why it, or the
- * body of its answer, broke ({@linkcode CONNECTED}).
+ * Why a connection to a URL could not be made (`CONNECTING`), or why it, or the body of
+ * its answer, broke (`CONNECTED`).
  */
 export function failureIn(
   phase: Phase,

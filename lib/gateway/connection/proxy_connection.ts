@@ -12,6 +12,7 @@ import { closeQuietly } from "./bytes.ts";
 import { loadCertificates, trustedCertificates } from "./certificates.ts";
 import { connectDirectly, hostnameOf } from "./direct_connection.ts";
 import { openHttpTunnel } from "./http_tunnel.ts";
+import { isUnknownIssuer } from "./known_failures.ts";
 import { openSocksTunnel } from "./socks_tunnel.ts";
 import { noConnection, tunnelError } from "./tunnel_failure.ts";
 import type { Redactor } from "../../text.ts";
@@ -54,7 +55,7 @@ async function connectTo(
     try {
       return await connectOnce(proxy, signal);
     } catch (error) {
-      const mayWork = await loadCertificates(error, tried);
+      const mayWork = isUnknownIssuer(error) && await loadCertificates(tried);
       if (!mayWork) throw noConnection(proxy, error, redactor);
     }
   }

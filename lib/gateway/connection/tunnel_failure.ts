@@ -1,12 +1,18 @@
 import type { Proxy } from "../../settings.ts";
 import { type Failure, RequestError } from "../failure/failure.ts";
-import { issuerAdvice } from "./certificates.ts";
 import { CONNECTING } from "./connection_rows.ts";
-import { failureIn, isUnknownIssuer } from "./known_failures.ts";
+import { failureIn } from "./known_failures.ts";
 import { joinSafe, type Redacted, type Redactor, safe } from "../../text.ts";
 
-/** How clients can log in at a proxy. */
-export type Scheme = "Basic" | "Digest" | "NTLM" | "Negotiate" | "Bearer";
+/** The schemes by which clients log in at a proxy, of those whose names are known. */
+export const SCHEMES = [
+  "Basic",
+  "Digest",
+  "NTLM",
+  "Negotiate",
+  "Bearer",
+] as const;
+type Scheme = typeof SCHEMES[number];
 
 /** What the reply codes mean with which SOCKS refuses (RFC 1928, 6). */
 const SOCKS_REPLIES: Readonly<Record<number, Partial<Failure>>> = {
@@ -53,16 +59,10 @@ export function noConnection(
 ): RequestError {
   const url = new URL(proxy.origin);
   const { advice, ...failure } = failureIn(CONNECTING, cause, url, redactor);
-  const usual = isUnknownIssuer(cause)
-    ? issuerAdvice(redactor)
-    : connectAdvice(proxy);
-  return tunnelError(proxy, { ...failure, advice: advice ?? usual });
-}
-
-function connectAdvice(proxy: Proxy): Redacted {
-  return proxy.scheme === "https"
+  const usual = proxy.scheme === "https"
     ? schemesOf(proxy)
     : safe`Check ${proxy.variable} and NO_PROXY`;
+  return tunnelError(proxy, { ...failure, advice: advice ?? usual });
 }
 
 export function wrongProtocol(proxy: Proxy): RequestError {
