@@ -4,7 +4,7 @@ import {
   processUsage,
 } from "../../tools/bench/processes.ts";
 import { settings } from "../support/client_process.ts";
-import { Editor, isUpdate, type Message } from "../support/editor.ts";
+import { Editor, type Message } from "../support/editor.ts";
 import { times } from "../support/repetitions.ts";
 import {
   complete,
@@ -39,9 +39,9 @@ function test(
 /** An editor whose messages are too many to be kept. */
 function open(
   service: ReferenceService,
-  onMessage: (message: Message) => void = () => {},
+  onRequest: (message: Message) => void = () => {},
 ): Editor {
-  return new Editor({ env: settings(service), onMessage });
+  return new Editor({ env: settings(service), onRequest });
 }
 
 const usage = ({ client }: Editor) => processUsage(client.pid);
@@ -51,8 +51,8 @@ test("a line of 256 MiB on standard input is refused and not held, and the next 
   await bridge.request("agents/list");
   const before = await usage(bridge);
 
-  for (const chunk of repeat(EIGHT_MIB, 32)) await bridge.write(chunk);
-  await bridge.write("\n");
+  for (const chunk of repeat(EIGHT_MIB, 32)) await bridge.client.write(chunk);
+  await bridge.client.write("\n");
   const { result } = await bridge.request("agents/list");
 
   const { peak } = await usage(bridge);
@@ -98,8 +98,8 @@ test("a long run of events arrives in order, and memory stays flat", async (serv
   let ordered = true;
   let warm: Promise<ProcessUsage> | undefined;
   await using bridge = open(service, (message) => {
-    if (!isUpdate(message)) return;
     const { _meta, content } = message.params.update;
+    if (content === undefined) return; // a title
     ordered &&= _meta?.status === `${count}` ||
       count === COUNT && content.text === "Done.";
     count++;

@@ -29,9 +29,10 @@ Deno.test("--verbose tells requests and remote calls, never a key, a prompt or a
       { type: "resource_link", name: "secret", uri: "file:///secret" },
     ],
   });
-  const [question] = await editor.questions(1);
-  assert(question !== undefined);
-  await editor.answer(question, { content: "secret" });
+  const { id } = await editor.waitFor(() =>
+    editor.messages.find(({ method }) => method === "fs/read_text_file")
+  );
+  await editor.sendLine(JSON.stringify({ id, result: { content: "secret" } }));
   await editor.response(asking);
   await editor.request("session/prompt", { sessionId, prompt: [] });
   await editor.notify("session/cancel", { sessionId });

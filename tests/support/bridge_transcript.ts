@@ -1,6 +1,9 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { setImmediate } from "node:timers/promises";
+import { runBridge } from "../../lib/bridge.ts";
 import { FakeClock } from "./clocks.ts";
-import { MemoryEditor, type Message } from "./editor.ts";
+import { type Message, Messages } from "./editor.ts";
+import { FakeGateway, type FakeRun } from "./fake_gateway.ts";
 import { serviceError } from "./service_errors.ts";
 import { redacted } from "./texts.ts";
 
@@ -11,50 +14,70 @@ import { redacted } from "./texts.ts";
  *   end of the input. Params are JSON, or the id of a session and the text of a prompt.
  * - `* RUN node: status`, `* RUN = REPLY` and `* RUN ! WORDS`: an event of the service,
  *   and a failure (`! gone`: the service does not know the thread any more).
- * - `~ MILLISECONDS` pass.
+ * - `~ MILLISECONDS` pass. From `~ pause` to `~ resume`, what the bridge writes is not read.
  * - `< ...`: what the bridge wrote; `@ RUN THREAD PROMPT`: a run that it started.
  */
-export async function play(transcript: string): Promise<MemoryEditor> {
+export async function play(
+  transcript: string,
+): Promise<{ messages: readonly Message[]; gateway: FakeGateway }> {
   using clock = new FakeClock();
-  const editor = new MemoryEditor();
+  const gateway = new FakeGateway();
+  const received = new Messages();
+  const input = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = input.writable.getWriter();
+  let reading = Promise.withResolvers<void>();
+  reading.resolve();
+  const write = async (bytes: Uint8Array) => {
+    await reading.promise;
+    received.receive(new TextDecoder().decode(bytes));
+  };
+  runBridge({ stdin: input.readable, stdout: { write }, gateway });
+
   const expected = transcript.trim().split("\n").map((line) => line.trim());
   const log: string[] = [];
-  const seen = { messages: 0, runs: 0 };
+  let runs = 0;
   const look = async () => {
+    const { length } = received.messages;
     for (let turn = 0; turn < 10; turn++) {
-      await editor.rest();
+      await setImmediate();
       if (turn === 5) clock.elapse(1); // lines are gathered for a millisecond
     }
-    for (; seen.messages < editor.messages.length; seen.messages++) {
-      const message = editor.messages[seen.messages];
-      if (message !== undefined) log.push(`< ${shown(message)}`);
-    }
-    const { runs } = editor.gateway;
-    for (; seen.runs < runs.length; seen.runs++) {
-      const { threadId, prompt } = runs[seen.runs] ?? editor.gateway.run;
+    const news = received.messages.slice(length);
+    log.push(...news.map((message) => `< ${shown(message)}`));
+    for (const { threadId, prompt } of gateway.runs.slice(runs)) {
       const text = JSON.stringify(prompt).slice(1, -1);
-      log.push(`@ ${seen.runs + 1} ${threadId} ${text}`);
+      log.push(`@ ${++runs} ${threadId} ${text}`);
     }
   };
   for (const line of expected) {
     const [sign, first = "", ...rest] = line.split(" ");
-    if (sign === ">") await send(editor, line.slice(2));
-    else if (sign === "*") happen(editor, Number(first), rest.join(" "));
+    if (sign === ">" && first === "end") writer.close();
+    else if (sign === ">") {
+      const sent = messageIn(line.slice(2));
+      received.expectAnswer(sent);
+      writer.write(new TextEncoder().encode(`${sent}\n`));
+    } else if (sign === "*") {
+      happen(gateway.runs[Number(first) - 1], rest.join(" "));
+    } else if (line === "~ pause") reading = Promise.withResolvers();
+    else if (line === "~ resume") reading.resolve();
     else if (sign === "~") clock.elapse(Number(first));
     else continue;
     log.push(line);
     await look();
   }
-  assertEquals(log, expected);
-  return editor;
+  assertEquals(log.map(inShort), expected.map(inShort));
+  return { messages: received.messages, gateway };
 }
 
-async function send(editor: MemoryEditor, line: string): Promise<void> {
-  if (line === "end") {
-    editor.finish().catch(() => {}); // what came is in the transcript
-    return;
-  }
-  if (line.startsWith("{")) return await editor.sendLine(line);
+/** A line as a failure shows it. */
+function inShort(line: string): string {
+  const { length } = line;
+  return length < 200 ? line : `${line.slice(0, 99)}... (${length} characters)`;
+}
+
+/** The JSON of a message that is written in short. */
+function messageIn(line: string): string {
+  if (line.startsWith("{")) return line;
   const [, id, method, rest = ""] =
     /^(?:([-"\d]\S*|null) )?(\S+) ?(.*)$/s.exec(line) ?? [];
   const [sessionId, ...words] = rest.split(" ");
@@ -63,10 +86,8 @@ async function send(editor: MemoryEditor, line: string): Promise<void> {
     ? { sessionId, prompt: words.join(" ") }
     : JSON.parse(rest || "null") ?? undefined;
   const message = { method, params };
-  await editor.sendLine(
-    JSON.stringify(
-      id === undefined ? message : { id: JSON.parse(id), ...message },
-    ),
+  return JSON.stringify(
+    id === undefined ? message : { id: JSON.parse(id), ...message },
   );
 }
 
@@ -77,9 +98,8 @@ const GONE = {
   threadGone: "certain",
 } as const;
 
-function happen(editor: MemoryEditor, number: number, what: string): void {
-  const run = editor.gateway.runs[number - 1];
-  if (run === undefined) throw new Error(`there is no run ${number}`);
+function happen(run: FakeRun | undefined, what: string): void {
+  assert(run, "there is no such run");
   const [node = "", status = ""] = what.split(": ");
   if (what.startsWith("= ")) run.complete(what.slice(2));
   else if (what === "! gone") run.fail(serviceError("create run", GONE));

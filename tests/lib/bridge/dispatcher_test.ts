@@ -1,7 +1,7 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
+import { RpcError } from "../../../lib/bridge/json_rpc.ts";
 import { Sessions } from "../../../lib/bridge/sessions.ts";
 import { play } from "../../support/bridge_transcript.ts";
-import { MemoryEditor } from "../../support/editor.ts";
 import { FakeGateway } from "../../support/fake_gateway.ts";
 
 Deno.test("a session is opened after initialize alone, which may come again, with any version (interface 3)", async () => {
@@ -58,35 +58,33 @@ const THREAD_IDS: readonly (readonly [threadId: string, isUsed: boolean])[] = [
   ...[["line\n", false], ["\x7f", false], ["ü", false]] as const,
 ];
 Deno.test("a session is called like its thread, or by a UUID if that is no good id or in use", async () => {
+  const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
   for (const [threadId, isUsed] of THREAD_IDS) {
-    await using editor = new MemoryEditor();
-    editor.gateway.creating = () => Promise.resolve(threadId);
+    const gateway = new FakeGateway();
+    gateway.creating = () => Promise.resolve(threadId);
+    const sessions = new Sessions(gateway);
+    const first = await sessions.create();
+    const second = await sessions.create();
+    await sessions.close(first.id);
+    const third = await sessions.create();
 
-    const sessionId = await editor.newSession();
-    await editor.sendPrompt(sessionId, "hello");
-    const { threadId: used, options } = await editor.gateway.started(1);
-    const second = await editor.newSession();
-    await editor.request("session/close", { sessionId });
-    const third = await editor.newSession();
-
-    if (isUsed) assertEquals([sessionId, third], [threadId, threadId]);
-    for (const id of isUsed ? [second] : [sessionId, second, third]) {
-      assertMatch(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-    }
-    assertEquals([used, options.sessionId], [threadId, sessionId]);
+    const ids = [first, second, third].map(({ id }) =>
+      uuid.test(id) ? "UUID" : id
+    );
+    const used = isUsed ? threadId : "UUID";
+    assertEquals<string[]>(ids, [used, "UUID", used]);
+    assertEquals<string>(second.threadId, threadId);
   }
 });
 
-Deno.test("session/resume and session/load open an id that is allowed in a path", async () => {
-  await using editor = new MemoryEditor();
-  await editor.request("initialize");
+Deno.test("a session is opened by an id that is allowed in a path", () => {
+  const sessions = new Sessions(new FakeGateway());
   const long = "x".repeat(1024);
-  for (const method of ["session/resume", "session/load"]) {
-    for (const id of ["ü 日本", long, "...", "", ".", "\ud800", `${long}x`]) {
-      const { result } = await editor.request(method, { sessionId: id });
-      const isGood = id.length > 1 && id.length <= long.length;
-      assertEquals(result, isGood ? { sessionId: id } : undefined);
-    }
+  for (const id of ["ü 日本", long, "..."]) {
+    assertEquals<string>(sessions.open(id).threadId, id);
+  }
+  for (const id of ["", ".", "\ud800", `${long}x`]) {
+    assertThrows(() => sessions.open(id), RpcError, "cannot be the id");
   }
 });
 
@@ -98,7 +96,7 @@ Deno.test("session/load sends the conversation again: prompts that failed or wer
       { type: "resource", resource: { uri: "file:///a", text: "secret" } },
     ],
   });
-  const editor = await play(`
+  const { messages } = await play(`
     > 1 initialize {"protocolVersion":1}
     < 1 1
     > 2 session/new
@@ -139,7 +137,7 @@ Deno.test("session/load sends the conversation again: prompts that failed or wer
     < thread-1 user_message_chunk: four
     ~ 40
     < 10 thread-1`);
-  const ids = editor.messages.map(({ params }) => params?.update.messageId);
+  const ids = messages.map(({ params }) => params?.update.messageId);
   assertEquals(new Set(ids).size, 8); // one is missing, and one comes twice
 });
 

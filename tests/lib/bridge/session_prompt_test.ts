@@ -1,6 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { play } from "../../support/bridge_transcript.ts";
-import { isUpdate, MemoryEditor } from "../../support/editor.ts";
 
 /** Opens a session, for a client that speaks no ACP. */
 const OPEN = `> 1 initialize {}
@@ -285,62 +284,48 @@ Deno.test("a chat that the service does not know any more cannot be loaded or re
 });
 
 Deno.test("thoughts and reply have an id each, the response names the thread, the run and the request, and the trace context travels with the run", async () => {
-  await using editor = new MemoryEditor();
-  const sessionId = await editor.newSession();
-  const ids = new Set<string>();
-  for (const number of [1, 2]) {
-    const start = editor.messages.length;
-    const id = await editor.send("session/prompt", {
-      sessionId,
-      prompt: "hello",
-      _meta: { traceparent: "00-1-2-01", tracestate: "vendor=1" },
-    });
-    const run = await editor.gateway.started(number);
-    assertEquals(run.options.headers, {
-      traceparent: "00-1-2-01",
-      tracestate: "vendor=1",
-    });
-    run.progress("plan", "started");
-    run.progress("", "");
-    run.complete("Hello!");
-    const { result } = await editor.response(id);
-    assertEquals(result._meta, {
-      threadId: "thread-1",
-      runId: `run-${number}`,
-      requestId: `0-0-0-0-${number}`,
-    });
-    const updates = editor.messages.slice(start).filter(isUpdate)
-      .map(({ params }) => params.update);
-    assertEquals(updates.map(({ _meta }) => _meta), [
-      { node: "plan", status: "started" },
-      { node: "", status: "" },
-      undefined,
-    ]);
-    assertEquals(updates[0]?.messageId, updates[1]?.messageId);
-    for (const { messageId } of updates) ids.add(messageId);
-  }
-  assertEquals(ids.size, 4);
+  const prompt = JSON.stringify({
+    sessionId: "thread-1",
+    prompt: "hello",
+    _meta: { traceparent: "00-1-2-01", tracestate: "vendor=1" },
+  });
+  const turn = (number: number) =>
+    `> ${number + 2} session/prompt ${prompt}
+    @ ${number} thread-1 hello
+    * ${number} plan: started
+    < thread-1 agent_thought_chunk: plan: started
+    * ${number} : x
+    < thread-1 agent_thought_chunk: : x
+    * ${number} = Hello!
+    < thread-1 agent_message_chunk: Hello!
+    ~ 40
+    < ${number + 2} end_turn`;
+  const { gateway, messages } = await play(`${OPEN}\n${turn(1)}\n${turn(2)}`);
+
+  const headers = { traceparent: "00-1-2-01", tracestate: "vendor=1" };
+  assertEquals(gateway.run.options.headers, headers);
+  assertEquals(messages.at(-1)?.result._meta, {
+    threadId: "thread-1",
+    runId: "run-2",
+    requestId: "0-0-0-0-2",
+  });
+  const updates = messages.flatMap(({ params }) => params?.update ?? []);
+  const [first, second] = updates;
+  assertEquals(first._meta, { node: "plan", status: "started" });
+  assertEquals(first.messageId, second.messageId);
+  const ids = new Set(updates.map(({ messageId }) => messageId));
+  assertEquals([updates.length, ids.size], [6, 4]);
 });
 
 Deno.test("nothing of a run follows its cancellation, also if the client did not read", async () => {
-  await using editor = new MemoryEditor();
-  const sessionId = await editor.newSession();
-  const id = await editor.sendPrompt(sessionId, "hello");
-  const run = await editor.gateway.started(1);
-  run.progress("plan", "started");
-  await editor.update(sessionId, "plan: started");
-  editor.pause();
-  for (let i = 0; i < 10; i++) run.progress("x", "y".repeat(100_000));
-  await editor.rest();
-
-  await editor.notify("session/cancel", { sessionId });
-  run.complete("Too late.");
-  await editor.rest();
-  editor.resume();
-  const { result } = await editor.response(id);
-
-  assertEquals(result.stopReason, "cancelled");
-  assertEquals(editor.messages.at(-1), await editor.response(id));
-  const { length } = editor.texts(sessionId, "agent_thought_chunk");
-  assert(length < 10, `${length} updates`);
+  const status = "y".repeat(16_000);
+  const shown = `< thread-1 agent_thought_chunk: x: ${status}`;
+  await play([
+    OPEN,
+    ...["> 3 session/prompt thread-1 hello", "@ 1 thread-1 hello", "~ pause"],
+    ...Array(20).fill(`* 1 x: ${status}`),
+    ...["> session/cancel thread-1", "* 1 = Too late.", "~ resume"],
+    ...Array(9).fill(shown), // with _meta, more than 256 KiB
+    ...["~ 40", "< 3 cancelled"],
+  ].join("\n"));
 });
