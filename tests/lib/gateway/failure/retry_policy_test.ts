@@ -1,288 +1,188 @@
 import { assertEquals } from "@std/assert";
+import type { RemoteOperation } from "../../../../lib/gateway/failure/fate.ts";
 import {
   adviceToWait,
   type Attempt,
   type Attempts,
-  isReplayOver,
   pauseLabel,
   pauseSentence,
   type Problem,
   problemOfStatus,
+  type Retry,
   retryPost,
   retryStream,
   silenceLimit,
   withAttempt,
 } from "../../../../lib/gateway/failure/retry_policy.ts";
 import { TIMEOUTS } from "../../../../lib/gateway/timeouts.ts";
-import fc from "../../../support/generated.ts";
+import { rowsOf } from "../../../support/tables.ts";
 
 const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-
-const [BUSY, UNREACHABLE] = ["service busy", "service unreachable"] as const;
 
 /** The statuses after which an operation is repeated, and why. */
-const STATUSES = {
-  "create thread": { 429: BUSY, 503: BUSY },
-  "create run": { 429: BUSY },
-  "stream run": { 429: BUSY, 502: UNREACHABLE, 503: BUSY, 504: UNREACHABLE },
-} as const;
+const STATUSES = `
+operation     | 429          | 502                 | 503          | 504
+create thread | service busy | -                   | service busy | -
+create run    | service busy | -                   | -            | -
+stream run    | service busy | service unreachable | service busy | service unreachable
+`;
 
-for (
-  const operation of ["create thread", "create run", "stream run"] as const
-) {
-  const problems: Readonly<Record<number, Problem>> = STATUSES[operation];
-  Deno.test(`"${operation}" is repeated after ${Object.keys(problems)}, and after no other status`, () => {
+for (const row of rowsOf<"operation" | `${number}`>(STATUSES)) {
+  Deno.test(`"${row.operation}" is repeated after these statuses, and no others: ${JSON.stringify(row)}`, () => {
     for (let status = 100; status < 600; status++) {
-      const problem = problemOfStatus(operation, status);
-      assertEquals(problem, problems[status], `${status}`);
+      const operation = row.operation as RemoteOperation;
+      const problem = problemOfStatus(operation, status) ?? "-";
+      assertEquals(problem, row[`${status}`] ?? "-", `${status}`);
     }
   });
+}
+
+/** Words like `3x15`, as often as they say. */
+function repeated(text: string): readonly string[] {
+  return text.split(" ").flatMap((word) => {
+    const [count, repeated = word] = word.split("x");
+    return repeated === word ? [word] : Array(Number(count)).fill(repeated);
+  });
+}
+
+/** The middle of the range that a pause is drawn from, in seconds. */
+function middleOf({ least, most }: Retry): number {
+  return (least + most) / 2 / SECOND;
 }
 
 /** The pauses of a `POST` that fails so each time, on average and in seconds. */
-const POSTS: Readonly<Record<Problem, readonly number[]>> = {
-  "service busy": [0.5, 1, 2],
-  "connection refused": [0.5, 1, 2],
-  "no connection": [0.5, 1, 2],
-  "connection closed": [0, 0.5, 1],
-  "too many open files": [0.5, 1, 2, 4, 8, 15, 15, 15],
-  "service unreachable": [],
-  "certificate not valid": [],
-  "connection lost": [],
-  "stream ended": [],
-  "stream silent": [],
-};
+const POSTS = `
+problem               | pauses
+service busy          | 0.5 1 2 end
+connection refused    | 0.5 1 2 end
+no connection         | 0.5 1 2 end
+connection closed     | 0 0.5 1 end
+too many open files   | 0.5 1 2 4 8 15 15 15 end
+service unreachable   | end
+certificate not valid | end
+connection lost       | end
+stream ended          | end
+stream silent         | end
+`;
 
-for (const [name, pauses] of Object.entries(POSTS)) {
-  const problem = name as Problem;
-  Deno.test(`a POST is repeated after "${name}" ${pauses.length} times, and only if nothing was started`, () => {
-    const retry = (count: number, fate: "not run" | "may have run") =>
-      retryPost({ problem }, { fate, count }, TIMEOUTS);
-    const drawn = [];
-    for (let count = 1;; count++) {
-      assertEquals(retry(count, "may have run"), undefined);
-      const pause = retry(count, "not run");
-      if (pause === undefined) break;
-      assertEquals(pause.problem, problem);
-      drawn.push((pause.least + pause.most) / 2 / SECOND);
+for (const { problem: name, pauses } of rowsOf<"problem" | "pauses">(POSTS)) {
+  Deno.test(`a POST is repeated after "${name}" and pauses of ${pauses}, and only if nothing was started`, () => {
+    const problem = name as Problem;
+    for (const [index, pause] of pauses.split(" ").entries()) {
+      const post = { fate: "not run", count: index + 1 } as const;
+      const unclear = { ...post, fate: "may have run" } as const;
+      const retry = retryPost({ problem }, post, TIMEOUTS);
+      assertEquals(retry?.problem, pause === "end" ? undefined : problem);
+      assertEquals(`${retry === undefined ? "end" : middleOf(retry)}`, pause);
+      assertEquals(retryPost({ problem }, unclear, TIMEOUTS), undefined);
     }
-    assertEquals(drawn, pauses);
   });
 }
 
-Deno.test("the advice to wait is for pauses of more than 30 s, and prompts that did not run", () => {
-  const advice = [30, 31, 3_600, 5_400, 1e9].map((seconds) =>
-    adviceToWait({ retryAfter: seconds * SECOND }, "not run", TIMEOUTS)
-  );
-  assertEquals(advice, [
-    undefined,
-    ...["1 min", "60 min", "1 h 30 min", "more than a day"].map((time) =>
-      `Try again in ${time}`
-    ),
-  ]);
-  const late = { problem: "service busy", retryAfter: MINUTE } as const;
-  assertEquals(adviceToWait(late, "may have run", TIMEOUTS), undefined);
-  const post = { fate: "not run", count: 1 } as const;
-  assertEquals(retryPost(late, post, TIMEOUTS), undefined);
-});
+/** What `Retry-After` asks for, the range of a pause of 0.5 s then, and the advice. */
+const ASKED = `
+seconds    | range  | advice
+0          | 250 750     | undefined
+1          | 1000 3000   | undefined
+5          | 5000 7000   | undefined
+12         | 12000 15000 | undefined
+28         | 28000 33000 | undefined
+30         | 30000 35000 | undefined
+31         | none        | Try again in 1 min
+3600       | none        | Try again in 60 min
+5400       | none        | Try again in 1 h 30 min
+1000000000 | none        | Try again in more than a day
+`;
 
-/** The pauses that are asked for, and the range that they are drawn from, in seconds. */
-const ASKED = [
-  [0, 0.25, 0.75],
-  [1, 1, 3],
-  [5, 5, 7],
-  [12, 12, 15],
-  [28, 28, 33],
-] as const;
-
-for (const [asked, least, most] of ASKED) {
-  Deno.test(`a pause of 0.5 s for which a service asks for ${asked} s is between ${least} and ${most} s`, () => {
-    const hints = {
-      problem: "service busy",
-      retryAfter: asked * SECOND,
-    } as const;
+for (const row of rowsOf<"seconds" | "range" | "advice">(ASKED)) {
+  Deno.test(`a service that asks for a pause of ${row.seconds} s gets one of ${row.range} ms, or the advice: ${row.advice}`, () => {
+    const retryAfter = Number(row.seconds) * SECOND;
+    const hints = { problem: "service busy", retryAfter } as const;
     const post = { fate: "not run", count: 1 } as const;
-    assertEquals(retryPost(hints, post, TIMEOUTS), {
-      problem: "service busy",
-      least: least * SECOND,
-      most: most * SECOND,
-    });
+    const retry = retryPost(hints, post, TIMEOUTS);
+    const range = retry ? `${retry.least} ${retry.most}` : "none";
+    assertEquals(range, row.range);
+    const advice = adviceToWait(hints, "not run", TIMEOUTS);
+    assertEquals(`${advice}`, row.advice);
+    assertEquals(adviceToWait(hints, "may have run", TIMEOUTS), undefined);
   });
-}
-
-/** An attempt to follow a run; its times are in seconds. */
-interface Ended {
-  /** From its headers to its end; `undefined` if it has none. */
-  readonly open?: number | undefined;
-  /** How long it waited before that. */
-  readonly wait?: number;
-  readonly hasNews?: boolean;
-  readonly isWhole?: boolean;
 }
 
 /** The pauses after these attempts, on average and in seconds, up to the end of them. */
-function pausesAfter(all: readonly Ended[]): readonly number[] {
+function pausesAfter(all: readonly string[]): readonly number[] {
   let now = 0;
   let attempts: Attempts | undefined;
   const pauses: number[] = [];
-  for (const { open, wait = 0, hasNews, isWhole = false } of all) {
+  for (const text of all) {
+    const [, wait = 0, open = ""] = /^(?:(\d+):)?(\d*)/.exec(text) ?? [];
+    const isWhole = text.includes(".");
     const last: Attempt = { askedAt: now, endedAt: now, isWhole };
-    now += wait * SECOND;
-    if (open !== undefined) last.openedAt = now;
-    now += (open ?? 0) * SECOND;
-    if (open !== undefined && hasNews) last.newestAt = now;
+    now += Number(wait) * SECOND;
+    if (open !== "") last.openedAt = now;
+    now += Number(open) * SECOND;
+    if (text.includes("+")) last.newestAt = now;
     last.endedAt = now;
     attempts = withAttempt(attempts, last, TIMEOUTS);
     const state = { mayRepeat: false, retryField: 0, attempts };
     const retry = retryStream({ problem: "stream ended" }, state, TIMEOUTS);
     if (retry === undefined) return [...pauses, Infinity];
-    const pause = (retry.least + retry.most) / 2;
-    now += pause;
-    pauses.push(pause / SECOND);
+    pauses.push(middleOf(retry));
+    now += middleOf(retry) * SECOND;
   }
   return pauses;
 }
 
-function repeat(ended: Ended, count = 99): readonly Ended[] {
-  return Array(count).fill(ended);
-}
+/**
+ * Attempts: the seconds that a stream was open (`-` if it was not), after those that it
+ * was waited for; `+` if it brought an event, `.` if it ended as a whole answer.
+ */
+const ATTEMPTS = `
+when                                                                  | attempts                      | pauses
+2 minutes without an answer                                           | 99x-                          | 0.5 1 2 4 8 7x15 Infinity
+2 minutes of streams that each bring an event and end within 5 s      | 99x4+                         | 1 1 2 4 8 5x15 Infinity
+2 minutes of such streams, counted from the end of the first          | 8x- 9:4+ 99x4+                | 0.5 1 2 4 8 10x15 Infinity
+2 minutes that start over with 5 s, and pauses that do with its event | 11x- 5+ 4+ 5 99x-             | 0.5 1 2 4 8 6x15 1 1 2 4 8 8x15 Infinity
+2 minutes at once, if there was an answer                             | 4+ 119:1                      | 1 Infinity
+10 minutes without an event, with streams of a minute                 | 9x60+ 99x60                   | 8x1 1 1 2 4 8 5x15 Infinity
+one more attempt if a stream was silent for all of the time           | 99x3600                       | 1 Infinity
+five streams in a row that end at once with nothing new               | 99x0.                         | 1 1 2 4 Infinity
+five such streams, of which none breaks, brings an event or lasts     | 4x0. 0+. 4x0. 6. 2x0. 0 99x0. | 1 1 2 4 8 12x15 Infinity
+attempts of 127 s, as the system makes them where packets are dropped | 99x127:-                      | 0.5 Infinity
+`;
 
-const refused = {};
-const short = { open: 4, hasNews: true };
-const steady = { open: 5, hasNews: true };
-const empty = { open: 0, isWhole: true };
-
-/** The pauses that grow, then a number of the longest ones, then the end. */
-function growing(count: number, first = 0.5): readonly number[] {
-  return [first, 1, 2, 4, 8, ...Array(count).fill(15), Infinity];
-}
-
-const ATTEMPTS: Readonly<
-  Record<string, readonly [readonly Ended[], readonly number[]]>
-> = {
-  "2 minutes without an answer": [repeat(refused), growing(7)],
-  "2 minutes of streams that each bring an event and end within 5 s": [
-    repeat(short),
-    growing(5, 1),
-  ],
-  "2 minutes of such streams, counted from the end of the first": [
-    [...repeat(refused, 8), { wait: 9, ...short }, ...repeat(short)],
-    growing(10),
-  ],
-  "2 minutes that start over with a stream of 5 s, and pauses that do with its event":
-    [
-      [...repeat(refused, 11), steady, short, { open: 5 }, ...repeat(refused)],
-      [...growing(6).slice(0, -1), ...growing(8, 1)],
-    ],
-  "2 minutes at once, if there was an answer": [
-    [short, { wait: 119, open: 1 }],
-    [1, Infinity],
-  ],
-  "10 minutes without an event, with streams of a minute": [
-    [...repeat({ open: 60, hasNews: true }, 9), ...repeat({ open: 60 })],
-    [...Array(8).fill(1), ...growing(5, 1)],
-  ],
-  "one more attempt if a stream was silent for all of the time": [
-    repeat({ open: 3600 }),
-    [1, Infinity],
-  ],
-  "five streams in a row that end at once with nothing new": [
-    repeat(empty),
-    [1, 1, 2, 4, Infinity],
-  ],
-  "five such streams, of which none breaks, brings an event or lasts": [
-    [
-      ...repeat(empty, 4),
-      { ...empty, hasNews: true },
-      ...repeat(empty, 4),
-      { ...empty, open: 6 },
-      ...repeat(empty, 2),
-      { ...empty, isWhole: false },
-      ...repeat(empty),
-    ],
-    [1, 1, 2, 4, 8, ...Array(12).fill(15), Infinity],
-  ],
-  "attempts of 127 s, as the system makes them where packets are dropped": [
-    repeat({ wait: 127 }),
-    [0.5, Infinity],
-  ],
-};
-
-for (const [when, [attempts, pauses]] of Object.entries(ATTEMPTS)) {
-  Deno.test(`a run is given up after ${when}`, () => {
-    assertEquals(pausesAfter(attempts), pauses);
+for (const row of rowsOf<"when" | "attempts" | "pauses">(ATTEMPTS)) {
+  Deno.test(`a run is given up after ${row.when}`, () => {
+    const pauses = pausesAfter(repeated(row.attempts));
+    assertEquals(pauses, repeated(row.pauses).map(Number));
   });
 }
 
-const anyAttempt: fc.Arbitrary<Ended> = fc.record({
-  open: fc.option(fc.constantFrom(0, 1, 4.9, 5, 60, 700), { nil: undefined }),
-  wait: fc.constantFrom(0, 0, 20, 127),
-  hasNews: fc.boolean(),
-  isWhole: fc.boolean(),
-});
-
-Deno.test("a run is never given up within 2 minutes, but for empty streams, and always 10 minutes after its last event", () => {
-  fc.assert(fc.property(fc.array(anyAttempt, { minLength: 1 }), (all) => {
-    const news = all.findLastIndex((it) => it.open !== undefined && it.hasNews);
-    const pauses = pausesAfter(all);
-    const count = pauses.at(-1) === Infinity ? pauses.length : Infinity;
-    const made = all.slice(0, Math.min(count, all.length));
-    const times = made.map(({ open = 0, wait = 0 }, i) =>
-      open + wait + Math.min(pauses[i] ?? 0, 15)
-    );
-    const total = times.reduce((sum, time) => sum + time, 0);
-    const old = times.slice(news + 1, -1).reduce((sum, time) => sum + time, 0);
-    const isEmpty = made.slice(-5).every(({ open = 9, hasNews, isWhole }) =>
-      open < 5 && !hasNews && isWhole
-    );
-    if (count < Infinity) return total >= 120 || isEmpty;
-    return old < 600;
-  }));
-});
-
 Deno.test("the stream of a run is requested again after its problem if no event can come twice, after the pause that it asks for", () => {
-  const last = { askedAt: 0, openedAt: 0, newestAt: 0, endedAt: 0 };
-  const attempts = withAttempt(
-    undefined,
-    { ...last, isWhole: false },
-    TIMEOUTS,
-  );
+  const attempts = withAttempt(undefined, {
+    ...{ askedAt: 0, openedAt: 0, newestAt: 0, endedAt: 0, isWhole: false },
+  }, TIMEOUTS);
   const state = { mayRepeat: false, retryField: 4 * SECOND, attempts };
   const hints = { problem: "stream silent" } as const;
-  for (const [asked = 0, least, most] of [[3, 4, 6], [5, 5, 7], [99, 30, 35]]) {
+  const ranges = [3, 5, 99].map((asked) => {
     const late = { ...hints, retryAfter: asked * SECOND };
     const retry = retryStream(late, state, TIMEOUTS);
-    assertEquals(
-      [retry?.least, retry?.most],
-      [least, most].map((time = 0) => time * SECOND),
-    );
-  }
+    return [retry?.least, retry?.most];
+  });
+  assertEquals(ranges, [[4_000, 6_000], [5_000, 7_000], [30_000, 35_000]]);
   const twice = { ...state, mayRepeat: true };
   assertEquals(retryStream(hints, twice, TIMEOUTS), undefined);
   assertEquals(retryStream({}, state, TIMEOUTS), undefined);
 });
 
-Deno.test("old events are too many 10 minutes after the headers of their stream", () => {
-  const times = [10 * MINUTE - 1, 10 * MINUTE];
-  const isOver = times.map((time) => isReplayOver(time, TIMEOUTS));
-  assertEquals(isOver, [false, true]);
-});
-
 /** How many comments came, the longest silence and its limit, in seconds. */
-const LIMITS = [
-  [2, 1, 600],
-  [3, 1, 60],
-  [3, 30, 120],
-  [9, 300, 600],
-] as const;
+const LIMITS = [[2, 1, 600], [3, 1, 60], [3, 30, 120], [9, 300, 600]] as const;
 
 for (const [comments, longest, limit] of LIMITS) {
   Deno.test(`after ${comments} comments and a silence of ${longest} s, one of ${limit} s is a loss`, () => {
     const state = { mayRepeat: false, comments, longest: longest * SECOND };
     const twice = { ...state, mayRepeat: true };
     assertEquals(silenceLimit(state, TIMEOUTS), limit * SECOND);
-    assertEquals(silenceLimit(twice, TIMEOUTS), 10 * MINUTE);
+    assertEquals(silenceLimit(twice, TIMEOUTS), 600 * SECOND);
   });
 }
 

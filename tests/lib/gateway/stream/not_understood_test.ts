@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { NotUnderstood } from "../../../../lib/gateway/stream/not_understood.ts";
 import { Redactor } from "../../../../lib/text.ts";
+import { rowsOf } from "../../../support/tables.ts";
 
 const KEY = "test-key-0123456789abcdef";
 
@@ -26,24 +27,23 @@ Deno.test("NotUnderstood quotes three names, and 80 characters of a line, withou
   );
 });
 
-/** The lines of a block, and what they are taken for. */
-const BLOCKS: readonly (readonly [lines: readonly string[], words: string])[] =
-  [
-    [["{", '"a": 1', "}"], "1 event was split over several data: lines"],
-    [["{", '"a": 1'], "2 data: lines were no JSON object"],
-    [["x", "{", "}"], "1 data: line was no JSON object; 1 event was split"],
-    [
-      [...Array(2).fill(["{", `"a": "${"x".repeat(40_000)}"`, "}", ""]).flat()],
-      "2 events were split over several data: lines",
-    ],
-    [["{", "1", "x"], "3 data: lines were no JSON object"],
-    [["{", `"a": "${"x".repeat(2 ** 16)}"}`], "1 event was split over several"],
-  ];
+/** Blocks, `/` between their lines, and what they are taken for. */
+const BLOCKS = `
+lines                                           | words
+{/"a": 1/}                                      | 1 event was split over several data: lines
+{/"a": 1                                        | 2 data: lines were no JSON object
+x/{/}                                           | 1 data: line was no JSON object; 1 event was split
+${
+  `{/"a": "${"x".repeat(40_000)}"/}//`.repeat(2)
+} | 2 events were split over several data: lines
+{/1/x                                           | 3 data: lines were no JSON object
+{/"a": "${"x".repeat(2 ** 16)}"}                | 1 event was split over several
+`;
 
-for (const [lines, words] of BLOCKS) {
-  Deno.test(`NotUnderstood takes ${JSON.stringify(lines).slice(0, 30)} for: ${words}`, () => {
+for (const { lines, words } of rowsOf<"lines" | "words">(BLOCKS)) {
+  Deno.test(`NotUnderstood takes ${lines.slice(0, 30)} for: ${words}`, () => {
     const record = new NotUnderstood(new Redactor(KEY));
-    for (const line of lines) {
+    for (const line of lines.split("/")) {
       if (line === "") record.endBlock();
       const value = /^\d/.test(line) ? Number(line) : undefined;
       record.data(line, value);

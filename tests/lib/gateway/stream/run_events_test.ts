@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { RequestError } from "../../../../lib/gateway/failure/failure.ts";
-import type { StreamEvent } from "../../../../lib/gateway.ts";
 import { readRunEvents } from "../../../../lib/gateway/stream/run_events.ts";
 import { Redactor } from "../../../../lib/text.ts";
 import { StreamRecord } from "../../../../lib/gateway/stream/stream_record.ts";
+import { rowsOf } from "../../../support/tables.ts";
 import { redacted } from "../../../support/texts.ts";
 import { unchanged } from "../../../../lib/text.ts";
 
@@ -30,32 +30,38 @@ async function read(
   return { events, failure, hasObjects: record.hasObjects };
 }
 
-const STREAM = [
-  ": a comment",
-  "event: progress",
-  'data: {"event":"progress","node":"plän","status":"started"}',
-  "",
-  'data:{"event":"progress","node":"no space"}',
-  'data: {"event":"progress","node":1,"status":null}',
-  "data: not JSON",
-  'data: ["not an object"]',
-  'data: {"event":"unknown"}',
-  'data: {"__proto__":{"event":"complete"}}',
-  ...["Data: ", " data: ", "data ", "\ufeffdata: ", "x"]
-    .map((field) => `${field}{"event":"complete"}`),
-  "retry: 10",
-  'data: {"event":"complete","node":"n","instructorState":{"explanation":" 日本 \ufeff👩‍💻"}}',
-  "",
-  'data: {"event":"progress","node":"after","status":"complete"}',
-  'data: {"event":"complete"}',
-  "",
-].join("\n");
+const STREAM = `: a comment
+event: progress
+data: {"event":"progress","node":"plän","status":"started"}
+
+data:{"event":"progress","node":"no space"}
+data: {"event":"progress","node":1,"status":null}
+data: not JSON
+data: ["not an object"]
+data: {"event":"unknown"}
+data: {"__proto__":{"event":"complete"}}
+Data: {"event":"complete"}
+ data: {"event":"complete"}
+data {"event":"complete"}
+\ufeffdata: {"event":"complete"}
+x{"event":"complete"}
+retry: 10
+data: {"event":"complete","node":"n","instructorState":{"explanation":" 日本 \ufeff👩‍💻"}}
+
+data: {"event":"progress","node":"after","status":"complete"}
+data: {"event":"complete"}
+`;
+
+const progress = (node: string, status: string) => ({
+  ...{ type: "progress" as const, node: redacted(node) },
+  status: redacted(status),
+});
 
 const READ: Awaited<ReturnType<typeof read>> = {
   events: [
-    { type: "progress", node: redacted("plän"), status: redacted("started") },
-    { type: "progress", node: redacted("no space"), status: redacted("") },
-    { type: "progress", node: redacted(""), status: redacted("") },
+    progress("plän", "started"),
+    progress("no space", ""),
+    progress("", ""),
     {
       type: "reply",
       text: unchanged(" 日本 \ufeff👩‍💻"),
@@ -92,63 +98,54 @@ Deno.test("readRunEvents() reads complete without a line end, and invalid UTF-8 
   }]);
 });
 
-/** The words about a failed run, by the chunks of its stream; `undefined` if it did not fail. */
-const FAILURES:
-  readonly (readonly [words: string | undefined, ...chunks: string[]])[] = [
-    ["No", 'data: {"event":"error","message":"No"}\n'],
-    ["No", 'data: {"event":"failed","error":{"message":"No"}}\n'],
-    ["No", 'data: {"event":"run_failed","detail":"No"}\n'],
-    ["No", 'data: {"event":"run.failed","error":"No"}\n'],
-    ["", 'data: {"event":"error","code":7}\n'],
-    [
-      "B",
-      'data: {"event":"error","error":"A"}\n\ndata: {"event":"error","error":"B"}\n',
-    ],
-    ["No", 'data: {"event":"error","message":"No"}'],
-    ["No", 'data: {"type":"RUN_ERROR","message":"No"}\n'],
-    // The name is in a field of its own.
-    ["No", 'event: error\ndata: {"message":"No"}\n'],
-    ["No", 'event:run_failed\r\ndata: {"message":"No"}\r\n'],
-    ["No such model", "event: error\ndata: No such model\n"],
-    ["No", 'event: failed\ndata: "No"\n'],
-    ["", "event: error\ndata:\n"],
-    [undefined, 'event: error\ndata: {"event":"progress"}\n'],
-    [undefined, 'event: error\ndata: {"event":"nonsense","message":"No"}\n'],
-    [undefined, 'data: {"event":"nonsense","type":"error","message":"No"}\n'],
-    [undefined, 'event: error\n\ndata: {"message":"of another event"}\n'],
-    [undefined, 'event: error\nevent: message\ndata: {"message":"No"}\n'],
-    [undefined, 'event: errors\ndata: {"message":"No"}\n'],
-    // The name after its data
-    ["No", 'data: {"message":"No"}\nevent: error\n'],
-    ["No", 'data: {"message":"No"}\nid: 1\nevent: Run_Failed\n\n'],
-    ["No such model", "data: No such model\nevent: run.failed\n"],
-    ["", "data:\nevent: error\n"],
-    [undefined, 'data: {"message":"No"}\n\nevent: error\n'],
-    [undefined, 'data: {"message":"No"}\nevent: errors\n'],
-    [undefined, 'data: {"event":"progress"}\nevent: error\n'],
-    [undefined, 'data: {"event":"nonsense","message":"No"}\nevent: error\n'],
-    [
-      undefined,
-      'data: {"message":"A"}\ndata: {"event":"progress"}\nevent: error\n',
-    ],
-    [undefined, 'data: {"event":"errors","message":"No"}\n'],
-    [undefined, "data: No such model\n"],
-    // A body in place of a stream.
-    ["No", '{"error":"No"}'],
-    ["No", '\n {"message":"No"}\n\n'],
-    ["No", '{\n  "detail": "N', 'o"\n}'],
-    ["No", '{\r\n  "error": {\r\n    "message": "No"\r\n  }\r\n}\r\n'],
-    [undefined, '{"status":"No"}'],
-    [undefined, '["No"]'],
-    [undefined, '{"message":"No"'],
-    [undefined, ': comment\n{"message":"No"}'],
-    [undefined, '{"message":"No"}\ndata: {"event":"progress"}\n'],
-    [undefined, `{"message":"No","more":"${"x".repeat(64 * 1024)}"}`],
-  ];
+/** Streams, `/` between their lines, and the words about a failed run; `-` if it did not fail. */
+const FAILURES = `
+stream                                                                      | words
+data: {"event":"error","message":"No"}/                                     | No
+data: {"event":"failed","error":{"message":"No"}}/                          | No
+data: {"event":"run_failed","detail":"No"}/                                 | No
+data: {"event":"run.failed","error":"No"}/                                  | No
+data: {"event":"error","code":7}/                                           |
+data: {"event":"error","error":"A"}//data: {"event":"error","error":"B"}/   | B
+data: {"event":"error","message":"No"}                                      | No
+data: {"type":"RUN_ERROR","message":"No"}/                                  | No
+data: {"event":"errors","message":"No"}/                                    | -
+data: No such model/                                                        | -
+event: error/data: {"message":"No"}/                                        | No
+event:run_failed/data: {"message":"No"}/                                    | No
+event: error/data: No such model/                                           | No such model
+event: failed/data: "No"/                                                   | No
+event: error/data:/                                                         |
+event: error/data: {"event":"progress"}/                                    | -
+event: error/data: {"event":"nonsense","message":"No"}/                     | -
+data: {"event":"nonsense","type":"error","message":"No"}/                   | -
+event: error//data: {"message":"of another event"}/                         | -
+event: error/event: message/data: {"message":"No"}/                         | -
+event: errors/data: {"message":"No"}/                                       | -
+data: {"message":"No"}/event: error/                                        | No
+data: {"message":"No"}/id: 1/event: Run_Failed//                            | No
+data: No such model/event: run.failed/                                      | No such model
+data:/event: error/                                                         |
+data: {"message":"No"}//event: error/                                       | -
+data: {"message":"No"}/event: errors/                                       | -
+data: {"event":"progress"}/event: error/                                    | -
+data: {"event":"nonsense","message":"No"}/event: error/                     | -
+data: {"message":"A"}/data: {"event":"progress"}/event: error/              | -
+{"error":"No"}                                                              | No
+/ {"message":"No"}//                                                        | No
+{/  "error": {/    "message": "No"/  }/}/                                   | No
+{"status":"No"}                                                             | -
+["No"]                                                                      | -
+{"message":"No"                                                             | -
+: comment/{"message":"No"}                                                  | -
+{"message":"No"}/data: {"event":"progress"}/                                | -
+{"message":"No","more":"${"x".repeat(64 * 1024)}"}                          | -
+`;
 
-for (const [words, ...chunks] of FAILURES) {
-  Deno.test(`readRunEvents() takes ${JSON.stringify(chunks.join("").slice(0, 70))} for ${words === undefined ? "no failure" : `the failure "${words}"`}`, async () => {
-    assertEquals((await read(chunks)).failure, words);
+for (const { stream, words } of rowsOf<"stream" | "words">(FAILURES)) {
+  Deno.test(`readRunEvents() takes ${stream.slice(0, 70)} for the failure "${words}"`, async () => {
+    const { failure = "-" } = await read([stream.replaceAll("/", "\n")]);
+    assertEquals(failure, words);
   });
 }
 
@@ -195,38 +192,46 @@ Deno.test("readRunEvents() refuses a line of more than 250,000 brackets, commas 
 const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
 const DEEP_OBJECT = '{"a":'.repeat(80_000) + "0" + "}".repeat(80_000);
 
-const noticeAbout = (notUnderstood: string): StreamEvent => ({
-  type: "reply",
-  text: unchanged("Run completed."),
-  isNotice: true,
-  notUnderstood: redacted(notUnderstood),
-  note: redacted(
-    `The run completed, but its reply could not be read: ${notUnderstood}. Ask the operator to run agent-gateway --check -p TEXT`,
-  ),
-});
-const NESTED: Readonly<Record<string, readonly [string, StreamEvent?]>> = {
-  "instead of an object": [DEEP],
-  "that is not closed": ['{"event":'.repeat(100_000)],
-  "as the node": [`{"event":"progress","node":${DEEP},"status":"s"}`, {
-    type: "progress",
-    node: redacted(""),
-    status: redacted("s"),
-  }],
-  "as the state": [
-    `{"event":"complete","instructorState":{"explanation":${DEEP_OBJECT}}}`,
-    noticeAbout("complete had no reply, but these fields: instructorState"),
-  ],
-  "as a content": [
-    `{"event":"complete","messages":[{"content":${DEEP}}]}`,
-    noticeAbout(
-      `1 message had no text that can be read: {"content":${"[".repeat(69)}`,
-    ),
-  ],
-};
+/** JSON of many levels, and what of it is shown. */
+const NESTED = `
+where               | json                                                                 | shown
+instead of an event | ${DEEP}                                                              | []
+not closed          | ${
+  '{"event":'.repeat(100_000)
+}                                        | []
+the node            | {"event":"progress","node":${DEEP},"status":"s"}                     | ["","s"]
+the state           | {"event":"complete","instructorState":{"explanation":${DEEP_OBJECT}}} | ["Run completed.","complete had no reply, but these fields: instructorState"]
+a content           | {"event":"complete","messages":[{"content":${DEEP}}]}                | ["Run completed.","1 message had no text that can be read: {\\"content\\":${
+  "[".repeat(69)
+}"]
+`;
 
-for (const [where, [json, event]] of Object.entries(NESTED)) {
-  Deno.test(`readRunEvents() bears JSON of 80,000 levels and more ${where}`, async () => {
+for (
+  const { where, json, shown } of rowsOf<"where" | "json" | "shown">(NESTED)
+) {
+  Deno.test(`readRunEvents() bears JSON of 80,000 levels and more: ${where}`, async () => {
     const { events } = await read([`data: ${json}\n`]);
-    assertEquals(events, event === undefined ? [] : [event]);
+    const texts = events.flatMap((event) =>
+      event.type === "reply"
+        ? [event.text, event.notUnderstood]
+        : [event.node, event.status]
+    );
+    assertEquals<unknown>(texts, JSON.parse(shown));
   });
 }
+
+Deno.test("readRunEvents() says in a note that a reply could not be read, and what came", async () => {
+  const { events: [event] } = await read([
+    'data: {"event":"complete","x":"A"}',
+  ]);
+  const notUnderstood = "complete had no reply, but these fields: x";
+  assertEquals(event, {
+    type: "reply",
+    text: unchanged("Run completed."),
+    isNotice: true,
+    notUnderstood: redacted(notUnderstood),
+    note: redacted(
+      `The run completed, but its reply could not be read: ${notUnderstood}. Ask the operator to run agent-gateway --check -p TEXT`,
+    ),
+  });
+});

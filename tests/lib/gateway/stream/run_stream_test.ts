@@ -12,6 +12,7 @@ import {
 } from "../../../support/service/behaviours.ts";
 import { GatedStream } from "../../../support/service/gated_stream.ts";
 import { TEST_KEY } from "../../../support/service/service.ts";
+import { rowsOf } from "../../../support/tables.ts";
 import { serviceId } from "../../../support/texts.ts";
 import { gatewayTo, startService, takeTurn } from "../../../support/turns.ts";
 
@@ -43,164 +44,71 @@ function stream(script: string): Behaviour {
 }
 
 const GO_ON = "The run may still continue. (thread t, run r)";
-const ENDED = "The stream ended without a reply";
-const FAILED = "The run failed: No. (thread t, run r)";
 const PAGE = { "content-type": "Text/HTML; x=y" };
 const IMAGE = { "content-type": "image/png", "content-encoding": " Identity" };
-const again = (count: number) => Array(count).fill("(stream ended)");
+
+/** Streams that no script describes. */
+const OTHERS: Readonly<Record<string, Behaviour>> = {
+  image: events([complete(".")], { status: 206, headers: IMAGE }),
+  cleared: events(["id: 1\n", progress("a", ""), "\nid:\n", progress("b", "")]),
+  page: answer(200, "<title>In</title>", PAGE),
+  wordless: events([{ event: "failed", error: 7 }]),
+  json: answer(200, '{\n  "error": "No"\n}\n'),
+  labelled: answer(200, '{"error":"No"}', PAGE),
+  comment: body([":\n\n"], { end: "break" }),
+  cut: body(['data: {"ev']),
+  id: events(["id: 1\n\n"]),
+  key: events([progress(TEST_KEY, ""), complete(TEST_KEY)]),
+};
 
 /** The streams of a run, and what is told of it, the reasons of pauses in brackets. */
-const RUNS: readonly (readonly [
-  what: string,
-  streams: readonly (string | Behaviour)[],
-  ...told: string[],
-])[] = [
-  ["the reply, whatever follows it", ["a.b"], "a", "."],
-  ["a stream of any status in 2xx and type", [
-    events([complete(".")], { status: 206, headers: IMAGE }),
-  ], "."],
-  ["a reply although a failure was told", ["Fx."], "."],
+const RUNS = `
+what                                      | streams           | told
+the reply, whatever follows it            | a.b               | a / .
+a stream of any status in 2xx and type    | image             | .
+a node with the key, and such a reply         | key                | ... / ${TEST_KEY}
+a reply although a failure was told       | Fx.               | .
+an end after an event without an id       | a                 | a / The stream ended without a reply. The run may still continue. (thread t, run r)
+a loss after such an event                | a!                | a / SOCKET. The run may still continue. (thread t, run r)
+an id that was cleared                    | cleared           | a / b / The stream ended without a reply. The run may still continue. (thread t, run r)
+a web page                                | page              | The service answered 200 with a web page ("In"), perhaps the sign-in page of a network or proxy. The run may still continue. (thread t, run r)
+204                                       | 204               | The service answered 204: it has nothing more to send. The run may still continue. (thread t, run r)
+501                                       | 501               | The service answered 501. The run may still continue. (thread t, run r)
+an event, then an object that is no event | ax                | a / The stream ended without a reply: 1 JSON object had no "event": {"type":"x"}. The run may still continue. (thread t, run r)
+a failure                                 | F                 | The run failed: No. (thread t, run r)
+a failure without words                   | wordless          | The run failed. (thread t, run r)
+a failure after an id                     | 1aF               | a / The run failed: No. (thread t, run r)
+a failure before a loss                   | F!                | The run failed: No. (thread t, run r)
+a failure before an event                 | Fa                | a / The stream ended without a reply: the service had said: No. The run may still continue. (thread t, run r)
+JSON in place of a stream                 | json              | The run failed: No. (thread t, run r)
+JSON that is labelled as a web page       | labelled          | The run failed: No. (thread t, run r)
+a stream that is resumed                  | 1a2b! 3c.         | a / b / (connection lost) / c / .
+one that starts over                      | 1a2b! 1a2b3c.     | a / b / (connection lost) / c / .
+statuses that may pass                    | 429 502 503 504 . | (service busy) / (service unreachable) / (service busy) / (service unreachable) / .
+a loss before an event                    | ! .               | (connection lost) / .
+a loss after a comment                    | comment .         | (connection lost) / .
+an end within a line                      | cut               | (stream ended) / (stream ended) / (stream ended) / (stream ended) / The stream ended without a reply: 1 data: line was no JSON object: {"ev. The run may still continue. (thread t, run r)
+an end before an event                    | -                 | (stream ended) / (stream ended) / (stream ended) / (stream ended) / The stream ended without a reply. The run may still continue. (thread t, run r)
+objects that are no events                | x                 | (stream ended) / (stream ended) / (stream ended) / (stream ended) / The stream ended without a reply: 1 JSON object had no "event": {"type":"x"}. The run may still continue. (thread t, run r)
+404                                       | 404               | The service no longer knows the run (404). The prompt may have run. (thread t, run r)
+404 after an id                           | id 404            | (stream ended) / The service no longer knows the run (404). The prompt may have run. (thread t, run r)
+404 after an event                        | 1a 404            | a / (stream ended) / The service no longer knows the run (404). (thread t, run r)
+`;
 
-  // Not requested again
-  ["an end after an event without an id", ["a"], "a", `${ENDED}. ${GO_ON}`],
-  ["a loss after such an event", ["a!"], "a", `SOCKET. ${GO_ON}`],
-  [
-    "an id that was cleared",
-    [events(["id: 1\n", progress("a", ""), "\nid:\n", progress("b", "")])],
-    "a",
-    "b",
-    `${ENDED}. ${GO_ON}`,
-  ],
-  [
-    "a web page",
-    [answer(200, "<title>In</title>", PAGE)],
-    `The service answered 200 with a web page ("In"), perhaps the sign-in page of a network or proxy. ${GO_ON}`,
-  ],
-  [
-    "204",
-    ["204"],
-    `The service answered 204: it has nothing more to send. ${GO_ON}`,
-  ],
-  ["501", ["501"], `The service answered 501. ${GO_ON}`],
-  [
-    "an event, then an object that is no event",
-    ["ax"],
-    "a",
-    `${ENDED}: 1 JSON object had no "event": {"type":"x"}. ${GO_ON}`,
-  ],
-
-  // Failures of the run
-  ["a failure", ["F"], FAILED],
-  [
-    "a failure without words",
-    [events([{ event: "failed", error: 7 }])],
-    "The run failed. (thread t, run r)",
-  ],
-  ["a failure with the key", [
-    events([{ event: "failed", error: `Unknown key ${TEST_KEY}` }]),
-  ], "The run failed: Unknown key ... (thread t, run r)"],
-  ["a failure after an id", ["1aF"], "a", FAILED],
-  ["a failure before a loss", ["F!"], FAILED],
-  [
-    "a failure before an event",
-    ["Fa"],
-    "a",
-    `${ENDED}: the service had said: No. ${GO_ON}`,
-  ],
-  [
-    "JSON in place of a stream",
-    [answer(200, '{\n  "error": "No"\n}\n')],
-    FAILED,
-  ],
-  [
-    "JSON that is labelled as a web page",
-    [answer(200, '{"error":"No"}', PAGE)],
-    FAILED,
-  ],
-
-  // Requested again
-  [
-    "a stream that is resumed",
-    ["1a2b!", "3c."],
-    "a",
-    "b",
-    "(connection lost)",
-    "c",
-    ".",
-  ],
-  [
-    "one that starts over",
-    ["1a2b!", "1a2b3c."],
-    "a",
-    "b",
-    "(connection lost)",
-    "c",
-    ".",
-  ],
-  [
-    "statuses that may pass",
-    ["429", "502", "503", "504", "."],
-    "(service busy)",
-    "(service unreachable)",
-    "(service busy)",
-    "(service unreachable)",
-    ".",
-  ],
-  ["a loss before an event", ["!", "."], "(connection lost)", "."],
-  [
-    "a loss after a comment",
-    [body([":\n\n"], { end: "break" }), "."],
-    "(connection lost)",
-    ".",
-  ],
-  [
-    "an end within a line",
-    [body(['data: {"ev'])],
-    ...again(4),
-    `${ENDED}: 1 data: line was no JSON object: {"ev. ${GO_ON}`,
-  ],
-  ["an end before an event", [""], ...again(4), `${ENDED}. ${GO_ON}`],
-  [
-    "objects that are no events",
-    ["x"],
-    ...again(4),
-    `${ENDED}: 1 JSON object had no "event": {"type":"x"}. ${GO_ON}`,
-  ],
-
-  // A run that the service does not know
-  [
-    "404",
-    ["404"],
-    "The service no longer knows the run (404). The prompt may have run. (thread t, run r)",
-  ],
-  [
-    "404 after an id",
-    [events(["id: 1\n\n"]), "404"],
-    "(stream ended)",
-    "The service no longer knows the run (404). The prompt may have run. (thread t, run r)",
-  ],
-  [
-    "404 after an event",
-    ["1a", "404"],
-    "a",
-    "(stream ended)",
-    "The service no longer knows the run (404). (thread t, run r)",
-  ],
-];
-
-for (const [what, streams, ...told] of RUNS) {
-  Deno.test(`a run with ${what} is told as ${told.join(" ")}`, async () => {
-    const behaviours = streams.map((it) =>
-      typeof it === "string" ? stream(it) : it
+for (const row of rowsOf<"what" | "streams" | "told">(RUNS)) {
+  Deno.test(`a run with ${row.what} is told as ${row.told}`, async () => {
+    const streams = row.streams.split(" ").map((it) =>
+      OTHERS[it] ?? stream(it)
     );
-    const turn = await takeTurn({ stream: behaviours });
-    const shown = turn.told.map((text) =>
+    const { told, requests, waits, error } = await takeTurn({
+      stream: streams,
+    });
+    const shown = told.map((text) =>
       text.replace(/^http.*? closed .*?(?=\.)/, "SOCKET")
     );
-    assertEquals(shown, told);
-    const waits = told.filter((text) => text.startsWith("("));
-    assertEquals(turn.requests.length, 2 + 1 + waits.length);
-    assertEquals(turn.error?.ids.runId, turn.error && serviceId("r"));
+    assertEquals(shown.join(" / "), row.told);
+    assertEquals(requests.length, 2 + 1 + waits.length);
+    assertEquals(error?.ids.runId, error && serviceId("r"));
   });
 }
 
@@ -283,32 +191,19 @@ Deno.test("a stream that is silent for too long is given up, and dropped", async
   assertEquals(endings.at(-1), "dropped");
 });
 
-const COMPRESSED =
-  `The stream is compressed, which the request did not allow. The run may still continue. Turn off compression at the service or its reverse proxy. (thread t, run r)`;
-const CODINGS = {
-  [COMPRESSED]: [
-    ...["gzip", "x-gzip", "deflate", "compress", "x-compress", "br", "zstd"],
-    ...["GZIP", "identity, br", " zstd "],
-  ],
-  ".": [
-    ...["none", "", "identity", "identity, identity", "UTF-8", "utf8", "8bit"],
-    ...["chunked", "aws-chunked", "text/event-stream", "gzipped", "binary"],
-  ],
-};
+const CODINGS = `
+codings                                                                | told
+gzip, x-gzip, deflate, compress, x-compress, br, zstd, GZIP,  zstd     | The stream is compressed, which the request did not allow. The run may still continue. Turn off compression at the service or its reverse proxy. (thread t, run r)
+none, , identity, UTF-8, utf8, 8bit, chunked, aws-chunked, gzipped     | .
+`;
 
-for (const [expected, codings] of Object.entries(CODINGS)) {
-  Deno.test(`a stream whose coding is one of ${codings}: ${expected}`, async () => {
-    for (const coding of codings) {
+for (const { codings, told } of rowsOf<"codings" | "told">(CODINGS)) {
+  Deno.test(`a stream whose coding is one of ${codings}: ${told}`, async () => {
+    for (const coding of [...codings.split(","), `identity,${codings}`]) {
       const headers = { "content-encoding": coding };
       const coded = answer(200, encodeItem(complete(".")), headers);
-      const { told } = await takeTurn({ stream: [coded] });
-      assertEquals(told, [expected], coding);
+      const turn = await takeTurn({ stream: [coded] });
+      assertEquals(turn.told, [told], coding);
     }
   });
 }
-
-Deno.test("nodes and statuses are shown without the key, and a reply as it is", async () => {
-  const shown = events([progress(`n ${TEST_KEY}`, ""), complete(TEST_KEY)]);
-  const { told } = await takeTurn({ stream: [shown] });
-  assertEquals(told, ["n ...", TEST_KEY]);
-});
