@@ -3,46 +3,115 @@ import { RequestError } from "../../../../lib/gateway/failure/failure.ts";
 import { readId } from "../../../../lib/gateway/http/answer.ts";
 import { Redactor } from "../../../../lib/text.ts";
 import { TEST_KEY } from "../../../support/service/service.ts";
+import { rowsOf } from "../../../support/tables.ts";
 import { QUICK_TIMEOUTS } from "../../../support/turns.ts";
 
-const CUT = "The connection was cut in the middle of the answer (status 200)";
-const EARLY =
-  "The connection was cut before the text of the answer (status 200)";
-const NO_OBJECT = "The answer (status 200) is not a JSON object";
+const MIB = 1024 * 1024;
 
-/** The schemes of services, the text of an answer, why it cannot be read, its length. */
-const ANSWERS: readonly (readonly [string, string, string, string?])[] = [
-  ["http, https", '{"thread_id":"t', CUT],
-  ["http, https", "{", CUT],
-  ["http, https", '{"thread_id": t}\n', NO_OBJECT],
-  ["http, https", '"t', NO_OBJECT],
-  ["http, https", "{", CUT, "2"],
-  ["http, https", "{", NO_OBJECT, "1"],
-  ["https", "", NO_OBJECT, "0"],
-  ["http", "", NO_OBJECT],
-  ["https", "", EARLY], // A stream of HTTP/2 that is reset with CANCEL.
-];
+/** Reads the id of an answer to the creation of a thread, or of a run. */
+function read(
+  operation: "create thread" | "create run",
+  { url, body, headers = {}, status = 200 }: {
+    readonly url: string;
+    readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+    readonly headers?: Record<string, string>;
+    readonly status?: number;
+  },
+) {
+  return readId({
+    ...{ operation, url, timeouts: QUICK_TIMEOUTS },
+    response: { status, headers: new Headers(headers), body },
+    signal: new AbortController().signal,
+    redactor: new Redactor(TEST_KEY),
+  });
+}
 
-for (const [schemes, text, reason, length] of ANSWERS) {
-  Deno.test(`readId() of "${text}" of ${length} bytes says: ${reason}`, async () => {
-    for (const scheme of schemes.split(", ")) {
-      const { failure } = await assertRejects(() =>
-        readId({
-          operation: "create thread",
-          url: `${scheme}://agent.test/threads`,
-          response: {
-            status: 200,
-            headers: new Headers(length ? { "content-length": length } : {}),
-            body: new Blob([text]).stream(),
-          },
-          signal: new AbortController().signal,
-          timeouts: QUICK_TIMEOUTS,
-          redactor: new Redactor(TEST_KEY),
-        }), RequestError);
-      assertEquals(failure.reason, reason);
-      // Nothing says that it would be so again.
-      const isCut = reason !== NO_OBJECT;
-      assertEquals(failure.stage, isCut ? "perhaps taken" : "refused");
+/**
+ * Answers, with their texts in JSON, and why they contain no id, which is FIELD. After a
+ * cut, nothing says that the same answer would come again.
+ */
+const ANSWERS = String.raw`
+url    | text                            | headers                 | stage   | reason
+http:  | "{\"thread_id\":\"t"            | {}                      | unclear | The connection was cut in the middle of the answer (status 200)
+https: | "{"                             | {}                      | unclear | The connection was cut in the middle of the answer (status 200)
+http:  | "{"                             | {"content-length":"2"}  | unclear | The connection was cut in the middle of the answer (status 200)
+https: | ""                              | {}                      | unclear | The connection was cut before the text of the answer (status 200)
+https: | "{"                             | {"content-length":"1"}  | refused | The answer (status 200) is not a JSON object
+https: | ""                              | {"content-length":"0"}  | refused | The answer (status 200) is not a JSON object
+http:  | ""                              | {}                      | refused | The answer (status 200) is not a JSON object
+http:  | "{\"thread_id\": t}\n"          | {}                      | refused | The answer (status 200) is not a JSON object
+http:  | "\"t"                           | {}                      | refused | The answer (status 200) is not a JSON object
+http:  | "[]"                            | {}                      | refused | The answer (status 200) is not a JSON object
+http:  | "OK"                            | {"content-type":"text/html"} | refused | The answer (status 200) is not a JSON object
+http:  | "<p>"                           | {"content-type":"text/html"} | refused | The service answered 200 with a web page, perhaps the sign-in page of a network or proxy
+http:  | "<html>"                        | {}                      | refused | The service answered 200 with a web page, perhaps the sign-in page of a network or proxy
+http:  | "{\"FIELD\":\"t\"${
+  " ".repeat(MIB)
+}}" | {}                | refused | The answer is larger than 1 MiB
+http:  | "{\"other\":1}"                 | {}                      | refused | The answer contains no FIELD, only: other
+http:  | "{}"                            | {}                      | refused | The answer contains no FIELD
+http:  | "{\"error\":\"No quota\"}"      | {}                      | refused | The answer contains no FIELD: No quota
+http:  | "{\"FIELD\":null}"              | {}                      | refused | The FIELD in the answer must be a string, not null
+http:  | "{\"FIELD\":1}"                 | {}                      | refused | The FIELD in the answer must be a string, not number
+http:  | "{\"FIELD\":[\"a\"]}"           | {}                      | refused | The FIELD in the answer must be a string, not object
+http:  | "{\"FIELD\":\"\"}"              | {}                      | refused | The answer contains a malformed FIELD
+http:  | "{\"FIELD\":\".\"}"             | {}                      | refused | The answer contains a malformed FIELD
+http:  | "{\"FIELD\":\"..\"}"            | {}                      | refused | The answer contains a malformed FIELD
+http:  | "{\"FIELD\":\"\\ud800\"}"       | {}                      | refused | The answer contains a malformed FIELD
+http:  | "{\"FIELD\":\"${
+  "x".repeat(1025)
+}\"}" | {}                | refused | The answer contains a malformed FIELD
+http:  | "{\"FIELD\":\"${
+  "ü".repeat(513)
+}\"}"  | {}                | refused | The answer contains a malformed FIELD
+http:  | "{\"FIELD\":\"run-${TEST_KEY.toUpperCase()}-1\"}" | {}    | refused | The answer contains a malformed FIELD
+`;
+
+type Column = "url" | "text" | "headers" | "stage" | "reason";
+
+for (const { url, stage, reason, ...row } of rowsOf<Column>(ANSWERS)) {
+  const shown = row.text.slice(0, 40);
+  Deno.test(`readId() of ${shown} with ${row.headers} over ${url} says: ${reason} (interface 7)`, async () => {
+    const headers = JSON.parse(row.headers);
+    for (const operation of ["create thread", "create run"] as const) {
+      const isThread = operation === "create thread";
+      const fill = (it: string) =>
+        it.replace("FIELD", isThread ? "thread_id" : "run_id");
+      const text = fill(JSON.parse(row.text));
+      const body = new Blob([text]).stream();
+      const answer = { url: `${url}//agent.test`, body, headers };
+      const { failure } = await assertRejects(
+        () => read(operation, answer),
+        RequestError,
+      );
+      assertEquals(failure.reason, fill(reason));
+      const isRefused = isThread && stage === "refused";
+      assertEquals(failure.stage, isRefused ? "refused" : "perhaps taken");
+      assertEquals(failure.problem, undefined); // It is not sent again.
     }
   });
 }
+
+Deno.test("readId() reads 1 MiB, labelled as a web page, and of an endless answer no more", async () => {
+  const url = "http://agent.test";
+  const headers = { "content-type": "text/html" };
+  const text = '{"thread_id":"t"}'.padEnd(MIB);
+  const body = new Blob([text]).stream();
+  assertEquals(await read("create thread", { url, body, headers }), "t");
+  let chunks = 0;
+  const endless = new ReadableStream({
+    type: "bytes",
+    pull: (controller) => {
+      chunks++;
+      controller.enqueue(new Uint8Array(10_000).fill(0x20));
+    },
+  });
+  const { failure } = await assertRejects(
+    () => read("create run", { url, body: endless }),
+    RequestError,
+  );
+  assertEquals([failure.reason, chunks < 120], [
+    "The answer is larger than 1 MiB",
+    true,
+  ]);
+});
