@@ -1,11 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type Fate, RemoteGateway, ServiceError } from "../../lib/gateway.ts";
 import { Deadline } from "../../lib/io.ts";
-import {
-  type Fate,
-  RemoteGateway,
-  ServiceError,
-  type TurnEvent,
-} from "../../lib/gateway.ts";
+import { unchanged } from "../../lib/text.ts";
 import type { Proxy } from "../../lib/settings.ts";
 import { VERSION } from "../../lib/version.ts";
 import { FakeClock } from "../support/clocks.ts";
@@ -19,129 +15,91 @@ import {
 } from "../support/service/behaviours.ts";
 import { GatedStream } from "../support/service/gated_stream.ts";
 import { ReferenceService, TEST_KEY } from "../support/service/service.ts";
+import { serviceId } from "../support/texts.ts";
 import {
   type Answers,
   createThread,
   gatewayTo,
-  QUICK_TIMEOUTS,
   requestsOf,
   startService,
+  turnOf,
   withoutRequestId,
 } from "../support/turns.ts";
-import { serviceId } from "../support/texts.ts";
-import { unchanged } from "../../lib/text.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
-/** Creates a thread, runs a turn on it, and returns everything that happened. */
-async function converse(gateway: RemoteGateway): Promise<unknown[]> {
-  const threadId = await createThread(gateway);
-  return await Array.fromAsync(
-    gateway.runTurn(serviceId(threadId), unchanged("hello")),
-  );
-}
+const PROMPT = '{"agentName":"the-brain","prompt":"hëllo","wait":false}';
 
-Deno.test("each request carries the key, the client's version and what its operation asks for, and nothing else (interface 4.1, 5.1)", async () => {
-  await using service = ReferenceService.start();
-  await using gateway = gatewayTo(service);
-  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-  const headers = { traceparent };
-  const threadId = await createThread(gateway);
-  await Array.fromAsync(
-    gateway.runTurn(serviceId(threadId), unchanged("hëllo"), { headers }),
-  );
+/** The requests of a turn, byte for byte but for their ids and the host. */
+const REQUESTS = `POST /api/threads
+accept: application/json
+accept-encoding: gzip,br
+accept-language: *
+content-length: 0
+user-agent: agent-gateway/${VERSION}
+x-api-key: ${TEST_KEY}
 
-  const body = '{"agentName":"the-brain","prompt":"hëllo","wait":false}';
-  assertEquals(service.requests.map(({ body }) => body), ["", body, ""]);
-  const ids = new Set<string>();
-  const shown = service.requests.map(({ headers }) => {
-    const { host: _, "x-request-id": id = "", ...others } = Object
-      .fromEntries(headers);
-    ids.add(id);
-    return others;
-  });
-  assert(
-    ids.size === 3 && ids.values().every((id) => /^[-\da-f]{36}$/.test(id)),
-  );
-  const common = {
-    "accept": "application/json",
-    "accept-encoding": "gzip,br", // as fetch sends it
-    "accept-language": "*",
-    "user-agent": `agent-gateway/${VERSION}`,
-    "x-api-key": TEST_KEY,
-  };
-  assertEquals(shown, [
-    { ...common, "content-length": "0" },
-    {
-      ...common,
-      "content-length": `${new TextEncoder().encode(body).length}`,
-      "content-type": "application/json",
-      traceparent,
-    },
-    {
-      ...common,
-      "accept": "text/event-stream",
-      "accept-encoding": "identity",
-      traceparent,
-    },
-  ]);
-});
 
-Deno.test("a gateway to an https: service has TLS seeded at once, and needs no success", async () => {
-  let keys = 0;
-  const generateKey = () => {
-    keys++;
-    return Promise.reject(new Error("no key"));
-  };
-  Object.defineProperty(crypto.subtle, "generateKey", {
-    value: generateKey,
-    configurable: true,
-  });
-  try {
-    for (
-      const [baseUrl, expected] of [["http://[::1]", 0], [
-        "https://a",
-        1,
-      ]] as const
-    ) {
-      await using _ = new RemoteGateway({ baseUrl, apiKey: TEST_KEY });
-      assertEquals(keys, expected);
-    }
-  } finally {
-    Reflect.deleteProperty(crypto.subtle, "generateKey");
-  }
-});
+POST /api/threads/a%2F..%2Fb%20%3F%23%252e/runs
+accept: application/json
+accept-encoding: gzip,br
+accept-language: *
+content-length: 56
+content-type: application/json
+traceparent: 00-0a-b7-01
+user-agent: agent-gateway/${VERSION}
+x-api-key: ${TEST_KEY}
 
-Deno.test("the body of a prompt is a Blob: fetch repeats requests with strings and bytes by itself", async () => {
-  await using service = startService();
-  await using gateway = gatewayTo(service);
-  const bodies: unknown[] = [];
-  const { fetch } = globalThis;
-  globalThis.fetch = (input, init) => {
-    bodies.push(init?.body?.constructor);
-    return fetch(input, init);
-  };
-  try {
-    await converse(gateway);
-  } finally {
-    globalThis.fetch = fetch;
-  }
-  assertEquals(bodies, [undefined, Blob, undefined]);
-});
+${PROMPT}
+GET /api/threads/a%2F..%2Fb%20%3F%23%252e/runs/%C3%BC%2F...%2F/stream
+accept: text/event-stream
+accept-encoding: identity
+accept-language: *
+traceparent: 00-0a-b7-01
+user-agent: agent-gateway/${VERSION}
+x-api-key: ${TEST_KEY}
 
-Deno.test("each path begins with the base URL's path, and ids are percent-encoded in it", async () => {
-  await using service = ReferenceService.start({ prefix: "/api/v1" });
+`;
+
+Deno.test("each request has the path, the headers and the body that its operation asks for, and nothing else (interface 4.1, 5.1)", async () => {
+  await using service = ReferenceService.start({ prefix: "/api" });
   await using gateway = gatewayTo(service);
   service.misbehave("create thread", json({ thread_id: "a/../b ?#%2e" }));
   service.misbehave("create run", json({ run_id: "ü/.../" }));
   service.misbehave("stream", events([complete("Done.")]));
-  await converse(gateway);
-  assertEquals(service.requests.map(({ path }) => path), [
-    "/api/v1/threads",
-    "/api/v1/threads/a%2F..%2Fb%20%3F%23%252e/runs",
-    "/api/v1/threads/a%2F..%2Fb%20%3F%23%252e/runs/%C3%BC%2F...%2F/stream",
-  ]);
+  const thread = serviceId(await createThread(gateway));
+  const headers = { traceparent: "00-0a-b7-01" };
+  await Array.fromAsync(
+    gateway.runTurn(thread, unchanged("hëllo"), { headers }),
+  );
+
+  const ids = new Set<string>();
+  const sent = service.requests.map(({ method, path, headers, body }) => {
+    const { host: _, "x-request-id": id = "", ...others } = Object
+      .fromEntries(headers);
+    ids.add(id);
+    const fields = Object.entries(others).map((field) => field.join(": "));
+    return [`${method} ${path}`, ...fields, "", body].join("\n");
+  });
+  assertEquals(sent.join("\n"), REQUESTS);
+  const areUuids = ids.values().every((id) => /^[-\da-f]{36}$/.test(id));
+  assert(areUuids && ids.size === 3);
+});
+
+Deno.test("a gateway to an https: service has TLS seeded at once, and needs no success", async () => {
+  let keys = 0;
+  const value = () => Promise.reject(new Error(`no key ${++keys}`));
+  const generateKey = { value, configurable: true };
+  Object.defineProperty(crypto.subtle, "generateKey", generateKey);
+  try {
+    for (const baseUrl of ["http://[::1]", "https://a"]) {
+      await using _ = new RemoteGateway({ baseUrl, apiKey: TEST_KEY });
+      assertEquals(keys, baseUrl === "https://a" ? 1 : 0);
+    }
+  } finally {
+    Reflect.deleteProperty(crypto.subtle, "generateKey");
+  }
 });
 
 Deno.test("a turn is the run, its progress and its reply, in this order, each as soon as it comes; its stream is read to the end", async () => {
@@ -149,35 +107,34 @@ Deno.test("a turn is the run, its progress and its reply, in this order, each as
   const done = events([complete("Done.")]);
   await using service = startService({ stream: [gate.behaviour, done] });
   const gateway = gatewayTo(service);
-  const turn = gateway.runTurn(
-    serviceId(await createThread(gateway)),
-    unchanged("hello"),
-  );
+  const bodies: unknown[] = [];
   const signals: (AbortSignal | null | undefined)[] = [];
   const { fetch } = globalThis;
   globalThis.fetch = (input, init) => {
+    bodies.push(init?.body?.constructor);
     signals.push(init?.signal);
     return fetch(input, init);
   };
-  const taken = turn[Symbol.asyncIterator]();
+  const taken = turnOf(gateway)[Symbol.asyncIterator]();
   const next = async () => (await taken.next()).value;
 
+  const step = { type: "progress", node: "plan", status: "started" };
+  const reply = { type: "reply", text: "Done.", isNotice: false };
   assertEquals(await next(), { type: "run", runId: "r" });
   gate.progress("plan", "started");
-  assertEquals(
-    await next(),
-    { type: "progress", node: "plan", status: "started" },
-  );
+  assertEquals(await next(), step);
   gate.send(complete("Done."));
-  assertEquals(await next(), { type: "reply", text: "Done.", isNotice: false });
+  assertEquals(await next(), reply);
   assertEquals(await next(), undefined);
 
   globalThis.fetch = fetch;
+  // Requests with strings and bytes are repeated by fetch itself.
+  assertEquals(bodies, [Blob, undefined]);
   assertEquals(signals.map((signal) => signal?.aborted), [false, false]);
 
   // The stream has not ended, and the gateway waits for that, after other turns too.
   const order: string[] = [];
-  await Array.fromAsync(gateway.runTurn(serviceId("t"), unchanged("hello")));
+  await Array.fromAsync(turnOf(gateway));
   const disposal = gateway[Symbol.asyncDispose]()
     .then(() => order.push("disposed"));
   await service.requests.at(-1)?.ended;
@@ -194,8 +151,10 @@ Deno.test("each turn has a connection of its own, for its POST and its GETs, and
   const stream = [answer(502), events([complete("Done.")])];
   await using service = startService({ "create thread": answers, stream });
   await using gateway = gatewayTo(service);
-  await converse(gateway);
-  await converse(gateway);
+  await createThread(gateway);
+  await Array.fromAsync(turnOf(gateway));
+  await createThread(gateway);
+  await Array.fromAsync(turnOf(gateway));
   const places = service.requests.map(({ connection }) => connection);
   const numbers = places.map((place) => [...new Set(places)].indexOf(place));
   assertEquals(numbers, [0, 1, 2, 3, 3, 3, 4, 5, 5]);
@@ -208,64 +167,46 @@ Deno.test("a prompt whose proxy does not answer in time was not run, and nothing
     resolve();
     await connection.gone;
   });
-  const { url: origin, port } = server;
   const proxy: Proxy = {
     ...{ variable: "HTTPS_PROXY", scheme: "http", user: "", password: "" },
-    ...{ hostname: "127.0.0.1", port, origin },
+    ...{ hostname: "127.0.0.1", port: server.port, origin: server.url },
   };
   using clock = new FakeClock();
-  await using gateway = new RemoteGateway({
-    ...{ baseUrl: "https://service.test", apiKey: TEST_KEY, proxy },
-    timeouts: QUICK_TIMEOUTS,
-  });
+  const baseUrl = "https://service.test";
+  await using gateway = new RemoteGateway({ baseUrl, apiKey: TEST_KEY, proxy });
   using deadline = new Deadline(7_000);
-  const turn = gateway.runTurn(serviceId("t"), unchanged("hello"), deadline);
-  const told = assertRejects(() => Array.fromAsync(turn), ServiceError);
+  const turn = Array.fromAsync(turnOf(gateway, deadline));
+  const told = assertRejects(() => turn, ServiceError);
   await asked;
   clock.elapse(7_000);
   assertEquals((await told).fate, "not run");
 });
 
-/** The answers of a service, what happens before the time is over, and the error. */
-const LATE: readonly (readonly [Answers, TurnEvent["type"], string])[] = [
+const step = progress("plan", "on");
+const error = { event: "error", message: "No." };
+const LATE = "There was no reply within 7 s";
+const GO_ON = "The run may still continue. (thread t, run r)";
+
+/** The answers of a service, and the error if the time is over at an event. */
+const LIMITS: readonly (readonly [Answers, string, string])[] = [
   [
     { "create run": [answer(429)] },
     "wait",
-    "There was no reply within 7 s. The service answered 429. The prompt did not run. Try again later.",
+    `${LATE}. The service answered 429. The prompt did not run. Try again later.`,
   ],
   [
-    {
-      stream: [
-        events([
-          progress("plan", "on"),
-          { event: "error", message: "No." },
-        ], { end: "hang" }),
-      ],
-    },
+    { stream: [events([step, error], { end: "hang" })] },
     "progress",
-    "There was no reply within 7 s: the service had said: No. The run may still continue. (thread t, run r)",
+    `${LATE}: the service had said: No. ${GO_ON}`,
   ],
   [
-    {
-      stream: [
-        events([
-          "id: 1\n",
-          progress("plan", "on"),
-          {
-            event: "error",
-            message: "No.",
-          },
-          "id: 2\n",
-          progress("plan", "on"),
-        ]),
-      ],
-    },
+    { stream: [events(["id: 1\n", step, error, "id: 2\n", step])] },
     "wait",
-    "There was no reply within 7 s. The stream ended without a reply: the service had said: No. The run may still continue. (thread t, run r)",
+    `${LATE}. The stream ended without a reply: the service had said: No. ${GO_ON}`,
   ],
 ];
 
-for (const [answers, type, message] of LATE) {
+for (const [answers, type, message] of LIMITS) {
   Deno.test(`a turn that is not over within its time limit tells its fate: ${message}`, async () => {
     using clock = new FakeClock();
     await using service = startService(answers);
@@ -273,39 +214,29 @@ for (const [answers, type, message] of LATE) {
     await using gateway = gatewayTo(service, pauses);
     using deadline = new Deadline(7_000);
     const error = await assertRejects(async () => {
-      for await (
-        const event of gateway.runTurn(
-          serviceId("t"),
-          unchanged("hello"),
-          deadline,
-        )
-      ) {
+      for await (const event of turnOf(gateway, deadline)) {
         if (event.type === type) clock.elapse(7_000);
       }
-    });
-    assert(error instanceof ServiceError);
+    }, ServiceError);
     assertEquals(withoutRequestId(error).message, message);
     assertEquals(requestsOf("create run", service.requests).length, 1);
   });
 }
 
 /** The answers of a service, and the fate of the prompt at each event and at the end. */
-const FATES: readonly (readonly [Answers, readonly (Fate | undefined)[]])[] = [
-  [{}, ["may go on", undefined, undefined]],
-  [{ "create run": [answer(429)] }, [...Array(3).fill("not run"), "not run"]],
-  [{ "create run": [answer(500)] }, ["may have run"]],
-  [{ "create run": [answer(401)] }, ["refused"]],
-  [
-    { stream: [events([progress("plan", "on"), { event: "error" }])] },
-    ["may go on", "may go on", "failed"],
-  ],
+const FATES: readonly (readonly [Answers, ...(Fate | undefined)[]])[] = [
+  [{}, "may go on", undefined, undefined],
+  [{ "create run": [answer(429)] }, "not run", "not run", "not run", "not run"],
+  [{ "create run": [answer(500)] }, "may have run"],
+  [{ "create run": [answer(401)] }, "refused"],
+  [{ stream: [events([step, error])] }, "may go on", "may go on", "failed"],
 ];
 
-for (const [answers, fates] of FATES) {
+for (const [answers, ...fates] of FATES) {
   Deno.test(`a turn can be asked for the fate of its prompt at any moment: ${fates}`, async () => {
     await using service = startService(answers);
     await using gateway = gatewayTo(service);
-    const turn = gateway.runTurn(serviceId("t"), unchanged("hello"));
+    const turn = turnOf(gateway);
     const found: (Fate | undefined)[] = [];
     let error: unknown;
     assertEquals(turn.fate, "not run");
@@ -315,7 +246,7 @@ for (const [answers, fates] of FATES) {
       error = cause;
     }
     found.push(turn.fate);
-    assertEquals(found, [...fates]);
+    assertEquals(found, fates);
     const end = error instanceof ServiceError ? error.fate : undefined;
     assertEquals(end, turn.fate);
   });

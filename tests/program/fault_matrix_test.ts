@@ -12,42 +12,65 @@ import {
 } from "../support/faulty_service/answers.ts";
 import { FaultyService } from "../support/faulty_service/service.ts";
 import { parseJsonLines } from "../support/json_lines.ts";
-import { encodeItem, progress } from "../support/service/behaviours.ts";
 import type { Operation } from "../support/service/exchange.ts";
+import { rowsOf } from "../support/tables.ts";
 
 // What becomes of a prompt, whatever the service does wrong, at each operation.
 // The words for each fault are tested in tests/lib/gateway, and so are the faults
 // that take the real program longer: silence and other timeouts, and a stream that
 // never recovers. Certificates and proxies are in networks_test.ts.
 
-/** The exit codes and fates of a prompt that failed. */
-type Fate =
-  | ("3 not run" | "4 refused" | "1 refused")
-  | ("5 may have run" | "5 may go on" | "1 failed");
-
-/** How a prompt ends, and how often the operation is requested, if not once. */
-type Ending = "0" | Fate | `${"0" | Fate}, ${number}x`;
-
-/** The endings by the operation that meets a fault; `-` where it cannot. */
-type Endings = readonly [
-  thread: Ending | "-",
-  run: Ending | "-",
-  stream: Ending | "-",
-];
-
-/** Statuses that the first request of an operation is answered with. */
-const STATUSES: readonly (readonly [statuses: string, ...Endings])[] = [
-  ["302 308", "1 refused", "1 refused", "5 may go on"],
-  ["400 409 422", "1 refused", "1 refused", "5 may go on"],
-  ["401 403", "4 refused", "4 refused", "5 may go on"],
-  ["404 410", "1 refused", "1 refused", "5 may have run"],
-  ["408 425", "3 not run", "5 may have run", "5 may go on"],
-  ["499", "1 refused", "5 may have run", "5 may go on"],
-  ["500 501", "3 not run", "5 may have run", "5 may go on"],
-  ["502 504", "3 not run", "5 may have run", "0, 2x"],
-  ["503", "0, 2x", "5 may have run", "0, 2x"],
-  ["429", "0, 2x", "0, 2x", "0, 2x"],
-];
+/**
+ * What the first request of an operation is answered with, how the prompt ends then, by
+ * the operation, and how often that is requested, if not once. `-`: not tried.
+ */
+const FAULTS = `
+answers                         | thread         | run            | stream
+302                             | 1 refused      | 1 refused      | 5 may go on
+308                             | 1 refused      | 1 refused      | 5 may go on
+400                             | 1 refused      | 1 refused      | 5 may go on
+409                             | 1 refused      | 1 refused      | 5 may go on
+422                             | 1 refused      | 1 refused      | 5 may go on
+401                             | 4 refused      | 4 refused      | 5 may go on
+403                             | 4 refused      | 4 refused      | 5 may go on
+404                             | 1 refused      | 1 refused      | 5 may have run
+410                             | 1 refused      | 1 refused      | 5 may have run
+408                             | 3 not run      | 5 may have run | 5 may go on
+425                             | 3 not run      | 5 may have run | 5 may go on
+499                             | 1 refused      | 5 may have run | 5 may go on
+500                             | 3 not run      | 5 may have run | 5 may go on
+501                             | 3 not run      | 5 may have run | 5 may go on
+502                             | 3 not run      | 5 may have run | 0, 2x
+504                             | 3 not run      | 5 may have run | 0, 2x
+503                             | 0, 2x          | 5 may have run | 0, 2x
+429                             | 0, 2x          | 0, 2x          | 0, 2x
+503, 503, 503, 503              | 3 not run, 4x  | -              | -
+429, 429, 429, 429              | 3 not run, 4x  | 3 not run, 4x  | -
+429 for an hour                 | 3 not run      | 3 not run      | -
+no body                         | 1 refused      | 5 may have run | 0, 2x
+an array                        | 1 refused      | 5 may have run | 0, 2x
+no id                           | 1 refused      | 5 may have run | 0, 2x
+a web page                      | 1 refused      | 5 may have run | 0, 2x
+cut JSON                        | 1 refused      | 5 may have run | 0, 2x
+another content type            | 0              | 0              | 0
+closed before the head          | 3 not run      | 5 may have run | 0, 2x
+closed within the head          | 3 not run      | 5 may have run | 0, 2x
+closed after the head           | 3 not run      | 5 may have run | 0, 2x
+closed within the body          | 3 not run      | 5 may have run | 5 may go on
+reset before the head           | 3 not run      | 5 may have run | 0, 2x
+reset within the head           | 3 not run      | 5 may have run | 0, 2x
+no HTTP                         | 3 not run      | 5 may have run | 0, 2x
+closed before the head, closed before the head | - | -            | 0, 3x
+204                             | -              | -              | 5 may go on
+gzip                            | -              | -              | 5 may go on
+no reply                        | -              | -              | 5 may go on
+a failed run                    | -              | -              | 1 failed
+an error alone                  | -              | -              | 1 failed
+cut after an id                 | -              | -              | 0, 2x
+cut after an id, 404            | -              | -              | 1 failed, 2x
+cut after an id, 401            | -              | -              | 5 may go on, 2x
+no end after its reply          | -              | -              | 0
+`;
 
 function status(
   code: string,
@@ -78,109 +101,61 @@ function whole(body: string): FaultyAnswer {
   return say(http("200 OK", {}, body));
 }
 
-/** The text of an event. */
-function step(id?: number): string {
-  return new TextDecoder().decode(encodeItem(progress("plan", "on"), { id }));
-}
+const STEP = 'data: {"event":"progress","node":"plan","status":"on"}\n\n';
 
-const overload = status("503");
-const busy = status("429");
-const later = status("429", { "retry-after": "3600" });
-const gzip = status("200", { "content-encoding": "gzip" });
-const resumable = cut(`${HEAD}\r\n${step(7)}`);
-const failed = 'data: {"event":"error","message":"No"}\n\n';
-
-const cutJson = sayBody((body) => http("200 OK", {}, body.slice(0, -4)));
-const picture = sayBody((body) =>
-  http("200 OK", { "content-type": "image/png" }, body)
-);
-
-/** Sends more after the reply, and does not end. */
-const endless: FaultyAnswer = async (connection, request) => {
-  const stream = correctBody("stream", runOf(request));
-  const head = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
-  await connection.write(head + stream + step() + stream);
-  await connection.gone;
+/** Answers that are no status. */
+const ANSWERS: Readonly<Record<string, FaultyAnswer>> = {
+  "429 for an hour": status("429", { "retry-after": "3600" }),
+  "no body": whole(""),
+  "an array": whole("[]"),
+  "no id": whole('{"id":7}'),
+  "a web page": whole("<html>"),
+  "cut JSON": sayBody((body) => http("200 OK", {}, body.slice(0, -4))),
+  "another content type": sayBody((body) =>
+    http("200 OK", { "content-type": "image/png" }, body)
+  ),
+  "closed before the head": cut(""),
+  "closed within the head": cut("HTTP/1.1 200 O"),
+  "closed after the head": cut(`${HEAD}\r\n`),
+  "closed within the body": cut(`${HEAD}\r\n${STEP}`),
+  "reset before the head": cut("", "reset"),
+  "reset within the head": cut(HEAD, "reset"),
+  "no HTTP": cut("What?\r\n\r\n"),
+  "gzip": status("200", { "content-encoding": "gzip" }),
+  "no reply": whole(STEP),
+  "a failed run": whole('data: {"event":"error","message":"No"}\n\n'),
+  "an error alone": whole('{"error":"No"}'),
+  "cut after an id": cut(`${HEAD}\r\nid: 7\n${STEP}`),
+  "no end after its reply": async (connection, request) => {
+    const stream = correctBody("stream", runOf(request));
+    const head = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
+    await connection.write(head + stream + STEP + stream);
+    await connection.gone;
+  },
 };
-
-/** Answers that cannot be used, and connections that break. */
-const UNUSABLE = ["1 refused", "5 may have run", "0, 2x"] as const;
-const CUT = ["3 not run", "5 may have run", "5 may go on"] as const;
-const BROKEN = ["3 not run", "5 may have run", "0, 2x"] as const;
-
-/** Other answers to the first requests of an operation. */
-const FAULTS: Readonly<
-  Record<string, readonly [...Endings, ...answers: readonly FaultyAnswer[]]>
-> = {
-  "503, 4x": ["3 not run, 4x", "-", "-", ...Array(4).fill(overload)],
-  "429, 4x": ["3 not run, 4x", "3 not run, 4x", "-", ...Array(4).fill(busy)],
-  "429 for an hour": ["3 not run", "3 not run", "-", later],
-  // Answers of status 200
-  "no body": [...UNUSABLE, whole("")],
-  "an array": [...UNUSABLE, whole("[]")],
-  "no id": [...UNUSABLE, whole('{"id":7}')],
-  "a web page": [...UNUSABLE, whole("<html>")],
-  "cut JSON": [...UNUSABLE, cutJson],
-  "another content type": ["0", "0", "0", picture],
-  // Connections that break after the request was read
-  "closed before the head": [...BROKEN, cut("")],
-  "closed within the head": [...BROKEN, cut("HTTP/1.1 200 O")],
-  "closed after the head": [...BROKEN, cut(`${HEAD}\r\n`)],
-  "closed within the body": [...CUT, cut(`${HEAD}\r\n${step()}`)],
-  "closed before the head, 2x": ["-", "-", "0, 3x", cut(""), cut("")],
-  "reset before the head": [...BROKEN, cut("", "reset")],
-  "reset within the head": [...BROKEN, cut(HEAD, "reset")],
-  "no HTTP": [...BROKEN, cut("What?\r\n\r\n")],
-  // Streams
-  "204": ["-", "-", "5 may go on", status("204")],
-  "gzip": ["-", "-", "5 may go on", gzip],
-  "no reply": ["-", "-", "5 may go on", whole(step())],
-  "a failed run": ["-", "-", "1 failed", whole(failed)],
-  "an error alone": ["-", "-", "1 failed", whole('{"error":"No"}')],
-  "cut, with ids": ["-", "-", "0, 2x", resumable],
-  "cut, then 404": ["-", "-", "1 failed, 2x", resumable, status("404")],
-  "cut, then 401": ["-", "-", "5 may go on, 2x", resumable, status("401")],
-  "no end after its reply": ["-", "-", "0", endless],
-};
-
-const OPERATIONS = ["create thread", "create run", "stream"] as const;
 
 /** One fault at one operation. */
 interface Cell {
   readonly at: Operation;
-  readonly fault: string;
-  readonly ending: Ending;
-  readonly answers: readonly FaultyAnswer[];
+  readonly ending: string;
+  readonly answers: string;
 }
 
-function cellsOf(
-  fault: string,
-  endings: readonly (Ending | "-")[],
-  answers: readonly FaultyAnswer[],
-): readonly Cell[] {
-  return OPERATIONS.flatMap((at, index) => {
-    const ending = endings[index] ?? "-";
-    return ending === "-" ? [] : [{ at, fault, ending, answers }];
-  });
-}
-
-const CELLS = [
-  ...STATUSES.flatMap(([statuses, ...endings]) =>
-    statuses.split(" ").flatMap((code) =>
-      cellsOf(code, endings, [status(code)])
-    )
-  ),
-  ...Object.entries(FAULTS).flatMap(([fault, [a, b, c, ...answers]]) =>
-    cellsOf(fault, [a, b, c], answers)
-  ),
-];
+const CELLS = rowsOf<"answers" | "thread" | "run" | "stream">(FAULTS)
+  .flatMap(({ answers, thread, run, stream }): readonly Cell[] => [
+    { answers, at: "create thread", ending: thread },
+    { answers, at: "create run", ending: run },
+    { answers, at: "stream", ending: stream },
+  ])
+  .filter(({ ending }) => ending !== "-");
 
 /** Runs a prompt whose operation meets a fault. Returns how it ends, and what is told. */
 async function run({ at, answers }: Cell) {
+  const faults = answers.split(", ").map((it) => ANSWERS[it] ?? status(it));
   let count = 0;
   await using service = await FaultyService.start(
     answering(({ operation }) =>
-      operation === at ? answers[count++] : undefined
+      operation === at ? faults[count++] : undefined
     ),
   );
   const { code, stdout } = await runClient({
@@ -208,8 +183,8 @@ Deno.test("whatever the service does wrong at each operation, the exit code and 
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, work));
   for (const cell of CELLS) {
-    const { at, fault, ending } = cell;
-    await t.step(`${at}, ${fault}: ${ending}`, () => {
+    const { at, answers, ending } = cell;
+    await t.step(`${at}, ${answers}: ${ending}`, () => {
       const told = ended.get(cell);
       assertEquals(told?.ending, ending);
       if (!ending.includes("may")) return;

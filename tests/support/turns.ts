@@ -1,9 +1,11 @@
 import {
+  type CallEvents,
   type CallOptions,
   type CreationEvent,
   RemoteGateway,
   ServiceError,
   type TurnEvent,
+  type TurnOptions,
   type WaitEvent,
 } from "../../lib/gateway.ts";
 import type { Timeouts } from "../../lib/gateway/timeouts.ts";
@@ -53,12 +55,18 @@ export async function createThread(
   return last?.type === "thread" ? last.threadId : `no thread, but ${last}`;
 }
 
+/** The turn of a prompt on the thread `t`. */
+export function turnOf(
+  gateway: RemoteGateway,
+  options?: TurnOptions,
+): CallEvents<TurnEvent> {
+  return gateway.runTurn(serviceId("t"), unchanged("hello"), options);
+}
+
 /** The outcome of a turn. */
 export interface Turn {
   /** What was told, in order: nodes, the reply, reasons of pauses, and the error. */
   readonly told: readonly string[];
-  /** The nodes and the reply that were delivered. */
-  readonly delivered: readonly string[];
   /** The pauses before retries. */
   readonly waits: readonly WaitEvent[];
   /** The error of a turn that failed. */
@@ -83,22 +91,19 @@ export async function takeTurn(
   await using service = startService(answers);
   await using gateway = gatewayTo(service, timeouts);
   const told: string[] = [];
-  const delivered: string[] = [];
   const waits: WaitEvent[] = [];
   let error: ServiceError | undefined;
   const controller = new AbortController();
   const { signal } = controller;
   const events = async function* () {
     yield* gateway.createThread({ signal });
-    yield* gateway.runTurn(serviceId("t"), unchanged("hello"), { signal });
+    yield* turnOf(gateway, { signal });
   };
   const turn = async () => {
     for await (const event of events()) {
       onEvent(event);
       if (event.type === "wait") waits.push(event);
       if (event.type === "wait") told.push(`(${event.reason})`);
-      if (event.type === "progress") delivered.push(event.node);
-      if (event.type === "reply") delivered.push(event.text);
       if (event.type === "progress") told.push(event.node);
       if (event.type === "reply") told.push(event.text);
     }
@@ -121,7 +126,7 @@ export async function takeTurn(
   const cursors = requestsOf("stream", requests)
     .map(({ headers }) => headers.get("last-event-id"))
     .map((id) => id && new TextDecoder().decode(latin1(id)));
-  return { told, delivered, waits, error, requests, endings, cursors };
+  return { told, waits, error, requests, endings, cursors };
 }
 
 /** An error without the id of its request, which is drawn by lot. */

@@ -5,75 +5,51 @@ import {
 } from "../../../lib/gateway/connection/connection_failure.ts";
 import { KEYLESS, Redactor } from "../../../lib/text.ts";
 import { longestPiece } from "../../support/key_pieces.ts";
-import {
-  answer,
-  type Behaviour,
-  complete,
-  events,
-  json,
-  progress,
-  redirect,
-} from "../../support/service/behaviours.ts";
+import { answer } from "../../support/service/behaviours.ts";
 import { TEST_KEY } from "../../support/service/service.ts";
-import { type Answers, takeTurn } from "../../support/turns.ts";
+import { rowsOf } from "../../support/tables.ts";
+import { takeTurn } from "../../support/turns.ts";
 
-const KEY = TEST_KEY;
-const HTML = { "content-type": "text/html" };
-const page = `<title>${KEY}</title><p>`;
-const streamed = (...items: Parameters<typeof events>[0] & unknown[]) => ({
-  stream: [events(items)],
-});
-const threads = (...behaviours: Behaviour[]) => ({
-  "create thread": behaviours,
-});
+/** Every place where words of a service are shown, and an answer that puts the key there. */
+const PLACES = `
+place                                      | operation     | status | headers                     | text
+the text of a status                       | create thread | 400    | {}                          | Bad KEY
+the message of a status                    | create thread | 401    | {}                          | {"message":"Bad KEY"}
+a field that is wrong                      | create thread | 422    | {}                          | {"detail":[{"loc":["body","KEY"],"msg":"No"}]}
+the title of a page                        | create thread | 403    | {"content-type":"text/html"} | <title>KEY</title><p>
+a header of a status                       | create thread | 502    | {"cf-ray":"KEY"}            |
+the host of a redirect                     | create thread | 302    | {"location":"https://KEY.test/"} |
+the path of a redirect                     | create thread | 302    | {"location":"/KEY"}         |
+the title of a page in place of JSON       | create thread | 200    | {"content-type":"text/html"} | <title>KEY</title><p>
+the names of fields in place of an id      | create thread | 200    | {}                          | {"KEY":1}
+a node                                     | stream        | 200    | {}                          | data: {"event":"progress","node":"KEY"}
+a status of a node                         | stream        | 200    | {}                          | data: {"event":"progress","status":"KEY"}
+the words of a run that failed             | stream        | 200    | {}                          | data: {"event":"error","message":"KEY"}
+the same in a page                         | stream        | 200    | {"content-type":"text/html"} | {"error":"KEY"}
+the same in place of a stream              | stream        | 200    | {}                          | {"error":"KEY"}
+words after which a run went on            | stream        | 200    | {}                          | data: {"event":"error","message":"KEY"}/data: {"event":"progress"}
+the title of a page in place of a stream   | stream        | 200    | {"content-type":"text/html"} | <title>KEY</title><p>
+the name of an unknown event               | stream        | 200    | {}                          | data: {"event":"KEY"}
+a line that is not JSON                    | stream        | 200    | {}                          | data: KEY
+the fields of a reply                      | stream        | 200    | {}                          | data: {"event":"complete","KEY":"text"}
+messages without a text                    | stream        | 200    | {}                          | data: {"event":"complete","messages":[{"role":"ai","content":[{"KEY":1}]}]}
+`.replaceAll("KEY", TEST_KEY);
 
-/** Every place where words of a service are shown, and a service that puts the key there. */
-const PLACES: Readonly<Record<string, Answers>> = {
-  "the text of a status": threads(answer(400, `Bad ${KEY}`)),
-  "the message of a status": threads(json({ message: `Bad ${KEY}` }, 401)),
-  "a field that is wrong": threads(
-    json({ detail: [{ loc: ["body", KEY], msg: "No" }] }, 422),
-  ),
-  "the title of a page": threads(answer(403, page, HTML)),
-  "a header of a status": threads(answer(502, "", { "cf-ray": KEY })),
-  "the host of a redirect": threads(redirect(`https://${KEY}.test/`)),
-  "the path of a redirect": threads(redirect(`/${KEY}`)),
-  "the title of a page in place of JSON": threads(answer(200, page, HTML)),
-  "the names of fields in place of an id": threads(json({ [KEY]: 1 })),
-  "a node": streamed(progress(KEY, ""), complete("Done.")),
-  "a status of a node": streamed(progress("", KEY), complete("Done.")),
-  "the words of a run that failed": streamed({ event: "error", message: KEY }),
-  "the same in a page": {
-    stream: [answer(200, JSON.stringify({ error: KEY }), HTML)],
-  },
-  "the same in place of a stream": { stream: [json({ error: KEY })] },
-  "words after which a run went on": streamed(
-    { event: "error", message: KEY },
-    progress("a", "b"),
-  ),
-  "the title of a page in place of a stream": {
-    stream: [answer(200, page, HTML)],
-  },
-  "the name of an unknown event": streamed({ event: KEY }),
-  "a line that is not JSON": { stream: [answer(200, `data: ${KEY}\n\n`)] },
-  "the fields of a reply": streamed({ event: "complete", [KEY]: "text" }),
-  "messages without a text": streamed({
-    event: "complete",
-    messages: [{ role: "ai", content: [{ [KEY]: 1 }] }],
-  }),
-};
+type Column = "place" | "operation" | "status" | "headers" | "text";
 
-for (const [place, answers] of Object.entries(PLACES)) {
-  Deno.test(`a key is left out of ${place}`, async () => {
+for (const row of rowsOf<Column>(PLACES)) {
+  Deno.test(`a key is left out of ${row.place}`, async () => {
+    const headers = JSON.parse(row.headers);
+    const text = row.text.replaceAll("/data", "\ndata");
     const shown: unknown[] = [];
     const { error } = await takeTurn(
-      answers,
+      { [row.operation]: [answer(Number(row.status), text, headers)] },
       { retry: [], reconnect: [], lost: 0 },
       (event) => shown.push(event),
     );
-    const text = `${JSON.stringify(shown)} ${error?.message ?? ""}`;
-    assert(text.includes("..."), text);
-    assert(longestPiece(text, KEY) < 12, text);
+    const told = `${JSON.stringify(shown)} ${error?.message}`;
+    assert(told.includes("..."), told);
+    assert(longestPiece(told, TEST_KEY) < 12, told);
   });
 }
 

@@ -1,9 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { FakeClock } from "../../support/clocks.ts";
 import { GatedStream } from "../../support/service/gated_stream.ts";
-import { gatewayTo, startService } from "../../support/turns.ts";
-import { serviceId } from "../../support/texts.ts";
-import { unchanged } from "../../../lib/text.ts";
+import { gatewayTo, startService, turnOf } from "../../support/turns.ts";
 
 Deno.test("a run of 1,000 events, ten a second, keeps as few timers as one of two", async () => {
   const gate = new GatedStream();
@@ -12,9 +10,7 @@ Deno.test("a run of 1,000 events, ten a second, keeps as few timers as one of tw
   await using gateway = gatewayTo(service, { idle: 600_000 });
   gate.progress("1", "");
   const counts: number[] = [];
-  for await (
-    const event of gateway.runTurn(serviceId("t"), unchanged("hello"))
-  ) {
+  for await (const event of turnOf(gateway)) {
     if (event.type !== "progress") continue;
     counts.push(clock.pending);
     clock.passTo(clock.time + 100);

@@ -1,21 +1,16 @@
 import { getEventListeners } from "node:events";
-import { Deadline } from "../../../../lib/io.ts";
 import {
   assert,
   assertEquals,
   assertRejects,
   assertStrictEquals,
 } from "@std/assert";
-import {
-  RemoteGateway,
-  ServiceError,
-  type TurnEvent,
-  type TurnOptions,
-} from "../../../../lib/gateway.ts";
+import { RemoteGateway, ServiceError } from "../../../../lib/gateway.ts";
+import { Deadline } from "../../../../lib/io.ts";
+import { unchanged } from "../../../../lib/text.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 import {
   answer,
-  type Behaviour,
   body,
   events,
   hang,
@@ -26,55 +21,58 @@ import {
   ReferenceService,
   TEST_KEY,
 } from "../../../support/service/service.ts";
+import { rowsOf } from "../../../support/tables.ts";
+import { serviceId } from "../../../support/texts.ts";
 import {
   createThread,
   gatewayTo,
   QUICK_TIMEOUTS,
   requestsOf,
   startService,
+  turnOf,
 } from "../../../support/turns.ts";
-import { serviceId } from "../../../support/texts.ts";
-import { unchanged } from "../../../../lib/text.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
 
 const REASON = new Error("Enough");
 
-/** The events of a turn, for a test that takes them one by one. */
-function start(
-  gateway: RemoteGateway,
-  options?: TurnOptions,
-): AsyncIterator<TurnEvent> {
-  return gateway.runTurn(serviceId("t"), unchanged("hello"), options)
-    [Symbol.asyncIterator]();
-}
-
 const step = progress("plan", "started");
-const part = body(['{"thread_id":'], { end: "hang" });
-const empty = body([], { end: "hang" });
-const silent = events([step], { end: "hang" });
 const resumable = events([step], { firstId: 1 });
+const ANSWERS = {
+  "none": hang(),
+  "a part": body(['{"thread_id":'], { end: "hang" }),
+  "503": answer(503),
+  "429": answer(429),
+  "headers": body([], { end: "hang" }),
+  "an event": events([step], { end: "hang" }),
+  "an event with an id": resumable,
+};
 
 /**
  * The answer to an operation, and what is seen before the abort: the request, the
  * client's note of its answer, or an event.
  */
-const PHASES: readonly (readonly [Operation, Behaviour, string])[] = [
-  ["create thread", hang(), "request"],
-  ["create thread", part, "answer"],
-  ["create thread", answer(503), "wait"],
-  ["create run", hang(), "request"],
-  ["create run", part, "answer"],
-  ["create run", answer(429), "wait"],
-  ["stream", hang(), "request"],
-  ["stream", empty, "answer"],
-  ["stream", silent, "progress"],
-  ["stream", resumable, "wait"],
-];
+const PHASES = `
+operation     | answer              | seen
+create thread | none                | request
+create thread | a part              | answer
+create thread | 503                 | wait
+create run    | none                | request
+create run    | a part              | answer
+create run    | 429                 | wait
+stream        | none                | request
+stream        | headers             | answer
+stream        | an event            | progress
+stream        | an event with an id | wait
+`;
 
-for (const [operation, behaviour, seen] of PHASES) {
-  Deno.test(`an abort after the ${seen} of "${operation}" ends the call with the signal's reason`, async () => {
+for (
+  const { seen, ...row } of rowsOf<"operation" | "answer" | "seen">(PHASES)
+) {
+  const operation = row.operation as Operation;
+  Deno.test(`an abort after the ${seen} of "${operation}" that is answered by ${row.answer} ends the call with the signal's reason`, async () => {
+    const behaviour = ANSWERS[row.answer as keyof typeof ANSWERS];
     await using service = startService({ [operation]: [behaviour] });
     const happened = Promise.withResolvers<void>();
     const pauses = { retry: [600_000], reconnect: [600_000] };
@@ -90,15 +88,12 @@ for (const [operation, behaviour, seen] of PHASES) {
     const controller = new AbortController();
     const { signal } = controller;
     const call = async () => {
-      for await (const event of gateway.createThread({ signal })) {
-        if (event.type === seen) happened.resolve();
-      }
-      for await (
-        const event of gateway.runTurn(serviceId("t"), unchanged("hello"), {
-          signal,
-        })
-      ) {
-        if (event.type === seen) happened.resolve();
+      const events = async function* () {
+        yield* gateway.createThread({ signal });
+        yield* turnOf(gateway, { signal });
+      };
+      for await (const { type } of events()) {
+        if (type === seen) happened.resolve();
       }
     };
 
@@ -119,35 +114,36 @@ Deno.test("a signal that is aborted already keeps every request back", async () 
   await using service = startService();
   await using gateway = gatewayTo(service);
   const signal = AbortSignal.abort(REASON);
-  const turn = gateway.runTurn(serviceId("t"), unchanged("hello"), { signal });
-  for (const call of [gateway.createThread({ signal }), turn]) {
-    assertStrictEquals(
-      await assertRejects(() => call[Symbol.asyncIterator]().next()),
-      REASON,
-    );
+  for (
+    const call of [
+      gateway.createThread({ signal }),
+      turnOf(gateway, { signal }),
+    ]
+  ) {
+    const next = () => call[Symbol.asyncIterator]().next();
+    assertStrictEquals(await assertRejects(next), REASON);
   }
   assertEquals(service.requests, []);
 });
 
-Deno.test("of an abort and a time limit in the same moment, the first one counts", async () => {
-  for (const first of ["abort", "limit"]) {
+for (const first of ["abort", "limit"]) {
+  Deno.test(`of an abort and a time limit in the same moment, the ${first} counts if it is the first`, async () => {
     using clock = new FakeClock();
     await using service = startService({ "create run": [hang()] });
     await using gateway = gatewayTo(service);
     const controller = new AbortController();
     using deadline = new Deadline(1, controller.signal);
-    const turn = start(gateway, deadline);
+    const turn = turnOf(gateway, deadline)[Symbol.asyncIterator]();
     const rejection = assertRejects(() => turn.next());
     await service.waitFor("create run");
     if (first === "limit") clock.pass();
     controller.abort(REASON);
     if (first === "abort") clock.pass();
     const error = await rejection;
-    const found = error instanceof ServiceError ? "limit" : "abort";
-    assertEquals(found, first);
     if (first === "abort") assertStrictEquals(error, REASON);
-  }
-});
+    else assert(error instanceof ServiceError);
+  });
+}
 
 Deno.test("calls leave no listener on a signal that outlives them", async () => {
   await using service = ReferenceService.start({ ids: true });

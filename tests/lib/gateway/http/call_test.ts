@@ -1,7 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ServiceError } from "../../../../lib/gateway.ts";
 import { Deadline } from "../../../../lib/io.ts";
-import { unchanged } from "../../../../lib/text.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 import {
   answer,
@@ -10,8 +9,12 @@ import {
   hang,
 } from "../../../support/service/behaviours.ts";
 import { rowsOf } from "../../../support/tables.ts";
-import { serviceId } from "../../../support/texts.ts";
-import { gatewayTo, startService, takeTurn } from "../../../support/turns.ts";
+import {
+  gatewayTo,
+  startService,
+  takeTurn,
+  turnOf,
+} from "../../../support/turns.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
@@ -90,10 +93,7 @@ for (const operation of ["create thread", "stream"] as const) {
       using deadline = new Deadline(1);
       const error = await assertRejects(async () => {
         await Array.fromAsync(gateway.createThread(deadline));
-        const prompt = unchanged("hi");
-        await Array.fromAsync(
-          gateway.runTurn(serviceId("t"), prompt, deadline),
-        );
+        await Array.fromAsync(turnOf(gateway, deadline));
       }, ServiceError);
       assertEquals(error.status, 404);
     } finally {

@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { unchanged } from "../../../../lib/text.ts";
 import { FakeClock } from "../../../support/clocks.ts";
 import {
   answer,
@@ -14,7 +13,12 @@ import { GatedStream } from "../../../support/service/gated_stream.ts";
 import { TEST_KEY } from "../../../support/service/service.ts";
 import { rowsOf } from "../../../support/tables.ts";
 import { serviceId } from "../../../support/texts.ts";
-import { gatewayTo, startService, takeTurn } from "../../../support/turns.ts";
+import {
+  gatewayTo,
+  startService,
+  takeTurn,
+  turnOf,
+} from "../../../support/turns.ts";
 
 // No timer, request or connection may outlive a test.
 Deno.test.sanitizer({ ops: true, resources: true });
@@ -141,9 +145,7 @@ for (const end of ["end", "break"] as const) {
     await using service = startService({ stream: [gate.behaviour] });
     using clock = new FakeClock();
     await using gateway = gatewayTo(service);
-    const turn = gateway.runTurn(serviceId("t"), unchanged("hello"))[
-      Symbol.asyncIterator
-    ]();
+    const turn = turnOf(gateway)[Symbol.asyncIterator]();
     gate.progress("a", "");
     await turn.next(); // the run
     await turn.next(); // the event
