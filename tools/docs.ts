@@ -4,7 +4,7 @@
  *
  *     deno task docs
  *
- * `tests/project/docs_test.ts` names each page that is out of date.
+ * `tests/project/documentation_test.ts` names each page that is out of date.
  *
  * @module
  */
@@ -77,13 +77,8 @@ export const PAGES: readonly string[] = [
 ];
 
 /** Where a document shows the version of this program, not that of something else. */
-const VERSIONS = [
-  /\bagent-gateway[ :@]\d+\.\d+\.\d+/g,
-  /"name":"agent-gateway",(?:"title":"[^"]*",)?"version":"\d+\.\d+\.\d+/g,
-  /\s--?[vV]ersion \d+\.\d+\.\d+/g,
-  /agent-gateway\/(?:blob|releases\/download)\/v\d+\.\d+\.\d+/g,
-  /^ {2}"version": "\d+\.\d+\.\d+/gm,
-];
+const VERSION =
+  /(?<=\bagent-gateway[ :@]|"agent-gateway",(?:"title":"[^"]*",)?"version":"|\s--?version |\/v|^ {2}"version": ")\d+\.\d+\.\d+/gim;
 
 /** A table: its rows, the first of which is its head. */
 type Table = readonly (readonly string[])[];
@@ -107,13 +102,7 @@ const TABLES: Readonly<Record<string, () => Table>> = {
  * @throws {ToolError} If a mark names no table.
  */
 export function updated(page: string): string {
-  let text = page;
-  for (const pattern of VERSIONS) {
-    text = text.replace(
-      pattern,
-      (found) => found.replace(/\d+\.\d+\.\d+$/, config.version),
-    );
-  }
+  const text = page.replaceAll(VERSION, config.version);
   const marked = /(<!-- deno task docs: (\w+) -->\n)(.*?)(?=<!-- )/gs;
   return text.replace(marked, (_, mark: string, name: string) => {
     const rows = TABLES[name]?.();
@@ -149,29 +138,26 @@ function workaroundTable(): Table {
 
 function optionTable(): Table {
   const named: readonly Option[] = OPTIONS;
-  const options = named.map((option) => {
-    const names = spellings(option);
-    const last = [names.at(-1), option.value].filter((part) => part).join(" ");
-    return [...names.slice(0, -1), last].map(code).join(", ");
+  const rows = named.map((option) => {
+    const names = spellings(option).map(code).join(", ");
+    const { value } = option;
+    const shown = value === undefined
+      ? names
+      : names.replace(/`$/, ` ${value}\``);
+    return rowOf(option, shown);
   });
-  const all: readonly Argument[] = [...OPTIONS, STANDARD_INPUT];
-  const labels = [...options, code(STANDARD_INPUT.name)];
   return [
     ["Option", "Effect", "With"],
-    ...all.map((argument, index) => [
-      labels[index] ?? "",
-      argument.effect,
-      modesOf(argument),
-    ]),
+    ...rows,
+    rowOf(STANDARD_INPUT, code(STANDARD_INPUT.name)),
   ];
 }
 
-/** The modes that take an option; the others reject it. */
-function modesOf({ modes, isLook }: Argument): string {
-  const isAny = isLook || MODES.every(([mode]) => modes.includes(mode));
-  if (isAny) return "Any";
-  return MODES.filter(([mode]) => modes.includes(mode))
-    .map(([, label]) => label).join(", ");
+/** A row of an argument: the modes that do not take it reject it. */
+function rowOf({ modes, isLook, effect }: Argument, label: string) {
+  const taken = MODES.filter(([mode]) => modes.includes(mode));
+  const isAny = isLook || taken.length === MODES.length;
+  return [label, effect, isAny ? "Any" : taken.map(([, it]) => it).join(", ")];
 }
 
 const MODES: readonly (readonly [Mode, string])[] = [
@@ -199,7 +185,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   TERM: "[What the terminal can do](terminal.md#settings-of-the-terminal)",
   CI: "[No editing](terminal.md#settings-of-the-terminal)",
   GITHUB_ACTIONS:
-    "[A runner reads standard error](terminal.md#settings-of-the-terminal)",
+    "[A runner reads standard error](containers.md#github-actions)",
   TF_BUILD: "The same",
 };
 
@@ -230,13 +216,12 @@ function promiseTables(): Readonly<Record<string, () => Table>> {
 
 /** What a status outside 2xx means, by the operation that it answers. */
 function statusTable(): Table {
+  const operations = ["create thread", "create run", "stream run"] as const;
   return [
     ["Status", "To a thread", "To a run", "To its stream"],
     ...STATUS_ROWS.map(([label, status]) => [
       label,
-      meaningOf("create thread", status),
-      meaningOf("create run", status),
-      meaningOf("stream run", status),
+      ...operations.map((operation) => meaningOf(operation, status)),
     ]),
   ];
 }
@@ -264,8 +249,7 @@ export function meaningOf(operation: RemoteOperation, status: number): string {
 }
 
 function limitTable(): Table {
-  const { answer, idle, resume, retryAfter } = TIMEOUTS;
-  const { drain } = TIMEOUTS;
+  const { answer, idle, resume, retryAfter, drain } = TIMEOUTS;
   return [
     ["What", "Limit"],
     ["A prompt", size(MAX_PROMPT_BYTES)],
@@ -393,49 +377,44 @@ function inSeconds(pauses: readonly number[]): string {
 
 const MAY_RUN_TWICE = "No: it may run twice";
 
-/** What the exit codes say, and whether a script may run the call again. */
+/** How a call ends: an exit code, or what became of a prompt that failed. */
+const ENDS: readonly (readonly [
+  end: number | Fate,
+  what: string,
+  runAgain?: string,
+  status?: number,
+])[] = [
+  [EXIT.done, "Done"],
+  ["not run", "Nothing of the call was started", "Yes, later"],
+  [
+    "refused",
+    "The key was rejected (401, 403); nothing was started",
+    ...["With another key", 401] as const,
+  ],
+  ["may have run", "Perhaps a run was started", MAY_RUN_TWICE],
+  [
+    "may go on",
+    "A run was started, and could not be followed to its end",
+    MAY_RUN_TWICE,
+  ],
+  ["failed", "The service says that the run failed, or is gone", "No"],
+  ["refused", "It would fail again; this prompt did not run", "No"],
+  [EXIT.failed, "A setting is wrong, or standard input or output failed", "No"],
+  [EXIT.usage, "Wrong usage: one line names the argument", "No"],
+  [EXIT.hangup, "The terminal is gone (SIGHUP)"],
+  [EXIT.interrupted, "Ctrl-C (SIGINT)"],
+  [EXIT.quit, "Ctrl-\\\\ (SIGQUIT)"],
+  [EXIT.debugRefused, "SIGUSR1, which would open a debugger"],
+  [EXIT.terminated, "SIGTERM"],
+];
+
 function codeTable(): Table {
-  const failed = (fate: Fate, what: string, retry: string, status?: number) => [
-    `${codeOf({ fate, status })}`,
-    code(fate),
-    what,
-    retry,
-  ];
-  const ended = (
-    exit: number,
-    what: string,
-    retry = "",
-  ) => [`${exit}`, "", what, retry];
-  return [
-    ["Code", "`fate`", "What happened", "Run it again?"],
-    ended(EXIT.done, "Done"),
-    failed("not run", "Nothing of the call was started", "Yes, later"),
-    failed(
-      "refused",
-      "The key was rejected (401, 403); nothing was started",
-      "With another key",
-      401,
-    ),
-    failed("may have run", "Perhaps a run was started", MAY_RUN_TWICE),
-    failed(
-      "may go on",
-      "A run was started, and could not be followed to its end",
-      MAY_RUN_TWICE,
-    ),
-    failed("failed", "The service says that the run failed, or is gone", "No"),
-    failed("refused", "It would fail again; this prompt did not run", "No"),
-    ended(
-      EXIT.failed,
-      "A setting is wrong, or standard input or output failed",
-      "No",
-    ),
-    ended(EXIT.usage, "Wrong usage: one line names the argument", "No"),
-    ended(EXIT.hangup, "The terminal is gone (SIGHUP)"),
-    ended(EXIT.interrupted, "Ctrl-C (SIGINT)"),
-    ended(EXIT.quit, "Ctrl-\\\\ (SIGQUIT)"),
-    ended(EXIT.debugRefused, "SIGUSR1, which would open a debugger"),
-    ended(EXIT.terminated, "SIGTERM"),
-  ];
+  const rows = ENDS.map(([end, what, runAgain = "", status]) =>
+    typeof end === "number"
+      ? [`${end}`, "", what, runAgain]
+      : [`${codeOf({ fate: end, status })}`, code(end), what, runAgain]
+  );
+  return [["Code", "`fate`", "What happened", "Run it again?"], ...rows];
 }
 
 /** A limit in the words of the program: "100 ms", "30 s", "10 min". */
