@@ -3,18 +3,8 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { isInstalled } from "../support/fronts.ts";
 import { type RecipeOptions, runRecipe } from "../support/recipes.ts";
 
-const TEXT = Deno.readTextFileSync(
+const PAGE = await Deno.readTextFile(
   `${import.meta.dirname}/../../docs/scripting.md`,
-);
-
-/** The scripts by their heading. */
-const RECIPES = new Map(
-  TEXT.split(/^## /m).slice(1).map((section) => {
-    const [heading = ""] = section.split("\n", 1);
-    const blocks = section.matchAll(/^```(?:sh|make)\n(.*?)^```$/gms);
-    const scripts = Array.from(blocks, ([, script = ""]) => script);
-    return [heading, scripts] as const;
-  }).filter(([, scripts]) => scripts.length > 0),
 );
 
 const FILES = {
@@ -25,33 +15,19 @@ const FILES = {
   "app.log": "GET /\n",
 };
 
-/**
- * Makes a change that `git diff` shows. At the end, waits for what goes on in the
- * background, and keeps what was made.
- */
+/** Makes a change that `git diff` shows. At the end, keeps what was made. */
 const PREPARATION = `
   git init -q . && git add code.txt && echo 'new line' > code.txt; sleep() { :; }
-  trap 'status=$?; wait; cat re*.txt *.prom notes/*.summary > made 2>&-; exit $status' EXIT`;
+  trap 'status=$?; cat re*.txt notes/*.summary > made 2>&-; exit $status' EXIT
+  set +e
+`;
 
-/** Runs a recipe. */
-function run(
-  heading: string,
-  script: string,
-  trouble: RecipeOptions["trouble"] = [],
-) {
-  // cron's environment: what is missing comes from the file.
-  const cron = { PATH: "/usr/bin:/bin", APP_API_KEY: "", APP_BASE_URL: "" };
-  return runRecipe(`${PREPARATION}\nset +e\n${script}`, {
-    files: { ...FILES, recipe: script },
-    env: heading === "Run it from cron"
-      ? cron
-      : { GIT_CONFIG_GLOBAL: "/dev/null" },
-    trouble,
-  });
-}
+/** The environment of cron: what is missing comes from the file. */
+const CRON = { PATH: "/usr/bin:/bin", APP_API_KEY: "", APP_BASE_URL: "" };
 
 /** What a recipe prints and writes, which is nothing by default. */
 interface Expected {
+  readonly trouble?: RecipeOptions["trouble"];
   readonly code?: number;
   readonly stdout?: RegExp;
   readonly stderr?: RegExp;
@@ -63,80 +39,85 @@ interface Expected {
 
 const SUMMARIES =
   /^(?:You said: Summarise this in one sentence\.\n\n(?:first|second) note\n){2}$/;
-const QUESTIONS = {
-  stdout: /^Hello!.*\nYou said: - 6 \* 7\n$/,
-  prompts: 2,
-};
 
-/** Every recipe is listed, by its heading. */
+/** By the heading and the number of each recipe. */
 const EXPECTED: Readonly<Record<string, readonly Expected[]>> = {
-  "Run a prompt": [
+  "Run a prompt 1": [
     {
       stdout:
-        /^You said: Review this diff, the worst first\.\n\ndiff --git a\/code\.txt [^]*\n-old line\n\+new line\n$/,
+        /^You said: Review .*\n\ndiff --git a\/code\.txt [^]*\n-old line\n\+new line\n$/,
     },
   ],
-  "Retry safely": [{ files: /^You said: What changed/ }],
-  "Continue a thread": [
+  "Retry safely 1": [
+    { files: /^You said: What changed/ },
+    {
+      trouble: ["busy"],
+      stderr: /The prompt did not run/,
+      files: /^You said: What changed/,
+      prompts: 2,
+    },
+    { trouble: ["cut"], code: 5, stderr: /may still continue/ },
+  ],
+  "Continue a thread 1": [
     { stdout: /^Earlier on this thread you said:\n1\. hello\n$/, prompts: 2 },
   ],
-  "Loop over files": [
-    { files: SUMMARIES, prompts: 2 },
-    QUESTIONS,
-    { files: SUMMARIES, prompts: 2 },
+  "Several prompts 1": [
+    {
+      stdout:
+        /^Hello!.*\nEarlier .*\n1\. hello\nHello!.*\nYou said: - 6 \* 7\n$/,
+      prompts: 4,
+    },
   ],
-  "Use jq on JSON Lines": [
+  "Time limit 1": [{ stdout: /^You said: What changed/ }],
+  "Loop over files 1": [{ files: SUMMARIES, prompts: 2 }],
+  "Loop over files 2": [
+    { stdout: /^Hello!.*\nYou said: - 6 \* 7\n$/, prompts: 2 },
+  ],
+  "Loop over files 3": [{ files: SUMMARIES, prompts: 2 }],
+  "Use jq on JSON Lines 1": [
     { code: 1, stderr: /^failed: The service answered 500.*\n$/ },
+  ],
+  "Use jq on JSON Lines 2": [
     { stdout: /^\[\s+"Hello!.*",\s+"You said: .*"\s+\]\n$/, prompts: 2 },
   ],
-  "Run it from cron": [
+  "Run it from cron 1": [
     { files: /^You said: What is unusual in this log\?\n\nGET \/\n$/ },
   ],
 };
 
-Deno.test("documentation: every recipe for scripts is tried", () => {
-  assertEquals(
-    Array.from(RECIPES, ([heading, scripts]) => [heading, scripts.length]),
-    Object.entries(EXPECTED).map(([heading, { length }]) => [heading, length]),
-  );
+const RECIPES = new Map(
+  PAGE.split(/^## /m).flatMap((section) =>
+    Array.from(
+      section.matchAll(/^```sh\n(.*?)^```$/gms),
+      ([, script = ""], i) => [`${section.split("\n", 1)} ${i + 1}`, script],
+    )
+  ) as [string, string][],
+);
+
+Deno.test("docs/scripting.md: every recipe is tried", () => {
+  assertEquals([...RECIPES.keys()], Object.keys(EXPECTED));
 });
 
-/** A test that is ignored where a program that a recipe uses is missing. */
-function test(
-  heading: string,
-  script: string,
-  what: string,
-  fn: () => Promise<void>,
-) {
-  const programs = ["jq", "xargs"]
-    .filter((program) => script.includes(`${program} `));
-  const missing = ["sh", "git", ...programs].filter((p) => !isInstalled(p));
-  Deno.test({
-    name: `documentation: "${heading}" ${what}`,
-    ignore: missing.length > 0,
-    fn,
-  });
-}
-
-for (const [heading, recipes] of Object.entries(EXPECTED)) {
-  for (const [index, expected] of recipes.entries()) {
-    const script = RECIPES.get(heading)?.[index] ?? "";
-    test(heading, script, `works (recipe ${index + 1})`, async () => {
-      const outcome = await run(heading, script);
-      assertMatch(outcome.stderr, expected.stderr ?? /^$/);
-      const { code = 0, prompts = 1 } = expected;
-      assertEquals([outcome.code, outcome.prompts], [code, prompts]);
-      assertMatch(outcome.stdout, expected.stdout ?? /^$/);
-      assertMatch(outcome.made, expected.files ?? /^$/);
+for (const [name, expected] of Object.entries(EXPECTED)) {
+  for (const { trouble = [], ...outcome } of expected) {
+    Deno.test({
+      name: `docs/scripting.md: ${name} works (${trouble})`,
+      ignore: !["sh", "git", "jq", "xargs"].every(isInstalled),
+      async fn() {
+        const script = RECIPES.get(name) ?? "";
+        const { code = 0, stdout, stderr, files, prompts = 1 } = outcome;
+        const output = await runRecipe(PREPARATION + script, {
+          files: FILES,
+          env: name.includes("cron")
+            ? CRON
+            : { GIT_CONFIG_GLOBAL: "/dev/null" },
+          trouble,
+        });
+        assertMatch(output.stderr, stderr ?? /^$/);
+        assertEquals([output.code, output.prompts], [code, prompts]);
+        assertMatch(output.stdout, stdout ?? /^$/);
+        assertMatch(output.made, files ?? /^$/);
+      },
     });
   }
 }
-
-const [RETRY = ""] = RECIPES.get("Retry safely") ?? [];
-
-test("Retry safely", RETRY, "retries only what was not started", async () => {
-  const busy = await run("Retry safely", RETRY, ["busy"]);
-  assertEquals([busy.code, busy.prompts], [0, 2]);
-  const cut = await run("Retry safely", RETRY, ["cut"]);
-  assertEquals([cut.code, cut.prompts], [5, 1]);
-});
