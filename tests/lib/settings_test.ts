@@ -4,6 +4,7 @@ import { environmentVariable } from "../../lib/io/environment_variable.ts";
 import { loadSettings, SettingsError } from "../../lib/settings.ts";
 import { readDotenv } from "../../lib/settings/dotenv_file.ts";
 import { maskKey } from "../../lib/text/mask_key.ts";
+import { blocksOf } from "../support/blocks.ts";
 import {
   type Dotenv,
   loadSettingsIn,
@@ -12,31 +13,29 @@ import {
 } from "../support/environment.ts";
 import fc from "../support/generated.ts";
 
-const KEY = "test-key-0123456789";
 const LONGEST = "k".repeat(8192);
 const MIB = 1024 * 1024;
 const onWindows = Deno.build.os === "windows";
 
 type Sources = SettingsSources & { readonly baseUrl?: string };
 
-/** The settings from these sources, or the error, and the warnings, as lines. */
+/** The settings from these sources, or the error; then the warnings; as lines. */
 function settingsIn(sources: Sources): string {
-  let settings;
   try {
-    const { apiKey, baseUrl, ...more } = loadSettingsIn(sources);
-    const url = more.sources.baseUrl === "built-in" ? "" : ` ${baseUrl}`;
-    const text =
-      `${apiKey} (${more.sources.apiKey})${url} (${more.sources.baseUrl})`;
-    settings = { text, warnings: more.warnings };
+    const { apiKey, baseUrl, isLocal, ...more } = loadSettingsIn(sources);
+    const { apiKey: keyFrom, baseUrl: urlFrom } = more.sources;
+    const url = urlFrom === "built-in" ? urlFrom : `${urlFrom}: ${baseUrl}`;
+    const place = isLocal ? " (this machine)" : "";
+    const first = `${keyFrom}: ${apiKey}, ${url}${place}`;
+    return [first, ...more.warnings].join("\n");
   } catch (error) {
     assertInstanceOf(error, SettingsError);
-    settings = { text: error.message, warnings: error.warnings };
+    return [error.message, ...error.warnings].join("\n");
   }
-  return [settings.text, ...settings.warnings].join("\n");
 }
 
-const env = (key?: string, baseUrl?: string): Sources => ({
-  env: { APP_API_KEY: key, APP_BASE_URL: baseUrl },
+const env = (APP_API_KEY?: string, APP_BASE_URL?: string): Sources => ({
+  env: { APP_API_KEY, APP_BASE_URL },
 });
 const file = (dotenv: Dotenv, key?: string): Sources => ({
   ...env(key),
@@ -56,231 +55,309 @@ function test(what: string, rows: readonly (readonly [Sources, string])[]) {
 const UNSET = `APP_API_KEY is not set: ${
   onWindows ? "set it with $env:APP_API_KEY = '...'" : "export it"
 }, or put APP_API_KEY='...' into a .env file in the current folder`;
-const fromEnvironment = (key: string) => `${key} (environment) (built-in)`;
-const fromFile = (key: string) => `${key} (.env) (built-in)`;
+const VARIABLE = "environment: key, built-in";
+const FILE = ".env: key, built-in";
 
 const PRINTABLE = String.fromCharCode(
   ...Array.from({ length: 0x7e - 0x20 }, (_, index) => 0x21 + index),
 );
 
 test("takes the key from APP_API_KEY, trimmed (interface 2, 5.2)", [
-  [env(` \t${KEY}\r\n`), fromEnvironment(KEY)],
-  ...[KEY, PRINTABLE, LONGEST, `'a`, `a"`, `"a'`, `a'b'c`]
-    .map((key) => [env(key), fromEnvironment(key)] as const),
-  [file("APP_API_KEY=$unusable", KEY), fromEnvironment(KEY)],
-  [file(`APP_API_KEY=${KEY}`, " "), fromFile(KEY)],
+  [env(" \tkey\r\n"), VARIABLE],
+  ...[PRINTABLE, LONGEST, `'a`, `a"`, `"a'`, `a'b'c`]
+    .map((key) => [env(key), `environment: ${key}, built-in`] as const),
+  [file("APP_API_KEY=$unusable", "key"), VARIABLE],
+  [file("APP_API_KEY=key", " "), FILE],
 ]);
 
-test("takes a blank key for none (interface 7)", [
-  ...[undefined, "", " ", "\t\r\n", "\u00a0"]
-    .map((key) => [env(key), UNSET] as const),
-  ...["", "# APP_API_KEY=a\nAPP_API_KEY\nAPP_API_KEY: a", "APP_API_KEY= # none"]
-    .map((text) => [file(text), UNSET] as const),
-  ...["APP_API_KEY=' '", "APP_API_KEY=a\nAPP_API_KEY="]
-    .map((text) => [file(text), UNSET] as const),
-]);
+test(
+  "takes a blank key for none (interface 7)",
+  [undefined, "", " ", "\t\r\n", "\u00a0"].map((key) => [env(key), UNSET]),
+);
 
-/** What is wrong with keys, without showing them; the good one in `.env` is not used. */
-const MALFORMED = {
-  "a key is printable ASCII without spaces": [
-    ...["two words", "two\twords", "two\nlines", "no\u00a0break", "\ufffd"],
-    ...["zero\u200bwidth", "escape\x1b[2J", "delete\x7f", "control\x01"],
-  ],
-  "a key has at most 8192 characters": [`${LONGEST}k`],
-};
-for (const [reason, keys] of Object.entries(MALFORMED)) {
+/** What is wrong with keys. The good one in `.env` is not used. */
+const MALFORMED = blocksOf(String.raw`
+a key is printable ASCII without spaces
+  two words
+  two\twords
+  two\nlines
+  no\u00a0break
+  \ufffd
+  zero\u200bwidth
+  escape\u001b[2J
+  delete\u007f
+  control\u0001
+`);
+for (
+  const [reason, keys] of [
+    ...MALFORMED,
+    ["a key has at most 8192 characters", [`${LONGEST}k`]] as const,
+  ]
+) {
   const told = `APP_API_KEY is malformed: ${reason}; copy it again`;
-  const good = `APP_API_KEY=${KEY}`;
   test(
     `refuses a key without showing it: ${reason}`,
-    keys.map((key) => [file(good, key), told]),
+    keys.map((key) => [file("APP_API_KEY=good", key), told]),
   );
 }
 
-const quoted = ["https://host.example", KEY, "a", ""].flatMap((value) =>
-  ["'", '"', "`"].map((quote) => quote + value + quote)
-);
 for (
   const [source, sources] of Object.entries({
     APP_API_KEY: (value: string) => env(value),
-    APP_BASE_URL: (value: string) => env(KEY, value),
-    "--base-url": (value: string) => ({ ...env(KEY), baseUrl: value }),
+    APP_BASE_URL: (value: string) => env("key", value),
+    "--base-url": (value: string) => ({ ...env("key"), baseUrl: value }),
     "APP_BASE_URL in .env": (value: string) => {
       const quote = value.startsWith("'") ? '"' : "'";
-      const line = `APP_BASE_URL=${quote}${value}${quote}`;
-      return file(`APP_API_KEY=${KEY}\n${line}`);
+      return file(`APP_API_KEY=key\nAPP_BASE_URL=${quote}${value}${quote}`);
     },
   })
 ) {
   const told =
     `${source} is in quotes or backticks: remove them (docker --env-file does not)`;
-  const rows = quoted.map((value) => [sources(value), told] as const);
-  test(`says that ${source} is in quotes`, rows);
-}
-
-/** What a line, or several, of `.env` make the key. */
-// deno-fmt-ignore: a table
-const KEYS: readonly (readonly [dotenv: string, key: string])[] = [
-  [`APP_API_KEY=${KEY}`, KEY], ["APP_API_KEY='a#$b\\n'", "a#$b\\n"], ['APP_API_KEY="$A"', "$A"],
-  ["APP_API_KEY=`'a#$b\\n\"`", "'a#$b\\n\""], [`export APP_API_KEY=${KEY}`, KEY], [` \tAPP_API_KEY =  ${KEY} `, KEY],
-  [`APP_API_KEY=' ${KEY} '`, KEY], [`APP_API_KEY=${KEY}#$A`, KEY], [`APP_API_KEY='${KEY}' # $A`, KEY],
-  [`# APP_API_KEY='a\n\nAPP_API_KEY=${KEY}\n`, KEY], [`APP_API_KEY=a\nAPP_API_KEY=${KEY}\n`, KEY],
-  [`A=1\r\nAPP_API_KEY=${KEY}\r\nB=2\r\n`, KEY], [`APP_API_KEY='\r\n${KEY}\r\n'\r\n`, KEY], [`APP_API_KEY='\r${KEY}\r'\rA=$A`, KEY],
-  [`APP_API_KEY='\u2028$A\u2028'`, "$A"], [`A='1'\rAPP_API_KEY=${KEY}\rB=$B:/x\r`, KEY], [`\ufeffAPP_API_KEY=${KEY}`, KEY],
-  [`MY_APP_API_KEY=a\nAPP_API_KEY=${KEY}`, KEY], [`APP_API_KEY=${KEY}\nAPP_API_KEY_2=a`, KEY], ["APP_API_KEY=a=b==", "a=b=="],
-];
-test(
-  "takes the key from .env",
-  KEYS.map(([text, key]) => [file(text), fromFile(key)]),
-);
-
-/** What belongs to other tools, before or after the key. */
-const OTHERS = [
-  ...["PATH=$PATH:/x", "A=$HOME", "A=${A}", "A=${B:-$A}", "A=$B\nB=$C\nC=$A"],
-  ...["A='\nAPP_API_KEY=no\n'", 'A="b\nAPP_API_KEY=no\nc" # d'],
-  ...["A=`b\nAPP_API_KEY=no\n` # d", "A='\r\nAPP_API_KEY=no\r\n'\r"],
-  ...["A='\rAPP_API_KEY=no\r'\r", "a.b-c='\nAPP_API_KEY=no\n'", "A='b"],
-  ...["A=it's\nB=5\" wide", "APP_API_KEY\n=\n-\nAPP_API_KEY: no"],
-  "__proto__=a\nconstructor=b",
-];
-test(
-  "is not disturbed by what else is in .env",
-  OTHERS.flatMap((other) => [
-    [file(`APP_API_KEY=${KEY}\n${other}\n`), fromFile(KEY)],
-    [file(`${other}\nAPP_API_KEY=${KEY}\n`), fromFile(KEY)],
-  ]),
-);
-
-const [UNQUOTED, OPEN, BREAK] = [
-  "it contains an unquoted $; put the value into single quotes",
-  "its quote is not closed",
-  "it contains a line break",
-];
-const partOf = (line: number) =>
-  `it is part of the quoted value that begins in line ${line}; close the quote there`;
-
-/** Texts of `.env` that are refused, and why; the value is not shown. */
-// deno-fmt-ignore: a table
-const UNUSABLE: readonly (readonly [dotenv: string, reason: string])[] = [
-  ...["a$b", "${HOME}", "$APP_API_KEY:a", "'$APP_API_KEY"].map((value) => [`APP_API_KEY=${value}`, UNQUOTED] as const),
-  ...["'a\nb'", "'a\rA=$A'", "'$APP_API_KEY\u2028a'", "`a\nb`"].map((value) => [`APP_API_KEY=${value}`, BREAK] as const),
-  ...["'a", '"a', "`a"].map((value) => [`APP_API_KEY=${value}`, OPEN] as const),
-  [`APP_API_KEY=${"a".repeat(20_000)}`, "it is longer than 16384 characters"],
-  [`A='b\nAPP_API_KEY=${KEY}\nB='c'`, partOf(1)],
-  [`# one\r\n\r\nA="b\r\n export APP_API_KEY = ${KEY}\r\nB="c"`, partOf(3)],
-  [`A=1\nB=\`\nAPP_API_KEY='${KEY}'\nC=\`\``, partOf(2)],
-];
-test(
-  "refuses the key in .env without showing it, and says why",
-  UNUSABLE.map((
-    [text, reason],
-  ) => [file(text), `APP_API_KEY in .env cannot be used: ${reason}`]),
-);
-
-const IGNORED =
-  "Ignoring APP_BASE_URL in .env, because APP_API_KEY does not come from there; set APP_BASE_URL in the environment, or use --base-url";
-test("never lets .env choose where the key of the environment goes", [
-  ...["https://other.example", "$unusable", "'open", "not a URL"]
-    .map((url) =>
-      [
-        file(`APP_BASE_URL=${url}`, KEY),
-        `${fromEnvironment(KEY)}\n${IGNORED}`,
-      ] as const
-    ),
-  [
-    file(`APP_BASE_URL=https://a\nAPP_API_KEY=other`, KEY),
-    `${fromEnvironment(KEY)}\n${IGNORED}`,
-  ],
-  [file("APP_BASE_URL=' '\nAPP_BASE_URL= # none", KEY), fromEnvironment(KEY)],
-]);
-
-/** The flag, the variable, the value in `.env`, and what takes effect of them. */
-// deno-fmt-ignore: a table
-const PRECEDENCE: readonly (readonly [flag: string | undefined, variable: string | undefined, file: string, told: string])[] = [
-  ["https://flag", "https://a", "https://b", " https://flag (--base-url)"],
-  [undefined, "https://a", "https://b", " https://a (environment)"],
-  [undefined, " ", "https://b", " https://b (.env)"],
-  [undefined, "", "' '", " (built-in)"],
-];
-test(
-  "takes the base URL of the flag, the environment, .env, in this order",
-  PRECEDENCE.map(
-    ([flag, variable, value, told]) => [{
-      ...env(undefined, variable),
-      dotenv: `APP_API_KEY=${KEY}\nAPP_BASE_URL=${value}`,
-      ...flag !== undefined && { baseUrl: flag },
-    }, `${KEY} (.env)${told}`],
-  ),
-);
-
-/** The texts that become a base URL, by that URL. */
-const BASE_URLS: Readonly<Record<string, readonly string[]>> = {
-  "https://host.example": [
-    ...["https://host.example", "  https://host.example\n"],
-    ...["HTTPS://HOST.EXAMPLE", "https://host.example:443"],
-    ...["https://host.example/", "https://host.example///"],
-  ],
-  "https://host.example:8443": ["https://host.example:8443"],
-  "https://host.example/api/v1": [
-    ...["https://host.example/api/v1", "https://host.example/api/v1//"],
-  ],
-  "https://host.example/a%20b": ["https://host.example/a%20b"],
-  "https://host.example/@team": ["https://host.example/@team"],
-  "https://xn--bcher-kva.example": ["https://b\u00fccher.example"],
-  "http://localhost:8080/api": ["http://LocalHost:8080/api/"],
-  "http://127.255.255.254": ["http://127.255.255.254"],
-  "http://127.0.0.1": ["http://127.1"],
-  "http://[::1]": ["http://[0:0:0:0:0:0:0:1]"],
-};
-for (const [baseUrl, urls] of Object.entries(BASE_URLS)) {
-  const told = `${KEY} (environment) ${baseUrl} (environment)`;
+  const quoted = ["'https://host.example'", '"key"', "`a`", "''", '""', "``"];
   test(
-    `makes ${urls.length} texts the base URL ${baseUrl}`,
-    urls.map((url) => [env(KEY, url), told]),
+    `says that ${source} is in quotes`,
+    quoted.map((value) => [sources(value), told]),
   );
 }
 
-/** The base URLs that are refused, by the reason. */
-const REFUSED: Readonly<Record<string, readonly string[]>> = {
-  "must be an absolute URL such as https://host/path": [
-    ...["host.example", "/threads", "//host.example", "https:", "https://"],
-    ...["https:host.example", "https:/host.example", "https:///host.example"],
-    ...["https:\\\\host.example", "https://host.example\\@other.example"],
-    ...["http://127.0.0.1\\.other.example", "https://host.exa\tmple"],
-    ...["https://host.example/two words", "https://host.example:99999"],
-  ],
-  "must begin with https://": ["ftp://host.example", "file:///etc/passwd"],
-  "must not contain a user name; the key goes into APP_API_KEY": [
-    ...["https://user@host.example", `https://user:${KEY}@host.example`],
-    ...["https://:secret@host.example", "https://@host.example"],
-    ...["http://127.0.0.1@host.example"],
-  ],
-  "must not contain a query or a fragment": [
-    ...["https://host.example?tenant=a", "https://host.example/?"],
-    ...["https://host.example/#", "http://localhost#@host.example"],
-  ],
-  "must have a host name of at most 253 characters, and 63 between dots": [
+/** What the texts of `.env` make the key. \u0060 is a backtick. */
+const KEYS = blocksOf(String.raw`
+key
+  APP_API_KEY=key
+  export APP_API_KEY=key
+   \tAPP_API_KEY =  key\u0020
+  APP_API_KEY=' key '
+  APP_API_KEY=key#$A
+  APP_API_KEY='key' # $A
+  # APP_API_KEY='a\n\nAPP_API_KEY=key\n
+  APP_API_KEY=a\nAPP_API_KEY=key\n
+  A=1\r\nAPP_API_KEY=key\r\nB=2\r\n
+  APP_API_KEY='\r\nkey\r\n'\r\n
+  APP_API_KEY='\rkey\r'\rA=$A
+  A='1'\rAPP_API_KEY=key\rB=$B:/x\r
+  \ufeffAPP_API_KEY=key
+  MY_APP_API_KEY=a\nAPP_API_KEY=key
+  APP_API_KEY=key\nAPP_API_KEY_2=a
+$A
+  APP_API_KEY="$A"
+  APP_API_KEY='\u2028$A\u2028'
+a#$b\\n
+  APP_API_KEY='a#$b\\n'
+'a#$b\\n"
+  APP_API_KEY=\u0060'a#$b\\n"\u0060
+a=b==
+  APP_API_KEY=a=b==
+`);
+
+/** What belongs to other tools, before or after the key, is no key. */
+const OTHERS = blocksOf(String.raw`
+nothing of it is a key
+  PATH=$PATH:/x
+  A=$HOME
+  A=\u0024{A}
+  A=\u0024{B:-$A}
+  A=$B\nB=$C\nC=$A
+  A='\nAPP_API_KEY=no\n'
+  A="b\nAPP_API_KEY=no\nc" # d
+  A=\u0060b\nAPP_API_KEY=no\n\u0060 # d
+  A='\r\nAPP_API_KEY=no\r\n'\r
+  A='\rAPP_API_KEY=no\r'\r
+  a.b-c='\nAPP_API_KEY=no\n'
+  A='b
+  A=it's\nB=5" wide
+  APP_API_KEY\n=\n-\nAPP_API_KEY: no
+  __proto__=a\nconstructor=b
+`).flatMap(([, texts]) => texts);
+
+test("takes the key from .env, and is not disturbed by what else is in it", [
+  ...KEYS.flatMap(([key, texts]) =>
+    texts.map((text) => [file(text), `.env: ${key}, built-in`] as const)
+  ),
+  ...OTHERS.flatMap((other) => [
+    [file(`APP_API_KEY=key\n${other}\n`), FILE] as const,
+    [file(`${other}\nAPP_API_KEY=key\n`), FILE] as const,
+  ]),
+  ...[
+    ...["", "# APP_API_KEY=a\nAPP_API_KEY\nAPP_API_KEY: a"],
     ...[
-      `https://${"a".repeat(64)}.example`,
-      `https://${"a.".repeat(124)}test.com`,
+      "APP_API_KEY= # none",
+      "APP_API_KEY=' '",
+      "APP_API_KEY=a\nAPP_API_KEY=",
     ],
-  ],
-  "cannot be used: http: would send the key in clear text; use https: (http: is for localhost, 127.0.0.0/8 and [::1])":
+  ].map((text) => [file(text), UNSET] as const),
+]);
+
+/** Why the texts of `.env` are refused. */
+const UNUSABLE = blocksOf(String.raw`
+it contains an unquoted $; put the value into single quotes
+  APP_API_KEY=a$b
+  APP_API_KEY=\u0024{HOME}
+  APP_API_KEY=$APP_API_KEY:a
+  APP_API_KEY='$APP_API_KEY
+it contains a line break
+  APP_API_KEY='a\nb'
+  APP_API_KEY='a\rA=$A'
+  APP_API_KEY='$APP_API_KEY\u2028a'
+  APP_API_KEY=\u0060a\nb\u0060
+its quote is not closed
+  APP_API_KEY='a
+  APP_API_KEY="a
+  APP_API_KEY=\u0060a
+it is part of the quoted value that begins in line 1; close the quote there
+  A='b\nAPP_API_KEY=key\nB='c'
+it is part of the quoted value that begins in line 2; close the quote there
+  A=1\nB=\u0060\nAPP_API_KEY='key'\nC=\u0060\u0060
+it is part of the quoted value that begins in line 3; close the quote there
+  # one\r\n\r\nA="b\r\n export APP_API_KEY = key\r\nB="c"
+`);
+test(
+  "refuses the key in .env without showing it, and says why",
+  [
+    ...UNUSABLE,
     [
-      ...["http://host.example", "http://10.0.0.1", "http://0.0.0.0"],
-      ...["http://128.0.0.1", "http://127.0.0.1.host.example"],
-      ...["http://localhost.host.example", "http://notlocalhost"],
-      ...["http://[::2]", "http://[::]"],
-    ],
-};
-for (const [reason, urls] of Object.entries(REFUSED)) {
+      "it is longer than 16384 characters",
+      [`APP_API_KEY=${"a".repeat(20_000)}`],
+    ] as const,
+  ].flatMap(([reason, texts]) =>
+    texts.map((text) => [
+      file(text),
+      `APP_API_KEY in .env cannot be used: ${reason}`,
+    ])
+  ),
+);
+
+const IGNORED =
+  `${VARIABLE}\nIgnoring APP_BASE_URL in .env, because APP_API_KEY does not come from there; set APP_BASE_URL in the environment, or use --base-url`;
+test("never lets .env choose where the key of the environment goes", [
+  ...["https://a", "$unusable", "'open", "no URL", "https://a\nAPP_API_KEY=b"]
+    .map((url) => [file(`APP_BASE_URL=${url}`, "key"), IGNORED] as const),
+  [file("APP_BASE_URL=' '\nAPP_BASE_URL= # none", "key"), VARIABLE],
+]);
+
+/** The variable, the value in `.env`, the flag, and what takes effect of them. */
+const PRECEDENCE: readonly (readonly [string, string, Sources, string])[] = [
+  ["https://a", "https://b", { baseUrl: "https://c" }, "--base-url: https://c"],
+  ["https://a", "https://b", {}, "environment: https://a"],
+  [" ", "https://b", {}, ".env: https://b"],
+  ["", "' '", {}, "built-in"],
+];
+test(
+  "takes the base URL of the flag, the environment, .env, in this order",
+  PRECEDENCE.map(([variable, value, flag, told]) => [{
+    ...file(`APP_API_KEY=key\nAPP_BASE_URL=${value}`),
+    ...env(undefined, variable),
+    ...flag,
+  }, `.env: key, ${told}`]),
+);
+
+/** What texts become as a base URL. */
+const BASE_URLS = blocksOf(String.raw`
+https://host.example
+  https://host.example
+    https://host.example\n
+  HTTPS://HOST.EXAMPLE
+  https://host.example:443
+  https://host.example/
+  https://host.example///
+https://host.example:8443
+  https://host.example:8443
+https://host.example/api/v1
+  https://host.example/api/v1
+  https://host.example/api/v1//
+https://host.example/a%20b
+  https://host.example/a%20b
+https://host.example/@team
+  https://host.example/@team
+https://xn--bcher-kva.example
+  https://bücher.example
+https://localhost.host.example
+  https://localhost.host.example
+https://127.0.0.1.host.example
+  https://127.0.0.1.host.example
+https://128.0.0.1
+  https://128.0.0.1
+https://host.example/localhost
+  https://host.example/localhost
+http://localhost:8080/api (this machine)
+  http://LocalHost:8080/api/
+https://localhost (this machine)
+  https://localhost
+http://127.255.255.254 (this machine)
+  http://127.255.255.254
+http://127.0.0.1 (this machine)
+  http://127.1
+http://[::1] (this machine)
+  http://[0:0:0:0:0:0:0:1]
+`);
+test(
+  "makes texts the base URL, and tells this machine from others",
+  BASE_URLS.flatMap(([baseUrl, urls]) =>
+    urls.map((url) => [
+      env("key", url),
+      `environment: key, environment: ${baseUrl}`,
+    ])
+  ),
+);
+
+/** The base URLs that are refused, by the reason. */
+const REFUSED = blocksOf(
+  String.raw`
+must be an absolute URL such as https://host/path
+  host.example
+  /threads
+  //host.example
+  https:
+  https://
+  https:host.example
+  https:/host.example
+  https:///host.example
+  https:\\\\host.example
+  https://host.example\\@other.example
+  http://127.0.0.1\\.other.example
+  https://host.exa\tmple
+  https://host.example/two words
+  https://host.example:99999
+must begin with https://
+  ftp://host.example
+  file:///etc/passwd
+must not contain a user name; the key goes into APP_API_KEY
+  https://user@host.example
+  https://user:key@host.example
+  https://:secret@host.example
+  https://@host.example
+  http://127.0.0.1@host.example
+must not contain a query or a fragment
+  https://host.example?tenant=a
+  https://host.example/?
+  https://host.example/#
+  http://localhost#@host.example
+must have a host name of at most 253 characters, and 63 between dots
+  https://LABEL.example
+  https://NAME
+cannot be used: http: would send the key in clear text; use https: (http: is for localhost, 127.0.0.0/8 and [::1])
+  http://host.example
+  http://10.0.0.1
+  http://0.0.0.0
+  http://128.0.0.1
+  http://127.0.0.1.host.example
+  http://localhost.host.example
+  http://notlocalhost
+  http://[::2]
+  http://[::]
+`.replace("LABEL", "a".repeat(64)).replace(
+    "NAME",
+    `${"a.".repeat(124)}test.com`,
+  ),
+);
+for (const [reason, urls] of REFUSED) {
   test(
     `refuses a base URL that ${reason}`,
     urls.flatMap((url) => [
-      [env(KEY, url), `APP_BASE_URL ${reason}`],
-      [{ ...env(KEY), baseUrl: url }, `--base-url ${reason}`],
+      [env("key", url), `APP_BASE_URL ${reason}`],
+      [{ ...env("key"), baseUrl: url }, `--base-url ${reason}`],
       [
-        file(`APP_API_KEY=${KEY}\nAPP_BASE_URL='${url}'`),
+        file(`APP_API_KEY=key\nAPP_BASE_URL='${url}'`),
         `APP_BASE_URL in .env ${reason}`,
       ],
     ]),
@@ -288,27 +365,14 @@ for (const [reason, urls] of Object.entries(REFUSED)) {
 }
 test("refuses a blank --base-url, whatever else is set", [
   [
-    { ...env(KEY, "https://a"), baseUrl: " " },
+    { ...env("key", "https://a"), baseUrl: " " },
     "--base-url must be an absolute URL such as https://host/path",
   ],
 ]);
 
-const HERE = [
-  ...["http://localhost:8080", "https://localhost", "http://127.0.0.1"],
-  ...["http://127.9.8.7/api", "http://[::1]:8080"],
-];
-const ELSEWHERE = [
-  ...["https://localhost.host.example", "https://127.0.0.1.host.example"],
-  ...["https://128.0.0.1", "https://host.example/localhost"],
-];
-Deno.test("loadSettings() tells this machine from others", () => {
-  const isLocal = (url: string) => loadSettingsIn(env(KEY, url)).isLocal;
-  assertEquals([...HERE, ...ELSEWHERE].filter(isLocal), HERE);
-});
-
 Deno.test("loadSettings() removes an empty DENO_CERT, and no other", () => {
   for (const value of ["", "/certificates.pem"]) {
-    within({ env: { APP_API_KEY: KEY, DENO_CERT: value } }, () => {
+    within({ env: { APP_API_KEY: "key", DENO_CERT: value } }, () => {
       loadSettings();
       assertEquals(Deno.env.get("DENO_CERT"), value || undefined);
     });
@@ -316,30 +380,25 @@ Deno.test("loadSettings() removes an empty DENO_CERT, and no other", () => {
 });
 
 Deno.test("loadSettings() takes the key and the URL from .env, and nothing else that the program reads", () => {
-  const values: Readonly<Record<string, string>> = {
-    APP_API_KEY: KEY,
-    APP_BASE_URL: "https://host.example",
-  };
-  const lines = config.permissions.client.env
-    .map((name) => `${name}=${values[name] ?? "http://proxy.example:80"}`);
+  const names = config.permissions.client.env;
+  const lines = names.map((name) => `${name}=https://${name}.example:80`);
   within({ dotenv: lines.join("\n") }, () => {
     const before = Deno.env.toObject();
     const { apiKey, baseUrl, proxy } = loadSettings();
     assertEquals([apiKey, baseUrl, proxy], [
-      ...Object.values(values),
+      "https://APP_API_KEY.example:80",
+      "https://app_base_url.example:80",
       undefined,
     ]);
     assertEquals(Deno.env.toObject(), before);
-    for (const name of config.permissions.client.env) {
-      assertEquals(environmentVariable(name), before[name], name);
-    }
+    const read = names.map(environmentVariable);
+    assertEquals(read, names.map((name) => before[name]));
   });
 });
 
 const link = (target: string) => (path: string) =>
   Deno.symlinkSync(target, path);
-const line = `APP_API_KEY=${KEY}\n`;
-const ELSE = "set its variables in the environment instead";
+const line = "APP_API_KEY=key\n";
 
 /** What `.env` is, and why it is not read. */
 // deno-fmt-ignore: a table
@@ -358,34 +417,12 @@ for (const [what, dotenv, reason] of UNREADABLE) {
     ignore: onWindows && what.startsWith("a link"),
     fn() {
       const warning =
-        `\nCannot read \\.env, so it is ignored: ${reason.source};? ${ELSE}$`;
-      const [first] = fromEnvironment(KEY).split("(");
-      assertMatch(
-        settingsIn(file(dotenv, KEY)),
-        RegExp(`^${first}.*${warning}`),
-      );
-      assertMatch(
-        settingsIn(file(dotenv)),
-        RegExp(`^APP_API_KEY is not set: .*${warning}`),
-      );
+        `\nCannot read \\.env, so it is ignored: ${reason.source};? set its variables in the environment instead$`;
+      assertMatch(settingsIn(file(dotenv, "key")), RegExp(VARIABLE + warning));
+      assertMatch(settingsIn(file(dotenv)), RegExp(`current folder${warning}`));
     },
   });
 }
-
-Deno.test({
-  name:
-    ".env: a file of 1 MiB and a link to a file are read, and a link to nothing is no file",
-  ignore: onWindows,
-  fn() {
-    const target = Deno.makeTempFileSync();
-    Deno.writeTextFileSync(target, line);
-    const outcomes = [line + "#".repeat(MIB - line.length), link(target)]
-      .map((dotenv) => settingsIn(file(dotenv)));
-    assertEquals(outcomes, [fromFile(KEY), fromFile(KEY)]);
-    assertEquals(settingsIn(file(link("nothing"), KEY)), fromEnvironment(KEY));
-    Deno.removeSync(target);
-  },
-});
 
 Deno.test({
   name: ".env: if it may not be read, one line warns",
@@ -398,58 +435,75 @@ Deno.test({
   },
 });
 
-Deno.test({
-  name:
-    ".env: that all users can change it is a warning, if something of it is used",
-  ignore: onWindows,
-  fn() {
-    const writable = (mode: number) => (path: string) => {
-      Deno.writeTextFileSync(path, line);
-      Deno.chmodSync(path, mode);
-    };
-    const risk =
-      "\nAll users of this machine can change .env, and so choose where prompts go; run chmod o-w .env";
-    for (
-      const [mode, warning] of [[0o666, risk], [0o664, ""], [
-        0o600,
-        "",
-      ]] as const
-    ) {
-      const dotenv = writable(mode);
-      assertEquals(settingsIn(file(dotenv)), fromFile(KEY) + warning);
-      assertEquals(settingsIn(file(dotenv, KEY)), fromEnvironment(KEY));
-    }
-  },
-});
+const writable = (mode: number) => (path: string) => {
+  Deno.writeTextFileSync(path, line);
+  Deno.chmodSync(path, mode);
+};
+const RISK =
+  `${FILE}\nAll users of this machine can change .env, and so choose where prompts go; run chmod o-w .env`;
+
+if (!onWindows) {
+  test("warns of a .env that all users can change, and reads links", [
+    [file(writable(0o666)), RISK],
+    [file(writable(0o666), "key"), VARIABLE],
+    [file(writable(0o664)), FILE],
+    [file(line + "#".repeat(MIB - line.length)), FILE],
+    [
+      file((path) => {
+        Deno.writeTextFileSync(`${path}2`, line);
+        link(`${path}2`)(path);
+      }),
+      FILE,
+    ],
+    [file(link("nothing"), "key"), VARIABLE],
+  ]);
+}
 
 Deno.test(".env: whatever it contains, the settings are usable or a SettingsError says why not", () => {
-  const text = fc.array(
-    fc.constantFrom(
-      ...["APP_API_KEY=", "APP_BASE_URL=", "https://", "A=", "export ", "="],
-      ...["$APP_API_KEY", "${A:-$A}", "$", "'", '"', "`", "#", "\\", "a"],
-      ...["\u00e9", "\n", "\r\n", "\r", "\u2028", " ", "\t", "\0"],
-    ),
-    { maxLength: 30 },
-  ).map((parts) => parts.join(""));
+  const parts = fc.constantFrom(
+    ...blocksOf(String.raw`
+parts
+  APP_API_KEY=
+  APP_BASE_URL=
+  https://
+  A=
+  export\u0020
+  =
+  $APP_API_KEY
+  \u0024{A:-$A}
+  $
+  '
+  "
+  \u0060
+  #
+  \\
+  a
+  é
+  \n
+  \r\n
+  \r
+  \u2028
+  \u0020
+  \t
+  \u0000
+`).flatMap(([, texts]) => texts),
+  );
+  const text = fc.array(parts, { maxLength: 30 });
   fc.assert(
-    fc.property(text, (dotenv) => {
-      try {
-        const { apiKey, baseUrl } = loadSettingsIn({ dotenv });
-        assertMatch(apiKey, /^[!-~]+$/);
-        assertMatch(baseUrl, /^https:\/\/[^?#]*[^/?#]$/);
-      } catch (error) {
-        assertInstanceOf(error, SettingsError);
-      }
+    fc.property(text, (parts) => {
+      const outcome = settingsIn({ dotenv: parts.join("") });
+      assertMatch(
+        outcome,
+        /^(?:APP_|\.env: [!-~]+, (?:built-in|\.env: https:\/\/[^?#]*[^\/?#]$))/,
+      );
     }),
     { numRuns: 500 },
   );
 });
 
 Deno.test("maskKey() shows four characters at each end of a long key (interface 5.5)", () => {
-  const keys = ["", "a", "12345678", "123456789", KEY];
-  assertEquals(keys.map(maskKey), [
-    ...["undefined", "****", "****", "1234...6789", "test...6789"],
-  ]);
+  const masked = ["", "a", "12345678", "123456789"].map(maskKey).join();
+  assertEquals(masked, "undefined,****,****,1234...6789");
 });
 
 Deno.test({
