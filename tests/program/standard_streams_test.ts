@@ -16,13 +16,6 @@ const onLinux = { ignore: Deno.build.os !== "linux" };
 
 const INITIALIZE = '{"jsonrpc":"2.0","id":0,"method":"initialize"}\n';
 
-/** A number of requests that are answered at once. */
-function requests(count: number): string {
-  const request = INITIALIZE.replace("initialize", "agents/list");
-  return Array.from({ length: count }, (_, i) => request.replace("0,", `${i},`))
-    .join("");
-}
-
 /** Options for the program in which this code runs first; only Deno can do that. */
 async function preloaded(folder: Folder, code: string) {
   const file = `${folder.path}/preloaded.js`;
@@ -47,6 +40,8 @@ function onResetSocket(stream: "STDIN" | "STDOUT"): string {
 }
 
 const FULL = 'exec "$@" > /dev/full';
+const FULL_LOG = 'exec "$@" 2> /dev/full';
+const FOLDER = 'exec "$@" < .';
 /** The program starts with the first line of input, after its reader is gone. */
 const GONE = 'read -r line && exec "$@"';
 const RESET = `read -r line && ${onResetSocket("STDOUT")}`;
@@ -62,96 +57,59 @@ const defect = RegExp(
 const THROWS = `const error = new TypeError("line 1\\n${TEST_KEY}");
   // It happens while the bridge starts.
   Deno.addSignalListener = () => `;
+const ERROR = `${THROWS} { setTimeout(() => { throw error; }); };`;
+const REJECTION = `${THROWS} { Promise.reject(error); };`;
 
 /** What is done to the program, its arguments and input, and how it ends. */
-const ENDS: readonly (readonly [
-  what: string,
-  how: { readonly script?: string; readonly preload?: string },
-  args: string,
-  input: string,
-  ...ends: readonly [code: number, stdout: string, stderr: RegExp],
-])[] = [
-  ["a full disk", { script: FULL }, "--help", "", 1, "", fullDisk],
-  ["a full disk", { script: FULL }, "--bridge", INITIALIZE, 1, "", fullDisk],
-  ["a full disk", { script: FULL }, "--quiet", "hello\n", 1, "", fullDisk],
-  [
-    "a full disk under standard error",
-    { script: 'exec "$@" 2> /dev/full' },
-    ...["--quiet", "6 * 7\n", 0, "6 * 7 = 42\n", /^$/] as const,
-  ],
-  ["a reader that is gone", { script: GONE }, "--help", "", 0, "", /^$/],
-  [
-    "a reader that is gone",
-    { script: GONE },
-    "--bridge",
-    INITIALIZE,
-    0,
-    "",
-    /^$/,
-  ],
-  ["a reset", { script: RESET }, "--bridge", INITIALIZE, 0, "", /^$/],
-  ["a reader that is gone", { script: GONE }, "--json", "", 1, "", /^$/],
-  ["a reset", { script: RESET }, "--quiet", "hello\n", 1, "", /^$/],
-  [
-    "a folder as input",
-    { script: 'exec "$@" < .' },
-    "--bridge",
-    "",
-    1,
-    "",
-    noInput,
-  ],
-  ["a reset input", { script: RESET_INPUT }, "-q", "", 1, "", noInput],
-  [
-    "an error that nobody catches",
-    { preload: `${THROWS} { setTimeout(() => { throw error; }); };` },
-    ...["--bridge", "", 1, "", defect] as const,
-  ],
-  [
-    "a rejection that nobody handles",
-    { preload: `${THROWS} { Promise.reject(error); };` },
-    ...["--bridge", "", 1, "", defect] as const,
-  ],
-];
+const ENDS = [
+  ["a full disk", FULL, "--help", "", 1, "", fullDisk],
+  ["a full disk", FULL, "--bridge", INITIALIZE, 1, "", fullDisk],
+  ["a full disk", FULL, "--quiet", "hello\n", 1, "", fullDisk],
+  ["a full log", FULL_LOG, "-q", "6 * 7\n", 0, "6 * 7 = 42\n", /^$/],
+  ["a reader that is gone", GONE, "--help", "", 0, "", /^$/],
+  ["a reader that is gone", GONE, "--bridge", INITIALIZE, 0, "", /^$/],
+  ["a reader that is gone", GONE, "--json", "", 1, "", /^$/],
+  ["a reset", RESET, "--bridge", INITIALIZE, 0, "", /^$/],
+  ["a reset", RESET, "--quiet", "hello\n", 1, "", /^$/],
+  ["a folder as input", FOLDER, "--bridge", "", 1, "", noInput],
+  ["a reset input", RESET_INPUT, "-q", "", 1, "", noInput],
+  ["an error that nobody catches", ERROR, "--bridge", "", 1, "", defect],
+  ["a rejection of no handler", REJECTION, "--bridge", "", 1, "", defect],
+] as const;
 
-for (const [what, { script, preload }, args, input, ...ends] of ENDS) {
-  if (preload !== undefined && !RUN_BY_DENO) continue; // A binary preloads nothing.
+for (const [what, how, args, input, code, out, err] of ENDS) {
+  const isPreload = how.startsWith(THROWS);
+  if (isPreload && !RUN_BY_DENO) continue; // A binary preloads nothing.
   Deno.test({
-    name: `${what} ends ${args} with ${ends[0]}, in at most one line`,
-    ignore: script?.includes("/dev/full") ? onLinux.ignore : ignore,
+    name: `${what} ends ${args} with ${code}, in at most one line`,
+    ignore: how.includes("/dev/full") ? onLinux.ignore : ignore,
     async fn() {
       await using service = ReferenceService.start();
       using folder = new Folder();
       await using client = new Client({
-        ...script !== undefined && { startedBy: shell(script) },
-        ...preload !== undefined && await preloaded(folder, preload),
+        ...isPreload ? await preloaded(folder, how) : { startedBy: shell(how) },
         args: [args],
         env: settings(service),
       });
-      const isGone = script === GONE || script === RESET;
+      const isGone = how === GONE || how === RESET;
       if (isGone) await client.stdout.close();
       await client.write(isGone ? `start\n${input}` : input).catch(() => {});
       // These end while the input stays open.
-      if (!isGone && preload === undefined) await client.closeInput();
+      if (!isGone && !isPreload) await client.closeInput();
 
-      const { code, stdout, stderr } = await client.output();
+      const { stderr, ...ended } = await client.output();
 
-      assertEquals([code, stdout], ends.slice(0, 2));
-      assertMatch(stderr, ends[2]);
+      assertEquals(ended, { code, stdout: out });
+      assertMatch(stderr, err);
     },
   });
 }
 
 /** A run with more progress than a pipe and the program's buffer hold. */
-function serveLongRun(): ReferenceService {
-  const service = ReferenceService.start();
-  const step = progress("node", "x".repeat(1000));
-  service.misbehave(
-    "stream",
-    events([...Array(3000).fill(step), complete("Done.")]),
-  );
-  return service;
-}
+const longRun = events([
+  ...Array(3000).fill(progress("node", "x".repeat(1000))),
+  complete("Done."),
+]);
 
 /**
  * A program in which limits of more than a second are never over, and after a signal
@@ -188,7 +146,8 @@ for (
       `standard error that nobody reads holds up neither a run nor ${how}: interactive mode exits with ${code}`,
     ignore,
     async fn() {
-      await using service = serveLongRun();
+      await using service = ReferenceService.start();
+      service.misbehave("stream", longRun);
       using folder = new Folder();
       const program = await preloaded(folder, preload);
       await using client = new Client({ env: settings(service), ...program });
@@ -217,36 +176,32 @@ const NONBLOCKING = `exec perl -MFcntl -e '
   }
   exec @ARGV' "$@"`;
 
-for (
-  const [what, startedBy] of [
-    ["a log that nobody reads", []],
-    ["streams that do not block", shell(NONBLOCKING)],
-  ] as const
-) {
+for (const script of ['exec "$@"', NONBLOCKING]) {
+  const isUnread = script !== NONBLOCKING;
+  const what = isUnread ? "a log that nobody reads" : "non-blocking streams";
   Deno.test({
     name:
       `bridge mode with ${what} answers everything, and ends with its input`,
     ignore,
     async fn() {
       await using service = ReferenceService.start();
-      const env = settings(service);
       await using client = new Client({
         args: ["--bridge", "--verbose"],
-        env,
-        startedBy,
+        env: settings(service),
+        startedBy: shell(script),
       });
-      if (startedBy.length === 0) client.stderr.pause();
+      if (isUnread) client.stderr.pause();
+      const ids = Array.from(Array(10_000).keys());
+      const requests = ids.map((id) => `{"id":${id},"method":"agents/list"}\n`);
 
-      await client.write(requests(10_000));
+      await client.write(requests.join(""));
       await client.closeInput();
 
       assertEquals((await client.status).code, 0);
       client.stderr.resume();
       const { stdout } = await client.output();
-      const ids = stdout.trimEnd().split("\n").map((line) =>
-        JSON.parse(line).id
-      );
-      assertEquals(ids, Array.from(Array(10_000).keys()));
+      const lines = stdout.trimEnd().split("\n");
+      assertEquals(lines.map((line) => JSON.parse(line).id), ids);
     },
   });
 }
@@ -307,16 +262,5 @@ if (RUN_BY_DENO) {
       assertEquals(code, 1);
       assertMatch(stdout, /\?2004h[^]*\?2004l[^]*Internal error/); // bracketed paste
     },
-  });
-
-  Deno.test("a permission that is missing: one line that names it, exit 1", async () => {
-    const program = commandLine()
-      .filter((flag) => !flag.startsWith("--allow-env"));
-    assertEquals(await runClient({ program }), {
-      code: 1,
-      stdout: "",
-      stderr:
-        "agent-gateway: error: APP_API_KEY cannot be read: run Deno with --allow-env=APP_API_KEY\n",
-    });
   });
 }
